@@ -1,0 +1,56 @@
+package syntax
+
+// Enum names one of Gremlin's enumerations.
+type Enum uint8
+
+// The enumerations, spelled as their prefix in a query.
+const (
+	NoEnum Enum = iota
+	T
+	Scope
+	Order
+	Pop
+	Column
+	Direction
+	Operator
+	Pick
+	Barrier
+	Merge
+	GType
+	DT
+	Cardinality
+	WithOptions
+	enumCount
+)
+
+// String returns the prefix: "T", "Scope", "WithOptions".
+func (e Enum) String() string { return enums[e].name }
+
+// Names returns the canonical names of the enumeration's constants.
+func (e Enum) Names() []string { return enums[e].names }
+
+// enums lists the constants of each enumeration in canonical spelling.
+var enums = [enumCount]struct {
+	name  string
+	names []string
+}{
+	NoEnum:      {"", nil},
+	T:           {"T", []string{"id", "label", "key", "value"}},
+	Scope:       {"Scope", []string{"local", "global"}},
+	Order:       {"Order", []string{"asc", "desc", "shuffle"}},
+	Pop:         {"Pop", []string{"first", "last", "all", "mixed"}},
+	Column:      {"Column", []string{"keys", "values"}},
+	Direction:   {"Direction", []string{"OUT", "IN", "BOTH"}},
+	Operator:    {"Operator", []string{"addAll", "and", "assign", "div", "max", "min", "minus", "mult", "or", "sum", "sumLong"}},
+	Pick:        {"Pick", []string{"any", "none", "unproductive"}},
+	Barrier:     {"Barrier", []string{"normSack"}},
+	Merge:       {"Merge", []string{"onCreate", "onMatch", "outV", "inV"}},
+	DT:          {"DT", []string{"second", "minute", "hour", "day"}},
+	Cardinality: {"Cardinality", []string{"single", "set", "list"}},
+	WithOptions: {"WithOptions", []string{"tokens", "none", "ids", "labels", "keys", "values", "all", "indexer", "list", "map"}},
+	GType: {"GType", []string{
+		"BIGDECIMAL", "BIGINT", "BINARY", "BOOLEAN", "BYTE", "CHAR", "DATETIME", "DOUBLE", "DURATION", "EDGE", "FLOAT",
+		"GRAPH", "INT", "LIST", "LONG", "MAP", "NULL", "NUMBER", "PATH", "PROPERTY", "SET", "SHORT", "STRING", "TREE",
+		"UUID", "VERTEX", "VPROPERTY",
+	}},
+}
