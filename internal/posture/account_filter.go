@@ -1,0 +1,55 @@
+package posture
+
+import (
+	"slices"
+	"strings"
+)
+
+// AccountFilter chooses accounts. An empty list does not filter.
+type AccountFilter struct {
+	Providers    []Provider
+	Statuses     []AccountStatus
+	Rollups      []RollupStatus
+	Streams      []StreamStatus
+	IDs          []string
+	Environments []string
+	Tags         map[string][]string // every name must have one of its values
+}
+
+// Matches reports whether the filter lets the account through.
+func (f AccountFilter) Matches(a Account) bool {
+	env := ""
+	if a.Environment != nil {
+		env = *a.Environment
+	}
+	if !oneOf(f.Providers, a.Provider) || !oneOf(f.Statuses, a.Status.Value) || !oneOf(f.Rollups, a.Rollup.Value) ||
+		!oneOf(f.Streams, a.Stream.Value) || !oneOf(f.IDs, string(a.ID)) || !oneOf(f.Environments, env) {
+		return false
+	}
+	for name, values := range f.Tags {
+		if !slices.ContainsFunc(tagValues(a.Tags, name), func(v string) bool { return oneOf(values, v) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOf reports whether set is empty or has v, without regard to case.
+func oneOf[T ~string](set []T, v T) bool {
+	if len(set) == 0 {
+		return true
+	}
+	_, ok := fold(string(v), set)
+	return ok
+}
+
+// tagValues returns the values of the tags of that name, without regard to case.
+func tagValues(tags map[string]string, name string) []string {
+	var values []string
+	for k, v := range tags {
+		if strings.EqualFold(k, name) {
+			values = append(values, v)
+		}
+	}
+	return values
+}

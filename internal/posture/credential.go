@@ -1,0 +1,224 @@
+package posture
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// CredentialID names a credential. The service assigns it.
+type CredentialID string
+
+// CredentialCollection is the only type of credential there is.
+const CredentialCollection = "collection"
+
+// A Credential lets us read accounts. Its secret values are not in it: they are
+// handed to the store when it is saved, and only a collector gets them back.
+type Credential struct {
+	ID         CredentialID
+	Provider   Provider
+	Properties []Property // without the secret ones
+	ETag       string
+	Created    time.Time
+	Updated    time.Time
+}
+
+// Secrets are the secret values of a credential by property name. A value of
+// this type must not be logged or sent.
+type Secrets map[string]string
+
+// credentialProperty describes one property of a provider's credentials.
+type credentialProperty struct {
+	name             string
+	required, secret bool
+	check            func(string) string // returns what is wrong, or ""
+}
+
+// Names of credential properties, as stored and shown.
+const (
+	PropRoleArn             = "RoleArn"
+	PropExternalID          = "ExternalId"
+	PropApplicationID       = "ApplicationId"
+	PropApplicationKey      = "ApplicationKey"
+	PropDirectoryID         = "DirectoryId"
+	PropServiceAccountEmail = "ServiceAccountEmail"
+	PropServiceAccountKey   = "ServiceAccountKey"
+)
+
+var credentialForms = map[Provider][]credentialProperty{
+	AWS: {
+		{PropRoleArn, true, false, checkRoleArn},
+		{PropExternalID, false, false, checkExternalID},
+	},
+	Azure: {
+		{PropApplicationID, true, false, checkUUID},
+		{PropApplicationKey, true, true, checkApplicationKey},
+		{PropDirectoryID, true, false, checkUUID},
+	},
+	GCP: {
+		{PropServiceAccountEmail, true, false, checkEmail},
+		{PropServiceAccountKey, true, true, func(v string) string {
+			_, problem := ParseServiceAccountKey(v)
+			return problem
+		}},
+	},
+}
+
+// Property returns the value of a property, without regard to the case of its
+// name.
+func (c Credential) Property(name string) string {
+	p, _ := lookup(c.Properties, name)
+	return p.String
+}
+
+// NewCredential returns the credential that properties describe, and its
+// secrets apart.
+func NewCredential(id CredentialID, p Provider, properties []Property, now time.Time) (Credential, Secrets, error) {
+	return Credential{ID: id, Provider: p, Created: now}.Changed(properties, nil, now)
+}
+
+// Changed returns the credential with new properties, and its secrets. Secrets
+// that are left out stay as they were in kept.
+func (c Credential) Changed(properties []Property, kept Secrets, now time.Time) (Credential, Secrets, error) {
+	bad := twice(properties)
+	secrets := Secrets{}
+	c.Properties = nil
+	for _, form := range credentialForms[c.Provider] {
+		p, i := lookup(properties, form.name)
+		old, had := kept[form.name]
+		switch {
+		case i < 0 && form.secret && had:
+			secrets[form.name] = old
+			continue
+		case i < 0 && form.required:
+			bad = append(bad, fault.Detail{Path: "properties", Message: "must have the property " + form.name})
+			continue
+		case i < 0:
+			continue
+		}
+		if p.Type != StringProperty {
+			bad = append(bad, at(i, "type", "must be string"))
+			continue
+		}
+		if problem := form.check(p.String); problem != "" {
+			bad = append(bad, at(i, "stringV", "("+form.name+") "+problem))
+			continue
+		}
+		if form.secret {
+			secrets[form.name] = p.String
+		} else {
+			c.Properties = append(c.Properties, Text(form.name, p.String))
+		}
+	}
+	bad = append(bad, foreignProperties(c.Provider, properties)...)
+	if len(bad) > 0 {
+		return Credential{}, nil, fault.Fields(bad...)
+	}
+	c.ETag, c.Updated = NewETag(), now
+	return c, secrets, nil
+}
+
+// foreignProperties blames the properties that a provider's credentials do not
+// have: a misspelt one would otherwise be dropped without a word.
+func foreignProperties(p Provider, properties []Property) []fault.Detail {
+	var bad []fault.Detail
+	for i, given := range properties {
+		known := slices.ContainsFunc(credentialForms[p], func(f credentialProperty) bool { return strings.EqualFold(f.name, given.Name) })
+		if !known {
+			bad = append(bad, at(i, "name", "is not a property of "+string(p)+" credentials"))
+		}
+	}
+	return bad
+}
+
+// SecretNames returns the names of a provider's secret credential properties.
+func SecretNames(p Provider) []string {
+	var names []string
+	for _, f := range credentialForms[p] {
+		if f.secret {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// CheckVersion fails with fault.Stale unless wanted, when given, is current.
+func (c Credential) CheckVersion(wanted string) error { return checkVersion(c.ETag, wanted) }
+
+var (
+	roleArnPattern    = regexp.MustCompile(`^arn:(aws|aws-us-gov|aws-cn):iam::[0-9]{12}:role/[\w+=,.@/-]{1,512}$`)
+	externalIDPattern = regexp.MustCompile(`^[\w+=,.@:/-]{2,1224}$`)
+	emailPattern      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
+)
+
+func checkRoleArn(v string) string {
+	if !roleArnPattern.MatchString(v) {
+		return "must be a role resource name such as arn:aws:iam::123456789012:role/vigil"
+	}
+	return ""
+}
+
+func checkExternalID(v string) string {
+	if !externalIDPattern.MatchString(v) {
+		return "must have 2 to 1224 letters, digits and characters of +=,.@:/-_"
+	}
+	return ""
+}
+
+func checkUUID(v string) string {
+	if !uuidPattern.MatchString(v) {
+		return "must be a UUID"
+	}
+	return ""
+}
+
+func checkEmail(v string) string {
+	if len(v) > 320 || !emailPattern.MatchString(v) {
+		return "must be the email address of a service account"
+	}
+	return ""
+}
+
+// checkApplicationKey catches the most common onboarding mistake: the portal
+// shows the secret's identifier beside its value, and people copy the wrong one.
+func checkApplicationKey(v string) string {
+	switch {
+	case uuidPattern.MatchString(v):
+		return "has the form of a secret's identifier (a UUID); send the secret's value"
+	case strings.TrimSpace(v) == "":
+		return "must not be empty"
+	}
+	return ""
+}
+
+// ServiceAccountKey is the part of a GCP service account key that we read.
+type ServiceAccountKey struct {
+	Type         string `json:"type"`
+	ProjectID    string `json:"project_id"`
+	PrivateKeyID string `json:"private_key_id"`
+	PrivateKey   string `json:"private_key"`
+	ClientEmail  string `json:"client_email"`
+	TokenURI     string `json:"token_uri"`
+}
+
+// ParseServiceAccountKey reads a base64-encoded service account key. It returns
+// what is wrong in words that follow the member's name, or "".
+func ParseServiceAccountKey(v string) (key ServiceAccountKey, problem string) {
+	const form = "must be a service account key in base64"
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(v))
+	if err != nil || len(raw) == 0 {
+		return key, form + ": it is not base64"
+	}
+	if err := json.Unmarshal(raw, &key); err != nil {
+		return key, form + ": it does not hold a JSON object"
+	}
+	if key.Type != "service_account" || key.PrivateKey == "" || key.ClientEmail == "" {
+		return key, form + ": type, client_email or private_key of a service account is missing"
+	}
+	return key, ""
+}

@@ -1,0 +1,130 @@
+package onboard
+
+import (
+	"fmt"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+func accountNotFound(id posture.AccountID) error {
+	return fault.New(fault.NotFound, "cloud account %q was not found", id)
+}
+
+// account adds or changes the account of item i.
+func (s *set) account(i int) error {
+	c := s.changes.Accounts[i]
+	var (
+		a   posture.Account
+		err error
+	)
+	switch c.Action {
+	case Post:
+		a, err = s.addAccount(c)
+	case Put:
+		a, err = s.changeAccount(c)
+	default:
+		return nil
+	}
+	s.done.Accounts[i] = a
+	return err
+}
+
+func (s *set) addAccount(c AccountChange) (posture.Account, error) {
+	a, err := posture.NewAccount(s.org, s.changes.Provider, c.Spec, s.now)
+	if err != nil {
+		return a, err
+	}
+	if c.ID != "" && c.ID != a.ID {
+		return a, fault.Field("cloudAccountId", "must be %q, the id its properties name, or left out", a.ID)
+	}
+	if err := s.tx.AddAccount(a); err != nil {
+		if fault.Is(err, fault.Conflict) {
+			return a, fault.New(fault.Conflict, "cloud account %q exists already", a.ID)
+		}
+		return a, err
+	}
+	return a, nil
+}
+
+func (s *set) changeAccount(c AccountChange) (posture.Account, error) {
+	old, err := s.find(c.ID)
+	if err != nil {
+		return old, err
+	}
+	if err := old.CheckVersion(c.IfMatch); err != nil {
+		return old, err
+	}
+	a, err := old.Changed(s.org, c.Spec, s.now)
+	if err != nil {
+		return a, err
+	}
+	if old.IsRoot() && !a.IsRoot() {
+		if err := s.childless(a.ID); err != nil {
+			return a, err
+		}
+	}
+	return a, s.tx.SaveAccount(a)
+}
+
+// find returns an account of the set's provider.
+func (s *set) find(id posture.AccountID) (posture.Account, error) {
+	if id == "" {
+		return posture.Account{}, fault.Field("cloudAccountId", "is required")
+	}
+	a, err := s.tx.Account(id)
+	if fault.Is(err, fault.NotFound) || err == nil && a.Provider != s.changes.Provider {
+		return a, accountNotFound(id)
+	}
+	return a, err
+}
+
+// root checks, once every account of the set is in its place, that the account
+// of item i names a root account that is there.
+func (s *set) root(i int) error {
+	a := s.done.Accounts[i]
+	if a.Root() == "" || s.blamed(accountItems, i) {
+		return nil
+	}
+	root, err := s.tx.Account(a.Root())
+	if fault.Is(err, fault.NotFound) || err == nil && !root.IsRoot() {
+		at := posture.RootProperty(s.changes.Accounts[i].Spec.Properties.Value)
+		return fault.Field(fmt.Sprintf("properties[%d].stringV", at), "must name an onboarded root account (one with IsRoot)")
+	}
+	return err
+}
+
+// removeAccounts removes the accounts the set wants gone: members before roots,
+// so that an organisation can go in one call.
+func (s *set) removeAccounts(roots bool) error {
+	return s.each(accountItems, len(s.changes.Accounts), func(i int) error {
+		c := s.changes.Accounts[i]
+		if c.Action != Delete {
+			return nil
+		}
+		a, err := s.find(c.ID)
+		if err != nil || a.IsRoot() != roots {
+			if fault.Is(err, fault.NotFound) && s.done.Accounts[i].ID == c.ID {
+				return nil // removed in the first pass
+			}
+			return err
+		}
+		s.done.Accounts[i] = a
+		if err := a.CheckVersion(c.IfMatch); err != nil {
+			return err
+		}
+		if err := s.childless(a.ID); err != nil {
+			return err
+		}
+		return s.tx.RemoveAccount(a.ID)
+	})
+}
+
+// childless fails while other accounts name id as their root.
+func (s *set) childless(id posture.AccountID) error {
+	n, err := s.tx.Members(id)
+	if err == nil && n > 0 {
+		return fault.New(fault.Conflict, "cloud account %q is the root of %d others; remove them first", id, n)
+	}
+	return err
+}

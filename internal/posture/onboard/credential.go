@@ -1,0 +1,107 @@
+package onboard
+
+import (
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+func credentialNotFound(id posture.CredentialID) error {
+	return fault.New(fault.NotFound, "credential %q was not found", id)
+}
+
+// credential adds or changes the credential of item i.
+func (s *set) credential(i int) error {
+	c := s.changes.Credentials[i]
+	switch c.Action {
+	case Post:
+		return s.addCredential(i, c)
+	case Put:
+		return s.changeCredential(i, c)
+	}
+	return nil
+}
+
+func (s *set) addCredential(i int, c CredentialChange) error {
+	cred, secrets, err := posture.NewCredential(s.newID(), s.changes.Provider, c.Properties, s.now)
+	if err != nil {
+		return err
+	}
+	if c.Ref != "" {
+		if _, taken := s.refs[c.Ref]; taken {
+			return fault.Field("ref", "is given twice")
+		}
+		s.refs[c.Ref] = cred
+	}
+	s.done.Credentials[i] = cred
+	return s.tx.SaveCredential(cred, secrets)
+}
+
+func (s *set) changeCredential(i int, c CredentialChange) error {
+	old, kept, err := s.findCredential(c.ID)
+	if err != nil {
+		return err
+	}
+	if err := old.CheckVersion(c.IfMatch); err != nil {
+		return err
+	}
+	cred, secrets, err := old.Changed(c.Properties, kept, s.now)
+	if err != nil {
+		return err
+	}
+	s.done.Credentials[i] = cred
+	if err := s.tx.SaveCredential(cred, secrets); err != nil {
+		return err
+	}
+	links, err := s.tx.LinksOfCredential(cred.ID)
+	if err != nil {
+		return err
+	}
+	for _, l := range links { // the accounts may be readable now, or no longer
+		if err := s.tx.Validate(l.Account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findCredential returns a credential of the set's provider.
+func (s *set) findCredential(id posture.CredentialID) (posture.Credential, posture.Secrets, error) {
+	if id == "" {
+		return posture.Credential{}, nil, fault.Field("credentialId", "is required")
+	}
+	c, secrets, err := s.tx.Credential(id)
+	if fault.Is(err, fault.NotFound) || err == nil && c.Provider != s.changes.Provider {
+		return c, nil, credentialNotFound(id)
+	}
+	return c, secrets, err
+}
+
+// removeCredential removes the credential of item i; accounts that had no other
+// are drafts again.
+func (s *set) removeCredential(i int) error {
+	c := s.changes.Credentials[i]
+	if c.Action != Delete {
+		return nil
+	}
+	cred, _, err := s.findCredential(c.ID)
+	if err != nil {
+		return err
+	}
+	s.done.Credentials[i] = cred
+	if err := cred.CheckVersion(c.IfMatch); err != nil {
+		return err
+	}
+	links, err := s.tx.LinksOfCredential(cred.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.tx.RemoveCredential(cred.ID); err != nil {
+		return err
+	}
+	for _, l := range links {
+		if err := s.unlinked(l.Account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
