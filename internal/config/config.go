@@ -1,0 +1,144 @@
+// Package config holds the settings of a server, where they come from and what
+// must be true of them.
+//
+// A setting has one name in three spellings: posture.listen in the file,
+// VIGIL_POSTURE_LISTEN in the environment, --posture-listen on the command line.
+// The command line wins over the environment, which wins over the file, which
+// wins over the default. A name that does not exist is an error wherever it
+// stands.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Config is everything a server can be told.
+type Config struct {
+	DataDir   string  `yaml:"data_dir" default:"/var/lib/vigil" help:"Folder for the database, keys and certificates."`
+	Database  string  `yaml:"database" secret:"url" help:"Database: postgres://user:password@host/name or sqlite:///path. Default: vigil.db in the data folder."`
+	MasterKey string  `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN or gcp-kms://NAME. Default: master.key in the data folder, made on first start."`
+	Log       Log     `yaml:"log" embed:"" prefix:"log-"`
+	Posture   Posture `yaml:"posture" embed:"" prefix:"posture-"`
+	Desktop   Desktop `yaml:"desktop" embed:"" prefix:"desktop-"`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string `yaml:"level" default:"info" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
+	Format string `yaml:"format" default:"json" enum:"json,text" help:"Form of log lines: json or text."`
+}
+
+// Listener is where a server listens and with which certificate.
+type Listener struct {
+	Listen       string `yaml:"listen" help:"Address to listen on."`
+	TLSCert      string `yaml:"tls_cert" name:"tls-cert" help:"Certificate file (PEM). Default: a certificate of our own, made on first start."`
+	TLSKey       string `yaml:"tls_key" name:"tls-key" help:"Key file (PEM) of the certificate."`
+	PlainHTTP    bool   `yaml:"plain_http" name:"plain-http" help:"Serve plain HTTP. Only on loopback, unless insecure_http is set."`
+	InsecureHTTP bool   `yaml:"insecure_http" name:"insecure-http" help:"Allow plain HTTP beyond loopback, for use behind a proxy that speaks TLS."`
+	PublicURL    string `yaml:"public_url" name:"public-url" help:"Address by which clients reach the server, when it is not the listen address."`
+}
+
+// Posture is the posture server.
+type Posture struct {
+	Enabled  bool `yaml:"enabled" default:"true" negatable:"" help:"Run the posture server."`
+	Listener `yaml:",inline" embed:""`
+	Workers  int           `yaml:"workers" default:"8" help:"Accounts worked on at the same time."`
+	Rate     int           `yaml:"rate" default:"100" help:"Requests a second that one token may make."`
+	Timeout  time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
+}
+
+// Desktop is the desktop server.
+type Desktop struct {
+	Enabled   bool `yaml:"enabled" help:"Run the desktop server."`
+	Listener  `yaml:",inline" embed:""`
+	Inventory string `yaml:"inventory" help:"File (YAML) that describes the desktop environment."`
+}
+
+// The addresses that the servers listen on unless told otherwise.
+const (
+	PostureListen = "127.0.0.1:8443"
+	DesktopListen = "127.0.0.1:8444"
+)
+
+// Complete fills in what follows from other settings.
+func (c *Config) Complete() {
+	if c.Database == "" {
+		c.Database = "sqlite://" + filepath.Join(c.DataDir, "vigil.db")
+	}
+	if c.MasterKey == "" {
+		c.MasterKey = "file:" + filepath.Join(c.DataDir, "master.key")
+	}
+	c.Posture.complete(PostureListen)
+	c.Desktop.complete(DesktopListen)
+}
+
+func (l *Listener) complete(listen string) {
+	if l.Listen == "" {
+		l.Listen = listen
+	}
+	if l.PublicURL == "" {
+		scheme := "https"
+		if l.PlainHTTP {
+			scheme = "http"
+		}
+		l.PublicURL = scheme + "://" + l.Listen
+	}
+	l.PublicURL = strings.TrimRight(l.PublicURL, "/")
+}
+
+// Validate reports everything that is wrong, each by the name of its setting.
+func (c *Config) Validate() error {
+	var bad []error
+	wrong := func(name, format string, args ...any) {
+		bad = append(bad, fmt.Errorf("%s %s", name, fmt.Sprintf(format, args...)))
+	}
+	if !filepath.IsAbs(c.DataDir) {
+		wrong("data_dir", "must be an absolute path")
+	}
+	if u, err := url.Parse(c.Database); err != nil || u.Scheme != "sqlite" && u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		wrong("database", "must begin with sqlite: or postgres:")
+	}
+	if !c.Posture.Enabled && !c.Desktop.Enabled {
+		wrong("posture.enabled", "and desktop.enabled are both off: there is nothing to run")
+	}
+	if c.Posture.Workers < 1 {
+		wrong("posture.workers", "must be at least 1")
+	}
+	if c.Posture.Rate < 1 {
+		wrong("posture.rate", "must be at least 1")
+	}
+	if c.Desktop.Enabled && c.Desktop.Inventory == "" {
+		wrong("desktop.inventory", "is required when the desktop server runs")
+	}
+	for name, l := range map[string]Listener{"posture": c.Posture.Listener, "desktop": c.Desktop.Listener} {
+		for _, problem := range l.problems() {
+			wrong(name+"."+problem[0], "%s", problem[1])
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// problems returns what is wrong with a listener, as setting and complaint.
+func (l Listener) problems() [][2]string {
+	var bad [][2]string
+	host, _, err := net.SplitHostPort(l.Listen)
+	if err != nil {
+		bad = append(bad, [2]string{"listen", "must be host:port"})
+	}
+	if (l.TLSCert == "") != (l.TLSKey == "") {
+		bad = append(bad, [2]string{"tls_cert", "and tls_key go together"})
+	}
+	if ip := net.ParseIP(host); l.PlainHTTP && !l.InsecureHTTP && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		bad = append(bad, [2]string{"plain_http", "is for loopback addresses; set insecure_http where a proxy in front speaks TLS"})
+	}
+	if u, err := url.Parse(l.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		bad = append(bad, [2]string{"public_url", "must be an http or https address"})
+	}
+	return bad
+}

@@ -1,0 +1,112 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vigil/internal/config"
+)
+
+func write(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "vigil.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheEnvironmentWinsOverTheFile(t *testing.T) {
+	t.Parallel()
+	path := write(t, "data_dir: /from/file\nposture:\n  listen: 1.2.3.4:1\n  workers: 3\n")
+	s, err := config.Read(path, []string{"VIGIL_POSTURE_LISTEN=5.6.7.8:2", "HOME=/root"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ flag, want string }{
+		{"data-dir", "/from/file"}, {"posture-workers", "3"}, {"posture-listen", "5.6.7.8:2"},
+	} {
+		if got, _, _ := s.Lookup(tt.flag); got != tt.want {
+			t.Errorf("Lookup(%s) = %q, want %q", tt.flag, got, tt.want)
+		}
+	}
+	if _, _, ok := s.Lookup("log-level"); ok {
+		t.Error("a setting that nobody gives was found")
+	}
+}
+
+func TestUnknownNamesAreErrors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, file, env, want string }{
+		{"in the file, with its line", "data_dir: /x\nposture:\n  lissten: x\n", "", "line 3: field lissten not found"},
+		{"in the environment", "", "VIGIL_POSTURE_LISSTEN=x", "VIGIL_POSTURE_LISSTEN is not a setting"},
+		{"a wrong type", "posture:\n  workers: many\n", "", "cannot unmarshal"},
+	} {
+		_, err := config.Read(write(t, tt.file), []string{tt.env})
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestValidateNamesEverySetting(t *testing.T) {
+	t.Parallel()
+	good := func() config.Config {
+		c := config.Config{DataDir: "/var/lib/vigil", Posture: config.Posture{Enabled: true, Workers: 1, Rate: 1}}
+		c.Complete()
+		return c
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*config.Config)
+		want   string
+	}{
+		{"nothing", func(*config.Config) {}, ""},
+		{"relative data folder", func(c *config.Config) { c.DataDir = "x" }, "data_dir must be an absolute path"},
+		{"nothing to run", func(c *config.Config) { c.Posture.Enabled = false }, "nothing to run"},
+		{"foreign database", func(c *config.Config) { c.Database = "mysql://x" }, "database must begin"},
+		{"plain HTTP for all", func(c *config.Config) { c.Posture.Listen = "0.0.0.0:80"; c.Posture.PlainHTTP = true }, "posture.plain_http is for loopback"},
+		{"plain HTTP behind a proxy", func(c *config.Config) {
+			c.Posture.Listen, c.Posture.PlainHTTP, c.Posture.InsecureHTTP = "0.0.0.0:80", true, true
+		}, ""},
+		{"half a certificate", func(c *config.Config) { c.Desktop.TLSCert = "x" }, "desktop.tls_cert and tls_key go together"},
+		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
+	} {
+		c := good()
+		tt.change(&c)
+		err := c.Validate()
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestPrintMasksSecrets(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{
+		"postgres://vigil:hunter2@db/vigil",
+		"postgres://db/vigil?password=hunter2&sslmode=require",
+		"postgres://db/vigil?sslpassword=hunter2",
+		"postgres://vigil:hunter2@[broken/vigil",
+	} {
+		var out strings.Builder
+		if err := config.Print(&out, config.Config{Database: secret}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "hunter2") {
+			t.Errorf("the password of %s is printed:\n%s", secret, out.String())
+		}
+	}
+}
+
+func TestEverySettingHasThreeSpellings(t *testing.T) {
+	t.Parallel()
+	names := config.Names()
+	if len(names) < 20 {
+		t.Fatalf("only %d settings: %v", len(names), names)
+	}
+	if got := config.EnvName(config.Flag("posture.tls_cert")); got != "VIGIL_POSTURE_TLS_CERT" {
+		t.Errorf("EnvName = %s", got)
+	}
+}

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Prefix begins the names of our environment variables.
+const Prefix = "VIGIL_"
+
+// A Source knows the settings that a file and the environment give.
+type Source struct {
+	path string
+	file map[string]string // by flag name
+	env  map[string]string // by flag name
+}
+
+// Flag returns the command-line spelling of a setting's name in the file.
+func Flag(key string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(key) }
+
+// EnvName returns the environment's spelling of a flag.
+func EnvName(flag string) string { return Prefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
+
+// Read reads the file, unless path is empty, and the environment (as
+// [os.Environ] gives it). reserved names variables that are not settings.
+func Read(path string, environ []string, reserved ...string) (*Source, error) {
+	s := &Source{path: path, file: map[string]string{}, env: map[string]string{}}
+	if path != "" {
+		if err := s.readFile(); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	names := Names()
+	var unknown []error
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, Prefix) || slices.Contains(reserved, name) {
+			continue
+		}
+		i := slices.IndexFunc(names, func(n string) bool { return EnvName(Flag(n)) == name })
+		if i < 0 {
+			unknown = append(unknown, fmt.Errorf("environment variable %s is not a setting", name))
+			continue
+		}
+		s.env[Flag(names[i])] = value
+	}
+	return s, errors.Join(unknown...)
+}
+
+// Lookup returns what the environment or else the file says of a flag.
+func (s *Source) Lookup(flag string) (value, from string, ok bool) {
+	if v, ok := s.env[flag]; ok {
+		return v, EnvName(flag), true
+	}
+	v, ok := s.file[flag]
+	return v, s.path, ok
+}
+
+func (s *Source) readFile() error {
+	text, err := os.ReadFile(s.path)
+	if err != nil {
+		return err
+	}
+	strict := yaml.NewDecoder(bytes.NewReader(text))
+	strict.KnownFields(true) // names the unknown key and its line
+	if err := strict.Decode(new(Config)); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(text, &tree); err != nil {
+		return err
+	}
+	flatten(tree, "", s.file)
+	return nil
+}
+
+// flatten puts the leaves of a YAML tree under their flag names.
+func flatten(tree map[string]any, prefix string, into map[string]string) {
+	for key, v := range tree {
+		if sub, ok := v.(map[string]any); ok {
+			flatten(sub, prefix+key+".", into)
+			continue
+		}
+		into[Flag(prefix+key)] = fmt.Sprint(v)
+	}
+}
