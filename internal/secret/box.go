@@ -1,0 +1,211 @@
+package secret
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"vigil/internal/fault"
+)
+
+// MaxAge bounds how long a process seals with a keyset that another process has
+// replaced. Keys are taken out of use only after twice this time.
+const MaxAge = time.Minute
+
+// ErrShut says that a value was not sealed for the cell it was found in, was
+// altered, or was sealed with a key that is gone.
+var ErrShut = errors.New("the sealed value does not open")
+
+// Options say how a Box reaches its keyset.
+type Options struct {
+	Master   Master           // wraps the keyset; required
+	Previous []Master         // may still unwrap it while the master key is being changed
+	Now      func() time.Time // time.Now if nil
+}
+
+// Box seals values and opens them. It is safe for concurrent use.
+type Box struct {
+	ring    Keyring
+	masters []Master
+	now     func() time.Time
+
+	loading sync.Mutex // held while the keyset is read or replaced
+	current atomic.Pointer[loaded]
+}
+
+// loaded is a keyset in memory. It is never changed.
+type loaded struct {
+	wrapped Wrapped
+	handle  *keyset.Handle
+	cipher  tink.AEAD
+	primary uint32
+	at      time.Time
+}
+
+// NewBox opens the keyring and makes the first keyset if there is none.
+func NewBox(ctx context.Context, ring Keyring, o Options) (*Box, error) {
+	if o.Master == nil {
+		return nil, errors.New("open secrets: no master key")
+	}
+	b := &Box{ring: ring, masters: append([]Master{o.Master}, o.Previous...), now: o.Now}
+	if b.now == nil {
+		b.now = time.Now
+	}
+	_, err := b.refresh(ctx, 0)
+	if fault.Is(err, fault.NotFound) {
+		err = b.create(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open secrets: %w", err)
+	}
+	return b, nil
+}
+
+// Seal encrypts plain for the cell.
+func (b *Box) Seal(ctx context.Context, c Cell, plain []byte) ([]byte, error) {
+	set, err := b.refresh(ctx, MaxAge)
+	if err != nil {
+		return nil, fmt.Errorf("seal %s.%s: %w", c.Table, c.Field, err)
+	}
+	sealed, err := set.cipher.Encrypt(plain, c.associated())
+	if err != nil {
+		return nil, fmt.Errorf("seal %s.%s: %w", c.Table, c.Field, err)
+	}
+	return sealed, nil
+}
+
+// Open decrypts what was sealed for the cell. It fails with [ErrShut] for
+// anything else.
+func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
+	set := b.current.Load()
+	if id, ok := keyID(sealed); ok && !set.has(id) {
+		// Another process may have added the key since we looked.
+		fresh, err := b.refresh(ctx, time.Second)
+		if err != nil {
+			return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, err)
+		}
+		set = fresh
+	}
+	plain, err := set.cipher.Decrypt(sealed, c.associated())
+	if err != nil {
+		return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, ErrShut)
+	}
+	return plain, nil
+}
+
+// Reseal encrypts a sealed value anew if it is not under the primary key. It
+// returns the value to store and whether it differs from the one given.
+func (b *Box) Reseal(ctx context.Context, c Cell, sealed []byte) ([]byte, bool, error) {
+	set, err := b.refresh(ctx, MaxAge)
+	if err != nil {
+		return nil, false, fmt.Errorf("reseal %s.%s: %w", c.Table, c.Field, err)
+	}
+	if id, ok := keyID(sealed); ok && id == set.primary {
+		return sealed, false, nil
+	}
+	plain, err := b.Open(ctx, c, sealed)
+	if err != nil {
+		return nil, false, err
+	}
+	fresh, err := b.Seal(ctx, c, plain)
+	return fresh, err == nil, err
+}
+
+// keyID reads the id that Tink puts before each ciphertext.
+func keyID(sealed []byte) (uint32, bool) {
+	if len(sealed) < 5 || sealed[0] != 1 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(sealed[1:5]), true
+}
+
+func (l *loaded) has(id uint32) bool {
+	for i := range l.handle.Len() {
+		if e, err := l.handle.Entry(i); err == nil && e.KeyID() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// refresh returns a keyset that was current at most maxAge ago.
+func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loaded, error) {
+	if set := b.current.Load(); set != nil && b.now().Sub(set.at) < maxAge {
+		return set, nil
+	}
+	b.loading.Lock()
+	defer b.loading.Unlock()
+	if set := b.current.Load(); set != nil && b.now().Sub(set.at) < maxAge {
+		return set, nil
+	}
+	return b.load(ctx)
+}
+
+// load reads the keyset from the ring. The caller holds b.loading.
+func (b *Box) load(ctx context.Context) (*loaded, error) {
+	at := b.now()
+	w, err := b.ring.Keyset(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read keyset: %w", err)
+	}
+	if old := b.current.Load(); old != nil && old.wrapped.Generation == w.Generation {
+		// Unwrapping again might be a call to a key management service.
+		same := *old
+		same.at = at
+		b.current.Store(&same)
+		return &same, nil
+	}
+	handle, err := b.unwrap(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return b.adopt(w, handle, at)
+}
+
+func (b *Box) adopt(w Wrapped, handle *keyset.Handle, at time.Time) (*loaded, error) {
+	cipher, err := aead.New(handle)
+	if err != nil {
+		return nil, fmt.Errorf("use keyset: %w", err)
+	}
+	primary, err := handle.Primary()
+	if err != nil {
+		return nil, fmt.Errorf("use keyset: %w", err)
+	}
+	set := &loaded{wrapped: w, handle: handle, cipher: cipher, primary: primary.KeyID(), at: at}
+	b.current.Store(set)
+	return set, nil
+}
+
+// wrapping is the associated data of every wrapped keyset.
+var wrapping = []byte("vigil/keyset/1")
+
+func (b *Box) unwrap(ctx context.Context, w Wrapped) (*keyset.Handle, error) {
+	for _, m := range b.masters {
+		if m.Name() != w.Master {
+			continue
+		}
+		handle, err := keyset.ReadWithContext(ctx, keyset.NewBinaryReader(bytes.NewReader(w.Keyset)), m, wrapping)
+		if err != nil {
+			return nil, fmt.Errorf("unwrap keyset with master key %s: %w", w.Master, err)
+		}
+		return handle, nil
+	}
+	return nil, fmt.Errorf("the keyset is wrapped by master key %s, the one given is %s", w.Master, b.masters[0].Name())
+}
+
+func wrap(ctx context.Context, m Master, handle *keyset.Handle) ([]byte, error) {
+	var out bytes.Buffer
+	if err := handle.WriteWithContext(ctx, keyset.NewBinaryWriter(&out), m, wrapping); err != nil {
+		return nil, fmt.Errorf("wrap keyset with master key %s: %w", m.Name(), err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,157 @@
+package secret
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+
+	"vigil/internal/fault"
+)
+
+// create makes the first keyset. Of several processes that start together one
+// wins and the others take its keyset.
+func (b *Box) create(ctx context.Context) error {
+	b.loading.Lock()
+	defer b.loading.Unlock()
+	// XChaCha20-Poly1305 has room for random nonces: no count of operations
+	// forces a rotation.
+	handle, err := keyset.NewHandle(aead.XChaCha20Poly1305KeyTemplate())
+	if err != nil {
+		return fmt.Errorf("make keyset: %w", err)
+	}
+	err = b.replace(ctx, Wrapped{RotatedAt: b.now()}, handle)
+	if fault.Is(err, fault.Stale) {
+		_, err = b.load(ctx)
+	}
+	return err
+}
+
+// replace wraps handle as the generation after prev. The caller holds b.loading.
+func (b *Box) replace(ctx context.Context, prev Wrapped, handle *keyset.Handle) error {
+	master := b.masters[0]
+	sealed, err := wrap(ctx, master, handle)
+	if err != nil {
+		return err
+	}
+	w := Wrapped{Generation: prev.Generation + 1, Master: master.Name(), Keyset: sealed, RotatedAt: prev.RotatedAt}
+	at := b.now()
+	if err := b.ring.Replace(ctx, w); err != nil {
+		return fmt.Errorf("store keyset: %w", err)
+	}
+	_, err = b.adopt(w, handle, at)
+	return err
+}
+
+// Rotate adds a new key and seals with it from now on. What older keys sealed
+// still opens.
+func (b *Box) Rotate(ctx context.Context) error {
+	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
+		m := keyset.NewManagerFromHandle(set.handle)
+		id, err := m.Add(aead.XChaCha20Poly1305KeyTemplate())
+		if err != nil {
+			return Wrapped{}, nil, err
+		}
+		if err := m.SetPrimary(id); err != nil {
+			return Wrapped{}, nil, err
+		}
+		w := set.wrapped
+		w.RotatedAt = b.now()
+		handle, err := m.Handle()
+		return w, handle, err
+	})
+	if err != nil {
+		return fmt.Errorf("rotate keys: %w", err)
+	}
+	return nil
+}
+
+// Rewrap wraps the keyset with the master key, which may be a new one: give the
+// old one as Options.Previous in every process first.
+func (b *Box) Rewrap(ctx context.Context) error {
+	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
+		return set.wrapped, set.handle, nil
+	})
+	if err != nil {
+		return fmt.Errorf("change master key: %w", err)
+	}
+	return nil
+}
+
+// Retire removes every key but the primary after making sure that no column
+// holds a value under them. It fails with fault.Conflict while another process
+// may still seal with an older key.
+func (b *Box) Retire(ctx context.Context, marks Bookmarks, columns ...Column) error {
+	set, err := b.refresh(ctx, 0)
+	if err != nil {
+		return fmt.Errorf("retire keys: %w", err)
+	}
+	if ready := set.wrapped.RotatedAt.Add(2 * MaxAge); b.now().Before(ready) {
+		return fault.New(fault.Conflict, "keys may be retired from %s on", ready.UTC().Format(time.RFC3339))
+	}
+	if err := b.resealAll(ctx, marks, true, nil, columns); err != nil {
+		return fmt.Errorf("retire keys: %w", err)
+	}
+	err = b.change(ctx, func(now *loaded) (Wrapped, *keyset.Handle, error) {
+		if now.primary != set.primary {
+			return Wrapped{}, nil, fault.New(fault.Conflict, "the keys were rotated meanwhile")
+		}
+		handle, err := onlyPrimary(now)
+		return now.wrapped, handle, err
+	})
+	if err != nil {
+		return fmt.Errorf("retire keys: %w", err)
+	}
+	return nil
+}
+
+func onlyPrimary(set *loaded) (*keyset.Handle, error) {
+	m := keyset.NewManagerFromHandle(set.handle)
+	for i := range set.handle.Len() {
+		e, err := set.handle.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		if e.IsPrimary() {
+			continue
+		}
+		if err := m.Delete(e.KeyID()); err != nil {
+			return nil, err
+		}
+	}
+	return m.Handle()
+}
+
+// change replaces the keyset by what edit makes of the current one.
+func (b *Box) change(ctx context.Context, edit func(*loaded) (Wrapped, *keyset.Handle, error)) error {
+	b.loading.Lock()
+	defer b.loading.Unlock()
+	set, err := b.load(ctx)
+	if err != nil {
+		return err
+	}
+	prev, handle, err := edit(set)
+	if err != nil {
+		return err
+	}
+	return b.replace(ctx, prev, handle)
+}
+
+// Status describes the keyset for an operator.
+type Status struct {
+	Generation int64
+	Master     string
+	Keys       int
+	RotatedAt  time.Time
+}
+
+// Status returns the current state of the keyset.
+func (b *Box) Status(ctx context.Context) (Status, error) {
+	set, err := b.refresh(ctx, 0)
+	if err != nil {
+		return Status{}, fmt.Errorf("read key status: %w", err)
+	}
+	return Status{set.wrapped.Generation, set.wrapped.Master, set.handle.Len(), set.wrapped.RotatedAt}, nil
+}
