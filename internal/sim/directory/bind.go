@@ -1,0 +1,78 @@
+package directory
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-ldap/ldap/v3"
+)
+
+// The sub-codes that the directory puts into the diagnostic of a refused bind.
+const (
+	dataBadCredentials = "52e"
+	dataDisabled       = "533"
+	dataExpired        = "701"
+	dataMustChange     = "773"
+	dataLocked         = "775"
+)
+
+func refuse(data string) result {
+	return result{
+		code:       ldap.LDAPResultInvalidCredentials,
+		diagnostic: fmt.Sprintf("80090308: LdapErr: DSID-0C09044E, comment: AcceptSecurityContext error, data %s, v4563", data),
+	}
+}
+
+func (in *session) bind(r bindRequest) result {
+	in.user = nil
+	switch {
+	case !r.simple:
+		return result{code: ldap.LDAPResultAuthMethodNotSupported, diagnostic: "only simple binds are simulated"}
+	case r.name == "", r.password == "":
+		// A name without a password is an unauthenticated bind, which succeeds and
+		// proves nothing. Clients must refuse empty passwords themselves.
+		return result{}
+	}
+	s := in.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.binds++
+	switch {
+	case s.fault == PingOnly, !in.secure && !s.options.AllowPlain:
+		return result{code: ldap.LDAPResultStrongAuthRequired, diagnostic: "BindSimple: Transport encryption required."}
+	case s.fault == Unwilling:
+		return result{code: ldap.LDAPResultBusy, diagnostic: "the server is busy"}
+	}
+	a := s.domain.principal(r.name)
+	if a == nil {
+		return refuse(dataBadCredentials)
+	}
+	res := s.domain.check(a, r.password, s.now)
+	if res.code == ldap.LDAPResultSuccess {
+		in.user = a
+	}
+	return res
+}
+
+// principal finds the account that a bind name means: NETBIOS\user, user@domain
+// or a distinguished name. A bare user name means nobody.
+func (d *domain) principal(name string) *account {
+	if netbios, user, ok := strings.Cut(name, `\`); ok {
+		if strings.EqualFold(netbios, d.NetBIOS) || strings.EqualFold(netbios, d.DNSName) {
+			return d.account(user)
+		}
+		return nil
+	}
+	if user, domain, ok := strings.Cut(name, "@"); ok {
+		if strings.EqualFold(domain, d.DNSName) {
+			return d.account(user)
+		}
+		return nil
+	}
+	for _, a := range d.accounts {
+		if strings.EqualFold(a.dn, name) {
+			return a
+		}
+	}
+	return nil
+}

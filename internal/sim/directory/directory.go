@@ -1,0 +1,212 @@
+// Package directory simulates the domain controller of a directory domain: LDAP
+// with StartTLS, LDAP over TLS and the connectionless LDAP ping on UDP.
+//
+// It answers as the real thing does where a client can tell: the diagnostic
+// codes of a refused bind, the counting of bad passwords up to a lockout, the
+// unauthenticated bind that succeeds, nested groups as binary SIDs in
+// tokenGroups, referrals among the search results, and nothing but the rootDSE
+// for whoever has not bound. It is written on the BER codec rather than on an
+// LDAP server library because a simulated controller must also be cut off, hang,
+// and be pinged over UDP, on ports that stay the same all the while.
+package directory
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"vigil/internal/sim/line"
+)
+
+// Fault is a way for a controller to be broken.
+type Fault int
+
+// The faults of a controller.
+const (
+	Healthy   Fault = iota
+	Down            // connections are reset, pings are not answered
+	Hung            // connections are accepted and nothing is answered
+	PingOnly        // pings and the rootDSE are answered, every bind is refused
+	Unwilling       // every bind is answered with "busy", whatever the password
+)
+
+// Options says what to simulate.
+type Options struct {
+	Domain      Domain
+	Certificate tls.Certificate  // shown on StartTLS and LDAPS
+	Host        string           // address to listen on; 127.0.0.1 when empty
+	AllowPlain  bool             // accept binds without TLS
+	Now         func() time.Time // time.Now when nil
+}
+
+// Server is one simulated domain controller. It is safe for concurrent use.
+type Server struct {
+	options Options
+	now     func() time.Time
+	tls     *tls.Config
+
+	mu     sync.Mutex
+	domain *domain
+	fault  Fault
+	binds  int
+
+	plain, secure *line.Listener
+	ping          net.PacketConn
+	stop          context.CancelFunc
+	work          sync.WaitGroup
+}
+
+// New makes a controller. It listens once started.
+func New(o Options) *Server {
+	if o.Host == "" {
+		o.Host = "127.0.0.1"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Server{
+		options: o,
+		now:     o.Now,
+		tls:     &tls.Config{Certificates: []tls.Certificate{o.Certificate}, MinVersion: tls.VersionTLS12},
+		domain:  build(o.Domain),
+	}
+}
+
+// Start listens and serves until Stop.
+func (s *Server) Start(ctx context.Context) error {
+	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := s.listen(); err != nil {
+		return fmt.Errorf("start directory %s: %w", s.options.Domain.DNSName, err)
+	}
+	s.work.Add(3)
+	go func() {
+		defer s.work.Done()
+		s.serve(ctx, s.plain, nil)
+	}()
+	go func() {
+		defer s.work.Done()
+		s.serve(ctx, s.secure, s.tls)
+	}()
+	go func() {
+		defer s.work.Done()
+		s.servePings()
+	}()
+	return nil
+}
+
+// listen opens the same port number for TCP and UDP, as clients expect.
+func (s *Server) listen() error {
+	var err error
+	for range 20 { // the UDP port of a free TCP port may be taken
+		if s.plain, err = line.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
+			return err
+		}
+		s.ping, err = net.ListenPacket("udp", s.plain.Addr().String())
+		if err == nil {
+			break
+		}
+		_ = s.plain.Close()
+	}
+	if err != nil {
+		return err
+	}
+	s.secure, err = line.Listen(net.JoinHostPort(s.options.Host, "0"))
+	return err
+}
+
+// Stop ends the controller and waits for it.
+func (s *Server) Stop() error {
+	if s.stop == nil {
+		return nil
+	}
+	s.stop()
+	err := errors.Join(s.plain.Close(), s.secure.Close(), s.ping.Close())
+	s.work.Wait()
+	return err
+}
+
+// Host returns the address listened on.
+func (s *Server) Host() string { return s.options.Host }
+
+// Port returns the port of LDAP (TCP) and of the LDAP ping (UDP).
+func (s *Server) Port() int { return s.plain.Port() }
+
+// SecurePort returns the port of LDAP over TLS.
+func (s *Server) SecurePort() int { return s.secure.Port() }
+
+// URL returns the address of LDAP, for StartTLS.
+func (s *Server) URL() string { return "ldap://" + s.address(s.Port()) }
+
+// SecureURL returns the address of LDAP over TLS.
+func (s *Server) SecureURL() string { return "ldaps://" + s.address(s.SecurePort()) }
+
+func (s *Server) address(port int) string {
+	return net.JoinHostPort(s.options.Host, strconv.Itoa(port))
+}
+
+// Break puts the controller into a fault; Healthy mends it.
+func (s *Server) Break(f Fault) {
+	s.mu.Lock()
+	s.fault = f
+	s.mu.Unlock()
+	state := line.Up
+	switch f {
+	case Down:
+		state = line.Down
+	case Hung:
+		state = line.Hung
+	}
+	s.plain.Set(state)
+	s.secure.Set(state)
+}
+
+func (s *Server) broken() Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
+// Binds returns how many binds with a name have been tried so far.
+func (s *Server) Binds() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.binds
+}
+
+// BadPasswords returns how many wrong passwords an account has against it.
+func (s *Server) BadPasswords(user string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.domain.account(user); a != nil {
+		return a.bad
+	}
+	return 0
+}
+
+// Locked tells whether an account is locked out.
+func (s *Server) Locked(user string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.domain.account(user)
+	return a != nil && s.domain.locked(a, s.now())
+}
+
+// Change edits the domain: users come and go, groups and trusts change. The
+// counts of bad passwords stay with their users.
+func (s *Server) Change(edit func(*Domain)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	edit(&s.options.Domain)
+	next := build(s.options.Domain)
+	for name, a := range s.domain.accounts {
+		if b := next.accounts[name]; b != nil {
+			b.bad, b.badAt, b.lockedAt = a.bad, a.badAt, a.lockedAt
+		}
+	}
+	s.domain = next
+}

@@ -1,0 +1,119 @@
+package directory
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	ber "github.com/go-asn1-ber/asn1-ber"
+	"github.com/go-ldap/ldap/v3"
+)
+
+// The matching rules of the directory that filters may name.
+const (
+	ruleInChain = "1.2.840.113556.1.4.1941" // transitive membership
+	ruleBitAnd  = "1.2.840.113556.1.4.803"
+)
+
+// matches tells whether an entry passes a filter. What cannot be understood does
+// not match, as an undefined filter does not.
+func (d *domain) matches(f *ber.Packet, e *entry) bool {
+	switch f.Tag {
+	case ldap.FilterAnd:
+		return !slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return !d.matches(c, e) })
+	case ldap.FilterOr:
+		return slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return d.matches(c, e) })
+	case ldap.FilterNot:
+		return len(f.Children) == 1 && !d.matches(f.Children[0], e)
+	case ldap.FilterPresent:
+		return len(e.values(octets(f))) > 0
+	case ldap.FilterEqualityMatch, ldap.FilterApproxMatch:
+		return compares(f, e, strings.EqualFold)
+	case ldap.FilterGreaterOrEqual:
+		return compares(f, e, func(have, want string) bool { return order(have, want) >= 0 })
+	case ldap.FilterLessOrEqual:
+		return compares(f, e, func(have, want string) bool { return order(have, want) <= 0 })
+	case ldap.FilterSubstrings:
+		return hasSubstrings(f, e)
+	case ldap.FilterExtensibleMatch:
+		return d.extends(f, e)
+	}
+	return false
+}
+
+func compares(f *ber.Packet, e *entry, test func(have, want string) bool) bool {
+	if len(f.Children) != 2 {
+		return false
+	}
+	name, want := octets(f.Children[0]), octets(f.Children[1])
+	return slices.ContainsFunc(e.values(name), func(have string) bool {
+		// objectCategory is a distinguished name and is asked for by its first part.
+		if strings.EqualFold(name, "objectCategory") {
+			first, _, _ := strings.Cut(strings.TrimPrefix(have, "CN="), ",")
+			return test(have, want) || test(first, want)
+		}
+		return test(have, want)
+	})
+}
+
+func order(a, b string) int {
+	x, errX := strconv.ParseInt(a, 10, 64)
+	y, errY := strconv.ParseInt(b, 10, 64)
+	if errX == nil && errY == nil {
+		return int(min(1, max(-1, x-y)))
+	}
+	return strings.Compare(strings.ToLower(a), strings.ToLower(b))
+}
+
+func hasSubstrings(f *ber.Packet, e *entry) bool {
+	if len(f.Children) != 2 {
+		return false
+	}
+	return slices.ContainsFunc(e.values(octets(f.Children[0])), func(have string) bool {
+		rest := strings.ToLower(have)
+		for _, part := range f.Children[1].Children {
+			want := strings.ToLower(octets(part))
+			at := strings.Index(rest, want)
+			switch {
+			case at < 0, part.Tag == ldap.FilterSubstringsInitial && at > 0:
+				return false
+			case part.Tag == ldap.FilterSubstringsFinal:
+				return strings.HasSuffix(rest, want)
+			}
+			rest = rest[at+len(want):]
+		}
+		return true
+	})
+}
+
+func (d *domain) extends(f *ber.Packet, e *entry) bool {
+	var rule, name, value string
+	for _, c := range f.Children {
+		switch c.Tag {
+		case ldap.MatchingRuleAssertionMatchingRule:
+			rule = octets(c)
+		case ldap.MatchingRuleAssertionType:
+			name = octets(c)
+		case ldap.MatchingRuleAssertionMatchValue:
+			value = octets(c)
+		}
+	}
+	switch {
+	case rule == ruleInChain && strings.EqualFold(name, "memberOf"):
+		direct := make([]string, 0, 4)
+		for _, dn := range e.values("memberOf") {
+			cn, _, _ := strings.Cut(strings.TrimPrefix(dn, "CN="), ",")
+			direct = append(direct, cn)
+		}
+		return slices.ContainsFunc(d.memberships(direct), func(g string) bool { return strings.EqualFold(d.groupDN(g), value) })
+	case rule == ruleBitAnd:
+		want, err := strconv.ParseInt(value, 10, 64)
+		return err == nil && slices.ContainsFunc(e.values(name), func(have string) bool {
+			n, err := strconv.ParseInt(have, 10, 64)
+			return err == nil && n&want == want
+		})
+	case rule == "":
+		return slices.ContainsFunc(e.values(name), func(have string) bool { return strings.EqualFold(have, value) })
+	}
+	return false
+}

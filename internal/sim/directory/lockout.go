@@ -1,0 +1,34 @@
+package directory
+
+import "time"
+
+// check tries a password, counting as the directory counts: a wrong password
+// adds to the count within the window, the threshold locks the account, and the
+// right one sets the count back.
+func (d *domain) check(a *account, password string, now func() time.Time) result {
+	at := now()
+	if d.locked(a, at) {
+		return refuse(dataLocked)
+	}
+	if at.Sub(a.badAt) >= d.window() {
+		a.bad = 0
+	}
+	if a.Password != password {
+		a.bad++
+		a.badAt = at
+		if d.LockoutThreshold > 0 && a.bad >= d.LockoutThreshold {
+			a.lockedAt = at
+		}
+		return refuse(dataBadCredentials)
+	}
+	switch {
+	case a.Disabled:
+		return refuse(dataDisabled)
+	case a.Expired:
+		return refuse(dataExpired)
+	case a.MustChange:
+		return refuse(dataMustChange)
+	}
+	a.bad = 0
+	return result{}
+}

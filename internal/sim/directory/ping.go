@@ -1,0 +1,102 @@
+package directory
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"strings"
+
+	ber "github.com/go-asn1-ber/asn1-ber"
+	"github.com/go-ldap/ldap/v3"
+)
+
+// opcodeSAMLogonResponseEx opens the answer to an LDAP ping.
+const opcodeSAMLogonResponseEx = 23
+
+// servePings answers LDAP pings until the socket is closed.
+func (s *Server) servePings() {
+	packet := make([]byte, 4096)
+	for {
+		n, from, err := s.ping.ReadFrom(packet)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue // a peer that was gone before it got its answer
+		}
+		if f := s.broken(); f == Down || f == Hung {
+			continue
+		}
+		if answer := s.pong(packet[:n]); answer != nil {
+			_, _ = s.ping.WriteTo(answer, from) // a lost ping is asked again
+		}
+	}
+}
+
+// pong answers one ping, or nil to what is none.
+func (s *Server) pong(packet []byte) []byte {
+	p, err := ber.DecodePacketErr(packet)
+	if err != nil {
+		return nil
+	}
+	m, err := parseMessage(p)
+	if err != nil || m.op.Tag != ldap.ApplicationSearchRequest {
+		return nil
+	}
+	r, err := parseSearch(m.op)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	d := s.domain
+	s.mu.Unlock()
+	var answer []byte
+	if asked := filterValue(r.filter, "DnsDomain"); asked == "" || strings.EqualFold(strings.TrimSuffix(asked, "."), d.DNSName) {
+		e := &entry{attributes: []attribute{attr("netlogon", string(d.netlogon()))}}
+		answer = e.packet(m.id, []string{"netlogon"}).Bytes()
+	}
+	return append(answer, result{}.packet(m.id, ldap.ApplicationSearchResultDone).Bytes()...)
+}
+
+// filterValue finds the value that a filter demands of an attribute.
+func filterValue(f *ber.Packet, name string) string {
+	if f.Tag == ldap.FilterEqualityMatch && len(f.Children) == 2 && strings.EqualFold(octets(f.Children[0]), name) {
+		return octets(f.Children[1])
+	}
+	if f.Tag == ldap.FilterAnd {
+		for _, c := range f.Children {
+			if v := filterValue(c, name); v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// netlogon encodes NETLOGON_SAM_LOGON_RESPONSE_EX.
+func (d *domain) netlogon() []byte {
+	const flags = 0x1 | 0x8 | 0x10 | 0x20 | 0x40 | 0x100 // PDC, GC, LDAP, DS, KDC, writable
+	b := binary.LittleEndian.AppendUint16(nil, opcodeSAMLogonResponseEx)
+	b = binary.LittleEndian.AppendUint16(b, 0)
+	b = binary.LittleEndian.AppendUint32(b, flags)
+	b = append(b, guid(d.Root())...)
+	for _, name := range []string{
+		d.forest(), d.DNSName, d.host() + "." + d.DNSName,
+		d.NetBIOS, strings.ToUpper(d.host()), "", // the user asked about: none
+		"Default-First-Site-Name", "Default-First-Site-Name",
+	} {
+		b = appendName(b, name)
+	}
+	b = binary.LittleEndian.AppendUint32(b, 0x5)
+	return append(b, 0xff, 0xff, 0xff, 0xff)
+}
+
+// appendName encodes a name as DNS does, without compression.
+func appendName(b []byte, name string) []byte {
+	for label := range strings.SplitSeq(name, ".") {
+		if label != "" {
+			b = append(append(b, byte(len(label))), label...)
+		}
+	}
+	return append(b, 0)
+}

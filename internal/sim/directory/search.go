@@ -1,0 +1,98 @@
+package directory
+
+import (
+	"slices"
+	"strings"
+
+	ber "github.com/go-asn1-ber/asn1-ber"
+	"github.com/go-ldap/ldap/v3"
+)
+
+const notBound = "000004DC: LdapErr: DSID-0C0907C2, comment: In order to perform this operation " +
+	"a successful bind must be completed on the connection., data 0, v4563"
+
+func (in *session) search(id int64, r searchRequest) []*ber.Packet {
+	s := in.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.domain
+	done := func(code int64, diagnostic string) *ber.Packet {
+		return result{code: code, diagnostic: diagnostic}.packet(id, ldap.ApplicationSearchResultDone)
+	}
+	if r.base == "" && r.scope == ldap.ScopeBaseObject {
+		return []*ber.Packet{d.rootDSE().packet(id, r.attributes), done(ldap.LDAPResultSuccess, "")}
+	}
+	if in.user == nil {
+		return []*ber.Packet{done(ldap.LDAPResultOperationsError, notBound)}
+	}
+	var packets []*ber.Packet
+	known := false
+	for _, e := range d.entries {
+		known = known || strings.EqualFold(e.dn, r.base)
+		if !within(e.dn, r.base, r.scope) || !d.matches(r.filter, d.seen(e, in.user)) {
+			continue
+		}
+		if r.size > 0 && int64(len(packets)) == r.size {
+			return append(packets, done(ldap.LDAPResultSizeLimitExceeded, ""))
+		}
+		packets = append(packets, d.seen(e, in.user).packet(id, r.attributes))
+	}
+	if !known {
+		return []*ber.Packet{done(ldap.LDAPResultNoSuchObject, "0000208D: NameErr: DSID-03100241, problem 2001 (NO_OBJECT)")}
+	}
+	if strings.EqualFold(r.base, d.Root()) && r.scope == ldap.ScopeWholeSubtree {
+		packets = append(packets, referral(id, "ldap://"+d.DNSName+"/"+d.configuration()))
+	}
+	return append(packets, done(ldap.LDAPResultSuccess, ""))
+}
+
+// seen returns the entry as one user sees it: what may be created below it
+// depends on who asks.
+func (d *domain) seen(e *entry, by *account) *entry {
+	ou := e.values("ou")
+	if len(ou) == 0 {
+		return e
+	}
+	view := *e
+	view.operational = slices.Clone(e.operational)
+	if slices.ContainsFunc(by.JoinsTo, func(name string) bool { return strings.EqualFold(name, ou[0]) }) {
+		view.operational = append(view.operational, attr("allowedChildClassesEffective", "computer"))
+	}
+	return &view
+}
+
+// selected returns the attributes of an entry that a search asked for.
+func (e *entry) selected(wanted []string) []attribute {
+	all := len(wanted) == 0 || slices.Contains(wanted, "*")
+	var chosen []attribute
+	for _, a := range e.attributes {
+		if len(a.values) > 0 && (all || asked(wanted, a.name)) {
+			chosen = append(chosen, a)
+		}
+	}
+	for _, a := range e.operational {
+		if len(a.values) > 0 && asked(wanted, a.name) {
+			chosen = append(chosen, a)
+		}
+	}
+	return chosen
+}
+
+func asked(wanted []string, name string) bool {
+	return slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, name) })
+}
+
+func within(dn, base string, scope int64) bool {
+	dn, base = strings.ToLower(dn), strings.ToLower(base)
+	if scope == ldap.ScopeBaseObject {
+		return dn == base
+	}
+	above, isBelow := strings.CutSuffix(dn, ","+base)
+	switch scope {
+	case ldap.ScopeSingleLevel:
+		return isBelow && !strings.Contains(above, ",")
+	case ldap.ScopeWholeSubtree:
+		return isBelow || dn == base
+	}
+	return false
+}
