@@ -1,0 +1,107 @@
+// Package dbtest runs a test on every kind of database.
+//
+// SQLite is always there. PostgreSQL is used when the environment variable
+// VIGIL_TEST_POSTGRES holds the URL of a server on which the tests may create
+// schemas; scripts/postgres.sh starts one. Without it that half is skipped, or
+// fails if VIGIL_TEST_POSTGRES_REQUIRED is 1.
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/sqldb"
+)
+
+// Run runs test as two parallel subtests, each with an empty database of its own.
+func Run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	RunURL(t, func(t *testing.T, dsn string) { test(t, Open(t, dsn)) })
+}
+
+// RunURL is Run for tests that open the database themselves, for example twice.
+func RunURL(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, Postgres(t))
+	})
+}
+
+// Open opens a database and closes it at the end of the test.
+func Open(t testing.TB, dsn string) *sqldb.DB {
+	t.Helper()
+	db, err := sqldb.Open(t.Context(), dsn, sqldb.Options{Connections: 8})
+	if err != nil {
+		t.Fatalf("open test database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close test database: %v", err)
+		}
+	})
+	return db
+}
+
+// SQLite returns the URL of a new SQLite database.
+func SQLite(t testing.TB) string {
+	return "sqlite://" + (&url.URL{Path: filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))}).String()
+}
+
+// Postgres returns the URL of a new schema on the PostgreSQL server, which is
+// dropped at the end of the test. It skips the test if there is no server.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv("VIGIL_TEST_POSTGRES")
+	if server == "" {
+		const why = "VIGIL_TEST_POSTGRES is not set: start a server with scripts/postgres.sh and set it to the URL"
+		if os.Getenv("VIGIL_TEST_POSTGRES_REQUIRED") == "1" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	schema := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	run(t, server, "CREATE SCHEMA "+schema)
+	t.Cleanup(func() { run(t, server, "DROP SCHEMA "+schema+" CASCADE") })
+
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("VIGIL_TEST_POSTGRES is not a URL")
+	}
+	q := u.Query()
+	q.Set("search_path", schema)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// run runs one statement on a connection of its own. It is used in clean-up,
+// when the context of the test has ended.
+func run(t testing.TB, server, statement string) {
+	t.Helper()
+	ctx := context.Background()
+	err := func() error {
+		db, err := sqldb.Open(ctx, server, sqldb.Options{Connections: 1})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return db.Write(ctx, func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(statement)
+			return err
+		})
+	}()
+	if err != nil {
+		t.Error(fmt.Errorf("prepare PostgreSQL for the test: %w", err))
+	}
+}

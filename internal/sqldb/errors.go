@@ -1,0 +1,102 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"vigil/internal/fault"
+)
+
+// What a statement can run into on either database. They are found with
+// errors.Is; their kind is fault.Conflict.
+var (
+	// ErrUnique says that a row with the same key is already there.
+	ErrUnique = errors.New("a row with this key is already there")
+
+	// ErrForeignKey says that a row refers to one that is not there, or that
+	// one to be deleted is still referred to.
+	ErrForeignKey = errors.New("a reference between rows would break")
+)
+
+// classify gives an error of a driver its kind. Others it returns as they are.
+func classify(err error) error {
+	if err == nil || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
+	switch {
+	case isUnique(err):
+		return fault.Wrap(fault.Conflict, fmt.Errorf("%w: %w", ErrUnique, err), "it is already there")
+	case isForeignKey(err):
+		return fault.Wrap(fault.Conflict, fmt.Errorf("%w: %w", ErrForeignKey, err), "it is in use, or refers to something that is not there")
+	case isUnavailable(err):
+		return fault.Wrap(fault.Unavailable, err, "the database is not available")
+	}
+	return err
+}
+
+func isUnique(err error) bool {
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
+		return true
+	}
+	return postgresCode(err) == "23505"
+}
+
+func isForeignKey(err error) bool {
+	return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY || postgresCode(err) == "23503"
+}
+
+// isRolledBack reports whether PostgreSQL gave up the transaction for the sake
+// of another: a serialization failure or a deadlock.
+func isRolledBack(err error) bool {
+	code := postgresCode(err)
+	return code == "40001" || code == "40P01"
+}
+
+// isUnavailable reports whether the same statement may succeed later.
+func isUnavailable(err error) bool {
+	switch sqliteCode(err) & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL:
+		return true
+	}
+	switch code := postgresCode(err); {
+	case strings.HasPrefix(code, "08"), // connection lost
+		strings.HasPrefix(code, "53"),  // too many connections, out of disk or memory
+		strings.HasPrefix(code, "57P"), // shutting down or starting up
+		code == "55P03":                // lock not available
+		return true
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.Canceled) {
+		return true
+	}
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)
+}
+
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
+
+func postgresCode(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,160 @@
+package sqldb
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// Load adds rows to a table, by the quickest way the database has, and returns
+// how many. A row that is already there fails all of it.
+//
+// The table and the columns are names from the program's text, never input.
+func (tx *Tx) Load(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
+	var n int64
+	var err error
+	if tx.db.dialect == Postgres {
+		n, err = tx.copyRows(table, columns, rows)
+	} else {
+		n, err = tx.insertRows(table, columns, rows)
+	}
+	if err != nil {
+		return 0, classify(fmt.Errorf("load into %s: %w", table, err))
+	}
+	return n, nil
+}
+
+// copyRows loads by COPY.
+func (tx *Tx) copyRows(table string, columns []string, rows iter.Seq[[]any]) (n int64, err error) {
+	next, stop := iter.Pull(rows)
+	defer stop()
+	source := pgx.CopyFromFunc(func() ([]any, error) {
+		row, _ := next() // nil at the end
+		return row, nil
+	})
+	err = tx.raw(func(c *pgx.Conn) error {
+		n, err = c.CopyFrom(tx.ctx, pgx.Identifier{table}, columns, source)
+		return err
+	})
+	return n, err
+}
+
+// insertRows loads by INSERT of several rows at a time.
+func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
+	const most = 50 // rows a statement; more gains nothing
+	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	full, err := tx.tx.PrepareContext(tx.ctx, head+rowParameters(most, len(columns)))
+	if err != nil {
+		return 0, err
+	}
+	defer full.Close()
+
+	var n int64
+	args := make([]any, 0, most*len(columns))
+	for row := range rows {
+		if len(row) != len(columns) {
+			return 0, fmt.Errorf("row %d has %d values for %d columns", n, len(row), len(columns))
+		}
+		n++
+		if args = append(args, row...); len(args) < most*len(columns) {
+			continue
+		}
+		if _, err := full.ExecContext(tx.ctx, args...); err != nil {
+			return 0, err
+		}
+		args = args[:0]
+	}
+	if len(args) > 0 {
+		_, err = tx.tx.ExecContext(tx.ctx, head+rowParameters(len(args)/len(columns), len(columns)), args...)
+	}
+	return n, err
+}
+
+// rowParameters returns "($1, $2), ($3, $4)" and so on.
+func rowParameters(rows, columns int) string {
+	var b strings.Builder
+	for i := range rows * columns {
+		switch {
+		case i == 0:
+			b.WriteString("($")
+		case i%columns == 0:
+			b.WriteString("), ($")
+		default:
+			b.WriteString(", $")
+		}
+		b.WriteString(strconv.Itoa(i + 1))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// ExecEach runs one statement for each set of arguments and returns how many
+// rows were changed in all. It prepares the statement once, and spares
+// PostgreSQL the wait for each answer.
+func (tx *Tx) ExecEach(text string, args iter.Seq[[]any]) (int64, error) {
+	if tx.db.dialect == Postgres {
+		n, err := tx.execBatches(text, args)
+		return n, classify(err)
+	}
+	stmt, err := tx.tx.PrepareContext(tx.ctx, text)
+	if err != nil {
+		return 0, classify(err)
+	}
+	defer stmt.Close()
+	var total int64
+	for a := range args {
+		res, err := stmt.ExecContext(tx.ctx, a...)
+		if err != nil {
+			return 0, classify(err)
+		}
+		n, err := res.RowsAffected()
+		if err != nil {
+			return 0, classify(err)
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// execBatches sends the statements by the thousand.
+func (tx *Tx) execBatches(text string, args iter.Seq[[]any]) (total int64, err error) {
+	err = tx.raw(func(c *pgx.Conn) error {
+		batch := new(pgx.Batch)
+		send := func() error {
+			res := c.SendBatch(tx.ctx, batch)
+			for range batch.Len() {
+				tag, err := res.Exec()
+				if err != nil {
+					_ = res.Close()
+					return err
+				}
+				total += tag.RowsAffected()
+			}
+			batch = new(pgx.Batch)
+			return res.Close()
+		}
+		for a := range args {
+			if batch.Queue(text, a...); batch.Len() < 1000 {
+				continue
+			}
+			if err := send(); err != nil {
+				return err
+			}
+		}
+		if batch.Len() == 0 {
+			return nil
+		}
+		return send()
+	})
+	return total, err
+}
+
+// raw gives f the PostgreSQL connection of the transaction. What f does is part
+// of the transaction.
+func (tx *Tx) raw(f func(c *pgx.Conn) error) error {
+	return tx.conn.Raw(func(c any) error { return f(c.(*stdlib.Conn).Conn()) })
+}

@@ -1,0 +1,81 @@
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Check reports whether the database answers.
+func (db *DB) Check(ctx context.Context) error {
+	if err := db.writer.PingContext(ctx); err != nil {
+		return classify(fmt.Errorf("check database: %w", err))
+	}
+	return db.Read(ctx, func(tx *Tx) error {
+		var one int
+		return tx.QueryRow("SELECT 1").Scan(&one)
+	})
+}
+
+// IntegrityCheck reads a whole SQLite database and reports what is broken in
+// it. PostgreSQL looks after itself, and the check finds nothing there.
+func (db *DB) IntegrityCheck(ctx context.Context) error {
+	if db.dialect != SQLite {
+		return nil
+	}
+	return db.Read(ctx, func(tx *Tx) error {
+		found, err := Query(tx, Scalar[string], "PRAGMA integrity_check")
+		if err != nil {
+			return fmt.Errorf("check integrity: %w", err)
+		}
+		if text := strings.Join(found, "; "); text != "ok" {
+			return fmt.Errorf("check integrity: %s", text)
+		}
+		broken, err := Query(tx, func(r Row) (string, error) {
+			var table, parent string
+			var rowid *int64
+			var key int
+			err := r.Scan(&table, &rowid, &parent, &key)
+			return table + " to " + parent, err
+		}, "PRAGMA foreign_key_check")
+		if err != nil {
+			return fmt.Errorf("check integrity: %w", err)
+		}
+		if len(broken) > 0 {
+			return fmt.Errorf("check integrity: %d broken references, the first from %s", len(broken), broken[0])
+		}
+		return nil
+	})
+}
+
+// Backup writes a copy of a SQLite database, as it is at one moment, to a file
+// that must not exist yet. Reading and writing go on meanwhile. PostgreSQL has
+// its own tools for this: pg_dump and pg_basebackup.
+func (db *DB) Backup(ctx context.Context, path string) error {
+	if db.dialect != SQLite {
+		return errors.New("back up database: PostgreSQL is backed up with pg_dump or pg_basebackup")
+	}
+	// The copy holds the same secrets as the database. SQLite accepts an empty
+	// file as one it may write to.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("back up database: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("back up database: %w", err)
+	}
+	// Neither the writer, who has other things to do, nor the readers, who may
+	// not write anything.
+	pool, err := sqlitePool(db.path, 1, false)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if _, err := pool.ExecContext(ctx, "VACUUM INTO $1", path); err != nil {
+		_ = os.Remove(path)
+		return classify(fmt.Errorf("back up database: %w", err))
+	}
+	return nil
+}

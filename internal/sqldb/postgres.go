@@ -1,0 +1,61 @@
+package sqldb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// oldestPostgres is the first version of PostgreSQL that is good enough.
+const oldestPostgres = 15
+
+// openPostgres opens a pool of connections.
+func openPostgres(ctx context.Context, dsn string, opts Options) (*DB, error) {
+	conf, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("parse database URL: %w", err)
+	}
+	if conf.ConnectTimeout == 0 {
+		conf.ConnectTimeout = 10 * time.Second
+	}
+	if conf.RuntimeParams["application_name"] == "" {
+		conf.RuntimeParams["application_name"] = "vigil"
+	}
+	pool := stdlib.OpenDB(*conf)
+	pool.SetMaxOpenConns(opts.Connections)
+	pool.SetMaxIdleConns(max(2, opts.Connections/2))
+	// A connection is renewed now and then, so that a server that came back
+	// under the same name gets its share.
+	pool.SetConnMaxLifetime(time.Hour)
+	pool.SetConnMaxIdleTime(10 * time.Minute)
+
+	db := &DB{dialect: Postgres, writer: pool, reader: pool, opts: opts}
+	if err := db.checkServer(ctx); err != nil {
+		_ = pool.Close()
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return db, nil
+}
+
+// checkServer refuses a server that would misbehave later.
+func (db *DB) checkServer(ctx context.Context) error {
+	return db.Read(ctx, func(tx *Tx) error {
+		var version int
+		var encoding string
+		err := tx.QueryRow(`
+			SELECT current_setting('server_version_num')::int, current_setting('server_encoding')`).Scan(&version, &encoding)
+		if err != nil {
+			return err
+		}
+		if version < oldestPostgres*10000 {
+			return fmt.Errorf("the server is PostgreSQL %d, and %d is the oldest that will do", version/10000, oldestPostgres)
+		}
+		if encoding != "UTF8" {
+			return fmt.Errorf("the database is encoded as %s, and must be UTF8", encoding)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,110 @@
+package sqldb
+
+import (
+	"database/sql"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Row is what a scan function reads one record from.
+type Row interface {
+	Scan(dest ...any) error
+}
+
+// Exec runs a statement and returns how many rows it changed.
+func (tx *Tx) Exec(text string, args ...any) (int64, error) {
+	res, err := tx.tx.ExecContext(tx.ctx, text, args...)
+	if err != nil {
+		return 0, classify(err)
+	}
+	n, err := res.RowsAffected()
+	return n, classify(err)
+}
+
+// QueryRow runs a query of which one row is wanted. Scan fails with
+// [sql.ErrNoRows] when there is none.
+func (tx *Tx) QueryRow(text string, args ...any) Row {
+	return row{tx.tx.QueryRowContext(tx.ctx, text, args...)}
+}
+
+type row struct{ *sql.Row }
+
+func (r row) Scan(dest ...any) error { return classify(r.Row.Scan(dest...)) }
+
+// Each runs a query and yields its rows as they come. The transaction cannot
+// run another statement before the loop ends. It ends after an error.
+func Each[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		rows, err := tx.tx.QueryContext(tx.ctx, text, args...)
+		if err != nil {
+			yield(zero, classify(err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			v, err := scan(rows)
+			if err != nil {
+				yield(zero, classify(err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(zero, classify(err))
+		}
+	}
+}
+
+// Query runs a query and returns its rows, each read by scan. No rows are an
+// empty slice, not nil.
+func Query[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) ([]T, error) {
+	out := []T{}
+	for v, err := range Each(tx, scan, text, args...) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// QueryOne runs a query and returns its first row. It fails with
+// [sql.ErrNoRows] when there is none: what is missing, and whether that is a
+// fault.NotFound, is known to the caller.
+func QueryOne[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) (T, error) {
+	for v, err := range Each(tx, scan, text, args...) {
+		return v, err
+	}
+	var zero T
+	return zero, sql.ErrNoRows
+}
+
+// Scalar reads a row of one column.
+func Scalar[T any](r Row) (T, error) {
+	var v T
+	err := r.Scan(&v)
+	return v, err
+}
+
+// Missing reports whether err says that a wanted row is not there.
+func Missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
+// List appends values to args and returns the parameters that stand for them,
+// to be put after IN: "($3, $4)". Without values it is a list nothing is in.
+// SQLite takes 32766 parameters at most.
+func List[T any](args *[]any, values []T) string {
+	if len(values) == 0 {
+		return "(NULL)"
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		*args = append(*args, v)
+		names[i] = "$" + strconv.Itoa(len(*args))
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
