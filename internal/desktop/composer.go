@@ -1,0 +1,122 @@
+package desktop
+
+// A Composer makes linked clones for virtual centers.
+type Composer struct {
+	ID             ID
+	Name           string
+	URL            string // https://host:port
+	Port           int
+	Trust          Trust
+	VirtualCenters []string // names of those it serves
+}
+
+// ComposerReading is what a look at a composer brought home. A composer that
+// tells nothing of itself leaves the words empty.
+type ComposerReading struct {
+	Version       string
+	Build         string
+	APIVersion    string
+	MinVCVersion  string
+	MinESXVersion string
+}
+
+// Kind implements [Reading].
+func (ComposerReading) Kind() Kind { return KindComposer }
+
+// ComposerMonitor is the monitor record of a composer.
+type ComposerMonitor struct {
+	Name    string           `json:"name"`
+	Port    int32            `json:"port"`
+	Details ComposerDetails  `json:"details"`
+	Servers []ComposerServer `json:"connection_servers"`
+	ID      ID               `json:"id"`
+	Freshness
+}
+
+// ComposerDetails tells which software a composer runs. The API version goes
+// out under its historic misspelling too, which clients read.
+type ComposerDetails struct {
+	Version        string   `json:"version"`
+	Build          string   `json:"build"`
+	APIVersion     string   `json:"api_version"`
+	APIVerion      string   `json:"api_verion"`
+	MinVCVersion   string   `json:"min_vc_version"`
+	MinESXVersion  string   `json:"min_esx_version"`
+	VirtualCenters []string `json:"referenced_vcs"`
+}
+
+// ComposerServer is how one connection server sees a composer.
+type ComposerServer struct {
+	ID                 ID             `json:"id"`
+	Name               string         `json:"name"`
+	Status             ComposerStatus `json:"status"`
+	ThumbprintAccepted bool           `json:"thumbprint_accepted"`
+	Certificate        *Certificate   `json:"certificate,omitempty"`
+}
+
+// ComposerView derives how we see a composer ourselves. The API has no word for
+// a composer nobody has looked at, so such a view has no status.
+func (p Policy) ComposerView(c Composer, s Snapshot[ComposerReading]) View {
+	v := View{Kind: KindComposer, ID: c.ID, Certificate: s.Certificate}
+	v.ThumbprintAccepted = s.Certificate != nil && s.Certificate.Accepted
+	switch f := s.Failing(p.FailuresBeforeDown); {
+	case !s.Tried():
+		v.Reasons = []string{"not checked yet"}
+	case f == nil:
+		v.Status = string(ComposerOK)
+	case f.Cause == Malformed:
+		v.Status, v.Reasons = string(ComposerMalformedURL), []string{f.Reason}
+	case f.Cause == Untrusted:
+		v.Status, v.Reasons = string(ComposerCertError), []string{f.Reason}
+	default:
+		v.Status, v.Reasons = string(ComposerError), []string{f.Reason}
+	}
+	return v
+}
+
+// ComposerRecord derives the monitor record of a composer from what the servers
+// that have looked at it see.
+func ComposerRecord(c Composer, s Snapshot[ComposerReading], views []ServerView) ComposerMonitor {
+	m := ComposerMonitor{
+		Name: c.Name, Port: Count(int64(c.Port)), ID: c.ID,
+		Details: ComposerDetails{
+			Version: s.Good.Version, Build: s.Good.Build,
+			APIVersion: s.Good.APIVersion, APIVerion: s.Good.APIVersion,
+			MinVCVersion: s.Good.MinVCVersion, MinESXVersion: s.Good.MinESXVersion,
+			VirtualCenters: append([]string{}, c.VirtualCenters...),
+		},
+		Servers:   []ComposerServer{},
+		Freshness: fresh(MillisOf(s.At), viewReasons(views)...),
+	}
+	for _, v := range views {
+		if v.View.Status == "" {
+			continue
+		}
+		m.Servers = append(m.Servers, ComposerServer{
+			v.ServerID, v.ServerName, ComposerStatus(v.View.Status), v.View.ThumbprintAccepted, v.View.Certificate,
+		})
+	}
+	return m
+}
+
+// Ref implements [Record].
+func (m ComposerMonitor) Ref() Ref { return Ref{KindComposer, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m ComposerMonitor) Statuses() []PartStatus {
+	out := make([]PartStatus, 0, len(m.Servers))
+	for _, s := range m.Servers {
+		out = append(out, PartStatus{s.Name, string(s.Status)})
+	}
+	return out
+}
+
+// Certificates implements [Record].
+func (m ComposerMonitor) Certificates() []PartCertificate {
+	for _, s := range m.Servers {
+		if s.Certificate != nil {
+			return certificates("", s.Certificate)
+		}
+	}
+	return nil
+}

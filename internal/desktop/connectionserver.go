@@ -1,0 +1,209 @@
+package desktop
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A ConnectionServer brokers client connections. One of them is ourselves.
+type ConnectionServer struct {
+	ID               ID
+	Name             string
+	URL              string // https://host:port, where its API is
+	Self             bool
+	Trust            Trust
+	SecureGateways   []SecureGateway
+	SessionThreshold int // 0: not configured
+}
+
+// A SecureGateway is a port of a connection server that clients go through.
+type SecureGateway struct {
+	Service ServiceName
+	Address string // host:port
+}
+
+// HealthPath is where a connection server tells its peers how it is, below its
+// URL. It takes the peers' token and answers a [PeerHealth].
+const HealthPath = "/rest/peer/v1/health"
+
+// PeerHealth is what a connection server tells its peers.
+type PeerHealth struct {
+	Name            string                  `json:"name"`
+	Version         string                  `json:"version"`
+	Build           string                  `json:"build"`
+	Problems        []string                `json:"problems,omitempty"` // what the server itself complains about
+	ConnectionCount int                     `json:"connection_count"`
+	TunnelCount     int                     `json:"tunnel_connection_count"`
+	Sessions        map[SessionProtocol]int `json:"sessions,omitempty"`
+	Revision        Revision                `json:"revision"`
+	Views           []View                  `json:"views,omitempty"`
+}
+
+// A Revision is how far a server's copy of the shared store has come.
+type Revision struct {
+	Store  string `json:"store"` // names the shared store
+	Number int64  `json:"number"`
+	At     Millis `json:"at"` // when the store reached it
+}
+
+// ConnectionServerReading is what a look at a connection server brought home.
+type ConnectionServerReading struct {
+	Health   PeerHealth
+	Services []Service
+}
+
+// Kind implements [Reading].
+func (ConnectionServerReading) Kind() Kind { return KindConnectionServer }
+
+// A Peer is a connection server with what is known of it.
+type Peer struct {
+	Server   ConnectionServer
+	Snapshot Snapshot[ConnectionServerReading]
+}
+
+// ConnectionServerMonitor is the monitor record of a connection server.
+type ConnectionServerMonitor struct {
+	ID                 ID                      `json:"id"`
+	Name               string                  `json:"name"`
+	Status             ConnectionServerStatus  `json:"status"`
+	Details            ConnectionServerDetails `json:"details"`
+	Certificate        Certificate             `json:"certificate"`
+	DefaultCertificate *bool                   `json:"default_certificate,omitempty"`
+	ConnectionCount    *int32                  `json:"connection_count,omitempty"`
+	TunnelCount        *int32                  `json:"tunnel_connection_count,omitempty"`
+	SessionThreshold   *int32                  `json:"session_threshold,omitempty"`
+	Replications       []Replication           `json:"cs_replications,omitempty"`
+	Services           []Service               `json:"services,omitempty"`
+	Sessions           []ProtocolSessions      `json:"session_protocol_data,omitempty"`
+	Freshness
+}
+
+// ConnectionServerDetails tells which software a connection server runs.
+type ConnectionServerDetails struct {
+	Build   string `json:"build"`
+	Version string `json:"version"`
+}
+
+// Replication is the state of replication to a peer.
+type Replication struct {
+	ServerName string            `json:"server_name"`
+	Status     ReplicationStatus `json:"status"`
+}
+
+// Service is the state of a secure gateway.
+type Service struct {
+	Name   ServiceName   `json:"service_name"`
+	Status ServiceStatus `json:"status"`
+}
+
+// ProtocolSessions counts the sessions of one protocol.
+type ProtocolSessions struct {
+	Count    int32           `json:"session_count"`
+	Protocol SessionProtocol `json:"session_protocol"`
+}
+
+// ReplicationOf compares the revisions of two servers. A peer may lag for the
+// grace; one that keeps another store, or lags longer, is in error.
+func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) ReplicationStatus {
+	if a.Store != b.Store {
+		return ReplicationError
+	}
+	newest := max(a.Number, b.Number)
+	reached := a.At
+	if b.Number == newest {
+		reached = b.At
+	}
+	if a.Number != b.Number && now.Sub(reached.Time()) > grace {
+		return ReplicationError
+	}
+	return ReplicationOK
+}
+
+// ConnectionServerRecord derives the monitor record of a connection server.
+// Peers are all servers of the inventory, the one described among them.
+func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) ConnectionServerMonitor {
+	cs, s := me.Server, me.Snapshot
+	m := ConnectionServerMonitor{ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK}
+	if s.Certificate != nil {
+		m.Certificate = *s.Certificate
+		m.DefaultCertificate = &s.Certificate.SelfMade
+	}
+	if len(cs.SecureGateways) > 0 && cs.SessionThreshold > 0 {
+		m.SessionThreshold = new(Count(int64(cs.SessionThreshold)))
+	}
+	m.Details = ConnectionServerDetails{Build: s.Good.Health.Build, Version: s.Good.Health.Version}
+	var reasons []string
+	switch f := s.Failing(p.FailuresBeforeDown); {
+	case !s.Tried():
+		m.Status, reasons = ConnectionServerUnknown, []string{"not checked yet"}
+	case f != nil && f.Cause == Unreachable:
+		m.Status, reasons = ConnectionServerNotResponding, []string{f.Reason}
+	case f != nil:
+		m.Status, reasons = ConnectionServerError, []string{f.Reason}
+	default:
+		reasons = p.describeServer(&m, me, peers, now)
+		if len(reasons) > 0 {
+			m.Status = ConnectionServerError
+		}
+	}
+	m.Freshness = fresh(MillisOf(s.At), reasons...)
+	return m
+}
+
+// describeServer fills in what a server that answers has told, and returns what
+// is wrong with it.
+func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer, peers []Peer, now time.Time) []string {
+	h := me.Snapshot.Good.Health
+	reasons := slices.Clone(h.Problems)
+	m.ConnectionCount = new(Count(int64(h.ConnectionCount)))
+	m.TunnelCount = new(Count(int64(h.TunnelCount)))
+	for _, protocol := range []SessionProtocol{ProtocolPCoIP, ProtocolRDP, ProtocolBlast} {
+		if n, ok := h.Sessions[protocol]; ok {
+			m.Sessions = append(m.Sessions, ProtocolSessions{Count(int64(n)), protocol})
+		}
+	}
+	m.Services = me.Snapshot.Good.Services
+	for _, service := range m.Services {
+		if service.Status == ServiceDown {
+			reasons = append(reasons, fmt.Sprintf("%s is down", service.Name))
+		}
+	}
+	for _, peer := range peers {
+		if peer.Server.ID == me.Server.ID || !peer.Snapshot.Tried() {
+			continue
+		}
+		r := Replication{peer.Server.Name, ReplicationError}
+		if peer.Snapshot.Failing(p.FailuresBeforeDown) == nil {
+			r.Status = ReplicationOf(h.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
+			if r.Status == ReplicationError {
+				reasons = append(reasons, "replication with "+peer.Server.Name+" lags")
+			}
+		}
+		m.Replications = append(m.Replications, r)
+	}
+	if c := me.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfMade {
+		reasons = append(reasons, "its certificate is not valid")
+	}
+	return reasons
+}
+
+// Ref implements [Record].
+func (m ConnectionServerMonitor) Ref() Ref { return Ref{KindConnectionServer, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m ConnectionServerMonitor) Statuses() []PartStatus {
+	out := []PartStatus{{"", string(m.Status)}}
+	for _, r := range m.Replications {
+		out = append(out, PartStatus{"replication " + r.ServerName, string(r.Status)})
+	}
+	for _, s := range m.Services {
+		out = append(out, PartStatus{"service " + string(s.Name), string(s.Status)})
+	}
+	return out
+}
+
+// Certificates implements [Record].
+func (m ConnectionServerMonitor) Certificates() []PartCertificate {
+	return certificates("", &m.Certificate)
+}

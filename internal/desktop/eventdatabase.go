@@ -1,0 +1,122 @@
+package desktop
+
+import "time"
+
+// An EventDatabase is where events are written for others to read.
+type EventDatabase struct {
+	ID       ID
+	Type     DatabaseType
+	Server   string
+	Port     int
+	Database string
+	User     string
+	Password SecretRef
+	Prefix   string // of the event tables, may be empty
+	Trust    Trust
+	Plain    bool // without TLS
+}
+
+// EventDatabaseReading is what a look at the event database brought home.
+type EventDatabaseReading struct {
+	EventCount int64
+}
+
+// Kind implements [Reading].
+func (EventDatabaseReading) Kind() Kind { return KindEventDatabase }
+
+// EventDatabaseMonitor is the monitor record of the event database.
+type EventDatabaseMonitor struct {
+	Details    *EventDatabaseDetails `json:"details,omitempty"`
+	EventCount *int32                `json:"event_count,omitempty"`
+	Status     EventDatabaseStatus   `json:"status"`
+	Freshness
+	ref         Ref
+	certificate *Certificate
+}
+
+// EventDatabaseDetails tells where the event database is.
+type EventDatabaseDetails struct {
+	DatabaseName string       `json:"database_name"`
+	Port         int32        `json:"port"`
+	Prefix       string       `json:"prefix"`
+	ServerName   string       `json:"server_name"`
+	Type         DatabaseType `json:"type"`
+	UserName     string       `json:"user_name"`
+}
+
+// EventDatabaseRecord derives the monitor record of the event database; db is
+// nil when none is configured.
+func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseReading]) EventDatabaseMonitor {
+	if db == nil {
+		return EventDatabaseMonitor{Status: EventDatabaseNotConfigured, Freshness: fresh(0), ref: Ref{Kind: KindEventDatabase}}
+	}
+	m := EventDatabaseMonitor{
+		Details: &EventDatabaseDetails{
+			DatabaseName: db.Database, Port: Count(int64(db.Port)), Prefix: db.Prefix,
+			ServerName: db.Server, Type: db.Type, UserName: db.User,
+		},
+		Status:      p.eventDatabaseStatus(s),
+		ref:         Ref{KindEventDatabase, db.ID, db.Server},
+		certificate: s.Certificate,
+	}
+	if s.EverGood() {
+		m.EventCount = new(Count(s.Good.EventCount))
+	}
+	m.Freshness = fresh(MillisOf(s.At))
+	if m.Status != EventDatabaseConnected && s.Failure != nil {
+		m.Freshness = fresh(MillisOf(s.At), s.Failure.Reason)
+	}
+	return m
+}
+
+func (p Policy) eventDatabaseStatus(s Snapshot[EventDatabaseReading]) EventDatabaseStatus {
+	switch {
+	case !s.Tried():
+		return EventDatabaseConnecting
+	case s.Failures == 0:
+		return EventDatabaseConnected
+	case s.Failure.Cause != Unreachable:
+		return EventDatabaseError
+	case s.Failures >= p.GiveUpAfter:
+		return EventDatabaseDisconnected
+	case s.EverGood():
+		return EventDatabaseReconnecting
+	}
+	return EventDatabaseConnecting
+}
+
+// Ref implements [Record].
+func (m EventDatabaseMonitor) Ref() Ref { return m.ref }
+
+// Statuses implements [Record].
+func (m EventDatabaseMonitor) Statuses() []PartStatus { return []PartStatus{{"", string(m.Status)}} }
+
+// Certificates implements [Record].
+func (m EventDatabaseMonitor) Certificates() []PartCertificate {
+	return certificates("", m.certificate)
+}
+
+// An Event is something that happened here, as it is written into the event
+// database.
+type Event struct {
+	At       time.Time
+	Type     string // BROKER_USERLOGGEDIN
+	Severity Severity
+	Module   string // Broker, Admin, Rest
+	Text     string
+	Node     string // the connection server it happened on
+	UserSID  string
+	Data     map[string]string
+}
+
+// Severity is how grave an event is.
+type Severity string
+
+// The severities of events.
+const (
+	SeverityInfo         Severity = "INFO"
+	SeverityWarning      Severity = "WARNING"
+	SeverityError        Severity = "ERROR"
+	SeverityAuditSuccess Severity = "AUDIT_SUCCESS"
+	SeverityAuditFail    Severity = "AUDIT_FAIL"
+)

@@ -1,0 +1,110 @@
+package desktop
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// A Farm is a group of RDS servers that serve the same applications.
+type Farm struct {
+	ID           ID
+	Name         string
+	Type         FarmType
+	Source       FarmSource // for automated farms
+	Enabled      bool
+	Applications int // how many applications it publishes
+	ErrorPercent int // 0: the policy's
+}
+
+// FarmMonitor is the monitor record of a farm.
+type FarmMonitor struct {
+	ID               ID          `json:"id"`
+	Name             string      `json:"name"`
+	Status           FarmStatus  `json:"status"`
+	Details          FarmDetails `json:"details"`
+	ApplicationCount int32       `json:"application_count"`
+	RDSServerCount   int32       `json:"rds_server_count"`
+	Freshness
+}
+
+// FarmDetails tells what a farm is made of.
+type FarmDetails struct {
+	Type   FarmType   `json:"type"`
+	Source FarmSource `json:"source,omitempty"`
+}
+
+// StatusOfFarm derives the status of a farm from its servers, and why. Disabled
+// servers do not count, not even when all are.
+func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []string) {
+	if !f.Enabled {
+		return FarmDisabled, []string{"the farm is disabled"}
+	}
+	var enabled, failed, warned, known, unknown, unprovisioned int
+	for _, s := range servers {
+		if s.Details.State == RDSProvisioningError {
+			unprovisioned++
+		}
+		if s.Status == RDSStatusDisabled {
+			continue
+		}
+		enabled++
+		switch s.Status {
+		case RDSStatusError:
+			failed++
+		case RDSStatusWarning:
+			warned++
+		}
+		if s.LoadPreference == LoadUnknown {
+			unknown++
+		} else {
+			known++
+		}
+	}
+	threshold := cmp.Or(f.ErrorPercent, p.FarmErrorPercent)
+	var reasons []string
+	note := func(n int, format string) bool {
+		if n > 0 {
+			reasons = append(reasons, fmt.Sprintf(format, n, enabled))
+		}
+		return n > 0
+	}
+	broken := f.Type == FarmAutomated && unprovisioned > 0
+	if broken {
+		reasons = append(reasons, fmt.Sprintf("provisioning of %d servers failed", unprovisioned))
+	}
+	bad := note(failed, "%d of %d enabled servers are in ERROR")
+	bad = note(warned, "%d of %d enabled servers are in WARNING") || bad
+	mixed := known > 0 && note(unknown, "the load of %d of %d enabled servers is unknown")
+	switch {
+	case broken, failed*100 > threshold*enabled:
+		return FarmError, reasons
+	case bad, mixed:
+		return FarmWarning, reasons
+	}
+	return FarmOK, nil
+}
+
+// FarmRecord derives the monitor record of a farm from those of its servers.
+func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
+	status, reasons := p.StatusOfFarm(f, servers)
+	var newest Millis
+	for _, s := range servers {
+		newest = max(newest, s.LastUpdated)
+	}
+	return FarmMonitor{
+		ID: f.ID, Name: f.Name, Status: status,
+		Details:          FarmDetails{f.Type, f.Source},
+		ApplicationCount: Count(int64(f.Applications)),
+		RDSServerCount:   Count(int64(len(servers))),
+		Freshness:        fresh(newest, reasons...),
+	}
+}
+
+// Ref implements [Record].
+func (m FarmMonitor) Ref() Ref { return Ref{KindFarm, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m FarmMonitor) Statuses() []PartStatus { return []PartStatus{{"", string(m.Status)}} }
+
+// Certificates implements [Record].
+func (m FarmMonitor) Certificates() []PartCertificate { return nil }

@@ -1,0 +1,88 @@
+package desktop
+
+import "time"
+
+// A Gateway lets clients in from outside. It reports by heartbeat.
+type Gateway struct {
+	ID       ID
+	Name     string
+	Address  string
+	Internal bool
+	Type     GatewayType
+}
+
+// GatewayBeat is what a gateway reports.
+type GatewayBeat struct {
+	Version          string   `json:"version"`
+	BlastConnections int      `json:"blast_connection_count"`
+	PCoIPConnections int      `json:"pcoip_connection_count"`
+	Problems         []string `json:"problems,omitempty"`
+}
+
+// Kind implements [Reading].
+func (GatewayBeat) Kind() Kind { return KindGateway }
+
+// GatewayMonitor is the monitor record of a gateway.
+type GatewayMonitor struct {
+	ID                ID             `json:"id"`
+	Name              string         `json:"name"`
+	Status            GatewayStatus  `json:"status"`
+	Details           GatewayDetails `json:"details"`
+	ActiveConnections *int32         `json:"active_connection_count,omitempty"`
+	BlastConnections  *int32         `json:"blast_connection_count,omitempty"`
+	PCoIPConnections  *int32         `json:"pcoip_connection_count,omitempty"`
+	Freshness
+}
+
+// GatewayDetails tells what a gateway is.
+type GatewayDetails struct {
+	Address  string      `json:"address"`
+	Internal bool        `json:"internal"`
+	Type     GatewayType `json:"type"`
+	Version  string      `json:"version"`
+}
+
+// StatusOfGateway derives the status of a gateway from its last report.
+func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], now time.Time) GatewayStatus {
+	switch {
+	case !s.EverGood():
+		return GatewayNotContacted
+	case silent(s.GoodAt, now, p.GatewayInterval):
+		return GatewayStale
+	case len(s.Good.Problems) > 0:
+		return GatewayProblem
+	}
+	return GatewayOK
+}
+
+// GatewayRecord derives the monitor record of a gateway.
+func (p Policy) GatewayRecord(g Gateway, s Snapshot[GatewayBeat], now time.Time) GatewayMonitor {
+	m := GatewayMonitor{
+		ID: g.ID, Name: g.Name,
+		Status:  p.StatusOfGateway(s, now),
+		Details: GatewayDetails{g.Address, g.Internal, g.Type, s.Good.Version},
+	}
+	var reasons []string
+	switch m.Status {
+	case GatewayNotContacted:
+		reasons = []string{"it has never reported"}
+	case GatewayStale:
+		reasons = []string{"it has been silent for two intervals"}
+	default:
+		reasons = s.Good.Problems
+		blast, pcoip := Count(int64(s.Good.BlastConnections)), Count(int64(s.Good.PCoIPConnections))
+		m.BlastConnections, m.PCoIPConnections = &blast, &pcoip
+		m.ActiveConnections = new(Count(int64(blast) + int64(pcoip)))
+	}
+	m.Freshness = fresh(MillisOf(s.At), reasons...)
+	return m
+}
+
+// Ref implements [Record].
+func (m GatewayMonitor) Ref() Ref { return Ref{KindGateway, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m GatewayMonitor) Statuses() []PartStatus { return []PartStatus{{"", string(m.Status)}} }
+
+// Certificates implements [Record].
+func (m GatewayMonitor) Certificates() []PartCertificate { return nil }

@@ -1,0 +1,73 @@
+package desktop
+
+import "time"
+
+// ID names a component. It is a UUID, stable over restarts and reloads.
+type ID string
+
+// A Kind is a class of components.
+type Kind string
+
+// The kinds of components.
+const (
+	KindDomain            Kind = "AD_DOMAIN"
+	KindConnectionServer  Kind = "CONNECTION_SERVER"
+	KindEventDatabase     Kind = "EVENT_DATABASE"
+	KindFarm              Kind = "FARM"
+	KindGateway           Kind = "GATEWAY"
+	KindRDSServer         Kind = "RDS_SERVER"
+	KindSAMLAuthenticator Kind = "SAML_AUTHENTICATOR"
+	KindPod               Kind = "POD"
+	KindSSOConnector      Kind = "TRUE_SSO"
+	KindComposer          Kind = "COMPOSER"
+	KindVirtualCenter     Kind = "VIRTUAL_CENTER"
+
+	// KindPodEndpoint is observed by itself and listed with its pod.
+	KindPodEndpoint Kind = "POD_ENDPOINT"
+)
+
+// Kinds lists every kind, in the order of the API document.
+func Kinds() []Kind {
+	return []Kind{
+		KindDomain, KindConnectionServer, KindEventDatabase, KindFarm, KindGateway, KindRDSServer,
+		KindSAMLAuthenticator, KindPod, KindSSOConnector, KindComposer, KindVirtualCenter,
+	}
+}
+
+// A Ref names one component for people and for machines.
+type Ref struct {
+	Kind Kind   `json:"kind"`
+	ID   ID     `json:"id"`
+	Name string `json:"name"`
+}
+
+// Millis is a time on the wire: milliseconds since the epoch, 0 for never.
+type Millis int64
+
+// MillisOf returns t as Millis.
+func MillisOf(t time.Time) Millis {
+	if t.IsZero() {
+		return 0
+	}
+	return Millis(t.UnixMilli())
+}
+
+// Time returns m as a time in UTC, the zero time for 0.
+func (m Millis) Time() time.Time {
+	if m == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(m)).UTC()
+}
+
+// A SecretRef says where a secret is kept: "file:<path>", "env:<name>" or
+// "vault:<entry>". It is never the secret itself, and may be printed.
+type SecretRef string
+
+// Trust says how the TLS certificate of an endpoint is verified. The zero value
+// means by the machine's own roots.
+type Trust struct {
+	CAFile     string // PEM file of the only accepted roots
+	CAPEM      string // the same, in place
+	Thumbprint string // SHA-256 of an accepted leaf, in hex; accepted even when it does not verify
+}

@@ -1,0 +1,113 @@
+package desktop
+
+import "time"
+
+// A Pod is a remote group of connection servers.
+type Pod struct {
+	ID        ID
+	Name      string
+	SiteID    ID
+	Endpoints []PodEndpoint
+}
+
+// A PodEndpoint is a connection server of a remote pod.
+type PodEndpoint struct {
+	ID      ID
+	Name    string
+	URL     string
+	Enabled bool // a disabled endpoint is listed and not probed
+	Trust   Trust
+}
+
+// PodReading is what a look at a pod endpoint brought home.
+type PodReading struct {
+	RoundTrip time.Duration
+	Version   string
+}
+
+// Kind implements [Reading].
+func (PodReading) Kind() Kind { return KindPodEndpoint }
+
+// PodMonitor is the monitor record of a pod.
+type PodMonitor struct {
+	ID        ID                   `json:"id"`
+	Name      string               `json:"name"`
+	SiteID    ID                   `json:"site_id"`
+	Endpoints []PodEndpointMonitor `json:"endpoints"`
+	Freshness
+}
+
+// PodEndpointMonitor is the part of a pod's record that tells of an endpoint.
+type PodEndpointMonitor struct {
+	ID        ID                `json:"id"`
+	Name      string            `json:"name"`
+	Enabled   bool              `json:"enabled"`
+	Status    PodEndpointStatus `json:"status"`
+	URL       string            `json:"url"`
+	RoundTrip *int64            `json:"roundtrip_time,omitempty"` // milliseconds
+
+	certificate *Certificate
+}
+
+// StatusOfPodEndpoint derives the status of an endpoint: offline until it
+// answers, unchecked at the first answer, online when a second one confirms it.
+func (p Policy) StatusOfPodEndpoint(s Snapshot[PodReading]) PodEndpointStatus {
+	switch {
+	case !s.EverGood(), s.Failing(p.FailuresBeforeDown) != nil:
+		return PodEndpointOffline
+	case s.Successes == 1 && s.Outage >= p.FailuresBeforeDown:
+		return PodEndpointUnchecked
+	}
+	return PodEndpointOnline
+}
+
+// PodRecord derives the monitor record of a pod; snapshot returns what is known
+// of an endpoint.
+func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading]) PodMonitor {
+	m := PodMonitor{ID: pod.ID, Name: pod.Name, SiteID: pod.SiteID, Endpoints: []PodEndpointMonitor{}}
+	var newest Millis
+	var reasons []string
+	for _, e := range pod.Endpoints {
+		s := snapshot(e.ID)
+		newest = max(newest, MillisOf(s.At))
+		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate}
+		em.Status = p.StatusOfPodEndpoint(s)
+		switch {
+		case !e.Enabled:
+			reasons = append(reasons, e.Name+": it is disabled")
+		case !s.Tried():
+			reasons = append(reasons, e.Name+": not checked yet")
+		case em.Status == PodEndpointOffline:
+			reasons = append(reasons, e.Name+": "+s.Failure.Reason)
+		case em.Status == PodEndpointUnchecked:
+			reasons = append(reasons, e.Name+": it answers again and is not yet verified")
+		}
+		if em.Status != PodEndpointOffline {
+			em.RoundTrip = new(s.Good.RoundTrip.Milliseconds())
+		}
+		m.Endpoints = append(m.Endpoints, em)
+	}
+	m.Freshness = fresh(newest, reasons...)
+	return m
+}
+
+// Ref implements [Record].
+func (m PodMonitor) Ref() Ref { return Ref{KindPod, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m PodMonitor) Statuses() []PartStatus {
+	out := make([]PartStatus, 0, len(m.Endpoints))
+	for _, e := range m.Endpoints {
+		out = append(out, PartStatus{e.Name, string(e.Status)})
+	}
+	return out
+}
+
+// Certificates implements [Record].
+func (m PodMonitor) Certificates() []PartCertificate {
+	var out []PartCertificate
+	for _, e := range m.Endpoints {
+		out = append(out, certificates(e.Name, e.certificate)...)
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package desktop
+
+import "time"
+
+// An RDSServer is a session host of a farm.
+type RDSServer struct {
+	ID          ID
+	Name        string
+	FarmID      ID
+	Enabled     bool
+	MaxSessions int    // 0: not configured
+	Address     string // host:port of its RDP listener; empty: not probed
+}
+
+// AgentBeat is what the agent of an RDS server reports.
+type AgentBeat struct {
+	AgentVersion    string          `json:"agent_version"`
+	AgentBuild      string          `json:"agent_build"`
+	OperatingSystem OperatingSystem `json:"operating_system"`
+	State           RDSState        `json:"state,omitempty"`      // empty means AVAILABLE
+	LoadIndex       *int            `json:"load_index,omitempty"` // 0 to 100; absent: not measured
+	SessionCount    int             `json:"session_count"`
+	Problems        []string        `json:"problems,omitempty"`
+}
+
+// Kind implements [Reading].
+func (AgentBeat) Kind() Kind { return KindRDSServer }
+
+// RDSServerMonitor is the monitor record of an RDS server.
+type RDSServerMonitor struct {
+	ID             ID               `json:"id"`
+	Name           string           `json:"name"`
+	FarmID         ID               `json:"farm_id"`
+	Enabled        bool             `json:"enabled"`
+	Status         RDSStatus        `json:"status"`
+	Details        RDSServerDetails `json:"details"`
+	LoadIndex      *int32           `json:"load_index,omitempty"`
+	LoadPreference LoadPreference   `json:"load_preference,omitempty"`
+	SessionCount   *int32           `json:"session_count,omitempty"`
+	Freshness
+}
+
+// RDSServerDetails tells what an RDS server is.
+type RDSServerDetails struct {
+	AgentBuild      string          `json:"agent_build"`
+	AgentVersion    string          `json:"agent_version"`
+	MaxSessions     *int32          `json:"max_sessions_count_configured,omitempty"`
+	OperatingSystem OperatingSystem `json:"operating_system"`
+	State           RDSState        `json:"state"`
+}
+
+// StateOfRDSServer derives the state of an RDS server. A report that tells of a
+// problem outranks the server's being disabled: the problem is still there.
+func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], now time.Time) RDSState {
+	switch state := reportedState(s.Good); {
+	case !s.EverGood():
+		return RDSWaitForAgent
+	case silent(s.GoodAt, now, p.AgentInterval):
+		return RDSAgentUnreachable
+	case grades[state] != RDSStatusOK:
+		return state
+	case !enabled && s.Good.SessionCount > 0:
+		return RDSDisableInProgress
+	case !enabled:
+		return RDSDisabled
+	default:
+		return state
+	}
+}
+
+func reportedState(b AgentBeat) RDSState {
+	switch {
+	case b.State == "":
+		return RDSAvailable
+	case !b.State.Known():
+		return RDSUnknown
+	}
+	return b.State
+}
+
+// silent reports whether two successive intervals passed without a report.
+func silent(last, now time.Time, interval time.Duration) bool {
+	return now.Sub(last) > 2*interval
+}
+
+// PreferenceOf derives the load preference from a load index, nil if unknown.
+func PreferenceOf(load *int) LoadPreference {
+	switch {
+	case load == nil:
+		return LoadUnknown
+	case *load >= 95:
+		return LoadBlock
+	case *load > 75:
+		return LoadHeavy
+	case *load > 50:
+		return LoadNormal
+	}
+	return LoadLight
+}
+
+// RDSServerRecord derives the monitor record of an RDS server.
+func (p Policy) RDSServerRecord(r RDSServer, s Snapshot[AgentBeat], now time.Time) RDSServerMonitor {
+	state := p.StateOfRDSServer(r.Enabled, s, now)
+	m := RDSServerMonitor{
+		ID: r.ID, Name: r.Name, FarmID: r.FarmID, Enabled: r.Enabled,
+		Status: grades[state],
+		Details: RDSServerDetails{
+			AgentBuild: s.Good.AgentBuild, AgentVersion: s.Good.AgentVersion,
+			OperatingSystem: OSUnknown, State: state,
+		},
+		LoadPreference: LoadUnknown,
+	}
+	if s.Good.OperatingSystem.Known() {
+		m.Details.OperatingSystem = s.Good.OperatingSystem
+	}
+	if r.MaxSessions > 0 {
+		m.Details.MaxSessions = new(Count(int64(r.MaxSessions)))
+	}
+	var reasons []string
+	if s.EverGood() && state != RDSAgentUnreachable {
+		reasons = append(reasons, s.Good.Problems...)
+		m.SessionCount = new(Count(int64(s.Good.SessionCount)))
+		m.LoadPreference = PreferenceOf(s.Good.LoadIndex)
+		if s.Good.LoadIndex != nil {
+			m.LoadIndex = new(Count(int64(min(*s.Good.LoadIndex, 100))))
+		}
+	}
+	if m.Status == RDSStatusOK && m.LoadPreference == LoadBlock {
+		m.Status = RDSStatusWarning
+		reasons = append(reasons, "it takes no more sessions: its load is full")
+	}
+	if !r.Enabled {
+		m.Status = RDSStatusDisabled
+	}
+	m.Freshness = fresh(MillisOf(s.At), append([]string{stateReason(state)}, reasons...)...)
+	return m
+}
+
+// stateReason says in words why a state is not as good as AVAILABLE.
+func stateReason(s RDSState) string {
+	switch {
+	case grades[s] == RDSStatusOK:
+		return ""
+	case s == RDSWaitForAgent:
+		return "its agent has never reported"
+	case s == RDSAgentUnreachable:
+		return "its agent has been silent for two intervals"
+	case s == RDSDisableInProgress:
+		return "it is disabled and still has sessions"
+	case s == RDSDisabled:
+		return "it is disabled"
+	}
+	return "its agent reports " + string(s)
+}
+
+// Ref implements [Record].
+func (m RDSServerMonitor) Ref() Ref { return Ref{KindRDSServer, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m RDSServerMonitor) Statuses() []PartStatus {
+	return []PartStatus{{"", string(m.Status)}, {"state", string(m.Details.State)}}
+}
+
+// Certificates implements [Record].
+func (m RDSServerMonitor) Certificates() []PartCertificate { return nil }

@@ -1,0 +1,119 @@
+package desktop
+
+// RDSState is the state of the agent on an RDS server.
+type RDSState string
+
+// The states of an RDS server.
+const (
+	RDSWaitForAgent      RDSState = "WAIT_FOR_AGENT"    // the agent has never reported
+	RDSAgentUnreachable  RDSState = "AGENT_UNREACHABLE" // the agent has fallen silent
+	RDSAgentConfigError  RDSState = "AGENT_CONFIG_ERROR"
+	RDSAvailable         RDSState = "AVAILABLE"
+	RDSDisabled          RDSState = "DISABLED"
+	RDSDisableInProgress RDSState = "DISABLE_IN_PROGRESS" // disabled, and sessions remain
+	RDSProvisioning      RDSState = "PROVISIONING"
+	RDSProvisioningError RDSState = "PROVISIONING_ERROR"
+	RDSCustomizing       RDSState = "CUSTOMIZING"
+	RDSDeleting          RDSState = "DELETING"
+	RDSMaintenance       RDSState = "MAINTENANCE"
+	RDSError             RDSState = "ERROR"
+	RDSProvisioned       RDSState = "PROVISIONED"
+	RDSConnected         RDSState = "CONNECTED"
+	RDSDisconnected      RDSState = "DISCONNECTED"
+	RDSStartupInProgress RDSState = "AGENT_ERR_STARTUP_IN_PROGRESS"
+	RDSAgentDisabled     RDSState = "AGENT_ERR_DISABLED"
+	RDSInvalidIP         RDSState = "AGENT_ERR_INVALID_IP"
+	RDSNeedReboot        RDSState = "AGENT_ERR_NEED_REBOOT"
+	RDSProtocolFailure   RDSState = "AGENT_ERR_PROTOCOL_FAILURE"
+	RDSDomainFailure     RDSState = "AGENT_ERR_DOMAIN_FAILURE"
+	RDSDrainMode         RDSState = "AGENT_DRAIN_MODE"
+	RDSDrainUntilRestart RDSState = "AGENT_DRAIN_UNTIL_RESTART"
+	RDSAlreadyUsed       RDSState = "ALREADY_USED"
+	RDSInProgress        RDSState = "IN_PROGRESS"
+	RDSValidating        RDSState = "VALIDATING"
+	RDSUnknown           RDSState = "UNKNOWN"
+)
+
+// grades says how good each state is, and thereby which states there are.
+var grades = map[RDSState]RDSStatus{
+	RDSWaitForAgent:      RDSStatusWarning,
+	RDSAgentUnreachable:  RDSStatusError,
+	RDSAgentConfigError:  RDSStatusError,
+	RDSAvailable:         RDSStatusOK,
+	RDSDisabled:          RDSStatusDisabled,
+	RDSDisableInProgress: RDSStatusDisabled,
+	RDSProvisioning:      RDSStatusWarning,
+	RDSProvisioningError: RDSStatusError,
+	RDSCustomizing:       RDSStatusWarning,
+	RDSDeleting:          RDSStatusWarning,
+	RDSMaintenance:       RDSStatusWarning,
+	RDSError:             RDSStatusError,
+	RDSProvisioned:       RDSStatusOK,
+	RDSConnected:         RDSStatusOK,
+	RDSDisconnected:      RDSStatusOK,
+	RDSStartupInProgress: RDSStatusWarning,
+	RDSAgentDisabled:     RDSStatusError,
+	RDSInvalidIP:         RDSStatusError,
+	RDSNeedReboot:        RDSStatusError,
+	RDSProtocolFailure:   RDSStatusError,
+	RDSDomainFailure:     RDSStatusError,
+	RDSDrainMode:         RDSStatusWarning,
+	RDSDrainUntilRestart: RDSStatusWarning,
+	RDSAlreadyUsed:       RDSStatusWarning,
+	RDSInProgress:        RDSStatusWarning,
+	RDSValidating:        RDSStatusWarning,
+	RDSUnknown:           RDSStatusWarning,
+}
+
+// Known reports whether s is one of the states the API knows.
+func (s RDSState) Known() bool {
+	_, ok := grades[s]
+	return ok
+}
+
+// RDSStatus is the health of an RDS server.
+type RDSStatus string
+
+// The statuses of an RDS server.
+const (
+	RDSStatusOK       RDSStatus = "OK"
+	RDSStatusWarning  RDSStatus = "WARNING"
+	RDSStatusError    RDSStatus = "ERROR"
+	RDSStatusDisabled RDSStatus = "DISABLED"
+)
+
+// LoadPreference says how willing a server is to take another session.
+type LoadPreference string
+
+// The load preferences.
+const (
+	LoadBlock   LoadPreference = "BLOCK"
+	LoadHeavy   LoadPreference = "HEAVY"
+	LoadNormal  LoadPreference = "NORMAL"
+	LoadLight   LoadPreference = "LIGHT"
+	LoadUnknown LoadPreference = "UNKNOWN"
+)
+
+// OperatingSystem is the system an RDS server runs.
+type OperatingSystem string
+
+// The operating systems the API knows.
+const (
+	OSUnknown       OperatingSystem = "UNKNOWN"
+	OSWindows2003   OperatingSystem = "WINDOWS_SERVER_2003"
+	OSWindows2008   OperatingSystem = "WINDOWS_SERVER_2008"
+	OSWindows2008R2 OperatingSystem = "WINDOWS_SERVER_2008_R2"
+	OSWindows2012   OperatingSystem = "WINDOWS_SERVER_2012"
+	OSWindows2012R2 OperatingSystem = "WINDOWS_SERVER_2012_R2"
+	OSWindows2016   OperatingSystem = "WINDOWS_SERVER_2016"
+	OSLinuxOther    OperatingSystem = "LINUX_SERVER_OTHER"
+)
+
+// Known reports whether o is one of the systems the API knows.
+func (o OperatingSystem) Known() bool {
+	switch o {
+	case OSUnknown, OSWindows2003, OSWindows2008, OSWindows2008R2, OSWindows2012, OSWindows2012R2, OSWindows2016, OSLinuxOther:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,74 @@
+package desktop
+
+import "math"
+
+// A Record is a monitor record: what the API serves of one component.
+type Record interface {
+	// Ref names the component.
+	Ref() Ref
+
+	// Freshness tells how old the record is and why it says what it says.
+	Freshness() Freshness
+
+	// Statuses lists the record's statuses: its own, and those of its parts.
+	Statuses() []PartStatus
+
+	// Certificates lists the certificates the record depends on.
+	Certificates() []PartCertificate
+}
+
+// Freshness is what every monitor record carries beyond the API document.
+type Freshness struct {
+	Reasons     []string `json:"reasons"`                // why the status is not better; empty when all is well
+	LastUpdated Millis   `json:"last_updated_timestamp"` // when the component was last looked at
+}
+
+// fresh returns a freshness whose reasons are never null on the wire.
+func fresh(at Millis, reasons ...string) Freshness {
+	f := Freshness{Reasons: []string{}, LastUpdated: at}
+	for _, r := range reasons {
+		if r != "" {
+			f.Reasons = append(f.Reasons, r)
+		}
+	}
+	return f
+}
+
+// Freshness implements [Record] for the records that embed it.
+func (f Freshness) Freshness() Freshness { return f }
+
+// A PartStatus is one status of a record. Part is empty for the status of the
+// component itself, else it names the part: a connection server, a host.
+type PartStatus struct {
+	Part   string
+	Status string
+}
+
+// A PartCertificate is a certificate that a record, or a part of it, shows.
+type PartCertificate struct {
+	Part        string
+	Certificate Certificate
+}
+
+// Certificate is what the API tells of a TLS or signing certificate.
+type Certificate struct {
+	Valid      bool   `json:"valid"`
+	ValidFrom  Millis `json:"valid_from"`
+	ValidTo    Millis `json:"valid_to"`
+	Thumbprint string `json:"thumbprint,omitempty"` // SHA-256, lower-case hex
+	SelfMade   bool   `json:"-"`                    // signed by itself, as on a fresh installation
+	Accepted   bool   `json:"-"`                    // does not verify, and is accepted by its thumbprint
+}
+
+// certificates lists c under the given part, or nothing when there is none.
+func certificates(part string, c *Certificate) []PartCertificate {
+	if c == nil || c.ValidTo == 0 {
+		return nil
+	}
+	return []PartCertificate{{part, *c}}
+}
+
+// Count returns n as the API's counts are: 32 bits, never negative.
+func Count(n int64) int32 {
+	return int32(min(max(n, 0), math.MaxInt32))
+}

@@ -1,0 +1,177 @@
+package desktop
+
+// An SSOConnector lets users sign on once, by certificates that enrollment
+// servers issue for them.
+type SSOConnector struct {
+	ID                 ID
+	Name               string
+	Enabled            bool
+	DomainID           ID
+	TemplateName       string
+	Primary            EnrollmentServer
+	Secondary          *EnrollmentServer
+	CertificateServers []string // names of enrollment services in the directory
+}
+
+// An EnrollmentServer issues certificates on behalf of users.
+type EnrollmentServer struct {
+	ID      ID
+	DNSName string
+	Port    int
+	Trust   Trust
+}
+
+// SSOReading is what a look at a connector's parts brought home. A part that
+// could not be read is a status here, not a failure of the whole.
+type SSOReading struct {
+	Domain             SSOPart
+	Template           SSOPart
+	Primary            SSOPart
+	Secondary          SSOPart
+	CertificateServers []SSOPart
+}
+
+// Kind implements [Reading].
+func (SSOReading) Kind() Kind { return KindSSOConnector }
+
+// An SSOPart is the state of one part of a connector and why.
+type SSOPart struct {
+	Name        string
+	Status      SSOStatus
+	Reasons     []string
+	Certificate *Certificate
+}
+
+// SSOConnectorMonitor is the monitor record of a single-sign-on connector.
+type SSOConnectorMonitor struct {
+	ID                 ID                         `json:"id"`
+	Name               string                     `json:"name"`
+	Enabled            bool                       `json:"enabled"`
+	Status             SSOStatus                  `json:"status"`
+	DomainSID          string                     `json:"ad_domain_id"`
+	DomainDNSName      string                     `json:"ad_domain_dns_name"`
+	DomainStatus       SSOStatus                  `json:"ad_domain_status"`
+	TemplateName       string                     `json:"template_name"`
+	TemplateStatus     SSOStatus                  `json:"template_status"`
+	Primary            EnrollmentServerDetails    `json:"primary_enrollment_server"`
+	Secondary          *EnrollmentServerDetails   `json:"secondary_enrollment_server,omitempty"`
+	CertificateServers []CertificateServerDetails `json:"certificate_server_details"`
+	Freshness
+	certificates []PartCertificate
+}
+
+// EnrollmentServerDetails is the state of an enrollment server.
+type EnrollmentServerDetails struct {
+	DNSName string    `json:"dns_name"`
+	ID      ID        `json:"id"`
+	Status  SSOStatus `json:"status"`
+}
+
+// CertificateServerDetails is the state of a certificate server.
+type CertificateServerDetails struct {
+	Name   string    `json:"name"`
+	Status SSOStatus `json:"status"`
+}
+
+// WorstSSO returns the worst of the statuses.
+func WorstSSO(statuses ...SSOStatus) SSOStatus {
+	worst := SSOOK
+	for _, s := range statuses {
+		if s == SSOError || s == SSOWarn && worst == SSOOK {
+			worst = s
+		}
+	}
+	return worst
+}
+
+// atLeastOne returns the status of parts that stand in for each other: a
+// warning when some fail, an error when none is left.
+func atLeastOne(statuses []SSOStatus) SSOStatus {
+	worst := WorstSSO(statuses...)
+	for _, s := range statuses {
+		if worst == SSOError && s != SSOError {
+			return SSOWarn
+		}
+	}
+	return worst
+}
+
+// SSORecord derives the monitor record of a connector. The connector is as bad
+// as the worst of what it cannot do without.
+func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading]) SSOConnectorMonitor {
+	r := s.Good
+	var reasons []string
+	if f := s.Failing(p.FailuresBeforeDown); f != nil || !s.EverGood() {
+		r = SSOReading{}
+		for _, name := range c.CertificateServers {
+			r.CertificateServers = append(r.CertificateServers, SSOPart{Name: name})
+		}
+		reasons = []string{"not checked yet"}
+		if f != nil {
+			reasons = []string{f.Reason}
+		}
+	}
+	m := SSOConnectorMonitor{
+		ID: c.ID, Name: c.Name, Enabled: c.Enabled,
+		DomainSID: d.ID, DomainDNSName: d.DNSName, DomainStatus: r.Domain.status(),
+		TemplateName: c.TemplateName, TemplateStatus: r.Template.status(),
+		Primary:            EnrollmentServerDetails{c.Primary.DNSName, c.Primary.ID, r.Primary.status()},
+		CertificateServers: []CertificateServerDetails{},
+	}
+	enrollment := []SSOStatus{m.Primary.Status}
+	parts := []SSOPart{r.Domain, r.Template, r.Primary}
+	if c.Secondary != nil {
+		m.Secondary = &EnrollmentServerDetails{c.Secondary.DNSName, c.Secondary.ID, r.Secondary.status()}
+		enrollment = append(enrollment, m.Secondary.Status)
+		parts = append(parts, r.Secondary)
+	}
+	servers := []SSOStatus{}
+	for _, part := range r.CertificateServers {
+		m.CertificateServers = append(m.CertificateServers, CertificateServerDetails{part.Name, part.status()})
+		servers = append(servers, part.status())
+	}
+	if len(servers) == 0 {
+		servers = []SSOStatus{SSOError}
+		reasons = append(reasons, "no certificate server offers the template")
+	}
+	for _, part := range append(parts, r.CertificateServers...) {
+		for _, why := range part.Reasons {
+			reasons = append(reasons, firstOf(part.Name, c.Name)+": "+why)
+		}
+		m.certificates = append(m.certificates, certificates(part.Name, part.Certificate)...)
+	}
+	m.Status = WorstSSO(m.DomainStatus, m.TemplateStatus, atLeastOne(enrollment), atLeastOne(servers))
+	m.Freshness = fresh(MillisOf(s.At), reasons...)
+	return m
+}
+
+// status returns the part's status; a part nobody has seen is in error.
+func (p SSOPart) status() SSOStatus {
+	if p.Status == "" {
+		return SSOError
+	}
+	return p.Status
+}
+
+// Ref implements [Record].
+func (m SSOConnectorMonitor) Ref() Ref { return Ref{KindSSOConnector, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m SSOConnectorMonitor) Statuses() []PartStatus {
+	out := []PartStatus{
+		{"", string(m.Status)},
+		{"domain", string(m.DomainStatus)},
+		{"template", string(m.TemplateStatus)},
+		{"enrollment " + m.Primary.DNSName, string(m.Primary.Status)},
+	}
+	if m.Secondary != nil {
+		out = append(out, PartStatus{"enrollment " + m.Secondary.DNSName, string(m.Secondary.Status)})
+	}
+	for _, c := range m.CertificateServers {
+		out = append(out, PartStatus{"certificates " + c.Name, string(c.Status)})
+	}
+	return out
+}
+
+// Certificates implements [Record].
+func (m SSOConnectorMonitor) Certificates() []PartCertificate { return m.certificates }

@@ -1,0 +1,245 @@
+package desktop
+
+// A VirtualCenter manages virtualization hosts.
+type VirtualCenter struct {
+	ID                 ID
+	Name               string // shown by the monitor
+	ServerName         string
+	Port               int
+	UseSSL             bool
+	UserName           string
+	Password           SecretRef
+	DisplayName        string
+	Description        string
+	Enabled            bool
+	VMCDeployment      *bool
+	Trust              Trust
+	Limits             VirtualCenterLimits
+	StorageAccelerator StorageAccelerator
+	SESparse           bool
+	DesktopFolder      string // inventory path below which virtual machines count as desktops; empty: everywhere
+}
+
+// VirtualCenterLimits bounds what is asked of a virtual center at once.
+type VirtualCenterLimits struct {
+	Provisioning             int32 `json:"provisioning_limit"`
+	PowerOperations          int32 `json:"power_operations_limit"`
+	InstantCloneProvisioning int32 `json:"instant_clone_engine_provisioning_limit"`
+}
+
+// DefaultVirtualCenterLimits returns the limits used where none are given.
+func DefaultVirtualCenterLimits() VirtualCenterLimits { return VirtualCenterLimits{20, 50, 20} }
+
+// StorageAccelerator says how hosts cache what desktops read.
+type StorageAccelerator struct {
+	Enabled            bool           `json:"enabled"`
+	DefaultCacheSizeMB *int32         `json:"default_cache_size_mb,omitempty"`
+	HostOverrides      []HostOverride `json:"host_overrides,omitempty"`
+}
+
+// HostOverride is the cache size of one host.
+type HostOverride struct {
+	CacheSizeMB int32  `json:"cache_size_mb"`
+	Path        string `json:"path"`
+}
+
+// The bounds of a cache size.
+const (
+	MinCacheSizeMB = 100
+	MaxCacheSizeMB = 2048
+)
+
+// VirtualCenterInfo is what the API tells of a virtual center's configuration.
+type VirtualCenterInfo struct {
+	ID                  ID                   `json:"id"`
+	ServerName          string               `json:"server_name"`
+	Port                int32                `json:"port"`
+	UseSSL              bool                 `json:"use_ssl"`
+	UserName            string               `json:"user_name"`
+	DisplayName         string               `json:"display_name,omitempty"`
+	Description         string               `json:"description,omitempty"`
+	Enabled             bool                 `json:"enabled"`
+	InstanceUUID        string               `json:"instance_uuid,omitempty"`
+	Version             string               `json:"version"`
+	VMCDeployment       *bool                `json:"vmc_deployment,omitempty"`
+	Limits              VirtualCenterLimits  `json:"limits"`
+	StorageAccelerator  StorageAccelerator   `json:"storage_accelerator_data"`
+	SESparse            bool                 `json:"se_sparse_reclamation_enabled"`
+	CertificateOverride *CertificateOverride `json:"certificate_override,omitempty"`
+}
+
+// CertificateOverride is a certificate that is accepted for a virtual center.
+type CertificateOverride struct {
+	Certificate string `json:"certificate"`
+	Type        string `json:"type"` // PEM
+}
+
+// VirtualCenterReading is what a look at a virtual center brought home.
+type VirtualCenterReading struct {
+	APIVersion    string
+	Version       string
+	Build         string
+	InstanceUUID  string
+	DesktopsCount int
+	Hosts         []Host
+	Datastores    []Datastore
+}
+
+// Kind implements [Reading].
+func (VirtualCenterReading) Kind() Kind { return KindVirtualCenter }
+
+// VirtualCenterMonitor is the monitor record of a virtual center.
+type VirtualCenterMonitor struct {
+	ID            ID                    `json:"id"`
+	Name          string                `json:"name"`
+	DesktopsCount int32                 `json:"desktops_count"`
+	Details       VirtualCenterDetails  `json:"details"`
+	Servers       []VirtualCenterServer `json:"connection_servers"`
+	Datastores    []Datastore           `json:"datastores"`
+	Hosts         []Host                `json:"hosts"`
+	Freshness
+}
+
+// VirtualCenterDetails tells which software a virtual center runs.
+type VirtualCenterDetails struct {
+	APIVersion string `json:"api_version"`
+	Build      string `json:"build"`
+	Version    string `json:"version"`
+}
+
+// VirtualCenterServer is how one connection server sees a virtual center.
+type VirtualCenterServer struct {
+	ID                 ID                  `json:"id"`
+	Name               string              `json:"name"`
+	Status             VirtualCenterStatus `json:"status"`
+	ThumbprintAccepted bool                `json:"thumbprint_accepted"`
+	Certificate        *Certificate        `json:"certificate,omitempty"`
+}
+
+// Datastore is storage that a virtual center manages.
+type Datastore struct {
+	Details     DatastoreDetails `json:"details"`
+	CapacityMB  int32            `json:"capacity_mb"`
+	FreeSpaceMB int32            `json:"free_space_mb"`
+	Status      DatastoreStatus  `json:"status"`
+	Type        DatastoreType    `json:"type"`
+}
+
+// DatastoreDetails names a datastore.
+type DatastoreDetails struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+	URL  string `json:"url"`
+}
+
+// Host is a virtualization host that a virtual center manages.
+type Host struct {
+	Details      HostDetails `json:"details"`
+	CPUCoreCount *int32      `json:"cpu_core_count,omitempty"`
+	CPUMHz       *int32      `json:"cpu_mhz,omitempty"`
+	MemorySizeMB *int32      `json:"memory_size_mb,omitempty"`
+	Status       HostStatus  `json:"status"`
+}
+
+// HostDetails names a host and its software.
+type HostDetails struct {
+	Name        string   `json:"name"`
+	ClusterName string   `json:"cluster_name"`
+	APIVersion  string   `json:"api_version"`
+	Version     string   `json:"version"`
+	VGPUTypes   []string `json:"vgpu_types,omitempty"`
+}
+
+// VirtualCenterView derives how we see a virtual center ourselves.
+func (p Policy) VirtualCenterView(vc VirtualCenter, s Snapshot[VirtualCenterReading]) View {
+	v := View{Kind: KindVirtualCenter, ID: vc.ID, Certificate: s.Certificate}
+	v.ThumbprintAccepted = s.Certificate != nil && s.Certificate.Accepted
+	v.Status = string(p.virtualCenterStatus(s))
+	switch {
+	case !s.Tried():
+		v.Reasons = []string{"not connected yet"}
+	case v.Status != string(VirtualCenterOK):
+		v.Reasons = []string{s.Failure.Reason}
+	}
+	return v
+}
+
+func (p Policy) virtualCenterStatus(s Snapshot[VirtualCenterReading]) VirtualCenterStatus {
+	f := s.Failing(p.FailuresBeforeDown)
+	switch {
+	case !s.Tried():
+		return VirtualCenterNotYetConnected
+	case f == nil:
+		return VirtualCenterOK
+	case f.Cause == Unreachable && s.EverGood() && s.Failures < p.GiveUpAfter:
+		return VirtualCenterReconnecting
+	case f.Cause == Refused:
+		return VirtualCenterInvalidCredentials
+	case f.Cause == Denied:
+		return VirtualCenterCannotLogin
+	}
+	return VirtualCenterDown
+}
+
+// VirtualCenterRecord derives the monitor record of a virtual center from what
+// all servers see of it.
+func VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], views []ServerView) VirtualCenterMonitor {
+	m := VirtualCenterMonitor{
+		ID: vc.ID, Name: vc.Name,
+		DesktopsCount: Count(int64(s.Good.DesktopsCount)),
+		Details:       VirtualCenterDetails{s.Good.APIVersion, s.Good.Build, s.Good.Version},
+		Servers:       []VirtualCenterServer{},
+		Datastores:    append([]Datastore{}, s.Good.Datastores...),
+		Hosts:         append([]Host{}, s.Good.Hosts...),
+		Freshness:     fresh(MillisOf(s.At), viewReasons(views)...),
+	}
+	for _, v := range views {
+		m.Servers = append(m.Servers, VirtualCenterServer{
+			v.ServerID, v.ServerName, VirtualCenterStatus(firstOf(v.View.Status, string(VirtualCenterUnknown))),
+			v.View.ThumbprintAccepted, v.View.Certificate,
+		})
+	}
+	return m
+}
+
+// Information returns what the API tells of the virtual center's configuration.
+func (vc VirtualCenter) Information(r VirtualCenterReading) VirtualCenterInfo {
+	info := VirtualCenterInfo{
+		ID: vc.ID, ServerName: vc.ServerName, Port: Count(int64(vc.Port)), UseSSL: vc.UseSSL, UserName: vc.UserName,
+		DisplayName: vc.DisplayName, Description: vc.Description, Enabled: vc.Enabled,
+		InstanceUUID: r.InstanceUUID, Version: r.Version, VMCDeployment: vc.VMCDeployment,
+		Limits: vc.Limits, StorageAccelerator: vc.StorageAccelerator, SESparse: vc.SESparse,
+	}
+	if vc.Trust.CAPEM != "" {
+		info.CertificateOverride = &CertificateOverride{Certificate: vc.Trust.CAPEM, Type: "PEM"}
+	}
+	return info
+}
+
+// Ref implements [Record].
+func (m VirtualCenterMonitor) Ref() Ref { return Ref{KindVirtualCenter, m.ID, m.Name} }
+
+// Statuses implements [Record].
+func (m VirtualCenterMonitor) Statuses() []PartStatus {
+	out := make([]PartStatus, 0, len(m.Servers)+len(m.Hosts)+len(m.Datastores))
+	for _, s := range m.Servers {
+		out = append(out, PartStatus{s.Name, string(s.Status)})
+	}
+	for _, h := range m.Hosts {
+		out = append(out, PartStatus{"host " + h.Details.Name, string(h.Status)})
+	}
+	for _, d := range m.Datastores {
+		out = append(out, PartStatus{"datastore " + d.Details.Name, string(d.Status)})
+	}
+	return out
+}
+
+// Certificates implements [Record].
+func (m VirtualCenterMonitor) Certificates() []PartCertificate {
+	for _, s := range m.Servers {
+		if s.Certificate != nil {
+			return certificates("", s.Certificate)
+		}
+	}
+	return nil
+}
