@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // Enum names one of Gremlin's enumerations.
 type Enum uint8
 
@@ -53,4 +55,44 @@ var enums = [enumCount]struct {
 		"GRAPH", "INT", "LIST", "LONG", "MAP", "NULL", "NUMBER", "PATH", "PROPERTY", "SET", "SHORT", "STRING", "TREE",
 		"UUID", "VERTEX", "VPROPERTY",
 	}},
+}
+
+// spellings returns the ways to write the constant: Direction.from is OUT, and
+// every GType may also be written in lower or camel case.
+func spellings(e Enum, name string) []string {
+	switch {
+	case e == GType && name == "BIGDECIMAL":
+		return []string{name, "bigDecimal"}
+	case e == GType && name == "BIGINT":
+		return []string{name, "bigInt"}
+	case e == GType:
+		return []string{name, strings.ToLower(name)}
+	case e == Direction && name == "OUT":
+		return []string{name, "from"}
+	case e == Direction && name == "IN":
+		return []string{name, "to"}
+	}
+	return []string{name}
+}
+
+// enumByName finds the enumeration with the given prefix.
+func enumByName(prefix string) (Enum, bool) {
+	for e := NoEnum + 1; e < enumCount; e++ {
+		if enums[e].name == prefix {
+			return e, true
+		}
+	}
+	return NoEnum, false
+}
+
+// constant finds the constant of e with the given spelling.
+func (e Enum) constant(spelling string) (string, bool) {
+	for _, name := range e.Names() {
+		for _, s := range spellings(e, name) {
+			if s == spelling {
+				return name, true
+			}
+		}
+	}
+	return "", false
 }

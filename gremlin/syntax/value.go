@@ -3,6 +3,8 @@ package syntax
 import (
 	"encoding/hex"
 	"math/big"
+	"strconv"
+	"strings"
 )
 
 // UUID is the 16 bytes of a universally unique identifier.
@@ -25,4 +27,28 @@ func (u UUID) String() string {
 type Decimal struct {
 	Coef  *big.Int
 	Scale int32
+}
+
+// String writes d with its point in place, or with an exponent where that would
+// need many zeros. Trailing zeros are kept.
+func (d Decimal) String() string {
+	if d.Coef == nil {
+		return "0"
+	}
+	s := d.Coef.String()
+	if d.Scale == 0 {
+		return s
+	}
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	scale := int(d.Scale)
+	if scale < 0 || scale > len(s)+6 {
+		return sign + s + "e" + strconv.Itoa(-scale)
+	}
+	if pad := scale + 1 - len(s); pad > 0 {
+		s = strings.Repeat("0", pad) + s
+	}
+	return sign + s[:len(s)-scale] + "." + s[len(s)-scale:]
 }

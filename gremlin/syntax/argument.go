@@ -1,0 +1,216 @@
+package syntax
+
+import "strings"
+
+// argument reads one argument. accept is what may stand at the place: it decides
+// how a word is read, and anything else is refused. of names the step or
+// predicate the argument belongs to.
+func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
+	at := p.tok.Span
+	a, err := p.readArgument(accept, of)
+	if err != nil {
+		return nil, err
+	}
+	if kind := KindOf(a); kind&accept == 0 {
+		return nil, p.wrongKind(a, kind, accept, of, at)
+	}
+	return a, nil
+}
+
+func (p *parser) readArgument(accept Kind, of string) (Arg, *Error) {
+	switch p.tok.kind {
+	case tokString, tokInteger, tokFloat:
+		return p.scalarOrRange()
+	case '[':
+		return p.bracketed()
+	case '{':
+		return p.set()
+	case tokWord:
+		return p.wordArgument(accept, of)
+	}
+	return nil, p.unexpected(of+"()", accept.String())
+}
+
+// wordArgument reads an argument that starts with a word.
+func (p *parser) wordArgument(accept Kind, of string) (Arg, *Error) {
+	name := p.text(p.tok)
+	if err, ok := p.lambdaAhead(name); ok {
+		return nil, err
+	}
+	if accept&KindStrategy != 0 {
+		return p.strategy()
+	}
+	switch p.ahead().kind {
+	case '.':
+		return p.prefixed(name, accept, of)
+	case '(':
+		return p.calling(name, accept, of)
+	}
+	return p.bare(name, accept, of)
+}
+
+// prefixed reads what starts with a word and a dot: __.out(), P.gt(1), T.id.
+func (p *parser) prefixed(name string, accept Kind, of string) (Arg, *Error) {
+	switch name {
+	case "__":
+		return p.traversal()
+	case "P", "TextP":
+		return p.predicate()
+	case "g":
+		return p.nestedQuery(accept, of)
+	}
+	if e, ok := enumByName(name); ok {
+		return p.enumToken(e)
+	}
+	switch name {
+	case "IO", "PageRank", "PeerPressure", "ConnectedComponent", "ShortestPath":
+		return nil, &Error{Kind: Forbidden, Span: p.tok.Span, Message: "options of " + name + " belong to steps that are refused here"}
+	}
+	if words[name].step != nil {
+		return nil, &Error{
+			Kind: Malformed, Span: p.tok.Span, Message: name + " is a step", Expected: "( after it", Found: "a dot",
+			Hint: "write " + name + "()." + " with parentheses",
+		}
+	}
+	return nil, &Error{
+		Kind: Unknown, Span: p.tok.Span, Message: "nothing is called " + name,
+		Hint: suggest(name, append(enumNames(), "P", "TextP", "__"), false),
+	}
+}
+
+// enumToken reads Enum.name, and Cardinality.set(value).
+func (p *parser) enumToken(e Enum) (Arg, *Error) {
+	start := p.advance()
+	p.advance()
+	if p.tok.kind != tokWord {
+		return nil, p.unexpected("after "+e.String()+".", orList(e.Names()))
+	}
+	name, ok := e.constant(p.text(p.tok))
+	if !ok {
+		return nil, &Error{
+			Kind: Unknown, Span: p.tok.Span, Message: e.String() + " has no " + p.text(p.tok), Expected: orList(e.Names()),
+			Hint: suggest(p.text(p.tok), e.Names(), false),
+		}
+	}
+	t := &Token{Span: Span{start.Pos, p.tok.End}, Enum: e, Name: name}
+	p.advance()
+	if e == Cardinality && p.tok.kind == '(' {
+		return p.cardinalityValue(t)
+	}
+	return t, nil
+}
+
+// cardinalityValue reads the value in parentheses after a cardinality.
+func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
+	p.advance()
+	if err := p.deeper(); err != nil {
+		return nil, err
+	}
+	v, err := p.argument(kindValue|KindTraversal, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	p.inner--
+	if p.tok.kind != ')' {
+		return nil, p.unexpected("after the value of "+t.Name+"()", ")")
+	}
+	return &CardinalityValue{Span: Span{t.Pos, p.advance().End}, Cardinality: t.Name, Value: v}, nil
+}
+
+// calling reads what starts with a word and a parenthesis.
+func (p *parser) calling(name string, accept Kind, of string) (Arg, *Error) {
+	switch name {
+	case "datetime", "DateTime", "UUID":
+		return p.constructor()
+	case "single", "list", "set":
+		start := p.advance()
+		return p.cardinalityValue(&Token{Span: start.Span, Enum: Cardinality, Name: name})
+	}
+	w := words[name]
+	if w.predicate != nil && accept&KindPredicate != 0 && (w.step == nil || accept&KindTraversal == 0 || p.negatesPredicate()) {
+		return p.predicate()
+	}
+	if w.step == nil && w.predicate == nil {
+		return nil, p.unknownCall(name, accept, of)
+	}
+	if w.step == nil {
+		return p.predicate() // refused by the caller, with what is expected
+	}
+	return p.traversal()
+}
+
+// negatesPredicate looks behind the not( in hand: it is P.not if a predicate
+// follows, the step if a traversal does.
+func (p *parser) negatesPredicate() bool {
+	l := p.lex
+	for {
+		if t := l.next(); t.kind != '(' {
+			return false
+		}
+		t := l.next()
+		if t.kind != tokWord {
+			return false
+		}
+		name := p.text(t)
+		if name == "P" || name == "TextP" {
+			return true
+		}
+		if name != "not" {
+			return words[name].predicate != nil && words[name].step == nil
+		}
+	}
+}
+
+// bare reads a word by itself: a constant, a variable or a strategy.
+func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
+	switch {
+	case name == "null" && accept&KindNull == 0 && accept&kindOfEnum(GType) != 0:
+		// typeOf(null) names a type.
+	case name == "null", name == "true", name == "false", name == "NaN", name == "Infinity":
+		return p.scalarOrRange()
+	}
+	w := words[name]
+	for _, t := range w.tokens {
+		if accept&kindOfEnum(t.enum) != 0 {
+			return &Token{Span: p.advance().Span, Enum: t.enum, Name: t.name}, nil
+		}
+	}
+	switch {
+	case !w.known() && accept&KindVariable != 0:
+		return &Variable{Span: p.advance().Span, Name: strings.Clone(name)}, nil
+	case w.tokens != nil:
+		t := w.tokens[0]
+		return &Token{Span: p.advance().Span, Enum: t.enum, Name: t.name}, nil // refused by the caller
+	case w.step != nil || w.predicate != nil:
+		p.advance()
+		return nil, p.unexpected("after "+name, "(")
+	}
+	return nil, p.unknownWord(name, accept, of)
+}
+
+// nestedQuery reads a whole query used as a value; it must say how its results
+// are taken.
+func (p *parser) nestedQuery(accept Kind, of string) (Arg, *Error) {
+	start := p.tok
+	if accept&KindQuery == 0 {
+		return nil, &Error{
+			Kind: Misuse, Span: start.Span, Message: "a traversal in " + of + "() does not start with g", Expected: accept.String(),
+			Hint: "write __ instead of g, or V() for a step from anywhere",
+		}
+	}
+	if p.depth++; p.depth > p.limits.Depth {
+		return nil, exceeded(LimitDepth, p.limits.Depth, start.Span, "traversals are nested too deeply")
+	}
+	q, err := p.query()
+	if err != nil {
+		return nil, err
+	}
+	p.depth--
+	if q.Terminal == nil {
+		return nil, &Error{
+			Kind: Misuse, Span: start.Span, Message: "a query as a value must end in next(), toList() or the like",
+			Hint: "for a nested traversal write __ instead of g",
+		}
+	}
+	return q, nil
+}

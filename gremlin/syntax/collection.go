@@ -1,0 +1,221 @@
+package syntax
+
+import "unicode/utf8"
+
+// bracketed reads a list or a map.
+func (p *parser) bracketed() (Arg, *Error) {
+	if err := p.deeper(); err != nil {
+		return nil, err
+	}
+	start := p.advance().Pos
+	var a Arg
+	var err *Error
+	switch {
+	case p.tok.kind == ':':
+		a, err = p.emptyMap(start)
+	case p.tok.kind != ']' && p.keyAhead():
+		a, err = p.mapEntries(start)
+	default:
+		l := &List{}
+		l.Items, err = p.items(']')
+		l.Span = Span{start, p.tok.End}
+		a = l
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.advance()
+	p.inner--
+	return a, nil
+}
+
+// set reads {a, b}.
+func (p *parser) set() (Arg, *Error) {
+	if err := p.deeper(); err != nil {
+		return nil, err
+	}
+	start := p.advance().Pos
+	items, err := p.items('}')
+	if err != nil {
+		return nil, err
+	}
+	p.inner--
+	return &Set{Span: Span{start, p.advance().End}, Items: items}, nil
+}
+
+// kindItem is what may stand in a list, set or map.
+const kindItem = kindValue | KindTraversal | KindVariable
+
+// items reads items up to the closing bracket, which it leaves.
+func (p *parser) items(closing tokenKind) ([]Arg, *Error) {
+	var items []Arg
+	for p.tok.kind != closing {
+		if len(items) > 0 {
+			if p.tok.kind != ',' {
+				return nil, p.unexpected("between items", ", or "+string(rune(closing)))
+			}
+			p.advance()
+		}
+		a, err := p.argument(kindItem, "a list")
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, a)
+	}
+	return items, nil
+}
+
+func (p *parser) emptyMap(start Pos) (Arg, *Error) {
+	p.advance()
+	if p.tok.kind != ']' {
+		return nil, p.unexpected("in an empty map", "]")
+	}
+	return &Map{Span: Span{start, p.tok.End}}, nil
+}
+
+// keyAhead reports whether a map's key, not a list's item, is in hand: whether a
+// colon follows it. Keys that are collections are skipped by their brackets.
+func (p *parser) keyAhead() bool {
+	l, t := p.lex, p.tok
+	open := 0
+	for {
+		switch t.kind {
+		case '(', '[', '{':
+			open++
+		case ')', ']', '}':
+			open--
+		case ',', ';', tokEOF, tokBad:
+			if open == 0 || t.kind == tokEOF || t.kind == tokBad {
+				return false
+			}
+		case ':':
+			if open == 0 {
+				return true
+			}
+		}
+		if open < 0 {
+			return false
+		}
+		t = l.next()
+	}
+}
+
+func (p *parser) mapEntries(start Pos) (Arg, *Error) {
+	m := &Map{}
+	for p.tok.kind != ']' {
+		if len(m.Entries) > 0 {
+			if p.tok.kind != ',' {
+				return nil, p.unexpected("between entries of a map", ", or ]")
+			}
+			p.advance()
+		}
+		e, err := p.entry()
+		if err != nil {
+			return nil, err
+		}
+		m.Entries = append(m.Entries, e)
+	}
+	m.Span = Span{start, p.tok.End}
+	return m, nil
+}
+
+func (p *parser) entry() (e Entry, err *Error) {
+	if e.Key, err = p.mapKey(); err != nil {
+		return e, err
+	}
+	if p.tok.kind != ':' {
+		return e, p.unexpected("after the key of a map", ":")
+	}
+	p.advance()
+	e.Value, err = p.argument(kindItem, "a map")
+	return e, err
+}
+
+const kindKey = KindString | kindNumber | kindCollection | kindEnum<<T | kindEnum<<Direction
+
+// mapKey reads a key: a bare word is a string, a word in parentheses is not.
+func (p *parser) mapKey() (Arg, *Error) {
+	switch {
+	case p.tok.kind == '(':
+		open := p.advance()
+		k, err := p.argument(kindKey, "the key of a map")
+		if err != nil {
+			return nil, err
+		}
+		if t, ok := k.(*Token); ok {
+			t.Span = Span{open.Pos, p.tok.End}
+		}
+		if p.tok.kind != ')' {
+			return nil, p.unexpected("after the key of a map", ")")
+		}
+		p.advance()
+		return k, nil
+	case p.tok.kind == tokWord && p.ahead().kind != '.':
+		t := p.advance()
+		return p.literal(t.Span, p.text(t))
+	}
+	return p.argument(kindKey, "the key of a map")
+}
+
+// maxRange is how many items a range may stand for, whatever the limits say.
+const maxRange = 1_000_000
+
+// size returns the number of items, or what is wrong with the ends.
+func (r *Range) size() (n int, message string) {
+	if from, ok := r.From.Value.(int32); ok {
+		to, ok := r.To.Value.(int32)
+		if !ok {
+			return 0, "a range goes from one whole number to another of 32 bits"
+		}
+		n = max(int(from)-int(to), int(to)-int(from)) + 1
+		if n > maxRange {
+			return 0, "a range has at most 1000000 items"
+		}
+		return n, ""
+	}
+	from, ok1 := r.From.Value.(string)
+	to, ok2 := r.To.Value.(string)
+	if !ok1 || !ok2 {
+		return 0, "a range has two whole numbers of 32 bits, or two strings"
+	}
+	if from == "" && to == "" {
+		return 0, ""
+	}
+	a, n1 := utf8.DecodeLastRuneInString(from)
+	b, n2 := utf8.DecodeLastRuneInString(to)
+	if n1 == 0 || n2 == 0 || from[:len(from)-n1] != to[:len(to)-n2] {
+		return 0, "the ends of a range of strings differ in their last character only"
+	}
+	return int(max(a-b, b-a)) + 1, ""
+}
+
+// Items returns the values the range stands for, from its first end to its
+// other end: int32 or string.
+func (r *Range) Items() []any {
+	n, message := r.size()
+	if message != "" || n == 0 {
+		return nil
+	}
+	items := make([]any, n)
+	if from, ok := r.From.Value.(int32); ok {
+		step := int32(1)
+		if r.To.Value.(int32) < from {
+			step = -1
+		}
+		for i := range items {
+			items[i] = from + int32(i)*step
+		}
+		return items
+	}
+	from := r.From.Value.(string)
+	first, size := utf8.DecodeLastRuneInString(from)
+	last, _ := utf8.DecodeLastRuneInString(r.To.Value.(string))
+	step := rune(1)
+	if last < first {
+		step = -1
+	}
+	for i := range items {
+		items[i] = from[:len(from)-size] + string(first+rune(i)*step)
+	}
+	return items
+}

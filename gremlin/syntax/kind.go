@@ -1,0 +1,163 @@
+package syntax
+
+import (
+	"math/big"
+	"math/bits"
+	"strings"
+	"time"
+)
+
+// Kind is a set of kinds of argument: what an argument is, or what a parameter
+// takes.
+type Kind uint64
+
+// The kinds. Enumerations follow from kindEnum on, in the order of [Enum].
+const (
+	KindString Kind = 1 << iota
+	KindNull
+	KindInteger
+	KindFloat
+	KindBool
+	KindDate
+	KindUUID
+	KindCollection // list, set or range
+	KindMap
+	KindPredicate
+	KindTraversal
+	KindQuery
+	KindVariable
+	KindStrategy
+	KindCardinalityValue
+	kindEnum
+)
+
+// kindOfEnum returns the kind of a token of e.
+func kindOfEnum(e Enum) Kind { return kindEnum << e }
+
+const (
+	kindNumber     = KindInteger | KindFloat
+	kindScalar     = KindString | KindNull | kindNumber | KindBool | KindDate | KindUUID
+	kindAnyEnum    = kindEnum<<T | kindEnum<<Cardinality | kindEnum<<Direction | kindEnum<<Merge | kindEnum<<Pick | kindEnum<<DT | kindEnum<<GType
+	kindValue      = kindScalar | KindCollection | KindMap | KindQuery | KindCardinalityValue | kindAnyEnum
+	kindCollection = KindCollection | KindMap
+)
+
+// kindNames describes single kinds and the groups that are best named at once.
+// Groups come first: what a group covers is not listed again.
+var kindNames = []struct {
+	kind Kind
+	name string
+}{
+	{kindScalar | kindCollection, "a value"},
+	{kindNumber, "a number"},
+	{KindString, "a string"},
+	{KindInteger, "a whole number"},
+	{KindFloat, "a floating-point number"},
+	{KindBool, "true or false"},
+	{KindDate, "a date"},
+	{KindUUID, "a UUID"},
+	{KindCollection, "a list or set"},
+	{KindMap, "a map"},
+	{KindPredicate, "a predicate"},
+	{KindTraversal, "a traversal"},
+	{KindStrategy, "a strategy"},
+	{kindEnum << T, "a T token (id, label, key, value)"},
+	{kindEnum << Scope, "a scope (local, global)"},
+	{kindEnum << Order, "an order (asc, desc, shuffle)"},
+	{kindEnum << Pop, "a pop (first, last, all, mixed)"},
+	{kindEnum << Column, "a column (keys, values)"},
+	{kindEnum << Direction, "a direction (OUT, IN, BOTH)"},
+	{kindEnum << Operator, "an operator (sum, minus, addAll, ...)"},
+	{kindEnum << Pick, "a pick (any, none, unproductive)"},
+	{kindEnum << Barrier, "normSack"},
+	{kindEnum << Merge, "a merge token"},
+	{kindEnum << GType, "a type (GType.INT, ...)"},
+	{kindEnum << DT, "a unit of time (second, minute, hour, day)"},
+	{kindEnum << Cardinality, "a cardinality (single, list, set)"},
+	{kindEnum << WithOptions, "an option (WithOptions.tokens, ...)"},
+	{KindNull, "null"},
+	{KindVariable, "a variable"},
+	{KindQuery, "a query"},
+	{KindCardinalityValue, "a value with cardinality"},
+}
+
+// String lists the kinds in words: "a string, a predicate or null". Where any
+// value is taken, the tokens a value may also be are left out.
+func (k Kind) String() string {
+	if k&kindValue == kindValue {
+		k &^= kindValue &^ (kindScalar | kindCollection)
+	}
+	var parts []string
+	for _, n := range kindNames {
+		// A single kind must be wanted; a group must be wanted as a whole.
+		if k&n.kind == n.kind {
+			parts = append(parts, n.name)
+			k &^= n.kind
+		}
+	}
+	if bits.OnesCount64(uint64(k)) > 0 || len(parts) == 0 {
+		parts = append(parts, "nothing")
+	}
+	return orList(parts)
+}
+
+// orList joins parts as "a, b or c".
+func orList(parts []string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	last := len(parts) - 1
+	return strings.Join(parts[:last], ", ") + " or " + parts[last]
+}
+
+// KindOf returns the one kind of a.
+func KindOf(a Arg) Kind {
+	switch a := a.(type) {
+	case *Literal:
+		return kindOfValue(a.Value)
+	case *List, *Set, *Range:
+		return KindCollection
+	case *Map:
+		return KindMap
+	case *Fresh:
+		if a.Name == freshUUID {
+			return KindUUID
+		}
+		return KindDate
+	case *Token:
+		return kindOfEnum(a.Enum)
+	case *CardinalityValue:
+		return KindCardinalityValue
+	case *Predicate:
+		return KindPredicate
+	case *Traversal:
+		return KindTraversal
+	case *Query:
+		return KindQuery
+	case *Variable:
+		return KindVariable
+	case *Strategy:
+		return KindStrategy
+	}
+	return 0
+}
+
+func kindOfValue(v any) Kind {
+	switch v.(type) {
+	case nil:
+		return KindNull
+	case string:
+		return KindString
+	case bool:
+		return KindBool
+	case int8, int16, int32, int64, *big.Int:
+		return KindInteger
+	case float32, float64, Decimal:
+		return KindFloat
+	case time.Time:
+		return KindDate
+	case UUID:
+		return KindUUID
+	}
+	return 0
+}

@@ -1,0 +1,161 @@
+package syntax
+
+import (
+	"encoding/hex"
+	"math"
+	"strings"
+)
+
+const freshUUID = "UUID"
+
+// literal makes a literal node. They come from slabs: a within() of a thousand
+// values costs a dozen allocations, not a thousand.
+func (p *parser) literal(at Span, v any) (*Literal, *Error) {
+	if err := p.count(1, at); err != nil {
+		return nil, err
+	}
+	if len(p.slab) == 0 {
+		p.slab = make([]Literal, min(max(4, p.literals), 64))
+	}
+	l := &p.slab[0]
+	p.slab = p.slab[1:]
+	l.Span, l.Value = at, v
+	return l, nil
+}
+
+// count notes n more values.
+func (p *parser) count(n int, at Span) *Error {
+	if p.literals += n; p.literals > p.limits.Literals {
+		return exceeded(LimitLiterals, p.limits.Literals, at, "the query has too many values")
+	}
+	return nil
+}
+
+// deeper notes one more level of collections or predicates.
+func (p *parser) deeper() *Error {
+	if p.inner++; p.inner > p.limits.Depth {
+		return exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "values or predicates are nested too deeply")
+	}
+	return nil
+}
+
+// scalarOrRange reads a string, a number or a constant, and from..to.
+func (p *parser) scalarOrRange() (Arg, *Error) {
+	from, err := p.scalar()
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokRange {
+		return from, nil
+	}
+	p.advance()
+	if p.tok.kind != tokString && p.tok.kind != tokInteger {
+		return nil, p.unexpected("after ..", "the end of the range")
+	}
+	to, err := p.scalar()
+	if err != nil {
+		return nil, err
+	}
+	r := &Range{Span: Span{from.Pos, to.End}, From: from, To: to}
+	n, message := r.size()
+	if message != "" {
+		return nil, &Error{Kind: Malformed, Span: r.Span, Message: message}
+	}
+	return r, p.count(n, r.Span)
+}
+
+// scalar reads a string, a number, a boolean or null.
+func (p *parser) scalar() (*Literal, *Error) {
+	t := p.advance()
+	text := p.text(t)
+	var v any
+	var message string
+	switch t.kind {
+	case tokString:
+		return p.stringLiteral(t)
+	case tokInteger:
+		v, message = integer(text)
+	case tokFloat:
+		v, message = float(text)
+	default:
+		v = constants[text]
+	}
+	if message != "" {
+		return nil, &Error{Kind: Malformed, Span: t.Span, Message: message, Found: text}
+	}
+	return p.literal(t.Span, v)
+}
+
+// constants are the words that are values; null is the absent one.
+var constants = map[string]any{"true": true, "false": false, "null": nil, "NaN": math.NaN(), "Infinity": math.Inf(1)}
+
+func (p *parser) stringLiteral(t token) (*Literal, *Error) {
+	text := p.text(t)
+	text = text[1 : len(text)-1]
+	if t.escaped {
+		plain, at, message := unescape(text)
+		if message != "" {
+			return nil, &Error{Kind: Malformed, Span: p.within(t, at+1), Message: message}
+		}
+		text = plain
+	}
+	return p.literal(t.Span, text)
+}
+
+// within returns the place n bytes into a token.
+func (p *parser) within(t token, n int) Span {
+	l := lexer{src: p.lex.src, off: int(t.Pos.Offset), line: t.Pos.Line}
+	l.lineStart = l.off - int(t.Pos.Column) + 1
+	l.skip(l.off + n)
+	start := l.pos()
+	l.skip(min(l.off+2, int(t.End.Offset)))
+	return Span{start, l.pos()}
+}
+
+// constructor reads datetime("..."), UUID("...") and their forms without an
+// argument.
+func (p *parser) constructor() (Arg, *Error) {
+	name := p.advance()
+	p.advance()
+	date := p.text(name) != freshUUID
+	if p.tok.kind == ')' {
+		f := &Fresh{Span: Span{name.Pos, p.advance().End}, Name: freshUUID}
+		if date {
+			f.Name = "datetime"
+		}
+		return f, p.count(1, f.Span)
+	}
+	if p.tok.kind != tokString {
+		return nil, p.unexpected(p.text(name)+"()", "a string")
+	}
+	l, err := p.scalar()
+	if err != nil {
+		return nil, err
+	}
+	text := l.Value.(string)
+	ok := false
+	if date {
+		l.Value, ok = ParseTime(text)
+	} else {
+		l.Value, ok = ParseUUID(text)
+	}
+	switch {
+	case !ok && date:
+		return nil, &Error{Kind: Malformed, Span: l.Span, Message: "this is not a date", Expected: "one such as 2018-03-22T00:35:44Z"}
+	case !ok:
+		return nil, &Error{Kind: Malformed, Span: l.Span, Message: "this is not a UUID", Expected: "one such as f47af10b-58cc-4372-a567-0f02b2f3d479"}
+	case p.tok.kind != ')':
+		return nil, p.unexpected(p.text(name)+"()", ")")
+	}
+	l.Span = Span{name.Pos, p.advance().End}
+	return l, nil
+}
+
+// ParseUUID reads the usual form with hyphens, in either case.
+func ParseUUID(s string) (u UUID, ok bool) {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return u, false
+	}
+	_, err := hex.Decode(u[:], []byte(strings.ReplaceAll(s, "-", "")))
+	return u, err == nil && strings.Count(s, "-") == 4
+}

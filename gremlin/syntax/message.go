@@ -1,0 +1,168 @@
+package syntax
+
+import (
+	"slices"
+	"strconv"
+)
+
+const noLambda = "lambdas and closures are not part of the language; write a traversal"
+
+// lambdaAhead recognises a closure: it{...}, x -> ..., filter{...}, or Groovy's
+// implicit it. Without this, the message would be about a brace or a dot.
+func (p *parser) lambdaAhead(name string) (*Error, bool) {
+	next := p.ahead()
+	arrow := next.kind == tokBad && next.message == noLambda
+	if arrow || next.kind == '{' || name == "it" && next.kind == '.' || name == "lambda" || name == "Lambda" {
+		return &Error{Kind: Forbidden, Span: Span{p.tok.Pos, next.End}, Message: noLambda}, true
+	}
+	return nil, false
+}
+
+// describe names a token for a message.
+func (p *parser) describe(t token) string {
+	switch t.kind {
+	case tokEOF:
+		return "the end of the text"
+	case tokString:
+		return "a string"
+	case tokBad:
+		return t.message
+	case tokRange:
+		return ".."
+	case tokWord, tokInteger, tokFloat:
+		return strconv.Quote(shorten(p.text(t)))
+	}
+	return strconv.Quote(string(rune(t.kind)))
+}
+
+func shorten(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// unexpected is the error of a token that cannot stand where it does.
+func (p *parser) unexpected(where, expected string) *Error {
+	e := &Error{Kind: Malformed, Span: p.tok.Span, Message: where, Expected: expected, Found: p.describe(p.tok)}
+	if p.tok.kind == tokBad {
+		e.Message, e.Expected, e.Found = p.tok.message, "", ""
+		if e.Message == noLambda {
+			e.Kind = Forbidden
+		}
+	} else if where == "" {
+		e.Message = "the query breaks off here"
+	}
+	return e
+}
+
+// notG is the error of a query that does not start with g.
+func (p *parser) notG() *Error {
+	e := p.unexpected("a query starts with g", "g")
+	if p.tok.kind == tokWord {
+		if w := words[p.text(p.tok)]; w.step != nil || p.text(p.tok) == "__" {
+			e.Hint = "write g." + p.text(p.tok) + "..."
+		}
+	}
+	return e
+}
+
+// unknownStep is the error of a name that no step has.
+func (p *parser) unknownStep(name string, source bool) *Error {
+	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no step " + shorten(name) + "()"}
+	if words[name].predicate != nil {
+		e.Message = name + "() is a predicate, not a step"
+		e.Hint = "write it inside has(), is() or where()"
+		return e
+	}
+	if e.Hint = suggest(name, stepNames(source), true); e.Hint == "" && source {
+		e.Hint = suggest(name, stepNames(false), true)
+	}
+	return e
+}
+
+// unknownCall is the error of an argument name(...) that means nothing.
+func (p *parser) unknownCall(name string, accept Kind, of string) *Error {
+	var candidates []string
+	what := "step"
+	if accept&KindTraversal != 0 {
+		candidates = stepNames(false)
+	}
+	if accept&KindPredicate != 0 {
+		candidates = append(predicateNames(), candidates...)
+		what = "predicate or step"
+		if accept&KindTraversal == 0 {
+			what = "predicate"
+		}
+	}
+	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no " + what + " " + shorten(name) + "()", Hint: suggest(name, candidates, true)}
+	if len(candidates) == 0 {
+		e.Message, e.Expected, e.Found = of+"()", accept.String(), shorten(name)+"()"
+	}
+	return e
+}
+
+// unknownWord is the error of a bare word that means nothing at its place.
+func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
+	var candidates []string
+	for e := NoEnum + 1; e < enumCount; e++ {
+		if accept&kindOfEnum(e) != 0 {
+			candidates = append(candidates, e.Names()...)
+		}
+	}
+	e := &Error{
+		Kind: Unknown, Span: p.tok.Span, Message: of + "()", Expected: accept.String(), Found: "the word " + shorten(name),
+		Hint: suggest(name, candidates, false),
+	}
+	if e.Hint == "" && accept&KindString != 0 {
+		e.Hint = `strings stand in quotes: "` + shorten(name) + `"`
+	}
+	return e
+}
+
+// wrongKind is the error of an argument of a kind the place does not take.
+func (p *parser) wrongKind(a Arg, kind, accept Kind, of string, at Span) *Error {
+	e := &Error{Kind: Misuse, Span: Span{at.Pos, a.Bounds().End}, Message: of + "()", Expected: accept.String(), Found: kind.String()}
+	if of == "has" && kind == KindTraversal {
+		e.Message, e.Expected, e.Found = "has() with a traversal was removed in Gremlin 3.8", "", ""
+		e.Hint = `write where(values("key").is(...)), or has("key", P.gt(...))`
+	}
+	return e
+}
+
+// tooMany is the error of an argument too many.
+func (p *parser) tooMany(sig *Signature, most int) *Error {
+	e := &Error{Kind: Misuse, Span: p.tok.Span, Message: sig.Name + "() takes no argument"}
+	if most > 0 {
+		e.Message = sig.Name + "() takes no more than " + plural(most, "argument") + ": " + sig.Usage()
+	}
+	return e
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "one " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// wrongArguments is the error of arguments that fit no form together.
+func (p *parser) wrongArguments(sig *Signature, s Step) *Error {
+	e := &Error{Kind: Misuse, Span: s.Span, Message: sig.Name + "() is not called like this", Expected: sig.Usage()}
+	if sig.Name == "none" && len(s.Args) == 0 {
+		e.Message, e.Expected = "none() takes a predicate since Gremlin 3.8", ""
+		e.Hint = "to drop all results write discard()"
+	}
+	return e
+}
+
+// enumNames returns the prefixes of the enumerations.
+func enumNames() []string {
+	var names []string
+	for e := NoEnum + 1; e < enumCount; e++ {
+		names = append(names, e.String())
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,262 @@
+package syntax
+
+import "strconv"
+
+// Options say how a text is read.
+type Options struct {
+	Limits
+	// AllowMutation reads steps that change the graph. No engine of this module
+	// runs them; they exist for loaders that fill a graph from a text.
+	AllowMutation bool
+}
+
+// Parse reads one query. The error, if any, is an *Error.
+func Parse(text string, o Options) (*Query, error) {
+	limits := o.Limits.orDefaults()
+	if len(text) > limits.Length {
+		return nil, exceeded(LimitLength, limits.Length, Span{}, "the text is "+strconv.Itoa(len(text))+" bytes long")
+	}
+	p := &parser{lex: newLexer(text), limits: limits, mutation: o.AllowMutation}
+	p.advance()
+	q, err := p.document()
+	if err != nil {
+		err.src = text
+		return nil, err
+	}
+	return q, nil
+}
+
+// parser is a recursive-descent parser with one token in hand.
+type parser struct {
+	lex      lexer
+	tok      token
+	limits   Limits
+	mutation bool
+
+	steps, literals int
+	depth           int // of traversals
+	inner           int // of collections and predicates
+
+	slab []Literal // where the next literals come from
+}
+
+// advance takes the next token and returns the one before it.
+func (p *parser) advance() token {
+	t := p.tok
+	p.tok = p.lex.next()
+	return t
+}
+
+// ahead returns the token after the one in hand.
+func (p *parser) ahead() token {
+	l := p.lex
+	return l.next()
+}
+
+// text returns what a token stands for in the source.
+func (p *parser) text(t token) string { return p.lex.src[t.Pos.Offset:t.End.Offset] }
+
+// document reads a query and nothing after it.
+func (p *parser) document() (*Query, *Error) {
+	if p.tok.kind == tokEOF {
+		return nil, &Error{Kind: Malformed, Span: p.tok.Span, Message: "the query is empty", Expected: "g", Hint: "a query starts with g.V()"}
+	}
+	q, err := p.query()
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind == ';' {
+		p.advance()
+	}
+	if p.tok.kind != tokEOF {
+		return nil, p.unexpected("after the query", "its end or a . and a step")
+	}
+	return q, nil
+}
+
+// query reads g, its configuration, its steps and its terminal.
+func (p *parser) query() (*Query, *Error) {
+	q := &Query{Span: Span{Pos: p.tok.Pos}}
+	if p.tok.kind != tokWord || p.text(p.tok) != "g" {
+		return nil, p.notG()
+	}
+	q.End = p.advance().End
+	for p.tok.kind == '.' {
+		p.advance()
+		if q.Terminal != nil {
+			return nil, &Error{Kind: Misuse, Span: p.tok.Span, Message: "nothing may follow " + q.Terminal.Name + "()"}
+		}
+		if err := p.queryStep(q); err != nil {
+			return nil, err
+		}
+	}
+	if len(q.Steps) == 0 {
+		err := p.unexpected("the query has no step", "a . and a step such as V()")
+		if p.tok.kind != tokEOF {
+			return nil, err
+		}
+		err.Kind = Malformed
+		return nil, err
+	}
+	return q, nil
+}
+
+// queryStep reads the next step of q and puts it where it belongs.
+func (p *parser) queryStep(q *Query) *Error {
+	sig, err := p.signature(len(q.Steps) == 0)
+	if err != nil {
+		return err
+	}
+	if len(q.Steps) == 0 && sig.Category < MutatingStep && sig.Category != SourceStep && !sig.Start {
+		return &Error{
+			Kind: Misuse, Span: p.tok.Span, Message: "a query does not start with " + sig.Name + "()",
+			Hint: "start with V(), E(), inject() or union()",
+		}
+	}
+	switch sig.Category {
+	case SourceStep:
+		s, err := p.call(sig)
+		q.Source, q.End = append(q.Source, s), s.End
+		return err
+	case TerminalStep:
+		s, err := p.call(sig)
+		q.Terminal, q.End = &s, s.End
+		return err
+	}
+	if q.Steps, err = p.chainStep(q.Steps, sig); err != nil {
+		return err
+	}
+	q.End = q.Steps[len(q.Steps)-1].End
+	return nil
+}
+
+// traversal reads an anonymous traversal, with or without __ before it.
+func (p *parser) traversal() (*Traversal, *Error) {
+	t := &Traversal{Span: Span{Pos: p.tok.Pos}}
+	if p.depth++; p.depth > p.limits.Depth {
+		return nil, exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "traversals are nested too deeply")
+	}
+	if p.text(p.tok) == "__" {
+		p.advance()
+		if err := p.expect('.', "after __"); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		sig, err := p.signature(false)
+		if err != nil {
+			return nil, err
+		}
+		if sig.Category == TerminalStep {
+			return nil, &Error{
+				Kind: Misuse, Span: p.tok.Span, Message: sig.Name + "() ends a whole query and cannot stand in a nested traversal",
+			}
+		}
+		if t.Steps, err = p.chainStep(t.Steps, sig); err != nil {
+			return nil, err
+		}
+		if p.tok.kind != '.' {
+			break
+		}
+		p.advance()
+	}
+	t.End = t.Steps[len(t.Steps)-1].End
+	p.depth--
+	return t, nil
+}
+
+// chainStep reads a step and appends it to steps.
+func (p *parser) chainStep(steps []Step, sig *Signature) ([]Step, *Error) {
+	s, err := p.call(sig)
+	if err != nil {
+		return nil, err
+	}
+	if s.Name == "store" || s.Name == "aggregate" && len(s.Args) == 2 {
+		if s, err = p.modernAggregate(s); err != nil {
+			return nil, err
+		}
+	}
+	return append(steps, s), nil
+}
+
+// signature finds the signature of the step in hand and refuses what is not to
+// be run. source is true before the first step of a query.
+func (p *parser) signature(source bool) (*Signature, *Error) {
+	if p.tok.kind != tokWord {
+		return nil, p.unexpected("", "the name of a step")
+	}
+	name := p.text(p.tok)
+	if err, ok := p.lambdaAhead(name); ok {
+		return nil, err
+	}
+	w := words[name]
+	sig := w.step
+	if source && w.source != nil {
+		sig = w.source
+	}
+	switch {
+	case sig == nil && w.source != nil:
+		return nil, &Error{Kind: Misuse, Span: p.tok.Span, Message: name + "() belongs directly after g, before the first step"}
+	case sig == nil:
+		return nil, p.unknownStep(name, source)
+	case sig.Category == RefusedStep, sig.Category == MutatingStep && !p.mutation:
+		err := &Error{Kind: Forbidden, Span: p.tok.Span, Message: name + "() " + sig.Doc}
+		if sig.Instead != "" {
+			err.Hint = "instead: " + sig.Instead
+		}
+		return nil, err
+	}
+	return sig, nil
+}
+
+// call reads name and arguments of a step.
+func (p *parser) call(sig *Signature) (Step, *Error) {
+	s := Step{Span: p.tok.Span, Name: sig.Name}
+	if p.steps++; p.steps > p.limits.Steps {
+		return s, exceeded(LimitSteps, p.limits.Steps, p.tok.Span, "the query has too many steps")
+	}
+	p.advance()
+	if err := p.expect('(', "after "+sig.Name); err != nil {
+		return s, err
+	}
+	var err *Error
+	if s.Args, err = p.arguments(sig); err != nil {
+		return s, err
+	}
+	s.End = p.advance().End // the closing parenthesis
+	if !sig.matches(s.Args) {
+		return s, p.wrongArguments(sig, s)
+	}
+	return s, nil
+}
+
+// arguments reads arguments up to the closing parenthesis, which it leaves.
+func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
+	var args []Arg
+	for i := 0; p.tok.kind != ')'; i++ {
+		if i > 0 {
+			if err := p.expect(',', "between arguments of "+sig.Name+"()"); err != nil {
+				return nil, err
+			}
+		}
+		accept := sig.acceptAt(i)
+		if accept == 0 {
+			return nil, p.tooMany(sig, i)
+		}
+		a, err := p.argument(accept, sig.Name)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+	}
+	return args, nil
+}
+
+// expect takes a token of the kind, or fails.
+func (p *parser) expect(kind tokenKind, where string) *Error {
+	if p.tok.kind != kind {
+		return p.unexpected(where, string(rune(kind)))
+	}
+	p.advance()
+	return nil
+}

@@ -1,0 +1,177 @@
+package syntax
+
+// predicateShape says how a predicate is called.
+type predicateShape struct {
+	name     string
+	text     bool // a TextP
+	min, max int  // number of arguments; max < 0 for any number
+	kinds    Kind
+}
+
+const (
+	kindOperand = kindValue | KindVariable
+	kindText    = KindString | KindVariable
+)
+
+// predicateShapes lists P and TextP. The connectives and, or and negate follow a
+// predicate and are read by the parser.
+var predicateShapes = []predicateShape{
+	{"eq", false, 1, 1, kindOperand},
+	{"neq", false, 1, 1, kindOperand},
+	{"lt", false, 1, 1, kindOperand},
+	{"lte", false, 1, 1, kindOperand},
+	{"gt", false, 1, 1, kindOperand},
+	{"gte", false, 1, 1, kindOperand},
+	{"inside", false, 2, 2, kindOperand},
+	{"outside", false, 2, 2, kindOperand},
+	{"between", false, 2, 2, kindOperand},
+	{"within", false, 0, -1, kindOperand},
+	{"without", false, 0, -1, kindOperand},
+	{"typeOf", false, 1, 1, kindEnum<<GType | KindString},
+	{"not", false, 1, 1, KindPredicate},
+	{"startingWith", true, 1, 1, kindText},
+	{"notStartingWith", true, 1, 1, kindText},
+	{"endingWith", true, 1, 1, kindText},
+	{"notEndingWith", true, 1, 1, kindText},
+	{"containing", true, 1, 1, kindText},
+	{"notContaining", true, 1, 1, kindText},
+	{"regex", true, 1, 1, kindText},
+	{"notRegex", true, 1, 1, kindText},
+}
+
+// prefix returns the name of the class the predicate belongs to.
+func (s *predicateShape) prefix() string {
+	if s.text {
+		return "TextP"
+	}
+	return "P"
+}
+
+// predicate reads P.gt(1), gt(1).or(...), not(...).
+func (p *parser) predicate() (Arg, *Error) {
+	if err := p.deeper(); err != nil {
+		return nil, err
+	}
+	defer func(inner int) { p.inner = inner }(p.inner - 1)
+	left, err := p.simplePredicate()
+	if err != nil {
+		return nil, err
+	}
+	for p.tok.kind == '.' {
+		p.advance()
+		if left, err = p.connective(left); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// simplePredicate reads one call, with its prefix if there is one.
+func (p *parser) simplePredicate() (*Predicate, *Error) {
+	start := p.tok
+	if prefix := p.text(p.tok); prefix == "P" || prefix == "TextP" {
+		p.advance()
+		p.advance()
+	}
+	if p.tok.kind != tokWord {
+		return nil, p.unexpected("", "a predicate")
+	}
+	name := p.text(p.tok)
+	shape := words[name].predicate
+	if shape == nil {
+		return nil, &Error{
+			Kind: Unknown, Span: p.tok.Span, Message: "there is no predicate " + name + "()",
+			Hint: suggest(name, predicateNames(), true),
+		}
+	}
+	p.advance()
+	if err := p.expect('(', "after "+name); err != nil {
+		return nil, err
+	}
+	pred := &Predicate{Name: shape.name}
+	for p.tok.kind != ')' {
+		if len(pred.Args) > 0 {
+			if err := p.expect(',', "between arguments of "+name+"()"); err != nil {
+				return nil, err
+			}
+		}
+		a, err := p.argument(shape.kinds, name)
+		if err != nil {
+			return nil, err
+		}
+		pred.Args = append(pred.Args, a)
+	}
+	pred.Span = Span{start.Pos, p.advance().End}
+	return pred, p.checkPredicate(pred, shape)
+}
+
+// checkPredicate checks the number of arguments and the length of a pattern.
+func (p *parser) checkPredicate(pred *Predicate, shape *predicateShape) *Error {
+	if err := p.count(1, pred.Span); err != nil {
+		return err
+	}
+	if n := len(pred.Args); n < shape.min || shape.max >= 0 && n > shape.max {
+		want := "one argument"
+		if shape.min == 2 {
+			want = "two arguments"
+		}
+		return &Error{Kind: Misuse, Span: pred.Span, Message: shape.name + "() takes " + want}
+	}
+	if shape.name != "regex" && shape.name != "notRegex" {
+		return nil
+	}
+	if l, ok := pred.Args[0].(*Literal); ok && len(l.Value.(string)) > p.limits.Regex {
+		return exceeded(LimitRegex, p.limits.Regex, l.Span, "the regular expression is too long")
+	}
+	return nil
+}
+
+// connective reads and(p), or(p) or negate() after left and its dot.
+func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
+	word := p.advance()
+	name := p.text(word)
+	if word.kind != tokWord || name != "and" && name != "or" && name != "negate" {
+		return nil, &Error{
+			Kind: Unknown, Span: word.Span, Message: "after a predicate", Expected: "and(), or() or negate()", Found: p.describe(word),
+			Hint: suggest(name, []string{"and", "or", "negate"}, true),
+		}
+	}
+	if err := p.expect('(', "after "+name); err != nil {
+		return nil, err
+	}
+	if err := p.count(1, word.Span); err != nil {
+		return nil, err
+	}
+	whole := &Predicate{Name: "not", Args: []Arg{left}}
+	if name != "negate" {
+		right, err := p.argument(KindPredicate, name)
+		if err != nil {
+			return nil, err
+		}
+		whole = join(name, left, right.(*Predicate))
+	}
+	if p.tok.kind != ')' {
+		return nil, p.unexpected("after the argument of "+name+"()", ")")
+	}
+	whole.Span = Span{left.Pos, p.advance().End}
+	if whole.Name != left.Name || whole.Name == "not" {
+		// The tree grows downwards on the left, where no recursion counts it.
+		if err := p.deeper(); err != nil {
+			return nil, err
+		}
+	}
+	return whole, nil
+}
+
+// join makes one predicate of two; chains of the same connective stay flat.
+func join(name string, left, right *Predicate) *Predicate {
+	whole := &Predicate{Name: name}
+	for _, side := range []*Predicate{left, right} {
+		if side.Name == name {
+			whole.Args = append(whole.Args, side.Args...)
+		} else {
+			whole.Args = append(whole.Args, side)
+		}
+	}
+	return whole
+}

@@ -1,0 +1,144 @@
+package syntax
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape reads the inside of a quoted string. On failure at is the offset of
+// the bad escape in s.
+func unescape(s string) (text string, at int, message string) {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		n := strings.IndexByte(s[i:], '\\')
+		if n < 0 {
+			b.WriteString(s[i:])
+			break
+		}
+		b.WriteString(s[i : i+n])
+		i += n
+		used, ok := escape(&b, s[i:])
+		if !ok {
+			return "", i, `a wrong escape; escapes are \b \t \n \f \r \" \' \\ \101 \u0041`
+		}
+		i += used
+	}
+	return b.String(), 0, ""
+}
+
+// escape writes what the escape at the start of s stands for and returns its
+// length.
+func escape(b *strings.Builder, s string) (used int, ok bool) {
+	if len(s) < 2 {
+		return 0, false
+	}
+	switch c := s[1]; c {
+	case 'b':
+		b.WriteByte('\b')
+	case 't':
+		b.WriteByte('\t')
+	case 'n':
+		b.WriteByte('\n')
+	case 'f':
+		b.WriteByte('\f')
+	case 'r':
+		b.WriteByte('\r')
+	case '"', '\'', '\\':
+		b.WriteByte(c)
+	case '\n': // joins two lines
+	case '\r':
+		if !strings.HasPrefix(s[2:], "\n") {
+			return 0, false
+		}
+		return 3, true
+	case 'u':
+		return unicodeEscape(b, s)
+	default:
+		return octalEscape(b, s)
+	}
+	return 2, true
+}
+
+// octalEscape reads \0 to \377.
+func octalEscape(b *strings.Builder, s string) (used int, ok bool) {
+	n, i := 0, 1
+	for ; i < len(s) && i < 4 && '0' <= s[i] && s[i] <= '7'; i++ {
+		if n*8+int(s[i]-'0') > 0o377 {
+			break
+		}
+		n = n*8 + int(s[i]-'0')
+	}
+	b.WriteRune(rune(n))
+	return i, i > 1
+}
+
+// unicodeEscape reads \u0041, with any number of u, and pairs of surrogates. A
+// surrogate by itself is no character and becomes U+FFFD.
+func unicodeEscape(b *strings.Builder, s string) (used int, ok bool) {
+	r, used, ok := codeUnit(s)
+	if !ok {
+		return 0, false
+	}
+	if utf16.IsSurrogate(r) {
+		low, n, ok := codeUnit(s[used:])
+		if pair := utf16.DecodeRune(r, low); ok && pair != utf8.RuneError {
+			b.WriteRune(pair)
+			return used + n, true
+		}
+		r = utf8.RuneError
+	}
+	b.WriteRune(r)
+	return used, true
+}
+
+func codeUnit(s string) (r rune, used int, ok bool) {
+	if len(s) < 2 || s[0] != '\\' || s[1] != 'u' {
+		return 0, 0, false
+	}
+	i := 1
+	for i < len(s) && s[i] == 'u' {
+		i++
+	}
+	if len(s) < i+4 {
+		return 0, 0, false
+	}
+	n, err := strconv.ParseUint(s[i:i+4], 16, 16)
+	return rune(n), i + 4, err == nil
+}
+
+// quote writes s as a string literal that unescape reads back.
+func quote(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029':
+			b.WriteString(`\u` + hex4(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func hex4(r rune) string {
+	h := strconv.FormatInt(int64(r), 16)
+	return "0000"[:4-len(h)] + h
+}
+
+// quoteRune writes a character for an error message.
+func quoteRune(r rune) string { return strconv.QuoteRune(r) }

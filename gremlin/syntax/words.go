@@ -1,0 +1,92 @@
+package syntax
+
+import "slices"
+
+// word is all that a name may mean. The parser looks a name up once and decides
+// by what may stand at the place.
+type word struct {
+	step      *Signature      // in a chain
+	source    *Signature      // between g and the first step
+	predicate *predicateShape // as P or TextP
+	tokens    []enumToken     // as a constant without its prefix
+	reserved  bool            // otherwise part of the language: no name of a variable
+}
+
+// enumToken is one reading of a word as a constant.
+type enumToken struct {
+	enum Enum
+	name string // canonical
+}
+
+var (
+	words map[string]word
+	steps []*Signature // in the order of the table
+)
+
+// Steps returns the signature of every step, refused ones included, source
+// steps first. The caller must not change them.
+func Steps() []*Signature { return steps }
+
+func init() {
+	words = make(map[string]word, 400)
+	for _, r := range sourceRows {
+		s := newSignature(r)
+		change(r.name, func(w *word) { w.source = s })
+	}
+	for _, rows := range [][]row{mapRows, flatMapRows, filterRows, otherRows} {
+		for _, r := range rows {
+			s := newSignature(r)
+			change(r.name, func(w *word) { w.step = s })
+		}
+	}
+	for i := range predicateShapes {
+		shape := &predicateShapes[i]
+		change(shape.name, func(w *word) { w.predicate = shape })
+	}
+	indexEnums()
+	for _, name := range []string{
+		"g", "__", "P", "TextP", "IO", "new", "true", "false", "null", "NaN", "Infinity", "datetime", "DateTime", "UUID",
+		"negate", "toString", "begin", "commit", "rollback",
+		"ConnectedComponent", "PageRank", "PeerPressure", "ShortestPath",
+	} {
+		change(name, func(w *word) { w.reserved = true })
+	}
+}
+
+func newSignature(r row) *Signature {
+	s := &Signature{
+		Name: r.name, Category: r.category, Forms: parseForms(r.forms), Doc: r.doc,
+		Start: slices.Contains(starters, r.name), Instead: instead[r.name],
+	}
+	s.index()
+	steps = append(steps, s)
+	return s
+}
+
+func change(name string, f func(*word)) {
+	w := words[name]
+	f(&w)
+	words[name] = w
+}
+
+// indexEnums enters every spelling of every constant that may stand without its
+// prefix. Constants of WithOptions always need theirs.
+func indexEnums() {
+	for e := NoEnum + 1; e < enumCount; e++ {
+		change(e.String(), func(w *word) { w.reserved = true })
+		if e == WithOptions {
+			continue
+		}
+		for _, name := range e.Names() {
+			for _, spelling := range spellings(e, name) {
+				change(spelling, func(w *word) { w.tokens = append(w.tokens, enumToken{e, name}) })
+			}
+		}
+	}
+}
+
+// known reports whether the word belongs to the language, so that it cannot
+// name a variable.
+func (w *word) known() bool {
+	return w.reserved || w.step != nil || w.source != nil || w.predicate != nil || w.tokens != nil
+}
