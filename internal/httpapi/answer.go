@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"vigil/internal/fault"
+)
+
+// A recorder sends an answer and remembers what was sent. It asks before the
+// first byte leaves whether it may.
+type recorder struct {
+	http.ResponseWriter
+	before func(status int) error
+	head   bool // the answer to HEAD has no body
+	status int
+	bytes  int64
+	denied error // what before said
+	broken bool
+}
+
+// WriteHeader sends the status, unless the audit record could not be written.
+func (w *recorder) WriteHeader(status int) {
+	if status < 200 {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	if w.status != 0 || w.denied != nil {
+		return
+	}
+	if w.denied = w.before(status); w.denied != nil {
+		return
+	}
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 && w.denied == nil {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.denied != nil {
+		return 0, w.denied
+	}
+	if w.head {
+		return len(p), nil
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// reply sends what a handler returned.
+func (m *Mux) reply(rec *recorder, body any) error {
+	if _, ok := body.(written); ok {
+		if rec.status == 0 {
+			rec.WriteHeader(http.StatusOK)
+		}
+		return m.deny(rec)
+	}
+	p, ok := body.(Reply)
+	if !ok {
+		p = OK(body)
+	}
+	data, kind, err := encode(p.Body)
+	if err != nil {
+		return m.fail(rec, fmt.Errorf("encode answer: %w", err))
+	}
+	h := rec.Header()
+	if kind != "" {
+		h.Set("Content-Type", kind)
+		h.Set("Content-Length", strconv.Itoa(len(data)))
+	}
+	for name, values := range p.Header {
+		h[name] = values
+	}
+	if p.Status == 0 {
+		p.Status = http.StatusOK
+	}
+	rec.WriteHeader(p.Status)
+	if rec.denied == nil && len(data) > 0 {
+		rec.Write(data)
+	}
+	return m.deny(rec)
+}
+
+// deny answers 503 in place of an answer whose audit record was not written.
+func (m *Mux) deny(rec *recorder) error {
+	if rec.denied == nil {
+		return nil
+	}
+	err := fault.Wrap(fault.Unavailable, rec.denied, "the request could not be recorded")
+	rec.denied = nil
+	rec.before = func(int) error { return nil }
+	for _, name := range []string{"Location", "ETag", "Content-Length"} {
+		rec.Header().Del(name)
+	}
+	return m.fail(rec, err)
+}
+
+// fail sends an error answer, unless another answer is already under way. It
+// returns the error.
+func (m *Mux) fail(rec *recorder, err error) error {
+	if rec.status != 0 {
+		rec.broken = true
+		return err
+	}
+	m.problem(rec, problemOf(err))
+	if rec.denied != nil {
+		return m.deny(rec)
+	}
+	return err
+}
+
+func (m *Mux) problem(rec *recorder, p Problem) {
+	p.Time = m.o.Now()
+	data, kind, err := encode(m.o.Errors(p))
+	if err != nil {
+		panic(err) // an error body is strings and numbers
+	}
+	h := rec.Header()
+	p.header(h)
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	rec.WriteHeader(p.Status)
+	if rec.denied == nil {
+		rec.Write(data)
+	}
+}
+
+// setHeaders sets what every answer carries.
+func setHeaders(h http.Header, r *http.Request, id string) {
+	h.Set("X-Request-Id", id)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if r.TLS != nil {
+		h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+	}
+}
+
+// drain reads a little of a body that is too large, so that most callers finish
+// sending and read the answer instead of meeting a closed connection.
+func drain(r *http.Request, limit int64) {
+	if r.ContentLength <= 2*limit {
+		io.CopyN(io.Discard, r.Body, r.ContentLength)
+	}
+}

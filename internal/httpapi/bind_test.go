@@ -1,0 +1,183 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+type property struct {
+	Name    string `json:"name" required:"true"`
+	StringV string `json:"stringV"`
+}
+
+type paging struct {
+	PageSize *int    `json:"pageSize"`
+	Token    *string `json:"continuationToken"`
+}
+
+type level string
+
+func (l *level) UnmarshalText(b []byte) error {
+	if strings.EqualFold(string(b), "high") {
+		*l = "High"
+		return nil
+	}
+	return fault.New(fault.Invalid, "must be High")
+}
+
+type everything struct {
+	ID         string                              `path:"id"`
+	Verify     *bool                               `query:"verify"`
+	Limit      int                                 `query:"limit"`
+	IfMatch    httpapi.Match                       `header:"If-Match"`
+	Name       string                              `json:"name" required:"true"`
+	Count      int32                               `json:"count"`
+	Ratio      float64                             `json:"ratio"`
+	On         bool                                `json:"on"`
+	Level      level                               `json:"level"`
+	Levels     []level                             `json:"levels"`
+	Status     httpapi.OneOrMany[string]           `json:"status" enum:"Open,Resolved"`
+	Kind       string                              `json:"kind" enum:"A,B"`
+	Env        httpapi.Optional[string]            `json:"environment"`
+	Owner      httpapi.Optional[map[string]string] `json:"owner"`
+	Properties []property                          `json:"properties"`
+	Tags       map[string]string                   `json:"tags"`
+	Until      time.Time                           `json:"until"`
+	Raw        json.RawMessage                     `json:"raw"`
+	Any        any                                 `json:"any"`
+	Untagged   string
+	paging
+}
+
+func (e *everything) Validate() error {
+	if e.Name == "bad" {
+		return fault.Field("name", "must not be bad")
+	}
+	return nil
+}
+
+// bound sends one request and returns what the handler was given, or the
+// details of the refusal.
+func bound(t *testing.T, target, body string, headers ...string) (got everything, details []fault.Detail, status int) {
+	t.Helper()
+	h := httpapi.JSON(func(_ context.Context, in everything) (any, error) { got = in; return nil, nil })
+	m := mux(t, httpapi.Options{}, public("POST /x/{id}", h))
+	res := ask(m, "POST", target, body, headers...)
+	var answer struct{ Errors []fault.Detail }
+	if res.StatusCode != 200 {
+		if err := json.Unmarshal([]byte(text(t, res)), &answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got, answer.Errors, res.StatusCode
+}
+
+func TestBindFillsEveryKindOfField(t *testing.T) {
+	t.Parallel()
+	got, _, status := bound(t, "/x/1%2F2?verify=false&limit=3&other=%zz", `{
+		"NAME": "n", "count": 7.0, "ratio": 1e-2, "on": true, "level": "HIGH", "levels": ["high"], "status": "open", "kind": "b",
+		"environment": null, "owner": {"a": "b"}, "properties": [{"name": "x", "stringV": "\u00e9\n"}], "tags": {"a": "b"},
+		"until": "2026-01-02T03:04:05.678Z", "raw": {"a": [1]}, "any": [1, "x", null, true, {"a": {}}],
+		"pageSize": 5, "continuationToken": null, "Untagged": "no", "ID": "no", "surprise": [{}]}`, "If-Match", `"v1"`)
+	if status != 200 {
+		t.Fatalf("status %d", status)
+	}
+	five, no := 5, false
+	want := everything{
+		ID: "1/2", Verify: &no, Limit: 3, Name: "n", Count: 7, Ratio: 0.01, On: true, Level: "High", Levels: []level{"High"},
+		Status: httpapi.OneOrMany[string]{"Open"}, Kind: "B", Env: httpapi.Optional[string]{Sent: true, Null: true},
+		Owner: httpapi.Some(map[string]string{"a": "b"}), Properties: []property{{"x", "é\n"}}, Tags: map[string]string{"a": "b"},
+		Until: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC), Raw: json.RawMessage(`{"a": [1]}`),
+		Any:    []any{1.0, "x", nil, true, map[string]any{"a": map[string]any{}}},
+		paging: paging{PageSize: &five},
+	}
+	if !got.IfMatch.Sent() || !got.IfMatch.Allows("v1") || got.IfMatch.Allows("v2") {
+		t.Error("If-Match was not read")
+	}
+	got.IfMatch = httpapi.Match{}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(everything{}, httpapi.Match{})); diff != "" {
+		t.Errorf("bound (-want +got):\n%s", diff)
+	}
+}
+
+func TestBindBlamesEveryBadMember(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ body, want string }{
+		{`{}`, "name is missing"},
+		{``, "name is missing"},
+		{"  \n ", "name is missing"},
+		{`{"name": null}`, "name must be a string, not null"},
+		{`{"name": 7, "environment": 8}`, "name must be a string; environment must be a string"},
+		{`{"name": "n", "count": 1.5}`, "count must be an integer"},
+		{`{"name": "n", "count": 2147483648}`, "count is out of range"},
+		{`{"name": "n", "count": 1e30}`, "count is out of range"},
+		{`{"name": "n", "count": 99999999999999999999}`, "count is out of range"},
+		{`{"name": "n", "count": "1"}`, "count must be an integer"},
+		{`{"name": "n", "ratio": 1e999}`, "ratio is out of range"},
+		{`{"name": "n", "any": [0, 1e999]}`, "any[1] is out of range"},
+		{`{"name": "n", "on": "yes"}`, "on must be a boolean"},
+		{`{"name": "n", "levels": ["high", 7, null, "low"]}`,
+			"levels[1] must be a string; levels[2] must be a string, not null; levels[3] must be High"},
+		{`{"name": "n", "status": ["open", "x"]}`, "status[1] must be one of Open, Resolved"},
+		{`{"name": "n", "status": 7}`, "status must be a string"},
+		{`{"name": "n", "kind": "c"}`, "kind must be one of A, B"},
+		{`{"name": "n", "properties": [{"stringV": 7}, "x"]}`,
+			"properties[0].stringV must be a string; properties[0].name is missing; properties[1] must be an object"},
+		{`{"name": "n", "properties": {}}`, "properties must be an array"},
+		{`{"name": "n", "tags": {"a": 7, "b": "c"}}`, "tags.a must be a string"},
+		{`{"name": "n", "tags": []}`, "tags must be an object"},
+		{`{"name": "n", "until": "yesterday"}`, "until must be an RFC 3339 time such as 2026-01-31T12:00:00.000Z"},
+		{`{"name": "a\u0000b"}`, "name must not hold a NUL character"},
+		{`{"name": "n", "raw": {"a": ["\u0000"]}}`, "raw.a[0] must not hold a NUL character"},
+		{`{"name": "n", "name": "m"}`, "name is given twice"},
+		{`{"name": "n", "NAME": "m"}`, "NAME is given twice"},
+		{`{"name": "n", "other": {"a": 1, "a": 2}}`, "other.a is given twice"},
+		{`[]`, "body must be an object"},
+		{`null`, "body must be an object, not null"},
+		{`"x"`, "body must be an object"},
+		{`{"name": "bad"}`, "name must not be bad"},
+	} {
+		_, details, status := bound(t, "/x/1", tt.body)
+		var said []string
+		for _, d := range details {
+			said = append(said, d.Path+" "+d.Message)
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(said, "; ")); diff != "" || status != 400 {
+			t.Errorf("%s: status %d (-want +got):\n%s", tt.body, status, diff)
+		}
+	}
+}
+
+func TestBindRefusesWhatIsNotJSON(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"name": `, `{} x`, `{}{}`, `{'a': 1}`, `{"a": NaN}`, `{"a": 1,}`, "{\"name\": \"\xff\"}", `{"a": 01}`, "\ufeff{}", "{\"a\": \"\t\"}",
+		strings.Repeat("[", 100000), `{"a": ` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`,
+	} {
+		_, details, status := bound(t, "/x/1", body)
+		if status != 400 || details != nil {
+			t.Errorf("%.40q: status %d, details %v", body, status, details)
+		}
+	}
+}
+
+func TestBindBlamesParameters(t *testing.T) {
+	t.Parallel()
+	_, details, status := bound(t, "/x/1?verify=maybe&limit=x", `{"name": 7}`)
+	want := []fault.Detail{{Path: "name", Message: "must be a string"}, {Path: "verify", Message: "must be true or false"},
+		{Path: "limit", Message: "must be an integer"}}
+	if diff := cmp.Diff(want, details); diff != "" || status != 400 {
+		t.Errorf("status %d (-want +got):\n%s", status, diff)
+	}
+	if _, _, status := bound(t, "/x/1?limit=%00", `{"name": "n"}`); status != 400 {
+		t.Errorf("NUL in a parameter: status %d", status)
+	}
+}

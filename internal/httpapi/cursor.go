@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"vigil/internal/fault"
+)
+
+// maxDepth is how deep arrays and objects may nest.
+const maxDepth = 64
+
+// A cursor walks over JSON that is known to be valid, so that its steps need
+// not check anything.
+type cursor struct {
+	data []byte
+	at   int
+}
+
+// newCursor checks the syntax of data and returns a cursor at its one value.
+func newCursor(data []byte) (cursor, error) {
+	c := cursor{data: data}
+	if !utf8.Valid(data) {
+		return c, fault.New(fault.Invalid, "the body is not valid UTF-8")
+	}
+	if !json.Valid(data) {
+		return c, syntaxFault(data)
+	}
+	if tooDeep(data) {
+		return c, fault.New(fault.Invalid, "the body nests deeper than %d levels", maxDepth)
+	}
+	c.space()
+	return c, nil
+}
+
+// syntaxFault says where the JSON breaks.
+func syntaxFault(data []byte) error {
+	var any json.RawMessage
+	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, &any))
+	if !ok {
+		return fault.New(fault.Invalid, "the body is not valid JSON")
+	}
+	before := data[:min(int(bad.Offset), len(data))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - (bytes.LastIndexByte(before, '\n') + 1)
+	return fault.New(fault.Invalid, "the body is not valid JSON: %s (line %d, column %d)", bad.Error(), line, column)
+}
+
+// tooDeep reports whether valid JSON nests deeper than maxDepth.
+func tooDeep(data []byte) bool {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			for i++; data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// space moves to the next byte that means something.
+func (c *cursor) space() {
+	for c.at < len(c.data) {
+		switch c.data[c.at] {
+		case ' ', '\t', '\r', '\n':
+			c.at++
+		default:
+			return
+		}
+	}
+}
+
+// kind tells the value under the cursor by its first byte: one of { [ " t f n,
+// and 0 for a number.
+func (c *cursor) kind() byte {
+	switch b := c.data[c.at]; b {
+	case '{', '[', '"', 't', 'f', 'n':
+		return b
+	}
+	return '0'
+}
+
+// enter steps into an object or array and reports whether it holds anything.
+func (c *cursor) enter() bool {
+	c.at++
+	c.space()
+	if b := c.data[c.at]; b == '}' || b == ']' {
+		c.at++
+		return false
+	}
+	return true
+}
+
+// next steps over what follows a value inside an object or array and reports
+// whether another one comes.
+func (c *cursor) next() bool {
+	c.space()
+	more := c.data[c.at] == ','
+	c.at++
+	c.space()
+	return more
+}
+
+// name reads a member's name and moves to its value.
+func (c *cursor) name() string {
+	s := c.text()
+	c.space()
+	c.at++ // the colon
+	c.space()
+	return s
+}
+
+// text reads a string.
+func (c *cursor) text() string {
+	start := c.at
+	escaped := false
+	for c.at++; c.data[c.at] != '"'; c.at++ {
+		if c.data[c.at] == '\\' {
+			escaped = true
+			c.at++
+		}
+	}
+	c.at++
+	if !escaped {
+		return string(c.data[start+1 : c.at-1])
+	}
+	var s string
+	if json.Unmarshal(c.data[start:c.at], &s) != nil {
+		panic("httpapi: valid JSON holds an invalid string")
+	}
+	return s
+}
+
+// scalar reads a number, true, false or null as it is written.
+func (c *cursor) scalar() string {
+	start := c.at
+	for c.at < len(c.data) {
+		switch c.data[c.at] {
+		case ',', '}', ']', ' ', '\t', '\r', '\n':
+			return string(c.data[start:c.at])
+		}
+		c.at++
+	}
+	return string(c.data[start:])
+}

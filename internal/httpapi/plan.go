@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// A plan is what the binder knows of a struct type, worked out once.
+type plan struct {
+	members []member       // of the JSON object
+	exact   map[string]int // member by name
+	folded  map[string]int // member by lower-case name
+	params  []param        // from path, query, headers and form
+	body    []int          // index of the field that takes the whole body
+	form    bool           // the body is a form
+}
+
+type member struct {
+	name     string
+	index    []int
+	required bool
+	enum     []string
+}
+
+// param is a field that is filled from outside the body.
+type param struct {
+	source   string // path, query, header, form
+	name     string
+	index    []int
+	required bool
+	enum     []string
+}
+
+var plans sync.Map // reflect.Type -> *plan
+
+func planOf(t reflect.Type) *plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*plan)
+	}
+	p := &plan{exact: make(map[string]int), folded: make(map[string]int)}
+	p.add(t, nil)
+	for i, m := range p.members {
+		p.exact[m.name] = i
+		if low := strings.ToLower(m.name); p.folded[low] == 0 {
+			p.folded[low] = i + 1
+		}
+	}
+	plans.Store(t, p)
+	return p
+}
+
+func (p *plan) add(t reflect.Type, above []int) {
+	for f := range fields(t) {
+		index := append(above[:len(above):len(above)], f.Index...)
+		required := f.Tag.Get("required") == "true"
+		var enum []string
+		if e := f.Tag.Get("enum"); e != "" {
+			enum = strings.Split(e, ",")
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && name == "" {
+			p.add(f.Type, index)
+			continue
+		}
+		if !f.IsExported() {
+			continue
+		}
+		if _, ok := f.Tag.Lookup("body"); ok {
+			p.body = index
+		}
+		if name != "" && name != "-" {
+			p.members = append(p.members, member{name, index, required, enum})
+		}
+		for _, source := range []string{"path", "query", "header", "form"} {
+			if name := f.Tag.Get(source); name != "" {
+				p.params = append(p.params, param{source, name, index, required, enum})
+				p.form = p.form || source == "form"
+			}
+		}
+	}
+}
+
+func fields(t reflect.Type) func(func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			if !yield(t.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+// find returns the member of a name: spelt exactly so, or else without case.
+func (p *plan) find(name string) (int, bool) {
+	if i, ok := p.exact[name]; ok {
+		return i, true
+	}
+	i := p.folded[strings.ToLower(name)]
+	return i - 1, i > 0
+}
+
+// missing blames the required members that were not seen.
+func (p *plan) missing(seen []bool, d *decoder) {
+	for i, m := range p.members {
+		if m.required && !seen[i] {
+			d.push(m.name, 0)
+			d.blame("is missing")
+			d.pop()
+		}
+	}
+}

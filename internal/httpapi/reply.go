@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A Reply is an answer that is more than a body with status 200.
+type Reply struct {
+	Status int // 200 when zero
+	Header http.Header
+	Body   any // nil for none
+}
+
+// With returns the reply with one more header.
+func (p Reply) With(name, value string) Reply {
+	h := p.Header.Clone()
+	if h == nil {
+		h = make(http.Header)
+	}
+	h.Set(name, value)
+	p.Header = h
+	return p
+}
+
+// OK answers 200 with a body.
+func OK(body any) Reply { return Reply{Status: http.StatusOK, Body: body} }
+
+// Tagged answers 200 with a body and its version.
+func Tagged(etag string, body any) Reply { return OK(body).With("ETag", quoteTag(etag)) }
+
+// Created answers 201 with the new thing, its address and, where it has one, its version.
+func Created(location, etag string, body any) Reply {
+	p := Reply{Status: http.StatusCreated, Body: body}.With("Location", location)
+	if etag != "" {
+		p = p.With("ETag", quoteTag(etag))
+	}
+	return p
+}
+
+// Accepted answers 202: the work has begun.
+func Accepted(body any) Reply { return Reply{Status: http.StatusAccepted, Body: body} }
+
+// NoContent answers 204.
+func NoContent() Reply { return Reply{Status: http.StatusNoContent} }
+
+// Text answers 200 with plain text.
+func Text(text string) Reply {
+	return OK([]byte(text)).With("Content-Type", "text/plain; charset=utf-8")
+}
+
+// Redirect answers 303: look there.
+func Redirect(location string) Reply {
+	return Reply{Status: http.StatusSeeOther}.With("Location", location)
+}
+
+// Each returns items as they look on the wire. The list of nothing is [] in
+// JSON, never null.
+func Each[T, Wire any](items []T, wire func(T) Wire) []Wire {
+	list := make([]Wire, len(items))
+	for i, v := range items {
+		list[i] = wire(v)
+	}
+	return list
+}
+
+// encode returns the bytes and the content type of a body. Bytes are sent as
+// they are, everything else as JSON.
+func encode(body any) ([]byte, string, error) {
+	switch b := body.(type) {
+	case nil:
+		return nil, "", nil
+	case []byte:
+		return b, "application/octet-stream", nil
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(body)
+	return buf.Bytes(), "application/json", err
+}
+
+// A Time is a point in time as our APIs write it: RFC 3339, UTC, milliseconds.
+type Time struct{ time.Time }
+
+const timeLayout = "2006-01-02T15:04:05.000Z07:00"
+
+// MarshalText writes the time.
+func (t Time) MarshalText() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, timeLayout), nil
+}
+
+// MarshalJSON writes the time.
+func (t Time) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, `"`+timeLayout+`"`), nil
+}
+
+// quoteTag makes a version an entity tag.
+func quoteTag(tag string) string {
+	if strings.HasPrefix(tag, `"`) || strings.HasPrefix(tag, `W/"`) {
+		return tag
+	}
+	return `"` + tag + `"`
+}
