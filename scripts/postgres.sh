@@ -1,0 +1,181 @@
+#!/bin/sh
+# Starts and stops a PostgreSQL server for the tests: on a free port of loopback,
+# with its data in a folder of its own.
+#
+#   scripts/postgres.sh start DIR   start it, unless it runs, and print its URL
+#   scripts/postgres.sh stop DIR    stop it and remove its data
+#
+# The server is looked for on this machine, and installed with apt-get if it is
+# not there and we are root. Exit status 3 means that it is missing and cannot be
+# installed by us.
+set -eu
+
+oldest=15
+
+say() { echo "postgres.sh: $*" >&2; }
+
+# find_server prints the folder with the newest server programs that will do.
+find_server() {
+	best=0
+	found=
+	for bin in /usr/lib/postgresql/*/bin "$(command -v postgres >/dev/null && dirname "$(command -v postgres)")"; do
+		if [ ! -x "$bin/postgres" ] || [ ! -x "$bin/initdb" ] || [ ! -x "$bin/pg_ctl" ]; then
+			continue
+		fi
+		version=$("$bin/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+		if [ "$version" -ge "$oldest" ] && [ "$version" -gt "$best" ]; then
+			best=$version
+			found=$bin
+		fi
+	done
+	[ -n "$found" ] && echo "$found"
+}
+
+# install_server installs Debian's server without the cluster that comes with it,
+# which would run, and start again with the machine.
+install_server() {
+	say "installing PostgreSQL"
+	export DEBIAN_FRONTEND=noninteractive
+	quietly apt-get install -y --no-install-recommends postgresql-common ||
+		{ quietly apt-get update && quietly apt-get install -y --no-install-recommends postgresql-common; } || return 1
+	dropin=/etc/postgresql-common/createcluster.d/vigil-tests.conf
+	mkdir -p "${dropin%/*}"
+	echo 'create_main_cluster = false' >"$dropin"
+	status=0
+	quietly apt-get install -y --no-install-recommends postgresql || status=1
+	rm -f "$dropin"
+	return $status
+}
+
+# quietly runs a command and shows what it says only if it fails.
+quietly() {
+	output=$("$@" 2>&1 </dev/null) || {
+		say "$* failed:"
+		echo "$output" >&2
+		return 1
+	}
+}
+
+# server sets bin, or ends the script saying what is missing.
+server() {
+	bin=$(find_server) && return
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && install_server; then
+		bin=$(find_server) && return
+	fi
+	say "PostgreSQL $oldest or newer is needed, and its server is not installed."
+	say "Install it as root: apt-get install postgresql"
+	say "or set VIGIL_TEST_POSTGRES to the URL of a server the tests may use."
+	exit 3
+}
+
+# as_server runs a command as the user the server runs as: PostgreSQL refuses root.
+as_server() {
+	if [ "$(id -u)" = 0 ]; then
+		runuser -u "$(id -un postgres 2>/dev/null || echo nobody)" -- "$@"
+	else
+		"$@"
+	fi
+}
+
+# control runs pg_ctl on the server. The folder it starts in must be one that the
+# server's user may be in.
+control() { (cd / && as_server "$bin/pg_ctl" -D "$(readlink -f "$dir/data")" -s "$@"); }
+
+running() { [ -s "$dir/url" ] && [ -f "$dir/data/postmaster.pid" ] && control status >/dev/null 2>&1; }
+
+# create makes a new data folder. Where the server's user cannot get at DIR, the
+# data is kept in a temporary folder and DIR points there.
+create() {
+	remove
+	data=$dir/data
+	mkdir "$data"
+	if [ "$(id -u)" = 0 ]; then
+		chown "$(as_server id -u):$(as_server id -g)" "$data"
+		if ! as_server test -w "$data"; then
+			rmdir "$data"
+			data=$(as_server mktemp -d /tmp/vigil-postgres.XXXXXX)
+			ln -s "$data" "$dir/data"
+		fi
+	fi
+	# Sorted as people sort words, not by bytes, so that a test notices a key that
+	# leaves its order to the database. The password keeps other users of this
+	# machine out.
+	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+	(
+		umask 077
+		echo "$password" >"$dir/password"
+	)
+	# The server's user may not be able to read the file where it lies.
+	copy=$(as_server mktemp /tmp/vigil-postgres.XXXXXX)
+	as_server tee "$copy" <"$dir/password" >/dev/null
+	(cd / && quietly as_server "$bin/initdb" -D "$data" --no-sync -U vigil -A scram-sha-256 --pwfile="$copy" \
+		-E UTF8 --locale=C --locale-provider=icu --icu-locale=en-US)
+	rm -f "$copy"
+	as_server tee -a "$data/postgresql.conf" >/dev/null <<-'END'
+		listen_addresses = '127.0.0.1'
+		unix_socket_directories = ''
+		max_connections = 300
+		logging_collector = off
+	END
+}
+
+# remove removes what create made.
+remove() {
+	if [ -L "$dir/data" ]; then
+		rm -rf "$(readlink "$dir/data")"
+	fi
+	rm -rf "$dir/data" "$dir/url" "$dir/password"
+}
+
+start() {
+	mkdir -p "$dir"
+	dir=$(cd "$dir" && pwd)
+	server
+	if ! running; then
+		if [ ! -f "$dir/data/PG_VERSION" ] || [ ! -s "$dir/password" ]; then
+			create
+		fi
+		# Whether a port is free shows when the server takes it.
+		for try in 1 2 3 4 5 6 7 8 9 10; do
+			port=$((20000 + $(od -An -N2 -tu2 /dev/urandom) % 30000))
+			if control -w -t 60 -l "$(readlink -f "$dir/data")/server.log" -o "-p $port" start >/dev/null 2>&1; then
+				(
+					umask 077
+					echo "postgres://vigil:$(cat "$dir/password")@127.0.0.1:$port/postgres?sslmode=disable" >"$dir/url"
+				)
+				break
+			fi
+			if [ "$try" = 10 ]; then
+				say "the server does not start:"
+				tail -n 20 "$dir/data/server.log" >&2
+				exit 1
+			fi
+		done
+	fi
+	cat "$dir/url"
+}
+
+stop() {
+	[ -d "$dir" ] || return 0
+	dir=$(cd "$dir" && pwd)
+	if [ -f "$dir/data/postmaster.pid" ]; then
+		server
+		control -m immediate -w stop || say "the server was not running"
+	fi
+	remove
+	rmdir "$dir" 2>/dev/null || true
+}
+
+if [ $# -ne 2 ] || [ -z "$2" ]; then
+	say "usage: postgres.sh start|stop DIR"
+	exit 2
+fi
+dir=$2
+case $1 in
+start) start ;;
+stop) stop ;;
+*)
+	say "usage: postgres.sh start|stop DIR"
+	exit 2
+	;;
+esac
