@@ -1,0 +1,148 @@
+package graph
+
+import (
+	"math"
+	"math/big"
+	"time"
+	"unsafe"
+)
+
+// Kind returns the kind of v.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull reports whether v is null.
+func (v Value) IsNull() bool { return v.kind == KindNull }
+
+// IsNumber reports whether v is a number of any width.
+func (v Value) IsNumber() bool { return v.kind >= KindByte && v.kind <= KindBigDecimal }
+
+// IsInteger reports whether v is a byte, short, int or long.
+func (v Value) IsInteger() bool { return v.kind >= KindByte && v.kind <= KindLong }
+
+// must panics when an accessor is used on a value of another kind: reading the
+// memory of one kind as another would be worse.
+func (v Value) must(k Kind) {
+	if v.kind != k {
+		panic("graph: value is a " + v.kind.String() + ", not a " + k.String())
+	}
+}
+
+// Bool returns the boolean v.
+func (v Value) Bool() bool { v.must(KindBool); return v.num != 0 }
+
+// Int returns the byte, short, int or long v.
+func (v Value) Int() int64 {
+	if !v.IsInteger() {
+		panic("graph: value is a " + v.kind.String() + ", not an integer")
+	}
+	return int64(v.num)
+}
+
+// Float returns the float or double v.
+func (v Value) Float() float64 {
+	if v.kind == KindFloat {
+		return float64(math.Float32frombits(uint32(v.num)))
+	}
+	v.must(KindDouble)
+	return math.Float64frombits(v.num)
+}
+
+// BigInt returns the big integer v, which must not be changed.
+func (v Value) BigInt() *big.Int { v.must(KindBigInt); return (*big.Int)(v.ptr) }
+
+// BigDecimal returns the parts of the big decimal v. The unscaled part must not
+// be changed.
+func (v Value) BigDecimal() (unscaled *big.Int, scale int32) {
+	v.must(KindBigDecimal)
+	return (*big.Int)(v.ptr), int32(int64(v.num))
+}
+
+// Str returns the string v. (String describes a value of any kind.)
+func (v Value) Str() string {
+	v.must(KindString)
+	return unsafe.String((*byte)(v.ptr), int(v.num))
+}
+
+// Time returns the moment v in a zone of its offset.
+func (v Value) Time() time.Time {
+	v.must(KindDateTime)
+	t := time.Unix(int64(v.num), int64(v.aux))
+	if v.off == 0 {
+		return t.UTC()
+	}
+	return t.In(time.FixedZone("", int(v.off)*60))
+}
+
+// UUID returns the UUID v.
+func (v Value) UUID() [16]byte { v.must(KindUUID); return *(*[16]byte)(v.ptr) }
+
+// Elems returns the elements of the list or set v, which must not be changed.
+func (v Value) Elems() []Value {
+	if v.kind != KindSet {
+		v.must(KindList)
+	}
+	return unsafe.Slice((*Value)(v.ptr), int(v.num))
+}
+
+// Entries returns the entries of the map v, which must not be changed.
+func (v Value) Entries() []Entry {
+	v.must(KindMap)
+	return unsafe.Slice((*Entry)(v.ptr), int(v.num))
+}
+
+// Entry returns the map entry v.
+func (v Value) Entry() Entry { v.must(KindEntry); return *(*Entry)(v.ptr) }
+
+// Lookup returns the value of key in the map v. It takes time linear in the size
+// of the map.
+func (v Value) Lookup(key Value) (Value, bool) {
+	for _, e := range v.Entries() {
+		if e.Key.Equal(key) {
+			return e.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// Len returns the number of elements of a list or set, of entries of a map, or
+// of bytes of a string.
+func (v Value) Len() int {
+	switch v.kind {
+	case KindString, KindList, KindSet, KindMap:
+		return int(v.num)
+	}
+	panic("graph: a " + v.kind.String() + " has no length")
+}
+
+// Handle returns the vertex or edge that v refers to.
+func (v Value) Handle() Handle {
+	if v.kind != KindEdge {
+		v.must(KindVertex)
+	}
+	return Handle(v.num)
+}
+
+// A PropertyRef says which property a value of kind KindVertexProperty or
+// KindProperty refers to.
+type PropertyRef struct {
+	Owner Handle // the vertex, or the edge of an edge property
+	Key   Key    // the key at the vertex or edge
+	Index int    // which of the values of that key; 0 for an edge
+	Meta  int    // which property of that value, or -1 for none
+	Edge  bool   // Owner is an edge
+}
+
+// Property returns what the property reference v refers to.
+func (v Value) Property() PropertyRef {
+	r := PropertyRef{Owner: Handle(v.num >> 32), Key: Key(v.num), Index: int(v.aux), Meta: -1}
+	if v.kind == KindVertexProperty {
+		return r
+	}
+	v.must(KindProperty)
+	r.Edge = v.off < 0
+	r.Meta = int(v.off)
+	return r
+}
+
+// Opaque returns what the opaque value v carries.
+func (v Value) Opaque() any { v.must(KindOpaque); return *(*any)(v.ptr) }

@@ -1,0 +1,285 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrDuplicate is returned when an id is used twice.
+var ErrDuplicate = errors.New("graph: id is already used")
+
+// Limits bound what a [Builder] takes. Zero means no limit but that of the
+// format.
+type Limits struct {
+	Vertices int   // vertices, and ids that edges name
+	Edges    int   // edges, seen or not
+	Bytes    int64 // strings and cells, by account; roughly the size of the graph
+}
+
+// A Builder makes a graph. Vertices and edges may come in any order; an edge
+// names the ids of its ends, which need not be there yet. A Builder is not safe
+// for concurrent use, and after an error nothing more than the failed call is
+// lost. Strings and collections are copied.
+type Builder struct {
+	limits       Limits
+	pool         poolBuilder
+	keys         symbols
+	vertexLabels symbols
+	edgeLabels   symbols
+	vertices     elementsBuilder
+	edges        elementsBuilder
+	src, dst     []Handle
+	cellBytes    int64
+	nextID       int64 // for elements that are given no id
+	unnamed      int64 // vertex properties beyond the first that are given no id
+	built        bool
+}
+
+// elementsBuilder collects vertices or edges.
+type elementsBuilder struct {
+	places []place
+	tables []*tableBuilder
+	ids    columnBuilder
+	byID   []uint32 // see hashTable
+	live   int
+	named  bool // an element was given an id
+}
+
+type tableBuilder struct {
+	rows []Handle
+	cols map[Key]*columnBuilder
+}
+
+// NewBuilder returns an empty builder.
+func NewBuilder(l Limits) *Builder { return &Builder{limits: l} }
+
+// text lets the pool builder tell what it holds.
+func (b *poolBuilder) text(code uint32) string { return string(b.at(code)) }
+
+// text lets the pool tell what it holds.
+func (p *pool) text(code uint32) string { return p.str(code) }
+
+// AddVertex adds a vertex and returns its handle, which is also its handle in
+// the graph. A null id asks for a number that no other vertex has. It fails with
+// [ErrDuplicate] when the id is used.
+func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
+	if id.IsNull() {
+		id = b.freshID(&b.vertices)
+	}
+	v, err := b.vertex(id)
+	if err != nil {
+		return NoHandle, err
+	}
+	if b.vertices.places[v].label != NoLabel {
+		return NoHandle, fmt.Errorf("add vertex %s: %w", id, ErrDuplicate)
+	}
+	b.vertices.enrol(v, Label(b.vertexLabels.intern(label)))
+	return v, nil
+}
+
+// freshID returns a number that is no id yet.
+func (b *Builder) freshID(e *elementsBuilder) Value {
+	for ; ; b.nextID++ {
+		if _, used := e.find(Long(b.nextID), &b.pool); !used {
+			b.nextID++
+			return Long(b.nextID - 1)
+		}
+	}
+}
+
+// vertex returns the handle of an id, which need not be a vertex yet.
+func (b *Builder) vertex(id Value) (Handle, error) {
+	if v, ok := b.vertices.find(id, &b.pool); ok {
+		return v, nil
+	}
+	if n := len(b.vertices.places); n >= math.MaxInt32 || b.limits.Vertices > 0 && n >= b.limits.Vertices {
+		return NoHandle, fmt.Errorf("add vertex %s: %w", id, ErrTooLarge)
+	}
+	return b.vertices.name(id, &b.pool)
+}
+
+// AddEdge adds an edge between the vertices with the given ids and returns its
+// handle, which is also its handle in the graph. A null id leaves the number of
+// the edge to the graph. It fails with [ErrDuplicate] when the id is used.
+func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error) {
+	if n := len(b.src); n >= math.MaxInt32 || b.limits.Edges > 0 && n >= b.limits.Edges {
+		return NoHandle, fmt.Errorf("add edge %s: %w", label, ErrTooLarge)
+	}
+	if !id.IsNull() {
+		if _, used := b.edges.find(id, &b.pool); used {
+			return NoHandle, fmt.Errorf("add edge %s: %w", id, ErrDuplicate)
+		}
+	}
+	src, err := b.vertex(from)
+	if err != nil {
+		return NoHandle, err
+	}
+	dst, err := b.vertex(to)
+	if err != nil {
+		return NoHandle, err
+	}
+	e, err := b.nameEdge(id)
+	if err != nil {
+		return NoHandle, err
+	}
+	b.edges.enrol(e, Label(b.edgeLabels.intern(label)))
+	b.src, b.dst = append(b.src, src), append(b.dst, dst)
+	return e, nil
+}
+
+// nameEdge makes an edge with an id. As long as no edge has one, none is kept.
+func (b *Builder) nameEdge(id Value) (Handle, error) {
+	es := &b.edges
+	if id.IsNull() && !es.named {
+		es.places = append(es.places, place{label: NoLabel})
+		return Handle(len(es.places) - 1), nil
+	}
+	if !es.named {
+		es.named = true
+		unnamed := es.places
+		es.places = nil
+		for i := range unnamed {
+			if _, err := es.name(Long(int64(i)), &b.pool); err != nil {
+				return NoHandle, err
+			}
+		}
+		copy(es.places, unnamed)
+		if _, used := es.find(id, &b.pool); used {
+			return NoHandle, fmt.Errorf("add edge %s: %w", id, ErrDuplicate)
+		}
+	}
+	if id.IsNull() {
+		id = b.freshID(es)
+	}
+	return es.name(id, &b.pool)
+}
+
+// SetProperty makes v the only value of a key of a vertex.
+func (b *Builder) SetProperty(vertex Handle, key string, v Value) error {
+	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
+	if err := b.charge(v); err != nil {
+		return err
+	}
+	return c.set(row, v, &b.pool)
+}
+
+// VertexProperty is one of several values of a key of a vertex.
+type VertexProperty struct {
+	ID    Value // null for none of its own
+	Value Value
+	Meta  []Meta
+}
+
+// Meta is a property of a vertex property.
+type Meta struct {
+	Key   string
+	Value Value
+}
+
+// AddProperty gives a key of a vertex another value.
+func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error {
+	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
+	if err := b.charge(p.Value); err != nil {
+		return err
+	}
+	d := detail{id: own(p.ID)}
+	for _, m := range p.Meta {
+		d.meta = append(d.meta, Property{Key(b.keys.intern(m.Key)), own(m.Value)})
+	}
+	if _, more := c.find(row); more && d.id.IsNull() {
+		b.unnamed++
+		d.id = Long(-b.unnamed)
+	}
+	return c.add(row, p.Value, d, &b.pool)
+}
+
+// SetUnknown records that the value of a key of a vertex could not be read, and
+// why.
+func (b *Builder) SetUnknown(vertex Handle, key, reason string) error {
+	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
+	code, err := b.pool.intern(reason)
+	if err != nil {
+		return err
+	}
+	c.setUnknown(row, code)
+	return nil
+}
+
+// SetEdgeProperty makes v the value of a key of an edge.
+func (b *Builder) SetEdgeProperty(edge Handle, key string, v Value) error {
+	c, row := b.edges.column(edge, Key(b.keys.intern(key)))
+	if err := b.charge(v); err != nil {
+		return err
+	}
+	return c.set(row, v, &b.pool)
+}
+
+// charge accounts for one cell.
+func (b *Builder) charge(v Value) error {
+	n := int64(8)
+	if cellKind(v.kind) == Mixed {
+		n += v.Bytes()
+	}
+	if b.limits.Bytes > 0 && b.cellBytes+n+int64(len(b.pool.blob)) > b.limits.Bytes {
+		return fmt.Errorf("set property: %w", ErrTooLarge)
+	}
+	b.cellBytes += n
+	return nil
+}
+
+// find returns the handle of an id.
+func (e *elementsBuilder) find(id Value, p *poolBuilder) (Handle, bool) {
+	if e.ids.kind == KindString {
+		if id.kind != KindString {
+			return 0, false
+		}
+		s := id.Str()
+		return probe(e.byID, hashString(s), func(h uint32) bool { return string(p.at(e.ids.codes[h])) == s })
+	}
+	return probe(e.byID, idHash(id), func(h uint32) bool { return Eq(e.id(h, p), id) })
+}
+
+func (e *elementsBuilder) id(h Handle, p *poolBuilder) Value {
+	if e.ids.kind == KindString {
+		return String(string(p.at(e.ids.codes[h])))
+	}
+	return e.ids.value(int(h), nil)
+}
+
+// name makes an element that is not there yet.
+func (e *elementsBuilder) name(id Value, p *poolBuilder) (Handle, error) {
+	h := Handle(len(e.places))
+	if err := e.ids.set(h, id, p); err != nil {
+		return NoHandle, err
+	}
+	if n := len(e.places); !roomy(e.byID, n) {
+		e.byID = hashTable(n, 2*n+8, func(i uint32) uint64 { return idHash(e.id(i, p)) })
+	}
+	insert(e.byID, idHash(id), h)
+	e.places = append(e.places, place{label: NoLabel})
+	return h, nil
+}
+
+// enrol makes the element h a row of the table of its label.
+func (e *elementsBuilder) enrol(h Handle, l Label) {
+	for int(l) >= len(e.tables) {
+		e.tables = append(e.tables, &tableBuilder{cols: map[Key]*columnBuilder{}})
+	}
+	t := e.tables[l]
+	e.places[h] = place{label: l, row: uint32(len(t.rows))}
+	t.rows = append(t.rows, h)
+	e.live++
+}
+
+// column returns the column of a key and the row of an element in it.
+func (e *elementsBuilder) column(h Handle, k Key) (*columnBuilder, uint32) {
+	p := e.places[h]
+	t := e.tables[p.label]
+	c := t.cols[k]
+	if c == nil {
+		c = &columnBuilder{}
+		t.cols[k] = c
+	}
+	return c, p.row
+}

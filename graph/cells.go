@@ -1,0 +1,203 @@
+package graph
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// An interner gives strings codes.
+type interner interface {
+	intern(s string) (uint32, error)
+}
+
+// cells is a sequence of values in the narrowest form that holds them all. Only
+// the slice of its kind is in use.
+type cells struct {
+	kind    Kind // Bool, Int, Long, Float, Double, String, Mixed, or Null when empty
+	n       int
+	bools   Bits
+	ints    []int32
+	longs   []int64
+	floats  []float32
+	doubles []float64
+	codes   []uint32 // String: codes of the pool; Mixed: positions in dict
+	dict    []Value
+}
+
+// cellKind returns the kind of the sequence that holds values of kind k.
+func cellKind(k Kind) Kind {
+	switch k {
+	case KindBool, KindInt, KindLong, KindFloat, KindDouble, KindString:
+		return k
+	}
+	return Mixed
+}
+
+// value returns the value at position i.
+func (c *cells) value(i int, p *pool) Value {
+	switch c.kind {
+	case KindString:
+		return String(p.str(c.codes[i]))
+	case KindBool:
+		return Bool(c.bools.Has(uint32(i)))
+	case KindInt:
+		return Int(c.ints[i])
+	case KindLong:
+		return Long(c.longs[i])
+	case KindFloat:
+		return Float(c.floats[i])
+	case KindDouble:
+		return Double(c.doubles[i])
+	}
+	return c.dict[c.codes[i]]
+}
+
+// put stores a value whose cellKind is c.kind at position i, which may be the
+// next free one. The code is that of a string or of a place in dict.
+func (c *cells) put(i int, v Value, code uint32) {
+	if i == c.n {
+		c.extend()
+	}
+	switch c.kind {
+	case KindBool:
+		c.bools.Clear(uint32(i))
+		if v.Bool() {
+			c.bools.Set(uint32(i))
+		}
+	case KindInt:
+		c.ints[i] = int32(v.num)
+	case KindLong:
+		c.longs[i] = int64(v.num)
+	case KindFloat:
+		c.floats[i] = math.Float32frombits(uint32(v.num))
+	case KindDouble:
+		c.doubles[i] = math.Float64frombits(v.num)
+	default:
+		c.codes[i] = code
+	}
+}
+
+// extend makes room for one more value.
+func (c *cells) extend() {
+	switch c.kind {
+	case KindBool:
+		if c.n%64 == 0 {
+			c.bools = append(c.bools, 0)
+		}
+	case KindInt:
+		c.ints = append(c.ints, 0)
+	case KindLong:
+		c.longs = append(c.longs, 0)
+	case KindFloat:
+		c.floats = append(c.floats, 0)
+	case KindDouble:
+		c.doubles = append(c.doubles, 0)
+	default:
+		c.codes = append(c.codes, 0)
+	}
+	c.n++
+}
+
+// pick returns the cells at the given positions in order; a position below zero
+// gives a cell with the zero of the kind.
+func (c *cells) pick(at []int32) cells {
+	out := cells{kind: c.kind, n: len(at), dict: c.dict}
+	switch c.kind {
+	case KindBool:
+		out.bools = NewBits(len(at))
+		for i, p := range at {
+			if p >= 0 && c.bools.Has(uint32(p)) {
+				out.bools.Set(uint32(i))
+			}
+		}
+	case KindInt:
+		out.ints = picked(c.ints, at)
+	case KindLong:
+		out.longs = picked(c.longs, at)
+	case KindFloat:
+		out.floats = picked(c.floats, at)
+	case KindDouble:
+		out.doubles = picked(c.doubles, at)
+	default:
+		out.codes = picked(c.codes, at)
+	}
+	return out
+}
+
+func picked[T any](s []T, at []int32) []T {
+	out := make([]T, len(at))
+	for i, p := range at {
+		if p >= 0 {
+			out[i] = s[p]
+		}
+	}
+	return out
+}
+
+// clone returns a copy that may be changed.
+func (c *cells) clone() cells {
+	d := *c
+	d.bools, d.ints, d.longs = slices.Clone(c.bools), slices.Clone(c.ints), slices.Clone(c.longs)
+	d.floats, d.doubles, d.codes = slices.Clone(c.floats), slices.Clone(c.doubles), slices.Clone(c.codes)
+	d.dict = slices.Clip(c.dict)
+	return d
+}
+
+func (c *cells) bytes() int64 {
+	n := 8*cap(c.bools) + 4*cap(c.ints) + 8*cap(c.longs) + 4*cap(c.floats) + 8*cap(c.doubles) + 4*cap(c.codes)
+	total := int64(n)
+	for _, v := range c.dict {
+		total += v.Bytes()
+	}
+	return total
+}
+
+// Bytes returns the memory v uses, itself included.
+func (v Value) Bytes() int64 {
+	const size = 24
+	n := int64(size)
+	switch v.kind {
+	case KindString:
+		n += int64(v.num)
+	case KindUUID:
+		n += 16
+	case KindBigInt, KindBigDecimal:
+		n += 32
+	case KindList, KindSet:
+		for _, e := range v.Elems() {
+			n += e.Bytes()
+		}
+	case KindMap:
+		for _, e := range v.Entries() {
+			n += e.Key.Bytes() + e.Value.Bytes()
+		}
+	case KindEntry:
+		n += v.Entry().Key.Bytes() + v.Entry().Value.Bytes()
+	}
+	return n
+}
+
+// own returns v with all memory it refers to copied, so that keeping it does not
+// keep alive a buffer that it was cut out of.
+func own(v Value) Value {
+	switch v.kind {
+	case KindString:
+		return String(strings.Clone(v.Str()))
+	case KindList, KindSet:
+		es := slices.Clone(v.Elems())
+		for i := range es {
+			es[i] = own(es[i])
+		}
+		return sliceValue(v.kind, es)
+	case KindMap:
+		es := slices.Clone(v.Entries())
+		for i := range es {
+			es[i] = Entry{own(es[i].Key), own(es[i].Value)}
+		}
+		return Map(es...)
+	case KindEntry:
+		return EntryOf(Entry{own(v.Entry().Key), own(v.Entry().Value)})
+	}
+	return v
+}

@@ -1,0 +1,218 @@
+package graph
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// A columnBuilder collects the cells of one column. Rows normally come in
+// ascending order; only when they do not does it need a map to find them again.
+type columnBuilder struct {
+	cells
+	rows    []uint32
+	at      map[uint32]int    // row -> place, once a row came out of order
+	dictAt  map[uint64]uint32 // hash of a value -> place in dict
+	unknown map[uint32]uint32
+	more    map[uint32][]Value
+	details map[uint32][]detail
+}
+
+// find returns the place of a row.
+func (b *columnBuilder) find(row uint32) (int, bool) {
+	n := len(b.rows)
+	if b.at == nil {
+		if n == 0 || row > b.rows[n-1] {
+			return n, false
+		}
+		if row == b.rows[n-1] {
+			return n - 1, true
+		}
+		b.at = make(map[uint32]int, n+1)
+		for i, r := range b.rows {
+			b.at[r] = i
+		}
+	}
+	if i, ok := b.at[row]; ok {
+		return i, true
+	}
+	return n, false
+}
+
+// set makes v the only value of a row.
+func (b *columnBuilder) set(row uint32, v Value, in interner) error {
+	i, _ := b.find(row)
+	if err := b.store(i, v, in); err != nil {
+		return err
+	}
+	if i == len(b.rows) {
+		b.rows = append(b.rows, row)
+		if b.at != nil {
+			b.at[row] = i
+		}
+	}
+	delete(b.unknown, row)
+	delete(b.more, row)
+	delete(b.details, row)
+	return nil
+}
+
+// add gives a row another value with its id and meta-properties.
+func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
+	_, unknown := b.unknown[row]
+	n := 0
+	if _, ok := b.find(row); !ok || unknown {
+		if err := b.set(row, v, in); err != nil {
+			return err
+		}
+	} else {
+		if b.more == nil {
+			b.more = map[uint32][]Value{}
+		}
+		n = len(b.more[row]) + 1
+		b.more[row] = append(b.more[row], own(v))
+	}
+	if !d.id.IsNull() || len(d.meta) > 0 {
+		if b.details == nil {
+			b.details = map[uint32][]detail{}
+		}
+		ds := b.details[row]
+		for len(ds) < n {
+			ds = append(ds, detail{})
+		}
+		b.details[row] = append(ds, d)
+	}
+	return nil
+}
+
+// setUnknown makes a row's value unknown.
+func (b *columnBuilder) setUnknown(row, reason uint32) {
+	if b.unknown == nil {
+		b.unknown = map[uint32]uint32{}
+	}
+	b.unknown[row] = reason
+	delete(b.more, row)
+	delete(b.details, row)
+}
+
+// store puts v at place i, and turns the column into a mixed one when v does not
+// fit.
+func (b *columnBuilder) store(i int, v Value, in interner) error {
+	k := cellKind(v.kind)
+	if b.n == 0 {
+		b.kind = k
+	}
+	if b.kind != k && b.kind != Mixed {
+		if err := b.widen(in); err != nil {
+			return err
+		}
+	}
+	var code uint32
+	var err error
+	switch b.kind {
+	case KindString:
+		code, err = in.intern(v.Str())
+	case Mixed:
+		code = b.place(v)
+	}
+	if err != nil {
+		return err
+	}
+	b.put(i, v, code)
+	return nil
+}
+
+// place returns the position of v in the dictionary.
+func (b *columnBuilder) place(v Value) uint32 {
+	if b.dictAt == nil {
+		b.dictAt = make(map[uint64]uint32, len(b.dict))
+		for i, w := range b.dict {
+			b.dictAt[w.Hash()] = uint32(i)
+		}
+	}
+	h := v.Hash()
+	if i, ok := b.dictAt[h]; ok && b.dict[i].Equal(v) {
+		return i
+	}
+	b.dict = append(b.dict, own(v))
+	b.dictAt[h] = uint32(len(b.dict) - 1)
+	return uint32(len(b.dict) - 1)
+}
+
+// texts is an interner that can also tell what it holds.
+type texts interface {
+	text(code uint32) string
+}
+
+// widen turns a typed column into a mixed one.
+func (b *columnBuilder) widen(in interner) error {
+	old := b.cells
+	b.cells = cells{kind: Mixed}
+	for i := range old.n {
+		var v Value
+		if old.kind == KindString {
+			v = String(in.(texts).text(old.codes[i]))
+		} else {
+			v = old.value(i, nil)
+		}
+		b.put(i, v, b.place(v))
+	}
+	return nil
+}
+
+// column returns the finished column. Rows that are dropped or unknown are left
+// out.
+func (b *columnBuilder) column(p *pool) *Column {
+	order := b.order()
+	c := &Column{pool: p, filled: len(order), side: b.sideTables()}
+	if len(order) == 0 {
+		c.cells = cells{kind: b.kind}
+		return c
+	}
+	last := b.rows[order[len(order)-1]]
+	if int(last) >= 4*len(order)+64 {
+		c.sparse = true
+		c.cells = b.pick(order)
+		c.rows = make([]uint32, len(order))
+		for i, at := range order {
+			c.rows[i] = b.rows[at]
+		}
+		return c
+	}
+	at := make([]int32, last+1)
+	if len(order) < len(at) {
+		c.present = NewBits(len(at))
+	}
+	for i := range at {
+		at[i] = -1
+	}
+	for _, i := range order {
+		at[b.rows[i]] = i
+		if c.present != nil {
+			c.present.Set(b.rows[i])
+		}
+	}
+	c.cells = b.pick(at)
+	return c
+}
+
+// order returns the places to keep, in order of their rows.
+func (b *columnBuilder) order() []int32 {
+	order := make([]int32, 0, len(b.rows))
+	for i, r := range b.rows {
+		if _, unknown := b.unknown[r]; !unknown {
+			order = append(order, int32(i))
+		}
+	}
+	if b.at != nil {
+		slices.SortFunc(order, func(i, j int32) int { return cmp.Compare(b.rows[i], b.rows[j]) })
+	}
+	return order
+}
+
+func (b *columnBuilder) sideTables() *side {
+	if len(b.unknown) == 0 && len(b.more) == 0 && len(b.details) == 0 {
+		return nil
+	}
+	return &side{unknown: maps.Clone(b.unknown), more: maps.Clone(b.more), details: maps.Clone(b.details)}
+}

@@ -1,0 +1,162 @@
+package graph
+
+import "sync"
+
+// A Graph is an immutable property graph. See the package comment.
+type Graph struct {
+	pool         *pool
+	keys         *symbols
+	vertexLabels *symbols
+	edgeLabels   *symbols
+
+	vertices elements
+	edges    elements
+	src, dst []Handle // by edge
+
+	blocks [2][]*block // by direction, by vertex label
+
+	waiting map[Handle][]Handle // absent vertex -> edges that cannot be seen for want of it
+	hidden  int                 // edges that cannot be seen
+
+	lists lists
+}
+
+// NumVertices returns the number of vertices.
+func (g *Graph) NumVertices() int { return g.vertices.live }
+
+// NumEdges returns the number of edges that can be seen.
+func (g *Graph) NumEdges() int { return g.edges.live - g.hidden }
+
+// HiddenEdges returns the number of edges that cannot be seen because one of
+// their ends is not in the graph.
+func (g *Graph) HiddenEdges() int { return g.hidden }
+
+// VertexCap returns a number above every vertex handle. Not every handle below
+// it is a vertex: see [Graph.HasVertex].
+func (g *Graph) VertexCap() int { return len(g.vertices.places) }
+
+// EdgeCap returns a number above every edge handle. Not every handle below it is
+// an edge: see [Graph.HasEdge].
+func (g *Graph) EdgeCap() int { return len(g.edges.places) }
+
+// HasVertex reports whether v is a vertex of the graph.
+func (g *Graph) HasVertex(v Handle) bool {
+	return int(v) < len(g.vertices.places) && g.vertices.places[v].label != NoLabel
+}
+
+// HasEdge reports whether e is an edge of the graph that can be seen.
+func (g *Graph) HasEdge(e Handle) bool {
+	return int(e) < len(g.edges.places) && g.edges.places[e].label != NoLabel &&
+		(g.hidden == 0 || g.HasVertex(g.src[e]) && g.HasVertex(g.dst[e]))
+}
+
+// VertexLabel returns the label of a vertex.
+func (g *Graph) VertexLabel(v Handle) Label { return g.vertices.places[v].label }
+
+// EdgeLabel returns the label of an edge.
+func (g *Graph) EdgeLabel(e Handle) Label { return g.edges.places[e].label }
+
+// VertexRow returns the label of a vertex and its row in the columns of that
+// label.
+func (g *Graph) VertexRow(v Handle) (Label, uint32) {
+	p := g.vertices.places[v]
+	return p.label, p.row
+}
+
+// EdgeRow returns the label of an edge and its row in the columns of that label.
+func (g *Graph) EdgeRow(e Handle) (Label, uint32) {
+	p := g.edges.places[e]
+	return p.label, p.row
+}
+
+// Source returns the vertex an edge starts from.
+func (g *Graph) Source(e Handle) Handle { return g.src[e] }
+
+// Target returns the vertex an edge leads to.
+func (g *Graph) Target(e Handle) Handle { return g.dst[e] }
+
+// VertexID returns the id of a vertex.
+func (g *Graph) VertexID(v Handle) Value { return g.vertices.id(v) }
+
+// EdgeID returns the id of an edge. An edge that was given none has a number
+// that may differ after a patch.
+func (g *Graph) EdgeID(e Handle) Value { return g.edges.id(e) }
+
+// VertexByID returns the vertex with an id. Numbers are the same id whatever
+// their width.
+func (g *Graph) VertexByID(id Value) (Handle, bool) {
+	v, ok := g.vertices.find(id)
+	return v, ok && g.HasVertex(v)
+}
+
+// EdgeByID returns the edge with an id. Numbers are the same id whatever their
+// width.
+func (g *Graph) EdgeByID(id Value) (Handle, bool) {
+	e, ok := g.edges.find(id)
+	return e, ok && g.HasEdge(e)
+}
+
+// VertexLabels returns the names of all vertex labels, by number. A label may
+// have no vertex left.
+func (g *Graph) VertexLabels() []string { return g.vertexLabels.names }
+
+// EdgeLabels returns the names of all edge labels, by number.
+func (g *Graph) EdgeLabels() []string { return g.edgeLabels.names }
+
+// Keys returns the names of all property keys, by number.
+func (g *Graph) Keys() []string { return g.keys.names }
+
+// VertexLabelByName returns the number of a vertex label.
+func (g *Graph) VertexLabelByName(name string) (Label, bool) {
+	n, ok := g.vertexLabels.find(name)
+	return Label(n), ok
+}
+
+// EdgeLabelByName returns the number of an edge label.
+func (g *Graph) EdgeLabelByName(name string) (Label, bool) {
+	n, ok := g.edgeLabels.find(name)
+	return Label(n), ok
+}
+
+// KeyByName returns the number of a property key.
+func (g *Graph) KeyByName(name string) (Key, bool) {
+	n, ok := g.keys.find(name)
+	return Key(n), ok
+}
+
+// CodeOf returns the code of a string. A string without a code occurs nowhere in
+// the columns of strings.
+func (g *Graph) CodeOf(s string) (uint32, bool) { return g.pool.code(s) }
+
+// StringOf returns the string of a code.
+func (g *Graph) StringOf(code uint32) string { return g.pool.str(code) }
+
+// NumCodes returns a number above every code of a string.
+func (g *Graph) NumCodes() int { return g.pool.count() }
+
+// Bytes returns the memory the graph uses, by account. What several graphs share
+// is counted in each.
+func (g *Graph) Bytes() int64 {
+	n := g.pool.bytes() + g.keys.bytes() + g.vertexLabels.bytes() + g.edgeLabels.bytes()
+	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src)+cap(g.dst))
+	for _, bs := range g.blocks {
+		for _, b := range bs {
+			n += b.bytes()
+		}
+	}
+	for _, es := range g.waiting {
+		n += 48 + 4*int64(cap(es))
+	}
+	return n + g.lists.bytes()
+}
+
+// once is a value that is computed when it is first asked for.
+type once[T any] struct {
+	sync.Once
+	value T
+}
+
+func (o *once[T]) get(make func() T) T {
+	o.Do(func() { o.value = make() })
+	return o.value
+}

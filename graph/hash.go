@@ -1,0 +1,89 @@
+package graph
+
+import (
+	"hash/maphash"
+	"math"
+	"math/bits"
+)
+
+// seed makes hashes of this process unpredictable to whoever chooses the keys.
+var seed = maphash.MakeSeed()
+
+// hashString returns the hash of s in this process.
+func hashString(s string) uint64 { return maphash.String(seed, s) }
+
+var seed1, seed2 = hashString("1"), hashString("2") | 1
+
+// mix scrambles two words into one.
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^seed1, b^seed2)
+	return hi ^ lo
+}
+
+// Hash returns a hash of v such that values that are [Value.Equal] have the same
+// hash. It differs from process to process.
+func (v Value) Hash() uint64 {
+	k := uint64(v.kind)
+	switch v.kind {
+	case KindString:
+		return hashString(v.Str())
+	case KindFloat, KindDouble:
+		if v.isNaN() {
+			return mix(k, 0)
+		}
+	case KindBigInt:
+		return mix(k, maphash.Bytes(seed, v.BigInt().Bytes()))
+	case KindBigDecimal:
+		u, s := v.BigDecimal()
+		return mix(k^uint64(uint32(s))<<8, maphash.Bytes(seed, u.Bytes()))
+	case KindUUID:
+		u := v.UUID()
+		return mix(k, maphash.Bytes(seed, u[:]))
+	case KindList:
+		h := k
+		for _, e := range v.Elems() {
+			h = mix(h, e.Hash())
+		}
+		return h
+	case KindSet:
+		return unorderedHash(k, v.Elems(), Value.Hash)
+	case KindMap:
+		return unorderedHash(k, v.Entries(), Entry.Hash)
+	case KindEntry:
+		return v.Entry().Hash()
+	case KindOpaque:
+		return k
+	}
+	return mix(k^uint64(v.aux)<<8^uint64(uint16(v.off))<<40, v.num)
+}
+
+// Hash returns a hash of the entry.
+func (e Entry) Hash() uint64 { return mix(e.Key.Hash(), e.Value.Hash()) }
+
+func unorderedHash[T any](k uint64, s []T, hash func(T) uint64) uint64 {
+	var h uint64
+	for _, x := range s {
+		h += hash(x)
+	}
+	return mix(k, h)
+}
+
+// idHash returns a hash of v such that ids that are [Eq] have the same hash: 1,
+// 1L and 1.0 are one id.
+func idHash(v Value) uint64 {
+	switch {
+	case v.IsInteger():
+		return mix(uint64(KindLong), v.num)
+	case v.isFloating():
+		if f := v.Float(); f == math.Trunc(f) && math.Abs(f) < 1<<62 {
+			return mix(uint64(KindLong), uint64(int64(f)))
+		}
+		return mix(uint64(KindDouble), math.Float64bits(v.Float()))
+	case v.IsNumber():
+		if u, s := v.decimal(); s == 0 && u.IsInt64() {
+			return mix(uint64(KindLong), uint64(u.Int64()))
+		}
+		return uint64(KindBigInt)
+	}
+	return v.Hash()
+}

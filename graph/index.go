@@ -1,0 +1,268 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// An Index lists the elements of one label by their value under one key, in the
+// order of [Order]. Every result is a part of one slice: nothing is copied.
+// Within one value elements are in order of their rows.
+type Index struct {
+	size   int // distinct values
+	value  func(i int) Value
+	starts []uint32 // distinct value -> where its elements start; one more at the end
+	elems  []Handle
+}
+
+// index is the index of a column once it was asked for.
+type index struct {
+	once  sync.Once
+	built atomic.Pointer[Index]
+	asked atomic.Int32
+}
+
+// Distinct returns the number of distinct values.
+func (x *Index) Distinct() int { return x.size }
+
+// At returns the i-th distinct value and the elements that have it.
+func (x *Index) At(i int) (Value, []Handle) { return x.value(i), x.part(i, i+1) }
+
+func (x *Index) part(lo, hi int) []Handle {
+	if lo >= hi {
+		return nil
+	}
+	a, b := x.starts[lo], x.starts[hi]
+	return x.elems[a:b:b]
+}
+
+// Equal returns the elements with a value that is [Eq] to v.
+func (x *Index) Equal(v Value) []Handle {
+	if v.isNaN() {
+		return nil
+	}
+	lo := sort.Search(x.size, func(i int) bool { return Order(x.value(i), v) >= 0 })
+	hi := lo
+	for hi < x.size && Eq(x.value(hi), v) {
+		hi++
+	}
+	return x.part(lo, hi)
+}
+
+// A Bound is one end of a range of values. The zero Bound is no bound.
+type Bound struct {
+	Value  Value
+	Within bool // Value itself is part of the range
+	Set    bool
+}
+
+// Range returns the elements whose value is of the type of the bounds and lies
+// between them; at least one must be set. It reports false when the values
+// cannot be told apart by an index, as is so for collections.
+func (x *Index) Range(from, to Bound) ([]Handle, bool) {
+	v := from.Value
+	if !from.Set {
+		v = to.Value
+	}
+	if v.kind > KindUUID || from.Set && to.Set && rank(from.Value.kind) != rank(to.Value.kind) {
+		return nil, false
+	}
+	if from.Value.isNaN() || to.Value.isNaN() {
+		return nil, true
+	}
+	class := rank(v.kind)
+	lo := sort.Search(x.size, func(i int) bool {
+		w := x.value(i)
+		return rank(w.kind) > class || rank(w.kind) == class && (!from.Set || above(w, from))
+	})
+	hi := sort.Search(x.size, func(i int) bool {
+		w := x.value(i)
+		return rank(w.kind) > class || rank(w.kind) == class && (w.isNaN() || to.Set && !below(w, to))
+	})
+	return x.part(lo, hi), true
+}
+
+func above(w Value, b Bound) bool {
+	c := Order(w, b.Value)
+	return c > 0 || c == 0 && b.Within
+}
+
+func below(w Value, b Bound) bool {
+	c := Order(w, b.Value)
+	return c < 0 || c == 0 && b.Within
+}
+
+// Prefix returns the elements whose value is a string that starts with s.
+func (x *Index) Prefix(s string) []Handle {
+	lo := sort.Search(x.size, func(i int) bool { return Order(x.value(i), String(s)) >= 0 })
+	hi := lo + sort.Search(x.size-lo, func(i int) bool {
+		w := x.value(lo + i)
+		return w.kind != KindString || !strings.HasPrefix(w.Str(), s)
+	})
+	return x.part(lo, hi)
+}
+
+func (x *Index) bytes() int64 { return 4*int64(cap(x.starts)+cap(x.elems)) + 4*int64(x.size) }
+
+// VertexIndex returns the index of a key for the vertices of a label, which it
+// makes when it is first asked for. It returns nil when there is no such column.
+func (g *Graph) VertexIndex(l Label, k Key) *Index {
+	c := g.VertexColumn(l, k)
+	if c == nil {
+		return nil
+	}
+	return c.indexed(g.vertices.tables[l].rows)
+}
+
+// VertexIndexReady reports whether the index of a key exists already, so that
+// using it costs only the look-up.
+func (g *Graph) VertexIndexReady(l Label, k Key) bool {
+	c := g.VertexColumn(l, k)
+	return c != nil && c.index.built.Load() != nil
+}
+
+// VerticesWith appends to dst the vertices of a label that have a value [Eq] to v
+// under a key, and returns it. The first time a column is asked it is scanned;
+// when it is asked again an index is made.
+func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
+	c := g.VertexColumn(l, k)
+	if c == nil {
+		return dst
+	}
+	rows := g.vertices.tables[l].rows
+	if c.index.built.Load() == nil && c.index.asked.Add(1) == 1 {
+		return c.scan(dst, rows, v)
+	}
+	return append(dst, c.indexed(rows).Equal(v)...)
+}
+
+func (c *Column) indexed(rows []Handle) *Index {
+	c.index.once.Do(func() { c.index.built.Store(c.makeIndex(rows)) })
+	return c.index.built.Load()
+}
+
+// scan appends the elements that have a value Eq to v.
+func (c *Column) scan(dst, rows []Handle, v Value) []Handle {
+	if c.kind == KindString && !c.HasMany() {
+		code, ok := uint32(0), false
+		if v.kind == KindString {
+			code, ok = c.pool.code(v.Str())
+		}
+		if !ok {
+			return dst
+		}
+		for i, have := range c.codes {
+			if have == code && (c.present == nil || c.present.Has(uint32(i))) {
+				dst = append(dst, rows[c.rowAt(i)])
+			}
+		}
+		return dst
+	}
+	for row := range c.filledRows() {
+		for i := range c.Count(row) {
+			if Eq(c.Nth(row, i), v) {
+				dst = append(dst, rows[row])
+				break
+			}
+		}
+	}
+	return dst
+}
+
+// makeIndex sorts the cells of the column by value.
+func (c *Column) makeIndex(rows []Handle) *Index {
+	if c.HasMany() {
+		return c.makeWideIndex(rows)
+	}
+	places := make([]uint32, 0, c.filled)
+	for row := range c.filledRows() {
+		places = append(places, uint32(c.Place(row)))
+	}
+	order := c.placeOrder()
+	slices.SortStableFunc(places, order)
+	x := &Index{elems: make([]Handle, len(places))}
+	var first []uint32 // a place that has the value, by distinct value
+	for i, p := range places {
+		x.elems[i] = rows[c.rowAt(int(p))]
+		if i == 0 || order(places[i-1], p) != 0 {
+			first = append(first, p)
+			x.starts = append(x.starts, uint32(i))
+		}
+	}
+	x.starts = slices.Clip(append(x.starts, uint32(len(places))))
+	first = slices.Clip(first)
+	x.size = len(first)
+	x.value = func(i int) Value { return c.value(int(first[i]), c.pool) }
+	return x
+}
+
+// placeOrder returns the order of the values at two places.
+func (c *Column) placeOrder() func(a, b uint32) int {
+	switch c.kind {
+	case KindString:
+		ranks := c.codeRanks()
+		return func(a, b uint32) int { return cmp.Compare(ranks[c.codes[a]], ranks[c.codes[b]]) }
+	case KindInt:
+		return func(a, b uint32) int { return cmp.Compare(c.ints[a], c.ints[b]) }
+	case KindLong:
+		return func(a, b uint32) int { return cmp.Compare(c.longs[a], c.longs[b]) }
+	}
+	return func(a, b uint32) int { return Order(c.value(int(a), c.pool), c.value(int(b), c.pool)) }
+}
+
+// codeRanks returns the rank of each distinct string of the column, so that each
+// pair of strings is compared once however many rows have them.
+func (c *Column) codeRanks() map[uint32]uint32 {
+	ranks := map[uint32]uint32{}
+	for _, code := range c.codes {
+		ranks[code] = 0
+	}
+	codes := make([]uint32, 0, len(ranks))
+	for code := range ranks {
+		codes = append(codes, code)
+	}
+	slices.SortFunc(codes, func(a, b uint32) int { return strings.Compare(c.pool.str(a), c.pool.str(b)) })
+	for i, code := range codes {
+		ranks[code] = uint32(i)
+	}
+	return ranks
+}
+
+// makeWideIndex is makeIndex for a column where some row has several values.
+func (c *Column) makeWideIndex(rows []Handle) *Index {
+	type cell struct {
+		v Value
+		h Handle
+	}
+	var all []cell
+	for row := range c.filledRows() {
+		for i := range c.Count(row) {
+			v := c.Nth(row, i)
+			again := false
+			for j := range i {
+				again = again || Order(c.Nth(row, j), v) == 0
+			}
+			if !again {
+				all = append(all, cell{v, rows[row]})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b cell) int { return Order(a.v, b.v) })
+	x := &Index{}
+	var values []Value
+	for i, a := range all {
+		if i == 0 || Order(all[i-1].v, a.v) != 0 {
+			values = append(values, a.v)
+			x.starts = append(x.starts, uint32(i))
+		}
+		x.elems = append(x.elems, a.h)
+	}
+	x.starts = append(x.starts, uint32(len(all)))
+	x.size = len(values)
+	x.value = func(i int) Value { return values[i] }
+	return x
+}

@@ -1,0 +1,95 @@
+package graph
+
+// lists holds the lists of elements that are made when first asked for.
+type lists struct {
+	vertices once[[]Handle]
+	edges    once[[]Handle]
+	vertexOf []once[[]Handle] // by label
+	edgeOf   []once[[]Handle]
+}
+
+func newLists(vertexLabels, edgeLabels int) lists {
+	return lists{vertexOf: make([]once[[]Handle], vertexLabels), edgeOf: make([]once[[]Handle], edgeLabels)}
+}
+
+// Vertices returns all vertices in ascending order of handle, which is the order
+// in which the builder first heard of them.
+func (g *Graph) Vertices() []Handle {
+	return g.lists.vertices.get(func() []Handle {
+		return present(len(g.vertices.places), g.vertices.live, g.HasVertex)
+	})
+}
+
+// Edges returns all edges that can be seen in ascending order of handle.
+func (g *Graph) Edges() []Handle {
+	return g.lists.edges.get(func() []Handle {
+		return present(len(g.edges.places), g.NumEdges(), g.HasEdge)
+	})
+}
+
+func present(limit, size int, has func(Handle) bool) []Handle {
+	hs := make([]Handle, 0, size)
+	for h := range Handle(limit) {
+		if has(h) {
+			hs = append(hs, h)
+		}
+	}
+	return hs
+}
+
+// VerticesOf returns the vertices of a label.
+func (g *Graph) VerticesOf(l Label) []Handle {
+	t := g.vertices.table(l)
+	if t == nil {
+		return nil
+	}
+	if t.gone == 0 {
+		return t.rows
+	}
+	return g.lists.vertexOf[l].get(func() []Handle { return filtered(t, g.HasVertex) })
+}
+
+// EdgesOf returns the edges of a label that can be seen.
+func (g *Graph) EdgesOf(l Label) []Handle {
+	t := g.edges.table(l)
+	if t == nil {
+		return nil
+	}
+	if t.gone == 0 && g.hidden == 0 {
+		return t.rows
+	}
+	return g.lists.edgeOf[l].get(func() []Handle { return filtered(t, g.HasEdge) })
+}
+
+func filtered(t *table, has func(Handle) bool) []Handle {
+	hs := make([]Handle, 0, len(t.rows)-t.gone)
+	for _, h := range t.rows {
+		if h != NoHandle && has(h) {
+			hs = append(hs, h)
+		}
+	}
+	return hs
+}
+
+// VertexRows returns the vertices of a label by row: element i belongs to row i
+// of the columns of the label, and is NoHandle when that row was removed.
+func (g *Graph) VertexRows(l Label) []Handle {
+	if t := g.vertices.table(l); t != nil {
+		return t.rows
+	}
+	return nil
+}
+
+// EdgeRows is like [Graph.VertexRows] for edges. It holds edges that cannot be
+// seen, if there are such.
+func (g *Graph) EdgeRows(l Label) []Handle {
+	if t := g.edges.table(l); t != nil {
+		return t.rows
+	}
+	return nil
+}
+
+func (l *lists) bytes() int64 {
+	n := 40 * int64(len(l.vertexOf)+len(l.edgeOf))
+	return n
+}

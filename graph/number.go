@@ -1,0 +1,149 @@
+package graph
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+)
+
+// compareNumbers orders two numbers after promotion to the narrowest type that
+// holds the kinds of both, as Gremlin does: an int against a float is compared
+// as floats, a long against a float as doubles.
+func compareNumbers(a, b Value) int {
+	switch {
+	case a.IsInteger() && b.IsInteger():
+		return cmp.Compare(int64(a.num), int64(b.num))
+	case a.kind == KindBigDecimal || b.kind == KindBigDecimal,
+		a.kind == KindBigInt && b.isFloating(), b.kind == KindBigInt && a.isFloating():
+		return compareDecimals(a, b)
+	case a.kind == KindBigInt || b.kind == KindBigInt:
+		return a.bigInteger().Cmp(b.bigInteger())
+	case a.narrowFloat() && b.narrowFloat():
+		return compareFloats(float64(float32(a.float())), float64(float32(b.float())))
+	}
+	return compareFloats(a.float(), b.float())
+}
+
+// compareFloats orders like Java: -0.0 before 0.0, and NaN last and equal to
+// itself.
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return cmp.Compare(javaBits(a), javaBits(b))
+}
+
+// javaBits returns bits that order floats of equal value: one NaN above all.
+func javaBits(f float64) int64 {
+	if math.IsNaN(f) {
+		return math.MaxInt64
+	}
+	return int64(math.Float64bits(f))
+}
+
+func (v Value) isFloating() bool { return v.kind == KindFloat || v.kind == KindDouble }
+
+func (v Value) narrowFloat() bool { return v.kind <= KindInt || v.kind == KindFloat }
+
+// isNaN reports whether v is a float or double that is not a number.
+func (v Value) isNaN() bool { return v.isFloating() && math.IsNaN(v.Float()) }
+
+// float returns an integer, float or double as a double.
+func (v Value) float() float64 {
+	if v.isFloating() {
+		return v.Float()
+	}
+	return float64(int64(v.num))
+}
+
+// bigInteger returns an integer of any width as a big one.
+func (v Value) bigInteger() *big.Int {
+	if v.kind == KindBigInt {
+		return v.BigInt()
+	}
+	return big.NewInt(v.Int())
+}
+
+// decimalLimit bounds the power of ten that a comparison writes out. Numbers
+// that differ by more are told apart by their size alone.
+const decimalLimit = 4096
+
+// compareDecimals orders two numbers of which neither is NaN, by value.
+func compareDecimals(a, b Value) int {
+	if ra, rb := infinity(a), infinity(b); ra != 0 || rb != 0 {
+		return cmp.Compare(ra, rb)
+	}
+	au, as := a.decimal()
+	bu, bs := b.decimal()
+	if au.Sign() != bu.Sign() || au.Sign() == 0 {
+		return cmp.Compare(au.Sign(), bu.Sign())
+	}
+	// Decimal digits before the point decide unless they are close.
+	if ma, mb := magnitude(au, as), magnitude(bu, bs); ma > mb+2 || mb > ma+2 {
+		return au.Sign() * cmp.Compare(ma, mb)
+	}
+	d := as - bs
+	if d > decimalLimit || d < -decimalLimit {
+		// Equal magnitude but very different precision: strip is cheaper than shift.
+		au, as = stripZeros(au, as)
+		bu, bs = stripZeros(bu, bs)
+		d = as - bs
+	}
+	if d < 0 {
+		return new(big.Int).Mul(au, pow10(-d)).Cmp(bu)
+	}
+	return au.Cmp(new(big.Int).Mul(bu, pow10(d)))
+}
+
+// infinity returns ±1 for an infinite float or a NaN, which sorts last, else 0.
+func infinity(v Value) int {
+	if !v.isFloating() {
+		return 0
+	}
+	switch f := v.Float(); {
+	case math.IsInf(f, -1):
+		return -1
+	case math.IsInf(f, 1), math.IsNaN(f):
+		return 1
+	}
+	return 0
+}
+
+// magnitude estimates how many decimal digits stand before the point, to within
+// one.
+func magnitude(u *big.Int, scale int64) int64 {
+	return int64(float64(u.BitLen())*math.Log10(2)) - scale
+}
+
+func pow10(n int64) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
+}
+
+func stripZeros(u *big.Int, scale int64) (*big.Int, int64) {
+	ten, r, q := big.NewInt(10), new(big.Int), new(big.Int)
+	for u = new(big.Int).Set(u); u.Sign() != 0; scale-- {
+		if q.QuoRem(u, ten, r); r.Sign() != 0 {
+			break
+		}
+		u, q = q, u
+	}
+	return u, scale
+}
+
+// decimal returns a finite number as unscaled * 10^-scale. A float is taken by
+// its shortest decimal form, as Java's BigDecimal does.
+func (v Value) decimal() (*big.Int, int64) {
+	switch v.kind {
+	case KindBigDecimal:
+		u, s := v.BigDecimal()
+		return u, int64(s)
+	case KindFloat:
+		return shortest(v.Float(), 32)
+	case KindDouble:
+		return shortest(v.Float(), 64)
+	}
+	return v.bigInteger(), 0
+}

@@ -1,0 +1,138 @@
+package graph
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrTooLarge is returned when a graph would pass a limit of the builder or of
+// the format.
+var ErrTooLarge = errors.New("graph: too large")
+
+// A pool gives each distinct string a code. The strings of the base lie in one
+// block of memory that holds no pointers. Patches add strings behind them; a
+// graph and all that were patched from it share one pool, which only grows.
+type pool struct {
+	blob  string
+	ends  []uint32 // ends[i] is where string i ends in blob
+	table []uint32 // see hashTable
+
+	late      atomic.Pointer[[]string] // codes from len(ends); appended to, never changed
+	mu        sync.RWMutex             // guards what follows, and appending to late
+	lateCodes map[string]uint32
+	lateBytes int64
+}
+
+// count returns the number of codes.
+func (p *pool) count() int { return len(p.ends) + len(p.added()) }
+
+// added returns the strings behind the base.
+func (p *pool) added() []string {
+	if l := p.late.Load(); l != nil {
+		return *l
+	}
+	return nil
+}
+
+// str returns the string of a code.
+func (p *pool) str(code uint32) string {
+	if int(code) >= len(p.ends) {
+		return p.added()[int(code)-len(p.ends)]
+	}
+	if code == 0 {
+		return p.blob[:p.ends[0]]
+	}
+	return p.blob[p.ends[code-1]:p.ends[code]]
+}
+
+// code returns the code of s.
+func (p *pool) code(s string) (uint32, bool) {
+	if c, ok := probe(p.table, hashString(s), func(i uint32) bool { return p.str(i) == s }); ok {
+		return c, true
+	}
+	if p.late.Load() == nil {
+		return 0, false
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	c, ok := p.lateCodes[s]
+	return c, ok
+}
+
+// intern returns the code of s, which it adds if need be.
+func (p *pool) intern(s string) (uint32, error) {
+	if c, ok := p.code(s); ok {
+		return c, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c, ok := p.lateCodes[s]; ok {
+		return c, nil
+	}
+	if p.count() >= math.MaxUint32-1 {
+		return 0, ErrTooLarge
+	}
+	if p.lateCodes == nil {
+		p.lateCodes = map[string]uint32{}
+	}
+	s = strings.Clone(s)
+	code := uint32(p.count())
+	grown := append(p.added(), s)
+	p.late.Store(&grown)
+	p.lateCodes[s] = code
+	p.lateBytes += int64(len(s))
+	return code, nil
+}
+
+// lateSize returns the memory used by the strings behind the base.
+func (p *pool) lateSize() int64 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.lateBytes + 64*int64(len(p.lateCodes))
+}
+
+func (p *pool) bytes() int64 {
+	return int64(len(p.blob)) + 4*int64(cap(p.ends)+cap(p.table)) + p.lateSize()
+}
+
+// A poolBuilder fills the base of a pool.
+type poolBuilder struct {
+	blob  []byte
+	ends  []uint32
+	table []uint32
+}
+
+func (b *poolBuilder) at(i uint32) []byte {
+	if i == 0 {
+		return b.blob[:b.ends[0]]
+	}
+	return b.blob[b.ends[i-1]:b.ends[i]]
+}
+
+// intern returns the code of s, which it adds if need be.
+func (b *poolBuilder) intern(s string) (uint32, error) {
+	h := hashString(s)
+	if c, ok := probe(b.table, h, func(i uint32) bool { return string(b.at(i)) == s }); ok {
+		return c, nil
+	}
+	if len(b.blob)+len(s) > math.MaxUint32 || len(b.ends) >= math.MaxUint32-1 {
+		return 0, ErrTooLarge
+	}
+	if n := len(b.ends); !roomy(b.table, n) {
+		b.table = hashTable(n, 2*n+8, func(i uint32) uint64 { return hashString(string(b.at(i))) })
+	}
+	code := uint32(len(b.ends))
+	insert(b.table, h, code)
+	b.blob = append(b.blob, s...)
+	b.ends = append(b.ends, uint32(len(b.blob)))
+	return code, nil
+}
+
+// pool returns what was built. The builder must not be used again.
+func (b *poolBuilder) pool() *pool {
+	return &pool{blob: string(b.blob), ends: slices.Clip(b.ends), table: b.table}
+}

@@ -1,0 +1,41 @@
+package graph
+
+import "maps"
+
+// symbols numbers the names of labels or keys in order of first use.
+type symbols struct {
+	names []string
+	nums  map[string]uint32
+}
+
+func (s *symbols) find(name string) (uint32, bool) {
+	n, ok := s.nums[name]
+	return n, ok
+}
+
+func (s *symbols) intern(name string) uint32 {
+	if n, ok := s.nums[name]; ok {
+		return n
+	}
+	if s.nums == nil {
+		s.nums = map[string]uint32{}
+	}
+	n := uint32(len(s.names))
+	name = string([]byte(name))
+	s.names = append(s.names, name)
+	s.nums[name] = n
+	return n
+}
+
+// clone returns a copy that may be changed.
+func (s *symbols) clone() symbols {
+	return symbols{names: s.names[:len(s.names):len(s.names)], nums: maps.Clone(s.nums)}
+}
+
+func (s *symbols) bytes() int64 {
+	var n int64
+	for _, name := range s.names {
+		n += int64(len(name)) + 64
+	}
+	return n
+}

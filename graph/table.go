@@ -1,0 +1,103 @@
+package graph
+
+import "slices"
+
+// A Handle names a vertex or an edge of one graph. Handles are dense: they can
+// be used as positions in slices and bit sets.
+type Handle = uint32
+
+// NoHandle is the handle of nothing.
+const NoHandle = ^Handle(0)
+
+// A Label is the number of a vertex label or of an edge label of one graph. The
+// two kinds are numbered apart.
+type Label uint32
+
+// NoLabel is the number of no label.
+const NoLabel = ^Label(0)
+
+// A Key is the number of a property key of one graph.
+type Key uint32
+
+// NoKey is the number of no key.
+const NoKey = ^Key(0)
+
+// A place says which row of which table an element is.
+type place struct {
+	label Label // NoLabel when the element is not there
+	row   uint32
+}
+
+// A table holds the elements of one label.
+type table struct {
+	rows []Handle // NoHandle where a row was removed
+	gone int      // rows removed
+	keys []Key    // ascending
+	cols []*Column
+}
+
+// column returns the column of a key, or nil.
+func (t *table) column(k Key) *Column {
+	if t == nil {
+		return nil
+	}
+	// Most tables have few keys, and a scan of few numbers beats a search.
+	if len(t.keys) <= 16 {
+		for i, have := range t.keys {
+			if have == k {
+				return t.cols[i]
+			}
+		}
+		return nil
+	}
+	if i, ok := slices.BinarySearch(t.keys, k); ok {
+		return t.cols[i]
+	}
+	return nil
+}
+
+func (t *table) bytes() int64 {
+	n := 4*int64(cap(t.rows)) + 12*int64(len(t.keys))
+	for _, c := range t.cols {
+		n += c.bytes()
+	}
+	return n
+}
+
+// elements is what vertices and edges have in common.
+type elements struct {
+	places []place
+	tables []*table // by label
+	ids    *Column  // by handle; nil when the id of an element is its handle
+	byID   idIndex
+	live   int
+}
+
+func (e *elements) table(l Label) *table {
+	if int(l) < len(e.tables) {
+		return e.tables[l]
+	}
+	return nil
+}
+
+// id returns the id of an element.
+func (e *elements) id(h Handle) Value {
+	if e.ids == nil {
+		return Long(int64(h))
+	}
+	v, _ := e.ids.At(h)
+	return v
+}
+
+func (e *elements) bytes() int64 {
+	n := 8*int64(cap(e.places)) + e.byID.bytes()
+	if e.ids != nil {
+		n += e.ids.bytes()
+	}
+	for _, t := range e.tables {
+		if t != nil {
+			n += t.bytes()
+		}
+	}
+	return n
+}
