@@ -90,6 +90,9 @@ type Account struct {
 	Created      time.Time
 	Updated      time.Time
 
+	// Reason says in words why the status is what it is, where there is more to
+	// say.
+	Reason string
 	// LastRun is how the last collection ended; empty before the first has.
 	LastRun RunStatus
 	// StreamSeen is set once the event stream has been connected: losing it is
@@ -290,10 +293,11 @@ func RootProperty(properties []Property) int {
 	return i
 }
 
-// WithStatus returns the account with another account status and the rollup
-// that follows from it.
-func (a Account) WithStatus(s AccountStatus, now time.Time) Account {
+// WithStatus returns the account with another account status, the reason for it
+// and the rollup that follows from it.
+func (a Account) WithStatus(s AccountStatus, reason string, now time.Time) Account {
 	a.Status.Set(s, now)
+	a.Reason = reason
 	return a.rolled(now)
 }
 

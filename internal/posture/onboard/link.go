@@ -92,5 +92,5 @@ func (s *set) unlinked(id posture.AccountID) error {
 	if err != nil {
 		return err
 	}
-	return s.tx.SaveAccount(a.WithStatus(posture.AccountDraft, s.now))
+	return s.tx.SaveAccount(a.WithStatus(posture.AccountDraft, "", s.now))
 }

@@ -1,0 +1,186 @@
+package api
+
+import (
+	"context"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/onboard"
+)
+
+type (
+	owner struct {
+		Name  string `json:"name,omitempty"`
+		Email string `json:"email,omitempty"`
+	}
+
+	// account is an account as answers show it.
+	account struct {
+		CloudAccountID    string            `json:"cloudAccountId"`
+		CloudAccountName  string            `json:"cloudAccountName"`
+		CSPProjectID      string            `json:"cspProjectId"`
+		Provider          string            `json:"provider"`
+		Environment       *string           `json:"environment,omitempty"`
+		OwnerInfo         *owner            `json:"ownerInfo,omitempty"`
+		AccountStatus     status            `json:"accountStatus"`
+		EventStreamStatus status            `json:"eventStreamStatus"`
+		RollupStatus      status            `json:"rollupStatus"`
+		Properties        []property        `json:"properties"`
+		Tags              map[string]string `json:"tags"`
+		ETag              string            `json:"eTag"`
+		CreatedTime       httpapi.Time      `json:"createdTime"`
+		LastUpdateTime    httpapi.Time      `json:"lastUpdateTime"`
+	}
+
+	// accountBody is what callers say of an account.
+	accountBody struct {
+		CloudAccountName string                              `json:"cloudAccountName"`
+		CSPProjectID     *string                             `json:"cspProjectId"`
+		Provider         string                              `json:"provider"`
+		Environment      httpapi.Optional[string]            `json:"environment"`
+		OwnerInfo        httpapi.Optional[owner]             `json:"ownerInfo"`
+		Properties       *[]property                         `json:"properties"`
+		Tags             httpapi.Optional[map[string]string] `json:"tags"`
+	}
+
+	accountPath struct {
+		Provider  string `path:"provider"` // empty in the paths without it
+		AccountID string `path:"cloud_account_id"`
+	}
+	addAccountIn struct {
+		providerPath
+		accountBody
+	}
+	putAccountIn struct {
+		accountPath
+		accountBody
+		IfMatch string `header:"If-Match"`
+	}
+	deleteAccountIn struct {
+		accountPath
+		IfMatch string `header:"If-Match"`
+	}
+)
+
+func accountOf(a posture.Account) account {
+	w := account{
+		CloudAccountID: string(a.ID), CloudAccountName: a.Name, CSPProjectID: a.CSPProjectID, Provider: string(a.Provider),
+		Environment: a.Environment, AccountStatus: statusOf(a.Status), EventStreamStatus: statusOf(a.Stream), RollupStatus: statusOf(a.Rollup),
+		Properties: httpapi.Each(a.Properties, propertyOf), Tags: a.Tags, ETag: a.ETag,
+		CreatedTime: httpapi.Time{Time: a.Created}, LastUpdateTime: httpapi.Time{Time: a.Updated},
+	}
+	w.AccountStatus.Reason = a.Reason
+	if w.Tags == nil {
+		w.Tags = map[string]string{}
+	}
+	if a.Owner != nil {
+		w.OwnerInfo = (*owner)(a.Owner)
+	}
+	return w
+}
+
+// spec returns what the body says of an account.
+func (b accountBody) spec() (posture.AccountSpec, error) {
+	s := posture.AccountSpec{Name: b.CloudAccountName}
+	if b.CSPProjectID != nil {
+		s.CSPProjectID = posture.Give(*b.CSPProjectID)
+	}
+	if b.Environment.Sent {
+		s.Environment = posture.Give[*string](nil)
+		if b.Environment.Set() {
+			s.Environment.Value = &b.Environment.Value
+		}
+	}
+	if b.OwnerInfo.Sent {
+		s.Owner = posture.Give[*posture.Owner](nil)
+		if b.OwnerInfo.Set() {
+			s.Owner.Value = (*posture.Owner)(&b.OwnerInfo.Value)
+		}
+	}
+	if b.Tags.Sent {
+		s.Tags = posture.Give(b.Tags.Value)
+	}
+	if b.Properties != nil {
+		ps, err := givenProperties(*b.Properties)
+		if err != nil {
+			return s, err
+		}
+		s.Properties = posture.Give(ps)
+	}
+	return s, nil
+}
+
+// apply applies a change of one account.
+func (a *API) applyAccount(ctx context.Context, p posture.Provider, c onboard.AccountChange) (posture.Account, error) {
+	done, err := a.Onboarding.Apply(ctx, a.Org(ctx), onboard.Changes{Provider: p, Accounts: []onboard.AccountChange{c}})
+	return one(done.Accounts, err)
+}
+
+func (a *API) addAccount(ctx context.Context, in addAccountIn) (httpapi.Reply, error) {
+	p, err := in.provider()
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if err := sameProvider(p, in.accountBody.Provider); err != nil {
+		return httpapi.Reply{}, err
+	}
+	spec, err := in.spec()
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	done, err := a.applyAccount(ctx, p, onboard.AccountChange{Action: onboard.Post, Spec: spec})
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return httpapi.Created("/v1/providers/"+string(p)+"/cloud-accounts/"+string(done.ID), done.ETag, accountOf(done)), nil
+}
+
+// find returns the account that a path names. A provider in the path that is not
+// the account's makes it another path.
+func (a *API) find(ctx context.Context, in accountPath) (posture.Account, error) {
+	found, err := a.Store.Account(ctx, a.Org(ctx), posture.AccountID(in.AccountID))
+	if err != nil {
+		return found, err
+	}
+	if in.Provider != "" {
+		if p, ok := posture.ParseProvider(in.Provider); !ok || p != found.Provider {
+			return found, fault.New(fault.NotFound, "cloud account %q was not found", in.AccountID)
+		}
+	}
+	return found, nil
+}
+
+func (a *API) getAccount(ctx context.Context, in accountPath) (httpapi.Reply, error) {
+	found, err := a.find(ctx, in)
+	return httpapi.Tagged(found.ETag, accountOf(found)), err
+}
+
+func (a *API) putAccount(ctx context.Context, in putAccountIn) (httpapi.Reply, error) {
+	found, err := a.find(ctx, in.accountPath)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if err := sameProvider(found.Provider, in.accountBody.Provider); err != nil {
+		return httpapi.Reply{}, err
+	}
+	spec, err := in.spec()
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	done, err := a.applyAccount(ctx, found.Provider, onboard.AccountChange{
+		Action: onboard.Put, ID: found.ID, Spec: spec, IfMatch: version(in.IfMatch),
+	})
+	return httpapi.Tagged(done.ETag, accountOf(done)), err
+}
+
+func (a *API) deleteAccount(ctx context.Context, in deleteAccountIn) (account, error) {
+	found, err := a.find(ctx, in.accountPath)
+	if err != nil {
+		return account{}, err
+	}
+	done, err := a.applyAccount(ctx, found.Provider, onboard.AccountChange{
+		Action: onboard.Delete, ID: found.ID, IfMatch: version(in.IfMatch),
+	})
+	return accountOf(done), err
+}

@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+)
+
+type (
+	accountFilters struct {
+		Providers           []string            `json:"providers"`
+		AccountStatuses     []string            `json:"accountStatuses"`
+		RollupStatuses      []string            `json:"rollupStatuses"`
+		EventStreamStatuses []string            `json:"eventStreamStatuses"`
+		CloudAccountIDs     []string            `json:"cloudAccountIds"`
+		Environments        []string            `json:"environments"`
+		Tags                map[string]tagMatch `json:"tags"`
+	}
+
+	// tagMatch takes one value of a tag or several.
+	tagMatch = httpapi.OneOrMany[string]
+
+	accountQuery struct {
+		Filters        accountFilters `json:"filters"`
+		GetCredentials bool           `json:"getCredentials"`
+		Pagination     *pagination    `json:"paginationInfo"`
+	}
+	relationshipRef struct {
+		CloudAccountID string `json:"cloudAccountId"`
+		CredentialID   string `json:"credentialId"`
+	}
+	accountPage struct {
+		TotalCount        int                `json:"totalCount"`
+		CloudAccounts     []account          `json:"cloudAccounts"`
+		Credentials       *[]credential      `json:"credentials,omitempty"`
+		Relationships     *[]relationshipRef `json:"relationships,omitempty"`
+		ContinuationToken string             `json:"continuationToken,omitempty"`
+	}
+)
+
+func (f accountFilters) filter() (posture.AccountFilter, error) {
+	var bad []fault.Detail
+	out := posture.AccountFilter{
+		Providers:    known("filters.providers", f.Providers, posture.Providers, &bad),
+		Statuses:     known("filters.accountStatuses", f.AccountStatuses, posture.AccountStatuses, &bad),
+		Rollups:      known("filters.rollupStatuses", f.RollupStatuses, posture.RollupStatuses, &bad),
+		Streams:      known("filters.eventStreamStatuses", f.EventStreamStatuses, posture.StreamStatuses, &bad),
+		IDs:          f.CloudAccountIDs,
+		Environments: f.Environments,
+	}
+	if len(f.Tags) > 0 {
+		out.Tags = map[string][]string{}
+		for name, values := range f.Tags {
+			out.Tags[name] = values
+		}
+	}
+	if len(bad) > 0 {
+		return out, fault.Fields(bad...)
+	}
+	return out, nil
+}
+
+func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, error) {
+	filter, err := in.Filters.filter()
+	if err != nil {
+		return accountPage{}, err
+	}
+	purpose := purpose("cloud-accounts", in.Filters)
+	want, err := a.page(ctx, in.Pagination, 0, purpose)
+	if err != nil {
+		return accountPage{}, err
+	}
+	found, total, err := a.Store.Accounts(ctx, a.Org(ctx), filter, want)
+	if err != nil {
+		return accountPage{}, err
+	}
+	out := accountPage{TotalCount: total, CloudAccounts: httpapi.Each(found, accountOf)}
+	if len(found) > 0 {
+		out.ContinuationToken, err = a.next(ctx, want, len(found), string(found[len(found)-1].ID), purpose)
+		if err != nil {
+			return accountPage{}, err
+		}
+	}
+	if in.GetCredentials {
+		err = a.addCredentials(ctx, &out, found, filter.Providers)
+	}
+	return out, err
+}
+
+// addCredentials puts the credentials of the providers asked for, and the links
+// of the accounts found, beside them.
+func (a *API) addCredentials(ctx context.Context, out *accountPage, found []posture.Account, ps []posture.Provider) error {
+	creds, _, err := a.Store.Credentials(ctx, a.Org(ctx), ps, posture.Page{})
+	if err != nil {
+		return err
+	}
+	wire := httpapi.Each(creds, credentialOf)
+	refs := []relationshipRef{}
+	out.Credentials, out.Relationships = &wire, &refs
+	links, err := a.Store.Links(ctx, a.Org(ctx), nil)
+	if err != nil {
+		return err
+	}
+	shown := map[posture.AccountID]bool{}
+	for _, acc := range found {
+		shown[acc.ID] = true
+	}
+	for _, l := range links {
+		if shown[l.Account] {
+			refs = append(refs, relationshipRef{string(l.Account), string(l.Credential)})
+		}
+	}
+	return nil
+}
+
+// known reads filter values in any case. A value that cannot be is an error, so
+// that a misspelt filter does not look like an empty answer.
+func known[T ~string](path string, values []string, set []T, bad *[]fault.Detail) []T {
+	out := make([]T, 0, len(values))
+	for i, v := range values {
+		ok := false
+		for _, s := range set {
+			if strings.EqualFold(v, string(s)) {
+				out, ok = append(out, s), true
+			}
+		}
+		if !ok {
+			*bad = append(*bad, fault.Detail{Path: index(path, i), Message: "must be one of " + join(set)})
+		}
+	}
+	return out
+}

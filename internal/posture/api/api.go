@@ -1,0 +1,116 @@
+// Package api is the HTTP face of the posture server. Each file is one kind of
+// thing: its wire types, then its handlers.
+package api
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/onboard"
+)
+
+// Document is the OpenAPI document that the routes must match.
+//
+//go:embed openapi.yaml
+var Document []byte
+
+// The roles that routes ask for.
+const (
+	viewer = "viewer"
+	admin  = "admin"
+)
+
+// Cursors makes continuation tokens that only the caller's organisation can use,
+// and only for the query they were made for.
+type Cursors interface {
+	Seal(org, purpose string, payload []byte) (string, error)
+	Open(org, purpose, token string) ([]byte, error)
+}
+
+// API answers requests.
+type API struct {
+	Org        func(context.Context) posture.OrgID // whose data the caller sees
+	Onboarding *onboard.Service
+	Store      posture.OnboardingStore
+	Cloud      posture.Cloud
+	Cursors    Cursors
+}
+
+// Routes lists everything this package answers to, and the role each asks for.
+func (a *API) Routes() []httpapi.Route {
+	large := httpapi.Limits{Body: httpapi.LargeBody}
+	return []httpapi.Route{
+		{Pattern: "POST /v1/cloud-accounts/query", Need: viewer, Operation: "queryCloudAccounts", Safe: true, Handler: httpapi.JSON(a.queryAccounts)},
+		{Pattern: "POST /v1/providers/{provider}/cloud-accounts", Need: admin, Operation: "addCloudAccount", Handler: httpapi.JSON(a.addAccount)},
+		{Pattern: "GET /v1/providers/{provider}/cloud-accounts/{cloud_account_id}", Need: viewer, Operation: "getProviderCloudAccount", Handler: httpapi.JSON(a.getAccount)},
+		{Pattern: "PUT /v1/providers/{provider}/cloud-accounts/{cloud_account_id}", Need: admin, Operation: "updateProviderCloudAccount", Handler: httpapi.JSON(a.putAccount)},
+		{Pattern: "DELETE /v1/providers/{provider}/cloud-accounts/{cloud_account_id}", Need: admin, Operation: "deleteCloudAccount", Handler: httpapi.JSON(a.deleteAccount)},
+		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}", Need: viewer, Operation: "getCloudAccount", Handler: httpapi.JSON(a.getAccount)},
+		{Pattern: "PUT /v1/cloud-accounts/{cloud_account_id}", Need: admin, Operation: "updateCloudAccount", Handler: httpapi.JSON(a.putAccount)},
+
+		{Pattern: "POST /v1/cloud-credentials/query", Need: viewer, Operation: "queryCloudCredentials", Safe: true, Handler: httpapi.JSON(a.queryCredentials)},
+		{Pattern: "POST /v1/providers/{provider}/cloud-credentials", Need: admin, Operation: "addCloudCredential", Handler: httpapi.JSON(a.addCredential)},
+		{Pattern: "GET /v1/providers/{provider}/cloud-credentials/{credential_id}", Need: viewer, Operation: "getCloudCredential", Handler: httpapi.JSON(a.getCredential)},
+		{Pattern: "PUT /v1/providers/{provider}/cloud-credentials/{credential_id}", Need: admin, Operation: "updateCloudCredential", Handler: httpapi.JSON(a.putCredential)},
+		{Pattern: "DELETE /v1/providers/{provider}/cloud-credentials/{credential_id}", Need: admin, Operation: "deleteCloudCredential", Handler: httpapi.JSON(a.deleteCredential)},
+
+		{Pattern: "POST /v1/providers/{provider}/account-credential-relationship", Need: admin, Operation: "addRelationship", Handler: httpapi.JSON(a.addLink)},
+		{Pattern: "DELETE /v1/providers/{provider}/account-credential-relationship/{pair}", Need: admin, Operation: "deleteRelationship", Handler: httpapi.JSON(a.deleteLink)},
+		{Pattern: "DELETE /v1/providers/{provider}/{pair}", Need: admin, Operation: "deleteRelationshipByPair", Handler: httpapi.JSON(a.deleteLink)},
+
+		{Pattern: "POST /v1/cloud-accounts/bulk-update", Need: admin, Operation: "bulkUpdate", Limits: large, Handler: httpapi.JSON(a.bulkUpdate)},
+		{Pattern: "POST /v1/cloud-accounts/gcp-discovery-task", Need: admin, Operation: "discoverProjects", Safe: true, Handler: httpapi.JSON(a.discover)},
+	}
+}
+
+// providerPath is the provider of a path.
+type providerPath struct {
+	Provider string `path:"provider"`
+}
+
+// provider returns the provider that the path names. One that does not exist is
+// a path that does not exist.
+func (p providerPath) provider() (posture.Provider, error) {
+	v, ok := posture.ParseProvider(p.Provider)
+	if !ok {
+		return "", fault.New(fault.NotFound, "there is no provider %q", p.Provider)
+	}
+	return v, nil
+}
+
+// sameProvider refuses a body whose provider is not that of the path.
+func sameProvider(path posture.Provider, body string) error {
+	if body == "" || strings.EqualFold(body, string(path)) {
+		return nil
+	}
+	return fault.Field("provider", "must be %q, as in the path", path)
+}
+
+// version reads the entity tag of an If-Match header.
+func version(ifMatch string) string {
+	return strings.Trim(strings.TrimPrefix(strings.TrimSpace(ifMatch), "W/"), `"`)
+}
+
+// one returns the single record that a set of one changed, or its fault.
+func one[T any](records []T, err error) (T, error) {
+	if err != nil {
+		var zero T
+		return zero, onboard.Cause(err)
+	}
+	return records[0], nil
+}
+
+// status is a status value on the wire.
+type status struct {
+	Value          string       `json:"value"`
+	LastUpdateTime httpapi.Time `json:"lastUpdateTime"`
+	Reason         string       `json:"reason,omitempty"`
+}
+
+func statusOf[T ~string](s posture.Stamped[T]) status {
+	return status{Value: string(s.Value), LastUpdateTime: httpapi.Time{Time: s.Since}}
+}

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/onboard"
+)
+
+type (
+	// credential is a credential as answers show it: without its secrets, which
+	// package posture keeps apart.
+	credential struct {
+		CredentialID   string       `json:"credentialId"`
+		CredentialType string       `json:"credentialType"`
+		Provider       string       `json:"provider"`
+		Properties     []property   `json:"properties"`
+		ETag           string       `json:"eTag"`
+		CreatedTime    httpapi.Time `json:"createdTime"`
+		LastUpdateTime httpapi.Time `json:"lastUpdateTime"`
+	}
+	credentialBody struct {
+		CredentialType string     `json:"credentialType" enum:"collection"`
+		Provider       string     `json:"provider"`
+		Properties     []property `json:"properties"`
+	}
+	credentialPath struct {
+		providerPath
+		CredentialID string `path:"credential_id"`
+	}
+	addCredentialIn struct {
+		providerPath
+		credentialBody
+	}
+	putCredentialIn struct {
+		credentialPath
+		credentialBody
+		IfMatch string `header:"If-Match"`
+	}
+	deleteCredentialIn struct {
+		credentialPath
+		IfMatch string `header:"If-Match"`
+	}
+	credentialQuery struct {
+		Filters struct {
+			Providers []string `json:"providers"`
+		} `json:"filters"`
+		Pagination *pagination `json:"paginationInfo"`
+	}
+	credentialPage struct {
+		TotalCount        int          `json:"totalCount"`
+		Credentials       []credential `json:"credentials"`
+		ContinuationToken string       `json:"continuationToken,omitempty"`
+	}
+)
+
+func credentialOf(c posture.Credential) credential {
+	return credential{
+		CredentialID: string(c.ID), CredentialType: posture.CredentialCollection, Provider: string(c.Provider),
+		Properties: httpapi.Each(c.Properties, propertyOf), ETag: c.ETag,
+		CreatedTime: httpapi.Time{Time: c.Created}, LastUpdateTime: httpapi.Time{Time: c.Updated},
+	}
+}
+
+func (b credentialBody) properties(p posture.Provider) ([]posture.Property, error) {
+	if err := sameProvider(p, b.Provider); err != nil {
+		return nil, err
+	}
+	return givenProperties(b.Properties)
+}
+
+func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credentialPage, error) {
+	var bad []fault.Detail
+	providers := known("filters.providers", in.Filters.Providers, posture.Providers, &bad)
+	if len(bad) > 0 {
+		return credentialPage{}, fault.Fields(bad...)
+	}
+	purpose := purpose("cloud-credentials", in.Filters)
+	want, err := a.page(ctx, in.Pagination, 0, purpose)
+	if err != nil {
+		return credentialPage{}, err
+	}
+	found, total, err := a.Store.Credentials(ctx, a.Org(ctx), providers, want)
+	if err != nil {
+		return credentialPage{}, err
+	}
+	out := credentialPage{TotalCount: total, Credentials: httpapi.Each(found, credentialOf)}
+	if len(found) > 0 {
+		out.ContinuationToken, err = a.next(ctx, want, len(found), string(found[len(found)-1].ID), purpose)
+	}
+	return out, err
+}
+
+// applyCredential applies a change of one credential.
+func (a *API) applyCredential(ctx context.Context, p posture.Provider, c onboard.CredentialChange) (posture.Credential, error) {
+	done, err := a.Onboarding.Apply(ctx, a.Org(ctx), onboard.Changes{Provider: p, Credentials: []onboard.CredentialChange{c}})
+	return one(done.Credentials, err)
+}
+
+func (a *API) addCredential(ctx context.Context, in addCredentialIn) (httpapi.Reply, error) {
+	p, err := in.provider()
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	ps, err := in.properties(p)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{Action: onboard.Post, Properties: ps})
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return httpapi.Created("/v1/providers/"+string(p)+"/cloud-credentials/"+string(done.ID), done.ETag, credentialOf(done)), nil
+}
+
+func (a *API) getCredential(ctx context.Context, in credentialPath) (httpapi.Reply, error) {
+	found, err := a.Store.Credential(ctx, a.Org(ctx), posture.CredentialID(in.CredentialID))
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if p, err := in.provider(); err != nil || p != found.Provider {
+		return httpapi.Reply{}, fault.New(fault.NotFound, "credential %q was not found", in.CredentialID)
+	}
+	return httpapi.Tagged(found.ETag, credentialOf(found)), nil
+}
+
+func (a *API) putCredential(ctx context.Context, in putCredentialIn) (httpapi.Reply, error) {
+	p, err := in.provider()
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	ps, err := in.properties(p)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{
+		Action: onboard.Put, ID: posture.CredentialID(in.CredentialID), Properties: ps, IfMatch: version(in.IfMatch),
+	})
+	return httpapi.Tagged(done.ETag, credentialOf(done)), err
+}
+
+func (a *API) deleteCredential(ctx context.Context, in deleteCredentialIn) (credential, error) {
+	p, err := in.provider()
+	if err != nil {
+		return credential{}, err
+	}
+	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{
+		Action: onboard.Delete, ID: posture.CredentialID(in.CredentialID), IfMatch: version(in.IfMatch),
+	})
+	return credentialOf(done), err
+}

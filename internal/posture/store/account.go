@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+const accountColumns = `id, provider, name, csp_project_id, environment, owner, properties, tags,
+	status, status_since, reason, stream, stream_since, stream_seen, rollup, rollup_since, last_run, etag, created, updated`
+
+func scanAccount(r sqldb.Row) (posture.Account, error) {
+	var (
+		a                      posture.Account
+		owner                  *string
+		properties, tags       string
+		status, stream, rollup int64
+		created, updated       int64
+	)
+	err := r.Scan(&a.ID, &a.Provider, &a.Name, &a.CSPProjectID, &a.Environment, &owner, &properties, &tags,
+		&a.Status.Value, &status, &a.Reason, &a.Stream.Value, &stream, &a.StreamSeen, &a.Rollup.Value, &rollup, &a.LastRun,
+		&a.ETag, &created, &updated)
+	if err != nil {
+		return a, err
+	}
+	a.Status.Since, a.Stream.Since, a.Rollup.Since = sqldb.Time(status), sqldb.Time(stream), sqldb.Time(rollup)
+	a.Created, a.Updated = sqldb.Time(created), sqldb.Time(updated)
+	if owner != nil {
+		a.Owner = new(posture.Owner)
+		if err := fromJSON(*owner, a.Owner); err != nil {
+			return a, err
+		}
+	}
+	if err := fromJSON(properties, &a.Properties); err != nil {
+		return a, err
+	}
+	return a, fromJSON(tags, &a.Tags)
+}
+
+// accountValues returns the columns of an account after org, in their order.
+func accountValues(org posture.OrgID, a posture.Account) []any {
+	var owner *string
+	if a.Owner != nil {
+		text := toJSON(a.Owner)
+		owner = &text
+	}
+	return []any{
+		org, a.ID, a.Provider, a.Name, a.CSPProjectID, a.Environment, owner, toJSON(a.Properties), toJSON(a.Tags), a.Root(),
+		a.Status.Value, sqldb.Millis(a.Status.Since), a.Reason, a.Stream.Value, sqldb.Millis(a.Stream.Since), a.StreamSeen,
+		a.Rollup.Value, sqldb.Millis(a.Rollup.Since), a.LastRun, a.ETag, sqldb.Millis(a.Created), sqldb.Millis(a.Updated),
+	}
+}
+
+// Account implements [posture.OnboardingStore].
+func (s *Store) Account(ctx context.Context, org posture.OrgID, id posture.AccountID) (a posture.Account, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		a, err = account(tx, org, id)
+		return err
+	})
+	return a, err
+}
+
+func account(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) (posture.Account, error) {
+	a, err := sqldb.QueryOne(tx, scanAccount, `
+		SELECT `+accountColumns+`
+		FROM account
+		WHERE org = $1 AND id = $2`, org, id)
+	return a, missing(err, "cloud account %q was not found", id)
+}
+
+// Accounts implements [posture.OnboardingStore].
+func (s *Store) Accounts(ctx context.Context, org posture.OrgID, f posture.AccountFilter, p posture.Page) (page []posture.Account, total int, err error) {
+	where, args := accountWhere(org, f)
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		if len(f.Tags) > 0 { // tags are text to the database: they are looked at here
+			page, total, err = s.taggedAccounts(tx, where, args, f, p)
+			return err
+		}
+		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM account WHERE `+where, args...)
+		if err != nil {
+			return err
+		}
+		page, err = sqldb.Query(tx, scanAccount, pageOf(`SELECT `+accountColumns+` FROM account WHERE `+where, "id", &args, p), args...)
+		return err
+	})
+	return page, total, err
+}
+
+func (s *Store) taggedAccounts(tx *sqldb.Tx, where string, args []any, f posture.AccountFilter, p posture.Page) (page []posture.Account, total int, err error) {
+	page = []posture.Account{}
+	for a, err := range sqldb.Each(tx, scanAccount, `SELECT `+accountColumns+` FROM account WHERE `+where+` ORDER BY id`, args...) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if !f.Matches(a) {
+			continue
+		}
+		total++
+		if string(a.ID) > p.After && (p.Size == 0 || len(page) < p.Size) {
+			page = append(page, a)
+		}
+	}
+	return page, total, nil
+}
+
+// accountWhere writes the part of a filter that the database can answer.
+func accountWhere(org posture.OrgID, f posture.AccountFilter) (string, []any) {
+	args := []any{org}
+	terms := []string{"org = $1"}
+	for _, in := range []struct {
+		column string
+		values []string
+	}{
+		{"provider", texts(f.Providers)},
+		{"status", texts(f.Statuses)},
+		{"rollup", texts(f.Rollups)},
+		{"stream", texts(f.Streams)},
+		{"lower(id)", lowered(f.IDs)},
+		{"lower(coalesce(environment, ''))", lowered(f.Environments)},
+	} {
+		if len(in.values) > 0 {
+			terms = append(terms, in.column+" IN "+sqldb.List(&args, in.values))
+		}
+	}
+	return strings.Join(terms, " AND "), args
+}
+
+func texts[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
+
+func lowered(values []string) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = strings.ToLower(v)
+	}
+	return all
+}
+
+// pageOf makes a query return one page in the order of key.
+func pageOf(text, key string, args *[]any, p posture.Page) string {
+	if p.After != "" {
+		*args = append(*args, p.After)
+		text += fmt.Sprintf(" AND %s > $%d", key, len(*args))
+	}
+	text += " ORDER BY " + key
+	if p.Size > 0 {
+		*args = append(*args, p.Size)
+		text += fmt.Sprintf(" LIMIT $%d", len(*args))
+	}
+	return text
+}
+
+// Account implements [posture.OnboardingTx].
+func (t *onboardTx) Account(id posture.AccountID) (posture.Account, error) {
+	return account(t.tx, t.org, id)
+}
+
+// Members implements [posture.OnboardingTx].
+func (t *onboardTx) Members(root posture.AccountID) (int, error) {
+	return sqldb.QueryOne(t.tx, sqldb.Scalar[int], `SELECT count(*) FROM account WHERE org = $1 AND root = $2`, t.org, root)
+}
+
+// AddAccount implements [posture.OnboardingTx].
+func (t *onboardTx) AddAccount(a posture.Account) error {
+	n, err := t.tx.Exec(`
+		INSERT INTO account (org, id, provider, name, csp_project_id, environment, owner, properties, tags, root,
+			status, status_since, reason, stream, stream_since, stream_seen, rollup, rollup_since, last_run, etag, created, updated)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+		ON CONFLICT DO NOTHING`, accountValues(t.org, a)...)
+	if err == nil && n == 0 {
+		return fault.New(fault.Conflict, "cloud account %q exists already", a.ID)
+	}
+	return err
+}
+
+// SaveAccount implements [posture.OnboardingTx].
+func (t *onboardTx) SaveAccount(a posture.Account) error {
+	n, err := t.tx.Exec(`
+		UPDATE account
+		SET provider = $3, name = $4, csp_project_id = $5, environment = $6, owner = $7, properties = $8, tags = $9, root = $10,
+			status = $11, status_since = $12, reason = $13, stream = $14, stream_since = $15, stream_seen = $16,
+			rollup = $17, rollup_since = $18, last_run = $19, etag = $20, created = $21, updated = $22
+		WHERE org = $1 AND id = $2`, accountValues(t.org, a)...)
+	if err == nil && n == 0 {
+		return fault.New(fault.NotFound, "cloud account %q was not found", a.ID)
+	}
+	return err
+}
+
+// RemoveAccount implements [posture.OnboardingTx].
+func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
+	_, err := t.tx.Exec(`DELETE FROM account WHERE org = $1 AND id = $2`, t.org, id)
+	return err
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"vigil/internal/posture"
+	"vigil/internal/secret"
+	"vigil/internal/sqldb"
+)
+
+const credentialColumns = `id, provider, properties, etag, created, updated`
+
+func scanCredential(r sqldb.Row) (posture.Credential, error) {
+	var (
+		c                posture.Credential
+		properties       string
+		created, updated int64
+	)
+	if err := r.Scan(&c.ID, &c.Provider, &properties, &c.ETag, &created, &updated); err != nil {
+		return c, err
+	}
+	c.Created, c.Updated = sqldb.Time(created), sqldb.Time(updated)
+	return c, fromJSON(properties, &c.Properties)
+}
+
+// secretCell says where a credential's secret is stored; it is sealed for that
+// place and opens nowhere else.
+func secretCell(org posture.OrgID, id posture.CredentialID, name string) secret.Cell {
+	return secret.Cell{Org: string(org), Table: "credential_secret", Row: string(id), Field: name}
+}
+
+// Credential implements [posture.OnboardingStore].
+func (s *Store) Credential(ctx context.Context, org posture.OrgID, id posture.CredentialID) (c posture.Credential, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		c, err = credential(tx, org, id)
+		return err
+	})
+	return c, err
+}
+
+func credential(tx *sqldb.Tx, org posture.OrgID, id posture.CredentialID) (posture.Credential, error) {
+	c, err := sqldb.QueryOne(tx, scanCredential, `
+		SELECT `+credentialColumns+`
+		FROM credential
+		WHERE org = $1 AND id = $2`, org, id)
+	return c, missing(err, "credential %q was not found", id)
+}
+
+// Credentials implements [posture.OnboardingStore].
+func (s *Store) Credentials(ctx context.Context, org posture.OrgID, ps []posture.Provider, p posture.Page) (page []posture.Credential, total int, err error) {
+	args := []any{org}
+	where := "org = $1"
+	if len(ps) > 0 {
+		where += " AND provider IN " + sqldb.List(&args, texts(ps))
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM credential WHERE `+where, args...)
+		if err != nil {
+			return err
+		}
+		page, err = sqldb.Query(tx, scanCredential, pageOf(`SELECT `+credentialColumns+` FROM credential WHERE `+where, "id", &args, p), args...)
+		return err
+	})
+	return page, total, err
+}
+
+// Access implements [posture.OnboardingStore].
+func (s *Store) Access(ctx context.Context, org posture.OrgID, id posture.AccountID) (a posture.Access, err error) {
+	a.Org = org
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		if a.Account, err = account(tx, org, id); err != nil {
+			return err
+		}
+		// The newest link is the one meant: a credential is changed by adding
+		// the new one and removing the old.
+		a.Credential, err = sqldb.QueryOne(tx, scanCredential, `
+			SELECT c.id, c.provider, c.properties, c.etag, c.created, c.updated
+			FROM link l
+			JOIN credential c ON c.org = l.org AND c.id = l.credential
+			WHERE l.org = $1 AND l.account = $2
+			ORDER BY l.created DESC, l.credential DESC
+			LIMIT 1`, org, id)
+		if err != nil {
+			return missing(err, "cloud account %q has no credential", id)
+		}
+		a.Secrets, err = s.secrets(ctx, tx, org, a.Credential.ID)
+		return err
+	})
+	return a, err
+}
+
+// secrets opens what a credential has sealed.
+func (s *Store) secrets(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id posture.CredentialID) (posture.Secrets, error) {
+	type row struct {
+		name   string
+		sealed []byte
+	}
+	rows, err := sqldb.Query(tx, func(r sqldb.Row) (v row, err error) {
+		err = r.Scan(&v.name, &v.sealed)
+		return v, err
+	}, `SELECT name, sealed FROM credential_secret WHERE org = $1 AND credential = $2`, org, id)
+	if err != nil {
+		return nil, err
+	}
+	all := posture.Secrets{}
+	for _, v := range rows {
+		plain, err := s.box.Open(ctx, secretCell(org, id, v.name), v.sealed)
+		if err != nil {
+			return nil, err
+		}
+		all[v.name] = string(plain)
+	}
+	return all, nil
+}
+
+// Credential implements [posture.OnboardingTx].
+func (t *onboardTx) Credential(id posture.CredentialID) (posture.Credential, posture.Secrets, error) {
+	c, err := credential(t.tx, t.org, id)
+	if err != nil {
+		return c, nil, err
+	}
+	secrets, err := t.store.secrets(t.tx.Context(), t.tx, t.org, id)
+	return c, secrets, err
+}
+
+// SaveCredential implements [posture.OnboardingTx].
+func (t *onboardTx) SaveCredential(c posture.Credential, secrets posture.Secrets) error {
+	_, err := t.tx.Exec(`
+		INSERT INTO credential (org, id, provider, properties, etag, created, updated)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (org, id) DO UPDATE
+		SET properties = excluded.properties, etag = excluded.etag, updated = excluded.updated`,
+		t.org, c.ID, c.Provider, toJSON(c.Properties), c.ETag, sqldb.Millis(c.Created), sqldb.Millis(c.Updated))
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		sealed, err := t.store.box.Seal(t.tx.Context(), secretCell(t.org, c.ID, name), []byte(secrets[name]))
+		if err != nil {
+			return err
+		}
+		if _, err := t.tx.Exec(`
+			INSERT INTO credential_secret (org, credential, name, sealed)
+			VALUES ($1, $2, $3, $4)
+			ON CONFLICT (org, credential, name) DO UPDATE
+			SET sealed = excluded.sealed`, t.org, c.ID, name, sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveCredential implements [posture.OnboardingTx].
+func (t *onboardTx) RemoveCredential(id posture.CredentialID) error {
+	_, err := t.tx.Exec(`DELETE FROM credential WHERE org = $1 AND id = $2`, t.org, id)
+	return err
+}

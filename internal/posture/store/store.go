@@ -1,0 +1,73 @@
+// Package store keeps the posture server's state in SQLite or PostgreSQL.
+//
+// One SQL text serves both; package sqldb says how it is written. Secret values
+// are sealed before they reach the database and bound to the place they are
+// stored in.
+package store
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/secret"
+	"vigil/internal/sqldb"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the tables of the posture server up to date.
+func Migrate(ctx context.Context, db *sqldb.DB) error {
+	return db.Migrate(ctx, "posture", migrations)
+}
+
+// A Sealer encrypts values for one cell of the database and opens them there.
+type Sealer interface {
+	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
+}
+
+// Jobs takes the work that a change causes into the transaction of the change.
+type Jobs interface {
+	// Validate asks for an account's link to be tried.
+	Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
+}
+
+// Store implements the stores of package posture.
+type Store struct {
+	db   *sqldb.DB
+	box  Sealer
+	jobs Jobs
+}
+
+// New returns a store over a database whose tables are up to date.
+func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store { return &Store{db, box, jobs} }
+
+// toJSON encodes a value of our own, which cannot fail.
+func toJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("store: encode %T: %v", v, err))
+	}
+	return string(text)
+}
+
+// fromJSON decodes a column that toJSON wrote.
+func fromJSON(text string, into any) error {
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("decode a column into %T: %w", into, err)
+	}
+	return nil
+}
+
+// missing turns "no row" into a fault that names what is not there.
+func missing(err error, format string, args ...any) error {
+	if sqldb.Missing(err) {
+		return fault.New(fault.NotFound, format, args...)
+	}
+	return err
+}
