@@ -5,14 +5,32 @@ import (
 	"time"
 )
 
-// A Change is a status that became another one.
+// A Change is a status that became another one. A component or part that is
+// new, or gone, is no change: the inventory tells of those.
 type Change struct {
 	At      time.Time
 	Ref     Ref
 	Part    string // empty: the component itself
-	From    string // empty: there was none before
-	To      string // empty: the component or part is gone
+	From    string
+	To      string
 	Reasons []string
+}
+
+// changesOf lists the statuses that differ between two records of a component.
+func changesOf(at time.Time, before, after Record) []Change {
+	was := make(map[string]string)
+	for _, s := range before.Statuses() {
+		was[s.Part] = s.Status
+	}
+	var out []Change
+	for _, s := range after.Statuses() {
+		if from, ok := was[s.Part]; ok && from != s.Status {
+			out = append(out, Change{
+				At: at, Ref: after.Ref(), Part: s.Part, From: from, To: s.Status, Reasons: after.Fresh().Reasons,
+			})
+		}
+	}
+	return out
 }
 
 // A ChangeFilter selects changes; zero members select all.

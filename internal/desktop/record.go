@@ -7,8 +7,8 @@ type Record interface {
 	// Ref names the component.
 	Ref() Ref
 
-	// Freshness tells how old the record is and why it says what it says.
-	Freshness() Freshness
+	// Fresh tells how old the record is and why it says what it says.
+	Fresh() Freshness
 
 	// Statuses lists the record's statuses: its own, and those of its parts.
 	Statuses() []PartStatus
@@ -34,8 +34,8 @@ func fresh(at Millis, reasons ...string) Freshness {
 	return f
 }
 
-// Freshness implements [Record] for the records that embed it.
-func (f Freshness) Freshness() Freshness { return f }
+// Fresh implements [Record] for the records that embed it.
+func (f Freshness) Fresh() Freshness { return f }
 
 // A PartStatus is one status of a record. Part is empty for the status of the
 // component itself, else it names the part: a connection server, a host.

@@ -35,14 +35,3 @@ func viewReasons(views []ServerView) []string {
 	}
 	return out
 }
-
-// ownStatus returns the status in our own view, for components whose parts are
-// derived from other components' views.
-func ownStatus(views []ServerView) string {
-	for _, v := range views {
-		if v.Self {
-			return v.View.Status
-		}
-	}
-	return ""
-}

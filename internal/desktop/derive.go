@@ -1,0 +1,221 @@
+package desktop
+
+// observe takes in an observation and derives what it touches. The caller holds
+// the lock, as it does for everything in this file.
+func (b *Board) observe(o Observation) {
+	switch o.Kind {
+	case KindDomain:
+		if b.domains.observe(o) {
+			// The primary domain tells how the others relate to it.
+			b.deriveDomains()
+			b.deriveSSO()
+		}
+	case KindConnectionServer:
+		if b.servers.observe(o) {
+			b.deriveServers()
+			b.deriveSeen()
+		}
+	case KindEventDatabase:
+		b.database.observe(o)
+		b.deriveDatabase()
+	case KindGateway:
+		if b.gateways.observe(o) {
+			b.deriveGateway(o.ID)
+		}
+	case KindRDSServer:
+		if b.hosts.observe(o) {
+			b.deriveHost(o.ID)
+			b.deriveFarm(b.hosts.specs[o.ID].FarmID)
+		}
+	case KindSAMLAuthenticator:
+		if b.saml.observe(o) {
+			b.deriveSAML(o.ID)
+		}
+	case KindPodEndpoint:
+		if b.endpoints.observe(o) {
+			b.derivePod(b.podOf[o.ID])
+		}
+	case KindSSOConnector:
+		if b.sso.observe(o) {
+			b.deriveSSO()
+		}
+	case KindComposer:
+		if b.composers.observe(o) {
+			b.deriveComposer(o.ID)
+		}
+	case KindVirtualCenter:
+		if b.centers.observe(o) {
+			b.deriveCenter(o.ID)
+		}
+	}
+}
+
+func (b *Board) deriveAll() {
+	b.deriveServers()
+	b.deriveSeen()
+	b.deriveDatabase()
+	for _, id := range b.gateways.ids {
+		b.deriveGateway(id)
+	}
+	for _, id := range b.hosts.ids {
+		b.deriveHost(id)
+	}
+	for _, id := range b.farms.ids {
+		b.deriveFarm(id)
+	}
+	for _, id := range b.pods.ids {
+		b.derivePod(id)
+	}
+	b.deriveSSO()
+}
+
+// deriveSeen derives the records that tell how each connection server sees a
+// component.
+func (b *Board) deriveSeen() {
+	b.deriveDomains()
+	for _, id := range b.saml.ids {
+		b.deriveSAML(id)
+	}
+	for _, id := range b.composers.ids {
+		b.deriveComposer(id)
+	}
+	for _, id := range b.centers.ids {
+		b.deriveCenter(id)
+	}
+}
+
+func (b *Board) deriveServers() {
+	peers := make([]Peer, 0, len(b.servers.ids))
+	for _, id := range b.servers.ids {
+		peers = append(peers, Peer{b.servers.specs[id], b.servers.snaps[id]})
+	}
+	for _, p := range peers {
+		b.put(KindConnectionServer, p.Server.ID, b.inventory.Policy.ConnectionServerRecord(p, peers, b.now()))
+	}
+}
+
+func (b *Board) deriveDomains() {
+	for _, id := range b.domains.ids {
+		views := b.seenBy(b.domainView(id))
+		b.put(KindDomain, id, DomainRecord(b.domains.specs[id], b.domains.snaps[id], b.trustOf(id), views))
+	}
+}
+
+func (b *Board) deriveDatabase() {
+	var id ID
+	var snap Snapshot[EventDatabaseReading]
+	if b.inventory.EventDatabase != nil {
+		id = b.inventory.EventDatabase.ID
+		snap = b.database.snaps[id]
+	}
+	b.put(KindEventDatabase, id, b.inventory.Policy.EventDatabaseRecord(b.inventory.EventDatabase, snap))
+}
+
+func (b *Board) deriveGateway(id ID) {
+	b.put(KindGateway, id, b.inventory.Policy.GatewayRecord(b.gateways.specs[id], b.gateways.snaps[id], b.now()))
+}
+
+func (b *Board) deriveHost(id ID) {
+	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(b.hosts.specs[id], b.hosts.snaps[id], b.now()))
+}
+
+func (b *Board) deriveFarm(id ID) {
+	farm, ok := b.farms.specs[id]
+	if !ok {
+		return
+	}
+	servers := make([]RDSServerMonitor, 0, len(b.members[id]))
+	for _, member := range b.members[id] {
+		if m, ok := b.lists[KindRDSServer].entries[member].record.(RDSServerMonitor); ok {
+			servers = append(servers, m)
+		}
+	}
+	b.put(KindFarm, id, b.inventory.Policy.FarmRecord(farm, servers))
+}
+
+func (b *Board) deriveSAML(id ID) {
+	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.seenBy(b.samlView(id))))
+}
+
+func (b *Board) derivePod(id ID) {
+	snapshot := func(id ID) Snapshot[PodReading] { return b.endpoints.snaps[id] }
+	b.put(KindPod, id, b.inventory.Policy.PodRecord(b.pods.specs[id], snapshot))
+}
+
+func (b *Board) deriveSSO() {
+	for _, id := range b.sso.ids {
+		c := b.sso.specs[id]
+		b.put(KindSSOConnector, id, b.inventory.Policy.SSORecord(c, b.domainInfo(c.DomainID), b.sso.snaps[id]))
+	}
+}
+
+func (b *Board) deriveComposer(id ID) {
+	b.put(KindComposer, id, ComposerRecord(b.composers.specs[id], b.composers.snaps[id], b.seenBy(b.composerView(id))))
+}
+
+func (b *Board) deriveCenter(id ID) {
+	b.put(KindVirtualCenter, id, VirtualCenterRecord(b.centers.specs[id], b.centers.snaps[id], b.seenBy(b.centerView(id))))
+}
+
+func (b *Board) domainView(id ID) View {
+	return b.inventory.Policy.DomainView(b.domains.specs[id], b.domains.snaps[id], b.trustOf(id))
+}
+
+func (b *Board) samlView(id ID) View {
+	return b.inventory.Policy.SAMLView(b.saml.specs[id], b.saml.snaps[id], b.now())
+}
+
+func (b *Board) composerView(id ID) View {
+	return b.inventory.Policy.ComposerView(b.composers.specs[id], b.composers.snaps[id])
+}
+
+func (b *Board) centerView(id ID) View {
+	return b.inventory.Policy.VirtualCenterView(b.centers.specs[id], b.centers.snaps[id])
+}
+
+// seenBy returns how every connection server sees the component of our own
+// view. A peer that does not answer, or has not looked, sees nothing.
+func (b *Board) seenBy(own View) []ServerView {
+	out := make([]ServerView, 0, len(b.servers.ids))
+	for _, id := range b.servers.ids {
+		cs, snap := b.servers.specs[id], b.servers.snaps[id]
+		v := ServerView{ServerID: id, ServerName: cs.Name, Self: cs.Self}
+		switch {
+		case cs.Self:
+			v.View = own
+		case snap.Failing(b.inventory.Policy.FailuresBeforeDown) == nil:
+			for _, seen := range snap.Good.Health.Views {
+				if seen.Kind == own.Kind && seen.ID == own.ID {
+					v.View = seen
+				}
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// trustOf returns the trust that the primary domain holds of a domain.
+func (b *Board) trustOf(id ID) *TrustedDomain {
+	d := b.domains.specs[id]
+	d.NetBIOSName = firstOf(d.NetBIOSName, b.domains.snaps[id].Good.NetBIOSName)
+	for _, other := range b.domains.ids {
+		if b.domains.specs[other].Primary {
+			return FindTrust(d, b.domains.snaps[other].Good.Trusts)
+		}
+	}
+	return nil
+}
+
+func (b *Board) domainInfo(id ID) DomainInfo {
+	d, good := b.domains.specs[id], b.domains.snaps[id].Good
+	info := DomainInfo{
+		DNSName:     d.DNSName,
+		ID:          firstOf(d.SID, good.SID),
+		NetBIOSName: firstOf(d.NetBIOSName, good.NetBIOSName, netbiosGuess(d.DNSName)),
+	}
+	if t := b.trustOf(id); t != nil && info.ID == "" {
+		info.ID = t.SID // the directory that trusts it knows it, even while it is down
+	}
+	return info
+}

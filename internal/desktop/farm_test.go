@@ -1,0 +1,135 @@
+package desktop
+
+import (
+	"testing"
+	"time"
+)
+
+func TestStatusOfFarm(t *testing.T) {
+	t.Parallel()
+	const (
+		ok = iota
+		warning
+		failed
+		disabled
+		unmeasured
+		unprovisioned
+	)
+	server := func(kind int) RDSServerMonitor {
+		load := 10
+		beat := AgentBeat{LoadIndex: &load}
+		switch kind {
+		case warning:
+			beat.State = RDSDrainMode
+		case failed:
+			beat.State = RDSDomainFailure
+		case unmeasured:
+			beat.LoadIndex = nil
+		case unprovisioned:
+			beat.State = RDSProvisioningError
+		}
+		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, after[AgentBeat](beat), noon)
+	}
+	enabled := Farm{Enabled: true, Type: FarmManual}
+	automated := Farm{Enabled: true, Type: FarmAutomated, Source: SourceInstantClone}
+	strict := Farm{Enabled: true, Type: FarmManual, ErrorPercent: 20}
+	for _, tt := range []struct {
+		name    string
+		farm    Farm
+		servers []int
+		want    FarmStatus
+	}{
+		{"no servers", enabled, nil, FarmOK},
+		{"all is well", enabled, []int{ok, ok}, FarmOK},
+		{"disabled servers do not count", enabled, []int{ok, disabled}, FarmOK},
+		{"not even when all are", enabled, []int{disabled, disabled}, FarmOK},
+		{"a disabled farm", Farm{}, []int{failed}, FarmDisabled},
+		{"a server in warning", enabled, []int{ok, warning}, FarmWarning},
+		{"a server in error below the threshold", enabled, []int{ok, ok, failed}, FarmWarning},
+		{"errors at the threshold", enabled, []int{ok, failed}, FarmWarning},
+		{"errors above the threshold", enabled, []int{ok, failed, failed}, FarmError},
+		{"a disabled server does not dilute", enabled, []int{disabled, failed}, FarmError},
+		{"a stricter threshold", strict, []int{ok, ok, failed}, FarmError},
+		{"known and unknown loads mixed", enabled, []int{ok, unmeasured}, FarmWarning},
+		{"all loads unknown", enabled, []int{unmeasured, unmeasured}, FarmOK},
+		{"a provisioning error in an automated farm", automated, []int{ok, ok, ok, unprovisioned}, FarmError},
+		{"a provisioning error elsewhere is one error", enabled, []int{ok, ok, ok, unprovisioned}, FarmWarning},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var servers []RDSServerMonitor
+			for _, kind := range tt.servers {
+				servers = append(servers, server(kind))
+			}
+			got, reasons := policy.StatusOfFarm(tt.farm, servers)
+			if got != tt.want {
+				t.Errorf("StatusOfFarm = %s, want %s", got, tt.want)
+			}
+			if (len(reasons) == 0) != (got == FarmOK) {
+				t.Errorf("StatusOfFarm = %s with reasons %q", got, reasons)
+			}
+		})
+	}
+}
+
+func TestStateOfRDSServer(t *testing.T) {
+	t.Parallel()
+	type beat = AgentBeat
+	full, half := 100, 50
+	late := noon.Add(61 * time.Second)
+	for _, tt := range []struct {
+		name     string
+		disabled bool
+		snap     Snapshot[beat]
+		now      time.Time
+		state    RDSState
+		status   RDSStatus
+	}{
+		{"it never reported", false, after[beat](), noon, RDSWaitForAgent, RDSStatusWarning},
+		{"it reports", false, after[beat](beat{LoadIndex: &half}), noon, RDSAvailable, RDSStatusOK},
+		{"it fell silent", false, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusError},
+		{"it came back", false, after[beat](beat{}, beat{}), noon, RDSAvailable, RDSStatusOK},
+		{"disabled with sessions", true, after[beat](beat{SessionCount: 2}), noon, RDSDisableInProgress, RDSStatusDisabled},
+		{"disabled without sessions", true, after[beat](beat{}), noon, RDSDisabled, RDSStatusDisabled},
+		{"disabled and silent", true, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusDisabled},
+		{"disabled with a problem", true, after[beat](beat{State: RDSInvalidIP}), noon, RDSInvalidIP, RDSStatusDisabled},
+		{"its load is full", false, after[beat](beat{LoadIndex: &full}), noon, RDSAvailable, RDSStatusWarning},
+		{"a state we do not know", false, after[beat](beat{State: "DANCING"}), noon, RDSUnknown, RDSStatusWarning},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := policy.RDSServerRecord(RDSServer{Enabled: !tt.disabled}, tt.snap, tt.now)
+			if got.Details.State != tt.state || got.Status != tt.status {
+				t.Errorf("state = %s %s, want %s %s", got.Details.State, got.Status, tt.state, tt.status)
+			}
+			if got.Status != RDSStatusOK && len(got.Reasons) == 0 {
+				t.Errorf("status %s has no reason", got.Status)
+			}
+		})
+	}
+}
+
+func TestEveryReportedStateIsShown(t *testing.T) {
+	t.Parallel()
+	for state, status := range grades {
+		got := policy.RDSServerRecord(RDSServer{Enabled: true}, after[AgentBeat](AgentBeat{State: state}), noon)
+		if got.Details.State != state || got.Status != status {
+			t.Errorf("an agent that reports %s is shown as %s %s, want %s", state, got.Details.State, got.Status, status)
+		}
+	}
+	if len(grades) != 27 {
+		t.Errorf("there are %d states, the API document has 27", len(grades))
+	}
+}
+
+func TestLoadPreference(t *testing.T) {
+	t.Parallel()
+	for load, want := range map[int]LoadPreference{
+		0: LoadLight, 50: LoadLight, 51: LoadNormal, 75: LoadNormal, 76: LoadHeavy, 94: LoadHeavy, 95: LoadBlock, 100: LoadBlock,
+	} {
+		if got := PreferenceOf(&load); got != want {
+			t.Errorf("PreferenceOf(%d) = %s, want %s", load, got, want)
+		}
+	}
+	if got := PreferenceOf(nil); got != LoadUnknown {
+		t.Errorf("PreferenceOf(nil) = %s, want UNKNOWN", got)
+	}
+}

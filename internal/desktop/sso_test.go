@@ -1,0 +1,75 @@
+package desktop
+
+import (
+	"testing"
+	"time"
+)
+
+func TestStatusOfSSOConnector(t *testing.T) {
+	t.Parallel()
+	type reading = SSOReading
+	ok, warn, bad := SSOPart{Status: SSOOK}, SSOPart{Status: SSOWarn, Reasons: []string{"meh"}}, SSOPart{Status: SSOError, Reasons: []string{"ugh"}}
+	good := func(change func(*reading)) reading {
+		r := reading{ok, ok, ok, ok, []SSOPart{ok, ok}}
+		change(&r)
+		return r
+	}
+	for _, tt := range []struct {
+		name string
+		snap Snapshot[reading]
+		want SSOStatus
+	}{
+		{"nobody has looked", after[reading](), SSOError},
+		{"all is well", after[reading](good(func(*reading) {})), SSOOK},
+		{"the directory does not answer", after[reading](Unreachable), SSOError},
+		{"the domain fails", after[reading](good(func(r *reading) { r.Domain = bad })), SSOError},
+		{"the template is not optimal", after[reading](good(func(r *reading) { r.Template = warn })), SSOWarn},
+		{"the template is gone", after[reading](good(func(r *reading) { r.Template = bad })), SSOError},
+		{"one enrollment server is left", after[reading](good(func(r *reading) { r.Primary = bad })), SSOWarn},
+		{"no enrollment server is left", after[reading](good(func(r *reading) { r.Primary, r.Secondary = bad, bad })), SSOError},
+		{"one certificate server is left", after[reading](good(func(r *reading) { r.CertificateServers[0] = bad })), SSOWarn},
+		{"a certificate server is about to end", after[reading](good(func(r *reading) { r.CertificateServers[0] = warn })), SSOWarn},
+		{"no certificate server is left", after[reading](good(func(r *reading) { r.CertificateServers = []SSOPart{bad} })), SSOError},
+		{"there is no certificate server", after[reading](good(func(r *reading) { r.CertificateServers = nil })), SSOError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := policy.SSORecord(SSOConnector{Secondary: &EnrollmentServer{}}, DomainInfo{}, tt.snap)
+			if got.Status != tt.want {
+				t.Errorf("status = %s, want %s", got.Status, tt.want)
+			}
+			if (got.Status == SSOOK) != (len(got.Reasons) == 0) {
+				t.Errorf("status = %s with reasons %q", got.Status, got.Reasons)
+			}
+		})
+	}
+}
+
+func TestStatusOfSAMLAuthenticator(t *testing.T) {
+	t.Parallel()
+	type reading = SAMLReading
+	certificate := func(left time.Duration) *Certificate { return &Certificate{ValidTo: MillisOf(noon.Add(left))} }
+	const year, week = 365 * 24 * time.Hour, 7 * 24 * time.Hour
+	pinned := after[reading](reading{Signing: certificate(year)})
+	pinned.Certificate = &Certificate{Accepted: true}
+	for _, tt := range []struct {
+		name string
+		snap Snapshot[reading]
+		want SAMLStatus
+	}{
+		{"nobody has looked", after[reading](), SAMLUnknown},
+		{"all is well", after[reading](reading{Signing: certificate(year)}), SAMLOK},
+		{"it does not answer", after[reading](Unreachable), SAMLError},
+		{"its signing certificate ends soon", after[reading](reading{Signing: certificate(week)}), SAMLWarn},
+		{"its signing certificate has ended", after[reading](reading{Signing: certificate(-week)}), SAMLError},
+		{"it has none", after[reading](reading{}), SAMLError},
+		{"its metadata ends soon", after[reading](reading{Signing: certificate(year), ValidUntil: noon.Add(week)}), SAMLWarn},
+		{"its metadata has ended", after[reading](reading{Signing: certificate(year), ValidUntil: noon}), SAMLError},
+		{"it is known by its thumbprint only", pinned, SAMLWarn},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := policy.SAMLView(SAMLAuthenticator{}, tt.snap, noon).Status; got != string(tt.want) {
+				t.Errorf("status = %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
