@@ -14,7 +14,10 @@ func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
 	if kind := KindOf(a); kind&accept == 0 {
 		return nil, p.wrongKind(a, kind, accept, of, at)
 	}
-	return a, nil
+	if accept&KindMap != 0 { // any value may stand here
+		err = p.countValue(a)
+	}
+	return a, err
 }
 
 func (p *parser) readArgument(accept Kind, of string) (Arg, *Error) {
@@ -112,7 +115,7 @@ func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
 	}
 	p.inner--
 	if p.tok.kind != ')' {
-		return nil, p.unexpected("after the value of "+t.Name+"()", ")")
+		return nil, p.unexpected("after the value of "+t.Name+"()", `")"`)
 	}
 	return &CardinalityValue{Span: Span{t.Pos, p.advance().End}, Cardinality: t.Name, Value: v}, nil
 }
@@ -183,7 +186,7 @@ func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
 		return &Token{Span: p.advance().Span, Enum: t.enum, Name: t.name}, nil // refused by the caller
 	case w.step != nil || w.predicate != nil:
 		p.advance()
-		return nil, p.unexpected("after "+name, "(")
+		return nil, p.unexpected("after "+name, `"("`)
 	}
 	return nil, p.unknownWord(name, accept, of)
 }

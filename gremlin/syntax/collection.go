@@ -1,6 +1,9 @@
 package syntax
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // bracketed reads a list or a map.
 func (p *parser) bracketed() (Arg, *Error) {
@@ -52,7 +55,7 @@ func (p *parser) items(closing tokenKind) ([]Arg, *Error) {
 	for p.tok.kind != closing {
 		if len(items) > 0 {
 			if p.tok.kind != ',' {
-				return nil, p.unexpected("between items", ", or "+string(rune(closing)))
+				return nil, p.unexpected("between items", `"," or `+strconv.Quote(string(rune(closing))))
 			}
 			p.advance()
 		}
@@ -68,7 +71,7 @@ func (p *parser) items(closing tokenKind) ([]Arg, *Error) {
 func (p *parser) emptyMap(start Pos) (Arg, *Error) {
 	p.advance()
 	if p.tok.kind != ']' {
-		return nil, p.unexpected("in an empty map", "]")
+		return nil, p.unexpected("in an empty map", `"]"`)
 	}
 	return &Map{Span: Span{start, p.tok.End}}, nil
 }
@@ -105,7 +108,7 @@ func (p *parser) mapEntries(start Pos) (Arg, *Error) {
 	for p.tok.kind != ']' {
 		if len(m.Entries) > 0 {
 			if p.tok.kind != ',' {
-				return nil, p.unexpected("between entries of a map", ", or ]")
+				return nil, p.unexpected("between entries of a map", `"," or "]"`)
 			}
 			p.advance()
 		}
@@ -124,7 +127,7 @@ func (p *parser) entry() (e Entry, err *Error) {
 		return e, err
 	}
 	if p.tok.kind != ':' {
-		return e, p.unexpected("after the key of a map", ":")
+		return e, p.unexpected("after the key of a map", `":"`)
 	}
 	p.advance()
 	e.Value, err = p.argument(kindItem, "a map")
@@ -146,13 +149,14 @@ func (p *parser) mapKey() (Arg, *Error) {
 			t.Span = Span{open.Pos, p.tok.End}
 		}
 		if p.tok.kind != ')' {
-			return nil, p.unexpected("after the key of a map", ")")
+			return nil, p.unexpected("after the key of a map", `")"`)
 		}
 		p.advance()
 		return k, nil
 	case p.tok.kind == tokWord && p.ahead().kind != '.':
 		t := p.advance()
-		return p.literal(t.Span, p.text(t))
+		k := p.literal(t.Span, p.text(t))
+		return k, p.countValue(k)
 	}
 	return p.argument(kindKey, "the key of a map")
 }

@@ -35,7 +35,10 @@ func ParseTime(s string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	zone, ok := c.offset()
-	return time.Date(year, time.Month(month), day, h, m, sec, nanos, zone), ok && c.s == ""
+	if !ok || c.s != "" {
+		return time.Time{}, false
+	}
+	return time.Date(year, time.Month(month), day, h, m, sec, nanos, zone), true
 }
 
 // cursor takes a text apart from the left.
@@ -105,20 +108,20 @@ func (c *cursor) offset() (*time.Location, bool) {
 	}
 	h, ok := c.digits(2)
 	if !ok {
-		return time.UTC, false
+		return nil, false
 	}
 	colon := c.byte(':')
 	m, ok := c.digits(2)
 	s := 0
 	if ok && c.s != "" {
 		if colon && !c.byte(':') {
-			return time.UTC, false
+			return nil, false
 		}
 		s, ok = c.digits(2)
 	}
 	seconds := h*3600 + m*60 + s
 	if !ok || m > 59 || s > 59 || seconds > 18*3600 {
-		return time.UTC, false
+		return nil, false
 	}
 	if seconds == 0 {
 		return time.UTC, true

@@ -5,7 +5,7 @@ type Limits struct {
 	Length   int // bytes of text
 	Steps    int // steps in total, nested ones included
 	Depth    int // traversals within traversals; lists, maps and predicates likewise
-	Literals int // values and predicates in total; a range counts its items
+	Literals int // values in total, keys and labels left out; a range counts its items
 	Regex    int // bytes of a regular expression
 }
 

@@ -10,23 +10,28 @@ const freshUUID = "UUID"
 
 // literal makes a literal node. They come from slabs: a within() of a thousand
 // values costs a dozen allocations, not a thousand.
-func (p *parser) literal(at Span, v any) (*Literal, *Error) {
-	if err := p.count(1, at); err != nil {
-		return nil, err
-	}
+func (p *parser) literal(at Span, v any) *Literal {
 	if len(p.slab) == 0 {
-		p.slab = make([]Literal, min(max(4, p.literals), 64))
+		p.slab = make([]Literal, min(4+p.literals, 64))
 	}
 	l := &p.slab[0]
 	p.slab = p.slab[1:]
 	l.Span, l.Value = at, v
-	return l, nil
+	return l
 }
 
-// count notes n more values.
-func (p *parser) count(n int, at Span) *Error {
-	if p.literals += n; p.literals > p.limits.Literals {
-		return exceeded(LimitLiterals, p.limits.Literals, at, "the query has too many values")
+// countValue notes a value; names of keys and labels and the numbers of limit()
+// and the like are no values in this sense.
+func (p *parser) countValue(a Arg) *Error {
+	switch a := a.(type) {
+	case *Literal, *Fresh, *Token:
+		p.literals++
+	case *Range:
+		n, _ := a.size()
+		p.literals += n
+	}
+	if p.literals > p.limits.Literals {
+		return exceeded(LimitLiterals, p.limits.Literals, a.Bounds(), "the query has too many values")
 	}
 	return nil
 }
@@ -57,11 +62,10 @@ func (p *parser) scalarOrRange() (Arg, *Error) {
 		return nil, err
 	}
 	r := &Range{Span: Span{from.Pos, to.End}, From: from, To: to}
-	n, message := r.size()
-	if message != "" {
+	if _, message := r.size(); message != "" {
 		return nil, &Error{Kind: Malformed, Span: r.Span, Message: message}
 	}
-	return r, p.count(n, r.Span)
+	return r, nil
 }
 
 // scalar reads a string, a number, a boolean or null.
@@ -83,7 +87,7 @@ func (p *parser) scalar() (*Literal, *Error) {
 	if message != "" {
 		return nil, &Error{Kind: Malformed, Span: t.Span, Message: message, Found: text}
 	}
-	return p.literal(t.Span, v)
+	return p.literal(t.Span, v), nil
 }
 
 // constants are the words that are values; null is the absent one.
@@ -99,7 +103,7 @@ func (p *parser) stringLiteral(t token) (*Literal, *Error) {
 		}
 		text = plain
 	}
-	return p.literal(t.Span, text)
+	return p.literal(t.Span, text), nil
 }
 
 // within returns the place n bytes into a token.
@@ -123,7 +127,7 @@ func (p *parser) constructor() (Arg, *Error) {
 		if date {
 			f.Name = "datetime"
 		}
-		return f, p.count(1, f.Span)
+		return f, nil
 	}
 	if p.tok.kind != tokString {
 		return nil, p.unexpected(p.text(name)+"()", "a string")
@@ -145,7 +149,7 @@ func (p *parser) constructor() (Arg, *Error) {
 	case !ok:
 		return nil, &Error{Kind: Malformed, Span: l.Span, Message: "this is not a UUID", Expected: "one such as f47af10b-58cc-4372-a567-0f02b2f3d479"}
 	case p.tok.kind != ')':
-		return nil, p.unexpected(p.text(name)+"()", ")")
+		return nil, p.unexpected(p.text(name)+"()", `")"`)
 	}
 	l.Span = Span{name.Pos, p.advance().End}
 	return l, nil

@@ -154,6 +154,11 @@ func (p *parser) wrongArguments(sig *Signature, s Step) *Error {
 		e.Message, e.Expected = "none() takes a predicate since Gremlin 3.8", ""
 		e.Hint = "to drop all results write discard()"
 	}
+	for _, a := range s.Args {
+		if v, ok := a.(*Variable); ok {
+			e.Hint = `a bare word is a variable; strings stand in quotes: "` + shorten(v.Name) + `"`
+		}
+	}
 	return e
 }
 

@@ -36,6 +36,7 @@ type parser struct {
 	steps, literals int
 	depth           int // of traversals
 	inner           int // of collections and predicates
+	height          int // of the predicate read last
 
 	slab []Literal // where the next literals come from
 }
@@ -69,7 +70,7 @@ func (p *parser) document() (*Query, *Error) {
 		p.advance()
 	}
 	if p.tok.kind != tokEOF {
-		return nil, p.unexpected("after the query", "its end or a . and a step")
+		return nil, p.unexpected("after the query", `its end, or "." and a step`)
 	}
 	return q, nil
 }
@@ -91,7 +92,7 @@ func (p *parser) query() (*Query, *Error) {
 		}
 	}
 	if len(q.Steps) == 0 {
-		err := p.unexpected("the query has no step", "a . and a step such as V()")
+		err := p.unexpected("the query has no step", `"." and a step such as V()`)
 		if p.tok.kind != tokEOF {
 			return nil, err
 		}
@@ -255,7 +256,7 @@ func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 // expect takes a token of the kind, or fails.
 func (p *parser) expect(kind tokenKind, where string) *Error {
 	if p.tok.kind != kind {
-		return p.unexpected(where, string(rune(kind)))
+		return p.unexpected(where, strconv.Quote(string(rune(kind))))
 	}
 	p.advance()
 	return nil

@@ -62,6 +62,10 @@ func (p *parser) predicate() (Arg, *Error) {
 		if left, err = p.connective(left); err != nil {
 			return nil, err
 		}
+		// Here the tree grows upwards, where no recursion counts it.
+		if p.height > p.limits.Depth {
+			return nil, exceeded(LimitDepth, p.limits.Depth, left.Span, "predicates are nested too deeply")
+		}
 	}
 	return left, nil
 }
@@ -102,14 +106,15 @@ func (p *parser) simplePredicate() (*Predicate, *Error) {
 		pred.Args = append(pred.Args, a)
 	}
 	pred.Span = Span{start.Pos, p.advance().End}
+	if shape.kinds != KindPredicate {
+		p.height = 0
+	}
+	p.height++ // for not, over that of its argument
 	return pred, p.checkPredicate(pred, shape)
 }
 
 // checkPredicate checks the number of arguments and the length of a pattern.
 func (p *parser) checkPredicate(pred *Predicate, shape *predicateShape) *Error {
-	if err := p.count(1, pred.Span); err != nil {
-		return err
-	}
 	if n := len(pred.Args); n < shape.min || shape.max >= 0 && n > shape.max {
 		want := "one argument"
 		if shape.min == 2 {
@@ -139,28 +144,31 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	if err := p.expect('(', "after "+name); err != nil {
 		return nil, err
 	}
-	if err := p.count(1, word.Span); err != nil {
-		return nil, err
-	}
 	whole := &Predicate{Name: "not", Args: []Arg{left}}
+	height := p.height + 1
 	if name != "negate" {
-		right, err := p.argument(KindPredicate, name)
+		a, err := p.argument(KindPredicate, name)
 		if err != nil {
 			return nil, err
 		}
-		whole = join(name, left, right.(*Predicate))
+		right := a.(*Predicate)
+		height = max(under(name, left, height-1), under(name, right, p.height))
+		whole = join(name, left, right)
 	}
+	p.height = height
 	if p.tok.kind != ')' {
-		return nil, p.unexpected("after the argument of "+name+"()", ")")
+		return nil, p.unexpected("after the argument of "+name+"()", `")"`)
 	}
 	whole.Span = Span{left.Pos, p.advance().End}
-	if whole.Name != left.Name || whole.Name == "not" {
-		// The tree grows downwards on the left, where no recursion counts it.
-		if err := p.deeper(); err != nil {
-			return nil, err
-		}
-	}
 	return whole, nil
+}
+
+// under returns the height of the connective over a side of the given height.
+func under(name string, side *Predicate, height int) int {
+	if side.Name == name {
+		return height
+	}
+	return height + 1
 }
 
 // join makes one predicate of two; chains of the same connective stay flat.

@@ -43,9 +43,7 @@ func (p *parser) option(of string) (e Entry, err *Error) {
 		return e, p.unexpected("in the options of "+of, "a name and a colon")
 	}
 	t := p.advance()
-	if e.Key, err = p.literal(t.Span, p.text(t)); err != nil {
-		return e, err
-	}
+	e.Key = p.literal(t.Span, p.text(t))
 	if err := p.expect(':', "after "+p.text(t)); err != nil {
 		return e, err
 	}

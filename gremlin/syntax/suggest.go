@@ -8,15 +8,16 @@ import (
 
 // aliases are names from older versions and other dialects, with what to write
 // today.
-var aliases = map[string]string{
-	"incr": "asc", "decr": "desc", "textContains": "containing", "textPrefix": "startingWith", "textRegex": "regex",
-	"contains": "containing", "startsWith": "startingWith", "endsWith": "endingWith", "matches": "regex", "in_": "in",
-	"groupBy": "group", "orderBy": "order", "distinct": "dedup", "size": "count", "first": "limit(1)", "avg": "mean", "average": "mean",
-	"each": "unfold", "collect": "fold", "last": "tail(1)", "ne": "neq", "ge": "gte", "le": "lte", "equals": "eq", "as_": "as",
-	"from_": "from", "is_": "is", "not_": "not", "or_": "or", "and_": "and", "min_": "min", "max_": "max", "sum_": "sum",
-	"filter_": "filter", "id_": "id", "range_": "range", "all_": "all", "any_": "any", "set_": "set", "list_": "list", "with_": "with",
-	"hasProperty": "has", "property_map": "propertyMap", "value_map": "valueMap", "element_map": "elementMap", "has_label": "hasLabel",
-	"group_count": "groupCount", "has_not": "hasNot", "has_id": "hasId", "simple_path": "simplePath", "out_e": "outE", "in_e": "inE",
+var aliases = []struct{ old, modern string }{
+	{"incr", "asc"}, {"decr", "desc"}, {"textContains", "containing"}, {"textPrefix", "startingWith"},
+	{"textRegex", "regex"}, {"contains", "containing"}, {"startsWith", "startingWith"},
+	{"endsWith", "endingWith"}, {"matches", "regex"}, {"in_", "in"}, {"groupBy", "group"}, {"orderBy", "order"},
+	{"distinct", "dedup"}, {"size", "count"}, {"first", "limit(1)"}, {"avg", "mean"}, {"average", "mean"},
+	{"each", "unfold"}, {"collect", "fold"}, {"last", "tail(1)"}, {"ne", "neq"}, {"ge", "gte"}, {"le", "lte"},
+	{"equals", "eq"}, {"hasProperty", "has"}, {"property_map", "propertyMap"}, {"value_map", "valueMap"},
+	{"element_map", "elementMap"}, {"has_label", "hasLabel"}, {"group_count", "groupCount"},
+	{"has_not", "hasNot"}, {"has_id", "hasId"}, {"simple_path", "simplePath"}, {"out_e", "outE"},
+	{"in_e", "inE"},
 }
 
 // suggest returns a hint for an unknown name, or nothing. candidates are the
@@ -26,24 +27,25 @@ func suggest(name string, candidates []string, call bool) string {
 	if call {
 		parens = "()"
 	}
-	if alias, ok := aliases[name]; ok && slices.Contains(candidates, strings.TrimSuffix(alias, "(1)")) {
-		if strings.HasSuffix(alias, ")") {
-			parens = ""
+	best, bestDistance := "", 1+len(name)/3+1
+	consider := func(spelling, means string) {
+		if d := distance(name, spelling); d < bestDistance {
+			best, bestDistance = means, d
 		}
-		return "did you mean " + alias + parens + "?"
 	}
-	best, bestDistance := "", 0
-	limit := 1 + len(name)/3
 	for _, c := range candidates {
-		if diff := len(c) - len(name); diff > limit || -diff > limit {
-			continue
-		}
-		if d := distance(name, c); d <= limit && (best == "" || d < bestDistance) {
-			best, bestDistance = c, d
+		consider(c, c)
+	}
+	for _, a := range aliases {
+		if slices.Contains(candidates, strings.TrimSuffix(a.modern, "(1)")) {
+			consider(a.old, a.modern)
 		}
 	}
 	if best == "" {
 		return ""
+	}
+	if strings.HasSuffix(best, ")") {
+		parens = ""
 	}
 	return "did you mean " + best + parens + "?"
 }
