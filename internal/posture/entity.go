@@ -1,0 +1,100 @@
+package posture
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// EntityID names an entity:
+//
+//	AWS.<Service>.<account>.<region>.<Type>.<name>
+//	Azure.<Service>.<subscription>.<resource group>.<Type>.<name>
+//	GCP.<Service>.<project>.<location>.<Type>.<name>
+//
+// The name is what tells resources of one type and place apart in the cloud
+// (an id where there is one), so that a reference to a resource is enough to
+// know its id. Names may contain dots and slashes: an id is looked up whole,
+// never split.
+type EntityID string
+
+// Global is the region of what belongs to none.
+const Global = "global"
+
+// typePrefixes begin the entity types of each provider.
+var typePrefixes = map[Provider]string{AWS: "AWS", Azure: "Azure", GCP: "GCP"}
+
+// An EntityType is one kind of resource: AWS.S3.Bucket.
+type EntityType string
+
+// Service returns the middle part of the type.
+func (t EntityType) Service() string {
+	_, rest, _ := strings.Cut(string(t), ".")
+	service, _, _ := strings.Cut(rest, ".")
+	return service
+}
+
+// Provider returns the cloud that has such resources.
+func (t EntityType) Provider() Provider {
+	prefix, _, _ := strings.Cut(string(t), ".")
+	for p, name := range typePrefixes {
+		if name == prefix {
+			return p
+		}
+	}
+	return ""
+}
+
+// ID returns the id of the entity of this type with the given name. The place is
+// a region, a resource group or a location; empty means Global.
+func (t EntityType) ID(account AccountID, place, name string) EntityID {
+	parts := strings.SplitN(string(t), ".", 3)
+	if place == "" {
+		place = Global
+	}
+	return EntityID(parts[0] + "." + parts[1] + "." + string(account) + "." + place + "." + parts[2] + "." + name)
+}
+
+// An Edge leads from the entity that has it to another, which may not have been
+// collected.
+type Edge struct {
+	Label      string // an upper-case verb: ENCRYPTED_BY
+	To         EntityID
+	Properties []Property
+}
+
+// An Entity is one resource of a cloud account as it was last read.
+//
+// Properties are in the order of their names; a name that occurs more than once
+// is a list. A property that could not be read is of type unknown.
+type Entity struct {
+	ID         EntityID
+	Type       EntityType
+	Name       string // as people call it
+	XID        string // the cloud's own name: an ARN, an ARM id, a self link
+	Account    AccountID
+	Provider   Provider
+	Region     string
+	Service    string
+	Properties []Property
+	Tags       map[string]string
+	Edges      []Edge
+	Created    time.Time // when we first saw it
+	Updated    time.Time // when we last saw it change
+}
+
+// Normalize puts properties and edges into their order, so that the same
+// resource read twice is the same value.
+func (e *Entity) Normalize() {
+	slices.SortStableFunc(e.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	for i := range e.Edges {
+		ps := e.Edges[i].Properties
+		slices.SortStableFunc(ps, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	}
+	slices.SortStableFunc(e.Edges, func(a, b Edge) int {
+		if c := strings.Compare(a.Label, b.Label); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.To), string(b.To))
+	})
+}
