@@ -149,7 +149,8 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		r = r.WithContext(ctx)
 	} else {
 		// Not every writer has deadlines, and those without need none lifted.
-		_ = http.NewResponseController(rec).SetWriteDeadline(time.Time{})
+		rc := http.NewResponseController(rec)
+		_ = errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{}))
 	}
 	if rt.Need != Public {
 		guarded, err := m.o.Guard(r, rt.Need)

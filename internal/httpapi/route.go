@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -42,8 +43,12 @@ type Handler func(w http.ResponseWriter, r *http.Request) (body any, err error)
 
 // JSON adapts a typed function. In is filled from the request as its tags say
 // (see [Bind]) and checked by its Validate method if it has one. Out is sent as
-// JSON with status 200; a [Reply] says otherwise.
+// JSON with status 200; a [Reply] says otherwise. JSON panics if In has a field
+// that cannot be filled.
 func JSON[In, Out any](f func(context.Context, In) (Out, error)) Handler {
+	if err := bindable(reflect.TypeFor[In](), map[reflect.Type]bool{}); err != nil {
+		panic("httpapi: " + err.Error())
+	}
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		var in In
 		if err := Bind(r, &in); err != nil {

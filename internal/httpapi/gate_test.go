@@ -1,0 +1,322 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// guard knows the tokens "admin" and "viewer".
+func guard(r *http.Request, need string) (context.Context, error) {
+	who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if who != "admin" && who != "viewer" {
+		return nil, fault.New(fault.Unauthenticated, "a token is needed")
+	}
+	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: who, Org: "o1"})
+	if need == "admin" && who != "admin" {
+		return nil, fault.New(fault.Forbidden, "only for admins")
+	}
+	return r.Context(), nil
+}
+
+type trail struct {
+	events []httpapi.Event
+	err    error
+}
+
+func (a *trail) write(_ context.Context, e httpapi.Event) error {
+	a.events = append(a.events, e)
+	return a.err
+}
+
+func TestGuardComesBeforeTheBody(t *testing.T) {
+	t.Parallel()
+	m := mux(t, httpapi.Options{Guard: guard},
+		httpapi.Route{Pattern: "POST /x", Need: "admin", Operation: "x", Handler: httpapi.JSON(func(context.Context, everything) (any, error) { return 1, nil })})
+	for _, tt := range []struct {
+		token  string
+		status int
+	}{{"none", 401}, {"viewer", 403}, {"admin", 400}} {
+		if res := ask(m, "POST", "/x", "{broken", "Authorization", "Bearer "+tt.token); res.StatusCode != tt.status {
+			t.Errorf("%s: status %d, want %d", tt.token, res.StatusCode, tt.status)
+		}
+	}
+}
+
+func TestChangesAndRefusalsAreAudited(t *testing.T) {
+	t.Parallel()
+	create := httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+		httpapi.Note(ctx, "id", "7")
+		return httpapi.Created("/x/7", "v1", map[string]int{"id": 7}), nil
+	})
+	routes := []httpapi.Route{
+		{Pattern: "POST /x/{provider}/{secret}", Need: "admin", Operation: "create", Handler: create},
+		{Pattern: "GET /x", Need: "viewer", Operation: "list", Handler: says(1)},
+		{Pattern: "POST /query", Need: "viewer", Operation: "query", Safe: true, Handler: says(1)},
+		{Pattern: "POST /raw", Need: "viewer", Operation: "raw", Handler: httpapi.Plain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "done")
+		}))},
+	}
+	for _, tt := range []struct {
+		name, method, target, token string
+		sink                        error
+		status                      int
+		want                        []httpapi.Event
+	}{
+		{"reads are not", "GET", "/x", "viewer", nil, 200, nil},
+		{"queries are not", "POST", "/query", "viewer", nil, 200, nil},
+		{"changes are", "POST", "/x/aws/hush", "admin", nil, 201, []httpapi.Event{{Operation: "create", Method: "POST",
+			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
+		{"strangers are", "GET", "/x", "none", nil, 401, []httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
+		{"low roles are", "POST", "/x/aws/hush", "viewer", nil, 403, []httpapi.Event{{Operation: "create", Method: "POST",
+			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Status: 403}}},
+		{"a change that cannot be recorded is 503", "POST", "/x/aws/hush", "admin", errors.New("disk full"), 503, []httpapi.Event{{Operation: "create", Method: "POST",
+			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
+		{"nor one by a plain handler", "POST", "/raw", "viewer", errors.New("disk full"), 503, []httpapi.Event{{Operation: "raw", Method: "POST",
+			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{}, Status: 200}}},
+		{"a refusal that cannot be recorded stays one", "GET", "/x", "none", errors.New("disk full"), 401,
+			[]httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
+	} {
+		log := &trail{err: tt.sink}
+		m := mux(t, httpapi.Options{Guard: guard, Audit: log.write}, routes...)
+		res := ask(m, tt.method, tt.target, "", "Authorization", "Bearer "+tt.token)
+		if res.StatusCode != tt.status {
+			t.Errorf("%s: status %d, want %d", tt.name, res.StatusCode, tt.status)
+		}
+		if tt.status == 503 && (res.Header.Get("Retry-After") == "" || res.Header.Get("Location") != "" || !json.Valid([]byte(text(t, res)))) {
+			t.Errorf("%s: not a clean error answer: %v", tt.name, res.Header)
+		}
+		if diff := cmp.Diff(tt.want, log.events, cmpopts.IgnoreFields(httpapi.Event{}, "Time", "RequestID", "Source")); diff != "" {
+			t.Errorf("%s: audit (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestEveryAnswerCarriesTheHouseHeaders(t *testing.T) {
+	t.Parallel()
+	m := mux(t, httpapi.Options{}, public("GET /x", says(1)))
+	for _, target := range []string{"/x", "/none"} {
+		res := ask(m, "GET", target, "", "X-Request-Id", "mine-1")
+		for name, want := range map[string]string{
+			"X-Request-Id": "mine-1", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin", "Content-Type": "application/json", "Strict-Transport-Security": "",
+		} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", target, name, got, want)
+			}
+		}
+	}
+	for _, bad := range []string{"", "two words", "ü", strings.Repeat("x", 129)} {
+		if got := ask(m, "GET", "/x", "", "X-Request-Id", bad).Header.Get("X-Request-Id"); got == bad || len(got) < 16 {
+			t.Errorf("request id %q was answered with %q", bad, got)
+		}
+	}
+}
+
+func TestOneLineIsLoggedPerRequest(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&out, nil))
+	m := mux(t, httpapi.Options{Log: log, Guard: guard},
+		httpapi.Route{Pattern: "GET /x/{id}", Need: "viewer", Operation: "getX", Handler: fails(errors.New("the cause"))},
+		httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "h", Quiet: true, Handler: says(1)})
+	ask(m, "GET", "/x/path-value?q=query-value", "", "Authorization", "Bearer viewer", "X-Request-Id", "r1")
+	ask(m, "GET", "/healthz", "")
+	if strings.Contains(out.String(), "-value") || strings.Contains(out.String(), "Bearer") {
+		t.Errorf("the log tells too much: %s", &out)
+	}
+	var line map[string]any
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatalf("not one line: %v\n%s", err, &out)
+	}
+	delete(line, "time")
+	delete(line, "duration")
+	want := map[string]any{"level": "ERROR", "msg": "request", "request_id": "r1", "method": "GET", "route": "GET /x/{id}", "operation": "getX",
+		"status": 500.0, "bytes": 46.0, "source": "192.0.2.1", "caller": "viewer", "org": "o1", "err": "the cause"}
+	if diff := cmp.Diff(want, line); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
+
+func TestPanicsBecome500(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	m := mux(t, httpapi.Options{Log: slog.New(slog.NewTextHandler(&out, nil)), Errors: httpapi.DesktopError},
+		public("GET /x", httpapi.JSON(func(context.Context, httpapi.None) (any, error) { panic("oops") })),
+		public("GET /half", httpapi.Stream(func(w http.ResponseWriter, _ *http.Request) error {
+			fmt.Fprint(w, "half")
+			panic("oops")
+		})))
+	res := ask(m, "GET", "/x", "")
+	if body := text(t, res); res.StatusCode != 500 || !strings.Contains(body, `"status":"INTERNAL_SERVER_ERROR","error_message":"internal error","errors":[]`) {
+		t.Errorf("status %d: %s", res.StatusCode, body)
+	}
+	if !strings.Contains(out.String(), "oops") || !strings.Contains(out.String(), "gate_test.go") {
+		t.Errorf("no stack in the log: %s", &out)
+	}
+	srv := httptest.NewServer(m)
+	defer srv.Close()
+	res, err := http.Get(srv.URL + "/half")
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		res.Body.Close()
+	}
+	if err == nil {
+		t.Error("half an answer looked like a whole one")
+	}
+}
+
+func TestBodiesAreLimited(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Padding string `json:"padding"`
+	}
+	m := mux(t, httpapi.Options{}, public("POST /x", httpapi.JSON(func(_ context.Context, i in) (int, error) { return len(i.Padding), nil })))
+	srv := httptest.NewServer(m)
+	defer srv.Close()
+	for _, tt := range []struct {
+		size, status int
+		chunked      bool
+	}{{1<<20 - 1024, 200, false}, {1<<20 + 1024, 413, false}, {1<<20 + 1024, 413, true}, {5 << 20, 413, true}} {
+		var body io.Reader = strings.NewReader(`{"padding":"` + strings.Repeat("x", tt.size) + `"}`)
+		if tt.chunked {
+			body = io.MultiReader(body)
+		}
+		res, err := http.Post(srv.URL+"/x", "nonsense", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != tt.status {
+			t.Errorf("%d bytes (chunked %t): status %d, want %d", tt.size, tt.chunked, res.StatusCode, tt.status)
+		}
+		res.Body.Close()
+	}
+}
+
+func TestFormsAreReadFromBodyOrQuery(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Token string `form:"refresh_token" required:"true"`
+	}
+	m := mux(t, httpapi.Options{}, public("POST /x", httpapi.JSON(func(_ context.Context, i in) (string, error) { return i.Token, nil })))
+	for _, tt := range []struct {
+		target, body string
+		status       int
+		want         string
+	}{
+		{"/x", "refresh_token=a%2Bb", 200, `"a+b"`},
+		{"/x?refresh_token=q", "", 200, `"q"`},
+		{"/x?refresh_token=q", "refresh_token=b", 200, `"b"`},
+		{"/x", "", 400, `{"message":"refresh_token is missing","statusCode":400,"errors":[{"path":"refresh_token","message":"is missing"}]}`},
+	} {
+		res := ask(m, "POST", tt.target, tt.body)
+		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {
+			t.Errorf("%s %s: status %d (-want +got):\n%s", tt.target, tt.body, res.StatusCode, diff)
+		}
+	}
+}
+
+func TestSlowHandlersAreCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rt := public("GET /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+			<-ctx.Done()
+			return nil, fmt.Errorf("query: %w", ctx.Err())
+		}))
+		rt.Limits.Timeout = time.Minute
+		res := ask(mux(t, httpapi.Options{}, rt), "GET", "/x", "")
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("status %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+		}
+	})
+}
+
+func TestTooManyAtATimeIs503(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		m := mux(t, httpapi.Options{InFlight: 1}, public("GET /x", httpapi.JSON(func(context.Context, httpapi.None) (any, error) {
+			<-release
+			return 1, nil
+		})))
+		first := make(chan int)
+		go func() { first <- ask(m, "GET", "/x", "").StatusCode }()
+		synctest.Wait()
+		if res := ask(m, "GET", "/x", ""); res.StatusCode != 503 {
+			t.Errorf("status %d, want 503", res.StatusCode)
+		}
+		close(release)
+		if got := <-first; got != 200 {
+			t.Errorf("the first one got %d", got)
+		}
+		if res := ask(m, "GET", "/x", ""); res.StatusCode != 200 {
+			t.Errorf("afterwards: status %d, want 200", res.StatusCode)
+		}
+	})
+}
+
+func TestRatesAreLimitedPerCaller(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	m := mux(t, httpapi.Options{Guard: guard, Now: func() time.Time { return now }, Rates: map[string]httpapi.Rate{
+		"slow": {PerSecond: 0.5, Burst: 2}, httpapi.RateRefused: {PerSecond: 1, Burst: 1},
+	}}, httpapi.Route{Pattern: "GET /x", Need: "viewer", Operation: "x", Limits: httpapi.Limits{Rate: "slow"}, Handler: says(1)})
+	get := func(token string) (int, string) {
+		res := ask(m, "GET", "/x", "", "Authorization", "Bearer "+token)
+		return res.StatusCode, res.Header.Get("Retry-After")
+	}
+	for i, want := range []struct {
+		token string
+		code  int
+		after string
+	}{{"viewer", 200, ""}, {"viewer", 200, ""}, {"viewer", 429, "2"}, {"admin", 200, ""}, {"none", 401, ""}, {"none", 429, "1"}, {"admin", 200, ""}} {
+		if code, after := get(want.token); code != want.code || after != want.after {
+			t.Errorf("request %d as %s: %d %q, want %d %q", i, want.token, code, after, want.code, want.after)
+		}
+	}
+	now = now.Add(2 * time.Second)
+	if code, _ := get("viewer"); code != 200 {
+		t.Errorf("after the pause: %d", code)
+	}
+}
+
+func TestMetricsNameRoutesNotPaths(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	metrics, err := httpapi.NewMetrics(reg, "posture")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := mux(t, httpapi.Options{Metrics: metrics}, public("GET /x/{id}", says(1)), httpapi.MetricsRoute(reg, httpapi.Public))
+	ask(m, "GET", "/x/1", "")
+	ask(m, "GET", "/x/2", "")
+	ask(m, "GET", "/none/3", "")
+	got := text(t, ask(m, "GET", "/metrics", ""))
+	for _, want := range []string{
+		`vigil_http_requests_total{route="GET /x/{id}",server="posture",status="2xx"} 2`,
+		`vigil_http_requests_total{route="none",server="posture",status="4xx"} 1`,
+		`vigil_http_requests_in_flight{server="posture"} 1`,
+		`vigil_http_request_duration_seconds_count{route="GET /x/{id}",server="posture",status="2xx"} 2`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}

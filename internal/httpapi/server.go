@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// ServerOptions are what a Server needs.
+type ServerOptions struct {
+	Address string // host:port; port 0 takes a free one
+	Handler http.Handler
+	Log     *slog.Logger
+	Health  *Health // told when the server stops; may be nil
+
+	TLS        *Certificate   // plain HTTP when nil
+	ClientCAs  *x509.CertPool // whose client certificates are believed; none when nil
+	AllowPlain bool           // plain HTTP beyond the own machine
+
+	Grace time.Duration // how long requests may finish after a stop; 15 s when zero
+	Drain time.Duration // how long to go on serving while /readyz already says no
+}
+
+// A Server listens on one address. It does nothing before Listen.
+type Server struct {
+	o        ServerOptions
+	listener net.Listener
+	http     *http.Server
+}
+
+// NewServer checks the options.
+func NewServer(o ServerOptions) (*Server, error) {
+	if o.TLS == nil && !o.AllowPlain && !loopback(o.Address) {
+		return nil, fmt.Errorf("plain HTTP on %s would be readable by others: use TLS, a loopback address, or allow it", o.Address)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Grace == 0 {
+		o.Grace = 15 * time.Second
+	}
+	return &Server{o: o, http: &http.Server{
+		Handler:           o.Handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		WriteTimeout:      2 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		// The chatter of net/http (handshakes that failed and the like) is for debugging.
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+// Listen takes the address, so that it is known and nobody else can have it.
+func (s *Server) Listen(ctx context.Context) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.o.Address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if s.o.TLS != nil {
+		l = tls.NewListener(l, s.o.TLS.config(s.o.ClientCAs))
+	}
+	s.listener = l
+	return nil
+}
+
+// URL returns the address of the server as a client on the same machine would
+// use it, without a slash at the end. It is known after Listen.
+func (s *Server) URL() string {
+	scheme := "http"
+	if s.o.TLS != nil {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(s.listener.Addr().String())
+	if err != nil {
+		return scheme + "://" + s.listener.Addr().String()
+	}
+	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// Serve answers requests until ctx is done, then lets those under way finish.
+// Requests keep their own lives: they do not end with ctx.
+func (s *Server) Serve(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- s.http.Serve(s.listener) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	err := s.stop(context.WithoutCancel(ctx))
+	if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+func (s *Server) stop(ctx context.Context) error {
+	if s.o.Health != nil {
+		s.o.Health.Stopping()
+	}
+	if s.o.Drain > 0 {
+		time.Sleep(s.o.Drain)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.o.Grace)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		s.o.Log.WarnContext(ctx, "requests did not finish in time", "grace", s.o.Grace, "err", err)
+		return errors.Join(s.http.Close())
+	}
+	return nil
+}
+
+// loopback reports whether only the own machine can reach an address.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}

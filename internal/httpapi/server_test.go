@@ -1,0 +1,232 @@
+package httpapi_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// start runs a server until the returned function is called.
+func start(t *testing.T, o httpapi.ServerOptions) (url string, stop func() error) {
+	t.Helper()
+	o.Address = "127.0.0.1:0"
+	s, err := httpapi.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx) }()
+	stop = func() error { cancel(); return <-done }
+	return s.URL(), stop
+}
+
+// trusting returns a client that believes in the certificate of a file.
+func trusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
+	t.Helper()
+	pem, err := os.ReadFile(certFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: minTLS, MaxVersion: minTLS}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	return &http.Client{Transport: tr}
+}
+
+func TestPlainHTTPStaysOnTheMachine(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		address string
+		allow   bool
+		ok      bool
+	}{
+		{"127.0.0.1:0", false, true}, {"[::1]:0", false, true}, {"localhost:0", false, true}, {":0", false, false},
+		{"0.0.0.0:0", false, false}, {"192.0.2.1:0", false, false}, {"[::]:0", false, false}, {":0", true, true},
+	} {
+		_, err := httpapi.NewServer(httpapi.ServerOptions{Address: tt.address, AllowPlain: tt.allow})
+		if (err == nil) != tt.ok {
+			t.Errorf("%s (allowed %t): %v", tt.address, tt.allow, err)
+		}
+	}
+}
+
+func TestOwnCertificateServesAndIsReadAgain(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "tls")
+	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	clock := make(chan time.Time, 1)
+	clock <- time.Now()
+	now := func() time.Time { at := <-clock; clock <- at; return at }
+	cert, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(keyFile); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key file: %v, %v", info, err)
+	}
+	url, stop := start(t, httpapi.ServerOptions{TLS: cert, Handler: mux(t, httpapi.Options{}, public("GET /x", says(1)))})
+	defer stop()
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		res, err := trusting(t, certFile, version).Get(url + "/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.ProtoMajor != 2 || res.Header.Get("Strict-Transport-Security") == "" {
+			t.Errorf("%s over %s, HSTS %q", res.Proto, tls.VersionName(version), res.Header.Get("Strict-Transport-Security"))
+		}
+	}
+	if _, err := trusting(t, certFile, tls.VersionTLS11).Get(url + "/x"); err == nil {
+		t.Error("TLS 1.1 was accepted")
+	}
+
+	again, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now)
+	if err != nil || again == nil {
+		t.Fatalf("second start: %v", err)
+	}
+	old := trusting(t, certFile, tls.VersionTLS13)
+	if err := os.Remove(certFile); err != nil {
+		t.Fatal(err)
+	}
+	clock <- (<-clock).Add(time.Minute)
+	if res, err := old.Get(url + "/x"); err != nil {
+		t.Errorf("with half of the pair gone: %v", err)
+	} else {
+		res.Body.Close()
+	}
+	if _, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now); err != nil {
+		t.Fatal(err)
+	}
+	clock <- (<-clock).Add(time.Minute)
+	if res, err := trusting(t, certFile, tls.VersionTLS13).Get(url + "/x"); err != nil {
+		t.Errorf("the new certificate is not in use: %v", err)
+	} else {
+		res.Body.Close()
+	}
+	if _, err := old.Get(url + "/x"); err == nil {
+		t.Error("the old certificate is still in use")
+	}
+}
+
+func TestExpiredOwnCertificateIsReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	if _, err := httpapi.OwnCertificate(dir, log, func() time.Time { return time.Now().AddDate(-3, 0, 0) }); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.ReadFile(filepath.Join(dir, "tls.crt"))
+	if _, err := httpapi.OwnCertificate(dir, log, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := os.ReadFile(filepath.Join(dir, "tls.crt")); cmp.Equal(before, after) {
+		t.Error("the expired certificate is still there")
+	}
+}
+
+func TestStopLetsRequestsFinish(t *testing.T) {
+	t.Parallel()
+	var health httpapi.Health
+	entered, release := make(chan struct{}), make(chan struct{})
+	slow := httpapi.JSON(func(context.Context, httpapi.None) (string, error) {
+		close(entered)
+		<-release
+		return "finished", nil
+	})
+	routes := append(httpapi.HealthRoutes(&health), public("GET /slow", slow))
+	url, stop := start(t, httpapi.ServerOptions{Health: &health, Handler: mux(t, httpapi.Options{}, routes...)})
+	answer := make(chan string, 1)
+	go func() {
+		res, err := http.Get(url + "/slow")
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		b, _ := io.ReadAll(res.Body)
+		answer <- string(b)
+	}()
+	<-entered
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	select {
+	case <-stopped:
+		t.Fatal("stopped before the request was answered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(release)
+	if got := <-answer; got != "\"finished\"\n" {
+		t.Errorf("answer %q", got)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if _, err := http.Get(url + "/healthz"); err == nil {
+		t.Error("still serving after the stop")
+	}
+}
+
+func TestStopHasADeadline(t *testing.T) {
+	t.Parallel()
+	entered := make(chan struct{})
+	hang := httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+		close(entered)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	url, stop := start(t, httpapi.ServerOptions{Grace: 10 * time.Millisecond, Handler: mux(t, httpapi.Options{}, public("GET /hang", hang))})
+	go func() {
+		if res, err := http.Get(url + "/hang"); err == nil {
+			res.Body.Close()
+		}
+	}()
+	<-entered
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadinessNamesTheCulprit(t *testing.T) {
+	t.Parallel()
+	var h httpapi.Health
+	m := mux(t, httpapi.Options{}, httpapi.HealthRoutes(&h)...)
+	h.Add("store", func(context.Context) error { return nil })
+	var broken error
+	h.Add("directory", func(context.Context) error { return broken })
+	for _, tt := range []struct {
+		change func()
+		status int
+		want   string
+	}{
+		{func() {}, 200, `{"status":"ok","checks":{"directory":"ok","server":"ok","store":"ok"}}`},
+		{func() { broken = fault.New(fault.Unavailable, "no answer") }, 503, `{"status":"unavailable","checks":{"directory":"no answer","server":"ok","store":"ok"}}`},
+		{func() { broken = errors.New("dial 10.0.0.1") }, 503, `{"status":"unavailable","checks":{"directory":"internal error","server":"ok","store":"ok"}}`},
+		{func() { broken = nil; h.Stopping() }, 503, `{"status":"stopping","checks":{"directory":"ok","server":"stopping","store":"ok"}}`},
+	} {
+		tt.change()
+		res := ask(m, "GET", "/readyz", "")
+		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {
+			t.Errorf("status %d (-want +got):\n%s", res.StatusCode, diff)
+		}
+		if res := ask(m, "GET", "/healthz", ""); res.StatusCode != 200 {
+			t.Errorf("/healthz: %d", res.StatusCode)
+		}
+	}
+}
