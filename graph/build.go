@@ -17,12 +17,17 @@ func (b *Builder) Build() (*Graph, error) {
 		keys:         &b.keys,
 		vertexLabels: &b.vertexLabels,
 		edgeLabels:   &b.edgeLabels,
-		src:          slices.Clip(b.src),
-		dst:          slices.Clip(b.dst),
+		src:          grown(slices.Clip(b.src)),
+		dst:          grown(slices.Clip(b.dst)),
+		unnamed:      b.unnamed,
 	}
 	g.vertices = b.vertices.elements(g.pool, true)
 	g.edges = b.edges.elements(g.pool, b.edges.named)
-	g.findHidden()
+	for e := range Handle(len(b.src)) {
+		if !g.joined(e) {
+			g.hidden = append(g.hidden, e)
+		}
+	}
 	for _, d := range []Direction{Out, In} {
 		g.blocks[d] = g.makeBlocks(d)
 	}
@@ -31,9 +36,9 @@ func (b *Builder) Build() (*Graph, error) {
 }
 
 func (e *elementsBuilder) elements(p *pool, named bool) elements {
-	out := elements{places: slices.Clip(e.places), live: e.live}
+	out := elements{places: grown(slices.Clip(e.places)), live: e.live}
 	for _, tb := range e.tables {
-		t := &table{rows: slices.Clip(tb.rows), keys: slices.Sorted(maps.Keys(tb.cols))}
+		t := &table{rows: grown(slices.Clip(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
 		for _, k := range t.keys {
 			t.cols = append(t.cols, tb.cols[k].column(p))
 			delete(tb.cols, k) // the builder's copy is garbage from here on
@@ -42,44 +47,18 @@ func (e *elementsBuilder) elements(p *pool, named bool) elements {
 	}
 	if named {
 		out.ids = e.ids.column(p)
-		out.byID.table = e.byID
+		out.byID = idIndex{table: e.byID, base: len(e.places)}
 	}
 	return out
-}
-
-// findHidden records the edges that lack an end.
-func (g *Graph) findHidden() {
-	for e := range g.src {
-		g.hide(Handle(e))
-	}
-}
-
-// hide records an edge as one that cannot be seen, if that is so.
-func (g *Graph) hide(e Handle) {
-	src, dst := g.src[e], g.dst[e]
-	noSrc, noDst := !g.HasVertex(src), !g.HasVertex(dst)
-	if !noSrc && !noDst {
-		return
-	}
-	if g.waiting == nil {
-		g.waiting = map[Handle][]Handle{}
-	}
-	if noSrc {
-		g.waiting[src] = append(g.waiting[src], e)
-	}
-	if noDst && (dst != src || !noSrc) {
-		g.waiting[dst] = append(g.waiting[dst], e)
-	}
-	g.hidden++
 }
 
 // ends returns the vertex that an edge belongs to when it is followed in a
 // direction, and the one it leads to.
 func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
 	if d == Out {
-		return g.src[e], g.dst[e]
+		return g.src.items[e], g.dst.items[e]
 	}
-	return g.dst[e], g.src[e]
+	return g.dst.items[e], g.src.items[e]
 }
 
 // makeBlocks sorts all edges that can be seen by vertex label, row and edge
@@ -89,15 +68,15 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 	nLabels := len(g.edgeLabels.names)
 	g.eachEdge(func(e Handle) {
 		from, _ := g.ends(e, d)
-		l := g.vertices.places[from].label
+		l := g.vertices.places.items[from].label
 		if blocks[l] == nil {
 			blocks[l] = &block{slots: slices.Repeat([]int32{-1}, nLabels)}
 		}
-		blocks[l].slots[g.edges.places[e].label] = 0
+		blocks[l].slots[g.edges.places.items[e].label] = 0
 	})
 	for l, b := range blocks {
 		if b != nil {
-			b.number(len(g.vertices.tables[l].rows))
+			b.number(len(g.vertices.tables[l].rows.items))
 		}
 	}
 	g.eachEdge(func(e Handle) { // count into the place after
@@ -118,7 +97,7 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 	g.eachEdge(func(e Handle) {
 		b, i := g.position(blocks, e, d)
 		from, to := g.ends(e, d)
-		at := &next[g.vertices.places[from].label][i]
+		at := &next[g.vertices.places.items[from].label][i]
 		b.to[*at], b.edge[*at] = to, e
 		*at++
 	})
@@ -139,14 +118,14 @@ func (b *block) number(rows int) {
 // position returns the block of an edge and its place in starts.
 func (g *Graph) position(blocks []*block, e Handle, d Direction) (*block, int) {
 	from, _ := g.ends(e, d)
-	p := g.vertices.places[from]
+	p := g.vertices.places.items[from]
 	b := blocks[p.label]
-	return b, int(p.row)*len(b.labels) + int(b.slots[g.edges.places[e].label])
+	return b, int(p.row)*len(b.labels) + int(b.slots[g.edges.places.items[e].label])
 }
 
 // eachEdge calls f for every edge that can be seen.
 func (g *Graph) eachEdge(f func(e Handle)) {
-	for e := range Handle(len(g.src)) {
+	for e := range Handle(len(g.src.items)) {
 		if g.HasEdge(e) {
 			f(e)
 		}

@@ -16,6 +16,35 @@ type columnBuilder struct {
 	unknown map[uint32]uint32
 	more    map[uint32][]Value
 	details map[uint32][]detail
+	gone    map[uint32]bool // rows that have a place but no value any more
+}
+
+// builder returns a builder that holds what the column holds.
+func (c *Column) builder() *columnBuilder {
+	b := &columnBuilder{rows: slices.Collect(c.filledRows())}
+	at := make([]int32, len(b.rows))
+	for i, r := range b.rows {
+		at[i] = int32(c.Place(r))
+	}
+	b.cells = c.pick(at)
+	b.dict = slices.Clip(b.dict)
+	if c.side != nil {
+		b.unknown, b.more, b.details = maps.Clone(c.side.unknown), maps.Clone(c.side.more), maps.Clone(c.side.details)
+	}
+	return b
+}
+
+// drop leaves a row without a value.
+func (b *columnBuilder) drop(row uint32) {
+	delete(b.unknown, row)
+	delete(b.more, row)
+	delete(b.details, row)
+	if _, ok := b.find(row); ok {
+		if b.gone == nil {
+			b.gone = map[uint32]bool{}
+		}
+		b.gone[row] = true
+	}
 }
 
 // find returns the place of a row.
@@ -54,6 +83,7 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	delete(b.unknown, row)
 	delete(b.more, row)
 	delete(b.details, row)
+	delete(b.gone, row)
 	return nil
 }
 
@@ -61,7 +91,7 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 	_, unknown := b.unknown[row]
 	n := 0
-	if _, ok := b.find(row); !ok || unknown {
+	if _, ok := b.find(row); !ok || unknown || b.gone[row] {
 		if err := b.set(row, v, in); err != nil {
 			return err
 		}
@@ -70,13 +100,13 @@ func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 			b.more = map[uint32][]Value{}
 		}
 		n = len(b.more[row]) + 1
-		b.more[row] = append(b.more[row], own(v))
+		b.more[row] = append(slices.Clip(b.more[row]), own(v))
 	}
 	if !d.id.IsNull() || len(d.meta) > 0 {
 		if b.details == nil {
 			b.details = map[uint32][]detail{}
 		}
-		ds := b.details[row]
+		ds := slices.Clip(b.details[row])
 		for len(ds) < n {
 			ds = append(ds, detail{})
 		}
@@ -160,8 +190,7 @@ func (b *columnBuilder) widen(in interner) error {
 	return nil
 }
 
-// column returns the finished column. Rows that are dropped or unknown are left
-// out.
+// column returns the finished column. Rows that are gone or unknown are left out.
 func (b *columnBuilder) column(p *pool) *Column {
 	order := b.order()
 	c := &Column{pool: p, filled: len(order), side: b.sideTables()}
@@ -200,7 +229,7 @@ func (b *columnBuilder) column(p *pool) *Column {
 func (b *columnBuilder) order() []int32 {
 	order := make([]int32, 0, len(b.rows))
 	for i, r := range b.rows {
-		if _, unknown := b.unknown[r]; !unknown {
+		if _, unknown := b.unknown[r]; !unknown && !b.gone[r] {
 			order = append(order, int32(i))
 		}
 	}

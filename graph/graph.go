@@ -11,12 +11,13 @@ type Graph struct {
 
 	vertices elements
 	edges    elements
-	src, dst []Handle // by edge
+	src, dst growing[Handle] // by edge
+	dead     Bits            // edges that were removed
 
 	blocks [2][]*block // by direction, by vertex label
 
-	waiting map[Handle][]Handle // absent vertex -> edges that cannot be seen for want of it
-	hidden  int                 // edges that cannot be seen
+	hidden  []Handle // edges that lack an end, ascending
+	unnamed int64    // vertex properties beyond the first that were given no id
 
 	lists lists
 }
@@ -25,55 +26,60 @@ type Graph struct {
 func (g *Graph) NumVertices() int { return g.vertices.live }
 
 // NumEdges returns the number of edges that can be seen.
-func (g *Graph) NumEdges() int { return g.edges.live - g.hidden }
+func (g *Graph) NumEdges() int { return g.edges.live - len(g.hidden) }
 
 // HiddenEdges returns the number of edges that cannot be seen because one of
 // their ends is not in the graph.
-func (g *Graph) HiddenEdges() int { return g.hidden }
+func (g *Graph) HiddenEdges() int { return len(g.hidden) }
 
 // VertexCap returns a number above every vertex handle. Not every handle below
 // it is a vertex: see [Graph.HasVertex].
-func (g *Graph) VertexCap() int { return len(g.vertices.places) }
+func (g *Graph) VertexCap() int { return len(g.vertices.places.items) }
 
 // EdgeCap returns a number above every edge handle. Not every handle below it is
 // an edge: see [Graph.HasEdge].
-func (g *Graph) EdgeCap() int { return len(g.edges.places) }
+func (g *Graph) EdgeCap() int { return len(g.edges.places.items) }
 
 // HasVertex reports whether v is a vertex of the graph.
 func (g *Graph) HasVertex(v Handle) bool {
-	return int(v) < len(g.vertices.places) && g.vertices.places[v].label != NoLabel
+	return int(v) < len(g.vertices.places.items) && g.vertices.places.items[v].label != NoLabel
 }
 
 // HasEdge reports whether e is an edge of the graph that can be seen.
 func (g *Graph) HasEdge(e Handle) bool {
-	return int(e) < len(g.edges.places) && g.edges.places[e].label != NoLabel &&
-		(g.hidden == 0 || g.HasVertex(g.src[e]) && g.HasVertex(g.dst[e]))
+	return int(e) < len(g.edges.places.items) && !g.dead.Has(e) &&
+		(len(g.hidden) == 0 || g.joined(e))
+}
+
+// joined reports whether both ends of an edge are in the graph.
+func (g *Graph) joined(e Handle) bool {
+	return g.HasVertex(g.src.items[e]) && g.HasVertex(g.dst.items[e])
 }
 
 // VertexLabel returns the label of a vertex.
-func (g *Graph) VertexLabel(v Handle) Label { return g.vertices.places[v].label }
+func (g *Graph) VertexLabel(v Handle) Label { return g.vertices.places.items[v].label }
 
 // EdgeLabel returns the label of an edge.
-func (g *Graph) EdgeLabel(e Handle) Label { return g.edges.places[e].label }
+func (g *Graph) EdgeLabel(e Handle) Label { return g.edges.places.items[e].label }
 
 // VertexRow returns the label of a vertex and its row in the columns of that
 // label.
 func (g *Graph) VertexRow(v Handle) (Label, uint32) {
-	p := g.vertices.places[v]
+	p := g.vertices.places.items[v]
 	return p.label, p.row
 }
 
 // EdgeRow returns the label of an edge and its row in the columns of that label.
 func (g *Graph) EdgeRow(e Handle) (Label, uint32) {
-	p := g.edges.places[e]
+	p := g.edges.places.items[e]
 	return p.label, p.row
 }
 
 // Source returns the vertex an edge starts from.
-func (g *Graph) Source(e Handle) Handle { return g.src[e] }
+func (g *Graph) Source(e Handle) Handle { return g.src.items[e] }
 
 // Target returns the vertex an edge leads to.
-func (g *Graph) Target(e Handle) Handle { return g.dst[e] }
+func (g *Graph) Target(e Handle) Handle { return g.dst.items[e] }
 
 // VertexID returns the id of a vertex.
 func (g *Graph) VertexID(v Handle) Value { return g.vertices.id(v) }
@@ -92,8 +98,14 @@ func (g *Graph) VertexByID(id Value) (Handle, bool) {
 // EdgeByID returns the edge with an id. Numbers are the same id whatever their
 // width.
 func (g *Graph) EdgeByID(id Value) (Handle, bool) {
-	e, ok := g.edges.find(id)
+	e, ok := g.edgeByID(id)
 	return e, ok && g.HasEdge(e)
+}
+
+// edgeByID returns the edge with an id, seen or not.
+func (g *Graph) edgeByID(id Value) (Handle, bool) {
+	// An edge that was removed may have had the same id.
+	return g.edges.findWhere(id, func(e Handle) bool { return !g.dead.Has(e) })
 }
 
 // VertexLabels returns the names of all vertex labels, by number. A label may
@@ -138,14 +150,11 @@ func (g *Graph) NumCodes() int { return g.pool.count() }
 // is counted in each.
 func (g *Graph) Bytes() int64 {
 	n := g.pool.bytes() + g.keys.bytes() + g.vertexLabels.bytes() + g.edgeLabels.bytes()
-	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src)+cap(g.dst))
+	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src.items)+cap(g.dst.items)+cap(g.hidden)) + 8*int64(cap(g.dead))
 	for _, bs := range g.blocks {
 		for _, b := range bs {
 			n += b.bytes()
 		}
-	}
-	for _, es := range g.waiting {
-		n += 48 + 4*int64(cap(es))
 	}
 	return n + g.lists.bytes()
 }

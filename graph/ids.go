@@ -4,28 +4,42 @@ package graph
 // from the table of the base, so that the table can be shared.
 type idIndex struct {
 	table []uint32 // see hashTable
-	late  map[uint64][]Handle
+	base  int      // elements in table
+	late  []uint32 // the elements behind them, less base
+	extra int      // elements in late
 }
 
 // find returns the element with an id. It may be one that is not there.
 func (e *elements) find(id Value) (Handle, bool) {
-	if e.ids == nil {
-		if !id.IsInteger() || id.Int() < 0 || id.Int() >= int64(len(e.places)) {
-			return 0, false
-		}
-		return Handle(id.Int()), true
-	}
-	h := idHash(id)
-	accept := func(x uint32) bool { return Eq(e.id(x), id) }
-	if x, ok := probe(e.byID.table, h, accept); ok {
-		return x, true
-	}
-	for _, x := range e.byID.late[h] {
-		if accept(x) {
-			return x, true
-		}
-	}
-	return 0, false
+	return e.findWhere(id, func(Handle) bool { return true })
 }
 
-func (x idIndex) bytes() int64 { return 4*int64(cap(x.table)) + 64*int64(len(x.late)) }
+// findWhere returns the accepted element with an id.
+func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) {
+	if e.ids == nil {
+		if !id.IsInteger() || id.Int() < 0 || id.Int() >= int64(len(e.places.items)) {
+			return 0, false
+		}
+		return Handle(id.Int()), accept(Handle(id.Int()))
+	}
+	h := idHash(id)
+	if x, ok := probe(e.byID.table, h, func(x uint32) bool { return Eq(e.id(x), id) && accept(x) }); ok {
+		return x, true
+	}
+	base := uint32(e.byID.base)
+	x, ok := probe(e.byID.late, h, func(x uint32) bool { return Eq(e.id(base+x), id) && accept(base+x) })
+	return base + x, ok
+}
+
+// add makes the index find the next element too, whose id has the given hash.
+// The table of late elements must not be shared.
+func (x *idIndex) add(hash uint64, id func(Handle) Value) {
+	if !roomy(x.late, x.extra) {
+		base := uint32(x.base)
+		x.late = hashTable(x.extra, 2*x.extra+8, func(i uint32) uint64 { return idHash(id(base + i)) })
+	}
+	insert(x.late, hash, uint32(x.extra))
+	x.extra++
+}
+
+func (x idIndex) bytes() int64 { return 4 * int64(cap(x.table)+cap(x.late)) }

@@ -115,7 +115,7 @@ func (g *Graph) VertexIndex(l Label, k Key) *Index {
 	if c == nil {
 		return nil
 	}
-	return c.indexed(g.vertices.tables[l].rows)
+	return c.indexed(g.vertices.tables[l].rows.items)
 }
 
 // VertexIndexReady reports whether the index of a key exists already, so that
@@ -133,7 +133,7 @@ func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 	if c == nil {
 		return dst
 	}
-	rows := g.vertices.tables[l].rows
+	rows := g.vertices.tables[l].rows.items
 	if c.index.built.Load() == nil && c.index.asked.Add(1) == 1 {
 		return c.scan(dst, rows, v)
 	}

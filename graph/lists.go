@@ -16,14 +16,14 @@ func newLists(vertexLabels, edgeLabels int) lists {
 // in which the builder first heard of them.
 func (g *Graph) Vertices() []Handle {
 	return g.lists.vertices.get(func() []Handle {
-		return present(len(g.vertices.places), g.vertices.live, g.HasVertex)
+		return present(len(g.vertices.places.items), g.vertices.live, g.HasVertex)
 	})
 }
 
 // Edges returns all edges that can be seen in ascending order of handle.
 func (g *Graph) Edges() []Handle {
 	return g.lists.edges.get(func() []Handle {
-		return present(len(g.edges.places), g.NumEdges(), g.HasEdge)
+		return present(len(g.edges.places.items), g.NumEdges(), g.HasEdge)
 	})
 }
 
@@ -44,7 +44,7 @@ func (g *Graph) VerticesOf(l Label) []Handle {
 		return nil
 	}
 	if t.gone == 0 {
-		return t.rows
+		return t.rows.items
 	}
 	return g.lists.vertexOf[l].get(func() []Handle { return filtered(t, g.HasVertex) })
 }
@@ -55,15 +55,15 @@ func (g *Graph) EdgesOf(l Label) []Handle {
 	if t == nil {
 		return nil
 	}
-	if t.gone == 0 && g.hidden == 0 {
-		return t.rows
+	if t.gone == 0 && len(g.hidden) == 0 {
+		return t.rows.items
 	}
 	return g.lists.edgeOf[l].get(func() []Handle { return filtered(t, g.HasEdge) })
 }
 
 func filtered(t *table, has func(Handle) bool) []Handle {
-	hs := make([]Handle, 0, len(t.rows)-t.gone)
-	for _, h := range t.rows {
+	hs := make([]Handle, 0, len(t.rows.items)-t.gone)
+	for _, h := range t.rows.items {
 		if h != NoHandle && has(h) {
 			hs = append(hs, h)
 		}
@@ -75,16 +75,16 @@ func filtered(t *table, has func(Handle) bool) []Handle {
 // of the columns of the label, and is NoHandle when that row was removed.
 func (g *Graph) VertexRows(l Label) []Handle {
 	if t := g.vertices.table(l); t != nil {
-		return t.rows
+		return t.rows.items
 	}
 	return nil
 }
 
-// EdgeRows is like [Graph.VertexRows] for edges. It holds edges that cannot be
-// seen, if there are such.
+// EdgeRows is like [Graph.VertexRows] for edges, except that rows are not
+// emptied: it may hold edges for which [Graph.HasEdge] is false.
 func (g *Graph) EdgeRows(l Label) []Handle {
 	if t := g.edges.table(l); t != nil {
-		return t.rows
+		return t.rows.items
 	}
 	return nil
 }

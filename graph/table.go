@@ -30,9 +30,9 @@ type place struct {
 
 // A table holds the elements of one label.
 type table struct {
-	rows []Handle // NoHandle where a row was removed
-	gone int      // rows removed
-	keys []Key    // ascending
+	rows growing[Handle] // NoHandle where a vertex was removed
+	gone int             // rows removed
+	keys []Key           // ascending
 	cols []*Column
 }
 
@@ -57,7 +57,7 @@ func (t *table) column(k Key) *Column {
 }
 
 func (t *table) bytes() int64 {
-	n := 4*int64(cap(t.rows)) + 12*int64(len(t.keys))
+	n := 4*int64(cap(t.rows.items)) + 12*int64(len(t.keys))
 	for _, c := range t.cols {
 		n += c.bytes()
 	}
@@ -66,7 +66,7 @@ func (t *table) bytes() int64 {
 
 // elements is what vertices and edges have in common.
 type elements struct {
-	places []place
+	places growing[place]
 	tables []*table // by label
 	ids    *Column  // by handle; nil when the id of an element is its handle
 	byID   idIndex
@@ -90,7 +90,7 @@ func (e *elements) id(h Handle) Value {
 }
 
 func (e *elements) bytes() int64 {
-	n := 8*int64(cap(e.places)) + e.byID.bytes()
+	n := 8*int64(cap(e.places.items)) + e.byID.bytes()
 	if e.ids != nil {
 		n += e.ids.bytes()
 	}

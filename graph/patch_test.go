@@ -1,0 +1,266 @@
+package graph_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"vigil/graph"
+)
+
+// dump describes everything a graph answers, in terms of ids, so that graphs
+// with different handles can be compared. Ids the graph made up are left out.
+func dump(t require, g *graph.Graph) []string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	add("%d vertices, %d edges, %d hidden", g.NumVertices(), g.NumEdges(), g.HiddenEdges())
+	byLabel := map[string]int{}
+	for _, v := range g.Vertices() {
+		id := g.VertexID(v)
+		if w, ok := g.VertexByID(id); !ok || w != v {
+			t.Fatalf("vertex %v is not found by its id", id)
+		}
+		label := g.VertexLabels()[g.VertexLabel(v)]
+		byLabel[label]++
+		l, row := g.VertexRow(v)
+		if g.VertexRows(l)[row] != v {
+			t.Fatalf("vertex %v is not in its row", id)
+		}
+		add("%v: label %s", id, label)
+		for _, k := range g.VertexKeysOf(l) {
+			dumpCell(t, g, v, k, add)
+		}
+		for _, d := range []graph.Direction{graph.Out, graph.In} {
+			dumpEdges(t, g, v, d, add)
+		}
+	}
+	for l, name := range g.VertexLabels() {
+		if got := len(g.VerticesOf(graph.Label(l))); got != byLabel[name] {
+			t.Fatalf("%d vertices of label %s, want %d", got, name, byLabel[name])
+		}
+	}
+	dumpEdgeLists(t, g, add)
+	slices.Sort(lines)
+	return lines
+}
+
+type require interface {
+	Fatalf(format string, args ...any)
+}
+
+func dumpCell(t require, g *graph.Graph, v graph.Handle, k graph.Key, add func(string, ...any)) {
+	id, key := g.VertexID(v), g.Keys()[k]
+	if reason, ok := g.VertexUnknown(v, k); ok {
+		if _, has := g.VertexValue(v, k); has || !g.HasUnknown(k) {
+			t.Fatalf("%v.%s is unknown and has a value, or the graph knows no unknown", id, key)
+		}
+		add("%v.%s unknown: %s", id, key, reason)
+	}
+	l, _ := g.VertexRow(v)
+	for i := range g.VertexPropertyCount(v, k) {
+		w := g.VertexPropertyValue(v, k, i)
+		var meta []string
+		for _, m := range g.MetaProperties(v, k, i) {
+			meta = append(meta, fmt.Sprintf("%s=%v", g.Keys()[m.Key], m.Value))
+		}
+		add("%v.%s[%d] = %v %v %v", id, key, i, w.Kind(), w, meta)
+		if !slices.Contains(g.VertexIndex(l, k).Equal(w), v) || !slices.Contains(g.VerticesWith(nil, l, k, w), v) {
+			t.Fatalf("%v is not found by %s = %v", id, key, w)
+		}
+	}
+	for i := range g.VertexIndex(l, k).Distinct() {
+		w, vs := g.VertexIndex(l, k).At(i)
+		for _, u := range vs {
+			if !g.HasVertex(u) {
+				t.Fatalf("index of %s = %v lists a vertex that is not there", key, w)
+			}
+		}
+	}
+}
+
+func dumpEdges(t require, g *graph.Graph, v graph.Handle, d graph.Direction, add func(string, ...any)) {
+	edges, to := g.Incident(v, d)
+	if len(edges) != g.Degree(v, d) || !slices.Equal(to, g.Neighbours(v, d)) {
+		t.Fatalf("degree or neighbours of %v disagree", g.VertexID(v))
+	}
+	var all []graph.Handle
+	for l := range g.EdgeLabels() {
+		es, vs := g.IncidentBy(v, d, graph.Label(l))
+		if len(es) != g.DegreeBy(v, d, graph.Label(l)) || !slices.Equal(vs, g.NeighboursBy(v, d, graph.Label(l))) {
+			t.Fatalf("degree or neighbours of %v by label disagree", g.VertexID(v))
+		}
+		all = append(all, es...)
+		for _, e := range es {
+			if g.EdgeLabel(e) != graph.Label(l) {
+				t.Fatalf("edge of %v has another label", g.VertexID(v))
+			}
+		}
+	}
+	if !slices.Equal(all, edges) {
+		t.Fatalf("edges of %v by label are not its edges", g.VertexID(v))
+	}
+	for i, e := range edges {
+		from, other := g.Source(e), g.Target(e)
+		if d == graph.In {
+			from, other = other, from
+		}
+		if from != v || other != to[i] || !g.HasEdge(e) {
+			t.Fatalf("edge of %v has other ends", g.VertexID(v))
+		}
+		add("%v %d %s %v %s", g.VertexID(v), d, g.EdgeLabels()[g.EdgeLabel(e)], g.VertexID(to[i]), edgeProperties(g, e))
+	}
+}
+
+func edgeProperties(g *graph.Graph, e graph.Handle) string {
+	var ps []string
+	for _, k := range g.EdgeKeysOf(g.EdgeLabel(e)) {
+		if v, ok := g.EdgeValue(e, k); ok {
+			ps = append(ps, fmt.Sprintf("%s=%v %v", g.Keys()[k], v.Kind(), v))
+		}
+	}
+	slices.Sort(ps)
+	return strings.Join(ps, ",")
+}
+
+func dumpEdgeLists(t require, g *graph.Graph, add func(string, ...any)) {
+	if len(g.Edges()) != g.NumEdges() {
+		t.Fatalf("%d edges listed, want %d", len(g.Edges()), g.NumEdges())
+	}
+	n := 0
+	for l := range g.EdgeLabels() {
+		for _, e := range g.EdgesOf(graph.Label(l)) {
+			if !g.HasEdge(e) || g.EdgeLabel(e) != graph.Label(l) {
+				t.Fatalf("list of edges by label holds another edge")
+			}
+			n++
+		}
+	}
+	if n != g.NumEdges() {
+		t.Fatalf("%d edges listed by label, want %d", n, g.NumEdges())
+	}
+	for _, e := range g.Edges() {
+		if f, ok := g.EdgeByID(g.EdgeID(e)); !ok || e != f {
+			t.Fatalf("edge %v is not found by its id", g.EdgeID(e))
+		}
+	}
+}
+
+var scalars = []graph.Value{
+	graph.Int(1), graph.Int(2), graph.Long(1), graph.Double(1.5), graph.Float(2.5), graph.Bool(true), graph.Bool(false),
+	graph.String(""), graph.String("red"), graph.String("green"), graph.String("a longer text"), graph.Null,
+	graph.List(graph.Int(1), graph.String("x")), graph.Map(graph.Entry{Key: graph.String("k"), Value: graph.Int(7)}),
+}
+
+// values draws one value; mostly those of one kind, so that columns are typed.
+func values() *rapid.Generator[graph.Value] {
+	return rapid.OneOf(
+		rapid.Map(rapid.Int32Range(0, 5), graph.Int),
+		rapid.Map(rapid.SampledFrom([]string{"red", "green", "blue"}), graph.String),
+		rapid.Map(rapid.StringN(0, 3, 8), graph.String),
+		rapid.SampledFrom(scalars),
+	)
+}
+
+func ids() *rapid.Generator[graph.Value] {
+	return rapid.Map(rapid.IntRange(0, 11), func(i int) graph.Value { return graph.String(fmt.Sprintf("v%d", i)) })
+}
+
+func properties() *rapid.Generator[graph.PropertyRecord] {
+	return rapid.Custom(func(t *rapid.T) graph.PropertyRecord {
+		p := graph.PropertyRecord{Key: rapid.SampledFrom([]string{"p", "q", "r"}).Draw(t, "key")}
+		switch rapid.IntRange(0, 9).Draw(t, "form") {
+		case 0:
+			p.Unknown, p.Reason = true, rapid.SampledFrom([]string{"denied", "timeout"}).Draw(t, "reason")
+		case 1:
+			p.Value = values().Draw(t, "value")
+			p.Meta = []graph.Meta{{Key: "since", Value: values().Draw(t, "meta")}}
+		default:
+			p.Value = values().Draw(t, "value")
+		}
+		return p
+	})
+}
+
+func edges() *rapid.Generator[graph.EdgeRecord] {
+	return rapid.Custom(func(t *rapid.T) graph.EdgeRecord {
+		e := graph.EdgeRecord{Label: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "label"), To: ids().Draw(t, "to")}
+		if rapid.IntRange(0, 3).Draw(t, "weighted") == 0 {
+			e.Properties = []graph.Meta{{Key: "w", Value: values().Draw(t, "weight")}}
+		}
+		return e
+	})
+}
+
+func changes() *rapid.Generator[graph.Change] {
+	return rapid.Custom(func(t *rapid.T) graph.Change {
+		c := graph.Change{Record: graph.Record{ID: ids().Draw(t, "id")}}
+		if c.Remove = rapid.IntRange(0, 3).Draw(t, "remove") == 0; c.Remove {
+			return c
+		}
+		c.Label = rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "label")
+		c.Properties = rapid.SliceOfN(properties(), 0, 4).Draw(t, "properties")
+		c.Out = rapid.SliceOfN(edges(), 0, 4).Draw(t, "edges")
+		return c
+	})
+}
+
+func built(t require, model map[string]graph.Record) *graph.Graph {
+	b := graph.NewBuilder(graph.Limits{})
+	for _, id := range slices.SortedFunc(maps.Keys(model), cmp.Compare[string]) {
+		if err := b.Add(model[id]); err != nil {
+			t.Fatalf("add %s: %v", id, err)
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatalf("build: %v", err)
+	}
+	return g
+}
+
+func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		model := map[string]graph.Record{}
+		for _, c := range rapid.SliceOfN(changes(), 0, 8).Draw(t, "start") {
+			if !c.Remove {
+				model[c.ID.Str()] = c.Record
+			}
+		}
+		g := built(t, model)
+		for range rapid.IntRange(1, 6).Draw(t, "patches") {
+			before, was := g, dump(t, g)
+			batch := rapid.SliceOfN(changes(), 1, 5).Draw(t, "patch")
+			var err error
+			if g, err = g.Patch(batch); err != nil {
+				t.Fatalf("patch: %v", err)
+			}
+			for _, c := range batch {
+				if delete(model, c.ID.Str()); !c.Remove {
+					model[c.ID.Str()] = c.Record
+				}
+			}
+			want := dump(t, built(t, model))
+			if diff := gocmp.Diff(want, dump(t, g)); diff != "" {
+				t.Fatalf("patched graph differs (-rebuilt +patched):\n%s", diff)
+			}
+			if diff := gocmp.Diff(was, dump(t, before)); diff != "" {
+				t.Fatalf("patch changed the graph before:\n%s", diff)
+			}
+			if rapid.IntRange(0, 4).Draw(t, "compact") == 0 {
+				if g, err = g.Compact(); err != nil {
+					t.Fatalf("compact: %v", err)
+				}
+				if diff := gocmp.Diff(want, dump(t, g)); diff != "" {
+					t.Fatalf("compacted graph differs (-rebuilt +compacted):\n%s", diff)
+				}
+			}
+		}
+	})
+}

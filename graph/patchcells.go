@@ -1,0 +1,239 @@
+package graph
+
+import "slices"
+
+// A columnRef names a column of the graph.
+type columnRef struct {
+	vertex bool
+	label  Label
+	key    Key
+}
+
+// An edit is what becomes of one row of a column: it has the values listed, or
+// is unknown, or has nothing.
+type edit struct {
+	row     uint32
+	values  []Value
+	details []detail // by position of the value; may be shorter
+	unknown bool
+	reason  uint32
+}
+
+// edit records an edit. Of several edits to one row the last one counts.
+func (p *patch) edit(c columnRef, e edit) { p.edits[c] = append(p.edits[c], e) }
+
+// gather collects the properties of a record by key. The row is left open.
+func (p *patch) gather(ps []PropertyRecord) (map[Key]edit, error) {
+	cells := make(map[Key]edit, len(ps))
+	for _, pr := range ps {
+		k := Key(p.intern(&p.new.keys, &p.old.keys, pr.Key))
+		c := cells[k]
+		if pr.Unknown {
+			reason, err := p.new.pool.intern(pr.Reason)
+			if err != nil {
+				return nil, err
+			}
+			cells[k] = edit{unknown: true, reason: reason}
+			continue
+		}
+		if c.unknown {
+			c = edit{}
+		}
+		d := detail{id: own(pr.ID)}
+		for _, m := range pr.Meta {
+			d.meta = append(d.meta, Property{Key(p.intern(&p.new.keys, &p.old.keys, m.Key)), own(m.Value)})
+		}
+		c.values = append(c.values, pr.Value)
+		c.details = append(c.details, d)
+		cells[k] = c
+	}
+	return cells, nil
+}
+
+// compareCells records edits for the cells of a vertex that differ from what it
+// has.
+func (p *patch) compareCells(at place, cells map[Key]edit, kept bool) {
+	var t *table
+	if kept {
+		t = p.new.vertices.table(at.label)
+		for i, k := range t.keys {
+			c := t.cols[i]
+			_, wanted := cells[k]
+			if _, unknown := c.Unknown(at.row); !wanted && (unknown || c.Has(at.row)) {
+				p.edit(columnRef{true, at.label, k}, edit{row: at.row})
+			}
+		}
+	}
+	for k, e := range cells {
+		if c := t.column(k); c != nil && c.same(at.row, e) {
+			continue
+		}
+		e.row = at.row
+		p.nameExtras(&e)
+		p.edit(columnRef{true, at.label, k}, e)
+	}
+}
+
+// nameExtras gives ids to values beyond the first that have none, and drops
+// details when none is worth keeping.
+func (p *patch) nameExtras(e *edit) {
+	for i := 1; i < len(e.details); i++ {
+		if e.details[i].id.IsNull() {
+			p.new.unnamed++
+			e.details[i].id = Long(-p.new.unnamed)
+		}
+	}
+	if len(e.details) == 1 && e.details[0].id.IsNull() && len(e.details[0].meta) == 0 {
+		e.details = nil
+	}
+}
+
+// same reports whether a row already is what an edit makes of it.
+func (c *Column) same(row uint32, e edit) bool {
+	if c.side != nil {
+		if reason, ok := c.side.unknown[row]; ok || e.unknown {
+			return ok && e.unknown && reason == e.reason
+		}
+	}
+	if e.unknown || c.Count(row) != len(e.values) {
+		return false
+	}
+	for i, v := range e.values {
+		if !c.Nth(row, i).Equal(v) || !c.detail(row, i).covers(e.details[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// covers reports whether d is what is asked for; no id asked for is any id.
+func (d detail) covers(want detail) bool {
+	return (want.id.IsNull() || d.id.Equal(want.id)) &&
+		slices.EqualFunc(d.meta, want.meta, func(a, b Property) bool { return a.Key == b.Key && a.Value.Equal(b.Value) })
+}
+
+// applyEdits makes the columns that have edits anew.
+func (p *patch) applyEdits() error {
+	for ref, edits := range p.edits {
+		es := &p.new.edges
+		if ref.vertex {
+			es = &p.new.vertices
+		}
+		t := p.table(es, ref.label)
+		i, ok := slices.BinarySearch(t.keys, ref.key)
+		if !ok {
+			t.keys = slices.Insert(slices.Clone(t.keys), i, ref.key)
+			t.cols = slices.Insert(t.cols, i, &Column{pool: p.new.pool})
+		}
+		c, err := t.cols[i].edited(edits, p.new.pool)
+		if err != nil {
+			return err
+		}
+		t.cols[i] = c
+	}
+	return nil
+}
+
+// edited returns a copy of the column with some rows changed.
+func (c *Column) edited(edits []edit, p *pool) (*Column, error) {
+	if d, err := c.overwritten(edits, p); d != nil || err != nil {
+		return d, err
+	}
+	b := c.builder()
+	for _, e := range edits {
+		b.drop(e.row)
+		if e.unknown {
+			b.setUnknown(e.row, e.reason)
+		}
+		for i, v := range e.values {
+			var d detail
+			if i < len(e.details) {
+				d = e.details[i]
+			}
+			if err := b.add(e.row, v, d, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.column(p), nil
+}
+
+// overwritten is edited for the common case: a dense column that stays dense and
+// of one kind, and cells that have one plain value or none. It returns nil when
+// the case is another.
+func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {
+	last, n := 0, c.n
+	for _, e := range edits {
+		if e.unknown || len(e.values) > 1 || len(e.details) > 0 ||
+			len(e.values) == 1 && cellKind(e.values[0].kind) != c.kind {
+			return nil, nil
+		}
+		last = max(last, int(e.row))
+	}
+	if c.sparse || c.side != nil || c.kind == Mixed || c.n == 0 || last >= n+64 {
+		return nil, nil
+	}
+	d := &Column{cells: c.clone(), filled: c.filled, pool: p}
+	if c.present != nil || !plainOverwrite(edits, n) {
+		d.present = c.presence(max(n, last+1))
+	}
+	for d.n <= last {
+		d.extend()
+	}
+	for _, e := range edits {
+		if err := d.overwrite(e, p); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// plainOverwrite reports whether all edits set rows below n, or append to them
+// one after the other.
+func plainOverwrite(edits []edit, n int) bool {
+	for _, e := range edits {
+		if len(e.values) == 0 || int(e.row) > n {
+			return false
+		}
+		n = max(n, int(e.row)+1)
+	}
+	return true
+}
+
+// presence returns the rows of a dense column that have a value, with room for
+// the rows below n.
+func (c *Column) presence(n int) Bits {
+	b := NewBits(n)
+	if c.present != nil {
+		copy(b, c.present)
+		return b
+	}
+	for i := range uint32(c.n) {
+		b.Set(i)
+	}
+	return b
+}
+
+func (c *Column) overwrite(e edit, p *pool) error {
+	had := c.present != nil && c.present.Has(e.row) || c.present == nil && int(e.row) < c.filled
+	if had {
+		c.filled--
+	}
+	if len(e.values) == 0 {
+		c.present.Clear(e.row)
+		return nil
+	}
+	var code uint32
+	if c.kind == KindString {
+		var err error
+		if code, err = p.intern(e.values[0].Str()); err != nil {
+			return err
+		}
+	}
+	c.put(int(e.row), e.values[0], code)
+	if c.present != nil {
+		c.present.Set(e.row)
+	}
+	c.filled++
+	return nil
+}

@@ -1,0 +1,293 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// edgeChanges says what becomes of edges in a patch.
+type edgeChanges struct {
+	died    map[Handle]bool
+	born    []Handle
+	removed map[Handle]bool // could be seen and cannot any more
+	added   map[Handle]bool // can be seen and could not
+}
+
+// replaceEdges gives each changed vertex the edges of its record. An edge that
+// was there before stays the same edge.
+func (p *patch) replaceEdges(changes []resolved) error {
+	hidden := map[Handle][]Handle{} // by changed source
+	for _, e := range p.old.hidden {
+		if src := p.old.src.items[e]; p.changed[src] {
+			hidden[src] = append(hidden[src], e)
+		}
+	}
+	ch := &edgeChanges{died: map[Handle]bool{}, removed: map[Handle]bool{}, added: map[Handle]bool{}}
+	var todo []newEdge
+	for _, c := range changes {
+		var had []Handle
+		if p.old.HasVertex(c.vertex) {
+			had, _ = p.old.Incident(c.vertex, Out)
+		}
+		fresh, err := p.matchEdges(c, slices.Concat(had, hidden[c.vertex]), ch)
+		if err != nil {
+			return err
+		}
+		todo = append(todo, fresh...)
+	}
+	for _, n := range todo {
+		if err := p.addEdge(n, ch); err != nil {
+			return fmt.Errorf("patch vertex %s: %w", p.new.VertexID(n.src), err)
+		}
+	}
+	p.bury(ch)
+	p.review(ch)
+	p.rewriteBlocks(ch)
+	return nil
+}
+
+// newEdge is an edge to be made.
+type newEdge struct {
+	EdgeRecord
+	src, dst Handle
+	label    Label
+}
+
+// matchEdges pairs the edges a vertex had with those of its record. The ones
+// left over die; the records left over are returned.
+func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge, error) {
+	type end struct {
+		label Label
+		dst   Handle
+	}
+	left := map[end][]Handle{}
+	for _, e := range had {
+		k := end{p.old.EdgeLabel(e), p.old.dst.items[e]}
+		left[k] = append(left[k], e)
+	}
+	var fresh []newEdge
+	if !c.Remove {
+		for _, r := range c.Out {
+			dst, ok := p.new.vertices.find(r.To)
+			if !ok {
+				var err error
+				if dst, err = p.newVertex(r.To); err != nil {
+					return nil, err
+				}
+			}
+			n := newEdge{r, c.vertex, dst, Label(p.intern(&p.new.edgeLabels, &p.old.edgeLabels, r.Label))}
+			k := end{n.label, dst}
+			i := slices.IndexFunc(left[k], func(e Handle) bool { return p.old.sameEdge(e, r) })
+			if i < 0 {
+				fresh = append(fresh, n)
+				continue
+			}
+			left[k] = slices.Delete(left[k], i, i+1)
+		}
+	}
+	for _, es := range left {
+		for _, e := range es {
+			ch.died[e] = true
+		}
+	}
+	return fresh, nil
+}
+
+// sameEdge reports whether an edge has the id, if one is asked for, and the
+// properties of a record.
+func (g *Graph) sameEdge(e Handle, r EdgeRecord) bool {
+	if !r.ID.IsNull() && !g.EdgeID(e).Equal(r.ID) {
+		return false
+	}
+	n := 0
+	for _, k := range g.EdgeKeysOf(g.EdgeLabel(e)) {
+		if v, ok := g.EdgeValue(e, k); ok {
+			name := g.keys.names[k]
+			if !slices.ContainsFunc(r.Properties, func(m Meta) bool { return m.Key == name && m.Value.Equal(v) }) {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(r.Properties)
+}
+
+// addEdge makes an edge.
+func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
+	g := p.new
+	if !n.ID.IsNull() {
+		if e, used := g.edgeByID(n.ID); used && !ch.died[e] {
+			return fmt.Errorf("add edge %s: %w", n.ID, ErrDuplicate)
+		}
+		if g.edges.ids == nil {
+			if err := p.nameEdges(); err != nil {
+				return err
+			}
+		}
+	}
+	id := n.ID
+	if id.IsNull() && g.edges.ids != nil {
+		id = p.freshEdgeID()
+	}
+	t := p.table(&g.edges, n.label)
+	row := uint32(len(t.rows.items))
+	e, err := p.append(&g.edges, id, place{label: n.label, row: row})
+	if err != nil {
+		return err
+	}
+	t.rows = t.rows.with(e)
+	g.src, g.dst = g.src.with(n.src), g.dst.with(n.dst)
+	g.edges.live++
+	ch.born = append(ch.born, e)
+	for _, m := range n.Properties {
+		k := Key(p.intern(&g.keys, &p.old.keys, m.Key))
+		p.edit(columnRef{false, n.label, k}, edit{row: row, values: []Value{m.Value}})
+	}
+	return nil
+}
+
+// nameEdges makes the numbers of edges into ids that are kept, because an edge
+// comes that has an id of its own.
+func (p *patch) nameEdges() error {
+	es := &p.new.edges
+	var b columnBuilder
+	for h := range Handle(len(es.places.items)) {
+		if err := b.set(h, Long(int64(h)), p.new.pool); err != nil {
+			return err
+		}
+	}
+	es.ids = b.column(p.new.pool)
+	n := len(es.places.items)
+	es.byID = idIndex{table: hashTable(n, 0, func(i uint32) uint64 { return idHash(es.id(i)) }), base: n}
+	p.ownIDs[es] = n > 0
+	return nil
+}
+
+// freshEdgeID returns a number that is not the id of an edge.
+func (p *patch) freshEdgeID() Value {
+	for i := int64(len(p.new.edges.places.items)); ; i++ {
+		if _, used := p.new.edges.find(Long(i)); !used {
+			return Long(i)
+		}
+	}
+}
+
+// bury takes the edges that died out of the graph.
+func (p *patch) bury(ch *edgeChanges) {
+	if len(ch.died) == 0 {
+		return
+	}
+	g := p.new
+	dead := NewBits(len(g.edges.places.items))
+	copy(dead, g.dead)
+	for e := range ch.died {
+		dead.Set(e)
+		p.table(&g.edges, g.EdgeLabel(e)).gone++
+	}
+	g.dead = dead
+	g.edges.live -= len(ch.died)
+}
+
+// review finds the edges that appear and disappear, and lists anew those that
+// lack an end.
+func (p *patch) review(ch *edgeChanges) {
+	for e := range ch.died {
+		if p.old.HasEdge(e) {
+			ch.removed[e] = true
+		}
+	}
+	var hidden []Handle
+	for _, e := range p.old.hidden {
+		switch {
+		case ch.died[e]:
+		case p.new.joined(e):
+			ch.added[e] = true
+		default:
+			hidden = append(hidden, e)
+		}
+	}
+	for _, e := range ch.born {
+		if p.new.joined(e) {
+			ch.added[e] = true
+		} else {
+			hidden = append(hidden, e)
+		}
+	}
+	for _, v := range p.moved {
+		if p.new.HasVertex(v) || !p.old.HasVertex(v) {
+			continue
+		}
+		es, _ := p.old.Incident(v, In)
+		for _, e := range es {
+			if !ch.died[e] && !ch.removed[e] {
+				ch.removed[e] = true
+				hidden = append(hidden, e)
+			}
+		}
+	}
+	slices.Sort(hidden)
+	p.new.hidden = hidden
+}
+
+// rowEdges is the new list of edges of one row of a block.
+type rowEdges struct {
+	row   uint32
+	edges []Handle // by edge label, then handle
+}
+
+// rewriteBlocks makes the blocks anew in which the list of a row changed.
+func (p *patch) rewriteBlocks(ch *edgeChanges) {
+	for _, d := range []Direction{Out, In} {
+		extra := map[Handle][]Handle{} // vertex -> edges added to its list
+		for e := range ch.added {
+			v, _ := p.new.ends(e, d)
+			extra[v] = append(extra[v], e)
+		}
+		touched := map[Handle]bool{}
+		for v := range extra {
+			touched[v] = true
+		}
+		for e := range ch.removed {
+			v, _ := p.old.ends(e, d)
+			touched[v] = true
+		}
+		for _, v := range p.moved {
+			touched[v] = true
+		}
+		rows := map[Label][]rowEdges{}
+		for v := range touched {
+			p.rowsOf(v, d, extra[v], ch, rows)
+		}
+		for l, changed := range rows {
+			p.rewriteBlock(d, l, changed)
+		}
+	}
+}
+
+// rowsOf collects the rows that change because the edges or the place of one
+// vertex do.
+func (p *patch) rowsOf(v Handle, d Direction, extra []Handle, ch *edgeChanges, rows map[Label][]rowEdges) {
+	var edges []Handle
+	if p.old.HasVertex(v) {
+		had, _ := p.old.Incident(v, d)
+		for _, e := range had {
+			if !ch.removed[e] {
+				edges = append(edges, e)
+			}
+		}
+		was, now := p.old.vertices.places.items[v], p.new.vertices.places.items[v]
+		if was != now && len(had) > 0 {
+			rows[was.label] = append(rows[was.label], rowEdges{row: was.row})
+		}
+	}
+	now := p.new.vertices.places.items[v]
+	edges = append(edges, extra...)
+	if now.label == NoLabel || len(edges) == 0 && !p.old.HasVertex(v) {
+		return
+	}
+	slices.SortFunc(edges, func(a, b Handle) int {
+		return cmp.Or(cmp.Compare(p.new.EdgeLabel(a), p.new.EdgeLabel(b)), cmp.Compare(a, b))
+	})
+	rows[now.label] = append(rows[now.label], rowEdges{now.row, edges})
+}
