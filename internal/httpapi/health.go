@@ -84,14 +84,14 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 // says that the process lives, /readyz that it can do its work.
 func HealthRoutes(h *Health) []Route {
 	return []Route{
-		{Pattern: "GET /healthz", Need: Public, Operation: "getHealth", Quiet: true,
+		{Pattern: "GET /healthz", Need: Public, Operation: "getHealth", Quiet: true, Hidden: true,
 			Handler: JSON(func(context.Context, None) (health, error) { return health{Status: "ok"}, nil })},
-		{Pattern: "GET /readyz", Need: Public, Operation: "getReadiness", Quiet: true, Handler: JSON(h.ready)},
+		{Pattern: "GET /readyz", Need: Public, Operation: "getReadiness", Quiet: true, Hidden: true, Handler: JSON(h.ready)},
 	}
 }
 
 // MetricsRoute serves what was gathered, in the format of Prometheus.
 func MetricsRoute(g prometheus.Gatherer, need string) Route {
 	h := promhttp.HandlerFor(g, promhttp.HandlerOpts{DisableCompression: true})
-	return Route{Pattern: "GET /metrics", Need: need, Operation: "getMetrics", Quiet: true, Handler: Plain(h)}
+	return Route{Pattern: "GET /metrics", Need: need, Operation: "getMetrics", Quiet: true, Hidden: true, Handler: Plain(h)}
 }

@@ -27,6 +27,7 @@ type Route struct {
 	Limits    Limits
 	Safe      bool // a POST that changes nothing, such as a query: it is not audited
 	Quiet     bool // called so often by machines that its log line is for debugging only
+	Hidden    bool // not part of the API and so not in its document: the console, the document itself
 	Handler   Handler
 }
 
