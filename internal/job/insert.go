@@ -1,0 +1,89 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivershared/uniquestates"
+	"github.com/riverqueue/river/rivertype"
+
+	"vigil/internal/sqldb"
+)
+
+// metadata is what is stored with a job besides its arguments.
+type metadata struct {
+	Exclusive    string `json:"exclusive,omitempty"`
+	UntilStarted bool   `json:"until_started,omitempty"`
+}
+
+// Insert puts a job into the queue, to be done once tx is committed. It reports
+// false if there is already one with the same Options.Unique.
+func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
+	meta, err := json.Marshal(metadata{
+		Exclusive:    opts.Exclusive,
+		UntilStarted: opts.Unique != "" && opts.Once == UntilStarted,
+	})
+	if err != nil {
+		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
+	}
+	ctx := context.WithValue(tx.Context(), uniqueKey{}, opts.Unique)
+	res, err := q.inserts.InsertTx(ctx, tx.SQL(), args, &river.InsertOpts{
+		MaxAttempts: cmp.Or(opts.Attempts, 10),
+		Metadata:    meta,
+		Priority:    cmp.Or(opts.Priority, 2),
+		Queue:       opts.Queue,
+		ScheduledAt: opts.At,
+	})
+	if err != nil {
+		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
+	}
+	if res.UniqueSkippedAsDuplicate {
+		return false, nil
+	}
+	if err := q.expedite(tx, res.Job); err != nil {
+		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
+	}
+	tx.AfterCommit(func() {
+		if q.started.Load() {
+			q.driver.pilot.nudge(res.Job.Queue)
+		}
+	})
+	return true, nil
+}
+
+// expedite makes a job that is due within seconds one that waits for its time
+// among those to be done now, as River itself does with a retry. Otherwise
+// it would wait for River's scheduler, which comes by every five seconds.
+func (q *Queue) expedite(tx *sqldb.Tx, job *rivertype.JobRow) error {
+	if job.State != rivertype.JobStateScheduled || time.Until(job.ScheduledAt) > 10*time.Second {
+		return nil
+	}
+	_, err := tx.Exec("UPDATE river_job SET state = 'available' WHERE id = $1", job.ID)
+	return err
+}
+
+// uniqueKey is where the context of an insertion holds Options.Unique.
+type uniqueKey struct{}
+
+// insertHooks give a job its unique key. River would make it from the arguments.
+var insertHooks = []rivertype.Hook{
+	river.HookInsertBeginFunc(func(ctx context.Context, params *rivertype.JobInsertParams) error {
+		if key, _ := ctx.Value(uniqueKey{}).(string); key != "" {
+			sum := sha256.Sum256([]byte(params.Kind + "\x00" + key))
+			params.UniqueKey = sum[:]
+			params.UniqueStates = unfinished
+		}
+		return nil
+	}),
+}
+
+// unfinished are the states of a job that another with its key must not join.
+var unfinished = uniquestates.UniqueStatesToBitmask([]rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+	rivertype.JobStateRunning, rivertype.JobStateScheduled,
+})

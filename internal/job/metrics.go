@@ -1,0 +1,107 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/riverqueue/river/rivertype"
+
+	"vigil/internal/sqldb"
+)
+
+// metrics are what an operator watches the queue by. They are one collector,
+// which asks the database how many jobs wait only when it is asked itself.
+type metrics struct {
+	db      *sqldb.DB
+	waiting *prometheus.Desc
+	running *prometheus.GaugeVec
+	ended   *prometheus.CounterVec
+	latency *prometheus.HistogramVec
+	took    *prometheus.HistogramVec
+}
+
+func newMetrics(db *sqldb.DB) *metrics {
+	buckets := prometheus.ExponentialBuckets(0.005, 4, 10) // to 20 minutes
+	return &metrics{
+		db: db,
+		waiting: prometheus.NewDesc("vigil_jobs_waiting",
+			"Jobs in the database that wait to be done, now, at their time, or again.", []string{"queue", "state"}, nil),
+		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vigil_jobs_running", Help: "Jobs that run in this process.",
+		}, []string{"queue", "kind"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_jobs_total", Help: "Attempts at jobs that ended in this process, by outcome.",
+		}, []string{"queue", "kind", "outcome"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vigil_job_wait_seconds", Help: "Time from when a job was due to when it was begun.", Buckets: buckets,
+		}, []string{"queue"}),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vigil_job_duration_seconds", Help: "Time an attempt at a job took.", Buckets: buckets,
+		}, []string{"kind"}),
+	}
+}
+
+// begin records that a job runs. What it returns records that it ended.
+func (m *metrics) begin(job *rivertype.JobRow) func(error) {
+	start := time.Now()
+	m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(job.ScheduledAt).Seconds()))
+	running := m.running.WithLabelValues(job.Queue, job.Kind)
+	running.Inc()
+	return func(err error) {
+		running.Dec()
+		m.took.WithLabelValues(job.Kind).Observe(time.Since(start).Seconds())
+		m.ended.WithLabelValues(job.Queue, job.Kind, outcome(err)).Inc()
+	}
+}
+
+func outcome(err error) string {
+	if err == nil {
+		return "done"
+	}
+	if _, ok := errors.AsType[*laterError](err); ok {
+		return "later"
+	}
+	return "failed"
+}
+
+// Describe implements [prometheus.Collector].
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.waiting
+	m.running.Describe(ch)
+	m.ended.Describe(ch)
+	m.latency.Describe(ch)
+	m.took.Describe(ch)
+}
+
+// Collect implements [prometheus.Collector].
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	m.running.Collect(ch)
+	m.ended.Collect(ch)
+	m.latency.Collect(ch)
+	m.took.Collect(ch)
+
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	// A database that does not answer must not take the other metrics along:
+	// the series is missing then.
+	_ = m.db.Read(ctx, func(tx *sqldb.Tx) error {
+		type count struct {
+			queue, state string
+			n            float64
+		}
+		counts, err := sqldb.Query(tx, func(r sqldb.Row) (c count, err error) {
+			err = r.Scan(&c.queue, &c.state, &c.n)
+			return c, err
+		}, `
+			SELECT queue, state, count(*)
+			FROM river_job
+			WHERE state IN ('available', 'scheduled', 'retryable')
+			GROUP BY queue, state`)
+		for _, c := range counts {
+			ch <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, c.n, c.queue, c.state)
+		}
+		return err
+	})
+}

@@ -1,0 +1,467 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/job"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// greet is the job of these tests.
+type greet struct {
+	Name string `json:"name"`
+}
+
+func (greet) Kind() string { return "greet" }
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// run runs a test on every database, with the tables of the queue in it.
+func run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
+	t.Helper()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := job.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		test(t, db)
+	})
+}
+
+// newQueue returns a queue with a quick beat.
+func newQueue(t *testing.T, db *sqldb.DB, conf job.Config) *job.Queue {
+	t.Helper()
+	conf.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if conf.Beat == 0 {
+		conf.Beat = 50 * time.Millisecond
+	}
+	q, err := job.New(db, conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// start starts a queue that does greet by h and stops it at the end of the test.
+func start(t *testing.T, q *job.Queue, h job.Handler[greet]) {
+	t.Helper()
+	if err := job.Handle(q, time.Minute, h); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, q) })
+}
+
+func stop(t *testing.T, q *job.Queue) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := q.Stop(ctx); err != nil {
+		t.Errorf("stop queue: %v", err)
+	}
+}
+
+// insert inserts a job in a transaction of its own and tells whether it is new.
+func insert(t *testing.T, db *sqldb.DB, q *job.Queue, name string, opts job.Options) (inserted bool) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) (err error) {
+		inserted, err = q.Insert(tx, greet{name}, opts)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inserted
+}
+
+// next returns what comes next from a channel.
+func next[T any](t *testing.T, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+func TestChangeAndJobCommitTogether(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		done := make(chan string, 10)
+		q := newQueue(t, db, job.Config{})
+		start(t, q, func(_ context.Context, j job.Job[greet]) error {
+			done <- j.Args.Name
+			return nil
+		})
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec("CREATE TABLE mark (name TEXT)")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		boom := errors.New("boom")
+		change := func(name string, fail error) error {
+			return db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				if _, err := tx.Exec("INSERT INTO mark (name) VALUES ($1)", name); err != nil {
+					return err
+				}
+				if _, err := q.Insert(tx, greet{name}, job.Options{}); err != nil {
+					return err
+				}
+				return fail
+			})
+		}
+		if err := change("lost", boom); !errors.Is(err, boom) {
+			t.Fatalf("got %v, want %v", err, boom)
+		}
+		if err := change("kept", nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := next(t, done); got != "kept" {
+			t.Errorf("the job of the change that was rolled back was done: %s", got)
+		}
+		var marks []string
+		err = db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
+			marks, err = sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM mark")
+			return err
+		})
+		if diff := cmp.Diff([]string{"kept"}, marks); err != nil || diff != "" {
+			t.Errorf("changes (-want +got), error %v:\n%s", err, diff)
+		}
+	})
+}
+
+func TestJobIsPickedUpAtOnce(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		begun := make(chan time.Time)
+		q := newQueue(t, db, job.Config{Beat: time.Minute})
+		start(t, q, func(context.Context, job.Job[greet]) error {
+			begun <- time.Now()
+			return nil
+		})
+		var waits []time.Duration
+		for range 20 {
+			insert(t, db, q, "x", job.Options{})
+			committed := time.Now()
+			waits = append(waits, next(t, begun).Sub(committed))
+		}
+		slices.Sort(waits)
+		t.Logf("waits: median %s, longest %s", waits[10], waits[19])
+		if waits[10] > time.Second {
+			t.Errorf("half of the jobs waited for more than %s", waits[10])
+		}
+	})
+}
+
+func TestFailedJobIsTriedAgainUntilItsAttemptsAreUsedUp(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		attempts := make(chan job.Job[greet], 10)
+		q := newQueue(t, db, job.Config{})
+		start(t, q, func(_ context.Context, j job.Job[greet]) error {
+			attempts <- j
+			switch {
+			case j.Args.Name == "hopeless":
+				return job.Fail(errors.New("no"))
+			case j.Attempt == 1:
+				panic("the first attempt panics")
+			}
+			return errors.New("the others fail")
+		})
+		insert(t, db, q, "stubborn", job.Options{Attempts: 2})
+		insert(t, db, q, "hopeless", job.Options{Attempts: 5})
+		var got []string
+		for range 3 {
+			j := next(t, attempts)
+			got = append(got, j.Args.Name)
+			if want := j.Args.Name == "stubborn" && j.Attempt == 2; j.Last() != want {
+				t.Errorf("Last of attempt %d of %d is %t", j.Attempt, j.Attempts, j.Last())
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"hopeless", "stubborn", "stubborn"}, got); diff != "" {
+			t.Errorf("attempts (-want +got):\n%s", diff)
+		}
+		waitForState(t, db, map[string]int{"cancelled": 1, "discarded": 1})
+	})
+}
+
+// waitForState waits until the jobs in the database are in the given states.
+func waitForState(t *testing.T, db *sqldb.DB, want map[string]int) {
+	t.Helper()
+	var got map[string]int
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		got = map[string]int{}
+		err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
+			states, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT CAST(state AS TEXT) FROM river_job")
+			for _, s := range states {
+				got[s]++
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cmp.Equal(want, got) {
+			return
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-t.Context().Done():
+		}
+	}
+	t.Fatalf("states of jobs (-want +got):\n%s", cmp.Diff(want, got))
+}
+
+func TestUniqueJobs(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		running, release := make(chan string), make(chan struct{})
+		q := newQueue(t, db, job.Config{})
+		start(t, q, func(_ context.Context, j job.Job[greet]) error {
+			running <- j.Args.Name
+			<-release
+			return nil
+		})
+		done := job.Options{Unique: "done"}
+		started := job.Options{Unique: "started", Once: job.UntilStarted}
+		later := job.Options{Unique: "later", At: time.Now().Add(time.Hour)}
+
+		if !insert(t, db, q, "first", done) || insert(t, db, q, "second", done) {
+			t.Error("a second job was inserted while the first waits or runs")
+		}
+		next(t, running)
+		if insert(t, db, q, "third", done) {
+			t.Error("a third job was inserted while the first runs")
+		}
+		release <- struct{}{}
+		waitForState(t, db, map[string]int{"completed": 1})
+		if !insert(t, db, q, "fourth", done) {
+			t.Error("a fourth job was not inserted after the first was done")
+		}
+		next(t, running)
+		release <- struct{}{}
+
+		if !insert(t, db, q, "one", started) {
+			t.Error("another key is in the way")
+		}
+		next(t, running)
+		if !insert(t, db, q, "two", started) {
+			t.Error("a second job was not inserted after the first was started")
+		}
+		next(t, running)
+		release <- struct{}{}
+		release <- struct{}{}
+
+		if !insert(t, db, q, "now", later) || insert(t, db, q, "again", later) {
+			t.Error("a second job was inserted while the first waits for its time")
+		}
+		waitForState(t, db, map[string]int{"completed": 4, "scheduled": 1})
+	})
+}
+
+func TestExclusiveJobsRunOneAtATime(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		const n = 6
+		var mu sync.Mutex
+		at, most := 0, 0
+		done := make(chan struct{}, n)
+		handler := func(context.Context, job.Job[greet]) error {
+			mu.Lock()
+			at++
+			most = max(most, at)
+			mu.Unlock()
+			defer func() {
+				mu.Lock()
+				at--
+				mu.Unlock()
+				done <- struct{}{}
+			}()
+			<-time.After(10 * time.Millisecond) // time for another to come along
+			return nil
+		}
+		queues := []*job.Queue{newQueue(t, db, job.Config{}), newQueue(t, db, job.Config{})}
+		for _, q := range queues {
+			start(t, q, handler)
+		}
+		for range n {
+			insert(t, db, queues[0], "x", job.Options{Exclusive: "account/1"})
+		}
+		for range n {
+			next(t, done)
+		}
+		if most != 1 {
+			t.Errorf("%d jobs ran at once", most)
+		}
+	})
+}
+
+func TestJobWaitsForItsTimeAndNoLonger(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		begun := make(chan time.Time, 1)
+		q := newQueue(t, db, job.Config{})
+		start(t, q, func(context.Context, job.Job[greet]) error {
+			begun <- time.Now()
+			return nil
+		})
+		at := time.Now().Add(700 * time.Millisecond)
+		insert(t, db, q, "x", job.Options{At: at})
+		// Databases keep milliseconds.
+		if late := next(t, begun).Sub(at); late < -time.Millisecond || late > 3*time.Second {
+			t.Errorf("the job was begun %s after its time", late)
+		}
+	})
+}
+
+func TestLaterIsNoFailure(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		attempts := make(chan int, 10)
+		q := newQueue(t, db, job.Config{})
+		calls := 0
+		start(t, q, func(_ context.Context, j job.Job[greet]) error {
+			attempts <- j.Attempt
+			if calls++; calls < 3 {
+				return job.Later(10 * time.Millisecond)
+			}
+			return nil
+		})
+		insert(t, db, q, "x", job.Options{Attempts: 1})
+		for range 3 {
+			if got := next(t, attempts); got != 1 {
+				t.Errorf("attempt %d, want 1", got)
+			}
+		}
+		waitForState(t, db, map[string]int{"completed": 1})
+	})
+}
+
+func TestRepeatedJobsOutliveTheirProcess(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		done := make(chan string, 100)
+		work := func(_ context.Context, j job.Job[greet]) error {
+			done <- j.Args.Name
+			return nil
+		}
+		for range 3 {
+			q := newQueue(t, db, job.Config{})
+			q.Every("hourly", time.Hour, greet{"hourly"}, job.Options{})
+			q.Every("often", 20*time.Millisecond, greet{"often"}, job.Options{})
+			start(t, q, work)
+			for next(t, done) != "often" {
+				done <- "hourly"
+			}
+			stop(t, q)
+		}
+		waitForState(t, db, states(t, db)) // nothing is running any more
+		hourly := 0
+		for len(done) > 0 {
+			if <-done == "hourly" {
+				hourly++
+			}
+		}
+		if hourly != 1 {
+			t.Errorf("the hourly job was done %d times by three processes within a second, want once", hourly)
+		}
+	})
+}
+
+// states counts jobs by state.
+func states(t *testing.T, db *sqldb.DB) map[string]int {
+	t.Helper()
+	got := map[string]int{}
+	err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
+		states, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT CAST(state AS TEXT) FROM river_job")
+		for _, s := range states {
+			got[s]++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestStopLetsJobsFinishOrPutsThemBack(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		running := make(chan struct{})
+		q := newQueue(t, db, job.Config{})
+		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
+			running <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		insert(t, db, q, "endless", job.Options{Attempts: 1})
+		next(t, running)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if err := q.Stop(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]int{"available": 1}, states(t, db)); diff != "" {
+			t.Errorf("states of jobs (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestMetricsTellWaitingRunningAndDone(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		running, release := make(chan struct{}), make(chan struct{})
+		reg := prometheus.NewPedanticRegistry()
+		q := newQueue(t, db, job.Config{Metrics: reg})
+		start(t, q, func(context.Context, job.Job[greet]) error {
+			running <- struct{}{}
+			<-release
+			return nil
+		})
+		insert(t, db, q, "x", job.Options{})
+		next(t, running)
+		insert(t, db, q, "later", job.Options{At: time.Now().Add(time.Hour)})
+		if got := values(t, reg); got["vigil_jobs_running"] != 1 || got["vigil_jobs_waiting"] != 1 || got["vigil_jobs_total"] != 0 {
+			t.Errorf("while one runs and one waits: %v", got)
+		}
+		release <- struct{}{}
+		waitForState(t, db, map[string]int{"completed": 1, "scheduled": 1})
+		if got := values(t, reg); got["vigil_jobs_running"] != 0 || got["vigil_jobs_total"] != 1 || got["vigil_job_wait_seconds"] != 1 {
+			t.Errorf("after one was done: %v", got)
+		}
+	})
+}
+
+// values returns the sum of each metric, and of histograms the count.
+func values(t *testing.T, reg prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			sums[f.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return sums
+}

@@ -1,0 +1,84 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"vigil/internal/sqldb"
+)
+
+// A schedule is a job that is repeated.
+type schedule struct {
+	name     string
+	interval time.Duration
+	args     Args
+	opts     Options
+}
+
+// Every has a job inserted again and again: at once at first, then whenever the
+// interval has passed, to within a beat. When it is next due is on record, so
+// that it neither starts anew with each process nor is done once by each. While
+// one such job waits or runs, another is not inserted.
+func (q *Queue) Every(name string, interval time.Duration, args Args, opts Options) {
+	opts.Unique = cmp.Or(opts.Unique, "every/"+name)
+	q.schedules = append(q.schedules, schedule{name, interval, args, opts})
+}
+
+// insertDue inserts the repeated jobs that are due.
+func (q *Queue) insertDue(ctx context.Context) error {
+	for _, s := range q.schedules {
+		// Most of the time nothing is due, and the writer is not bothered.
+		due := false
+		err := q.db.Read(ctx, func(tx *sqldb.Tx) error {
+			now, at, err := s.times(tx, "")
+			due = now >= at
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !due {
+			continue
+		}
+		if err := q.db.Write(ctx, func(tx *sqldb.Tx) error { return q.insertOne(tx, s) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// times returns the time and that at which the job is due.
+func (s schedule) times(tx *sqldb.Tx, lock string) (now, due int64, err error) {
+	if now, err = clock(tx); err != nil {
+		return 0, 0, err
+	}
+	due, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], "SELECT due_at FROM job_schedule WHERE name = $1"+lock, s.name)
+	if sqldb.Missing(err) {
+		return now, 0, nil
+	}
+	// A shorter interval than before takes effect at once.
+	return now, min(due, now+s.interval.Milliseconds()), err
+}
+
+// insertOne inserts a job unless another process just did.
+func (q *Queue) insertOne(tx *sqldb.Tx, s schedule) error {
+	// The row must be there to be locked.
+	_, err := tx.Exec("INSERT INTO job_schedule (name, due_at) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING", s.name)
+	if err != nil {
+		return err
+	}
+	now, due, err := s.times(tx, tx.ForUpdate())
+	if err != nil || now < due {
+		return err
+	}
+	next := due + s.interval.Milliseconds()
+	if next <= now {
+		next = now + s.interval.Milliseconds() // what was missed is not made up for
+	}
+	if _, err := tx.Exec("UPDATE job_schedule SET due_at = $2 WHERE name = $1", s.name, next); err != nil {
+		return err
+	}
+	_, err = q.Insert(tx, s.args, s.opts)
+	return err
+}

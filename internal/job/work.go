@@ -1,0 +1,158 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"vigil/internal/sqldb"
+)
+
+// defaultTimeout ends a handler that was given no other time.
+const defaultTimeout = 10 * time.Minute
+
+// Handle has h do the jobs of kind T, each in at most the given time: ten
+// minutes if it is zero. When it is up the context of h ends.
+func Handle[T Args](q *Queue, timeout time.Duration, h Handler[T]) error {
+	w := &worker[T]{queue: q, handler: h, timeout: cmp.Or(timeout, defaultTimeout)}
+	if err := river.AddWorkerSafely(q.workers, w); err != nil {
+		return fmt.Errorf("add job handler: %w", err)
+	}
+	return nil
+}
+
+// worker is a handler as River wants it.
+type worker[T Args] struct {
+	river.WorkerDefaults[T]
+	queue   *Queue
+	handler Handler[T]
+	timeout time.Duration
+}
+
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return w.timeout }
+
+func (w *worker[T]) Work(ctx context.Context, j *river.Job[T]) error {
+	return w.queue.work(ctx, j.JobRow, func(ctx context.Context) error {
+		return w.handler(ctx, Job[T]{
+			ID: j.ID, Args: j.Args, Attempt: j.Attempt, Attempts: j.MaxAttempts, Created: j.CreatedAt,
+		})
+	})
+}
+
+// work does a job by calling handle, and tells River what came of it.
+func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	q.mu.Lock()
+	q.active[job.ID] = cancel
+	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		delete(q.active, job.ID)
+		q.mu.Unlock()
+	}()
+
+	var meta metadata
+	if err := json.Unmarshal(job.Metadata, &meta); err != nil {
+		return fmt.Errorf("read metadata of job: %w", err)
+	}
+	if meta.Exclusive != "" {
+		free, err := q.exclude(ctx, job.ID, meta.Exclusive)
+		if err != nil {
+			return err
+		}
+		if !free {
+			return river.JobSnooze(200*time.Millisecond + rand.N(100*time.Millisecond))
+		}
+		defer q.readmit(ctx, job.ID, meta.Exclusive)
+	}
+	if meta.UntilStarted {
+		if err := q.admitAnother(ctx, job.ID); err != nil {
+			return err
+		}
+	}
+
+	done := q.metrics.begin(job)
+	err := handle(ctx)
+	done(err)
+	return q.verdict(ctx, err)
+}
+
+// verdict turns what a handler returned into what River understands.
+func (q *Queue) verdict(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if later, ok := errors.AsType[*laterError](err); ok {
+		return river.JobSnooze(later.after)
+	}
+	if q.stopping.Load() && ctx.Err() != nil {
+		return river.JobSnooze(0)
+	}
+	if _, ok := errors.AsType[*failError](err); ok {
+		return river.JobCancel(err)
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w (%w)", err, cause)
+	}
+	return err
+}
+
+// exclude claims name for a job. It reports false if another job has it.
+func (q *Queue) exclude(ctx context.Context, id int64, name string) (bool, error) {
+	var n int64
+	err := q.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		// The job itself may hold it, from an attempt whose end was not recorded.
+		n, err = tx.Exec(`
+			INSERT INTO job_lock (name, job_id, worker)
+			VALUES ($1, $2, $3)
+			ON CONFLICT (name) DO UPDATE
+			SET worker = excluded.worker
+			WHERE job_lock.job_id = excluded.job_id`, name, id, q.id)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim %s: %w", name, err)
+	}
+	return n == 1, nil
+}
+
+// readmit gives up what exclude claimed.
+func (q *Queue) readmit(ctx context.Context, id int64, name string) {
+	err := q.db.Write(context.WithoutCancel(ctx), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("DELETE FROM job_lock WHERE name = $1 AND job_id = $2 AND worker = $3", name, id, q.id)
+		return err
+	})
+	if err != nil {
+		q.log.ErrorContext(ctx, "cannot give up what a job claimed", "name", name, "job", id, "error", err)
+	}
+}
+
+// admitAnother lets another job with the same unique key into the queue. One
+// that was kept out until now was committed before this returns.
+func (q *Queue) admitAnother(ctx context.Context, id int64) error {
+	return q.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("UPDATE river_job SET unique_key = NULL WHERE id = $1", id)
+		return err
+	})
+}
+
+// backoff says when a failed job is tried again: after a second at first, then
+// each time twice as long, up to a quarter of an hour.
+type backoff struct{}
+
+func (backoff) NextRetry(job *rivertype.JobRow) time.Time {
+	const most = 15 * time.Minute
+	wait := most
+	if n := job.Attempt - 1; n < 10 {
+		wait = min(most, time.Second<<max(n, 0))
+	}
+	return time.Now().Add(wait - wait/10 + rand.N(wait/5))
+}
