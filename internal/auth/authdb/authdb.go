@@ -1,0 +1,81 @@
+// Package authdb keeps organisations, users, API tokens and signing keys in the
+// database.
+package authdb
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"strings"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/secret/secretdb"
+	"vigil/internal/sqldb"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the tables up to date.
+func Migrate(ctx context.Context, db *sqldb.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return db.Migrate(ctx, "auth", files)
+}
+
+// Store implements [auth.Store] and [auth.KeyStore].
+type Store struct{ db *sqldb.DB }
+
+var (
+	_ auth.Store    = (*Store)(nil)
+	_ auth.KeyStore = (*Store)(nil)
+)
+
+// NewStore returns the store of a database.
+func NewStore(db *sqldb.DB) *Store { return &Store{db} }
+
+// SealedColumns lists what must be resealed when keys are rotated.
+func SealedColumns(db *sqldb.DB) []secretdb.Column {
+	return []secretdb.Column{{DB: db, Table: auth.SigningKeyTable, Row: "id", Field: "sealed"}}
+}
+
+// Generation implements [auth.Store].
+func (s *Store) Generation(ctx context.Context) (n int64, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		return tx.QueryRow(`SELECT generation FROM auth_generation`).Scan(&n)
+	})
+	return n, err
+}
+
+// change runs fn in a transaction that other processes will notice. The update
+// comes first: on PostgreSQL it also makes such transactions wait for each
+// other, so that what fn reads stays true until it writes.
+func (s *Store) change(ctx context.Context, fn func(tx *sqldb.Tx) error) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec(`UPDATE auth_generation SET generation = generation + 1`); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// nameKey is what makes two names the same.
+func nameKey(name string) string { return strings.ToLower(name) }
+
+// millis and timeOf turn the zero time into NULL and back.
+func millis(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return sqldb.Millis(t)
+}
+
+func timeOf(ms *int64) time.Time {
+	if ms == nil {
+		return time.Time{}
+	}
+	return sqldb.Time(*ms)
+}

@@ -1,0 +1,174 @@
+package authdb
+
+import (
+	"context"
+	"fmt"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+	"vigil/internal/sqldb"
+)
+
+const userColumns = `u.id, u.org_id, u.name, u.email, u.role, u.disabled, u.version, u.created_at, u.updated_at`
+
+// userRow receives what Scan cannot put into a User.
+type userRow struct {
+	user             auth.User
+	role             string
+	created, updated int64
+}
+
+func (w *userRow) fields() []any {
+	u := &w.user
+	return []any{&u.ID, &u.Org, &u.Name, &u.Email, &w.role, &u.Disabled, &u.Version, &w.created, &w.updated}
+}
+
+func (w *userRow) value() (auth.User, error) {
+	u := w.user
+	role, err := auth.ParseRole(w.role)
+	u.Role, u.CreatedAt, u.UpdatedAt = role, sqldb.Time(w.created), sqldb.Time(w.updated)
+	return u, err
+}
+
+func scanUser(r sqldb.Row) (auth.User, error) {
+	var w userRow
+	if err := r.Scan(w.fields()...); err != nil {
+		return auth.User{}, err
+	}
+	return w.value()
+}
+
+func noUser() error { return fault.New(fault.NotFound, "the user was not found") }
+
+func insertUser(tx *sqldb.Tx, u auth.User) error {
+	n, err := tx.Exec(`
+		INSERT INTO auth_user (id, org_id, name, name_key, email, role, disabled, version, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT DO NOTHING`,
+		u.ID, u.Org, u.Name, nameKey(u.Name), u.Email, u.Role.String(), u.Disabled, u.Version,
+		sqldb.Millis(u.CreatedAt), sqldb.Millis(u.UpdatedAt))
+	if err == nil && n == 0 {
+		err = nameTaken(u.Name)
+	}
+	return err
+}
+
+func nameTaken(name string) error {
+	return fault.New(fault.Conflict, "there is already a user named %q", name)
+}
+
+// CreateUser implements [auth.Store].
+func (s *Store) CreateUser(ctx context.Context, u auth.User) error {
+	if err := s.change(ctx, func(tx *sqldb.Tx) error { return insertUser(tx, u) }); err != nil {
+		return fmt.Errorf("create user: %w", err)
+	}
+	return nil
+}
+
+// Users implements [auth.Store].
+func (s *Store) Users(ctx context.Context, org auth.OrgID) (all []auth.User, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		all, err = sqldb.Query(tx, scanUser, `
+			SELECT `+userColumns+`
+			FROM auth_user u
+			WHERE u.org_id = $1
+			ORDER BY u.name_key`, org)
+		return err
+	})
+	return all, err
+}
+
+// User implements [auth.Store].
+func (s *Store) User(ctx context.Context, org auth.OrgID, id auth.UserID) (u auth.User, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		u, err = readUser(tx, org, id)
+		return err
+	})
+	return u, err
+}
+
+func readUser(tx *sqldb.Tx, org auth.OrgID, id auth.UserID) (auth.User, error) {
+	u, err := sqldb.QueryOne(tx, scanUser, `
+		SELECT `+userColumns+`
+		FROM auth_user u
+		WHERE u.org_id = $1
+		  AND u.id = $2`, org, id)
+	if sqldb.Missing(err) {
+		err = noUser()
+	}
+	return u, err
+}
+
+// ReplaceUser implements [auth.Store].
+func (s *Store) ReplaceUser(ctx context.Context, u auth.User) error {
+	err := s.change(ctx, func(tx *sqldb.Tx) error {
+		if err := checkVersion(tx, u.Org, u.ID, u.Version-1); err != nil {
+			return err
+		}
+		rivals, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+			SELECT count(*)
+			FROM auth_user
+			WHERE org_id = $1
+			  AND name_key = $2
+			  AND id <> $3`, u.Org, nameKey(u.Name), u.ID)
+		if err != nil {
+			return err
+		}
+		if rivals > 0 {
+			return nameTaken(u.Name)
+		}
+		_, err = tx.Exec(`
+			UPDATE auth_user
+			SET name = $1, name_key = $2, email = $3, role = $4, disabled = $5, version = $6, updated_at = $7
+			WHERE org_id = $8
+			  AND id = $9`,
+			u.Name, nameKey(u.Name), u.Email, u.Role.String(), u.Disabled, u.Version, sqldb.Millis(u.UpdatedAt), u.Org, u.ID)
+		if err != nil {
+			return err
+		}
+		return keepAdmin(tx, u.Org)
+	})
+	if err != nil {
+		return fmt.Errorf("change user: %w", err)
+	}
+	return nil
+}
+
+// DeleteUser implements [auth.Store].
+func (s *Store) DeleteUser(ctx context.Context, org auth.OrgID, id auth.UserID, version int64) error {
+	err := s.change(ctx, func(tx *sqldb.Tx) error {
+		if err := checkVersion(tx, org, id, version); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`DELETE FROM auth_user WHERE org_id = $1 AND id = $2`, org, id); err != nil {
+			return err
+		}
+		return keepAdmin(tx, org)
+	})
+	if err != nil {
+		return fmt.Errorf("remove user: %w", err)
+	}
+	return nil
+}
+
+func checkVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) error {
+	u, err := readUser(tx, org, id)
+	if err == nil && version != 0 && u.Version != version {
+		err = fault.New(fault.Stale, "the user has changed since it was read; read it again")
+	}
+	return err
+}
+
+// keepAdmin refuses a change that leaves nobody to undo it.
+func keepAdmin(tx *sqldb.Tx, org auth.OrgID) error {
+	n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+		SELECT count(*)
+		FROM auth_user
+		WHERE org_id = $1
+		  AND role = $2
+		  AND NOT disabled`, org, auth.Admin.String())
+	if err == nil && n == 0 {
+		err = fault.New(fault.Conflict, "the last admin of the organisation must stay one")
+	}
+	return err
+}

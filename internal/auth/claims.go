@@ -1,0 +1,102 @@
+package auth
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Types of JSON web token, as their header names them.
+const (
+	AccessType = "at+jwt" // RFC 9068
+	PlainType  = "JWT"
+)
+
+// Claims are what a signed token says.
+type Claims struct {
+	Issuer    string
+	Audience  string // one: a token for several audiences is not ours
+	Subject   string
+	Org       string
+	Roles     []string
+	Session   string // what to end to make the token worthless
+	ID        string // unique among tokens
+	IssuedAt  time.Time
+	NotBefore time.Time
+	ExpiresAt time.Time
+	Extra     map[string]any // further claims, under other names
+}
+
+// wireClaims is the payload. Pointers tell an absent time from 1970; times are
+// whole seconds, which is all that clients in the field read.
+type wireClaims struct {
+	Issuer    string   `json:"iss"`
+	Audience  string   `json:"aud"`
+	Subject   string   `json:"sub"`
+	Org       string   `json:"org,omitempty"`
+	Roles     []string `json:"roles,omitempty"`
+	Session   string   `json:"sid,omitempty"`
+	ID        string   `json:"jti"`
+	IssuedAt  *int64   `json:"iat"`
+	NotBefore *int64   `json:"nbf"`
+	ExpiresAt *int64   `json:"exp"`
+}
+
+// registered are the names that Extra cannot take.
+var registered = []string{"iss", "aud", "sub", "org", "roles", "sid", "jti", "iat", "nbf", "exp"}
+
+// encode returns the payload of a token with these claims.
+func (c Claims) encode() ([]byte, error) {
+	seconds := func(t time.Time) *int64 {
+		s := t.Unix()
+		return &s
+	}
+	wire, err := json.Marshal(wireClaims{
+		c.Issuer, c.Audience, c.Subject, c.Org, c.Roles, c.Session, c.ID,
+		seconds(c.IssuedAt), seconds(c.NotBefore), seconds(c.ExpiresAt),
+	})
+	if err != nil || len(c.Extra) == 0 {
+		return wire, err
+	}
+	for _, name := range registered {
+		if _, taken := c.Extra[name]; taken {
+			return nil, fmt.Errorf("claim %q cannot be an extra one", name)
+		}
+	}
+	extra, err := json.Marshal(c.Extra)
+	if err != nil {
+		return nil, err
+	}
+	// Two objects become one: {"a":1} and {"b":2} are {"a":1,"b":2}.
+	wire[len(wire)-1] = ','
+	return append(wire, extra[1:]...), nil
+}
+
+// decodeClaims reads a payload whose signature has been checked.
+func decodeClaims(payload []byte) (Claims, error) {
+	var w wireClaims
+	if err := json.Unmarshal(payload, &w); err != nil {
+		return Claims{}, fmt.Errorf("read claims: %w", err)
+	}
+	var extra map[string]any
+	if err := json.Unmarshal(payload, &extra); err != nil {
+		return Claims{}, fmt.Errorf("read claims: %w", err)
+	}
+	for _, name := range registered {
+		delete(extra, name)
+	}
+	if len(extra) == 0 {
+		extra = nil
+	}
+	at := func(s *int64) time.Time {
+		if s == nil {
+			return time.Time{}
+		}
+		return time.Unix(*s, 0).UTC()
+	}
+	return Claims{
+		Issuer: w.Issuer, Audience: w.Audience, Subject: w.Subject, Org: w.Org, Roles: w.Roles,
+		Session: w.Session, ID: w.ID, IssuedAt: at(w.IssuedAt), NotBefore: at(w.NotBefore),
+		ExpiresAt: at(w.ExpiresAt), Extra: extra,
+	}, nil
+}

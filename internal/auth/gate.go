@@ -1,0 +1,151 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+// GateOptions describe the access tokens of a server.
+type GateOptions struct {
+	Audience string        // the aud of its access tokens; required
+	Life     time.Duration // of access tokens; 30 minutes if zero, and no more than Keys allow
+}
+
+// Gate lets callers in: it trades API tokens for access tokens and says who
+// holds an access token. It is safe for concurrent use.
+type Gate struct {
+	GateOptions
+	registry *Registry
+	keys     *Keys
+}
+
+// NewGate returns the gate of one server.
+func NewGate(r *Registry, k *Keys, o GateOptions) *Gate {
+	o.Life = cmp.Or(o.Life, 30*time.Minute)
+	return &Gate{GateOptions: o, registry: r, keys: k}
+}
+
+// A Grant is what an API token is traded for.
+type Grant struct {
+	Caller      Caller
+	AccessToken secret.Text
+	IDToken     secret.Text
+	Scope       string        // what the token is good for, in words
+	Lasts       time.Duration // the access token is good for at least this long
+}
+
+// Exchange trades the text of an API token for an access token. Whatever is
+// wrong with it, the caller learns only that it is not valid, with
+// fault.Invalid; the cause is for the log.
+func (g *Gate) Exchange(ctx context.Context, text secret.Text, address string) (Grant, error) {
+	hash, ok := hashToken(text)
+	if !ok {
+		return Grant{}, badAPIToken(errors.New("it is malformed"))
+	}
+	s, err := g.registry.store.StandingByHash(ctx, hash)
+	if fault.Is(err, fault.NotFound) {
+		return Grant{}, badAPIToken(errors.New("it is unknown"))
+	}
+	if err != nil {
+		return Grant{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now); cause != nil {
+		return Grant{Caller: s.caller(s.role())}, badAPIToken(cause)
+	}
+	grant, err := g.issue(ctx, s, now)
+	if err != nil {
+		return Grant{}, err
+	}
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return grant, nil
+}
+
+func badAPIToken(cause error) error {
+	return fault.Wrap(fault.Invalid, cause, "the API token is not valid")
+}
+
+// issue signs the tokens of a grant.
+func (g *Gate) issue(ctx context.Context, s Standing, now time.Time) (Grant, error) {
+	// Tokens count whole seconds. Counting from the last one, the token lasts for
+	// its life less at most a second.
+	now = now.Truncate(time.Second)
+	c := Claims{
+		Audience: g.Audience, Subject: string(s.User.ID), Org: string(s.Org.ID), Roles: []string{s.role().String()},
+		Session: string(s.Token.ID), ExpiresAt: now.Add(g.Life),
+	}
+	access, err := g.keys.Sign(ctx, AccessType, c)
+	if err != nil {
+		return Grant{}, err
+	}
+	// It tells a client about its user and opens nothing: neither its type nor
+	// its audience is that of an access token.
+	c.Audience += "-client"
+	c.Extra = map[string]any{"name": s.User.Name, "org_name": s.Org.Name}
+	if s.User.Email != "" {
+		c.Extra["email"] = s.User.Email
+	}
+	id, err := g.keys.Sign(ctx, PlainType, c)
+	if err != nil {
+		return Grant{}, err
+	}
+	scope := []string{"openid"}
+	for _, r := range Roles {
+		if s.role().Includes(r) {
+			scope = append(scope, r.String())
+		}
+	}
+	return Grant{
+		Caller: s.caller(s.role()), AccessToken: secret.NewText(access), IDToken: secret.NewText(id),
+		Scope: strings.Join(scope, " "), Lasts: g.Life - time.Second,
+	}, nil
+}
+
+func (s Standing) caller(r Role) Caller {
+	return Caller{Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID}
+}
+
+// Identify says who holds an access token. It fails with fault.Unauthenticated
+// for one that is not, or no longer, good.
+func (g *Gate) Identify(ctx context.Context, text, address string) (Caller, error) {
+	c, err := g.keys.Verify(ctx, text, Want{Type: AccessType, Audience: g.Audience})
+	if err != nil {
+		return Caller{}, err
+	}
+	s, err := g.registry.view.standing(ctx, TokenID(c.Session))
+	if fault.Is(err, fault.NotFound) {
+		return Caller{}, refusal(errors.New("the API token is gone"))
+	}
+	if err != nil {
+		return Caller{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now); cause != nil {
+		return s.caller(NoRole), refusal(cause)
+	}
+	if string(s.User.ID) != c.Subject || string(s.Org.ID) != c.Org {
+		return Caller{}, refusal(errors.New("it is not the API token's user"))
+	}
+	// A role that was lowered counts at once, one that was raised with the next
+	// access token.
+	role := s.role()
+	for _, name := range c.Roles {
+		signed, err := ParseRole(name)
+		if err != nil {
+			return Caller{}, refusal(fmt.Errorf("role %q", name))
+		}
+		role = min(role, signed)
+	}
+	if len(c.Roles) == 0 {
+		return Caller{}, refusal(errors.New("no roles"))
+	}
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return s.caller(role), nil
+}

@@ -1,0 +1,242 @@
+package auth_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+// part decodes one part of a JWT.
+func part(t *testing.T, token string, i int) map[string]any {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestExchangeGivesTokensThatSayWhoAndForHowLong(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p := h.process(t)
+		admin, text := p.org(t, "acme")
+		g, err := p.Exchange(t.Context(), text, "192.0.2.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Lasts != 1799*time.Second || g.Scope != "openid viewer analyst admin" {
+			t.Errorf("lasts %s, scope %q", g.Lasts, g.Scope)
+		}
+		access, id := g.AccessToken.Reveal(), g.IDToken.Reveal()
+		if got := part(t, access, 0); got["typ"] != "at+jwt" || got["alg"] != "EdDSA" || got["kid"] == "" {
+			t.Errorf("header %v", got)
+		}
+		now := float64(h.clock.now().Unix())
+		claims := part(t, access, 1)
+		if claims["jti"] == part(t, id, 1)["jti"] {
+			t.Error("two tokens share an id")
+		}
+		delete(claims, "jti")
+		want := map[string]any{
+			"iss": issuer, "aud": "posture", "sub": string(admin.User), "org": string(admin.Org),
+			"roles": []any{"admin"}, "sid": string(admin.Token), "iat": now, "nbf": now, "exp": now + 1800,
+		}
+		if diff := cmp.Diff(want, claims); diff != "" {
+			t.Errorf("claims (-want +got):\n%s", diff)
+		}
+		caller, err := p.Identify(t.Context(), access, "192.0.2.1")
+		if diff := cmp.Diff(admin, caller); err != nil || diff != "" {
+			t.Errorf("Identify: %v\n%s", err, diff)
+		}
+		_, err = p.Identify(t.Context(), id, "")
+		wantKind(t, "id_token as access token", err, fault.Unauthenticated)
+		// It lasts for what was promised and not much longer.
+		h.clock.pass(1799 * time.Second)
+		if _, err := p.Identify(t.Context(), access, ""); err != nil {
+			t.Errorf("after 1799 s: %v", err)
+		}
+		h.clock.pass(time.Second)
+		_, err = p.Identify(t.Context(), access, "")
+		wantKind(t, "after 1800 s", err, fault.Unauthenticated)
+	})
+}
+
+func TestBadAPITokensAreRefusedAlike(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p := h.process(t)
+		ctx := t.Context()
+		admin, _ := p.org(t, "acme")
+		other, otherText := p.org(t, "other")
+		_, revoked, revokedText := p.user(t, admin, "revoked", auth.Viewer)
+		u, _, disabledText := p.user(t, admin, "disabled", auth.Viewer)
+		gone, _, goneText := p.user(t, admin, "gone", auth.Viewer)
+		_, expiredText, err := p.IssueToken(ctx, admin, auth.TokenEdit{Name: "short", ExpiresAt: h.clock.now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]secret.Text{"short": expiredText, "revoked": revokedText, "other": otherText} {
+			if _, err := p.Exchange(ctx, text, ""); err != nil {
+				t.Fatalf("%s does not work to begin with: %v", name, err)
+			}
+		}
+		_, err = p.ChangeUser(ctx, admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
+		for _, err := range []error{
+			err, p.RevokeToken(ctx, admin, revoked.ID), p.RemoveUser(ctx, admin, gone.ID, 0), p.SetOrgDisabled(ctx, other.Org, true),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.clock.pass(time.Hour)
+		for name, text := range map[string]secret.Text{
+			"expired": expiredText, "revoked": revokedText, "disabled user": disabledText, "removed user": goneText,
+			"disabled organisation": otherText, "unknown": secret.NewText("vgl_" + strings.Repeat("0", 49)),
+			"malformed": secret.NewText("no-such-token"), "empty": {},
+		} {
+			_, err := p.Exchange(ctx, text, "")
+			wantKind(t, name, err, fault.Invalid)
+			if shown := err.Error(); !strings.HasPrefix(shown, "the API token is not valid: ") {
+				t.Errorf("%s: %q", name, shown)
+			}
+		}
+	})
+}
+
+// TestTakingAwayTakesEffectAtOnce covers a process that makes the change and
+// one that has to notice.
+func TestTakingAwayTakesEffectAtOnce(t *testing.T) {
+	for name, take := range map[string]func(t *testing.T, p *process, admin auth.Caller, u auth.User, token auth.Token) error{
+		"token revoked": func(t *testing.T, p *process, admin auth.Caller, _ auth.User, token auth.Token) error {
+			return p.RevokeToken(t.Context(), admin, token.ID)
+		},
+		"user disabled": func(t *testing.T, p *process, admin auth.Caller, u auth.User, _ auth.Token) error {
+			_, err := p.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
+			return err
+		},
+		"user removed": func(t *testing.T, p *process, admin auth.Caller, u auth.User, _ auth.Token) error {
+			return p.RemoveUser(t.Context(), admin, u.ID, 0)
+		},
+		"organisation disabled": func(t *testing.T, p *process, admin auth.Caller, _ auth.User, _ auth.Token) error {
+			return p.SetOrgDisabled(t.Context(), admin.Org, true)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, h *house) {
+				here, there := h.process(t), h.process(t)
+				admin, _ := here.org(t, "acme")
+				u, token, text := here.user(t, admin, "ana", auth.Analyst)
+				access := here.access(t, text)
+				for _, p := range []*process{here, there} {
+					if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != auth.Analyst {
+						t.Fatalf("before: %+v, %v", c, err)
+					}
+				}
+				if err := take(t, here, admin, u, token); err != nil {
+					t.Fatal(err)
+				}
+				_, err := here.Identify(t.Context(), access, "")
+				wantKind(t, "same process, no time passed", err, fault.Unauthenticated)
+				h.clock.pass(time.Second)
+				_, err = there.Identify(t.Context(), access, "")
+				wantKind(t, "other process, one second later", err, fault.Unauthenticated)
+			})
+		})
+	}
+}
+
+func TestLoweredRoleCountsAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		here, there := h.process(t), h.process(t)
+		admin, _ := here.org(t, "acme")
+		u, _, text := here.user(t, admin, "ana", auth.Analyst)
+		access := here.access(t, text)
+		for _, step := range []struct {
+			to          auth.Role
+			old, fresh  auth.Role
+			description string
+		}{
+			{auth.Viewer, auth.Viewer, auth.Viewer, "lowered"},
+			// The API token was made for an analyst and never grants more.
+			{auth.Admin, auth.Analyst, auth.Analyst, "raised"},
+		} {
+			if _, err := there.Identify(t.Context(), access, ""); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := here.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: step.to}); err != nil {
+				t.Fatal(err)
+			}
+			h.clock.pass(time.Second)
+			for name, p := range map[string]*process{"here": here, "there": there} {
+				if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != step.old {
+					t.Errorf("%s %s: old token gives %s, %v; want %s", step.description, name, c.Role, err, step.old)
+				}
+				if c, err := p.Identify(t.Context(), here.access(t, text), ""); err != nil || c.Role != step.fresh {
+					t.Errorf("%s %s: new token gives %s, %v; want %s", step.description, name, c.Role, err, step.fresh)
+				}
+			}
+		}
+		viewerAccess := func() string {
+			if _, err := here.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Viewer}); err != nil {
+				t.Fatal(err)
+			}
+			return here.access(t, text)
+		}()
+		if _, err := here.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Admin}); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := here.Identify(t.Context(), viewerAccess, ""); err != nil || c.Role != auth.Viewer {
+			t.Errorf("a token signed for a viewer gives %s, %v", c.Role, err)
+		}
+	})
+}
+
+func TestUseOfTokensIsRecordedNowAndThen(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p := h.process(t)
+		admin, text := p.org(t, "acme")
+		last := func() (time.Time, string) {
+			t.Helper()
+			if err := p.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			all, err := p.Tokens(t.Context(), admin)
+			if err != nil || len(all) != 1 {
+				t.Fatalf("%d tokens, %v", len(all), err)
+			}
+			return all[0].LastUsedAt, all[0].LastAddress
+		}
+		if at, _ := last(); !at.IsZero() {
+			t.Errorf("used at %s before any use", at)
+		}
+		access := p.access(t, text)
+		first := h.clock.now()
+		for i := range 3 {
+			if _, err := p.Identify(t.Context(), access, fmt.Sprint("192.0.2.", i)); err != nil {
+				t.Fatal(err)
+			}
+			if at, addr := last(); !at.Equal(first) || addr != "192.0.2.0" {
+				t.Errorf("use %d: recorded %s from %s, want %s", i, at, addr, first)
+			}
+			h.clock.pass(20 * time.Second)
+		}
+		if _, err := p.Identify(t.Context(), access, "192.0.2.9"); err != nil {
+			t.Fatal(err)
+		}
+		if at, addr := last(); !at.Equal(first.Add(time.Minute)) || addr != "192.0.2.9" {
+			t.Errorf("after a minute: %s from %s", at, addr)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package auth_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/auth/authdb"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+	"vigil/internal/secret/secretdb"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// clock is a time that tests move.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func newClock() *clock { return &clock{t: time.Date(2026, 11, 15, 12, 0, 0, 700_000_000, time.UTC)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// house is a database with what all processes on it share.
+type house struct {
+	db    *sqldb.DB
+	box   *secret.Box
+	clock *clock
+}
+
+func newHouse(t *testing.T, db *sqldb.DB) *house {
+	t.Helper()
+	ctx := t.Context()
+	for _, err := range []error{secretdb.Migrate(ctx, db), authdb.Migrate(ctx, db)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := &house{db: db, clock: newClock()}
+	box, err := secret.NewBox(ctx, secretdb.NewKeyring(db), secret.Options{Master: secrettest.Master(t), Now: h.clock.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.box = box
+	return h
+}
+
+// process is one server process.
+type process struct {
+	*auth.Registry
+	*auth.Gate
+	keys *auth.Keys
+}
+
+const issuer = "https://vigil.test"
+
+func (h *house) process(t *testing.T) *process {
+	t.Helper()
+	store := authdb.NewStore(h.db)
+	keys := auth.NewKeys(store, h.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: h.clock.now})
+	if err := keys.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	registry := auth.NewRegistry(store, h.clock.now)
+	return &process{registry, auth.NewGate(registry, keys, auth.GateOptions{Audience: "posture"}), keys}
+}
+
+// org makes an organisation and returns its admin and an API token of the admin.
+func (p *process) org(t *testing.T, name string) (auth.Caller, secret.Text) {
+	t.Helper()
+	o, u, err := p.CreateOrg(t.Context(), name, "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, text, err := p.IssueToken(t.Context(), auth.Operator(o.ID), auth.TokenEdit{Name: "first", User: u.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth.Caller{Org: o.ID, User: u.ID, Name: u.Name, Role: auth.Admin, Token: token.ID}, text
+}
+
+// user adds a user and returns the user and an API token.
+func (p *process) user(t *testing.T, by auth.Caller, name string, role auth.Role) (auth.User, auth.Token, secret.Text) {
+	t.Helper()
+	u, err := p.AddUser(t.Context(), by, auth.UserEdit{Name: name, Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, text, err := p.IssueToken(t.Context(), by, auth.TokenEdit{Name: name, User: u.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, token, text
+}
+
+// access trades an API token.
+func (p *process) access(t *testing.T, text secret.Text) string {
+	t.Helper()
+	g, err := p.Exchange(t.Context(), text, "192.0.2.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.AccessToken.Reveal()
+}
+
+func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, newHouse(t, db)) })
+}
+
+func onSQLite(t *testing.T) *house {
+	t.Helper()
+	return newHouse(t, dbtest.Open(t, dbtest.SQLite(t)))
+}
+
+func wantKind(t *testing.T, what string, err error, want fault.Kind) {
+	t.Helper()
+	if !fault.Is(err, want) {
+		t.Errorf("%s: %v, want a fault of kind %d", what, err, want)
+	}
+}

@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+
+	"vigil/internal/fault"
+)
+
+// maxJWT bounds the text that is looked at; ours are under 1 KiB.
+const maxJWT = 8 << 10
+
+// Want is what a token must be to be accepted.
+type Want struct {
+	Type     string
+	Audience string
+}
+
+// Sign issues a token of the given type. It sets the issuer, the times of issue
+// and the id; the expiry is rounded down to a second.
+func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
+	now := k.Now()
+	c.Issuer, c.IssuedAt, c.NotBefore, c.ID = k.Issuer, now, now, uuid.NewString()
+	if life := c.ExpiresAt.Sub(now); life <= 0 || life > k.MaxLife {
+		return "", fmt.Errorf("sign token: a life of %s is not between 0 and %s", life, k.MaxLife)
+	}
+	payload, err := c.encode()
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	key, err := k.signing(ctx)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	signer, err := jose.NewSigner(
+		jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key.private, KeyID: key.id}},
+		new(jose.SignerOptions).WithType(jose.ContentType(typ)))
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return signed.CompactSerialize()
+}
+
+// signing returns the key to sign with, making the first if there is none.
+func (k *Keys) signing(ctx context.Context) (*signingKey, error) {
+	v, err := k.view(ctx, keysAge)
+	if err == nil && v.signing == nil {
+		if err = k.Tend(ctx); err == nil {
+			v, err = k.view(ctx, keysAge)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if v.signing == nil {
+		return nil, errors.New("there is no signing key")
+	}
+	return v.signing, nil
+}
+
+// refusal is the one answer to every bad token; the cause is for the log.
+func refusal(cause error) error {
+	return fault.Wrap(fault.Unauthenticated, cause, "the access token is not valid")
+}
+
+// Verify returns the claims of a token that these keys signed, that is of the
+// wanted type for the wanted audience, and that is good now. Any other fails
+// with fault.Unauthenticated and a cause for the log.
+func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, error) {
+	if len(text) > maxJWT {
+		return Claims{}, refusal(errors.New("too long"))
+	}
+	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{algorithm})
+	if err != nil {
+		return Claims{}, refusal(err)
+	}
+	header := signed.Signatures[0].Protected
+	if cause := checkHeader(header, want.Type); cause != nil {
+		return Claims{}, refusal(cause)
+	}
+	key, err := k.key(ctx, header.KeyID)
+	if err != nil {
+		return Claims{}, err
+	}
+	payload, err := signed.Verify(key.jwk().Key)
+	if err != nil {
+		return Claims{}, refusal(err)
+	}
+	c, err := decodeClaims(payload)
+	if err == nil {
+		err = k.check(c, want.Audience)
+	}
+	if err != nil {
+		return Claims{}, refusal(err)
+	}
+	return c, nil
+}
+
+// checkHeader refuses what our headers never hold. The parser already refuses
+// other algorithms and critical extensions.
+func checkHeader(h jose.Header, typ string) error {
+	if h.JSONWebKey != nil {
+		return errors.New("it brings its own key")
+	}
+	if got := h.ExtraHeaders[jose.HeaderType]; got != typ {
+		return fmt.Errorf("type is %v, not %s", got, typ)
+	}
+	for name := range h.ExtraHeaders {
+		if name != jose.HeaderType {
+			return fmt.Errorf("header %q is not ours", name)
+		}
+	}
+	return nil
+}
+
+// key finds the key a token says it is signed with. A name we do not know may
+// be that of a key another process has just made.
+func (k *Keys) key(ctx context.Context, id string) (SigningKey, error) {
+	for _, age := range []time.Duration{keysAge, time.Second} {
+		v, err := k.view(ctx, age)
+		if err != nil {
+			return SigningKey{}, err
+		}
+		if key, ok := k.find(v, id, k.Now()); ok {
+			return key, nil
+		}
+	}
+	return SigningKey{}, refusal(errors.New("unknown key"))
+}
+
+// check holds the claims against the clock and the audience. Only the beginning
+// has leeway: a token from a machine whose clock is ahead must work, one that
+// has expired must not.
+func (k *Keys) check(c Claims, audience string) error {
+	now := k.Now()
+	switch {
+	case c.Issuer != k.Issuer:
+		return fmt.Errorf("issuer is %q", c.Issuer)
+	case c.Audience == "" || c.Audience != audience:
+		return fmt.Errorf("audience is %q", c.Audience)
+	case c.Subject == "":
+		return errors.New("no subject")
+	case c.ExpiresAt.IsZero() || c.IssuedAt.IsZero() || c.NotBefore.IsZero():
+		return errors.New("a time is missing")
+	case !now.Before(c.ExpiresAt):
+		return errors.New("expired")
+	case now.Add(Leeway).Before(c.NotBefore), now.Add(Leeway).Before(c.IssuedAt):
+		return errors.New("not good yet")
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vigil/internal/fault"
+)
+
+// Leeway is how far the clocks of two machines may differ.
+const Leeway = time.Minute
+
+const (
+	// keysAge is how old the view of the stored keys may get before it is read
+	// again, and keysStale how old when reading fails.
+	keysAge   = 5 * time.Second
+	keysStale = time.Minute
+)
+
+// KeyOptions describe the tokens of one server.
+type KeyOptions struct {
+	Realm   string        // names the keys in the store; required
+	Issuer  string        // the iss of tokens; required
+	MaxLife time.Duration // no token lives longer; 30 minutes if zero
+	Every   time.Duration // a new key comes this often; 90 days if zero
+	Lead    time.Duration // a key is published this long before it signs; 10 minutes if zero
+	Now     func() time.Time
+}
+
+// Keys sign and verify JSON web tokens. Several processes with the same store
+// and realm accept each other's tokens. Keys is safe for concurrent use.
+//
+// A new key is published before it signs, and an old one verifies until the
+// last token it can have signed has expired, so that a rotation ends nobody's
+// session.
+type Keys struct {
+	KeyOptions
+	store KeyStore
+	box   Sealer
+
+	loading sync.Mutex
+	current atomic.Pointer[keyView]
+}
+
+// keyView is what was in the store at one moment. It is never changed.
+type keyView struct {
+	keys    []SigningKey // by number
+	at      time.Time
+	signing *signingKey
+}
+
+// signingKey is an opened private key.
+type signingKey struct {
+	id      string
+	private ed25519.PrivateKey
+}
+
+// NewKeys returns the keys of one server. Call [Keys.Tend] before first use
+// and, or [Keys.Run], from then on.
+func NewKeys(store KeyStore, box Sealer, o KeyOptions) *Keys {
+	o.MaxLife = cmp.Or(o.MaxLife, 30*time.Minute)
+	o.Every = cmp.Or(o.Every, 90*24*time.Hour)
+	o.Lead = cmp.Or(o.Lead, 10*time.Minute)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Keys{KeyOptions: o, store: store, box: box}
+}
+
+// view returns the stored keys as they were a moment ago.
+func (k *Keys) view(ctx context.Context, maxAge time.Duration) (*keyView, error) {
+	if v := k.current.Load(); v != nil && k.Now().Sub(v.at) < maxAge {
+		return v, nil
+	}
+	k.loading.Lock()
+	defer k.loading.Unlock()
+	old := k.current.Load()
+	if old != nil && k.Now().Sub(old.at) < maxAge {
+		return old, nil
+	}
+	v, err := k.load(ctx)
+	if err != nil && old != nil && k.Now().Sub(old.at) < keysStale {
+		return old, nil
+	}
+	return v, err
+}
+
+// load reads the keys from the store. The caller holds k.loading.
+func (k *Keys) load(ctx context.Context) (*keyView, error) {
+	at := k.Now()
+	keys, err := k.store.SigningKeys(ctx, k.Realm)
+	if err != nil {
+		return nil, fmt.Errorf("read signing keys: %w", err)
+	}
+	v := &keyView{keys: keys, at: at}
+	if old := k.current.Load(); old != nil {
+		v.signing = old.signing
+	}
+	active, ok := v.active(at)
+	if ok && (v.signing == nil || v.signing.id != active.ID) {
+		private, err := active.signer(ctx, k.box)
+		if err != nil {
+			return nil, err
+		}
+		v.signing = &signingKey{active.ID, private}
+	}
+	if !ok {
+		v.signing = nil
+	}
+	k.current.Store(v)
+	return v, nil
+}
+
+// active returns the newest key that signs. Before the first one does, it is
+// the first.
+func (v *keyView) active(now time.Time) (SigningKey, bool) {
+	for i := len(v.keys) - 1; i >= 0; i-- {
+		if i == 0 || !v.keys[i].ActiveAt.After(now) {
+			return v.keys[i], true
+		}
+	}
+	return SigningKey{}, false
+}
+
+// find returns the key of that name, unless every token it may have signed has
+// expired.
+func (k *Keys) find(v *keyView, id string, now time.Time) (SigningKey, bool) {
+	for i, key := range v.keys {
+		if key.ID == id {
+			return key, i == len(v.keys)-1 || now.Before(k.retires(v.keys[i+1]))
+		}
+	}
+	return SigningKey{}, false
+}
+
+// retires returns when the predecessor of a key is of no more use.
+func (k *Keys) retires(next SigningKey) time.Time {
+	return next.ActiveAt.Add(k.MaxLife + Leeway)
+}
+
+// Published returns the keys that tokens can be verified with, including those
+// that will sign soon.
+func (k *Keys) Published(ctx context.Context) (jose.JSONWebKeySet, error) {
+	v, err := k.view(ctx, keysAge)
+	if err != nil {
+		return jose.JSONWebKeySet{}, err
+	}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
+	for _, key := range v.keys {
+		if _, ok := k.find(v, key.ID, k.Now()); ok {
+			set.Keys = append(set.Keys, key.jwk())
+		}
+	}
+	return set, nil
+}
+
+// Tend makes the first key, adds the next when it is due, and removes those of
+// no more use.
+func (k *Keys) Tend(ctx context.Context) error {
+	if err := k.tend(ctx); err != nil {
+		return fmt.Errorf("tend signing keys: %w", err)
+	}
+	return nil
+}
+
+func (k *Keys) tend(ctx context.Context) error {
+	v, err := k.view(ctx, 0)
+	if err != nil {
+		return err
+	}
+	now := k.Now()
+	if n := len(v.keys); n == 0 {
+		return k.add(ctx, 1, now)
+	} else if last := v.keys[n-1]; now.Sub(last.ActiveAt) >= k.Every-k.Lead {
+		return k.add(ctx, last.Number+1, now.Add(k.Lead))
+	}
+	for i := len(v.keys) - 1; i > 0; i-- {
+		if now.After(k.retires(v.keys[i])) {
+			return k.store.DropSigningKeys(ctx, k.Realm, v.keys[i].Number)
+		}
+	}
+	return nil
+}
+
+// Rotate adds a key now. It is published at once, signs after the lead time,
+// and nobody's token stops working.
+func (k *Keys) Rotate(ctx context.Context) error {
+	v, err := k.view(ctx, 0)
+	if err == nil {
+		err = k.add(ctx, v.next(), k.Now().Add(k.Lead))
+	}
+	if err != nil {
+		return fmt.Errorf("rotate signing key: %w", err)
+	}
+	return nil
+}
+
+// Replace adds a key that signs at once and drops all others, for when one has
+// leaked. Every token in use stops working, within seconds in other processes.
+func (k *Keys) Replace(ctx context.Context) error {
+	v, err := k.view(ctx, 0)
+	if err == nil {
+		err = k.add(ctx, v.next(), k.Now())
+	}
+	if err == nil {
+		err = k.store.DropSigningKeys(ctx, k.Realm, v.next())
+	}
+	if err == nil {
+		_, err = k.view(ctx, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("replace signing key: %w", err)
+	}
+	return nil
+}
+
+func (v *keyView) next() int64 {
+	if len(v.keys) == 0 {
+		return 1
+	}
+	return v.keys[len(v.keys)-1].Number + 1
+}
+
+// add stores a new key. That another process did the same a moment ago is as
+// good.
+func (k *Keys) add(ctx context.Context, number int64, active time.Time) error {
+	key, err := newSigningKey(ctx, k.box, k.Realm, number, k.Now(), active)
+	if err != nil {
+		return err
+	}
+	if err := k.store.AddSigningKey(ctx, key); err != nil && !fault.Is(err, fault.Stale) {
+		return err
+	}
+	_, err = k.view(ctx, 0)
+	return err
+}
+
+// Run tends the keys until ctx ends.
+func (k *Keys) Run(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := k.Tend(ctx); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "signing keys not tended", "realm", k.Realm, "error", err)
+		}
+	}
+}

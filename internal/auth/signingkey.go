@@ -1,0 +1,94 @@
+package auth
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vigil/internal/secret"
+)
+
+// algorithm is the one that is signed with and the only one accepted.
+const algorithm = jose.EdDSA
+
+// A SigningKey is one key pair of a realm, as it is stored.
+type SigningKey struct {
+	Realm     string // the tokens it signs: "posture", "desktop"
+	Number    int64  // 1, 2, 3 … in the realm
+	ID        string // the kid of tokens
+	Public    []byte // Ed25519
+	Sealed    []byte // the private half
+	CreatedAt time.Time
+	ActiveAt  time.Time // published before, signs from here on
+}
+
+// KeyStore keeps signing keys. Any number of processes share it. Methods are
+// safe for concurrent use.
+type KeyStore interface {
+	// SigningKeys returns the keys of a realm by number.
+	SigningKeys(ctx context.Context, realm string) ([]SigningKey, error)
+
+	// AddSigningKey stores a key. It fails with fault.Stale if the number is
+	// taken, which means that another process was faster.
+	AddSigningKey(ctx context.Context, k SigningKey) error
+
+	// DropSigningKeys removes the keys of a realm numbered below the given one.
+	DropSigningKeys(ctx context.Context, realm string, below int64) error
+}
+
+// Sealer seals and opens private keys. *secret.Box is one.
+type Sealer interface {
+	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
+	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
+}
+
+// SigningKeyTable is the table name in the cells of sealed private keys.
+const SigningKeyTable = "auth_signing_key"
+
+// cell is where the private half is stored. [authdb] reseals it there.
+func (k SigningKey) cell() secret.Cell {
+	return secret.Cell{Table: SigningKeyTable, Row: k.ID, Field: "sealed"}
+}
+
+// newSigningKey makes a key pair.
+func newSigningKey(ctx context.Context, box Sealer, realm string, number int64, created, active time.Time) (SigningKey, error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return SigningKey{}, fmt.Errorf("make signing key: %w", err)
+	}
+	print, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
+	if err != nil {
+		return SigningKey{}, fmt.Errorf("name signing key: %w", err)
+	}
+	k := SigningKey{
+		Realm: realm, Number: number, ID: base64.RawURLEncoding.EncodeToString(print),
+		Public: public, CreatedAt: created, ActiveAt: active,
+	}
+	if k.Sealed, err = box.Seal(ctx, k.cell(), private.Seed()); err != nil {
+		return SigningKey{}, err
+	}
+	return k, nil
+}
+
+// signer opens the private half.
+func (k SigningKey) signer(ctx context.Context, box Sealer) (ed25519.PrivateKey, error) {
+	seed, err := box.Open(ctx, k.cell(), k.Sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open signing key %s: %w", k.ID, err)
+	}
+	if len(seed) != ed25519.SeedSize {
+		return nil, fmt.Errorf("signing key %s has %d bytes", k.ID, len(seed))
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// jwk is the public half as it is published.
+func (k SigningKey) jwk() jose.JSONWebKey {
+	return jose.JSONWebKey{Key: ed25519.PublicKey(k.Public), KeyID: k.ID, Algorithm: string(algorithm), Use: "sig"}
+}

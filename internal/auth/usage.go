@@ -1,0 +1,82 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// usageGrain is how exact the time of last use is. Within it a token that is
+// used a thousand times is written once.
+const usageGrain = time.Minute
+
+// usage collects uses of tokens until they are written.
+type usage struct {
+	mu      sync.Mutex
+	written map[TokenID]time.Time
+	pending map[TokenID]Use
+}
+
+func newUsage() *usage {
+	return &usage{written: make(map[TokenID]time.Time), pending: make(map[TokenID]Use)}
+}
+
+// add notes a use, unless one as recent was written before.
+func (u *usage) add(use Use) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if last, ok := u.written[use.Token]; ok && use.At.Sub(last) < usageGrain {
+		return
+	}
+	u.pending[use.Token] = use
+}
+
+// take returns what is to be written.
+func (u *usage) take(now time.Time) []Use {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id, at := range u.written {
+		if now.Sub(at) >= usageGrain {
+			delete(u.written, id)
+		}
+	}
+	uses := make([]Use, 0, len(u.pending))
+	for id, use := range u.pending {
+		uses = append(uses, use)
+		u.written[id] = use.At
+	}
+	clear(u.pending)
+	return uses
+}
+
+// Flush writes when tokens were last used. Call it before the end.
+func (r *Registry) Flush(ctx context.Context) error {
+	uses := r.used.take(r.now())
+	if len(uses) == 0 {
+		return nil
+	}
+	if err := r.store.Used(ctx, uses); err != nil {
+		return fmt.Errorf("record use of tokens: %w", err)
+	}
+	return nil
+}
+
+// Run writes the last use of tokens now and then, and once more when ctx ends.
+func (r *Registry) Run(ctx context.Context, log *slog.Logger) {
+	tick := time.NewTicker(usageGrain / 2)
+	defer tick.Stop()
+	for done := false; !done; {
+		select {
+		case <-ctx.Done():
+			done = true
+		case <-tick.C:
+		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		if err := r.Flush(last); err != nil {
+			log.WarnContext(ctx, "use of tokens not recorded", "error", err)
+		}
+		cancel()
+	}
+}
