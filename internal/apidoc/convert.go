@@ -1,0 +1,98 @@
+package apidoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// toJSON turns YAML into JSON with members in the same order, which is the order
+// in which the page shows them.
+func toJSON(document []byte) ([]byte, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(document, &root); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := writeNode(&out, &root); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func writeNode(out *bytes.Buffer, n *yaml.Node) error {
+	switch n.Kind {
+	case yaml.DocumentNode:
+		return writeNode(out, n.Content[0])
+	case yaml.AliasNode:
+		return writeNode(out, n.Alias)
+	case yaml.SequenceNode:
+		return writeAll(out, '[', ']', n.Content, writeNode)
+	case yaml.MappingNode:
+		return writeMapping(out, n)
+	case yaml.ScalarNode:
+		return writeScalar(out, n)
+	}
+	return fmt.Errorf("line %d: this has no place in JSON", n.Line)
+}
+
+func writeMapping(out *bytes.Buffer, n *yaml.Node) error {
+	var names, values []*yaml.Node
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			return fmt.Errorf("line %d: merge keys are not supported", n.Content[i].Line)
+		}
+		names, values = append(names, n.Content[i]), append(values, n.Content[i+1])
+	}
+	i := 0
+	return writeAll(out, '{', '}', names, func(out *bytes.Buffer, name *yaml.Node) error {
+		if err := writeValue(out, name.Value); err != nil {
+			return err
+		}
+		out.WriteByte(':')
+		i++
+		return writeNode(out, values[i-1])
+	})
+}
+
+func writeAll(out *bytes.Buffer, left, right byte, nodes []*yaml.Node, write func(*bytes.Buffer, *yaml.Node) error) error {
+	out.WriteByte(left)
+	for i, n := range nodes {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := write(out, n); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(right)
+	return nil
+}
+
+func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
+	if n.Tag == "!!timestamp" { // JSON has no such thing: it is text
+		return writeValue(out, n.Value)
+	}
+	var v any
+	if err := n.Decode(&v); err != nil {
+		return err
+	}
+	return writeValue(out, v)
+}
+
+func writeValue(out *bytes.Buffer, v any) error {
+	b, err := json.Marshal(v)
+	out.Write(b)
+	return err
+}
+
+// title returns the title of a document in JSON.
+func title(document []byte) string {
+	var d struct{ Info struct{ Title string } }
+	if json.Unmarshal(document, &d) != nil || d.Info.Title == "" {
+		return "API"
+	}
+	return d.Info.Title
+}
