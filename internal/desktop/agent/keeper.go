@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/fault"
+)
+
+// keeper keeps the credential in one file that only its owner may read. Key and
+// certificate are replaced together or not at all.
+type keeper struct{ dir string }
+
+type credentialFile struct {
+	Key       []byte              `json:"key"` // PKCS #8
+	Enrolment heartbeat.Enrolment `json:"enrolment"`
+}
+
+func (k keeper) path() string { return filepath.Join(k.dir, "credential.json") }
+
+// Load implements [heartbeat.Keeper].
+func (k keeper) Load() (heartbeat.Credential, error) {
+	var c heartbeat.Credential
+	text, err := os.ReadFile(k.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fault.Wrap(fault.NotFound, err, "this machine is not enrolled")
+	}
+	if err != nil {
+		return c, err
+	}
+	var f credentialFile
+	if err := json.Unmarshal(text, &f); err != nil {
+		return c, fmt.Errorf("read %s: %w", k.path(), err)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(f.Key)
+	if err != nil {
+		return c, fmt.Errorf("read %s: %w", k.path(), err)
+	}
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return c, fmt.Errorf("read %s: the key cannot sign", k.path())
+	}
+	return heartbeat.Credential{Key: signer, Enrolment: f.Enrolment}, nil
+}
+
+// Save implements [heartbeat.Keeper].
+func (k keeper) Save(c heartbeat.Credential) error {
+	key, err := x509.MarshalPKCS8PrivateKey(c.Key)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(credentialFile{Key: key, Enrolment: c.Enrolment})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(k.dir, ".credential-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // in vain, once it is renamed
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), k.path())
+}

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// countSessions counts the sessions of people on the machine: those that the
+// login manager knows, else those in utmp, else the display servers that run.
+func countSessions(root fs.FS) (int, error) {
+	for _, count := range []func(fs.FS) (int, error){managedSessions, utmpSessions, displays} {
+		n, err := count(root)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return n, err
+		}
+	}
+	return 0, errors.New("count sessions: this machine has neither a login manager, nor utmp, nor /proc")
+}
+
+// managedSessions counts what systemd-logind keeps in its run-time folder.
+func managedSessions(root fs.FS) (int, error) {
+	const dir = "run/systemd/sessions"
+	entries, err := fs.ReadDir(root, dir)
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	n := 0
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue // a pipe per session lies beside its file
+		}
+		text, err := fs.ReadFile(root, dir+"/"+e.Name())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it ended meanwhile
+		}
+		if err != nil {
+			return 0, fmt.Errorf("count sessions: %w", err)
+		}
+		values := assignments(string(text))
+		if values["CLASS"] == "user" && values["STATE"] != "closing" {
+			n++
+		}
+	}
+	return n, nil
+}
+
+const (
+	utmpRecord  = 384 // bytes, on 64-bit machines
+	userProcess = 7   // the ut_type of a login
+)
+
+// utmpSessions counts the logins in utmp.
+func utmpSessions(root fs.FS) (int, error) {
+	data, err := fs.ReadFile(root, "run/utmp")
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	n := 0
+	for record := range slices.Chunk(data, utmpRecord) {
+		if len(record) == utmpRecord && binary.NativeEndian.Uint16(record) == userProcess {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// displayServers are the programs that run once per graphical session.
+var displayServers = []string{"Xorg", "Xvnc", "Xwayland", "X"}
+
+// displays counts the display servers among the processes.
+func displays(root fs.FS) (int, error) {
+	entries, err := fs.ReadDir(root, "proc")
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	n := 0
+	for _, e := range entries {
+		if !e.IsDir() || strings.Trim(e.Name(), "0123456789") != "" {
+			continue
+		}
+		// A process may end between the listing and the look.
+		name, err := fs.ReadFile(root, "proc/"+e.Name()+"/comm")
+		if err == nil && slices.Contains(displayServers, strings.TrimSpace(string(name))) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// assignments reads lines of NAME=value, with or without quotes.
+func assignments(text string) map[string]string {
+	values := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if ok && !strings.HasPrefix(name, "#") {
+			values[name] = strings.Trim(value, `"'`)
+		}
+	}
+	return values
+}
