@@ -2,8 +2,10 @@ package auth
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -76,8 +78,8 @@ func refusal(cause error) error {
 // wanted type for the wanted audience, and that is good now. Any other fails
 // with fault.Unauthenticated and a cause for the log.
 func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, error) {
-	if len(text) > maxJWT {
-		return Claims{}, refusal(errors.New("too long"))
+	if len(text) > maxJWT || !canonical(text) {
+		return Claims{}, refusal(errors.New("malformed"))
 	}
 	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{algorithm})
 	if err != nil {
@@ -103,6 +105,19 @@ func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, erro
 		return Claims{}, refusal(err)
 	}
 	return c, nil
+}
+
+// canonical reports whether text is three parts in the one base64 spelling of
+// their bytes. The parser takes others too, such as line breaks within.
+func canonical(text string) bool {
+	parts := strings.Split(text, ".")
+	for _, part := range parts {
+		data, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil || base64.RawURLEncoding.EncodeToString(data) != part {
+			return false
+		}
+	}
+	return len(parts) == 3
 }
 
 // checkHeader refuses what our headers never hold. The parser already refuses

@@ -1,0 +1,260 @@
+package auth_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/auth/authdb"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+// clearBox leaves keys as they are, for tests without a database.
+type clearBox struct{}
+
+func (clearBox) Seal(_ context.Context, _ secret.Cell, b []byte) ([]byte, error) { return b, nil }
+func (clearBox) Open(_ context.Context, _ secret.Cell, b []byte) ([]byte, error) { return b, nil }
+
+// oneKey keeps keys in memory, or fails.
+type oneKey struct {
+	mu   sync.Mutex
+	keys []auth.SigningKey
+	down error
+}
+
+func (o *oneKey) SigningKeys(context.Context, string) ([]auth.SigningKey, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return append([]auth.SigningKey(nil), o.keys...), o.down
+}
+
+func (o *oneKey) AddSigningKey(_ context.Context, k auth.SigningKey) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.keys = append(o.keys, k)
+	return o.down
+}
+
+func (o *oneKey) DropSigningKeys(context.Context, string, int64) error { return o.down }
+
+func kids(t *testing.T, k *auth.Keys) []string {
+	t.Helper()
+	set, err := k.Published(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, key := range set.Keys {
+		if !key.IsPublic() || key.Use != "sig" || key.Algorithm != "EdDSA" {
+			t.Errorf("published %+v", key)
+		}
+		ids = append(ids, key.KeyID)
+	}
+	data, err := json.Marshal(set)
+	if err != nil || strings.Contains(string(data), `"d"`) {
+		t.Errorf("published %s, %v", data, err)
+	}
+	return ids
+}
+
+func kid(t *testing.T, token string) string {
+	t.Helper()
+	return part(t, token, 0)["kid"].(string)
+}
+
+func TestRotationIsPublishedFirstAndEndsNoSession(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		here, there := h.process(t), h.process(t)
+		_, text := here.org(t, "acme")
+		before := here.access(t, text)
+		if err := here.keys.Rotate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.clock.pass(6 * time.Second)
+		published := kids(t, there.keys)
+		if len(published) != 2 || published[0] != kid(t, before) {
+			t.Fatalf("the other process publishes %v", published)
+		}
+		if got := kid(t, here.access(t, text)); got != published[0] {
+			t.Errorf("signs with %s before everybody knows it", got)
+		}
+		h.clock.pass(10 * time.Minute)
+		after := here.access(t, text)
+		if got := kid(t, after); got != published[1] {
+			t.Errorf("signs with %s, want the new key", got)
+		}
+		for name, p := range map[string]*process{"here": here, "there": there} {
+			for _, token := range []string{before, after} {
+				if _, err := p.Identify(t.Context(), token, ""); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		// Once no token signed with the old key can be alive, it is gone.
+		h.clock.pass(32 * time.Minute)
+		if err := there.keys.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.clock.pass(6 * time.Second)
+		if got := kids(t, here.keys); len(got) != 1 || got[0] != published[1] {
+			t.Errorf("published in the end: %v", got)
+		}
+	})
+}
+
+// TestOldKeyIsRefusedAfterTheOverlap holds even when nobody tends the keys.
+func TestOldKeyIsRefusedAfterTheOverlap(t *testing.T) {
+	t.Parallel()
+	h := onSQLite(t)
+	p := h.process(t)
+	old := kids(t, p.keys)[0]
+	private := realKey(t, h, old)
+	if err := p.keys.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.pass(10*time.Minute + 31*time.Minute + time.Second)
+	_, text := p.org(t, "acme")
+	good := p.access(t, text)
+	header := with(part(t, good, 0), object{"kid": old})
+	token := forge(header, part(t, good, 1), func(in []byte) []byte { return ed25519.Sign(private, in) })
+	_, err := p.Identify(t.Context(), token, "")
+	wantKind(t, "old key", err, fault.Unauthenticated)
+}
+
+func TestKeysRotateByThemselves(t *testing.T) {
+	t.Parallel()
+	h := onSQLite(t)
+	p := h.process(t)
+	seen := map[string]bool{}
+	_, text := p.org(t, "acme")
+	for range 200 {
+		if err := p.keys.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		seen[kid(t, p.access(t, text))] = true
+		h.clock.pass(24 * time.Hour)
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d keys signed in 200 days, want 3", len(seen))
+	}
+	if n := len(kids(t, p.keys)); n > 2 {
+		t.Errorf("%d keys are published", n)
+	}
+}
+
+func TestReplacedKeyIsWorthlessAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		here, there := h.process(t), h.process(t)
+		_, text := here.org(t, "acme")
+		leaked := here.access(t, text)
+		if err := here.keys.Replace(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := here.Identify(t.Context(), leaked, "")
+		wantKind(t, "same process", err, fault.Unauthenticated)
+		h.clock.pass(5 * time.Second)
+		_, err = there.Identify(t.Context(), leaked, "")
+		wantKind(t, "other process", err, fault.Unauthenticated)
+		if _, err := there.Identify(t.Context(), here.access(t, text), ""); err != nil {
+			t.Errorf("new token: %v", err)
+		}
+	})
+}
+
+func TestProcessesThatStartTogetherAgreeOnOneKey(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		var wg sync.WaitGroup
+		var all [6]*auth.Keys
+		for i := range all {
+			all[i] = auth.NewKeys(authdb.NewStore(h.db), h.box, auth.KeyOptions{Realm: "r", Issuer: issuer, Now: h.clock.now})
+			wg.Go(func() {
+				if err := all[i].Tend(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for _, k := range all {
+			if got := kids(t, k); len(got) != 1 || got[0] != kids(t, all[0])[0] {
+				t.Errorf("keys %v", got)
+			}
+		}
+	})
+}
+
+func TestKeysOutliveAShortOutageOfTheStore(t *testing.T) {
+	t.Parallel()
+	c, store := newClock(), &oneKey{}
+	keys := auth.NewKeys(store, clearBox{}, auth.KeyOptions{Realm: "r", Issuer: "i", Now: c.now})
+	sign := func() (string, error) {
+		return keys.Sign(t.Context(), auth.PlainType, auth.Claims{Audience: "a", Subject: "s", ExpiresAt: c.now().Add(time.Minute)})
+	}
+	if _, err := sign(); err != nil {
+		t.Fatal(err)
+	}
+	store.mu.Lock()
+	store.down = fault.New(fault.Unavailable, "down")
+	store.mu.Unlock()
+	c.pass(30 * time.Second)
+	if _, err := sign(); err != nil {
+		t.Errorf("after 30 s: %v", err)
+	}
+	c.pass(time.Minute)
+	_, err := sign()
+	wantKind(t, "after 90 s", err, fault.Unavailable)
+	_, err = keys.Verify(t.Context(), "x.y.z", auth.Want{})
+	wantKind(t, "garbage needs no store", err, fault.Unauthenticated)
+}
+
+func TestSignRefusesWhatItCannotStandFor(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	keys := auth.NewKeys(&oneKey{}, clearBox{}, auth.KeyOptions{Realm: "r", Issuer: "i", Now: c.now})
+	for name, claims := range map[string]auth.Claims{
+		"no expiry":       {Subject: "s"},
+		"already expired": {Subject: "s", ExpiresAt: c.now()},
+		"too long a life": {Subject: "s", ExpiresAt: c.now().Add(31 * time.Minute)},
+		"extra claim exp": {Subject: "s", ExpiresAt: c.now().Add(time.Minute), Extra: map[string]any{"exp": 1}},
+	} {
+		if _, err := keys.Sign(t.Context(), auth.PlainType, claims); err == nil {
+			t.Errorf("%s: signed", name)
+		}
+	}
+}
+
+func TestRotatingUnderLoadFailsNobody(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p, q := h.process(t), h.process(t)
+		_, text := p.org(t, "acme")
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for i := range 25 {
+					g, err := p.Exchange(t.Context(), text, "")
+					if err == nil {
+						_, err = q.Identify(t.Context(), g.AccessToken.Reveal(), "")
+					}
+					if err != nil {
+						t.Error(fmt.Errorf("worker %d, round %d: %w", w, i, err))
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			for range 5 {
+				if err := q.keys.Rotate(t.Context()); err != nil {
+					t.Error(err)
+				}
+				h.clock.pass(11 * time.Minute)
+			}
+		})
+		wg.Wait()
+	})
+}

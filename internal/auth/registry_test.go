@@ -1,0 +1,232 @@
+package auth_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+)
+
+func edit(u auth.User, role auth.Role) auth.UserEdit {
+	return auth.UserEdit{Name: u.Name, Email: u.Email, Role: role, Disabled: u.Disabled}
+}
+
+func TestUsersAreKeptByVersion(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p, ctx := h.process(t), t.Context()
+		admin, _ := p.org(t, "acme")
+		u, err := p.AddUser(ctx, admin, auth.UserEdit{Name: " Zoë Q ", Email: "zoe@example.org", Role: auth.Viewer})
+		if err != nil || u.Name != "Zoë Q" || u.Version != 1 {
+			t.Fatalf("AddUser = %+v, %v", u, err)
+		}
+		h.clock.pass(time.Minute)
+		changed, err := p.ChangeUser(ctx, admin, u.ID, 1, auth.UserEdit{Name: "Zoe", Role: auth.Analyst})
+		if err != nil || changed.Version != 2 {
+			t.Fatalf("ChangeUser = %+v, %v", changed, err)
+		}
+		got, err := p.User(ctx, admin, u.ID)
+		want := u
+		want.Name, want.Email, want.Role, want.Version = "Zoe", "", auth.Analyst, 2
+		want.CreatedAt, want.UpdatedAt = want.CreatedAt.Truncate(time.Millisecond), h.clock.now().Truncate(time.Millisecond)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("User: %v (-want +got)\n%s", err, diff)
+		}
+		_, err = p.ChangeUser(ctx, admin, u.ID, 1, edit(u, auth.Viewer))
+		wantKind(t, "stale change", err, fault.Stale)
+		wantKind(t, "stale removal", p.RemoveUser(ctx, admin, u.ID, 1), fault.Stale)
+		if err := p.RemoveUser(ctx, admin, u.ID, 2); err != nil {
+			t.Error(err)
+		}
+		wantKind(t, "second removal", p.RemoveUser(ctx, admin, u.ID, 0), fault.NotFound)
+		all, err := p.Users(ctx, admin)
+		if err != nil || len(all) != 1 || all[0].ID != admin.User {
+			t.Errorf("users left: %+v, %v", all, err)
+		}
+	})
+}
+
+func TestBadUsersAndTokensAreRefused(t *testing.T) {
+	t.Parallel()
+	p := onSQLite(t).process(t)
+	admin, _ := p.org(t, "acme")
+	for name, e := range map[string]auth.UserEdit{
+		"no name":     {Role: auth.Viewer},
+		"blank name":  {Name: " \t", Role: auth.Viewer},
+		"long name":   {Name: strings.Repeat("x", 201), Role: auth.Viewer},
+		"line break":  {Name: "a\nb", Role: auth.Viewer},
+		"no role":     {Name: "x"},
+		"bad address": {Name: "x", Role: auth.Viewer, Email: "nobody"},
+		"two in one":  {Name: "x", Role: auth.Viewer, Email: "X <a@b.c>"},
+	} {
+		_, err := p.AddUser(t.Context(), admin, e)
+		wantKind(t, name, err, fault.Invalid)
+	}
+	for name, e := range map[string]auth.TokenEdit{
+		"no name":      {},
+		"past expiry":  {Name: "x", ExpiresAt: time.Unix(1, 0)},
+		"unknown user": {Name: "x", User: "nobody"},
+	} {
+		_, _, err := p.IssueToken(t.Context(), admin, e)
+		wantKind(t, name, err, fault.Invalid)
+	}
+	_, err := p.AddUser(t.Context(), admin, auth.UserEdit{Name: "ADMIN", Role: auth.Viewer})
+	wantKind(t, "same name in other case", err, fault.Conflict)
+	_, _, err = p.CreateOrg(t.Context(), "ACME", "x")
+	wantKind(t, "same organisation in other case", err, fault.Conflict)
+	u, err := p.AddUser(t.Context(), admin, auth.UserEdit{Name: "x", Role: auth.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: "Admin", Role: auth.Viewer})
+	wantKind(t, "renamed to a taken name", err, fault.Conflict)
+}
+
+func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
+	t.Parallel()
+	p, ctx := onSQLite(t).process(t), t.Context()
+	admin, _ := p.org(t, "acme")
+	u, _, _ := p.user(t, admin, "ana", auth.Analyst)
+	analyst := auth.Caller{Org: admin.Org, User: u.ID, Role: auth.Analyst}
+	_, _, err := p.IssueToken(ctx, analyst, auth.TokenEdit{Name: "x", User: admin.User, Role: auth.Admin})
+	wantKind(t, "analyst issues an admin's token", err, fault.Forbidden)
+	token, _, err := p.IssueToken(ctx, analyst, auth.TokenEdit{Name: "x", User: admin.User})
+	if err != nil || token.Role != auth.Analyst {
+		t.Errorf("token of no stated role has %s, %v; want the issuer's", token.Role, err)
+	}
+	_, err = p.AddUser(ctx, analyst, auth.UserEdit{Name: "y", Role: auth.Admin})
+	wantKind(t, "analyst adds an admin", err, fault.Forbidden)
+	_, err = p.ChangeUser(ctx, analyst, admin.User, 0, auth.UserEdit{Name: "y", Role: auth.Viewer})
+	wantKind(t, "analyst lowers an admin", err, fault.Forbidden)
+	_, _, err = p.IssueToken(ctx, admin, auth.TokenEdit{Name: "x", User: u.ID, Role: auth.Admin})
+	wantKind(t, "token above its user", err, fault.Invalid)
+	// An admin with an API token for viewers is a viewer.
+	low, text, err := p.IssueToken(ctx, admin, auth.TokenEdit{Name: "low", Role: auth.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, err := p.Identify(ctx, p.access(t, text), "")
+	if err != nil || caller.Role != auth.Viewer || caller.Token != low.ID {
+		t.Errorf("caller %+v, %v", caller, err)
+	}
+}
+
+func TestLastAdminStays(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p, ctx := h.process(t), t.Context()
+		admin, _ := p.org(t, "acme")
+		me, err := p.User(ctx, admin, admin.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.ChangeUser(ctx, admin, me.ID, 0, edit(me, auth.Analyst))
+		wantKind(t, "demoted", err, fault.Conflict)
+		_, err = p.ChangeUser(ctx, admin, me.ID, 0, auth.UserEdit{Name: me.Name, Role: auth.Admin, Disabled: true})
+		wantKind(t, "disabled", err, fault.Conflict)
+		wantKind(t, "removed", p.RemoveUser(ctx, admin, me.ID, 0), fault.Conflict)
+
+		// Two admins who demote each other at the same time: one succeeds.
+		for round := range 10 {
+			other, _, _ := p.user(t, admin, fmt.Sprint("other", round), auth.Admin)
+			var wg sync.WaitGroup
+			errs := make([]error, 2)
+			for i, u := range []auth.User{me, other} {
+				wg.Go(func() {
+					if (round+i)%2 == 0 {
+						_, errs[i] = p.ChangeUser(ctx, admin, u.ID, 0, edit(u, auth.Viewer))
+					} else {
+						errs[i] = p.RemoveUser(ctx, admin, u.ID, 0)
+					}
+				})
+			}
+			wg.Wait()
+			if (errs[0] == nil) == (errs[1] == nil) {
+				t.Fatalf("round %d: %v", round, errs)
+			}
+			all, err := p.Users(ctx, admin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			admins := 0
+			for _, u := range all {
+				if u.Role == auth.Admin {
+					admins++
+					me = u
+				}
+			}
+			if admins != 1 {
+				t.Fatalf("round %d: %d admins", round, admins)
+			}
+		}
+	})
+}
+
+func TestManyWritersOfOneVersionOneWins(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p, ctx := h.process(t), t.Context()
+		admin, _ := p.org(t, "acme")
+		u, _, _ := p.user(t, admin, "ana", auth.Viewer)
+		var wg sync.WaitGroup
+		won := make(chan string, 16)
+		for i := range 16 {
+			wg.Go(func() {
+				e := auth.UserEdit{Name: fmt.Sprint("ana", i), Role: auth.Viewer}
+				switch _, err := p.ChangeUser(ctx, admin, u.ID, u.Version, e); {
+				case err == nil:
+					won <- e.Name
+				case !fault.Is(err, fault.Stale):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(won) != 1 {
+			t.Fatalf("%d writers won", len(won))
+		}
+		if got, err := p.User(ctx, admin, u.ID); err != nil || got.Name != <-won {
+			t.Errorf("stored %+v, %v", got, err)
+		}
+	})
+}
+
+func TestOrganisationsDoNotSeeEachOther(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p, ctx := h.process(t), t.Context()
+		mine, _ := p.org(t, "mine")
+		theirs, _ := p.org(t, "theirs")
+		u, token, _ := p.user(t, theirs, "ana", auth.Viewer)
+		same := func(what string, theirs, unknown error) {
+			t.Helper()
+			if theirs == nil || unknown == nil || theirs.Error() != unknown.Error() || fault.KindOf(theirs) != fault.KindOf(unknown) {
+				t.Errorf("%s: %v, and for an unknown id %v", what, theirs, unknown)
+			}
+		}
+		_, a := p.User(ctx, mine, u.ID)
+		_, b := p.User(ctx, mine, "nobody")
+		same("read user", a, b)
+		_, a = p.ChangeUser(ctx, mine, u.ID, 0, edit(u, auth.Admin))
+		_, b = p.ChangeUser(ctx, mine, "nobody", 0, edit(u, auth.Admin))
+		same("change user", a, b)
+		same("remove user", p.RemoveUser(ctx, mine, u.ID, 0), p.RemoveUser(ctx, mine, "nobody", 0))
+		same("revoke token", p.RevokeToken(ctx, mine, token.ID), p.RevokeToken(ctx, mine, "nobody"))
+		_, _, a = p.IssueToken(ctx, mine, auth.TokenEdit{Name: "x", User: u.ID})
+		_, _, b = p.IssueToken(ctx, mine, auth.TokenEdit{Name: "x", User: "nobody"})
+		same("issue token", a, b)
+		users, err := p.Users(ctx, mine)
+		if err != nil || len(users) != 1 {
+			t.Errorf("users %+v, %v", users, err)
+		}
+		tokens, err := p.Tokens(ctx, mine)
+		if err != nil || len(tokens) != 1 {
+			t.Errorf("tokens %+v, %v", tokens, err)
+		}
+		if got, err := p.User(ctx, theirs, u.ID); err != nil || got.Role != auth.Viewer {
+			t.Errorf("their user afterwards: %+v, %v", got, err)
+		}
+	})
+}
