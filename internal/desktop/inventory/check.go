@@ -1,0 +1,171 @@
+package inventory
+
+import (
+	"encoding/hex"
+	"encoding/pem"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/desktop"
+)
+
+// namespace is what ids are derived under. It must never change: ids would.
+var namespace = uuid.MustParse("6c2f6b1e-2d1f-5f0c-9a55-7d6f0a6f3c11")
+
+// DeriveID returns the id that a component has when the inventory gives none.
+func DeriveID(k desktop.Kind, name string) desktop.ID {
+	return desktop.ID(uuid.NewSHA1(namespace, []byte(string(k)+"/"+strings.ToLower(name))).String())
+}
+
+// A builder turns the file into an inventory, noting what is wrong with it.
+type builder struct {
+	*reader
+	options Options
+	names   map[string]string     // kind and name -> where it was used first
+	ids     map[desktop.ID]string // id -> where it was used first
+}
+
+// identify checks a component's name, which the file has under the given key,
+// and returns its id.
+func (b *builder) identify(k desktop.Kind, path, key, name, given string) desktop.ID {
+	if b.required(path, key, name) {
+		used := string(k) + "/" + strings.ToLower(name)
+		if first, ok := b.names[used]; ok {
+			b.at(path+"."+key, "is %q, which %s is already", name, first)
+			return ""
+		}
+		b.names[used] = path
+	}
+	id := b.givenOr(path, given, DeriveID(k, name))
+	if first, ok := b.ids[id]; ok && name != "" {
+		b.at(path+".id", "is that of %s already", first)
+	}
+	b.ids[id] = path
+	return id
+}
+
+// givenOr returns the id that the file gives, or else the derived one.
+func (b *builder) givenOr(path, given string, derived desktop.ID) desktop.ID {
+	if given == "" {
+		return derived
+	}
+	parsed, err := uuid.Parse(given)
+	if err != nil || len(given) != 36 {
+		b.at(path+".id", "must be a UUID")
+	}
+	return desktop.ID(parsed.String())
+}
+
+// required notes a value that is missing and reports whether it is there.
+func (b *builder) required(path, key, value string) bool {
+	if value == "" {
+		b.at(strings.TrimPrefix(path+"."+key, "."), "is required")
+	}
+	return value != ""
+}
+
+// oneOf returns the allowed value that is given, in any case.
+func oneOf[T ~string](b *builder, path, key, value string, allowed ...T) T {
+	i := slices.IndexFunc(allowed, func(a T) bool { return strings.EqualFold(string(a), value) })
+	if i >= 0 {
+		return allowed[i]
+	}
+	words := make([]string, len(allowed))
+	for j, a := range allowed {
+		words[j] = string(a)
+	}
+	if b.required(path, key, value) {
+		b.at(path+"."+key, "must be one of %s", strings.Join(words, ", "))
+	}
+	return ""
+}
+
+// between checks a number that may be left out.
+func (b *builder) between(path string, n, low, high int) {
+	if b.given(path) && (n < low || n > high) {
+		b.at(path, "must be between %d and %d", low, high)
+	}
+}
+
+// secret checks a reference to a secret.
+func (b *builder) secret(path, ref string) desktop.SecretRef {
+	scheme, rest, ok := strings.Cut(ref, ":")
+	if ref != "" && (!ok || rest == "" || !slices.Contains(schemes, scheme)) {
+		// The value is not repeated: it may be the secret itself.
+		b.at(path, "must say where the secret is kept (file:, env: or vault:), not what it is")
+		return ""
+	}
+	return desktop.SecretRef(ref)
+}
+
+// login checks a username and the reference to its password.
+func (b *builder) login(path string, l loginFile) desktop.SecretRef {
+	b.required(path, "username", l.Username)
+	b.required(path, "password", l.Password)
+	return b.secret(path+".password", l.Password)
+}
+
+// trust checks how a certificate is to be verified.
+func (b *builder) trust(path string, t tlsFile) desktop.Trust {
+	digits := strings.ToLower(strings.ReplaceAll(t.Thumbprint, ":", ""))
+	if raw, err := hex.DecodeString(digits); digits != "" && (err != nil || len(raw) != 32) {
+		b.at(path+".thumbprint", "must be the SHA-256 of a certificate, 64 hex digits")
+	}
+	if t.CAFile != "" && t.CAPEM != "" {
+		b.at(path+".ca_pem", "and ca_file exclude each other")
+	}
+	if t.CAPEM != "" {
+		if block, _ := pem.Decode([]byte(t.CAPEM)); block == nil || block.Type != "CERTIFICATE" {
+			b.at(path+".ca_pem", "must be a certificate in PEM form")
+		}
+	}
+	return desktop.Trust{CAFile: t.CAFile, CAPEM: t.CAPEM, Thumbprint: digits}
+}
+
+// https checks the address of a web server.
+func (b *builder) https(path, key, text string) {
+	if !b.required(path, key, text) {
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !validPort(u.Port(), true) {
+		b.at(path+"."+key, "must be an https:// address without credentials")
+	}
+}
+
+// address checks a host with a port, or a bare host where that will do.
+func (b *builder) address(path, text string, bare bool) {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil && bare && !strings.Contains(text, ":") {
+		host, port, err = text, "", nil
+	}
+	if err != nil || host == "" || strings.ContainsAny(host, " /@") || !validPort(port, bare) {
+		b.at(path, "must be host:port")
+	}
+}
+
+func validPort(port string, optional bool) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" && optional || err == nil && n > 0 && n < 1<<16
+}
+
+var (
+	dnsName    = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9-]{1,63})*$`)
+	sidPattern = regexp.MustCompile(`^S-1-[0-9]{1,14}(-[0-9]{1,10}){1,15}$`)
+	prefix     = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{0,40})?$`)
+)
+
+// sid checks a security identifier that may be left out.
+func (b *builder) sid(path, text string) {
+	if text != "" && !sidPattern.MatchString(text) {
+		b.at(path, "must be a security identifier, such as S-1-5-21-1-2-3")
+	}
+}
+
+func enabled(p *bool) bool { return p == nil || *p }

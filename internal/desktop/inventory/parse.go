@@ -1,0 +1,82 @@
+package inventory
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/desktop"
+	"vigil/internal/fault"
+)
+
+// maxSize is the largest file that is read.
+const maxSize = 8 << 20
+
+// Options says what an inventory cannot know by itself.
+type Options struct {
+	// Self is the name of the connection server that this process is. Empty:
+	// the inventory says so, by self: true.
+	Self string
+}
+
+// Load reads the inventory in a file.
+func Load(path string, o Options) (desktop.Inventory, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return desktop.Inventory{}, fmt.Errorf("open inventory: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err != nil {
+		return desktop.Inventory{}, fmt.Errorf("read inventory: %w", err)
+	}
+	return Parse(text, o)
+}
+
+// Parse reads an inventory. Its error, of kind fault.Invalid, lists all that is
+// wrong; the cause is a Problems.
+func Parse(text []byte, o Options) (desktop.Inventory, error) {
+	if len(text) > maxSize {
+		return desktop.Inventory{}, fault.New(fault.TooLarge, "the inventory is larger than %d bytes", maxSize)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc, more yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF), err == nil && len(doc.Content) == 0:
+		return desktop.Inventory{}, Problems{{1, "", "the file is empty"}}.fault()
+	case err != nil:
+		return desktop.Inventory{}, Problems{syntaxProblem(err)}.fault()
+	}
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		return desktop.Inventory{}, Problems{{max(more.Line, 1), "", "the file must hold one document"}}.fault()
+	}
+	r := &reader{lines: make(map[string]int)}
+	var f file
+	r.read(doc.Content[0], reflect.ValueOf(&f).Elem(), "")
+	inv := (&builder{reader: r, options: o, names: make(map[string]string), ids: make(map[desktop.ID]string)}).build(f)
+	if err := r.problems.fault(); err != nil {
+		return desktop.Inventory{}, err
+	}
+	return inv, nil
+}
+
+var lineOfError = regexp.MustCompile(`line (\d+): `)
+
+// syntaxProblem turns the YAML package's error into a problem with its line.
+func syntaxProblem(err error) Problem {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	p := Problem{Line: 1, Message: "the file is not YAML: " + text}
+	if m := lineOfError.FindStringSubmatchIndex(text); m != nil {
+		p.Line, _ = strconv.Atoi(text[m[2]:m[3]])
+		p.Message = "the file is not YAML: " + text[:m[0]] + text[m[1]:]
+	}
+	return p
+}

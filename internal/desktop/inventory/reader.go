@@ -1,0 +1,153 @@
+package inventory
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A reader fills structs from YAML nodes by their `key` tags. It notes every
+// problem it meets and goes on, and remembers on which line each value stands.
+type reader struct {
+	problems Problems
+	lines    map[string]int
+}
+
+func (r *reader) complain(line int, path, format string, args ...any) {
+	r.problems = append(r.problems, Problem{line, path, fmt.Sprintf(format, args...)})
+}
+
+// at notes a problem with the value at a path, on its line. One problem with a
+// value is enough: those that follow from it, or from what it is part of, are
+// not told.
+func (r *reader) at(path, format string, args ...any) {
+	line := 0
+	for p := path; ; p = p[:max(strings.LastIndexAny(p, ".["), 0)] {
+		if slices.ContainsFunc(r.problems, func(known Problem) bool { return known.Path == p && p != "" }) {
+			return
+		}
+		if line == 0 {
+			line = r.lines[p]
+		}
+		if p == "" {
+			break
+		}
+	}
+	r.complain(line, path, format, args...)
+}
+
+// given reports whether the file has a value at the path.
+func (r *reader) given(path string) bool {
+	_, ok := r.lines[path]
+	return ok
+}
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+func (r *reader) read(n *yaml.Node, v reflect.Value, path string) {
+	r.lines[path] = n.Line
+	if n.Kind == yaml.AliasNode || n.Anchor != "" {
+		r.complain(n.Line, path, "must be written out: anchors and aliases are not supported")
+		return
+	}
+	switch {
+	case v.Type() == durationType:
+		r.readDuration(n, v, path)
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.read(n, v.Elem(), path)
+	case v.Kind() == reflect.Struct:
+		r.readStruct(n, v, path)
+	case v.Kind() == reflect.Slice:
+		r.readSlice(n, v, path)
+	default:
+		r.readScalar(n, v, path)
+	}
+}
+
+func (r *reader) readStruct(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		r.complain(n.Line, path, "must be a mapping of keys to values")
+		return
+	}
+	fields := make(map[string]reflect.Value)
+	for i := range v.NumField() {
+		fields[v.Type().Field(i).Tag.Get("key")] = v.Field(i)
+	}
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		at := strings.TrimPrefix(path+"."+key.Value, ".")
+		field, ok := fields[key.Value]
+		switch {
+		case !ok:
+			r.complain(key.Line, at, "is not a key that is known here")
+		case seen[key.Value]:
+			r.complain(key.Line, at, "is given twice")
+		case value.Tag == "!!null":
+			r.lines[at] = value.Line // as if it were not there
+		default:
+			r.read(value, field, at)
+		}
+		seen[key.Value] = true
+	}
+}
+
+func (r *reader) readSlice(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.SequenceNode {
+		r.complain(n.Line, path, "must be a list")
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	for i, item := range n.Content {
+		r.read(item, v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+	}
+}
+
+func (r *reader) readScalar(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.ScalarNode {
+		r.complain(n.Line, path, "must be a single value")
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		// A bare number or date is taken as it is written: names may look so.
+		v.SetString(strings.TrimSpace(n.Value))
+	case reflect.Int:
+		number, err := strconv.Atoi(n.Value)
+		if err != nil || n.Tag != "!!int" {
+			r.complain(n.Line, path, "must be a whole number")
+			return
+		}
+		v.SetInt(int64(number))
+	case reflect.Bool:
+		if n.Tag != "!!bool" {
+			r.complain(n.Line, path, "must be true or false")
+			return
+		}
+		v.SetBool(strings.EqualFold(n.Value, "true"))
+	default:
+		panic("inventory: no way to read a " + v.Type().String())
+	}
+}
+
+// readDuration reads 30s, 5m, 12h as Go writes them, and whole days as 30d.
+func (r *reader) readDuration(n *yaml.Node, v reflect.Value, path string) {
+	text := n.Value
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if count, err := strconv.Atoi(days); err == nil && count >= 0 && count < 36500 {
+			text = fmt.Sprintf("%dh", count*24)
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if n.Kind != yaml.ScalarNode || err != nil || d <= 0 {
+		r.complain(n.Line, path, "must be a time span above zero, such as 30s, 5m or 30d")
+		return
+	}
+	v.SetInt(int64(d))
+}
