@@ -5,7 +5,9 @@ import "strings"
 // Enum names one of Gremlin's enumerations.
 type Enum uint8
 
-// The enumerations, spelled as their prefix in a query.
+// The enumerations, spelled as their prefix in a query. Where a word without a
+// prefix may be of several, it is of the first: set is a cardinality before it
+// is a type.
 const (
 	NoEnum Enum = iota
 	T
@@ -18,9 +20,9 @@ const (
 	Pick
 	Barrier
 	Merge
-	GType
 	DT
 	Cardinality
+	GType
 	WithOptions
 	enumCount
 )
