@@ -152,7 +152,7 @@ func (c Credential) CheckVersion(wanted string) error { return checkVersion(c.ET
 
 var (
 	roleArnPattern    = regexp.MustCompile(`^arn:(aws|aws-us-gov|aws-cn):iam::[0-9]{12}:role/[\w+=,.@/-]{1,512}$`)
-	externalIDPattern = regexp.MustCompile(`^[\w+=,.@:/-]{2,1224}$`)
+	externalIDPattern = regexp.MustCompile(`^[\w+=,.@:/-]+$`)
 	emailPattern      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
@@ -164,7 +164,7 @@ func checkRoleArn(v string) string {
 }
 
 func checkExternalID(v string) string {
-	if !externalIDPattern.MatchString(v) {
+	if len(v) < 2 || len(v) > 1224 || !externalIDPattern.MatchString(v) {
 		return "must have 2 to 1224 letters, digits and characters of +=,.@:/-_"
 	}
 	return ""

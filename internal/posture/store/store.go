@@ -10,6 +10,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
@@ -22,7 +23,11 @@ var migrations embed.FS
 
 // Migrate brings the tables of the posture server up to date.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
-	return db.Migrate(ctx, "posture", migrations)
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return db.Migrate(ctx, "posture", files)
 }
 
 // A Sealer encrypts values for one cell of the database and opens them there.

@@ -1,0 +1,186 @@
+package posture_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func spec(ps ...posture.Property) posture.AccountSpec {
+	return posture.AccountSpec{Name: "x", Properties: posture.Give(ps)}
+}
+
+func TestAccountIDsHaveTheFormOfTheirProvider(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		provider posture.Provider
+		property posture.Property
+		want     string // of the message; empty for accepted
+	}{
+		{posture.AWS, posture.Text("accountId", "123456789012"), ""},
+		{posture.AWS, posture.Text("ACCOUNTID", "123456789012"), ""},
+		{posture.AWS, posture.Text("accountId", "12345678901"), "12 digits"},
+		{posture.AWS, posture.Text("accountId", "١٢٣٤٥٦٧٨٩٠١٢"), "12 digits"},
+		{posture.AWS, posture.Text("subscriptionId", "123456789012"), "must have the property accountId"},
+		{posture.Azure, posture.Text("subscriptionId", "6F9619FF-8B86-D011-B42D-00C04FC964FF"), ""},
+		{posture.Azure, posture.Text("subscriptionId", "6f9619ff"), "a UUID"},
+		{posture.GCP, posture.Text("projectId", "my-project"), ""},
+		{posture.GCP, posture.Text("projectId", "My-Project"), "6 to 30"},
+		{posture.GCP, posture.Text("projectId", strings.Repeat("a", 31)), "6 to 30"},
+	} {
+		_, err := posture.NewAccount("org", tt.provider, spec(tt.property), now)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %v: %v, want %q", tt.provider, tt.property, err, tt.want)
+		}
+	}
+}
+
+func TestAnAzureSubscriptionHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	a, err := posture.NewAccount("org", posture.Azure, spec(posture.Text("subscriptionId", "6F9619FF-8B86-D011-B42D-00C04FC964FF")), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.ID != "6f9619ff-8b86-d011-b42d-00c04fc964ff" {
+		t.Errorf("id %s", a.ID)
+	}
+}
+
+func TestLegacyIDsAreStableAndApart(t *testing.T) {
+	t.Parallel()
+	legacy := func(org posture.OrgID, at time.Time) string {
+		a, err := posture.NewAccount(org, posture.AWS, spec(posture.Text("accountId", "123456789012")), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Properties[1].String
+	}
+	if legacy("one", now) != legacy("one", now.Add(time.Hour)) {
+		t.Error("an account that is added again gets another legacy id")
+	}
+	if legacy("one", now) == legacy("two", now) {
+		t.Error("two organisations share a legacy id, and so learn of each other")
+	}
+}
+
+func TestAGetCanBePutBack(t *testing.T) {
+	t.Parallel()
+	old, err := posture.NewAccount("org", posture.AWS, spec(posture.Text("accountId", "123456789012"), posture.Flag("isroot", true)), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := old.Changed("org", spec(old.Properties...), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(old.Properties, back.Properties); diff != "" {
+		t.Errorf("properties (-before +after):\n%s", diff)
+	}
+	if back.ETag == old.ETag {
+		t.Error("the version did not change")
+	}
+}
+
+func TestMembersLeftOutAreKept(t *testing.T) {
+	t.Parallel()
+	env := "prod"
+	old := posture.Account{
+		ID: "123456789012", Provider: posture.AWS, Name: "a", CSPProjectID: "p", Environment: &env,
+		Owner: &posture.Owner{Name: "Ada"}, Tags: map[string]string{"a": "b"},
+	}
+	kept, err := old.Changed("org", posture.AccountSpec{Name: "b"}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept.CSPProjectID != "p" || kept.Environment == nil || kept.Owner == nil || kept.Tags["a"] != "b" {
+		t.Errorf("something was lost: %+v", kept)
+	}
+	cleared, err := old.Changed("org", posture.AccountSpec{
+		Name: "b", Environment: posture.Give[*string](nil), Owner: posture.Give[*posture.Owner](nil), Tags: posture.Give[map[string]string](nil),
+	}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cleared.Environment != nil || cleared.Owner != nil || cleared.Tags != nil {
+		t.Errorf("something was kept: %+v", cleared)
+	}
+}
+
+func TestBadAccountPropertiesAreNamed(t *testing.T) {
+	t.Parallel()
+	id := posture.Text("accountId", "123456789012")
+	for _, tt := range []struct {
+		name string
+		ps   []posture.Property
+		want []string // paths
+	}{
+		{"another id", []posture.Property{id, posture.Text("AccountID", "999999999999")}, []string{"properties[1].name", "properties[1].stringV"}},
+		{"twice", []posture.Property{id, posture.Text("a", "1"), posture.Text("A", "2")}, []string{"properties[2].name"}},
+		{"nameless", []posture.Property{id, posture.Text("", "1")}, []string{"properties[1].name"}},
+		{"root as text", []posture.Property{id, posture.Text("IsRoot", "true")}, []string{"properties[1].type"}},
+		{"its own root", []posture.Property{id, posture.Text("RootCloudAccountId", "123456789012")}, []string{"properties[1].stringV"}},
+		{"two at once", []posture.Property{id, posture.Text("AccountType", "x"), posture.Text("IsRoot", "x")}, []string{"properties[1].stringV", "properties[2].type"}},
+	} {
+		_, err := posture.NewAccount("org", posture.AWS, spec(tt.ps...), now)
+		var got []string
+		for _, d := range fault.Details(err) {
+			got = append(got, d.Path)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: paths (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestRollup(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		status     posture.AccountStatus
+		run        posture.RunStatus
+		streamLost bool
+		want       posture.RollupStatus
+	}{
+		{posture.AccountDraft, "", false, posture.RollupDraft},
+		{posture.AccountDraft, posture.RunFailed, true, posture.RollupDraft},
+		{posture.AccountActive, "", false, posture.RollupHealthy},
+		{posture.AccountActive, posture.RunCompleted, false, posture.RollupHealthy},
+		{posture.AccountActive, posture.RunStarted, false, posture.RollupHealthy},
+		{posture.AccountActive, posture.RunCompletedWithErrors, false, posture.RollupReview},
+		{posture.AccountActive, posture.RunCompleted, true, posture.RollupReview},
+		{posture.AccountActive, posture.RunFailed, false, posture.RollupError},
+		{posture.AccountActive, posture.RunTimeout, true, posture.RollupError},
+		{posture.AccountValidationFailed, posture.RunCompleted, false, posture.RollupError},
+		{posture.AccountDenyAccess, "", false, posture.RollupError},
+	} {
+		if got := posture.Rollup(tt.status, tt.run, tt.streamLost); got != tt.want {
+			t.Errorf("Rollup(%s, %s, %v) = %s, want %s", tt.status, tt.run, tt.streamLost, got, tt.want)
+		}
+	}
+}
+
+func TestAStatusKeepsItsTimeWhileItStays(t *testing.T) {
+	t.Parallel()
+	a := posture.Account{}.WithStatus(posture.AccountActive, "", now)
+	again := a.WithStatus(posture.AccountActive, "", now.Add(time.Hour))
+	if !again.Status.Since.Equal(now) {
+		t.Errorf("since %v, want %v", again.Status.Since, now)
+	}
+}
+
+func TestVersionsAreCheckedWhenGiven(t *testing.T) {
+	t.Parallel()
+	a := posture.Account{ETag: "v1"}
+	for wanted, kind := range map[string]error{"": nil, "*": nil, "v1": nil, "v2": errors.New("stale")} {
+		if err := a.CheckVersion(wanted); (err == nil) != (kind == nil) || err != nil && !fault.Is(err, fault.Stale) {
+			t.Errorf("CheckVersion(%q) = %v", wanted, err)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package store_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/store/storetest"
+	"vigil/internal/secret"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// asked records what was asked for by transactions that committed.
+type asked struct {
+	mu  sync.Mutex
+	ids []posture.AccountID
+}
+
+func (a *asked) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+	tx.AfterCommit(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.ids = append(a.ids, id)
+	})
+	return nil
+}
+
+func (a *asked) all() []posture.AccountID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ids
+}
+
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Fixture { return fixture(t, dbtest.SQLite(t)) })
+}
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Fixture { return fixture(t, dbtest.Postgres(t)) })
+}
+
+func fixture(t *testing.T, dsn string) storetest.Fixture {
+	db := dbtest.Open(t, dsn)
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	jobs := new(asked)
+	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Validated: jobs.all}
+}
+
+// TestSecretsAreSealedForTheirPlace swaps two sealed secrets in the database.
+func TestSecretsAreSealedForTheirPlace(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := store.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		s := store.New(db, secrettest.NewBox(t), new(asked))
+		err := s.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error {
+			for _, id := range []posture.CredentialID{"a", "b"} {
+				if err := tx.SaveCredential(posture.Credential{ID: id, Provider: posture.AWS}, posture.Secrets{"key": "canary-" + string(id)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(`UPDATE credential_secret SET sealed = (SELECT sealed FROM credential_secret WHERE credential = 'a') WHERE credential = 'b'`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error {
+			_, _, err := tx.Credential("b")
+			return err
+		})
+		if !errors.Is(err, secret.ErrShut) {
+			t.Errorf("a secret moved to another row: %v, want %v", err, secret.ErrShut)
+		}
+	})
+}

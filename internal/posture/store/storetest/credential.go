@@ -1,0 +1,87 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+func secretsComeBackOnlyAsAccess(t *testing.T, f Fixture) {
+	a, c := newAccount("111111111111"), newCredential("c")
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		return all(tx.AddAccount(a), tx.SaveCredential(c, posture.Secrets{"key": "s3cret"}))
+	})
+	_, err := f.Store.Access(t.Context(), org, a.ID)
+	wantKind(t, "Access without a link", err, fault.NotFound)
+
+	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddLink(newLink(a.ID, c.ID, begin)) })
+	got, err := f.Store.Access(t.Context(), org, a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "access", got, posture.Access{Org: org, Account: a, Credential: c, Secrets: posture.Secrets{"key": "s3cret"}})
+	_, err = f.Store.Access(t.Context(), other, a.ID)
+	wantKind(t, "Access from another organisation", err, fault.NotFound)
+}
+
+func replacedSecretsReplace(t *testing.T, f Fixture) {
+	c := newCredential("c")
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		return all(tx.SaveCredential(c, posture.Secrets{"key": "old"}), tx.SaveCredential(c, posture.Secrets{"key": "new"}))
+	})
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		got, secrets, err := tx.Credential(c.ID)
+		wantSame(t, "credential", got, c)
+		wantSame(t, "secrets", secrets, posture.Secrets{"key": "new"})
+		return err
+	})
+}
+
+func removedRecordsTakeTheirLinks(t *testing.T, f Fixture) {
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		return all(
+			tx.AddAccount(newAccount("a")), tx.AddAccount(newAccount("b")),
+			tx.SaveCredential(newCredential("x"), nil), tx.SaveCredential(newCredential("y"), posture.Secrets{"key": "s"}),
+			tx.AddLink(newLink("a", "x", begin)), tx.AddLink(newLink("b", "x", begin)), tx.AddLink(newLink("b", "y", begin)),
+		)
+	})
+	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveCredential("y") })
+	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
+	links, err := f.Store.Links(t.Context(), org, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "links", links, []posture.Link{newLink("b", "x", begin)})
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		_, _, err := tx.Credential("y")
+		wantKind(t, "Credential", err, fault.NotFound)
+		_, err = tx.Link("b", "y")
+		wantKind(t, "Link", err, fault.NotFound)
+		byAccount, err1 := tx.LinksOfAccount("b")
+		byCredential, err2 := tx.LinksOfCredential("x")
+		wantSame(t, "links of both", byAccount, byCredential)
+		return all(err1, err2, tx.RemoveLink("b", "x"))
+	})
+	if links, err = f.Store.Links(t.Context(), org, []posture.AccountID{"b"}); err != nil || len(links) != 0 {
+		t.Errorf("Links = %v, %v", links, err)
+	}
+}
+
+func newestLinkGivesAccess(t *testing.T, f Fixture) {
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		return all(
+			tx.AddAccount(newAccount("a")), tx.SaveCredential(newCredential("new"), nil), tx.SaveCredential(newCredential("old"), nil),
+			tx.AddLink(newLink("a", "new", begin.Add(time.Hour))), tx.AddLink(newLink("a", "old", begin)),
+		)
+	})
+	got, err := f.Store.Access(t.Context(), org, "a")
+	if err != nil || got.Credential.ID != "new" {
+		t.Errorf("Access = %s, %v, want the newer credential", got.Credential.ID, err)
+	}
+	creds, total, err := f.Store.Credentials(t.Context(), org, []posture.Provider{posture.AWS}, posture.Page{After: "new", Size: 5})
+	if err != nil || total != 2 || len(creds) != 1 || creds[0].ID != "old" {
+		t.Errorf("Credentials = %v, %d, %v", creds, total, err)
+	}
+}

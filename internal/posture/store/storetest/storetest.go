@@ -1,0 +1,110 @@
+// Package storetest holds the tests that every store of package posture must
+// pass. Each backend's own test is one call to Run.
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+// A Fixture is a store under test, empty, and what it asked to be validated.
+type Fixture struct {
+	Store     posture.OnboardingStore
+	Validated func() []posture.AccountID
+}
+
+// Run runs every test on stores that open returns.
+func Run(t *testing.T, open func(t *testing.T) Fixture) {
+	for name, test := range map[string]func(*testing.T, Fixture){
+		"AccountComesBackWhole":              accountComesBackWhole,
+		"AccountOfAnotherOrgDoesNotExist":    accountOfAnotherOrgDoesNotExist,
+		"SecondAccountConflicts":             secondAccountConflicts,
+		"FailedTransactionLeavesNothing":     failedTransactionLeavesNothing,
+		"FiltersAndTotals":                   filtersAndTotals,
+		"PagesCoverAllOnce":                  pagesCoverAllOnce,
+		"SecretsComeBackOnlyAsAccess":        secretsComeBackOnlyAsAccess,
+		"ReplacedSecretsReplace":             replacedSecretsReplace,
+		"RemovedRecordsTakeTheirLinks":       removedRecordsTakeTheirLinks,
+		"NewestLinkGivesAccess":              newestLinkGivesAccess,
+		"MembersAreCounted":                  membersAreCounted,
+		"ValidationCommitsWithItsChange":     validationCommitsWithItsChange,
+		"ConcurrentWritersSeeEachOther":      concurrentWritersSeeEachOther,
+		"TextOfEveryScriptAndSymbolSurvives": textSurvives,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+const org, other = posture.OrgID("org-1"), posture.OrgID("org-2")
+
+var begin = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// newAccount returns an AWS account with every member set.
+func newAccount(id posture.AccountID, change ...func(*posture.Account)) posture.Account {
+	env := "production"
+	a := posture.Account{
+		ID: id, Name: "account " + string(id), CSPProjectID: "default", Provider: posture.AWS, Environment: &env,
+		Owner:      &posture.Owner{Name: "Ada", Email: "ada@example.com"},
+		Status:     posture.Stamped[posture.AccountStatus]{Value: posture.AccountDraft, Since: begin},
+		Stream:     posture.Stamped[posture.StreamStatus]{Value: posture.StreamDisconnected, Since: begin.Add(time.Second)},
+		Rollup:     posture.Stamped[posture.RollupStatus]{Value: posture.RollupDraft, Since: begin.Add(2 * time.Second)},
+		Properties: []posture.Property{posture.Text("AccountID", string(id)), posture.Flag("IsRoot", true), posture.Number("n", -7)},
+		Tags:       map[string]string{"team": "blue"}, ETag: "v1", Created: begin, Updated: begin.Add(time.Minute),
+		Reason: "because", LastRun: posture.RunCompleted, StreamSeen: true,
+	}
+	for _, f := range change {
+		f(&a)
+	}
+	return a
+}
+
+func newCredential(id posture.CredentialID) posture.Credential {
+	return posture.Credential{
+		ID: id, Provider: posture.AWS, Properties: []posture.Property{posture.Text("RoleArn", "arn")},
+		ETag: "v1", Created: begin, Updated: begin,
+	}
+}
+
+func newLink(a posture.AccountID, c posture.CredentialID, created time.Time) posture.Link {
+	return posture.Link{Account: a, Credential: c, Provider: posture.AWS, ETag: "v1", Created: created, Updated: created}
+}
+
+// change runs f in a transaction that must succeed.
+func change(t *testing.T, s posture.OnboardingStore, f func(tx posture.OnboardingTx) error) {
+	t.Helper()
+	if err := s.Onboard(t.Context(), org, f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// all runs the changes one after another and returns the first error.
+func all(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func wantKind(t *testing.T, what string, err error, k fault.Kind) {
+	t.Helper()
+	if !fault.Is(err, k) {
+		t.Errorf("%s: %v, want kind %d", what, err, k)
+	}
+}
+
+func wantSame(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
