@@ -2,11 +2,10 @@ package store
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"vigil/internal/posture"
 	"vigil/internal/secret"
+	"vigil/internal/secret/secretdb"
 	"vigil/internal/sqldb"
 )
 
@@ -25,10 +24,15 @@ func scanCredential(r sqldb.Row) (posture.Credential, error) {
 	return c, fromJSON(properties, &c.Properties)
 }
 
-// secretCell says where a credential's secret is stored; it is sealed for that
-// place and opens nowhere else.
-func secretCell(org posture.OrgID, id posture.CredentialID, name string) secret.Cell {
-	return secret.Cell{Org: string(org), Table: "credential_secret", Row: string(id), Field: name}
+// secretsCell says where a credential's secrets are stored; they are sealed for
+// that place and open nowhere else.
+func secretsCell(org posture.OrgID, id posture.CredentialID) secret.Cell {
+	return secret.Cell{Org: string(org), Table: "credential", Row: string(id), Field: "secrets"}
+}
+
+// SealedColumns lists what must be resealed when keys are rotated.
+func SealedColumns(db *sqldb.DB) []secretdb.Column {
+	return []secretdb.Column{{DB: db, Table: "credential", Org: "org", Row: "id", Field: "secrets"}}
 }
 
 // Credential implements [posture.OnboardingStore].
@@ -93,26 +97,16 @@ func (s *Store) Access(ctx context.Context, org posture.OrgID, id posture.Accoun
 
 // secrets opens what a credential has sealed.
 func (s *Store) secrets(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id posture.CredentialID) (posture.Secrets, error) {
-	type row struct {
-		name   string
-		sealed []byte
-	}
-	rows, err := sqldb.Query(tx, func(r sqldb.Row) (v row, err error) {
-		err = r.Scan(&v.name, &v.sealed)
-		return v, err
-	}, `SELECT name, sealed FROM credential_secret WHERE org = $1 AND credential = $2`, org, id)
+	sealed, err := sqldb.QueryOne(tx, sqldb.Scalar[[]byte], `SELECT secrets FROM credential WHERE org = $1 AND id = $2`, org, id)
 	if err != nil {
 		return nil, err
 	}
-	all := posture.Secrets{}
-	for _, v := range rows {
-		plain, err := s.box.Open(ctx, secretCell(org, id, v.name), v.sealed)
-		if err != nil {
-			return nil, err
-		}
-		all[v.name] = string(plain)
+	plain, err := s.box.Open(ctx, secretsCell(org, id), sealed)
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	var all posture.Secrets
+	return all, fromJSON(string(plain), &all)
 }
 
 // Credential implements [posture.OnboardingTx].
@@ -127,29 +121,17 @@ func (t *onboardTx) Credential(id posture.CredentialID) (posture.Credential, pos
 
 // SaveCredential implements [posture.OnboardingTx].
 func (t *onboardTx) SaveCredential(c posture.Credential, secrets posture.Secrets) error {
-	_, err := t.tx.Exec(`
-		INSERT INTO credential (org, id, provider, properties, etag, created, updated)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (org, id) DO UPDATE
-		SET properties = excluded.properties, etag = excluded.etag, updated = excluded.updated`,
-		t.org, c.ID, c.Provider, toJSON(c.Properties), c.ETag, sqldb.Millis(c.Created), sqldb.Millis(c.Updated))
+	sealed, err := t.store.box.Seal(t.tx.Context(), secretsCell(t.org, c.ID), []byte(toJSON(secrets)))
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(secrets)) {
-		sealed, err := t.store.box.Seal(t.tx.Context(), secretCell(t.org, c.ID, name), []byte(secrets[name]))
-		if err != nil {
-			return err
-		}
-		if _, err := t.tx.Exec(`
-			INSERT INTO credential_secret (org, credential, name, sealed)
-			VALUES ($1, $2, $3, $4)
-			ON CONFLICT (org, credential, name) DO UPDATE
-			SET sealed = excluded.sealed`, t.org, c.ID, name, sealed); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = t.tx.Exec(`
+		INSERT INTO credential (org, id, provider, properties, secrets, etag, created, updated)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (org, id) DO UPDATE
+		SET properties = excluded.properties, secrets = excluded.secrets, etag = excluded.etag, updated = excluded.updated`,
+		t.org, c.ID, c.Provider, toJSON(c.Properties), sealed, c.ETag, sqldb.Millis(c.Created), sqldb.Millis(c.Updated))
+	return err
 }
 
 // RemoveCredential implements [posture.OnboardingTx].

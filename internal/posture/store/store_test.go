@@ -74,7 +74,7 @@ func TestSecretsAreSealedForTheirPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(`UPDATE credential_secret SET sealed = (SELECT sealed FROM credential_secret WHERE credential = 'a') WHERE credential = 'b'`)
+			_, err := tx.Exec(`UPDATE credential SET secrets = (SELECT secrets FROM credential WHERE id = 'a') WHERE id = 'b'`)
 			return err
 		})
 		if err != nil {

@@ -34,21 +34,11 @@ CREATE TABLE credential (
     id         TEXT NOT NULL,
     provider   TEXT NOT NULL,
     properties TEXT NOT NULL,
+    secrets    BLOB NOT NULL,
     etag       TEXT NOT NULL,
     created    BIGINT NOT NULL,
     updated    BIGINT NOT NULL,
     PRIMARY KEY (org, id)
-);
-
--- Sealed values stand apart from the records, so that no query for records can
--- read them.
-CREATE TABLE credential_secret (
-    org        TEXT NOT NULL,
-    credential TEXT NOT NULL,
-    name       TEXT NOT NULL,
-    sealed     BLOB NOT NULL,
-    PRIMARY KEY (org, credential, name),
-    FOREIGN KEY (org, credential) REFERENCES credential (org, id) ON DELETE CASCADE
 );
 
 CREATE TABLE link (
