@@ -68,8 +68,11 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 	if err != nil {
 		return accountPage{}, err
 	}
-	purpose := purpose("cloud-accounts", in.Filters)
-	want, err := a.page(ctx, in.Pagination, 0, purpose)
+	list, err := a.listing(ctx, "cloud-accounts", in.Filters)
+	if err != nil {
+		return accountPage{}, err
+	}
+	want, err := a.page(ctx, list, in.Pagination, 0)
 	if err != nil {
 		return accountPage{}, err
 	}
@@ -79,7 +82,7 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 	}
 	out := accountPage{TotalCount: total, CloudAccounts: httpapi.Each(found, accountOf)}
 	if len(found) > 0 {
-		out.ContinuationToken, err = a.next(ctx, want, len(found), string(found[len(found)-1].ID), purpose)
+		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
 		if err != nil {
 			return accountPage{}, err
 		}

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"strings"
 
+	"vigil/internal/cursor"
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
@@ -24,20 +25,13 @@ const (
 	admin  = "admin"
 )
 
-// Cursors makes continuation tokens that only the caller's organisation can use,
-// and only for the query they were made for.
-type Cursors interface {
-	Seal(org, purpose string, payload []byte) (string, error)
-	Open(org, purpose, token string) ([]byte, error)
-}
-
 // API answers requests.
 type API struct {
 	Org        func(context.Context) posture.OrgID // whose data the caller sees
 	Onboarding *onboard.Service
 	Store      posture.OnboardingStore
 	Cloud      posture.Cloud
-	Cursors    Cursors
+	Cursors    *cursor.Cursors
 }
 
 // Routes lists everything this package answers to, and the role each asks for.

@@ -77,8 +77,11 @@ func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credent
 	if len(bad) > 0 {
 		return credentialPage{}, fault.Fields(bad...)
 	}
-	purpose := purpose("cloud-credentials", in.Filters)
-	want, err := a.page(ctx, in.Pagination, 0, purpose)
+	list, err := a.listing(ctx, "cloud-credentials", in.Filters)
+	if err != nil {
+		return credentialPage{}, err
+	}
+	want, err := a.page(ctx, list, in.Pagination, 0)
 	if err != nil {
 		return credentialPage{}, err
 	}
@@ -88,7 +91,7 @@ func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credent
 	}
 	out := credentialPage{TotalCount: total, Credentials: httpapi.Each(found, credentialOf)}
 	if len(found) > 0 {
-		out.ContinuationToken, err = a.next(ctx, want, len(found), string(found[len(found)-1].ID), purpose)
+		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
 	}
 	return out, err
 }

@@ -2,13 +2,14 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 
+	"vigil/internal/cursor"
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 )
+
+// defaultPage is the size of a page whose size is not said.
+const defaultPage = 100
 
 // pagination is how a caller asks for one page.
 type pagination struct {
@@ -16,49 +17,43 @@ type pagination struct {
 	Size  *int    `json:"pageSize"`
 }
 
-// purpose names a query by its kind and its filter: a token made for one filter
-// does not continue another.
-func purpose(kind string, filter any) string {
-	text, err := json.Marshal(filter)
-	if err != nil {
-		return kind // a filter is made of strings; not reached
-	}
-	sum := sha256.Sum256(text)
-	return kind + "/" + hex.EncodeToString(sum[:8])
+// listing is a query that is answered in pages. A token made for one does not
+// continue another.
+func (a *API) listing(ctx context.Context, name string, filter ...any) (cursor.Query, error) {
+	hash, err := cursor.Hash(filter...)
+	return cursor.Query{Org: string(a.Org(ctx)), Name: name, Filter: hash}, err
 }
 
-// page reads what a caller asks for. Without pagination it is size records, 0
-// for all.
-func (a *API) page(ctx context.Context, p *pagination, size int, purpose string) (posture.Page, error) {
+// page reads which page a caller asks for. Without pagination it is size
+// records, 0 for all.
+func (a *API) page(ctx context.Context, q cursor.Query, p *pagination, size int) (posture.Page, error) {
 	want := posture.Page{Size: size}
 	if p == nil {
 		return want, nil
 	}
+	want.Size = defaultPage
 	if p.Size != nil {
-		if *p.Size < 1 || *p.Size > posture.MaxPage {
-			return want, fault.Field("paginationInfo.pageSize", "must be from 1 to %d", posture.MaxPage)
-		}
 		want.Size = *p.Size
-	} else if size == 0 {
-		want.Size = defaultPage
 	}
-	if p.Token != nil && *p.Token != "" {
-		after, err := a.Cursors.Open(string(a.Org(ctx)), purpose, *p.Token)
-		if err != nil {
-			return want, fault.Field("paginationInfo.continuationToken", "is not a token of this query")
-		}
-		want.After = string(after)
+	if want.Size < 1 || want.Size > posture.MaxPage {
+		return want, fault.Field("paginationInfo.pageSize", "must be from 1 to %d", posture.MaxPage)
 	}
-	return want, nil
+	if p.Token == nil || *p.Token == "" {
+		return want, nil
+	}
+	place, err := a.Cursors.Open(ctx, q, *p.Token)
+	if fault.Is(err, fault.Invalid) {
+		return want, fault.Field("paginationInfo.continuationToken", "is not a token of this query")
+	}
+	want.After = string(place)
+	return want, err
 }
 
-const defaultPage = 100
-
-// next returns the token of the page after one that ends with last, or "" when
-// that page is not full.
-func (a *API) next(ctx context.Context, p posture.Page, n int, last, purpose string) (string, error) {
+// next returns the token that continues a page of n records after last. It is
+// empty when the page was not full.
+func (a *API) next(ctx context.Context, q cursor.Query, p posture.Page, n int, last string) (string, error) {
 	if p.Size == 0 || n < p.Size {
 		return "", nil
 	}
-	return a.Cursors.Seal(string(a.Org(ctx)), purpose, []byte(last))
+	return a.Cursors.Seal(ctx, q, []byte(last))
 }
