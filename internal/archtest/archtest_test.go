@@ -1,0 +1,201 @@
+// Package archtest holds the rules of the house that a compiler cannot: who may
+// import whom, how long a file may be, and that every package says what it is.
+package archtest
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module   = "vigil/"
+	maxLines = 500
+)
+
+type line struct{ pkg, mayImport string }
+
+// policy lists, for each package or tree of packages, what it may import from
+// this module; "x/..." allows a tree. The first line that covers a package
+// counts. It is a statement of intent: do not widen it to fix a build. A package
+// that no line covers fails the test, so that a new one takes a stand.
+var policy = []line{
+	// The query engine, for use by others: it knows nothing of the rest.
+	{"graph/...", "graph graph/..."},
+	{"graph", "graph/..."},
+	{"gremlin/...", "graph graph/... gremlin gremlin/..."},
+	{"gremlin", "graph graph/... gremlin/..."},
+
+	// Foundation: knows nothing of either server.
+	{"internal/fault", ""},
+	{"internal/config", ""},
+	{"internal/telemetry", ""},
+	{"internal/httpapi", "internal/fault"},
+	{"internal/apidoc", "internal/fault internal/httpapi"},
+	{"internal/apidoc/apitest", "internal/apidoc internal/fault internal/httpapi"},
+	{"internal/sqldb", "internal/fault"},
+	{"internal/sqldb/dbtest", "internal/sqldb"},
+	{"internal/job", "internal/fault internal/sqldb"},
+	{"internal/secret", "internal/fault"},
+	{"internal/secret/...", "internal/fault internal/secret internal/sqldb"},
+	{"internal/cursor", "internal/fault internal/secret"},
+	{"internal/auth", "internal/fault internal/secret"},
+	{"internal/auth/...", "internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
+	{"internal/audit", "internal/fault"},
+	{"internal/audit/...", "internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/sqldb"},
+	{"internal/install", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/job internal/secret internal/secret/... internal/sqldb"},
+
+	// The posture server.
+	{"internal/posture", "internal/fault"},
+	{"internal/posture/onboard", "internal/fault internal/posture"},
+	{"internal/posture/store", "internal/fault internal/posture internal/secret internal/secret/secretdb internal/sqldb"},
+	{"internal/posture/store/storetest", "internal/fault internal/posture"},
+	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard"},
+	{"internal/posture/app", "internal/apidoc internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
+
+	// The desktop server.
+	{"internal/desktop", "internal/fault"},
+	{"internal/desktop/app", "internal/apidoc internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
+
+	// Pretend clouds and estates. Only the demo and tests start them.
+	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture"},
+
+	// Wiring may import anything, and nothing imports it.
+	{"internal/demo", "*"},
+	{"cmd/...", "*"},
+	{"bench/...", "*"},
+}
+
+func TestImportsFollowPolicy(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		if strings.HasSuffix(f.name, "_test.go") {
+			continue
+		}
+		i := slices.IndexFunc(policy, func(l line) bool { return covers(l.pkg, f.pkg) })
+		if i < 0 {
+			t.Errorf("%s: no line of the policy covers it", f.pkg)
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			imp, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			if ours && !allowed(policy[i].mayImport, imp) {
+				t.Errorf("%s must not import %s", f.name, imp)
+			}
+		}
+	}
+}
+
+func allowed(list, imp string) bool {
+	return list == "*" || slices.ContainsFunc(strings.Fields(list), func(p string) bool { return covers(p, imp) })
+}
+
+func TestNothingImportsTheWiring(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		for _, spec := range f.ast.Imports {
+			imp := strings.TrimPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			wiring := covers("internal/sim/...", imp) || imp == "internal/demo"
+			mayUse := covers("internal/sim/...", f.pkg) || covers("cmd/...", f.pkg) || covers("bench/...", f.pkg) || f.pkg == "internal/demo" || strings.HasSuffix(f.name, "_test.go")
+			if wiring && !mayUse {
+				t.Errorf("%s must not import %s: the product never calls a simulator", f.name, imp)
+			}
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		if !f.generated && f.lines > maxLines {
+			t.Errorf("%s has %d lines; %d are the most a reader keeps in mind", f.name, f.lines, maxLines)
+		}
+	}
+}
+
+func TestPackagesSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	documented := map[string]bool{}
+	for _, f := range files(t) {
+		if strings.HasSuffix(f.ast.Name.Name, "_test") {
+			continue
+		}
+		documented[f.pkg] = documented[f.pkg] || f.ast.Doc != nil
+	}
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("%s has no package comment", pkg)
+		}
+	}
+}
+
+func TestNamesSaySomething(t *testing.T) {
+	t.Parallel()
+	for _, f := range files(t) {
+		for _, word := range []string{"util", "utils", "common", "helper", "helpers", "manager", "impl", "misc", "base"} {
+			if slices.Contains(strings.Split(f.pkg, "/"), word) || strings.TrimSuffix(path.Base(f.name), ".go") == word {
+				t.Errorf("%s: %q says nothing about what is inside", f.name, word)
+			}
+		}
+	}
+}
+
+type file struct {
+	name, pkg string
+	lines     int
+	generated bool
+	ast       *ast.File
+}
+
+// files parses every Go file of the module. It reads them itself rather than
+// asking the go command, so that the test cache notices when they change.
+func files(t *testing.T) []file {
+	t.Helper()
+	root := "../.."
+	var all []file
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && name != ".") {
+			return fs.SkipDir
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, file{
+			name: name, pkg: path.Dir(name), lines: bytes.Count(text, []byte("\n")),
+			generated: ast.IsGenerated(parsed), ast: parsed,
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// covers reports whether pattern, as the go command understands it, matches pkg.
+func covers(pattern, pkg string) bool {
+	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return strings.HasPrefix(pkg, tree+"/")
+	}
+	return pattern == pkg
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Sourced by the other scripts: finds what they need, installs it where that is
+# allowed, and says what is missing where it is not.
+
+# need COMMAND PACKAGE: makes sure that a command is there.
+need() { need_that "command -v $1" "$1" "$2"; }
+
+# need_file FILE PACKAGE: makes sure that a file is there.
+need_file() { need_that "test -e $1" "$1" "$2"; }
+
+# need_that CHECK THING PACKAGE: installs the package unless the check succeeds.
+need_that() {
+	$1 >/dev/null && return
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		echo "installing $3" >&2
+		apt-get update -qq >&2
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$3" >&2
+		$1 >/dev/null && return
+	fi
+	echo "$2 is missing. Install it (Debian: apt-get install $3) and run this again." >&2
+	exit 1
+}
+
+# need_go: makes sure that Go is there; which version is go.mod's business.
+need_go() {
+	command -v go >/dev/null && return
+	[ -x /usr/local/go/bin/go ] && PATH=$PATH:/usr/local/go/bin && return
+	echo "Go is missing. See https://go.dev/doc/install for how to install it." >&2
+	exit 1
+}
