@@ -139,7 +139,7 @@ func (p *parser) traversal() (*Traversal, *Error) {
 	}
 	if p.text(p.tok) == "__" {
 		p.advance()
-		if err := p.expect('.', "after __"); err != nil {
+		if err := p.expect('.', "after", "__"); err != nil {
 			return nil, err
 		}
 	}
@@ -217,7 +217,7 @@ func (p *parser) call(sig *Signature) (Step, *Error) {
 		return s, exceeded(LimitSteps, p.limits.Steps, p.tok.Span, "the query has too many steps")
 	}
 	p.advance()
-	if err := p.expect('(', "after "+sig.Name); err != nil {
+	if err := p.expect('(', "after", sig.Name); err != nil {
 		return s, err
 	}
 	var err *Error
@@ -236,7 +236,7 @@ func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 	var args []Arg
 	for i := 0; p.tok.kind != ')'; i++ {
 		if i > 0 {
-			if err := p.expect(',', "between arguments of "+sig.Name+"()"); err != nil {
+			if err := p.expect(',', "between arguments of", sig.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -253,10 +253,11 @@ func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 	return args, nil
 }
 
-// expect takes a token of the kind, or fails.
-func (p *parser) expect(kind tokenKind, where string) *Error {
+// expect takes a token of the kind, or fails. The place is given in two parts,
+// so that no text is made unless it is needed.
+func (p *parser) expect(kind tokenKind, where, name string) *Error {
 	if p.tok.kind != kind {
-		return p.unexpected(where, strconv.Quote(string(rune(kind))))
+		return p.unexpected(where+" "+name, strconv.Quote(string(rune(kind))))
 	}
 	p.advance()
 	return nil

@@ -89,13 +89,13 @@ func (p *parser) simplePredicate() (*Predicate, *Error) {
 		}
 	}
 	p.advance()
-	if err := p.expect('(', "after "+name); err != nil {
+	if err := p.expect('(', "after", name); err != nil {
 		return nil, err
 	}
 	pred := &Predicate{Name: shape.name}
 	for p.tok.kind != ')' {
 		if len(pred.Args) > 0 {
-			if err := p.expect(',', "between arguments of "+name+"()"); err != nil {
+			if err := p.expect(',', "between arguments of", name); err != nil {
 				return nil, err
 			}
 		}
@@ -141,7 +141,7 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 			Hint: suggest(name, []string{"and", "or", "negate"}, true),
 		}
 	}
-	if err := p.expect('(', "after "+name); err != nil {
+	if err := p.expect('(', "after", name); err != nil {
 		return nil, err
 	}
 	whole := &Predicate{Name: "not", Args: []Arg{left}}

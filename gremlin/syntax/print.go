@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -227,9 +228,18 @@ func floatText(f float64, size int) string {
 
 // timeText writes a date with its offset, to the second if it has such.
 func timeText(t time.Time) string {
-	layout := "2006-01-02T15:04:05.999999999Z07:00"
-	if _, offset := t.Zone(); offset%60 != 0 {
-		layout += ":00"
+	text := t.Format("2006-01-02T15:04:05.999999999")
+	_, offset := t.Zone()
+	if offset == 0 {
+		return text + "Z"
 	}
-	return t.Format(layout)
+	sign := "+"
+	if offset < 0 {
+		sign, offset = "-", -offset
+	}
+	text += fmt.Sprintf("%s%02d:%02d", sign, offset/3600, offset/60%60)
+	if offset%60 != 0 {
+		text += fmt.Sprintf(":%02d", offset%60)
+	}
+	return text
 }

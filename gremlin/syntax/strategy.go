@@ -22,7 +22,7 @@ func (p *parser) strategy() (Arg, *Error) {
 	p.advance()
 	for p.tok.kind != ')' {
 		if len(s.Config) > 0 {
-			if err := p.expect(',', "between options of "+s.Name); err != nil {
+			if err := p.expect(',', "between options of", s.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -44,7 +44,7 @@ func (p *parser) option(of string) (e Entry, err *Error) {
 	}
 	t := p.advance()
 	e.Key = p.literal(t.Span, p.text(t))
-	if err := p.expect(':', "after "+p.text(t)); err != nil {
+	if err := p.expect(':', "after", p.text(t)); err != nil {
 		return e, err
 	}
 	e.Value, err = p.argument(kindItem, of)

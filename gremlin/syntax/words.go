@@ -18,39 +18,45 @@ type enumToken struct {
 	name string // canonical
 }
 
-var (
-	words map[string]word
-	steps []*Signature // in the order of the table
-)
+// lexicon is what every word of the language means.
+type lexicon map[string]word
+
+var words, steps = newLexicon()
 
 // Steps returns the signature of every step, refused ones included, source
 // steps first. The caller must not change them.
 func Steps() []*Signature { return steps }
 
-func init() {
-	words = make(map[string]word, 400)
+// otherWords are part of the language without being a step, a predicate or a
+// constant.
+var otherWords = []string{
+	"g", "__", "P", "TextP", "IO", "new", "true", "false", "null", "NaN", "Infinity", "datetime", "DateTime", "UUID",
+	"negate", "toString", "begin", "commit", "rollback",
+	"ConnectedComponent", "PageRank", "PeerPressure", "ShortestPath",
+}
+
+func newLexicon() (lexicon, []*Signature) {
+	words := make(lexicon, 400)
+	var steps []*Signature
 	for _, r := range sourceRows {
 		s := newSignature(r)
-		change(r.name, func(w *word) { w.source = s })
+		steps = append(steps, s)
+		words.change(r.name, func(w *word) { w.source = s })
 	}
-	for _, rows := range [][]row{mapRows, flatMapRows, filterRows, otherRows} {
-		for _, r := range rows {
-			s := newSignature(r)
-			change(r.name, func(w *word) { w.step = s })
-		}
+	for _, r := range slices.Concat(mapRows, flatMapRows, filterRows, otherRows) {
+		s := newSignature(r)
+		steps = append(steps, s)
+		words.change(r.name, func(w *word) { w.step = s })
 	}
 	for i := range predicateShapes {
 		shape := &predicateShapes[i]
-		change(shape.name, func(w *word) { w.predicate = shape })
+		words.change(shape.name, func(w *word) { w.predicate = shape })
 	}
-	indexEnums()
-	for _, name := range []string{
-		"g", "__", "P", "TextP", "IO", "new", "true", "false", "null", "NaN", "Infinity", "datetime", "DateTime", "UUID",
-		"negate", "toString", "begin", "commit", "rollback",
-		"ConnectedComponent", "PageRank", "PeerPressure", "ShortestPath",
-	} {
-		change(name, func(w *word) { w.reserved = true })
+	for _, name := range otherWords {
+		words.change(name, func(w *word) { w.reserved = true })
 	}
+	words.enterEnums()
+	return words, steps
 }
 
 func newSignature(r row) *Signature {
@@ -59,27 +65,26 @@ func newSignature(r row) *Signature {
 		Start: slices.Contains(starters, r.name), Instead: instead[r.name],
 	}
 	s.index()
-	steps = append(steps, s)
 	return s
 }
 
-func change(name string, f func(*word)) {
-	w := words[name]
+func (l lexicon) change(name string, f func(*word)) {
+	w := l[name]
 	f(&w)
-	words[name] = w
+	l[name] = w
 }
 
-// indexEnums enters every spelling of every constant that may stand without its
+// enterEnums enters every spelling of every constant that may stand without its
 // prefix. Constants of WithOptions always need theirs.
-func indexEnums() {
+func (l lexicon) enterEnums() {
 	for e := NoEnum + 1; e < enumCount; e++ {
-		change(e.String(), func(w *word) { w.reserved = true })
+		l.change(e.String(), func(w *word) { w.reserved = true })
 		if e == WithOptions {
 			continue
 		}
 		for _, name := range e.Names() {
 			for _, spelling := range spellings(e, name) {
-				change(spelling, func(w *word) { w.tokens = append(w.tokens, enumToken{e, name}) })
+				l.change(spelling, func(w *word) { w.tokens = append(w.tokens, enumToken{e, name}) })
 			}
 		}
 	}

@@ -1,0 +1,57 @@
+package syntax
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write STEPS.md anew")
+
+func TestReferenceIsInStepWithTheTable(t *testing.T) {
+	t.Parallel()
+	var want bytes.Buffer
+	if err := WriteReference(&want); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("STEPS.md", want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("STEPS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
+		t.Errorf("STEPS.md is out of step, run go test -update (-want +got):\n%s", diff)
+	}
+}
+
+func TestTableIsComplete(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range Steps() {
+		if s.Doc == "" || len(s.Forms) == 0 {
+			t.Errorf("%s lacks a sentence or a form", s.Name)
+		}
+		if key := s.Name + s.Category.String(); seen[key] {
+			t.Errorf("%s is there twice", s.Name)
+		} else {
+			seen[key] = true
+		}
+	}
+	for _, name := range starters {
+		if s, ok := Lookup(name); !ok || !s.Start {
+			t.Errorf("%s starts queries but is no step", name)
+		}
+	}
+	for name := range instead {
+		if w := words[name]; w.step == nil && w.source == nil {
+			t.Errorf("no step %s to write something instead of", name)
+		}
+	}
+}
