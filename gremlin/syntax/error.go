@@ -61,38 +61,23 @@ func (e *Error) Error() string {
 //
 // It is empty if the place is not known.
 func (e *Error) Excerpt() string {
-	at := int(e.Span.Pos.Offset)
-	if e.Span.Pos.Line == 0 || at > len(e.src) {
+	at := e.Span.Pos
+	if at.Line == 0 || int(at.Offset) > len(e.src) {
 		return ""
 	}
-	start := strings.LastIndexByte(e.src[:at], '\n') + 1
-	line := e.src[start:]
-	if i := strings.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i]
-	}
+	start := strings.LastIndexByte(e.src[:at.Offset], '\n') + 1
+	line, _, _ := strings.Cut(e.src[start:], "\n")
+	runes := []rune(strings.TrimRight(strings.ReplaceAll(line, "\t", " "), "\r"))
+	column := min(int(at.Column)-1, len(runes))
 	marks := 1
-	if e.Span.End.Line == e.Span.Pos.Line && e.Span.End.Column > e.Span.Pos.Column {
-		marks = int(e.Span.End.Column - e.Span.Pos.Column)
+	if e.Span.End.Line == at.Line {
+		marks = max(1, int(e.Span.End.Column-at.Column))
 	}
-	// Long lines are cut around the place, at character boundaries.
-	runes := []rune(strings.TrimRight(line, "\r"))
-	column := min(int(e.Span.Pos.Column)-1, len(runes))
-	const before, after = 60, 40
-	from := max(0, column-before)
-	to := min(len(runes), column+max(min(marks, after), 1)+after)
-	shown := make([]rune, 0, to-from)
-	pad := make([]rune, 0, column-from)
-	for i, r := range runes[from:to] {
-		if r == '\t' {
-			r = ' '
-		}
-		shown = append(shown, r)
-		if from+i < column {
-			pad = append(pad, ' ')
-		}
-	}
+	// A long line is cut around the place.
+	const before, after = 60, 80
+	from, to := max(0, column-before), min(len(runes), column+after)
 	marks = max(1, min(marks, to-column))
-	return string(shown) + "\n" + string(pad) + strings.Repeat("^", marks)
+	return string(runes[from:to]) + "\n" + strings.Repeat(" ", column-from) + strings.Repeat("^", marks)
 }
 
 // exceeded is the error of a limit.

@@ -99,15 +99,15 @@ func (p *parser) stringLiteral(t token) (*Literal, *Error) {
 	if t.escaped {
 		plain, at, message := unescape(text)
 		if message != "" {
-			return nil, &Error{Kind: Malformed, Span: p.within(t, at+1), Message: message}
+			return nil, &Error{Kind: Malformed, Span: p.inside(t, at+1), Message: message}
 		}
 		text = plain
 	}
 	return p.literal(t.Span, text), nil
 }
 
-// within returns the place n bytes into a token.
-func (p *parser) within(t token, n int) Span {
+// inside returns the place n bytes into a token.
+func (p *parser) inside(t token, n int) Span {
 	l := lexer{src: p.lex.src, off: int(t.Pos.Offset), line: t.Pos.Line}
 	l.lineStart = l.off - int(t.Pos.Column) + 1
 	l.skip(l.off + n)
