@@ -1,0 +1,209 @@
+// Package auditdb keeps the audit log in the database.
+package auditdb
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"vigil/internal/audit"
+	"vigil/internal/fault"
+	"vigil/internal/secret/secretdb"
+	"vigil/internal/sqldb"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the tables up to date.
+func Migrate(ctx context.Context, db *sqldb.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return db.Migrate(ctx, "audit", files)
+}
+
+// SealedColumns lists what must be resealed when keys are rotated.
+func SealedColumns(db *sqldb.DB) []secretdb.Column {
+	return []secretdb.Column{{DB: db, Table: audit.KeyTable, Row: "id", Field: "sealed"}}
+}
+
+// Store implements [audit.Store].
+type Store struct{ db *sqldb.DB }
+
+var _ audit.Store = (*Store)(nil)
+
+// NewStore returns the audit log of a database.
+func NewStore(db *sqldb.DB) *Store { return &Store{db} }
+
+// ends are the two ends of the chain.
+type ends struct {
+	head   audit.Head
+	anchor audit.Anchor
+}
+
+// readEnds returns the ends of the chain, which are zero before the first
+// record.
+func readEnds(tx *sqldb.Tx, lock string) (ends, error) {
+	e, err := sqldb.QueryOne(tx, func(r sqldb.Row) (e ends, err error) {
+		a := &e.anchor
+		return e, r.Scan(&e.head.Number, &e.head.Hash, &a.Number, &a.Hash, &a.Key, &a.Signature)
+	}, `
+		SELECT number, hash, anchor_number, anchor_hash, anchor_key_id, anchor_signature
+		FROM audit_chain
+		WHERE id = 1`+lock)
+	if sqldb.Missing(err) {
+		return ends{}, nil
+	}
+	return e, err
+}
+
+// lockEnds returns the ends and keeps others from moving them until tx ends.
+func lockEnds(tx *sqldb.Tx) (ends, error) {
+	_, err := tx.Exec(`
+		INSERT INTO audit_chain (id, number, hash, anchor_number, anchor_hash, anchor_key_id, anchor_signature)
+		VALUES (1, 0, $1, 0, $1, '', $1)
+		ON CONFLICT DO NOTHING`, []byte{})
+	if err != nil {
+		return ends{}, err
+	}
+	return readEnds(tx, tx.ForUpdate())
+}
+
+// Extend implements [audit.Store].
+func (s *Store) Extend(ctx context.Context, build func(audit.Head) ([]audit.Entry, error)) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		e, err := lockEnds(tx)
+		if err != nil {
+			return err
+		}
+		entries, err := build(e.head)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecEach(`
+			INSERT INTO audit_record (number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, func(yield func([]any) bool) {
+			for _, e := range entries {
+				r := e.Record
+				if !yield([]any{r.Number, sqldb.Millis(r.Time), r.Org, r.Actor, r.Operation, string(r.Outcome), string(e.Body),
+					filled(e.Prev), filled(e.Hash), e.Key, filled(e.Signature)}) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		last := entries[len(entries)-1]
+		_, err = tx.Exec(`UPDATE audit_chain SET number = $1, hash = $2 WHERE id = 1`, last.Record.Number, last.Hash)
+		return err
+	})
+}
+
+// filled returns b for a column that is never NULL.
+func filled(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Snapshot implements [audit.Store].
+func (s *Store) Snapshot(ctx context.Context, f func(audit.Chain) error) error {
+	return s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		e, err := readEnds(tx, "")
+		if err != nil {
+			return err
+		}
+		return f(audit.Chain{Anchor: e.anchor, Head: e.head, Entries: sqldb.Each(tx, scanEntry, `
+			SELECT number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature
+			FROM audit_record
+			ORDER BY number`)})
+	})
+}
+
+func scanEntry(r sqldb.Row) (e audit.Entry, err error) {
+	var at int64
+	var body string
+	rec := &e.Record
+	err = r.Scan(&rec.Number, &at, &rec.Org, &rec.Actor, &rec.Operation, &rec.Outcome, &body, &e.Prev, &e.Hash, &e.Key, &e.Signature)
+	rec.Time, e.Body = sqldb.Time(at), []byte(body)
+	return e, err
+}
+
+// Cut implements [audit.Store].
+func (s *Store) Cut(ctx context.Context, before time.Time, limit int, sign func(audit.Head) (audit.Anchor, error)) (n int64, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		e, err := lockEnds(tx)
+		if err != nil {
+			return err
+		}
+		through, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+			SELECT coalesce(min(number), $2) - 1
+			FROM audit_record
+			WHERE at >= $1`, sqldb.Millis(before), e.head.Number)
+		if err != nil {
+			return err
+		}
+		through = min(through, e.head.Number-1, e.anchor.Number+int64(limit))
+		if n = through - e.anchor.Number; n <= 0 {
+			n = 0
+			return nil
+		}
+		at := audit.Head{Number: through}
+		if err := tx.QueryRow(`SELECT hash FROM audit_record WHERE number = $1`, through).Scan(&at.Hash); err != nil {
+			return fmt.Errorf("record %d: %w", through, err)
+		}
+		a, err := sign(at)
+		if err != nil {
+			return err
+		}
+		if n, err = tx.Exec(`DELETE FROM audit_record WHERE number <= $1`, through); err != nil {
+			return err
+		}
+		_, err = tx.Exec(`
+			UPDATE audit_chain
+			SET anchor_number = $1, anchor_hash = $2, anchor_key_id = $3, anchor_signature = $4
+			WHERE id = 1`, a.Number, a.Hash, a.Key, a.Signature)
+		return err
+	})
+	return n, err
+}
+
+// Keys implements [audit.Store].
+func (s *Store) Keys(ctx context.Context) (keys []audit.Key, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		keys, err = sqldb.Query(tx, func(r sqldb.Row) (k audit.Key, err error) {
+			var created int64
+			err = r.Scan(&k.ID, &k.Sealed, &created)
+			k.CreatedAt = sqldb.Time(created)
+			return k, err
+		}, `SELECT id, sealed, created_at FROM audit_key ORDER BY number`)
+		return err
+	})
+	return keys, err
+}
+
+// AddKey implements [audit.Store].
+func (s *Store) AddKey(ctx context.Context, k audit.Key, first bool) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := tx.Lock(audit.KeyTable); err != nil {
+			return err
+		}
+		number, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT coalesce(max(number), 0) + 1 FROM audit_key`)
+		if err != nil {
+			return err
+		}
+		if first && number != 1 {
+			return fault.New(fault.Stale, "there is an audit key already")
+		}
+		_, err = tx.Exec(`
+			INSERT INTO audit_key (id, number, sealed, created_at)
+			VALUES ($1, $2, $3, $4)`, k.ID, number, k.Sealed, sqldb.Millis(k.CreatedAt))
+		return err
+	})
+}

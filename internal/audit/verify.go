@@ -1,0 +1,202 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Report says what a check of the chain found.
+type Report struct {
+	First   int64  // number of the oldest record
+	Last    int64  // number of the newest record checked
+	Records int64  // that are sound
+	Broken  *Break // the first broken link; nil if there is none
+}
+
+// A Break is where the chain is broken, and how.
+type Break struct {
+	Number  int64
+	Problem string
+}
+
+func (b *Break) Error() string { return fmt.Sprintf("audit record %d: %s", b.Number, b.Problem) }
+
+// Verify checks the whole chain, and that it holds the checkpoints given. An
+// error means that it could not be checked; what is wrong with the chain is in
+// the report.
+func (l *Log) Verify(ctx context.Context, known ...Checkpoint) (Report, error) {
+	keys, err := l.signers(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("verify audit log: %w", err)
+	}
+	var report Report
+	err = l.store.Snapshot(ctx, func(c Chain) error {
+		report = Report{}
+		err := verify(c, keys, known, &report)
+		if b, ok := errors.AsType[*Break](err); ok {
+			report.Broken = b
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return Report{}, fmt.Errorf("verify audit log: %w", err)
+	}
+	return report, nil
+}
+
+// signers opens the keys. One that does not open signs nothing that counts.
+func (l *Log) signers(ctx context.Context) (map[string]signer, error) {
+	stored, err := l.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[string]signer, len(stored))
+	for _, k := range stored {
+		if s, err := k.open(ctx, l.box); err == nil {
+			keys[k.ID] = s
+		}
+	}
+	return keys, nil
+}
+
+func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report) error {
+	at := c.Anchor.Head
+	if at.Number > 0 && !keys[c.Anchor.Key].checks(aboutAnchor, at, c.Anchor.Signature) {
+		return &Break{at.Number, "the mark where the log was shortened is not signed"}
+	}
+	for _, k := range known {
+		if s, ok := keys[k.Key]; !ok || !s.verifies(aboutHead, k.Head, k.Signature) {
+			return &Break{k.Number, "the checkpoint is not one of this log"}
+		}
+	}
+	report.First = at.Number + 1
+	unsigned := int64(0) // the first record that no signature covers yet
+	for e, err := range c.Entries {
+		if err != nil {
+			return err
+		}
+		if err := follows(at, e); err != nil {
+			return err
+		}
+		at = Head{e.Record.Number, e.Hash}
+		if unsigned == 0 {
+			unsigned = at.Number
+		}
+		if len(e.Signature) > 0 {
+			if !keys[e.Key].checks(aboutHead, at, e.Signature) {
+				return &Break{at.Number, "its signature is not valid"}
+			}
+			unsigned = 0
+		}
+		if err := holds(known, at); err != nil {
+			return err
+		}
+		report.Last = at.Number
+		report.Records++
+	}
+	if unsigned > 0 {
+		return &Break{unsigned, "no signature follows it"}
+	}
+	return complete(c.Head, at, known)
+}
+
+// checks is verifies for a signer that may not be there.
+func (s signer) checks(about string, h Head, signature []byte) bool {
+	return s.private != nil && s.verifies(about, h, signature)
+}
+
+// follows checks one entry against the one before.
+func follows(at Head, e Entry) error {
+	number := e.Record.Number
+	if number != at.Number+1 {
+		return &Break{at.Number + 1, fmt.Sprintf("it is missing; the next is %d", number)}
+	}
+	if !bytes.Equal(e.Prev, at.Hash) {
+		return &Break{number, "it does not follow the one before"}
+	}
+	if !bytes.Equal(e.Hash, link(at.Hash, number, e.Body)) {
+		return &Break{number, "it was altered"}
+	}
+	body, err := decodeRecord(e.Body)
+	if err != nil {
+		return &Break{number, "it cannot be read"}
+	}
+	col := e.Record
+	if body.Number != col.Number || !body.Time.Equal(col.Time) || body.Org != col.Org || body.Actor != col.Actor ||
+		body.Operation != col.Operation || body.Outcome != col.Outcome {
+		return &Break{number, "what it is searched by was altered"}
+	}
+	return nil
+}
+
+// holds checks the checkpoints of one entry.
+func holds(known []Checkpoint, at Head) error {
+	for _, k := range known {
+		if k.Number == at.Number && !bytes.Equal(k.Hash, at.Hash) {
+			return &Break{at.Number, "it is not the one of the checkpoint"}
+		}
+	}
+	return nil
+}
+
+// complete checks the end of the chain.
+func complete(head, at Head, known []Checkpoint) error {
+	if head.Number != at.Number || !bytes.Equal(head.Hash, at.Hash) {
+		return &Break{at.Number + 1, fmt.Sprintf("it is missing; the log has had %d records", head.Number)}
+	}
+	for _, k := range known {
+		if k.Number > at.Number {
+			return &Break{at.Number + 1, fmt.Sprintf("it is missing; the checkpoint has seen %d records", k.Number)}
+		}
+	}
+	return nil
+}
+
+// A Checkpoint proves how far the log had come. Kept outside the database, it
+// shows when the newest records were cut off.
+type Checkpoint struct {
+	Head
+	Key       string
+	Signature []byte
+}
+
+// Checkpoint returns a proof of the log as it is now.
+func (l *Log) Checkpoint(ctx context.Context) (Checkpoint, error) {
+	var head Head
+	err := l.store.Snapshot(ctx, func(c Chain) error {
+		head = c.Head
+		return nil
+	})
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("make audit checkpoint: %w", err)
+	}
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	return Checkpoint{head, l.key.id, l.key.sign(aboutHead, head)}, nil
+}
+
+// String returns the checkpoint on one line.
+func (c Checkpoint) String() string {
+	return fmt.Sprintf("vigil-audit 1 %d h%x %s %x", c.Number, c.Hash, c.Key, c.Signature)
+}
+
+// ParseCheckpoint reads what String wrote.
+func ParseCheckpoint(s string) (Checkpoint, error) {
+	f := strings.Fields(s)
+	if len(f) != 6 || f[0] != "vigil-audit" || f[1] != "1" {
+		return Checkpoint{}, errors.New("not an audit checkpoint")
+	}
+	number, err1 := strconv.ParseInt(f[2], 10, 64)
+	hash, err2 := hex.DecodeString(strings.TrimPrefix(f[3], "h")) // empty before the first record
+	signature, err3 := hex.DecodeString(f[5])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return Checkpoint{}, fmt.Errorf("read audit checkpoint: %w", err)
+	}
+	return Checkpoint{Head{number, hash}, f[4], signature}, nil
+}
