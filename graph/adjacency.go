@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // A Direction is the way an edge is followed.
 type Direction uint8
 
@@ -11,22 +13,45 @@ const (
 )
 
 // A block holds the edges of the vertices of one label in one direction. The
-// edges of one row lie together, ordered by edge label; each label that occurs
-// in the block has a slot.
+// edges of one row lie together, ordered by edge label and then by handle.
+//
+// A tight block has a slot in every row for each edge label that occurs in the
+// block. Where that would be mostly empty slots, the block is loose: a row knows
+// only where its edges start, and each edge says its label.
 type block struct {
-	labels []Label  // by slot
-	slots  []int32  // by edge label; -1 for none
-	starts []uint32 // (row*len(labels) + slot) -> where its edges start; one more at the end
+	labels []Label  // the edge labels that occur, ascending; a slot is a position in it
+	starts []uint32 // tight: (row*len(labels) + slot) -> where its edges start; loose: by row. One more at the end
 	to     []Handle // the vertex at the other end
 	edge   []Handle // the edge, in parallel
+	by     []Label  // loose: the label of the edge, in parallel
+	loose  bool
 }
 
-// slot returns the slot of an edge label.
-func (b *block) slot(l Label) (int, bool) {
-	if b == nil || int(l) >= len(b.slots) || b.slots[l] < 0 {
-		return 0, false
+// tooLoose reports whether a block is better off without slots.
+func tooLoose(rows, labels, edges int) bool { return rows*(labels-1) > 8*edges+1024 }
+
+// stride returns how many starts a row has.
+func (b *block) stride() int {
+	if b.loose {
+		return 1
 	}
-	return int(b.slots[l]), true
+	return len(b.labels)
+}
+
+// slot returns the slot of an edge label, or a negative number.
+func (b *block) slot(l Label) int {
+	if len(b.labels) > 16 {
+		if i, ok := slices.BinarySearch(b.labels, l); ok {
+			return i
+		}
+		return -1
+	}
+	for i, have := range b.labels {
+		if have == l {
+			return i
+		}
+	}
+	return -1
 }
 
 // all returns the range of the edges of a row.
@@ -34,7 +59,7 @@ func (b *block) all(row uint32) (lo, hi uint32) {
 	if b == nil {
 		return 0, 0
 	}
-	k := len(b.labels)
+	k := b.stride()
 	i := int(row) * k
 	if i+k >= len(b.starts) {
 		return 0, 0
@@ -44,9 +69,15 @@ func (b *block) all(row uint32) (lo, hi uint32) {
 
 // some returns the range of the edges of a row with one label.
 func (b *block) some(row uint32, l Label) (lo, hi uint32) {
-	s, ok := b.slot(l)
-	if !ok {
+	if b == nil {
 		return 0, 0
+	}
+	s := b.slot(l)
+	if s < 0 {
+		return 0, 0
+	}
+	if b.loose {
+		return b.someLoose(row, l)
 	}
 	i := int(row)*len(b.labels) + s
 	if i+1 >= len(b.starts) {
@@ -55,11 +86,19 @@ func (b *block) some(row uint32, l Label) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+1]
 }
 
+func (b *block) someLoose(row uint32, l Label) (lo, hi uint32) {
+	lo, hi = b.all(row)
+	by := b.by[lo:hi]
+	i, _ := slices.BinarySearch(by, l)
+	j, _ := slices.BinarySearch(by[i:], l+1)
+	return lo + uint32(i), lo + uint32(i+j)
+}
+
 func (b *block) bytes() int64 {
 	if b == nil {
 		return 0
 	}
-	return 4 * int64(cap(b.labels)+cap(b.slots)+cap(b.starts)+cap(b.to)+cap(b.edge))
+	return 4 * int64(cap(b.labels)+cap(b.starts)+cap(b.to)+cap(b.edge)+cap(b.by))
 }
 
 // block returns the block and row of a vertex.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -23,7 +24,22 @@ func (b *Builder) Build() (*Graph, error) {
 	}
 	g.vertices = b.vertices.elements(g.pool, true)
 	g.edges = b.edges.elements(g.pool, b.edges.named)
-	for e := range Handle(len(b.src)) {
+	g.vertices.cover(len(g.vertexLabels.names))
+	g.edges.cover(len(g.edgeLabels.names))
+	g.finish()
+	return g, nil
+}
+
+// cover makes tables for labels that have no elements.
+func (e *elements) cover(labels int) {
+	for len(e.tables) < labels {
+		e.tables = append(e.tables, &table{})
+	}
+}
+
+// finish makes what follows from the elements.
+func (g *Graph) finish() {
+	for e := range Handle(len(g.src.items)) {
 		if !g.joined(e) {
 			g.hidden = append(g.hidden, e)
 		}
@@ -32,7 +48,6 @@ func (b *Builder) Build() (*Graph, error) {
 		g.blocks[d] = g.makeBlocks(d)
 	}
 	g.lists = newLists(len(g.vertexLabels.names), len(g.edgeLabels.names))
-	return g, nil
 }
 
 func (e *elementsBuilder) elements(p *pool, named bool) elements {
@@ -61,24 +76,10 @@ func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
 	return g.dst.items[e], g.src.items[e]
 }
 
-// makeBlocks sorts all edges that can be seen by vertex label, row and edge
-// label, keeping their order otherwise.
+// makeBlocks sorts all edges that can be seen by vertex label, row, edge label
+// and handle.
 func (g *Graph) makeBlocks(d Direction) []*block {
-	blocks := make([]*block, len(g.vertices.tables))
-	nLabels := len(g.edgeLabels.names)
-	g.eachEdge(func(e Handle) {
-		from, _ := g.ends(e, d)
-		l := g.vertices.places.items[from].label
-		if blocks[l] == nil {
-			blocks[l] = &block{slots: slices.Repeat([]int32{-1}, nLabels)}
-		}
-		blocks[l].slots[g.edges.places.items[e].label] = 0
-	})
-	for l, b := range blocks {
-		if b != nil {
-			b.number(len(g.vertices.tables[l].rows.items))
-		}
-	}
+	blocks := g.shapeBlocks(d)
 	g.eachEdge(func(e Handle) { // count into the place after
 		b, i := g.position(blocks, e, d)
 		b.starts[i+1]++
@@ -89,8 +90,6 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 			for i := 1; i < len(b.starts); i++ {
 				b.starts[i] += b.starts[i-1]
 			}
-			n := b.starts[len(b.starts)-1]
-			b.to, b.edge = make([]Handle, n), make([]Handle, n)
 			next[l] = slices.Clone(b.starts)
 		}
 	}
@@ -101,18 +100,61 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 		b.to[*at], b.edge[*at] = to, e
 		*at++
 	})
+	for _, b := range blocks {
+		if b != nil && b.loose {
+			g.sortLoose(b, d)
+		}
+	}
 	return blocks
 }
 
-// number gives each edge label that occurs a slot and makes room for the rows.
-func (b *block) number(rows int) {
-	for l, s := range b.slots {
-		if s == 0 {
-			b.slots[l] = int32(len(b.labels))
-			b.labels = append(b.labels, Label(l))
+// shapeBlocks makes the empty blocks of a direction.
+func (g *Graph) shapeBlocks(d Direction) []*block {
+	blocks := make([]*block, len(g.vertices.tables))
+	sizes := make([]int, len(blocks))
+	seen := map[[2]Label]bool{}
+	g.eachEdge(func(e Handle) {
+		from, _ := g.ends(e, d)
+		l, by := g.vertices.places.items[from].label, g.edges.places.items[e].label
+		sizes[l]++
+		// Edges come in runs of one kind; the last label seen is mostly right.
+		if b := blocks[l]; b != nil && b.labels[len(b.labels)-1] == by || seen[[2]Label{l, by}] {
+			return
+		}
+		seen[[2]Label{l, by}] = true
+		if blocks[l] == nil {
+			blocks[l] = &block{}
+		}
+		blocks[l].labels = append(blocks[l].labels, by)
+	})
+	for l, b := range blocks {
+		if b != nil {
+			slices.Sort(b.labels)
+			rows := len(g.vertices.tables[l].rows.items)
+			b.loose = tooLoose(rows, len(b.labels), sizes[l])
+			b.starts = make([]uint32, rows*b.stride()+1)
+			b.to, b.edge = make([]Handle, sizes[l]), make([]Handle, sizes[l])
 		}
 	}
-	b.starts = make([]uint32, rows*len(b.labels)+1)
+	return blocks
+}
+
+// sortLoose orders the edges of each row of a loose block by label.
+func (g *Graph) sortLoose(b *block, d Direction) {
+	b.by = make([]Label, len(b.edge))
+	for row := range len(b.starts) - 1 {
+		lo, hi := b.starts[row], b.starts[row+1]
+		slices.SortFunc(b.edge[lo:hi], g.byLabel)
+		for i := lo; i < hi; i++ {
+			b.by[i] = g.EdgeLabel(b.edge[i])
+			_, b.to[i] = g.ends(b.edge[i], d)
+		}
+	}
+}
+
+// byLabel orders edges by label, then handle.
+func (g *Graph) byLabel(a, b Handle) int {
+	return cmp.Or(cmp.Compare(g.EdgeLabel(a), g.EdgeLabel(b)), cmp.Compare(a, b))
 }
 
 // position returns the block of an edge and its place in starts.
@@ -120,7 +162,10 @@ func (g *Graph) position(blocks []*block, e Handle, d Direction) (*block, int) {
 	from, _ := g.ends(e, d)
 	p := g.vertices.places.items[from]
 	b := blocks[p.label]
-	return b, int(p.row)*len(b.labels) + int(b.slots[g.edges.places.items[e].label])
+	if b.loose {
+		return b, int(p.row)
+	}
+	return b, int(p.row)*len(b.labels) + b.slot(g.edges.places.items[e].label)
 }
 
 // eachEdge calls f for every edge that can be seen.

@@ -45,6 +45,7 @@ func dump(t require, g *graph.Graph) []string {
 			t.Fatalf("%d vertices of label %s, want %d", got, name, byLabel[name])
 		}
 	}
+	checkFilled(t, g)
 	dumpEdgeLists(t, g, add)
 	slices.Sort(lines)
 	return lines
@@ -52,6 +53,22 @@ func dump(t require, g *graph.Graph) []string {
 
 type require interface {
 	Fatalf(format string, args ...any)
+}
+
+func checkFilled(t require, g *graph.Graph) {
+	for l := range g.VertexLabels() {
+		for _, k := range g.VertexKeysOf(graph.Label(l)) {
+			n := 0
+			for _, v := range g.VerticesOf(graph.Label(l)) {
+				if _, ok := g.VertexValue(v, k); ok {
+					n++
+				}
+			}
+			if c := g.VertexColumn(graph.Label(l), k); c.Filled() != n {
+				t.Fatalf("column of %s says it has %d values, it has %d", g.Keys()[k], c.Filled(), n)
+			}
+		}
+	}
 }
 
 func dumpCell(t require, g *graph.Graph, v graph.Handle, k graph.Key, add func(string, ...any)) {
@@ -141,6 +158,14 @@ func dumpEdgeLists(t require, g *graph.Graph, add func(string, ...any)) {
 			n++
 		}
 	}
+	degrees := [2]int{}
+	for _, v := range g.Vertices() {
+		degrees[0] += g.Degree(v, graph.Out)
+		degrees[1] += g.Degree(v, graph.In)
+	}
+	if degrees != [2]int{g.NumEdges(), g.NumEdges()} {
+		t.Fatalf("degrees sum up to %v, want %d", degrees, g.NumEdges())
+	}
 	if n != g.NumEdges() {
 		t.Fatalf("%d edges listed by label, want %d", n, g.NumEdges())
 	}
@@ -222,6 +247,42 @@ func built(t require, model map[string]graph.Record) *graph.Graph {
 		t.Fatalf("build: %v", err)
 	}
 	return g
+}
+
+// TestManyEdgeLabels has so many edge labels that a slot for each would be
+// mostly empty.
+func TestManyEdgeLabels(t *testing.T) {
+	t.Parallel()
+	model := map[string]graph.Record{}
+	name := func(i int) graph.Value { return graph.String(fmt.Sprintf("v%d", i)) }
+	record := func(i, labels int) graph.Record {
+		r := graph.Record{ID: name(i), Label: "A"}
+		for j := range i % 5 {
+			r.Out = append(r.Out, graph.EdgeRecord{Label: fmt.Sprintf("e%d", (i*7+j)%labels), To: name((i * 31) % 2000)})
+		}
+		return r
+	}
+	for i := range 1000 {
+		model[name(i).Str()] = record(i, 100)
+	}
+	g := built(t, model)
+	if size := g.Bytes(); size > 1_000_000 {
+		t.Errorf("graph takes %d bytes", size)
+	}
+	for _, labels := range []int{100, 120, 3, 40} { // few labels make the block tight again
+		var batch []graph.Change
+		for i := range 1500 {
+			model[name(i).Str()] = record(i, labels)
+			batch = append(batch, graph.Change{Record: record(i, labels)})
+		}
+		var err error
+		if g, err = g.Patch(batch); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(dump(t, built(t, model)), dump(t, g)); diff != "" {
+			t.Fatalf("patched graph differs with %d labels (-rebuilt +patched):\n%s", labels, diff)
+		}
+	}
 }
 
 func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {

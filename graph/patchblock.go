@@ -15,14 +15,8 @@ func (p *patch) rewriteBlock(d Direction, l Label, changed []rowEdges) {
 	if old == nil {
 		old = &block{starts: []uint32{0}}
 	}
-	w := &blockWriter{g: p.new, d: d, old: old, new: p.new.widened(old, changed)}
-	size := len(old.to)
-	for _, c := range changed {
-		size += len(c.edges)
-	}
-	w.new.to, w.new.edge = make([]Handle, 0, size), make([]Handle, 0, size)
 	rows := len(p.new.vertices.tables[l].rows.items)
-	w.new.starts = make([]uint32, 0, rows*len(w.new.labels)+1)
+	w := newBlockWriter(p.new, d, old, rows, changed)
 	next := uint32(0)
 	for _, c := range changed {
 		w.copyRows(next, c.row)
@@ -34,85 +28,83 @@ func (p *patch) rewriteBlock(d Direction, l Label, changed []rowEdges) {
 	p.new.blocks[d][l] = w.new
 }
 
-// widened returns a block with a slot for every edge label of the old one and of
-// the changed rows, slots in order of label.
-func (g *Graph) widened(old *block, changed []rowEdges) *block {
-	labels := slices.Clone(old.labels)
-	for _, c := range changed {
-		for _, e := range c.edges {
-			if l := g.EdgeLabel(e); !slices.Contains(labels, l) {
-				labels = append(labels, l)
-			}
-		}
-	}
-	if len(labels) == len(old.labels) {
-		return &block{labels: old.labels, slots: old.slots}
-	}
-	slices.Sort(labels)
-	b := &block{labels: labels, slots: slices.Repeat([]int32{-1}, len(g.edgeLabels.names))}
-	for s, l := range labels {
-		b.slots[l] = int32(s)
-	}
-	return b
-}
-
 // A blockWriter writes a block row by row.
 type blockWriter struct {
 	g        *Graph
 	d        Direction
 	old, new *block
+	alike    bool // the new block has the layout of the old one
+}
+
+// newBlockWriter returns a writer to a block that has a slot for every edge label
+// of the old one and of the changed rows.
+func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEdges) *blockWriter {
+	labels := slices.Clone(old.labels)
+	size := len(old.to)
+	for _, c := range changed {
+		size += len(c.edges)
+		for _, e := range c.edges {
+			if i, ok := slices.BinarySearch(labels, g.EdgeLabel(e)); !ok {
+				labels = slices.Insert(labels, i, g.EdgeLabel(e))
+			}
+		}
+	}
+	b := &block{labels: labels, loose: tooLoose(rows, len(labels), len(old.to))}
+	b.to, b.edge = make([]Handle, 0, size), make([]Handle, 0, size)
+	if b.loose {
+		b.by = make([]Label, 0, size)
+	}
+	b.starts = make([]uint32, 0, rows*b.stride()+1)
+	alike := b.loose == old.loose && (b.loose || len(labels) == len(old.labels))
+	return &blockWriter{g: g, d: d, old: old, new: b, alike: alike}
 }
 
 // copyRows writes rows that did not change.
 func (w *blockWriter) copyRows(from, to uint32) {
-	k := len(w.old.labels)
-	have := uint32(0)
+	k := w.old.stride()
+	kept := from
 	if k > 0 {
-		have = uint32((len(w.old.starts) - 1) / k)
+		kept = max(from, min(to, uint32((len(w.old.starts)-1)/k)))
 	}
-	kept := min(to, have)
-	if from < kept {
+	if w.alike && from < kept {
 		lo, hi := w.old.starts[int(from)*k], w.old.starts[int(kept)*k]
 		shift := uint32(len(w.new.to)) - lo
 		w.new.to = append(w.new.to, w.old.to[lo:hi]...)
 		w.new.edge = append(w.new.edge, w.old.edge[lo:hi]...)
-		if len(w.new.labels) == k {
-			for _, s := range w.old.starts[int(from)*k : int(kept)*k] {
-				w.new.starts = append(w.new.starts, s+shift)
-			}
-		} else {
-			w.spread(from, kept, shift)
+		if w.new.loose {
+			w.new.by = append(w.new.by, w.old.by[lo:hi]...)
+		}
+		for _, s := range w.old.starts[int(from)*k : int(kept)*k] {
+			w.new.starts = append(w.new.starts, s+shift)
 		}
 		from = kept
 	}
 	for ; from < to; from++ {
-		w.row(nil)
-	}
-}
-
-// spread writes the starts of rows that gain slots.
-func (w *blockWriter) spread(from, to, shift uint32) {
-	k := len(w.old.labels)
-	for r := from; r < to; r++ {
-		at := w.old.starts[int(r)*k:]
-		s := 0
-		for _, l := range w.new.labels {
-			w.new.starts = append(w.new.starts, at[s]+shift)
-			if s < k && w.old.labels[s] == l {
-				s++
-			}
-		}
+		lo, hi := w.old.all(from)
+		w.row(w.old.edge[lo:hi])
 	}
 }
 
 // row writes one row.
 func (w *blockWriter) row(edges []Handle) {
+	if w.new.loose {
+		w.new.starts = append(w.new.starts, uint32(len(w.new.to)))
+		for _, e := range edges {
+			w.edge(e)
+			w.new.by = append(w.new.by, w.g.EdgeLabel(e))
+		}
+		return
+	}
 	for _, l := range w.new.labels {
 		w.new.starts = append(w.new.starts, uint32(len(w.new.to)))
 		for len(edges) > 0 && w.g.EdgeLabel(edges[0]) == l {
-			_, to := w.g.ends(edges[0], w.d)
-			w.new.to, w.new.edge = append(w.new.to, to), append(w.new.edge, edges[0])
+			w.edge(edges[0])
 			edges = edges[1:]
 		}
 	}
+}
+
+func (w *blockWriter) edge(e Handle) {
+	_, to := w.g.ends(e, w.d)
+	w.new.to, w.new.edge = append(w.new.to, to), append(w.new.edge, e)
 }

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -286,8 +285,6 @@ func (p *patch) rowsOf(v Handle, d Direction, extra []Handle, ch *edgeChanges, r
 	if now.label == NoLabel || len(edges) == 0 && !p.old.HasVertex(v) {
 		return
 	}
-	slices.SortFunc(edges, func(a, b Handle) int {
-		return cmp.Or(cmp.Compare(p.new.EdgeLabel(a), p.new.EdgeLabel(b)), cmp.Compare(a, b))
-	})
+	slices.SortFunc(edges, p.new.byLabel)
 	rows[now.label] = append(rows[now.label], rowEdges{now.row, edges})
 }
