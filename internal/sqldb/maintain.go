@@ -8,11 +8,8 @@ import (
 	"strings"
 )
 
-// Check reports whether the database answers.
+// Check reports whether the database answers. It does not wait for writers.
 func (db *DB) Check(ctx context.Context) error {
-	if err := db.writer.PingContext(ctx); err != nil {
-		return classify(fmt.Errorf("check database: %w", err))
-	}
 	return db.Read(ctx, func(tx *Tx) error {
 		var one int
 		return tx.QueryRow("SELECT 1").Scan(&one)

@@ -37,11 +37,24 @@ func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 	if db.reader, err = sqlitePool(abs, opts.Readers, false, "query_only(1)", "cache_size(-8192)"); err != nil {
 		return nil, err
 	}
-	if err := db.Check(ctx); err != nil {
+	if err := db.checkFile(ctx); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open database %s: %w", abs, err)
 	}
 	return db, nil
+}
+
+// checkFile sees whether the file is a database, and has a log, which not every
+// file system can do.
+func (db *DB) checkFile(ctx context.Context) error {
+	var mode string
+	if err := db.writer.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return classify(err)
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system does not support a write-ahead log (the journal mode is %s)", mode)
+	}
+	return db.Check(ctx)
 }
 
 // sqlitePool returns n connections to a file, each set up by the pragmas.

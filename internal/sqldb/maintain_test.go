@@ -1,0 +1,153 @@
+package sqldb_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+func TestCheckTellsWhetherTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		db, err := sqldb.Open(t.Context(), dsn, sqldb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Write(t.Context(), func(*sqldb.Tx) error { return db.Check(t.Context()) })
+		if err != nil {
+			t.Errorf("a database that is written to: %v", err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Check(t.Context()); err == nil {
+			t.Error("a closed database answers")
+		}
+	})
+}
+
+func TestServerThatIsAwayIsUnavailable(t *testing.T) {
+	t.Parallel()
+	_, err := sqldb.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=5", sqldb.Options{})
+	if !fault.Is(err, fault.Unavailable) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v, want fault.Unavailable without the password", err)
+	}
+}
+
+func TestBackupIsACopyOfOneMoment(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db := dbtest.Open(t, dbtest.SQLite(t))
+	if err := db.Migrate(ctx, "test", things); err != nil {
+		t.Fatal(err)
+	}
+	write(t, db, "INSERT INTO thing (id) VALUES ('a')")
+	path := filepath.Join(t.TempDir(), "copy.db")
+	err := db.Write(ctx, func(tx *sqldb.Tx) error { // the writer is not waited for
+		if _, err := tx.Exec("INSERT INTO thing (id) VALUES ('not yet')"); err != nil {
+			return err
+		}
+		return db.Backup(context.Background(), path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Backup(ctx, path); err == nil {
+		t.Error("a backup replaced another")
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the copy is %v, error %v: others can read it", info.Mode(), err)
+	}
+	copied := dbtest.Open(t, "sqlite://"+path)
+	if diff := cmp.Diff([]string{"a"}, ids(t, copied)); diff != "" {
+		t.Errorf("rows of the copy (-want +got):\n%s", diff)
+	}
+	if err := copied.IntegrityCheck(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIntegrityCheckFindsDamage(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "test.db")
+	db, err := sqldb.Open(ctx, "sqlite://"+path, sqldb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Migrate(ctx, "test", things); err != nil {
+		t.Fatal(err)
+	}
+	write(t, db, "INSERT INTO thing (id, size) VALUES ('a', 7), ('b', 8)")
+	if err := db.IntegrityCheck(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The last two pages hold the indexes: one loses what it holds.
+	clear(data[len(data)-4096:])
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := dbtest.Open(t, "sqlite://"+path).IntegrityCheck(ctx); err == nil {
+		t.Error("the damage was not found")
+	}
+}
+
+func TestFileIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := dbtest.Open(t, "sqlite://"+dir+"/test.db")
+	if err := db.Migrate(t.Context(), "test", things); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) < 2 {
+		t.Fatalf("files %v, error %v: want the database and its log", entries, err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, error %v", e.Name(), info.Mode(), err)
+		}
+	}
+}
+
+func TestCommitsAreOnDisk(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Open(t, dbtest.SQLite(t))
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal",
+		"synchronous":  "2", // FULL: each commit waits for the disk
+		"foreign_keys": "1",
+	} {
+		var got string
+		if err := db.Pool().QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s, error %v, want %s", pragma, got, err, want)
+		}
+	}
+}
+
+func TestFileThatIsNoDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "letter.txt")
+	if err := os.WriteFile(path, []byte(strings.Repeat("Dear Sir or Madam. ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqldb.Open(t.Context(), "sqlite://"+path, sqldb.Options{}); err == nil {
+		t.Error("a letter was opened as a database")
+	}
+}
