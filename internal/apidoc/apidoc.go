@@ -28,7 +28,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // Routes serves the document, given as YAML, at /openapi.yaml and /openapi.json,
 // and the page at /docs/api.
 func Routes(document []byte) ([]httpapi.Route, error) {
-	asJSON, err := toJSON(document)
+	asJSON, err := ToJSON(document)
 	if err != nil {
 		return nil, fmt.Errorf("read API document: %w", err)
 	}

@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// toJSON turns YAML into JSON with members in the same order, which is the order
+// ToJSON turns a document in YAML into JSON with members in the same order, which is the order
 // in which the page shows them.
-func toJSON(document []byte) ([]byte, error) {
+func ToJSON(document []byte) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(document, &root); err != nil {
 		return nil, err

@@ -1,0 +1,180 @@
+package apitest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Check says how an answer differs from what the document promises for its
+// request. An answer to a request that the document does not know must be an
+// error in the shape of the schema called Error.
+func (d *Document) Check(r *http.Request, res *http.Response, body []byte) error {
+	if res.Header.Get("X-Request-Id") == "" {
+		return errors.New("the answer has no X-Request-Id")
+	}
+	o, known := d.find(r)
+	if _, hidden := d.hidden.Find(r.Method, r.URL.EscapedPath()); hidden && o == nil {
+		return nil
+	}
+	if o == nil {
+		return d.checkUnknown(r, res, body, known)
+	}
+	d.note(o, res.StatusCode)
+	response, pointer := o.response(res.StatusCode)
+	if response == nil {
+		return fmt.Errorf("%s does not document status %d", o.OperationID, res.StatusCode)
+	}
+	if err := d.checkHeaders(response, pointer, res.Header); err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return d.checkBody(response, pointer, res.Header, body)
+}
+
+// checkUnknown looks at the answer to a request for what is not documented: a
+// path that is not there, or not with this method.
+func (d *Document) checkUnknown(r *http.Request, res *http.Response, body []byte, known bool) error {
+	want := http.StatusNotFound
+	if known {
+		want = http.StatusMethodNotAllowed
+		if res.Header.Get("Allow") == "" {
+			return errors.New("the answer has no Allow")
+		}
+		if r.Method == http.MethodOptions {
+			want = http.StatusNoContent
+		}
+	}
+	if res.StatusCode != want {
+		return fmt.Errorf("status %d, want %d: the document does not have it", res.StatusCode, want)
+	}
+	if r.Method == http.MethodHead || want == http.StatusNoContent {
+		return nil
+	}
+	return d.checkJSON("#/components/schemas/Error", body)
+}
+
+// response returns what is documented for a status, and where.
+func (o *operation) response(status int) (*openapi3.Response, string) {
+	for _, code := range []string{fmt.Sprint(status), fmt.Sprintf("%dXX", status/100), "default"} {
+		if ref := o.Responses.Value(code); ref != nil {
+			if ref.Ref != "" {
+				return ref.Value, ref.Ref
+			}
+			return ref.Value, o.pointer + "/responses/" + code
+		}
+	}
+	return nil, ""
+}
+
+func (d *Document) checkHeaders(response *openapi3.Response, pointer string, h http.Header) error {
+	for name, ref := range response.Headers {
+		value := h.Get(name)
+		if value == "" {
+			if ref.Value.Required {
+				return fmt.Errorf("header %s is missing", name)
+			}
+			continue
+		}
+		if ref.Value.Schema == nil {
+			continue
+		}
+		at := pointer + "/headers/" + escape(name)
+		if ref.Ref != "" {
+			at = ref.Ref
+		}
+		schema, err := d.schema(schemaAt(ref.Value.Schema, at+"/schema"))
+		if err != nil {
+			return err
+		}
+		var instance any = value
+		if t := ref.Value.Schema.Value.Type; t.Is("integer") || t.Is("number") || t.Is("boolean") {
+			if instance, err = jsonschema.UnmarshalJSON(strings.NewReader(value)); err != nil {
+				return fmt.Errorf("header %s: %q is not of type %v", name, value, t.Slice())
+			}
+		}
+		if err := schema.Validate(instance); err != nil {
+			return fmt.Errorf("header %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (d *Document) checkBody(response *openapi3.Response, pointer string, h http.Header, body []byte) error {
+	if len(response.Content) == 0 {
+		if len(body) > 0 {
+			return fmt.Errorf("a body where none is documented: %.80q", body)
+		}
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("Content-Type %q: %w", h.Get("Content-Type"), err)
+	}
+	media := response.Content[kind]
+	if media == nil {
+		return fmt.Errorf("Content-Type %s is not documented", kind)
+	}
+	if media.Schema == nil || !strings.HasSuffix(kind, "json") {
+		return nil
+	}
+	return d.checkJSON(schemaAt(media.Schema, pointer+"/content/"+escape(kind)+"/schema"), body)
+}
+
+// schemaAt returns where a schema is in the document: where it refers to, or else
+// where it stands.
+func schemaAt(ref *openapi3.SchemaRef, pointer string) string {
+	if ref.Ref != "" {
+		return ref.Ref
+	}
+	return pointer
+}
+
+func (d *Document) checkJSON(pointer string, body []byte) error {
+	schema, err := d.schema(pointer)
+	if err != nil {
+		return err
+	}
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	if err := schema.Validate(instance); err != nil {
+		return fmt.Errorf("the body is not as documented: %w", err)
+	}
+	return nil
+}
+
+// schema compiles the schema at a JSON pointer, once.
+func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	fragment := (&url.URL{Fragment: strings.TrimPrefix(pointer, "#")}).String()
+	s, err := d.compiler.Compile(location + fragment)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema: %w", err)
+	}
+	d.schemas[pointer] = s
+	return s, nil
+}
+
+func (d *Document) note(o *operation, status int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen[o.OperationID] == nil {
+		d.seen[o.OperationID] = make(map[int]int)
+	}
+	d.seen[o.OperationID][status]++
+}

@@ -1,0 +1,199 @@
+// Package apitest holds a server against its OpenAPI document. It is imported by
+// tests only.
+//
+// A [Document] says whether the table of routes and the document name the same
+// operations, checks every answer that passes through its client against the
+// schema for its status, and remembers which of the documented answers were
+// seen. [Torture] makes requests from the document, breaks them in every way it
+// knows, and reports a server that breaks with them.
+package apitest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"vigil/internal/apidoc"
+	"vigil/internal/httpapi"
+)
+
+// A Document is an OpenAPI 3.1 document that answers can be checked against. It
+// may be shared by tests that run at once.
+type Document struct {
+	spec       *openapi3.T
+	operations []*operation
+	router     httpapi.Router[*operation]
+	hidden     httpapi.Router[bool]
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema // by JSON pointer
+	seen     map[string]map[int]int        // answers by operation id and status
+}
+
+type operation struct {
+	*openapi3.Operation
+	method  string
+	path    string
+	pointer string // to the operation in the document
+	params  openapi3.Parameters
+}
+
+const location = "https://vigil.invalid/openapi.json"
+
+// Load reads a document and fails the test if it is not valid.
+func Load(t testing.TB, document []byte) *Document {
+	t.Helper()
+	d, err := New(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// New reads and checks a document.
+func New(document []byte) (*Document, error) {
+	spec, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("load API document: %w", err)
+	}
+	if err := spec.Validate(openapi3.NewLoader().Context); err != nil {
+		return nil, fmt.Errorf("validate API document: %w", err)
+	}
+	asJSON, err := apidoc.ToJSON(document)
+	if err != nil {
+		return nil, err
+	}
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{
+		spec: spec, compiler: jsonschema.NewCompiler(),
+		schemas: make(map[string]*jsonschema.Schema), seen: make(map[string]map[int]int),
+	}
+	d.compiler.DefaultDraft(jsonschema.Draft2020)
+	d.compiler.AssertFormat()
+	if err := d.compiler.AddResource(location, root); err != nil {
+		return nil, err
+	}
+	return d, d.index()
+}
+
+// index enters every operation into the router.
+func (d *Document) index() error {
+	ids := make(map[string]bool)
+	for path, item := range d.spec.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.OperationID == "" || ids[op.OperationID] {
+				return fmt.Errorf("%s %s: operationId %q is missing or not unique", method, path, op.OperationID)
+			}
+			ids[op.OperationID] = true
+			o := &operation{Operation: op, method: method, path: path,
+				pointer: "#/paths/" + escape(path) + "/" + strings.ToLower(method),
+				params:  append(slices.Clone(item.Parameters), op.Parameters...)}
+			d.operations = append(d.operations, o)
+			if err := d.router.Add(method+" "+path, o); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(d.operations, func(a, b *operation) int { return strings.Compare(a.OperationID, b.OperationID) })
+	return nil
+}
+
+// escape makes a name a token of a JSON pointer.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// CheckRoutes fails the test unless the routes, except hidden ones, and the
+// document have the same operations, under the same ids, and agree on which of
+// them are open to anybody.
+func (d *Document) CheckRoutes(t testing.TB, routes []httpapi.Route) {
+	t.Helper()
+	var documented, served []string
+	for _, o := range d.operations {
+		documented = append(documented, row(o.method+" "+o.path, o.OperationID, d.public(o)))
+	}
+	for _, r := range routes {
+		if !r.Hidden {
+			served = append(served, row(r.Pattern, r.Operation, r.Need == httpapi.Public))
+		}
+	}
+	for _, r := range without(documented, served) {
+		t.Errorf("documented but not served: %s", r)
+	}
+	for _, r := range without(served, documented) {
+		t.Errorf("served but not documented: %s", r)
+	}
+}
+
+// without returns what is in one list and not in the other.
+func without(these, those []string) []string {
+	return slices.DeleteFunc(slices.Clone(these), func(s string) bool { return slices.Contains(those, s) })
+}
+
+// Hide says which routes are served without being documented: answers of hidden
+// ones are not checked. Routes that are not hidden do not matter here.
+func (d *Document) Hide(t testing.TB, routes []httpapi.Route) {
+	t.Helper()
+	for _, r := range routes {
+		if r.Hidden {
+			if err := d.hidden.Add(r.Pattern, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func row(pattern, operation string, public bool) string {
+	who := "with a token"
+	if public {
+		who = "open to anybody"
+	}
+	return fmt.Sprintf("%s as %s, %s", strings.TrimSuffix(pattern, "/"), operation, who)
+}
+
+// public reports whether an operation takes requests without a token.
+func (d *Document) public(o *operation) bool {
+	security := d.spec.Security
+	if o.Security != nil {
+		security = *o.Security
+	}
+	return len(security) == 0
+}
+
+// Unseen lists the documented answers that no request got, as "operation
+// status", except those with the statuses given.
+func (d *Document) Unseen(except ...int) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var unseen []string
+	for _, o := range d.operations {
+		for code := range o.Responses.Map() {
+			var status int
+			if _, err := fmt.Sscan(code, &status); err != nil || slices.Contains(except, status) {
+				continue
+			}
+			if d.seen[o.OperationID][status] == 0 {
+				unseen = append(unseen, fmt.Sprintf("%s %d", o.OperationID, status))
+			}
+		}
+	}
+	slices.Sort(unseen)
+	return unseen
+}
+
+// find returns the operation of a request, if it is one of the document's.
+func (d *Document) find(r *http.Request) (o *operation, known bool) {
+	found, ok := d.router.Find(r.Method, r.URL.EscapedPath())
+	return found.Value, ok
+}

@@ -1,0 +1,157 @@
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// oddTexts are strings that have broken servers before.
+var oddTexts = []string{
+	"", " ", "\u0000", "a\u0000b", "null", "..", "../../../etc/passwd", "a/b", "a%2Fb", "%00", "%", "'; DROP TABLE accounts; --", `"`, `\`, "\n", "\t",
+	"\u202e", "\ufeff", "\ufffd", "😀", "é", "e\u0301", "İ", "ß", "Ⅷ", "{}", "[]", "{{.}}", "${x}", "<script>", "-1", "1e309", "true",
+	"_", "__", ".", "*", "()", strings.Repeat("x", 300), strings.Repeat("é", 70000),
+}
+
+// oddValues are JSON values, as text, that are seldom expected.
+var oddValues = []string{
+	`null`, `true`, `false`, `0`, `-1`, `-0`, `1.5`, `1e2`, `1e400`, `-1e400`, `1e-400`, `2147483648`, `-2147483649`, `9223372036854775807`,
+	`9223372036854775808`, `99999999999999999999999999999999`, `""`, `" "`, `"\u0000"`, `"\ud800"`, `"\udc00\ud800"`, `"\uffff"`, `[]`, `{}`, `[[]]`,
+	`[null]`, `{"":null}`, `{"a":{"b":{"c":[]}}}`, `["a","a"]`, `"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`, `"2026-02-30T00:00:00Z"`,
+}
+
+// odd returns a JSON value that does not belong.
+func (g generator) odd() any {
+	switch g.IntN(8) {
+	case 0:
+		return of(g, oddTexts...)
+	case 1:
+		depth := of(g, 10, 63, 64, 65, 1000, 20000)
+		return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+	case 2:
+		list := make([]any, of(g, 101, 1001))
+		for i := range list {
+			list[i] = g.word()
+		}
+		return list
+	default:
+		return json.RawMessage(of(g, oddValues...))
+	}
+}
+
+// mutate returns a value with something in it broken.
+func (g generator) mutate(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		names := slices.Sorted(maps.Keys(x))
+		if len(names) == 0 || g.chance(8) {
+			return g.odd()
+		}
+		name, m := of(g, names...), maps.Clone(x)
+		switch g.IntN(7) {
+		case 0:
+			delete(m, name)
+		case 1:
+			m[strings.ToUpper(name)] = m[name] // the same member in another case
+		case 2:
+			m[of(g, "", name+"x", "__proto__", of(g, oddTexts...))] = g.odd()
+		default:
+			m[name] = g.mutate(m[name])
+		}
+		return m
+	case []any:
+		if len(x) == 0 || g.chance(4) {
+			return g.odd()
+		}
+		list, i := slices.Clone(x), g.IntN(len(x))
+		switch g.IntN(4) {
+		case 0:
+			return append(list, list...)
+		case 1:
+			return append(list, g.odd())
+		default:
+			list[i] = g.mutate(list[i])
+		}
+		return list
+	case string:
+		return g.mutateText(x)
+	}
+	return of(g, any([]any{v}), any(map[string]any{"value": v}), g.odd(), g.odd())
+}
+
+func (g generator) mutateText(s string) any {
+	switch g.IntN(8) {
+	case 0:
+		return []any{s}
+	case 1:
+		return strings.ToUpper(s)
+	case 2:
+		return s + of(g, oddTexts...)
+	case 3:
+		return of(g, oddTexts...) + s
+	case 4:
+		return of(g, oddTexts...)
+	case 5:
+		return map[string]any{"value": s}
+	}
+	return g.odd()
+}
+
+// mutateBytes breaks the text of a body.
+func (g generator) mutateBytes(b []byte) []byte {
+	b = bytes.Clone(b)
+	at := g.IntN(len(b) + 1)
+	switch g.IntN(9) {
+	case 0:
+		return b[:at]
+	case 1:
+		return append(b, of(g, " x", "{}", "]", "\x00", "\xff", ",")...)
+	case 2:
+		return slices.Insert(b, at, []byte(of(g, "\xff", "\xed\xa0\x80", "\x00", "\"", "\\", "{", ",", ":"))...)
+	case 3:
+		return bytes.ReplaceAll(b, []byte(`"`), []byte(`'`))
+	case 4:
+		return append([]byte("\ufeff"), b...)
+	case 5:
+		return []byte(of(g, "", " ", "null", "[]", "7", `"x"`, "{", "}", "NaN", "{,}", "a=b&c=d", "<xml/>"))
+	case 6:
+		if i := bytes.IndexByte(b, '{'); i >= 0 { // a member that is given twice
+			return slices.Insert(b, i+1, []byte(`"a":1,"a":2`+strings.Repeat(",", min(len(b)-i-2, 1)))...)
+		}
+		return b
+	case 7:
+		for range 1 + g.IntN(4) {
+			if len(b) > 0 {
+				b[g.IntN(len(b))] = byte(g.IntN(256))
+			}
+		}
+		return b
+	default: // more than anybody reads
+		return append(append([]byte(`{"padding":"`), bytes.Repeat([]byte("x"), of(g, 1<<20, 2<<20, 9<<20))...), `"}`...)
+	}
+}
+
+var oddMethods = []string{
+	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodTrace, "BREW", "get",
+}
+
+// mutateHeaders sends what clients should not.
+func (g generator) mutateHeaders(h http.Header) {
+	switch g.IntN(6) {
+	case 0:
+		h.Set("Content-Type", of(g, "nonsense", "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/json; charset=utf-16"))
+	case 1:
+		h.Set("If-Match", of(g, "*", `""`, `"x"`, `W/"x"`, `"a","b"`, ",", strings.Repeat("x", 2000), "é", `"`))
+	case 2:
+		h.Set("X-Request-Id", of(g, "", "two words", strings.Repeat("x", 1000), "é", "ok-1"))
+	case 3:
+		h.Set("Authorization", of(g, "", "Bearer", "Bearer ", "Bearer x.y.z", "Basic YTpi", "bearer "+strings.Repeat("x", 8000), "Bearer é", "Bearer eyJhbGciOiJub25lIn0.e30."))
+	case 4:
+		h.Set("Accept", of(g, "", "text/html", "application/xml", "*/*;q=0", "nonsense"))
+	case 5:
+		h.Set(of(g, "X-Forwarded-For", "X-HTTP-Method-Override", "Range", "If-None-Match", "Accept-Encoding", "Cookie"), of(g, "bytes=0-1", "DELETE", "1.2.3.4", "x", "*"))
+	}
+}

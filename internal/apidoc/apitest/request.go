@@ -1,0 +1,197 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// A draft is a request that is being made up.
+type draft struct {
+	generator
+	operation *operation
+	known     map[string][]string // values of parameters that mean something to the server
+
+	method   string
+	segments []string // of the path, encoded
+	query    url.Values
+	header   http.Header
+	body     []byte
+	chunked  bool
+}
+
+// newDraft makes a request as the document wants it, for the operation that the
+// seed picks.
+func (x *Torture) newDraft(seed, index uint64) *draft {
+	g := generator{rand.New(rand.NewPCG(seed, index))}
+	o := of(g, x.operations...)
+	d := &draft{generator: g, operation: o, known: x.Known, method: o.method, query: url.Values{}, header: http.Header{}}
+	for s := range strings.SplitSeq(strings.Trim(o.path, "/"), "/") {
+		d.segments = append(d.segments, d.fill(s))
+	}
+	for _, p := range o.params {
+		if p.Value.In != openapi3.ParameterInPath && (p.Value.Required || d.chance(3)) {
+			d.setParameter(p.Value)
+		}
+	}
+	if body := o.RequestBody; body != nil && (body.Value.Required || !d.chance(4)) {
+		d.makeBody(body.Value.Content)
+	}
+	return d
+}
+
+// fill puts values in the place of a segment's wildcards.
+func (d *draft) fill(segment string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(segment, "{")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		b.WriteString(url.PathEscape(d.parameter(name)))
+		segment = after
+	}
+}
+
+// parameter makes a value for a parameter of the path.
+func (d *draft) parameter(name string) string {
+	if known := d.known[name]; len(known) > 0 && !d.chance(4) {
+		return of(d.generator, known...)
+	}
+	for _, p := range d.operation.params {
+		if p.Value.In == openapi3.ParameterInPath && p.Value.Name == name {
+			return d.parameterText(p.Value)
+		}
+	}
+	return d.word()
+}
+
+func (d *draft) setParameter(p *openapi3.Parameter) {
+	value := d.parameterText(p)
+	if known := d.known[p.Name]; len(known) > 0 && !d.chance(4) {
+		value = of(d.generator, known...)
+	}
+	switch p.In {
+	case openapi3.ParameterInQuery:
+		d.query.Set(p.Name, value)
+	case openapi3.ParameterInHeader:
+		d.header.Set(p.Name, value)
+	}
+}
+
+func (d *draft) parameterText(p *openapi3.Parameter) string {
+	if p.Example != nil && d.chance(2) {
+		return fmt.Sprint(p.Example)
+	}
+	return fmt.Sprint(d.value(p.Schema, 0))
+}
+
+// makeBody writes a body of the kind that the operation takes, broken in some
+// place most of the time.
+func (d *draft) makeBody(content openapi3.Content) {
+	if form := content["application/x-www-form-urlencoded"]; form != nil {
+		fields := url.Values{}
+		if m, ok := d.value(form.Schema, 0).(map[string]any); ok {
+			for name, v := range m {
+				fields.Set(name, fmt.Sprint(v))
+			}
+		}
+		d.header.Set("Content-Type", "application/x-www-form-urlencoded")
+		d.body = []byte(fields.Encode())
+		return
+	}
+	media := content["application/json"]
+	if media == nil {
+		d.body = []byte(d.word())
+		return
+	}
+	value := d.value(media.Schema, 0)
+	for range of(d.generator, 0, 1, 1, 1, 2, 4) {
+		value = d.mutate(value)
+	}
+	body, err := json.Marshal(value)
+	if err != nil {
+		body = []byte(`{"a": ` + err.Error()) // too deep to write: broken JSON will do
+	}
+	d.header.Set("Content-Type", "application/json")
+	d.body = body
+}
+
+// spoil breaks what is not the body's content.
+func (d *draft) spoil() {
+	if d.chance(6) {
+		d.method = of(d.generator, oddMethods...)
+	}
+	if d.chance(4) {
+		d.spoilPath()
+	}
+	if d.chance(6) {
+		d.mutateHeaders(d.header)
+	}
+	if d.chance(4) {
+		d.spoilQuery()
+	}
+	if len(d.body) > 0 && d.chance(6) {
+		d.body = d.mutateBytes(d.body)
+	}
+	d.chunked = d.chance(8)
+}
+
+// spoilQuery gives a parameter that the document has, or one that it has not, an
+// odd value.
+func (d *draft) spoilQuery() {
+	names := []string{"surprise"}
+	for _, p := range d.operation.params {
+		if p.Value.In == openapi3.ParameterInQuery {
+			names = append(names, p.Value.Name)
+		}
+	}
+	odd := of(d.generator, oddTexts...)
+	d.query.Add(names[len(names)-1-d.IntN(len(names))], odd[:min(len(odd), 3000)])
+}
+
+func (d *draft) spoilPath() {
+	i := d.IntN(len(d.segments))
+	switch d.IntN(7) {
+	case 0, 1, 2:
+		odd := of(d.generator, oddTexts...)
+		d.segments[i] = url.PathEscape(odd[:min(len(odd), 3000)])
+	case 3:
+		d.segments = d.segments[:i]
+	case 4:
+		d.segments = append(d.segments, "")
+	case 5:
+		d.segments = append(d.segments, of(d.generator, "x", "..", ".", "%2e%2e", "query", "_"))
+	case 6:
+		d.segments[i] = strings.ToUpper(d.segments[i])
+	}
+}
+
+// request returns the draft as something to send, or nil where the client
+// library already refuses it.
+func (d *draft) request(ctx context.Context, base string) *http.Request {
+	target := base + "/" + strings.Join(d.segments, "/")
+	if len(d.query) > 0 {
+		target += "?" + d.query.Encode()
+	}
+	var body io.Reader = bytes.NewReader(d.body)
+	if d.chunked {
+		body = io.MultiReader(body)
+	}
+	r, err := http.NewRequestWithContext(ctx, d.method, target, body)
+	if err != nil {
+		return nil
+	}
+	r.Header = d.header
+	return r
+}
