@@ -92,6 +92,9 @@ type Store interface {
 	// AddCertificate records a renewed certificate.
 	AddCertificate(ctx context.Context, c Certificate) error
 
+	// Certificate returns the certificate with a serial number.
+	Certificate(ctx context.Context, serial string) (Certificate, error)
+
 	// Certificates returns the certificates that end after the given time.
 	Certificates(ctx context.Context, after time.Time) ([]Certificate, error)
 

@@ -133,7 +133,9 @@ type Refusal struct {
 	Message string
 }
 
-func (r *Refusal) Error() string { return fmt.Sprintf("the server answered %d: %s", r.Status, r.Message) }
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("the server answered %d: %s", r.Status, r.Message)
+}
 
 // maxAnswer is far above any answer of the server.
 const maxAnswer = 64 << 10

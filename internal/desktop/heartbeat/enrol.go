@@ -124,16 +124,11 @@ func (s *Service) identify(ctx context.Context, client *x509.Certificate) (Agent
 	if err != nil {
 		return Agent{}, desktop.Ref{}, err
 	}
-	good, err := s.Store.Certificates(ctx, s.Now())
-	if err != nil {
-		return Agent{}, desktop.Ref{}, err
+	c, err := s.Store.Certificate(ctx, serialOf(client))
+	if fault.Is(err, fault.NotFound) || err == nil && !c.RevokedAt.IsZero() {
+		return Agent{}, desktop.Ref{}, errRevoked
 	}
-	for _, c := range good {
-		if c.Serial == serialOf(client) && c.RevokedAt.IsZero() {
-			return agent, ref, nil
-		}
-	}
-	return Agent{}, desktop.Ref{}, errRevoked
+	return agent, ref, err
 }
 
 // errRevoked is the answer to a certificate that is good no more.

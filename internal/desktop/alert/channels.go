@@ -1,0 +1,35 @@
+package alert
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Channels delivers notices by webhook and by mail.
+type Channels struct {
+	webhooks *webhooks
+	mail     mailer
+}
+
+// NewChannels makes the channels.
+func NewChannels(w WebhookOptions, m MailOptions) *Channels {
+	if w.Now == nil {
+		w.Now = time.Now
+	}
+	if m.Now == nil {
+		m.Now = time.Now
+	}
+	return &Channels{webhooks: newWebhooks(w), mail: mailer{m}}
+}
+
+// Send implements [Sender].
+func (c *Channels) Send(ctx context.Context, ch Channel, d Delivery) error {
+	switch ch.Type {
+	case Webhook:
+		return c.webhooks.send(ctx, ch, d)
+	case Mail:
+		return c.mail.send(ctx, ch, d)
+	}
+	return fmt.Errorf("a channel of type %q is not known", ch.Type)
+}

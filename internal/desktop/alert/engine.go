@@ -1,0 +1,199 @@
+package alert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/desktop"
+	"vigil/internal/fault"
+)
+
+// Board is what rules are held against.
+type Board interface {
+	Records(k desktop.Kind) []desktop.Record
+}
+
+// Sender delivers a notice to a channel.
+type Sender interface {
+	Send(ctx context.Context, ch Channel, d Delivery) error
+}
+
+// Options say what an engine works with.
+type Options struct {
+	Store  Store
+	Board  Board
+	Send   Sender
+	Every  time.Duration    // how often rules are looked at; 15 s when zero
+	Now    func() time.Time // time.Now when nil
+	Log    *slog.Logger
+	Notice func(ctx context.Context, n Notice) // told of every notice that is to be sent; may be nil
+}
+
+// Engine evaluates rules and delivers notices.
+type Engine struct {
+	Options
+	wake chan struct{}
+	stop context.CancelFunc
+	work sync.WaitGroup
+}
+
+// NewEngine makes an engine.
+func NewEngine(o Options) *Engine {
+	o.Every = cmp.Or(o.Every, 15*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Engine{Options: o, wake: make(chan struct{}, 1)}
+}
+
+// Start begins to look at the rules.
+func (e *Engine) Start(ctx context.Context) {
+	ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	e.work.Go(func() { e.run(ctx) })
+}
+
+// Stop ends the engine and waits for it.
+func (e *Engine) Stop() {
+	if e.stop != nil {
+		e.stop()
+		e.work.Wait()
+	}
+}
+
+// Wake has the rules looked at now: something has changed.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+func (e *Engine) run(ctx context.Context) {
+	tick := time.NewTicker(e.Every)
+	defer tick.Stop()
+	for {
+		if err := errors.Join(e.Evaluate(ctx), e.Deliver(ctx)); err != nil && ctx.Err() == nil {
+			e.Log.ErrorContext(ctx, "alerts not handled", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-e.wake:
+		}
+	}
+}
+
+// kept is how long alerts that are over are listed.
+const kept = 7 * 24 * time.Hour
+
+// Evaluate holds all rules against the board once.
+func (e *Engine) Evaluate(ctx context.Context) error {
+	now := e.Now()
+	rules, err := e.Store.Rules(ctx)
+	if err != nil {
+		return fmt.Errorf("read alert rules: %w", err)
+	}
+	alerts, err := e.Store.Alerts(ctx, now)
+	if err != nil {
+		return fmt.Errorf("read alerts: %w", err)
+	}
+	have := map[string][]Alert{}
+	for _, a := range alerts {
+		have[a.RuleID] = append(have[a.RuleID], a)
+	}
+	var records []desktop.Record
+	for _, k := range desktop.Kinds() {
+		records = append(records, e.Board.Records(k)...)
+	}
+	var changes []Transition
+	for _, r := range rules {
+		var found []finding
+		if r.Enabled {
+			found = r.Condition.find(records, now)
+		}
+		changes = append(changes, judge(r, found, have[r.ID], now, uuid.NewString)...)
+	}
+	if len(changes) > 0 {
+		if err := e.Store.Apply(ctx, changes); err != nil {
+			return fmt.Errorf("record alerts: %w", err)
+		}
+		e.tell(ctx, changes)
+	}
+	return e.Store.Forget(ctx, now.Add(-kept), now)
+}
+
+func (e *Engine) tell(ctx context.Context, changes []Transition) {
+	for _, t := range changes {
+		if e.Notice != nil && len(t.Send) > 0 {
+			e.Notice(ctx, t.Send[0].Notice)
+		}
+	}
+}
+
+const (
+	lease    = time.Minute
+	maxClaim = 32
+)
+
+// Deliver sends what is due, once.
+func (e *Engine) Deliver(ctx context.Context) error {
+	for {
+		due, err := e.Store.Claim(ctx, e.Now(), lease, maxClaim)
+		if err != nil {
+			return fmt.Errorf("read notices: %w", err)
+		}
+		var failed []error
+		for _, d := range due {
+			failed = append(failed, e.deliver(ctx, d))
+		}
+		if err := errors.Join(failed...); err != nil || len(due) < maxClaim {
+			return err
+		}
+	}
+}
+
+func (e *Engine) deliver(ctx context.Context, d Delivery) error {
+	r, err := e.Store.Rule(ctx, d.RuleID)
+	if fault.Is(err, fault.NotFound) || err == nil && d.Channel >= len(r.Channels) {
+		return e.Store.Delivered(ctx, d.ID) // nobody is to be told any more
+	}
+	if err != nil {
+		return err
+	}
+	err = e.Send.Send(ctx, r.Channels[d.Channel], d)
+	if err == nil {
+		return e.Store.Delivered(ctx, d.ID)
+	}
+	d.Attempts++
+	d.Error = err.Error()
+	d.NextAt = e.Now().Add(min(time.Hour, 5*time.Second<<min(d.Attempts-1, 12)))
+	if !d.NextAt.Before(d.ExpireAt) {
+		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err)
+		return e.Store.Delivered(ctx, d.ID)
+	}
+	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err)
+	return e.Store.Postpone(ctx, d)
+}
+
+// Test sends a notice of a rule to all its channels now, and returns what went
+// wrong, by channel.
+func (e *Engine) Test(ctx context.Context, r Rule) []error {
+	now := e.Now()
+	a := Alert{
+		RuleID: r.ID, State: Firing, Summary: "this is a test", Since: now, FiredAt: now, NotifiedAt: now,
+		Subject: Subject{Ref: desktop.Ref{Kind: r.Condition.Kind, Name: "test"}},
+	}
+	out := make([]error, len(r.Channels))
+	for i, d := range r.deliveries(a, now, uuid.NewString) {
+		out[i] = e.Send.Send(ctx, r.Channels[i], d)
+	}
+	return out
+}

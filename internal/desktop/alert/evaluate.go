@@ -1,0 +1,156 @@
+package alert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/meter"
+)
+
+// finding is a subject that meets a condition, and why in words.
+type finding struct {
+	subject Subject
+	summary string
+}
+
+// find returns what meets a condition among the records.
+func (n Condition) find(records []desktop.Record, now time.Time) []finding {
+	var found []finding
+	for _, r := range records {
+		ref := r.Ref()
+		if n.Kind != "" && ref.Kind != n.Kind || n.Component != "" && ref.ID != n.Component {
+			continue
+		}
+		raise := func(part, format string, args ...any) {
+			found = append(found, finding{Subject{ref, part}, fmt.Sprintf(format, args...)})
+		}
+		switch n.Type {
+		case CertificateEnds:
+			n.findCertificates(r, now, raise)
+		case StatusIs:
+			n.findStatuses(r, raise)
+		case CountIs:
+			n.findCounts(r, raise)
+		}
+	}
+	return found
+}
+
+type raiser func(part, format string, args ...any)
+
+func (n Condition) findCertificates(r desktop.Record, now time.Time, raise raiser) {
+	for _, p := range r.Certificates() {
+		ends := p.Certificate.ValidTo.Time()
+		left := ends.Sub(now)
+		switch {
+		case left <= 0:
+			raise(p.Part, "the certificate ended on %s", ends.Format(time.DateOnly))
+		case left <= time.Duration(n.Days)*24*time.Hour:
+			raise(p.Part, "the certificate ends on %s, in %d days", ends.Format(time.DateOnly), int(left.Hours()/24))
+		}
+	}
+}
+
+func (n Condition) findStatuses(r desktop.Record, raise raiser) {
+	for _, s := range r.Statuses() {
+		if !slices.ContainsFunc(n.Statuses, func(want string) bool { return strings.EqualFold(want, s.Status) }) {
+			continue
+		}
+		why := ""
+		if reasons := r.Fresh().Reasons; len(reasons) > 0 {
+			why = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
+		}
+		raise(s.Part, "the status is %s%s", s.Status, why)
+	}
+}
+
+func (n Condition) findCounts(r desktop.Record, raise raiser) {
+	for _, m := range meter.Of(r) {
+		if m.Name != n.Measure {
+			continue
+		}
+		switch {
+		case n.Operator == Above && m.Value > n.Value:
+			raise(m.Part, "%s is %d, above %d", m.Name, m.Value, n.Value)
+		case n.Operator == Below && m.Value < n.Value:
+			raise(m.Part, "%s is %d, below %d", m.Name, m.Value, n.Value)
+		}
+	}
+}
+
+// judge compares what a rule finds now with the alerts it has, and returns the
+// changes. It is pure but for the ids of deliveries, which newID makes.
+func judge(r Rule, found []finding, have []Alert, now time.Time, newID func() string) []Transition {
+	open := map[string]Alert{}
+	for _, a := range have {
+		if a.State != Resolved {
+			open[a.Key()] = a
+		}
+	}
+	var out []Transition
+	for _, f := range found {
+		a := Alert{RuleID: r.ID, Subject: f.subject, State: Pending, Since: now}
+		was := State("")
+		if old, ok := open[a.Key()]; ok {
+			a, was = old, old.State
+			delete(open, a.Key())
+		}
+		a.Summary = f.summary
+		if t, changed := r.advance(a, was, now, newID); changed {
+			out = append(out, t)
+		}
+	}
+	for _, a := range open {
+		out = append(out, r.end(a, now, newID))
+	}
+	slices.SortFunc(out, func(a, b Transition) int { return strings.Compare(a.Alert.Key(), b.Alert.Key()) })
+	return out
+}
+
+// advance moves an alert whose condition holds.
+func (r Rule) advance(a Alert, was State, now time.Time, newID func() string) (Transition, bool) {
+	t := Transition{Was: was, Alert: a}
+	switch {
+	case was != Firing && now.Sub(a.Since) >= r.For:
+		t.Alert.State, t.Alert.FiredAt, t.Alert.NotifiedAt = Firing, now, now
+		t.Send = r.deliveries(t.Alert, now, newID)
+		return t, true
+	case was == "":
+		return t, true
+	case was == Firing && r.Repeat > 0 && now.Sub(a.NotifiedAt) >= r.Repeat:
+		t.Alert.NotifiedAt = now
+		t.Send = r.deliveries(t.Alert, now, newID)
+		return t, true
+	}
+	return t, false
+}
+
+// end moves an alert whose condition holds no more. One that nobody was told of
+// is forgotten.
+func (r Rule) end(a Alert, now time.Time, newID func() string) Transition {
+	t := Transition{Was: a.State, Alert: a}
+	if a.State == Pending {
+		t.Gone = true
+		return t
+	}
+	t.Alert.State, t.Alert.ResolvedAt = Resolved, now
+	t.Send = r.deliveries(t.Alert, now, newID)
+	return t
+}
+
+// expiry is how long a notice is worth sending.
+const expiry = 24 * time.Hour
+
+func (r Rule) deliveries(a Alert, now time.Time, newID func() string) []Delivery {
+	out := make([]Delivery, len(r.Channels))
+	for i := range r.Channels {
+		out[i] = Delivery{
+			ID: newID(), RuleID: r.ID, Channel: i, NextAt: now, ExpireAt: now.Add(expiry),
+			Notice: Notice{RuleID: r.ID, RuleName: r.Name, Alert: a, At: now},
+		}
+	}
+	return out
+}

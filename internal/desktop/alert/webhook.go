@@ -1,0 +1,151 @@
+package alert
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+
+	"vigil/internal/desktop"
+)
+
+// WebhookOptions say how notices are posted.
+type WebhookOptions struct {
+	AllowPlain    bool           // also post over http
+	AllowLoopback bool           // also post to this machine
+	Deny          []netip.Prefix // networks that are never posted to, beside those that never are
+	TLS           *tls.Config    // roots of the receivers; the machine's own when nil
+	Now           func() time.Time
+}
+
+// webhooks posts notices. An administrator chooses the address, and the server
+// reaches more than an administrator may: addresses of this machine, of the
+// link (where clouds keep their credentials) and of no host at all are refused,
+// by the address that a name resolves to when it is dialled, so that a name
+// cannot change its mind after the check.
+type webhooks struct {
+	WebhookOptions
+	client *http.Client
+}
+
+func newWebhooks(o WebhookOptions) *webhooks {
+	w := &webhooks{WebhookOptions: o}
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: w.control}
+	w.client = &http.Client{
+		Timeout: 10 * time.Second,
+		Transport: &http.Transport{
+			DialContext:         dialer.DialContext,
+			TLSClientConfig:     o.TLS,
+			TLSHandshakeTimeout: 5 * time.Second,
+			DisableKeepAlives:   true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
+	}
+	return w
+}
+
+// control is asked with the address that is about to be dialled.
+func (w *webhooks) control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := at.Addr().Unmap()
+	switch {
+	case ip.IsLoopback() && w.AllowLoopback:
+		return nil
+	case ip.IsLoopback(), ip.IsUnspecified(), ip.IsMulticast(), ip.IsLinkLocalUnicast(), !ip.IsValid():
+		return fmt.Errorf("notices are not posted to %s", ip)
+	}
+	for _, p := range w.Deny {
+		if p.Contains(ip) {
+			return fmt.Errorf("notices are not posted to %s", ip)
+		}
+	}
+	return nil
+}
+
+// payload is what is posted.
+type payload struct {
+	ID        string         `json:"id"`   // of the delivery: the same when it is tried again
+	Type      string         `json:"type"` // alert.firing, alert.resolved
+	Timestamp desktop.Millis `json:"timestamp"`
+	Rule      payloadRule    `json:"rule"`
+	Component desktop.Ref    `json:"component"`
+	Part      string         `json:"part,omitempty"`
+	Summary   string         `json:"summary"`
+	Since     desktop.Millis `json:"since"`
+	Resolved  desktop.Millis `json:"resolved_at,omitempty"`
+}
+
+type payloadRule struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+func payloadOf(d Delivery) payload {
+	a := d.Notice.Alert
+	p := payload{
+		ID: d.ID, Type: "alert.firing", Timestamp: desktop.MillisOf(d.Notice.At),
+		Rule:      payloadRule{d.Notice.RuleID, d.Notice.RuleName},
+		Component: a.Subject.Ref, Part: a.Subject.Part, Summary: a.Summary,
+		Since: desktop.MillisOf(a.Since), Resolved: desktop.MillisOf(a.ResolvedAt),
+	}
+	if a.State == Resolved {
+		p.Type = "alert.resolved"
+	}
+	return p
+}
+
+// send posts one notice. Any answer of the 200s means that it was taken.
+func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
+	body, err := json.Marshal(payloadOf(d))
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, ch.URL, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("post notice: %w", err)
+	}
+	if request.URL.Scheme != "https" && !w.AllowPlain {
+		return errors.New("post notice: the address is not https")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "vigil-alert/1")
+	request.Header.Set("X-Vigil-Delivery", d.ID)
+	if !ch.Secret.IsZero() {
+		request.Header.Set("X-Vigil-Signature", sign([]byte(ch.Secret.Reveal()), w.Now(), body))
+	}
+	response, err := w.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("post notice: %w", err)
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // a polite end; the answer is of no interest
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("post notice: the receiver answered %d", response.StatusCode)
+	}
+	return nil
+}
+
+// sign makes the signature header: the time in seconds, and the HMAC-SHA256 of
+// the time, a dot and the body, so that a receiver can refuse old messages.
+func sign(secret []byte, at time.Time, body []byte) string {
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, secret)
+	_, _ = io.WriteString(mac, stamp+".") // a hash does not fail
+	_, _ = mac.Write(body)
+	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/desktop/alert"
+	"vigil/internal/sqldb"
+)
+
+// Apply implements [alert.Store].
+func (s *Store) Apply(ctx context.Context, changes []alert.Transition) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		// One process at a time: what it found is compared with what is there.
+		if err := tx.Lock("desktop_alert"); err != nil {
+			return err
+		}
+		for _, t := range changes {
+			if err := apply(tx, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func apply(tx *sqldb.Tx, t alert.Transition) error {
+	a := t.Alert
+	was, err := sqldb.QueryOne(tx, scanAlert, `
+		SELECT `+alertColumns+`
+		FROM desktop_alert
+		WHERE rule_id = $1
+		  AND subject = $2`, a.RuleID, a.Key())
+	if err != nil && !sqldb.Missing(err) {
+		return err
+	}
+	before := was.State
+	if before == alert.Resolved {
+		before = "" // one that is over gives way to a new one
+	}
+	moved := t.Was == alert.Firing && a.State == alert.Firing && !was.NotifiedAt.Before(a.NotifiedAt)
+	if before != t.Was || moved {
+		return nil
+	}
+	known, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM desktop_alert_rule WHERE id = $1`, a.RuleID)
+	if err != nil || known == 0 {
+		return err
+	}
+	if t.Gone {
+		_, err := tx.Exec(`DELETE FROM desktop_alert WHERE rule_id = $1 AND subject = $2`, a.RuleID, a.Key())
+		return err
+	}
+	if err := putAlert(tx, a); err != nil {
+		return err
+	}
+	for _, d := range t.Send {
+		if err := putDelivery(tx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func putAlert(tx *sqldb.Tx, a alert.Alert) error {
+	_, err := tx.Exec(`
+		INSERT INTO desktop_alert (`+alertColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (rule_id, subject) DO UPDATE
+		SET name = excluded.name, state = excluded.state, summary = excluded.summary, since = excluded.since,
+			fired_at = excluded.fired_at, notified_at = excluded.notified_at, resolved_at = excluded.resolved_at`,
+		a.RuleID, a.Key(), a.Subject.Ref.Kind, a.Subject.Ref.ID, a.Subject.Ref.Name, a.Subject.Part, a.State, a.Summary,
+		millis(a.Since), millis(a.FiredAt), millis(a.NotifiedAt), millis(a.ResolvedAt))
+	return err
+}
+
+const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire_at, last_error`
+
+func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
+	_, err := tx.Exec(`
+		INSERT INTO desktop_delivery (`+deliveryColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		d.ID, d.RuleID, d.Channel, toJSON(d.Notice), d.Attempts, millis(d.NextAt), millis(d.ExpireAt), d.Error)
+	return err
+}
+
+func scanDelivery(r sqldb.Row) (d alert.Delivery, err error) {
+	var notice string
+	err = r.Scan(&d.ID, &d.RuleID, &d.Channel, &notice, &d.Attempts, moment{&d.NextAt}, moment{&d.ExpireAt}, &d.Error)
+	if err == nil {
+		err = fromJSON(notice, &d.Notice)
+	}
+	return d, err
+}
+
+// Claim implements [alert.Store].
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) (due []alert.Delivery, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		due, err = sqldb.Query(tx, scanDelivery, `
+			SELECT `+deliveryColumns+`
+			FROM desktop_delivery
+			WHERE next_at <= $1
+			ORDER BY next_at, id
+			LIMIT $2`+tx.ForUpdate(), millis(now), limit)
+		if err != nil {
+			return err
+		}
+		for _, d := range due {
+			if _, err := tx.Exec(`UPDATE desktop_delivery SET next_at = $2 WHERE id = $1`, d.ID, millis(now.Add(lease))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return due, err
+}
+
+// Delivered implements [alert.Store].
+func (s *Store) Delivered(ctx context.Context, id string) error {
+	_, err := s.exec(ctx, `DELETE FROM desktop_delivery WHERE id = $1`, id)
+	return err
+}
+
+// Postpone implements [alert.Store].
+func (s *Store) Postpone(ctx context.Context, d alert.Delivery) error {
+	_, err := s.exec(ctx, `
+		UPDATE desktop_delivery
+		SET attempts = $2, next_at = $3, last_error = $4
+		WHERE id = $1`, d.ID, d.Attempts, millis(d.NextAt), d.Error)
+	return err
+}
+
+// Forget implements [alert.Store].
+func (s *Store) Forget(ctx context.Context, before, now time.Time) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec(`DELETE FROM desktop_alert WHERE resolved_at > 0 AND resolved_at < $1`, millis(before)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`DELETE FROM desktop_delivery WHERE expire_at < $1`, millis(now))
+		return err
+	})
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/desktop/session"
+	"vigil/internal/fault"
+	"vigil/internal/sqldb"
+)
+
+// AddSession implements [session.Store].
+func (s *Store) AddSession(ctx context.Context, v session.Session) error {
+	_, err := s.exec(ctx, `
+		INSERT INTO desktop_session (id, domain_id, domain, username, user_sid, source, created_at, expires_at, ended_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		v.ID, v.User.DomainID, v.User.Domain, v.User.Name, v.User.SID, v.Source,
+		millis(v.CreatedAt), millis(v.ExpiresAt), millis(v.EndedAt))
+	return err
+}
+
+// Session implements [session.Store].
+func (s *Store) Session(ctx context.Context, id string) (session.Session, error) {
+	return one(ctx, s, "session", func(r sqldb.Row) (v session.Session, err error) {
+		err = r.Scan(&v.ID, &v.User.DomainID, &v.User.Domain, &v.User.Name, &v.User.SID, &v.Source,
+			moment{&v.CreatedAt}, moment{&v.ExpiresAt}, moment{&v.EndedAt})
+		return v, err
+	}, `
+		SELECT id, domain_id, domain, username, user_sid, source, created_at, expires_at, ended_at
+		FROM desktop_session
+		WHERE id = $1`, id)
+}
+
+// EndSession implements [session.Store].
+func (s *Store) EndSession(ctx context.Context, id string, at time.Time) error {
+	n, err := s.exec(ctx, `
+		UPDATE desktop_session
+		SET ended_at = $2
+		WHERE id = $1
+		  AND ended_at = 0`, id, millis(at))
+	return changed(n, err, "session")
+}
+
+// ForgetSessions implements [session.Store].
+func (s *Store) ForgetSessions(ctx context.Context, before time.Time) error {
+	_, err := s.exec(ctx, `
+		DELETE FROM desktop_session
+		WHERE expires_at < $1
+		   OR (ended_at > 0 AND ended_at < $1)`, millis(before))
+	return err
+}
+
+func scanFailures(r sqldb.Row) (f session.Failures, err error) {
+	err = r.Scan(&f.Count, moment{&f.Last})
+	return f, err
+}
+
+// Failures implements [session.Store].
+func (s *Store) Failures(ctx context.Context, subject string) (session.Failures, error) {
+	f, err := one(ctx, s, "failure", scanFailures, `
+		SELECT failed, last_at
+		FROM desktop_login_failure
+		WHERE subject = $1`, subject)
+	if fault.Is(err, fault.NotFound) {
+		return session.Failures{}, nil
+	}
+	return f, err
+}
+
+// AddFailure implements [session.Store].
+func (s *Store) AddFailure(ctx context.Context, subject string, at time.Time, window time.Duration) (f session.Failures, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		f, err = sqldb.QueryOne(tx, scanFailures, `
+			INSERT INTO desktop_login_failure (subject, failed, last_at)
+			VALUES ($1, 1, $2)
+			ON CONFLICT (subject) DO UPDATE
+			SET failed = CASE WHEN desktop_login_failure.last_at <= $3 THEN 1 ELSE desktop_login_failure.failed + 1 END,
+				last_at = excluded.last_at
+			RETURNING failed, last_at`, subject, millis(at), millis(at.Add(-window)))
+		return err
+	})
+	return f, err
+}
+
+// ClearFailures implements [session.Store].
+func (s *Store) ClearFailures(ctx context.Context, subject string) error {
+	_, err := s.exec(ctx, `DELETE FROM desktop_login_failure WHERE subject = $1`, subject)
+	return err
+}
+
+// ForgetFailures implements [session.Store].
+func (s *Store) ForgetFailures(ctx context.Context, before time.Time) error {
+	_, err := s.exec(ctx, `DELETE FROM desktop_login_failure WHERE last_at < $1`, millis(before))
+	return err
+}
+
+const keyColumns = `id, name, hash, hint, created_by, created_at, expires_at, last_used_at`
+
+func scanKey(r sqldb.Row) (k session.Key, err error) {
+	err = r.Scan(&k.ID, &k.Name, &k.Hash, &k.Hint, &k.CreatedBy,
+		moment{&k.CreatedAt}, moment{&k.ExpiresAt}, moment{&k.LastUsedAt})
+	return k, err
+}
+
+// AddKey implements [session.Store].
+func (s *Store) AddKey(ctx context.Context, k session.Key) error {
+	_, err := s.exec(ctx, `
+		INSERT INTO desktop_key (`+keyColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		k.ID, k.Name, k.Hash, k.Hint, k.CreatedBy, millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.LastUsedAt))
+	return err
+}
+
+// Keys implements [session.Store].
+func (s *Store) Keys(ctx context.Context) ([]session.Key, error) {
+	return list(ctx, s, scanKey, `
+		SELECT `+keyColumns+`
+		FROM desktop_key
+		ORDER BY created_at DESC, id`)
+}
+
+// KeyByHash implements [session.Store].
+func (s *Store) KeyByHash(ctx context.Context, hash []byte) (session.Key, error) {
+	return one(ctx, s, "key", scanKey, `
+		SELECT `+keyColumns+`
+		FROM desktop_key
+		WHERE hash = $1`, hash)
+}
+
+// UseKey implements [session.Store].
+func (s *Store) UseKey(ctx context.Context, id string, at time.Time) error {
+	n, err := s.exec(ctx, `UPDATE desktop_key SET last_used_at = $2 WHERE id = $1`, id, millis(at))
+	return changed(n, err, "key")
+}
+
+// DeleteKey implements [session.Store].
+func (s *Store) DeleteKey(ctx context.Context, id string) error {
+	n, err := s.exec(ctx, `DELETE FROM desktop_key WHERE id = $1`, id)
+	return changed(n, err, "key")
+}

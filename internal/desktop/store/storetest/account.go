@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+	"vigil/internal/fault"
+)
+
+func account(id, sid, name string) desktop.InstantCloneAccount {
+	return desktop.InstantCloneAccount{ID: desktop.ID(id), DomainSID: sid, Username: name, CreatedAt: now, UpdatedAt: now}
+}
+
+func accountsAreUnique(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddAccount(ctx, account("a", "S-1-1", "Clone"), []byte("x")))
+	wantKind(t, s.AddAccount(ctx, account("b", "S-1-1", "cLONE"), []byte("x")), fault.Conflict)
+	must(t, s.AddAccount(ctx, account("u", "S-1-1", "ÄPFEL"), []byte("x")))
+	wantKind(t, s.AddAccount(ctx, account("v", "S-1-1", "äpfel"), []byte("x")), fault.Conflict)
+	must(t, s.AddAccount(ctx, account("c", "S-1-2", "clone"), []byte("x")))
+	all, err := s.Accounts(ctx)
+	must(t, err)
+	want := []desktop.InstantCloneAccount{account("a", "S-1-1", "Clone"), account("c", "S-1-2", "clone"), account("u", "S-1-1", "ÄPFEL")}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func accountsKeepPasswords(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddAccount(ctx, account("a", "S-1-1", "clone"), []byte{0, 1, 2}))
+	sealed, err := s.SealedPassword(ctx, "a")
+	must(t, err)
+	if diff := cmp.Diff([]byte{0, 1, 2}, sealed); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.ChangePassword(ctx, "a", []byte("new"), at(time.Hour)))
+	got, err := s.Account(ctx, "a")
+	must(t, err)
+	want := account("a", "S-1-1", "clone")
+	want.UpdatedAt = at(time.Hour)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.RemoveAccount(ctx, "a"))
+	for _, err := range []error{
+		s.RemoveAccount(ctx, "a"),
+		s.ChangePassword(ctx, "a", nil, now),
+		second(s.Account(ctx, "a")),
+		second(s.SealedPassword(ctx, "a")),
+	} {
+		wantKind(t, err, fault.NotFound)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func change(offset time.Duration, kind desktop.Kind, id, to string) desktop.Change {
+	return desktop.Change{
+		At: at(offset), Ref: desktop.Ref{Kind: kind, ID: desktop.ID(id), Name: "name of " + id},
+		Part: "part", From: "OK", To: to, Reasons: []string{"because"},
+	}
+}
+
+func changesInPages(t *testing.T, s Store) {
+	ctx := t.Context()
+	var want []desktop.Change
+	for i := range 5 {
+		c := change(time.Duration(i)*time.Minute, desktop.KindGateway, "g", string(rune('A'+i)))
+		want = append([]desktop.Change{c}, want...)
+		must(t, s.AppendChanges(ctx, []desktop.Change{c}))
+	}
+	must(t, s.AppendChanges(ctx, nil))
+	var got []desktop.Change
+	f := desktop.ChangeFilter{Limit: 2}
+	for pages := 1; ; pages++ {
+		page, next, err := s.Changes(ctx, f)
+		must(t, err)
+		got = append(got, page...)
+		if next == "" {
+			if pages != 3 {
+				t.Errorf("%d pages", pages)
+			}
+			break
+		}
+		f.After = next
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func changesFiltered(t *testing.T, s Store) {
+	ctx := t.Context()
+	all := []desktop.Change{
+		change(0, desktop.KindGateway, "g1", "STALE"),
+		change(time.Minute, desktop.KindGateway, "g2", "STALE"),
+		change(2*time.Minute, desktop.KindFarm, "f1", "ERROR"),
+	}
+	must(t, s.AppendChanges(ctx, all))
+	for _, tt := range []struct {
+		name   string
+		filter desktop.ChangeFilter
+		want   []int
+	}{
+		{"all", desktop.ChangeFilter{}, []int{2, 1, 0}},
+		{"kind", desktop.ChangeFilter{Kind: desktop.KindGateway}, []int{1, 0}},
+		{"component", desktop.ChangeFilter{Kind: desktop.KindGateway, ID: "g1"}, []int{0}},
+		{"since", desktop.ChangeFilter{Since: at(time.Minute)}, []int{2, 1}},
+		{"until", desktop.ChangeFilter{Until: at(time.Minute)}, []int{0}},
+	} {
+		got, _, err := s.Changes(ctx, tt.filter)
+		must(t, err)
+		want := []desktop.Change{}
+		for _, i := range tt.want {
+			want = append(want, all[i])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+	must(t, s.ForgetChanges(ctx, at(2*time.Minute)))
+	left, _, err := s.Changes(ctx, desktop.ChangeFilter{})
+	must(t, err)
+	if diff := cmp.Diff(all[2:], left); diff != "" {
+		t.Error(diff)
+	}
+}

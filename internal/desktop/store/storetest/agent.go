@@ -1,0 +1,179 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/fault"
+)
+
+var gateway = heartbeat.Agent{Kind: desktop.KindGateway, ID: "g1"}
+
+func certificate(serial string, a heartbeat.Agent) heartbeat.Certificate {
+	return heartbeat.Certificate{Serial: serial, Agent: a, NotBefore: now, NotAfter: at(30 * 24 * time.Hour)}
+}
+
+func firstAuthority(t *testing.T, s Store) {
+	ctx := t.Context()
+	wantKind(t, second(s.Authority(ctx)), fault.NotFound)
+	first := heartbeat.Keys{Certificate: []byte("certificate"), Key: []byte("key")}
+	kept, err := s.KeepAuthority(ctx, first)
+	must(t, err)
+	if diff := cmp.Diff(first, kept); diff != "" {
+		t.Error(diff)
+	}
+	kept, err = s.KeepAuthority(ctx, heartbeat.Keys{Certificate: []byte("other"), Key: []byte("other")})
+	must(t, err)
+	if diff := cmp.Diff(first, kept); diff != "" {
+		t.Errorf("a second authority: %s", diff)
+	}
+}
+
+func redeemOnce(t *testing.T, s Store) {
+	ctx := t.Context()
+	token := heartbeat.Token{ID: "t1", Hash: []byte("h"), Agent: gateway, CreatedBy: "alice", CreatedAt: now, ExpiresAt: at(time.Hour)}
+	must(t, s.AddToken(ctx, token))
+	got, err := s.TokenByHash(ctx, []byte("h"))
+	must(t, err)
+	if diff := cmp.Diff(token, got); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.AddCertificate(ctx, certificate("old", gateway)))
+	verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("old", 1000)})
+	must(t, err)
+	if verdicts[0] != heartbeat.Accepted {
+		t.Error("the first beat is not accepted")
+	}
+	won := 0
+	for _, err := range together(8, func(i int) error {
+		return s.Redeem(ctx, "t1", at(time.Minute), certificate(fmt.Sprint("new", i), gateway))
+	}) {
+		if err == nil {
+			won++
+		} else {
+			wantKind(t, err, fault.Conflict)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of 8 redeemed one token", won)
+	}
+	verdicts, err = s.Record(ctx, []heartbeat.Beat{beat("old", 2000)})
+	must(t, err)
+	if verdicts[0] != heartbeat.Revoked {
+		t.Error("the certificate of before the enrolment still counts")
+	}
+	wantKind(t, second(s.LastBeat(ctx, gateway)), fault.NotFound)
+	all, err := s.Tokens(ctx)
+	must(t, err)
+	token.UsedAt = at(time.Minute)
+	if diff := cmp.Diff([]heartbeat.Token{token}, all); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.DeleteToken(ctx, "t1"))
+	wantKind(t, s.DeleteToken(ctx, "t1"), fault.NotFound)
+	wantKind(t, second(s.TokenByHash(ctx, []byte("h"))), fault.NotFound)
+}
+
+func beat(serial string, sequence int64) heartbeat.Beat {
+	return heartbeat.Beat{
+		Agent: gateway, Serial: serial, Sequence: sequence, At: at(time.Duration(sequence) * time.Millisecond),
+		Payload: fmt.Appendf(nil, `{"version":"%d"}`, sequence),
+	}
+}
+
+func beatsGrow(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
+	must(t, s.AddCertificate(ctx, certificate("c2", gateway)))
+	for _, tt := range []struct {
+		serial   string
+		sequence int64
+		want     heartbeat.Verdict
+	}{
+		{"c1", 10, heartbeat.Accepted},
+		{"c1", 10, heartbeat.Replayed},
+		{"c1", 9, heartbeat.Replayed},
+		{"c2", 10, heartbeat.Replayed},
+		{"c2", 11, heartbeat.Accepted},
+	} {
+		verdicts, err := s.Record(ctx, []heartbeat.Beat{beat(tt.serial, tt.sequence)})
+		must(t, err)
+		if verdicts[0] != tt.want {
+			t.Errorf("%s %d: %d, want %d", tt.serial, tt.sequence, verdicts[0], tt.want)
+		}
+	}
+	last, err := s.LastBeat(ctx, gateway)
+	must(t, err)
+	all, err := s.Beats(ctx)
+	must(t, err)
+	if diff := cmp.Diff([]heartbeat.Beat{beat("c2", 11)}, all); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(beat("c2", 11), last); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func beatsRevoked(t *testing.T, s Store) {
+	ctx := t.Context()
+	other := heartbeat.Agent{Kind: desktop.KindRDSServer, ID: "g1"}
+	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
+	must(t, s.AddCertificate(ctx, certificate("c2", other)))
+	verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("unknown", 1), beat("c2", 1), beat("c1", 1)})
+	must(t, err)
+	// A certificate of another agent is good, but not for this one.
+	if verdicts[0] != heartbeat.Revoked || verdicts[1] == heartbeat.Accepted || verdicts[2] != heartbeat.Accepted {
+		t.Errorf("verdicts %v", verdicts)
+	}
+	n, err := s.Revoke(ctx, gateway, at(time.Minute))
+	must(t, err)
+	again, err := s.Revoke(ctx, gateway, at(time.Minute))
+	must(t, err)
+	if n != 1 || again != 0 {
+		t.Errorf("%d revoked, then %d", n, again)
+	}
+	verdicts, err = s.Record(ctx, []heartbeat.Beat{beat("c1", 2)})
+	must(t, err)
+	if verdicts[0] != heartbeat.Revoked {
+		t.Errorf("a beat after the revocation: %d", verdicts[0])
+	}
+	revoked := certificate("c1", gateway)
+	revoked.RevokedAt = at(time.Minute)
+	all, err := s.Certificates(ctx, now)
+	must(t, err)
+	if diff := cmp.Diff([]heartbeat.Certificate{revoked, certificate("c2", other)}, all); diff != "" {
+		t.Error(diff)
+	}
+	got, err := s.Certificate(ctx, "c1")
+	must(t, err)
+	if diff := cmp.Diff(revoked, got); diff != "" {
+		t.Error(diff)
+	}
+	wantKind(t, second(s.Certificate(ctx, "unknown")), fault.NotFound)
+}
+
+func beatOnce(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
+	accepted := 0
+	for _, v := range together(8, func(int) heartbeat.Verdict {
+		verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("c1", 5)})
+		if err != nil {
+			t.Error(err)
+			return heartbeat.Revoked
+		}
+		return verdicts[0]
+	}) {
+		if v == heartbeat.Accepted {
+			accepted++
+		}
+	}
+	if accepted != 1 {
+		t.Errorf("one beat sent 8 times was accepted %d times", accepted)
+	}
+}

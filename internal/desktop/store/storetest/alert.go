@@ -1,0 +1,168 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+func rule(id string) alert.Rule {
+	return alert.Rule{
+		ID: id, Name: "rule " + id, Enabled: true,
+		Condition: alert.Condition{Type: alert.StatusIs, Kind: desktop.KindGateway, Statuses: []string{"STALE"}},
+		For:       time.Minute, Repeat: time.Hour,
+		Channels: []alert.Channel{
+			{Type: alert.Webhook, URL: "https://hooks.example/x", Secret: secret.NewText("hush")},
+			{Type: alert.Mail, To: []string{"ops@corp.example"}},
+		},
+		Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// equalTexts compares secrets, which do not show themselves.
+var equalTexts = cmp.Comparer(func(a, b secret.Text) bool { return a.Equal(b) })
+
+func rulesKeepSecrets(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("b")))
+	must(t, s.AddRule(ctx, rule("a")))
+	all, err := s.Rules(ctx)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Rule{rule("a"), rule("b")}, all, equalTexts); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.DeleteRule(ctx, "a"))
+	wantKind(t, s.DeleteRule(ctx, "a"), fault.NotFound)
+	wantKind(t, second(s.Rule(ctx, "a")), fault.NotFound)
+}
+
+func rulesByVersion(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	next := rule("a")
+	next.Name, next.Enabled, next.Version, next.Channels = "renamed", false, 2, next.Channels[1:]
+	must(t, s.ReplaceRule(ctx, next, 1))
+	wantKind(t, s.ReplaceRule(ctx, next, 1), fault.Stale)
+	wantKind(t, s.ReplaceRule(ctx, rule("none"), 1), fault.NotFound)
+	got, err := s.Rule(ctx, "a")
+	must(t, err)
+	if diff := cmp.Diff(next, got, equalTexts); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func firing(ruleID string) alert.Alert {
+	return alert.Alert{
+		RuleID: ruleID, State: alert.Firing, Summary: "the status is STALE",
+		Subject: alert.Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}, Part: "p"},
+		Since:   now, FiredAt: at(time.Minute), NotifiedAt: at(time.Minute),
+	}
+}
+
+func delivery(id string, a alert.Alert, due time.Time) alert.Delivery {
+	return alert.Delivery{
+		ID: id, RuleID: a.RuleID, Channel: 1, NextAt: due, ExpireAt: due.Add(time.Hour),
+		Notice: alert.Notice{RuleID: a.RuleID, RuleName: "rule", Alert: a, At: due},
+	}
+}
+
+func alertsWithNotices(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	fired := firing("a")
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, at(time.Minute))}}}))
+	open, err := s.Alerts(ctx, at(time.Hour))
+	must(t, err)
+	if diff := cmp.Diff([]alert.Alert{fired}, open); diff != "" {
+		t.Error(diff)
+	}
+	ended := fired
+	ended.State, ended.ResolvedAt = alert.Resolved, at(2*time.Minute)
+	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, at(2*time.Minute))}}}))
+	if open, err = s.Alerts(ctx, at(2*time.Minute)); err != nil || len(open) != 0 {
+		t.Errorf("open after the end: %v, %v", open, err)
+	}
+	if recent, err := s.Alerts(ctx, at(time.Minute)); err != nil || len(recent) != 1 {
+		t.Errorf("recently ended: %v, %v", recent, err)
+	}
+	due, err := s.Claim(ctx, at(2*time.Minute), time.Minute, 10)
+	must(t, err)
+	want := []alert.Delivery{delivery("d1", fired, at(time.Minute)), delivery("d2", ended, at(2*time.Minute))}
+	if diff := cmp.Diff(want, due); diff != "" {
+		t.Error(diff)
+	}
+	// It begins anew after its end.
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired}}))
+	if open, err = s.Alerts(ctx, at(time.Hour)); err != nil || len(open) != 1 {
+		t.Errorf("open again: %v, %v", open, err)
+	}
+	must(t, s.DeleteRule(ctx, "a"))
+	if open, err = s.Alerts(ctx, now); err != nil || len(open) != 0 {
+		t.Errorf("open without its rule: %v, %v", open, err)
+	}
+}
+
+func alertsStale(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	fired := firing("a")
+	first := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, now)}}
+	twin := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d2", fired, now)}}
+	orphan := firing("none")
+	must(t, s.Apply(ctx, []alert.Transition{first, twin, {Alert: orphan}}))
+	pending := fired
+	pending.State = alert.Pending
+	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Pending, Alert: pending, Gone: true}}))
+	open, err := s.Alerts(ctx, now)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Alert{fired}, open); diff != "" {
+		t.Error(diff)
+	}
+	due, err := s.Claim(ctx, now, time.Minute, 10)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Delivery{delivery("d1", fired, now)}, due); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func deliveriesClaimed(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	fired := firing("a")
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+		delivery("d1", fired, now), delivery("d2", fired, now), delivery("d3", fired, at(time.Hour)),
+	}}}))
+	taken := 0
+	for _, n := range together(6, func(int) int {
+		due, err := s.Claim(ctx, now, time.Minute, 1)
+		if err != nil {
+			t.Error(err)
+		}
+		return len(due)
+	}) {
+		taken += n
+	}
+	if taken != 2 {
+		t.Errorf("two due deliveries were claimed %d times", taken)
+	}
+	must(t, s.Delivered(ctx, "d1"))
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 3, NextAt: at(30 * time.Second), Error: "refused"}))
+	due, err := s.Claim(ctx, at(30*time.Second), time.Minute, 10)
+	must(t, err)
+	want := delivery("d2", fired, at(30*time.Second))
+	want.Attempts, want.Error = 3, "refused"
+	want.ExpireAt, want.Notice.At = now.Add(time.Hour), now
+	if diff := cmp.Diff([]alert.Delivery{want}, due); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.Forget(ctx, now, at(24*time.Hour)))
+	if due, err = s.Claim(ctx, at(48*time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+		t.Errorf("expired: %v, %v", due, err)
+	}
+}

@@ -1,0 +1,101 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop/session"
+	"vigil/internal/fault"
+)
+
+func sessionsEndOnce(t *testing.T, s Store) {
+	ctx := t.Context()
+	v := session.Session{
+		ID: "s1", User: session.User{DomainID: "d", Domain: "CORP", Name: "alice", SID: "S-1-5"},
+		Source: "192.0.2.1", CreatedAt: now, ExpiresAt: at(8 * time.Hour),
+	}
+	must(t, s.AddSession(ctx, v))
+	got, err := s.Session(ctx, "s1")
+	must(t, err)
+	if diff := cmp.Diff(v, got); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.EndSession(ctx, "s1", at(time.Minute)))
+	wantKind(t, s.EndSession(ctx, "s1", at(time.Minute)), fault.NotFound)
+	got, err = s.Session(ctx, "s1")
+	must(t, err)
+	if !got.EndedAt.Equal(at(time.Minute)) || got.Live(at(2*time.Minute)) {
+		t.Errorf("an ended session is %+v", got)
+	}
+	must(t, s.ForgetSessions(ctx, at(time.Minute)))
+	must(t, second(s.Session(ctx, "s1")))
+	must(t, s.ForgetSessions(ctx, at(2*time.Minute)))
+	wantKind(t, second(s.Session(ctx, "s1")), fault.NotFound)
+}
+
+func failuresCount(t *testing.T, s Store) {
+	ctx := t.Context()
+	none, err := s.Failures(ctx, "bob")
+	must(t, err)
+	if diff := cmp.Diff(session.Failures{}, none); diff != "" {
+		t.Error(diff)
+	}
+	const window = 10 * time.Minute
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 1}, {time.Minute, 2}, {10 * time.Minute, 3}, {20 * time.Minute, 1}, {21 * time.Minute, 2}} {
+		f, err := s.AddFailure(ctx, "bob", at(tt.after), window)
+		must(t, err)
+		if diff := cmp.Diff(session.Failures{Count: tt.want, Last: at(tt.after)}, f); diff != "" {
+			t.Errorf("after %s: %s", tt.after, diff)
+		}
+	}
+	must(t, s.ForgetFailures(ctx, at(20*time.Minute)))
+	if f, err := s.Failures(ctx, "bob"); err != nil || f.Count != 2 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	must(t, s.ClearFailures(ctx, "bob"))
+	must(t, s.ClearFailures(ctx, "bob"))
+	if f, err := s.Failures(ctx, "bob"); err != nil || f.Count != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func failuresExact(t *testing.T, s Store) {
+	for _, err := range together(20, func(int) error {
+		_, err := s.AddFailure(t.Context(), "bob", now, time.Minute)
+		return err
+	}) {
+		must(t, err)
+	}
+	if f, err := s.Failures(t.Context(), "bob"); err != nil || f.Count != 20 {
+		t.Errorf("20 failures at once count as %d, %v", f.Count, err)
+	}
+}
+
+func keysByHash(t *testing.T, s Store) {
+	ctx := t.Context()
+	old := session.Key{ID: "k1", Name: "grafana", Hash: []byte{1}, Hint: "vigil_mon_AAAA", CreatedBy: "alice", CreatedAt: now}
+	fresh := session.Key{ID: "k2", Name: "nagios", Hash: []byte{2}, Hint: "vigil_mon_BBBB", CreatedAt: at(time.Hour), ExpiresAt: at(2 * time.Hour)}
+	must(t, s.AddKey(ctx, old))
+	must(t, s.AddKey(ctx, fresh))
+	must(t, s.UseKey(ctx, "k1", at(time.Minute)))
+	old.LastUsedAt = at(time.Minute)
+	all, err := s.Keys(ctx)
+	must(t, err)
+	if diff := cmp.Diff([]session.Key{fresh, old}, all); diff != "" {
+		t.Error(diff)
+	}
+	got, err := s.KeyByHash(ctx, []byte{2})
+	must(t, err)
+	if diff := cmp.Diff(fresh, got); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.DeleteKey(ctx, "k2"))
+	wantKind(t, s.DeleteKey(ctx, "k2"), fault.NotFound)
+	wantKind(t, s.UseKey(ctx, "k2", now), fault.NotFound)
+	wantKind(t, second(s.KeyByHash(ctx, []byte{2})), fault.NotFound)
+}

@@ -1,0 +1,89 @@
+// Package storetest holds the tests that every store of the desktop server must
+// pass. Each backend's own test file is one call to Run.
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/desktop/session"
+	"vigil/internal/fault"
+)
+
+// Store is all that the desktop server asks of its store.
+type Store interface {
+	desktop.AccountStore
+	desktop.HistoryStore
+	session.Store
+	heartbeat.Store
+	alert.Store
+}
+
+// Run runs every test with an empty store of its own.
+func Run(t *testing.T, open func(t *testing.T) Store) {
+	for name, test := range map[string]func(*testing.T, Store){
+		"AccountsAreUniqueByNameInTheirDomain":   accountsAreUnique,
+		"AccountsKeepTheirSealedPassword":        accountsKeepPasswords,
+		"ChangesComeNewestFirstInPages":          changesInPages,
+		"ChangesAreFilteredAndForgotten":         changesFiltered,
+		"SessionsEndOnce":                        sessionsEndOnce,
+		"FailuresCountWithinTheirWindow":         failuresCount,
+		"FailuresAreCountedExactlyByManyAtOnce":  failuresExact,
+		"KeysAreFoundByHash":                     keysByHash,
+		"TheFirstAuthorityIsKept":                firstAuthority,
+		"ATokenIsRedeemedOnceByManyAtOnce":       redeemOnce,
+		"BeatsAreTakenInGrowingOrder":            beatsGrow,
+		"BeatsOfRevokedCertificatesAreRefused":   beatsRevoked,
+		"ABeatIsTakenOnceByManyAtOnce":           beatOnce,
+		"RulesKeepTheirSecrets":                  rulesKeepSecrets,
+		"RulesAreReplacedByVersion":              rulesByVersion,
+		"AlertsAndTheirNoticesAreKeptTogether":   alertsWithNotices,
+		"AnAlertThatChangedMeanwhileIsLeftAlone": alertsStale,
+		"DeliveriesAreClaimedOnce":               deliveriesClaimed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+// now is a time as it is stored: in UTC, to the millisecond.
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func at(offset time.Duration) time.Time { return now.Add(offset) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantKind(t *testing.T, err error, kind fault.Kind) {
+	t.Helper()
+	if !fault.Is(err, kind) {
+		t.Errorf("error %v, want one of kind %d", err, kind)
+	}
+}
+
+// together calls f from many goroutines at once and returns what they got.
+func together[T any](n int, f func(i int) T) []T {
+	out := make([]T, n)
+	begin, done := make(chan struct{}), make(chan int)
+	for i := range n {
+		go func() {
+			<-begin
+			out[i] = f(i)
+			done <- i
+		}()
+	}
+	close(begin)
+	for range n {
+		<-done
+	}
+	return out
+}
