@@ -20,6 +20,7 @@ import (
 type Shown struct {
 	mu          sync.Mutex
 	certificate *desktop.Certificate
+	err         error
 }
 
 // Certificate returns what was shown last, or nil.
@@ -29,10 +30,18 @@ func (s *Shown) Certificate() *desktop.Certificate {
 	return s.certificate
 }
 
-func (s *Shown) set(c *desktop.Certificate) {
+// Err returns why the certificate was not accepted, for libraries that swallow
+// the cause of a failed handshake.
+func (s *Shown) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.certificate = c
+	return s.err
+}
+
+func (s *Shown) set(c *desktop.Certificate, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.certificate, s.err = c, err
 }
 
 // TLS returns a configuration that accepts what the trust says, for the given
@@ -54,7 +63,7 @@ func TLS(t desktop.Trust, host string, now func() time.Time, shown *Shown) (*tls
 				name = state.ServerName
 			}
 			c, err := judge(t, roots, name, now(), state.PeerCertificates)
-			shown.set(c)
+			shown.set(c, err)
 			return err
 		},
 	}, nil

@@ -1,0 +1,136 @@
+package directory
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/fault"
+)
+
+// Secrets opens references to secrets.
+type Secrets interface {
+	Secret(ctx context.Context, ref desktop.SecretRef) (string, error)
+}
+
+// Resolver finds the controllers of a domain in DNS; *net.Resolver is one.
+type Resolver interface {
+	LookupSRV(ctx context.Context, service, proto, name string) (string, []*SRV, error)
+}
+
+// Options says how to speak with directories.
+type Options struct {
+	Secrets  Secrets
+	Resolver Resolver         // net.DefaultResolver when nil
+	Now      func() time.Time // time.Now when nil
+
+	// Connections bounds how many connections to one domain are open at a time;
+	// 32 when 0.
+	Connections int
+}
+
+// Client speaks with the directories of all domains of the inventory. It is
+// safe for concurrent use.
+type Client struct {
+	options Options
+
+	mu             sync.RWMutex
+	domains        map[desktop.ID]*domain
+	administrators []desktop.AdministratorGroup
+}
+
+// domain is a domain with what we remember of its controllers.
+type domain struct {
+	spec  desktop.Domain
+	slots chan struct{} // one per connection that may be open
+
+	mu      sync.Mutex
+	failed  map[string]time.Time // controller -> when it last did not answer
+	netbios string               // learnt, for domains whose spec lacks it
+	groups  map[string]groupSID  // administrator groups by name
+	lockout *desktop.LockoutPolicy
+	refused refused
+}
+
+type groupSID struct {
+	sid string
+	at  time.Time
+}
+
+// New returns a client without domains.
+func New(o Options) *Client {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Resolver == nil {
+		o.Resolver = systemResolver{}
+	}
+	if o.Connections <= 0 {
+		o.Connections = 32
+	}
+	return &Client{options: o}
+}
+
+// Configure takes over the domains and administrator groups of an inventory.
+func (c *Client) Configure(inv desktop.Inventory) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := make(map[desktop.ID]*domain, len(inv.Domains))
+	for _, spec := range inv.Domains {
+		next[spec.ID] = &domain{
+			spec:   spec,
+			slots:  make(chan struct{}, c.options.Connections),
+			failed: make(map[string]time.Time),
+			groups: make(map[string]groupSID),
+		}
+		if old := c.domains[spec.ID]; old != nil {
+			old.mu.Lock()
+			next[spec.ID].netbios, next[spec.ID].lockout = old.netbios, old.lockout
+			if spec.BindUser == old.spec.BindUser {
+				next[spec.ID].refused = old.refused
+			}
+			old.mu.Unlock()
+		}
+	}
+	c.domains, c.administrators = next, inv.Administrators
+}
+
+// Find returns the domain with a DNS or NetBIOS name, in any case.
+func (c *Client) Find(name string) (desktop.Domain, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, d := range c.domains {
+		if name != "" && (strings.EqualFold(d.spec.DNSName, name) || strings.EqualFold(d.netbiosName(), name)) {
+			return d.spec, true
+		}
+	}
+	return desktop.Domain{}, false
+}
+
+// netbiosName returns the domain's NetBIOS name as far as it is known.
+func (d *domain) netbiosName() string {
+	if d.spec.NetBIOSName != "" {
+		return d.spec.NetBIOSName
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.netbios
+}
+
+func (d *domain) learn(r desktop.DomainReading) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.netbios, d.lockout = r.NetBIOSName, &r.Lockout
+}
+
+func (c *Client) domain(id desktop.ID) (*domain, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	d := c.domains[id]
+	if d == nil {
+		return nil, fault.New(fault.NotFound, "no such domain")
+	}
+	return d, nil
+}

@@ -1,0 +1,167 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/go-ldap/ldap/v3"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/reach"
+)
+
+// operationTimeout bounds one LDAP operation; the context bounds all.
+const operationTimeout = 5 * time.Second
+
+// maxEntries bounds the answer to a search.
+const maxEntries = 1000
+
+// conn is a connection to one controller, over verified TLS.
+type conn struct {
+	*ldap.Conn
+	controller string
+	stop       func() bool
+}
+
+// dial connects to a controller. The connection ends with the context, whatever
+// it is waiting for: the LDAP library knows no contexts.
+func dial(ctx context.Context, d desktop.Domain, controller string, now func() time.Time) (*conn, error) {
+	host, _, err := net.SplitHostPort(controller)
+	if err != nil {
+		return nil, fmt.Errorf("parse controller address: %w", err)
+	}
+	shown := new(reach.Shown)
+	config, err := reach.TLS(d.Trust, host, now, shown)
+	if err != nil {
+		return nil, err
+	}
+	outer := config
+	if d.StartTLS {
+		outer = nil
+	}
+	line, err := reach.Connect(ctx, controller, outer)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = line.Close() })
+	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop}
+	c.SetTimeout(operationTimeout)
+	c.Start()
+	if d.StartTLS {
+		if err := c.StartTLS(config); err != nil {
+			c.close()
+			if untrusted := shown.Err(); untrusted != nil {
+				return nil, untrusted
+			}
+			return nil, fmt.Errorf("start TLS: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func (c *conn) close() {
+	c.stop()
+	_ = c.Conn.Close()
+}
+
+// search returns entries. Referrals are left where they are.
+func (c *conn) search(base string, scope int, filter string, attributes ...string) ([]*ldap.Entry, error) {
+	res, err := c.Search(ldap.NewSearchRequest(base, scope, ldap.NeverDerefAliases, maxEntries,
+		int(operationTimeout/time.Second), false, filter, attributes, nil))
+	if err != nil {
+		return nil, err
+	}
+	return res.Entries, nil
+}
+
+// one returns the only entry of a search, nil when there is none or several.
+func (c *conn) one(base string, scope int, filter string, attributes ...string) (*ldap.Entry, error) {
+	entries, err := c.search(base, scope, filter, attributes...)
+	if err != nil || len(entries) != 1 {
+		return nil, err
+	}
+	return entries[0], nil
+}
+
+// root is what a controller's rootDSE tells.
+type root struct {
+	base   string // of the domain
+	config string // of the forest's configuration
+	host   string
+}
+
+func (c *conn) root() (root, error) {
+	e, err := c.one("", ldap.ScopeBaseObject, "(objectClass=*)", "defaultNamingContext", "configurationNamingContext", "dnsHostName")
+	if err != nil {
+		return root{}, fmt.Errorf("read rootDSE: %w", err)
+	}
+	if e == nil || e.GetAttributeValue("defaultNamingContext") == "" {
+		return root{}, &desktop.Failure{Cause: desktop.Broken, Reason: c.controller + " is no domain controller"}
+	}
+	return root{
+		base:   e.GetAttributeValue("defaultNamingContext"),
+		config: e.GetAttributeValue("configurationNamingContext"),
+		host:   e.GetAttributeValue("dnsHostName"),
+	}, nil
+}
+
+// final marks an error after which no other controller is tried: a password
+// may have been judged, and a second judgement would count twice.
+type final struct{ error }
+
+// Unwrap returns the error itself.
+func (f final) Unwrap() error { return f.error }
+
+// busy reports whether a controller says that it cannot do anything now.
+func busy(err error) bool {
+	return ldap.IsErrorAnyOf(err, ldap.LDAPResultBusy, ldap.LDAPResultUnavailable, ldap.LDAPResultUnwillingToPerform)
+}
+
+// elsewhere reports whether another controller may do better.
+func elsewhere(err error) bool {
+	if _, ok := errors.AsType[final](err); ok {
+		return false
+	}
+	var e *ldap.Error
+	return !errors.As(err, &e) || e.ResultCode == ldap.ErrorNetwork || busy(err)
+}
+
+// bind binds. Unless the controller was too busy to look, whatever comes after
+// it is final.
+func (c *conn) bind(name, password string, do func() error) error {
+	err := c.Bind(name, password)
+	if err == nil {
+		err = do()
+	}
+	if err == nil || busy(err) {
+		return err
+	}
+	return final{err}
+}
+
+// failureOf says why a controller could not be used.
+func failureOf(controller string, err error) *desktop.Failure {
+	var e *ldap.Error
+	if !errors.As(err, &e) {
+		return reach.Failure(controller, err)
+	}
+	fail := func(c desktop.Cause, why string) *desktop.Failure {
+		return &desktop.Failure{Cause: c, Reason: controller + " " + why, Err: err}
+	}
+	switch e.ResultCode {
+	case ldap.ErrorNetwork:
+		return fail(desktop.Unreachable, "does not answer")
+	case ldap.LDAPResultBusy, ldap.LDAPResultUnavailable, ldap.LDAPResultUnwillingToPerform:
+		return fail(desktop.Broken, "is too busy to answer")
+	case ldap.LDAPResultStrongAuthRequired, ldap.LDAPResultConfidentialityRequired:
+		return fail(desktop.Denied, "accepts pings and refuses to bind")
+	case ldap.LDAPResultInvalidCredentials:
+		return fail(desktop.Refused, "refuses the service account: "+string(refusalOf(err).Reason))
+	case ldap.LDAPResultInsufficientAccessRights:
+		return fail(desktop.Denied, "does not let the service account read")
+	}
+	return fail(desktop.Broken, "answers with "+ldap.LDAPResultCodeMap[e.ResultCode])
+}

@@ -1,0 +1,190 @@
+package directory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/reach"
+)
+
+// SRV is a DNS service record.
+type SRV = net.SRV
+
+// systemResolver is the machine's own, which probes use with a context.
+type systemResolver struct{}
+
+func (systemResolver) LookupSRV(ctx context.Context, service, proto, name string) (string, []*SRV, error) {
+	return net.DefaultResolver.LookupSRV(ctx, service, proto, name)
+}
+
+// attempt bounds what one controller may take, so that one that hangs leaves
+// time for the next.
+const attempt = 6 * time.Second
+
+// penalty is how long a controller that did not answer comes last.
+const penalty = 30 * time.Second
+
+// The ports of directories.
+const (
+	ldapPort  = 389
+	ldapsPort = 636
+)
+
+// controllers returns the addresses of a domain's controllers, those that
+// answered lately first.
+func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
+	port := ldapsPort
+	if d.spec.StartTLS {
+		port = ldapPort
+	}
+	addresses := slices.Clone(d.spec.Controllers)
+	if len(addresses) == 0 {
+		_, records, err := c.options.Resolver.LookupSRV(ctx, "ldap", "tcp", "dc._msdcs."+d.spec.DNSName)
+		if err != nil || len(records) == 0 {
+			return nil, &desktop.Failure{
+				Cause: desktop.Unreachable, Reason: "DNS knows no controllers of " + d.spec.DNSName, Err: err,
+			}
+		}
+		for _, r := range records { // the port is that of plain LDAP
+			addresses = append(addresses, strings.TrimSuffix(r.Target, "."))
+		}
+	}
+	for i, a := range addresses {
+		if _, _, err := net.SplitHostPort(a); err != nil {
+			addresses[i] = net.JoinHostPort(a, strconv.Itoa(port))
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := c.options.Now()
+	late := func(a string) int {
+		if at, ok := d.failed[a]; ok && now.Sub(at) < penalty {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(addresses, func(a, b string) int { return cmp.Compare(late(a), late(b)) })
+	return addresses, nil
+}
+
+func (d *domain) note(controller string, at time.Time, answered bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if answered {
+		delete(d.failed, controller)
+	} else {
+		d.failed[controller] = at
+	}
+}
+
+// with connects to a controller of the domain and does something there. It goes
+// on to the next controller while that may help.
+func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) error {
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	case <-ctx.Done():
+		return &desktop.Failure{Cause: desktop.Unreachable, Reason: "too many connections to " + d.spec.DNSName, Err: ctx.Err()}
+	}
+	addresses, err := c.controllers(ctx, d)
+	if err != nil {
+		return err
+	}
+	var failures []*desktop.Failure
+	for _, address := range addresses {
+		err := c.try(ctx, d, address, do)
+		if err == nil || !elsewhere(err) {
+			d.note(address, c.options.Now(), true)
+			if refusal, ok := errors.AsType[*Refusal](err); ok || err == nil {
+				return asError(refusal)
+			}
+			return failureOf(address, err)
+		}
+		d.note(address, c.options.Now(), false)
+		failures = append(failures, failureOf(address, err))
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return joinFailures(failures)
+}
+
+// asError keeps a nil pointer from becoming an error that is not nil.
+func asError(r *Refusal) error {
+	if r == nil {
+		return nil
+	}
+	return r
+}
+
+func (c *Client) try(ctx context.Context, d *domain, address string, do func(*conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	err := func() error {
+		conn, err := dial(ctx, d.spec, address, c.options.Now)
+		if err != nil {
+			return err
+		}
+		defer conn.close()
+		return do(conn)
+	}()
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	late := fmt.Errorf("%w: %v", ctx.Err(), err) // the library tells only that the line was cut
+	if _, ok := errors.AsType[final](err); ok {
+		return final{late}
+	}
+	return late
+}
+
+// joinFailures makes one failure of those of all controllers. Its cause is that
+// of the controller that came nearest to answering.
+func joinFailures(failures []*desktop.Failure) error {
+	joined := &desktop.Failure{Cause: desktop.Unreachable}
+	var why []string
+	for _, f := range failures {
+		why = append(why, f.Reason)
+		joined.Err = errors.Join(joined.Err, f)
+		if f.Cause != desktop.Unreachable {
+			joined.Cause = f.Cause
+		}
+	}
+	joined.Reason = strings.Join(why, "; ")
+	return joined
+}
+
+// pingAny asks the controllers for a sign of life, over UDP and then, since
+// many networks let nothing but TCP through, by connecting.
+func (c *Client) pingAny(ctx context.Context, d *domain) (Pong, string, error) {
+	addresses, err := c.controllers(ctx, d)
+	if err != nil {
+		return Pong{}, "", err
+	}
+	var failures []*desktop.Failure
+	for _, address := range addresses {
+		pong, err := Ping(ctx, pingAddress(d.spec, address), d.spec.DNSName)
+		if err == nil {
+			return pong, address, nil
+		}
+		failures = append(failures, reach.Failure(address, fmt.Errorf("ping: %w", err)))
+	}
+	return Pong{}, "", joinFailures(failures)
+}
+
+// pingAddress is where a controller takes pings: the port of plain LDAP.
+func pingAddress(d desktop.Domain, controller string) string {
+	host, port, err := net.SplitHostPort(controller)
+	if err != nil || d.StartTLS && port != "" {
+		return controller
+	}
+	return net.JoinHostPort(host, strconv.Itoa(ldapPort))
+}

@@ -1,0 +1,389 @@
+package directory_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/directory"
+	sim "vigil/internal/sim/directory"
+	"vigil/internal/sim/pki"
+)
+
+const sid = "S-1-5-21-1-2-3"
+
+func corp() sim.Domain {
+	return sim.Domain{
+		DNSName: "corp.example", NetBIOS: "CORP", SID: sid, LockoutThreshold: 5, LockoutWindow: 30 * time.Minute,
+		Groups: []sim.Group{{Name: "Root Admins"}, {Name: "Ops", Groups: []string{"Root Admins"}}},
+		Users: []sim.User{
+			{Name: "svc", Password: "service"},
+			{Name: "Alice", Password: "right", Groups: []string{"Ops"}, JoinsTo: []string{"Clones"}},
+			{Name: "bob", Password: "right"},
+			{Name: "off", Password: "right", Groups: []string{"Ops"}, Disabled: true},
+			{Name: "old", Password: "right", Groups: []string{"Ops"}, Expired: true},
+			{Name: "new", Password: "right", Groups: []string{"Ops"}, MustChange: true},
+		},
+		OUs: []string{"Clones"},
+		Trusts: []sim.Trust{
+			{Partner: "lab.example", NetBIOS: "LAB", SID: "S-1-5-21-4-5-6", Direction: 3, Type: 2, Attributes: 0x20},
+			{Partner: "OLD", NetBIOS: "OLD", SID: "S-1-5-21-7-8-9", Direction: 1, Type: 1},
+		},
+		Templates: []sim.Template{{Name: "TrueSso", Usages: []string{sim.SmartCardLogon}, KeySize: 2048}},
+		Issuers:   []sim.Issuer{{Name: "corp-ca", Host: "ca.corp.example", Templates: []string{"TrueSso"}}},
+	}
+}
+
+// site is a domain with controllers of its own.
+type site struct {
+	client      *directory.Client
+	spec        desktop.Domain
+	controllers []*sim.Server
+	password    atomic.Value // of the service account
+	clock       atomic.Int64 // offset from the time of day
+}
+
+func (s *site) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return s.password.Load().(string), nil
+}
+
+func (s *site) now() time.Time { return time.Now().Add(time.Duration(s.clock.Load())) }
+
+// start brings up a domain with a number of controllers. Edit may change how we
+// see it.
+func start(t *testing.T, controllers int, edit func(*desktop.Inventory)) *site {
+	t.Helper()
+	validity := pki.Around(time.Now(), 1000*time.Hour)
+	ca, err := pki.New("Test CA", validity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := ca.Leaf(validity, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{}
+	s.password.Store("service")
+	s.spec = desktop.Domain{
+		ID: "d1", DNSName: "corp.example", NetBIOSName: "CORP", Primary: true, StartTLS: true,
+		Trust: desktop.Trust{CAPEM: string(ca.PEM())}, BindUser: "svc", BindPassword: "env:X",
+	}
+	for range controllers {
+		c := sim.New(sim.Options{Domain: corp(), Certificate: leaf, Now: s.now})
+		if err := c.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Stop() })
+		s.controllers = append(s.controllers, c)
+		s.spec.Controllers = append(s.spec.Controllers, net.JoinHostPort(c.Host(), strconv.Itoa(c.Port())))
+	}
+	inv := desktop.Inventory{
+		Domains:        []desktop.Domain{s.spec},
+		Administrators: []desktop.AdministratorGroup{{DomainID: "d1", Name: "root admins"}},
+	}
+	if edit != nil {
+		edit(&inv)
+	}
+	s.client = directory.New(directory.Options{Secrets: s, Now: s.now})
+	s.client.Configure(inv)
+	return s
+}
+
+func reasonOf(err error) directory.Reason {
+	if r, ok := errors.AsType[*directory.Refusal](err); ok {
+		return r.Reason
+	}
+	return ""
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	for _, tt := range []struct {
+		name, user, password string
+		reason               directory.Reason
+		counted              bool
+	}{
+		{"a nested administrator", "alice", "right", "", false},
+		{"no administrator", "bob", "right", directory.NotAdministrator, false},
+		{"a wrong password", "bob", "wrong", directory.WrongCredentials, true},
+		{"an unknown user", "nobody", "right", directory.WrongCredentials, true},
+		{"a disabled account", "off", "right", directory.Disabled, false},
+		{"an expired account", "old", "right", directory.AccountExpired, false},
+		{"a password to be changed", "new", "right", directory.MustChangePassword, false},
+		{"an empty password", "alice", "", directory.EmptyPassword, false},
+		{"a principal name", "alice@corp.example", "right", directory.BadName, false},
+		{"a name with a domain", `CORP\alice`, "right", directory.BadName, false},
+		{"a filter for a name", "*)(sAMAccountName=alice", "right", directory.WrongCredentials, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			user, err := s.client.Login(t.Context(), "d1", tt.user, tt.password)
+			if reasonOf(err) != tt.reason || tt.reason == "" && err != nil {
+				t.Fatalf("Login = %v, want %q", err, tt.reason)
+			}
+			if refusal, ok := errors.AsType[*directory.Refusal](err); ok && refusal.Counted != tt.counted {
+				t.Errorf("counted = %v, want %v", refusal.Counted, tt.counted)
+			}
+			want := directory.User{Name: "Alice", SID: user.SID, DN: "CN=Alice,CN=Users,DC=corp,DC=example", Domain: "CORP"}
+			if tt.reason == "" && (user != want || user.SID == "") {
+				t.Errorf("Login = %+v, want %+v", user, want)
+			}
+		})
+	}
+}
+
+func TestEmptyPasswordNeverReachesTheDirectory(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
+	if _, err := s.client.Login(t.Context(), "d1", "alice", ""); reasonOf(err) != directory.EmptyPassword {
+		t.Errorf("Login = %v, want %q", err, directory.EmptyPassword)
+	}
+	if n := s.controllers[0].Binds(); n != 0 {
+		t.Errorf("the directory saw %d binds", n)
+	}
+}
+
+func TestLockedAccountIsToldApart(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	for range 5 {
+		_, _ = s.client.Login(t.Context(), "d1", "bob", "wrong")
+	}
+	if _, err := s.client.Login(t.Context(), "d1", "bob", "right"); reasonOf(err) != directory.Locked {
+		t.Errorf("Login = %v, want %q", err, directory.Locked)
+	}
+}
+
+func TestLoginGoesOnToTheNextController(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]sim.Fault{"down": sim.Down, "busy": sim.Unwilling} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, 2, nil)
+			s.controllers[0].Break(fault)
+			if _, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil {
+				t.Errorf("Login = %v", err)
+			}
+			if s.controllers[1].Binds() == 0 {
+				t.Error("the second controller was not asked")
+			}
+			before := s.controllers[0].Binds()
+			if _, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil {
+				t.Errorf("second Login = %v", err)
+			}
+			if s.controllers[0].Binds() != before {
+				t.Error("the broken controller was asked first again")
+			}
+		})
+	}
+}
+
+func TestWrongPasswordIsJudgedOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, 3, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
+	_, _ = s.client.Login(t.Context(), "d1", "bob", "wrong")
+	if n := s.controllers[0].Binds() + s.controllers[1].Binds() + s.controllers[2].Binds(); n != 1 {
+		t.Errorf("%d controllers saw the password, want 1", n)
+	}
+}
+
+func TestManyLoginsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, 2, nil)
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			if _, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil {
+				t.Errorf("Login = %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSurveyReadsTheDomain(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, func(inv *desktop.Inventory) { inv.Domains[0].NetBIOSName = "" })
+	got, err := s.client.Survey(t.Context(), "d1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := desktop.DomainReading{
+		DNSName: "corp.example", NetBIOSName: "CORP", SID: sid, Controller: s.spec.Controllers[0],
+		Trusts: []desktop.TrustedDomain{
+			{Partner: "lab.example", FlatName: "LAB", SID: "S-1-5-21-4-5-6", Direction: 3, Type: 2, Attributes: 0x20},
+			{Partner: "OLD", FlatName: "OLD", SID: "S-1-5-21-7-8-9", Direction: 1, Type: 1},
+		},
+		Lockout: desktop.LockoutPolicy{Threshold: 5, Window: 30 * time.Minute},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Survey (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"corp", "CORP.EXAMPLE"} { // the first was learnt by the survey
+		if d, ok := s.client.Find(name); !ok || d.ID != "d1" {
+			t.Errorf("Find(%s) = %v %v", name, d.ID, ok)
+		}
+	}
+	if _, ok := s.client.Find("lab"); ok {
+		t.Error("a domain that is not ours was found")
+	}
+}
+
+func TestSurveyTellsHowFarItGets(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		breaks func(*site, *desktop.Inventory)
+		cause  desktop.Cause
+	}{
+		{"no controller answers", func(s *site, _ *desktop.Inventory) { s.controllers[0].Break(sim.Down) }, desktop.Unreachable},
+		{"the only controller hangs", func(s *site, _ *desktop.Inventory) { s.controllers[0].Break(sim.Hung) }, desktop.Unreachable},
+		{"controllers accept pings only", func(s *site, _ *desktop.Inventory) { s.controllers[0].Break(sim.PingOnly) }, desktop.Denied},
+		{"its certificate is not trusted", func(_ *site, inv *desktop.Inventory) { inv.Domains[0].Trust.CAPEM = "" }, desktop.Untrusted},
+		{"the service account is refused", func(s *site, _ *desktop.Inventory) { s.password.Store("wrong") }, desktop.Refused},
+		{"TLS is not to be had where pings are", func(s *site, inv *desktop.Inventory) {
+			// LDAPS at a dead port, while plain LDAP and the ping are alive.
+			dead, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				panic(err)
+			}
+			_ = dead.Close()
+			inv.Domains[0].Controllers = []string{dead.Addr().String()}
+		}, desktop.Unreachable},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, 1, nil)
+			inv := desktop.Inventory{Domains: []desktop.Domain{s.spec}}
+			tt.breaks(s, &inv)
+			s.client.Configure(inv)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			_, err := s.client.Survey(ctx, "d1")
+			if err == nil {
+				t.Fatal("the survey succeeded")
+			}
+			if f := desktop.FailureOf(err); f.Cause != tt.cause {
+				t.Errorf("cause = %s (%s), want %s", f.Cause, f.Reason, tt.cause)
+			}
+			for _, c := range s.controllers {
+				c.Break(sim.Healthy)
+			}
+			s.password.Store("service")
+			s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}})
+			if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+				t.Errorf("Survey after mending = %v", err)
+			}
+		})
+	}
+}
+
+func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil { // learns the window
+		t.Fatal(err)
+	}
+	s.password.Store("outdated")
+	for range 100 {
+		if _, err := s.client.Survey(t.Context(), "d1"); err == nil || desktop.FailureOf(err).Cause != desktop.Refused {
+			t.Fatalf("Survey = %v, want it refused", err)
+		}
+	}
+	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
+		t.Errorf("the directory counted %d wrong passwords, want 1", n)
+	}
+	for range 10 { // hours later it is tried again, and still not locked
+		s.clock.Add(int64(32 * time.Minute))
+		_, _ = s.client.Survey(t.Context(), "d1")
+	}
+	if s.controllers[0].Locked("svc") {
+		t.Error("the service account is locked")
+	}
+	s.password.Store("service") // a changed secret is tried at once
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+		t.Errorf("Survey with the right password = %v", err)
+	}
+}
+
+func TestTryChecksCredentialsAndTheRightToJoin(t *testing.T) {
+	t.Parallel()
+	const clones = "OU=Clones,DC=corp,DC=example"
+	for _, tt := range []struct {
+		name, ou, user, password string
+		reason                   directory.Reason
+	}{
+		{"right", "", "bob", "right", ""},
+		{"wrong", "", "bob", "wrong", directory.WrongCredentials},
+		{"may create computers", clones, "alice", "right", ""},
+		{"may not create computers", clones, "bob", "right", directory.CannotJoin},
+		{"the place does not exist", "OU=None,DC=corp,DC=example", "alice", "right", directory.CannotJoin},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, 1, func(inv *desktop.Inventory) { inv.Domains[0].CloneOU = tt.ou })
+			if err := s.client.Try(t.Context(), "d1", tt.user, tt.password); reasonOf(err) != tt.reason || tt.reason == "" && err != nil {
+				t.Errorf("Try = %v, want %q", err, tt.reason)
+			}
+		})
+	}
+}
+
+func TestPublicKeyServicesAreRead(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	got, err := s.client.PublicKeyServices(t.Context(), "d1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := directory.PublicKeyServices{
+		Servers:   []directory.CertificateServer{{Name: "corp-ca", Host: "ca.corp.example", Templates: []string{"TrueSso"}}},
+		Templates: []directory.Template{{Name: "TrueSso", DisplayName: got.Templates[0].DisplayName, Usages: []string{sim.SmartCardLogon}, MinimumKey: 2048}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("PublicKeyServices (-want +got):\n%s", diff)
+	}
+}
+
+type records []*directory.SRV
+
+func (r records) LookupSRV(_ context.Context, service, proto, name string) (string, []*directory.SRV, error) {
+	if got := service + " " + proto + " " + name; got != "ldap tcp dc._msdcs.corp.example" {
+		return "", nil, errors.New("asked for " + got)
+	}
+	return "", r, nil
+}
+
+func TestControllersAreFoundByDNS(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	s.spec.Controllers = nil
+	client := directory.New(directory.Options{Secrets: s, Resolver: records{{Target: "127.0.0.1."}}})
+	client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}})
+	// Nothing listens at the usual port, but it is where the record led us.
+	_, err := client.Survey(t.Context(), "d1")
+	if err == nil || desktop.FailureOf(err).Reason != "127.0.0.1:389 refuses connections" {
+		t.Errorf("Survey = %v", err)
+	}
+}
+
+func TestPing(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	got, err := directory.Ping(t.Context(), s.spec.Controllers[0], "corp.example")
+	want := directory.Pong{Forest: "corp.example", Domain: "corp.example", Host: "dc1.corp.example", NetBIOSName: "CORP", Site: "Default-First-Site-Name"}
+	if err != nil || got != want {
+		t.Errorf("Ping = %+v %v, want %+v", got, err, want)
+	}
+	if _, err := directory.Ping(t.Context(), s.spec.Controllers[0], "other.example"); err == nil {
+		t.Error("a domain the controller does not hold was pinged")
+	}
+}

@@ -1,0 +1,211 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-ldap/ldap/v3"
+
+	"vigil/internal/desktop"
+)
+
+// A User is somebody whom the directory knows.
+type User struct {
+	Name   string // sAMAccountName, as the directory spells it
+	SID    string
+	DN     string
+	Domain string // NetBIOS name
+}
+
+// Login tries a password and checks that the user is a member, also nested, of
+// an administrator group. It fails with a *Refusal when the answer is no, and
+// with a *desktop.Failure when there is none.
+func (c *Client) Login(ctx context.Context, id desktop.ID, username, password string) (User, error) {
+	d, err := c.domain(id)
+	if err != nil {
+		return User{}, err
+	}
+	// The groups come first: without them a right password helps nobody, and
+	// should not be tried.
+	admins, err := c.administratorSIDs(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	var user User
+	err = c.asUser(ctx, d, username, password, func(conn *conn, r root) error {
+		var groups []string
+		if user, groups, err = whoIs(conn, r, username); err != nil {
+			return err
+		}
+		user.Domain = d.netbiosName()
+		if !slices.ContainsFunc(groups, func(sid string) bool { return slices.Contains(admins, sid) }) {
+			return &Refusal{Reason: NotAdministrator}
+		}
+		return nil
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return user, nil
+}
+
+// Try checks the credentials of an account that is to make computer accounts:
+// that the directory accepts them, and that they may do so where the inventory
+// says clones are made.
+func (c *Client) Try(ctx context.Context, id desktop.ID, username, password string) error {
+	d, err := c.domain(id)
+	if err != nil {
+		return err
+	}
+	return c.asUser(ctx, d, username, password, func(conn *conn, _ root) error {
+		if d.spec.CloneOU == "" {
+			return nil
+		}
+		e, err := conn.one(d.spec.CloneOU, ldap.ScopeBaseObject, "(objectClass=*)", "allowedChildClassesEffective")
+		if ldap.IsErrorWithCode(err, ldap.LDAPResultNoSuchObject) {
+			return &Refusal{Reason: CannotJoin, Err: err}
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", d.spec.CloneOU, err)
+		}
+		if e == nil || !slices.Contains(e.GetAttributeValues("allowedChildClassesEffective"), "computer") {
+			return &Refusal{Reason: CannotJoin}
+		}
+		return nil
+	})
+}
+
+// asUser binds as a user and does something.
+func (c *Client) asUser(ctx context.Context, d *domain, username, password string, do func(*conn, root) error) error {
+	switch {
+	case password == "":
+		return &Refusal{Reason: EmptyPassword}
+	case username == "", strings.ContainsAny(username, "\\@\x00"):
+		return &Refusal{Reason: BadName}
+	}
+	err := c.with(ctx, d, func(conn *conn) error {
+		r, err := conn.root()
+		if err != nil {
+			return err
+		}
+		return conn.bind(bindName(d, username), password, func() error { return do(conn, r) })
+	})
+	if refusal := refusalOf(err); refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+// bindName returns the name that a user of a domain binds with.
+func bindName(d *domain, username string) string {
+	if netbios := d.netbiosName(); netbios != "" {
+		return netbios + `\` + username
+	}
+	return username + "@" + d.spec.DNSName
+}
+
+// whoIs reads the user that is bound, and the SIDs of all groups the user is in.
+func whoIs(conn *conn, r root, username string) (User, []string, error) {
+	filter := fmt.Sprintf("(&(objectCategory=person)(sAMAccountName=%s))", ldap.EscapeFilter(username))
+	e, err := conn.one(r.base, ldap.ScopeWholeSubtree, filter, "sAMAccountName", "objectSid")
+	if err != nil {
+		return User{}, nil, fmt.Errorf("find user: %w", err)
+	}
+	if e == nil {
+		return User{}, nil, &Refusal{Reason: UnknownUser}
+	}
+	sid, err := decodeSID(e.GetRawAttributeValue("objectSid"))
+	if err != nil {
+		return User{}, nil, err
+	}
+	// tokenGroups is worked out by the directory for one entry at a time.
+	tokens, err := conn.one(e.DN, ldap.ScopeBaseObject, "(objectClass=*)", "tokenGroups")
+	if err != nil {
+		return User{}, nil, fmt.Errorf("read groups: %w", err)
+	}
+	groups := []string{}
+	if tokens != nil {
+		for _, raw := range tokens.GetRawAttributeValues("tokenGroups") {
+			group, err := decodeSID(raw)
+			if err != nil {
+				return User{}, nil, err
+			}
+			groups = append(groups, group)
+		}
+	}
+	return User{Name: e.GetAttributeValue("sAMAccountName"), SID: sid, DN: e.DN}, groups, nil
+}
+
+// groupLife is how long the SID of a group that is given by name is taken to be
+// what it was: a group that is replaced by another of its name is a rare thing.
+const groupLife = 10 * time.Minute
+
+// administratorSIDs returns the SIDs of the administrator groups. One that
+// cannot be looked up is left out while another is known.
+func (c *Client) administratorSIDs(ctx context.Context) ([]string, error) {
+	c.mu.RLock()
+	groups := c.administrators
+	c.mu.RUnlock()
+	var out []string
+	var failed error
+	for _, g := range groups {
+		if g.SID != "" {
+			out = append(out, g.SID)
+			continue
+		}
+		sid, err := c.groupSID(ctx, g)
+		if err != nil {
+			failed = err
+			continue
+		}
+		out = append(out, sid)
+	}
+	if len(out) == 0 {
+		if failed == nil {
+			failed = &Refusal{Reason: NotAdministrator} // the inventory names no group
+		}
+		return nil, failed
+	}
+	return out, nil
+}
+
+// groupSID looks a group up by its name, as the service account.
+func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (string, error) {
+	d, err := c.domain(g.DomainID)
+	if err != nil {
+		return "", err
+	}
+	d.mu.Lock()
+	known, ok := d.groups[strings.ToLower(g.Name)]
+	d.mu.Unlock()
+	now := c.options.Now()
+	if ok && now.Sub(known.at) < groupLife {
+		return known.sid, nil
+	}
+	var sid string
+	err = c.asService(ctx, d, func(conn *conn, r root) error {
+		filter := fmt.Sprintf("(&(objectClass=group)(sAMAccountName=%s))", ldap.EscapeFilter(g.Name))
+		e, err := conn.one(r.base, ldap.ScopeWholeSubtree, filter, "objectSid")
+		if err != nil {
+			return fmt.Errorf("find group: %w", err)
+		}
+		if e == nil {
+			return &desktop.Failure{Cause: desktop.Broken, Reason: "the domain has no group " + g.Name}
+		}
+		sid, err = decodeSID(e.GetRawAttributeValue("objectSid"))
+		return err
+	})
+	if err != nil {
+		if ok {
+			return known.sid, nil // better the group as it was than nobody
+		}
+		return "", err
+	}
+	d.mu.Lock()
+	d.groups[strings.ToLower(g.Name)] = groupSID{sid, now}
+	d.mu.Unlock()
+	return sid, nil
+}

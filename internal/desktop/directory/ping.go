@@ -1,0 +1,171 @@
+package directory
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	ber "github.com/go-asn1-ber/asn1-ber"
+	"github.com/go-ldap/ldap/v3"
+
+	"vigil/internal/desktop/reach"
+)
+
+// A Pong is what a controller tells whoever pings it.
+type Pong struct {
+	Forest      string
+	Domain      string
+	Host        string
+	NetBIOSName string
+	Site        string
+}
+
+// pingWait is how long one ping is waited for; UDP loses some.
+const pingWait = time.Second
+
+// Ping asks a controller over connectionless LDAP whether it holds a domain. It
+// needs no credentials.
+func Ping(ctx context.Context, address, domain string) (Pong, error) {
+	conn, err := reach.Dialer().DialContext(ctx, "udp", address)
+	if err != nil {
+		return Pong{}, err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	request, err := pingRequest(domain)
+	if err != nil {
+		return Pong{}, err
+	}
+	answer := make([]byte, 4096)
+	for range 2 {
+		if _, err = conn.Write(request); err != nil {
+			continue
+		}
+		if err = conn.SetReadDeadline(time.Now().Add(pingWait)); err != nil {
+			return Pong{}, err
+		}
+		var n int
+		if n, err = conn.Read(answer); err == nil {
+			return decodePong(answer[:n])
+		}
+		if errors.Is(err, net.ErrClosed) {
+			break
+		}
+	}
+	return Pong{}, err
+}
+
+// pingRequest encodes the search that a ping is.
+func pingRequest(domain string) ([]byte, error) {
+	filter, err := ldap.CompileFilter(fmt.Sprintf(`(&(DnsDomain=%s)(NtVer=\16\00\00\00))`, ldap.EscapeFilter(domain)))
+	if err != nil {
+		return nil, fmt.Errorf("encode ping: %w", err)
+	}
+	octets := func(s string) *ber.Packet {
+		return ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, s, "")
+	}
+	number := func(tag ber.Tag) *ber.Packet {
+		return ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, tag, 0, "")
+	}
+	search := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchRequest, nil, "")
+	search.AppendChild(octets(""))
+	search.AppendChild(number(ber.TagEnumerated)) // scope: base
+	search.AppendChild(number(ber.TagEnumerated)) // aliases: never
+	search.AppendChild(number(ber.TagInteger))    // no size limit
+	search.AppendChild(number(ber.TagInteger))    // no time limit
+	search.AppendChild(ber.NewBoolean(ber.ClassUniversal, ber.TypePrimitive, ber.TagBoolean, false, ""))
+	search.AppendChild(filter)
+	attributes := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSequence, nil, "")
+	attributes.AppendChild(octets("netlogon"))
+	search.AppendChild(attributes)
+	message := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSequence, nil, "")
+	message.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, 1, ""))
+	message.AppendChild(search)
+	return message.Bytes(), nil
+}
+
+// errNoPong is the answer of a controller that does not hold the domain.
+var errNoPong = errors.New("the controller does not hold the domain")
+
+// decodePong reads the answer to a ping. It comes from anybody who can send
+// UDP, so every length in it is doubted.
+func decodePong(packet []byte) (Pong, error) {
+	message, err := ber.DecodePacketErr(packet)
+	if err != nil {
+		return Pong{}, fmt.Errorf("decode pong: %w", err)
+	}
+	entry := child(message, 1)
+	if entry == nil || entry.ClassType != ber.ClassApplication || entry.Tag != ldap.ApplicationSearchResultEntry {
+		return Pong{}, errNoPong
+	}
+	values := child(child(child(entry, 1), 0), 1) // first attribute, its values
+	value := child(values, 0)
+	if value == nil || value.Data == nil {
+		return Pong{}, errNoPong
+	}
+	return decodeNetlogon(value.Data.Bytes())
+}
+
+func child(p *ber.Packet, i int) *ber.Packet {
+	if p == nil || i >= len(p.Children) {
+		return nil
+	}
+	return p.Children[i]
+}
+
+const (
+	opcodeResponseEx = 23
+	netlogonHeader   = 24 // opcode, padding, flags, GUID
+)
+
+// decodeNetlogon reads NETLOGON_SAM_LOGON_RESPONSE_EX.
+func decodeNetlogon(b []byte) (Pong, error) {
+	if len(b) < netlogonHeader || binary.LittleEndian.Uint16(b) != opcodeResponseEx {
+		return Pong{}, errors.New("decode pong: not a response we know")
+	}
+	var names [8]string // forest, domain, host, NetBIOS domain, NetBIOS host, user, site, client's site
+	at := netlogonHeader
+	for i := range names {
+		name, next, ok := decodeName(b, at)
+		if !ok {
+			return Pong{}, errors.New("decode pong: cut short")
+		}
+		names[i], at = name, next
+	}
+	return Pong{Forest: names[0], Domain: names[1], Host: names[2], NetBIOSName: names[3], Site: names[6]}, nil
+}
+
+// decodeName reads a name as DNS compresses it, and where the next one begins.
+func decodeName(b []byte, at int) (name string, next int, ok bool) {
+	var labels []string
+	for jumps := 0; at < len(b); {
+		size := int(b[at])
+		switch {
+		case size == 0:
+			if jumps == 0 {
+				next = at + 1
+			}
+			return strings.Join(labels, "."), next, true
+		case size&0xc0 == 0xc0:
+			if at+1 >= len(b) || jumps > 16 {
+				return "", 0, false
+			}
+			if jumps == 0 {
+				next = at + 2
+			}
+			jumps++
+			at = (size&0x3f)<<8 | int(b[at+1])
+		case size&0xc0 != 0 || at+1+size > len(b) || len(labels) > 127:
+			return "", 0, false
+		default:
+			labels = append(labels, string(b[at+1:at+1+size]))
+			at += 1 + size
+		}
+	}
+	return "", 0, false
+}
