@@ -3,6 +3,7 @@ package auth_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -92,13 +93,11 @@ func TestBadAPITokensAreRefusedAlike(t *testing.T) {
 				t.Fatalf("%s does not work to begin with: %v", name, err)
 			}
 		}
-		_, err = p.ChangeUser(ctx, admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
-		for _, err := range []error{
-			err, p.RevokeToken(ctx, admin, revoked.ID), p.RemoveUser(ctx, admin, gone.ID, 0), p.SetOrgDisabled(ctx, other.Org, true),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
+		_, disable := p.ChangeUser(ctx, admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
+		_, revoke := p.RevokeToken(ctx, admin, revoked.ID)
+		_, remove := p.RemoveUser(ctx, admin, gone.ID, 0)
+		if err := errors.Join(disable, revoke, remove, p.SetOrgDisabled(ctx, other.Org, true)); err != nil {
+			t.Fatal(err)
 		}
 		h.clock.pass(time.Hour)
 		for name, text := range map[string]secret.Text{
@@ -120,14 +119,16 @@ func TestBadAPITokensAreRefusedAlike(t *testing.T) {
 func TestTakingAwayTakesEffectAtOnce(t *testing.T) {
 	for name, take := range map[string]func(t *testing.T, p *process, admin auth.Caller, u auth.User, token auth.Token) error{
 		"token revoked": func(t *testing.T, p *process, admin auth.Caller, _ auth.User, token auth.Token) error {
-			return p.RevokeToken(t.Context(), admin, token.ID)
+			_, err := p.RevokeToken(t.Context(), admin, token.ID)
+			return err
 		},
 		"user disabled": func(t *testing.T, p *process, admin auth.Caller, u auth.User, _ auth.Token) error {
 			_, err := p.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
 			return err
 		},
 		"user removed": func(t *testing.T, p *process, admin auth.Caller, u auth.User, _ auth.Token) error {
-			return p.RemoveUser(t.Context(), admin, u.ID, 0)
+			_, err := p.RemoveUser(t.Context(), admin, u.ID, 0)
+			return err
 		},
 		"organisation disabled": func(t *testing.T, p *process, admin auth.Caller, _ auth.User, _ auth.Token) error {
 			return p.SetOrgDisabled(t.Context(), admin.Org, true)

@@ -158,9 +158,11 @@ func staleUser() error {
 	return fault.New(fault.Stale, "the user has changed since it was read; read it again")
 }
 
-// RemoveUser removes a user and the user's tokens. A version of 0 stands for any.
-func (r *Registry) RemoveUser(ctx context.Context, by Caller, id UserID, version int64) error {
-	return r.changed(r.store.DeleteUser(ctx, by.Org, id, version))
+// RemoveUser removes a user and the user's tokens and returns the user as it
+// was. A version of 0 stands for any.
+func (r *Registry) RemoveUser(ctx context.Context, by Caller, id UserID, version int64) (User, error) {
+	u, err := r.store.DeleteUser(ctx, by.Org, id, version)
+	return u, r.changed(err)
 }
 
 // TokenEdit is what can be said about a new token.
@@ -219,8 +221,9 @@ func (r *Registry) Tokens(ctx context.Context, by Caller) ([]Token, error) {
 }
 
 // RevokeToken makes a token and all access tokens got with it worthless.
-func (r *Registry) RevokeToken(ctx context.Context, by Caller, id TokenID) error {
-	return r.changed(r.store.RevokeToken(ctx, by.Org, id, r.now()))
+func (r *Registry) RevokeToken(ctx context.Context, by Caller, id TokenID) (Token, error) {
+	t, err := r.store.RevokeToken(ctx, by.Org, id, r.now())
+	return t, r.changed(err)
 }
 
 // checkName trims a name and refuses one that could not be shown on a line.

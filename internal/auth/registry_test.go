@@ -39,11 +39,13 @@ func TestUsersAreKeptByVersion(t *testing.T) {
 		}
 		_, err = p.ChangeUser(ctx, admin, u.ID, 1, edit(u, auth.Viewer))
 		wantKind(t, "stale change", err, fault.Stale)
-		wantKind(t, "stale removal", p.RemoveUser(ctx, admin, u.ID, 1), fault.Stale)
-		if err := p.RemoveUser(ctx, admin, u.ID, 2); err != nil {
-			t.Error(err)
+		_, err = p.RemoveUser(ctx, admin, u.ID, 1)
+		wantKind(t, "stale removal", err, fault.Stale)
+		if gone, err := p.RemoveUser(ctx, admin, u.ID, 2); err != nil || gone.Name != "Zoe" {
+			t.Errorf("RemoveUser = %+v, %v", gone, err)
 		}
-		wantKind(t, "second removal", p.RemoveUser(ctx, admin, u.ID, 0), fault.NotFound)
+		_, err = p.RemoveUser(ctx, admin, u.ID, 0)
+		wantKind(t, "second removal", err, fault.NotFound)
 		all, err := p.Users(ctx, admin)
 		if err != nil || len(all) != 1 || all[0].ID != admin.User {
 			t.Errorf("users left: %+v, %v", all, err)
@@ -128,7 +130,8 @@ func TestLastAdminStays(t *testing.T) {
 		wantKind(t, "demoted", err, fault.Conflict)
 		_, err = p.ChangeUser(ctx, admin, me.ID, 0, auth.UserEdit{Name: me.Name, Role: auth.Admin, Disabled: true})
 		wantKind(t, "disabled", err, fault.Conflict)
-		wantKind(t, "removed", p.RemoveUser(ctx, admin, me.ID, 0), fault.Conflict)
+		_, err = p.RemoveUser(ctx, admin, me.ID, 0)
+		wantKind(t, "removed", err, fault.Conflict)
 
 		// Two admins who demote each other at the same time: one succeeds.
 		for round := range 10 {
@@ -140,7 +143,7 @@ func TestLastAdminStays(t *testing.T) {
 					if (round+i)%2 == 0 {
 						_, errs[i] = p.ChangeUser(ctx, admin, u.ID, 0, edit(u, auth.Viewer))
 					} else {
-						errs[i] = p.RemoveUser(ctx, admin, u.ID, 0)
+						_, errs[i] = p.RemoveUser(ctx, admin, u.ID, 0)
 					}
 				})
 			}
@@ -212,8 +215,12 @@ func TestOrganisationsDoNotSeeEachOther(t *testing.T) {
 		_, a = p.ChangeUser(ctx, mine, u.ID, 0, edit(u, auth.Admin))
 		_, b = p.ChangeUser(ctx, mine, "nobody", 0, edit(u, auth.Admin))
 		same("change user", a, b)
-		same("remove user", p.RemoveUser(ctx, mine, u.ID, 0), p.RemoveUser(ctx, mine, "nobody", 0))
-		same("revoke token", p.RevokeToken(ctx, mine, token.ID), p.RevokeToken(ctx, mine, "nobody"))
+		_, a = p.RemoveUser(ctx, mine, u.ID, 0)
+		_, b = p.RemoveUser(ctx, mine, "nobody", 0)
+		same("remove user", a, b)
+		_, a = p.RevokeToken(ctx, mine, token.ID)
+		_, b = p.RevokeToken(ctx, mine, "nobody")
+		same("revoke token", a, b)
 		_, _, a = p.IssueToken(ctx, mine, auth.TokenEdit{Name: "x", User: u.ID})
 		_, _, b = p.IssueToken(ctx, mine, auth.TokenEdit{Name: "x", User: "nobody"})
 		same("issue token", a, b)

@@ -41,10 +41,11 @@ type Store interface {
 	// taken, or if no enabled admin would be left.
 	ReplaceUser(ctx context.Context, u User) error
 
-	// DeleteUser removes a user and the user's tokens. A version of 0 stands for
+	// DeleteUser removes a user and the user's tokens and returns the user as it
+	// was. A version of 0 stands for
 	// any; otherwise it fails with fault.Stale for another. It fails with
 	// fault.Conflict if no enabled admin would be left.
-	DeleteUser(ctx context.Context, org OrgID, id UserID, version int64) error
+	DeleteUser(ctx context.Context, org OrgID, id UserID, version int64) (User, error)
 
 	// CreateToken adds an API token of a user who must exist.
 	CreateToken(ctx context.Context, t Token, h TokenHash) error
@@ -53,8 +54,9 @@ type Store interface {
 	// first.
 	Tokens(ctx context.Context, org OrgID) ([]Token, error)
 
-	// RevokeToken makes a token worthless. One that is revoked is not found.
-	RevokeToken(ctx context.Context, org OrgID, id TokenID, at time.Time) error
+	// RevokeToken makes a token worthless and returns it. One that is revoked is
+	// not found.
+	RevokeToken(ctx context.Context, org OrgID, id TokenID, at time.Time) (Token, error)
 
 	// Standing returns what a token stands for.
 	Standing(ctx context.Context, id TokenID) (Standing, error)

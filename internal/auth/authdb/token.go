@@ -76,24 +76,30 @@ func (s *Store) Tokens(ctx context.Context, org auth.OrgID) (all []auth.Token, e
 }
 
 // RevokeToken implements [auth.Store].
-func (s *Store) RevokeToken(ctx context.Context, org auth.OrgID, id auth.TokenID, at time.Time) error {
-	err := s.change(ctx, func(tx *sqldb.Tx) error {
+func (s *Store) RevokeToken(ctx context.Context, org auth.OrgID, id auth.TokenID, at time.Time) (t auth.Token, err error) {
+	err = s.change(ctx, func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`
 			UPDATE auth_token
 			SET revoked_at = $1
 			WHERE org_id = $2
 			  AND id = $3
 			  AND revoked_at IS NULL`, sqldb.Millis(at), org, id)
-		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "the API token was not found")
+		if err != nil {
+			return err
 		}
+		if n == 0 {
+			return noToken()
+		}
+		t, err = sqldb.QueryOne(tx, scanToken, `SELECT `+tokenColumns+` FROM auth_token t WHERE t.id = $1`, id)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("revoke API token: %w", err)
+		return auth.Token{}, fmt.Errorf("revoke API token: %w", err)
 	}
-	return nil
+	return t, nil
 }
+
+func noToken() error { return fault.New(fault.NotFound, "the API token was not found") }
 
 // Standing implements [auth.Store].
 func (s *Store) Standing(ctx context.Context, id auth.TokenID) (auth.Standing, error) {
@@ -114,7 +120,7 @@ func (s *Store) standing(ctx context.Context, where string, arg any) (got auth.S
 			JOIN auth_org o ON o.id = u.org_id
 			WHERE `+where, arg)
 		if sqldb.Missing(err) {
-			err = fault.New(fault.NotFound, "the API token was not found")
+			err = noToken()
 		}
 		return err
 	})

@@ -102,7 +102,7 @@ func readUser(tx *sqldb.Tx, org auth.OrgID, id auth.UserID) (auth.User, error) {
 // ReplaceUser implements [auth.Store].
 func (s *Store) ReplaceUser(ctx context.Context, u auth.User) error {
 	err := s.change(ctx, func(tx *sqldb.Tx) error {
-		if err := checkVersion(tx, u.Org, u.ID, u.Version-1); err != nil {
+		if _, err := readVersion(tx, u.Org, u.ID, u.Version-1); err != nil {
 			return err
 		}
 		rivals, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
@@ -135,9 +135,9 @@ func (s *Store) ReplaceUser(ctx context.Context, u auth.User) error {
 }
 
 // DeleteUser implements [auth.Store].
-func (s *Store) DeleteUser(ctx context.Context, org auth.OrgID, id auth.UserID, version int64) error {
-	err := s.change(ctx, func(tx *sqldb.Tx) error {
-		if err := checkVersion(tx, org, id, version); err != nil {
+func (s *Store) DeleteUser(ctx context.Context, org auth.OrgID, id auth.UserID, version int64) (u auth.User, err error) {
+	err = s.change(ctx, func(tx *sqldb.Tx) error {
+		if u, err = readVersion(tx, org, id, version); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(`DELETE FROM auth_user WHERE org_id = $1 AND id = $2`, org, id); err != nil {
@@ -146,17 +146,18 @@ func (s *Store) DeleteUser(ctx context.Context, org auth.OrgID, id auth.UserID, 
 		return keepAdmin(tx, org)
 	})
 	if err != nil {
-		return fmt.Errorf("remove user: %w", err)
+		return auth.User{}, fmt.Errorf("remove user: %w", err)
 	}
-	return nil
+	return u, nil
 }
 
-func checkVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) error {
+// readVersion reads a user that must have the given version, 0 for any.
+func readVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) (auth.User, error) {
 	u, err := readUser(tx, org, id)
 	if err == nil && version != 0 && u.Version != version {
 		err = fault.New(fault.Stale, "the user has changed since it was read; read it again")
 	}
-	return err
+	return u, err
 }
 
 // keepAdmin refuses a change that leaves nobody to undo it.

@@ -1,0 +1,115 @@
+// Package authapi is the HTTP face of package auth: the token exchange, the
+// published keys, API tokens, users, and the guard of all other routes.
+package authapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// API answers requests.
+type API struct {
+	Registry *auth.Registry
+	Gate     *auth.Gate
+	Keys     *auth.Keys
+}
+
+const admin = "admin"
+
+// Routes lists everything this package answers to, and the role each asks for.
+func (a *API) Routes() []httpapi.Route {
+	login := httpapi.Limits{Body: 16 << 10, Rate: httpapi.RateLogin}
+	return []httpapi.Route{
+		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Limits: login, Handler: httpapi.JSON(a.authorize)},
+		{Pattern: "GET /.well-known/jwks.json", Need: httpapi.Public, Operation: "getKeys", Handler: httpapi.JSON(a.publishKeys)},
+
+		{Pattern: "GET /v1/api-tokens", Need: admin, Operation: "listApiTokens", Handler: httpapi.JSON(a.listTokens)},
+		{Pattern: "POST /v1/api-tokens", Need: admin, Operation: "createApiToken", Handler: httpapi.JSON(a.createToken)},
+		{Pattern: "DELETE /v1/api-tokens/{token_id}", Need: admin, Operation: "revokeApiToken", Handler: httpapi.JSON(a.revokeToken)},
+
+		{Pattern: "GET /v1/users", Need: admin, Operation: "listUsers", Handler: httpapi.JSON(a.listUsers)},
+		{Pattern: "POST /v1/users", Need: admin, Operation: "createUser", Handler: httpapi.JSON(a.createUser)},
+		{Pattern: "GET /v1/users/{user_id}", Need: admin, Operation: "getUser", Handler: httpapi.JSON(a.getUser)},
+		{Pattern: "PUT /v1/users/{user_id}", Need: admin, Operation: "updateUser", Handler: httpapi.JSON(a.putUser)},
+		{Pattern: "DELETE /v1/users/{user_id}", Need: admin, Operation: "deleteUser", Handler: httpapi.JSON(a.deleteUser)},
+	}
+}
+
+// Names of audit notes that mean more than the id of something.
+const (
+	NoteActor   = "actor"   // user id of the caller
+	NoteCause   = "cause"   // the true reason of a refusal
+	NoteChanged = "changed" // names of the members that changed, separated by commas
+)
+
+// Guard lets in callers with an access token whose role includes the one that
+// the route needs. Handlers find the caller with [auth.CallerFrom].
+func Guard(g *auth.Gate) httpapi.Guard {
+	return func(r *http.Request, need string) (context.Context, error) {
+		ctx := r.Context()
+		role, err := auth.ParseRole(need)
+		if err != nil {
+			return nil, errors.New("the route needs a role that does not exist: " + need)
+		}
+		token, err := bearer(r.Header)
+		if err != nil {
+			return nil, err
+		}
+		caller, err := g.Identify(ctx, token, httpapi.Source(ctx))
+		note(ctx, caller)
+		if err != nil {
+			noteCause(ctx, err)
+			return nil, err
+		}
+		if !caller.Role.Includes(role) {
+			return nil, fault.New(fault.Forbidden, "this needs the role %s; yours is %s", role, caller.Role)
+		}
+		return auth.WithCaller(ctx, caller), nil
+	}
+}
+
+// bearer returns the token of an Authorization header. The scheme is taken in
+// any case.
+func bearer(h http.Header) (string, error) {
+	values := h.Values("Authorization")
+	if len(values) == 0 {
+		return "", fault.New(fault.Unauthenticated, "an access token is required")
+	}
+	scheme, token, _ := strings.Cut(strings.TrimSpace(values[0]), " ")
+	token = strings.TrimSpace(token)
+	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", fault.New(fault.Unauthenticated, "the Authorization header must be: Bearer, a space, an access token")
+	}
+	return token, nil
+}
+
+// note tells log, limits and audit who is calling. Limits count by API token.
+func note(ctx context.Context, c auth.Caller) {
+	if c.Token == "" {
+		return
+	}
+	httpapi.SetCaller(ctx, httpapi.Caller{ID: string(c.Token), Name: c.Name, Org: string(c.Org)})
+	httpapi.Note(ctx, NoteActor, string(c.User))
+}
+
+// noteCause records why, which the caller is not told.
+func noteCause(ctx context.Context, err error) {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err != nil {
+		httpapi.Note(ctx, NoteCause, f.Err.Error())
+	}
+}
+
+// caller returns who made a request that the guard let in.
+func caller(ctx context.Context) (auth.Caller, error) {
+	c, ok := auth.CallerFrom(ctx)
+	if !ok {
+		return c, errors.New("a guarded route was called without a caller")
+	}
+	return c, nil
+}

@@ -1,0 +1,104 @@
+package authapi
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+)
+
+// tokenRecord is an API token as it may be seen by admins.
+type tokenRecord struct {
+	ID          auth.TokenID  `json:"id"`
+	Name        string        `json:"name"`
+	UserID      auth.UserID   `json:"userId"`
+	Role        auth.Role     `json:"role"`
+	Hint        string        `json:"hint"` // how its text begins
+	CreatedBy   string        `json:"createdBy,omitempty"`
+	CreatedTime httpapi.Time  `json:"createdTime"`
+	ExpiryTime  *httpapi.Time `json:"expiryTime,omitempty"`
+	LastUsed    *httpapi.Time `json:"lastUsedTime,omitempty"`
+	LastAddress string        `json:"lastUsedAddress,omitempty"`
+}
+
+// newTokenRecord is the one answer that holds a token's text.
+type newTokenRecord struct {
+	tokenRecord
+	Token string `json:"token"`
+}
+
+func wireToken(t auth.Token) tokenRecord {
+	return tokenRecord{
+		ID: t.ID, Name: t.Name, UserID: t.User, Role: t.Role, Hint: t.Hint, CreatedBy: string(t.CreatedBy),
+		CreatedTime: httpapi.Time{Time: t.CreatedAt}, ExpiryTime: wireTime(t.ExpiresAt),
+		LastUsed: wireTime(t.LastUsedAt), LastAddress: t.LastAddress,
+	}
+}
+
+func wireTime(t time.Time) *httpapi.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &httpapi.Time{Time: t}
+}
+
+// list is the answer to a query for all of something.
+type list[T any] struct {
+	TotalCount int `json:"totalCount"`
+	Results    []T `json:"results"`
+}
+
+func (a *API) listTokens(ctx context.Context, _ httpapi.None) (list[tokenRecord], error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return list[tokenRecord]{}, err
+	}
+	all, err := a.Registry.Tokens(ctx, by)
+	return list[tokenRecord]{len(all), httpapi.Each(all, wireToken)}, err
+}
+
+type createTokenRequest struct {
+	Name       string    `json:"name" required:"true"`
+	UserID     string    `json:"userId"`
+	Role       string    `json:"role" enum:"viewer,analyst,admin"`
+	ExpiryTime time.Time `json:"expiryTime"`
+}
+
+func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.Reply, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	edit := auth.TokenEdit{Name: in.Name, User: auth.UserID(in.UserID), ExpiresAt: in.ExpiryTime}
+	if in.Role != "" {
+		if edit.Role, err = auth.ParseRole(in.Role); err != nil {
+			return httpapi.Reply{}, err
+		}
+	}
+	t, text, err := a.Registry.IssueToken(ctx, by, edit)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	httpapi.Note(ctx, "token_id", string(t.ID))
+	httpapi.Note(ctx, "user_id", string(t.User))
+	return createdToken(t, text), nil
+}
+
+func createdToken(t auth.Token, text secret.Text) httpapi.Reply {
+	return httpapi.Created("/v1/api-tokens/"+string(t.ID), "", newTokenRecord{wireToken(t), text.Reveal()})
+}
+
+type tokenPath struct {
+	ID string `path:"token_id"`
+}
+
+func (a *API) revokeToken(ctx context.Context, in tokenPath) (tokenRecord, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return tokenRecord{}, err
+	}
+	t, err := a.Registry.RevokeToken(ctx, by, auth.TokenID(in.ID))
+	return wireToken(t), err
+}

@@ -1,0 +1,173 @@
+package authapi
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// Values of a user's status.
+const (
+	active   = "active"
+	disabled = "disabled"
+)
+
+type userRecord struct {
+	ID             auth.UserID  `json:"id"`
+	Name           string       `json:"name"`
+	Email          string       `json:"email,omitempty"`
+	Role           auth.Role    `json:"role"`
+	Status         string       `json:"status"`
+	ETag           string       `json:"eTag"`
+	CreatedTime    httpapi.Time `json:"createdTime"`
+	LastUpdateTime httpapi.Time `json:"lastUpdateTime"`
+}
+
+func wireUser(u auth.User) userRecord {
+	status := active
+	if u.Disabled {
+		status = disabled
+	}
+	return userRecord{
+		ID: u.ID, Name: u.Name, Email: u.Email, Role: u.Role, Status: status, ETag: userTag(u),
+		CreatedTime: httpapi.Time{Time: u.CreatedAt}, LastUpdateTime: httpapi.Time{Time: u.UpdatedAt},
+	}
+}
+
+func userTag(u auth.User) string { return strconv.FormatInt(u.Version, 10) }
+
+func (a *API) listUsers(ctx context.Context, _ httpapi.None) (list[userRecord], error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return list[userRecord]{}, err
+	}
+	all, err := a.Registry.Users(ctx, by)
+	return list[userRecord]{len(all), httpapi.Each(all, wireUser)}, err
+}
+
+// userEdit is what POST and PUT say about a user. A PUT may leave out email and
+// status to keep them.
+type userEdit struct {
+	Name   string                   `json:"name" required:"true"`
+	Email  httpapi.Optional[string] `json:"email"`
+	Role   string                   `json:"role" required:"true" enum:"viewer,analyst,admin"`
+	Status httpapi.Optional[string] `json:"status" enum:"active,disabled"`
+}
+
+// onto returns the edit of a user who was as given.
+func (e userEdit) onto(old auth.User) (auth.UserEdit, error) {
+	role, err := auth.ParseRole(e.Role)
+	if err != nil {
+		return auth.UserEdit{}, err
+	}
+	if e.Status.Sent && e.Status.Null {
+		return auth.UserEdit{}, fault.Field("status", "must not be null")
+	}
+	edit := auth.UserEdit{Name: e.Name, Email: e.Email.Or(old.Email), Role: role, Disabled: old.Disabled}
+	if e.Status.Set() {
+		edit.Disabled = e.Status.Value == disabled
+	}
+	return edit, nil
+}
+
+func (a *API) createUser(ctx context.Context, in userEdit) (httpapi.Reply, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	edit, err := in.onto(auth.User{})
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	u, err := a.Registry.AddUser(ctx, by, edit)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	httpapi.Note(ctx, "user_id", string(u.ID))
+	return httpapi.Created("/v1/users/"+string(u.ID), userTag(u), wireUser(u)), nil
+}
+
+type userPath struct {
+	ID    string        `path:"user_id"`
+	Match httpapi.Match `header:"If-Match"`
+}
+
+func (a *API) getUser(ctx context.Context, in userPath) (httpapi.Reply, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	u, err := a.Registry.User(ctx, by, auth.UserID(in.ID))
+	return httpapi.Tagged(userTag(u), wireUser(u)), err
+}
+
+// version returns the user and the version that a change is for: the current
+// one, which If-Match must allow, or 0 for any if it was not sent.
+func (a *API) version(ctx context.Context, by auth.Caller, in userPath) (auth.User, int64, error) {
+	u, err := a.Registry.User(ctx, by, auth.UserID(in.ID))
+	if err == nil {
+		err = in.Match.Check(userTag(u))
+	}
+	if !in.Match.Sent() {
+		return u, 0, err
+	}
+	return u, u.Version, err
+}
+
+type putUserRequest struct {
+	userPath
+	userEdit
+}
+
+func (a *API) putUser(ctx context.Context, in putUserRequest) (httpapi.Reply, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	old, version, err := a.version(ctx, by, in.userPath)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	edit, err := in.onto(old)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	u, err := a.Registry.ChangeUser(ctx, by, old.ID, version, edit)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	httpapi.Note(ctx, NoteChanged, strings.Join(changes(old, u), ","))
+	return httpapi.Tagged(userTag(u), wireUser(u)), nil
+}
+
+// changes names the members in which two versions of a user differ.
+func changes(a, b auth.User) []string {
+	var names []string
+	for name, differs := range map[string]bool{
+		"name": a.Name != b.Name, "email": a.Email != b.Email, "role": a.Role != b.Role, "status": a.Disabled != b.Disabled,
+	} {
+		if differs {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (a *API) deleteUser(ctx context.Context, in userPath) (userRecord, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return userRecord{}, err
+	}
+	_, version, err := a.version(ctx, by, in)
+	if err != nil {
+		return userRecord{}, err
+	}
+	u, err := a.Registry.RemoveUser(ctx, by, auth.UserID(in.ID), version)
+	return wireUser(u), err
+}
