@@ -82,7 +82,7 @@ func insert(t *testing.T, db *sqldb.DB, q *job.Queue, name string, opts job.Opti
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	return inserted
 }

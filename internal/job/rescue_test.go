@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"vigil/internal/job"
 	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // hang takes one job, tells so, and hangs.

@@ -261,7 +261,7 @@ func TestWriterDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		db, err := sqldb.Open(t.Context(), dsn, sqldb.Options{
-			Connections: 1, WaitTimeout: 100 * time.Millisecond, WriteTimeout: 700 * time.Millisecond,
+			Connections: 1, WaitTimeout: time.Second, WriteTimeout: 3 * time.Second,
 		})
 		if err != nil {
 			t.Fatal(err)
