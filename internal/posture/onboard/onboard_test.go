@@ -1,0 +1,289 @@
+package onboard_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/store"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+const org = posture.OrgID("org")
+
+// house is a service over a real store, and what it asked to be validated.
+type house struct {
+	*onboard.Service
+	mu        sync.Mutex
+	validated []posture.AccountID
+}
+
+// Validate implements [store.Jobs].
+func (h *house) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+	tx.AfterCommit(func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.validated = append(h.validated, id)
+	})
+	return nil
+}
+
+func newHouse(t *testing.T) *house {
+	db := dbtest.Open(t, dbtest.SQLite(t))
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	h := new(house)
+	n := 0
+	h.Service = &onboard.Service{
+		Store: store.New(db, secrettest.NewBox(t), h),
+		Now:   func() time.Time { return time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC) },
+		NewID: func() posture.CredentialID {
+			n++
+			return posture.CredentialID(fmt.Sprintf("credential-%d", n))
+		},
+	}
+	return h
+}
+
+func account(action onboard.Action, id string, ps ...posture.Property) onboard.AccountChange {
+	c := onboard.AccountChange{Action: action, Spec: posture.AccountSpec{
+		Name: "account " + id, Properties: posture.Give(append([]posture.Property{posture.Text("accountId", id)}, ps...)),
+	}}
+	if action != onboard.Post {
+		c.ID = posture.AccountID(id)
+	}
+	return c
+}
+
+func credential(ref string) onboard.CredentialChange {
+	return onboard.CredentialChange{
+		Action: onboard.Post, Ref: ref, Properties: []posture.Property{posture.Text("RoleArn", "arn:aws:iam::111111111111:role/vigil")},
+	}
+}
+
+func aws(c onboard.Changes) onboard.Changes {
+	c.Provider = posture.AWS
+	return c
+}
+
+const root, member = "111111111111", "222222222222"
+
+// organisation is a root account with a member, each linked to one credential.
+func organisation() onboard.Changes {
+	return aws(onboard.Changes{
+		Accounts: []onboard.AccountChange{
+			account(onboard.Post, member, posture.Text("RootCloudAccountId", root)),
+			account(onboard.Post, root, posture.Flag("IsRoot", true)),
+		},
+		Credentials: []onboard.CredentialChange{credential("c")},
+		Links:       []onboard.LinkChange{{Action: onboard.Post, Account: member, Ref: "c"}, {Action: onboard.Post, Account: root, Ref: "c"}},
+	})
+}
+
+func TestAnOrganisationComesInOneCall(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	done, err := h.Apply(t.Context(), org, organisation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Accounts[0].Root() != root || !done.Accounts[1].IsRoot() {
+		t.Errorf("accounts %+v", done.Accounts)
+	}
+	if diff := cmp.Diff([]posture.AccountID{member, root}, h.validated); diff != "" {
+		t.Errorf("validated (-want +got):\n%s", diff)
+	}
+}
+
+func TestARootStaysWhileItHasMembers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	if _, err := h.Apply(t.Context(), org, organisation()); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]onboard.AccountChange{
+		"removing it":        {Action: onboard.Delete, ID: root},
+		"taking IsRoot away": account(onboard.Put, root),
+	} {
+		_, err := h.Apply(t.Context(), org, aws(onboard.Changes{Accounts: []onboard.AccountChange{c}}))
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v, want a conflict", name, err)
+		}
+	}
+	_, err := h.Apply(t.Context(), org, aws(onboard.Changes{Accounts: []onboard.AccountChange{
+		{Action: onboard.Delete, ID: root}, {Action: onboard.Delete, ID: member},
+	}}))
+	if err != nil {
+		t.Errorf("both at once: %v", err)
+	}
+}
+
+func TestOneBadItemChangesNothingAndAllAreNamed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, err := h.Apply(t.Context(), org, aws(onboard.Changes{
+		Accounts: []onboard.AccountChange{
+			account(onboard.Post, root),
+			account(onboard.Post, "short"),
+			account(onboard.Post, root), // there already, by the first
+			account(onboard.Put, member),
+			{Action: onboard.Delete, ID: member},
+			{Action: onboard.Put},
+			account(onboard.Post, "333333333333", posture.Text("RootCloudAccountId", root)), // no root
+		},
+		Credentials: []onboard.CredentialChange{credential("a"), credential("a"), {Action: onboard.Delete, ID: "none"}},
+		Links: []onboard.LinkChange{
+			{Action: onboard.Post, Account: root, Ref: "b"},
+			{Action: onboard.Post, Account: root, Ref: "a", Credential: "x"},
+			{Action: onboard.Put, Account: root, Ref: "a"},
+			{Action: onboard.Delete, Account: root, Credential: "none"},
+		},
+	}))
+	rejected, ok := errors.AsType[onboard.Rejected](err)
+	if !ok {
+		t.Fatalf("Apply = %v", err)
+	}
+	got := map[string]bool{}
+	for _, item := range rejected {
+		got[fmt.Sprintf("%s[%d]", item.Array, item.Index)] = true
+	}
+	want := map[string]bool{
+		"cloudAccountUpdates[1]": true, "cloudAccountUpdates[2]": true, "cloudAccountUpdates[3]": true, "cloudAccountUpdates[4]": true,
+		"cloudAccountUpdates[5]": true, "cloudAccountUpdates[6]": true, "credentialUpdates[1]": true, "credentialUpdates[2]": true,
+		"relationshipUpdates[0]": true, "relationshipUpdates[1]": true, "relationshipUpdates[2]": true, "relationshipUpdates[3]": true,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("blamed (-want +got):\n%s", diff)
+	}
+	if _, total, err := h.Store.Accounts(t.Context(), org, posture.AccountFilter{}, posture.Page{}); err != nil || total != 0 {
+		t.Errorf("%d accounts are there (%v)", total, err)
+	}
+}
+
+func TestASetOfMoreThanAHundredIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	c := aws(onboard.Changes{})
+	for i := range onboard.MaxItems + 1 {
+		c.Accounts = append(c.Accounts, account(onboard.Post, fmt.Sprintf("%012d", i)))
+	}
+	_, err := h.Apply(t.Context(), org, c)
+	if d := fault.Details(err); len(d) != 1 || d[0].Path != "cloudAccountUpdates" {
+		t.Errorf("Apply = %v", err)
+	}
+}
+
+// TestOneWriterWins has many writers change one version of an account.
+func TestOneWriterWins(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := store.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		h := new(house)
+		h.Service = &onboard.Service{Store: store.New(db, secrettest.NewBox(t), h), Now: time.Now}
+		done, err := h.Apply(t.Context(), org, aws(onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Post, root)}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag := done.Accounts[0].ETag
+		for round := range 10 {
+			tag = race(t, h, tag, round)
+		}
+	})
+}
+
+// race lets 64 writers change the account if it is at version tag, and returns
+// the version of the winner.
+func race(t *testing.T, h *house, tag string, round int) string {
+	var (
+		mu      sync.Mutex
+		winners []string
+		wait    sync.WaitGroup
+	)
+	for range 64 {
+		wait.Go(func() {
+			c := account(onboard.Put, root)
+			c.IfMatch = tag
+			done, err := h.Apply(t.Context(), org, aws(onboard.Changes{Accounts: []onboard.AccountChange{c}}))
+			switch {
+			case err == nil:
+				mu.Lock()
+				defer mu.Unlock()
+				winners = append(winners, done.Accounts[0].ETag)
+			case !fault.Is(err, fault.Stale):
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if len(winners) != 1 {
+		t.Fatalf("round %d: %d writers won", round, len(winners))
+	}
+	return winners[0]
+}
+
+func TestStatusFollowsTheLink(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	cloud := new(memcloud.Cloud)
+	v := &onboard.Validator{Store: h.Store, Cloud: cloud, Now: h.Now}
+	status := func() posture.AccountStatus {
+		a, err := h.Store.Account(t.Context(), org, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Status.Value
+	}
+	apply := func(c onboard.Changes) onboard.Changed {
+		t.Helper()
+		done, err := h.Apply(t.Context(), org, aws(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	validate := func(want posture.AccountStatus) {
+		t.Helper()
+		if _, err := v.Validate(t.Context(), org, root); err != nil {
+			t.Fatal(err)
+		}
+		if got := status(); got != want {
+			t.Errorf("status %s, want %s", got, want)
+		}
+	}
+	apply(onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Post, root)}})
+	validate(posture.AccountDraft) // not linked: nothing is tried
+	done := apply(onboard.Changes{
+		Credentials: []onboard.CredentialChange{credential("c")},
+		Links:       []onboard.LinkChange{{Action: onboard.Post, Account: root, Ref: "c"}},
+	})
+	validate(posture.AccountValidationFailed)
+	cloud.Add(root, memcloud.Account{Properties: map[string]string{"RoleArn": "arn:aws:iam::111111111111:role/vigil"}})
+	validate(posture.AccountActive)
+	cloud.Add(root, memcloud.Account{Denied: map[string]string{"RoleArn": "arn:aws:iam::111111111111:role/vigil"}})
+	validate(posture.AccountDenyAccess)
+
+	h.validated = nil
+	put := credential("")
+	put.Action, put.ID = onboard.Put, done.Credentials[0].ID
+	apply(onboard.Changes{Credentials: []onboard.CredentialChange{put}})
+	if diff := cmp.Diff([]posture.AccountID{root}, h.validated); diff != "" {
+		t.Errorf("a changed credential is tried again (-want +got):\n%s", diff)
+	}
+	apply(onboard.Changes{Credentials: []onboard.CredentialChange{{Action: onboard.Delete, ID: put.ID}}})
+	if got := status(); got != posture.AccountDraft {
+		t.Errorf("without a link the status is %s", got)
+	}
+}
