@@ -52,6 +52,17 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// FlushError sends what was written so far.
+func (w *recorder) FlushError() error {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.denied != nil {
+		return w.denied
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
 // Unwrap lets [http.ResponseController] reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 

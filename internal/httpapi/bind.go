@@ -30,11 +30,8 @@ import (
 // members and enums is reported together; then a method Validate() error, if
 // there is one, has its say.
 func Bind(r *http.Request, dst any) error {
-	v := reflect.ValueOf(dst).Elem()
-	if v.Kind() == reflect.Struct {
-		if err := bind(r, v); err != nil {
-			return err
-		}
+	if err := bind(r, reflect.ValueOf(dst).Elem()); err != nil {
+		return err
 	}
 	if checked, ok := dst.(interface{ Validate() error }); ok {
 		return checked.Validate()
@@ -130,7 +127,10 @@ func (p param) values(r *http.Request, query, form url.Values) []string {
 	case "query":
 		return query[p.name]
 	case "header":
-		return r.Header.Values(p.name)
+		if all := strings.Join(r.Header.Values(p.name), ", "); all != "" {
+			return []string{all}
+		}
+		return nil
 	default:
 		if form.Has(p.name) {
 			return form[p.name]

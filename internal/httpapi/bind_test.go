@@ -181,3 +181,97 @@ func TestBindBlamesParameters(t *testing.T) {
 		t.Errorf("NUL in a parameter: status %d", status)
 	}
 }
+
+func TestInputsThatCannotBeFilledPanicAtOnce(t *testing.T) {
+	t.Parallel()
+	refused := func(name string, build func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s was accepted", name)
+			}
+		}()
+		build()
+	}
+	refused("an input that is no struct", func() { httpapi.JSON(func(context.Context, *everything) (any, error) { return nil, nil }) })
+	refused("a channel", func() {
+		httpapi.JSON(func(context.Context, struct {
+			C []chan int `json:"c"`
+		}) (any, error) {
+			return nil, nil
+		})
+	})
+	refused("a parameter with structure", func() {
+		httpapi.JSON(func(context.Context, struct {
+			P []int `query:"p"`
+		}) (any, error) {
+			return nil, nil
+		})
+	})
+}
+
+func TestWholeBodies(t *testing.T) {
+	t.Parallel()
+	type raw struct {
+		Body []byte `body:""`
+	}
+	type list struct {
+		Body []property `body:""`
+	}
+	m := mux(t, httpapi.Options{},
+		public("POST /raw", httpapi.JSON(func(_ context.Context, in raw) (string, error) { return string(in.Body), nil })),
+		public("POST /list", httpapi.JSON(func(_ context.Context, in list) (int, error) { return len(in.Body), nil })))
+	for _, tt := range []struct {
+		target, body string
+		status       int
+		want         string
+	}{
+		{"/raw", "\x00 anything", 200, `"\u0000 anything"`},
+		{"/list", `[{"name": "a"}, {"name": "b"}]`, 200, "2"},
+		{"/list", `[{"name": "a"}, {}]`, 400, `{"message":"[1].name is missing","statusCode":400,"errors":[{"path":"[1].name","message":"is missing"}]}`},
+		{"/list", ``, 400, `{"message":"the body is not valid JSON: unexpected end of JSON input (line 1, column 0)","statusCode":400}`},
+	} {
+		res := ask(m, "POST", tt.target, tt.body)
+		if diff := cmp.Diff(tt.want, text(t, res)); diff != "" || res.StatusCode != tt.status {
+			t.Errorf("%s %q: status %d (-want +got):\n%s", tt.target, tt.body, res.StatusCode, diff)
+		}
+	}
+}
+
+func TestMatchReadsIfMatch(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		header string
+		sent   bool
+		allows []string
+		not    []string
+	}{
+		{"", false, []string{"v1", "v2"}, nil},
+		{`"v1"`, true, []string{"v1", `"v1"`, `W/"v1"`}, []string{"v2", ""}},
+		{`v1`, true, []string{"v1"}, []string{"v2"}},
+		{`W/"v1", "v2"`, true, []string{"v1", "v2"}, []string{"v3"}},
+		{`*`, true, []string{"v1"}, nil},
+		{`"`, true, nil, []string{"v1"}},
+	} {
+		var in struct {
+			Match httpapi.Match `header:"If-Match"`
+		}
+		r := post(nil)
+		r.Header.Set("If-Match", tt.header)
+		if err := httpapi.Bind(r, &in); err != nil {
+			t.Fatal(err)
+		}
+		if in.Match.Sent() != tt.sent || fault.Is(in.Match.Require(), fault.VersionRequired) == tt.sent {
+			t.Errorf("%s: sent %t", tt.header, in.Match.Sent())
+		}
+		for _, tag := range tt.allows {
+			if err := in.Match.Check(tag); err != nil {
+				t.Errorf("%s and %s: %v", tt.header, tag, err)
+			}
+		}
+		for _, tag := range tt.not {
+			if err := in.Match.Check(tag); !fault.Is(err, fault.Stale) {
+				t.Errorf("%s and %s: %v", tt.header, tag, err)
+			}
+		}
+	}
+}

@@ -248,6 +248,34 @@ func TestSlowHandlersAreCutOff(t *testing.T) {
 	})
 }
 
+func TestCallersThatWentAwayAreNotOurFault(t *testing.T) {
+	t.Parallel()
+	log := new(trail)
+	m := mux(t, httpapi.Options{Audit: log.write}, public("POST /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+		return nil, ctx.Err()
+	})))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	m.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/x", nil))
+	if w.Code != 499 || len(log.events) != 1 || log.events[0].Status != 499 {
+		t.Errorf("status %d, audit %+v", w.Code, log.events)
+	}
+}
+
+func TestStreamsFlushThroughTheAudit(t *testing.T) {
+	t.Parallel()
+	flush := httpapi.Stream(func(w http.ResponseWriter, _ *http.Request) error {
+		return http.NewResponseController(w).Flush()
+	})
+	for sink, want := range map[error]int{nil: 200, io.ErrShortWrite: 503} {
+		m := mux(t, httpapi.Options{Audit: (&trail{err: sink}).write}, public("POST /x", flush))
+		if res := ask(m, "POST", "/x", ""); res.StatusCode != want {
+			t.Errorf("with audit %v: status %d, want %d", sink, res.StatusCode, want)
+		}
+	}
+}
+
 func TestTooManyAtATimeIs503(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -124,10 +124,14 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 		r.SetPathValue(name, found.Values[i])
 	}
 	body, err := m.run(rec, r, x)
-	if err != nil {
-		return m.fail(rec, err)
+	switch {
+	case err == nil:
+		return m.reply(rec, body)
+	case r.Context().Err() != nil && rec.status == 0:
+		m.problem(rec, Problem{Status: statusGone, Message: "the caller went away"}) // for log and audit: nobody reads it
+		return nil
 	}
-	return m.reply(rec, body)
+	return m.fail(rec, err)
 }
 
 // run lets the request pass all gates and calls its handler.
@@ -170,7 +174,11 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", rt.Limits.Body)
 	}
 	r.Body = http.MaxBytesReader(rec.ResponseWriter, r.Body, rt.Limits.Body)
-	return rt.Handler(rec, r.WithContext(ctx))
+	body, err := rt.Handler(rec, r.WithContext(ctx))
+	if err != nil && fault.KindOf(err) == fault.Internal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fault.Wrap(fault.Unavailable, err, "the request took too long")
+	}
+	return body, err
 }
 
 // account is what rate limits count against: the caller, or the network of an

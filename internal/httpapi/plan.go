@@ -1,9 +1,6 @@
 package httpapi
 
 import (
-	"encoding"
-	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -82,52 +79,6 @@ func (p *plan) add(t reflect.Type, above []int) {
 			}
 		}
 	}
-}
-
-// bindable reports what in a type a request cannot fill, so that a mistake shows
-// when the table of routes is built and not when the first request comes.
-func bindable(t reflect.Type, seen map[reflect.Type]bool) error {
-	ptr := reflect.PointerTo(t)
-	if seen[t] || t == rawType || t == timeType || t == wireTime ||
-		ptr.Implements(reflect.TypeFor[json.Unmarshaler]()) || ptr.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		return nil
-	}
-	seen[t] = true
-	if ptr.Implements(reflect.TypeFor[selfDecoder]()) && t.Kind() == reflect.Struct {
-		f, _ := t.FieldByName("Value")
-		return bindable(f.Type, seen)
-	}
-	switch t.Kind() {
-	case reflect.String, reflect.Bool, reflect.Float64, reflect.Float32, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return nil
-	case reflect.Slice, reflect.Pointer:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return nil // the whole body, undecoded
-		}
-		return bindable(t.Elem(), seen)
-	case reflect.Map:
-		if t.Key().Kind() == reflect.String {
-			return bindable(t.Elem(), seen)
-		}
-	case reflect.Interface:
-		if t.NumMethod() == 0 {
-			return nil
-		}
-	case reflect.Struct:
-		p := planOf(t)
-		for _, m := range p.members {
-			if err := bindable(t.FieldByIndex(m.index).Type, seen); err != nil {
-				return fmt.Errorf("%s.%s: %w", t, m.name, err)
-			}
-		}
-		for _, pm := range p.params {
-			if err := bindable(t.FieldByIndex(pm.index).Type, seen); err != nil {
-				return fmt.Errorf("%s.%s: %w", t, pm.name, err)
-			}
-		}
-		return nil
-	}
-	return fmt.Errorf("cannot fill a %s from a request", t)
 }
 
 func fields(t reflect.Type) func(func(reflect.StructField) bool) {

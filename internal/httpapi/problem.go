@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -35,14 +34,15 @@ var statuses = [...]int{
 	fault.Unavailable:     http.StatusServiceUnavailable,
 }
 
+// statusGone is what logs and audit records say of a caller that did not wait
+// for its answer.
+const statusGone = 499
+
 // problemOf says what the outside may know of an error. The cause may name
 // hosts, queries or keys: it is logged, never sent.
 func problemOf(err error) Problem {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Kind != fault.Internal {
 		return Problem{Status: statuses[e.Kind], Message: e.Message, Details: e.Details, After: e.After}
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return Problem{Status: http.StatusServiceUnavailable, Message: "the request took too long"}
 	}
 	return Problem{Status: http.StatusInternalServerError, Message: "internal error"}
 }

@@ -47,9 +47,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) (body any, err error)
 // JSON with status 200; a [Reply] says otherwise. JSON panics if In has a field
 // that cannot be filled.
 func JSON[In, Out any](f func(context.Context, In) (Out, error)) Handler {
-	if err := bindable(reflect.TypeFor[In](), map[reflect.Type]bool{}); err != nil {
-		panic("httpapi: " + err.Error())
-	}
+	mustBind(reflect.TypeFor[In]())
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		var in In
 		if err := Bind(r, &in); err != nil {

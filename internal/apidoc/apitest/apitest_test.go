@@ -271,7 +271,7 @@ func TestClientComplainsAboutBadAnswers(t *testing.T) {
 }
 
 func torture(d *apitest.Document, h http.Handler) apitest.Torture {
-	return apitest.Torture{Document: d, Handler: h, N: 2000, Seed: 1, Known: map[string][]string{"id": {"1"}},
+	return apitest.Torture{Document: d, Handler: h, N: 1500, Seed: 1, Known: map[string][]string{"id": {"1"}},
 		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer good") }}
 }
 

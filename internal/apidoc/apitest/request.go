@@ -116,7 +116,7 @@ func (d *draft) makeBody(content openapi3.Content) {
 		return
 	}
 	value := d.value(media.Schema, 0)
-	for range of(d.generator, 0, 1, 1, 1, 2, 4) {
+	for range of(d.generator, 0, 0, 1, 1, 1, 3) {
 		value = d.mutate(value)
 	}
 	body, err := json.Marshal(value)
