@@ -80,29 +80,34 @@ func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
 // and handle.
 func (g *Graph) makeBlocks(d Direction) []*block {
 	blocks := g.shapeBlocks(d)
-	g.eachEdge(func(e Handle) { // count into the place after
+	at := make([]uint32, len(g.src.items)) // by edge, its place in starts
+	g.eachEdge(func(e Handle) {
 		b, i := g.position(blocks, e, d)
-		b.starts[i+1]++
+		at[e] = uint32(i)
+		b.starts[i+1]++ // counts go into the place after
 	})
-	next := make([][]uint32, len(blocks))
-	for l, b := range blocks {
+	for _, b := range blocks {
 		if b != nil {
 			for i := 1; i < len(b.starts); i++ {
 				b.starts[i] += b.starts[i-1]
 			}
-			next[l] = slices.Clone(b.starts)
 		}
 	}
 	g.eachEdge(func(e Handle) {
-		b, i := g.position(blocks, e, d)
 		from, to := g.ends(e, d)
-		at := &next[g.vertices.places.items[from].label][i]
-		b.to[*at], b.edge[*at] = to, e
-		*at++
+		b := blocks[g.vertices.places.items[from].label]
+		next := &b.starts[at[e]]
+		b.to[*next], b.edge[*next] = to, e
+		*next++
 	})
 	for _, b := range blocks {
-		if b != nil && b.loose {
-			g.sortLoose(b, d)
+		if b != nil {
+			// Every start has moved to where the next one was.
+			copy(b.starts[1:], b.starts)
+			b.starts[0] = 0
+			if b.loose {
+				g.sortLoose(b, d)
+			}
 		}
 	}
 	return blocks

@@ -1,6 +1,9 @@
 package graph
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A Graph is an immutable property graph. See the package comment.
 type Graph struct {
@@ -146,8 +149,8 @@ func (g *Graph) StringOf(code uint32) string { return g.pool.str(code) }
 // NumCodes returns a number above every code of a string.
 func (g *Graph) NumCodes() int { return g.pool.count() }
 
-// Bytes returns the memory the graph uses, by account. What several graphs share
-// is counted in each.
+// Bytes returns the memory the graph uses, by account, lists and indexes that
+// were asked for included. What several graphs share is counted in each.
 func (g *Graph) Bytes() int64 {
 	n := g.pool.bytes() + g.keys.bytes() + g.vertexLabels.bytes() + g.edgeLabels.bytes()
 	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src.items)+cap(g.dst.items)+cap(g.hidden)) + 8*int64(cap(g.dead))
@@ -161,11 +164,22 @@ func (g *Graph) Bytes() int64 {
 
 // once is a value that is computed when it is first asked for.
 type once[T any] struct {
-	sync.Once
-	value T
+	once  sync.Once
+	value atomic.Pointer[T]
 }
 
 func (o *once[T]) get(make func() T) T {
-	o.Do(func() { o.value = make() })
-	return o.value
+	o.once.Do(func() {
+		v := make()
+		o.value.Store(&v)
+	})
+	return *o.value.Load()
+}
+
+// peek returns the value, or the zero of it when nobody asked for it yet.
+func (o *once[T]) peek() (v T) {
+	if p := o.value.Load(); p != nil {
+		v = *p
+	}
+	return v
 }

@@ -1,11 +1,8 @@
 package graph
 
 import (
-	"cmp"
-	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"sync/atomic"
 )
 
@@ -21,10 +18,11 @@ type Index struct {
 
 // index is the index of a column once it was asked for.
 type index struct {
-	once  sync.Once
-	built atomic.Pointer[Index]
+	made  once[*Index]
 	asked atomic.Int32
 }
+
+func (x *index) ready() bool { return x.made.peek() != nil }
 
 // Distinct returns the number of distinct values.
 func (x *Index) Distinct() int { return x.size }
@@ -106,7 +104,12 @@ func (x *Index) Prefix(s string) []Handle {
 	return x.part(lo, hi)
 }
 
-func (x *Index) bytes() int64 { return 4*int64(cap(x.starts)+cap(x.elems)) + 4*int64(x.size) }
+func (x *Index) bytes() int64 {
+	if x == nil {
+		return 0
+	}
+	return 4*int64(cap(x.starts)+cap(x.elems)) + 4*int64(x.size) + 80
+}
 
 // VertexIndex returns the index of a key for the vertices of a label, which it
 // makes when it is first asked for. It returns nil when there is no such column.
@@ -122,7 +125,7 @@ func (g *Graph) VertexIndex(l Label, k Key) *Index {
 // using it costs only the look-up.
 func (g *Graph) VertexIndexReady(l Label, k Key) bool {
 	c := g.VertexColumn(l, k)
-	return c != nil && c.index.built.Load() != nil
+	return c != nil && c.index.ready()
 }
 
 // VerticesWith appends to dst the vertices of a label that have a value [Eq] to v
@@ -134,15 +137,14 @@ func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 		return dst
 	}
 	rows := g.vertices.tables[l].rows.items
-	if c.index.built.Load() == nil && c.index.asked.Add(1) == 1 {
+	if !c.index.ready() && c.index.asked.Add(1) == 1 {
 		return c.scan(dst, rows, v)
 	}
 	return append(dst, c.indexed(rows).Equal(v)...)
 }
 
 func (c *Column) indexed(rows []Handle) *Index {
-	c.index.once.Do(func() { c.index.built.Store(c.makeIndex(rows)) })
-	return c.index.built.Load()
+	return c.index.made.get(func() *Index { return c.makeIndex(rows) })
 }
 
 // scan appends the elements that have a value Eq to v.
@@ -171,98 +173,4 @@ func (c *Column) scan(dst, rows []Handle, v Value) []Handle {
 		}
 	}
 	return dst
-}
-
-// makeIndex sorts the cells of the column by value.
-func (c *Column) makeIndex(rows []Handle) *Index {
-	if c.HasMany() {
-		return c.makeWideIndex(rows)
-	}
-	places := make([]uint32, 0, c.filled)
-	for row := range c.filledRows() {
-		places = append(places, uint32(c.Place(row)))
-	}
-	order := c.placeOrder()
-	slices.SortStableFunc(places, order)
-	x := &Index{elems: make([]Handle, len(places))}
-	var first []uint32 // a place that has the value, by distinct value
-	for i, p := range places {
-		x.elems[i] = rows[c.rowAt(int(p))]
-		if i == 0 || order(places[i-1], p) != 0 {
-			first = append(first, p)
-			x.starts = append(x.starts, uint32(i))
-		}
-	}
-	x.starts = slices.Clip(append(x.starts, uint32(len(places))))
-	first = slices.Clip(first)
-	x.size = len(first)
-	x.value = func(i int) Value { return c.value(int(first[i]), c.pool) }
-	return x
-}
-
-// placeOrder returns the order of the values at two places.
-func (c *Column) placeOrder() func(a, b uint32) int {
-	switch c.kind {
-	case KindString:
-		ranks := c.codeRanks()
-		return func(a, b uint32) int { return cmp.Compare(ranks[c.codes[a]], ranks[c.codes[b]]) }
-	case KindInt:
-		return func(a, b uint32) int { return cmp.Compare(c.ints[a], c.ints[b]) }
-	case KindLong:
-		return func(a, b uint32) int { return cmp.Compare(c.longs[a], c.longs[b]) }
-	}
-	return func(a, b uint32) int { return Order(c.value(int(a), c.pool), c.value(int(b), c.pool)) }
-}
-
-// codeRanks returns the rank of each distinct string of the column, so that each
-// pair of strings is compared once however many rows have them.
-func (c *Column) codeRanks() map[uint32]uint32 {
-	ranks := map[uint32]uint32{}
-	for _, code := range c.codes {
-		ranks[code] = 0
-	}
-	codes := make([]uint32, 0, len(ranks))
-	for code := range ranks {
-		codes = append(codes, code)
-	}
-	slices.SortFunc(codes, func(a, b uint32) int { return strings.Compare(c.pool.str(a), c.pool.str(b)) })
-	for i, code := range codes {
-		ranks[code] = uint32(i)
-	}
-	return ranks
-}
-
-// makeWideIndex is makeIndex for a column where some row has several values.
-func (c *Column) makeWideIndex(rows []Handle) *Index {
-	type cell struct {
-		v Value
-		h Handle
-	}
-	var all []cell
-	for row := range c.filledRows() {
-		for i := range c.Count(row) {
-			v := c.Nth(row, i)
-			again := false
-			for j := range i {
-				again = again || Order(c.Nth(row, j), v) == 0
-			}
-			if !again {
-				all = append(all, cell{v, rows[row]})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b cell) int { return Order(a.v, b.v) })
-	x := &Index{}
-	var values []Value
-	for i, a := range all {
-		if i == 0 || Order(all[i-1].v, a.v) != 0 {
-			values = append(values, a.v)
-			x.starts = append(x.starts, uint32(i))
-		}
-		x.elems = append(x.elems, a.h)
-	}
-	x.starts = append(x.starts, uint32(len(all)))
-	x.size = len(values)
-	x.value = func(i int) Value { return values[i] }
-	return x
 }

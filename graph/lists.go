@@ -90,6 +90,11 @@ func (g *Graph) EdgeRows(l Label) []Handle {
 }
 
 func (l *lists) bytes() int64 {
-	n := 40 * int64(len(l.vertexOf)+len(l.edgeOf))
-	return n
+	n := 48 * int64(len(l.vertexOf)+len(l.edgeOf)+2)
+	for _, o := range [][]once[[]Handle]{l.vertexOf, l.edgeOf} {
+		for i := range o {
+			n += 4 * int64(cap(o[i].peek()))
+		}
+	}
+	return n + 4*int64(cap(l.vertices.peek())+cap(l.edges.peek()))
 }

@@ -1,0 +1,209 @@
+package graph_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/graph"
+)
+
+func TestBuilderRefusesDuplicates(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{})
+	if _, err := b.AddVertex(graph.Int(1), "A"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.AddVertex(graph.Long(1), "B"); !errors.Is(err, graph.ErrDuplicate) {
+		t.Errorf("second vertex 1: %v", err)
+	}
+	if _, err := b.AddEdge(graph.String("e"), "x", graph.Int(1), graph.Int(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.AddEdge(graph.String("e"), "x", graph.Int(1), graph.Int(1)); !errors.Is(err, graph.ErrDuplicate) {
+		t.Errorf("second edge e: %v", err)
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.NumVertices() != 1 || g.NumEdges() != 1 {
+		t.Errorf("%d vertices, %d edges, want 1 and 1", g.NumVertices(), g.NumEdges())
+	}
+	if _, err := b.Build(); err == nil {
+		t.Error("builder was used twice")
+	}
+}
+
+func TestBuilderKeepsLimits(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{Vertices: 2, Edges: 1, Bytes: 200})
+	v, _ := b.AddVertex(graph.Int(1), "A")
+	if _, err := b.AddEdge(graph.Null, "x", graph.Int(1), graph.Int(2)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.AddVertex(graph.Int(3), "A"); !errors.Is(err, graph.ErrTooLarge) {
+		t.Errorf("third id: %v", err)
+	}
+	if _, err := b.AddEdge(graph.Null, "x", graph.Int(1), graph.Int(2)); !errors.Is(err, graph.ErrTooLarge) {
+		t.Errorf("second edge: %v", err)
+	}
+	var err error
+	for i := 0; err == nil && i < 100; i++ {
+		err = b.SetProperty(v, fmt.Sprintf("p%d", i), graph.String(fmt.Sprintf("text %d", i)))
+	}
+	if !errors.Is(err, graph.ErrTooLarge) {
+		t.Errorf("a hundred properties: %v", err)
+	}
+}
+
+func TestEdgeToMissingVertexIsHidden(t *testing.T) {
+	t.Parallel()
+	a, b := graph.String("a"), graph.String("b")
+	bl := graph.NewBuilder(graph.Limits{})
+	if err := bl.Add(graph.Record{ID: a, Label: "A", Out: []graph.EdgeRecord{{Label: "x", To: b}}}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := bl.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _ := g.VertexByID(a)
+	if _, ok := g.VertexByID(b); ok || g.NumEdges() != 0 || g.HiddenEdges() != 1 || g.Degree(v, graph.Out) != 0 || len(g.Edges()) != 0 {
+		t.Fatal("edge to a missing vertex can be seen")
+	}
+	if _, ok := g.EdgeByID(graph.Long(0)); ok {
+		t.Error("hidden edge is found by id")
+	}
+	with, err := g.Patch([]graph.Change{{Record: graph.Record{ID: b, Label: "B"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, ok := with.VertexByID(b)
+	if !ok || with.NumEdges() != 1 || !cmp.Equal(with.Neighbours(w, graph.In), []graph.Handle{v}) {
+		t.Error("edge did not appear with its target")
+	}
+	without, err := with.Patch([]graph.Change{{Record: graph.Record{ID: b}, Remove: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if without.NumEdges() != 0 || without.HiddenEdges() != 1 {
+		t.Error("edge did not hide with its target")
+	}
+}
+
+func TestUnnamedElementsGetIDs(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{})
+	for _, id := range []graph.Value{graph.Null, graph.Long(1), graph.Null, graph.Null} {
+		if _, err := b.AddVertex(id, "A"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []graph.Value{graph.Null, graph.String("named"), graph.Null} {
+		if _, err := b.AddEdge(id, "x", graph.Long(0), graph.Long(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, v := range g.Vertices() {
+		seen[g.VertexID(v).String()] = true
+	}
+	for _, e := range g.Edges() {
+		seen["edge "+g.EdgeID(e).String()] = true
+	}
+	if len(seen) != 7 {
+		t.Errorf("ids are not distinct: %v", seen)
+	}
+}
+
+func TestPropertiesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{})
+	var vs []graph.Handle
+	for range 5 {
+		v, err := b.AddVertex(graph.Null, "A")
+		if err != nil {
+			t.Fatal(err)
+		}
+		vs = append(vs, v)
+	}
+	for i := range vs { // from the last row to the first, each set twice
+		v := vs[len(vs)-1-i]
+		for _, x := range []int32{100, int32(v)} {
+			if err := b.SetProperty(v, "p", graph.Int(x)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.VertexColumn(0, 0).Ints(); !cmp.Equal(got, []int32{0, 1, 2, 3, 4}) {
+		t.Errorf("column is %v", got)
+	}
+}
+
+func TestSparseColumnIsSmall(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{})
+	for i := range 10_000 {
+		v, err := b.AddVertex(graph.Null, "A")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.SetProperty(v, fmt.Sprintf("tag%d", i%1000), graph.Bool(true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if per := g.Bytes() / 10_000; per > 120 {
+		t.Errorf("%d bytes per vertex", per)
+	}
+}
+
+func TestReadersAndPatchesAtOnce(t *testing.T) {
+	t.Parallel()
+	g := estate(t, 400)
+	k, _ := g.KeyByName("name")
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			h := g
+			for j := range 10 {
+				rec := h.Record(graph.Handle((i*31 + j) % 400))
+				rec.Properties[0].Value = graph.String(fmt.Sprintf("renamed %d %d", i, j))
+				rec.Out = append(rec.Out, graph.EdgeRecord{Label: "new", To: graph.String(fmt.Sprintf("to %d", j))})
+				next, err := h.Patch([]graph.Change{{Record: rec}, {Record: graph.Record{ID: graph.String(fmt.Sprintf("to %d", j)), Label: "New"}}})
+				if err != nil {
+					t.Errorf("patch: %v", err)
+					return
+				}
+				h = next
+				for l := range h.VertexLabels() {
+					h.VerticesWith(nil, graph.Label(l), k, rec.Properties[0].Value)
+					h.VertexIndex(graph.Label(l), k)
+				}
+				walk(h)
+			}
+			if h.NumVertices() != 410 {
+				t.Errorf("%d vertices, want 410", h.NumVertices())
+			}
+		})
+	}
+	wg.Wait()
+	if g.NumVertices() != 400 {
+		t.Errorf("the first graph has %d vertices now", g.NumVertices())
+	}
+}

@@ -1,0 +1,80 @@
+package graph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"vigil/graph"
+)
+
+// TestIndexAgreesWithScan holds every kind of look-up against trying all values.
+func TestIndexAgreesWithScan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := graph.NewBuilder(graph.Limits{})
+		cells := rapid.SliceOfN(rapid.SliceOfN(values(), 0, 2), 1, 20).Draw(t, "cells")
+		for _, vs := range cells {
+			h, err := b.AddVertex(graph.Null, "A")
+			if err != nil {
+				t.Fatalf("add vertex: %v", err)
+			}
+			for _, v := range vs {
+				if err := b.AddProperty(h, "p", graph.VertexProperty{Value: v}); err != nil {
+					t.Fatalf("add property: %v", err)
+				}
+			}
+		}
+		g, err := b.Build()
+		if err != nil {
+			t.Fatalf("build: %v", err)
+		}
+		x := g.VertexIndex(0, 0)
+		if x == nil {
+			return // nobody has the property
+		}
+		where := func(accept func(graph.Value) bool) []graph.Handle {
+			var hs []graph.Handle
+			for i, vs := range cells {
+				if slices.ContainsFunc(vs, accept) {
+					hs = append(hs, graph.Handle(i))
+				}
+			}
+			return hs
+		}
+		check := func(name string, got, want []graph.Handle) {
+			got = slices.Clone(got)
+			slices.Sort(got)
+			if diff := cmp.Diff(want, slices.Compact(got)); diff != "" && len(got)+len(want) > 0 {
+				t.Fatalf("%s (-scan +index):\n%s", name, diff)
+			}
+		}
+		v, w := values().Draw(t, "v"), values().Draw(t, "w")
+		check("equal", x.Equal(v), where(func(u graph.Value) bool { return graph.Eq(u, v) }))
+		check("first", g.VerticesWith(nil, 0, 0, w), where(func(u graph.Value) bool { return graph.Eq(u, w) }))
+		check("prefix", x.Prefix("r"), where(func(u graph.Value) bool { return u.Kind() == graph.KindString && strings.HasPrefix(u.Str(), "r") }))
+		checkRanges(x, v, w, where, check)
+	})
+}
+
+func checkRanges(x *graph.Index, v, w graph.Value, where func(func(graph.Value) bool) []graph.Handle, check func(string, []graph.Handle, []graph.Handle)) {
+	less := func(a, b graph.Value, orEqual bool) bool {
+		c, ok := graph.Compare(a, b)
+		return ok && (c < 0 || c == 0 && orEqual)
+	}
+	for _, within := range []bool{false, true} {
+		from, to := graph.Bound{Value: v, Within: within, Set: true}, graph.Bound{Value: w, Within: within, Set: true}
+		if got, ok := x.Range(from, graph.Bound{}); ok {
+			check("above", got, where(func(u graph.Value) bool { return less(v, u, within) }))
+		}
+		if got, ok := x.Range(graph.Bound{}, to); ok {
+			check("below", got, where(func(u graph.Value) bool { return less(u, w, within) }))
+		}
+		if got, ok := x.Range(from, to); ok {
+			check("between", got, where(func(u graph.Value) bool { return less(v, u, within) && less(u, w, within) }))
+		}
+	}
+}
