@@ -29,8 +29,10 @@ const (
 	Failure Outcome = "failure"
 )
 
-// A Record is one thing that somebody did or tried to do.
+// A Record is one thing that somebody did or tried to do. An organisation knows
+// it by its ID: the number would tell how much others do.
 type Record struct {
+	ID        string            `json:"id"`     // random; set by the log
 	Number    int64             `json:"number"` // place in the chain, from 1; set by the log
 	Time      time.Time         `json:"time"`
 	Request   string            `json:"request,omitempty"` // id of the request

@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -106,6 +107,7 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 	if r.Time.IsZero() {
 		r.Time = l.now()
 	}
+	r.ID = rand.Text()
 	// These become columns too, and PostgreSQL is particular about text.
 	r.Org, r.Actor, r.Operation = clean(r.Org), clean(r.Actor), clean(r.Operation)
 	w := &waiting{record: r, done: make(chan error, 1)}

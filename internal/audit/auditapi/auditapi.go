@@ -119,7 +119,7 @@ func parseTime(name, s string) (time.Time, error) {
 
 type page struct {
 	Results []wireRecord `json:"results"`
-	Token   string    `json:"continuationToken,omitempty"`
+	Token   string       `json:"continuationToken,omitempty"`
 }
 
 func (a *API) list(ctx context.Context, in listRequest) (page, error) {
@@ -184,7 +184,7 @@ type wireRecord struct {
 
 func wire(r audit.Record) wireRecord {
 	w := wireRecord{
-		ID: strconv.FormatInt(r.Number, 10), Time: httpapi.Time{Time: r.Time}, RequestID: r.Request, Actor: r.Actor,
+		ID: r.ID, Time: httpapi.Time{Time: r.Time}, RequestID: r.Request, Actor: r.Actor,
 		ActorName: r.ActorName, TokenID: r.Token, Source: r.Source, Operation: r.Operation, Targets: r.Targets,
 		Outcome: r.Outcome, Status: r.Status, Cause: r.Cause, Changed: r.Changed,
 	}
