@@ -25,7 +25,7 @@ type driver struct {
 }
 
 func newDriver(db *sqldb.DB) driver {
-	d := driver{pilot: new(pilot)}
+	d := driver{pilot: &pilot{db: db}}
 	if db.Dialect() == sqldb.SQLite {
 		d.Driver = riversqlite.New(db.Pool())
 	} else {
@@ -46,12 +46,31 @@ func (d driver) PluginPilot() riverpilot.Pilot { return d.pilot }
 // pilot is River's own with an ear for what River would tell another.
 type pilot struct {
 	riverpilot.StandardPilot
+	db       *sqldb.DB
 	inserted func(ctx context.Context, res []*rivertype.JobInsertResult)
 }
 
 func (p *pilot) PilotInit(archetype *baseservice.Archetype, params *riverpilot.PilotInitParams) {
 	p.StandardPilot.PilotInit(archetype, params)
 	p.inserted = params.NotifyNonTxJobInsert
+}
+
+// JobGetAvailable is called by River to take jobs, many times a second. Most of
+// the time there are none. On SQLite it is far less work to look first,
+// and looking leaves the writer alone.
+func (p *pilot) JobGetAvailable(
+	ctx context.Context, exec riverdriver.Executor, state riverpilot.ProducerState, params *riverdriver.JobGetAvailableParams,
+) ([]*rivertype.JobRow, error) {
+	if p.db.Dialect() == sqldb.SQLite {
+		some := false
+		err := p.db.Read(ctx, func(tx *sqldb.Tx) error {
+			return tx.QueryRow("SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = $1)", params.Queue).Scan(&some)
+		})
+		if err != nil || !some {
+			return nil, err
+		}
+	}
+	return p.StandardPilot.JobGetAvailable(ctx, exec, state, params)
 }
 
 // nudge has the workers of a queue look for jobs now.
