@@ -23,6 +23,7 @@ type Board struct {
 	farms     shelf[Farm, Reading]
 	gateways  shelf[Gateway, GatewayBeat]
 	hosts     shelf[RDSServer, AgentBeat]
+	ports     shelf[RDSServer, ListenerReading]
 	saml      shelf[SAMLAuthenticator, SAMLReading]
 	pods      shelf[Pod, Reading]
 	endpoints shelf[PodEndpoint, PodReading]
@@ -64,6 +65,7 @@ func (b *Board) Configure(inv Inventory) {
 	b.farms.configure(inv.Farms, func(f Farm) ID { return f.ID })
 	b.gateways.configure(inv.Gateways, func(g Gateway) ID { return g.ID })
 	b.hosts.configure(inv.RDSServers, func(r RDSServer) ID { return r.ID })
+	b.ports.configure(inv.RDSServers, func(r RDSServer) ID { return r.ID })
 	b.saml.configure(inv.SAMLAuthenticators, func(a SAMLAuthenticator) ID { return a.ID })
 	b.pods.configure(inv.Pods, func(p Pod) ID { return p.ID })
 	b.sso.configure(inv.SSOConnectors, func(c SSOConnector) ID { return c.ID })

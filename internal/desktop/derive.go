@@ -27,6 +27,11 @@ func (b *Board) observe(o Observation) {
 			b.deriveHost(o.ID)
 			b.deriveFarm(b.hosts.specs[o.ID].FarmID)
 		}
+	case KindRDSListener:
+		if b.ports.observe(o) {
+			b.deriveHost(o.ID)
+			b.deriveFarm(b.hosts.specs[o.ID].FarmID)
+		}
 	case KindSAMLAuthenticator:
 		if b.saml.observe(o) {
 			b.deriveSAML(o.ID)
@@ -116,7 +121,7 @@ func (b *Board) deriveGateway(id ID) {
 }
 
 func (b *Board) deriveHost(id ID) {
-	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(b.hosts.specs[id], b.hosts.snaps[id], b.now()))
+	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(b.hosts.specs[id], b.hosts.snaps[id], b.ports.snaps[id], b.now()))
 }
 
 func (b *Board) deriveFarm(id ID) {

@@ -24,6 +24,10 @@ const (
 
 	// KindPodEndpoint is observed by itself and listed with its pod.
 	KindPodEndpoint Kind = "POD_ENDPOINT"
+
+	// KindRDSListener is the port of an RDS server that clients connect to. It
+	// is observed by itself and counts for its server, whose ID it has.
+	KindRDSListener Kind = "RDS_LISTENER"
 )
 
 // Kinds lists every kind, in the order of the API document.

@@ -26,6 +26,14 @@ type AgentBeat struct {
 // Kind implements [Reading].
 func (AgentBeat) Kind() Kind { return KindRDSServer }
 
+// ListenerReading is what a look at the RDP listener of a server brought home.
+type ListenerReading struct {
+	Protocol string // the security that was agreed on: TLS, CredSSP
+}
+
+// Kind implements [Reading].
+func (ListenerReading) Kind() Kind { return KindRDSListener }
+
 // RDSServerMonitor is the monitor record of an RDS server.
 type RDSServerMonitor struct {
 	ID             ID               `json:"id"`
@@ -38,6 +46,7 @@ type RDSServerMonitor struct {
 	LoadPreference LoadPreference   `json:"load_preference,omitempty"`
 	SessionCount   *int32           `json:"session_count,omitempty"`
 	Freshness
+	certificate *Certificate
 }
 
 // RDSServerDetails tells what an RDS server is.
@@ -49,14 +58,11 @@ type RDSServerDetails struct {
 	State           RDSState        `json:"state"`
 }
 
-// StateOfRDSServer derives the state of an RDS server. A report that tells of a
-// problem outranks the server's being disabled: the problem is still there.
-func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], now time.Time) RDSState {
-	switch state := reportedState(s.Good); {
-	case !s.EverGood():
-		return RDSWaitForAgent
-	case silent(s.GoodAt, now, p.AgentInterval):
-		return RDSAgentUnreachable
+// StateOfRDSServer derives the state of an RDS server from what its agent
+// reports and from a look at its listener. A report that tells of a problem
+// outranks the server's being disabled: the problem is still there.
+func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
+	switch state := p.reachedState(s, l, now); {
 	case grades[state] != RDSStatusOK:
 		return state
 	case !enabled && s.Good.SessionCount > 0:
@@ -66,6 +72,26 @@ func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], now time.T
 	default:
 		return state
 	}
+}
+
+// reachedState is the state without regard to whether the server is enabled.
+func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
+	broken := l.Failing(p.FailuresBeforeDown)
+	switch state := reportedState(s.Good); {
+	case s.EverGood() && silent(s.GoodAt, now, p.AgentInterval):
+		return RDSAgentUnreachable
+	case s.EverGood() && grades[state] == RDSStatusOK && broken != nil:
+		return RDSProtocolFailure
+	case s.EverGood():
+		return state
+	case !l.Tried():
+		return RDSWaitForAgent
+	case broken == nil:
+		return RDSAvailable // a server without an agent is what its listener is
+	case broken.Cause == Unreachable:
+		return RDSAgentUnreachable
+	}
+	return RDSProtocolFailure
 }
 
 func reportedState(b AgentBeat) RDSState {
@@ -99,8 +125,8 @@ func PreferenceOf(load *int) LoadPreference {
 }
 
 // RDSServerRecord derives the monitor record of an RDS server.
-func (p Policy) RDSServerRecord(r RDSServer, s Snapshot[AgentBeat], now time.Time) RDSServerMonitor {
-	state := p.StateOfRDSServer(r.Enabled, s, now)
+func (p Policy) RDSServerRecord(r RDSServer, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSServerMonitor {
+	state := p.StateOfRDSServer(r.Enabled, s, l, now)
 	m := RDSServerMonitor{
 		ID: r.ID, Name: r.Name, FarmID: r.FarmID, Enabled: r.Enabled,
 		Status: grades[state],
@@ -132,7 +158,12 @@ func (p Policy) RDSServerRecord(r RDSServer, s Snapshot[AgentBeat], now time.Tim
 	if !r.Enabled {
 		m.Status = RDSStatusDisabled
 	}
-	m.Freshness = fresh(MillisOf(s.At), append([]string{stateReason(state)}, reasons...)...)
+	why := stateReason(state)
+	if f := l.Failing(p.FailuresBeforeDown); f != nil {
+		why = f.Reason
+	}
+	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), append([]string{why}, reasons...)...)
+	m.certificate = l.Certificate
 	return m
 }
 
@@ -162,4 +193,4 @@ func (m RDSServerMonitor) Statuses() []PartStatus {
 }
 
 // Certificates implements [Record].
-func (m RDSServerMonitor) Certificates() []PartCertificate { return nil }
+func (m RDSServerMonitor) Certificates() []PartCertificate { return certificates("", m.certificate) }

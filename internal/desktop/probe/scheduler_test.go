@@ -1,0 +1,277 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"vigil/internal/desktop"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// journal collects what a scheduler finds.
+type journal struct {
+	mu    sync.Mutex
+	found []desktop.Observation
+}
+
+func (j *journal) observe(o desktop.Observation) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.found = append(j.found, o)
+}
+
+// of returns when a target was found, in seconds since the start, and how.
+func (j *journal) of(id desktop.ID) (out []desktop.Observation) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, o := range j.found {
+		if o.ID == id {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func target(id desktop.ID, look Look) Target {
+	return Target{Ref: desktop.Ref{Kind: desktop.KindComposer, ID: id, Name: string(id)}, Spec: id, Look: look}
+}
+
+func good(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+	return desktop.ComposerReading{}, nil, nil
+}
+
+func failing(c desktop.Cause) Look {
+	return func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		return nil, nil, &desktop.Failure{Cause: c, Reason: "broken"}
+	}
+}
+
+// run runs a scheduler in the background and returns how to stop it.
+func run(t *testing.T, s *Scheduler) (stop func() int) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := make(chan int)
+	go func() { stuck <- s.Run(ctx) }()
+	return func() int { cancel(); return <-stuck }
+}
+
+func TestSchedulerLooksAtIntervals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		s := New(Options{Observe: j.observe})
+		s.Configure([]Target{target("a", good), target("b", good)})
+		stop := run(t, s)
+		time.Sleep(10 * time.Minute)
+		if n := stop(); n != 0 {
+			t.Errorf("%d looks did not come back", n)
+		}
+		for _, id := range []desktop.ID{"a", "b"} {
+			found := j.of(id)
+			if n := len(found); n < 18 || n > 23 {
+				t.Errorf("%s was looked at %d times in 10 minutes", id, n)
+			}
+			for i := 1; i < len(found); i++ {
+				if gap := found[i].At.Sub(found[i-1].At); gap < 27*time.Second || gap > 33*time.Second {
+					t.Errorf("%s was looked at after %v", id, gap)
+				}
+			}
+		}
+	})
+}
+
+func TestSchedulerBacksOff(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		cause   desktop.Cause
+		careful bool
+		low     int // looks in an hour
+		high    int
+	}{
+		{"from what does not answer", desktop.Unreachable, false, 12, 22},
+		{"from what refuses us, at once", desktop.Refused, false, 4, 6},
+		{"unless the probe takes care itself", desktop.Refused, true, 12, 22},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var j journal
+				s := New(Options{Observe: j.observe})
+				bad := target("a", failing(tt.cause))
+				bad.Careful = tt.careful
+				s.Configure([]Target{bad})
+				stop := run(t, s)
+				time.Sleep(time.Hour)
+				stop()
+				if n := len(j.of("a")); n < tt.low || n > tt.high {
+					t.Errorf("it was looked at %d times in an hour, want %d to %d", n, tt.low, tt.high)
+				}
+			})
+		})
+	}
+}
+
+func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		var hanging atomic.Int32
+		release := make(chan struct{})
+		hang := func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			hanging.Add(1)
+			<-release // whatever the context says
+			return desktop.ComposerReading{}, nil, nil
+		}
+		s := New(Options{Observe: j.observe})
+		targets := []Target{target("good", good)}
+		for _, id := range []desktop.ID{"h1", "h2", "h3"} {
+			targets = append(targets, target(id, hang))
+		}
+		s.Configure(targets)
+		stop := run(t, s)
+		time.Sleep(10 * time.Minute)
+		if n := len(j.of("good")); n < 18 {
+			t.Errorf("the good target was looked at %d times in 10 minutes", n)
+		}
+		if n := hanging.Load(); n != 3 {
+			t.Errorf("%d looks hang, want one per target", n)
+		}
+		found := j.of("h1")
+		if len(found) < 5 {
+			t.Fatalf("the hanging target was reported %d times", len(found))
+		}
+		if f := found[0].Failure; f == nil || f.Cause != desktop.Unreachable {
+			t.Errorf("a hanging probe is reported as %+v", found[0])
+		}
+		if n := stop(); n != 3 {
+			t.Errorf("Run returned %d, want the 3 that hang", n)
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+func TestHangingProbeIsTakenUpAgainWhenItComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		release := make(chan struct{})
+		s := New(Options{Observe: j.observe})
+		s.Configure([]Target{target("a", func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			<-release
+			return desktop.ComposerReading{}, nil, nil
+		})})
+		stop := run(t, s)
+		time.Sleep(time.Minute)
+		close(release)
+		time.Sleep(10 * time.Minute)
+		if stuck := stop(); stuck != 0 {
+			t.Errorf("%d looks did not come back", stuck)
+		}
+		found := j.of("a")
+		if last := found[len(found)-1]; last.Failure != nil {
+			t.Errorf("the last look ended as %v", last.Failure)
+		}
+	})
+}
+
+func TestLooksThatKeepToTheirDeadlineAreFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		s := New(Options{Observe: j.observe, Timeout: 3 * time.Second})
+		s.Configure([]Target{target("a", func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			<-ctx.Done()
+			return nil, nil, ctx.Err()
+		})})
+		stop := run(t, s)
+		time.Sleep(20 * time.Second)
+		stop()
+		found := j.of("a")
+		if len(found) != 1 || found[0].Took != 3*time.Second || found[0].Failure.Cause != desktop.Unreachable {
+			t.Errorf("found %+v, want one look of 3 s that ended as UNREACHABLE", found)
+		}
+	})
+}
+
+func TestReloadLeavesUnchangedTargetsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		var mu sync.Mutex
+		var closed []string
+		make := func(id desktop.ID, spec string, look Look) Target {
+			tg := target(id, look)
+			tg.Spec = spec
+			tg.Close = func() { mu.Lock(); defer mu.Unlock(); closed = append(closed, string(id)+spec) }
+			return tg
+		}
+		s := New(Options{Observe: j.observe})
+		s.Configure([]Target{make("kept", "1", good), make("changed", "1", good), make("gone", "1", good), make("bad", "1", failing(desktop.Refused))})
+		stop := run(t, s)
+		time.Sleep(5 * time.Second)
+		s.Configure([]Target{make("kept", "1", good), make("changed", "2", good), make("bad", "1", good)})
+		time.Sleep(5 * time.Second)
+		counts := map[desktop.ID]int{}
+		for _, id := range []desktop.ID{"kept", "changed", "gone", "bad"} {
+			counts[id] = len(j.of(id))
+		}
+		// Changed and failing targets are looked at again, the others not yet.
+		if diff := cmp.Diff(map[desktop.ID]int{"kept": 1, "changed": 2, "gone": 1, "bad": 2}, counts); diff != "" {
+			t.Errorf("looks (-want +got):\n%s", diff)
+		}
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		want := map[string]int{"kept1": 2, "changed1": 1, "changed2": 1, "gone1": 1, "bad1": 2} // the spare of kept is closed too
+		got := map[string]int{}
+		for _, c := range closed {
+			got[c]++
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("closed (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestLookNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		s := New(Options{Observe: j.observe, Interval: time.Hour})
+		s.Configure([]Target{target("a", good)})
+		stop := run(t, s)
+		time.Sleep(5 * time.Second)
+		if !s.Look(desktop.KindComposer, "a") || s.Look(desktop.KindComposer, "none") {
+			t.Error("Look does not know its targets")
+		}
+		synctest.Wait()
+		if n := len(j.of("a")); n != 2 {
+			t.Errorf("it was looked at %d times, want 2", n)
+		}
+		stop()
+	})
+}
+
+func TestProbeThatPanicsIsAFailure(t *testing.T) {
+	t.Parallel()
+	found := Once(t.Context(), []Target{
+		target("a", func(context.Context) (desktop.Reading, *desktop.Certificate, error) { panic("oops") }),
+		target("b", func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			return nil, nil, errors.New("no")
+		}),
+		target("c", good),
+	}, time.Second, time.Now)
+	var causes []desktop.Cause
+	for _, o := range found {
+		var c desktop.Cause
+		if o.Failure != nil {
+			c = o.Failure.Cause
+		}
+		causes = append(causes, c)
+	}
+	if diff := cmp.Diff([]desktop.Cause{desktop.Broken, desktop.Broken, ""}, causes); diff != "" {
+		t.Errorf("causes (-want +got):\n%s", diff)
+	}
+}
