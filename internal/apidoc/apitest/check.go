@@ -13,6 +13,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// errorSchema is where a document describes the body of an error.
+const errorSchema = "#/components/schemas/Error"
+
 // Check says how an answer differs from what the document promises for its
 // request. An answer to a request that the document does not know must be an
 // error in the shape of the schema called Error.
@@ -60,7 +63,7 @@ func (d *Document) checkUnknown(r *http.Request, res *http.Response, body []byte
 	if r.Method == http.MethodHead || want == http.StatusNoContent {
 		return nil
 	}
-	return d.checkJSON("#/components/schemas/Error", body)
+	return d.checkJSON(errorSchema, body)
 }
 
 // response returns what is documented for a status, and where.

@@ -84,7 +84,35 @@ func New(document []byte) (*Document, error) {
 	if err := d.compiler.AddResource(location, root); err != nil {
 		return nil, err
 	}
-	return d, d.index()
+	if err := d.index(); err != nil {
+		return nil, err
+	}
+	return d, d.compile()
+}
+
+// compile reads every schema that an answer may be checked against, so that a
+// broken one shows at once.
+func (d *Document) compile() error {
+	if _, err := d.schema(errorSchema); err != nil {
+		return err
+	}
+	for _, o := range d.operations {
+		for code, ref := range o.Responses.Map() {
+			at := o.pointer + "/responses/" + code
+			if ref.Ref != "" {
+				at = ref.Ref
+			}
+			for kind, media := range ref.Value.Content {
+				if media.Schema == nil {
+					continue
+				}
+				if _, err := d.schema(schemaAt(media.Schema, at+"/content/"+escape(kind)+"/schema")); err != nil {
+					return fmt.Errorf("%s %s: %w", o.OperationID, code, err)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // index enters every operation into the router.
