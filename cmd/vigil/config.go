@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"vigil/internal/config"
+)
+
+// settingsFlags are the flags of every command that works on an installation.
+type settingsFlags struct {
+	config.Config `embed:""`
+}
+
+// effective returns the settings in force, or everything that is wrong with
+// them.
+func (f *settingsFlags) effective() (config.Config, error) {
+	c := f.Config
+	c.Complete()
+	return c, c.Validate()
+}
+
+type configCmd struct {
+	Check configCheckCmd `cmd:"" help:"Report what is wrong with the settings."`
+	Print configPrintCmd `cmd:"" help:"Print the settings in force, secrets masked."`
+}
+
+type configCheckCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *configCheckCmd) Run(e *environment) error {
+	if _, err := c.effective(); err != nil {
+		return err
+	}
+	fmt.Fprintln(e.stdout, "the settings are in order")
+	return nil
+}
+
+type configPrintCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *configPrintCmd) Run(e *environment) error {
+	cfg, err := c.effective()
+	if err != nil {
+		return err
+	}
+	return config.Print(e.stdout, cfg)
+}

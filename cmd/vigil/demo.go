@@ -1,0 +1,24 @@
+package main
+
+import (
+	"vigil/internal/demo"
+	"vigil/internal/telemetry"
+)
+
+type demoCmd struct {
+	ReadyFile string `placeholder:"FILE" help:"File to write addresses, tokens and simulated accounts to (JSON) once everything runs."`
+	Database  string `placeholder:"URL" help:"Database to use instead of a temporary SQLite file: postgres://..."`
+	Listen    string `default:"127.0.0.1:0" help:"Address to listen on; port 0 takes a free one."`
+	LogLevel  string `default:"warn" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
+}
+
+// Run implements the command.
+func (c *demoCmd) Run(e *environment) error {
+	log, err := telemetry.NewLog(e.stderr, telemetry.LogOptions{Format: "text", Level: c.LogLevel})
+	if err != nil {
+		return err
+	}
+	return demo.Run(e.ctx, demo.Options{
+		ReadyFile: c.ReadyFile, Database: c.Database, Listen: c.Listen, Out: e.stdout, Log: log, Version: version,
+	})
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"vigil/internal/install"
+	"vigil/internal/posture/app"
+	"vigil/internal/posture/store"
+)
+
+type keysCmd struct {
+	RotateSigning keysRotateSigningCmd `cmd:"" help:"Make a new key for access tokens. Nobody is logged out."`
+	RotateSecrets keysRotateSecretsCmd `cmd:"" help:"Make a new key for stored secrets and bring all of them under it."`
+	Rewrap        keysRewrapCmd        `cmd:"" help:"Wrap the keys for stored secrets with another master key."`
+}
+
+type keysRotateSigningCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *keysRotateSigningCmd) Run(e *environment) error {
+	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+		keys, err := app.Keys(e.ctx, in, time.Now)
+		if err != nil {
+			return err
+		}
+		if err := keys.Rotate(e.ctx); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, "a new signing key is published; it signs once every server has seen it")
+		return nil
+	})
+}
+
+type keysRotateSecretsCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *keysRotateSecretsCmd) Run(e *environment) error {
+	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+		if err := store.Migrate(e.ctx, in.DB); err != nil {
+			return err
+		}
+		if err := in.Box.Rotate(e.ctx); err != nil {
+			return err
+		}
+		columns := in.SealedColumns()
+		for _, column := range store.SealedColumns(in.DB) {
+			columns = append(columns, column)
+		}
+		total := 0
+		err := in.Box.ResealAll(e.ctx, in.Keyring, func(_ string, n int) { total += n }, slices.Clip(columns)...)
+		if err != nil {
+			return fmt.Errorf("%w; run the command again to go on", err)
+		}
+		fmt.Fprintf(e.stdout, "%d secrets are under the new key\n", total)
+		return nil
+	})
+}
+
+type keysRewrapCmd struct {
+	settingsFlags
+	From string `required:"" placeholder:"KEY" help:"Master key until now, spelt as the setting master_key is; the new one is that setting."`
+}
+
+// Run implements the command.
+func (c *keysRewrapCmd) Run(e *environment) error {
+	conf, err := c.effective()
+	if err != nil {
+		return err
+	}
+	return install.Rewrap(e.ctx, conf, c.From, time.Now)
+}

@@ -1,0 +1,120 @@
+// Command vigil watches over cloud accounts and virtual desktops.
+//
+// It reads flags, environment and file, and hands what they say to the packages
+// that do the work. See "vigil --help".
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"vigil/internal/config"
+	"vigil/internal/fault"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
+
+// cli is the command line: one field a command.
+type cli struct {
+	ConfigFile string `name:"config" short:"c" type:"existingfile" env:"VIGIL_CONFIG" help:"File (YAML) with settings."`
+
+	Serve      serveCmd      `cmd:"" help:"Run the servers that the configuration names."`
+	Demo       demoCmd       `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
+	Org        orgCmd        `cmd:"" help:"Add and list organisations."`
+	Token      tokenCmd      `cmd:"" help:"Make, list and revoke API tokens."`
+	Keys       keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
+	Audit      auditCmd      `cmd:"" help:"Check the audit log."`
+	Backup     backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
+	Config     configCmd     `cmd:"" help:"Check and print the settings in force."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+}
+
+// environment is what commands get from the process.
+type environment struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+}
+
+// reserved are environment variables with our prefix that are not settings.
+var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED"}
+
+// run is main without the process: it returns the exit status.
+func run(args, environ []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	exit := -1
+	parser, err := newParser(args, environ, stdout, stderr, func(code int) { exit = code })
+	if err != nil {
+		fmt.Fprintln(stderr, "vigil:", err)
+		return 1
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 { // --help has been printed
+		return exit
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "vigil:", err)
+		return 2
+	}
+	err = parsed.Run(&environment{ctx, stdout, stderr})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "vigil:", err)
+		if fault.Is(err, fault.Invalid) {
+			return 2
+		}
+		return 1
+	}
+	return 0
+}
+
+// newParser returns a parser whose flags fall back to the environment, then to
+// the file that args or the environment name.
+func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	source, err := config.Read(configFile(args, environ), environ, reserved...)
+	if err != nil {
+		return nil, err
+	}
+	resolve := func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		if value, _, ok := source.Lookup(flag.Name); ok {
+			return value, nil
+		}
+		return nil, nil
+	}
+	return kong.New(new(cli),
+		kong.Name("vigil"),
+		kong.Description("Watches over cloud accounts and virtual desktops."),
+		kong.UsageOnError(),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Resolvers(kong.ResolverFunc(resolve)),
+	)
+}
+
+// configFile finds the settings file before the flags are parsed, because what
+// it says is needed to parse them.
+func configFile(args, environ []string) string {
+	for i, arg := range args {
+		if path, ok := strings.CutPrefix(arg, "--config="); ok {
+			return path
+		}
+		if (arg == "--config" || arg == "-c") && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	for _, entry := range environ {
+		if path, ok := strings.CutPrefix(entry, "VIGIL_CONFIG="); ok {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+	"vigil/internal/install"
+)
+
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Make an API token and print it. It cannot be shown again."`
+	List   tokenListCmd   `cmd:"" help:"List API tokens."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Make an API token worthless."`
+}
+
+// orgFlag names the organisation that a command works on.
+type orgFlag struct {
+	Org string `required:"" help:"Name or id of the organisation."`
+}
+
+// operator returns who acts for the organisation on the command line.
+func (f orgFlag) operator(e *environment, in *install.Installation) (auth.Caller, error) {
+	orgs, err := in.Registry.Orgs(e.ctx)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	i := slices.IndexFunc(orgs, func(o auth.Org) bool { return string(o.ID) == f.Org || strings.EqualFold(o.Name, f.Org) })
+	if i < 0 {
+		return auth.Caller{}, fault.New(fault.NotFound, "there is no organisation %q; see vigil org list", f.Org)
+	}
+	return auth.Operator(orgs[i].ID), nil
+}
+
+type tokenCreateCmd struct {
+	settingsFlags
+	orgFlag
+	Name    string        `arg:"" help:"Name to tell the token by."`
+	User    string        `default:"admin" help:"Name of the user it belongs to."`
+	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"The most it grants: viewer, analyst or admin."`
+	Expires time.Duration `help:"How long it is good for, such as 720h. Default: for ever."`
+}
+
+// tokenEdit is what a new token is to be.
+type tokenEdit struct {
+	name    string
+	role    auth.Role
+	expires time.Duration
+}
+
+// Run implements the command.
+func (c *tokenCreateCmd) Run(e *environment) error {
+	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+		by, err := c.operator(e, in)
+		if err != nil {
+			return err
+		}
+		users, err := in.Registry.Users(e.ctx, by)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(users, func(u auth.User) bool { return strings.EqualFold(u.Name, c.User) })
+		if i < 0 {
+			return fault.New(fault.NotFound, "the organisation has no user %q", c.User)
+		}
+		role, err := auth.ParseRole(c.Role)
+		if err != nil {
+			return err
+		}
+		return issueToken(e, in, users[i], tokenEdit{c.Name, role, c.Expires})
+	})
+}
+
+// issueToken makes an API token of a user and prints it.
+func issueToken(e *environment, in *install.Installation, u auth.User, t tokenEdit) error {
+	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role}
+	if t.expires > 0 {
+		edit.ExpiresAt = time.Now().Add(t.expires)
+	}
+	_, text, err := in.Registry.IssueToken(e.ctx, auth.Operator(u.Org), edit)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(e.stdout, text.Reveal())
+	return nil
+}
+
+type tokenListCmd struct {
+	settingsFlags
+	orgFlag
+}
+
+// Run implements the command.
+func (c *tokenListCmd) Run(e *environment) error {
+	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+		by, err := c.operator(e, in)
+		if err != nil {
+			return err
+		}
+		tokens, err := in.Registry.Tokens(e.ctx, by)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "ID\tNAME\tROLE\tBEGINS\tCREATED\tEXPIRES\tLAST USED")
+		for _, t := range tokens {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, t.Hint, day(t.CreatedAt), day(t.ExpiresAt), day(t.LastUsedAt))
+		}
+		return w.Flush()
+	})
+}
+
+// day prints a date, or that there is none.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Format(time.DateOnly)
+}
+
+type tokenRevokeCmd struct {
+	settingsFlags
+	orgFlag
+	ID string `arg:"" help:"Id of the token; see vigil token list."`
+}
+
+// Run implements the command.
+func (c *tokenRevokeCmd) Run(e *environment) error {
+	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+		by, err := c.operator(e, in)
+		if err != nil {
+			return err
+		}
+		t, err := in.Registry.RevokeToken(e.ctx, by, auth.TokenID(c.ID))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "token %q is revoked\n", t.Name)
+		return nil
+	})
+}

@@ -1,0 +1,171 @@
+// Package app builds the posture server out of its parts and runs it.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/apidoc"
+	"vigil/internal/audit/auditapi"
+	"vigil/internal/auth"
+	"vigil/internal/auth/authapi"
+	"vigil/internal/cursor"
+	"vigil/internal/httpapi"
+	"vigil/internal/install"
+	"vigil/internal/job"
+	"vigil/internal/posture"
+	"vigil/internal/posture/api"
+	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/store"
+)
+
+// Options are what a posture server is built from.
+type Options struct {
+	Install *install.Installation
+	Cloud   posture.Cloud
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
+	Now     func() time.Time
+}
+
+// App is a posture server.
+type App struct {
+	o      Options
+	keys   *auth.Keys
+	queue  *job.Queue
+	store  *store.Store
+	server *httpapi.Server
+}
+
+// audience is for whom the server's access tokens are: those of another server
+// do not open this one.
+const audience = "vigil-posture"
+
+// auditKept is how long audit records are kept.
+const auditKept = 400 * 24 * time.Hour
+
+// New builds a server. It does nothing before Listen and Serve.
+func New(ctx context.Context, o Options) (*App, error) {
+	in := o.Install
+	if err := store.Migrate(ctx, in.DB); err != nil {
+		return nil, fmt.Errorf("bring the tables up to date: %w", err)
+	}
+	queue, err := job.New(in.DB, job.Config{
+		Log: o.Log, Metrics: o.Metrics, Queues: map[string]int{"default": in.Config.Posture.Workers},
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &App{o: o, queue: queue, store: store.New(in.DB, in.Box, jobs{queue})}
+	if err := a.handleJobs(); err != nil {
+		return nil, err
+	}
+	if a.keys, err = Keys(ctx, in, o.Now); err != nil {
+		return nil, err
+	}
+	a.server, err = a.newServer()
+	return a, err
+}
+
+// Keys returns the keys that sign the server's access tokens.
+func Keys(ctx context.Context, in *install.Installation, now func() time.Time) (*auth.Keys, error) {
+	keys := auth.NewKeys(in.Auth, in.Box, auth.KeyOptions{Realm: "posture", Issuer: in.Config.Posture.PublicURL, Now: now})
+	return keys, keys.Tend(ctx)
+}
+
+// newServer puts everything that is served behind one address.
+func (a *App) newServer() (*httpapi.Server, error) {
+	in, conf := a.o.Install, a.o.Install.Config.Posture
+	health := new(httpapi.Health)
+	health.Add("database", in.DB.Check)
+	gate := auth.NewGate(in.Registry, a.keys, auth.GateOptions{Audience: audience})
+	routes, err := a.routes(gate, health)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := httpapi.NewMetrics(a.o.Metrics, "posture")
+	if err != nil {
+		return nil, err
+	}
+	mux, err := httpapi.NewMux(routes, httpapi.Options{
+		Guard: authapi.Guard(gate), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
+		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now,
+		Rates: map[string]httpapi.Rate{httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	options := httpapi.ServerOptions{Address: conf.Listen, Handler: mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP}
+	switch {
+	case conf.PlainHTTP:
+	case conf.TLSCert != "":
+		options.TLS, err = httpapi.LoadCertificate(conf.TLSCert, conf.TLSKey, a.o.Log, a.o.Now)
+	default:
+		options.TLS, err = httpapi.OwnCertificate(filepath.Join(in.Config.DataDir, "tls"), a.o.Log, a.o.Now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.NewServer(options)
+}
+
+// routes lists everything the server answers to.
+func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, error) {
+	in := a.o.Install
+	cursors := cursor.New(in.Box)
+	document, err := apidoc.Routes(api.Document)
+	if err != nil {
+		return nil, err
+	}
+	onboarding := &onboard.Service{
+		Store: a.store, Now: a.o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
+	}
+	return slices.Concat(
+		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys}).Routes(),
+		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
+		(&api.API{Org: callerOrg, Onboarding: onboarding, Store: a.store, Cloud: a.o.Cloud, Cursors: cursors}).Routes(),
+		document,
+		httpapi.HealthRoutes(health),
+		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, httpapi.Public)},
+	), nil
+}
+
+// callerOrg returns the organisation of a caller whom the guard let in.
+func callerOrg(ctx context.Context) posture.OrgID {
+	c, _ := auth.CallerFrom(ctx)
+	return posture.OrgID(c.Org)
+}
+
+// Listen takes the server's address and returns its URL.
+func (a *App) Listen(ctx context.Context) (string, error) {
+	err := a.server.Listen(ctx)
+	return a.server.URL(), err
+}
+
+// Serve answers requests and does jobs until ctx ends, then lets what is under
+// way finish.
+func (a *App) Serve(ctx context.Context) error {
+	if err := a.queue.Start(ctx); err != nil {
+		return err
+	}
+	var tending sync.WaitGroup
+	tending.Go(func() { a.keys.Run(ctx, a.o.Log) })
+	tending.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
+	tending.Go(func() { a.o.Install.Audit.Run(ctx, a.o.Log, auditKept) })
+	err := a.server.Serve(ctx)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	if stopErr := a.queue.Stop(stop); err == nil {
+		err = stopErr
+	}
+	tending.Wait()
+	return err
+}
