@@ -108,9 +108,11 @@ create() {
 	# The server's user may not be able to read the file where it lies.
 	copy=$(as_server mktemp /tmp/vigil-postgres.XXXXXX)
 	as_server tee "$copy" <"$dir/password" >/dev/null
+	status=0
 	(cd / && quietly as_server "$bin/initdb" -D "$data" --no-sync -U vigil -A scram-sha-256 --pwfile="$copy" \
-		-E UTF8 --locale=C --locale-provider=icu --icu-locale=en-US)
+		-E UTF8 --locale=C --locale-provider=icu --icu-locale=en-US) || status=1
 	rm -f "$copy"
+	[ $status = 0 ] || exit 1
 	as_server tee -a "$data/postgresql.conf" >/dev/null <<-'END'
 		listen_addresses = '127.0.0.1'
 		unix_socket_directories = ''
@@ -128,9 +130,9 @@ remove() {
 }
 
 start() {
+	server
 	mkdir -p "$dir"
 	dir=$(cd "$dir" && pwd)
-	server
 	if ! running; then
 		if [ ! -f "$dir/data/PG_VERSION" ] || [ ! -s "$dir/password" ]; then
 			create
