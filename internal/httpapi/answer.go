@@ -95,7 +95,7 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	}
 	rec.WriteHeader(p.Status)
 	if rec.denied == nil && len(data) > 0 {
-		rec.Write(data)
+		_, _ = rec.Write(data) // it fails when the caller has gone, and then nobody is left to tell
 	}
 	return m.deny(rec)
 }
@@ -140,7 +140,7 @@ func (m *Mux) problem(rec *recorder, p Problem) {
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	rec.WriteHeader(p.Status)
 	if rec.denied == nil {
-		rec.Write(data)
+		_, _ = rec.Write(data)
 	}
 }
 
@@ -160,6 +160,6 @@ func setHeaders(h http.Header, r *http.Request, id string) {
 // sending and read the answer instead of meeting a closed connection.
 func drain(r *http.Request, limit int64) {
 	if r.ContentLength <= 2*limit {
-		io.CopyN(io.Discard, r.Body, r.ContentLength)
+		_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength)
 	}
 }

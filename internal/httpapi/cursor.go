@@ -37,8 +37,8 @@ func newCursor(data []byte) (cursor, error) {
 
 // syntaxFault says where the JSON breaks.
 func syntaxFault(data []byte) error {
-	var any json.RawMessage
-	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, &any))
+	var value json.RawMessage
+	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, &value))
 	if !ok {
 		return fault.New(fault.Invalid, "the body is not valid JSON")
 	}

@@ -47,7 +47,7 @@ func problemOf(err error) Problem {
 	return Problem{Status: http.StatusInternalServerError, Message: "internal error"}
 }
 
-// header returns the headers that go with a problem.
+// header sets the headers that go with a problem.
 func (p Problem) header(h http.Header) {
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,6 +123,57 @@ func TestOwnCertificateServesAndIsReadAgain(t *testing.T) {
 	}
 	if _, err := old.Get(url + "/x"); err == nil {
 		t.Error("the old certificate is still in use")
+	}
+}
+
+func TestClientCertificatesAreBelievedOnlyFromTheirAuthorities(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), t.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	cert, err := httpapi.OwnCertificate(dir, log, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := httpapi.OwnCertificate(other, log, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	url, stop := start(t, httpapi.ServerOptions{TLS: cert, ClientCAs: x509.NewCertPool(), Handler: mux(t, httpapi.Options{}, public("GET /x", says(1)))})
+	defer stop()
+	client := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
+	if res, err := client.Get(url + "/x"); err != nil {
+		t.Errorf("without a certificate: %v", err)
+	} else {
+		res.Body.Close()
+	}
+	pair, err := tls.LoadX509KeyPair(filepath.Join(other, "tls.crt"), filepath.Join(other, "tls.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
+	stranger.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	if _, err := stranger.Get(url + "/x"); err == nil {
+		t.Error("a certificate of nobody's was believed")
+	}
+}
+
+func TestHeadersAreLimited(t *testing.T) {
+	t.Parallel()
+	url, stop := start(t, httpapi.ServerOptions{Handler: mux(t, httpapi.Options{}, public("GET /x", says(1)))})
+	defer stop()
+	for size, want := range map[int]int{8 << 10: 200, 64 << 10: 431} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", url+"/x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Padding", strings.Repeat("x", size))
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%d bytes of header: status %d, want %d", size, res.StatusCode, want)
+		}
 	}
 }
 

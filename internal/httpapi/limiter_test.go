@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+func TestLimiterForgetsWhoWasAwayLongest(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(0, 0)
+	l := newLimiter(map[string]Rate{RateDefault: {PerSecond: 1, Burst: 1}}, func() time.Time { return at })
+	for i := range maxBuckets + 100 {
+		if err := l.allow(RateDefault, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, m := len(l.buckets), l.recent.Len(); n != maxBuckets || m != maxBuckets {
+		t.Errorf("%d buckets in the map, %d in the list, want %d", n, m, maxBuckets)
+	}
+	if err := l.allow(RateDefault, fmt.Sprint(maxBuckets+99)); !fault.Is(err, fault.Limited) {
+		t.Errorf("a recent caller was forgotten: %v", err)
+	}
+	if err := l.allow("no such rate", fmt.Sprint(maxBuckets+99)); !fault.Is(err, fault.Limited) {
+		t.Errorf("an unknown rate is not the default one: %v", err)
+	}
+}
+
+func TestNetworksOfIPv6CountAsOne(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "2001:db8::1": "2001:db8::/64", "2001:db8::ffff:1": "2001:db8::/64", "fe80::1%eth0": "fe80::/64",
+		"::ffff:192.0.2.1": "::ffff:192.0.2.1", "": "", "@": "@",
+	} {
+		if got := network(source); got != want {
+			t.Errorf("network(%q) = %q, want %q", source, got, want)
+		}
+	}
+}
