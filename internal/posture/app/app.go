@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -42,6 +43,8 @@ type App struct {
 	keys   *auth.Keys
 	queue  *job.Queue
 	store  *store.Store
+	table  []httpapi.Route
+	mux    *httpapi.Mux
 	server *httpapi.Server
 }
 
@@ -87,15 +90,15 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	health := new(httpapi.Health)
 	health.Add("database", in.DB.Check)
 	gate := auth.NewGate(in.Registry, a.keys, auth.GateOptions{Audience: audience})
-	routes, err := a.routes(gate, health)
-	if err != nil {
+	var err error
+	if a.table, err = a.routes(gate, health); err != nil {
 		return nil, err
 	}
 	metrics, err := httpapi.NewMetrics(a.o.Metrics, "posture")
 	if err != nil {
 		return nil, err
 	}
-	mux, err := httpapi.NewMux(routes, httpapi.Options{
+	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
 		Guard: authapi.Guard(gate), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
 		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now,
 		Rates: map[string]httpapi.Rate{httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}},
@@ -103,7 +106,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := httpapi.ServerOptions{Address: conf.Listen, Handler: mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP}
+	options := httpapi.ServerOptions{Address: conf.Listen, Handler: a.mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP}
 	switch {
 	case conf.PlainHTTP:
 	case conf.TLSCert != "":
@@ -143,6 +146,13 @@ func callerOrg(ctx context.Context) posture.OrgID {
 	c, _ := auth.CallerFrom(ctx)
 	return posture.OrgID(c.Org)
 }
+
+// Routes lists everything the server answers to, for those who hold it against
+// its document and its role matrix.
+func (a *App) Routes() []httpapi.Route { return a.table }
+
+// Handler answers requests without a network, for tests.
+func (a *App) Handler() http.Handler { return a.mux }
 
 // Listen takes the server's address and returns its URL.
 func (a *App) Listen(ctx context.Context) (string, error) {
