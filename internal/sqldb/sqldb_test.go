@@ -104,7 +104,10 @@ func TestWriteCommitsAllOrNothing(t *testing.T) {
 			t.Errorf("rows (-want +got):\n%s", diff)
 		}
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			tx.AfterCommit(func() { hooks++ })
+			tx.AfterCommit(func() {
+				hooks++
+				write(t, db, "INSERT INTO thing (id) VALUES ('after')") // the writer is free again
+			})
 			return nil
 		})
 		if err != nil || hooks != 1 {

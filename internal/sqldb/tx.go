@@ -37,11 +37,26 @@ type Tx struct {
 // another; fn is then run again, so it must do nothing outside the transaction
 // that cannot be done twice. See [Tx.AfterCommit].
 //
-// On SQLite a Write within a Write would wait for itself. It fails.
+// A Write within a Write fails: SQLite has one writer, who would wait for
+// itself. A function that may be called in either way takes a Tx.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.write(ctx, db.opts.WriteTimeout, fn)
+}
+
+// write is Write with a limit of its own.
+func (db *DB) write(ctx context.Context, limit time.Duration, fn func(tx *Tx) error) error {
+	if ctx.Value(writing{db}) != nil {
+		return errors.New("begin transaction: a write within a write would wait for itself")
+	}
 	for attempt := 1; ; attempt++ {
-		err := db.writeOnce(ctx, fn)
-		if err == nil || !isRolledBack(err) {
+		after, err := db.writeOnce(ctx, limit, fn)
+		if err == nil {
+			for _, f := range after {
+				f()
+			}
+			return nil
+		}
+		if !isRolledBack(err) {
 			return err
 		}
 		if attempt == maxAttempts {
@@ -56,27 +71,22 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 }
 
-func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
+// writeOnce returns what is to be done after the commit.
+func (db *DB) writeOnce(ctx context.Context, limit time.Duration, fn func(tx *Tx) error) ([]func(), error) {
 	conn, err := db.acquire(ctx, db.writer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer conn.Close()
 
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.opts.WriteTimeout)
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	own = context.WithValue(own, writing{db}, true)
 	after, err := db.run(own, conn, nil, fn)
 	if err != nil && own.Err() != nil {
-		return fault.Wrap(fault.Unavailable, err, "the database took too long")
+		return nil, fault.Wrap(fault.Unavailable, err, "the database took too long")
 	}
-	if err != nil {
-		return err
-	}
-	for _, f := range after {
-		f()
-	}
-	return nil
+	return after, err
 }
 
 // Read runs fn in a transaction that sees the database as it was at one moment,
@@ -106,9 +116,6 @@ type writing struct{ db *DB }
 func (db *DB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
-	}
-	if pool == db.writer && db.dialect == SQLite && ctx.Value(writing{db}) != nil {
-		return nil, errors.New("begin transaction: a write within a write would wait for itself")
 	}
 	wait, cancel := context.WithTimeoutCause(ctx, db.opts.WaitTimeout, errNoTurn)
 	defer cancel()
@@ -153,8 +160,9 @@ func (tx *Tx) Dialect() Dialect { return tx.db.dialect }
 // SQL returns the transaction as the standard library knows it, for package job.
 func (tx *Tx) SQL() *sql.Tx { return tx.tx }
 
-// AfterCommit has f called once the transaction is committed. If it is not, f
-// is not called. Functions are called in the order given.
+// AfterCommit has f called once the transaction is committed and has given back
+// its connection. If it is not committed, f is not called. Functions are called
+// in the order given.
 func (tx *Tx) AfterCommit(f func()) { tx.after = append(tx.after, f) }
 
 // Lock makes this transaction the only one that holds the lock of this name
