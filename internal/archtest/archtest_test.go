@@ -58,6 +58,8 @@ var policy = []line{
 	{"internal/posture/onboard", "internal/fault internal/posture"},
 	{"internal/posture/store", "internal/fault internal/posture internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/posture/store/storetest", "internal/fault internal/posture"},
+	{"internal/posture/collect", "internal/fault internal/posture"},
+	{"internal/posture/collect/...", "internal/fault internal/posture internal/posture/collect internal/posture/collect/egress"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard"},
 	{"internal/posture/app", "internal/apidoc internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
 
