@@ -49,8 +49,8 @@ var policy = []line{
 	{"internal/cursor", "internal/fault internal/secret"},
 	{"internal/auth", "internal/fault internal/secret"},
 	{"internal/auth/...", "internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
-	{"internal/audit", "internal/fault"},
-	{"internal/audit/...", "internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/sqldb"},
+	{"internal/audit", "internal/fault internal/secret"},
+	{"internal/audit/...", "internal/audit internal/auth internal/auth/authapi internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/install", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/job internal/secret internal/secret/... internal/sqldb"},
 
 	// The posture server.
