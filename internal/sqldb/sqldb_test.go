@@ -168,6 +168,23 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 	})
 }
 
+func TestTypesAreRewrittenInTypesOnly(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		write(t, db, "INSERT INTO thing (id) VALUES ('a')")
+		err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
+			note, err := sqldb.QueryOne(tx, sqldb.Scalar[string], "SELECT note FROM thing")
+			if want := "a TEXT and a BLOB"; note != want {
+				t.Errorf("the default is %q, want %q", note, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestMissingRowIsTold(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
