@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+)
+
+type condition struct {
+	Type      string     `json:"type" required:"true" enum:"CERTIFICATE,STATUS,COUNT"`
+	Kind      string     `json:"kind,omitempty"`
+	Component desktop.ID `json:"component_id,omitempty"`
+	Days      int        `json:"days,omitempty"`
+	Statuses  []string   `json:"statuses,omitempty"`
+	Measure   string     `json:"measure,omitempty"`
+	Operator  string     `json:"operator,omitempty"`
+	Value     int64      `json:"value,omitempty"`
+}
+
+type channel struct {
+	Type   string                        `json:"type" required:"true" enum:"WEBHOOK,MAIL"`
+	URL    string                        `json:"url,omitempty"`
+	Secret httpapi.Optional[secret.Text] `json:"secret,omitzero"`
+	Signed *bool                         `json:"signed,omitempty"` // read-only: whether there is a secret
+	To     []string                      `json:"to,omitempty"`
+}
+
+type ruleSpec struct {
+	Name      string    `json:"name" required:"true"`
+	Enabled   *bool     `json:"enabled"`
+	Condition condition `json:"condition" required:"true"`
+	For       int64     `json:"for_seconds"`
+	Repeat    int64     `json:"repeat_seconds"`
+	Channels  []channel `json:"channels" required:"true"`
+}
+
+type rule struct {
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Enabled   bool           `json:"enabled"`
+	Condition condition      `json:"condition"`
+	For       int64          `json:"for_seconds"`
+	Repeat    int64          `json:"repeat_seconds"`
+	Channels  []channel      `json:"channels"`
+	CreatedAt desktop.Millis `json:"created_at"`
+	UpdatedAt desktop.Millis `json:"updated_at"`
+}
+
+func ruleOf(r alert.Rule) rule {
+	c := r.Condition
+	wire := rule{
+		ID: r.ID, Name: r.Name, Enabled: r.Enabled,
+		Condition: condition{
+			Type: string(c.Type), Kind: string(c.Kind), Component: c.Component, Days: c.Days,
+			Statuses: c.Statuses, Measure: c.Measure, Operator: string(c.Operator), Value: c.Value,
+		},
+		For: int64(r.For / time.Second), Repeat: int64(r.Repeat / time.Second),
+		CreatedAt: desktop.MillisOf(r.CreatedAt), UpdatedAt: desktop.MillisOf(r.UpdatedAt),
+	}
+	for _, ch := range r.Channels {
+		one := channel{Type: string(ch.Type), URL: ch.URL, To: ch.To}
+		if ch.Type == alert.Webhook {
+			one.Signed = new(!ch.Secret.IsZero())
+		}
+		wire.Channels = append(wire.Channels, one)
+	}
+	return wire
+}
+
+// rule makes a rule of what was sent. A webhook without a secret keeps the one
+// that the rule had for the same address.
+func (s ruleSpec) rule(old alert.Rule) alert.Rule {
+	c := s.Condition
+	r := old
+	r.Name, r.Enabled = s.Name, s.Enabled == nil || *s.Enabled
+	r.For, r.Repeat = time.Duration(s.For)*time.Second, time.Duration(s.Repeat)*time.Second
+	r.Condition = alert.Condition{
+		Type: alert.ConditionType(c.Type), Kind: desktop.Kind(c.Kind), Component: c.Component, Days: c.Days,
+		Statuses: c.Statuses, Measure: c.Measure, Operator: alert.Operator(c.Operator), Value: c.Value,
+	}
+	r.Channels = make([]alert.Channel, len(s.Channels))
+	for i, ch := range s.Channels {
+		one := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}
+		at := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == one.Type && o.URL == one.URL })
+		if !ch.Secret.Sent && at >= 0 {
+			one.Secret = old.Channels[at].Secret
+		}
+		r.Channels[i] = one
+	}
+	return r
+}
+
+func (a *API) listRules(ctx context.Context, _ httpapi.None) ([]rule, error) {
+	all, err := a.Rules.Rules(ctx)
+	return httpapi.Each(all, ruleOf), err
+}
+
+func (a *API) getRule(ctx context.Context, in byID) (httpapi.Reply, error) {
+	r, err := a.Rules.Rule(ctx, in.ID)
+	return httpapi.Tagged(tag(r), ruleOf(r)), err
+}
+
+func tag(r alert.Rule) string { return strconv.FormatInt(r.Version, 10) }
+
+func (a *API) createRule(ctx context.Context, in ruleSpec) (httpapi.Reply, error) {
+	r := in.rule(alert.Rule{ID: uuid.NewString(), Version: 1, CreatedAt: a.Now(), UpdatedAt: a.Now()})
+	if err := r.Validate(); err != nil {
+		return httpapi.Reply{}, err
+	}
+	if err := a.Rules.AddRule(ctx, r); err != nil {
+		return httpapi.Reply{}, err
+	}
+	a.Alerts.Wake()
+	httpapi.Note(ctx, "rule", r.ID)
+	return httpapi.Created("/rest/config/v1/alert-rules/"+r.ID, tag(r), ruleOf(r)), nil
+}
+
+type ruleUpdate struct {
+	ID      string        `path:"id"`
+	IfMatch httpapi.Match `header:"If-Match"`
+	ruleSpec
+}
+
+func (a *API) updateRule(ctx context.Context, in ruleUpdate) (httpapi.Reply, error) {
+	old, err := a.Rules.Rule(ctx, in.ID)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if err := in.IfMatch.Check(tag(old)); err != nil {
+		return httpapi.Reply{}, err
+	}
+	r := in.rule(old)
+	r.Version, r.UpdatedAt = old.Version+1, a.Now()
+	if err := r.Validate(); err != nil {
+		return httpapi.Reply{}, err
+	}
+	if err := a.Rules.ReplaceRule(ctx, r, old.Version); err != nil {
+		return httpapi.Reply{}, err
+	}
+	a.Alerts.Wake()
+	return httpapi.Tagged(tag(r), ruleOf(r)), nil
+}
+
+func (a *API) deleteRule(ctx context.Context, in byID) (httpapi.Reply, error) {
+	return httpapi.NoContent(), a.Rules.DeleteRule(ctx, in.ID)
+}
+
+type testResult struct {
+	Channel   int    `json:"channel"`
+	Delivered bool   `json:"delivered"`
+	Error     string `json:"error,omitempty"`
+}
+
+func (a *API) testRule(ctx context.Context, in byID) ([]testResult, error) {
+	r, err := a.Rules.Rule(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := []testResult{}
+	for i, err := range a.Alerts.Test(ctx, r) {
+		one := testResult{Channel: i, Delivered: err == nil}
+		if err != nil {
+			one.Error = err.Error()
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+type raised struct {
+	RuleID     string         `json:"rule_id"`
+	Kind       desktop.Kind   `json:"kind"`
+	ID         desktop.ID     `json:"component_id"`
+	Name       string         `json:"name"`
+	Part       string         `json:"part,omitempty"`
+	State      alert.State    `json:"state"`
+	Summary    string         `json:"summary"`
+	Since      desktop.Millis `json:"since"`
+	FiredAt    desktop.Millis `json:"fired_at,omitempty"`
+	ResolvedAt desktop.Millis `json:"resolved_at,omitempty"`
+}
+
+func (a *API) listAlerts(ctx context.Context, _ httpapi.None) ([]raised, error) {
+	all, err := a.Rules.Alerts(ctx, a.Now().Add(-24*time.Hour))
+	return httpapi.Each(all, func(v alert.Alert) raised {
+		ref := v.Subject.Ref
+		return raised{
+			RuleID: v.RuleID, Kind: ref.Kind, ID: ref.ID, Name: ref.Name, Part: v.Subject.Part,
+			State: v.State, Summary: v.Summary, Since: desktop.MillisOf(v.Since),
+			FiredAt: desktop.MillisOf(v.FiredAt), ResolvedAt: desktop.MillisOf(v.ResolvedAt),
+		}
+	}), err
+}

@@ -1,0 +1,172 @@
+// Package api serves the desktop server's REST API: its OpenAPI document, its
+// routes as data, and the handlers behind them.
+//
+// The monitor lists are documents that the board keeps encoded: serving one is
+// a lookup and a write. Whatever takes longer than a lookup has happened before
+// anybody asks.
+package api
+
+import (
+	"context"
+	_ "embed"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/desktop/session"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+)
+
+// Document is the OpenAPI document of the server.
+//
+//go:embed openapi.yaml
+var Document []byte
+
+// Board is what the API reads of the estate.
+type Board interface {
+	Document(k desktop.Kind) desktop.Document
+	Record(k desktop.Kind, id desktop.ID) (desktop.Record, []byte, bool)
+	Domains() []desktop.DomainInfo
+	Domain(sid string) (desktop.Domain, bool)
+	VirtualCenters() []desktop.VirtualCenterInfo
+}
+
+// Options are what the API is made of. All are required.
+type Options struct {
+	Board      Board
+	Gate       *session.Gate
+	Accounts   desktop.AccountStore
+	History    desktop.HistoryStore
+	Heartbeats *heartbeat.Service
+	Rules      alert.Store
+	Alerts     *alert.Engine
+
+	// SealPassword seals the password of an instant clone account for its row.
+	SealPassword func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error)
+
+	// TryAccount tries the credentials of an instant clone account with its
+	// domain. It fails with a *session.Refusal when the domain says no.
+	TryAccount func(ctx context.Context, d desktop.Domain, username string, password secret.Text) error
+
+	// Health tells our peers how we are.
+	Health func(ctx context.Context) (desktop.PeerHealth, error)
+
+	// PeerToken returns what peers show us; empty when we have no peers.
+	PeerToken func(ctx context.Context) (secret.Text, error)
+
+	Now func() time.Time
+}
+
+// API answers requests.
+type API struct{ Options }
+
+// New returns the API.
+func New(o Options) *API { return &API{o} }
+
+// What a route may need of its caller.
+const (
+	viewer = string(session.Monitor)
+	admin  = string(session.Administrator)
+	agent  = "agent" // a client certificate of our authority
+	peer   = "peer"  // the token that connection servers share
+)
+
+// RateMonitor is the rate limit that reading the monitor lists counts against.
+// They cost so little that there is none unless one is configured.
+const RateMonitor = "monitor"
+
+// Rates are the rate limits of the desktop server. Logins have a throttle of
+// their own, which knows users.
+func Rates() map[string]httpapi.Rate {
+	return map[string]httpapi.Rate{
+		RateMonitor:       {},
+		httpapi.RateLogin: {PerSecond: 100, Burst: 1000},
+	}
+}
+
+// Routes lists everything the server answers to below /rest.
+func (a *API) Routes() []httpapi.Route {
+	var all []httpapi.Route
+	for _, group := range [][]httpapi.Route{
+		a.authRoutes(), a.accountRoutes(), a.configRoutes(), a.monitorRoutes(), a.alertRoutes(), a.keyRoutes(), a.agentRoutes(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+func (a *API) authRoutes() []httpapi.Route {
+	login := httpapi.Limits{Rate: httpapi.RateLogin}
+	return []httpapi.Route{
+		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Limits: login, Handler: httpapi.JSON(a.login)},
+		{Pattern: "POST /rest/logout", Need: httpapi.Public, Operation: "logoutUser", Limits: login, Handler: httpapi.JSON(a.logout)},
+		{Pattern: "POST /rest/refresh", Need: httpapi.Public, Operation: "refreshAccessToken", Limits: login, Handler: httpapi.JSON(a.refresh)},
+	}
+}
+
+func (a *API) accountRoutes() []httpapi.Route {
+	const path = "/rest/config/v1/ic-domain-accounts"
+	return []httpapi.Route{
+		{Pattern: "GET " + path, Need: admin, Operation: "listICDomainAccounts", Handler: httpapi.JSON(a.listAccounts)},
+		{Pattern: "POST " + path, Need: admin, Operation: "createICDomainAccount", Handler: httpapi.JSON(a.createAccount)},
+		{Pattern: "GET " + path + "/{id}", Need: admin, Operation: "getICDomainAccount", Handler: httpapi.JSON(a.getAccount)},
+		{Pattern: "PUT " + path + "/{id}", Need: admin, Operation: "updateICDomainAccount", Handler: httpapi.JSON(a.updateAccount)},
+		{Pattern: "DELETE " + path + "/{id}", Need: admin, Operation: "deleteICDomainAccount", Handler: httpapi.JSON(a.deleteAccount)},
+	}
+}
+
+func (a *API) configRoutes() []httpapi.Route {
+	return []httpapi.Route{
+		{Pattern: "GET /rest/config/v1/virtual-centers", Need: viewer, Operation: "listVCInfo", Handler: httpapi.JSON(a.listVirtualCenters)},
+		{Pattern: "GET /rest/external/v1/ad-domains", Need: viewer, Operation: "listADDomains", Handler: httpapi.JSON(a.listDomains)},
+		{Pattern: "GET " + desktop.HealthPath, Need: peer, Operation: "getPeerHealth", Quiet: true, Handler: httpapi.JSON(a.peerHealth)},
+	}
+}
+
+func (a *API) alertRoutes() []httpapi.Route {
+	const path = "/rest/config/v1/alert-rules"
+	return []httpapi.Route{
+		{Pattern: "GET /rest/monitor/alerts", Need: viewer, Operation: "listAlerts", Handler: httpapi.JSON(a.listAlerts)},
+		{Pattern: "GET " + path, Need: admin, Operation: "listAlertRules", Handler: httpapi.JSON(a.listRules)},
+		{Pattern: "POST " + path, Need: admin, Operation: "createAlertRule", Handler: httpapi.JSON(a.createRule)},
+		{Pattern: "GET " + path + "/{id}", Need: admin, Operation: "getAlertRule", Handler: httpapi.JSON(a.getRule)},
+		{Pattern: "PUT " + path + "/{id}", Need: admin, Operation: "updateAlertRule", Handler: httpapi.JSON(a.updateRule)},
+		{Pattern: "DELETE " + path + "/{id}", Need: admin, Operation: "deleteAlertRule", Handler: httpapi.JSON(a.deleteRule)},
+		{Pattern: "POST " + path + "/{id}/test", Need: admin, Operation: "testAlertRule",
+			Limits: httpapi.Limits{Timeout: 2 * time.Minute}, Handler: httpapi.JSON(a.testRule)},
+	}
+}
+
+func (a *API) keyRoutes() []httpapi.Route {
+	const path = "/rest/config/v1/monitoring-keys"
+	return []httpapi.Route{
+		{Pattern: "GET " + path, Need: admin, Operation: "listMonitoringKeys", Handler: httpapi.JSON(a.listKeys)},
+		{Pattern: "POST " + path, Need: admin, Operation: "createMonitoringKey", Handler: httpapi.JSON(a.createKey)},
+		{Pattern: "DELETE " + path + "/{id}", Need: admin, Operation: "deleteMonitoringKey", Handler: httpapi.JSON(a.deleteKey)},
+	}
+}
+
+// agentRoutes are called by machines. Reports are called safe because an audit
+// record of each would bury all others.
+func (a *API) agentRoutes() []httpapi.Route {
+	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
+	return []httpapi.Route{
+		{Pattern: "GET " + tokens, Need: admin, Operation: "listEnrollmentTokens", Handler: httpapi.JSON(a.listTokens)},
+		{Pattern: "POST " + tokens, Need: admin, Operation: "createEnrollmentToken", Handler: httpapi.JSON(a.createToken)},
+		{Pattern: "DELETE " + tokens + "/{id}", Need: admin, Operation: "deleteEnrollmentToken", Handler: httpapi.JSON(a.deleteToken)},
+		{Pattern: "GET " + agents, Need: admin, Operation: "listAgents", Handler: httpapi.JSON(a.listAgents)},
+		{Pattern: "DELETE " + agents + "/{kind}/{id}", Need: admin, Operation: "revokeAgent", Handler: httpapi.JSON(a.revokeAgent)},
+
+		{Pattern: "POST /rest/agent/v1/enroll", Need: httpapi.Public, Operation: "enrollAgent",
+			Limits: httpapi.Limits{Body: 64 << 10, Rate: httpapi.RateLogin}, Handler: httpapi.JSON(a.enrol)},
+		{Pattern: "POST /rest/agent/v1/renew", Need: agent, Operation: "renewAgentCertificate",
+			Limits: httpapi.Limits{Body: 64 << 10}, Handler: a.renew},
+		{Pattern: "GET /rest/agent/v1/self", Need: agent, Operation: "getAgentStanding", Quiet: true, Handler: a.standing},
+		{Pattern: "POST /rest/agent/v1/gateways/{id}/heartbeat", Need: agent, Operation: "reportGateway",
+			Safe: true, Quiet: true, Limits: httpapi.Limits{Body: 64 << 10}, Handler: a.gatewayBeat},
+		{Pattern: "POST /rest/agent/v1/rds-servers/{id}/heartbeat", Need: agent, Operation: "reportRDSServer",
+			Safe: true, Quiet: true, Limits: httpapi.Limits{Body: 64 << 10}, Handler: a.agentBeat},
+	}
+}

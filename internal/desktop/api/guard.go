@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"crypto/x509"
+	"net/http"
+	"strings"
+
+	"vigil/internal/desktop/session"
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+)
+
+// Guard finds out who sent a request and whether they may do what a route needs.
+// It is the [httpapi.Guard] of the server.
+func (a *API) Guard(r *http.Request, need string) (context.Context, error) {
+	switch need {
+	case agent:
+		return a.guardAgent(r)
+	case peer:
+		return a.guardPeer(r)
+	}
+	ctx := r.Context()
+	caller, err := a.Gate.Identify(ctx, bearer(r))
+	if err != nil {
+		return nil, err
+	}
+	httpapi.SetCaller(ctx, httpapi.Caller{ID: caller.ID, Name: caller.Name})
+	if need == admin && caller.Role != session.Administrator {
+		return nil, fault.New(fault.Forbidden, "a monitoring key may only read the state of the estate")
+	}
+	return context.WithValue(ctx, callerKey{}, caller), nil
+}
+
+// bearer returns the token of the Authorization header: after the scheme, in any
+// case, or bare, as some clients send it.
+func bearer(r *http.Request) string {
+	value := strings.TrimSpace(r.Header.Get("Authorization"))
+	scheme, token, ok := strings.Cut(value, " ")
+	switch {
+	case !ok:
+		return value
+	case strings.EqualFold(scheme, "Bearer"):
+		return strings.TrimSpace(token)
+	}
+	return ""
+}
+
+type callerKey struct{}
+
+// callerOf returns who calls a guarded route.
+func callerOf(ctx context.Context) session.Caller {
+	c, _ := ctx.Value(callerKey{}).(session.Caller)
+	return c
+}
+
+// clientOf returns the certificate that the sender showed, or nil. The handshake
+// has proved that it has the key; who signed it is for the authority to say.
+func clientOf(r *http.Request) *x509.Certificate {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil
+	}
+	return r.TLS.PeerCertificates[0]
+}
+
+func (a *API) guardAgent(r *http.Request) (context.Context, error) {
+	who, err := a.Heartbeats.Recognize(clientOf(r))
+	if err != nil {
+		return nil, err
+	}
+	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: string(who.Kind) + "/" + string(who.ID), Name: string(who.ID)})
+	return r.Context(), nil
+}
+
+func (a *API) guardPeer(r *http.Request) (context.Context, error) {
+	want, err := a.PeerToken(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	got := secret.NewText(bearer(r))
+	if want.IsZero() || !got.Equal(want) {
+		return nil, fault.New(fault.Unauthenticated, "the peers' token is needed")
+	}
+	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: "peer", Name: "peer"})
+	return r.Context(), nil
+}

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/session"
+	"vigil/internal/httpapi"
+)
+
+type monitoringKey struct {
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Hint      string         `json:"hint"`
+	Key       string         `json:"key,omitempty"` // when it was just made
+	CreatedBy string         `json:"created_by"`
+	CreatedAt desktop.Millis `json:"created_at"`
+	ExpiresAt desktop.Millis `json:"expires_at,omitempty"`
+	LastUsed  desktop.Millis `json:"last_used_at,omitempty"`
+}
+
+func keyOf(k session.Key) monitoringKey {
+	return monitoringKey{
+		ID: k.ID, Name: k.Name, Hint: k.Hint, CreatedBy: k.CreatedBy,
+		CreatedAt: desktop.MillisOf(k.CreatedAt), ExpiresAt: desktop.MillisOf(k.ExpiresAt), LastUsed: desktop.MillisOf(k.LastUsedAt),
+	}
+}
+
+type keySpec struct {
+	Name      string         `json:"name" required:"true"`
+	ExpiresAt desktop.Millis `json:"expires_at"`
+}
+
+func (a *API) listKeys(ctx context.Context, _ httpapi.None) ([]monitoringKey, error) {
+	all, err := a.Gate.Store.Keys(ctx)
+	return httpapi.Each(all, keyOf), err
+}
+
+func (a *API) createKey(ctx context.Context, in keySpec) (httpapi.Reply, error) {
+	k, text, err := a.Gate.NewKey(ctx, callerOf(ctx).Name, in.Name, in.ExpiresAt.Time())
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	httpapi.Note(ctx, "key", k.ID)
+	wire := keyOf(k)
+	wire.Key = text
+	return httpapi.Created("/rest/config/v1/monitoring-keys/"+k.ID, "", wire), nil
+}
+
+func (a *API) deleteKey(ctx context.Context, in byID) (httpapi.Reply, error) {
+	return httpapi.NoContent(), a.Gate.DeleteKey(ctx, in.ID)
+}

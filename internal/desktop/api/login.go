@@ -1,0 +1,70 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"vigil/internal/desktop/session"
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+type loginRequest struct {
+	Domain   string   `json:"domain" required:"true"`
+	Username string   `json:"username" required:"true"`
+	Password Password `json:"password" required:"true"`
+}
+
+// Validate refuses what no directory needs to be asked about.
+func (r loginRequest) Validate() error {
+	switch {
+	case r.Domain == "":
+		return fault.Field("domain", "must not be empty")
+	case r.Username == "":
+		return fault.Field("username", "must not be empty")
+	case strings.ContainsAny(r.Username, `@\`):
+		return fault.Field("username", "must be a plain account name; the domain is sent separately")
+	case r.Password.IsZero():
+		return fault.Field("password", "must not be empty")
+	}
+	return nil
+}
+
+type tokens struct {
+	AccessToken  string `json:"access_token"`
+	RefreshToken string `json:"refresh_token"`
+}
+
+func (a *API) login(ctx context.Context, r loginRequest) (tokens, error) {
+	httpapi.Note(ctx, "domain", short(r.Domain))
+	httpapi.Note(ctx, "username", short(r.Username))
+	got, err := a.Gate.Login(ctx, session.Credentials{
+		Domain: r.Domain, Username: r.Username, Password: r.Password.Text, Source: httpapi.Source(ctx),
+	})
+	return tokens{got.Access, got.Refresh}, err
+}
+
+// short keeps what anybody may send from filling the audit log.
+func short(s string) string {
+	if len(s) <= 100 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:100], "") + "..."
+}
+
+type refreshRequest struct {
+	RefreshToken string `json:"refresh_token" required:"true"`
+}
+
+type accessToken struct {
+	AccessToken string `json:"access_token"`
+}
+
+func (a *API) refresh(ctx context.Context, r refreshRequest) (accessToken, error) {
+	token, err := a.Gate.Refresh(ctx, r.RefreshToken)
+	return accessToken{token}, err
+}
+
+func (a *API) logout(ctx context.Context, r refreshRequest) (httpapi.Reply, error) {
+	return httpapi.Reply{}, a.Gate.Logout(ctx, r.RefreshToken, httpapi.Source(ctx))
+}

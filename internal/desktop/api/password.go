@@ -1,0 +1,61 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+// Password is a password as clients send it: an array of strings, which are
+// joined, or one string.
+type Password struct{ secret.Text }
+
+// UnmarshalJSON reads either form.
+//
+// The elements are joined before they are decoded: clients that send one
+// character each send one outside the basic plane as two halves, and a half
+// alone cannot be decoded.
+func (p *Password) UnmarshalJSON(data []byte) error {
+	inner, err := passwordText(data)
+	if err != nil {
+		return err
+	}
+	var text string
+	if err := json.Unmarshal([]byte(`"`+inner+`"`), &text); err != nil {
+		return fault.New(fault.Invalid, "is not valid text")
+	}
+	// A lone half becomes the replacement character, and a password that nobody
+	// has.
+	if strings.ContainsRune(text, utf8.RuneError) && !strings.ContainsRune(inner, utf8.RuneError) &&
+		!strings.Contains(strings.ToLower(inner), `\ufffd`) {
+		return fault.New(fault.Invalid, "holds half a character")
+	}
+	p.Text = secret.NewText(text)
+	return nil
+}
+
+// passwordText returns what is between the quotes of the string, or of all
+// elements of the array.
+func passwordText(data []byte) (string, error) {
+	if isString(data) {
+		return string(data[1 : len(data)-1]), nil
+	}
+	var parts []json.RawMessage
+	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &parts) != nil {
+		return "", fault.New(fault.Invalid, "must be an array of strings, or a string")
+	}
+	var inner strings.Builder
+	for i, part := range parts {
+		if !isString(part) {
+			return "", fault.Field(fmt.Sprintf("[%d]", i), "must be a string")
+		}
+		inner.Write(part[1 : len(part)-1])
+	}
+	return inner.String(), nil
+}
+
+func isString(data []byte) bool { return len(data) >= 2 && data[0] == '"' }
