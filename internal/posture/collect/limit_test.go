@@ -1,0 +1,78 @@
+package collect_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+)
+
+var ec2 = collect.Key{Provider: posture.AWS, Account: "1", Region: "eu-west-1", Service: "ec2"}
+
+// calls returns how many calls a limit lets through in a second.
+func calls(t *testing.T, l *collect.Limits, k collect.Key) int {
+	t.Helper()
+	end := time.Now().Add(time.Second)
+	for n := 0; ; n++ {
+		if err := l.Wait(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		if !time.Now().Before(end) {
+			return n
+		}
+	}
+}
+
+func TestLimitSlowsDownAndRecovers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		calls(t, l, ec2) // spend the burst
+		calls(t, l, ec2)
+		before := calls(t, l, ec2)
+		for range 20 { // refused together
+			l.Throttled(ec2, 0)
+		}
+		slowed := calls(t, l, ec2)
+		if slowed >= before || slowed < before/3 {
+			t.Errorf("%d calls a second after a throttle, %d before", slowed, before)
+		}
+		time.Sleep(time.Minute)
+		calls(t, l, ec2)
+		calls(t, l, ec2)
+		if after := calls(t, l, ec2); after < before-1 {
+			t.Errorf("%d calls a second a minute later, %d at first", after, before)
+		}
+	})
+}
+
+func TestLimitHonoursRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		l.Throttled(ec2, 7*time.Second)
+		begin := time.Now()
+		if err := l.Wait(t.Context(), ec2); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(begin); waited < 7*time.Second {
+			t.Errorf("waited %v, want 7 s", waited)
+		}
+	})
+}
+
+func TestLimitsOfDifferentKeysAreApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		l.Throttled(ec2, time.Hour)
+		other := ec2
+		other.Account = "2"
+		begin := time.Now()
+		if err := l.Wait(t.Context(), other); err != nil || time.Since(begin) > time.Second {
+			t.Errorf("another account waited %v (%v)", time.Since(begin), err)
+		}
+	})
+}

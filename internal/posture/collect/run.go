@@ -1,0 +1,156 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"vigil/internal/posture"
+)
+
+// A Recorder keeps what is read.
+type Recorder interface {
+	// Begin starts to record what one unit reads.
+	Begin(ctx context.Context, s Scoped) (Recording, error)
+}
+
+// Scoped is what one unit covers: all entities of a type in a region.
+type Scoped struct {
+	Org     posture.OrgID
+	Account posture.AccountID
+	Type    posture.EntityType
+	Region  string
+}
+
+// A Recording takes the entities of one unit. It holds no more of them than a
+// page.
+type Recording interface {
+	// Put takes one entity.
+	Put(ctx context.Context, e posture.Entity) error
+
+	// Commit saves the differences to what was known in one transaction. With
+	// complete, what was known and was not put is gone; otherwise it stays.
+	Commit(ctx context.Context, complete bool) error
+
+	// Discard forgets what was put. It does nothing after Commit.
+	Discard()
+}
+
+// Runner collects accounts.
+type Runner struct {
+	Sources  map[posture.Provider]Source
+	Recorder Recorder
+	Parallel int // units of one account that are read at a time
+	Log      *slog.Logger
+}
+
+// An Outcome is what came of a run.
+type Outcome struct {
+	Status     posture.RunStatus
+	Collectors map[posture.EntityType]posture.CollectorResult
+	Account    posture.AccountStatus // what the run says of the account
+	Reason     string                // why, in words
+	Entities   int
+	Units      int
+}
+
+// Progress is told how a run goes on. It is called by one goroutine at a time.
+type Progress func(o Outcome, done int)
+
+// maxErrors is how many messages of a collector are kept: the first ones tell
+// what is wrong, and ten thousand buckets would say the same.
+const maxErrors = 20
+
+// Run collects an account. It returns when everything is read, refused, or ctx
+// has ended; it never fails as a whole without an outcome that says so.
+func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunScope, progress Progress) Outcome {
+	source, ok := r.Sources[a.Account.Provider]
+	if !ok {
+		return failed(fmt.Errorf("no collectors for %s", a.Account.Provider))
+	}
+	session, err := source.Open(ctx, a)
+	if err != nil {
+		return failed(err)
+	}
+	defer session.Close()
+	units, err := session.Units(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	units = slices.DeleteFunc(units, func(u Unit) bool { return !scope.Covers(u.Type, u.Region) })
+
+	t := newTally(len(units), progress)
+	var group errgroup.Group
+	group.SetLimit(max(1, r.Parallel))
+	for _, u := range units {
+		group.Go(func() error {
+			t.add(u, r.unit(ctx, a, u))
+			return nil
+		})
+	}
+	_ = group.Wait() // units report what went wrong, they do not fail
+	return t.outcome(ctx)
+}
+
+// reading is what came of one unit.
+type reading struct {
+	entities int
+	problems []error // details that could not be read
+	err      error   // why the list could not
+}
+
+// unit reads one unit and saves what it read.
+func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got reading) {
+	if err := ctx.Err(); err != nil {
+		return reading{err: err}
+	}
+	recording, err := r.Recorder.Begin(ctx, Scoped{a.Org, a.Account.ID, u.Type, u.Region})
+	if err != nil {
+		return reading{err: err}
+	}
+	defer recording.Discard()
+	var mu sync.Mutex // collectors may read details in parallel
+	emit := func(res *Resource) error {
+		mu.Lock()
+		defer mu.Unlock()
+		res.Normalize()
+		got.entities++
+		if room := maxErrors - len(got.problems); room > 0 {
+			got.problems = append(got.problems, res.problems[:min(room, len(res.problems))]...)
+		}
+		return recording.Put(ctx, res.Entity)
+	}
+	got.err = u.List(ctx, emit)
+	if errors.Is(got.err, ErrOff) {
+		got.err = nil // there is nothing, and that is known
+	}
+	if err := recording.Commit(ctx, got.err == nil); err != nil {
+		r.Log.ErrorContext(ctx, "entities not saved", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", err)
+		got.err = errors.Join(got.err, err)
+	}
+	if got.err != nil && !Over(got.err) {
+		r.Log.WarnContext(ctx, "collector failed", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", got.err)
+	}
+	return got
+}
+
+// failed is the outcome of a run that could not begin.
+func failed(err error) Outcome {
+	o := Outcome{Status: posture.RunFailed, Account: posture.AccountActive, Reason: err.Error()}
+	switch {
+	case errors.Is(err, ErrIdentity):
+		o.Account = posture.AccountValidationFailed
+	case errors.Is(err, ErrDenied):
+		o.Account = posture.AccountDenyAccess
+	case errors.Is(err, context.DeadlineExceeded):
+		o.Status, o.Account = posture.RunTimeout, ""
+	default:
+		o.Account = "" // it says nothing about the account
+	}
+	return o
+}

@@ -1,0 +1,143 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"vigil/internal/posture"
+)
+
+// A tally adds up what the units of a run report.
+type tally struct {
+	progress Progress
+	units    int
+
+	mu       sync.Mutex
+	done     int
+	entities int
+	identity error // the cloud stopped accepting the credential
+	types    map[posture.EntityType]*typeTally
+}
+
+// typeTally adds up the units of one type: one per region.
+type typeTally struct {
+	units, good, denied, late int
+	entities                  int
+	errors                    []string
+	message                   string
+}
+
+func newTally(units int, progress Progress) *tally {
+	if progress == nil {
+		progress = func(Outcome, int) {}
+	}
+	return &tally{progress: progress, units: units, types: map[posture.EntityType]*typeTally{}}
+}
+
+// add enters what one unit reported.
+func (t *tally) add(u Unit, got reading) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done++
+	t.entities += got.entities
+	tt := t.types[u.Type]
+	if tt == nil {
+		tt = new(typeTally)
+		t.types[u.Type] = tt
+	}
+	tt.units++
+	tt.entities += got.entities
+	switch {
+	case got.err == nil:
+		tt.good++
+	case errors.Is(got.err, context.DeadlineExceeded), errors.Is(got.err, context.Canceled):
+		tt.late++
+		tt.message = "not read in time"
+	case errors.Is(got.err, ErrDenied):
+		tt.denied++
+		tt.complain(u.Region, got.err)
+	case errors.Is(got.err, ErrIdentity):
+		t.identity = got.err
+		tt.message = got.err.Error()
+	default:
+		tt.message = at(u.Region, got.err)
+	}
+	for _, problem := range got.problems {
+		tt.complain(u.Region, problem)
+	}
+	t.progress(Outcome{Status: posture.RunStarted, Collectors: t.results(), Entities: t.entities, Units: t.units}, t.done)
+}
+
+func (tt *typeTally) complain(region string, err error) {
+	if text := at(region, err); len(tt.errors) < maxErrors && !slices.Contains(tt.errors, text) {
+		tt.errors = append(tt.errors, text)
+	}
+}
+
+// at says where something went wrong.
+func at(region string, err error) string {
+	if region == posture.Global {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s: %v", region, err)
+}
+
+// result sums the units of a type up.
+func (tt *typeTally) result() posture.CollectorResult {
+	r := posture.CollectorResult{Status: posture.CollectorSuccess, Entities: tt.entities}
+	failed := tt.units - tt.good - tt.denied - tt.late
+	switch {
+	case tt.late > 0:
+		r.Status, r.Message = posture.CollectorTimeout, tt.message
+	case failed > 0 && failed == tt.units:
+		r.Status, r.Message = posture.CollectorFailure, tt.message
+	case failed > 0:
+		r.Status, r.Errors = posture.CollectorErrors, append(slices.Clone(tt.errors), tt.message)
+	case len(tt.errors) > 0:
+		r.Status, r.Errors = posture.CollectorErrors, slices.Clone(tt.errors)
+	}
+	return r
+}
+
+func (t *tally) results() map[posture.EntityType]posture.CollectorResult {
+	all := make(map[posture.EntityType]posture.CollectorResult, len(t.types))
+	for name, tt := range t.types {
+		all[name] = tt.result()
+	}
+	return all
+}
+
+// outcome sums the run up.
+func (t *tally) outcome(ctx context.Context) Outcome {
+	o := Outcome{Status: posture.RunCompleted, Collectors: t.results(), Account: posture.AccountActive, Entities: t.entities, Units: t.units}
+	good, denied, failed := 0, 0, 0
+	for _, tt := range t.types {
+		good += tt.good
+		denied += tt.denied
+	}
+	for r := range maps.Values(o.Collectors) {
+		if r.Status != posture.CollectorSuccess {
+			failed++
+		}
+	}
+	switch {
+	case t.identity != nil:
+		o.Status, o.Account, o.Reason = posture.RunFailed, posture.AccountValidationFailed, t.identity.Error()
+	case ctx.Err() != nil:
+		o.Status, o.Account = posture.RunTimeout, ""
+		o.Reason = "the run did not end in time"
+	case t.units > 0 && denied == t.units:
+		o.Status, o.Account = posture.RunFailed, posture.AccountDenyAccess
+		o.Reason = "the credential is accepted but may not read anything"
+	case t.units > 0 && good == 0:
+		o.Status, o.Account = posture.RunFailed, ""
+		o.Reason = "nothing could be read"
+	case failed > 0:
+		o.Status = posture.RunCompletedWithErrors
+	}
+	return o
+}

@@ -1,0 +1,50 @@
+package posture_test
+
+import (
+	"fmt"
+	"testing"
+
+	"vigil/internal/posture"
+)
+
+func TestAFleetIsSpreadOverTheInterval(t *testing.T) {
+	t.Parallel()
+	const accounts, slices = 1200, 12
+	hours := make([]int, slices)
+	for i := range accounts {
+		next := posture.NextRun("org", posture.AccountID(fmt.Sprintf("%012d", i)), now)
+		wait := next.Sub(now)
+		if wait <= 0 || wait > posture.Interval+posture.Interval/48 {
+			t.Fatalf("account %d is due after %v", i, wait)
+		}
+		again := posture.NextRun("org", posture.AccountID(fmt.Sprintf("%012d", i)), next)
+		if again.Sub(next) != posture.Interval {
+			t.Fatalf("account %d is due again after %v", i, again.Sub(next))
+		}
+		hours[int(wait/(posture.Interval/slices))%slices]++
+	}
+	for hour, n := range hours {
+		if n > accounts/slices*2 {
+			t.Errorf("%d of %d accounts are due in slice %d of %d", n, accounts, hour, slices)
+		}
+	}
+}
+
+func TestRunScope(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		scope posture.RunScope
+		want  bool
+	}{
+		{posture.RunScope{}, true},
+		{posture.RunScope{Regions: []string{"eu-west-1"}}, true},
+		{posture.RunScope{Regions: []string{"us-east-1"}}, false},
+		{posture.RunScope{Services: []string{"ec2"}}, true},
+		{posture.RunScope{Types: []posture.EntityType{"AWS.S3.Bucket"}}, false},
+		{posture.RunScope{Services: []string{"EC2"}, Types: []posture.EntityType{"aws.ec2.instance"}}, true},
+	} {
+		if got := tt.scope.Covers("AWS.EC2.Instance", "eu-west-1"); got != tt.want {
+			t.Errorf("%+v covers = %v, want %v", tt.scope, got, tt.want)
+		}
+	}
+}
