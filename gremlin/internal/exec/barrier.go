@@ -1,0 +1,120 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// barrierOp waits for everything and merges equal traversers: those with equal
+// objects and paths. Sacks are merged if there is an operator for it, and keep
+// traversers apart if there is none.
+type barrierOp struct {
+	store
+	norm  bool
+	table map[uint64][]int32
+}
+
+func (r *run) barrier(norm bool, next op) op {
+	return &barrierOp{store: store{base: base{run: r, next: next}}, norm: norm}
+}
+
+func (o *barrierOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		merged, err := o.merge(b, i)
+		if err != nil {
+			return err
+		}
+		if merged {
+			continue
+		}
+		if err := o.add(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds row i of in to an equal row that is there already.
+func (o *barrierOp) merge(in *batch, i int) (bool, error) {
+	var sackMerge plan.Operator
+	if o.run.root.Sack != nil {
+		sackMerge = o.run.root.Sack.Merge
+	}
+	if in.sack != nil && sackMerge == "" {
+		return false, nil
+	}
+	h := value.Hash(in.value(i)) ^ in.way(i).hash()
+	if o.table == nil {
+		o.table = map[uint64][]int32{}
+	}
+	for _, at := range o.table[h] {
+		j := int(at)
+		if !equal(o.rows.value(j), in.value(i)) || !samePath(o.rows.way(j), in.way(i)) {
+			continue
+		}
+		if in.from != nil && (o.rows.from == nil || o.rows.from[j] != in.from[i]) {
+			continue
+		}
+		return true, o.join(in, i, j, sackMerge)
+	}
+	o.table[h] = append(o.table[h], int32(o.rows.len()))
+	return false, o.hold(24)
+}
+
+// join adds row i of in to row j.
+func (o *barrierOp) join(in *batch, i, j int, sackMerge plan.Operator) error {
+	if !o.run.root.NoBulk {
+		if o.rows.bulk == nil {
+			o.rows.bulk = fill(o.rows.bulk, o.rows.len(), 1)
+		}
+		o.rows.bulk[j] += in.count(i)
+	}
+	if in.sack == nil {
+		return nil
+	}
+	v, err := operate(sackMerge, o.rows.sack[j], in.sack[i])
+	o.rows.sack[j] = v
+	return err
+}
+
+func (o *barrierOp) finish() error {
+	if o.norm && o.rows.sack != nil {
+		if err := o.normalise(); err != nil {
+			return err
+		}
+	}
+	o.table = nil
+	return o.drain()
+}
+
+// normalise divides all sacks by their sum.
+func (o *barrierOp) normalise() error {
+	total := graph.Double(0)
+	for i, s := range o.rows.sack {
+		v, err := value.Mul.Apply(s, graph.Long(o.rows.count(i)))
+		if err != nil {
+			return err
+		}
+		if total, err = value.Add.Apply(total, v); err != nil {
+			return err
+		}
+	}
+	for i, s := range o.rows.sack {
+		v, err := value.Div.Apply(s, total)
+		if err != nil {
+			return err
+		}
+		o.rows.sack[i] = v
+	}
+	return nil
+}
+
+func (o *barrierOp) reset() {
+	o.table = nil
+	o.store.reset()
+}

@@ -1,0 +1,236 @@
+package exec
+
+import "vigil/graph"
+
+// A batch is a run of traversers, by column. Either ids hold vertices or edges,
+// or vals hold values of any kind.
+type batch struct {
+	kind graph.Kind     // KindVertex or KindEdge for ids; KindNull for vals
+	ids  []graph.Handle // handles
+	vals []graph.Value  // values
+	bulk []int64        // how many traversers each row stands for; nil for one
+	path []*node        // the way each row came; nil when nobody asks
+	sack []graph.Value  // nil when there are no sacks
+	from []graph.Handle // of edges: the vertex they were reached from; nil if unknown
+}
+
+// len returns the number of rows.
+func (b *batch) len() int {
+	if b.kind != graph.KindNull {
+		return len(b.ids)
+	}
+	return len(b.vals)
+}
+
+// value returns the object of a row.
+func (b *batch) value(i int) graph.Value {
+	switch b.kind {
+	case graph.KindVertex:
+		return graph.VertexOf(b.ids[i])
+	case graph.KindEdge:
+		return graph.EdgeOf(b.ids[i])
+	}
+	return b.vals[i]
+}
+
+// count returns the bulk of a row.
+func (b *batch) count(i int) int64 {
+	if b.bulk == nil {
+		return 1
+	}
+	return b.bulk[i]
+}
+
+// total returns the sum of all bulks.
+func (b *batch) total() int64 {
+	if b.bulk == nil {
+		return int64(b.len())
+	}
+	var n int64
+	for _, c := range b.bulk {
+		n += c
+	}
+	return n
+}
+
+// way returns the path of a row, or nil.
+func (b *batch) way(i int) *node {
+	if b.path == nil {
+		return nil
+	}
+	return b.path[i]
+}
+
+// vertex returns the vertex of a row, if it is one.
+func (b *batch) vertex(i int) (graph.Handle, bool) { return b.handle(i, graph.KindVertex) }
+
+// edge returns the edge of a row, if it is one.
+func (b *batch) edge(i int) (graph.Handle, bool) { return b.handle(i, graph.KindEdge) }
+
+func (b *batch) handle(i int, k graph.Kind) (graph.Handle, bool) {
+	if b.kind != graph.KindNull {
+		return b.ids[i], b.kind == k
+	}
+	if v := b.vals[i]; v.Kind() == k {
+		return v.Handle(), true
+	}
+	return 0, false
+}
+
+// clear empties the batch and keeps its memory.
+func (b *batch) clear() {
+	b.kind = graph.KindNull
+	b.ids = b.ids[:0]
+	clear(b.vals)
+	b.vals = b.vals[:0]
+	b.bulk = trim(b.bulk)
+	clear(b.path)
+	b.path = trim(b.path)
+	clear(b.sack)
+	b.sack = trim(b.sack)
+	b.from = trim(b.from)
+}
+
+// trim empties a column; an absent one stays absent.
+func trim[T any](s []T) []T {
+	if s == nil {
+		return nil
+	}
+	return s[:0]
+}
+
+// cut keeps the first n rows.
+func (b *batch) cut(n int) {
+	if b.kind != graph.KindNull {
+		b.ids = b.ids[:n]
+	} else {
+		b.vals = b.vals[:n]
+	}
+	if b.bulk != nil {
+		b.bulk = b.bulk[:n]
+	}
+	if b.path != nil {
+		b.path = b.path[:n]
+	}
+	if b.sack != nil {
+		b.sack = b.sack[:n]
+	}
+	if b.from != nil {
+		b.from = b.from[:n]
+	}
+}
+
+// move copies row i to row j within the batch.
+func (b *batch) move(i, j int) {
+	if i == j {
+		return
+	}
+	if b.kind != graph.KindNull {
+		b.ids[j] = b.ids[i]
+	} else {
+		b.vals[j] = b.vals[i]
+	}
+	if b.bulk != nil {
+		b.bulk[j] = b.bulk[i]
+	}
+	if b.path != nil {
+		b.path[j] = b.path[i]
+	}
+	if b.sack != nil {
+		b.sack[j] = b.sack[i]
+	}
+	if b.from != nil {
+		b.from[j] = b.from[i]
+	}
+}
+
+// appendRow copies row i of another batch to the end of b. All rows of b must be
+// of one shape; a batch of values takes any row.
+func (b *batch) appendRow(in *batch, i int) {
+	n := b.len()
+	if n == 0 {
+		b.kind = in.kind
+	}
+	if b.kind != in.kind {
+		b.toValues()
+	}
+	if b.kind != graph.KindNull {
+		b.ids = append(b.ids, in.ids[i])
+	} else {
+		b.vals = append(b.vals, in.value(i))
+	}
+	b.carry(in, i, n)
+}
+
+// carry copies everything but the object of row i of in to row n of b.
+func (b *batch) carry(in *batch, i, n int) {
+	if in.bulk != nil || b.bulk != nil {
+		b.bulk = append(fill(b.bulk, n, 1), in.count(i))
+	}
+	if in.path != nil || b.path != nil {
+		b.path = append(fill(b.path, n, nil), in.way(i))
+	}
+	if in.sack != nil || b.sack != nil {
+		var s graph.Value
+		if in.sack != nil {
+			s = in.sack[i]
+		}
+		b.sack = append(fill(b.sack, n, graph.Null), s)
+	}
+	if in.from != nil || b.from != nil {
+		f := graph.NoHandle
+		if in.from != nil {
+			f = in.from[i]
+		}
+		b.from = append(fill(b.from, n, graph.NoHandle), f)
+	}
+}
+
+// fill lengthens a column that did not exist for the first n rows.
+func fill[T any](s []T, n int, v T) []T {
+	for len(s) < n {
+		s = append(s, v)
+	}
+	if s == nil {
+		s = make([]T, 0, 16)
+	}
+	return s
+}
+
+// toValues turns a batch of handles into one of values.
+func (b *batch) toValues() {
+	if b.kind == graph.KindNull {
+		return
+	}
+	for i := range b.ids {
+		b.vals = append(b.vals, b.value(i))
+	}
+	b.kind = graph.KindNull
+	b.ids = b.ids[:0]
+}
+
+// copyOf makes b a copy of in.
+func (b *batch) copyOf(in *batch) {
+	b.clear()
+	b.kind = in.kind
+	b.ids = append(b.ids, in.ids[:min(len(in.ids), in.handles())]...)
+	b.vals = append(b.vals, in.vals...)
+	b.bulk = copyColumn(b.bulk, in.bulk)
+	b.path = copyColumn(b.path, in.path)
+	b.sack = copyColumn(b.sack, in.sack)
+	b.from = copyColumn(b.from, in.from)
+}
+
+func (b *batch) handles() int {
+	if b.kind == graph.KindNull {
+		return 0
+	}
+	return len(b.ids)
+}
+
+func copyColumn[T any](dst, src []T) []T {
+	if src == nil {
+		return nil
+	}
+	return append(dst[:0], src...)
+}

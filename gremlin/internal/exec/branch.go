@@ -1,0 +1,337 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// branchers builds the operators that run traversals for their results.
+func (r *run) branchers(s plan.Step, next op) (op, error) {
+	switch s := s.(type) {
+	case *plan.Union:
+		return r.unionOp(s, next)
+	case *plan.Choose:
+		return r.chooseOp(s, next)
+	case *plan.Coalesce:
+		return r.coalesceOp(s, next)
+	case *plan.Optional:
+		return r.optionalOp(s, next)
+	case *plan.Local:
+		return r.localOp(s, next)
+	case *plan.MapTo:
+		p, err := r.traversalBy(s.Traversal)
+		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) { return p.row(in, i) }), err
+	case *plan.FlatMap:
+		c, err := r.newChild(s.Traversal)
+		return r.flatMapper(s, next, func(o *output, in *batch, i int) error {
+			return c.start(in, i, func(b *batch) error { return o.emitEach(in, i, b) })
+		}), err
+	case *plan.Repeat:
+		return r.repeatOp(s, next)
+	case *plan.Match:
+		return r.matchOp(s, next)
+	}
+	return nil, nil
+}
+
+// emitEach adds the objects of b as results of row i of in.
+func (o *output) emitEach(in *batch, i int, b *batch) error {
+	for j := range b.len() {
+		row, at := in, i
+		if c := b.count(j); c != 1 {
+			row, at = &batch{}, 0
+			row.appendRow(in, i)
+			row.bulk = append(trim(fill(row.bulk, 1, 1)), c*in.count(i))
+		}
+		var err error
+		if b.kind != graph.KindNull {
+			from := graph.NoHandle
+			if b.from != nil {
+				from = b.from[j]
+			}
+			err = o.emitHandle(row, at, b.kind, b.ids[j], from)
+		} else {
+			err = o.emit(row, at, b.vals[j])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A branch is a traversal whose results go on as they are.
+type branch struct {
+	chain
+	fed  bool // has been given something
+	done bool // wants nothing more
+	down bool // whoever gets its results wants nothing more
+	in   batch
+}
+
+// newBranch builds a traversal in front of the next operator.
+func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
+	b := &branch{}
+	var err error
+	b.chain, err = r.link(t.Steps, &sink{take: func(rows *batch) error {
+		err := next.push(rows)
+		b.down = b.down || err == errDone
+		return err
+	}})
+	return b, err
+}
+
+// feed gives rows to the branch. It returns errDone only if nobody wants
+// anything more.
+func (b *branch) feed(rows *batch) error {
+	b.fed = true
+	if b.done {
+		return nil
+	}
+	err := b.push(rows)
+	if err == errDone && !b.down {
+		b.done = true
+		return nil
+	}
+	return err
+}
+
+// end says that the branch gets no more.
+func (b *branch) end() error {
+	if !b.fed {
+		return nil
+	}
+	b.fed = false
+	err := b.chain.finish()
+	if err == nil && b.down {
+		return errDone
+	}
+	return err
+}
+
+func (b *branch) reset() {
+	b.fed, b.done, b.down = false, false, false
+	b.chain.reset()
+}
+
+// unionOp gives everything to all of its branches.
+type unionOp struct {
+	base
+	branches []*branch
+	whole    bool // batches go to the branches undivided
+}
+
+func (r *run) unionOp(s *plan.Union, next op) (op, error) {
+	o := &unionOp{base: base{run: r, next: next}}
+	for _, t := range s.Traversals {
+		b, err := r.newBranch(t, next)
+		if err != nil {
+			return nil, err
+		}
+		o.branches = append(o.branches, b)
+		o.whole = o.whole || hasBarrier(t)
+	}
+	return o, nil
+}
+
+// hasBarrier reports whether a step within t looks at all of its input.
+func hasBarrier(t *plan.Traversal) bool {
+	found := false
+	plan.Walk(t, func(s plan.Step) {
+		switch s.(type) {
+		case *plan.Barrier, *plan.Aggregate, *plan.SubgraphOf, *plan.Group, *plan.GroupCount, *plan.TreeOf:
+			found = true
+		}
+		found = found || isBarrier(s)
+	})
+	return found
+}
+
+func (o *unionOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n * len(o.branches)); err != nil {
+		return err
+	}
+	if o.whole || n == 1 {
+		return o.all(b)
+	}
+	var one batch
+	for i := range n {
+		one.clear()
+		one.appendRow(b, i)
+		if err := o.all(&one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *unionOp) all(b *batch) error {
+	for _, br := range o.branches {
+		br.in.copyOf(b)
+		if err := br.feed(&br.in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *unionOp) finish() error { return endAll(o.branches) }
+
+func endAll(branches []*branch) error {
+	for _, br := range branches {
+		if err := br.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *unionOp) reset() {
+	for _, br := range o.branches {
+		br.reset()
+	}
+	o.base.reset()
+}
+
+// chooseOp sends each row to the options that fit it.
+type chooseOp struct {
+	base
+	choice   projector
+	test     func(in *batch, i int) (bool, error)
+	options  []plan.Option
+	branches []*branch // by option
+	first    bool
+	runs     batch // rows in a row that go to the same branch
+	at       int   // the branch they go to; len(branches) for none
+}
+
+func (r *run) chooseOp(s *plan.Choose, next op) (op, error) {
+	o := &chooseOp{base: base{run: r, next: next}, options: s.Options, first: s.First}
+	var err error
+	if s.Test != nil {
+		o.test, err = r.traversalTest(s.Test)
+	} else {
+		o.choice, err = r.projector(&s.Choice)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, opt := range s.Options {
+		b, err := r.newBranch(opt.Traversal, next)
+		if err != nil {
+			return nil, err
+		}
+		o.branches = append(o.branches, b)
+	}
+	return o, nil
+}
+
+func (o *chooseOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		v, ok, err := o.pick(b, i)
+		if err != nil {
+			return err
+		}
+		if err := o.route(b, i, v, ok); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+// pick returns what a row is judged by, or false for nothing.
+func (o *chooseOp) pick(b *batch, i int) (graph.Value, bool, error) {
+	if o.test == nil {
+		return o.choice.row(b, i)
+	}
+	ok, err := o.test(b, i)
+	return graph.Bool(ok), true, err
+}
+
+// route sends a row to the options that fit.
+func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
+	hit := false
+	for k, opt := range o.options {
+		fits := false
+		switch opt.Pick {
+		case plan.PickPred:
+			fits = ok && opt.Pred.Test(o.run, v)
+		case plan.PickUnproductive:
+			fits = !ok
+		}
+		if !fits {
+			continue
+		}
+		hit = true
+		if err := o.send(b, i, k); err != nil || o.first {
+			return err
+		}
+	}
+	if !hit {
+		sent, err := o.sendTo(b, i, plan.PickNone, o.first && !ok)
+		if err != nil {
+			return err
+		}
+		if !sent && o.first {
+			return o.send(b, i, len(o.branches))
+		}
+	}
+	_, err := o.sendTo(b, i, plan.PickAny, false)
+	return err
+}
+
+// sendTo sends a row to all options of a kind; choose() has only the first.
+func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, never bool) (sent bool, err error) {
+	for k, opt := range o.options {
+		if opt.Pick != pick || never {
+			continue
+		}
+		sent = true
+		if err := o.send(b, i, k); err != nil || o.first {
+			return sent, err
+		}
+	}
+	return sent, nil
+}
+
+// send gives a row to a branch, together with those before it that go to the
+// same one.
+func (o *chooseOp) send(b *batch, i, branch int) error {
+	if branch != o.at {
+		if err := o.flush(); err != nil {
+			return err
+		}
+		o.at = branch
+	}
+	o.runs.appendRow(b, i)
+	return nil
+}
+
+func (o *chooseOp) flush() error {
+	if o.runs.len() == 0 {
+		return nil
+	}
+	var err error
+	if o.at < len(o.branches) {
+		err = o.branches[o.at].feed(&o.runs)
+	} else {
+		err = o.next.push(&o.runs)
+	}
+	o.runs.clear()
+	return err
+}
+
+func (o *chooseOp) finish() error { return endAll(o.branches) }
+
+func (o *chooseOp) reset() {
+	o.runs.clear()
+	for _, br := range o.branches {
+		br.reset()
+	}
+	o.base.reset()
+}

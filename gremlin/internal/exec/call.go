@@ -1,0 +1,260 @@
+package exec
+
+import (
+	"math/big"
+	"strings"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+	"vigil/gremlin/syntax"
+)
+
+// callOp applies a function to each row.
+func (r *run) callOp(s *plan.Call, next op) (op, error) {
+	if fn := stringFunction(s); fn != nil {
+		return r.valueMapper(s, next, r.textCall(s, fn)), nil
+	}
+	switch s.Name {
+	case "asBool":
+		return r.valueMapper(s, next, r.asBool), nil
+	case "asDate":
+		return r.valueMapper(s, next, r.asDate), nil
+	case "asNumber":
+		return r.valueMapper(s, next, r.asNumber(s)), nil
+	case "asString":
+		return r.valueMapper(s, next, r.asString(s.Local)), nil
+	case "reverse":
+		return r.valueMapper(s, next, reverse), nil
+	case "dateAdd":
+		return r.valueMapper(s, next, dateAdd(s)), nil
+	case "dateDiff":
+		return r.dateDiff(s, next)
+	case "concat":
+		return r.concat(s, next)
+	case "conjoin":
+		return r.valueMapper(s, next, r.conjoin(s.Args[0].Str())), nil
+	}
+	return r.listCall(s, next)
+}
+
+func (r *run) asBool(v graph.Value) (graph.Value, error) {
+	switch {
+	case v.Kind() == graph.KindBool:
+		return v, nil
+	case v.IsNumber():
+		return graph.Bool(!value.IsNaN(v) && value.Float64(v) != 0), nil
+	case v.Kind() == graph.KindString:
+		switch s := strings.ToLower(strings.TrimSpace(v.Str())); s {
+		case "true", "false":
+			return graph.Bool(s == "true"), nil
+		}
+		return graph.Null, value.Errorf("Can't parse %s as Boolean.", v.Str())
+	}
+	return graph.Null, value.Errorf("Can't parse %s as Boolean.", value.ClassName(v))
+}
+
+func (r *run) asDate(v graph.Value) (graph.Value, error) {
+	switch k := v.Kind(); {
+	case k == graph.KindDateTime:
+		return v, nil
+	case v.IsInteger():
+		return graph.DateTime(time.UnixMilli(v.Int()).UTC()), nil
+	case k == graph.KindBigInt && v.BigInt().IsInt64():
+		return graph.DateTime(time.UnixMilli(v.BigInt().Int64()).UTC()), nil
+	case k == graph.KindString:
+		if t, ok := syntax.ParseTime(v.Str()); ok {
+			return graph.DateTime(t), nil
+		}
+		return graph.Null, value.Errorf("Can't parse %s as OffsetDateTime.", v.Str())
+	}
+	return graph.Null, value.Errorf("Can't parse %s as OffsetDateTime.", value.ClassName(v))
+}
+
+func (r *run) asNumber(s *plan.Call) func(graph.Value) (graph.Value, error) {
+	kind, typed := graph.KindNull, false
+	if len(s.Args) > 0 {
+		t, _ := value.As[value.Token](s.Args[0])
+		kind, typed = value.NumberKind(string(t))
+	}
+	return func(v graph.Value) (graph.Value, error) {
+		switch {
+		case v.IsNull():
+			return v, nil
+		case v.Kind() == graph.KindString:
+			n, ok := value.ParseNumber(v.Str())
+			if !ok {
+				return graph.Null, value.Errorf("Can't parse string '%s' as number.", v.Str())
+			}
+			v = n
+		case v.Kind() == graph.KindDateTime:
+			v = graph.Long(v.Time().UnixMilli())
+		case !v.IsNumber():
+			return graph.Null, value.Errorf("Can't parse type %s as number.", value.ClassName(v))
+		}
+		if !typed {
+			return v, nil
+		}
+		return value.Cast(v, kind)
+	}
+}
+
+func (r *run) asString(local bool) func(graph.Value) (graph.Value, error) {
+	one := func(v graph.Value) (graph.Value, error) {
+		if v.IsNull() {
+			return v, value.Errorf("Can't parse null as String.")
+		}
+		s := value.Text(r, v)
+		return graph.String(s), r.meter.once(int64(len(s)))
+	}
+	return func(v graph.Value) (graph.Value, error) {
+		vs, ok := value.Elems(v)
+		if !local || !ok {
+			return one(v)
+		}
+		out := make([]graph.Value, len(vs))
+		for i, x := range vs {
+			var err error
+			if out[i], err = one(x); err != nil {
+				return graph.Null, err
+			}
+		}
+		return graph.List(out...), nil
+	}
+}
+
+// reverse turns a string or list round; other values stay.
+func reverse(v graph.Value) (graph.Value, error) {
+	if v.Kind() == graph.KindString {
+		runes := []rune(v.Str())
+		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+			runes[i], runes[j] = runes[j], runes[i]
+		}
+		return graph.String(string(runes)), nil
+	}
+	vs, ok := value.Elems(v)
+	if !ok {
+		return v, nil
+	}
+	out := make([]graph.Value, len(vs))
+	for i, x := range vs {
+		out[len(vs)-1-i] = x
+	}
+	return graph.List(out...), nil
+}
+
+func dateAdd(s *plan.Call) func(graph.Value) (graph.Value, error) {
+	unit, _ := value.As[value.Token](s.Args[0])
+	n := time.Duration(s.Args[1].Int()) * map[value.Token]time.Duration{
+		"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour,
+	}[unit]
+	return func(v graph.Value) (graph.Value, error) {
+		if v.Kind() != graph.KindDateTime {
+			return graph.Null, value.Errorf("dateAdd accept only OffsetDateTime or Date (deprecated).")
+		}
+		return graph.DateTime(v.Time().Add(n)), nil
+	}
+}
+
+func (r *run) dateDiff(s *plan.Call, next op) (op, error) {
+	arg, err := r.argument(s)
+	if err != nil {
+		return nil, err
+	}
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		v := in.value(i)
+		if v.Kind() != graph.KindDateTime {
+			return graph.Null, false, value.Errorf("DateDiff can only take OffsetDateTime or Date (deprecated) as argument, encountered %s", value.ClassName(v))
+		}
+		other, err := arg(in, i)
+		if err != nil {
+			return graph.Null, false, err
+		}
+		switch {
+		case other.IsNull():
+			return graph.Long(v.Time().UnixMilli()), true, nil
+		case other.Kind() != graph.KindDateTime:
+			return graph.Null, false, value.Errorf("DateDiff can only take OffsetDateTime or Date (deprecated) as argument, encountered %s", value.ClassName(other))
+		}
+		return millisBetween(other.Time(), v.Time()), true, nil
+	}), nil
+}
+
+func millisBetween(a, b time.Time) graph.Value {
+	d := new(big.Int).Sub(big.NewInt(b.Unix()), big.NewInt(a.Unix()))
+	d.Mul(d, big.NewInt(1000))
+	d.Add(d, big.NewInt(int64(b.Nanosecond()-a.Nanosecond())/1e6))
+	return graph.Long(d.Int64())
+}
+
+// argument returns what a function is given besides the value: a literal, or the
+// result of a traversal, which must have one.
+func (r *run) argument(s *plan.Call) (func(in *batch, i int) (graph.Value, error), error) {
+	if len(s.Traversals) == 0 {
+		return func(*batch, int) (graph.Value, error) { return s.Args[0], nil }, nil
+	}
+	c, err := r.newChild(s.Traversals[0])
+	return func(in *batch, i int) (graph.Value, error) { return r.mustFirst(c, in, i) }, err
+}
+
+func (r *run) mustFirst(c *child, in *batch, i int) (graph.Value, error) {
+	v, ok, err := c.first(in, i)
+	if err == nil && !ok {
+		err = value.Errorf("The provided traverser does not map to a value: %s", value.Text(r, in.value(i)))
+	}
+	return v, err
+}
+
+// concat appends strings; null counts as nothing, unless all is null.
+func (r *run) concat(s *plan.Call, next op) (op, error) {
+	var children []*child
+	for _, t := range s.Traversals {
+		c, err := r.newChild(t)
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, c)
+	}
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		v := in.value(i)
+		if !v.IsNull() && v.Kind() != graph.KindString {
+			return graph.Null, false, value.Errorf("String concat() can only take string as argument, encountered %s", value.ClassName(v))
+		}
+		parts := []graph.Value{v}
+		for _, c := range children {
+			w, err := r.mustFirst(c, in, i)
+			if err != nil {
+				return graph.Null, false, err
+			}
+			parts = append(parts, w)
+		}
+		return r.joined(append(parts, s.Args...))
+	}), nil
+}
+
+func (r *run) joined(parts []graph.Value) (graph.Value, bool, error) {
+	size, any := int64(0), false
+	for i, p := range parts {
+		if p.IsNull() {
+			continue
+		}
+		if any = true; p.Kind() != graph.KindString {
+			parts[i] = graph.String(value.Text(r, p))
+		}
+		size += int64(parts[i].Len())
+	}
+	if !any {
+		return graph.Null, true, nil
+	}
+	if err := r.meter.once(size); err != nil {
+		return graph.Null, false, err
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		if !p.IsNull() {
+			b.WriteString(p.Str())
+		}
+	}
+	return graph.String(b.String()), true, r.meter.spend(int(size / 64))
+}

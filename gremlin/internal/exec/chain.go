@@ -1,0 +1,253 @@
+package exec
+
+import (
+	"errors"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// errDone says that the receiver wants nothing more. It is not a failure: who
+// gets it stops and passes it on, up to whoever feeds the chain.
+var errDone = errors.New("done")
+
+// An op is one operator of a chain.
+type op interface {
+	// push hands over a batch, which may be changed and is taken back when the
+	// call returns.
+	push(b *batch) error
+	// finish says that the input has ended: whatever was kept back is pushed.
+	// After that the operator may be given another input; what it remembers of
+	// the one before is up to it.
+	finish() error
+	// reset makes the operator as new.
+	reset()
+}
+
+// base is what operators have in common.
+type base struct {
+	run  *run
+	next op
+	held int64 // accounted memory
+}
+
+func (o *base) finish() error { return nil }
+
+func (o *base) reset() {
+	if o.held != 0 {
+		o.run.meter.release(o.held)
+		o.held = 0
+	}
+}
+
+// hold accounts for memory until the operator is reset.
+func (o *base) hold(bytes int64) error {
+	o.held += bytes
+	return o.run.meter.hold(bytes)
+}
+
+// A chain is a row of operators; the last one pushes to a sink.
+type chain struct {
+	ops  []op
+	head op // the first operator, or the sink if there is none
+}
+
+func (c *chain) push(b *batch) error { return c.head.push(b) }
+
+// finish ends the input of every operator in turn.
+func (c *chain) finish() error {
+	for _, o := range c.ops {
+		if err := o.finish(); err != nil && err != errDone {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chain) reset() {
+	for _, o := range c.ops {
+		o.reset()
+	}
+}
+
+// output gathers the results of an operator and pushes them in batches.
+type output struct {
+	base
+	b      batch
+	extend bool     // results are added to the path
+	labels []string // with these labels
+}
+
+func (o *output) reset() {
+	o.b.clear()
+	o.base.reset()
+}
+
+// flush pushes what was gathered.
+func (o *output) flush() error {
+	if o.b.len() == 0 {
+		return nil
+	}
+	err := o.next.push(&o.b)
+	o.b.clear()
+	return err
+}
+
+// emit adds a value that row i of in led to.
+func (o *output) emit(in *batch, i int, v graph.Value) error {
+	switch k := v.Kind(); k {
+	case graph.KindVertex, graph.KindEdge:
+		return o.emitHandle(in, i, k, v.Handle(), graph.NoHandle)
+	}
+	if o.b.kind != graph.KindNull {
+		if err := o.flush(); err != nil {
+			return err
+		}
+	}
+	n := len(o.b.vals)
+	o.b.vals = append(o.b.vals, v)
+	o.carry(in, i, n)
+	if o.extend {
+		o.b.path[n] = extend(o.b.path[n], v, o.labels)
+	}
+	return o.full()
+}
+
+// emitHandle adds a vertex, or an edge and where it was reached from.
+func (o *output) emitHandle(in *batch, i int, k graph.Kind, h, from graph.Handle) error {
+	if o.b.kind != k {
+		if err := o.flush(); err != nil {
+			return err
+		}
+		o.b.kind = k
+	}
+	n := len(o.b.ids)
+	o.b.ids = append(o.b.ids, h)
+	o.carry(in, i, n)
+	if from != graph.NoHandle {
+		o.b.from = append(fill(o.b.from, n, graph.NoHandle), from)
+	} else if o.b.from != nil {
+		o.b.from = append(o.b.from, graph.NoHandle)
+	}
+	if o.extend {
+		o.b.path[n] = extend(o.b.path[n], o.b.value(n), o.labels)
+	}
+	return o.full()
+}
+
+// carry copies what a result inherits from the row that led to it.
+func (o *output) carry(in *batch, i, n int) {
+	if in.bulk != nil || o.b.bulk != nil {
+		o.b.bulk = append(fill(o.b.bulk, n, 1), in.count(i))
+	}
+	if in.path != nil || o.b.path != nil || o.extend {
+		o.b.path = append(fill(o.b.path, n, nil), in.way(i))
+	}
+	if in.sack != nil || o.b.sack != nil {
+		s := graph.Null
+		if in.sack != nil {
+			s = in.sack[i]
+		}
+		o.b.sack = append(fill(o.b.sack, n, graph.Null), s)
+	}
+}
+
+// fresh adds a value that no single row led to: a count, a list of all.
+func (o *output) fresh(v graph.Value) error {
+	one := &batch{vals: []graph.Value{v}}
+	if o.run.sackInit != nil {
+		one.sack = []graph.Value{*o.run.sackInit}
+	}
+	return o.emit(one, 0, v)
+}
+
+// full pushes when the batch is long enough.
+func (o *output) full() error {
+	if o.b.len() < o.run.size {
+		return nil
+	}
+	return o.flush()
+}
+
+// pass hands a batch on as it is.
+func (o *base) pass(b *batch) error {
+	if b.len() == 0 {
+		return nil
+	}
+	return o.next.push(b)
+}
+
+// sink is the end of a chain.
+type sink struct {
+	take func(*batch) error
+}
+
+func (s *sink) push(b *batch) error { return s.take(b) }
+func (s *sink) finish() error       { return nil }
+func (s *sink) reset()              {}
+
+// labelOp puts labels on the objects at hand, and forgets paths.
+type labelOp struct {
+	base
+	labels []string
+	drop   bool
+}
+
+func (o *labelOp) push(b *batch) error {
+	if o.drop {
+		b.path = nil
+		return o.pass(b)
+	}
+	n := b.len()
+	if b.path == nil {
+		b.path = fill(b.path, n, nil)
+	}
+	for i := range n {
+		p := b.path[i]
+		if p == nil || !sameObject(p.val, b, i) {
+			b.path[i] = extend(p, b.value(i), o.labels)
+		} else {
+			b.path[i] = attach(p, o.labels)
+		}
+	}
+	return o.pass(b)
+}
+
+// sameObject reports whether the last object of a path is the one at hand.
+func sameObject(v graph.Value, b *batch, i int) bool {
+	if b.kind != graph.KindNull {
+		return v.Kind() == b.kind && v.Handle() == b.ids[i]
+	}
+	return equal(v, b.vals[i])
+}
+
+// link builds the operators of steps in front of a sink.
+func (r *run) link(steps []plan.Step, end op) (chain, error) {
+	var ops []op
+	next := end
+	for i := len(steps) - 1; i >= 0; i-- {
+		m := steps[i].Info()
+		if m.DropPath {
+			next = &labelOp{base: base{run: r, next: next}, drop: true}
+			ops = append(ops, next)
+		}
+		if m.Attach {
+			next = &labelOp{base: base{run: r, next: next}, labels: m.Labels}
+			ops = append(ops, next)
+		}
+		if r.probes != nil {
+			next = r.probes.watch(m, next, r)
+			ops = append(ops, next)
+		}
+		o, err := r.operator(steps[i], next)
+		if err != nil {
+			return chain{}, err
+		}
+		next = o
+		ops = append(ops, o)
+	}
+	for i, j := 0, len(ops)-1; i < j; i, j = i+1, j-1 {
+		ops[i], ops[j] = ops[j], ops[i]
+	}
+	return chain{ops: ops, head: next}, nil
+}

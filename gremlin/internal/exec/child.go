@@ -1,0 +1,234 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// A child is a traversal that is run for one row at a time: the argument of a
+// where(), a by(), a map().
+type child struct {
+	run *run
+	chain
+	one  batch
+	take func(*batch) error // who gets the results of the current row
+
+	found bool
+	value graph.Value
+}
+
+// newChild builds the operators of a traversal.
+func (r *run) newChild(t *plan.Traversal) (*child, error) {
+	c := &child{run: r}
+	r.whereEnds = append(r.whereEnds, whereTargetOf(t))
+	flow := r.flow
+	r.flow = nil
+	var err error
+	c.chain, err = r.link(t.Steps, &sink{take: func(b *batch) error { return c.take(b) }})
+	r.flow = flow
+	r.whereEnds = r.whereEnds[:len(r.whereEnds)-1]
+	return c, err
+}
+
+// whereTargetOf returns what the end of t looks for, if t is that of a where().
+func whereTargetOf(t *plan.Traversal) *whereTarget {
+	target := &whereTarget{}
+	if n := len(t.Steps); n > 0 {
+		if end, ok := t.Steps[n-1].(*plan.WhereEnd); ok {
+			target.label = end.Label
+		}
+	}
+	return target
+}
+
+// start runs the traversal for a row, with a bulk of one.
+func (c *child) start(in *batch, i int, take func(*batch) error) error {
+	c.one.clear()
+	c.one.appendRow(in, i)
+	if c.one.bulk != nil {
+		c.one.bulk[0] = 1
+	}
+	return c.feed(take)
+}
+
+// startBulk runs the traversal for a row with all its bulk.
+func (c *child) startBulk(in *batch, i int, take func(*batch) error) error {
+	c.one.clear()
+	c.one.appendRow(in, i)
+	return c.feed(take)
+}
+
+// startValue runs the traversal for a value that came from nowhere.
+func (c *child) startValue(v graph.Value, take func(*batch) error) error {
+	c.one.clear()
+	c.one.bulk, c.one.path, c.one.sack, c.one.from = nil, nil, nil, nil
+	switch v.Kind() {
+	case graph.KindVertex, graph.KindEdge:
+		c.one.kind = v.Kind()
+		c.one.ids = append(c.one.ids, v.Handle())
+	default:
+		c.one.vals = append(c.one.vals, v)
+	}
+	if c.run.sackInit != nil {
+		c.one.sack = append(c.one.sack, *c.run.sackInit)
+	}
+	return c.feed(take)
+}
+
+func (c *child) feed(take func(*batch) error) error { return c.feedAll(&c.one, take) }
+
+// feedAll runs the traversal for several rows at once.
+func (c *child) feedAll(rows *batch, take func(*batch) error) error {
+	if err := c.run.meter.spend(1); err != nil {
+		return err
+	}
+	c.reset()
+	c.take = take
+	err := c.push(rows)
+	if err != nil && err != errDone {
+		return err
+	}
+	return c.finish()
+}
+
+func (c *child) keepFirst(b *batch) error {
+	if b.len() == 0 {
+		return nil
+	}
+	if !c.found {
+		c.found = true
+		c.value = b.value(0)
+	}
+	return errDone
+}
+
+// first returns the first result for a row.
+func (c *child) first(in *batch, i int) (graph.Value, bool, error) {
+	c.found = false
+	err := c.start(in, i, c.keepFirst)
+	return c.value, c.found, err
+}
+
+// firstOf returns the first result for a value.
+func (c *child) firstOf(v graph.Value) (graph.Value, bool, error) {
+	c.found = false
+	err := c.startValue(v, c.keepFirst)
+	return c.value, c.found, err
+}
+
+// firstOfAll returns the first result for several rows together.
+func (c *child) firstOfAll(rows *batch) (graph.Value, bool, error) {
+	c.found = false
+	err := c.feedAll(rows, c.keepFirst)
+	return c.value, c.found, err
+}
+
+// exists reports whether there is a result for a row.
+func (c *child) exists(in *batch, i int) (bool, error) {
+	_, ok, err := c.first(in, i)
+	return ok, err
+}
+
+// projector is what a by() looks at.
+type projector interface {
+	// row returns what it finds for a row, or false for nothing.
+	row(in *batch, i int) (graph.Value, bool, error)
+	// of returns what it finds for a value.
+	of(v graph.Value) (graph.Value, bool, error)
+}
+
+// projectors builds the by() modulators of a step; with none, the object itself
+// is looked at.
+func (r *run) projectors(bys []plan.By) ([]projector, error) {
+	if len(bys) == 0 {
+		return []projector{identity{}}, nil
+	}
+	out := make([]projector, len(bys))
+	for i := range bys {
+		p, err := r.projector(&bys[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = p
+	}
+	return out, nil
+}
+
+func (r *run) projector(by *plan.By) (projector, error) {
+	if by == nil {
+		return identity{}, nil
+	}
+	var p projector = identity{}
+	switch by.Kind {
+	case plan.ByKey:
+		p = r.keyOf(by.Key)
+	case plan.ByPart:
+		p = &partOf{run: r, part: by.Part}
+	case plan.ByTraversal:
+		q, err := r.traversalBy(by.Traversal)
+		if err != nil {
+			return nil, err
+		}
+		p = q
+	}
+	if by.Productive {
+		return productive{p}, nil
+	}
+	return p, nil
+}
+
+func (r *run) traversalBy(t *plan.Traversal) (projector, error) {
+	if p := r.simpleBy(t); p != nil {
+		return p, nil
+	}
+	c, err := r.newChild(t)
+	return childBy{c}, err
+}
+
+// simpleBy recognises traversals that need no operators.
+func (r *run) simpleBy(t *plan.Traversal) projector {
+	if len(t.Steps) != 1 || r.probes != nil {
+		return nil
+	}
+	switch s := t.Steps[0].(type) {
+	case *plan.Identity:
+		return identity{}
+	case *plan.Constant:
+		return constant{s.Value}
+	}
+	return nil
+}
+
+type identity struct{}
+
+func (identity) row(in *batch, i int) (graph.Value, bool, error) { return in.value(i), true, nil }
+func (identity) of(v graph.Value) (graph.Value, bool, error)     { return v, true, nil }
+
+type constant struct{ v graph.Value }
+
+func (c constant) row(*batch, int) (graph.Value, bool, error) { return c.v, true, nil }
+func (c constant) of(graph.Value) (graph.Value, bool, error)  { return c.v, true, nil }
+
+type childBy struct{ c *child }
+
+func (p childBy) row(in *batch, i int) (graph.Value, bool, error) { return p.c.first(in, i) }
+func (p childBy) of(v graph.Value) (graph.Value, bool, error)     { return p.c.firstOf(v) }
+
+// productive finds null where there is nothing.
+type productive struct{ projector }
+
+func (p productive) row(in *batch, i int) (graph.Value, bool, error) {
+	v, ok, err := p.projector.row(in, i)
+	if !ok {
+		v = graph.Null
+	}
+	return v, true, err
+}
+
+func (p productive) of(v graph.Value) (graph.Value, bool, error) {
+	w, ok, err := p.projector.of(v)
+	if !ok {
+		w = graph.Null
+	}
+	return w, true, err
+}

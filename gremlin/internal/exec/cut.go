@@ -1,0 +1,362 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// cutters builds the filters that count or remember.
+func (r *run) cutters(s plan.Step, next op) (op, error) {
+	switch s := s.(type) {
+	case *plan.Range:
+		return &rangeOp{base: base{run: r, next: next}, low: s.Low, high: s.High, loops: r.flowLoops()}, nil
+	case *plan.Tail:
+		return &tailOp{store: store{base: base{run: r, next: next}}, limit: s.N}, nil
+	case *plan.Dedup:
+		by, err := r.projector(s.By)
+		return &dedupOp{base: base{run: r, next: next}, by: by, over: s.Over, whole: s.By == nil && len(s.Over) == 0}, err
+	case *plan.Sample:
+		o := &sampleOp{store: store{base: base{run: r, next: next}}, n: s.N, random: r.random()}
+		var err error
+		if s.By != nil {
+			o.by, err = r.projector(s.By)
+		}
+		return o, err
+	case *plan.PathFilter:
+		return r.pathFilter(s, next)
+	}
+	return nil, nil
+}
+
+// rounds is the state of the repeats around an operator.
+type rounds [6]int32
+
+func roundsOf(loops []*repeatOp) rounds {
+	var out rounds
+	for i, l := range loops {
+		if i < len(out) {
+			out[i] = l.round
+		}
+	}
+	return out
+}
+
+// rangeOp keeps the traversers from low up to high. Within a repeat it counts
+// each round by itself.
+type rangeOp struct {
+	base
+	low, high int64
+	loops     []*repeatOp
+	count     int64
+	counts    map[rounds]int64
+}
+
+func (o *rangeOp) push(b *batch) error {
+	if len(o.loops) == 0 {
+		done := o.cut(b, &o.count)
+		if err := o.pass(b); err != nil {
+			return err
+		}
+		if done {
+			return errDone
+		}
+		return nil
+	}
+	if o.counts == nil {
+		o.counts = map[rounds]int64{}
+	}
+	key := roundsOf(o.loops)
+	count := o.counts[key]
+	o.cut(b, &count)
+	o.counts[key] = count
+	return o.pass(b)
+}
+
+// cut keeps the rows of b that lie within the range, and reports whether there
+// can be no more.
+func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
+	n := b.len()
+	kept := 0
+	for i := 0; i < n && !(o.high >= 0 && *count >= o.high); i++ {
+		c := b.count(i)
+		if *count+c <= o.low {
+			*count += c
+			continue
+		}
+		skip := max(0, o.low-*count)
+		trim := int64(0)
+		if o.high >= 0 {
+			trim = max(0, *count+c-o.high)
+		}
+		*count += c - trim
+		if left := c - skip - trim; left != c {
+			b.bulk[i] = left
+		}
+		b.move(i, kept)
+		kept++
+	}
+	b.cut(kept)
+	return o.high >= 0 && *count >= o.high
+}
+
+func (o *rangeOp) reset() {
+	o.count = 0
+	clear(o.counts)
+	o.base.reset()
+}
+
+// tailOp keeps the last traversers.
+type tailOp struct {
+	store
+	limit int64
+	bulk  int64
+	first int // rows before it are no longer wanted
+}
+
+func (o *tailOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		o.bulk += b.count(i)
+		if err := o.add(b, i); err != nil {
+			return err
+		}
+		for o.first < o.rows.len()-1 && o.bulk-o.rows.count(o.first) >= o.limit {
+			o.bulk -= o.rows.count(o.first)
+			o.first++
+		}
+		if o.first > 1024 && o.first > o.rows.len()/2 {
+			o.compact()
+		}
+	}
+	return nil
+}
+
+// compact forgets the rows that are no longer wanted.
+func (o *tailOp) compact() {
+	rest := batch{}
+	for i := o.first; i < o.rows.len(); i++ {
+		rest.appendRow(&o.rows, i)
+	}
+	bulk := o.bulk
+	o.store.reset()
+	o.rows, o.first, o.bulk = rest, 0, bulk
+}
+
+func (o *tailOp) finish() error {
+	if o.limit <= 0 {
+		o.reset()
+		return nil
+	}
+	rest := batch{}
+	for i := o.first; i < o.rows.len(); i++ {
+		rest.appendRow(&o.rows, i)
+	}
+	if excess := o.bulk - o.limit; excess > 0 && rest.len() > 0 && rest.bulk != nil {
+		rest.bulk[0] -= excess
+	}
+	o.rows = rest
+	err := o.drain()
+	o.first, o.bulk = 0, 0
+	return err
+}
+
+func (o *tailOp) reset() {
+	o.first, o.bulk = 0, 0
+	o.store.reset()
+}
+
+// dedupOp keeps the first of equals.
+type dedupOp struct {
+	base
+	by    projector
+	over  []string
+	whole bool // the object itself is compared
+	seen  value.Keys
+	bits  [2]graph.Bits // of vertices and edges
+}
+
+func (o *dedupOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	kept := 0
+	for i := range n {
+		fresh, err := o.fresh(b, i)
+		if err != nil {
+			return err
+		}
+		if fresh {
+			b.move(i, kept)
+			kept++
+		}
+	}
+	b.cut(kept)
+	b.bulk = nil
+	return o.pass(b)
+}
+
+func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
+	if o.whole && b.kind != graph.KindNull {
+		return o.freshHandle(b.kind, b.ids[i])
+	}
+	key, ok, err := o.key(b, i)
+	if err != nil || !ok {
+		return false, err
+	}
+	_, fresh := o.seen.Put(key)
+	if fresh {
+		err = o.hold(valueBytes(key) + 24)
+	}
+	return fresh, err
+}
+
+// freshHandle uses one bit for each element of the graph.
+func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
+	at, size := 0, o.run.g.VertexCap()
+	if kind == graph.KindEdge {
+		at, size = 1, o.run.g.EdgeCap()
+	}
+	if o.bits[at] == nil {
+		if err := o.hold(int64(size / 8)); err != nil {
+			return false, err
+		}
+		o.bits[at] = graph.NewBits(size)
+	}
+	if o.bits[at].Has(h) {
+		return false, nil
+	}
+	o.bits[at].Set(h)
+	return true, nil
+}
+
+// key returns what is compared.
+func (o *dedupOp) key(b *batch, i int) (graph.Value, bool, error) {
+	if len(o.over) == 0 {
+		return o.by.row(b, i)
+	}
+	parts := make([]graph.Value, len(o.over))
+	for k, name := range o.over {
+		v, err := o.run.mustScope(b, i, name)
+		if err != nil {
+			return graph.Null, false, err
+		}
+		v, ok, err := o.by.of(v)
+		if err != nil || !ok {
+			return graph.Null, false, err
+		}
+		parts[k] = v
+	}
+	return graph.List(parts...), true, nil
+}
+
+func (o *dedupOp) reset() {
+	o.seen.Reset()
+	o.bits = [2]graph.Bits{}
+	o.base.reset()
+}
+
+// sampleOp keeps some traversers at random, by weight.
+type sampleOp struct {
+	store
+	n       int64
+	by      projector // weight; nil for one
+	weights []float64
+	random  *value.Random
+}
+
+func (o *sampleOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		w := 1.0
+		if o.by != nil {
+			v, ok, err := o.by.row(b, i)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			if !v.IsNumber() {
+				return value.Errorf("%s cannot be cast to Number", value.ClassName(v))
+			}
+			w = value.Float64(v)
+		}
+		o.weights = append(o.weights, w)
+		if err := o.add(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *sampleOp) finish() error {
+	if o.rows.total() > o.n {
+		if err := o.choose(); err != nil {
+			return err
+		}
+	}
+	err := o.drain()
+	o.weights = o.weights[:0]
+	return err
+}
+
+// choose replaces the rows by a sample of them.
+func (o *sampleOp) choose() error {
+	taken := make([]int64, o.rows.len())
+	total := 0.0
+	for i, w := range o.weights {
+		total += w * float64(o.rows.count(i))
+	}
+	var order []int
+	for n := int64(0); n < o.n; n++ {
+		if err := o.run.meter.spend(len(taken)); err != nil {
+			return err
+		}
+		want := o.random.Float64() * total
+		i := o.at(want, taken)
+		if i < 0 {
+			n--
+			continue
+		}
+		if taken[i] == 0 {
+			order = append(order, i)
+		}
+		taken[i]++
+		total -= o.weights[i]
+	}
+	var out batch
+	for k, i := range order {
+		out.appendRow(&o.rows, i)
+		if out.bulk != nil {
+			out.bulk[k] = taken[i]
+		}
+	}
+	o.rows = out
+	return nil
+}
+
+// at returns the row at which the weights, added up, reach want.
+func (o *sampleOp) at(want float64, taken []int64) int {
+	sum := 0.0
+	for i, w := range o.weights {
+		for range o.rows.count(i) - taken[i] {
+			if sum += w; sum >= want {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func (o *sampleOp) reset() {
+	o.weights = o.weights[:0]
+	o.store.reset()
+}

@@ -1,0 +1,367 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// sides holds the side effects of a run by name.
+type sides struct {
+	run  *run
+	byID map[string]*side
+}
+
+// A side is one side effect: what was collected under a name.
+type side struct {
+	reduce  plan.Operator
+	val     graph.Value // a value that operators change
+	scalar  bool
+	bulk    *value.BulkSet
+	list    []graph.Value // a list that things are added to
+	set     *value.Keys   // a set that things are added to
+	isList  bool
+	group   *grouping
+	counts  *counts
+	tree    *value.Tree
+	sub     *value.Subgraph
+	version int
+	cached  graph.Value
+	cachedV int
+}
+
+// newSides registers all side effects of a plan: they exist, if empty, before
+// something is put into them.
+func newSides(r *run) *sides {
+	s := &sides{run: r, byID: map[string]*side{}}
+	for _, init := range r.root.SideEffects {
+		s.byID[init.Key] = initial(init.Initial, init.Reduce)
+	}
+	for key, v := range r.opt.Side {
+		s.byID[key] = initial(v, "")
+	}
+	plan.Walk(&r.root.Traversal, func(step plan.Step) {
+		switch t := step.(type) {
+		case *plan.Aggregate:
+			s.register(t.SideEffect, func() *side { return &side{bulk: &value.BulkSet{}} })
+		case *plan.Group:
+			s.register(t.SideEffect, func() *side { return &side{} })
+		case *plan.GroupCount:
+			s.register(t.SideEffect, func() *side { return &side{counts: &counts{}} })
+		case *plan.TreeOf:
+			s.register(t.SideEffect, func() *side { return &side{tree: &value.Tree{}} })
+		case *plan.SubgraphOf:
+			s.register(t.SideEffect, func() *side { return &side{sub: &value.Subgraph{}} })
+		}
+	})
+	return s
+}
+
+// initial is a side effect with a first value. Without an operator, things are
+// added to a collection.
+func initial(v graph.Value, op plan.Operator) *side {
+	if op == "" || op == "addAll" {
+		switch v.Kind() {
+		case graph.KindSet:
+			s := &side{set: &value.Keys{}, reduce: "addAll"}
+			for _, x := range v.Elems() {
+				s.set.Put(x)
+			}
+			return s
+		case graph.KindList:
+			vs := v.Elems()
+			return &side{list: vs[:len(vs):len(vs)], isList: true, reduce: "addAll"}
+		}
+	}
+	return &side{val: v, scalar: true, reduce: op}
+}
+
+func (s *sides) register(key string, make func() *side) {
+	if key != "" && s.byID[key] == nil {
+		s.byID[key] = make()
+	}
+}
+
+func (s *sides) has(key string) bool { return s.byID[key] != nil }
+
+// value returns what was collected under a name.
+func (s *sides) value(key string) (graph.Value, error) {
+	e := s.byID[key]
+	switch {
+	case e == nil:
+		return graph.Null, value.Errorf("The side-effect key does not exist in the side-effects: %s", key)
+	case e.scalar:
+		return e.val, nil
+	case e.bulk != nil:
+		return graph.Opaque(e.bulk), nil
+	case e.isList:
+		return graph.List(e.list...), nil
+	case e.set != nil:
+		return graph.Set(e.set.All()...), nil
+	case e.tree != nil:
+		return graph.Opaque(e.tree), nil
+	case e.sub != nil:
+		return graph.Opaque(e.sub), nil
+	}
+	return s.snapshot(e)
+}
+
+// snapshot returns the map of a group; it is made again only if something was
+// added.
+func (s *sides) snapshot(e *side) (graph.Value, error) {
+	if e.cachedV == e.version && e.cached.Kind() == graph.KindMap {
+		return e.cached, nil
+	}
+	var v graph.Value
+	var err error
+	switch {
+	case e.counts != nil:
+		if err = s.run.meter.spend(e.counts.keys.Len()); err == nil {
+			v = e.counts.value()
+		}
+	case e.group != nil:
+		v, err = e.group.value()
+	default:
+		v = graph.Map()
+	}
+	e.cached, e.cachedV = v, e.version
+	return v, err
+}
+
+// add puts n times v into a collection, or applies the operator of the side
+// effect.
+func (e *side) add(v graph.Value, n int64) (int64, error) {
+	bytes := valueBytes(v)
+	switch {
+	case e.bulk != nil:
+		if e.bulk.Add(v, n) {
+			return bytes + 48, nil
+		}
+		return 0, nil
+	case e.isList:
+		for range n {
+			e.list = append(e.list, v)
+		}
+		return bytes + listBytes*n, nil
+	case e.set != nil:
+		if _, fresh := e.set.Put(v); fresh {
+			return bytes + 48, nil
+		}
+		return 0, nil
+	}
+	op := e.reduce
+	if op == "" {
+		op = "assign"
+	}
+	for range n {
+		var err error
+		if op == "addAll" {
+			v = graph.List(v)
+		}
+		if e.val, err = operate(op, e.val, v); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// effectOp notes something of every row, and passes all on when it has seen all.
+type effectOp struct {
+	store
+	note func(in *batch, i int) (int64, error)
+}
+
+func (o *effectOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		bytes, err := o.note(b, i)
+		if err != nil {
+			return err
+		}
+		// What was collected stays until the run ends.
+		if bytes > 0 {
+			if err := o.run.meter.hold(bytes); err != nil {
+				return err
+			}
+		}
+		if err := o.add(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *effectOp) finish() error { return o.drain() }
+
+func (r *run) effect(next op, note func(in *batch, i int) (int64, error)) op {
+	return &effectOp{store: store{base: base{run: r, next: next}}, note: note}
+}
+
+// aggregateOp collects everything under a name. What comes in one go becomes
+// visible at once, when all of it has come.
+type aggregateOp struct {
+	store
+	by      projector
+	side    *side
+	pending value.BulkSet
+}
+
+func (o *aggregateOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		v, ok, err := o.by.row(b, i)
+		if err != nil {
+			return err
+		}
+		if ok && o.pending.Add(v, b.count(i)) {
+			if err := o.hold(48 + valueBytes(v)); err != nil {
+				return err
+			}
+		}
+		if err := o.add(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *aggregateOp) finish() error {
+	for i := range o.pending.Len() {
+		v, n := o.pending.At(i)
+		bytes, err := o.side.add(v, n)
+		if err != nil {
+			return err
+		}
+		// What was collected stays until the run ends.
+		if err := o.run.meter.hold(bytes); err != nil {
+			return err
+		}
+	}
+	o.pending = value.BulkSet{}
+	return o.drain()
+}
+
+func (o *aggregateOp) reset() {
+	o.pending = value.BulkSet{}
+	o.store.reset()
+}
+
+// effecters builds the operators with side effects, and a few that stand alone.
+func (r *run) effecters(s plan.Step, next op) (op, error) {
+	switch s := s.(type) {
+	case *plan.Aggregate:
+		by, err := r.projector(s.By)
+		return &aggregateOp{store: store{base: base{run: r, next: next}}, by: by, side: r.sides.byID[s.SideEffect]}, err
+	case *plan.SubgraphOf:
+		return r.subgraph(s, next), nil
+	case *plan.SideEffect:
+		c, err := r.newChild(s.Traversal)
+		return r.filterer(next, func(in *batch, i int) (bool, error) {
+			return true, c.start(in, i, func(*batch) error { return nil })
+		}), err
+	case *plan.Cap:
+		return &capOp{output: r.output(s, next), keys: s.Keys}, nil
+	case *plan.Inject:
+		return &injectOp{output: r.output(s, next), values: s.Values, start: s.Start}, nil
+	case *plan.Barrier:
+		return r.barrier(s.NormSack, next), nil
+	case *plan.Bulk:
+		return r.barrier(false, next), nil
+	}
+	return nil, nil
+}
+
+func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
+	g, err := r.newGrouping(s.Key, s.Value)
+	if err != nil {
+		return nil, err
+	}
+	e := r.sides.byID[s.SideEffect]
+	if e.group == nil {
+		e.group = g
+	} else {
+		g.how = e.group.how
+	}
+	return r.effect(next, func(in *batch, i int) (int64, error) {
+		e.version++
+		e.group.key = g.key
+		return e.group.add(in, i)
+	}), nil
+}
+
+func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
+	e := r.sides.byID[s.SideEffect]
+	return r.effect(next, func(in *batch, i int) (int64, error) {
+		if e.counts == nil {
+			return 0, value.Errorf("the side effect %s is not a count", s.SideEffect)
+		}
+		e.version++
+		e.counts.key = key
+		return e.counts.add(in, i)
+	})
+}
+
+func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
+	e := r.sides.byID[s.SideEffect]
+	return r.effect(next, func(in *batch, i int) (int64, error) {
+		if e.tree == nil {
+			return 0, value.Errorf("the side effect %s is not a tree", s.SideEffect)
+		}
+		n, err := t.add(e.tree, in, i)
+		return treeBytes * int64(n), err
+	})
+}
+
+func (r *run) subgraph(s *plan.SubgraphOf, next op) op {
+	e := r.sides.byID[s.SideEffect]
+	return r.effect(next, func(in *batch, i int) (int64, error) {
+		h, ok := in.edge(i)
+		if !ok || e.sub == nil {
+			return 0, value.Errorf("%s cannot be cast to Edge", value.ClassName(in.value(i)))
+		}
+		if !e.sub.AddEdge(h) {
+			return 0, nil
+		}
+		e.sub.AddVertex(r.g.Source(h))
+		e.sub.AddVertex(r.g.Target(h))
+		return 96, nil
+	})
+}
+
+// capOp goes to what was collected, once everything has come.
+type capOp struct {
+	output
+	keys []string
+}
+
+func (o *capOp) push(b *batch) error { return o.run.meter.spend(b.len()) }
+
+func (o *capOp) finish() error {
+	var v graph.Value
+	var err error
+	if len(o.keys) == 1 {
+		v, err = o.run.sides.value(o.keys[0])
+	} else {
+		var m mapBuilder
+		for _, k := range o.keys {
+			if v, err = o.run.sides.value(k); err != nil {
+				return err
+			}
+			m.put(graph.String(k), v)
+		}
+		v = m.value()
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.fresh(v); err != nil {
+		return err
+	}
+	return o.flush()
+}

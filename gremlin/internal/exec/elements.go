@@ -1,0 +1,212 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// ID returns the id of a vertex, edge or vertex property.
+func (r *run) ID(v graph.Value) graph.Value {
+	switch v.Kind() {
+	case graph.KindVertex:
+		return r.g.VertexID(v.Handle())
+	case graph.KindEdge:
+		return r.g.EdgeID(v.Handle())
+	case graph.KindVertexProperty:
+		p := v.Property()
+		return r.g.VertexPropertyID(p.Owner, p.Key, p.Index)
+	}
+	return graph.Null
+}
+
+// Label returns the label of an element. That of a vertex property is its key.
+func (r *run) Label(v graph.Value) string {
+	switch v.Kind() {
+	case graph.KindVertex:
+		return r.g.VertexLabels()[r.g.VertexLabel(v.Handle())]
+	case graph.KindEdge:
+		return r.g.EdgeLabels()[r.g.EdgeLabel(v.Handle())]
+	}
+	return r.g.Keys()[v.Property().Key]
+}
+
+// Ends returns the ids of the vertices an edge leads from and to.
+func (r *run) Ends(v graph.Value) (out, in graph.Value) {
+	e := v.Handle()
+	return r.g.VertexID(r.g.Source(e)), r.g.VertexID(r.g.Target(e))
+}
+
+// VertexProperty returns key and value of a vertex property.
+func (r *run) VertexProperty(v graph.Value) (string, graph.Value) {
+	p := v.Property()
+	return r.g.Keys()[p.Key], r.g.VertexPropertyValue(p.Owner, p.Key, p.Index)
+}
+
+// Property returns key and value of a property of any kind.
+func (r *run) Property(v graph.Value) (string, graph.Value) {
+	if v.Kind() == graph.KindVertexProperty {
+		return r.VertexProperty(v)
+	}
+	p := v.Property()
+	if p.Edge {
+		val, _ := r.g.EdgeValue(p.Owner, p.Key)
+		return r.g.Keys()[p.Key], val
+	}
+	m := r.g.MetaProperties(p.Owner, p.Key, p.Index)[p.Meta]
+	return r.g.Keys()[m.Key], m.Value
+}
+
+// part returns a part of an element, property or map entry.
+func (r *run) part(v graph.Value, part plan.Part) (graph.Value, bool, error) {
+	k := v.Kind()
+	isElement := k == graph.KindVertex || k == graph.KindEdge || k == graph.KindVertexProperty
+	isProperty := k == graph.KindVertexProperty || k == graph.KindProperty
+	switch {
+	case part == plan.PartID && isElement:
+		return r.ID(v), true, nil
+	case part == plan.PartLabel && isElement:
+		return graph.String(r.Label(v)), true, nil
+	case part == plan.PartKey && isProperty:
+		key, _ := r.Property(v)
+		return graph.String(key), true, nil
+	case part == plan.PartValue && isProperty:
+		_, val := r.Property(v)
+		return val, true, nil
+	case part == plan.PartKeys || part == plan.PartValues:
+		return column(v, part == plan.PartValues)
+	}
+	return graph.Null, false, value.Errorf("%s cannot be cast to Element", value.ClassName(v))
+}
+
+// column returns the keys or the values of a map, map entry or path.
+func column(v graph.Value, vals bool) (graph.Value, bool, error) {
+	if v.Kind() == graph.KindEntry {
+		if vals {
+			return v.Entry().Value, true, nil
+		}
+		return v.Entry().Key, true, nil
+	}
+	if p, ok := value.As[*value.Path](v); ok {
+		if vals {
+			return graph.List(p.Objects...), true, nil
+		}
+		return pathLabels(p), true, nil
+	}
+	es, ok := value.Entries(v)
+	if !ok {
+		return graph.Null, false, value.Errorf("The provided object does not have accessible keys or values: %s", value.ClassName(v))
+	}
+	out := make([]graph.Value, len(es))
+	for i, e := range es {
+		if out[i] = e.Key; vals {
+			out[i] = e.Value
+		}
+	}
+	if vals {
+		return graph.List(out...), true, nil
+	}
+	return graph.Set(out...), true, nil
+}
+
+func pathLabels(p *value.Path) graph.Value {
+	out := make([]graph.Value, len(p.Labels))
+	for i, ls := range p.Labels {
+		set := make([]graph.Value, len(ls))
+		for j, l := range ls {
+			set[j] = graph.String(l)
+		}
+		out[i] = graph.Set(set...)
+	}
+	return graph.List(out...)
+}
+
+// partOf is the projector of by(T.id), by(label), by(keys).
+type partOf struct {
+	run  *run
+	part plan.Part
+}
+
+func (p *partOf) row(in *batch, i int) (graph.Value, bool, error) { return p.of(in.value(i)) }
+
+func (p *partOf) of(v graph.Value) (graph.Value, bool, error) { return p.run.part(v, p.part) }
+
+// keyBy is the projector of by("key"): the value of a property or of a map.
+type keyBy struct {
+	run   *run
+	name  string
+	key   graph.Key
+	known bool            // the graph has the key
+	cols  []*graph.Column // by vertex label
+}
+
+func (r *run) keyOf(name string) *keyBy {
+	p := &keyBy{run: r, name: name}
+	if p.key, p.known = r.g.KeyByName(name); p.known {
+		p.cols = r.g.VertexColumns(p.key)
+	}
+	return p
+}
+
+func (p *keyBy) row(in *batch, i int) (graph.Value, bool, error) {
+	if in.kind == graph.KindVertex {
+		v, ok := p.vertex(in.ids[i])
+		return v, ok, nil
+	}
+	return p.of(in.value(i))
+}
+
+// vertex returns the first value of the key of a vertex.
+func (p *keyBy) vertex(h graph.Handle) (graph.Value, bool) {
+	if !p.known {
+		return graph.Null, false
+	}
+	l, row := p.run.g.VertexRow(h)
+	if c := p.cols[l]; c != nil {
+		return c.At(row)
+	}
+	return graph.Null, false
+}
+
+func (p *keyBy) of(v graph.Value) (graph.Value, bool, error) {
+	switch v.Kind() {
+	case graph.KindVertex:
+		w, ok := p.vertex(v.Handle())
+		return w, ok, nil
+	case graph.KindEdge:
+		if !p.known {
+			return graph.Null, false, nil
+		}
+		w, ok := p.run.g.EdgeValue(v.Handle(), p.key)
+		return w, ok, nil
+	case graph.KindVertexProperty:
+		w, ok := p.run.metaValue(v, p.key, p.known)
+		return w, ok, nil
+	case graph.KindNull:
+		return graph.Null, false, nil
+	}
+	if es, ok := value.Entries(v); ok {
+		for _, e := range es {
+			if e.Key.Kind() == graph.KindString && e.Key.Str() == p.name {
+				return e.Value, true, nil
+			}
+		}
+		return graph.Null, false, nil
+	}
+	return graph.Null, false, value.Errorf("The by(%q) modulator can only be applied to a traverser that is an Element or a Map - it is being applied to [%s] a %s instead",
+		p.name, value.Text(p.run, v), value.ClassName(v))
+}
+
+// metaValue returns a property of a vertex property.
+func (r *run) metaValue(v graph.Value, key graph.Key, known bool) (graph.Value, bool) {
+	if !known {
+		return graph.Null, false
+	}
+	p := v.Property()
+	for _, m := range r.g.MetaProperties(p.Owner, p.Key, p.Index) {
+		if m.Key == key {
+			return m.Value, true
+		}
+	}
+	return graph.Null, false
+}

@@ -1,0 +1,166 @@
+package exec
+
+import (
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// filterers builds the operators that let rows pass or not.
+func (r *run) filterers(s plan.Step, next op) (op, error) {
+	switch s := s.(type) {
+	case *plan.Has:
+		return r.hasOp(s, next)
+	case *plan.HasNot:
+		return r.hasNotOp(s, next), nil
+	case *plan.Is:
+		return r.filterer(next, func(in *batch, i int) (bool, error) {
+			return s.Pred.Test(r, in.value(i)), nil
+		}), nil
+	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
+		t, err := r.rowTest(s)
+		return r.filterer(next, t), err
+	case *plan.WherePred:
+		return r.wherePred(s, next)
+	case *plan.WhereEnd:
+		return r.whereEnd(s, next), nil
+	case *plan.Items:
+		return r.filterer(next, func(in *batch, i int) (bool, error) {
+			return r.items(s, in.value(i)), nil
+		}), nil
+	case *plan.Identity:
+		return r.filterer(next, func(*batch, int) (bool, error) { return true, nil }), nil
+	case *plan.Discard:
+		return r.filterer(next, func(*batch, int) (bool, error) { return false, nil }), nil
+	case *plan.Fail:
+		return r.filterer(next, func(*batch, int) (bool, error) { return false, value.Errorf("%s", s.Message) }), nil
+	case *plan.TimeLimit:
+		return r.timeLimit(s, next), nil
+	case *plan.Coin:
+		return r.coin(s, next), nil
+	}
+	return r.cutters(s, next)
+}
+
+// rowTest builds the test of a filter with traversals.
+func (r *run) rowTest(s plan.Step) (func(in *batch, i int) (bool, error), error) {
+	switch s := s.(type) {
+	case *plan.Filter:
+		return r.traversalTest(s.Traversal)
+	case *plan.Not:
+		r.negated = !r.negated
+		t, err := r.traversalTest(s.Traversal)
+		r.negated = !r.negated
+		return func(in *batch, i int) (bool, error) {
+			ok, err := t(in, i)
+			return !ok, err
+		}, err
+	case *plan.And:
+		return r.allTests(s.Traversals, false)
+	case *plan.Or:
+		return r.allTests(s.Traversals, true)
+	}
+	return nil, nil
+}
+
+// allTests builds a test that stops at the first traversal whose answer is stop.
+func (r *run) allTests(ts []*plan.Traversal, stop bool) (func(in *batch, i int) (bool, error), error) {
+	var tests []func(in *batch, i int) (bool, error)
+	for _, t := range ts {
+		test, err := r.traversalTest(t)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, test)
+	}
+	return func(in *batch, i int) (bool, error) {
+		for _, test := range tests {
+			ok, err := test(in, i)
+			if err != nil || ok == stop {
+				return ok, err
+			}
+		}
+		return !stop, nil
+	}, nil
+}
+
+// traversalTest builds a test of whether a traversal has a result.
+func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, error), error) {
+	c, err := r.newChild(t)
+	if err != nil {
+		return nil, err
+	}
+	return c.exists, nil
+}
+
+// items reports whether enough items of a collection satisfy a predicate.
+func (r *run) items(s *plan.Items, v graph.Value) bool {
+	vs, ok := value.Elems(v)
+	if !ok {
+		return false
+	}
+	for _, x := range vs {
+		hit := s.Pred.Test(r, x)
+		switch {
+		case hit && s.Quantifier == plan.AnyItem:
+			return true
+		case hit && s.Quantifier == plan.NoItem, !hit && s.Quantifier == plan.AllItems:
+			return false
+		}
+	}
+	return s.Quantifier != plan.AnyItem
+}
+
+func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
+	var until time.Time
+	return r.filterer(next, func(*batch, int) (bool, error) {
+		now := time.Now()
+		if until.IsZero() {
+			until = now.Add(time.Duration(s.Millis) * time.Millisecond)
+		}
+		if now.After(until) {
+			return false, errDone
+		}
+		return true, nil
+	})
+}
+
+// coinOp keeps each traverser with a probability; a row with a bulk is thrown
+// for each of its traversers.
+type coinOp struct {
+	base
+	p      float64
+	random *value.Random
+}
+
+func (r *run) coin(s *plan.Coin, next op) op {
+	return &coinOp{base: base{run: r, next: next}, p: s.Probability, random: r.random()}
+}
+
+func (o *coinOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	kept := 0
+	for i := range n {
+		var c int64
+		for range b.count(i) {
+			if o.p >= o.random.Float64() {
+				c++
+			}
+		}
+		if c == 0 {
+			continue
+		}
+		if b.bulk != nil {
+			b.bulk[i] = c
+		}
+		b.move(i, kept)
+		kept++
+	}
+	b.cut(kept)
+	return o.pass(b)
+}

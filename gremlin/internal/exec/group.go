@@ -1,0 +1,391 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// grouping collects rows by key and reduces each group.
+type grouping struct {
+	run  *run
+	key  projector
+	keys value.Keys
+	how  groupValue
+}
+
+// groupValue is what is made of the rows of a group.
+type groupValue interface {
+	// fresh makes room for one more group.
+	fresh()
+	// add takes row i of in for a group and returns how much memory it took.
+	add(group int, in *batch, i int) (int64, error)
+	// result returns what became of a group, or false for nothing.
+	result(group int) (graph.Value, bool, error)
+	// reset forgets all groups.
+	reset()
+}
+
+// groupBytes is the account of a group, without its rows.
+const groupBytes = 96
+
+func (r *run) newGrouping(key, val *plan.By) (*grouping, error) {
+	k, err := r.projector(key)
+	if err != nil {
+		return nil, err
+	}
+	g := &grouping{run: r, key: k}
+	g.how, err = r.groupValue(val)
+	return g, err
+}
+
+// groupValue chooses the cheapest way to the second by() of a group: a list of
+// something, a reduction that takes rows as they come, the last result of a
+// traversal without barriers, or a traversal over all rows of the group.
+func (r *run) groupValue(val *plan.By) (groupValue, error) {
+	if val == nil || val.Kind != plan.ByTraversal {
+		p, err := r.projector(val)
+		return &groupLists{by: p}, err
+	}
+	steps := val.Traversal.Steps
+	at := -1
+	for i, s := range steps {
+		if isBarrier(s) {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		c, err := r.newChild(val.Traversal)
+		return &groupLast{c: c, productive: val.Productive}, err
+	}
+	make := r.reduction(steps[at])
+	if make == nil || val.Productive {
+		c, err := r.newChild(val.Traversal)
+		return &groupRows{run: r, c: c, productive: val.Productive}, err
+	}
+	pre, err := r.newChild(&plan.Traversal{Steps: steps[:at]})
+	if err != nil {
+		return nil, err
+	}
+	g := &groupReductions{run: r, make: make, simple: at == 0}
+	g.pre = pre
+	if at+1 < len(steps) {
+		g.post, err = r.newChild(&plan.Traversal{Steps: steps[at+1:]})
+	}
+	return g, err
+}
+
+// reduction returns how a step reduces, if it takes rows as they come.
+func (r *run) reduction(s plan.Step) func() reduction {
+	switch s := s.(type) {
+	case *plan.Count:
+		return func() reduction { return &counting{} }
+	case *plan.Reduce:
+		return func() reduction { return &arithmetic{op: s.Op} }
+	case *plan.Fold:
+		return func() reduction { return newFolding(s) }
+	}
+	return nil
+}
+
+// isBarrier reports whether a step looks at all rows of its input.
+func isBarrier(s plan.Step) bool {
+	switch s := s.(type) {
+	case *plan.Count, *plan.Reduce, *plan.Fold, *plan.Order, *plan.Dedup, *plan.Range, *plan.Tail, *plan.Sample, *plan.Cap:
+		return true
+	case *plan.Group:
+		return s.SideEffect == ""
+	case *plan.GroupCount:
+		return s.SideEffect == ""
+	case *plan.TreeOf:
+		return s.SideEffect == ""
+	}
+	return false
+}
+
+// add puts row i of in into its group and returns how much memory it took.
+func (g *grouping) add(in *batch, i int) (int64, error) {
+	k, ok, err := g.key.row(in, i)
+	if err != nil || !ok {
+		return 0, err
+	}
+	at, fresh := g.keys.Put(k)
+	bytes := int64(0)
+	if fresh {
+		g.how.fresh()
+		bytes = groupBytes + valueBytes(k)
+	}
+	more, err := g.how.add(at, in, i)
+	return bytes + more, err
+}
+
+// value returns the map of the groups.
+func (g *grouping) value() (graph.Value, error) {
+	es := make([]graph.Entry, 0, g.keys.Len())
+	for i, k := range g.keys.All() {
+		v, ok, err := g.how.result(i)
+		if err != nil {
+			return graph.Null, err
+		}
+		if ok {
+			es = append(es, graph.Entry{Key: k, Value: v})
+		}
+	}
+	return graph.Map(es...), g.run.meter.spend(len(es))
+}
+
+func (g *grouping) reset() {
+	if g.keys.Len() > 0 {
+		g.keys = value.Keys{}
+		g.how.reset()
+	}
+}
+
+// groupLists makes lists of what a by() finds.
+type groupLists struct {
+	by    projector
+	lists [][]graph.Value
+}
+
+func (g *groupLists) reset() { g.lists = nil }
+
+func (g *groupLists) fresh() { g.lists = append(g.lists, nil) }
+
+func (g *groupLists) add(group int, in *batch, i int) (int64, error) {
+	v, ok, err := g.by.row(in, i)
+	if err != nil || !ok {
+		return 0, err
+	}
+	n := in.count(i)
+	for range n {
+		g.lists[group] = append(g.lists[group], v)
+	}
+	return listBytes*n + valueBytes(v), nil
+}
+
+func (g *groupLists) result(group int) (graph.Value, bool, error) {
+	return graph.List(g.lists[group]...), true, nil
+}
+
+// groupLast keeps the last result of a traversal that is run row by row.
+type groupLast struct {
+	c          *child
+	productive bool
+	vals       []graph.Value
+	has        []bool
+}
+
+func (g *groupLast) reset() { g.vals, g.has = nil, nil }
+
+func (g *groupLast) fresh() {
+	g.vals = append(g.vals, graph.Null)
+	g.has = append(g.has, g.productive)
+}
+
+func (g *groupLast) add(group int, in *batch, i int) (int64, error) {
+	v, ok, err := g.c.first(in, i)
+	if err != nil || !ok {
+		return 0, err
+	}
+	g.vals[group], g.has[group] = v, true
+	return 0, nil
+}
+
+func (g *groupLast) result(group int) (graph.Value, bool, error) {
+	return g.vals[group], g.has[group], nil
+}
+
+// groupReductions reduces each group as its rows come.
+type groupReductions struct {
+	run    *run
+	make   func() reduction
+	pre    *child
+	simple bool // there is nothing before the reduction
+	post   *child
+	reds   []reduction
+}
+
+func (g *groupReductions) reset() { g.reds = nil }
+
+func (g *groupReductions) fresh() { g.reds = append(g.reds, g.make()) }
+
+func (g *groupReductions) add(group int, in *batch, i int) (int64, error) {
+	red := g.reds[group]
+	if g.simple {
+		return red.add(in, i)
+	}
+	var bytes int64
+	err := g.pre.startBulk(in, i, func(b *batch) error {
+		for j := range b.len() {
+			n, err := red.add(b, j)
+			if err != nil {
+				return err
+			}
+			bytes += n
+		}
+		return nil
+	})
+	return bytes, err
+}
+
+func (g *groupReductions) result(group int) (graph.Value, bool, error) {
+	v, ok, err := g.reds[group].result()
+	if err != nil || !ok || g.post == nil {
+		return v, ok, err
+	}
+	return g.post.firstOf(v)
+}
+
+// groupRows keeps the rows of each group and runs a traversal over them.
+type groupRows struct {
+	run        *run
+	c          *child
+	productive bool
+	rows       []batch
+}
+
+func (g *groupRows) reset() { g.rows = nil }
+
+func (g *groupRows) fresh() { g.rows = append(g.rows, batch{}) }
+
+func (g *groupRows) add(group int, in *batch, i int) (int64, error) {
+	g.rows[group].appendRow(in, i)
+	return rowBytes + nodeBytes*int64(in.way(i).length()), nil
+}
+
+func (g *groupRows) result(group int) (graph.Value, bool, error) {
+	var copy batch
+	copy.copyOf(&g.rows[group])
+	v, ok, err := g.c.firstOfAll(&copy)
+	if !ok && g.productive {
+		return graph.Null, true, err
+	}
+	return v, ok, err
+}
+
+// groupOp groups everything.
+type groupOp struct {
+	output
+	g *grouping
+}
+
+func (r *run) groupOp(s *plan.Group, next op) (op, error) {
+	if s.SideEffect != "" {
+		return r.groupEffect(s, next)
+	}
+	g, err := r.newGrouping(s.Key, s.Value)
+	return &groupOp{output: r.output(s, next), g: g}, err
+}
+
+func (o *groupOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		bytes, err := o.g.add(b, i)
+		if err != nil {
+			return err
+		}
+		if err := o.hold(bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *groupOp) finish() error {
+	v, err := o.g.value()
+	o.g.reset()
+	if err != nil {
+		return err
+	}
+	if err := o.fresh(v); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+func (o *groupOp) reset() {
+	o.g.reset()
+	o.output.reset()
+}
+
+// counts counts by key.
+type counts struct {
+	key  projector
+	keys value.Keys
+	n    []int64
+}
+
+func (c *counts) add(in *batch, i int) (int64, error) {
+	k, ok, err := c.key.row(in, i)
+	if err != nil || !ok {
+		return 0, err
+	}
+	at, fresh := c.keys.Put(k)
+	if fresh {
+		c.n = append(c.n, 0)
+	}
+	c.n[at] += in.count(i)
+	if fresh {
+		return groupBytes + valueBytes(k), nil
+	}
+	return 0, nil
+}
+
+func (c *counts) value() graph.Value {
+	es := make([]graph.Entry, c.keys.Len())
+	for i, k := range c.keys.All() {
+		es[i] = graph.Entry{Key: k, Value: graph.Long(c.n[i])}
+	}
+	return graph.Map(es...)
+}
+
+// groupCountOp counts everything by key.
+type groupCountOp struct {
+	output
+	counts
+}
+
+func (r *run) groupCountOp(s *plan.GroupCount, next op) (op, error) {
+	key, err := r.projector(s.By)
+	if s.SideEffect != "" {
+		return r.groupCountEffect(s, key, next), err
+	}
+	return &groupCountOp{output: r.output(s, next), counts: counts{key: key}}, err
+}
+
+func (o *groupCountOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		bytes, err := o.add(b, i)
+		if err != nil {
+			return err
+		}
+		if bytes > 0 {
+			if err := o.hold(bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *groupCountOp) finish() error {
+	v := o.value()
+	o.counts = counts{key: o.key}
+	if err := o.fresh(v); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+func (o *groupCountOp) reset() {
+	o.counts = counts{key: o.key}
+	o.output.reset()
+}

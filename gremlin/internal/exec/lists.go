@@ -1,0 +1,163 @@
+package exec
+
+import (
+	"strings"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// listCall builds the functions of two collections.
+func (r *run) listCall(s *plan.Call, next op) (op, error) {
+	arg, err := r.argument(s)
+	if err != nil {
+		return nil, err
+	}
+	literal := len(s.Traversals) == 0
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		v := in.value(i)
+		if s.Name == "merge" {
+			if es, ok := value.Entries(v); ok {
+				m, err := r.mergeMap(es, arg, in, i)
+				return m, true, err
+			}
+		}
+		a, err := incoming(s.Name, v)
+		if err != nil {
+			return graph.Null, false, err
+		}
+		other, err := arg(in, i)
+		if err != nil {
+			return graph.Null, false, err
+		}
+		b, err := listArgument(s.Name, other, literal)
+		if err != nil {
+			return graph.Null, false, err
+		}
+		size := len(a) + len(b)
+		if s.Name == "product" {
+			size = 4 * len(a) * len(b)
+		}
+		if err := r.meter.once(24 * int64(size)); err != nil {
+			return graph.Null, false, err
+		}
+		return combine(s.Name, a, b), true, r.meter.spend(size)
+	}), nil
+}
+
+func incoming(name string, v graph.Value) ([]graph.Value, error) {
+	if v.IsNull() {
+		return nil, value.Errorf("Incoming traverser for %s step can't be null.", name)
+	}
+	vs, ok := value.Elems(v)
+	if !ok {
+		return nil, value.Errorf("%s step can only take an array or an Iterable type for incoming traversers, encountered %s", name, value.ClassName(v))
+	}
+	return vs, nil
+}
+
+func listArgument(name string, v graph.Value, literal bool) ([]graph.Value, error) {
+	vs, ok := value.Elems(v)
+	switch {
+	case ok:
+		return vs, nil
+	case name == "merge" && literal && v.Kind() == graph.KindMap:
+		return nil, value.Errorf("merge step type mismatch: expected argument to be Iterable but got Map")
+	case literal && v.IsNull():
+		return nil, value.Errorf("Argument provided for %s step can't be null.", name)
+	case literal:
+		return nil, value.Errorf("%s step can only take an array or an Iterable as an argument, encountered %s", name, value.ClassName(v))
+	case v.IsNull():
+		return nil, value.Errorf("Provided traversal argument for %s step must yield an iterable type, not null", name)
+	}
+	return nil, value.Errorf("Provided traversal argument for %s step must yield an iterable type, encountered %s", name, value.ClassName(v))
+}
+
+func (r *run) mergeMap(es []graph.Entry, arg func(*batch, int) (graph.Value, error), in *batch, i int) (graph.Value, error) {
+	v, err := arg(in, i)
+	if err != nil {
+		return graph.Null, err
+	}
+	other, ok := value.Entries(v)
+	if !ok {
+		return graph.Null, value.Errorf("merge step expected provided argument to evaluate to a Map, encountered %s", value.ClassName(v))
+	}
+	return mergeMaps(es, other), r.meter.spend(len(es) + len(other))
+}
+
+// combine applies a function of two collections.
+func combine(name string, a, b []graph.Value) graph.Value {
+	switch name {
+	case "combine":
+		return graph.List(append(a[:len(a):len(a)], b...)...)
+	case "product":
+		out := make([]graph.Value, 0, len(a)*len(b))
+		for _, x := range a {
+			for _, y := range b {
+				out = append(out, graph.List(x, y))
+			}
+		}
+		return graph.List(out...)
+	case "merge":
+		return plan.SetOf(append(a[:len(a):len(a)], b...))
+	case "intersect":
+		return plan.SetOf(keep(b, tableOf(a), true))
+	case "difference":
+		return plan.SetOf(keep(a, tableOf(b), false))
+	}
+	// disjunct: what is in one of them only
+	return plan.SetOf(append(keep(a, tableOf(b), false), keep(b, tableOf(a), false)...))
+}
+
+func tableOf(vs []graph.Value) *value.Keys {
+	var k value.Keys
+	for _, v := range vs {
+		k.Put(v)
+	}
+	return &k
+}
+
+// keep returns the values that are, or are not, in a table.
+func keep(vs []graph.Value, in *value.Keys, want bool) []graph.Value {
+	var out []graph.Value
+	for _, v := range vs {
+		if (in.Find(v) >= 0) == want {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// conjoin joins the items of a list into a string; null is left out.
+func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
+	return func(v graph.Value) (graph.Value, error) {
+		vs, err := incoming("conjoin", v)
+		if err != nil {
+			return graph.Null, err
+		}
+		if len(vs) == 0 {
+			return graph.String(""), nil
+		}
+		var parts []string
+		size := int64(0)
+		for _, x := range vs {
+			if x.IsNull() {
+				continue
+			}
+			parts = append(parts, value.Text(r, x))
+			size += int64(len(parts[len(parts)-1]) + len(sep))
+			if err := r.meter.once(size); err != nil {
+				return graph.Null, err
+			}
+		}
+		if len(parts) == 0 {
+			return graph.Null, nil
+		}
+		s := strings.Join(parts, sep)
+		if s == "" {
+			return graph.Null, nil
+		}
+		return graph.String(s), nil
+	}
+}

@@ -1,0 +1,119 @@
+package exec
+
+import "vigil/gremlin/internal/plan"
+
+// coalesceOp takes the first traversal that has results.
+func (r *run) coalesceOp(s *plan.Coalesce, next op) (op, error) {
+	var children []*child
+	for _, t := range s.Traversals {
+		c, err := r.newChild(t)
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, c)
+	}
+	return r.flatMapper(s, next, func(o *output, in *batch, i int) error {
+		for _, c := range children {
+			found := false
+			err := c.start(in, i, func(b *batch) error {
+				found = found || b.len() > 0
+				return o.emitEach(in, i, b)
+			})
+			if err != nil || found {
+				return err
+			}
+		}
+		return nil
+	}), nil
+}
+
+// localOp runs a traversal for each traverser by itself and passes on what comes
+// out as it is.
+type localOp struct {
+	base
+	c    *child
+	pure bool // equal traversers have equal results
+	keep bool // a row without results goes on itself (optional)
+	down bool
+}
+
+func (r *run) localOp(s *plan.Local, next op) (op, error) {
+	c, err := r.newChild(s.Traversal)
+	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, err
+}
+
+func (r *run) optionalOp(s *plan.Optional, next op) (op, error) {
+	c, err := r.newChild(s.Traversal)
+	return &localOp{base: base{run: r, next: next}, c: c, pure: true, keep: true}, err
+}
+
+// pure reports whether t notes nothing and leaves nothing to chance.
+func pure(t *plan.Traversal) bool {
+	ok := true
+	plan.Walk(t, func(s plan.Step) {
+		switch s := s.(type) {
+		case *plan.Aggregate, *plan.SubgraphOf, *plan.Sample, *plan.SampleLocal, *plan.Coin, *plan.SideEffect, *plan.TimeLimit:
+			ok = false
+		case *plan.Group:
+			ok = ok && s.SideEffect == ""
+		case *plan.GroupCount:
+			ok = ok && s.SideEffect == ""
+		case *plan.TreeOf:
+			ok = ok && s.SideEffect == ""
+		case *plan.Order:
+			for _, by := range s.Bys {
+				ok = ok && by.Sort != plan.Shuffle
+			}
+		}
+	})
+	return ok
+}
+
+func (o *localOp) push(b *batch) error {
+	o.down = false
+	for i := range b.len() {
+		times, bulk := int64(1), b.count(i)
+		if !o.pure {
+			times, bulk = bulk, 1
+		}
+		for range times {
+			if err := o.one(b, i, bulk); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one runs the traversal for a row; its results count bulk times.
+func (o *localOp) one(b *batch, i int, bulk int64) error {
+	found := false
+	err := o.c.start(b, i, func(out *batch) error {
+		found = found || out.len() > 0
+		if bulk != 1 {
+			out.bulk = fill(out.bulk, out.len(), 1)
+			for j := range out.bulk {
+				out.bulk[j] *= bulk
+			}
+		}
+		err := o.pass(out)
+		o.down = o.down || err == errDone
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case o.down:
+		return errDone
+	case found || !o.keep:
+		return nil
+	}
+	o.c.one.clear()
+	o.c.one.appendRow(b, i)
+	return o.pass(&o.c.one)
+}
+
+func (o *localOp) reset() {
+	o.c.reset()
+	o.base.reset()
+}

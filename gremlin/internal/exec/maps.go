@@ -1,0 +1,184 @@
+package exec
+
+import (
+	"strings"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// mappers builds the operators with one result for each row.
+func (r *run) mappers(s plan.Step, next op) (op, error) {
+	switch s := s.(type) {
+	case *plan.Constant:
+		return r.valueMapper(s, next, func(graph.Value) (graph.Value, error) { return s.Value, nil }), nil
+	case *plan.Unfold:
+		return r.flatMapper(s, next, unfold), nil
+	case *plan.PathOf:
+		return r.pathStep(s, next)
+	case *plan.Project:
+		return r.projectOp(s, next)
+	case *plan.Select:
+		return r.selectOp(s, next)
+	case *plan.SelectBy:
+		return r.selectBy(s, next)
+	case *plan.SelectColumn:
+		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+			return column(in.value(i), s.Values)
+		}), nil
+	case *plan.WhereStart:
+		return r.whereStart(s, next), nil
+	case *plan.Math:
+		return r.mathOp(s, next)
+	case *plan.Format:
+		return r.formatOp(s, next)
+	case *plan.SackOf:
+		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+			if in.sack == nil {
+				return graph.Null, true, nil
+			}
+			return in.sack[i], true, nil
+		}), nil
+	case *plan.SackPut:
+		return r.sackPut(s, next)
+	case *plan.Loops:
+		return r.loopsOp(s, next)
+	case *plan.Call:
+		return r.callOp(s, next)
+	}
+	return r.localMappers(s, next)
+}
+
+// projectOp makes a map of what each by() finds; one that finds nothing has no
+// entry.
+func (r *run) projectOp(s *plan.Project, next op) (op, error) {
+	bys, err := r.projectors(s.Bys)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]graph.Value, len(s.Keys))
+	for i, k := range s.Keys {
+		names[i] = graph.String(k)
+	}
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		es := make([]graph.Entry, 0, len(names))
+		for k, name := range names {
+			v, ok, err := bys[k%len(bys)].row(in, i)
+			if err != nil {
+				return graph.Null, false, err
+			}
+			if ok {
+				es = append(es, graph.Entry{Key: name, Value: v})
+			}
+		}
+		return graph.Map(es...), true, nil
+	}), nil
+}
+
+// formatOp fills in a template.
+func (r *run) formatOp(s *plan.Format, next op) (op, error) {
+	bys, err := r.projectors(s.Bys)
+	if err != nil {
+		return nil, err
+	}
+	pieces := plan.Pieces(s.Template)
+	keys := map[string]*keyBy{}
+	for _, p := range pieces {
+		if !p.Last && p.Var != "_" {
+			keys[p.Var] = r.keyOf(p.Var)
+		}
+	}
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		var b strings.Builder
+		ring := 0
+		for _, p := range pieces {
+			b.WriteString(p.Text)
+			if p.Last {
+				break
+			}
+			var v graph.Value
+			var ok bool
+			var err error
+			if p.Var == "_" {
+				v, ok, err = bys[ring%len(bys)].row(in, i)
+				ring++
+			} else {
+				v, ok, err = r.formatVar(in, i, p.Var, keys[p.Var])
+			}
+			if err != nil || !ok || v.IsNull() {
+				return graph.Null, false, err
+			}
+			b.WriteString(value.Text(r, v))
+		}
+		return graph.String(b.String()), true, r.meter.once(int64(b.Len()))
+	}), nil
+}
+
+// formatVar finds a variable of a template: a property, or what the name stands
+// for.
+func (r *run) formatVar(in *batch, i int, name string, key *keyBy) (graph.Value, bool, error) {
+	switch v := in.value(i); v.Kind() {
+	case graph.KindVertex, graph.KindEdge, graph.KindVertexProperty:
+		if w, ok, err := key.of(v); ok || err != nil {
+			return w, ok, err
+		}
+	}
+	return r.scoped(in, i, name, plan.PopLast)
+}
+
+// sackOp puts something into the sack.
+type sackOp struct {
+	base
+	op plan.Operator
+	by projector
+}
+
+func (r *run) sackPut(s *plan.SackPut, next op) (op, error) {
+	by, err := r.projector(s.By)
+	return &sackOp{base: base{run: r, next: next}, op: s.Op, by: by}, err
+}
+
+func (o *sackOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	b.sack = fill(b.sack, n, graph.Null)
+	kept := 0
+	for i := range n {
+		v, ok, err := o.by.row(b, i)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if b.sack[i], err = operate(o.op, b.sack[i], v); err != nil {
+			return err
+		}
+		b.move(i, kept)
+		kept++
+	}
+	b.cut(kept)
+	return o.pass(b)
+}
+
+// loopsOp goes to the number of rounds of the repeat around it.
+func (r *run) loopsOp(s *plan.Loops, next op) (op, error) {
+	var loop *repeatOp
+	for i := len(r.loops) - 1; i >= 0 && loop == nil; i-- {
+		if s.Loop == "" || r.loops[i].step.Loop == s.Loop {
+			loop = r.loops[i]
+		}
+	}
+	if loop == nil && s.Loop != "" {
+		return nil, value.Errorf("Loop name not defined: %s", s.Loop)
+	}
+	return r.valueMapper(s, next, func(graph.Value) (graph.Value, error) {
+		if loop == nil {
+			return graph.Int(0), nil
+		}
+		return graph.Int(loop.round), nil
+	}), nil
+}

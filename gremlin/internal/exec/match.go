@@ -1,0 +1,251 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// matchOp solves patterns together, for one row at a time. What is bound to a
+// label is kept in the path.
+type matchOp struct {
+	output
+	step  *plan.Match
+	group *patternGroup
+}
+
+// patternGroup is a match or a connective of patterns within one.
+type patternGroup struct {
+	run      *run
+	any      bool
+	patterns []*pattern
+}
+
+// pattern is one pattern with its operators.
+type pattern struct {
+	plan.Pattern
+	c      *child
+	nested *patternGroup
+}
+
+func (r *run) matchOp(s *plan.Match, next op) (op, error) {
+	g, err := r.patternGroup(s)
+	return &matchOp{output: r.output(s, next), step: s, group: g}, err
+}
+
+func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
+	g := &patternGroup{run: r, any: m.Any}
+	for _, p := range m.Patterns {
+		q := &pattern{Pattern: p}
+		var err error
+		if p.Nested != nil {
+			q.nested, err = r.patternGroup(p.Nested)
+		} else {
+			q.c, err = r.newChild(p.Traversal)
+		}
+		if err != nil {
+			return nil, err
+		}
+		g.patterns = append(g.patterns, q)
+	}
+	return g, nil
+}
+
+func (o *matchOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		var row batch
+		row.appendRow(b, i)
+		row.path = fill(row.path, 1, nil)
+		if s := o.step.Start; s != "" && !row.path[0].has(s) {
+			row.path[0] = labelled1(row.path[0], &row, s)
+		}
+		if err := o.group.solve(&row, 0, o.solution); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+// labelled1 puts a label on the object of a row.
+func labelled1(p *node, row *batch, label string) *node {
+	if p != nil && sameObject(p.val, row, 0) {
+		return attach(p, []string{label})
+	}
+	return extend(p, row.value(0), []string{label})
+}
+
+// solution makes a result of a row in which everything is bound.
+func (o *matchOp) solution(row *batch) error {
+	var m mapBuilder
+	for _, name := range o.step.Vars {
+		if v, ok := row.way(0).get(name, plan.PopLast); ok {
+			m.put(graph.String(name), v)
+		}
+	}
+	return o.emit(row, 0, m.value())
+}
+
+// solve finds all ways to satisfy the patterns that are not yet done, and calls
+// found for each.
+func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) error {
+	if err := g.run.meter.spend(1); err != nil {
+		return err
+	}
+	if g.any {
+		for i, p := range g.patterns {
+			if done&(1<<i) != 0 || !p.ready(row) {
+				continue
+			}
+			if err := p.run(row, found); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if done == 1<<len(g.patterns)-1 {
+		return found(row)
+	}
+	at := g.choose(row, done)
+	if at < 0 {
+		return value.Errorf("The provided match pattern is unsolvable")
+	}
+	return g.patterns[at].run(row, func(next *batch) error {
+		var copy batch
+		copy.copyOf(next)
+		return g.solve(&copy, done|1<<at, found)
+	})
+}
+
+// choose returns the pattern to try next: a test before a move, in the order
+// they are written.
+func (g *patternGroup) choose(row *batch, done uint64) int {
+	best := -1
+	for i, p := range g.patterns {
+		if done&(1<<i) != 0 || !p.ready(row) {
+			continue
+		}
+		if p.Where != nil || p.Not || p.End != "" && row.way(0).has(p.End) {
+			return i
+		}
+		if best < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// ready reports whether everything a pattern needs is bound.
+func (p *pattern) ready(row *batch) bool {
+	if p.nested != nil {
+		for _, q := range p.nested.patterns {
+			if q.ready(row) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, name := range p.Needs {
+		if name != "" && !row.way(0).has(name) {
+			return false
+		}
+	}
+	if p.Not && p.End != "" && !row.way(0).has(p.End) {
+		return false
+	}
+	return true
+}
+
+// run tries a pattern and calls found for every way to satisfy it.
+func (p *pattern) run(row *batch, found func(*batch) error) error {
+	switch {
+	case p.nested != nil && p.Not:
+		any := false
+		err := p.nested.solve(row, 0, func(*batch) error {
+			any = true
+			return errDone
+		})
+		if err != nil && err != errDone || any {
+			return ignoreDone(err)
+		}
+		return found(row)
+	case p.nested != nil:
+		return p.nested.solve(row, 0, found)
+	case p.Where != nil:
+		ok, err := p.c.exists(row, 0)
+		if err != nil || !ok {
+			return err
+		}
+		return found(row)
+	}
+	v, _ := row.way(0).get(p.Start, plan.PopLast)
+	start := at(row, v)
+	if p.Not {
+		any := false
+		err := p.c.start(start, 0, func(b *batch) error {
+			for j := range b.len() {
+				any = any || p.End == "" || p.agrees(row, b.value(j))
+			}
+			return nil
+		})
+		if err != nil || any {
+			return err
+		}
+		return found(row)
+	}
+	return p.c.start(start, 0, func(b *batch) error { return p.bind(row, b, found) })
+}
+
+func ignoreDone(err error) error {
+	if err == errDone {
+		return nil
+	}
+	return err
+}
+
+// at returns a copy of a row with another object.
+func at(row *batch, v graph.Value) *batch {
+	out := &batch{bulk: row.bulk, path: row.path, sack: row.sack}
+	switch v.Kind() {
+	case graph.KindVertex, graph.KindEdge:
+		out.kind = v.Kind()
+		out.ids = []graph.Handle{v.Handle()}
+	default:
+		out.vals = []graph.Value{v}
+	}
+	return out
+}
+
+// agrees reports whether v is what the end label of the pattern is bound to.
+func (p *pattern) agrees(row *batch, v graph.Value) bool {
+	w, ok := row.way(0).get(p.End, plan.PopLast)
+	return ok && equal(v, w)
+}
+
+// bind puts the results of a pattern under its end label.
+func (p *pattern) bind(row *batch, b *batch, found func(*batch) error) error {
+	for j := range b.len() {
+		var next batch
+		next.appendRow(b, j)
+		next.path = fill(next.path, 1, nil)
+		next.path[0] = b.way(j)
+		if p.End != "" {
+			if row.way(0).has(p.End) {
+				if !p.agrees(row, next.value(0)) {
+					continue
+				}
+			}
+			next.path[0] = labelled1(next.path[0], &next, p.End)
+		}
+		if row.bulk != nil {
+			next.bulk = append(trim(fill(next.bulk, 1, 1)), b.count(j)*row.count(0))
+		}
+		if err := found(&next); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package exec
+
+import (
+	"math"
+	"strconv"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// expr is an arithmetic expression over variables, which are numbered.
+type expr func(vars []float64) float64
+
+// exprParser reads an expression: sums of products of powers.
+type exprParser struct {
+	src   string
+	at    int
+	vars  []string
+	depth int
+}
+
+// parseMath reads the expression of a math().
+func parseMath(src string) (e expr, vars []string, err error) {
+	p := &exprParser{src: src, vars: plan.MathVariables(src)}
+	if e, err = p.sum(); err != nil {
+		return nil, nil, err
+	}
+	if p.skip(); p.at < len(p.src) {
+		return nil, nil, p.fail()
+	}
+	return e, p.vars, nil
+}
+
+func (p *exprParser) fail() error {
+	return value.Errorf("math(): cannot read the expression at position %d: %s", p.at+1, p.src)
+}
+
+func (p *exprParser) skip() {
+	for p.at < len(p.src) && (p.src[p.at] == ' ' || p.src[p.at] == '\t' || p.src[p.at] == '\n') {
+		p.at++
+	}
+}
+
+// next consumes one of the operators and returns it, or 0.
+func (p *exprParser) next(ops string) byte {
+	p.skip()
+	if p.at < len(p.src) {
+		for i := range len(ops) {
+			if p.src[p.at] == ops[i] {
+				p.at++
+				return ops[i]
+			}
+		}
+	}
+	return 0
+}
+
+func (p *exprParser) sum() (expr, error) {
+	if p.depth++; p.depth > 100 {
+		return nil, value.Errorf("math(): the expression is nested too deeply")
+	}
+	defer func() { p.depth-- }()
+	left, err := p.product()
+	for err == nil {
+		op := p.next("+-")
+		if op == 0 {
+			break
+		}
+		l := left
+		var r expr
+		if r, err = p.product(); err != nil {
+			break
+		}
+		if op == '+' {
+			left = func(v []float64) float64 { return l(v) + r(v) }
+		} else {
+			left = func(v []float64) float64 { return l(v) - r(v) }
+		}
+	}
+	return left, err
+}
+
+func (p *exprParser) product() (expr, error) {
+	left, err := p.unary()
+	for err == nil {
+		op := p.next("*/%")
+		if op == 0 {
+			break
+		}
+		l := left
+		var r expr
+		if r, err = p.unary(); err != nil {
+			break
+		}
+		switch op {
+		case '*':
+			left = func(v []float64) float64 { return l(v) * r(v) }
+		case '/':
+			left = func(v []float64) float64 { return l(v) / r(v) }
+		default:
+			left = func(v []float64) float64 { return math.Mod(l(v), r(v)) }
+		}
+	}
+	return left, err
+}
+
+func (p *exprParser) unary() (expr, error) {
+	switch p.next("+-") {
+	case '-':
+		e, err := p.unary()
+		return func(v []float64) float64 { return -e(v) }, err
+	case '+':
+		return p.unary()
+	}
+	return p.power()
+}
+
+func (p *exprParser) power() (expr, error) {
+	base, err := p.atom()
+	if err != nil || p.next("^") == 0 {
+		return base, err
+	}
+	exp, err := p.unary()
+	return func(v []float64) float64 { return math.Pow(base(v), exp(v)) }, err
+}
+
+func (p *exprParser) atom() (expr, error) {
+	if p.next("(") != 0 {
+		e, err := p.sum()
+		if err == nil && p.next(")") == 0 {
+			err = p.fail()
+		}
+		return e, err
+	}
+	p.skip()
+	start := p.at
+	for p.at < len(p.src) && wordByte(p.src, p.at, start) {
+		p.at++
+	}
+	word := p.src[start:p.at]
+	if word == "" {
+		return nil, p.fail()
+	}
+	if f, err := strconv.ParseFloat(word, 64); err == nil {
+		return func([]float64) float64 { return f }, nil
+	}
+	return p.named(word)
+}
+
+// wordByte reports whether the byte at i belongs to a number or name that starts
+// at start.
+func wordByte(s string, i, start int) bool {
+	c := s[i]
+	if c == '+' || c == '-' {
+		// The sign of an exponent: 1e-5.
+		return i > start && (s[i-1] == 'e' || s[i-1] == 'E') && s[start] >= '0' && s[start] <= '9'
+	}
+	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+var mathFunctions = map[string]func(float64) float64{
+	"abs": math.Abs, "acos": math.Acos, "asin": math.Asin, "atan": math.Atan, "cbrt": math.Cbrt, "ceil": math.Ceil, "cos": math.Cos,
+	"cosh": math.Cosh, "exp": math.Exp, "floor": math.Floor, "log": math.Log, "log10": math.Log10, "log2": math.Log2, "sin": math.Sin,
+	"sinh": math.Sinh, "sqrt": math.Sqrt, "tan": math.Tan, "tanh": math.Tanh,
+	"signum": func(x float64) float64 {
+		switch {
+		case x > 0:
+			return 1
+		case x < 0:
+			return -1
+		}
+		return x
+	},
+}
+
+func (p *exprParser) named(word string) (expr, error) {
+	if fn := mathFunctions[word]; fn != nil {
+		if p.next("(") == 0 {
+			return nil, p.fail()
+		}
+		arg, err := p.sum()
+		if err == nil && p.next(")") == 0 {
+			err = p.fail()
+		}
+		return func(v []float64) float64 { return fn(arg(v)) }, err
+	}
+	switch word {
+	case "pi":
+		return func([]float64) float64 { return math.Pi }, nil
+	case "e":
+		return func([]float64) float64 { return math.E }, nil
+	}
+	for i, name := range p.vars {
+		if name == word {
+			return func(v []float64) float64 { return v[i] }, nil
+		}
+	}
+	return nil, p.fail()
+}
+
+// mathOp computes an expression for each row.
+func (r *run) mathOp(s *plan.Math, next op) (op, error) {
+	e, vars, err := parseMath(s.Expr)
+	if err != nil {
+		return nil, err
+	}
+	bys, err := r.projectors(s.Bys)
+	if err != nil {
+		return nil, err
+	}
+	nums := make([]float64, len(vars))
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		for k, name := range vars {
+			v, ok, err := r.mathVar(in, i, name, bys[k%len(bys)])
+			if err != nil || !ok {
+				return graph.Null, false, err
+			}
+			nums[k] = v
+		}
+		return graph.Double(e(nums)), true, nil
+	}), nil
+}
+
+func (r *run) mathVar(in *batch, i int, name string, by projector) (float64, bool, error) {
+	var v graph.Value
+	var ok bool
+	var err error
+	if name == "_" {
+		v, ok, err = by.row(in, i)
+	} else {
+		if v, _, err = r.scoped(in, i, name, plan.PopLast); err == nil {
+			v, ok, err = by.of(v)
+		}
+	}
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	if !v.IsNumber() {
+		return 0, false, value.Errorf("The variable %s for math() step must resolve to a Number - it is instead of type %s with value %s",
+			name, value.ClassName(v), value.Text(r, v))
+	}
+	return value.Float64(v), true, nil
+}

@@ -1,0 +1,138 @@
+package exec
+
+import (
+	"slices"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// A node is the last object of a path, with the path before it. Paths share
+// their beginnings and are never changed.
+type node struct {
+	prev   *node
+	val    graph.Value
+	labels []string
+	size   int32 // number of objects up to this one
+}
+
+// nodeBytes is the account of one node.
+const nodeBytes = 72
+
+// extend returns the path p with one more object.
+func extend(p *node, v graph.Value, labels []string) *node {
+	n := &node{prev: p, val: v, labels: labels, size: 1}
+	if p != nil {
+		n.size = p.size + 1
+	}
+	return n
+}
+
+// attach returns the path p with more labels at its last object.
+func attach(p *node, labels []string) *node {
+	n := *p
+	n.labels = slices.Concat(p.labels, labels)
+	return &n
+}
+
+func (n *node) length() int {
+	if n == nil {
+		return 0
+	}
+	return int(n.size)
+}
+
+func (n *node) has(label string) bool {
+	for ; n != nil; n = n.prev {
+		if slices.Contains(n.labels, label) {
+			return true
+		}
+	}
+	return false
+}
+
+// get returns the object with a label: the last, the first, all as a list, or
+// one if there is one and a list if there are more.
+func (n *node) get(label string, pop plan.Pop) (graph.Value, bool) {
+	var found []graph.Value
+	for ; n != nil; n = n.prev {
+		if slices.Contains(n.labels, label) {
+			if pop == plan.PopLast {
+				return n.val, true
+			}
+			found = append(found, n.val)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return graph.Null, false
+	case pop == plan.PopFirst:
+		return found[len(found)-1], true
+	case pop == plan.PopMixed && len(found) == 1:
+		return found[0], true
+	}
+	slices.Reverse(found)
+	return graph.List(found...), true
+}
+
+// nodes returns the path from its first object on.
+func (n *node) nodes() []*node {
+	out := make([]*node, n.length())
+	for ; n != nil; n = n.prev {
+		out[n.size-1] = n
+	}
+	return out
+}
+
+// between cuts a path to the part from one label to another. A label that is not
+// given does not cut; one that the path does not have is an error.
+func (n *node) between(from, to string) ([]*node, error) {
+	all := n.nodes()
+	lo, hi := 0, len(all)
+	if from != "" {
+		if lo = slices.IndexFunc(all, labelled(from)); lo < 0 {
+			return nil, value.Errorf("The provided from-label does not exist: %s", from)
+		}
+	}
+	if to != "" {
+		i := len(all) - 1
+		for i >= 0 && !labelled(to)(all[i]) {
+			i--
+		}
+		if i < 0 {
+			return nil, value.Errorf("The provided to-label does not exist: %s", to)
+		}
+		hi = i + 1
+	}
+	if lo > hi {
+		return nil, value.Errorf("The provided from-label occurs after the to-label: %s, %s", from, to)
+	}
+	return all[lo:hi], nil
+}
+
+func labelled(label string) func(*node) bool {
+	return func(n *node) bool { return slices.Contains(n.labels, label) }
+}
+
+// samePath reports whether two paths have equal objects and labels.
+func samePath(a, b *node) bool {
+	for ; a != nil && b != nil; a, b = a.prev, b.prev {
+		if a == b {
+			return true
+		}
+		if a.size != b.size || !value.Equal(a.val, b.val) || !slices.Equal(a.labels, b.labels) {
+			return false
+		}
+	}
+	return a == b
+}
+
+// hash returns a hash of the objects of a path.
+func (n *node) hash() uint64 {
+	h := uint64(17)
+	for ; n != nil; n = n.prev {
+		h = h*31 + value.Hash(n.val)
+	}
+	return h
+}

@@ -1,0 +1,198 @@
+package exec
+
+import (
+	"fmt"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// operator builds the operator of a step in front of the next one.
+func (r *run) operator(s plan.Step, next op) (op, error) {
+	for _, family := range []func(plan.Step, op) (op, error){
+		r.movers, r.filterers, r.mappers, r.reducers, r.branchers, r.effecters,
+	} {
+		o, err := family(s, next)
+		if o != nil || err != nil {
+			return o, err
+		}
+	}
+	return nil, fmt.Errorf("step %T has no operator", s)
+}
+
+// output makes the output of a step that makes new objects.
+func (r *run) output(s plan.Step, next op) output {
+	m := s.Info()
+	return output{base: base{run: r, next: next}, extend: m.Extend, labels: m.Labels}
+}
+
+// mapOp replaces each object by what a function makes of it, or drops it.
+type mapOp struct {
+	output
+	fn func(in *batch, i int) (graph.Value, bool, error)
+}
+
+func (o *mapOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		v, ok, err := o.fn(b, i)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := o.emit(b, i, v); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+// mapper makes an operator of a function of a row.
+func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
+	return &mapOp{output: r.output(s, next), fn: fn}
+}
+
+// valueMapper makes an operator of a function of a value.
+func (r *run) valueMapper(s plan.Step, next op, fn func(graph.Value) (graph.Value, error)) op {
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		v, err := fn(in.value(i))
+		return v, true, err
+	})
+}
+
+// flatOp replaces each object by any number of others.
+type flatOp struct {
+	output
+	fn func(o *output, in *batch, i int) error
+}
+
+func (o *flatOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := o.fn(&o.output, b, i); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+func (r *run) flatMapper(s plan.Step, next op, fn func(o *output, in *batch, i int) error) op {
+	return &flatOp{output: r.output(s, next), fn: fn}
+}
+
+// filterOp keeps the rows that a function says yes to.
+type filterOp struct {
+	base
+	fn func(in *batch, i int) (bool, error)
+}
+
+func (o *filterOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	kept := 0
+	for i := range n {
+		ok, err := o.fn(b, i)
+		if err != nil {
+			return err
+		}
+		if ok {
+			b.move(i, kept)
+			kept++
+		}
+	}
+	b.cut(kept)
+	return o.pass(b)
+}
+
+func (r *run) filterer(next op, fn func(in *batch, i int) (bool, error)) op {
+	return &filterOp{base: base{run: r, next: next}, fn: fn}
+}
+
+// store keeps rows for later.
+type store struct {
+	base
+	rows batch
+	live int
+}
+
+// rowBytes is the account of a row that is kept, without its value and path.
+const rowBytes = 40
+
+// add keeps row i of in.
+func (s *store) add(in *batch, i int) error {
+	if err := s.run.meter.keep(1); err != nil {
+		return err
+	}
+	s.live++
+	bytes := int64(rowBytes) + nodeBytes*int64(in.way(i).length())
+	if in.kind == graph.KindNull {
+		bytes += valueBytes(in.vals[i])
+	}
+	if err := s.hold(bytes); err != nil {
+		return err
+	}
+	s.rows.appendRow(in, i)
+	return nil
+}
+
+// addAll keeps all rows of in.
+func (s *store) addAll(in *batch) error {
+	n := in.len()
+	if err := s.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := s.add(in, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain pushes the rows that were kept, in batches, and forgets them.
+func (s *store) drain() error {
+	rows := s.rows
+	s.rows = batch{}
+	err := s.pour(&rows)
+	s.reset()
+	return err
+}
+
+// pour pushes the rows of a batch in parts of ordinary size.
+func (s *store) pour(rows *batch) error {
+	n := rows.len()
+	if n <= s.run.size {
+		if n == 0 {
+			return nil
+		}
+		return s.next.push(rows)
+	}
+	var part batch
+	for i := 0; i < n; i += s.run.size {
+		part.clear()
+		for j := i; j < min(n, i+s.run.size); j++ {
+			part.appendRow(rows, j)
+		}
+		if err := s.next.push(&part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *store) reset() {
+	s.run.meter.let(s.live)
+	s.live = 0
+	s.rows = batch{}
+	s.base.reset()
+}

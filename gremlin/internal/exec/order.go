@@ -1,0 +1,200 @@
+package exec
+
+import (
+	"slices"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// sorter orders things by keys.
+type sorter struct {
+	run     *run
+	bys     []projector
+	sorts   []plan.Sort
+	shuffle bool
+	random  *value.Random
+}
+
+func (r *run) sorter(bys []plan.By) (sorter, error) {
+	s := sorter{run: r, random: r.random()}
+	ps, err := r.projectors(bys)
+	if err != nil {
+		return s, err
+	}
+	s.bys = ps
+	s.sorts = []plan.Sort{plan.Asc}
+	for i, by := range bys {
+		if i == 0 {
+			s.sorts = nil
+		}
+		s.sorts = append(s.sorts, by.Sort)
+	}
+	s.shuffle = s.sorts[len(s.sorts)-1] == plan.Shuffle
+	return s, nil
+}
+
+// keys returns what row i is ordered by, or false if a by() finds nothing.
+func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool, error) {
+	for _, by := range s.bys {
+		v, ok, err := by.row(in, i)
+		if err != nil || !ok {
+			return dst, false, err
+		}
+		dst = append(dst, v)
+	}
+	return dst, true, nil
+}
+
+// compare orders two things by their keys.
+func (s *sorter) compare(a, b []graph.Value) int {
+	for i, how := range s.sorts {
+		if how == plan.Shuffle {
+			continue
+		}
+		if c := value.Order(s.run, a[i], b[i]); c != 0 {
+			if how == plan.Desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}
+
+// arrange returns the positions 0..n-1 in order; keys has all keys in a row.
+func (s *sorter) arrange(n int, keys []graph.Value) []int {
+	pos := make([]int, n)
+	for i := range pos {
+		pos[i] = i
+	}
+	if s.shuffle {
+		s.random.Shuffle(n, func(i, j int) { pos[i], pos[j] = pos[j], pos[i] })
+		return pos
+	}
+	k := len(s.bys)
+	slices.SortStableFunc(pos, func(a, b int) int {
+		return s.compare(keys[a*k:(a+1)*k], keys[b*k:(b+1)*k])
+	})
+	return pos
+}
+
+// orderOp sorts everything.
+type orderOp struct {
+	store
+	sorter
+	keyRow []graph.Value
+}
+
+func (r *run) orderOp(s *plan.Order, next op) (op, error) {
+	sort, err := r.sorter(s.Bys)
+	return &orderOp{store: store{base: base{run: r, next: next}}, sorter: sort}, err
+}
+
+func (o *orderOp) push(b *batch) error {
+	n := b.len()
+	if err := o.store.run.meter.spend(2 * n); err != nil {
+		return err
+	}
+	for i := range n {
+		before := len(o.keyRow)
+		keys, ok, err := o.keys(o.keyRow, b, i)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			o.keyRow = keys[:before]
+			continue
+		}
+		o.keyRow = keys
+		if err := o.hold(24 * int64(len(o.bys))); err != nil {
+			return err
+		}
+		if err := o.add(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *orderOp) finish() error {
+	n := o.rows.len()
+	if err := o.store.run.meter.spend(8 * n); err != nil {
+		return err
+	}
+	var out batch
+	for _, i := range o.arrange(n, o.keyRow) {
+		out.appendRow(&o.rows, i)
+	}
+	o.rows = out
+	err := o.drain()
+	clear(o.keyRow)
+	o.keyRow = o.keyRow[:0]
+	return err
+}
+
+func (o *orderOp) reset() {
+	clear(o.keyRow)
+	o.keyRow = o.keyRow[:0]
+	o.store.reset()
+}
+
+// orderLocal sorts a collection.
+func (r *run) orderLocal(s *plan.OrderLocal) (func(graph.Value) (graph.Value, error), error) {
+	sort, err := r.sorter(s.Bys)
+	return func(v graph.Value) (graph.Value, error) {
+		if es, ok := value.Entries(v); ok {
+			items := make([]graph.Value, len(es))
+			for i, e := range es {
+				items[i] = graph.EntryOf(e)
+			}
+			sorted, err := sort.values(items)
+			if err != nil {
+				return graph.Null, err
+			}
+			out := make([]graph.Entry, len(sorted))
+			for i, e := range sorted {
+				out[i] = e.Entry()
+			}
+			return graph.Map(out...), nil
+		}
+		vs, ok := value.Elems(v)
+		if _, isPath := value.As[*value.Path](v); !ok || isPath {
+			return v, nil
+		}
+		sorted, err := sort.values(vs)
+		return graph.List(sorted...), err
+	}, err
+}
+
+// values sorts values; one for which a by() finds nothing is left out.
+func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
+	if err := s.run.meter.spend(4 * len(vs)); err != nil {
+		return nil, err
+	}
+	var kept, keys []graph.Value
+	for _, v := range vs {
+		before := len(keys)
+		for _, by := range s.bys {
+			k, ok, err := by.of(v)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				break
+			}
+			keys = append(keys, k)
+		}
+		if len(keys)-before < len(s.bys) {
+			keys = keys[:before]
+			continue
+		}
+		kept = append(kept, v)
+	}
+	out := make([]graph.Value, len(kept))
+	for i, p := range s.arrange(len(kept), keys) {
+		out[i] = kept[p]
+	}
+	return out, nil
+}

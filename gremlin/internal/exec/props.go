@@ -1,0 +1,257 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// propertiesOp goes to the properties of elements, or to their values.
+type propertiesOp struct {
+	output
+	values bool
+	some   bool
+	keys   []graph.Key
+	filter *child
+}
+
+func (r *run) propertiesOp(s *plan.Properties, next op) (op, error) {
+	o := &propertiesOp{output: r.output(s, next), values: s.Values, some: s.Some, keys: r.keys(s.Keys)}
+	var err error
+	if s.Filter != nil {
+		o.filter, err = r.newChild(s.Filter)
+	}
+	return o, err
+}
+
+// keys returns the numbers of the keys that the graph has.
+func (r *run) keys(names []string) []graph.Key {
+	var out []graph.Key
+	for _, name := range names {
+		if k, ok := r.g.KeyByName(name); ok {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (o *propertiesOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		err := o.run.eachProperty(b.value(i), o.keys, o.some, func(p graph.Value) error {
+			if o.filter != nil && p.Kind() == graph.KindVertexProperty {
+				if _, ok, err := o.filter.firstOf(p); err != nil || !ok {
+					return err
+				}
+			}
+			if o.values {
+				_, p = o.run.Property(p)
+			}
+			return o.emit(b, i, p)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+// eachProperty calls fn for the properties of an element, all of them or those
+// with some keys.
+func (r *run) eachProperty(v graph.Value, keys []graph.Key, some bool, fn func(graph.Value) error) error {
+	g := r.g
+	switch v.Kind() {
+	case graph.KindVertex:
+		h := v.Handle()
+		if !some {
+			keys = g.VertexKeysOf(g.VertexLabel(h))
+		}
+		for _, k := range keys {
+			for i := range g.VertexPropertyCount(h, k) {
+				if err := fn(graph.VertexPropertyOf(h, k, i)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case graph.KindEdge:
+		h := v.Handle()
+		if !some {
+			keys = g.EdgeKeysOf(g.EdgeLabel(h))
+		}
+		for _, k := range keys {
+			if _, ok := g.EdgeValue(h, k); ok {
+				if err := fn(graph.EdgePropertyOf(h, k)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case graph.KindVertexProperty:
+		return r.eachMeta(v, keys, some, fn)
+	}
+	return value.Errorf("%s cannot be cast to Element", value.ClassName(v))
+}
+
+func (r *run) eachMeta(v graph.Value, keys []graph.Key, some bool, fn func(graph.Value) error) error {
+	p := v.Property()
+	metas := r.g.MetaProperties(p.Owner, p.Key, p.Index)
+	emit := func(want graph.Key, all bool) error {
+		for m := range metas {
+			if all || metas[m].Key == want {
+				if err := fn(graph.MetaPropertyOf(p.Owner, p.Key, p.Index, m)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if !some {
+		return emit(0, true)
+	}
+	for _, k := range keys {
+		if err := emit(k, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapBuilder gathers the entries of a map in order.
+type mapBuilder struct {
+	keys    value.Keys
+	entries []graph.Entry
+}
+
+func (m *mapBuilder) put(k, v graph.Value) {
+	if i, fresh := m.keys.Put(k); fresh {
+		m.entries = append(m.entries, graph.Entry{Key: k, Value: v})
+	} else {
+		m.entries[i].Value = v
+	}
+}
+
+func (m *mapBuilder) value() graph.Value { return graph.Map(m.entries...) }
+
+func tokenValue(t value.Token) graph.Value { return graph.Opaque(t) }
+
+// propertyMap makes maps of the properties of elements.
+func (r *run) propertyMap(s *plan.PropertyMap, next op) (op, error) {
+	keys := r.keys(s.Keys)
+	by, err := r.projector(s.By)
+	if err != nil {
+		return nil, err
+	}
+	var filter *child
+	if s.Filter != nil {
+		if filter, err = r.newChild(s.Filter); err != nil {
+			return nil, err
+		}
+	}
+	return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) {
+		var m mapBuilder
+		if s.Mode == plan.ElementMap {
+			r.elementTokens(&m, v)
+		} else if s.Mode == plan.ValueMap {
+			r.valueTokens(&m, v, s.Tokens)
+		}
+		lists := v.Kind() == graph.KindVertex && s.Mode != plan.ElementMap
+		err := r.eachProperty(v, keys, s.Some, func(p graph.Value) error {
+			if filter != nil && p.Kind() == graph.KindVertexProperty {
+				if _, ok, err := filter.firstOf(p); err != nil || !ok {
+					return err
+				}
+			}
+			key, val := r.Property(p)
+			if s.Mode == plan.PropertyMapOf {
+				val = p
+			}
+			m.collect(graph.String(key), val, lists)
+			return nil
+		})
+		if err != nil {
+			return graph.Null, err
+		}
+		if s.By == nil {
+			return m.value(), nil
+		}
+		return m.modulated(by)
+	}), nil
+}
+
+// collect puts a value under a key, in a list if there may be several.
+func (m *mapBuilder) collect(k, v graph.Value, list bool) {
+	if !list {
+		m.put(k, v)
+		return
+	}
+	i := m.keys.Find(k)
+	if i < 0 {
+		m.put(k, graph.List(v))
+		return
+	}
+	old := m.entries[i].Value.Elems()
+	m.entries[i].Value = graph.List(append(old[:len(old):len(old)], v)...)
+}
+
+// modulated replaces each value by what a by() finds for it; a value for which
+// it finds nothing goes.
+func (m *mapBuilder) modulated(by projector) (graph.Value, error) {
+	var out mapBuilder
+	for _, e := range m.entries {
+		v, ok, err := by.of(e.Value)
+		if err != nil {
+			return graph.Null, err
+		}
+		if ok && !v.IsNull() {
+			out.put(e.Key, v)
+		}
+	}
+	return out.value(), nil
+}
+
+func (r *run) valueTokens(m *mapBuilder, v graph.Value, tokens int) {
+	if tokens&plan.WithIDs != 0 {
+		m.put(tokenValue(value.TokenID), r.ID(v))
+	}
+	if v.Kind() == graph.KindVertexProperty {
+		key, val := r.VertexProperty(v)
+		if tokens&plan.WithKeys != 0 {
+			m.put(tokenValue(value.TokenKey), graph.String(key))
+		}
+		if tokens&plan.WithValues != 0 {
+			m.put(tokenValue(value.TokenValue), val)
+		}
+	} else if tokens&plan.WithLabels != 0 {
+		m.put(tokenValue(value.TokenLabel), graph.String(r.Label(v)))
+	}
+}
+
+func (r *run) elementTokens(m *mapBuilder, v graph.Value) {
+	m.put(tokenValue(value.TokenID), r.ID(v))
+	if v.Kind() == graph.KindVertexProperty {
+		key, val := r.VertexProperty(v)
+		m.put(tokenValue(value.TokenKey), graph.String(key))
+		m.put(tokenValue(value.TokenValue), val)
+		return
+	}
+	m.put(tokenValue(value.TokenLabel), graph.String(r.Label(v)))
+	if v.Kind() != graph.KindEdge {
+		return
+	}
+	e := v.Handle()
+	m.put(tokenValue(value.TokenIn), r.endMap(r.g.Target(e)))
+	m.put(tokenValue(value.TokenOut), r.endMap(r.g.Source(e)))
+}
+
+// endMap is the map of a vertex at the end of an edge: id and label.
+func (r *run) endMap(h graph.Handle) graph.Value {
+	var m mapBuilder
+	v := graph.VertexOf(h)
+	m.put(tokenValue(value.TokenID), r.ID(v))
+	m.put(tokenValue(value.TokenLabel), graph.String(r.Label(v)))
+	return m.value()
+}

@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// reducers builds the operators that make one result of all.
+func (r *run) reducers(s plan.Step, next op) (op, error) {
+	switch s := s.(type) {
+	case *plan.Count:
+		return r.reducer(s, next, func() reduction { return &counting{} }), nil
+	case *plan.Reduce:
+		return r.reducer(s, next, func() reduction { return &arithmetic{op: s.Op} }), nil
+	case *plan.Fold:
+		return r.reducer(s, next, func() reduction { return newFolding(s) }), nil
+	case *plan.Order:
+		return r.orderOp(s, next)
+	case *plan.Group:
+		return r.groupOp(s, next)
+	case *plan.GroupCount:
+		return r.groupCountOp(s, next)
+	case *plan.TreeOf:
+		bys, err := r.projectors(s.Bys)
+		t := treeMaker{run: r, bys: bys, tree: &value.Tree{}}
+		if s.SideEffect != "" {
+			return r.treeEffect(s, t, next), err
+		}
+		return &treeOp{output: r.output(s, next), treeMaker: t}, err
+	}
+	return nil, nil
+}
+
+// A reduction makes one value of many.
+type reduction interface {
+	// add takes row i of in and returns how much memory it took.
+	add(in *batch, i int) (int64, error)
+	// result returns the value, or false if there is none.
+	result() (graph.Value, bool, error)
+}
+
+// reduceOp feeds a reduction.
+type reduceOp struct {
+	output
+	make func() reduction
+	red  reduction
+}
+
+func (r *run) reducer(s plan.Step, next op, make func() reduction) op {
+	return &reduceOp{output: r.output(s, next), make: make, red: make()}
+}
+
+func (o *reduceOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	if c, ok := o.red.(*counting); ok {
+		return c.addAll(b)
+	}
+	for i := range n {
+		bytes, err := o.red.add(b, i)
+		if err != nil {
+			return err
+		}
+		if bytes > 0 {
+			if err := o.hold(bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *reduceOp) finish() error {
+	v, ok, err := o.red.result()
+	o.red = o.make()
+	if err != nil || !ok {
+		return err
+	}
+	if err := o.fresh(v); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+func (o *reduceOp) reset() {
+	o.red = o.make()
+	o.output.reset()
+}
+
+// counting counts traversers.
+type counting struct{ n int64 }
+
+func (c *counting) addAll(b *batch) error {
+	c.n += b.total()
+	if c.n < 0 {
+		return value.Errorf("long overflow")
+	}
+	return nil
+}
+
+func (c *counting) add(in *batch, i int) (int64, error) {
+	c.n += in.count(i)
+	return 0, nil
+}
+
+func (c *counting) result() (graph.Value, bool, error) { return graph.Long(c.n), true, nil }
+
+// arithmetic computes a sum, minimum, maximum or mean. Null is skipped.
+type arithmetic struct {
+	op    plan.ReduceOp
+	acc   graph.Value
+	any   bool
+	count int64
+}
+
+func (a *arithmetic) add(in *batch, i int) (int64, error) {
+	return 0, a.addValue(in.value(i), in.count(i))
+}
+
+func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
+	first := !a.any
+	a.any = true
+	if v.IsNull() {
+		return nil
+	}
+	var err error
+	switch a.op {
+	case plan.Min:
+		if first {
+			a.acc = v
+		} else {
+			a.acc, err = value.Min(v, a.acc)
+		}
+		return err
+	case plan.Max:
+		if first {
+			a.acc = v
+		} else {
+			a.acc, err = value.Max(v, a.acc)
+		}
+		return err
+	}
+	if !v.IsNumber() {
+		return value.Errorf("%s cannot be cast to Number", value.ClassName(v))
+	}
+	a.count += bulk
+	times := narrow(bulk)
+	if a.op == plan.Mean {
+		times = graph.Long(bulk) // a mean is computed in 64 bits
+	}
+	if bulk != 1 || a.op == plan.Mean {
+		if v, err = value.Mul.Apply(v, times); err != nil {
+			return err
+		}
+	}
+	if a.acc.IsNull() {
+		a.acc = v
+		return nil
+	}
+	a.acc, err = value.Add.Apply(a.acc, v)
+	return err
+}
+
+// narrow returns a bulk in the smallest type, so that multiplying with it does
+// not widen what need not be wide.
+func narrow(n int64) graph.Value {
+	switch {
+	case n == int64(int8(n)):
+		return graph.Byte(int8(n))
+	case n == int64(int16(n)):
+		return graph.Short(int16(n))
+	case n == int64(int32(n)):
+		return graph.Int(int32(n))
+	}
+	return graph.Long(n)
+}
+
+func (a *arithmetic) result() (graph.Value, bool, error) {
+	if !a.any {
+		return graph.Null, false, nil
+	}
+	if a.op == plan.Mean && !a.acc.IsNull() {
+		v, err := value.Quotient(a.acc, graph.Long(a.count))
+		return v, true, err
+	}
+	return a.acc, true, nil
+}
+
+// folding collects values in a list, or reduces them with an operator.
+type folding struct {
+	list []graph.Value
+	op   plan.Operator
+	acc  graph.Value
+}
+
+func newFolding(s *plan.Fold) *folding { return &folding{op: s.Reduce, acc: s.Seed} }
+
+// listBytes is the account of one item of a list, without what it refers to.
+const listBytes = 24
+
+func (f *folding) add(in *batch, i int) (int64, error) {
+	v := in.value(i)
+	if f.op != "" {
+		for range in.count(i) {
+			var err error
+			if f.acc, err = operate(f.op, f.acc, v); err != nil {
+				return 0, err
+			}
+		}
+		return 0, nil
+	}
+	n := in.count(i)
+	for range n {
+		f.list = append(f.list, v)
+	}
+	return listBytes*n + valueBytes(v), nil
+}
+
+func (f *folding) result() (graph.Value, bool, error) {
+	if f.op != "" {
+		return f.acc, true, nil
+	}
+	return graph.List(f.list...), true, nil
+}
+
+// operate applies one of Gremlin's operators.
+func operate(op plan.Operator, a, b graph.Value) (graph.Value, error) {
+	switch op {
+	case "sum", "sumLong":
+		return value.Add.Apply(a, b)
+	case "minus":
+		return value.Sub.Apply(a, b)
+	case "mult":
+		return value.Mul.Apply(a, b)
+	case "div":
+		return value.Div.Apply(a, b)
+	case "min":
+		return value.Min(a, b)
+	case "max":
+		return value.Max(a, b)
+	case "assign":
+		return b, nil
+	case "and", "or":
+		return logic(op == "or", a, b)
+	case "addAll":
+		return addAll(a, b)
+	}
+	return graph.Null, value.Errorf("operator %s is not supported", op)
+}
+
+func logic(or bool, a, b graph.Value) (graph.Value, error) {
+	switch {
+	case a.IsNull():
+		return b, nil
+	case b.IsNull():
+		return a, nil
+	case a.Kind() != graph.KindBool || b.Kind() != graph.KindBool:
+		return graph.Null, value.Errorf("%s cannot be cast to Boolean", value.ClassName(b))
+	case or:
+		return graph.Bool(a.Bool() || b.Bool()), nil
+	}
+	return graph.Bool(a.Bool() && b.Bool()), nil
+}
+
+// addAll adds the items of one collection to another.
+func addAll(a, b graph.Value) (graph.Value, error) {
+	switch {
+	case a.IsNull():
+		return b, nil
+	case b.IsNull():
+		return a, nil
+	}
+	if ea, ok := value.Entries(a); ok {
+		if eb, ok := value.Entries(b); ok {
+			return mergeMaps(ea, eb), nil
+		}
+	}
+	la, okA := value.Elems(a)
+	lb, okB := value.Elems(b)
+	if !okA || !okB {
+		return graph.Null, value.Errorf("Objects must be both of Map or Collection: a=%s b=%s", value.ClassName(a), value.ClassName(b))
+	}
+	all := append(la[:len(la):len(la)], lb...)
+	if a.Kind() == graph.KindSet {
+		return plan.SetOf(all), nil
+	}
+	return graph.List(all...), nil
+}
+
+func mergeMaps(a, b []graph.Entry) graph.Value {
+	var m mapBuilder
+	for _, e := range a {
+		m.put(e.Key, e.Value)
+	}
+	for _, e := range b {
+		m.put(e.Key, e.Value)
+	}
+	return m.value()
+}

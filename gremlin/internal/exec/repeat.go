@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// repeatOp runs a traversal round after round. All rows of a round are finished
+// before the next begins, so the number of the round is that of every row.
+type repeatOp struct {
+	output
+	step   *plan.Repeat
+	body   chain
+	until  func(in *batch, i int) (bool, error)
+	emitIf func(in *batch, i int) (bool, error)
+	round  int32
+	all    bool  // all rows must have come before the first round begins
+	starts store // rows that wait for that
+	front  *frontier
+	down   bool
+}
+
+func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
+	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
+	o.starts.run = r
+	o.front = &frontier{run: r, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
+	r.loops = append(r.loops, o)
+	defer func() { r.loops = r.loops[:len(r.loops)-1] }()
+	var err error
+	if s.Until != nil {
+		if o.until, err = r.traversalTest(s.Until); err != nil {
+			return nil, err
+		}
+	}
+	if s.Emit != nil {
+		if o.emitIf, err = r.traversalTest(s.Emit); err != nil {
+			return nil, err
+		}
+	}
+	r.flow = append(r.flow, o)
+	o.body, err = r.link(s.Body.Steps, &sink{take: o.back})
+	r.flow = r.flow[:len(r.flow)-1]
+	return o, err
+}
+
+// flowLoops returns the repeats whose rounds an operator being built takes part
+// in.
+func (r *run) flowLoops() []*repeatOp {
+	return append([]*repeatOp(nil), r.flow...)
+}
+
+func (o *repeatOp) push(b *batch) error {
+	if o.all {
+		return o.starts.addAll(b)
+	}
+	n := b.len()
+	if o.front.merge || n == 1 {
+		return o.rounds(b)
+	}
+	// Without merging, each start goes all its way before the next begins.
+	var one batch
+	for i := range n {
+		one.clear()
+		one.appendRow(b, i)
+		if err := o.rounds(&one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *repeatOp) finish() error {
+	if o.starts.rows.len() == 0 {
+		return nil
+	}
+	rows := o.starts.rows
+	o.starts.rows = batch{}
+	err := o.rounds(&rows)
+	o.starts.reset()
+	return err
+}
+
+// rounds sends rows through the body until none is left.
+func (o *repeatOp) rounds(b *batch) error {
+	outer := o.round
+	defer func() { o.round = outer }()
+	o.round, o.down = 0, false
+	o.front.reset()
+	for b.len() > 0 {
+		if err := o.enter(b); err != nil {
+			return err
+		}
+		if err := o.pushBody(b); err != nil {
+			return err
+		}
+		if max := o.run.opt.Limits.Repeat; max > 0 && int64(o.round) > max {
+			return &LimitError{Name: "repeat", Allowed: max}
+		}
+		var err error
+		if b, err = o.front.take(); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+// enter handles until() and emit() that stand before repeat(); rows that leave
+// here do not go through the body.
+func (o *repeatOp) enter(b *batch) error {
+	if !o.step.UntilFirst && !o.step.EmitFirst {
+		return nil
+	}
+	kept := 0
+	for i := range b.len() {
+		out, err := o.leaves(b, i, true)
+		if err != nil {
+			return err
+		}
+		if !out {
+			if out, err = o.shows(b, i, true); err != nil {
+				return err
+			}
+			if out {
+				if err := o.release(b, i); err != nil {
+					return err
+				}
+			}
+			b.move(i, kept)
+			kept++
+			continue
+		}
+		if err := o.release(b, i); err != nil {
+			return err
+		}
+	}
+	b.cut(kept)
+	return nil
+}
+
+func (o *repeatOp) pushBody(b *batch) error {
+	if b.len() == 0 {
+		return nil
+	}
+	err := o.body.push(b)
+	if err != nil && (err != errDone || o.down) {
+		return err
+	}
+	if err := o.body.finish(); err != nil {
+		return err
+	}
+	if o.down {
+		return errDone
+	}
+	o.round++
+	return nil
+}
+
+// back takes rows that come out of the body: they leave, or wait for the next
+// round.
+func (o *repeatOp) back(b *batch) error {
+	o.round++
+	defer func() { o.round-- }()
+	if err := o.run.meter.spend(b.len()); err != nil {
+		return err
+	}
+	for i := range b.len() {
+		out, err := o.leaves(b, i, false)
+		if err != nil {
+			return err
+		}
+		if out {
+			if err := o.release(b, i); err != nil {
+				o.down = err == errDone
+				return err
+			}
+			continue
+		}
+		if err := o.front.add(b, i); err != nil {
+			return err
+		}
+		shown, err := o.shows(b, i, false)
+		if err != nil {
+			return err
+		}
+		if shown {
+			if err := o.release(b, i); err != nil {
+				o.down = err == errDone
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaves reports whether a row has gone round often enough.
+func (o *repeatOp) leaves(b *batch, i int, first bool) (bool, error) {
+	switch {
+	case o.step.UntilFirst != first:
+		return false, nil
+	case o.step.Times >= 0:
+		return int64(o.round) >= o.step.Times, nil
+	case o.until == nil:
+		return false, nil
+	}
+	return o.until(b, i)
+}
+
+// shows reports whether a row is a result on the way.
+func (o *repeatOp) shows(b *batch, i int, first bool) (bool, error) {
+	switch {
+	case o.step.EmitFirst != first:
+		return false, nil
+	case o.step.EmitAll:
+		return true, nil
+	case o.emitIf == nil:
+		return false, nil
+	}
+	return o.emitIf(b, i)
+}
+
+// release makes a row a result.
+func (o *repeatOp) release(b *batch, i int) error {
+	if o.b.len() > 0 && (o.b.kind != b.kind) {
+		if err := o.flush(); err != nil {
+			return err
+		}
+	}
+	o.b.appendRow(b, i)
+	return o.full()
+}
+
+func (o *repeatOp) reset() {
+	o.body.reset()
+	o.front.reset()
+	o.starts.reset()
+	o.output.reset()
+}
+
+// frontier holds the rows of the next round.
+type frontier struct {
+	run   *run
+	merge bool
+	rows  batch
+	spare batch
+	at    map[graph.Handle]int32 // where a vertex is among rows, when merging
+	live  int
+	held  int64
+}
+
+// add puts a row into the next round; one that is there already counts more.
+func (f *frontier) add(b *batch, i int) error {
+	if f.merge && b.kind == graph.KindVertex && (f.rows.len() == 0 || f.rows.kind == graph.KindVertex) {
+		h := b.ids[i]
+		if f.at == nil {
+			f.at = map[graph.Handle]int32{}
+		}
+		if j, ok := f.at[h]; ok {
+			f.rows.bulk = fill(f.rows.bulk, f.rows.len(), 1)
+			f.rows.bulk[j] += b.count(i)
+			return nil
+		}
+		f.at[h] = int32(f.rows.len())
+	}
+	if err := f.run.meter.keep(1); err != nil {
+		return err
+	}
+	f.live++
+	bytes := int64(rowBytes)
+	if n := b.way(i).length(); n > 0 {
+		bytes += 2 * nodeBytes // what came before is shared with other rows
+	}
+	f.held += bytes
+	if err := f.run.meter.hold(bytes); err != nil {
+		return err
+	}
+	f.rows.appendRow(b, i)
+	return nil
+}
+
+// take returns the rows of the next round and starts to gather those of the one
+// after it.
+func (f *frontier) take() (*batch, error) {
+	f.rows, f.spare = f.spare, f.rows
+	f.rows.clear()
+	clear(f.at)
+	f.run.meter.let(f.live)
+	f.live = 0
+	if f.spare.path == nil {
+		f.run.meter.release(f.held)
+		f.held = 0
+	}
+	return &f.spare, nil
+}
+
+func (f *frontier) reset() {
+	f.run.meter.let(f.live)
+	f.run.meter.release(f.held)
+	f.live, f.held = 0, 0
+	f.rows.clear()
+	f.spare.clear()
+	clear(f.at)
+}

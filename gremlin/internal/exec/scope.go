@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// scoped finds what a name stands for at a row: the value of a map, a side
+// effect, or a labelled object of the path, in this order.
+func (r *run) scoped(in *batch, i int, name string, pop plan.Pop) (graph.Value, bool, error) {
+	return r.scopedKey(in, i, graph.String(name), name, true, pop)
+}
+
+func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName bool, pop plan.Pop) (graph.Value, bool, error) {
+	if in.kind == graph.KindNull {
+		if es, ok := value.Entries(in.vals[i]); ok {
+			for _, e := range es {
+				if equal(e.Key, key) {
+					return e.Value, true, nil
+				}
+			}
+		}
+	}
+	if !isName {
+		return graph.Null, false, nil
+	}
+	if r.sides.has(name) {
+		v, err := r.sides.value(name)
+		return v, true, err
+	}
+	v, ok := in.way(i).get(name, pop)
+	return v, ok, nil
+}
+
+// mustScope is scoped for names that have to stand for something.
+func (r *run) mustScope(in *batch, i int, name string) (graph.Value, error) {
+	v, ok, err := r.scoped(in, i, name, plan.PopLast)
+	if err == nil && !ok {
+		err = value.Errorf("Neither the map, sideEffects, nor path has a %s-key", name)
+	}
+	return v, err
+}
+
+// selectOp goes to what names stand for.
+func (r *run) selectOp(s *plan.Select, next op) (op, error) {
+	bys, err := r.projectors(s.Bys)
+	if err != nil {
+		return nil, err
+	}
+	if s.One {
+		return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+			v, ok, err := r.scoped(in, i, s.Keys[0], s.Pop)
+			if err != nil || !ok || v.IsNull() {
+				return graph.Null, ok, err
+			}
+			return bys[0].of(v)
+		}), nil
+	}
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		var m mapBuilder
+		for k, name := range s.Keys {
+			v, ok, err := r.scoped(in, i, name, s.Pop)
+			if err != nil || !ok {
+				return graph.Null, false, err
+			}
+			if v, ok, err = bys[k%len(bys)].of(v); err != nil || !ok {
+				return graph.Null, false, err
+			}
+			m.put(graph.String(name), v)
+		}
+		return m.value(), true, nil
+	}), nil
+}
+
+// selectBy goes to what the result of a traversal stands for.
+func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
+	key, err := r.newChild(s.Key)
+	if err != nil {
+		return nil, err
+	}
+	by, err := r.projector(s.By)
+	if err != nil {
+		return nil, err
+	}
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		k, ok, err := key.first(in, i)
+		if err != nil || !ok {
+			return graph.Null, false, err
+		}
+		isName := k.Kind() == graph.KindString
+		name := ""
+		if isName {
+			name = k.Str()
+		}
+		v, ok, err := r.scopedKey(in, i, k, name, isName, s.Pop)
+		if err != nil || !ok || v.IsNull() {
+			return v, ok, err
+		}
+		v, ok, err = by.of(v)
+		if !ok {
+			v = graph.Null
+		}
+		return v, true, err
+	}), nil
+}
+
+// wherePred compares what names stand for.
+func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
+	bys, err := r.projectors(s.Bys)
+	if err != nil {
+		return nil, err
+	}
+	return r.filterer(next, func(in *batch, i int) (bool, error) {
+		ring := 0
+		by := func() projector {
+			ring++
+			return bys[(ring-1)%len(bys)]
+		}
+		var left graph.Value
+		var ok bool
+		var err error
+		if s.Start == "" {
+			left, ok, err = by().row(in, i)
+		} else {
+			var v graph.Value
+			if v, err = r.mustScope(in, i, s.Start); err == nil {
+				left, ok, err = by().of(v)
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+		bound, all, err := r.bindPred(s.Pred, in, i, by)
+		if err != nil || !ok || !all {
+			return false, err
+		}
+		return bound.Test(r, left), nil
+	}), nil
+}
+
+// bindPred puts the values of names into a predicate. It reports false if a by()
+// finds nothing for one of them.
+func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*plan.Pred, bool, error) {
+	q := *p
+	if len(p.Args) > 0 {
+		q.Args = make([]*plan.Pred, len(p.Args))
+		for k, a := range p.Args {
+			b, ok, err := r.bindPred(a, in, i, by)
+			if err != nil || !ok {
+				return nil, false, err
+			}
+			q.Args[k] = b
+		}
+		return &q, true, nil
+	}
+	v, err := r.mustScope(in, i, p.Label())
+	if err != nil {
+		return nil, false, err
+	}
+	v, ok, err := by().of(v)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	q.Value, q.Keys = v, nil
+	if q.Op == plan.Within || q.Op == plan.Without {
+		if q.Set, ok = value.As[*value.BulkSet](v); !ok {
+			q.Values, ok = value.Elems(v)
+			if !ok {
+				q.Values = []graph.Value{v}
+			}
+		}
+	}
+	if v.Kind() == graph.KindString {
+		q.Text = v.Str()
+	}
+	return &q, true, nil
+}
+
+// whereStart begins a where() traversal, and tells its end what to look for.
+func (r *run) whereStart(s *plan.WhereStart, next op) op {
+	end := r.whereEnds[len(r.whereEnds)-1]
+	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
+		if end.label != "" {
+			v, err := r.mustScope(in, i, end.label)
+			if err != nil {
+				return graph.Null, false, err
+			}
+			end.want = v
+		}
+		if s.Label == "" {
+			return in.value(i), true, nil
+		}
+		v, err := r.mustScope(in, i, s.Label)
+		return v, true, err
+	})
+}
+
+// whereTarget is what the end of a where() traversal looks for.
+type whereTarget struct {
+	label string
+	want  graph.Value
+}
+
+func (r *run) whereEnd(s *plan.WhereEnd, next op) op {
+	t := r.whereEnds[len(r.whereEnds)-1]
+	return r.filterer(next, func(in *batch, i int) (bool, error) {
+		return equal(in.value(i), t.want), nil
+	})
+}

@@ -1,0 +1,203 @@
+package exec
+
+import (
+	"strconv"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// graphOp goes to vertices or edges of the graph, once for each row that comes;
+// at the start of a query one row comes that stands for nothing.
+type graphOp struct {
+	output
+	step  *plan.Graph
+	kind  graph.Kind
+	found []graph.Handle // by id, resolved once
+	test  elementTest
+}
+
+func (r *run) graphOp(s *plan.Graph, next op) (op, error) {
+	o := &graphOp{output: r.output(s, next), step: s, kind: graph.KindVertex}
+	if s.Edges {
+		o.kind = graph.KindEdge
+	}
+	if s.ByID {
+		o.found = r.byIDs(s.IDs, o.kind)
+	}
+	var err error
+	o.test, err = r.conds(s.Conds)
+	return o, err
+}
+
+func (o *graphOp) push(b *batch) error {
+	for i := range b.len() {
+		if err := o.all(b, i); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+// all emits the elements for one row.
+func (o *graphOp) all(b *batch, i int) error {
+	hs, rest := o.candidates()
+	rows := o.run.size
+	for len(hs) > 0 {
+		// Short batches first: whoever wants only a few has not far to go.
+		n := min(len(hs), rows, 64)
+		if rows > 64 && o.b.len() > 0 {
+			n = min(len(hs), rows)
+		}
+		if err := o.run.meter.spend(n); err != nil {
+			return err
+		}
+		for _, h := range hs[:n] {
+			if rest != nil {
+				ok, err := rest.handle(o.kind, h)
+				if err != nil {
+					return err
+				}
+				if !ok {
+					continue
+				}
+			}
+			if err := o.emitHandle(b, i, o.kind, h, graph.NoHandle); err != nil {
+				return err
+			}
+		}
+		hs = hs[n:]
+	}
+	return nil
+}
+
+// candidates returns the elements to look at, and what is still to be tested of
+// them.
+func (o *graphOp) candidates() ([]graph.Handle, elementTest) {
+	g := o.run.g
+	if o.step.ByID {
+		return o.found, o.test
+	}
+	if o.kind == graph.KindEdge {
+		return g.Edges(), o.test
+	}
+	return g.Vertices(), o.test
+}
+
+// byIDs returns the elements with the ids, in the order of the ids.
+func (r *run) byIDs(ids []graph.Value, kind graph.Kind) []graph.Handle {
+	var out []graph.Handle
+	for _, id := range ids {
+		if h, ok := r.byID(id, kind); ok {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// byID finds an element by its id, by the text of its id, or by itself.
+func (r *run) byID(id graph.Value, kind graph.Kind) (graph.Handle, bool) {
+	if id.Kind() == graph.KindVertex || id.Kind() == graph.KindEdge {
+		return id.Handle(), id.Kind() == kind
+	}
+	find := r.g.VertexByID
+	if kind == graph.KindEdge {
+		find = r.g.EdgeByID
+	}
+	if h, ok := find(id); ok {
+		return h, true
+	}
+	if id.Kind() == graph.KindString {
+		if n, err := strconv.ParseInt(id.Str(), 10, 64); err == nil {
+			return find(graph.Long(n))
+		}
+	}
+	return 0, false
+}
+
+// injectOp puts values in front of what comes.
+type injectOp struct {
+	output
+	values []graph.Value
+	start  bool
+	done   bool
+}
+
+func (o *injectOp) inject(b *batch) error {
+	if o.done {
+		return nil
+	}
+	o.done = true
+	in := &batch{vals: []graph.Value{graph.Null}}
+	if o.run.sackInit != nil {
+		in.sack = []graph.Value{*o.run.sackInit}
+	}
+	for _, v := range o.values {
+		if err := o.emit(in, 0, v); err != nil {
+			return err
+		}
+	}
+	return o.flush()
+}
+
+func (o *injectOp) push(b *batch) error {
+	if err := o.inject(b); err != nil || o.start {
+		return err
+	}
+	return o.pass(b)
+}
+
+func (o *injectOp) finish() error { return o.inject(nil) }
+
+func (o *injectOp) reset() {
+	o.done = false
+	o.output.reset()
+}
+
+// unfold goes to the items of a collection.
+func unfold(o *output, in *batch, i int) error {
+	v := in.value(i)
+	if s, ok := value.As[*value.BulkSet](v); ok {
+		return unfoldBulks(o, in, i, s)
+	}
+	if vs, ok := value.Elems(v); ok {
+		return emitAll(o, in, i, vs)
+	}
+	if es, ok := value.Entries(v); ok {
+		for _, e := range es {
+			if err := o.emit(in, i, graph.EntryOf(e)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return o.emit(in, i, v)
+}
+
+func emitAll(o *output, in *batch, i int, vs []graph.Value) error {
+	if err := o.run.meter.spend(len(vs)); err != nil {
+		return err
+	}
+	for _, v := range vs {
+		if err := o.emit(in, i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unfoldBulks emits each value of a bulk set once, with its bulk.
+func unfoldBulks(o *output, in *batch, i int, s *value.BulkSet) error {
+	var one batch
+	for j := range s.Len() {
+		v, n := s.At(j)
+		one.clear()
+		one.appendRow(in, i)
+		one.bulk = append(trim(fill(one.bulk, 1, 1)), n*in.count(i))
+		if err := o.emit(&one, 0, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package plan
+
+import "maps"
+
+// need is what later steps want to know of a traverser's way.
+type need struct {
+	full   bool            // the whole path
+	labels map[string]bool // objects with these labels
+}
+
+func (n need) empty() bool { return !n.full && len(n.labels) == 0 }
+
+func (n need) wants(labels []string) bool {
+	for _, l := range labels {
+		if n.full || n.labels[l] {
+			return true
+		}
+	}
+	return false
+}
+
+func (n need) with(more ...need) need {
+	out := need{full: n.full, labels: maps.Clone(n.labels)}
+	for _, m := range more {
+		out.full = out.full || m.full
+		for l := range m.labels {
+			if out.labels == nil {
+				out.labels = map[string]bool{}
+			}
+			out.labels[l] = true
+		}
+	}
+	return out
+}
+
+func (n need) equal(m need) bool { return n.full == m.full && maps.Equal(n.labels, m.labels) }
+
+func needLabels(labels ...string) need {
+	n := need{labels: map[string]bool{}}
+	for _, l := range labels {
+		if l != "" {
+			n.labels[l] = true
+		}
+	}
+	return n
+}
+
+// Annotate works out, from the end of the query to its start, what each step has
+// to remember of the way: paths and labels that nobody asks for are not kept, so
+// that equal traversers can be merged.
+func Annotate(r *Root) {
+	origins(&r.Traversal, false)
+	after := need{full: r.FullPath}
+	needsOfChain(&r.Traversal, after)
+	id := 0
+	Walk(&r.Traversal, func(s Step) {
+		id++
+		s.Info().ID = id
+	})
+}
+
+// needsOfChain annotates the steps of t, given what is needed after it, and
+// returns what is needed before it.
+func needsOfChain(t *Traversal, after need) need {
+	n := after
+	for i := len(t.Steps) - 1; i >= 0; i-- {
+		s := t.Steps[i]
+		m := s.Info()
+		inner := childNeeds(s, n)
+		m.Extend = makesObject(s) && (n.full || n.wants(m.Labels))
+		m.Attach = !makesObject(s) && n.wants(m.Labels)
+		before := ownNeed(s).with(inner)
+		if !resets(s) {
+			before = before.with(n)
+		}
+		m.DropPath = n.empty() && !before.empty() && !resets(s)
+		m.free = n.empty()
+		n = before
+	}
+	return n
+}
+
+// childNeeds annotates the traversals within s and returns what they need.
+func childNeeds(s Step, after need) need {
+	out := need{}
+	eval := func(ts ...*Traversal) {
+		for _, t := range ts {
+			if t != nil {
+				out = out.with(needsOfChain(t, need{}))
+			}
+		}
+	}
+	flow := func(ts ...*Traversal) {
+		for _, t := range ts {
+			out = out.with(needsOfChain(t, after))
+		}
+	}
+	for _, by := range Bys(s) {
+		eval(by.Traversal)
+	}
+	switch s := s.(type) {
+	case *Local:
+		flow(s.Traversal)
+	case *Optional:
+		flow(s.Traversal)
+	case *Union:
+		flow(s.Traversals...)
+	case *Choose:
+		eval(s.Test)
+		for _, o := range s.Options {
+			flow(o.Traversal)
+		}
+	case *Repeat:
+		return out.with(loopNeeds(s, after))
+	case *Match:
+		return out.with(matchNeeds(s, after))
+	default:
+		eval(appendTraversals(nil, s)...)
+	}
+	return out
+}
+
+// loopNeeds finds what the body of a repeat needs: what comes after it, and what
+// it needs itself in the next round.
+func loopNeeds(r *Repeat, after need) need {
+	around := need{}
+	if r.Until != nil {
+		around = around.with(needsOfChain(r.Until, need{}))
+	}
+	if r.Emit != nil {
+		around = around.with(needsOfChain(r.Emit, need{}))
+	}
+	n := after.with(around)
+	for {
+		next := n.with(needsOfChain(r.Body, n))
+		if next.equal(n) {
+			break
+		}
+		n = next
+	}
+	r.Merge = n.empty()
+	return n
+}
+
+func matchNeeds(m *Match, after need) need {
+	vars := needLabels(m.Vars...)
+	n := after.with(vars)
+	for _, p := range m.Patterns {
+		if p.Nested != nil {
+			n = n.with(matchNeeds(p.Nested, n))
+		}
+		if p.Traversal != nil {
+			n = n.with(needsOfChain(p.Traversal, after.with(vars)))
+		}
+	}
+	return n
+}
+
+// ownNeed returns what a step itself looks at.
+func ownNeed(s Step) need {
+	switch s := s.(type) {
+	case *PathOf, *PathFilter, *TreeOf, *SelectBy:
+		return need{full: true}
+	case *OtherEnd:
+		return need{full: !s.Simple}
+	case *Select:
+		return needLabels(s.Keys...)
+	case *WhereStart:
+		return needLabels(s.Label)
+	case *WhereEnd:
+		return needLabels(s.Label)
+	case *WherePred:
+		n := needLabels(s.Start)
+		s.Pred.Walk(func(p *Pred) {
+			if len(p.Args) == 0 {
+				n = n.with(needLabels(p.Label()))
+			}
+		})
+		return n
+	case *Dedup:
+		return needLabels(s.Over...)
+	case *Math:
+		return needLabels(MathVariables(s.Expr)...)
+	case *Format:
+		return needLabels(FormatVariables(s.Template)...)
+	}
+	return need{}
+}
+
+// resets reports whether the results of a step have a path of their own.
+func resets(s Step) bool {
+	if g, ok := s.(*Graph); ok {
+		return !g.Mid
+	}
+	return reduces(s)
+}
+
+// makesObject reports whether the results of a step are new objects, and not
+// those that came or those of a traversal within.
+func makesObject(s Step) bool {
+	switch s := s.(type) {
+	case *Has, *HasNot, *Is, *Filter, *Not, *And, *Or, *WherePred, *WhereEnd, *Range, *Tail, *Dedup, *Sample, *Coin,
+		*PathFilter, *Discard, *TimeLimit, *Items, *Identity, *Order, *SackPut, *Local, *Union, *Choose, *Optional, *Repeat,
+		*Aggregate, *SubgraphOf, *SideEffect, *Barrier, *Bulk, *Fail:
+		return false
+	case *Group:
+		return s.SideEffect == ""
+	case *GroupCount:
+		return s.SideEffect == ""
+	case *TreeOf:
+		return s.SideEffect == ""
+	}
+	return true
+}
+
+// origins finds the otherV() steps whose edges remember where they were reached
+// from, so that no path is needed. It returns whether the results of t are such
+// edges, given whether what enters t is.
+func origins(t *Traversal, known bool) bool {
+	for _, s := range t.Steps {
+		inner := known
+		ends := true
+		for _, c := range Children(s) {
+			ends = origins(c, inner) && ends
+		}
+		switch s := s.(type) {
+		case *Move:
+			known = s.ToEdge
+		case *OtherEnd:
+			s.Simple = known
+			known = false
+		case *Local, *Union, *Optional, *Coalesce:
+			known = ends
+		case *Choose, *Repeat:
+			known = false
+		default:
+			known = known && !makesObject(s)
+		}
+	}
+	return known
+}

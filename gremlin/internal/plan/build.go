@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin/syntax"
+)
+
+// An Error says what is wrong with a query that reads well but means nothing.
+type Error struct {
+	Pos  syntax.Pos
+	Text string
+}
+
+// Error writes the place and what is wrong.
+func (e *Error) Error() string {
+	if e.Pos.Line == 0 {
+		return e.Text
+	}
+	return e.Pos.String() + ": " + e.Text
+}
+
+// Binding is what a query takes from its surroundings when it is built.
+type Binding struct {
+	Vars map[string]graph.Value // values of variables
+	Now  time.Time              // what datetime() means
+	UUID func() [16]byte        // what UUID() means
+}
+
+// Build makes the plan of a query as it is written.
+func Build(q *syntax.Query, bind Binding) (*Root, error) {
+	b := &builder{bind: bind, root: &Root{Take: -1}}
+	if err := b.source(q.Source); err != nil {
+		return nil, err
+	}
+	t, err := b.chain(q.Steps, scope{root: true})
+	if err != nil {
+		return nil, err
+	}
+	b.root.Traversal = *t
+	if err := b.terminal(q.Terminal); err != nil {
+		return nil, err
+	}
+	b.applyStrategies()
+	b.root.Lazy = lazy(b.root)
+	return b.root, nil
+}
+
+// builder holds what is known of a query while its plan is made.
+type builder struct {
+	bind       Binding
+	root       *Root
+	productive []string // keys that by() need not have, or nil
+	allProduce bool     // ProductiveByStrategy without keys
+	decorate   []func(*Traversal)
+	verify     []func(*Traversal) error
+}
+
+// scope says where a chain stands.
+type scope struct {
+	root   bool
+	repeat bool // the body of a repeat, itself
+	inLoop bool // anywhere within a repeat
+}
+
+// chain makes a traversal of steps and gathers modulators.
+func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
+	t := &Traversal{}
+	for i, s := range syntax.Connect(steps, sc.root) {
+		if err := b.step(t, s, sc, i == 0 && sc.root); err != nil {
+			return nil, at(s, err)
+		}
+	}
+	for _, s := range t.Steps {
+		if r, ok := s.(*Repeat); ok && r.Body == nil {
+			return nil, fmt.Errorf("The repeat()-traversal was not defined: %s needs a repeat()", r.Name)
+		}
+		if sc.repeat && reduces(s) {
+			return nil, fmt.Errorf("The parent of a reducing/supplying barrier can not be repeat()-step: %s()", s.Info().Name)
+		}
+	}
+	for _, verify := range b.verify {
+		if err := verify(t); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// at adds the place of a step to an error that has none.
+func at(s syntax.Step, err error) error {
+	switch err.(type) {
+	case *Error, *syntax.Error:
+		return err
+	}
+	return &Error{Pos: s.Pos, Text: err.Error()}
+}
+
+// reduces reports whether a step makes one result of all traversers.
+func reduces(s Step) bool {
+	switch s := s.(type) {
+	case *Fold, *Count, *Reduce, *Cap:
+		return true
+	case *Group:
+		return s.SideEffect == ""
+	case *GroupCount:
+		return s.SideEffect == ""
+	case *TreeOf:
+		return s.SideEffect == ""
+	}
+	return false
+}
+
+// step adds one step to a chain, or lets it change the step before it.
+func (b *builder) step(t *Traversal, s syntax.Step, sc scope, first bool) error {
+	sc.root = false
+	if done, err := b.modulate(t, s, sc); done || err != nil {
+		return err
+	}
+	sc.repeat = false
+	for _, family := range []func(syntax.Step, scope, bool) (Step, error){
+		b.moves, b.filters, b.scopes, b.maps, b.reducers, b.branches, b.effects, b.calls,
+	} {
+		step, err := family(s, sc, first)
+		if err != nil {
+			return err
+		}
+		if step != nil {
+			step.Info().Name = s.Name
+			t.Steps = append(t.Steps, step)
+			return nil
+		}
+	}
+	return fmt.Errorf("%s() is not supported", s.Name)
+}
+
+// child makes the traversal of an argument.
+func (b *builder) child(a syntax.Arg, sc scope) (*Traversal, error) {
+	switch a := a.(type) {
+	case *syntax.Traversal:
+		return b.chain(a.Steps, scope{inLoop: sc.inLoop})
+	case *syntax.Predicate:
+		p, err := b.pred(a)
+		if err != nil {
+			return nil, err
+		}
+		return &Traversal{Steps: []Step{&Is{Meta: Meta{Name: "is"}, Pred: p}}}, nil
+	}
+	return nil, fmt.Errorf("a traversal was expected")
+}
+
+// children makes the traversals of all arguments.
+func (b *builder) children(args []syntax.Arg, sc scope) ([]*Traversal, error) {
+	out := make([]*Traversal, len(args))
+	for i, a := range args {
+		t, err := b.child(a, sc)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = t
+	}
+	return out, nil
+}
+
+// terminal takes note of how results are taken.
+func (b *builder) terminal(s *syntax.Step) error {
+	if s == nil {
+		return nil
+	}
+	b.root.Terminal = s.Name
+	switch s.Name {
+	case "next", "tryNext", "hasNext":
+		b.root.Take = 1
+	}
+	if len(s.Args) == 1 {
+		n, err := b.int(s.Args[0])
+		if err != nil {
+			return at(*s, err)
+		}
+		b.root.Take = n
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"vigil/gremlin/syntax"
+)
+
+// scopes makes the steps that look at labels, side effects and paths.
+func (b *builder) scopes(s syntax.Step, sc scope, _ bool) (Step, error) {
+	switch s.Name {
+	case "where":
+		return b.where(s.Args, sc)
+	case "select":
+		return b.selects(s.Args, sc)
+	case "match":
+		return b.match(s.Args, sc)
+	case "path":
+		return &PathOf{}, nil
+	case "tree":
+		name, err := b.optionalName(s.Args)
+		return &TreeOf{SideEffect: name}, err
+	case "math":
+		expr, _, err := b.name(s.Args[0])
+		return &Math{Expr: expr}, err
+	case "format":
+		template, ok, err := b.name(s.Args[0])
+		if err == nil && !ok {
+			err = fmt.Errorf("Format string for Format step can't be null.")
+		}
+		return &Format{Template: template}, err
+	case "loops":
+		name, err := b.optionalName(s.Args)
+		return &Loops{Loop: name}, err
+	case "sack":
+		if len(s.Args) == 0 {
+			return &SackOf{}, nil
+		}
+		op, _ := token(s.Args[0], syntax.Operator)
+		return &SackPut{Op: Operator(op)}, nil
+	case "project":
+		names, err := b.names(s.Args)
+		if err == nil && repeated(names) {
+			err = fmt.Errorf("keys must be unique in ProjectStep")
+		}
+		return &Project{Keys: names}, err
+	}
+	return nil, nil
+}
+
+func repeated(names []string) bool {
+	sorted := slices.Sorted(slices.Values(names))
+	return len(slices.Compact(sorted)) != len(names)
+}
+
+func (b *builder) optionalName(args []syntax.Arg) (string, error) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	name, _, err := b.name(args[0])
+	return name, err
+}
+
+func (b *builder) selects(args []syntax.Arg, sc scope) (Step, error) {
+	pop := PopLast
+	if p, ok := token(args[0], syntax.Pop); ok {
+		pop = map[string]Pop{"first": PopFirst, "last": PopLast, "all": PopAll, "mixed": PopMixed}[p]
+		args = args[1:]
+	}
+	if c, ok := token(args[0], syntax.Column); ok {
+		return &SelectColumn{Values: c == "values"}, nil
+	}
+	if _, ok := args[0].(*syntax.Traversal); ok {
+		t, err := b.child(args[0], sc)
+		return &SelectBy{Pop: pop, Key: t}, err
+	}
+	names, err := b.names(args)
+	return &Select{Pop: pop, Keys: names, One: len(names) == 1}, err
+}
+
+// where makes a comparison of labels, or a filter with or without labels.
+func (b *builder) where(args []syntax.Arg, sc scope) (Step, error) {
+	start := ""
+	if len(args) == 2 {
+		name, _, err := b.name(args[0])
+		if err != nil {
+			return nil, err
+		}
+		start, args = name, args[1:]
+	}
+	if p, ok := args[0].(*syntax.Predicate); ok {
+		pred, err := b.pred(p)
+		return &WherePred{Start: start, Pred: pred}, err
+	}
+	t, err := b.child(args[0], sc)
+	if err != nil {
+		return nil, err
+	}
+	if scoped(t) {
+		err = scopeWhere(t)
+	}
+	return &Filter{Traversal: t}, err
+}
+
+// scoped reports whether a traversal starts or ends at a label.
+func scoped(t *Traversal) bool {
+	if len(t.Steps) == 0 {
+		return false
+	}
+	switch s := t.Steps[0].(type) {
+	case *Identity:
+		if len(s.Labels) > 0 {
+			return true
+		}
+	case *And:
+		if slices.ContainsFunc(s.Traversals, scoped) {
+			return true
+		}
+	case *Or:
+		if slices.ContainsFunc(s.Traversals, scoped) {
+			return true
+		}
+	case *Not:
+		if scoped(s.Traversal) {
+			return true
+		}
+	}
+	return len(last(t).Info().Labels) > 0
+}
+
+// scopeWhere puts the labels at which a where() traversal starts and ends into
+// steps of their own.
+func scopeWhere(t *Traversal) error {
+	switch s := t.Steps[0].(type) {
+	case *And:
+		return scopeAll(s.Traversals)
+	case *Or:
+		return scopeAll(s.Traversals)
+	case *Not:
+		return scopeAll([]*Traversal{s.Traversal})
+	case *Identity:
+		if len(s.Labels) > 0 {
+			t.Steps[0] = &WhereStart{Meta{Name: "as"}, s.Labels[0]}
+		}
+	}
+	end := last(t).Info()
+	if len(end.Labels) == 0 {
+		return nil
+	}
+	if len(end.Labels) > 1 {
+		return fmt.Errorf("The end step of a where()-traversal can only have one label: %s", end.Labels)
+	}
+	if _, ok := t.Steps[0].(*WhereStart); !ok {
+		t.Steps = slices.Insert(t.Steps, 0, Step(&WhereStart{Meta{Name: "as"}, ""}))
+	}
+	t.Steps = append(t.Steps, &WhereEnd{Meta{Name: "as"}, end.Labels[0]})
+	end.Labels = nil
+	return nil
+}
+
+func scopeAll(ts []*Traversal) error {
+	for _, t := range ts {
+		if !scoped(t) {
+			continue
+		}
+		if err := scopeWhere(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maps makes the steps with one result for each object.
+func (b *builder) maps(s syntax.Step, sc scope, _ bool) (Step, error) {
+	switch s.Name {
+	case "identity":
+		return &Identity{}, nil
+	case "constant":
+		v, err := b.value(s.Args[0])
+		return &Constant{Value: v}, err
+	case "index":
+		return &Index{}, nil
+	case "unfold":
+		return &Unfold{}, nil
+	case "map":
+		t, err := b.child(s.Args[0], sc)
+		return &MapTo{Traversal: t}, err
+	case "flatMap":
+		t, err := b.child(s.Args[0], sc)
+		return &FlatMap{Traversal: t}, err
+	}
+	return nil, nil
+}
+
+// reducers makes the steps that count, add up, sort and collect.
+func (b *builder) reducers(s syntax.Step, _ scope, _ bool) (Step, error) {
+	local, args := scopeArg(s.Args)
+	switch s.Name {
+	case "count":
+		if local {
+			return &CountLocal{}, nil
+		}
+		return &Count{}, nil
+	case "sum", "min", "max", "mean":
+		op := map[string]ReduceOp{"sum": Sum, "min": Min, "max": Max, "mean": Mean}[s.Name]
+		if local {
+			return &ReduceLocal{Op: op}, nil
+		}
+		return &Reduce{Op: op}, nil
+	case "fold":
+		if len(args) == 0 {
+			return &Fold{}, nil
+		}
+		seed, err := b.value(args[0])
+		op, _ := token(args[1], syntax.Operator)
+		return &Fold{Reduce: Operator(op), Seed: seed}, err
+	case "order":
+		if local {
+			return &OrderLocal{}, nil
+		}
+		return &Order{Limit: -1}, nil
+	case "group":
+		name, err := b.optionalName(args)
+		return &Group{SideEffect: name}, err
+	case "groupCount":
+		name, err := b.optionalName(args)
+		return &GroupCount{SideEffect: name}, err
+	}
+	return nil, nil
+}

@@ -1,0 +1,129 @@
+package plan
+
+import "vigil/gremlin/syntax"
+
+// criteria are what SubgraphStrategy asks of elements: functions, since each
+// place in the plan needs a traversal of its own.
+type criteria struct {
+	vertex, edge, property func() *Traversal
+	adjacent               bool // an edge is there only if its ends are
+}
+
+// subgraph keeps the query to the part of the graph that satisfies criteria.
+func (b *builder) subgraph(conf map[string]syntax.Arg) error {
+	c := criteria{adjacent: true}
+	for name, slot := range map[string]*func() *Traversal{"vertices": &c.vertex, "edges": &c.edge, "vertexProperties": &c.property} {
+		a, ok := conf[name]
+		if !ok {
+			continue
+		}
+		if _, err := b.child(a, scope{}); err != nil {
+			return err
+		}
+		*slot = func() *Traversal {
+			t, _ := b.child(a, scope{}) // was read without error above
+			return t
+		}
+	}
+	if a, ok := conf["checkAdjacentVertices"]; ok {
+		v, err := b.value(a)
+		if err != nil {
+			return err
+		}
+		c.adjacent = isTrue(v)
+	}
+	b.decorate = append(b.decorate, c.apply)
+	return nil
+}
+
+func (c criteria) apply(t *Traversal) {
+	t.Steps = c.viaEdges(t.Steps)
+	t.Steps = insertAfter(t.Steps, c.filterAfter)
+}
+
+// viaEdges replaces moves to neighbours by moves over edges, where edges have to
+// satisfy something.
+func (c criteria) viaEdges(steps []Step) []Step {
+	if c.edge == nil {
+		return steps
+	}
+	var out []Step
+	for _, s := range steps {
+		m, ok := s.(*Move)
+		if !ok || m.ToEdge {
+			out = append(out, s)
+			continue
+		}
+		e := &Move{Meta: Meta{Name: m.Name + "E"}, Dir: m.Dir, ToEdge: true, Some: m.Some, Over: m.Over}
+		out = append(out, e)
+		switch m.Dir {
+		case Both:
+			out = append(out, &OtherEnd{Meta: Meta{Name: "otherV", Labels: m.Labels}})
+		case Out:
+			out = append(out, &EdgeEnd{Meta: Meta{Name: "inV", Labels: m.Labels}, Dir: In})
+		default:
+			out = append(out, &EdgeEnd{Meta: Meta{Name: "outV", Labels: m.Labels}, Dir: Out})
+		}
+	}
+	return out
+}
+
+// filterAfter returns what has to hold of the results of a step.
+func (c criteria) filterAfter(s Step) []Step {
+	switch s := s.(type) {
+	case *Graph:
+		if s.Edges {
+			return c.edgeFilter(Both, true)
+		}
+		return c.vertexFilter()
+	case *Move:
+		if s.ToEdge {
+			return c.edgeFilter(s.Dir, false)
+		}
+		return c.vertexFilter()
+	case *EdgeEnd, *OtherEnd:
+		return c.vertexFilter()
+	case *Properties:
+		if c.property != nil {
+			s.Filter = c.property()
+		}
+	case *PropertyMap:
+		if c.property != nil && s.Mode != ElementMap {
+			s.Filter = c.property()
+		}
+	}
+	return nil
+}
+
+func filterBy(t *Traversal) Step { return &Filter{Meta: Meta{Name: "filter"}, Traversal: t} }
+
+func (c criteria) vertexFilter() []Step {
+	if c.vertex == nil {
+		return nil
+	}
+	return []Step{filterBy(c.vertex())}
+}
+
+// edgeFilter returns the conditions of edges that were reached in a direction,
+// or from the graph itself.
+func (c criteria) edgeFilter(d Direction, fromGraph bool) []Step {
+	var out []Step
+	if c.edge != nil {
+		out = append(out, filterBy(c.edge()))
+	}
+	if c.vertex == nil || !c.adjacent {
+		return out
+	}
+	end := func(s Step) Step { return filterBy(&Traversal{Steps: []Step{s, filterBy(c.vertex())}}) }
+	in := &EdgeEnd{Meta: Meta{Name: "inV"}, Dir: In}
+	from := &EdgeEnd{Meta: Meta{Name: "outV"}, Dir: Out}
+	switch {
+	case fromGraph:
+		return append(out, end(in), end(from))
+	case d == Out:
+		return append(out, end(in))
+	case d == In:
+		return append(out, end(from))
+	}
+	return append(out, end(&OtherEnd{Meta: Meta{Name: "otherV"}}))
+}

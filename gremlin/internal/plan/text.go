@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// mathWords are the names in expressions that are not variables.
+var mathWords = map[string]bool{
+	"abs": true, "acos": true, "asin": true, "atan": true, "cbrt": true, "ceil": true, "cos": true, "cosh": true, "exp": true,
+	"floor": true, "log": true, "log10": true, "log2": true, "signum": true, "sin": true, "sinh": true, "sqrt": true, "tan": true,
+	"tanh": true, "pi": true, "e": true,
+}
+
+// MathFunction reports whether name is a function or constant of math().
+func MathFunction(name string) bool { return mathWords[name] }
+
+// MathVariables returns the names of variables in an expression in the order of
+// their first occurrence. "_" stands for the object at hand.
+func MathVariables(expr string) []string {
+	var out []string
+	for i := 0; i < len(expr); {
+		if !nameStart(expr[i]) {
+			// The exponent of a number is not a name: 1e5.
+			if expr[i] >= '0' && expr[i] <= '9' {
+				for i < len(expr) && (expr[i] >= '0' && expr[i] <= '9' || expr[i] == '.' || expr[i] == 'e' || expr[i] == 'E') {
+					i++
+				}
+				continue
+			}
+			i++
+			continue
+		}
+		j := i
+		for j < len(expr) && (nameStart(expr[j]) || expr[j] >= '0' && expr[j] <= '9') {
+			j++
+		}
+		if name := expr[i:j]; !mathWords[name] && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+		i = j
+	}
+	return out
+}
+
+func nameStart(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// A Piece of a template: text, then a variable unless it is the last.
+type Piece struct {
+	Text string
+	Var  string
+	Last bool
+}
+
+// Pieces splits a template at its variables %{name}; %%{name} is text.
+func Pieces(template string) []Piece {
+	var out []Piece
+	start, from := 0, 0
+	for {
+		i := strings.Index(template[from:], "%{")
+		if i < 0 {
+			break
+		}
+		i += from
+		end := strings.IndexByte(template[i:], '}')
+		if end < 0 {
+			break
+		}
+		from = i + 2
+		if i > 0 && template[i-1] == '%' {
+			continue
+		}
+		out = append(out, Piece{Text: template[start:i], Var: template[i+2 : i+end]})
+		start = i + end + 1
+		from = start
+	}
+	return append(out, Piece{Text: template[start:], Last: true})
+}
+
+// FormatVariables returns the variables of a template.
+func FormatVariables(template string) []string {
+	var out []string
+	for _, p := range Pieces(template) {
+		if !p.Last && p.Var != "_" {
+			out = append(out, p.Var)
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package value
+
+import "vigil/graph"
+
+// classNames are the names messages use for the kinds of values. They are those
+// of the reference implementation, which authors of queries know.
+var classNames = [...]string{
+	graph.KindNull: "null", graph.KindBool: "Boolean", graph.KindByte: "Byte", graph.KindShort: "Short", graph.KindInt: "Integer",
+	graph.KindLong: "Long", graph.KindBigInt: "BigInteger", graph.KindFloat: "Float", graph.KindDouble: "Double",
+	graph.KindBigDecimal: "BigDecimal", graph.KindDateTime: "OffsetDateTime", graph.KindString: "String", graph.KindUUID: "UUID",
+	graph.KindVertex: "Vertex", graph.KindEdge: "Edge", graph.KindVertexProperty: "VertexProperty", graph.KindProperty: "Property",
+	graph.KindSet: "HashSet", graph.KindList: "ArrayList", graph.KindMap: "LinkedHashMap", graph.KindEntry: "Entry",
+}
+
+// ClassName returns the name of v's type for messages.
+func ClassName(v graph.Value) string {
+	if int(v.Kind()) < len(classNames) {
+		return classNames[v.Kind()]
+	}
+	switch v.Opaque().(type) {
+	case *Path:
+		return "Path"
+	case *Tree:
+		return "Tree"
+	case *BulkSet:
+		return "BulkSet"
+	case *Subgraph:
+		return "Graph"
+	}
+	return "T"
+}
+
+// typeKinds are the types of GType that are one kind of value each.
+var typeKinds = map[string]graph.Kind{
+	"BIGDECIMAL": graph.KindBigDecimal, "BIGINT": graph.KindBigInt, "BOOLEAN": graph.KindBool, "BYTE": graph.KindByte,
+	"DATETIME": graph.KindDateTime, "DOUBLE": graph.KindDouble, "EDGE": graph.KindEdge, "FLOAT": graph.KindFloat,
+	"INT": graph.KindInt, "LIST": graph.KindList, "LONG": graph.KindLong, "NULL": graph.KindNull, "SHORT": graph.KindShort,
+	"STRING": graph.KindString, "UUID": graph.KindUUID, "VERTEX": graph.KindVertex, "VPROPERTY": graph.KindVertexProperty,
+}
+
+// typeAliases are the class names that typeOf() takes besides those of GType.
+var typeAliases = map[string]string{
+	"BigDecimal": "BIGDECIMAL", "BigInteger": "BIGINT", "ByteBuffer": "BINARY", "Boolean": "BOOLEAN", "Byte": "BYTE",
+	"Character": "CHAR", "OffsetDateTime": "DATETIME", "Double": "DOUBLE", "Duration": "DURATION", "Edge": "EDGE",
+	"Float": "FLOAT", "Graph": "GRAPH", "Integer": "INT", "List": "LIST", "Long": "LONG", "Map": "MAP", "Number": "NUMBER",
+	"Path": "PATH", "Property": "PROPERTY", "Set": "SET", "Short": "SHORT", "String": "STRING", "Tree": "TREE", "UUID": "UUID",
+	"Vertex": "VERTEX", "VertexProperty": "VPROPERTY",
+}
+
+// TypeName returns the name GType has for the type called name, and false if
+// there is no such type.
+func TypeName(name string) (string, bool) {
+	if t, ok := typeAliases[name]; ok {
+		return t, true
+	}
+	return "", false
+}
+
+// NumberKind returns the kind of number that a type of GType stands for.
+func NumberKind(gtype string) (graph.Kind, bool) {
+	k, ok := typeKinds[gtype]
+	return k, ok && k >= graph.KindByte && k <= graph.KindBigDecimal
+}
+
+// IsType reports whether v is of a type of GType. Some types include others: a
+// NUMBER is any number, a PROPERTY also that of a vertex, a tree is a MAP.
+func IsType(v graph.Value, gtype string) bool {
+	if k, ok := typeKinds[gtype]; ok {
+		return v.Kind() == k
+	}
+	switch gtype {
+	case "NUMBER":
+		return v.IsNumber()
+	case "PROPERTY":
+		return v.Kind() == graph.KindProperty || v.Kind() == graph.KindVertexProperty
+	case "SET":
+		return isSet(v)
+	case "MAP":
+		_, tree := As[*Tree](v)
+		return tree || v.Kind() == graph.KindMap
+	case "PATH":
+		_, ok := As[*Path](v)
+		return ok
+	case "TREE":
+		_, ok := As[*Tree](v)
+		return ok
+	case "GRAPH":
+		_, ok := As[*Subgraph](v)
+		return ok
+	}
+	return false
+}

@@ -1,0 +1,193 @@
+package value
+
+import (
+	"math/big"
+	"strconv"
+
+	"vigil/graph"
+)
+
+// decimalParts returns a finite number as unscaled * 10^-scale with the scale
+// Java's BigDecimal would have. Floats are taken by their shortest decimal form.
+func decimalParts(v graph.Value) (*big.Int, int64) {
+	switch v.Kind() {
+	case graph.KindBigDecimal:
+		u, s := v.BigDecimal()
+		return u, int64(s)
+	case graph.KindFloat, graph.KindDouble:
+		d, ok := graph.ParseDecimal(FormatFloat(v))
+		if !ok {
+			return new(big.Int), 0
+		}
+		u, s := d.BigDecimal()
+		return u, int64(s)
+	case graph.KindBigInt:
+		return v.BigInt(), 0
+	}
+	return big.NewInt(v.Int()), 0
+}
+
+// maxScale bounds how many digits aligning two decimals may write out.
+const maxScale = 1 << 14
+
+func pow10(n int64) *big.Int {
+	if n > maxScale {
+		n = maxScale
+	}
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
+}
+
+func (op Arith) decimal(a, b graph.Value) (graph.Value, error) {
+	for _, v := range [2]graph.Value{a, b} {
+		if err := finite(v, graph.KindBigDecimal); err != nil {
+			return graph.Null, err
+		}
+	}
+	x, xs := decimalParts(a)
+	y, ys := decimalParts(b)
+	if x.BitLen()+y.BitLen() > maxBits || xs-ys > maxScale || ys-xs > maxScale || xs+ys != int64(int32(xs+ys)) {
+		return graph.Null, Errorf("BigDecimal would overflow supported range")
+	}
+	switch op {
+	case Mul:
+		return graph.BigDecimal(new(big.Int).Mul(x, y), int32(xs+ys)), nil
+	case Div:
+		return divide(x, xs, y, ys)
+	}
+	if xs < ys {
+		x, xs = new(big.Int).Mul(x, pow10(ys-xs)), ys
+	} else {
+		y = new(big.Int).Mul(y, pow10(xs-ys))
+	}
+	if op == Add {
+		return graph.BigDecimal(new(big.Int).Add(x, y), int32(xs)), nil
+	}
+	return graph.BigDecimal(new(big.Int).Sub(x, y), int32(xs)), nil
+}
+
+// divide returns the exact quotient if it has one of finite length, else one
+// rounded to a precision of ten digits more than the operands'.
+func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
+	if y.Sign() == 0 {
+		return graph.Null, Errorf("Division by zero")
+	}
+	preferred := xs - ys
+	if x.Sign() == 0 {
+		return graph.BigDecimal(new(big.Int), int32(clampScale(preferred))), nil
+	}
+	if u, s, ok := exactQuotient(x, y, preferred); ok {
+		return graph.BigDecimal(u, int32(s)), nil
+	}
+	precision := max(digits(x), digits(y)) + 10
+	// Scale so that the quotient has at least precision digits, then round.
+	shift := int64(precision) - int64(digits(x)) + int64(digits(y)) + 1
+	num := new(big.Int).Set(x)
+	if shift > 0 {
+		num.Mul(num, pow10(shift))
+	} else {
+		shift = 0
+	}
+	q := roundHalfUp(num, y)
+	s := preferred + shift
+	if extra := int64(digits(q) - precision); extra > 0 {
+		q = roundHalfUp(q, pow10(extra))
+		s -= extra
+	}
+	if limit := max(xs, ys, 10); s > limit {
+		q = roundHalfUp(q, pow10(s-limit))
+		s = limit
+	}
+	return graph.BigDecimal(q, int32(s)), nil
+}
+
+// exactQuotient divides without remainder if the reduced divisor has only the
+// prime factors 2 and 5.
+func exactQuotient(x, y *big.Int, preferred int64) (*big.Int, int64, bool) {
+	g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))
+	d := new(big.Int).Quo(new(big.Int).Abs(y), g)
+	twos, fives := strip(d, 2), strip(d, 5)
+	if d.Cmp(big.NewInt(1)) != 0 {
+		return nil, 0, false
+	}
+	shift := max(twos, fives)
+	q := new(big.Int).Mul(x, pow10(shift))
+	return q.Quo(q, y), preferred + shift, true
+}
+
+// strip divides d by p as often as possible and returns how often.
+func strip(d *big.Int, p int64) int64 {
+	var n int64
+	q, r, f := new(big.Int), new(big.Int), big.NewInt(p)
+	for {
+		if q.QuoRem(d, f, r); r.Sign() != 0 {
+			return n
+		}
+		d.Set(q)
+		n++
+	}
+}
+
+func roundHalfUp(x, y *big.Int) *big.Int {
+	q, r := new(big.Int).QuoRem(x, y, new(big.Int))
+	r.Abs(r).Lsh(r, 1)
+	if r.CmpAbs(y) >= 0 {
+		if x.Sign()*y.Sign() < 0 {
+			return q.Sub(q, big.NewInt(1))
+		}
+		return q.Add(q, big.NewInt(1))
+	}
+	return q
+}
+
+func digits(u *big.Int) int { return len(new(big.Int).Abs(u).String()) }
+
+func clampScale(s int64) int64 { return min(max(s, -maxScale), maxScale) }
+
+// FormatFloat writes a float or double as Java does: 1.0, 1.0E10, NaN.
+func FormatFloat(v graph.Value) string {
+	bits := 64
+	if v.Kind() == graph.KindFloat {
+		bits = 32
+	}
+	return formatFloat(v.Float(), bits)
+}
+
+func formatFloat(f float64, bits int) string {
+	switch s := strconv.FormatFloat(f, 'g', -1, bits); s {
+	case "NaN":
+		return s
+	case "+Inf":
+		return "Infinity"
+	case "-Inf":
+		return "-Infinity"
+	}
+	if abs := max(f, -f); abs != 0 && (abs < 1e-3 || abs >= 1e7) {
+		return javaExponent(strconv.FormatFloat(f, 'e', -1, bits))
+	}
+	s := strconv.FormatFloat(f, 'f', -1, bits)
+	for i := range len(s) {
+		if s[i] == '.' {
+			return s
+		}
+	}
+	return s + ".0"
+}
+
+// javaExponent turns 1e+10 into 1.0E10 and 1.5e-09 into 1.5E-9.
+func javaExponent(s string) string {
+	var mantissa, exponent string
+	for i := range len(s) {
+		if s[i] == 'e' {
+			mantissa, exponent = s[:i], s[i+1:]
+		}
+	}
+	n, _ := strconv.Atoi(exponent)
+	dot := false
+	for i := range len(mantissa) {
+		dot = dot || mantissa[i] == '.'
+	}
+	if !dot {
+		mantissa += ".0"
+	}
+	return mantissa + "E" + strconv.Itoa(n)
+}

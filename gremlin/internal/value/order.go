@@ -1,0 +1,181 @@
+package value
+
+import (
+	"cmp"
+	"slices"
+
+	"vigil/graph"
+)
+
+// A Space knows the ids of elements, by which elements are ordered.
+type Space interface {
+	// ID returns the id of a vertex, edge or vertex property.
+	ID(graph.Value) graph.Value
+	// Property returns key and value of a property of an edge or of a vertex
+	// property.
+	Property(graph.Value) (key string, value graph.Value)
+}
+
+// rank is the place of a value's type in Gremlin's order of types.
+func rank(v graph.Value) int {
+	switch k := v.Kind(); {
+	case v.IsNumber():
+		return 2 * int(graph.KindByte)
+	case k != graph.KindOpaque:
+		return 2 * int(k)
+	}
+	switch v.Opaque().(type) {
+	case *Path:
+		return 2*int(graph.KindProperty) + 1
+	case *BulkSet:
+		return 2 * int(graph.KindSet)
+	case *Tree:
+		return 2 * int(graph.KindMap)
+	}
+	return 2 * int(graph.KindOpaque)
+}
+
+// Eq reports whether a and b are equal in the sense of Gremlin's eq.
+func Eq(a, b graph.Value) bool {
+	if flat(a) && flat(b) {
+		return graph.Eq(a, b)
+	}
+	if rank(a) != rank(b) {
+		return false
+	}
+	if x, ok := Elems(a); ok {
+		y, _ := Elems(b)
+		if len(x) != len(y) {
+			return false
+		}
+		if isSet(a) {
+			x, y = sortedForEq(x), sortedForEq(y)
+		}
+		return slices.EqualFunc(x, y, Eq)
+	}
+	if x, ok := Entries(a); ok {
+		y, _ := Entries(b)
+		return len(x) == len(y) && eqEntries(x, y)
+	}
+	if a.Kind() == graph.KindEntry {
+		x, y := a.Entry(), b.Entry()
+		return Eq(x.Key, y.Key) && Eq(x.Value, y.Value)
+	}
+	return Equal(a, b)
+}
+
+func isSet(v graph.Value) bool {
+	_, bulk := As[*BulkSet](v)
+	return bulk || v.Kind() == graph.KindSet
+}
+
+func sortedForEq(vs []graph.Value) []graph.Value {
+	vs = slices.Clone(vs)
+	slices.SortStableFunc(vs, func(a, b graph.Value) int { return Order(nil, a, b) })
+	return vs
+}
+
+// eqEntries compares maps: numbers of different width may be one key, so keys
+// are looked for and not looked up.
+func eqEntries(x, y []graph.Entry) bool {
+	for _, e := range x {
+		if !slices.ContainsFunc(y, func(f graph.Entry) bool { return Eq(e.Key, f.Key) && Eq(e.Value, f.Value) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Compare orders two values of one type, and reports false when they cannot be
+// ordered. It is the order of lt, lte, gt and gte.
+func Compare(s Space, a, b graph.Value) (int, bool) {
+	if k := a.Kind(); flat(a) && flat(b) && (k < graph.KindVertex || k != b.Kind()) {
+		return graph.Compare(a, b)
+	}
+	if !comparable2(s, a, b) {
+		return 0, false
+	}
+	return Order(s, a, b), true
+}
+
+func comparable2(s Space, a, b graph.Value) bool {
+	if IsNaN(a) || IsNaN(b) || rank(a) != rank(b) {
+		return false
+	}
+	x, y, ok := contents(s, a, b)
+	if !ok {
+		return true
+	}
+	for i := range min(len(x), len(y)) {
+		if !comparable2(s, x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// contents returns what two values of one type hold, in the order in which it
+// is compared, or false if they hold nothing.
+func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
+	if x, ok = Elems(a); ok {
+		y, _ = Elems(b)
+		if isSet(a) {
+			x, y = sorted(s, x), sorted(s, y)
+		}
+		return x, y, true
+	}
+	if ea, ok := Entries(a); ok {
+		eb, _ := Entries(b)
+		return sorted(s, entryValues(ea)), sorted(s, entryValues(eb)), true
+	}
+	switch a.Kind() {
+	case graph.KindEntry:
+		ea, eb := a.Entry(), b.Entry()
+		return []graph.Value{ea.Key, ea.Value}, []graph.Value{eb.Key, eb.Value}, true
+	case graph.KindVertex, graph.KindEdge, graph.KindVertexProperty:
+		if s != nil {
+			return []graph.Value{s.ID(a)}, []graph.Value{s.ID(b)}, true
+		}
+	case graph.KindProperty:
+		if s != nil {
+			ka, va := s.Property(a)
+			kb, vb := s.Property(b)
+			return []graph.Value{graph.String(ka), va}, []graph.Value{graph.String(kb), vb}, true
+		}
+	}
+	return nil, nil, false
+}
+
+func entryValues(es []graph.Entry) []graph.Value {
+	out := make([]graph.Value, len(es))
+	for i, e := range es {
+		out[i] = graph.EntryOf(e)
+	}
+	return out
+}
+
+func sorted(s Space, vs []graph.Value) []graph.Value {
+	vs = slices.Clone(vs)
+	slices.SortStableFunc(vs, func(a, b graph.Value) int { return Order(s, a, b) })
+	return vs
+}
+
+// Order is a total order over all values, the one of the order step: null,
+// booleans, numbers, dates, strings, UUIDs, elements, paths, sets, lists, maps.
+func Order(s Space, a, b graph.Value) int {
+	if a.Kind() < graph.KindVertex && b.Kind() < graph.KindVertex {
+		return graph.Order(a, b)
+	}
+	if c := cmp.Compare(rank(a), rank(b)); c != 0 {
+		return c
+	}
+	x, y, ok := contents(s, a, b)
+	if !ok {
+		if ta, isToken := As[Token](a); isToken {
+			tb, _ := As[Token](b)
+			return cmp.Compare(ta, tb)
+		}
+		return graph.Order(a, b)
+	}
+	return slices.CompareFunc(x, y, func(v, w graph.Value) int { return Order(s, v, w) })
+}

@@ -1,0 +1,122 @@
+package value
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"vigil/graph"
+)
+
+// ParseNumber reads the text of a number as asNumber() does. Whole numbers
+// become the smallest of int, long and big integer that holds them; others a
+// float if that is exact enough, else a double, else a big decimal. A type
+// suffix (L, F, D) and hexadecimal (0x1F) and octal (017) forms are understood.
+func ParseNumber(text string) (graph.Value, bool) {
+	s := strings.TrimSpace(text)
+	sign, body := splitSign(s)
+	if body == "" {
+		return graph.Null, false
+	}
+	if v, ok, done := parseRadix(sign, body); done {
+		return v, ok
+	}
+	last := body[len(body)-1]
+	switch last {
+	case 'l', 'L':
+		n, ok := new(big.Int).SetString(sign+body[:len(body)-1], 10)
+		if !ok || !decimalDigits(body[:len(body)-1]) {
+			return graph.Null, false
+		}
+		if n.IsInt64() {
+			return graph.Long(n.Int64()), true
+		}
+		return graph.BigInt(n), true
+	case 'f', 'F', 'd', 'D':
+		return parseFloating(sign+body[:len(body)-1], last)
+	}
+	if decimalDigits(body) {
+		n, _ := new(big.Int).SetString(sign+body, 10)
+		return integer(n), true
+	}
+	return parseFloating(s, 0)
+}
+
+func splitSign(s string) (sign, body string) {
+	if strings.HasPrefix(s, "-") {
+		return "-", s[1:]
+	}
+	return "", strings.TrimPrefix(s, "+")
+}
+
+func decimalDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// integer returns n in the smallest of int, long and big integer.
+func integer(n *big.Int) graph.Value {
+	switch {
+	case n.IsInt64() && n.Int64() == int64(int32(n.Int64())):
+		return graph.Int(int32(n.Int64()))
+	case n.IsInt64():
+		return graph.Long(n.Int64())
+	}
+	return graph.BigInt(n)
+}
+
+func parseRadix(sign, body string) (v graph.Value, ok, done bool) {
+	base, text := 0, ""
+	switch {
+	case strings.HasPrefix(body, "0x"), strings.HasPrefix(body, "0X"):
+		base, text = 16, body[2:]
+	case strings.HasPrefix(body, "#"):
+		base, text = 16, body[1:]
+	case len(body) > 1 && body[0] == '0' && decimalDigits(body):
+		base, text = 8, body[1:]
+	default:
+		return graph.Null, false, false
+	}
+	n, ok := new(big.Int).SetString(sign+text, base)
+	if !ok || strings.ContainsAny(text, "+-_") || len(text) > 1024 {
+		return graph.Null, false, true
+	}
+	return integer(n), true, true
+}
+
+func parseFloating(s string, suffix byte) (graph.Value, bool) {
+	if strings.ContainsAny(s, "_xXpPnN") || strings.ContainsAny(s, "iI") || len(s) > 4096 {
+		return graph.Null, false
+	}
+	d, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(d, 0) {
+		return graph.Null, false
+	}
+	f32, _ := strconv.ParseFloat(s, 32)
+	switch suffix {
+	case 'f', 'F':
+		if !math.IsInf(f32, 0) {
+			return graph.Float(float32(f32)), true
+		}
+		return graph.Double(d), true
+	case 'd', 'D':
+		return graph.Double(d), true
+	}
+	f := graph.Float(float32(f32))
+	if !math.IsInf(f32, 0) && (f32 != 0 || d == 0) && FormatFloat(f) == FormatFloat(graph.Double(d)) {
+		return f, true
+	}
+	dec, ok := graph.ParseDecimal(s)
+	if !ok {
+		return graph.Null, false
+	}
+	if !math.IsInf(d, 0) && graph.Eq(dec, graph.Double(d)) {
+		return graph.Double(d), true
+	}
+	return dec, true
+}

@@ -1,0 +1,56 @@
+package value
+
+import "math"
+
+// Random is the generator of the language specification's reference
+// implementation (a 48-bit linear congruence), so that a seeded query chooses
+// the same way everywhere.
+type Random struct{ state int64 }
+
+const (
+	randomMultiplier = 0x5DEECE66D
+	randomMask       = 1<<48 - 1
+)
+
+// NewRandom returns a generator with the seed.
+func NewRandom(seed int64) *Random {
+	return &Random{state: (seed ^ randomMultiplier) & randomMask}
+}
+
+func (r *Random) next(bits uint) int32 {
+	r.state = (r.state*randomMultiplier + 0xB) & randomMask
+	return int32(r.state >> (48 - bits))
+}
+
+// Int63 returns a number with 64 random bits.
+func (r *Random) Int64() int64 {
+	hi := int64(r.next(32))
+	return hi<<32 + int64(r.next(32))
+}
+
+// Intn returns a number from 0 up to, not including, n.
+func (r *Random) Intn(n int32) int32 {
+	if n&(-n) == n {
+		return int32((int64(n) * int64(r.next(31))) >> 31)
+	}
+	for {
+		bits := r.next(31)
+		val := bits % n
+		if bits-val+(n-1) >= 0 {
+			return val
+		}
+	}
+}
+
+// Float64 returns a number from 0 up to, not including, 1.
+func (r *Random) Float64() float64 {
+	hi := int64(r.next(26))
+	return float64(hi<<27+int64(r.next(27))) * math.Pow(2, -53)
+}
+
+// Shuffle puts n things into a random order.
+func (r *Random) Shuffle(n int, swap func(i, j int)) {
+	for i := n; i > 1; i-- {
+		swap(i-1, int(r.Intn(int32(i))))
+	}
+}

@@ -1,0 +1,102 @@
+package gremlin
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/exec"
+	"vigil/gremlin/internal/value"
+)
+
+// RunOptions are what a run is given besides the graph.
+type RunOptions struct {
+	// Budget bounds the run.
+	Budget Budget
+	// Params are the values of variables. Elements must be of the graph the
+	// query runs on.
+	Params map[string]graph.Value
+	// SideEffects are first values of side effects, as of withSideEffect().
+	SideEffects map[string]graph.Value
+	// Now is what datetime() stands for; the zero Time is the time of the run.
+	Now time.Time
+}
+
+// Values that are no [graph.Value] of their own kind are opaque ones that carry
+// one of these.
+type (
+	// Path is the way a traverser came, the result of path().
+	Path = value.Path
+	// Tree is the result of tree().
+	Tree = value.Tree
+	// BulkSet is what aggregate() collects.
+	BulkSet = value.BulkSet
+	// Subgraph is what subgraph() collects.
+	Subgraph = value.Subgraph
+	// Token is a constant such as T.id, as the key of a map.
+	Token = value.Token
+)
+
+// An Item is one result and how often it occurs.
+type Item struct {
+	Value graph.Value
+	Bulk  int64
+}
+
+// A Result holds what a query found.
+type Result struct {
+	Items []Item // in order; equal ones that followed each other may be one
+	Count int64  // number of results
+	Work  int64  // traversers handled and edges touched
+	Bytes int64  // memory that was kept at most, by account
+}
+
+// Values returns the results one by one.
+func (r *Result) Values() iter.Seq[graph.Value] {
+	return func(yield func(graph.Value) bool) {
+		for _, it := range r.Items {
+			for range it.Bulk {
+				if !yield(it.Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Run executes the plan on a graph. An error is a [*BudgetError], the error of
+// the context, or says what in the query does not work on these values.
+func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Result, error) {
+	out, err := p.run(ctx, g, opts, exec.Plain, false)
+	if err != nil {
+		return nil, err
+	}
+	return newResult(out), nil
+}
+
+func newResult(out *exec.Outcome) *Result {
+	r := &Result{Count: out.Total, Work: out.Work, Bytes: out.Peak, Items: make([]Item, len(out.Results))}
+	for i, x := range out.Results {
+		r.Items[i] = Item{Value: x.Value, Bulk: x.Bulk}
+	}
+	return r
+}
+
+func (p *Plan) run(ctx context.Context, g *graph.Graph, opts RunOptions, reading exec.Reading, profile bool) (*exec.Outcome, error) {
+	now := opts.Now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	root, err := p.bound(opts.Params, now)
+	if err != nil {
+		return nil, err
+	}
+	out, err := exec.Run(ctx, g, root, exec.Options{
+		Limits: opts.Budget.orDefaults().exec(), Side: opts.SideEffects, Reading: reading, Profile: profile,
+	})
+	if err != nil {
+		return nil, budgetError(err)
+	}
+	return out, nil
+}
