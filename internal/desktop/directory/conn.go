@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
@@ -24,6 +25,36 @@ type conn struct {
 	*ldap.Conn
 	controller string
 	stop       func() bool
+	line       *wire
+}
+
+// wire is a connection that remembers why it broke: the LDAP library passes on
+// the text of such errors only.
+type wire struct {
+	net.Conn
+	broke atomic.Pointer[error]
+}
+
+// Read implements net.Conn.
+func (w *wire) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	if err != nil {
+		w.broke.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// cause returns the error behind that of an LDAP operation: why the wire broke,
+// unless the controller has answered.
+func (w *wire) cause(err error) error {
+	var e *ldap.Error
+	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork {
+		return err
+	}
+	if broke := w.broke.Load(); broke != nil {
+		return *broke
+	}
+	return err
 }
 
 // dial connects to a controller. The connection ends with the context, whatever
@@ -42,12 +73,13 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 	if d.StartTLS {
 		outer = nil
 	}
-	line, err := reach.Connect(ctx, controller, outer)
+	socket, err := reach.Connect(ctx, controller, outer)
 	if err != nil {
 		return nil, err
 	}
+	line := &wire{Conn: socket}
 	stop := context.AfterFunc(ctx, func() { _ = line.Close() })
-	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop}
+	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop, line: line}
 	c.SetTimeout(operationTimeout)
 	c.Start()
 	if d.StartTLS {
@@ -56,7 +88,7 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 			if untrusted := shown.Err(); untrusted != nil {
 				return nil, untrusted
 			}
-			return nil, fmt.Errorf("start TLS: %w", err)
+			return nil, fmt.Errorf("start TLS: %w", line.cause(err))
 		}
 	}
 	return c, nil
@@ -96,7 +128,7 @@ type root struct {
 func (c *conn) root() (root, error) {
 	e, err := c.one("", ldap.ScopeBaseObject, "(objectClass=*)", "defaultNamingContext", "configurationNamingContext", "dnsHostName")
 	if err != nil {
-		return root{}, fmt.Errorf("read rootDSE: %w", err)
+		return root{}, fmt.Errorf("read rootDSE: %w", c.broken(err))
 	}
 	if e == nil || e.GetAttributeValue("defaultNamingContext") == "" {
 		return root{}, &desktop.Failure{Cause: desktop.Broken, Reason: c.controller + " is no domain controller"}
@@ -139,7 +171,18 @@ func (c *conn) bind(name, password string, do func() error) error {
 	if err == nil || busy(err) {
 		return err
 	}
-	return final{err}
+	return final{c.broken(err)}
+}
+
+// broken returns the error of an operation, or why the wire broke under it.
+func (c *conn) broken(err error) error {
+	if _, ok := errors.AsType[*Refusal](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*desktop.Failure](err); ok {
+		return err
+	}
+	return c.line.cause(err)
 }
 
 // failureOf says why a controller could not be used.

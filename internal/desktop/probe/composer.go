@@ -1,0 +1,38 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"vigil/internal/desktop"
+)
+
+// composer makes the target of a composer: its address makes sense, its
+// certificate is accepted, and it answers over HTTP. One that tells its version
+// as JSON is believed.
+func (e Estate) composer(c desktop.Composer) Target {
+	server := &web{address: c.URL, trust: c.Trust, now: e.Now}
+	return Target{
+		Ref: desktop.Ref{Kind: desktop.KindComposer, ID: c.ID, Name: c.Name}, Spec: c, Close: server.close,
+		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			status, body, certificate, err := server.get(ctx, c.URL, http.Header{"Accept": {"application/json, */*;q=0.5"}})
+			if err != nil {
+				return nil, certificate, err
+			}
+			if status >= http.StatusInternalServerError {
+				return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s answers with status %d", c.URL, status)}
+			}
+			var told struct {
+				Version       string `json:"version"`
+				Build         string `json:"build"`
+				APIVersion    string `json:"api_version"`
+				MinVCVersion  string `json:"min_vc_version"`
+				MinESXVersion string `json:"min_esx_version"`
+			}
+			_ = json.Unmarshal(body, &told) // most tell nothing
+			return desktop.ComposerReading(told), certificate, nil
+		},
+	}
+}

@@ -1,0 +1,177 @@
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/directory"
+	sim "vigil/internal/sim/directory"
+	"vigil/internal/sim/line"
+	"vigil/internal/sim/pki"
+)
+
+// lab is a board with targets that are looked at when the test says so.
+type lab struct {
+	t       *testing.T
+	board   *desktop.Board
+	estate  Estate
+	targets []Target
+	ca      *pki.Authority
+	clock   atomic.Int64 // offset from the time of day
+}
+
+func (l *lab) Secret(_ context.Context, ref desktop.SecretRef) (string, error) {
+	return "secret of " + string(ref), nil
+}
+
+func (l *lab) now() time.Time { return time.Now().Add(time.Duration(l.clock.Load())) }
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	l := &lab{t: t}
+	var err error
+	if l.ca, err = pki.New("Test CA", pki.Around(time.Now(), 1000*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	l.board = desktop.NewBoard(l.now)
+	l.estate = Estate{
+		Secrets: l, Now: l.now,
+		Self: func(context.Context) (desktop.PeerHealth, error) {
+			return desktop.PeerHealth{Version: "1", Revision: desktop.Revision{Store: "s"}}, nil
+		},
+	}
+	return l
+}
+
+func (l *lab) trust() desktop.Trust { return desktop.Trust{CAPEM: string(l.ca.PEM())} }
+
+// configure takes over an inventory; the policy is the default one.
+func (l *lab) configure(inv desktop.Inventory) {
+	inv.Policy = desktop.DefaultPolicy()
+	if d, ok := l.estate.Directory.(*directory.Client); ok {
+		d.Configure(inv)
+	}
+	l.board.Configure(inv)
+	l.close()
+	l.targets = l.estate.Targets(inv)
+	l.t.Cleanup(l.close)
+}
+
+func (l *lab) close() {
+	for _, t := range l.targets {
+		t.close()
+	}
+}
+
+// look looks at everything a number of times.
+func (l *lab) look(times int) {
+	l.t.Helper()
+	for range times {
+		for _, t := range l.targets {
+			ctx, cancel := context.WithTimeout(l.t.Context(), time.Second)
+			l.board.Observe(t.observe(ctx, l.now))
+			cancel()
+		}
+	}
+}
+
+// first returns the first record of a kind.
+func first[R desktop.Record](l *lab, k desktop.Kind) R {
+	l.t.Helper()
+	return l.board.Records(k)[0].(R)
+}
+
+// wants checks a status and that one which is not good has a reason.
+func wants[S ~string](t *testing.T, what string, got, want S, f desktop.Freshness, good ...S) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: status = %s, want %s (%q)", what, got, want, f.Reasons)
+	}
+	for _, g := range good {
+		if want == g {
+			return
+		}
+	}
+	if len(f.Reasons) == 0 {
+		t.Errorf("%s: status %s has no reason", what, got)
+	}
+}
+
+// server is a web server behind a line that can be cut.
+type server struct {
+	line *line.Listener
+	leaf tls.Certificate
+	url  string
+}
+
+func (l *lab) server(h http.HandlerFunc) *server {
+	l.t.Helper()
+	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	listener, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	s.Listener, s.TLS = listener, &tls.Config{Certificates: []tls.Certificate{leaf}}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	l.t.Cleanup(s.Close)
+	return &server{listener, leaf, "https://" + listener.Addr().String()}
+}
+
+// peer is a connection server that tells its health.
+type peer struct {
+	*server
+	health atomic.Pointer[desktop.PeerHealth]
+	status atomic.Int32
+}
+
+func (l *lab) peer() *peer {
+	l.t.Helper()
+	p := &peer{}
+	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", Revision: desktop.Revision{Store: "s"}})
+	p.status.Store(http.StatusOK)
+	p.server = l.server(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != desktop.HealthPath || r.Header.Get("Authorization") != "Bearer secret of env:T" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(int(p.status.Load()))
+		_ = json.NewEncoder(w).Encode(p.health.Load())
+	})
+	return p
+}
+
+// controller starts a simulated domain controller and the client that knows it.
+func (l *lab) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
+	l.t.Helper()
+	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	s := sim.New(sim.Options{Domain: d, Certificate: leaf})
+	if err := s.Start(l.t.Context()); err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = s.Stop() })
+	l.estate.Directory = directory.New(directory.Options{Secrets: l, Now: l.now})
+	return s, desktop.Domain{
+		ID: "d1", DNSName: d.DNSName, Primary: true, StartTLS: true, Trust: l.trust(),
+		Controllers: []string{net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))},
+		BindUser:    "svc", BindPassword: "env:SVC",
+	}
+}

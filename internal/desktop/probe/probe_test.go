@@ -1,0 +1,274 @@
+package probe
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	sim "vigil/internal/sim/directory"
+	"vigil/internal/sim/line"
+)
+
+func TestDomainIsWatched(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	dc, spec := l.controller(sim.Domain{
+		DNSName: "corp.example", NetBIOS: "CORP", SID: "S-1-5-21-1-2-3",
+		Users: []sim.User{{Name: "svc", Password: "secret of env:SVC"}},
+		Trusts: []sim.Trust{
+			{Partner: "two.example", NetBIOS: "TWO", Direction: 3, Type: 2},
+			{Partner: "forest.example", NetBIOS: "FOREST", Direction: 3, Type: 2, Attributes: 0x20},
+			{Partner: "out.example", NetBIOS: "OUT", Direction: 2, Type: 2},
+			{Partner: "in.example", NetBIOS: "IN", Direction: 1, Type: 1},
+		},
+	})
+	inv := desktop.Inventory{
+		Domains: []desktop.Domain{
+			spec, {ID: "d2", DNSName: "two.example"}, {ID: "d3", DNSName: "forest.example"},
+			{ID: "d4", DNSName: "out.example"}, {ID: "d5", DNSName: "in.example"},
+			{ID: "d6", DNSName: "hand.example", Manual: true}, {ID: "d7", DNSName: "none.example"},
+		},
+		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true}},
+	}
+	l.configure(inv)
+	l.targets = l.targets[:1] // the others have no controllers
+	status := func(want desktop.DomainStatus) {
+		t.Helper()
+		m := first[desktop.DomainMonitor](l, desktop.KindDomain)
+		wants(t, "domain", m.Servers[0].Status, want, m.Freshness, desktop.DomainFullyAccessible)
+	}
+	status(desktop.DomainUnknown)
+	l.look(1)
+	status(desktop.DomainFullyAccessible)
+	for i, want := range []desktop.TrustRelationship{
+		desktop.TrustPrimaryDomain, desktop.TrustTwoWay, desktop.TrustTwoWayForest, desktop.TrustFromBroker,
+		desktop.TrustToBroker, desktop.TrustManual, desktop.TrustUnknown,
+	} {
+		m := l.board.Records(desktop.KindDomain)[i].(desktop.DomainMonitor)
+		if m.Servers[0].Trust != want || m.NT4 != (m.DNSName == "in.example") {
+			t.Errorf("%s: trust = %s, NT4 %v, want %s", m.DNSName, m.Servers[0].Trust, m.NT4, want)
+		}
+	}
+	dc.Break(sim.Down)
+	l.look(1)
+	status(desktop.DomainFullyAccessible) // once may be an accident
+	l.look(1)
+	status(desktop.DomainUncontactable)
+	dc.Break(sim.PingOnly)
+	l.look(1)
+	status(desktop.DomainCannotBind)
+	dc.Break(sim.Healthy)
+	l.look(1)
+	status(desktop.DomainFullyAccessible)
+	dc.Change(func(d *sim.Domain) { d.Users[0].Password = "changed" })
+	l.look(2)
+	status(desktop.DomainCannotBind)
+}
+
+func TestConnectionServersAreWatched(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	p := l.peer()
+	gateway, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gateway.Close() })
+	go func() { // an idle gateway: it accepts and waits
+		for {
+			if _, err := gateway.Accept(); err != nil {
+				return
+			}
+		}
+	}()
+	cs := desktop.ConnectionServer{
+		ID: "c1", Name: "cs1", URL: p.url, Trust: l.trust(), SessionThreshold: 10,
+		SecureGateways: []desktop.SecureGateway{{Service: desktop.ServiceBlast, Address: gateway.Addr().String()}},
+	}
+	other := l.peer()
+	inv := desktop.Inventory{PeerToken: "env:T", ConnectionServers: []desktop.ConnectionServer{
+		cs, {ID: "c2", Name: "cs2", URL: other.url, Trust: l.trust(), Self: true},
+	}}
+	l.configure(inv)
+	status := func(what string, want desktop.ConnectionServerStatus) desktop.ConnectionServerMonitor {
+		t.Helper()
+		m := first[desktop.ConnectionServerMonitor](l, desktop.KindConnectionServer)
+		wants(t, what, m.Status, want, m.Freshness, desktop.ConnectionServerOK)
+		return m
+	}
+	status("before the first look", desktop.ConnectionServerUnknown)
+	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", ConnectionCount: 5, TunnelCount: 2,
+		Sessions: map[desktop.SessionProtocol]int{desktop.ProtocolBlast: 3, desktop.ProtocolRDP: 2}, Revision: desktop.Revision{Store: "s"}})
+	l.look(1)
+	m := status("all is well", desktop.ConnectionServerOK)
+	if m.Details.Version != "8.1" || *m.ConnectionCount != 5 || *m.TunnelCount != 2 || *m.SessionThreshold != 10 || len(m.Sessions) != 2 {
+		t.Errorf("record = %+v", m)
+	}
+	if !m.Certificate.Valid || *m.DefaultCertificate || m.Services[0].Status != desktop.ServiceUp || m.Replications[0].Status != desktop.ReplicationOK {
+		t.Errorf("record = %+v", m)
+	}
+	gateway.Set(line.Down)
+	l.look(1)
+	if m := status("a gateway hangs up", desktop.ConnectionServerError); m.Services[0].Status != desktop.ServiceDown {
+		t.Errorf("service = %s, want DOWN", m.Services[0].Status)
+	}
+	gateway.Set(line.Up)
+	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s", Number: 9, At: desktop.MillisOf(time.Now().Add(-time.Hour))}})
+	l.look(1)
+	if m := status("replication lags", desktop.ConnectionServerError); m.Replications[0].Status != desktop.ReplicationError {
+		t.Errorf("replication = %s, want ERROR", m.Replications[0].Status)
+	}
+	p.health.Store(&desktop.PeerHealth{Version: "8.1", Problems: []string{"no licence"}, Revision: desktop.Revision{Store: "s"}})
+	l.look(1)
+	status("it complains", desktop.ConnectionServerError)
+	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s"}})
+	p.status.Store(http.StatusServiceUnavailable)
+	l.look(2)
+	status("it answers with an error", desktop.ConnectionServerError)
+	p.status.Store(http.StatusOK)
+	l.look(1)
+	status("it is mended", desktop.ConnectionServerOK)
+	p.line.Set(line.Down)
+	l.look(2)
+	if m := status("it is gone", desktop.ConnectionServerNotResponding); m.Details.Version != "8.1" {
+		t.Error("a server that is gone has lost its version")
+	}
+	p.line.Set(line.Up)
+	l.look(1)
+	status("it is back", desktop.ConnectionServerOK)
+	inv.PeerToken = "env:WRONG"
+	l.configure(inv)
+	l.look(2)
+	status("it refuses our token", desktop.ConnectionServerError)
+}
+
+func TestPodsAreWatched(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	p := l.peer()
+	l.configure(desktop.Inventory{PeerToken: "env:T", Pods: []desktop.Pod{{ID: "p", Name: "pod", Endpoints: []desktop.PodEndpoint{
+		{ID: "e1", Name: "far", URL: p.url, Enabled: true, Trust: l.trust()},
+		{ID: "e2", Name: "off", URL: p.url, Trust: l.trust()},
+	}}}})
+	status := func(want desktop.PodEndpointStatus) {
+		t.Helper()
+		m := first[desktop.PodMonitor](l, desktop.KindPod)
+		if got := m.Endpoints[0]; got.Status != want || (got.RoundTrip == nil) != (want == desktop.PodEndpointOffline) {
+			t.Errorf("endpoint = %s (round trip %v), want %s: %q", got.Status, got.RoundTrip, want, m.Reasons)
+		}
+		if got := m.Endpoints[1].Status; got != desktop.PodEndpointOffline {
+			t.Errorf("a disabled endpoint is %s", got)
+		}
+	}
+	status(desktop.PodEndpointOffline)
+	l.look(1)
+	status(desktop.PodEndpointUnchecked)
+	l.look(1)
+	status(desktop.PodEndpointOnline)
+	p.line.Set(line.Down)
+	l.look(1)
+	status(desktop.PodEndpointOnline)
+	l.look(1)
+	status(desktop.PodEndpointOffline)
+	p.line.Set(line.Up)
+	l.look(1)
+	status(desktop.PodEndpointUnchecked)
+	l.look(1)
+	status(desktop.PodEndpointOnline)
+	p.status.Store(http.StatusBadGateway)
+	l.look(2)
+	status(desktop.PodEndpointOffline)
+}
+
+func TestComposersAreWatched(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	s := l.server(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"version":"7.13","api_version":"2.0"}`))
+	})
+	inv := desktop.Inventory{
+		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true, URL: s.url, Trust: l.trust()}},
+		Composers:         []desktop.Composer{{ID: "m", Name: "composer", URL: s.url, Trust: l.trust()}},
+	}
+	status := func(what string, want desktop.ComposerStatus) desktop.ComposerMonitor {
+		t.Helper()
+		m := first[desktop.ComposerMonitor](l, desktop.KindComposer)
+		wants(t, what, m.Servers[0].Status, want, m.Freshness, desktop.ComposerOK)
+		return m
+	}
+	l.configure(inv)
+	l.look(1)
+	m := status("all is well", desktop.ComposerOK)
+	if m.Details.APIVersion != "2.0" || m.Details.APIVerion != "2.0" || m.Servers[0].ThumbprintAccepted || !m.Servers[0].Certificate.Valid {
+		t.Errorf("record = %+v", m)
+	}
+	s.line.Set(line.Hung)
+	l.look(2)
+	status("it hangs", desktop.ComposerError)
+	s.line.Set(line.Up)
+	inv.Composers[0].Trust = desktop.Trust{}
+	l.configure(inv)
+	l.look(2)
+	status("its certificate is not trusted", desktop.ComposerCertError)
+	inv.Composers[0].Trust.Thumbprint = m.Servers[0].Certificate.Thumbprint
+	l.configure(inv)
+	l.look(1)
+	if m := status("it is pinned", desktop.ComposerOK); !m.Servers[0].ThumbprintAccepted || m.Servers[0].Certificate.Valid {
+		t.Errorf("pinned record = %+v", m)
+	}
+	inv.Composers[0].URL = "https:/composer:nonsense"
+	l.configure(inv)
+	l.look(2)
+	status("its address makes no sense", desktop.ComposerMalformedURL)
+}
+
+func TestRDPListenersAreWatched(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	rdp := l.rdpServer()
+	l.configure(desktop.Inventory{
+		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
+		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: rdp.Addr().String()}},
+	})
+	status := func(want desktop.RDSState) {
+		t.Helper()
+		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
+		wants(t, "server", m.Details.State, want, m.Freshness, desktop.RDSAvailable)
+	}
+	status(desktop.RDSWaitForAgent)
+	l.look(1)
+	status(desktop.RDSAvailable)
+	if c := l.board.Records(desktop.KindRDSServer)[0].Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
+		t.Errorf("certificates = %+v", c)
+	}
+	rdp.Set(line.Hung)
+	l.look(2)
+	status(desktop.RDSAgentUnreachable)
+	rdp.Set(line.Up)
+	l.look(1)
+	status(desktop.RDSAvailable)
+	web := l.server(func(http.ResponseWriter, *http.Request) {})
+	l.configure(desktop.Inventory{
+		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true}},
+		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: web.line.Addr().String()}},
+	})
+	l.look(2)
+	status(desktop.RDSProtocolFailure)
+}
+
+// rdpServer is a listener that agrees on TLS and shows a certificate.
+func (l *lab) rdpServer() *line.Listener {
+	l.t.Helper()
+	listener, config := l.tlsLine()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { defer conn.Close(); serveRDP(conn, config) }()
+		}
+	}()
+	return listener
+}

@@ -1,0 +1,71 @@
+package probe
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"vigil/internal/sim/line"
+	"vigil/internal/sim/pki"
+)
+
+// tlsLine returns a line and a certificate for it.
+func (l *lab) tlsLine() (*line.Listener, *tls.Config) {
+	l.t.Helper()
+	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	listener, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = listener.Close() })
+	return listener, &tls.Config{Certificates: []tls.Certificate{leaf}}
+}
+
+func serveRDP(conn net.Conn, config *tls.Config) {
+	request := make([]byte, len(connectionRequest))
+	if _, err := io.ReadFull(conn, request); err != nil || !bytes.Equal(request, connectionRequest) {
+		return
+	}
+	if _, err := conn.Write([]byte{3, 0, 0, 19, 14, 0xd0, 0, 0, 0, 0, 0, 2, 0, 8, 0, protocolTLS, 0, 0, 0}); err != nil {
+		return
+	}
+	_ = tls.Server(conn, config).Handshake()
+}
+
+func TestConfirmationsOfRDP(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		body []byte
+		want uint32
+		ok   bool
+	}{
+		{"TLS", []byte{14, 0xd0, 0, 0, 0, 0, 0, 2, 0, 8, 0, 1, 0, 0, 0}, protocolTLS, true},
+		{"CredSSP", []byte{14, 0xd0, 0, 0, 0, 0, 0, 2, 0, 8, 0, 2, 0, 0, 0}, protocolCredSSP, true},
+		{"an old listener", []byte{6, 0xd0, 0, 0, 0, 0, 0}, protocolRDP, true},
+		{"a refusal", []byte{14, 0xd0, 0, 0, 0, 0, 0, 3, 0, 8, 0, 2, 0, 0, 0}, 0, false},
+		{"another answer", []byte{14, 0x80, 0, 0, 0, 0, 0}, 0, false},
+		{"nothing", nil, 0, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, err := confirmed(tt.body); got != tt.want || (err == nil) != tt.ok {
+				t.Errorf("confirmed = %d %v, want %d", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzConfirmed(f *testing.F) {
+	f.Add([]byte{14, 0xd0, 0, 0, 0, 0, 0, 2, 0, 8, 0, 1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if protocol, err := confirmed(body); err == nil && protocol > protocolCredSSP {
+			t.Errorf("confirmed(%x) = %d", body, protocol)
+		}
+	})
+}

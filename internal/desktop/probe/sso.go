@@ -1,0 +1,146 @@
+package probe
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/directory"
+	"vigil/internal/desktop/reach"
+)
+
+// smartCardLogon is the key usage a template needs to log users on.
+const smartCardLogon = "1.3.6.1.4.1.311.20.2.2"
+
+// weakKey is the key size below which a template is worth a warning.
+const weakKey = 2048
+
+// sso makes the target of a single-sign-on connector. A part that fails is a
+// finding, not a failure of the look.
+func (e Estate) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
+	type spec struct {
+		Connector desktop.SSOConnector
+		Domain    desktop.Domain
+	}
+	var domain desktop.Domain
+	for _, d := range inv.Domains {
+		if d.ID == c.DomainID {
+			domain = d
+		}
+	}
+	return Target{
+		Ref: desktop.Ref{Kind: desktop.KindSSOConnector, ID: c.ID, Name: c.Name}, Spec: spec{c, domain}, Careful: true,
+		Timeout: 20 * time.Second,
+		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			var r desktop.SSOReading
+			var wait sync.WaitGroup
+			wait.Go(func() { r.Primary = e.enrollment(ctx, c.Primary) })
+			if c.Secondary != nil {
+				wait.Go(func() { r.Secondary = e.enrollment(ctx, *c.Secondary) })
+			}
+			services, err := e.Directory.PublicKeyServices(ctx, c.DomainID)
+			wait.Wait()
+			r.Domain = desktop.SSOPart{Name: domain.DNSName, Status: desktop.SSOOK}
+			if err != nil {
+				r.Domain.Status, r.Domain.Reasons = desktop.SSOError, []string{desktop.FailureOf(err).Reason}
+				for _, name := range c.CertificateServers {
+					r.CertificateServers = append(r.CertificateServers, desktop.SSOPart{Name: name, Status: desktop.SSOError})
+				}
+				return r, nil, nil
+			}
+			r.Template = judgeTemplate(c.TemplateName, services.Templates)
+			r.CertificateServers = judgeServers(c, services.Servers, e.Now(), inv.Policy.CertificateWarning)
+			return r, nil, nil
+		},
+	}
+}
+
+// enrollment looks at an enrollment server.
+func (e Estate) enrollment(ctx context.Context, s desktop.EnrollmentServer) desktop.SSOPart {
+	part := desktop.SSOPart{Name: s.DNSName, Status: desktop.SSOOK}
+	var err error
+	part.Certificate, err = reach.Look(ctx, net.JoinHostPort(s.DNSName, strconv.Itoa(s.Port)), s.Trust, e.Now)
+	if err != nil {
+		part.Status, part.Reasons = desktop.SSOError, []string{desktop.FailureOf(err).Reason}
+	}
+	return part
+}
+
+// judgeTemplate says whether users can be logged on with a template.
+func judgeTemplate(name string, templates []directory.Template) desktop.SSOPart {
+	part := desktop.SSOPart{Name: name, Status: desktop.SSOOK}
+	i := slices.IndexFunc(templates, func(t directory.Template) bool { return strings.EqualFold(t.Name, name) })
+	switch {
+	case i < 0:
+		part.Status, part.Reasons = desktop.SSOError, []string{"the directory has no such template"}
+	case !slices.Contains(templates[i].Usages, smartCardLogon):
+		part.Status, part.Reasons = desktop.SSOError, []string{"its certificates are not for smart card logon"}
+	case templates[i].MinimumKey < weakKey:
+		part.Status, part.Reasons = desktop.SSOWarn, []string{fmt.Sprintf("it allows keys of %d bits", templates[i].MinimumKey)}
+	}
+	return part
+}
+
+// judgeServers judges the certificate servers that a connector names, or those
+// that offer its template when it names none.
+func judgeServers(c desktop.SSOConnector, servers []directory.CertificateServer, now time.Time, soon time.Duration) []desktop.SSOPart {
+	offers := func(s directory.CertificateServer) bool {
+		return slices.ContainsFunc(s.Templates, func(t string) bool { return strings.EqualFold(t, c.TemplateName) })
+	}
+	names := slices.Clone(c.CertificateServers)
+	if len(names) == 0 {
+		for _, s := range servers {
+			if offers(s) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	var out []desktop.SSOPart
+	for _, name := range names {
+		part := desktop.SSOPart{Name: name, Status: desktop.SSOError}
+		i := slices.IndexFunc(servers, func(s directory.CertificateServer) bool { return strings.EqualFold(s.Name, name) })
+		switch {
+		case i < 0:
+			part.Reasons = []string{"the directory has no such certificate server"}
+		case !offers(servers[i]):
+			part.Reasons = []string{"it does not offer the template " + c.TemplateName}
+		default:
+			part = judgeAuthority(name, servers[i].Certificates, now, soon)
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// judgeAuthority judges a certificate server by its own certificates, of which
+// the one that lasts longest counts.
+func judgeAuthority(name string, certificates []*x509.Certificate, now time.Time, soon time.Duration) desktop.SSOPart {
+	part := desktop.SSOPart{Name: name, Status: desktop.SSOError, Reasons: []string{"it has no certificate that is valid now"}}
+	var best *x509.Certificate
+	for _, cert := range certificates {
+		if best == nil || cert.NotAfter.After(best.NotAfter) {
+			best = cert
+		}
+	}
+	if best == nil {
+		return part
+	}
+	described := reach.Describe(best)
+	described.Valid = !now.Before(best.NotBefore) && now.Before(best.NotAfter)
+	part.Certificate = &described
+	switch {
+	case !described.Valid:
+	case best.NotAfter.Before(now.Add(soon)):
+		part.Status, part.Reasons = desktop.SSOWarn, []string{"its certificate ends on " + best.NotAfter.UTC().Format(time.DateOnly)}
+	default:
+		part.Status, part.Reasons = desktop.SSOOK, nil
+	}
+	return part
+}

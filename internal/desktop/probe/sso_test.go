@@ -1,0 +1,110 @@
+package probe
+
+import (
+	"net"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	sim "vigil/internal/sim/directory"
+	"vigil/internal/sim/line"
+	"vigil/internal/sim/pki"
+)
+
+// authority returns the DER of a certificate authority with some time left.
+func authority(t *testing.T, left time.Duration) []byte {
+	t.Helper()
+	now := time.Now()
+	ca, err := pki.New("corp-ca", pki.Validity{From: now.Add(-100 * 24 * time.Hour), To: now.Add(left)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ca.Certificate().Raw
+}
+
+func (s *server) enrollment(id desktop.ID, trust desktop.Trust) desktop.EnrollmentServer {
+	host, port, _ := net.SplitHostPort(s.line.Addr().String())
+	n, _ := strconv.Atoi(port)
+	return desktop.EnrollmentServer{ID: id, DNSName: host, Port: n, Trust: trust}
+}
+
+func TestSingleSignOnIsWatched(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	const year = 365 * 24 * time.Hour
+	dc, spec := l.controller(sim.Domain{
+		DNSName: "corp.example", NetBIOS: "CORP", SID: "S-1-5-21-1-2-3",
+		Users:     []sim.User{{Name: "svc", Password: "secret of env:SVC"}},
+		Templates: []sim.Template{{Name: "TrueSso", Usages: []string{sim.SmartCardLogon}, KeySize: 2048}},
+		Issuers: []sim.Issuer{
+			{Name: "ca1", Templates: []string{"TrueSso"}, Certificate: authority(t, year)},
+			{Name: "ca2", Templates: []string{"TrueSso"}, Certificate: authority(t, year)},
+			{Name: "ca3", Templates: []string{"Web"}, Certificate: authority(t, year)},
+		},
+	})
+	quiet := func(http.ResponseWriter, *http.Request) {}
+	one, two := l.server(quiet), l.server(quiet)
+	secondary := two.enrollment("e2", l.trust())
+	l.configure(desktop.Inventory{
+		Domains: []desktop.Domain{spec},
+		SSOConnectors: []desktop.SSOConnector{{
+			ID: "t", Name: "sso", Enabled: true, DomainID: "d1", TemplateName: "trueSSO",
+			Primary: one.enrollment("e1", l.trust()), Secondary: &secondary,
+		}},
+	})
+	status := func(what string, want desktop.SSOStatus) desktop.SSOConnectorMonitor {
+		t.Helper()
+		m := first[desktop.SSOConnectorMonitor](l, desktop.KindSSOConnector)
+		wants(t, what, m.Status, want, m.Freshness, desktop.SSOOK)
+		return m
+	}
+	status("before the first look", desktop.SSOError)
+	l.look(1)
+	m := status("all is well", desktop.SSOOK)
+	if m.DomainSID != "S-1-5-21-1-2-3" || len(m.CertificateServers) != 2 || m.Primary.Status != desktop.SSOOK || m.Secondary.Status != desktop.SSOOK {
+		t.Errorf("record = %+v", m)
+	}
+	one.line.Set(line.Down)
+	l.look(1)
+	if m := status("one enrollment server is gone", desktop.SSOWarn); m.Primary.Status != desktop.SSOError {
+		t.Errorf("primary = %s, want ERROR", m.Primary.Status)
+	}
+	two.line.Set(line.Down)
+	l.look(1)
+	status("both are gone", desktop.SSOError)
+	one.line.Set(line.Up)
+	two.line.Set(line.Up)
+	for _, tt := range []struct {
+		name   string
+		change func(*sim.Domain)
+		want   desktop.SSOStatus
+		part   func(desktop.SSOConnectorMonitor) desktop.SSOStatus
+		state  desktop.SSOStatus
+	}{
+		{"a certificate is about to end", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, 24*time.Hour) }, desktop.SSOWarn,
+			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.CertificateServers[0].Status }, desktop.SSOWarn},
+		{"a certificate has ended", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, -24*time.Hour) }, desktop.SSOWarn,
+			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.CertificateServers[0].Status }, desktop.SSOError},
+		{"nobody offers the template", func(d *sim.Domain) { d.Issuers = d.Issuers[2:] }, desktop.SSOError,
+			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOOK},
+		{"the template allows weak keys", func(d *sim.Domain) { d.Templates[0].KeySize = 1024 }, desktop.SSOError,
+			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOWarn},
+		{"the template is for something else", func(d *sim.Domain) { d.Templates[0].Usages = nil }, desktop.SSOError,
+			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOError},
+		{"the template is gone", func(d *sim.Domain) { d.Templates = nil }, desktop.SSOError,
+			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOError},
+	} {
+		dc.Change(tt.change)
+		l.look(1)
+		if m := status(tt.name, tt.want); tt.part(m) != tt.state {
+			t.Errorf("%s: the part is %s, want %s", tt.name, tt.part(m), tt.state)
+		}
+	}
+	dc.Break(sim.Down)
+	l.look(2)
+	if m := status("the directory is gone", desktop.SSOError); m.DomainStatus != desktop.SSOError || m.Primary.Status != desktop.SSOOK {
+		t.Errorf("record = %+v", m)
+	}
+}
