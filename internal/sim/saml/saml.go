@@ -1,0 +1,197 @@
+// Package saml simulates a SAML identity provider: it serves signed metadata
+// over HTTPS, and can let them expire, be tampered with or describe something
+// else.
+package saml
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/beevik/etree"
+	dsig "github.com/russellhaering/goxmldsig"
+
+	"vigil/internal/sim/site"
+)
+
+// Fault is a way for a provider to be broken. That it is gone or shows a bad
+// certificate is the business of its site.
+type Fault int
+
+// The faults of a provider.
+const (
+	Healthy        Fault = iota
+	Expired              // the metadata were valid until yesterday
+	EndingSoon           // the metadata are valid for another week
+	Tampered             // the metadata were changed after they were signed
+	NoProvider           // the metadata describe a service, not an identity provider
+	Nonsense             // what is served is not XML
+	SigningExpired       // the signing certificate has ended
+)
+
+// Options says what to simulate.
+type Options struct {
+	EntityID    string
+	Certificate tls.Certificate // of the site
+	Now         func() time.Time
+}
+
+// Provider is one simulated identity provider. It is safe for concurrent use.
+type Provider struct {
+	*site.Site
+	entity  string
+	now     func() time.Time
+	key     *rsa.PrivateKey
+	signing *x509.Certificate
+	ended   *x509.Certificate // of the same key, and no longer valid
+
+	mu    sync.Mutex
+	fault Fault
+}
+
+// New makes a provider with a signing key of its own.
+func New(o Options) (*Provider, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Provider{entity: o.EntityID, now: o.Now}
+	var err error
+	if p.key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+		return nil, err
+	}
+	if p.signing, err = p.certify(o.Now().Add(-time.Hour), o.Now().AddDate(2, 0, 0)); err != nil {
+		return nil, err
+	}
+	if p.ended, err = p.certify(o.Now().AddDate(-2, 0, 0), o.Now().Add(-time.Hour)); err != nil {
+		return nil, err
+	}
+	p.Site = site.New(o.Certificate, http.HandlerFunc(p.serve))
+	return p, nil
+}
+
+func (p *Provider) certify(from, to time.Time) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: p.entity},
+		NotBefore: from, NotAfter: to, KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, p.key.Public(), p.key)
+	if err != nil {
+		return nil, fmt.Errorf("make signing certificate: %w", err)
+	}
+	return x509.ParseCertificate(der)
+}
+
+// MetadataURL is where the metadata are served.
+func (p *Provider) MetadataURL() string { return p.URL() + "/metadata" }
+
+// SignerPEM returns the certificate of the metadata's signer.
+func (p *Provider) SignerPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.signing.Raw})
+}
+
+// Break puts the provider into a fault; Healthy mends it.
+func (p *Provider) Break(f Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = f
+}
+
+func (p *Provider) broken() Fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fault
+}
+
+// Start implements the life of a component.
+func (p *Provider) Start(ctx context.Context) error { return p.Site.Start(ctx) }
+
+func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/metadata" {
+		http.NotFound(w, r)
+		return
+	}
+	text, err := p.metadata(p.broken())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/samlmetadata+xml")
+	_, _ = w.Write(text) // whoever hung up does not need it
+}
+
+// metadata writes and signs the metadata.
+func (p *Provider) metadata(f Fault) ([]byte, error) {
+	if f == Nonsense {
+		return []byte("<html>under maintenance"), nil
+	}
+	root := p.describe(f)
+	context, err := dsig.NewSigningContext(p.key, [][]byte{p.signing.Raw})
+	if err != nil {
+		return nil, err
+	}
+	context.Hash = crypto.SHA256
+	context.IdAttribute = "ID"
+	context.Canonicalizer = dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")
+	signed, err := context.SignEnveloped(root)
+	if err != nil {
+		return nil, fmt.Errorf("sign metadata: %w", err)
+	}
+	if f == Tampered {
+		signed.CreateAttr("entityID", "https://evil.example/idp")
+	}
+	// The schema wants the signature first.
+	signature := signed.RemoveChildAt(len(signed.Child) - 1)
+	signed.InsertChildAt(0, signature)
+	doc := etree.NewDocument()
+	doc.SetRoot(signed)
+	return doc.WriteToBytes()
+}
+
+func (p *Provider) describe(f Fault) *etree.Element {
+	until := p.now().AddDate(0, 3, 0)
+	switch f {
+	case Expired:
+		until = p.now().AddDate(0, 0, -1)
+	case EndingSoon:
+		until = p.now().AddDate(0, 0, 7)
+	}
+	root := etree.NewElement("md:EntityDescriptor")
+	root.CreateAttr("xmlns:md", "urn:oasis:names:tc:SAML:2.0:metadata")
+	root.CreateAttr("xmlns:ds", "http://www.w3.org/2000/09/xmldsig#")
+	root.CreateAttr("ID", "_"+rand.Text())
+	root.CreateAttr("entityID", p.entity)
+	root.CreateAttr("validUntil", until.UTC().Format(time.RFC3339))
+	role := "md:IDPSSODescriptor"
+	if f == NoProvider {
+		role = "md:SPSSODescriptor"
+	}
+	idp := root.CreateElement(role)
+	idp.CreateAttr("protocolSupportEnumeration", "urn:oasis:names:tc:SAML:2.0:protocol")
+	key := idp.CreateElement("md:KeyDescriptor")
+	key.CreateAttr("use", "signing")
+	certificate := p.signing
+	if f == SigningExpired {
+		certificate = p.ended
+	}
+	key.CreateElement("ds:KeyInfo").CreateElement("ds:X509Data").CreateElement("ds:X509Certificate").
+		SetText(base64.StdEncoding.EncodeToString(certificate.Raw))
+	service := idp.CreateElement("md:SingleSignOnService")
+	service.CreateAttr("Binding", "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect")
+	service.CreateAttr("Location", p.entity+"/sso")
+	return root
+}

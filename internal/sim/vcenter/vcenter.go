@@ -1,0 +1,134 @@
+// Package vcenter simulates a virtual center: govmomi's simulator behind a site
+// whose line can be cut, with switches for the faults that a monitor must tell
+// apart.
+package vcenter
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/mo"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"vigil/internal/sim/site"
+)
+
+// Fault is a way for a virtual center to be broken. That it is gone or shows a
+// bad certificate is the business of its site.
+type Fault int
+
+// The faults of a virtual center.
+const (
+	Healthy      Fault = iota
+	NoPermission       // sessions may not read
+	Unhelpful          // it answers every request with a server error
+)
+
+// Options says what to simulate.
+type Options struct {
+	User, Password string
+	Certificate    tls.Certificate
+	Hosts          int // in one cluster; 3 when zero
+	Desktops       int // virtual machines; 2 per cluster when zero
+}
+
+// Center is one simulated virtual center.
+type Center struct {
+	*site.Site
+	model  *simulator.Model
+	server *simulator.Server
+
+	mu    sync.Mutex
+	fault Fault
+}
+
+// New makes a virtual center and its inventory.
+func New(o Options) (*Center, error) {
+	m := simulator.VPX()
+	m.Host = 0 // no hosts outside the cluster
+	m.Cluster = 1
+	m.ClusterHost = 3
+	if o.Hosts > 0 {
+		m.ClusterHost = o.Hosts
+	}
+	if o.Desktops > 0 {
+		m.Machine = o.Desktops
+	}
+	m.Datastore = 2
+	if err := m.Create(); err != nil {
+		return nil, err
+	}
+	// The simulator wants a listener of its own; ours serves the same requests.
+	m.Service.Listen = &url.URL{User: url.UserPassword(o.User, o.Password), Host: "127.0.0.1:0"}
+	c := &Center{model: m, server: m.Service.NewServer()}
+	c.Site = site.New(o.Certificate, http.HandlerFunc(c.serve))
+	return c, nil
+}
+
+// Stop ends the virtual center and waits for it.
+func (c *Center) Stop() error {
+	err := c.Site.Stop()
+	c.server.Close()
+	c.model.Remove()
+	return errors.Join(err)
+}
+
+// Start begins to serve.
+func (c *Center) Start(ctx context.Context) error { return c.Site.Start(ctx) }
+
+func (c *Center) serve(w http.ResponseWriter, r *http.Request) {
+	if c.broken() == Unhelpful {
+		http.Error(w, "the service is starting", http.StatusServiceUnavailable)
+		return
+	}
+	c.model.Service.ServeMux.ServeHTTP(w, r)
+}
+
+func (c *Center) broken() Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fault
+}
+
+// Break puts the virtual center into a fault; Healthy mends it.
+func (c *Center) Break(f Fault) {
+	c.mu.Lock()
+	c.fault = f
+	c.mu.Unlock()
+	c.model.Service.ClearFaultRules()
+	if f == NoPermission {
+		c.model.Service.AddFaultRule(&simulator.FaultInjectionRule{
+			MethodName: "*", ObjectType: "*", ObjectName: "*", Probability: 1,
+			FaultType: simulator.FaultTypeNoPermission, Enabled: true,
+		})
+	}
+}
+
+// SetHost changes the connection state of the n-th host: connected,
+// disconnected or notResponding.
+func (c *Center) SetHost(n int, state types.HostSystemConnectionState) {
+	ctx := c.model.Service.Context
+	host := ctx.Map.All("HostSystem")[n].(*simulator.HostSystem)
+	ctx.WithLock(host, func() { host.Runtime.ConnectionState = state })
+}
+
+// SetDatastore changes whether the n-th datastore can be used.
+func (c *Center) SetDatastore(n int, accessible bool) {
+	ctx := c.model.Service.Context
+	store := ctx.Map.All("Datastore")[n].(*simulator.Datastore)
+	ctx.WithLock(store, func() {
+		summary := store.Summary
+		summary.Accessible = accessible
+		store.Summary = summary
+	})
+}
+
+// Hosts returns how many hosts there are.
+func (c *Center) Hosts() int { return len(c.all("HostSystem")) }
+
+func (c *Center) all(kind string) []mo.Entity { return c.model.Service.Context.Map.All(kind) }

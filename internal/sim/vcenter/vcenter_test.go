@@ -1,0 +1,104 @@
+package vcenter_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/vmware/govmomi"
+	"github.com/vmware/govmomi/view"
+	"github.com/vmware/govmomi/vim25/mo"
+	"github.com/vmware/govmomi/vim25/soap"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"vigil/internal/sim/line"
+	"vigil/internal/sim/pki"
+	"vigil/internal/sim/vcenter"
+)
+
+func TestCenterIsReadAndBroken(t *testing.T) {
+	t.Parallel()
+	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := vcenter.New(vcenter.Options{User: "svc", Password: "right", Certificate: leaf, Hosts: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop()
+
+	c.SetHost(0, types.HostSystemConnectionStateNotResponding)
+	c.SetDatastore(0, false)
+	states, accessible, err := read(t.Context(), c, "right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if states[types.HostSystemConnectionStateNotResponding] != 1 || states[types.HostSystemConnectionStateConnected] != 1 || accessible != 1 {
+		t.Errorf("hosts %v, %d datastores accessible", states, accessible)
+	}
+	if _, _, err := read(t.Context(), c, "wrong"); !isLogin(err) {
+		t.Errorf("a wrong password: %v", err)
+	}
+	c.Break(vcenter.NoPermission)
+	if _, _, err := read(t.Context(), c, "right"); err == nil || isLogin(err) {
+		t.Errorf("no permission: %v", err)
+	}
+	c.Break(vcenter.Healthy)
+	c.Line().Set(line.Down)
+	if _, _, err := read(t.Context(), c, "right"); err == nil {
+		t.Error("a center that is down answers")
+	}
+	c.Line().Set(line.Up)
+	if _, _, err := read(t.Context(), c, "right"); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+}
+
+func isLogin(err error) bool {
+	if !soap.IsSoapFault(err) {
+		return false
+	}
+	_, ok := soap.ToSoapFault(err).VimFault().(types.InvalidLogin)
+	return ok
+}
+
+func read(ctx context.Context, c *vcenter.Center, password string) (map[types.HostSystemConnectionState]int, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	u, err := url.Parse(c.URL() + "/sdk")
+	if err != nil {
+		return nil, 0, err
+	}
+	u.User = url.UserPassword("svc", password)
+	client, err := govmomi.NewClient(ctx, u, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := view.NewManager(client.Client).CreateContainerView(ctx, client.ServiceContent.RootFolder, []string{"HostSystem", "Datastore"}, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	var hosts []mo.HostSystem
+	if err := v.Retrieve(ctx, []string{"HostSystem"}, []string{"runtime.connectionState"}, &hosts); err != nil {
+		return nil, 0, err
+	}
+	var stores []mo.Datastore
+	if err := v.Retrieve(ctx, []string{"Datastore"}, []string{"summary"}, &stores); err != nil {
+		return nil, 0, err
+	}
+	states, accessible := map[types.HostSystemConnectionState]int{}, 0
+	for _, h := range hosts {
+		states[h.Runtime.ConnectionState]++
+	}
+	for _, s := range stores {
+		if s.Summary.Accessible {
+			accessible++
+		}
+	}
+	return states, accessible, nil
+}
