@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -375,4 +376,64 @@ func FuzzParseCheckpoint(f *testing.F) {
 			t.Errorf("%q: %+v, then %+v, %v", s, c, again, err)
 		}
 	})
+}
+
+// slowStore holds up the first commit until it is told to go on.
+type slowStore struct {
+	audit.Store
+	mu      sync.Mutex
+	commits []int
+	began   chan struct{}
+	resume  chan struct{}
+}
+
+func (s *slowStore) Extend(ctx context.Context, build func(audit.Head) ([]audit.Entry, error)) error {
+	s.mu.Lock()
+	first := len(s.commits) == 0
+	s.commits = append(s.commits, 0)
+	s.mu.Unlock()
+	if first {
+		close(s.began)
+		<-s.resume
+	}
+	return s.Store.Extend(ctx, func(h audit.Head) ([]audit.Entry, error) {
+		entries, err := build(h)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.commits[len(s.commits)-1] = len(entries)
+		return entries, err
+	})
+}
+
+func TestRecordsThatWaitGoInOneCommit(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Open(t, dbtest.SQLite(t))
+	if err := auditdb.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	store := &slowStore{Store: auditdb.NewStore(db), began: make(chan struct{}), resume: make(chan struct{})}
+	l, err := audit.Open(t.Context(), store, secrettest.NewBox(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	write := func() {
+		if err := l.Append(t.Context(), audit.Record{Operation: "x"}); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Go(write)
+	<-store.began
+	const waiting = 40
+	for range waiting {
+		wg.Go(write)
+	}
+	for l.Waiting() < waiting {
+		runtime.Gosched()
+	}
+	close(store.resume)
+	wg.Wait()
+	if diff := cmp.Diff([]int{1, waiting}, store.commits); diff != "" {
+		t.Errorf("records per commit (-want +got):\n%s", diff)
+	}
 }

@@ -125,6 +125,13 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 	}
 }
 
+// Waiting returns how many records wait for a commit, for metrics.
+func (l *Log) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
+}
+
 func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"vigil/internal/auth/authdb"
 	"vigil/internal/fault"
 	"vigil/internal/secret"
+	"vigil/internal/sqldb"
 )
 
 // clearBox leaves keys as they are, for tests without a database.
@@ -257,4 +259,45 @@ func TestRotatingUnderLoadFailsNobody(t *testing.T) {
 		})
 		wg.Wait()
 	})
+}
+
+// TestSwappedPrivateKeysDoNotSign is about somebody who can write to the
+// database and exchanges what is sealed there.
+func TestSwappedPrivateKeysDoNotSign(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p := h.process(t)
+		_, text := p.org(t, "acme")
+		if err := p.keys.Rotate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		err := h.db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(`
+				UPDATE auth_signing_key
+				SET sealed = (SELECT o.sealed FROM auth_signing_key o WHERE o.number <> auth_signing_key.number)`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh := auth.NewKeys(authdb.NewStore(h.db), h.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: h.clock.now})
+		gate := auth.NewGate(p.Registry, fresh, auth.GateOptions{Audience: "posture"})
+		if _, err := gate.Exchange(t.Context(), text, ""); !errors.Is(err, secret.ErrShut) {
+			t.Errorf("Exchange = %v, want ErrShut", err)
+		}
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	keys := auth.NewKeys(&oneKey{}, clearBox{}, auth.KeyOptions{Realm: "r", Issuer: "i"})
+	token, err := keys.Sign(b.Context(), auth.AccessType, auth.Claims{
+		Audience: "a", Subject: "s", Org: "o", Roles: []string{"admin"}, Session: "t", ExpiresAt: time.Now().Add(20 * time.Minute),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := keys.Verify(b.Context(), token, auth.Want{Type: auth.AccessType, Audience: "a"}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

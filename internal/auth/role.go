@@ -12,7 +12,7 @@ type Role uint8
 // The roles. The zero value may do nothing.
 const (
 	NoRole  Role = iota
-	Viewer       // reads everything but tokens and users
+	Viewer       // reads everything but tokens
 	Analyst      // also changes rules and suppressions and starts collections
 	Admin        // also manages accounts, credentials, links, tokens and users
 )

@@ -20,7 +20,11 @@ type API struct {
 	Keys     *auth.Keys
 }
 
-const admin = "admin"
+// The roles that routes ask for.
+const (
+	viewer = "viewer"
+	admin  = "admin"
+)
 
 // Routes lists everything this package answers to, and the role each asks for.
 func (a *API) Routes() []httpapi.Route {
@@ -33,9 +37,9 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/api-tokens", Need: admin, Operation: "createApiToken", Handler: httpapi.JSON(a.createToken)},
 		{Pattern: "DELETE /v1/api-tokens/{token_id}", Need: admin, Operation: "revokeApiToken", Handler: httpapi.JSON(a.revokeToken)},
 
-		{Pattern: "GET /v1/users", Need: admin, Operation: "listUsers", Handler: httpapi.JSON(a.listUsers)},
+		{Pattern: "GET /v1/users", Need: viewer, Operation: "listUsers", Handler: httpapi.JSON(a.listUsers)},
 		{Pattern: "POST /v1/users", Need: admin, Operation: "createUser", Handler: httpapi.JSON(a.createUser)},
-		{Pattern: "GET /v1/users/{user_id}", Need: admin, Operation: "getUser", Handler: httpapi.JSON(a.getUser)},
+		{Pattern: "GET /v1/users/{user_id}", Need: viewer, Operation: "getUser", Handler: httpapi.JSON(a.getUser)},
 		{Pattern: "PUT /v1/users/{user_id}", Need: admin, Operation: "updateUser", Handler: httpapi.JSON(a.putUser)},
 		{Pattern: "DELETE /v1/users/{user_id}", Need: admin, Operation: "deleteUser", Handler: httpapi.JSON(a.deleteUser)},
 	}
