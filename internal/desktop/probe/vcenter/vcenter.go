@@ -1,0 +1,231 @@
+// Package vcenter looks at virtual centers.
+//
+// It is a package of its own because the library it needs is larger than the
+// rest of the desktop server together.
+package vcenter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/vmware/govmomi/object"
+	"github.com/vmware/govmomi/session"
+	"github.com/vmware/govmomi/view"
+	"github.com/vmware/govmomi/vim25"
+	"github.com/vmware/govmomi/vim25/soap"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/reach"
+)
+
+// Secrets opens references to secrets.
+type Secrets interface {
+	Secret(ctx context.Context, ref desktop.SecretRef) (string, error)
+}
+
+// Center is a virtual center that is looked at again and again, within one
+// session as long as it lasts.
+type Center struct {
+	spec    desktop.VirtualCenter
+	secrets Secrets
+	now     func() time.Time
+
+	mu    sync.Mutex
+	link  *link
+	shown *reach.Shown
+}
+
+// link is a session with the views it looks through.
+type link struct {
+	client   *vim25.Client
+	manager  *session.Manager
+	estate   types.ManagedObjectReference // hosts, datastores and where they are
+	machines types.ManagedObjectReference // virtual machines that are desktops
+}
+
+// New returns a virtual center. It connects at the first look.
+func New(vc desktop.VirtualCenter, secrets Secrets, now func() time.Time) *Center {
+	return &Center{spec: vc, secrets: secrets, now: now, shown: new(reach.Shown)}
+}
+
+// Look reads the virtual center once: one call within a session, a few more to
+// begin one.
+func (c *Center) Look(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reading, err := c.read(ctx)
+	if sessionEnded(err) {
+		c.drop()
+		reading, err = c.read(ctx)
+	}
+	if err != nil {
+		c.drop()
+		return nil, c.shown.Certificate(), c.failure(err)
+	}
+	return reading, c.shown.Certificate(), nil
+}
+
+func (c *Center) read(ctx context.Context) (desktop.VirtualCenterReading, error) {
+	if c.link == nil {
+		l, err := c.connect(ctx)
+		if err != nil {
+			return desktop.VirtualCenterReading{}, err
+		}
+		c.link = l
+	}
+	content, err := c.link.retrieve(ctx)
+	if err != nil {
+		return desktop.VirtualCenterReading{}, err
+	}
+	about := c.link.client.ServiceContent.About
+	reading, err := describe(content)
+	reading.APIVersion, reading.Version, reading.Build = about.ApiVersion, about.Version, about.Build
+	reading.InstanceUUID = about.InstanceUuid
+	return reading, err
+}
+
+// logoutTimeout bounds how long letting go may take.
+const logoutTimeout = 3 * time.Second
+
+// Close ends the session.
+func (c *Center) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), logoutTimeout)
+	defer cancel()
+	_ = c.link.manager.Logout(ctx) // a center that is gone has no session to end
+	c.drop()
+}
+
+// drop forgets the session.
+func (c *Center) drop() {
+	if c.link != nil {
+		c.link.client.CloseIdleConnections()
+		c.link = nil
+	}
+}
+
+// address returns where the virtual center is.
+func (c *Center) address() *url.URL {
+	u := &url.URL{Scheme: "https", Host: net.JoinHostPort(c.spec.ServerName, strconv.Itoa(c.spec.Port)), Path: "/sdk"}
+	if !c.spec.UseSSL {
+		u.Scheme = "http"
+	}
+	return u
+}
+
+// connect begins a session and makes the views.
+func (c *Center) connect(ctx context.Context) (*link, error) {
+	password, err := c.secrets.Secret(ctx, c.spec.Password)
+	if err != nil {
+		return nil, &desktop.Failure{Cause: desktop.Refused, Reason: "the password for the virtual center cannot be had", Err: err}
+	}
+	config, err := reach.TLS(c.spec.Trust, c.spec.ServerName, c.now, c.shown)
+	if err != nil {
+		return nil, err
+	}
+	wire := soap.NewClient(c.address(), false)
+	transport := wire.DefaultTransport()
+	transport.Proxy = nil
+	transport.DialContext = reach.Dialer().DialContext
+	transport.DialTLSContext = nil // ours verifies, and sees what it does not accept
+	transport.TLSClientConfig = config
+	client, err := vim25.NewClient(ctx, wire)
+	if err != nil {
+		wire.CloseIdleConnections()
+		return nil, fmt.Errorf("read service content: %w", err)
+	}
+	l := &link{client: client, manager: session.NewManager(client)}
+	if err := l.manager.Login(ctx, url.UserPassword(c.spec.UserName, password)); err != nil {
+		wire.CloseIdleConnections()
+		return nil, fmt.Errorf("log in: %w", err)
+	}
+	if err := c.look(ctx, l); err != nil {
+		_ = l.manager.Logout(ctx)
+		wire.CloseIdleConnections()
+		return nil, err
+	}
+	return l, nil
+}
+
+// look makes the views that the session looks through.
+func (c *Center) look(ctx context.Context, l *link) error {
+	views := view.NewManager(l.client)
+	root := l.client.ServiceContent.RootFolder
+	estate, err := views.CreateContainerView(ctx, root, estateTypes, true)
+	if err != nil {
+		return fmt.Errorf("view the estate: %w", err)
+	}
+	l.estate = estate.Reference()
+	folder := root
+	if c.spec.DesktopFolder != "" {
+		found, err := object.NewSearchIndex(l.client).FindByInventoryPath(ctx, c.spec.DesktopFolder)
+		if err != nil {
+			return fmt.Errorf("find the folder of desktops: %w", err)
+		}
+		if found == nil {
+			return &desktop.Failure{Cause: desktop.Broken, Reason: c.spec.Name + " has no folder " + c.spec.DesktopFolder}
+		}
+		folder = found.Reference()
+	}
+	machines, err := views.CreateContainerView(ctx, folder, []string{"VirtualMachine"}, true)
+	if err != nil {
+		return fmt.Errorf("view the desktops: %w", err)
+	}
+	l.machines = machines.Reference()
+	return nil
+}
+
+// fault returns the virtual center's own fault in an error, or nil.
+func fault(err error) any {
+	if err == nil {
+		return nil
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if soap.IsSoapFault(e) {
+			return soap.ToSoapFault(e).VimFault()
+		}
+		if soap.IsVimFault(e) {
+			return soap.ToVimFault(e)
+		}
+	}
+	return nil
+}
+
+// sessionEnded reports whether the session is over, as it is after a while of
+// idleness and after a restart.
+func sessionEnded(err error) bool {
+	switch fault(err).(type) {
+	case types.NotAuthenticated, *types.NotAuthenticated, types.ManagedObjectNotFound, *types.ManagedObjectNotFound:
+		return true
+	}
+	return false
+}
+
+func (c *Center) failure(err error) *desktop.Failure {
+	fail := func(cause desktop.Cause, why string) *desktop.Failure {
+		return &desktop.Failure{Cause: cause, Reason: c.spec.Name + " " + why, Err: err}
+	}
+	switch f := fault(err).(type) {
+	case nil:
+		return reach.Failure(c.spec.Name, err)
+	case types.InvalidLogin, *types.InvalidLogin:
+		return fail(desktop.Refused, "does not accept the user name and password")
+	case types.NoPermission, *types.NoPermission:
+		return fail(desktop.Denied, "does not let the user look around")
+	case types.NotAuthenticated, *types.NotAuthenticated:
+		return fail(desktop.Denied, "ends every session at once")
+	default:
+		return fail(desktop.Denied, fmt.Sprintf("answers with the fault %T", f))
+	}
+}

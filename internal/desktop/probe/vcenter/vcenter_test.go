@@ -1,0 +1,252 @@
+package vcenter_test
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/probe/vcenter"
+	"vigil/internal/sim/line"
+	"vigil/internal/sim/pki"
+)
+
+// lab is a simulated virtual center behind a line that can be cut.
+type lab struct {
+	t        *testing.T
+	model    *simulator.Model
+	line     *line.Listener
+	board    *desktop.Board
+	spec     desktop.VirtualCenter
+	center   *vcenter.Center
+	password atomic.Value
+}
+
+func (l *lab) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return l.password.Load().(string), nil
+}
+
+func start(t *testing.T) *lab {
+	t.Helper()
+	validity := pki.Around(time.Now(), time.Hour)
+	ca, err := pki.New("Test CA", validity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := ca.Leaf(validity, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{t: t, model: simulator.VPX(), board: desktop.NewBoard(time.Now)}
+	l.password.Store("right")
+	if err := l.model.Create(); err != nil {
+		t.Fatal(err)
+	}
+	l.model.Service.TLS = &tls.Config{Certificates: []tls.Certificate{leaf}}
+	l.model.Service.Listen = &url.URL{User: url.UserPassword("svc", "right"), Host: "127.0.0.1:0"}
+	server := l.model.Service.NewServer()
+	if l.line, err = line.Listen("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	go forward(l.line, server.URL.Host)
+	t.Cleanup(func() { _ = l.line.Close(); server.Close(); l.model.Remove() })
+	l.spec = desktop.VirtualCenter{
+		ID: "v", Name: "vc", ServerName: "127.0.0.1", Port: l.line.Port(), UseSSL: true, UserName: "svc", Enabled: true,
+		Trust: desktop.Trust{CAPEM: string(ca.PEM())},
+	}
+	l.configure(l.spec)
+	return l
+}
+
+// forward passes connections on to the simulator.
+func forward(from net.Listener, to string) {
+	for {
+		in, err := from.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer in.Close()
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				return
+			}
+			defer out.Close()
+			go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
+			_, _ = io.Copy(in, out)
+		}()
+	}
+}
+
+func (l *lab) configure(spec desktop.VirtualCenter) {
+	if l.center != nil {
+		l.center.Close()
+	}
+	l.center = vcenter.New(spec, l, time.Now)
+	l.t.Cleanup(l.center.Close)
+	l.board.Configure(desktop.Inventory{
+		Policy:            desktop.DefaultPolicy(),
+		ConnectionServers: []desktop.ConnectionServer{{ID: "c", Name: "cs1", Self: true}},
+		VirtualCenters:    []desktop.VirtualCenter{spec},
+	})
+}
+
+// look looks a number of times and returns the record.
+func (l *lab) look(times int) desktop.VirtualCenterMonitor {
+	l.t.Helper()
+	for range times {
+		ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+		reading, certificate, err := l.center.Look(ctx)
+		cancel()
+		o := desktop.Observation{Kind: desktop.KindVirtualCenter, ID: "v", At: time.Now(), Reading: reading, Certificate: certificate}
+		if err != nil {
+			o.Reading, o.Failure = nil, desktop.FailureOf(err)
+		}
+		l.board.Observe(o)
+	}
+	return l.board.Records(desktop.KindVirtualCenter)[0].(desktop.VirtualCenterMonitor)
+}
+
+func wants(t *testing.T, what string, m desktop.VirtualCenterMonitor, want desktop.VirtualCenterStatus) {
+	t.Helper()
+	if got := m.Servers[0].Status; got != want {
+		t.Errorf("%s: status = %s, want %s (%q)", what, got, want, m.Reasons)
+	}
+	if want != desktop.VirtualCenterOK && len(m.Reasons) == 0 {
+		t.Errorf("%s: status %s has no reason", what, want)
+	}
+}
+
+func TestVirtualCenterIsWatched(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	wants(t, "before the first look", l.look(0), desktop.VirtualCenterNotYetConnected)
+	m := l.look(1)
+	wants(t, "all is well", m, desktop.VirtualCenterOK)
+	if len(m.Hosts) != 4 || len(m.Datastores) != 1 || m.DesktopsCount != 4 || m.Details.Version == "" || m.Details.APIVersion == "" {
+		t.Errorf("record = %+v", m)
+	}
+	h := m.Hosts[0]
+	if h.Details.Name != "DC0_C0_H0" || h.Details.ClusterName != "DC0_C0" || h.Status != desktop.HostConnected ||
+		*h.CPUCoreCount == 0 || *h.CPUMHz == 0 || *h.MemorySizeMB == 0 || h.Details.Version == "" {
+		t.Errorf("host = %+v", h)
+	}
+	d := m.Datastores[0]
+	if d.Details.Path != "/DC0/datastore/LocalDS_0" || d.Status != desktop.DatastoreAccessible || d.CapacityMB == 0 {
+		t.Errorf("datastore = %+v", d)
+	}
+	if s := m.Servers[0]; s.ThumbprintAccepted || !s.Certificate.Valid {
+		t.Errorf("certificate = %+v, accepted %v", s.Certificate, s.ThumbprintAccepted)
+	}
+
+	l.line.Set(line.Down)
+	wants(t, "one lost packet is forgiven", l.look(1), desktop.VirtualCenterOK)
+	lost := l.look(1)
+	wants(t, "it is lost", lost, desktop.VirtualCenterReconnecting)
+	if len(lost.Hosts) != 4 {
+		t.Error("a virtual center that is lost has lost its hosts")
+	}
+	wants(t, "it stays lost", l.look(3), desktop.VirtualCenterDown)
+	l.line.Set(line.Up)
+	wants(t, "it is back", l.look(1), desktop.VirtualCenterOK)
+}
+
+func TestPartsOfAVirtualCenterAreWatched(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.look(1)
+	ctx := l.model.Service.Context
+	for state, want := range map[types.HostSystemConnectionState]desktop.HostStatus{
+		types.HostSystemConnectionStateNotResponding: desktop.HostNotResponding,
+		types.HostSystemConnectionStateDisconnected:  desktop.HostDisconnected,
+		types.HostSystemConnectionStateConnected:     desktop.HostConnected,
+	} {
+		host := ctx.Map.Any("HostSystem").(*simulator.HostSystem)
+		ctx.WithLock(host, func() { host.Runtime.ConnectionState = state })
+		found := false
+		for _, h := range l.look(1).Hosts {
+			found = found || h.Details.Name == host.Name && h.Status == want
+		}
+		if !found {
+			t.Errorf("a host that is %s is not shown as %s", state, want)
+		}
+	}
+	store := ctx.Map.Any("Datastore").(*simulator.Datastore)
+	ctx.WithLock(store, func() { store.Summary.Accessible, store.Summary.Type = false, "vsan" })
+	if d := l.look(1).Datastores[0]; d.Status != desktop.DatastoreNotAccessible || d.Type != desktop.DatastoreVSAN {
+		t.Errorf("datastore = %+v, want NOT_ACCESSIBLE VSAN", d)
+	}
+	machine := ctx.Map.Any("VirtualMachine").(*simulator.VirtualMachine)
+	ctx.WithLock(machine, func() { machine.Config.Template = true })
+	if n := l.look(1).DesktopsCount; n != 3 {
+		t.Errorf("desktops = %d, want the template left out", n)
+	}
+	l.spec.DesktopFolder = "/DC0/vm"
+	l.configure(l.spec)
+	wants(t, "desktops in a folder", l.look(1), desktop.VirtualCenterOK)
+	l.spec.DesktopFolder = "/DC0/none"
+	l.configure(l.spec)
+	wants(t, "the folder of desktops is gone", l.look(2), desktop.VirtualCenterDown)
+}
+
+func TestCredentialsOfAVirtualCenter(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.password.Store("wrong")
+	wants(t, "the password is wrong", l.look(1), desktop.VirtualCenterInvalidCredentials)
+	l.password.Store("right")
+	wants(t, "the password is right", l.look(1), desktop.VirtualCenterOK)
+
+	// A session that ended is begun anew, unseen.
+	ended := &simulator.FaultInjectionRule{
+		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, MaxCount: 1,
+		FaultType: simulator.FaultTypeNotAuthenticated, Enabled: true,
+	}
+	l.model.Service.AddFaultRule(ended)
+	wants(t, "the session ended", l.look(1), desktop.VirtualCenterOK)
+
+	always := *ended
+	always.MaxCount = 0
+	l.model.Service.AddFaultRule(&always)
+	wants(t, "every session ends", l.look(2), desktop.VirtualCenterCannotLogin)
+}
+
+func TestCertificatesOfAVirtualCenter(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	shown := l.look(1).Servers[0].Certificate
+	l.spec.Trust = desktop.Trust{}
+	l.configure(l.spec)
+	m := l.look(2)
+	wants(t, "its certificate is not trusted", m, desktop.VirtualCenterDown)
+	if s := m.Servers[0]; s.Certificate == nil || s.Certificate.Valid || s.ThumbprintAccepted {
+		t.Errorf("untrusted: %+v", s)
+	}
+	l.spec.Trust.Thumbprint = shown.Thumbprint
+	l.configure(l.spec)
+	m = l.look(1)
+	wants(t, "it is pinned", m, desktop.VirtualCenterOK)
+	if s := m.Servers[0]; s.Certificate.Valid || !s.ThumbprintAccepted {
+		t.Errorf("pinned: %+v", s)
+	}
+}
+
+func TestOneSessionServesManyLooks(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.model.Service.AddFaultRule(&simulator.FaultInjectionRule{
+		MethodName: "Login", ObjectType: "*", ObjectName: "*", Probability: 1, SkipCount: 1,
+		Fault: &types.InvalidLogin{}, Enabled: true,
+	})
+	wants(t, "a second login would be refused", l.look(20), desktop.VirtualCenterOK)
+	l.center.Close()
+	wants(t, "and is", l.look(2), desktop.VirtualCenterInvalidCredentials)
+}
