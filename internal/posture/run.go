@@ -3,6 +3,7 @@ package posture
 import (
 	"context"
 	"hash/fnv"
+	"strconv"
 	"time"
 )
 
@@ -67,6 +68,9 @@ type Run struct {
 	Reason     string
 }
 
+// Place returns where the run stands in a list of runs, newest first.
+func (r Run) Place() string { return strconv.FormatInt(r.Start.UnixMilli(), 10) + "/" + r.ID }
+
 // Interval is how often an account is collected in full.
 const Interval = 12 * time.Hour
 
@@ -114,8 +118,7 @@ type RunStore interface {
 	Run(ctx context.Context, org OrgID, id string) (Run, error)
 
 	// Runs returns one page of the runs that f lets through, newest first, and
-	// how many there are in all. The place of a page is that of its last run; see
-	// RunPlace.
+	// how many there are in all. A page follows the place of the last run seen.
 	Runs(ctx context.Context, org OrgID, f RunFilter, p Page) (page []Run, total int, err error)
 
 	// KeepRun saves how far a run has come and renews its lease. It reports

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"strings"
+	"time"
 
 	"vigil/internal/cursor"
 	"vigil/internal/fault"
@@ -21,17 +22,21 @@ var Document []byte
 
 // The roles that routes ask for.
 const (
-	viewer = "viewer"
-	admin  = "admin"
+	viewer  = "viewer"
+	analyst = "analyst"
+	admin   = "admin"
 )
 
 // API answers requests.
 type API struct {
-	Org        func(context.Context) posture.OrgID // whose data the caller sees
-	Onboarding *onboard.Service
-	Store      posture.OnboardingStore
-	Cloud      posture.Cloud
-	Cursors    *cursor.Cursors
+	Org         func(context.Context) posture.OrgID // whose data the caller sees
+	Onboarding  *onboard.Service
+	Store       posture.OnboardingStore
+	Cloud       posture.Cloud
+	Runs        posture.RunStore
+	Collections Collections
+	Cursors     *cursor.Cursors
+	Now         func() time.Time
 }
 
 // Routes lists everything this package answers to, and the role each asks for.
@@ -55,6 +60,11 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/providers/{provider}/account-credential-relationship", Need: admin, Operation: "addRelationship", Handler: httpapi.JSON(a.addLink)},
 		{Pattern: "DELETE /v1/providers/{provider}/account-credential-relationship/{pair}", Need: admin, Operation: "deleteRelationship", Handler: httpapi.JSON(a.deleteLink)},
 		{Pattern: "DELETE /v1/providers/{provider}/{pair}", Need: admin, Operation: "deleteRelationshipByPair", Handler: httpapi.JSON(a.deleteLink)},
+
+		{Pattern: "POST /v1/cloud-accounts/collection-status/query", Need: viewer, Operation: "queryCollections", Safe: true, Handler: httpapi.JSON(a.queryRuns)},
+		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/collections", Need: analyst, Operation: "startCollection", Handler: httpapi.JSON(a.startRun)},
+		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: viewer, Operation: "getCollection", Handler: httpapi.JSON(a.getRun)},
+		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: analyst, Operation: "stopCollection", Handler: httpapi.JSON(a.stopRun)},
 
 		{Pattern: "POST /v1/cloud-accounts/bulk-update", Need: admin, Operation: "bulkUpdate", Limits: large, Handler: httpapi.JSON(a.bulkUpdate)},
 		{Pattern: "POST /v1/cloud-accounts/gcp-discovery-task", Need: admin, Operation: "discoverProjects", Safe: true, Handler: httpapi.JSON(a.discover)},

@@ -40,6 +40,9 @@ type Sealer interface {
 type Jobs interface {
 	// Validate asks for an account's link to be tried.
 	Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
+
+	// Collect asks for a run that has begun to be worked on.
+	Collect(tx *sqldb.Tx, org posture.OrgID, run string) error
 }
 
 // Store implements the stores of package posture.

@@ -29,6 +29,10 @@ func (a *asked) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) er
 	return nil
 }
 
+func (a *asked) Collect(tx *sqldb.Tx, _ posture.OrgID, run string) error {
+	return a.Validate(tx, "", posture.AccountID(run))
+}
+
 func (a *asked) all() []posture.AccountID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +55,7 @@ func fixture(t *testing.T, dsn string) storetest.Fixture {
 		t.Fatal(err)
 	}
 	jobs := new(asked)
-	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Validated: jobs.all}
+	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Asked: jobs.all}
 }
 
 // TestSecretsAreSealedForTheirPlace swaps two sealed secrets in the database.

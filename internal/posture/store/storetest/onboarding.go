@@ -181,7 +181,7 @@ func validationCommitsWithItsChange(t *testing.T, f Fixture) {
 		return all(tx.Validate("111111111111"), boom)
 	})
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.Validate("222222222222") })
-	wantSame(t, "validated", f.Validated(), []posture.AccountID{"222222222222"})
+	wantSame(t, "validated", f.Asked(), []posture.AccountID{"222222222222"})
 }
 
 // concurrentWritersSeeEachOther counts in an account's name: a lost update would

@@ -12,10 +12,17 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Fixture is a store under test, empty, and what it asked to be validated.
+// Store is everything a store keeps.
+type Store interface {
+	posture.OnboardingStore
+	posture.RunStore
+}
+
+// A Fixture is a store under test, empty, and the accounts and runs that it
+// asked to be worked on.
 type Fixture struct {
-	Store     posture.OnboardingStore
-	Validated func() []posture.AccountID
+	Store Store
+	Asked func() []posture.AccountID
 }
 
 // Run runs every test on stores that open returns.
@@ -35,6 +42,14 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"ValidationCommitsWithItsChange":     validationCommitsWithItsChange,
 		"ConcurrentWritersSeeEachOther":      concurrentWritersSeeEachOther,
 		"TextOfEveryScriptAndSymbolSurvives": textSurvives,
+		"RunComesBackWhole":                  runComesBackWhole,
+		"OneRunGoesOnAtATime":                oneRunGoesOnAtATime,
+		"RunEndsOnce":                        runEndsOnce,
+		"RunsArePagedNewestFirst":            runsArePagedNewestFirst,
+		"LapsedRunsAreFound":                 lapsedRunsAreFound,
+		"StoppedRunIsToldSo":                 stoppedRunIsToldSo,
+		"DueAccountsComeInOrder":             dueAccountsComeInOrder,
+		"OldRunsAreForgotten":                oldRunsAreForgotten,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

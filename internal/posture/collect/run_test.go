@@ -1,0 +1,190 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+)
+
+// cloud is a source whose units are given.
+type cloud struct {
+	open  error
+	units []collect.Unit
+}
+
+func (c cloud) Provider() posture.Provider                                    { return posture.AWS }
+func (c cloud) Declarations() []collect.Declaration                           { return nil }
+func (c cloud) Open(context.Context, posture.Access) (collect.Session, error) { return c, c.open }
+func (c cloud) Units(context.Context) ([]collect.Unit, error)                 { return c.units, nil }
+func (c cloud) Unit(posture.EntityType, string) (collect.Unit, bool)          { return collect.Unit{}, false }
+func (c cloud) Close()                                                        {}
+
+// notes remembers what was committed, and how.
+type notes struct {
+	mu        sync.Mutex
+	committed map[string]string
+}
+
+type recording struct {
+	notes *notes
+	scope collect.Scoped
+	put   int
+}
+
+func (n *notes) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return &recording{notes: n, scope: s}, nil
+}
+
+func (r *recording) Put(context.Context, posture.Entity) error {
+	r.put++
+	return nil
+}
+
+func (r *recording) Commit(_ context.Context, complete bool) error {
+	r.notes.mu.Lock()
+	defer r.notes.mu.Unlock()
+	r.notes.committed[string(r.scope.Type)+" "+r.scope.Region] = fmt.Sprintf("%d, complete %v", r.put, complete)
+	return nil
+}
+
+func (r *recording) Discard() {}
+
+// unit emits n entities, the first with a detail that could not be read if
+// problem is set, and ends with err.
+func unit(t posture.EntityType, region string, n int, problem, err error) collect.Unit {
+	return collect.Unit{Type: t, Region: region, List: func(ctx context.Context, emit collect.Emit) error {
+		for i := range n {
+			r := collect.NewResource(t, "123456789012", region, fmt.Sprint(i))
+			if i == 0 && problem != nil {
+				if err := r.Detail(func() error { return problem }, "policy"); err != nil {
+					return err
+				}
+			}
+			if err := emit(r); err != nil {
+				return err
+			}
+		}
+		return err
+	}}
+}
+
+func run(t *testing.T, ctx context.Context, c cloud, scope posture.RunScope) (collect.Outcome, map[string]string) {
+	t.Helper()
+	n := &notes{committed: map[string]string{}}
+	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: n, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
+	access := posture.Access{Org: "org", Account: posture.Account{ID: "123456789012", Provider: posture.AWS}}
+	return r.Run(ctx, access, scope, nil), n.committed
+}
+
+const bucket, key = posture.EntityType("AWS.S3.Bucket"), posture.EntityType("AWS.KMS.Key")
+
+var denied = &collect.DeniedError{Permission: "s3:GetBucketPolicy", Err: errors.New("AccessDenied")}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for _, tt := range []struct {
+		name    string
+		cloud   cloud
+		status  posture.RunStatus
+		account posture.AccountStatus
+		bucket  posture.CollectorResult
+		saved   map[string]string
+	}{
+		{
+			"all is read", cloud{units: []collect.Unit{unit(bucket, "global", 2, nil, nil)}},
+			posture.RunCompleted, posture.AccountActive, posture.CollectorResult{Status: posture.CollectorSuccess, Entities: 2},
+			map[string]string{"AWS.S3.Bucket global": "2, complete true"},
+		},
+		{
+			"a detail is denied", cloud{units: []collect.Unit{unit(bucket, "global", 2, denied, nil)}},
+			posture.RunCompletedWithErrors, posture.AccountActive,
+			posture.CollectorResult{Status: posture.CollectorErrors, Entities: 2, Errors: []string{"0: permission s3:GetBucketPolicy is missing"}},
+			map[string]string{"AWS.S3.Bucket global": "2, complete true"},
+		},
+		{
+			"one region fails", cloud{units: []collect.Unit{unit(bucket, "a", 1, nil, nil), unit(bucket, "b", 1, nil, boom)}},
+			posture.RunCompletedWithErrors, posture.AccountActive,
+			posture.CollectorResult{Status: posture.CollectorErrors, Entities: 2, Errors: []string{"b: boom"}},
+			map[string]string{"AWS.S3.Bucket a": "1, complete true", "AWS.S3.Bucket b": "1, complete false"},
+		},
+		{
+			"one type fails", cloud{units: []collect.Unit{unit(bucket, "global", 0, nil, boom), unit(key, "a", 1, nil, nil)}},
+			posture.RunCompletedWithErrors, posture.AccountActive, posture.CollectorResult{Status: posture.CollectorFailure, Message: "boom"},
+			map[string]string{"AWS.S3.Bucket global": "0, complete false", "AWS.KMS.Key a": "1, complete true"},
+		},
+		{
+			"a service is off", cloud{units: []collect.Unit{unit(bucket, "global", 0, nil, collect.ErrOff)}},
+			posture.RunCompleted, posture.AccountActive, posture.CollectorResult{Status: posture.CollectorSuccess},
+			map[string]string{"AWS.S3.Bucket global": "0, complete true"},
+		},
+		{
+			"everything is denied", cloud{units: []collect.Unit{unit(bucket, "global", 0, nil, denied)}},
+			posture.RunFailed, posture.AccountDenyAccess,
+			posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"permission s3:GetBucketPolicy is missing"}},
+			map[string]string{"AWS.S3.Bucket global": "0, complete false"},
+		},
+		{
+			"nothing can be read", cloud{units: []collect.Unit{unit(bucket, "global", 0, nil, boom)}},
+			posture.RunFailed, "", posture.CollectorResult{Status: posture.CollectorFailure, Message: "boom"},
+			map[string]string{"AWS.S3.Bucket global": "0, complete false"},
+		},
+		{
+			"the credential ends on the way", cloud{units: []collect.Unit{unit(bucket, "global", 1, nil, collect.ErrIdentity), unit(key, "a", 1, nil, nil)}},
+			posture.RunFailed, posture.AccountValidationFailed, posture.CollectorResult{Status: posture.CollectorFailure, Entities: 1, Message: "the cloud refuses the credential"},
+			map[string]string{"AWS.S3.Bucket global": "1, complete false", "AWS.KMS.Key a": "1, complete true"},
+		},
+		{"the credential is refused", cloud{open: collect.ErrIdentity}, posture.RunFailed, posture.AccountValidationFailed, posture.CollectorResult{}, map[string]string{}},
+		{"asking is denied", cloud{open: denied}, posture.RunFailed, posture.AccountDenyAccess, posture.CollectorResult{}, map[string]string{}},
+		{"the cloud is away", cloud{open: boom}, posture.RunFailed, "", posture.CollectorResult{}, map[string]string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, saved := run(t, t.Context(), tt.cloud, posture.RunScope{})
+			if got.Status != tt.status || got.Account != tt.account {
+				t.Errorf("run %s, account %q, want %s, %q", got.Status, got.Account, tt.status, tt.account)
+			}
+			if diff := cmp.Diff(tt.bucket, got.Collectors[bucket]); diff != "" {
+				t.Errorf("buckets (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.saved, saved); diff != "" {
+				t.Errorf("saved (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAHangingCollectorEndsAsTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hang := collect.Unit{Type: bucket, Region: "global", List: func(ctx context.Context, _ collect.Emit) error {
+			<-ctx.Done()
+			return fmt.Errorf("list buckets: %w", ctx.Err())
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		got, _ := run(t, ctx, cloud{units: []collect.Unit{hang, unit(key, "a", 1, nil, nil)}}, posture.RunScope{})
+		if got.Status != posture.RunTimeout || got.Collectors[bucket].Status != posture.CollectorTimeout || got.Collectors[key].Status != posture.CollectorSuccess {
+			t.Errorf("run %s, buckets %v, keys %v", got.Status, got.Collectors[bucket], got.Collectors[key])
+		}
+	})
+}
+
+func TestAScopeNarrowsARun(t *testing.T) {
+	t.Parallel()
+	c := cloud{units: []collect.Unit{unit(bucket, "a", 1, nil, nil), unit(bucket, "b", 1, nil, nil), unit(key, "a", 1, nil, nil)}}
+	got, saved := run(t, t.Context(), c, posture.RunScope{Regions: []string{"A"}, Services: []string{"s3"}})
+	if len(saved) != 1 || saved["AWS.S3.Bucket a"] == "" || got.Units != 1 {
+		t.Errorf("read %v", saved)
+	}
+}

@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+const runColumns = `id, account, provider, scope, status, started, ended, updated, collectors, done, units, entities, reason`
+
+func scanRun(row sqldb.Row) (posture.Run, error) {
+	var (
+		r                       posture.Run
+		scope, collectors       string
+		started, ended, updated int64
+	)
+	err := row.Scan(&r.ID, &r.Account, &r.Provider, &scope, &r.Status, &started, &ended, &updated, &collectors, &r.Done, &r.Units, &r.Entities, &r.Reason)
+	if err != nil {
+		return r, err
+	}
+	r.Start, r.Updated = sqldb.Time(started), sqldb.Time(updated)
+	if ended != 0 {
+		r.End = sqldb.Time(ended)
+	}
+	if err := fromJSON(scope, &r.Scope); err != nil {
+		return r, err
+	}
+	return r, fromJSON(collectors, &r.Collectors)
+}
+
+// endOf returns the column of a run's end, 0 while it runs.
+func endOf(r posture.Run) int64 {
+	if r.End.IsZero() {
+		return 0
+	}
+	return sqldb.Millis(r.End)
+}
+
+// StartRun implements [posture.RunStore].
+func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, lease time.Time) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if _, err := account(tx, org, r.Account); err != nil {
+			return err
+		}
+		n, err := tx.Exec(`
+			INSERT INTO run (org, id, account, provider, scope, status, started, ended, updated, collectors, done, units, entities, reason, lease, stop)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, FALSE)
+			ON CONFLICT DO NOTHING`,
+			org, r.ID, r.Account, r.Provider, toJSON(r.Scope), posture.RunStarted, sqldb.Millis(r.Start), 0, sqldb.Millis(r.Updated),
+			toJSON(r.Collectors), r.Done, r.Units, r.Entities, r.Reason, sqldb.Millis(lease))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fault.New(fault.Conflict, "a collection of cloud account %q goes on", r.Account)
+		}
+		if err := setDue(tx, org, r.Account, posture.NextRun(org, r.Account, r.Start)); err != nil {
+			return err
+		}
+		return s.jobs.Collect(tx, org, r.ID)
+	})
+}
+
+// Run implements [posture.RunStore].
+func (s *Store) Run(ctx context.Context, org posture.OrgID, id string) (r posture.Run, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		r, err = sqldb.QueryOne(tx, scanRun, `SELECT `+runColumns+` FROM run WHERE org = $1 AND id = $2`, org, id)
+		return missing(err, "collection %q was not found", id)
+	})
+	return r, err
+}
+
+// Runs implements [posture.RunStore].
+func (s *Store) Runs(ctx context.Context, org posture.OrgID, f posture.RunFilter, p posture.Page) (page []posture.Run, total int, err error) {
+	args := []any{org, sqldb.Millis(f.Since)}
+	where := "org = $1 AND started >= $2"
+	if f.Provider != "" {
+		args = append(args, f.Provider)
+		where += fmt.Sprintf(" AND provider = $%d", len(args))
+	}
+	if f.Account != "" {
+		args = append(args, f.Account)
+		where += fmt.Sprintf(" AND account = $%d", len(args))
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM run WHERE `+where, args...)
+		if err != nil {
+			return err
+		}
+		text := `SELECT ` + runColumns + ` FROM run WHERE ` + where
+		if p.After != "" {
+			started, id, _ := strings.Cut(p.After, "/")
+			at, err := strconv.ParseInt(started, 10, 64)
+			if err != nil {
+				return fault.New(fault.Invalid, "the page does not exist")
+			}
+			args = append(args, at, id)
+			text += fmt.Sprintf(" AND (started, id) < ($%d, $%d)", len(args)-1, len(args))
+		}
+		text += " ORDER BY started DESC, id DESC"
+		if p.Size > 0 {
+			args = append(args, p.Size)
+			text += fmt.Sprintf(" LIMIT $%d", len(args))
+		}
+		page, err = sqldb.Query(tx, scanRun, text, args...)
+		return err
+	})
+	return page, total, err
+}
+
+// errRunOver says that a run has ended, or is gone with its account.
+func errRunOver(id string) error { return fault.New(fault.NotFound, "collection %q is over", id) }
+
+// KeepRun implements [posture.RunStore].
+func (s *Store) KeepRun(ctx context.Context, org posture.OrgID, r posture.Run, lease time.Time) (stop bool, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		n, err := tx.Exec(`
+			UPDATE run
+			SET updated = $3, collectors = $4, done = $5, units = $6, entities = $7, lease = $8
+			WHERE org = $1 AND id = $2 AND status = 'Started'`,
+			org, r.ID, sqldb.Millis(r.Updated), toJSON(r.Collectors), r.Done, r.Units, r.Entities, sqldb.Millis(lease))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errRunOver(r.ID)
+		}
+		stop, err = sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT stop FROM run WHERE org = $1 AND id = $2`, org, r.ID)
+		return err
+	})
+	return stop, err
+}
+
+// EndRun implements [posture.RunStore].
+func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, due time.Time, change func(posture.Account) posture.Account) error {
+	return s.Onboard(ctx, org, func(t posture.OnboardingTx) error {
+		tx := t.(*onboardTx).tx
+		n, err := tx.Exec(`
+			UPDATE run
+			SET status = $3, ended = $4, updated = $5, collectors = $6, done = $7, units = $8, entities = $9, reason = $10
+			WHERE org = $1 AND id = $2 AND status = 'Started'`,
+			org, r.ID, r.Status, endOf(r), sqldb.Millis(r.Updated), toJSON(r.Collectors), r.Done, r.Units, r.Entities, r.Reason)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errRunOver(r.ID)
+		}
+		a, err := t.Account(r.Account)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := setDue(tx, org, r.Account, due); err != nil {
+			return err
+		}
+		return t.SaveAccount(change(a))
+	})
+}
+
+// StopRun implements [posture.RunStore].
+func (s *Store) StopRun(ctx context.Context, org posture.OrgID, id posture.AccountID, run string) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		n, err := tx.Exec(`UPDATE run SET stop = TRUE WHERE org = $1 AND account = $2 AND id = $3 AND status = 'Started'`, org, id, run)
+		if err == nil && n == 0 {
+			return errRunOver(run)
+		}
+		return err
+	})
+}
+
+// LapsedRuns implements [posture.RunStore].
+func (s *Store) LapsedRuns(ctx context.Context, now time.Time) (lapsed map[string]posture.OrgID, err error) {
+	lapsed = map[string]posture.OrgID{}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		for row, err := range sqldb.Each(tx, scanPair, `SELECT id, org FROM run WHERE status = 'Started' AND lease < $1`, sqldb.Millis(now)) {
+			if err != nil {
+				return err
+			}
+			lapsed[row[0]] = posture.OrgID(row[1])
+		}
+		return nil
+	})
+	return lapsed, err
+}
+
+func scanPair(r sqldb.Row) (p [2]string, err error) {
+	err = r.Scan(&p[0], &p[1])
+	return p, err
+}
+
+// DueAccounts implements [posture.RunStore].
+func (s *Store) DueAccounts(ctx context.Context, now time.Time, limit int) (due []posture.AccountRef, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		for row, err := range sqldb.Each(tx, scanPair, `
+			SELECT s.org, s.account
+			FROM schedule s
+			JOIN account a ON a.org = s.org AND a.id = s.account
+			WHERE s.due <= $1 AND a.status <> 'draft'
+			ORDER BY s.due, s.org, s.account
+			LIMIT $2`, sqldb.Millis(now), limit) {
+			if err != nil {
+				return err
+			}
+			due = append(due, posture.AccountRef{Org: posture.OrgID(row[0]), Account: posture.AccountID(row[1])})
+		}
+		return nil
+	})
+	return due, err
+}
+
+// ForgetRuns implements [posture.RunStore].
+func (s *Store) ForgetRuns(ctx context.Context, before time.Time) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`DELETE FROM run WHERE started < $1 AND status <> 'Started'`, sqldb.Millis(before))
+		return err
+	})
+}
+
+// setDue says when an account is to be collected next.
+func setDue(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, due time.Time) error {
+	_, err := tx.Exec(`
+		INSERT INTO schedule (org, account, due)
+		VALUES ($1, $2, $3)
+		ON CONFLICT (org, account) DO UPDATE
+		SET due = excluded.due`, org, id, sqldb.Millis(due))
+	return err
+}
