@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin"
+)
+
+// runOurs measures a query on our engine. As on the other side, the text is read
+// once and each run takes all results.
+func runOurs(ctx context.Context, g *graph.Graph, text string, warm, enough time.Duration) (result, error) {
+	plan, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.Unlimited})
+	if err != nil {
+		return result{}, err
+	}
+	opts := gremlin.RunOptions{Budget: gremlin.Unlimited}
+	first, err := plan.Run(ctx, g, opts)
+	if err != nil {
+		return result{}, err
+	}
+	var sum checksum
+	for _, it := range first.Items {
+		sum.add(g, it.Value, it.Bulk)
+	}
+	runtime.GC() // the garbage of the query before is not this one's
+	r, err := measure(warm, enough, func() error {
+		res, err := plan.Run(ctx, g, opts)
+		if err != nil {
+			return err
+		}
+		n := int64(0)
+		for range res.Values() {
+			n++
+		}
+		if n != sum.count {
+			return fmt.Errorf("%d results, and %d the time before", n, sum.count)
+		}
+		return nil
+	})
+	r.sum = sum
+	return r, err
+}
+
+// heapOf returns the memory that what make returns keeps alive.
+func heapOf[T any](create func() (T, error)) (T, int64, error) {
+	before := heap()
+	x, err := create()
+	return x, heap() - before, err
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

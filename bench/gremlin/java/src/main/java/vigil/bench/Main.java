@@ -1,0 +1,115 @@
+package vigil.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import org.apache.tinkerpop.gremlin.language.grammar.GremlinAntlrToJava;
+import org.apache.tinkerpop.gremlin.language.grammar.GremlinQueryParser;
+import org.apache.tinkerpop.gremlin.process.traversal.Traversal;
+import org.apache.tinkerpop.gremlin.structure.Vertex;
+import org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerFactory;
+import org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerGraph;
+
+/**
+ * Runs queries on TinkerGraph as it is told on standard input, one command a
+ * line, and answers each with one line that starts with "ok" or "error".
+ */
+public final class Main {
+    private TinkerGraph graph;
+
+    public static void main(String[] args) throws IOException {
+        Locale.setDefault(Locale.ROOT);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        Main main = new Main();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String answer;
+            try {
+                answer = "ok " + main.command(line.split("\t"));
+            } catch (Throwable e) {
+                answer = "error " + String.valueOf(e).replace('\n', ' ');
+            }
+            out.println(answer);
+        }
+    }
+
+    private String command(String[] args) throws IOException {
+        switch (args[0]) {
+            case "grateful":
+                Exchange.write(TinkerFactory.createGratefulDead(), Path.of(args[1]));
+                return "";
+            case "load":
+                return load(Path.of(args[1]));
+            case "index":
+                graph.createIndex(args[1], Vertex.class);
+                return "";
+            case "run":
+                return run(args[1], millis(args[2]), millis(args[3]));
+            default:
+                throw new IllegalArgumentException("no such command: " + args[0]);
+        }
+    }
+
+    private static long millis(String s) {
+        return Long.parseLong(s) * 1_000_000;
+    }
+
+    private String load(Path path) throws IOException {
+        graph = null;
+        long before = usedMemory();
+        graph = Exchange.read(path);
+        long bytes = usedMemory() - before;
+        return graph.getVerticesCount() + " " + graph.getEdgesCount() + " " + bytes;
+    }
+
+    private static long usedMemory() {
+        Runtime rt = Runtime.getRuntime();
+        for (int i = 0; i < 4; i++) {
+            System.gc();
+        }
+        return rt.totalMemory() - rt.freeMemory();
+    }
+
+    /**
+     * Runs a query until it is warm, then as often as fits the time. Parsing and
+     * the strategies of TinkerPop run once: each run is a copy of the compiled
+     * traversal, iterated to the end.
+     */
+    private String run(String query, long warm, long time) {
+        Traversal.Admin<?, ?> compiled = ((Traversal<?, ?>) GremlinQueryParser.parse(query, new GremlinAntlrToJava(graph.traversal()))).asAdmin();
+        compiled.applyStrategies();
+        Checksum sum = new Checksum();
+        Traversal.Admin<?, ?> first = compiled.clone();
+        while (first.hasNext()) {
+            sum.add(first.next());
+        }
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < warm) {
+            once(compiled);
+        }
+        long[] runs = new long[16];
+        int n = 0;
+        for (start = System.nanoTime(); n < 3 || System.nanoTime() - start < time; n++) {
+            if (n == runs.length) {
+                runs = Arrays.copyOf(runs, 2 * n);
+            }
+            runs[n] = once(compiled);
+        }
+        Arrays.sort(runs, 0, n);
+        return sum.count() + " " + sum.value() + " " + n + " " + runs[0] + " " + runs[n / 2];
+    }
+
+    private static long once(Traversal.Admin<?, ?> compiled) {
+        long start = System.nanoTime();
+        Traversal.Admin<?, ?> t = compiled.clone();
+        while (t.hasNext()) {
+            t.next();
+        }
+        return System.nanoTime() - start;
+    }
+}

@@ -1,0 +1,234 @@
+// Command gremlin measures our Gremlin engine and TinkerGraph on the same graphs
+// and queries in one run, and prints how they compare: time per query, memory
+// per element, and for some queries the time of a loop written by hand.
+//
+// It needs java and mvn; the first run fetches TinkerPop from Maven Central. With
+// -java=false only our side is measured.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"time"
+
+	"vigil/bench/gremlin/estate"
+	"vigil/graph"
+)
+
+type options struct {
+	sizes      string
+	grateful   string
+	javaSource string
+	work       string
+	heap       string
+	java       bool
+	index      string
+	only       string
+	profile    string
+	warm       time.Duration
+	time       time.Duration
+	filter     *regexp.Regexp
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "resources of the accounts made up")
+	flag.StringVar(&o.grateful, "grateful", "../shared/gremlin/graphs/grateful.json", "the grateful-dead graph; when it is not there TinkerPop's own is used")
+	flag.StringVar(&o.javaSource, "java-source", "bench/gremlin/java", "folder of the Java program")
+	flag.StringVar(&o.work, "work", ".cache/bench-gremlin", "folder for the compiled Java program and the graphs handed to it")
+	flag.StringVar(&o.heap, "heap", "8g", "largest heap of the Java program")
+	flag.BoolVar(&o.java, "java", true, "measure TinkerGraph too")
+	flag.StringVar(&o.index, "index", "", "keys that TinkerGraph is told to index, separated by commas")
+	flag.StringVar(&o.only, "only", "", "measure only queries whose name matches")
+	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile of our side to a file")
+	flag.DurationVar(&o.warm, "warm", time.Second, "how long a query runs before it is measured")
+	flag.DurationVar(&o.time, "time", 500*time.Millisecond, "how long a query is measured; at least three runs")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if o.filter, err = regexp.Compile(o.only); err != nil {
+		return err
+	}
+	if o.profile != "" {
+		f, err := os.Create(o.profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer func() {
+			pprof.StopCPUProfile()
+			err = errors.Join(err, f.Close())
+		}()
+	}
+	if err := os.MkdirAll(o.work, 0o755); err != nil {
+		return err
+	}
+	b := &bench{options: o, report: report{w: os.Stdout}}
+	if o.java {
+		classPath, err := buildJava(ctx, o.javaSource, o.work)
+		if err != nil {
+			return err
+		}
+		if b.tinker, err = startTinker(ctx, classPath, o.heap); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.tinker.close()) }()
+	}
+	if err := b.all(ctx); err != nil {
+		return err
+	}
+	b.report.end()
+	if b.report.failed > 0 {
+		return errors.New("not all queries could be compared")
+	}
+	return nil
+}
+
+// bench is one run.
+type bench struct {
+	options
+	report report
+	tinker *tinker // nil when only our side is measured
+}
+
+func (b *bench) all(ctx context.Context) error {
+	records, err := b.gratefulRecords()
+	if err != nil {
+		return err
+	}
+	if records != nil {
+		if err := b.graph(ctx, "grateful dead", records, gratefulQueries); err != nil {
+			return err
+		}
+	}
+	for size := range strings.SplitSeq(b.sizes, ",") {
+		if size == "" {
+			continue
+		}
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return fmt.Errorf("read -sizes: %w", err)
+		}
+		var records []graph.Record
+		err = estate.Generate(n, 1, func(r graph.Record) error {
+			records = append(records, r)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := b.graph(ctx, fmt.Sprintf("account of %d", n), records, securityQueries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gratefulRecords reads the grateful-dead graph, from the file given or from
+// TinkerPop. Without either it returns nil.
+func (b *bench) gratefulRecords() ([]graph.Record, error) {
+	records, err := readToy(b.grateful)
+	if !errors.Is(err, os.ErrNotExist) {
+		return records, err
+	}
+	if b.tinker == nil {
+		return nil, nil
+	}
+	path, err := filepath.Abs(filepath.Join(b.work, "grateful.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.tinker.ask("grateful", path); err != nil {
+		return nil, err
+	}
+	return readExchange(path)
+}
+
+// graph measures queries on one graph.
+func (b *bench) graph(ctx context.Context, name string, records []graph.Record, queries []query) error {
+	var theirs int64
+	if b.tinker != nil {
+		path, err := filepath.Abs(filepath.Join(b.work, "graph.tsv"))
+		if err != nil {
+			return err
+		}
+		if err := writeExchange(path, records); err != nil {
+			return err
+		}
+		if _, _, theirs, err = b.tinker.load(path); err != nil {
+			return err
+		}
+		for key := range strings.SplitSeq(b.index, ",") {
+			if key != "" {
+				if _, err := b.tinker.ask("index", key); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	g, ours, err := heapOf(func() (*graph.Graph, error) { return buildGraph(records) })
+	runtime.KeepAlive(records) // they must not be freed while the graph is weighed
+	if err != nil {
+		return err
+	}
+	b.report.heading(name, g.NumVertices(), g.NumEdges(), ours, g.Bytes(), theirs)
+	from := b.report.mark()
+	for _, q := range queries {
+		if b.filter.MatchString(q.name) {
+			if err := b.query(ctx, g, q); err != nil {
+				return err
+			}
+		}
+	}
+	b.report.subtotal(from)
+	return nil
+}
+
+// query measures one query. Only the end of the context ends the run.
+func (b *bench) query(ctx context.Context, g *graph.Graph, q query) error {
+	var theirs *result
+	if b.tinker != nil {
+		r, err := b.tinker.run(q.text, b.warm, b.time)
+		if err != nil {
+			b.report.broken(q, "TinkerGraph", err)
+			return ctx.Err()
+		}
+		theirs = &r
+	}
+	ours, err := runOurs(ctx, g, q.text, b.warm/4, b.time)
+	if err != nil {
+		b.report.broken(q, "our engine", err)
+		return ctx.Err()
+	}
+	var loop *time.Duration
+	if f := loops[q.loop]; f != nil {
+		r, err := measure(b.warm/4, b.time/2, func() error { f(g); return nil })
+		if err != nil {
+			return err
+		}
+		loop = &r.best
+	}
+	b.report.row(q, ours, theirs, loop)
+	return nil
+}
