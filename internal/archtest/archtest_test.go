@@ -60,8 +60,9 @@ var policy = []line{
 	{"internal/posture/store/storetest", "internal/fault internal/posture"},
 	{"internal/posture/collect", "internal/fault internal/posture"},
 	{"internal/posture/collect/...", "internal/fault internal/posture internal/posture/collect internal/posture/collect/egress"},
+	{"internal/posture/sweep", "internal/fault internal/posture internal/posture/collect"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard"},
-	{"internal/posture/app", "internal/apidoc internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
+	{"internal/posture/app", "internal/apidoc internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},

@@ -24,17 +24,21 @@ import (
 	"vigil/internal/job"
 	"vigil/internal/posture"
 	"vigil/internal/posture/api"
+	"vigil/internal/posture/collect"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/store"
+	"vigil/internal/posture/sweep"
 )
 
 // Options are what a posture server is built from.
 type Options struct {
-	Install *install.Installation
-	Cloud   posture.Cloud
-	Log     *slog.Logger
-	Metrics *prometheus.Registry
-	Now     func() time.Time
+	Install  *install.Installation
+	Cloud    posture.Cloud
+	Sources  []collect.Source
+	Recorder collect.Recorder
+	Log      *slog.Logger
+	Metrics  *prometheus.Registry
+	Now      func() time.Time
 }
 
 // App is a posture server.
@@ -43,6 +47,7 @@ type App struct {
 	keys   *auth.Keys
 	queue  *job.Queue
 	store  *store.Store
+	sweep  *sweep.Sweep
 	table  []httpapi.Route
 	mux    *httpapi.Mux
 	server *httpapi.Server
@@ -62,12 +67,13 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, fmt.Errorf("bring the tables up to date: %w", err)
 	}
 	queue, err := job.New(in.DB, job.Config{
-		Log: o.Log, Metrics: o.Metrics, Queues: map[string]int{"default": in.Config.Posture.Workers},
+		Log: o.Log, Metrics: o.Metrics, Queues: map[string]int{"default": 8, collecting: in.Config.Posture.Workers},
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := &App{o: o, queue: queue, store: store.New(in.DB, in.Box, jobs{queue})}
+	a.sweep = a.newSweep()
 	if err := a.handleJobs(); err != nil {
 		return nil, err
 	}
@@ -76,6 +82,18 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a.server, err = a.newServer()
 	return a, err
+}
+
+// newSweep returns what collects accounts.
+func (a *App) newSweep() *sweep.Sweep {
+	sources := map[posture.Provider]collect.Source{}
+	for _, s := range a.o.Sources {
+		sources[s.Provider()] = s
+	}
+	return &sweep.Sweep{
+		Store: a.store, Log: a.o.Log, Now: a.o.Now, NewID: uuid.NewString, Deadline: 2 * time.Hour, Lease: time.Minute,
+		Runner: &collect.Runner{Sources: sources, Recorder: a.o.Recorder, Parallel: 8, Log: a.o.Log},
+	}
 }
 
 // Keys returns the keys that sign the server's access tokens.
@@ -134,7 +152,10 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 	return slices.Concat(
 		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
-		(&api.API{Org: callerOrg, Onboarding: onboarding, Store: a.store, Cloud: a.o.Cloud, Cursors: cursors}).Routes(),
+		(&api.API{
+			Org: callerOrg, Onboarding: onboarding, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
+			Cursors: cursors, Now: a.o.Now,
+		}).Routes(),
 		document,
 		httpapi.HealthRoutes(health),
 		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, httpapi.Public)},

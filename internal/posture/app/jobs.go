@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"vigil/internal/fault"
 	"vigil/internal/job"
 	"vigil/internal/posture"
 	"vigil/internal/posture/onboard"
@@ -32,11 +34,50 @@ func (j jobs) Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) er
 	return err
 }
 
+// collectArgs asks for a run to be worked on.
+type collectArgs struct {
+	Org posture.OrgID `json:"org"`
+	Run string        `json:"run"`
+}
+
+// Kind implements [job.Args].
+func (collectArgs) Kind() string { return "collect" }
+
+// Collect asks for a run to be worked on once tx is committed.
+func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, run string) error {
+	_, err := j.queue.Insert(tx, collectArgs{org, run}, job.Options{Queue: collecting})
+	return err
+}
+
+// collecting is the queue of runs. They take long: they have workers of their
+// own, so that short jobs do not wait for them.
+const collecting = "collect"
+
+// tendArgs asks for runs to be looked after.
+type tendArgs struct{}
+
+// Kind implements [job.Args].
+func (tendArgs) Kind() string { return "tend_runs" }
+
 // handleJobs says who does which job.
 func (a *App) handleJobs() error {
 	v := &onboard.Validator{Store: a.store, Cloud: a.o.Cloud, Now: a.o.Now}
-	return job.Handle(a.queue, time.Minute, func(ctx context.Context, j job.Job[validateArgs]) error {
-		_, err := v.Validate(ctx, j.Args.Org, j.Args.Account)
-		return err
-	})
+	a.queue.Every("tend_runs", 30*time.Second, tendArgs{}, job.Options{Attempts: 1})
+	return errors.Join(
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, j job.Job[validateArgs]) error {
+			status, err := v.Validate(ctx, j.Args.Org, j.Args.Account)
+			if err != nil || status != posture.AccountActive && status != posture.AccountDenyAccess {
+				return err
+			}
+			_, err = a.sweep.Start(ctx, j.Args.Org, j.Args.Account, posture.RunScope{})
+			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
+				return nil // one goes on already, or the account is gone
+			}
+			return err
+		}),
+		job.Handle(a.queue, a.sweep.Deadline+10*time.Minute, func(ctx context.Context, j job.Job[collectArgs]) error {
+			return a.sweep.Work(ctx, j.Args.Org, j.Args.Run, j.Attempt > 1)
+		}),
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Tend(ctx) }),
+	)
 }
