@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,7 +23,7 @@ import (
 type Config struct {
 	DataDir   string  `yaml:"data_dir" default:"/var/lib/vigil" help:"Folder for the database, keys and certificates."`
 	Database  string  `yaml:"database" secret:"url" help:"Database: postgres://user:password@host/name or sqlite:///path. Default: vigil.db in the data folder."`
-	MasterKey string  `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN or gcp-kms://NAME. Default: master.key in the data folder, made on first start."`
+	MasterKey string  `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN, gcp-kms://NAME or azure-kv://NAME. Default: master.key in the data folder, made on first start."`
 	Log       Log     `yaml:"log" embed:"" prefix:"log-"`
 	Posture   Posture `yaml:"posture" embed:"" prefix:"posture-"`
 	Desktop   Desktop `yaml:"desktop" embed:"" prefix:"desktop-"`
@@ -103,6 +104,9 @@ func (c *Config) Validate() error {
 	}
 	if u, err := url.Parse(c.Database); err != nil || u.Scheme != "sqlite" && u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		wrong("database", "must begin with sqlite: or postgres:")
+	}
+	if kind, _, _ := strings.Cut(c.MasterKey, ":"); !slices.Contains([]string{"file", "env", "aws-kms", "gcp-kms", "azure-kv"}, kind) {
+		wrong("master_key", "must begin with file:, env:, aws-kms:, gcp-kms: or azure-kv:")
 	}
 	if !c.Posture.Enabled && !c.Desktop.Enabled {
 		wrong("posture.enabled", "and desktop.enabled are both off: there is nothing to run")

@@ -19,6 +19,7 @@ import (
 	"vigil/internal/config"
 	"vigil/internal/job"
 	"vigil/internal/secret"
+	"vigil/internal/secret/kms"
 	"vigil/internal/secret/secretdb"
 	"vigil/internal/sqldb"
 )
@@ -40,7 +41,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	master, err := openMaster(c.MasterKey)
+	master, err := openMaster(ctx, c.MasterKey)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (i *Installation) SealedColumns() []secret.Column {
 func (i *Installation) Close() error { return i.DB.Close() }
 
 // openMaster finds the master key that a setting names.
-func openMaster(setting string) (secret.Master, error) {
+func openMaster(ctx context.Context, setting string) (secret.Master, error) {
 	kind, rest, _ := strings.Cut(setting, ":")
 	switch kind {
 	case "file":
@@ -90,17 +91,17 @@ func openMaster(setting string) (secret.Master, error) {
 	case "env":
 		return secret.MasterFromEnv(rest)
 	}
-	return nil, fmt.Errorf("master_key must begin with file:, env:, aws-kms: or gcp-kms:")
+	return kms.Open(ctx, setting, kms.Options{})
 }
 
 // Rewrap wraps the keys for stored secrets with the master key of the settings,
 // instead of the one that from names.
 func Rewrap(ctx context.Context, c config.Config, from string, now func() time.Time) error {
-	master, err := openMaster(c.MasterKey)
+	master, err := openMaster(ctx, c.MasterKey)
 	if err != nil {
 		return err
 	}
-	previous, err := openMaster(from)
+	previous, err := openMaster(ctx, from)
 	if err != nil {
 		return err
 	}
