@@ -1,0 +1,252 @@
+package sweep_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/sweep"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+const (
+	org = posture.OrgID("org")
+	id  = posture.AccountID("123456789012")
+)
+
+// idle takes jobs and does nothing: the tests do the work themselves.
+type idle struct{}
+
+func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
+func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+
+// cloud has one unit, which does what list says.
+type cloud struct {
+	list func(context.Context, collect.Emit) error
+}
+
+func (c *cloud) Provider() posture.Provider                                    { return posture.AWS }
+func (c *cloud) Declarations() []collect.Declaration                           { return nil }
+func (c *cloud) Open(context.Context, posture.Access) (collect.Session, error) { return c, nil }
+func (c *cloud) Unit(posture.EntityType, string) (collect.Unit, bool)          { return collect.Unit{}, false }
+func (c *cloud) Close()                                                        {}
+func (c *cloud) Units(context.Context) ([]collect.Unit, error) {
+	return []collect.Unit{{Type: "AWS.S3.Bucket", Region: posture.Global, List: c.list}}, nil
+}
+
+// nowhere records nothing.
+type nowhere struct{}
+
+func (nowhere) Begin(context.Context, collect.Scoped) (collect.Recording, error) {
+	return nowhere{}, nil
+}
+func (nowhere) Put(context.Context, posture.Entity) error { return nil }
+func (nowhere) Commit(context.Context, bool) error        { return nil }
+func (nowhere) Discard()                                  {}
+
+// newSweep returns a sweep over an active account whose cloud does as list says.
+func newSweep(t *testing.T, db *sqldb.DB, list func(context.Context, collect.Emit) error) *sweep.Sweep {
+	t.Helper()
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	s := store.New(db, secrettest.NewBox(t), idle{})
+	now := time.Now()
+	err := s.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
+		a := posture.Account{ID: id, Provider: posture.AWS, Name: "a"}.WithStream(posture.StreamDisconnected, now).WithStatus(posture.AccountActive, "", now)
+		c := posture.Credential{ID: "c", Provider: posture.AWS}
+		return errors.Join(tx.AddAccount(a), tx.SaveCredential(c, nil), tx.AddLink(posture.NewLink(a, c, now)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n atomic.Int64
+	return &sweep.Sweep{
+		Store: s, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return fmt.Sprintf("run-%d", n.Add(1)) },
+		Deadline: time.Minute, Lease: 40 * time.Millisecond,
+		Runner: &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: &cloud{list}}, Recorder: nowhere{}, Parallel: 2, Log: slog.New(slog.DiscardHandler)},
+	}
+}
+
+func start(t *testing.T, s *sweep.Sweep) posture.Run {
+	t.Helper()
+	r, err := s.Start(t.Context(), org, id, posture.RunScope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func look(t *testing.T, s *sweep.Sweep, run string) posture.Run {
+	t.Helper()
+	r, err := s.Store.Run(t.Context(), org, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func nothing(context.Context, collect.Emit) error { return nil }
+
+func TestARunEndsAndSaysSoOfTheAccount(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		s := newSweep(t, db, nothing)
+		r := start(t, s)
+		if _, err := s.Start(t.Context(), org, id, posture.RunScope{}); !fault.Is(err, fault.Conflict) {
+			t.Errorf("a second run: %v", err)
+		}
+		if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := look(t, s, r.ID); got.Status != posture.RunCompleted || got.End.Before(got.Start) || got.Done != 1 {
+			t.Errorf("run %+v", got)
+		}
+		a, err := s.Store.Account(t.Context(), org, id)
+		if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupHealthy {
+			t.Errorf("account %s, %s, %v", a.LastRun, a.Rollup.Value, err)
+		}
+		if err := s.Work(t.Context(), org, r.ID, true); err != nil { // a late second try
+			t.Errorf("working on a run that is over: %v", err)
+		}
+	})
+}
+
+func TestARunThatLostItsWorkerEndsAsTimeoutAndIsTakenUp(t *testing.T) {
+	t.Parallel()
+	for name, takeUp := range map[string]func(*sweep.Sweep, string) error{
+		"by the queue": func(s *sweep.Sweep, run string) error { return s.Work(t.Context(), org, run, true) },
+		"by the lapse of its lease": func(s *sweep.Sweep, _ string) error {
+			s.Now = func() time.Time { return time.Now().Add(time.Hour) }
+			return s.Tend(t.Context())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
+			r := start(t, s) // and its worker dies
+			if err := takeUp(s, r.ID); err != nil {
+				t.Fatal(err)
+			}
+			if got := look(t, s, r.ID); got.Status != posture.RunTimeout {
+				t.Errorf("the lost run is %s", got.Status)
+			}
+			if got := look(t, s, "run-2"); got.Status != posture.RunStarted {
+				t.Errorf("the run in its place is %s", got.Status)
+			}
+		})
+	}
+}
+
+// TestAWorkerKeepsItsLease works on a run for longer than its lease.
+func TestAWorkerKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	var s *sweep.Sweep
+	s = newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
+		first := look(t, s, "run-1").Updated
+		for !look(t, s, "run-1").Updated.After(first.Add(2 * s.Lease)) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			lapsed, err := s.Store.LapsedRuns(ctx, time.Now())
+			if err != nil || len(lapsed) > 0 {
+				return fmt.Errorf("lapsed %v, %w", lapsed, err)
+			}
+		}
+		return nil
+	})
+	s.Lease = time.Second // the store is asked often here, and must keep up
+	r := start(t, s)
+	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(t, s, r.ID); got.Status != posture.RunCompleted {
+		t.Errorf("run %+v", got)
+	}
+}
+
+func TestAStoppedRunEndsAsFailed(t *testing.T) {
+	t.Parallel()
+	var s *sweep.Sweep
+	s = newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
+		if err := s.Store.StopRun(ctx, org, id, "run-1"); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	r := start(t, s)
+	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(t, s, r.ID); got.Status != posture.RunFailed || got.Reason != "the run was stopped" {
+		t.Errorf("run %s: %s", got.Status, got.Reason)
+	}
+}
+
+func TestARunEndsAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	s.Deadline = 20 * time.Millisecond
+	r := start(t, s)
+	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(t, s, r.ID); got.Status != posture.RunTimeout || got.Collectors["AWS.S3.Bucket"].Status != posture.CollectorTimeout {
+		t.Errorf("run %s, collectors %v", got.Status, got.Collectors)
+	}
+}
+
+// TestAProcessThatStopsLeavesTheRunToOthers ends the worker's context, as a
+// process does that shuts down.
+func TestAProcessThatStopsLeavesTheRunToOthers(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
+		stop()
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	r := start(t, s)
+	if err := s.Work(ctx, org, r.ID, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("Work = %v", err)
+	}
+	if got := look(t, s, r.ID); got.Status != posture.RunStarted {
+		t.Errorf("run %s", got.Status)
+	}
+}
+
+func TestDueAccountsAreStarted(t *testing.T) {
+	t.Parallel()
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
+	r := start(t, s)
+	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, total, _ := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{}); total != 1 {
+		t.Errorf("%d runs right after one has ended", total)
+	}
+	s.Now = func() time.Time { return time.Now().Add(posture.Interval + time.Hour) }
+	if err := s.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(t, s, "run-2"); got.Status != posture.RunStarted {
+		t.Errorf("the second run is %s", got.Status)
+	}
+}
