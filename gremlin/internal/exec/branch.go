@@ -73,7 +73,7 @@ type branch struct {
 func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
 	b := &branch{}
 	var err error
-	b.chain, err = r.link(t.Steps, &sink{take: func(rows *batch) error {
+	b.chain, err = r.linkWithin(t.Steps, &sink{take: func(rows *batch) error {
 		err := next.push(rows)
 		b.down = b.down || err == errDone
 		return err

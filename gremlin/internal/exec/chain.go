@@ -186,6 +186,19 @@ func (s *sink) push(b *batch) error { return s.take(b) }
 func (s *sink) finish() error       { return nil }
 func (s *sink) reset()              {}
 
+// forgetOp takes labels off paths.
+type forgetOp struct {
+	base
+	labels []string
+}
+
+func (o *forgetOp) push(b *batch) error {
+	for i, p := range b.path {
+		b.path[i] = p.without(o.labels)
+	}
+	return o.pass(b)
+}
+
 // labelOp puts labels on the objects at hand, and forgets paths.
 type labelOp struct {
 	base
@@ -221,6 +234,15 @@ func sameObject(v graph.Value, b *batch, i int) bool {
 	return equal(v, b.vals[i])
 }
 
+// linkWithin builds the operators of a traversal within another.
+func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
+	c, err := r.link(steps, end)
+	if o, ok := c.head.(*injectOp); ok && !o.start {
+		o.behind = true
+	}
+	return c, err
+}
+
 // link builds the operators of steps in front of a sink.
 func (r *run) link(steps []plan.Step, end op) (chain, error) {
 	var ops []op
@@ -229,6 +251,10 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 		m := steps[i].Info()
 		if m.DropPath {
 			next = &labelOp{base: base{run: r, next: next}, drop: true}
+			ops = append(ops, next)
+		}
+		if len(m.Forget) > 0 {
+			next = &forgetOp{base: base{run: r, next: next}, labels: m.Forget}
 			ops = append(ops, next)
 		}
 		if m.Attach {

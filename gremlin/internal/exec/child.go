@@ -24,7 +24,7 @@ func (r *run) newChild(t *plan.Traversal) (*child, error) {
 	flow := r.flow
 	r.flow = nil
 	var err error
-	c.chain, err = r.link(t.Steps, &sink{take: func(b *batch) error { return c.take(b) }})
+	c.chain, err = r.linkWithin(t.Steps, &sink{take: func(b *batch) error { return c.take(b) }})
 	r.flow = flow
 	r.whereEnds = r.whereEnds[:len(r.whereEnds)-1]
 	return c, err

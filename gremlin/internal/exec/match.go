@@ -26,6 +26,7 @@ type pattern struct {
 	plan.Pattern
 	c      *child
 	nested *patternGroup
+	flat   bool // results do not remember the way they came
 }
 
 func (r *run) matchOp(s *plan.Match, next op) (op, error) {
@@ -42,6 +43,7 @@ func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
 			q.nested, err = r.patternGroup(p.Nested)
 		} else {
 			q.c, err = r.newChild(p.Traversal)
+			q.flat = hasBarrier(p.Traversal)
 		}
 		if err != nil {
 			return nil, err
@@ -231,7 +233,9 @@ func (p *pattern) bind(row *batch, b *batch, found func(*batch) error) error {
 		var next batch
 		next.appendRow(b, j)
 		next.path = fill(next.path, 1, nil)
-		next.path[0] = b.way(j)
+		if next.path[0] = b.way(j); p.flat {
+			next.path[0] = row.way(0)
+		}
 		if p.End != "" {
 			if row.way(0).has(p.End) {
 				if !p.agrees(row, next.value(0)) {

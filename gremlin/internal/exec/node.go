@@ -36,6 +36,25 @@ func attach(p *node, labels []string) *node {
 	return &n
 }
 
+// without returns the path without some labels; objects that have no label left
+// go, too.
+func (n *node) without(labels []string) *node {
+	if n == nil {
+		return nil
+	}
+	prev := n.prev.without(labels)
+	var rest []string
+	for _, l := range n.labels {
+		if !slices.Contains(labels, l) {
+			rest = append(rest, l)
+		}
+	}
+	if len(rest) == 0 {
+		return prev
+	}
+	return extend(prev, n.val, rest)
+}
+
 func (n *node) length() int {
 	if n == nil {
 		return 0

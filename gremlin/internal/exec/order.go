@@ -42,9 +42,17 @@ func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool,
 		if err != nil || !ok {
 			return dst, false, err
 		}
-		dst = append(dst, v)
+		dst = append(dst, sortKey(v))
 	}
 	return dst, true, nil
+}
+
+// sortKey returns what a key is ordered by: tokens by their name.
+func sortKey(v graph.Value) graph.Value {
+	if t, ok := value.As[value.Token](v); ok {
+		return graph.String(string(t))
+	}
+	return v
 }
 
 // compare orders two things by their keys.
@@ -184,7 +192,7 @@ func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 			if !ok {
 				break
 			}
-			keys = append(keys, k)
+			keys = append(keys, sortKey(k))
 		}
 		if len(keys)-before < len(s.bys) {
 			keys = keys[:before]

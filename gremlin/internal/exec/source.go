@@ -116,15 +116,17 @@ func (r *run) byID(id graph.Value, kind graph.Kind) (graph.Handle, bool) {
 	return 0, false
 }
 
-// injectOp puts values in front of what comes.
+// injectOp puts values in front of what comes, or behind the first that comes if
+// it begins a traversal within another.
 type injectOp struct {
 	output
 	values []graph.Value
 	start  bool
+	behind bool
 	done   bool
 }
 
-func (o *injectOp) inject(b *batch) error {
+func (o *injectOp) inject() error {
 	if o.done {
 		return nil
 	}
@@ -142,13 +144,19 @@ func (o *injectOp) inject(b *batch) error {
 }
 
 func (o *injectOp) push(b *batch) error {
-	if err := o.inject(b); err != nil || o.start {
+	if o.behind {
+		if err := o.pass(b); err != nil {
+			return err
+		}
+		return o.inject()
+	}
+	if err := o.inject(); err != nil || o.start {
 		return err
 	}
 	return o.pass(b)
 }
 
-func (o *injectOp) finish() error { return o.inject(nil) }
+func (o *injectOp) finish() error { return o.inject() }
 
 func (o *injectOp) reset() {
 	o.done = false

@@ -5,29 +5,44 @@ import "maps"
 // need is what later steps want to know of a traverser's way.
 type need struct {
 	full   bool            // the whole path
-	labels map[string]bool // objects with these labels
+	labels map[string]bool // objects with these labels; true for all of them and not only the last
 }
 
 func (n need) empty() bool { return !n.full && len(n.labels) == 0 }
 
 func (n need) wants(labels []string) bool {
 	for _, l := range labels {
-		if n.full || n.labels[l] {
+		if _, ok := n.labels[l]; ok || n.full {
 			return true
 		}
 	}
 	return false
 }
 
+// before returns what is needed before a step that gives labels: the last object
+// of a label is known from there on.
+func (n need) before(labels []string) need {
+	if !n.wants(labels) {
+		return n
+	}
+	out := need{full: n.full, labels: maps.Clone(n.labels)}
+	for _, l := range labels {
+		if !out.labels[l] {
+			delete(out.labels, l)
+		}
+	}
+	return out
+}
+
 func (n need) with(more ...need) need {
 	out := need{full: n.full, labels: maps.Clone(n.labels)}
 	for _, m := range more {
 		out.full = out.full || m.full
-		for l := range m.labels {
+		for l, all := range m.labels {
 			if out.labels == nil {
 				out.labels = map[string]bool{}
 			}
-			out.labels[l] = true
+			out.labels[l] = out.labels[l] || all
 		}
 	}
 	return out
@@ -39,7 +54,7 @@ func needLabels(labels ...string) need {
 	n := need{labels: map[string]bool{}}
 	for _, l := range labels {
 		if l != "" {
-			n.labels[l] = true
+			n.labels[l] = false
 		}
 	}
 	return n
@@ -50,8 +65,8 @@ func needLabels(labels ...string) need {
 // that equal traversers can be merged.
 func Annotate(r *Root) {
 	origins(&r.Traversal, false)
-	after := need{full: r.FullPath}
-	needsOfChain(&r.Traversal, after)
+	a := annotator{keep: keptLabels(r)}
+	a.chain(&r.Traversal, need{full: r.FullPath})
 	id := 0
 	Walk(&r.Traversal, func(s Step) {
 		id++
@@ -59,19 +74,25 @@ func Annotate(r *Root) {
 	})
 }
 
-// needsOfChain annotates the steps of t, given what is needed after it, and
-// returns what is needed before it.
-func needsOfChain(t *Traversal, after need) need {
+// annotator knows, besides the plan, which labels are lost where.
+type annotator struct {
+	keep map[Step]map[string]bool
+}
+
+// chain annotates the steps of t, given what is needed after it, and returns
+// what is needed before it.
+func (a *annotator) chain(t *Traversal, after need) need {
 	n := after
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		s := t.Steps[i]
 		m := s.Info()
-		inner := childNeeds(s, n)
 		m.Extend = makesObject(s) && (n.full || n.wants(m.Labels))
 		m.Attach = !makesObject(s) && n.wants(m.Labels)
-		before := ownNeed(s).with(inner)
+		m.Forget = a.lost(s, n)
+		rest := n.before(m.Labels)
+		before := ownNeed(s).with(a.children(s, rest))
 		if !resets(s) {
-			before = before.with(n)
+			before = before.with(rest)
 		}
 		m.DropPath = n.empty() && !before.empty() && !resets(s)
 		m.free = n.empty()
@@ -80,19 +101,34 @@ func needsOfChain(t *Traversal, after need) need {
 	return n
 }
 
-// childNeeds annotates the traversals within s and returns what they need.
-func childNeeds(s Step, after need) need {
+// lost returns the labels that are still wanted after s but lost there.
+func (a *annotator) lost(s Step, n need) []string {
+	keep, ok := a.keep[s]
+	if !ok {
+		return nil
+	}
+	var out []string
+	for l := range n.labels {
+		if !keep[l] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// children annotates the traversals within s and returns what they need.
+func (a *annotator) children(s Step, after need) need {
 	out := need{}
 	eval := func(ts ...*Traversal) {
 		for _, t := range ts {
 			if t != nil {
-				out = out.with(needsOfChain(t, need{}))
+				out = out.with(a.chain(t, need{}))
 			}
 		}
 	}
 	flow := func(ts ...*Traversal) {
 		for _, t := range ts {
-			out = out.with(needsOfChain(t, after))
+			out = out.with(a.chain(t, after))
 		}
 	}
 	for _, by := range Bys(s) {
@@ -111,28 +147,28 @@ func childNeeds(s Step, after need) need {
 			flow(o.Traversal)
 		}
 	case *Repeat:
-		return out.with(loopNeeds(s, after))
+		return out.with(a.loop(s, after))
 	case *Match:
-		return out.with(matchNeeds(s, after))
+		return out.with(a.match(s, after))
 	default:
 		eval(appendTraversals(nil, s)...)
 	}
 	return out
 }
 
-// loopNeeds finds what the body of a repeat needs: what comes after it, and what
+// loop finds what the body of a repeat needs: what comes after it, and what
 // it needs itself in the next round.
-func loopNeeds(r *Repeat, after need) need {
+func (a *annotator) loop(r *Repeat, after need) need {
 	around := need{}
 	if r.Until != nil {
-		around = around.with(needsOfChain(r.Until, need{}))
+		around = around.with(a.chain(r.Until, need{}))
 	}
 	if r.Emit != nil {
-		around = around.with(needsOfChain(r.Emit, need{}))
+		around = around.with(a.chain(r.Emit, need{}))
 	}
 	n := after.with(around)
 	for {
-		next := n.with(needsOfChain(r.Body, n))
+		next := n.with(a.chain(r.Body, n))
 		if next.equal(n) {
 			break
 		}
@@ -142,15 +178,15 @@ func loopNeeds(r *Repeat, after need) need {
 	return n
 }
 
-func matchNeeds(m *Match, after need) need {
+func (a *annotator) match(m *Match, after need) need {
 	vars := needLabels(m.Vars...)
 	n := after.with(vars)
 	for _, p := range m.Patterns {
 		if p.Nested != nil {
-			n = n.with(matchNeeds(p.Nested, n))
+			n = n.with(a.match(p.Nested, n))
 		}
 		if p.Traversal != nil {
-			n = n.with(needsOfChain(p.Traversal, after.with(vars)))
+			n = n.with(a.chain(p.Traversal, after.with(vars)))
 		}
 	}
 	return n
@@ -164,7 +200,11 @@ func ownNeed(s Step) need {
 	case *OtherEnd:
 		return need{full: !s.Simple}
 	case *Select:
-		return needLabels(s.Keys...)
+		n := needLabels(s.Keys...)
+		for l := range n.labels {
+			n.labels[l] = s.Pop != PopLast
+		}
+		return n
 	case *WhereStart:
 		return needLabels(s.Label)
 	case *WhereEnd:

@@ -54,6 +54,7 @@ type builder struct {
 	root       *Root
 	productive []string // keys that by() need not have, or nil
 	allProduce bool     // ProductiveByStrategy without keys
+	noConnect  bool     // infix and() and or() are not understood
 	decorate   []func(*Traversal)
 	verify     []func(*Traversal) error
 }
@@ -68,7 +69,10 @@ type scope struct {
 // chain makes a traversal of steps and gathers modulators.
 func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	t := &Traversal{}
-	for i, s := range syntax.Connect(steps, sc.root) {
+	if !b.noConnect {
+		steps = syntax.Connect(steps, sc.root)
+	}
+	for i, s := range steps {
 		if err := b.step(t, s, sc, i == 0 && sc.root); err != nil {
 			return nil, at(s, err)
 		}

@@ -37,6 +37,10 @@ func (b *builder) sourceStep(s syntax.Step) error {
 		v, err := b.value(s.Args[1])
 		b.root.SideEffects = append(b.root.SideEffects, SideEffectInit{Key: key, Initial: v, Reduce: operatorArg(s.Args, 2)})
 		return err
+	case "withoutStrategies":
+		for _, a := range s.Args {
+			b.noConnect = b.noConnect || a.(*syntax.Strategy).Name == "ConnectiveStrategy"
+		}
 	case "withStrategies":
 		for _, a := range s.Args {
 			if err := b.strategy(a.(*syntax.Strategy)); err != nil {

@@ -26,11 +26,12 @@ type Meta struct {
 	Labels []string // given by as()
 
 	// Annotate fills in the rest.
-	Extend   bool // results are added to the path
-	Attach   bool // labels are attached to the current object
-	DropPath bool // nobody looks at the path from here on
-	ID       int  // number within the plan, for profile and seeds
-	free     bool // nobody looks at the path after this step
+	Extend   bool     // results are added to the path
+	Attach   bool     // labels are attached to the current object
+	DropPath bool     // nobody looks at the path from here on
+	Forget   []string // labels that are lost here; see keptLabels
+	ID       int      // number within the plan, for profile and seeds
+	free     bool     // nobody looks at the path after this step
 }
 
 // Info returns m itself; embedding Meta makes a type a [Step].

@@ -48,16 +48,16 @@ type Pred struct {
 func (p *Pred) Test(s value.Space, v graph.Value) bool {
 	switch p.Op {
 	case Eq:
-		return value.Eq(v, p.Value)
+		return value.Eq(s, v, p.Value)
 	case Neq:
-		return !value.Eq(v, p.Value)
+		return !value.Eq(s, v, p.Value)
 	case Lt, Lte, Gt, Gte:
 		c, ok := value.Compare(s, v, p.Value)
 		return ok && p.holds(c)
 	case Within:
-		return p.member(v)
+		return p.member(s, v)
 	case Without:
-		return !p.member(v)
+		return !p.member(s, v)
 	case TypeOf:
 		return value.IsType(v, p.Text)
 	case AllOf:
@@ -83,24 +83,24 @@ func (p *Pred) holds(c int) bool {
 	return c >= 0
 }
 
-func (p *Pred) member(v graph.Value) bool {
+func (p *Pred) member(s value.Space, v graph.Value) bool {
 	if p.Keys != nil && v.Kind() == graph.KindString {
 		return p.Keys.Find(v) >= 0
 	}
 	if p.Set != nil {
-		return p.inSet(v)
+		return p.inSet(s, v)
 	}
-	return slices.ContainsFunc(p.Values, func(w graph.Value) bool { return value.Eq(v, w) })
+	return slices.ContainsFunc(p.Values, func(w graph.Value) bool { return value.Eq(s, v, w) })
 }
 
 // inSet looks for v in a bulk set: elements and strings by hash, numbers one by
 // one, since those of different width may be equal.
-func (p *Pred) inSet(v graph.Value) bool {
+func (p *Pred) inSet(s value.Space, v graph.Value) bool {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge || k == graph.KindString || k == graph.KindVertexProperty {
 		return p.Set.Has(v)
 	}
 	for i := range p.Set.Len() {
-		if w, _ := p.Set.At(i); value.Eq(v, w) {
+		if w, _ := p.Set.At(i); value.Eq(s, v, w) {
 			return true
 		}
 	}

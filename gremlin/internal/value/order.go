@@ -35,9 +35,15 @@ func rank(v graph.Value) int {
 	return 2 * int(graph.KindOpaque)
 }
 
-// Eq reports whether a and b are equal in the sense of Gremlin's eq.
-func Eq(a, b graph.Value) bool {
+// Eq reports whether a and b are equal in the sense of Gremlin's eq. Properties
+// of edges and of vertex properties are equal if key and value are.
+func Eq(s Space, a, b graph.Value) bool {
 	if flat(a) && flat(b) {
+		if a.Kind() == graph.KindProperty && b.Kind() == graph.KindProperty && s != nil {
+			ka, va := s.Property(a)
+			kb, vb := s.Property(b)
+			return ka == kb && Eq(s, va, vb)
+		}
 		return graph.Eq(a, b)
 	}
 	if rank(a) != rank(b) {
@@ -51,15 +57,15 @@ func Eq(a, b graph.Value) bool {
 		if isSet(a) {
 			x, y = sortedForEq(x), sortedForEq(y)
 		}
-		return slices.EqualFunc(x, y, Eq)
+		return slices.EqualFunc(x, y, func(v, w graph.Value) bool { return Eq(s, v, w) })
 	}
 	if x, ok := Entries(a); ok {
 		y, _ := Entries(b)
-		return len(x) == len(y) && eqEntries(x, y)
+		return len(x) == len(y) && eqEntries(s, x, y)
 	}
 	if a.Kind() == graph.KindEntry {
 		x, y := a.Entry(), b.Entry()
-		return Eq(x.Key, y.Key) && Eq(x.Value, y.Value)
+		return Eq(s, x.Key, y.Key) && Eq(s, x.Value, y.Value)
 	}
 	return Equal(a, b)
 }
@@ -77,9 +83,9 @@ func sortedForEq(vs []graph.Value) []graph.Value {
 
 // eqEntries compares maps: numbers of different width may be one key, so keys
 // are looked for and not looked up.
-func eqEntries(x, y []graph.Entry) bool {
+func eqEntries(s Space, x, y []graph.Entry) bool {
 	for _, e := range x {
-		if !slices.ContainsFunc(y, func(f graph.Entry) bool { return Eq(e.Key, f.Key) && Eq(e.Value, f.Value) }) {
+		if !slices.ContainsFunc(y, func(f graph.Entry) bool { return Eq(s, e.Key, f.Key) && Eq(s, e.Value, f.Value) }) {
 			return false
 		}
 	}

@@ -1,0 +1,139 @@
+package plan
+
+import "maps"
+
+// keptLabels works out which labels the reference implementation keeps at the
+// steps that look at labels. It drops labels that later steps of the same chain
+// do not mention, and does not see what the next round of a repeat will ask for
+// from within a by(). Queries can tell, so the engine follows it. Steps that are
+// not in the result lose nothing.
+func keptLabels(r *Root) map[Step]map[string]bool {
+	if r.FullPath {
+		return nil
+	}
+	k := keeper{keep: map[Step]map[string]bool{}}
+	whole := false
+	Walk(&r.Traversal, func(s Step) { whole = whole || ownNeed(s).full })
+	if whole {
+		return nil
+	}
+	k.visit(&r.Traversal, nil)
+	return k.keep
+}
+
+type labels = map[string]bool
+
+type keeper struct {
+	keep map[Step]labels
+}
+
+// frame is a step that a traversal is within, and where it stands.
+type frame struct {
+	t  *Traversal
+	at int
+}
+
+func (f frame) step() Step { return f.t.Steps[f.at] }
+
+// processes reports whether a step drops labels after it has looked at some.
+func processes(s Step) bool {
+	switch s := s.(type) {
+	case *Select, *SelectBy, *WherePred, *Dedup, *Math, *Format, *Match:
+		return true
+	case *Filter:
+		return len(needsOf(s.Traversal)) > 0
+	}
+	return false
+}
+
+// mentions returns the labels that a step itself names.
+func mentions(s Step) labels {
+	if m, ok := s.(*Match); ok {
+		return needLabels(m.Vars...).labels
+	}
+	if f, ok := s.(*Filter); ok {
+		return needLabels(needsOf(f.Traversal)...).labels
+	}
+	return ownNeed(s).labels
+}
+
+func add(to, from labels) {
+	for l := range from {
+		to[l] = true
+	}
+}
+
+func (k *keeper) add(s Step, from labels) {
+	if k.keep[s] == nil {
+		k.keep[s] = labels{}
+	}
+	add(k.keep[s], from)
+}
+
+// addWithin adds labels to every step within t.
+func (k *keeper) addWithin(t *Traversal, from labels) {
+	Walk(t, func(s Step) {
+		if processes(s) {
+			k.add(s, from)
+		}
+	})
+}
+
+// visit finds the labels of the steps of t and of the traversals within it.
+func (k *keeper) visit(t *Traversal, parents []frame) {
+	wanted := labels{}
+	for i := len(t.Steps) - 1; i >= 0; i-- {
+		s := t.Steps[i]
+		later := maps.Clone(wanted)
+		add(wanted, mentions(s))
+		if processes(s) {
+			k.add(s, later)
+			if _, ok := s.(*Match); ok {
+				k.add(s, mentions(s))
+			}
+		}
+	}
+	trail, loop := labels{}, false
+	for _, p := range parents {
+		_, repeat := p.step().(*Repeat)
+		loop = loop || repeat
+		k.parent(p, wanted)
+		for _, s := range p.t.Steps[p.at:] {
+			add(trail, mentions(s))
+		}
+	}
+	for i, s := range t.Steps {
+		if processes(s) {
+			k.add(s, trail)
+			if loop {
+				k.add(s, wanted)
+			}
+		}
+		for _, c := range Children(s) {
+			k.visit(c, append(parents[:len(parents):len(parents)], frame{t, i}))
+		}
+	}
+}
+
+// parent hands the labels that a traversal wants to the steps before the one it
+// is within, and to that step's other traversals.
+func (k *keeper) parent(p frame, wanted labels) {
+	children := Children(p.step())
+	count := len(children)
+	if r, ok := p.step().(*Repeat); ok && (r.Times >= 0 || r.EmitAll) {
+		count++
+	}
+	if count > 1 {
+		for _, c := range children {
+			k.addWithin(c, wanted)
+		}
+	}
+	for _, s := range p.t.Steps[:p.at] {
+		if processes(s) {
+			k.add(s, wanted)
+		}
+		for _, c := range Children(s) {
+			k.addWithin(c, wanted)
+		}
+	}
+}
