@@ -1,0 +1,142 @@
+package egress_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/sim/gateway"
+)
+
+// stand serves a gateway whose clouds all answer with the host they were asked for.
+func stand(t *testing.T) *egress.Gateway {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{".amazonaws.com", "login.microsoftonline.com", ".googleapis.com"} {
+		g.Handle(host, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/away" {
+				http.Redirect(w, r, "https://169.254.169.254/latest/meta-data", http.StatusFound)
+				return
+			}
+			_, _ = io.WriteString(w, r.Host)
+		}))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- g.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return &egress.Gateway{Address: g.Address(), CA: g.CA()}
+}
+
+func TestOnlyCloudHostsAreReached(t *testing.T) {
+	t.Parallel()
+	transport, err := egress.New(egress.Options{Gateway: stand(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	for address, reached := range map[string]bool{
+		"https://ec2.eu-west-1.amazonaws.com/":             true,
+		"https://b.s3.eu-west-1.amazonaws.com/":            true,
+		"https://STS.amazonaws.com/":                       true,
+		"https://login.microsoftonline.com/common":         true,
+		"https://compute.googleapis.com/":                  true,
+		"https://example.org/":                             false,
+		"https://amazonaws.com.evil.example/":              false,
+		"https://evil-amazonaws.com/":                      false,
+		"https://sts.amazonaws.com:8443/":                  false,
+		"http://sts.amazonaws.com/":                        false,
+		"https://127.0.0.1/":                               false,
+		"https://169.254.169.254/latest/meta-data":         false,
+		"https://sts.amazonaws.com@evil.example/":          false,
+		"https://login.microsoftonline.com.evil.example/":  false,
+		"https://not-login.microsoftonline.com/":           false,
+		"https://evil.example/?.amazonaws.com":             false,
+		"https://[::1]/":                                   false,
+		"https://evil.example#.googleapis.com":             false,
+		"https://user:pass@compute.googleapis.com.evil.x/": false,
+	} {
+		answer, err := transport.Client().Get(address)
+		if answer != nil {
+			answer.Body.Close()
+		}
+		if reached && err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+		if !reached && !errors.Is(err, egress.ErrRefused) {
+			t.Errorf("%s: %v, want it refused", address, err)
+		}
+	}
+}
+
+func TestRedirectsLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	transport, err := egress.New(egress.Options{Gateway: stand(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	answer, err := transport.Client().Get("https://sts.amazonaws.com/away")
+	if err != nil || answer.StatusCode != http.StatusFound {
+		t.Fatalf("the client followed: %v", err)
+	}
+	answer.Body.Close()
+	follower := &http.Client{Transport: transport}
+	if _, err := follower.Get("https://sts.amazonaws.com/away"); !errors.Is(err, egress.ErrRefused) {
+		t.Errorf("a client that follows: %v, want it refused", err)
+	}
+}
+
+func TestCallsAreObserved(t *testing.T) {
+	t.Parallel()
+	var calls []egress.Call
+	transport, err := egress.New(egress.Options{Gateway: stand(t), Observe: func(c egress.Call) { calls = append(calls, c) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	answer, err := transport.Client().Get("https://sts.amazonaws.com/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if len(calls) != 1 || calls[0].Host != "sts.amazonaws.com" || calls[0].Status != http.StatusOK || calls[0].Took <= 0 {
+		t.Errorf("observed %+v", calls)
+	}
+}
+
+func TestTheSurroundingsHaveNoSay(t *testing.T) {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
+		t.Setenv(name, "http://127.0.0.1:1")
+	}
+	transport, err := egress.New(egress.Options{Gateway: stand(t), Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	answer, err := transport.Client().Get("https://sts.amazonaws.com/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+}
+
+func TestAGatewayNeedsItsAuthority(t *testing.T) {
+	t.Parallel()
+	if _, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: "127.0.0.1:1"}}); err == nil {
+		t.Error("a gateway without a certificate was accepted")
+	}
+}

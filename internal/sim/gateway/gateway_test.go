@@ -1,0 +1,192 @@
+package gateway_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/sim/gateway"
+)
+
+// start serves a gateway and returns a client whose calls all go to it.
+func start(t *testing.T, prepare func(*gateway.Gateway)) (*gateway.Gateway, *http.Client) {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepare(g)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(ctx) }()
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(g.CA())
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, g.Address())
+		},
+	}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return g, &http.Client{Transport: transport}
+}
+
+// echo is a cloud with one call whose answer is fixed.
+func echo(g *gateway.Gateway, name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.Faults.Serve(w, r, gateway.Exchange{
+			Call:   gateway.Call{Cloud: name, Service: "echo", Action: strings.Trim(r.URL.Path, "/")},
+			Refuse: func(w http.ResponseWriter, f gateway.Fault) { http.Error(w, string(f.Kind), http.StatusTeapot) },
+			Answer: func(w http.ResponseWriter) { _, _ = io.WriteString(w, name+" says hello") },
+		})
+	})
+}
+
+func get(t *testing.T, c *http.Client, url string) (status int, body string, err error) {
+	t.Helper()
+	answer, err := c.Get(url)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(raw), err
+}
+
+func TestCallsAreRoutedByHostUnderRealNames(t *testing.T) {
+	t.Parallel()
+	_, client := start(t, func(g *gateway.Gateway) {
+		g.Handle(".amazonaws.com", echo(g, "aws"))
+		g.Handle("management.azure.com", echo(g, "azure"))
+		g.Handle(".googleapis.com", echo(g, "gcp"))
+		g.Handle("oauth2.googleapis.com", echo(g, "token"))
+	})
+	for url, want := range map[string]string{
+		"https://ec2.eu-west-3.amazonaws.com/x":              "aws says hello",
+		"https://a-bucket.s3.us-east-1.amazonaws.com/x":      "aws says hello",
+		"https://another-bucket.s3.us-east-1.amazonaws.com/": "aws says hello",
+		"https://management.azure.com/x":                     "azure says hello",
+		"https://compute.googleapis.com/x":                   "gcp says hello",
+		"https://oauth2.googleapis.com/token":                "token says hello",
+	} {
+		if _, body, err := get(t, client, url); err != nil || body != want {
+			t.Errorf("%s: %q, %v; want %q", url, body, err, want)
+		}
+	}
+	if status, _, _ := get(t, client, "https://example.org/"); status != http.StatusMisdirectedRequest {
+		t.Errorf("a host of no cloud: status %d", status)
+	}
+}
+
+func TestFaultsHitTheCallsTheyMatch(t *testing.T) {
+	t.Parallel()
+	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
+	const url = "https://sts.us-east-1.amazonaws.com/"
+	for _, fault := range []gateway.Fault{
+		{Match: gateway.Call{Action: "denied"}, Kind: gateway.Deny},
+		{Match: gateway.Call{Action: "third"}, Kind: gateway.Throttle, Rate: 1.0 / 3},
+		{Match: gateway.Call{Action: "once*"}, Kind: gateway.Fail, Skip: 1, Times: 1},
+	} {
+		if _, err := g.Faults.Add(fault); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]string{}
+	for _, action := range []string{"denied", "third", "third", "third", "third", "third", "third", "once-a", "once-b", "once-c", "other"} {
+		status, _, err := get(t, client, url+action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _, _ := strings.Cut(action, "-")
+		got[key] += map[int]string{http.StatusOK: "+", http.StatusTeapot: "-"}[status]
+	}
+	want := map[string]string{"denied": "-", "third": "++-++-", "once": "+-+", "other": "+"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := g.Faults.Calls()[gateway.Call{Cloud: "aws", Service: "echo", Action: "third"}]; n != 6 {
+		t.Errorf("%d calls were counted, want 6", n)
+	}
+}
+
+func TestFaultsOfTheLine(t *testing.T) {
+	t.Parallel()
+	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
+	for _, kind := range []gateway.Kind{gateway.Reset, gateway.Half, gateway.Garbage, gateway.Hang} {
+		if _, err := g.Faults.Add(gateway.Fault{Match: gateway.Call{Action: string(kind)}, Kind: kind}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const url = "https://sts.us-east-1.amazonaws.com/"
+	if _, _, err := get(t, client, url+"reset"); err == nil {
+		t.Error("reset: there was an answer")
+	}
+	if _, body, err := get(t, client, url+"half"); !errors.Is(err, io.ErrUnexpectedEOF) || body != "aws say" {
+		t.Errorf("half: %q, %v", body, err)
+	}
+	if status, body, err := get(t, client, url+"garbage"); status != http.StatusOK || err != nil || !strings.Contains(body, "not the answer") {
+		t.Errorf("garbage: %d, %q, %v", status, body, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, url+"hang", nil)
+	if _, err := client.Do(request); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("hang: %v", err)
+	}
+}
+
+func TestFaultsAreSetOverHTTP(t *testing.T) {
+	t.Parallel()
+	_, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
+	const admin = "https://" + gateway.AdminHost
+	answer, err := client.Post(admin+"/faults", "application/json", strings.NewReader(`{"match":{"cloud":"aws"},"kind":"throttle","retryAfter":"2s"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	_, body, _ := get(t, client, admin+"/faults")
+	var faults []gateway.Fault
+	if err := json.Unmarshal([]byte(body), &faults); err != nil {
+		t.Fatal(err)
+	}
+	want := []gateway.Fault{{ID: "1", Match: gateway.Call{Cloud: "aws"}, Kind: gateway.Throttle, RetryAfter: gateway.Duration(2 * time.Second)}}
+	if diff := cmp.Diff(want, faults); diff != "" {
+		t.Error(diff)
+	}
+	if status, _, _ := get(t, client, "https://sts.amazonaws.com/x"); status != http.StatusTeapot {
+		t.Errorf("with the fault: status %d", status)
+	}
+	request, _ := http.NewRequestWithContext(t.Context(), http.MethodDelete, admin+"/faults/1", nil)
+	if answer, err = client.Do(request); err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if status, _, _ := get(t, client, "https://sts.amazonaws.com/x"); status != http.StatusOK {
+		t.Errorf("without the fault: status %d", status)
+	}
+	answer, err = client.Post(admin+"/faults", "application/json", strings.NewReader(`{"kind":"unheard-of"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("an unknown kind: status %d", answer.StatusCode)
+	}
+}

@@ -1,0 +1,117 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// An Exchange is one call that a cloud has understood and is about to answer.
+type Exchange struct {
+	Call Call
+	// Refuse writes the cloud's own way of saying what kind of fault it is:
+	// Throttle, Deny, Expire, Off or Fail.
+	Refuse func(w http.ResponseWriter, f Fault)
+	// Answer writes the answer.
+	Answer func(w http.ResponseWriter)
+}
+
+// Serve answers a call, or lets it go wrong where a fault says so.
+func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
+	delay, wrong := f.decide(x.Call)
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if wrong == nil {
+		x.Answer(w)
+		return
+	}
+	switch wrong.Kind {
+	case Hang:
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case Reset:
+		panic(http.ErrAbortHandler)
+	case Garbage:
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<html><body>\x00\xff This is not the answer you expect {[\x01</body>"))
+	case Half:
+		half(w, x.Answer)
+	default:
+		x.Refuse(w, *wrong)
+	}
+}
+
+// half sends the first half of an answer and cuts the connection.
+func half(w http.ResponseWriter, answer func(http.ResponseWriter)) {
+	whole := buffer{ResponseWriter: w, status: http.StatusOK}
+	answer(&whole)
+	w.Header().Set("Content-Length", strconv.Itoa(len(whole.body)))
+	w.WriteHeader(whole.status)
+	_, _ = w.Write(whole.body[:len(whole.body)/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// buffer holds an answer back.
+type buffer struct {
+	http.ResponseWriter
+	status int
+	body   []byte
+}
+
+func (b *buffer) WriteHeader(status int) { b.status = status }
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.body = append(b.body, p...)
+	return len(p), nil
+}
+
+// routes adds what the admin host answers about faults:
+//
+//	GET    /faults       those that are on
+//	POST   /faults       puts one on
+//	DELETE /faults       takes all off
+//	DELETE /faults/{id}  takes one off
+//	GET    /calls        how often each call was made
+func (f *Faults) routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /faults", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, f.List()) })
+	mux.HandleFunc("POST /faults", func(w http.ResponseWriter, r *http.Request) {
+		var fault Fault
+		if err := json.NewDecoder(r.Body).Decode(&fault); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		id, err := f.Add(fault)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		writeJSON(w, map[string]string{"id": id})
+	})
+	mux.HandleFunc("DELETE /faults", func(http.ResponseWriter, *http.Request) { f.Remove("") })
+	mux.HandleFunc("DELETE /faults/{id}", func(_ http.ResponseWriter, r *http.Request) { f.Remove(r.PathValue("id")) })
+	mux.HandleFunc("GET /calls", func(w http.ResponseWriter, _ *http.Request) {
+		type count struct {
+			Call
+			Count int `json:"count"`
+		}
+		all := []count{}
+		for call, n := range f.Calls() {
+			all = append(all, count{call, n})
+		}
+		writeJSON(w, all)
+	})
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}

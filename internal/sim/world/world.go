@@ -1,0 +1,101 @@
+// Package world makes up the contents of the simulated clouds.
+//
+// A resource is a function of the seed, its account, place, kind and number: it
+// costs no memory, any of it can be read at any time, and two runs see the same.
+// What is changed while the simulation runs is kept in an overlay.
+package world
+
+import (
+	"vigil/internal/posture"
+)
+
+// A Place is where resources are: a region of an account.
+type Place struct {
+	Account string
+	Region  string // as the cloud names it; "" for none
+}
+
+// A Kind is one kind of resource.
+type Kind struct {
+	Type posture.EntityType
+
+	// Count says how many there are before anything was changed.
+	Count func(p Place) int
+	// Name returns the name of the i-th, the last part of its entity id.
+	Name func(p Place, i int) string
+	// Index is the inverse of Name. It need not check that i is in range.
+	Index func(p Place, name string) (i int, ok bool)
+	// Make describes the i-th as the cloud would. Fields whose names begin with
+	// an underscore are for other calls than the list, and are not written.
+	Make func(p Place, i int) Object
+}
+
+// A Finding is what a rule ought to say of an entity.
+type Finding struct {
+	Rule   string           `json:"ruleId"`
+	Entity posture.EntityID `json:"entityId"`
+}
+
+// Shares say which share of the resources that a rule looks at violates it.
+type Shares struct {
+	Default float64
+	ByRule  map[string]float64
+}
+
+// Of returns the share of a rule.
+func (s Shares) Of(rule string) float64 {
+	if v, ok := s.ByRule[rule]; ok {
+		return v
+	}
+	return s.Default
+}
+
+// World is what there is: kinds as they were made, with the changes on top.
+type World struct {
+	Changes Overlay
+}
+
+// List visits the resources of a kind in a place from the given number on, at
+// most max of them, and returns the number to go on from, or -1 at the end. It
+// stops when visit returns false.
+func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o Object) bool) (next int) {
+	count := k.Count(p)
+	added := w.Changes.added(k.Type, p)
+	for i := from; i < count+len(added); i++ {
+		if max == 0 {
+			return i
+		}
+		var name string
+		var o Object
+		if i < count {
+			name = k.Name(p, i)
+			changed, touched := w.Changes.at(Ref{k.Type, p, name})
+			if touched && changed.gone {
+				continue
+			}
+			if o = k.Make(p, i); touched {
+				o = o.Merge(changed.patch)
+			}
+		} else {
+			name, o = added[i-count].name, added[i-count].object
+		}
+		max--
+		if !visit(name, o) {
+			return -1
+		}
+	}
+	return -1
+}
+
+// Get returns the resource of a kind and name, or false when there is none.
+func (w *World) Get(k *Kind, p Place, name string) (Object, bool) {
+	changed, touched := w.Changes.at(Ref{k.Type, p, name})
+	if touched && (changed.gone || changed.made) {
+		return changed.patch, changed.made && !changed.gone
+	}
+	i, ok := k.Index(p, name)
+	if !ok || i < 0 || i >= k.Count(p) || k.Name(p, i) != name {
+		return nil, false
+	}
+	return k.Make(p, i).Merge(changed.patch), true
+}
