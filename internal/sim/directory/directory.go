@@ -210,3 +210,6 @@ func (s *Server) Change(edit func(*Domain)) {
 	}
 	s.domain = next
 }
+
+// Root returns the distinguished name of the domain's root.
+func (s *Server) Root() string { return s.options.Domain.Root() }

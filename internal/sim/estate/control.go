@@ -1,0 +1,96 @@
+package estate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// control is how incidents are begun and ended over HTTP, on loopback:
+//
+//	GET    /incidents         what can happen
+//	POST   /incidents/{name}  let it happen
+//	DELETE /incidents/{name}  mend it
+type control struct {
+	estate   *Estate
+	listener net.Listener
+	server   *http.Server
+	work     sync.WaitGroup
+
+	mu     sync.Mutex
+	active map[string]bool
+}
+
+func newControl(e *Estate) *control { return &control{estate: e, active: map[string]bool{}} }
+
+// URL is where the control listens.
+func (c *control) URL() string { return "http://" + c.listener.Addr().String() }
+
+// Start listens on a free port of loopback.
+func (c *control) Start(context.Context) error {
+	var err error
+	if c.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /incidents", c.list)
+	mux.HandleFunc("POST /incidents/{name}", c.change(true))
+	mux.HandleFunc("DELETE /incidents/{name}", c.change(false))
+	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	c.work.Go(func() { _ = c.server.Serve(c.listener) }) // until it is closed
+	return nil
+}
+
+// Stop ends the control and waits for it.
+func (c *control) Stop() error {
+	if c.server == nil {
+		return nil
+	}
+	err := c.server.Close()
+	c.work.Wait()
+	return errors.Join(err)
+}
+
+func (c *control) list(w http.ResponseWriter, _ *http.Request) {
+	type incident struct {
+		Name    string `json:"name"`
+		Summary string `json:"summary"`
+		Active  bool   `json:"active"`
+	}
+	out := []incident{}
+	c.mu.Lock()
+	for _, i := range c.estate.Incidents() {
+		out = append(out, incident{i.Name, i.Summary, c.active[i.Name]})
+	}
+	c.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out) // whoever hung up does not need it
+}
+
+func (c *control) change(begin bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("name")
+		do := c.estate.End
+		if begin {
+			do = c.estate.Begin
+		}
+		err := do(name)
+		switch {
+		case fault.Is(err, fault.NotFound):
+			http.Error(w, err.Error(), http.StatusNotFound)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			c.mu.Lock()
+			c.active[name] = begin
+			c.mu.Unlock()
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}
+}

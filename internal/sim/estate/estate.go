@@ -1,0 +1,230 @@
+// Package estate simulates a whole virtual-desktop estate over the real
+// protocols: directory domains, connection servers, gateways, RDS servers, a
+// SAML provider, pods, single sign-on, a composer and virtual centers. It writes
+// an inventory that the product reads like any other, and breaks on demand.
+package estate
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/inventory"
+	"vigil/internal/sim/directory"
+	"vigil/internal/sim/pki"
+	"vigil/internal/sim/saml"
+	"vigil/internal/sim/site"
+	"vigil/internal/sim/vcenter"
+)
+
+// Size says how large the estate is.
+type Size struct {
+	ConnectionServers int // one of them is the product itself
+	Farms             int
+	RDSServers        int
+	Gateways          int
+	Pods              int
+	VirtualCenters    int // at most two
+}
+
+// Demo is the size of the demo.
+func Demo() Size {
+	return Size{ConnectionServers: 20, Farms: 50, RDSServers: 500, Gateways: 6, Pods: 3, VirtualCenters: 2}
+}
+
+// Small is a size for tests.
+func Small() Size {
+	return Size{ConnectionServers: 3, Farms: 3, RDSServers: 9, Gateways: 2, Pods: 1, VirtualCenters: 1}
+}
+
+// Database is an event database that is really there.
+type Database struct {
+	Host     string
+	Port     int
+	Name     string
+	User     string
+	Password string
+	Plain    bool // without TLS
+}
+
+// Options says what to simulate.
+type Options struct {
+	Dir             string // for the inventory, certificates and secrets; made if it is not there
+	Size            Size   // Demo when zero
+	EventDatabase   *Database
+	GatewayInterval time.Duration // how often gateways report; 10 s when zero
+	AgentInterval   time.Duration // how often RDS agents report; 20 s when zero
+	Failures        int           // failures in succession before a component is called bad; the product's default when zero
+	ThisMachine     bool          // one more RDS server reports the real load of this machine
+	Now             func() time.Time
+	Log             *slog.Logger
+}
+
+// Administrator is somebody who may log in.
+type Administrator struct{ Domain, Username, Password string }
+
+// Estate is a simulated estate. Its parts are exported so that tests can break
+// them one by one; [Estate.Incidents] does so by name.
+type Estate struct {
+	Domains     []*directory.Server // the first is the primary one
+	Peers       []*Peer             // connection servers other than the product itself
+	SAML        *saml.Provider
+	Pods        []*Peer // endpoints of remote pods
+	Enrollment  []*site.Site
+	Composer    *site.Site
+	Centers     []*vcenter.Center
+	Gateways    []*Gateway
+	RDSServers  []*RDSServer
+	SecurePorts []*Port // secure gateways of the connection servers
+
+	Admin Administrator
+
+	options  Options
+	ca       *pki.Authority
+	secrets  map[string]string // file name -> secret
+	follower *follower
+	machines *machines
+	control  *control
+	running  []component
+}
+
+// component is a part with a life of its own.
+type component interface {
+	Start(ctx context.Context) error
+	Stop() error
+}
+
+// New makes an estate. Nothing listens before Start.
+func New(o Options) (*Estate, error) {
+	o.Size = cmp.Or(o.Size, Demo())
+	o.GatewayInterval = cmp.Or(o.GatewayInterval, 10*time.Second)
+	o.AgentInterval = cmp.Or(o.AgentInterval, 20*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	ca, err := pki.New("Simulated Estate CA", pki.Around(o.Now(), 10*365*24*time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	e := &Estate{
+		options: o, ca: ca, secrets: map[string]string{"peer-token": rand.Text()},
+		Admin: Administrator{Domain: "CORP", Username: "admin", Password: "Demo-" + rand.Text()[:12]},
+	}
+	if o.EventDatabase != nil {
+		e.secrets["event-database"] = o.EventDatabase.Password
+	}
+	e.machines = newMachines(o)
+	e.follower = &follower{token: e.secrets["peer-token"], now: o.Now}
+	if err := e.build(); err != nil {
+		return nil, fmt.Errorf("make the estate: %w", err)
+	}
+	e.control = newControl(e)
+	return e, nil
+}
+
+// leaf makes a certificate for a site on this machine.
+func (e *Estate) leaf() (tls.Certificate, error) {
+	return e.ca.Leaf(pki.Around(e.options.Now(), 365*24*time.Hour), "localhost", "127.0.0.1")
+}
+
+// Authority signs the certificates of the estate.
+func (e *Estate) Authority() *pki.Authority { return e.ca }
+
+// Start starts every part but the machines that report, which need a server to
+// report to.
+func (e *Estate) Start(ctx context.Context) error {
+	all := []component{e.SAML, e.Composer, e.control}
+	for _, d := range e.Domains {
+		all = append(all, d)
+	}
+	for _, p := range e.Peers {
+		all = append(all, p)
+	}
+	for _, p := range e.Pods {
+		all = append(all, p)
+	}
+	for _, s := range e.Enrollment {
+		all = append(all, s)
+	}
+	for _, c := range e.Centers {
+		all = append(all, c)
+	}
+	for _, p := range e.SecurePorts {
+		all = append(all, p)
+	}
+	for _, c := range all {
+		if err := c.Start(ctx); err != nil {
+			return errors.Join(fmt.Errorf("start the estate: %w", err), e.Stop())
+		}
+		e.running = append(e.running, c)
+	}
+	return nil
+}
+
+// Stop ends everything and waits for it.
+func (e *Estate) Stop() error {
+	e.machines.stop()
+	e.follower.stop()
+	var errs []error
+	for i := len(e.running) - 1; i >= 0; i-- {
+		errs = append(errs, e.running[i].Stop())
+	}
+	e.running = nil
+	return errors.Join(errs...)
+}
+
+// InventoryFile is where the inventory is written.
+func (e *Estate) InventoryFile() string { return filepath.Join(e.options.Dir, "inventory.yaml") }
+
+// WriteInventory writes the inventory of the estate, with the product at the
+// given https URL as one of its connection servers, and returns it as it will
+// be read.
+func (e *Estate) WriteInventory(self string) (desktop.Inventory, error) {
+	if err := e.writeFiles(); err != nil {
+		return desktop.Inventory{}, err
+	}
+	text, err := e.inventory(self)
+	if err != nil {
+		return desktop.Inventory{}, fmt.Errorf("write the inventory: %w", err)
+	}
+	inv, err := inventory.Parse(text, inventory.Options{})
+	if err != nil {
+		return desktop.Inventory{}, fmt.Errorf("write the inventory: %w", err)
+	}
+	if err := os.WriteFile(e.InventoryFile(), text, 0o600); err != nil {
+		return desktop.Inventory{}, err
+	}
+	e.machines.know(inv)
+	return inv, nil
+}
+
+// writeFiles writes what the inventory refers to.
+func (e *Estate) writeFiles() error {
+	if err := os.MkdirAll(e.options.Dir, 0o700); err != nil {
+		return err
+	}
+	files := map[string][]byte{"ca.pem": e.ca.PEM(), "saml-signer.pem": e.SAML.SignerPEM()}
+	for name, secret := range e.secrets {
+		files[name] = []byte(secret)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(e.options.Dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ControlURL is where incidents are begun and ended.
+func (e *Estate) ControlURL() string { return e.control.URL() }

@@ -1,0 +1,212 @@
+package estate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/fault"
+)
+
+// thisMachine is the name of the RDS server that is really there.
+const thisMachine = "this-machine"
+
+// Gateway is a simulated gateway. It reports over the real protocol.
+type Gateway struct {
+	Name string
+	machine
+
+	mu       sync.Mutex
+	problems []string
+	blast    int
+	pcoip    int
+}
+
+// Complain has the gateway report problems; none mends it.
+func (g *Gateway) Complain(problems ...string) {
+	g.mu.Lock()
+	g.problems = problems
+	g.mu.Unlock()
+	g.Nudge()
+}
+
+func (g *Gateway) report(s heartbeat.Stamp) any {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return heartbeat.GatewayReport{Stamp: s, GatewayBeat: desktop.GatewayBeat{
+		Version: "23.12.1", BlastConnections: g.blast, PCoIPConnections: g.pcoip, Problems: slices.Clone(g.problems),
+	}}
+}
+
+// RDSServer is a simulated RDS server. Its agent reports over the real protocol.
+type RDSServer struct {
+	Name string
+	Farm string
+	machine
+
+	now     func() time.Time
+	enabled bool
+	number  int
+
+	mu       sync.Mutex
+	state    desktop.RDSState
+	load     *int
+	unloaded bool
+	problems []string
+}
+
+// SetState has the agent report a state; empty is AVAILABLE.
+func (r *RDSServer) SetState(s desktop.RDSState, problems ...string) {
+	r.mu.Lock()
+	r.state, r.problems = s, problems
+	r.mu.Unlock()
+	r.Nudge()
+}
+
+// SetLoad has the agent report a load index; nil lets it follow the day again.
+func (r *RDSServer) SetLoad(index *int) {
+	r.mu.Lock()
+	r.load, r.unloaded = index, false
+	r.mu.Unlock()
+	r.Nudge()
+}
+
+// HideLoad has the agent report no load at all.
+func (r *RDSServer) HideLoad() {
+	r.mu.Lock()
+	r.unloaded = true
+	r.mu.Unlock()
+	r.Nudge()
+}
+
+// report makes what the agent tells: sessions that rise and fall with the hour,
+// a little differently on each server.
+func (r *RDSServer) report(s heartbeat.Stamp) any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	minutes := float64(r.now().UnixMilli()) / 60000
+	wave := 0.5 + 0.35*math.Sin(2*math.Pi*(minutes/45+float64(r.number)/17)) + 0.1*math.Sin(minutes+float64(r.number))
+	load := max(1, min(74, int(wave*70)))
+	sessions := 0
+	if r.enabled {
+		sessions = max(0, min(40, int(wave*30)))
+	}
+	index := &load
+	if r.load != nil {
+		index = r.load
+	}
+	if r.unloaded {
+		index = nil
+	}
+	systems := []desktop.OperatingSystem{desktop.OSWindows2016, desktop.OSWindows2012R2, desktop.OSLinuxOther}
+	return heartbeat.AgentReport{Stamp: s, AgentBeat: desktop.AgentBeat{
+		AgentVersion: "8.12.0", AgentBuild: "23142606", OperatingSystem: systems[r.number%len(systems)],
+		State: r.state, LoadIndex: index, SessionCount: sessions, Problems: slices.Clone(r.problems),
+	}}
+}
+
+// machine is what gateways and agents share: they report, or have fallen silent.
+type machine struct {
+	agent    heartbeat.Agent
+	reporter *heartbeat.Machine
+
+	quiet sync.Mutex
+	mute  bool
+}
+
+// Silence has the machine stop reporting, or begin again.
+func (m *machine) Silence(yes bool) {
+	m.quiet.Lock()
+	m.mute = yes
+	m.quiet.Unlock()
+	m.Nudge()
+}
+
+func (m *machine) silent() bool {
+	m.quiet.Lock()
+	defer m.quiet.Unlock()
+	return m.mute
+}
+
+// Nudge has the machine report now.
+func (m *machine) Nudge() { m.reporter.Nudge() }
+
+// ID is the id of the component in the inventory, once it was written.
+func (m *machine) ID() desktop.ID { return m.agent.ID }
+
+// memory keeps a credential for as long as the estate lives.
+type memory struct {
+	mu    sync.Mutex
+	saved *heartbeat.Credential
+}
+
+// Load implements [heartbeat.Keeper].
+func (k *memory) Load() (heartbeat.Credential, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.saved == nil {
+		return heartbeat.Credential{}, fault.New(fault.NotFound, "not enrolled")
+	}
+	return *k.saved, nil
+}
+
+// Save implements [heartbeat.Keeper].
+func (k *memory) Save(c heartbeat.Credential) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.saved = &c
+	return nil
+}
+
+// buildMachines makes gateways and RDS servers.
+func (e *Estate) buildMachines() {
+	for i := range e.options.Size.Gateways {
+		g := &Gateway{Name: fmt.Sprintf("gw%d.corp.example", i+1), blast: 20 + i*13, pcoip: 5 + i*3}
+		e.machines.add(&g.machine, g.report)
+		e.Gateways = append(e.Gateways, g)
+	}
+	size := e.options.Size
+	for i := range size.RDSServers {
+		r := &RDSServer{
+			Name: fmt.Sprintf("rds%03d.corp.example", i+1), Farm: farmName(i * size.Farms / size.RDSServers),
+			now: e.options.Now, number: i, enabled: i%50 != 49,
+		}
+		e.machines.add(&r.machine, r.report)
+		e.RDSServers = append(e.RDSServers, r)
+	}
+}
+
+func farmName(i int) string { return fmt.Sprintf("farm-%02d", i+1) }
+
+// describeMachines adds gateways, farms and RDS servers to the inventory.
+func (e *Estate) describeMachines(d *inventoryData) {
+	for i, g := range e.Gateways {
+		d.Gateways = append(d.Gateways, gatewayData{
+			Name: g.Name, Address: fmt.Sprintf("192.0.2.%d", i+1), Type: []string{"UAG", "F5"}[i%2], Internal: i%3 == 2,
+		})
+	}
+	kinds := []farmData{
+		{Type: "AUTOMATED", Source: "INSTANT_CLONE"}, {Type: "MANUAL"}, {Type: "AUTOMATED", Source: "LINKED_CLONE"},
+	}
+	for i := range e.options.Size.Farms {
+		f := kinds[i%len(kinds)]
+		f.Name, f.Applications = farmName(i), 3+i%9
+		f.Enabled = i%25 != 24
+		for _, r := range e.RDSServers {
+			if r.Farm == f.Name {
+				f.Servers = append(f.Servers, serverData{Name: r.Name, Enabled: r.enabled})
+			}
+		}
+		d.Farms = append(d.Farms, f)
+	}
+	if e.options.ThisMachine {
+		d.Farms = append(d.Farms, farmData{
+			Name: "farm-local", Type: "MANUAL", Enabled: true, Applications: 1,
+			Servers: []serverData{{Name: thisMachine, Enabled: true}},
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package estate
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/agent"
+	"vigil/internal/desktop/heartbeat"
+)
+
+// machines runs everything that reports.
+type machines struct {
+	options Options
+	all     []*machine
+	ids     map[heartbeat.Agent]string // components that report -> name
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+}
+
+func newMachines(o Options) *machines { return &machines{options: o} }
+
+func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
+	m.reporter = heartbeat.NewMachine()
+	m.reporter.Keeper = new(memory)
+	m.reporter.Now, m.reporter.Log = ms.options.Now, ms.options.Log
+	m.reporter.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) {
+		if m.silent() {
+			return nil, nil
+		}
+		return report(s), nil
+	}
+	ms.all = append(ms.all, m)
+}
+
+// know learns the ids that the inventory gives to the machines.
+func (ms *machines) know(inv desktop.Inventory) {
+	ms.ids = map[heartbeat.Agent]string{}
+	i := 0
+	for _, g := range inv.Gateways {
+		ms.all[i].agent = heartbeat.Agent{Kind: desktop.KindGateway, ID: g.ID}
+		i++
+	}
+	for _, r := range inv.RDSServers {
+		a := heartbeat.Agent{Kind: desktop.KindRDSServer, ID: r.ID}
+		if r.Name == thisMachine {
+			ms.ids[a] = r.Name
+			continue
+		}
+		ms.all[i].agent = a
+		i++
+	}
+}
+
+// Tokens makes enrolment tokens; an administrator of the product would.
+type Tokens func(ctx context.Context, a heartbeat.Agent) (string, error)
+
+// joining is how many machines enrol at the same time.
+const joining = 8
+
+// Join starts the machines: they enrol with the product at an https URL and
+// report to it until Stop. It returns when all are enrolled.
+func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
+	e.follower.start(ctx, server)
+	ms := e.machines
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ms.cancel = cancel
+	slots := make(chan struct{}, joining)
+	failed := make(chan error, len(ms.all))
+	for _, m := range ms.all {
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			failed <- m.enrol(ctx, server, trust, tokens)
+		}()
+	}
+	var errs []error
+	for range ms.all {
+		errs = append(errs, <-failed)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, m := range ms.all {
+		ms.work.Go(func() { ms.report(life, m) })
+	}
+	return ms.joinThisMachine(ctx, life, server, trust, tokens)
+}
+
+// enrol gets a machine its certificate.
+func (m *machine) enrol(ctx context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
+	token, err := tokens(ctx, m.agent)
+	if err != nil {
+		return err
+	}
+	client, err := heartbeat.NewClient(server, trust, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	credential, err := client.Enrol(ctx, token)
+	if err != nil {
+		return err
+	}
+	m.reporter.Server, m.reporter.Trust = server, trust
+	return m.reporter.Keeper.Save(credential)
+}
+
+func (ms *machines) report(ctx context.Context, m *machine) {
+	if err := m.reporter.Run(ctx); err != nil && ctx.Err() == nil {
+		ms.options.Log.ErrorContext(ctx, "a simulated machine gave up", "kind", m.agent.Kind, "id", m.agent.ID, "error", err)
+	}
+}
+
+// joinThisMachine runs the real agent for the one server that is really there.
+func (ms *machines) joinThisMachine(ctx, life context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
+	for a := range ms.ids {
+		token, err := tokens(ctx, a)
+		if err != nil {
+			return err
+		}
+		ms.work.Go(func() {
+			err := agent.Run(life, agent.Options{
+				Server: server, Thumbprint: trust.Thumbprint, CAFile: "", Token: token,
+				StateDir: filepath.Join(ms.options.Dir, "agent"), Version: "demo", Build: "demo",
+				Now: ms.options.Now, Log: ms.options.Log,
+			})
+			if err != nil && life.Err() == nil {
+				ms.options.Log.ErrorContext(life, "the agent of this machine gave up", "error", err)
+			}
+		})
+	}
+	return nil
+}
+
+func (ms *machines) stop() {
+	if ms.cancel != nil {
+		ms.cancel()
+		ms.work.Wait()
+	}
+}

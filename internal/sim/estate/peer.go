@@ -1,0 +1,95 @@
+package estate
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync"
+
+	"vigil/internal/desktop"
+	"vigil/internal/sim/site"
+)
+
+// Peer is a connection server other than the product: a peer of the same pod, or
+// an endpoint of a remote one. It tells of itself as the product does.
+type Peer struct {
+	*site.Site
+	Name     string
+	token    string
+	follower *follower
+
+	mu       sync.Mutex
+	problems []string
+	lagging  bool
+	blind    map[desktop.ID]string // components it sees in another state than we do
+}
+
+func newPeer(name string, certificate tls.Certificate, token string, f *follower) *Peer {
+	p := &Peer{Name: name, token: token, follower: f, blind: map[desktop.ID]string{}}
+	p.Site = site.New(certificate, http.HandlerFunc(p.serve))
+	return p
+}
+
+// Complain has the peer report problems of its own; none mends it.
+func (p *Peer) Complain(problems ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.problems = problems
+}
+
+// Lag has the peer fall behind in replication.
+func (p *Peer) Lag(yes bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lagging = yes
+}
+
+// See has the peer see a component in a state of its own; empty mends it.
+func (p *Peer) See(id desktop.ID, status string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if status == "" {
+		delete(p.blind, id)
+	} else {
+		p.blind[id] = status
+	}
+}
+
+func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path != desktop.HealthPath:
+		http.NotFound(w, r)
+	case r.Header.Get("Authorization") != "Bearer "+p.token:
+		http.Error(w, "the peers' token is needed", http.StatusUnauthorized)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(p.health()) // whoever hung up does not need it
+	}
+}
+
+func (p *Peer) health() desktop.PeerHealth {
+	followed := p.follower.last()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sessions := 3 + len(p.Name)*7%23 + int(p.follower.now().Unix()/60%7)
+	h := desktop.PeerHealth{
+		Name: p.Name, Version: followed.Version, Build: followed.Build, Problems: slices.Clone(p.problems),
+		ConnectionCount: sessions, TunnelCount: sessions / 3,
+		Sessions: map[desktop.SessionProtocol]int{
+			desktop.ProtocolBlast: sessions / 2, desktop.ProtocolPCoIP: sessions / 3, desktop.ProtocolRDP: sessions - sessions/2 - sessions/3,
+		},
+		Revision: followed.Revision,
+		Views:    slices.Clone(followed.Views),
+	}
+	if p.lagging {
+		h.Revision.Store = "a store of its own" // at once, and for as long as it lasts
+	}
+	for i, v := range h.Views {
+		h.Views[i].Certificate, h.Views[i].Reasons = v.Certificate, nil
+		if status, ok := p.blind[v.ID]; ok {
+			h.Views[i].Status, h.Views[i].Reasons = status, []string{"seen so from " + p.Name}
+		}
+	}
+	return h
+}

@@ -1,0 +1,57 @@
+package estate
+
+import (
+	"context"
+	"net"
+	"sync"
+
+	"vigil/internal/sim/line"
+)
+
+// Port is a TCP port that accepts connections and waits for what they say: a
+// secure gateway.
+type Port struct {
+	*line.Listener
+	work sync.WaitGroup
+}
+
+// Start listens on a free port of loopback.
+func (p *Port) Start(context.Context) error {
+	var err error
+	if p.Listener, err = line.Listen("127.0.0.1:0"); err != nil {
+		return err
+	}
+	p.work.Go(p.accept)
+	return nil
+}
+
+func (p *Port) accept() {
+	for {
+		c, err := p.Accept()
+		if err != nil {
+			return
+		}
+		p.work.Go(func() { wait(c) })
+	}
+}
+
+// wait reads until the client leaves.
+func wait(c net.Conn) {
+	defer c.Close()
+	buffer := make([]byte, 512)
+	for {
+		if _, err := c.Read(buffer); err != nil {
+			return
+		}
+	}
+}
+
+// Stop ends the port and waits for it.
+func (p *Port) Stop() error {
+	if p.Listener == nil {
+		return nil
+	}
+	err := p.Close()
+	p.work.Wait()
+	return err
+}
