@@ -12,20 +12,22 @@ func (b *Builder) Build() (*Graph, error) {
 	if b.built {
 		return nil, errors.New("graph: builder was used already")
 	}
-	b.built = true
+	// A pointer into the builder would keep all of it alive.
+	keys, vertexLabels, edgeLabels := b.keys, b.vertexLabels, b.edgeLabels
 	g := &Graph{
 		pool:         b.pool.pool(),
-		keys:         &b.keys,
-		vertexLabels: &b.vertexLabels,
-		edgeLabels:   &b.edgeLabels,
-		src:          grown(slices.Clip(b.src)),
-		dst:          grown(slices.Clip(b.dst)),
+		keys:         &keys,
+		vertexLabels: &vertexLabels,
+		edgeLabels:   &edgeLabels,
+		src:          grown(fit(b.src)),
+		dst:          grown(fit(b.dst)),
 		unnamed:      b.unnamed,
 	}
 	g.vertices = b.vertices.elements(g.pool, true)
 	g.edges = b.edges.elements(g.pool, b.edges.named)
 	g.vertices.cover(len(g.vertexLabels.names))
 	g.edges.cover(len(g.edgeLabels.names))
+	*b = Builder{built: true}
 	g.finish()
 	return g, nil
 }
@@ -51,9 +53,9 @@ func (g *Graph) finish() {
 }
 
 func (e *elementsBuilder) elements(p *pool, named bool) elements {
-	out := elements{places: grown(slices.Clip(e.places)), live: e.live}
+	out := elements{places: grown(fit(e.places)), live: e.live}
 	for _, tb := range e.tables {
-		t := &table{rows: grown(slices.Clip(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
+		t := &table{rows: grown(fit(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
 		for _, k := range t.keys {
 			t.cols = append(t.cols, tb.cols[k].column(p))
 			delete(tb.cols, k) // the builder's copy is garbage from here on

@@ -16,6 +16,16 @@ func grown[T any](items []T) growing[T] {
 	return g
 }
 
+// fit returns a copy of s without room to spare.
+func fit[T any](s []T) []T {
+	if len(s) == cap(s) {
+		return s
+	}
+	t := make([]T, len(s))
+	copy(t, s)
+	return t
+}
+
 // with returns the slice with x appended.
 func (g growing[T]) with(x T) growing[T] {
 	n := len(g.items)

@@ -30,8 +30,8 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 			x.starts = append(x.starts, uint32(i))
 		}
 	}
-	x.starts = slices.Clip(append(x.starts, uint32(len(places))))
-	first = slices.Clip(first)
+	x.starts = fit(append(x.starts, uint32(len(places))))
+	first = fit(first)
 	x.size = len(first)
 	x.value = func(i int) Value { return c.value(int(first[i]), c.pool) }
 	return x

@@ -3,7 +3,6 @@ package graph
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -134,5 +133,5 @@ func (b *poolBuilder) intern(s string) (uint32, error) {
 
 // pool returns what was built. The builder must not be used again.
 func (b *poolBuilder) pool() *pool {
-	return &pool{blob: string(b.blob), ends: slices.Clip(b.ends), table: b.table}
+	return &pool{blob: string(b.blob), ends: fit(b.ends), table: b.table}
 }

@@ -186,7 +186,7 @@ func (d *decoder) edges(g *Graph) {
 		rows[l] = append(rows[l], Handle(e))
 	}
 	for _, rs := range rows {
-		t := &table{rows: grown(slices.Clip(rs))}
+		t := &table{rows: grown(fit(rs))}
 		d.columns(t)
 		g.edges.tables = append(g.edges.tables, t)
 	}

@@ -1,0 +1,50 @@
+package graph_test
+
+import (
+	"runtime"
+	"testing"
+
+	"vigil/graph"
+)
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestBytesAreThoseOfTheHeap does not run in parallel: others would be weighed
+// with it.
+func TestBytesAreThoseOfTheHeap(t *testing.T) {
+	makers := map[string]func() *graph.Graph{
+		"built": func() *graph.Graph { return estate(t, 20_000) },
+		"read": func() *graph.Graph {
+			g, err := graph.Decode(snapshot(t, estate(t, 20_000)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		},
+		"indexed": func() *graph.Graph {
+			g := estate(t, 20_000)
+			for _, key := range []string{"name", "size", "state"} {
+				k, _ := g.KeyByName(key)
+				for l := range g.VertexLabels() {
+					g.VertexIndex(graph.Label(l), k)
+				}
+			}
+			return g
+		},
+	}
+	for name, create := range makers {
+		before := heapInUse()
+		g := create()
+		used := heapInUse() - before
+		if ratio := float64(used) / float64(g.Bytes()); ratio < 0.8 || ratio > 1.2 {
+			t.Errorf("%s: graph takes %d bytes and accounts for %d", name, used, g.Bytes())
+		}
+		runtime.KeepAlive(g)
+	}
+}
