@@ -31,7 +31,7 @@ func (p *parser) readArgument(accept Kind, of string) (Arg, *Error) {
 	case tokWord:
 		return p.wordArgument(accept, of)
 	}
-	return nil, p.unexpected(of+"()", accept.String())
+	return nil, p.unexpected(place(of), accept.String())
 }
 
 // wordArgument reads an argument that starts with a word.

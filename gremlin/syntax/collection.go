@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// bracketed reads a list or a map.
+// bracketed reads a list or a map. Which of the two shows at the first colon.
 func (p *parser) bracketed() (Arg, *Error) {
 	if err := p.deeper(); err != nil {
 		return nil, err
@@ -16,13 +16,10 @@ func (p *parser) bracketed() (Arg, *Error) {
 	switch {
 	case p.tok.kind == ':':
 		a, err = p.emptyMap(start)
-	case p.tok.kind != ']' && p.keyAhead():
-		a, err = p.mapEntries(start)
+	case p.tok.kind == '(', p.tok.kind == tokWord && p.ahead().kind == ':':
+		a, err = p.mapFrom(start, nil)
 	default:
-		l := &List{}
-		l.Items, err = p.items(']')
-		l.Span = Span{start, p.tok.End}
-		a = l
+		a, err = p.listOrMap(start)
 	}
 	if err != nil {
 		return nil, err
@@ -32,13 +29,35 @@ func (p *parser) bracketed() (Arg, *Error) {
 	return a, nil
 }
 
+// listOrMap reads what starts with something that may be an item or a key.
+func (p *parser) listOrMap(start Pos) (Arg, *Error) {
+	l := &List{}
+	if p.tok.kind != ']' {
+		first, err := p.argument(kindItem, "a list")
+		if err != nil {
+			return nil, err
+		}
+		if p.tok.kind == ':' {
+			if KindOf(first)&kindKey == 0 {
+				return nil, p.wrongKind(first, KindOf(first), kindKey, "the key of a map", first.Bounds())
+			}
+			return p.mapFrom(start, first)
+		}
+		if l.Items, err = p.items([]Arg{first}, ']'); err != nil {
+			return nil, err
+		}
+	}
+	l.Span = Span{start, p.tok.End}
+	return l, nil
+}
+
 // set reads {a, b}.
 func (p *parser) set() (Arg, *Error) {
 	if err := p.deeper(); err != nil {
 		return nil, err
 	}
 	start := p.advance().Pos
-	items, err := p.items('}')
+	items, err := p.items(nil, '}')
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +68,8 @@ func (p *parser) set() (Arg, *Error) {
 // kindItem is what may stand in a list, set or map.
 const kindItem = kindValue | KindTraversal | KindVariable
 
-// items reads items up to the closing bracket, which it leaves.
-func (p *parser) items(closing tokenKind) ([]Arg, *Error) {
-	var items []Arg
+// items reads further items up to the closing bracket, which it leaves.
+func (p *parser) items(items []Arg, closing tokenKind) ([]Arg, *Error) {
 	for p.tok.kind != closing {
 		if len(items) > 0 {
 			if p.tok.kind != ',' {
@@ -76,34 +94,8 @@ func (p *parser) emptyMap(start Pos) (Arg, *Error) {
 	return &Map{Span: Span{start, p.tok.End}}, nil
 }
 
-// keyAhead reports whether a map's key, not a list's item, is in hand: whether a
-// colon follows it. Keys that are collections are skipped by their brackets.
-func (p *parser) keyAhead() bool {
-	l, t := p.lex, p.tok
-	open := 0
-	for {
-		switch t.kind {
-		case '(', '[', '{':
-			open++
-		case ')', ']', '}':
-			open--
-		case ',', ';', tokEOF, tokBad:
-			if open == 0 || t.kind == tokEOF || t.kind == tokBad {
-				return false
-			}
-		case ':':
-			if open == 0 {
-				return true
-			}
-		}
-		if open < 0 {
-			return false
-		}
-		t = l.next()
-	}
-}
-
-func (p *parser) mapEntries(start Pos) (Arg, *Error) {
+// mapFrom reads the entries of a map, whose first key may have been read.
+func (p *parser) mapFrom(start Pos, key Arg) (Arg, *Error) {
 	m := &Map{}
 	for p.tok.kind != ']' {
 		if len(m.Entries) > 0 {
@@ -112,19 +104,22 @@ func (p *parser) mapEntries(start Pos) (Arg, *Error) {
 			}
 			p.advance()
 		}
-		e, err := p.entry()
+		e, err := p.entry(key)
 		if err != nil {
 			return nil, err
 		}
 		m.Entries = append(m.Entries, e)
+		key = nil
 	}
 	m.Span = Span{start, p.tok.End}
 	return m, nil
 }
 
-func (p *parser) entry() (e Entry, err *Error) {
-	if e.Key, err = p.mapKey(); err != nil {
-		return e, err
+func (p *parser) entry(key Arg) (e Entry, err *Error) {
+	if e.Key = key; key == nil {
+		if e.Key, err = p.mapKey(); err != nil {
+			return e, err
+		}
 	}
 	if p.tok.kind != ':' {
 		return e, p.unexpected("after the key of a map", `":"`)

@@ -12,6 +12,10 @@ type Limits struct {
 // DefaultLimits are those of a query somebody typed.
 var DefaultLimits = Limits{Length: 16 << 10, Steps: 200, Depth: 16, Literals: 1000, Regex: 512}
 
+// maxDepth holds whatever Limits say: a parser that recurses must not be sent
+// down until the stack ends.
+const maxDepth = 1000
+
 // The names of the limits, as in the Limit field of an [Error].
 const (
 	LimitLength   = "max-length"
@@ -21,7 +25,7 @@ const (
 	LimitRegex    = "max-regex"
 )
 
-// orDefaults fills in the fields that are zero.
+// orDefaults fills in the fields that are zero and bounds the depth.
 func (l Limits) orDefaults() Limits {
 	d := DefaultLimits
 	for _, f := range []struct{ have, want *int }{
@@ -31,5 +35,6 @@ func (l Limits) orDefaults() Limits {
 			*f.have = *f.want
 		}
 	}
+	l.Depth = min(l.Depth, maxDepth)
 	return l
 }

@@ -3,6 +3,7 @@ package syntax
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 const noLambda = "lambdas and closures are not part of the language; write a traversal"
@@ -41,6 +42,14 @@ func shorten(s string) string {
 		return string(r[:most]) + "..."
 	}
 	return s
+}
+
+// place writes what an argument belongs to: a step or predicate, or in words.
+func place(of string) string {
+	if strings.ContainsRune(of, ' ') {
+		return of
+	}
+	return of + "()"
 }
 
 // unexpected is the error of a token that cannot stand where it does.
@@ -98,7 +107,7 @@ func (p *parser) unknownCall(name string, accept Kind, of string) *Error {
 	}
 	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no " + what + " " + shorten(name) + "()", Hint: suggest(name, candidates, true)}
 	if len(candidates) == 0 {
-		e.Message, e.Expected, e.Found = of+"()", accept.String(), shorten(name)+"()"
+		e.Message, e.Expected, e.Found = place(of), accept.String(), shorten(name)+"()"
 	}
 	return e
 }
@@ -112,7 +121,7 @@ func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
 		}
 	}
 	e := &Error{
-		Kind: Unknown, Span: p.tok.Span, Message: of + "()", Expected: accept.String(), Found: "the word " + shorten(name),
+		Kind: Unknown, Span: p.tok.Span, Message: place(of), Expected: accept.String(), Found: "the word " + shorten(name),
 		Hint: suggest(name, candidates, false),
 	}
 	if e.Hint == "" && accept&KindString != 0 {
@@ -123,7 +132,7 @@ func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
 
 // wrongKind is the error of an argument of a kind the place does not take.
 func (p *parser) wrongKind(a Arg, kind, accept Kind, of string, at Span) *Error {
-	e := &Error{Kind: Misuse, Span: Span{at.Pos, a.Bounds().End}, Message: of + "()", Expected: accept.String(), Found: kind.String()}
+	e := &Error{Kind: Misuse, Span: Span{at.Pos, a.Bounds().End}, Message: place(of), Expected: accept.String(), Found: kind.String()}
 	if of == "has" && kind == KindTraversal {
 		e.Message, e.Expected, e.Found = "has() with a traversal was removed in Gremlin 3.8", "", ""
 		e.Hint = `write where(values("key").is(...)), or has("key", P.gt(...))`

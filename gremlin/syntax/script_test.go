@@ -58,3 +58,28 @@ func indent(s string) string {
 	}
 	return b.String()
 }
+
+func TestNoTextSendsTheParserDownForEver(t *testing.T) {
+	t.Parallel()
+	const deep = 50_000
+	o := Options{Limits: Limits{Length: 1 << 30, Steps: 1 << 30, Depth: 1 << 30, Literals: 1 << 30}}
+	for _, unit := range []string{"where(", "not(", "[", "{", "[a:", "P.not(", "has('a',not(", "set(", "g.inject(", "__.out(", "is(eq(1).or("} {
+		_, err := Parse("g.inject("+strings.Repeat(unit, deep), o)
+		if err == nil {
+			t.Errorf("%s is read", unit)
+		}
+	}
+	_, err := Parse("g.V().is(eq(1)"+strings.Repeat(".negate()", deep)+")", o)
+	if err == nil || err.(*Error).Limit != LimitDepth {
+		t.Errorf("many negate(): %v", err)
+	}
+}
+
+func TestEmptyTextIsNoQuery(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", " \n", "// nothing", "/* */"} {
+		if _, err := Parse(text, Options{}); err == nil || !strings.Contains(err.Error(), "the query is empty") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

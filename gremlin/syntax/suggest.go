@@ -27,7 +27,7 @@ func suggest(name string, candidates []string, call bool) string {
 	if call {
 		parens = "()"
 	}
-	best, bestDistance := "", 1+len(name)/3+1
+	best, bestDistance := "", min(2+len(name)/3, len(name))
 	consider := func(spelling, means string) {
 		if d := distance(name, spelling); d < bestDistance {
 			best, bestDistance = means, d
