@@ -1,0 +1,158 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+// check compares results with an expectation and says what differs, or nothing.
+func (w world) check(e Expectation, results []graph.Value, err error) string {
+	if e.Kind == "error" {
+		return checkError(e, err)
+	}
+	if err != nil {
+		return "the query fails"
+	}
+	switch e.Kind {
+	case "empty":
+		if len(results) > 0 {
+			return fmt.Sprintf("%d results instead of none", len(results))
+		}
+		return ""
+	case "count":
+		if len(results) != e.Count {
+			return fmt.Sprintf("%d results instead of %d", len(results), e.Count)
+		}
+		return ""
+	case "tree":
+		return w.checkTree(e.Values, results)
+	}
+	want := make([]graph.Value, len(e.Values))
+	for i, text := range e.Values {
+		if want[i], err = w.cell(text); err != nil {
+			return "the expectation cannot be read: " + err.Error()
+		}
+	}
+	if e.Kind == "subgraph" {
+		return checkSubgraph(e.Header, want, results)
+	}
+	return w.checkValues(e.Kind, want, results)
+}
+
+func (w world) checkValues(kind string, want, results []graph.Value) string {
+	switch kind {
+	case "ordered":
+		if !slices.EqualFunc(want, results, w.same) {
+			return "other results, or in another order"
+		}
+	case "unordered":
+		missing, surplus := w.differences(want, results)
+		if len(missing)+len(surplus) > 0 {
+			return fmt.Sprintf("missing %v, surplus %v", w.describeAll(missing), w.describeAll(surplus))
+		}
+	case "of":
+		for _, r := range results {
+			if !slices.ContainsFunc(want, func(v graph.Value) bool { return w.same(v, r) }) {
+				return w.describe(r) + " is none of the expected"
+			}
+		}
+	default:
+		return "unknown kind of expectation " + kind
+	}
+	return ""
+}
+
+func checkError(e Expectation, err error) string {
+	if err == nil {
+		return "no error"
+	}
+	have, want := strings.ToLower(err.Error()), strings.ToLower(e.Message)
+	ok := strings.Contains(have, want)
+	switch e.Match {
+	case "starting":
+		ok = strings.HasPrefix(have, want)
+	case "ending":
+		ok = strings.HasSuffix(have, want)
+	}
+	if !ok {
+		return fmt.Sprintf("another error than %s %q", e.Match, e.Message)
+	}
+	return ""
+}
+
+func checkSubgraph(header string, want, results []graph.Value) string {
+	if len(results) != 1 {
+		return "the result is no subgraph"
+	}
+	s, ok := value.As[*value.Subgraph](results[0])
+	if !ok {
+		return "the result is no subgraph"
+	}
+	got := slices.Clone(s.Edges)
+	if header == "vertices" {
+		got = slices.Clone(s.Vertices)
+	}
+	slices.Sort(got)
+	if !slices.Equal(handles(want), got) {
+		return fmt.Sprintf("%d %s instead of %d, or others", len(got), header, len(want))
+	}
+	return ""
+}
+
+// node is a line of an expected tree.
+type node struct {
+	key      graph.Value
+	children []*node
+}
+
+// checkTree compares a tree with lines such as "   |--v[marko]", three spaces a
+// level.
+func (w world) checkTree(lines []string, results []graph.Value) string {
+	root := &node{}
+	path := []*node{root}
+	for _, line := range lines {
+		spaces, text, ok := strings.Cut(line, "|--")
+		level := len(spaces) / 3
+		if !ok || level >= len(path) {
+			return "the expectation cannot be read: " + line
+		}
+		key, err := w.cell(text)
+		if err != nil {
+			return "the expectation cannot be read: " + err.Error()
+		}
+		n := &node{key: key}
+		path[level].children = append(path[level].children, n)
+		path = append(path[:level+1], n)
+	}
+	if len(results) != 1 {
+		return fmt.Sprintf("%d results instead of one tree", len(results))
+	}
+	t, ok := value.As[*value.Tree](results[0])
+	if !ok {
+		return "the result is no tree"
+	}
+	if !w.sameTree(root, t) {
+		return "another tree"
+	}
+	return ""
+}
+
+func (w world) sameTree(want *node, got *value.Tree) bool {
+	if len(want.children) != got.Len() {
+		return false
+	}
+	for _, c := range want.children {
+		found := false
+		for i := range got.Len() {
+			found = found || w.same(c.key, got.Key(i)) && w.sameTree(c, got.Sub(i))
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}

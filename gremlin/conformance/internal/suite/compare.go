@@ -1,0 +1,89 @@
+package suite
+
+import (
+	"math"
+	"slices"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+// tolerance is how far two doubles may be apart.
+const tolerance = 1e-15
+
+// same reports whether a result is what a cell says, by value and type.
+func (w world) same(want, got graph.Value) bool {
+	if got.Kind() == graph.KindEntry { // a map entry is a one-entry map
+		got = graph.Map(got.Entry())
+	}
+	if want.Kind() == graph.KindOpaque {
+		return w.sameOpaque(want.Opaque(), got)
+	}
+	if items, ok := value.Elems(got); ok && want.Kind() == graph.KindSet && got.Kind() != graph.KindList {
+		return w.sameItems(want.Elems(), items)
+	}
+	if entries, ok := value.Entries(got); ok && want.Kind() == graph.KindMap {
+		return w.sameEntries(want.Entries(), entries)
+	}
+	if want.Kind() != got.Kind() {
+		return false
+	}
+	switch want.Kind() {
+	case graph.KindDouble:
+		a, b := want.Float(), got.Float()
+		return a == b || math.Abs(a-b) <= tolerance || math.IsNaN(a) && math.IsNaN(b)
+	case graph.KindList:
+		return slices.EqualFunc(want.Elems(), got.Elems(), w.same)
+	}
+	return want.Equal(got)
+}
+
+func (w world) sameOpaque(want any, got graph.Value) bool {
+	switch want := want.(type) {
+	case *value.Path:
+		p, ok := value.As[*value.Path](got)
+		return ok && slices.EqualFunc(want.Objects, p.Objects, w.same)
+	case value.Token:
+		t, ok := value.As[value.Token](got)
+		return ok && t == want
+	case keyValue:
+		if got.Kind() != graph.KindProperty && got.Kind() != graph.KindVertexProperty {
+			return false
+		}
+		p := w.property(got)
+		return p.key == want.key && w.same(want.value, p.value)
+	}
+	return false
+}
+
+// sameItems reports whether both have the same items, in whatever order.
+func (w world) sameItems(want, got []graph.Value) bool {
+	missing, surplus := w.differences(want, got)
+	return len(missing) == 0 && len(surplus) == 0
+}
+
+// differences matches results with cells and returns what is left of both.
+func (w world) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
+	surplus = slices.Clone(got)
+	for _, v := range want {
+		i := slices.IndexFunc(surplus, func(r graph.Value) bool { return w.same(v, r) })
+		if i < 0 {
+			missing = append(missing, v)
+			continue
+		}
+		surplus = slices.Delete(surplus, i, i+1)
+	}
+	return missing, surplus
+}
+
+func (w world) sameEntries(want, got []graph.Entry) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	for _, e := range want {
+		if !slices.ContainsFunc(got, func(r graph.Entry) bool { return w.same(e.Key, r.Key) && w.same(e.Value, r.Value) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,120 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+// suffixes are what marks the type of a number in a cell.
+var suffixes = map[graph.Kind]string{
+	graph.KindByte: ".b", graph.KindShort: ".s", graph.KindInt: ".i", graph.KindLong: ".l", graph.KindBigInt: ".n",
+	graph.KindFloat: ".f", graph.KindDouble: ".d", graph.KindBigDecimal: ".m",
+}
+
+func (w world) describeAll(vs []graph.Value) []string {
+	texts := make([]string, len(vs))
+	for i, v := range vs {
+		texts[i] = w.describe(v)
+	}
+	return texts
+}
+
+// describe writes a result the way cells are written, for people to compare.
+func (w world) describe(v graph.Value) string {
+	if v.IsNumber() {
+		return "d[" + value.Text(nil, v) + "]" + suffixes[v.Kind()]
+	}
+	switch v.Kind() {
+	case graph.KindString:
+		return v.Str()
+	case graph.KindVertex:
+		return "v[" + w.name(v.Handle()) + "]"
+	case graph.KindEdge:
+		h := v.Handle()
+		return "e[" + w.name(w.g.Source(h)) + "-" + w.g.EdgeLabels()[w.g.EdgeLabel(h)] + "->" + w.name(w.g.Target(h)) + "]"
+	case graph.KindVertexProperty, graph.KindProperty:
+		p := w.property(v)
+		return "prop[" + p.key + "," + w.describe(p.value) + "]"
+	case graph.KindList:
+		return "l[" + strings.Join(w.describeAll(v.Elems()), ",") + "]"
+	case graph.KindSet:
+		return "s[" + strings.Join(w.describeAll(v.Elems()), ",") + "]"
+	case graph.KindMap:
+		return w.describeMap(v.Entries())
+	case graph.KindEntry:
+		return w.describeMap([]graph.Entry{v.Entry()})
+	case graph.KindOpaque:
+		return w.describeOpaque(v.Opaque())
+	}
+	return v.Kind().String() + "[" + value.Text(nil, v) + "]"
+}
+
+func (w world) describeMap(entries []graph.Entry) string {
+	parts := make([]string, len(entries))
+	for i, e := range entries {
+		parts[i] = w.describe(e.Key) + ":" + w.describe(e.Value)
+	}
+	return "m[{" + strings.Join(parts, ",") + "}]"
+}
+
+func (w world) describeOpaque(o any) string {
+	switch o := o.(type) {
+	case *value.Path:
+		return "p[" + strings.Join(w.describeAll(o.Objects), ",") + "]"
+	case *value.BulkSet:
+		return "bulkset[" + strings.Join(w.describeAll(o.Elems()), ",") + "]"
+	case value.Token:
+		return "t[" + string(o) + "]"
+	case *value.Tree:
+		var parts []string
+		for i := range o.Len() {
+			parts = append(parts, w.describe(o.Key(i))+w.describeOpaque(o.Sub(i)))
+		}
+		return "{" + strings.Join(parts, " ") + "}"
+	case *value.Subgraph:
+		return fmt.Sprintf("subgraph of %d vertices and %d edges", len(o.Vertices), len(o.Edges))
+	case keyValue:
+		return "prop[" + o.key + "," + w.describe(o.value) + "]"
+	}
+	return fmt.Sprintf("%T", o)
+}
+
+// name returns the name of a vertex, or its id where it has none.
+func (w world) name(h graph.Handle) string {
+	if key, ok := w.g.KeyByName("name"); ok {
+		if v, ok := w.g.VertexValue(h, key); ok {
+			return value.Text(nil, v)
+		}
+	}
+	return value.Text(nil, w.g.VertexID(h))
+}
+
+// literal writes a value as text of the language: enough for side effects.
+func literal(v graph.Value) (string, error) {
+	switch v.Kind() {
+	case graph.KindList, graph.KindSet:
+		parts := make([]string, len(v.Elems()))
+		for i, e := range v.Elems() {
+			text, err := literal(e)
+			if err != nil {
+				return "", err
+			}
+			parts[i] = text
+		}
+		if v.Kind() == graph.KindSet {
+			return "{" + strings.Join(parts, ", ") + "}", nil
+		}
+		return "[" + strings.Join(parts, ", ") + "]", nil
+	case graph.KindString:
+		return fmt.Sprintf("%q", v.Str()), nil
+	case graph.KindNull, graph.KindBool:
+		return value.Text(nil, v), nil
+	}
+	if s, ok := suffixes[v.Kind()]; ok {
+		return value.Text(nil, v) + s[1:], nil
+	}
+	return "", fmt.Errorf("a side effect cannot start as a %s", v.Kind())
+}

@@ -1,0 +1,310 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+// marko is a small graph to read cells on.
+const marko = `g.addV("person").property("name", "marko").property("age", 29).as("a").
+  addV("software").property("name", "lop").property(list, "tag", "x", "since", 1).property(list, "tag", "y").as("b").
+  addE("created").from("a").to("b").property("weight", 0.4d)`
+
+func markoWorld(t *testing.T) world {
+	t.Helper()
+	g, err := BuildGraph(marko)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return world{g}
+}
+
+func TestCellsAreReadAndWrittenBack(t *testing.T) {
+	t.Parallel()
+	w := markoWorld(t)
+	for _, text := range []string{
+		"plain", "{name=[marko]}", "x[1]", "d[1].b", "d[-2].s", "d[3].i", "d[4].l", "d[5].n", "d[1.5].f", "d[0.4].d", "d[1.50].m", "d[NaN].d", "d[Infinity].d",
+		"v[marko]", "e[marko-created->lop]", "l[]", "s[]", "l[a,l[d[1].i,b],m[{x:y}]]", "s[a,b]", "p[v[marko],e[marko-created->lop],v[lop]]",
+		"t[id]", "m[{}]", "prop[age,d[29].i]", "prop[tag,y]", "prop[since,d[1].i]", "null[null]", "boolean[true]",
+	} {
+		in := text
+		switch {
+		case strings.HasPrefix(text, "prop["):
+		case strings.Contains(text, "m[{x"):
+			in = `l[a,l[d[1].i,b],m[{"x":"y"}]]`
+		case text == "null[null]" || text == "boolean[true]":
+			in = strings.TrimSuffix(strings.SplitN(text, "[", 2)[1], "]")
+		}
+		v, err := w.cell(in)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := w.describe(v); got != text {
+			t.Errorf("%s is read as %s", text, got)
+		}
+		if !w.same(v, v) && v.Kind() != graph.KindOpaque {
+			t.Errorf("%s is not itself", text)
+		}
+	}
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	w := markoWorld(t)
+	for text, want := range map[string]string{
+		"v[marko].id": "d[0].l", "v[marko].sid": "0", "e[marko-created->lop].id": "d[7].l", "e[marko-created->lop].sid": "7",
+		"vp[marko-age->d[29].i]": "prop[age,d[29].i]", "str[v[1]]": "v[1]", "dt[2023-08-08T00:00:00Z]": "datetime[2023-08-08T00:00Z]",
+		`m[{"d[1].i": {"a": [1, 2.5, null, true]}, "t[id]": "v[lop]"}]`: "m[{d[1].i:m[{a:l[d[1].i,d[2.5].d,null[null],boolean[true]]}],t[id]:v[lop]}]",
+	} {
+		v, err := w.cell(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := w.describe(v); got != want {
+			t.Errorf("%s is read as %s, not %s", text, got, want)
+		}
+	}
+	for _, text := range []string{"v[nobody]", "e[marko-knows->lop]", "e[x]", "d[x].i", "d[300].b", "d[1].q", "dt[x]", "uuid[x]", "vp[marko-age->d[1].i]", "m[{]"} {
+		if v, err := w.cell(text); err == nil {
+			t.Errorf("%s is read as %s", text, w.describe(v))
+		}
+	}
+}
+
+func TestTypesMatter(t *testing.T) {
+	t.Parallel()
+	w := markoWorld(t)
+	prop := func(key string) graph.Value {
+		k, _ := w.g.KeyByName(key)
+		return graph.VertexPropertyOf(0, k, 0)
+	}
+	bulk := &value.BulkSet{}
+	bulk.Add(graph.Int(1), 2)
+	for _, c := range []struct {
+		cell string
+		got  graph.Value
+		same bool
+	}{
+		{"d[1].i", graph.Int(1), true},
+		{"d[1].i", graph.Long(1), false},
+		{"d[1].d", graph.Double(1 + 5e-16), true},
+		{"d[1].d", graph.Double(1 + 5e-15), false},
+		{"d[1].f", graph.Double(1), false},
+		{"d[NaN]", graph.Double(nan()), true},
+		{"1", graph.Int(1), false},
+		{"null", graph.Null, true},
+		{"null", graph.String("null"), false},
+		{"l[d[1].i,d[2].i]", graph.List(graph.Int(1), graph.Int(2)), true},
+		{"l[d[1].i,d[2].i]", graph.List(graph.Int(2), graph.Int(1)), false},
+		{"s[d[1].i,d[2].i]", graph.Set(graph.Int(2), graph.Int(1)), true},
+		{"s[d[1].i]", graph.List(graph.Int(1)), false},
+		{"l[d[1].i]", graph.Set(graph.Int(1)), false},
+		{"s[d[1].i]", graph.Opaque(bulk), false},
+		{`m[{"a":"d[1].i"}]`, graph.EntryOf(graph.Entry{Key: graph.String("a"), Value: graph.Int(1)}), true},
+		{`m[{"a":"d[1].i"}]`, graph.Map(graph.Entry{Key: graph.String("a"), Value: graph.Long(1)}), false},
+		{`m[{"a":"d[1].i"}]`, graph.Map(), false},
+		{"p[d[1].i]", graph.Opaque(&value.Path{Objects: []graph.Value{graph.Int(1)}, Labels: [][]string{{"x"}}}), true},
+		{"p[d[1].i]", graph.List(graph.Int(1)), false},
+		{"t[id]", graph.Opaque(value.TokenID), true},
+		{"id", graph.Opaque(value.TokenID), false},
+		{"v[lop]", graph.VertexOf(1), true},
+		{"v[lop]", graph.VertexOf(0), false},
+		{"v[lop]", graph.EdgeOf(1), false},
+		{"prop[age,d[29].i]", prop("age"), true},
+		{"prop[age,d[28].i]", prop("age"), false},
+		{"prop[name,d[29].i]", prop("age"), false},
+		{"vp[marko-age->d[29].i]", prop("age"), true},
+	} {
+		want, err := w.cell(c.cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.same(want, c.got); got != c.same {
+			t.Errorf("%s and %s: same is %v", c.cell, w.describe(c.got), got)
+		}
+	}
+}
+
+func nan() float64 { zero := 0.0; return zero / zero }
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	fail := errors.New("line 1, column 2: It Breaks")
+	one, two := graph.Int(1), graph.Int(2)
+	tree := &value.Tree{}
+	sub, _ := tree.Put(graph.String("a"))
+	sub.Put(graph.String("b"))
+	sg := &value.Subgraph{}
+	sg.AddVertex(0)
+	for _, c := range []struct {
+		name   string
+		expect Expectation
+		got    []graph.Value
+		err    error
+		passes bool
+	}{
+		{"unordered", Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, true},
+		{"unordered counts", Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two, two}, nil, false},
+		{"ordered", Expectation{Kind: "ordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, false},
+		{"of", Expectation{Kind: "of", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, one}, nil, true},
+		{"not of", Expectation{Kind: "of", Values: []string{"d[2].i"}}, []graph.Value{one}, nil, false},
+		{"of and count", Expectation{Kind: "of", Values: []string{"d[1].i"}, Also: []Expectation{{Kind: "count", Count: 2}}}, []graph.Value{one}, nil, false},
+		{"count", Expectation{Kind: "count", Count: 1}, []graph.Value{one}, nil, true},
+		{"empty", Expectation{Kind: "empty"}, nil, nil, true},
+		{"not empty", Expectation{Kind: "empty"}, []graph.Value{one}, nil, false},
+		{"empty by error", Expectation{Kind: "empty"}, nil, fail, false},
+		{"error", Expectation{Kind: "error", Match: "containing", Message: "it breaks"}, nil, fail, true},
+		{"any error", Expectation{Kind: "error"}, nil, fail, true},
+		{"other error", Expectation{Kind: "error", Match: "containing", Message: "other"}, nil, fail, false},
+		{"starting", Expectation{Kind: "error", Match: "starting", Message: "it breaks"}, nil, fail, false},
+		{"ending", Expectation{Kind: "error", Match: "ending", Message: "it breaks"}, nil, fail, true},
+		{"no error", Expectation{Kind: "error"}, []graph.Value{one}, nil, false},
+		{"tree", Expectation{Kind: "tree", Values: []string{"|--a", "   |--b"}}, []graph.Value{graph.Opaque(tree)}, nil, true},
+		{"flat tree", Expectation{Kind: "tree", Values: []string{"|--a", "|--b"}}, []graph.Value{graph.Opaque(tree)}, nil, false},
+		{"subgraph", Expectation{Kind: "subgraph", Header: "edges", Also: []Expectation{{Kind: "subgraph", Header: "vertices", Values: []string{"v[marko]"}}}},
+			[]graph.Value{graph.Opaque(sg)}, nil, true},
+		{"other subgraph", Expectation{Kind: "subgraph", Header: "vertices", Values: []string{"v[lop]"}}, []graph.Value{graph.Opaque(sg)}, nil, false},
+		{"unknown", Expectation{Kind: "whatever"}, nil, nil, false},
+	} {
+		s := &Suite{Engine: func(context.Context, *graph.Graph, string, map[string]graph.Value) ([]graph.Value, error) {
+			return c.got, c.err
+		}}
+		o := s.Run(t.Context(), Scenario{Graph: "empty", Setup: marko, When: whenList, Expect: c.expect})
+		if (o.Failure == "") != c.passes {
+			t.Errorf("%s: failure is %q", c.name, o.Failure)
+		}
+	}
+}
+
+func TestNextTakesTheItemsOfTheFirstResult(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		got    []graph.Value
+		values []string
+	}{
+		{[]graph.Value{graph.List(graph.Int(1), graph.Int(2)), graph.Int(3)}, []string{"d[1].i", "d[2].i"}},
+		{[]graph.Value{graph.Int(3), graph.Int(4)}, []string{"d[3].i"}},
+		{[]graph.Value{graph.Map(graph.Entry{Key: graph.String("a"), Value: graph.Int(1)})}, []string{`m[{"a":"d[1].i"}]`}},
+		{[]graph.Value{graph.Opaque(&value.Path{Objects: []graph.Value{graph.Int(1)}})}, []string{"d[1].i"}},
+	} {
+		s := &Suite{Engine: func(context.Context, *graph.Graph, string, map[string]graph.Value) ([]graph.Value, error) {
+			return c.got, nil
+		}}
+		o := s.Run(t.Context(), Scenario{Graph: "empty", When: whenNext, Expect: Expectation{Kind: "unordered", Values: c.values}})
+		if o.Failure != "" {
+			t.Errorf("%v: %s", c.values, o.Failure)
+		}
+	}
+}
+
+func TestPanicAndSideEffects(t *testing.T) {
+	t.Parallel()
+	var seen string
+	s := &Suite{Engine: func(_ context.Context, _ *graph.Graph, query string, params map[string]graph.Value) ([]graph.Value, error) {
+		seen = query
+		if params["x"].Str() != "y" {
+			t.Errorf("parameter x is %s", params["x"])
+		}
+		panic("boom")
+	}}
+	o := s.Run(t.Context(), Scenario{
+		Graph: "empty", When: whenList, Gremlin: "g.V().out()", Params: [][2]string{{"x", "y"}},
+		SideEffects: [][2]string{{"a", "s[d[1].l,b]"}}, Expect: Expectation{Kind: "empty"},
+	})
+	if !strings.Contains(o.Failure, "boom") {
+		t.Errorf("failure is %q", o.Failure)
+	}
+	if want := `g.withSideEffect("a", {1l, "b"}).V().out()`; seen != want {
+		t.Errorf("query is %s, not %s", seen, want)
+	}
+}
+
+// shared returns a path of the conformance data, or skips the test.
+func shared(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, "shared", "gremlin", name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	t.Skip("no conformance data beside the checkout")
+	return ""
+}
+
+// TestEveryScenarioCanBeSetUp shows that what a scenario says about graph,
+// parameters and expectation is understood: an engine that knows the expected
+// values passes.
+func TestEveryScenarioCanBeSetUp(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open(shared(t, "scenarios.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := ReadScenarios(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graphs, err := LoadGraphs(shared(t, "graphs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sc := range all {
+		if sc.Expect.Kind != "unordered" && sc.Expect.Kind != "ordered" {
+			continue
+		}
+		sc.When = whenList
+		s := &Suite{Graphs: graphs, Engine: func(_ context.Context, g *graph.Graph, _ string, _ map[string]graph.Value) (vs []graph.Value, err error) {
+			for _, text := range sc.Expect.Values {
+				v, err := world{g}.cell(text)
+				if err != nil {
+					return nil, err
+				}
+				vs = append(vs, v)
+			}
+			return vs, nil
+		}}
+		if o := s.Run(t.Context(), sc); o.Failure != "" {
+			t.Errorf("%s: %s (%v)", sc.ID, o.Failure, o.Err)
+		}
+	}
+}
+
+func TestBuildGraph(t *testing.T) {
+	t.Parallel()
+	w := markoWorld(t)
+	got := []string{}
+	for _, v := range w.g.Vertices() {
+		r := w.g.Record(v)
+		got = append(got, r.Label+" "+r.ID.String())
+		for _, p := range r.Properties {
+			got = append(got, "  "+p.Key+" "+w.describe(p.Value))
+		}
+		for _, e := range r.Out {
+			got = append(got, "  -"+e.Label+"-> "+e.To.String()+" "+e.Properties[0].Key)
+		}
+	}
+	want := []string{"person 0", "  name marko", "  age d[29].i", "  -created-> 3 weight", "software 3", "  name lop", "  tag x", "  tag y"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, text := range []string{"g.V()", `g.addE("x")`, `g.addV().addE("x").to("nobody")`, `g.addV().property("a", __.out())`, `g.addV`} {
+		if _, err := BuildGraph(text); err == nil {
+			t.Errorf("%s builds a graph", text)
+		}
+	}
+}
