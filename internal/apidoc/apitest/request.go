@@ -85,7 +85,7 @@ func (d *draft) setParameter(p *openapi3.Parameter) {
 	case openapi3.ParameterInQuery:
 		d.query.Set(p.Name, value)
 	case openapi3.ParameterInHeader:
-		d.header.Set(p.Name, value)
+		d.header.Set(p.Name, headerText(value))
 	}
 }
 
@@ -194,4 +194,14 @@ func (d *draft) request(ctx context.Context, base string) *http.Request {
 	}
 	r.Header = d.header
 	return r
+}
+
+// headerText drops what no client can send in a header.
+func headerText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
 }

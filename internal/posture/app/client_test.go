@@ -1,0 +1,181 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"vigil/internal/apidoc/apitest"
+	"vigil/internal/auth"
+	"vigil/internal/install"
+	"vigil/internal/posture/api"
+	"vigil/internal/posture/app"
+)
+
+// document checks every answer that the tests of this package get.
+var document = func() *apitest.Document {
+	d, err := apitest.New(api.Document)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}()
+
+// A client is one caller of a server under test.
+type client struct {
+	t     testing.TB
+	base  string
+	token string
+	http  *http.Client
+}
+
+// serve puts a server on loopback.
+func serve(t *testing.T, a *app.App) string {
+	s := httptest.NewServer(a.Handler())
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// newOrg adds an organisation and returns its admin.
+func newOrg(t *testing.T, in *install.Installation, base, name string) (*client, auth.Org, auth.User) {
+	t.Helper()
+	org, admin, err := in.Registry.CreateOrg(t.Context(), name, "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newClient(t, in, base, admin, auth.Admin), org, admin
+}
+
+// newClient returns a caller with a token of a user and role.
+func newClient(t testing.TB, in *install.Installation, base string, u auth.User, r auth.Role) *client {
+	t.Helper()
+	_, text, err := in.Registry.IssueToken(t.Context(), auth.Operator(u.Org), auth.TokenEdit{Name: "test", User: u.ID, Role: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{t: t, base: base, http: document.Client(t, nil)}
+	c.token = c.exchange(text.Reveal())
+	return c
+}
+
+// exchange trades an API token for an access token.
+func (c *client) exchange(apiToken string) string {
+	c.t.Helper()
+	res, err := c.http.PostForm(c.base+"/csp/gateway/am/api/auth/api-tokens/authorize", url.Values{"refresh_token": {apiToken}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var body struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&body); err != nil || res.StatusCode != http.StatusOK {
+		c.t.Fatalf("exchange: %d, %v", res.StatusCode, err)
+	}
+	return body.AccessToken
+}
+
+// An answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	text   string
+	body   map[string]any
+}
+
+// do sends a request with a JSON body, or none when body is nil.
+func (c *client) do(method, path string, body any, headers ...string) answer {
+	c.t.Helper()
+	var reader io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		reader = bytes.NewReader(data)
+	}
+	r, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, reader)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	a := answer{status: res.StatusCode, header: res.Header, text: string(data)}
+	_ = json.Unmarshal(data, &a.body) // a body that is no object stays nil
+	return a
+}
+
+// want is do that fails the test unless the status is as wanted.
+func (c *client) want(status int, method, path string, body any, headers ...string) answer {
+	c.t.Helper()
+	a := c.do(method, path, body, headers...)
+	if a.status != status {
+		c.t.Fatalf("%s %s = %d %s, want %d", method, path, a.status, a.text, status)
+	}
+	return a
+}
+
+// text returns a string member of an answer.
+func (a answer) member(name string) string {
+	s, _ := a.body[name].(string)
+	return s
+}
+
+type object = map[string]any
+
+func textProperty(name, value string) object {
+	return object{"name": name, "type": "string", "stringV": value}
+}
+
+func awsAccount(id string) object {
+	return object{"cloudAccountName": "account " + id, "properties": []object{textProperty("accountId", id)}}
+}
+
+func awsCredential() object {
+	return object{"credentialType": "collection", "properties": []object{
+		textProperty("RoleArn", "arn:aws:iam::111111111111:role/vigil"), textProperty("ExternalId", "external"),
+	}}
+}
+
+// azureCredential holds a secret.
+func azureCredential(secret string) object {
+	const id = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+	return object{"credentialType": "collection", "properties": []object{
+		textProperty("ApplicationId", id), textProperty("DirectoryId", id), textProperty("ApplicationKey", secret),
+	}}
+}
+
+const (
+	accounts      = "/v1/providers/aws/cloud-accounts"
+	credentials   = "/v1/providers/aws/cloud-credentials"
+	relationships = "/v1/providers/aws/account-credential-relationship"
+)
+
+// accountID returns the i-th account id of a test.
+func accountID(i int) string { return fmt.Sprintf("%012d", i) }
+
+// fill puts values into the wildcards of a route's path.
+func fill(pattern string, values map[string]string) (method, path string) {
+	method, path, _ = strings.Cut(pattern, " ")
+	for name, value := range values {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
+	}
+	return method, path
+}

@@ -1,0 +1,40 @@
+package app_test
+
+import (
+	"net/http"
+	"os"
+	"testing"
+
+	"vigil/internal/apidoc/apitest"
+	"vigil/internal/posture/api"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestMalformedRequestsAreRefused sends requests that are wrong in many ways:
+// none may get a 5xx, an undocumented answer or an error of another shape.
+func TestMalformedRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	n := 5_000 // on each database
+	if os.Getenv("VIGIL_TORTURE") != "" {
+		n = 50_000
+	}
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		a, in := newApp(t, dsn, new(memcloud.Cloud))
+		base := serve(t, a)
+		c, _, admin := newOrg(t, in, base, "org")
+		c.want(201, "POST", accounts, awsAccount(accountID(1)))
+		credential := c.want(201, "POST", credentials, awsCredential()).member("credentialId")
+		d := apitest.Load(t, api.Document)
+		d.Hide(t, a.Routes())
+		apitest.Torture{
+			Document: d, Base: base, N: n, Seed: 1,
+			Authorize: func(h http.Header) { h.Set("Authorization", "Bearer "+c.token) },
+			Known: map[string][]string{
+				"provider": {"aws", "azure", "gcp"}, "cloud_account_id": {accountID(1), accountID(2)}, "credential_id": {credential},
+				"pair": {accountID(1) + "_" + credential}, "user_id": {string(admin.ID)},
+			},
+			Skip: []string{"revokeApiToken", "updateUser", "deleteUser"}, // they may end the caller's own token
+		}.Run(t)
+	})
+}

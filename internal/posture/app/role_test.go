@@ -1,0 +1,44 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+
+	"vigil/internal/auth"
+	"vigil/internal/httpapi"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestRolesAreEnforcedOnEveryRoute calls every route with every role. What the
+// request asks for does not exist, so that nothing is changed.
+func TestRolesAreEnforcedOnEveryRoute(t *testing.T) {
+	t.Parallel()
+	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
+	base := serve(t, a)
+	_, _, admin := newOrg(t, in, base, "org")
+	for _, role := range auth.Roles {
+		c := newClient(t, in, base, admin, role)
+		anonymous := &client{t: t, base: base, token: "none", http: c.http}
+		for _, route := range a.Routes() {
+			if route.Need == httpapi.Public {
+				continue
+			}
+			need, err := auth.ParseRole(route.Need)
+			if err != nil {
+				t.Fatalf("%s needs %q, which is no role", route.Pattern, route.Need)
+			}
+			method, path := fill(route.Pattern, map[string]string{
+				"provider": "aws", "cloud_account_id": "none", "credential_id": "none", "pair": "none", "token_id": "none",
+				"user_id": "none", "collection_id": "none", "resource_id": "none", "rule_id": "none", "finding_id": "none", "framework_id": "none",
+			})
+			got := c.do(method, path, nil).status
+			if allowed := got != http.StatusForbidden; allowed != role.Includes(need) || got == http.StatusUnauthorized || got >= 500 {
+				t.Errorf("%s as %s = %d; it needs %s", route.Pattern, role, got, need)
+			}
+			if got := anonymous.do(method, path, nil); got.status != http.StatusUnauthorized || got.header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s without a token = %d", route.Pattern, got.status)
+			}
+		}
+	}
+}
