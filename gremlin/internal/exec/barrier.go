@@ -6,41 +6,25 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// barrierOp waits for everything and merges equal traversers: those with equal
-// objects and paths. Sacks are merged if there is an operator for it, and keep
-// traversers apart if there is none.
-type barrierOp struct {
+// mergingStore keeps rows, and counts equal traversers instead of keeping them:
+// those with equal objects and paths. Sacks are merged if there is an operator
+// for it, and keep traversers apart if there is none.
+type mergingStore struct {
 	store
-	norm  bool
 	table map[uint64][]int32
 }
 
-func (r *run) barrier(norm bool, next op) op {
-	return &barrierOp{store: store{base: base{run: r, next: next}}, norm: norm}
-}
-
-func (o *barrierOp) push(b *batch) error {
-	n := b.len()
-	if err := o.run.meter.spend(n); err != nil {
-		return err
+// put keeps row i of in, and reports whether it is not equal to one that is there.
+func (o *mergingStore) put(in *batch, i int) (fresh bool, err error) {
+	merged, err := o.merge(in, i)
+	if err != nil || merged {
+		return false, err
 	}
-	for i := range n {
-		merged, err := o.merge(b, i)
-		if err != nil {
-			return err
-		}
-		if merged {
-			continue
-		}
-		if err := o.add(b, i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return true, o.add(in, i)
 }
 
 // merge adds row i of in to an equal row that is there already.
-func (o *barrierOp) merge(in *batch, i int) (bool, error) {
+func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	var sackMerge plan.Operator
 	if o.run.root.Sack != nil {
 		sackMerge = o.run.root.Sack.Merge
@@ -67,11 +51,9 @@ func (o *barrierOp) merge(in *batch, i int) (bool, error) {
 }
 
 // join adds row i of in to row j.
-func (o *barrierOp) join(in *batch, i, j int, sackMerge plan.Operator) error {
+func (o *mergingStore) join(in *batch, i, j int, sackMerge plan.Operator) error {
 	if !o.run.root.NoBulk {
-		if o.rows.bulk == nil {
-			o.rows.bulk = fill(o.rows.bulk, o.rows.len(), 1)
-		}
+		o.rows.bulk = fill(o.rows.bulk, o.rows.len(), 1)
 		o.rows.bulk[j] += in.count(i)
 	}
 	if in.sack == nil {
@@ -82,13 +64,45 @@ func (o *barrierOp) join(in *batch, i, j int, sackMerge plan.Operator) error {
 	return err
 }
 
+func (o *mergingStore) drain() error {
+	o.table = nil
+	return o.store.drain()
+}
+
+func (o *mergingStore) reset() {
+	o.table = nil
+	o.store.reset()
+}
+
+// barrierOp waits for everything and merges equal traversers.
+type barrierOp struct {
+	mergingStore
+	norm bool
+}
+
+func (r *run) barrier(norm bool, next op) op {
+	return &barrierOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, norm: norm}
+}
+
+func (o *barrierOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		if _, err := o.put(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (o *barrierOp) finish() error {
 	if o.norm && o.rows.sack != nil {
 		if err := o.normalise(); err != nil {
 			return err
 		}
 	}
-	o.table = nil
 	return o.drain()
 }
 
@@ -112,9 +126,4 @@ func (o *barrierOp) normalise() error {
 		o.rows.sack[i] = v
 	}
 	return nil
-}
-
-func (o *barrierOp) reset() {
-	o.table = nil
-	o.store.reset()
 }

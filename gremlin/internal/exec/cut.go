@@ -17,7 +17,7 @@ func (r *run) cutters(s plan.Step, next op) (op, error) {
 		by, err := r.projector(s.By)
 		return &dedupOp{base: base{run: r, next: next}, by: by, over: s.Over, whole: s.By == nil && len(s.Over) == 0}, err
 	case *plan.Sample:
-		o := &sampleOp{store: store{base: base{run: r, next: next}}, n: s.N, random: r.random()}
+		o := &sampleOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, n: s.N, random: r.random()}
 		var err error
 		if s.By != nil {
 			o.by, err = r.projector(s.By)
@@ -268,7 +268,7 @@ func (o *dedupOp) reset() {
 
 // sampleOp keeps some traversers at random, by weight.
 type sampleOp struct {
-	store
+	mergingStore
 	n       int64
 	by      projector // weight; nil for one
 	weights []float64
@@ -295,9 +295,12 @@ func (o *sampleOp) push(b *batch) error {
 			}
 			w = value.Float64(v)
 		}
-		o.weights = append(o.weights, w)
-		if err := o.add(b, i); err != nil {
+		fresh, err := o.put(b, i)
+		if err != nil {
 			return err
+		}
+		if fresh {
+			o.weights = append(o.weights, w)
 		}
 	}
 	return nil
@@ -364,5 +367,5 @@ func (o *sampleOp) at(want float64, taken []int64) int {
 
 func (o *sampleOp) reset() {
 	o.weights = o.weights[:0]
-	o.store.reset()
+	o.mergingStore.reset()
 }

@@ -88,16 +88,17 @@ func (s *sorter) arrange(n int, keys []graph.Value) []int {
 	return pos
 }
 
-// orderOp sorts everything.
+// orderOp sorts everything. Before a shuffle equal traversers are merged, so that
+// what a seed leads to does not depend on how they came.
 type orderOp struct {
-	store
+	mergingStore
 	sorter
 	keyRow []graph.Value
 }
 
 func (r *run) orderOp(s *plan.Order, next op) (op, error) {
 	sort, err := r.sorter(s.Bys)
-	return &orderOp{store: store{base: base{run: r, next: next}}, sorter: sort}, err
+	return &orderOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, sorter: sort}, err
 }
 
 func (o *orderOp) push(b *batch) error {
@@ -113,6 +114,13 @@ func (o *orderOp) push(b *batch) error {
 		}
 		if !ok {
 			o.keyRow = keys[:before]
+			continue
+		}
+		if o.shuffle {
+			o.keyRow = keys[:before]
+			if _, err := o.put(b, i); err != nil {
+				return err
+			}
 			continue
 		}
 		o.keyRow = keys
@@ -145,7 +153,7 @@ func (o *orderOp) finish() error {
 func (o *orderOp) reset() {
 	clear(o.keyRow)
 	o.keyRow = o.keyRow[:0]
-	o.store.reset()
+	o.mergingStore.reset()
 }
 
 // orderLocal sorts a collection.

@@ -182,7 +182,8 @@ func loadGraph(file string) (*graph.Graph, error) {
 			}
 		}
 	}
-	for _, e := range toy.Edges {
+	for _, i := range toy.edgeOrder() {
+		e := toy.Edges[i]
 		h, err := b.AddEdge(e.ID.Value, e.Label, e.OutV.Value, e.InV.Value)
 		if err != nil {
 			return nil, err
