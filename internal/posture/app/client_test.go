@@ -89,24 +89,33 @@ type answer struct {
 	body   map[string]any
 }
 
-// do sends a request with a JSON body, or none when body is nil.
-func (c *client) do(method, path string, body any, headers ...string) answer {
-	c.t.Helper()
+// request makes a request with a JSON body, or none when body is nil.
+func (c *client) request(method, path string, body any, headers ...string) (*http.Request, error) {
 	var reader io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
 		if err != nil {
-			c.t.Fatal(err)
+			return nil, err
 		}
 		reader = bytes.NewReader(data)
 	}
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.base+path, reader)
 	if err != nil {
-		c.t.Fatal(err)
+		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r, nil
+}
+
+// do sends a request and reads the answer.
+func (c *client) do(method, path string, body any, headers ...string) answer {
+	c.t.Helper()
+	r, err := c.request(method, path, body, headers...)
+	if err != nil {
+		c.t.Fatal(err)
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
@@ -132,7 +141,7 @@ func (c *client) want(status int, method, path string, body any, headers ...stri
 	return a
 }
 
-// text returns a string member of an answer.
+// member returns a string member of an answer.
 func (a answer) member(name string) string {
 	s, _ := a.body[name].(string)
 	return s

@@ -1,0 +1,136 @@
+package app_test
+
+import (
+	"bytes"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/config"
+	"vigil/internal/install"
+	"vigil/internal/posture/app"
+	"vigil/internal/sim/memcloud"
+)
+
+// safeBuffer is a log that may be written to from everywhere.
+type safeBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// TestNoSecretLeaves gives the server secrets in every way there is, good and
+// bad, and looks for them in everything that comes out of it: answers, the log
+// at its most talkative, audit records, metrics, the data folder and a backup.
+func TestNoSecretLeaves(t *testing.T) {
+	t.Parallel()
+	const canary = "c4n4ry-0f-th3-m1n3"
+	log := new(safeBuffer)
+	conf := config.Config{DataDir: t.TempDir()}
+	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
+	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
+	conf.Complete()
+	in, err := install.Open(t.Context(), conf, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.New(t.Context(), app.Options{
+		Install: in, Cloud: new(memcloud.Cloud), Metrics: prometheus.NewRegistry(), Now: time.Now,
+		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := serve(t, a)
+	c, _, _ := newOrg(t, in, base, "org")
+	var out strings.Builder
+	say := func(method, path string, body any) answer {
+		got := c.do(method, path, body)
+		out.WriteString(got.text)
+		for name, values := range got.header {
+			out.WriteString(name + ": " + strings.Join(values, ",") + "\n")
+		}
+		return got
+	}
+	const azure = "/v1/providers/azure/cloud-credentials"
+	id := say("POST", azure, azureCredential(canary)).member("credentialId")
+	if id == "" {
+		t.Fatal("the credential was not taken")
+	}
+	say("GET", azure+"/"+id, nil)
+	say("PUT", azure+"/"+id, azureCredential(canary+"-2"))
+	say("POST", "/v1/cloud-credentials/query", object{})
+	say("POST", "/v1/cloud-accounts/query", object{"getCredentials": true})
+	say("POST", "/v1/providers/aws/cloud-credentials", azureCredential(canary)) // of another provider
+	say("POST", "/v1/providers/gcp/cloud-credentials", object{"properties": []object{textProperty("ServiceAccountKey", canary), textProperty("ServiceAccountEmail", "a@b.c")}})
+	say("POST", "/v1/cloud-accounts/gcp-discovery-task", object{"serviceAccountKey": canary})
+	say("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "azure", "credentialUpdates": []object{
+		{"action": "post", "properties": azureCredential(canary)["properties"]}, {"action": "post", "properties": []object{textProperty("ApplicationKey", canary)}},
+	}})
+	say("POST", azure, object{"properties": []object{{"name": "ApplicationKey", "type": "bool", "stringV": canary}}})
+	say("POST", azure, object{"properties": canary})
+	say("GET", "/v1/audit", nil)
+	say("DELETE", azure+"/"+id, nil)
+	res, err := http.Get(base + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var metrics bytes.Buffer
+	if _, err := metrics.ReadFrom(res.Body); err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	say("POST", azure, azureCredential(canary)) // stays in the database
+
+	if err := in.DB.Backup(t.Context(), filepath.Join(conf.DataDir, "backup.db")); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"answers": out.String(), "log": log.String(), "metrics": metrics.String(), "data files": dataFiles(t, conf.DataDir)} {
+		if len(text) < 100 {
+			t.Errorf("there are no %s to look at", what)
+		}
+		if i := strings.Index(text, canary); i >= 0 {
+			t.Errorf("the secret is in the %s: …%.200s…", what, text[max(0, i-100):])
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// dataFiles returns everything in a folder, the write-ahead log included.
+func dataFiles(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		all.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
