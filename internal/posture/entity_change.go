@@ -1,0 +1,151 @@
+package posture
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ChangeType says what happened to a property, a tag or an edge.
+type ChangeType string
+
+// The change types.
+const (
+	Added   ChangeType = "ADD"
+	Updated ChangeType = "UPDATE"
+	Deleted ChangeType = "DELETE"
+)
+
+// A PropertyChange is what happened to the property of one name. A name that
+// occurs more than once is a list, so there may be several values.
+type PropertyChange struct {
+	Type     ChangeType
+	Old, New []Property
+}
+
+// A TagChange is what happened to one tag.
+type TagChange struct {
+	Type     ChangeType
+	Old, New string
+}
+
+// An EdgeChange says that an edge came or went.
+type EdgeChange struct {
+	Type  ChangeType
+	Label string
+	To    EntityID
+}
+
+// An EntityChange is one entry of the change log of an entity.
+type EntityChange struct {
+	At         time.Time
+	Properties map[string]PropertyChange
+	Tags       map[string]TagChange
+	Edges      []EdgeChange
+}
+
+// Empty reports whether nothing changed.
+func (c EntityChange) Empty() bool {
+	return len(c.Properties) == 0 && len(c.Tags) == 0 && len(c.Edges) == 0
+}
+
+// Compare returns how an entity got from one state to another. Of one that was
+// not there, or is not there any more, everything was added or deleted. Both
+// must be in the order that Normalize makes.
+func Compare(from, to Entity) EntityChange {
+	c := EntityChange{Properties: map[string]PropertyChange{}, Tags: map[string]TagChange{}}
+	before, after := byName(from.Properties), byName(to.Properties)
+	for name, old := range before {
+		now := after[name]
+		switch {
+		case now == nil:
+			c.Properties[name] = PropertyChange{Type: Deleted, Old: old}
+		case !slices.Equal(old, now):
+			c.Properties[name] = PropertyChange{Type: Updated, Old: old, New: now}
+		}
+	}
+	for name, now := range after {
+		if before[name] == nil {
+			c.Properties[name] = PropertyChange{Type: Added, New: now}
+		}
+	}
+	for name, old := range from.Tags {
+		now, there := to.Tags[name]
+		switch {
+		case !there:
+			c.Tags[name] = TagChange{Type: Deleted, Old: old}
+		case now != old:
+			c.Tags[name] = TagChange{Type: Updated, Old: old, New: now}
+		}
+	}
+	for name, now := range to.Tags {
+		if _, there := from.Tags[name]; !there {
+			c.Tags[name] = TagChange{Type: Added, New: now}
+		}
+	}
+	c.Edges = append(missingEdges(from.Edges, to.Edges, Deleted), missingEdges(to.Edges, from.Edges, Added)...)
+	return c
+}
+
+// missingEdges returns the edges of one list that another does not have.
+func missingEdges(have, lack []Edge, t ChangeType) []EdgeChange {
+	type end struct {
+		label string
+		to    EntityID
+	}
+	there := make(map[end]bool, len(lack))
+	for _, e := range lack {
+		there[end{e.Label, e.To}] = true
+	}
+	var missing []EdgeChange
+	for _, e := range have {
+		if k := (end{e.Label, e.To}); !there[k] {
+			missing, there[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
+		}
+	}
+	return missing
+}
+
+// byName groups properties, which are in the order of their names.
+func byName(ps []Property) map[string][]Property {
+	groups := make(map[string][]Property, len(ps))
+	for i := 0; i < len(ps); {
+		end := i + 1
+		for end < len(ps) && ps[end].Name == ps[i].Name {
+			end++
+		}
+		groups[ps[i].Name] = ps[i:end:end]
+		i = end
+	}
+	return groups
+}
+
+// Undo takes a change back: it returns the properties and tags that an entity
+// had before it.
+func (c EntityChange) Undo(e Entity) Entity {
+	groups := byName(e.Properties)
+	for name, p := range c.Properties {
+		if p.Type == Added {
+			delete(groups, name)
+		} else {
+			groups[name] = p.Old
+		}
+	}
+	e.Properties = nil
+	for _, name := range slices.SortedFunc(maps.Keys(groups), strings.Compare) {
+		e.Properties = append(e.Properties, groups[name]...)
+	}
+	e.Tags = maps.Clone(e.Tags)
+	for name, t := range c.Tags {
+		switch {
+		case t.Type == Added:
+			delete(e.Tags, name)
+		case e.Tags == nil:
+			e.Tags = map[string]string{name: t.Old}
+		default:
+			e.Tags[name] = t.Old
+		}
+	}
+	return e
+}
