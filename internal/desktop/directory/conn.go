@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
@@ -25,36 +24,7 @@ type conn struct {
 	*ldap.Conn
 	controller string
 	stop       func() bool
-	line       *wire
-}
-
-// wire is a connection that remembers why it broke: the LDAP library passes on
-// the text of such errors only.
-type wire struct {
-	net.Conn
-	broke atomic.Pointer[error]
-}
-
-// Read implements net.Conn.
-func (w *wire) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
-	if err != nil {
-		w.broke.CompareAndSwap(nil, &err)
-	}
-	return n, err
-}
-
-// cause returns the error behind that of an LDAP operation: why the wire broke,
-// unless the controller has answered.
-func (w *wire) cause(err error) error {
-	var e *ldap.Error
-	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork {
-		return err
-	}
-	if broke := w.broke.Load(); broke != nil {
-		return *broke
-	}
-	return err
+	fate       *reach.Fate
 }
 
 // dial connects to a controller. The connection ends with the context, whatever
@@ -77,9 +47,10 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 	if err != nil {
 		return nil, err
 	}
-	line := &wire{Conn: socket}
+	fate := new(reach.Fate)
+	line := reach.Watch(socket, fate)
 	stop := context.AfterFunc(ctx, func() { _ = line.Close() })
-	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop, line: line}
+	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop, fate: fate}
 	c.SetTimeout(operationTimeout)
 	c.Start()
 	if d.StartTLS {
@@ -88,7 +59,7 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 			if untrusted := shown.Err(); untrusted != nil {
 				return nil, untrusted
 			}
-			return nil, fmt.Errorf("start TLS: %w", line.cause(err))
+			return nil, fmt.Errorf("start TLS: %w", cause(fate, err))
 		}
 	}
 	return c, nil
@@ -174,7 +145,17 @@ func (c *conn) bind(name, password string, do func() error) error {
 	return final{c.broken(err)}
 }
 
-// broken returns the error of an operation, or why the wire broke under it.
+// cause returns the error behind that of an LDAP operation: why the connection
+// broke, unless the controller has answered.
+func cause(fate *reach.Fate, err error) error {
+	var e *ldap.Error
+	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork || fate.Err() == nil {
+		return err
+	}
+	return fate.Err()
+}
+
+// broken returns the error of an operation, or why the connection broke under it.
 func (c *conn) broken(err error) error {
 	if _, ok := errors.AsType[*Refusal](err); ok {
 		return err
@@ -182,7 +163,7 @@ func (c *conn) broken(err error) error {
 	if _, ok := errors.AsType[*desktop.Failure](err); ok {
 		return err
 	}
-	return c.line.cause(err)
+	return cause(c.fate, err)
 }
 
 // failureOf says why a controller could not be used.

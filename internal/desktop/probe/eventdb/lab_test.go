@@ -1,0 +1,119 @@
+package eventdb
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/sim/line"
+)
+
+// lab is a board with an event database that is looked at when the test says so.
+type lab struct {
+	t        *testing.T
+	board    *desktop.Board
+	spec     desktop.EventDatabase
+	db       *Database
+	password atomic.Value
+}
+
+func (l *lab) Secret(context.Context, desktop.SecretRef) (string, error) {
+	return l.password.Load().(string), nil
+}
+
+func newLab(t *testing.T, spec desktop.EventDatabase, password string) *lab {
+	t.Helper()
+	l := &lab{t: t, board: desktop.NewBoard(time.Now)}
+	l.password.Store(password)
+	l.configure(spec)
+	t.Cleanup(func() { l.db.Close() })
+	return l
+}
+
+func (l *lab) configure(spec desktop.EventDatabase) {
+	l.t.Helper()
+	if l.db != nil {
+		l.db.Close()
+	}
+	spec.ID = "e"
+	l.spec = spec
+	var err error
+	if l.db, err = New(spec, l, time.Now); err != nil {
+		l.t.Fatal(err)
+	}
+	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy(), EventDatabase: &spec})
+}
+
+// look looks a number of times and returns the record.
+func (l *lab) look(times int) desktop.EventDatabaseMonitor {
+	l.t.Helper()
+	for range times {
+		ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+		reading, certificate, err := l.db.Look(ctx)
+		cancel()
+		o := desktop.Observation{Kind: desktop.KindEventDatabase, ID: "e", At: time.Now(), Reading: reading, Certificate: certificate}
+		if err != nil {
+			o.Reading, o.Failure = nil, desktop.FailureOf(err)
+		}
+		l.board.Observe(o)
+	}
+	return l.board.Records(desktop.KindEventDatabase)[0].(desktop.EventDatabaseMonitor)
+}
+
+func (l *lab) wants(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
+	l.t.Helper()
+	if m.Status != want {
+		l.t.Errorf("%s: status = %s, want %s (%q)", what, m.Status, want, m.Reasons)
+	}
+}
+
+// proxy passes connections on to a server, over a line that can be cut. The
+// first bytes go through open, which may be nil.
+func proxy(t *testing.T, to string, open func(net.Conn) (net.Conn, error)) *line.Listener {
+	t.Helper()
+	l, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go pass(in, to, open)
+		}
+	}()
+	return l
+}
+
+func pass(in net.Conn, to string, open func(net.Conn) (net.Conn, error)) {
+	defer in.Close()
+	if open != nil {
+		var err error
+		if in, err = open(in); err != nil {
+			return
+		}
+	}
+	out, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
+	_, _ = io.Copy(in, out)
+}
+
+var someEvents = []desktop.Event{
+	{
+		At: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC), Type: "BROKER_USERLOGGEDIN", Severity: desktop.SeverityAuditSuccess,
+		Module: "Broker", Text: "User CORP\\alice has logged in", Node: "cs1", UserSID: "S-1-5-21-1-2-3-1105",
+		Data: map[string]string{"ClientIpAddress": "192.0.2.7", "Empty": ""},
+	},
+	{At: time.Date(2026, 11, 15, 12, 0, 1, 0, time.UTC), Type: "VIGIL_STATUS_CHANGED", Severity: desktop.SeverityError, Module: "Rest", Text: "x\x00\xff", Node: "cs1"},
+}

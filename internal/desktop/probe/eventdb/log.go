@@ -1,0 +1,142 @@
+package eventdb
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"vigil/internal/desktop"
+)
+
+// Writer writes events; a [Database] is one.
+type Writer interface {
+	Write(ctx context.Context, events []desktop.Event) error
+}
+
+// A Log writes events in the background. Whoever records one never waits, and
+// events that come while the database is away are kept for it, up to a limit
+// beyond which the oldest are lost.
+type Log struct {
+	// Failed is told of batches that could not be written now, and of how many
+	// events have been lost so far. It may be nil.
+	Failed func(err error, lost int)
+
+	mu      sync.Mutex
+	writer  Writer
+	waiting []desktop.Event
+	lost    int
+	wake    chan struct{} // something waits
+	changed chan struct{} // the writer is another one
+}
+
+const (
+	maxWaiting   = 10_000
+	maxBatch     = 200
+	writeTimeout = 30 * time.Second
+	firstRetry   = 2 * time.Second
+	lastRetry    = time.Minute
+)
+
+// NewLog returns a log without a database.
+func NewLog() *Log {
+	return &Log{wake: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+}
+
+// Use sets where events go from now on: nil for nowhere. Those that wait go
+// there too.
+func (l *Log) Use(w Writer) {
+	l.mu.Lock()
+	l.writer = w
+	if w == nil {
+		l.waiting = nil
+	}
+	l.mu.Unlock()
+	signal(l.changed)
+	signal(l.wake)
+}
+
+// Record has events written soon.
+func (l *Log) Record(events ...desktop.Event) {
+	l.mu.Lock()
+	if l.writer != nil {
+		l.keep(append(l.waiting, events...))
+	}
+	l.mu.Unlock()
+	signal(l.wake)
+}
+
+// keep sets what waits; the oldest beyond the limit are lost.
+func (l *Log) keep(events []desktop.Event) {
+	over := max(len(events)-maxWaiting, 0)
+	l.lost += over
+	l.waiting = events[over:]
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run writes what is recorded until the context ends, and then makes one last
+// attempt at what still waits.
+func (l *Log) Run(ctx context.Context) {
+	retry := firstRetry
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-l.wake:
+		}
+		for ctx.Err() == nil && !l.flush(ctx) {
+			l.pause(ctx, retry)
+			retry = min(2*retry, lastRetry)
+		}
+		retry = firstRetry
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), firstRetry)
+	defer cancel()
+	l.flush(last)
+}
+
+// pause waits before the next attempt, unless there is another writer to try.
+func (l *Log) pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-l.changed:
+	}
+}
+
+// flush writes what waits, batch by batch, and reports whether nothing is left.
+func (l *Log) flush(ctx context.Context) bool {
+	for {
+		l.mu.Lock()
+		w, n := l.writer, min(len(l.waiting), maxBatch)
+		batch := slices.Clone(l.waiting[:n])
+		l.waiting = l.waiting[n:]
+		l.mu.Unlock()
+		if w == nil || n == 0 {
+			return true
+		}
+		if err := write(ctx, w, batch); err != nil {
+			l.mu.Lock()
+			l.keep(append(batch, l.waiting...))
+			lost := l.lost
+			l.mu.Unlock()
+			if l.Failed != nil {
+				l.Failed(err, lost)
+			}
+			return false
+		}
+	}
+}
+
+func write(ctx context.Context, w Writer, batch []desktop.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return w.Write(ctx, batch)
+}

@@ -1,0 +1,116 @@
+package eventdb
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vigil/internal/desktop"
+)
+
+// store keeps what is written, unless it is away.
+type store struct {
+	mu     sync.Mutex
+	away   bool
+	tried  int
+	events []string
+}
+
+func (s *store) Write(_ context.Context, events []desktop.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tried++
+	if s.away {
+		return errors.New("away")
+	}
+	for _, e := range events {
+		s.events = append(s.events, e.Type)
+	}
+	return nil
+}
+
+func (s *store) set(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+}
+
+func event(n int) desktop.Event { return desktop.Event{Type: strconv.Itoa(n)} }
+
+func TestLogKeepsEventsWhileTheDatabaseIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{}
+		l := NewLog()
+		var lost atomic.Int64
+		l.Failed = func(_ error, n int) { lost.Store(int64(n)) }
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); l.Run(ctx) }()
+		l.Record(event(-1)) // before there is a database: nowhere to go
+		l.Use(s)
+		s.set(true)
+		for n := range maxWaiting + 500 {
+			l.Record(event(n))
+		}
+		time.Sleep(10 * time.Minute)
+		s.mu.Lock()
+		if s.tried < 8 || s.tried > 20 {
+			t.Errorf("a database that is away was tried %d times in 10 minutes", s.tried)
+		}
+		s.mu.Unlock()
+		if n := lost.Load(); n != 500 {
+			t.Errorf("%d events are lost, want the 500 oldest", n)
+		}
+		s.set(false)
+		time.Sleep(2 * time.Minute)
+		s.mu.Lock()
+		if n := len(s.events); n != maxWaiting || s.events[0] != "500" || s.events[n-1] != strconv.Itoa(maxWaiting+499) {
+			t.Errorf("%d events were written, from %s", n, s.events[0])
+		}
+		s.mu.Unlock()
+		stop()
+		<-done
+	})
+}
+
+func TestLogWritesWhatWaitsBeforeItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{}
+		l := NewLog()
+		l.Use(s)
+		l.Record(event(1), event(2))
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		l.Run(ctx)
+		if len(s.events) != 2 {
+			t.Errorf("%d events were written, want 2", len(s.events))
+		}
+	})
+}
+
+func TestLogTriesAnotherDatabaseAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken, good := &store{away: true}, &store{}
+		l := NewLog()
+		l.Use(broken)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); l.Run(ctx) }()
+		l.Record(event(1))
+		time.Sleep(30 * time.Second)
+		l.Use(good)
+		synctest.Wait()
+		good.mu.Lock()
+		defer good.mu.Unlock()
+		if len(good.events) != 1 {
+			t.Errorf("%d events were written, want 1", len(good.events))
+		}
+		stop()
+		<-done
+	})
+}

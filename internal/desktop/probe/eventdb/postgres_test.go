@@ -1,0 +1,247 @@
+package eventdb
+
+import (
+	"crypto/tls"
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/reach"
+	"vigil/internal/sim/line"
+	"vigil/internal/sim/pki"
+)
+
+// server returns where the PostgreSQL server of the tests is, or skips.
+func server(t *testing.T) (spec desktop.EventDatabase, password string) {
+	t.Helper()
+	text := os.Getenv("VIGIL_TEST_POSTGRES")
+	if text == "" {
+		t.Skip("VIGIL_TEST_POSTGRES is not set: start a server with scripts/postgres.sh and set it to the URL")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal("VIGIL_TEST_POSTGRES is not a URL")
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal("VIGIL_TEST_POSTGRES has no port")
+	}
+	password, _ = u.User.Password()
+	return desktop.EventDatabase{
+		Type: desktop.PostgreSQL, Server: u.Hostname(), Port: port, Database: strings.TrimPrefix(u.Path, "/"),
+		User: u.User.Username(), Prefix: fmt.Sprintf("t%d_", time.Now().UnixNano()), Plain: true,
+	}, password
+}
+
+// behind returns the spec of a server behind a line, and the line.
+func behind(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.Conn, error)) (desktop.EventDatabase, *line.Listener) {
+	t.Helper()
+	l := proxy(t, net.JoinHostPort(spec.Server, strconv.Itoa(spec.Port)), open)
+	spec.Server, spec.Port = "127.0.0.1", l.Port()
+	return spec, l
+}
+
+// dropTables removes the tables of a test.
+func dropTables(t *testing.T, l *lab) {
+	t.Cleanup(func() {
+		db, err := postgres.open(l.spec, l.password.Load().(string), nil, reach.WatchedDialer{Fate: new(reach.Fate)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, name := range append(eventTables, dataTables...) {
+			if _, err := db.Exec("DROP TABLE IF EXISTS " + doubled(strings.ToLower(l.spec.Prefix)+name)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestPostgreSQLIsWatched(t *testing.T) {
+	t.Parallel()
+	spec, password := server(t)
+	spec, wire := behind(t, spec, nil)
+	l := newLab(t, spec, password)
+	dropTables(t, l)
+	l.wants("before the first look", l.look(0), desktop.EventDatabaseConnecting)
+	wire.Set(line.Down)
+	l.wants("it is not there yet", l.look(2), desktop.EventDatabaseConnecting)
+	l.wants("it does not come", l.look(3), desktop.EventDatabaseDisconnected)
+	wire.Set(line.Up)
+	m := l.look(1)
+	l.wants("it answers", m, desktop.EventDatabaseConnected)
+	if *m.EventCount != 0 {
+		t.Errorf("a new database has %d events", *m.EventCount)
+	}
+	if err := l.db.Write(t.Context(), someEvents); err != nil {
+		t.Fatal(err)
+	}
+	l.db.count = count{} // however long counting took
+	if m := l.look(1); *m.EventCount != 2 {
+		t.Errorf("events = %d, want 2", *m.EventCount)
+	}
+	wire.Set(line.Down)
+	l.wants("it is lost", l.look(1), desktop.EventDatabaseReconnecting)
+	if err := l.db.Write(t.Context(), someEvents); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
+		t.Errorf("Write = %v, want it unreachable", err)
+	}
+	l.wants("it stays lost", l.look(4), desktop.EventDatabaseDisconnected)
+	wire.Set(line.Up)
+	l.wants("it is back", l.look(1), desktop.EventDatabaseConnected)
+	l.password.Store("wrong")
+	l.configure(l.spec)
+	l.wants("it refuses our password", l.look(1), desktop.EventDatabaseError)
+	l.password.Store(password)
+	elsewhere := l.spec
+	elsewhere.Database = "nowhere"
+	l.configure(elsewhere)
+	l.wants("it has no such database", l.look(1), desktop.EventDatabaseError)
+	l.configure(spec)
+	l.wants("it is mended", l.look(1), desktop.EventDatabaseConnected)
+	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy()})
+	l.wants("it is taken out of the inventory", l.look(0), desktop.EventDatabaseNotConfigured)
+}
+
+func TestEventsAreWrittenForOthersToRead(t *testing.T) {
+	t.Parallel()
+	spec, password := server(t)
+	spec.Prefix = strings.ToUpper(spec.Prefix) // found in lower case, as others create it
+	l := newLab(t, spec, password)
+	dropTables(t, l)
+	for range 2 {
+		if err := l.db.Write(t.Context(), someEvents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := postgres.open(spec, password, nil, reach.WatchedDialer{Fate: new(reach.Fate)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	prefix := strings.ToLower(spec.Prefix) // as a script writes it
+	type row struct {
+		ID             int
+		Type, Severity string
+		Text, SID      string
+		Name, Value    string
+	}
+	rows, err := db.Query("SELECT e.eventid, e.eventtype, e.severity, e.moduleandeventtext, COALESCE(e.usersid, ''), COALESCE(d.name, ''), COALESCE(d.strvalue, '') FROM " +
+		prefix + "event_historical e LEFT JOIN " + prefix + "event_data_historical d ON d.eventid = e.eventid AND d.strvalue IS NOT NULL ORDER BY e.eventid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var got []row
+	for rows.Next() {
+		var r row
+		if err := rows.Scan(&r.ID, &r.Type, &r.Severity, &r.Text, &r.SID, &r.Name, &r.Value); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	want := []row{
+		{1, "BROKER_USERLOGGEDIN", "AUDIT_SUCCESS", `User CORP\alice has logged in`, "S-1-5-21-1-2-3-1105", "ClientIpAddress", "192.0.2.7"},
+		{2, "VIGIL_STATUS_CHANGED", "ERROR", "x\uFFFD", "", "", ""},
+		{3, "BROKER_USERLOGGEDIN", "AUDIT_SUCCESS", `User CORP\alice has logged in`, "S-1-5-21-1-2-3-1105", "ClientIpAddress", "192.0.2.7"},
+		{4, "VIGIL_STATUS_CHANGED", "ERROR", "x\uFFFD", "", "", ""},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if n := countRows(t, db, prefix+"event"); n != 4 {
+		t.Errorf("recent events = %d, want 4", n)
+	}
+}
+
+func countRows(t *testing.T, db *sql.DB, table string) (n int) {
+	t.Helper()
+	if err := db.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestWritersDoNotMeet(t *testing.T) {
+	t.Parallel()
+	spec, password := server(t)
+	l := newLab(t, spec, password)
+	dropTables(t, l)
+	l.look(1)
+	var wait sync.WaitGroup
+	for range 4 { // as many processes
+		db, err := New(spec, l, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(db.Close)
+		wait.Go(func() {
+			for range 5 {
+				if err := db.Write(t.Context(), someEvents); err != nil {
+					t.Errorf("Write = %v", err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if m := l.look(1); *m.EventCount != 40 && l.db.count.took*countCost < time.Second {
+		l.db.count = count{}
+		if m = l.look(1); *m.EventCount != 40 {
+			t.Errorf("events = %d, want 40", *m.EventCount)
+		}
+	}
+}
+
+func TestPostgreSQLOverTLS(t *testing.T) {
+	t.Parallel()
+	spec, password := server(t)
+	validity := pki.Around(time.Now(), time.Hour)
+	ca, err := pki.New("Test CA", validity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := ca.Leaf(validity, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, _ = behind(t, spec, func(c net.Conn) (net.Conn, error) {
+		request := make([]byte, 8) // the client asks for TLS
+		if _, err := io.ReadFull(c, request); err != nil {
+			return nil, err
+		}
+		if _, err := c.Write([]byte("S")); err != nil {
+			return nil, err
+		}
+		return tls.Server(c, &tls.Config{Certificates: []tls.Certificate{leaf}}), nil
+	})
+	spec.Plain, spec.Trust = false, desktop.Trust{CAPEM: string(ca.PEM())}
+	l := newLab(t, spec, password)
+	m := l.look(1)
+	l.wants("over verified TLS", m, desktop.EventDatabaseConnected)
+	if c := m.Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
+		t.Errorf("certificates = %+v", c)
+	}
+	cleanup := l.spec
+	spec.Trust = desktop.Trust{}
+	l.configure(spec)
+	l.wants("its certificate is not trusted", l.look(1), desktop.EventDatabaseError)
+	l.configure(cleanup)
+	if _, err := l.db.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(eventTables, dataTables...) {
+		if _, err := l.db.db.Exec("DROP TABLE IF EXISTS " + l.db.table(name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package eventdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf16"
+
+	"vigil/internal/desktop"
+	"vigil/internal/sim/line"
+)
+
+// tds is a server that speaks as much of SQL Server's protocol as the driver
+// needs to log in, begin and end transactions, and run statements. No real one
+// can be had for the tests.
+type tds struct {
+	line *line.Listener
+
+	mu         sync.Mutex
+	loginError uint32 // of the server; 0: the login succeeds
+	countError uint32 // of the server, for queries of a table
+	events     uint64
+	statements []string
+}
+
+// The tokens and packets of the protocol.
+const (
+	packetReply, packetAttention, packetTransaction, packetLogin, packetPrelogin = 4, 6, 14, 16, 18
+
+	doneError, doneCount, doneAttention = 2, 16, 32
+)
+
+func startTDS(t *testing.T) *tds {
+	t.Helper()
+	l, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	s := &tds{line: l, events: 4711}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				s.serve(c)
+			}()
+		}
+	}()
+	return s
+}
+
+func (s *tds) serve(c net.Conn) {
+	for {
+		kind, body, err := readPacket(c)
+		if err != nil {
+			return
+		}
+		reply := s.answer(kind, body)
+		header := []byte{packetReply, 1, 0, 0, 0, 0, 1, 0}
+		binary.BigEndian.PutUint16(header[2:], uint16(len(header)+len(reply)))
+		if _, err := c.Write(append(header, reply...)); err != nil {
+			return
+		}
+	}
+}
+
+// readPacket reads a message, which may come in several packets.
+func readPacket(c net.Conn) (kind byte, body []byte, err error) {
+	header := make([]byte, 8)
+	for {
+		if _, err := io.ReadFull(c, header); err != nil {
+			return 0, nil, err
+		}
+		part := make([]byte, binary.BigEndian.Uint16(header[2:])-8)
+		if _, err := io.ReadFull(c, part); err != nil {
+			return 0, nil, err
+		}
+		body = append(body, part...)
+		if header[1]&1 != 0 {
+			return header[0], body, nil
+		}
+	}
+}
+
+func (s *tds) answer(kind byte, body []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch kind {
+	case packetPrelogin:
+		// Version at 11, encryption at 17; encryption is not supported.
+		return []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, 2}
+	case packetLogin:
+		if s.loginError != 0 {
+			return failed(s.loginError)
+		}
+		ack := append([]byte{1, 0x74, 0, 0, 4}, varchar("stub")...)
+		ack = append(ack, 16, 0, 0, 0)
+		return append(token(0xad, ack), done(0, 0)...)
+	case packetAttention: // the driver has seen enough
+		return done(doneAttention, 0)
+	case packetTransaction:
+		request := binary.LittleEndian.Uint16(body[binary.LittleEndian.Uint32(body):])
+		if request == 5 { // begin: the new transaction has a number
+			return append(token(0xe3, append([]byte{8, 8, 1, 2, 3, 4, 5, 6, 7, 8}, 0)), done(0, 0)...)
+		}
+		return append(token(0xe3, []byte{byte(request + 2), 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}), done(0, 0)...)
+	}
+	// Both kinds begin with headers; the text of a batch or the arguments of a
+	// call follow, in UTF-16.
+	text := decodeUTF16(body[min(binary.LittleEndian.Uint32(body), uint32(len(body))):])
+	s.statements = append(s.statements, text)
+	switch {
+	case s.countError != 0 && strings.Contains(text, "FROM ["):
+		return failed(s.countError)
+	case strings.Contains(text, "COUNT(*)"):
+		return number(s.events)
+	case strings.Contains(text, "MAX(EventID)"):
+		return number(41)
+	}
+	return done(0, 0)
+}
+
+func decodeUTF16(b []byte) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+func encodeUTF16(s string) (out []byte) {
+	for _, u := range utf16.Encode([]rune(s)) {
+		out = binary.LittleEndian.AppendUint16(out, u)
+	}
+	return out
+}
+
+func varchar(s string) []byte { return append([]byte{byte(len(s))}, encodeUTF16(s)...) }
+
+func token(kind byte, body []byte) []byte {
+	return append(binary.LittleEndian.AppendUint16([]byte{kind}, uint16(len(body))), body...)
+}
+
+func done(status uint16, rows uint64) []byte {
+	out := binary.LittleEndian.AppendUint16([]byte{0xfd}, status)
+	out = binary.LittleEndian.AppendUint16(out, 0)
+	return binary.LittleEndian.AppendUint64(out, rows)
+}
+
+func failed(code uint32) []byte {
+	body := binary.LittleEndian.AppendUint32(nil, code)
+	body = append(body, 1, 16)
+	body = append(binary.LittleEndian.AppendUint16(body, 2), encodeUTF16("no")...)
+	body = append(body, 0, 0)
+	body = binary.LittleEndian.AppendUint32(body, 1)
+	return append(token(0xaa, body), done(doneError, 0)...)
+}
+
+// number is the answer to a query for one number.
+func number(n uint64) []byte {
+	out := []byte{0x81, 1, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0xd1}
+	out = binary.LittleEndian.AppendUint64(out, n)
+	return append(out, done(doneCount, 1)...)
+}
+
+func TestSQLServerIsWatched(t *testing.T) {
+	t.Parallel()
+	s := startTDS(t)
+	l := newLab(t, desktop.EventDatabase{
+		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.line.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
+	}, "p:a@s/s?w&ord")
+	set := func(login, query uint32) {
+		s.mu.Lock()
+		s.loginError, s.countError = login, query
+		s.mu.Unlock()
+		l.configure(l.spec)
+	}
+	m := l.look(1)
+	l.wants("it answers", m, desktop.EventDatabaseConnected)
+	if *m.EventCount != 4711 {
+		t.Errorf("events = %d, want 4711", *m.EventCount)
+	}
+	if err := l.db.Write(t.Context(), someEvents); err != nil {
+		t.Errorf("Write = %v", err)
+	}
+	set(18456, 0)
+	l.wants("it refuses our password", l.look(1), desktop.EventDatabaseError)
+	set(4060, 0)
+	l.wants("it has no such database", l.look(1), desktop.EventDatabaseError)
+	set(0, 229)
+	l.wants("we may not read", l.look(1), desktop.EventDatabaseError)
+	set(0, 0)
+	l.wants("it is mended", l.look(1), desktop.EventDatabaseConnected)
+	s.line.Set(line.Down)
+	l.wants("it is lost", l.look(1), desktop.EventDatabaseReconnecting)
+	s.line.Set(line.Up)
+	l.wants("it is back", l.look(1), desktop.EventDatabaseConnected)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := strings.Join(s.statements, "\n")
+	for _, want := range []string{
+		"IF OBJECT_ID(N'[vdi_event]', N'U') IS NULL CREATE TABLE [vdi_event] (EventID INT NOT NULL PRIMARY KEY",
+		"SELECT TOP 0 EventID FROM [vdi_event_historical] WITH (TABLOCKX, HOLDLOCK)",
+		"INSERT INTO [vdi_event] (EventID, Time, Acknowledged", "INSERT INTO [vdi_event_data_historical]",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the server never saw %s", want)
+		}
+	}
+}
+
+func TestOracleIsWatched(t *testing.T) {
+	t.Parallel()
+	l, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() { // a listener that refuses every service, as one that does not know ours
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = c.Read(make([]byte, 4096))
+				text := []byte("(DESCRIPTION=(TMP=)(VSNNUM=318767104)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))")
+				packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
+				_, _ = c.Write(packet)
+			}()
+		}
+	}()
+	lab := newLab(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
+	lab.wants("it has no such database", lab.look(1), desktop.EventDatabaseError)
+	l.Set(line.Down)
+	lab.configure(lab.spec)
+	lab.wants("it is not there", lab.look(1), desktop.EventDatabaseConnecting)
+}
+
+func TestPrefixesThatAreNoIdentifierAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"1x", "a b", `x";DROP TABLE y;--`, "ü"} {
+		if _, err := New(desktop.EventDatabase{Type: desktop.PostgreSQL, Prefix: prefix}, nil, nil); err == nil {
+			t.Errorf("the prefix %q is accepted", prefix)
+		}
+	}
+}
+
+func TestTextsFitTheirColumns(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 600)
+	if got := []rune(clip(long)); len(got) != columnSize || got[columnSize-1] != '…' {
+		t.Errorf("clip leaves %d characters", len(got))
+	}
+	if got := clip("ok"); got != "ok" {
+		t.Errorf("clip = %q", got)
+	}
+	if !bytes.Equal([]byte(clip("a\xffb\x00c")), []byte("a\uFFFDbc")) {
+		t.Errorf("clip = %q", clip("a\xffb\x00c"))
+	}
+}

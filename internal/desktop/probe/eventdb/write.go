@@ -1,0 +1,133 @@
+package eventdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"vigil/internal/desktop"
+)
+
+// The event tables: those of recent events, which are trimmed by whoever looks
+// after the database, and those that keep everything.
+var (
+	eventTables = []string{"event", "event_historical"}
+	dataTables  = []string{"event_data", "event_data_historical"}
+)
+
+// createTables creates the tables that are missing.
+func (d *Database) createTables(ctx context.Context, db *sql.DB) error {
+	for _, name := range eventTables {
+		if _, err := db.ExecContext(ctx, d.dialect.create(d.table(name), d.dialect.eventColumns())); err != nil {
+			return fmt.Errorf("create table %s: %w", name, err)
+		}
+	}
+	for _, name := range dataTables {
+		if _, err := db.ExecContext(ctx, d.dialect.create(d.table(name), d.dialect.dataColumns())); err != nil {
+			return fmt.Errorf("create table %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Write writes events, all or none. Its error is a *desktop.Failure.
+func (d *Database) Write(ctx context.Context, events []desktop.Event) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.write(ctx, events); err != nil {
+		d.drop()
+		return d.failure(err)
+	}
+	return nil
+}
+
+func (d *Database) write(ctx context.Context, events []desktop.Event) error {
+	db, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	next, err := d.nextID(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if next > math.MaxInt32-int64(len(events)) {
+		return &desktop.Failure{Cause: desktop.Broken, Reason: d.spec.Server + " has no event numbers left"}
+	}
+	for i, e := range events {
+		if err := d.insert(ctx, tx, next+int64(i), e); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// nextID returns the first free event number. The lock keeps other writers from
+// finding the same: the tables may not be ours, and number nothing themselves.
+func (d *Database) nextID(ctx context.Context, tx *sql.Tx) (int64, error) {
+	if _, err := tx.ExecContext(ctx, d.dialect.lock(d.table("event_historical"))); err != nil {
+		return 0, fmt.Errorf("lock events: %w", err)
+	}
+	var last int64
+	for _, name := range eventTables {
+		var highest int64
+		if err := tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(EventID), 0) FROM "+d.table(name)).Scan(&highest); err != nil {
+			return 0, fmt.Errorf("find last event: %w", err)
+		}
+		last = max(last, highest)
+	}
+	return last + 1, nil
+}
+
+func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.Event) error {
+	for _, name := range eventTables {
+		_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+
+			" (EventID, Time, Acknowledged, EventType, Severity, Module, ModuleAndEventText, Node, UserSID) VALUES ("+d.dialect.numbered(9)+")",
+			id, e.At.UTC(), 0, e.Type, string(e.Severity), e.Module, clip(e.Text), clip(e.Node), nullable(e.UserSID))
+		if err != nil {
+			return fmt.Errorf("insert event: %w", err)
+		}
+	}
+	for _, name := range dataTables {
+		for _, key := range slices.Sorted(maps.Keys(e.Data)) {
+			_, err := tx.ExecContext(ctx, "INSERT INTO "+d.table(name)+" (EventID, Name, StrValue) VALUES ("+d.dialect.numbered(3)+")",
+				id, clip(key), nullable(clip(e.Data[key])))
+			if err != nil {
+				return fmt.Errorf("insert event data: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// columnSize is how many characters a column takes.
+const columnSize = 512
+
+// clip makes a text fit into its column: not too long, and valid.
+func clip(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	if utf8.RuneCountInString(text) <= columnSize {
+		return text
+	}
+	return string([]rune(text)[:columnSize-1]) + "…"
+}
+
+// nullable returns the text, or NULL for none.
+func nullable(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
