@@ -17,12 +17,12 @@ var budget = gremlin.Budget{
 
 // engine returns the engine under test.
 func engine() suite.Engine {
-	return func(ctx context.Context, g *graph.Graph, text string, params map[string]graph.Value) ([]graph.Value, error) {
-		plan, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: budget})
+	return func(ctx context.Context, q suite.Query) ([]graph.Value, error) {
+		plan, err := gremlin.Compile(q.Text, gremlin.CompileOptions{Budget: budget})
 		if err != nil {
 			return nil, err
 		}
-		result, err := plan.Run(ctx, g, gremlin.RunOptions{Budget: budget, Params: params})
+		result, err := plan.Run(ctx, q.Graph, gremlin.RunOptions{Budget: budget, Params: q.Params, SideEffects: q.SideEffects})
 		if err != nil {
 			return nil, err
 		}

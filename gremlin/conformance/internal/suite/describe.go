@@ -91,30 +91,3 @@ func (w world) name(h graph.Handle) string {
 	}
 	return value.Text(nil, w.g.VertexID(h))
 }
-
-// literal writes a value as text of the language: enough for side effects.
-func literal(v graph.Value) (string, error) {
-	switch v.Kind() {
-	case graph.KindList, graph.KindSet:
-		parts := make([]string, len(v.Elems()))
-		for i, e := range v.Elems() {
-			text, err := literal(e)
-			if err != nil {
-				return "", err
-			}
-			parts[i] = text
-		}
-		if v.Kind() == graph.KindSet {
-			return "{" + strings.Join(parts, ", ") + "}", nil
-		}
-		return "[" + strings.Join(parts, ", ") + "]", nil
-	case graph.KindString:
-		return fmt.Sprintf("%q", v.Str()), nil
-	case graph.KindNull, graph.KindBool:
-		return value.Text(nil, v), nil
-	}
-	if s, ok := suffixes[v.Kind()]; ok {
-		return value.Text(nil, v) + s[1:], nil
-	}
-	return "", fmt.Errorf("a side effect cannot start as a %s", v.Kind())
-}

@@ -49,14 +49,14 @@ func reference(element, id graph.Value, suffix string) graph.Value {
 // vertex finds the first vertex with the name.
 func (w world) vertex(name string) (graph.Handle, bool) {
 	for _, h := range w.g.Vertices() {
-		if w.named(h, name) {
+		if w.hasName(h, name) {
 			return h, true
 		}
 	}
 	return graph.NoHandle, false
 }
 
-func (w world) named(h graph.Handle, name string) bool {
+func (w world) hasName(h graph.Handle, name string) bool {
 	key, ok := w.g.KeyByName("name")
 	if !ok {
 		return false
@@ -71,7 +71,7 @@ func (w world) edge(text string) (graph.Handle, error) {
 	l, known := w.g.EdgeLabelByName(label)
 	if ok && known {
 		for _, h := range w.g.EdgesOf(l) {
-			if w.named(w.g.Source(h), from) && w.named(w.g.Target(h), to) {
+			if w.hasName(w.g.Source(h), from) && w.hasName(w.g.Target(h), to) {
 				return h, nil
 			}
 		}

@@ -3,14 +3,21 @@ package suite
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"vigil/graph"
 	"vigil/gremlin/internal/value"
 )
 
-// Engine answers a query over a graph with parameters bound by name.
-type Engine func(ctx context.Context, g *graph.Graph, query string, params map[string]graph.Value) ([]graph.Value, error)
+// Engine answers a query.
+type Engine func(ctx context.Context, q Query) ([]graph.Value, error)
+
+// A Query is what an engine is asked.
+type Query struct {
+	Graph       *graph.Graph
+	Text        string
+	Params      map[string]graph.Value // values of variables
+	SideEffects map[string]graph.Value // first values of side effects
+}
 
 // Suite runs scenarios against one engine.
 type Suite struct {
@@ -40,17 +47,15 @@ func (s *Suite) Run(ctx context.Context, sc Scenario) (o Outcome) {
 		return o
 	}
 	w := world{g}
-	params, err := w.params(sc.Params)
+	q := Query{Graph: g, Text: sc.Gremlin}
+	if q.Params, err = w.named(sc.Params); err == nil {
+		q.SideEffects, err = w.named(sc.SideEffects)
+	}
 	if err != nil {
-		o.Failure, o.Err = "parameters cannot be read", err
+		o.Failure, o.Err = "its values cannot be read", err
 		return o
 	}
-	query, err := w.withSideEffects(sc)
-	if err != nil {
-		o.Failure, o.Err = "side effects cannot be read", err
-		return o
-	}
-	results, err := s.Engine(ctx, g, query, params)
+	results, err := s.Engine(ctx, q)
 	o.Err = err
 	o.Got = w.describeAll(results)
 	if err == nil && sc.When == whenNext && sc.Expect.Kind != "error" {
@@ -80,33 +85,17 @@ func (s *Suite) graph(sc Scenario) (*graph.Graph, error) {
 	return BuildGraph(sc.Setup)
 }
 
-func (w world) params(pairs [][2]string) (map[string]graph.Value, error) {
-	params := make(map[string]graph.Value, len(pairs))
+// named reads values that have names.
+func (w world) named(pairs [][2]string) (map[string]graph.Value, error) {
+	values := make(map[string]graph.Value, len(pairs))
 	for _, p := range pairs {
 		v, err := w.cell(p[1])
 		if err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", p[0], err)
+			return nil, fmt.Errorf("%s: %w", p[0], err)
 		}
-		params[p[0]] = v
+		values[p[0]] = v
 	}
-	return params, nil
-}
-
-// withSideEffects puts the scenario's side effects between g and the first step.
-func (w world) withSideEffects(sc Scenario) (string, error) {
-	query := sc.Gremlin
-	for _, e := range sc.SideEffects {
-		v, err := w.cell(e[1])
-		if err != nil {
-			return "", err
-		}
-		text, err := literal(v)
-		if err != nil {
-			return "", err
-		}
-		query = strings.Replace(query, "g.", `g.withSideEffect("`+e[0]+`", `+text+").", 1)
-	}
-	return query, nil
+	return values, nil
 }
 
 // next returns what "iterated next" compares: the items of the first result if
