@@ -3,7 +3,6 @@ package desktop
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -184,16 +183,4 @@ func TestBoardIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func BenchmarkDocumentOf500Servers(b *testing.B) {
-	inv := Inventory{Policy: DefaultPolicy(), Farms: []Farm{{ID: "f", Enabled: true}}}
-	for i := range 500 {
-		inv.RDSServers = append(inv.RDSServers, RDSServer{ID: ID(fmt.Sprintf("r%d", i)), Name: fmt.Sprintf("rds%d", i), FarmID: "f", Enabled: true})
-	}
-	board := NewBoard(time.Now)
-	board.Configure(inv)
-	for b.Loop() {
-		board.Document(KindRDSServer)
-	}
 }
