@@ -49,12 +49,14 @@ type PlanError = plan.Error
 
 // prepare builds and optimises the plan of a query.
 func prepare(q *syntax.Query, bind plan.Binding) (root, plain *plan.Root, err error) {
+	if plain, err = plan.Build(q, bind); err != nil {
+		return nil, nil, err
+	}
 	if root, err = plan.Build(q, bind); err != nil {
 		return nil, nil, err
 	}
 	plan.Optimise(root)
-	plan.Annotate(root)
-	return root, root, nil
+	return root, plain, nil
 }
 
 // depends reports whether a query means something else each time it is run: it

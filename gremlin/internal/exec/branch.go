@@ -122,7 +122,7 @@ type unionOp struct {
 }
 
 func (r *run) unionOp(s *plan.Union, next op) (op, error) {
-	o := &unionOp{base: base{run: r, next: next}}
+	o := &unionOp{base: base{run: r, next: next}, whole: s.AnyOrder}
 	for _, t := range s.Traversals {
 		b, err := r.newBranch(t, next)
 		if err != nil {

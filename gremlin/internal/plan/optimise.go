@@ -1,4 +1,111 @@
 package plan
 
-// Optimise rewrites a plan into one that means the same and costs less.
-func Optimise(r *Root) {}
+// Optimise rewrites a plan into one that means the same and costs less. Each
+// rewrite is a function of one chain; chains within a chain come first.
+func Optimise(r *Root) {
+	o := optimiser{root: r}
+	Walk(&r.Traversal, func(s Step) { o.whole = o.whole || ownNeed(s).full && !isOther(s) })
+	o.whole = o.whole || r.FullPath
+	o.chain(&r.Traversal)
+	Annotate(r)
+	if !r.Lazy && !r.NoBulk && r.Sack == nil && !o.sacks() {
+		o.bulk(&r.Traversal)
+	}
+	o.order(&r.Traversal)
+	Annotate(r)
+}
+
+// optimiser knows what holds for the whole query.
+type optimiser struct {
+	root  *Root
+	whole bool // somebody looks at whole paths
+}
+
+func isOther(s Step) bool {
+	_, ok := s.(*OtherEnd)
+	return ok
+}
+
+func (o *optimiser) sacks() bool {
+	found := false
+	Walk(&o.root.Traversal, func(s Step) {
+		switch s.(type) {
+		case *SackPut, *SackOf:
+			found = true
+		}
+	})
+	return found
+}
+
+// chain rewrites a chain and those within it.
+func (o *optimiser) chain(t *Traversal) {
+	for _, s := range t.Steps {
+		for _, c := range Children(s) {
+			o.chain(c)
+		}
+	}
+	t.Steps = dropIdentities(t.Steps)
+	if !o.root.Lazy {
+		t.Steps = limitCounts(t.Steps)
+	}
+	t.Steps = inlineFilters(t.Steps)
+	if !o.whole {
+		t.Steps = overEdges(t.Steps)
+	}
+	t.Steps = mergeHas(t.Steps)
+	t.Steps = rankFilters(t.Steps)
+	t.Steps = mergeHas(t.Steps)
+	t.Steps = pullHas(t.Steps)
+	if !o.root.Lazy {
+		t.Steps = earlyLimit(t.Steps)
+		t.Steps = topOrder(t.Steps)
+		t.Steps = bareCount(t.Steps)
+	}
+}
+
+// dropIdentities removes steps that do nothing. A chain keeps one.
+func dropIdentities(steps []Step) []Step {
+	var out []Step
+	for i, s := range steps {
+		if id, ok := s.(*Identity); ok && len(id.Labels) == 0 && (len(out) > 0 || i+1 < len(steps)) {
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// overEdges makes out() of outE().inV() and its like, where nobody asks for the
+// edge.
+func overEdges(steps []Step) []Step {
+	var out []Step
+	for i := 0; i < len(steps); i++ {
+		m, ok := steps[i].(*Move)
+		if !ok || !m.ToEdge || len(m.Labels) > 0 || i+1 == len(steps) {
+			out = append(out, steps[i])
+			continue
+		}
+		if end := steps[i+1]; reaches(m.Dir, end) {
+			name := [...]string{"out", "in", "both"}[m.Dir]
+			out = append(out, &Move{
+				Meta: Meta{Name: name, Labels: end.Info().Labels}, Dir: m.Dir, Some: m.Some, Over: m.Over,
+			})
+			i++
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// reaches reports whether a step goes from an edge that was reached in a
+// direction to its other end.
+func reaches(d Direction, s Step) bool {
+	switch s := s.(type) {
+	case *OtherEnd:
+		return true
+	case *EdgeEnd:
+		return d == Out && s.Dir == In || d == In && s.Dir == Out
+	}
+	return false
+}

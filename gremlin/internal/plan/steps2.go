@@ -207,6 +207,7 @@ type Union struct {
 	Meta
 	Traversals []*Traversal
 	Start      bool
+	AnyOrder   bool // results may come in any order
 }
 
 // Pick says when an Option is taken.

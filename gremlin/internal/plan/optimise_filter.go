@@ -1,0 +1,337 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// limitCounts makes tests of counts stop as early as they can: counting nothing
+// is finding nothing, and whether there are more than five is known at six.
+func limitCounts(steps []Step) []Step {
+	out := slices.Clone(steps)
+	for i := range out {
+		switch s := out[i].(type) {
+		case *Filter:
+			out[i] = countFilter(s, s.Traversal, false)
+		case *Not:
+			out[i] = countFilter(s, s.Traversal, true)
+		}
+	}
+	return out
+}
+
+// countFilter rewrites where(x.count().is(p)).
+func countFilter(s Step, t *Traversal, negated bool) Step {
+	n := len(t.Steps)
+	if n < 3 {
+		return s
+	}
+	count, ok := t.Steps[n-2].(*Count)
+	is, isOK := t.Steps[n-1].(*Is)
+	if !ok || !isOK || len(count.Labels)+len(is.Labels) > 0 || effects(t) {
+		return s
+	}
+	some, limit := countTest(is.Pred)
+	rest := &Traversal{Steps: t.Steps[:n-2]}
+	meta := Meta{Name: s.Info().Name, Labels: s.Info().Labels}
+	switch {
+	case some != nil && *some != negated:
+		return &Filter{Meta: meta, Traversal: rest}
+	case some != nil:
+		meta.Name = "not"
+		return &Not{Meta: meta, Traversal: rest}
+	case limit > 0:
+		if _, cut := t.Steps[n-3].(*Range); !cut {
+			t.Steps = slices.Insert(t.Steps, n-2, Step(&Range{Meta: Meta{Name: "limit"}, High: limit}))
+		}
+	}
+	return s
+}
+
+// countTest says what a predicate over a count comes down to: whether there is
+// anything at all, or how far one has to count.
+func countTest(p *Pred) (some *bool, limit int64) {
+	yes, no := true, false
+	switch p.Op {
+	case AllOf, AnyOf, NotOf:
+		for _, a := range p.Args {
+			any, n := countTest(a)
+			if any != nil {
+				n = 1
+			}
+			if n == 0 {
+				return nil, 0
+			}
+			limit = max(limit, n)
+		}
+		return nil, limit
+	case Within, Without:
+		for _, v := range p.Values {
+			if !v.IsInteger() || v.Int() < 0 {
+				return nil, 0
+			}
+			limit = max(limit, v.Int()+1)
+		}
+		return nil, limit
+	}
+	if p.Op > Gte || !p.Value.IsInteger() || p.Value.Int() < 0 || p.Value.Int() > 1<<32 {
+		return nil, 0
+	}
+	n := p.Value.Int()
+	switch {
+	case n == 0 && (p.Op == Gt || p.Op == Neq), n == 1 && p.Op == Gte:
+		return &yes, 0
+	case n == 0 && (p.Op == Eq || p.Op == Lte), n == 1 && p.Op == Lt:
+		return &no, 0
+	case p.Op == Gte || p.Op == Lt:
+		return nil, max(n, 1)
+	}
+	return nil, n + 1
+}
+
+// effects reports whether running t has consequences besides its results.
+func effects(t *Traversal) bool {
+	found := false
+	Walk(t, func(s Step) {
+		switch s.(type) {
+		case *SideEffect, *Fail, *SackPut:
+			found = true
+		}
+		found = found || writesSideEffect(s)
+	})
+	return found
+}
+
+// inlineFilters puts the conditions of filters that only look at the object at
+// hand in their place: where(has("a", 1)) is has("a", 1).
+func inlineFilters(steps []Step) []Step {
+	var out []Step
+	for _, s := range steps {
+		switch s := s.(type) {
+		case *Filter:
+			if in := inlined(s.Traversal); in != nil {
+				out = append(out, withLabels(in, s.Labels)...)
+				continue
+			}
+		case *And:
+			var all []Step
+			for _, t := range s.Traversals {
+				if in := inlined(t); in != nil {
+					all = append(all, in...)
+				} else {
+					all = append(all, &Filter{Meta: Meta{Name: "filter"}, Traversal: t})
+				}
+			}
+			if len(all) > 0 {
+				out = append(out, withLabels(all, s.Labels)...)
+				continue
+			}
+		case *Not:
+			if h := absent(s); h != nil {
+				out = append(out, h)
+				continue
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func withLabels(steps []Step, labels []string) []Step {
+	if len(labels) > 0 {
+		end := steps[len(steps)-1].Info()
+		end.Labels = append(end.Labels, labels...)
+	}
+	return steps
+}
+
+// inlined returns the filters a traversal consists of, or nil if it does more.
+func inlined(t *Traversal) []Step {
+	if h := valueTest(t); h != nil {
+		return []Step{h}
+	}
+	for _, s := range t.Steps {
+		if len(s.Info().Labels) > 0 {
+			return nil
+		}
+		switch s.(type) {
+		case *Has, *HasNot, *Is, *Filter, *Not, *And, *Or:
+		default:
+			return nil
+		}
+	}
+	return t.Steps
+}
+
+// valueTest makes has(k, p) of values(k).is(p), and of values(k) alone has(k).
+func valueTest(t *Traversal) Step {
+	if len(t.Steps) == 0 || len(t.Steps) > 2 || len(t.Steps[0].Info().Labels) > 0 {
+		return nil
+	}
+	c := Cond{}
+	switch s := t.Steps[0].(type) {
+	case *Properties:
+		if len(s.Keys) != 1 || s.Filter != nil || !s.Values && len(t.Steps) > 1 {
+			return nil
+		}
+		c.Key = s.Keys[0]
+	case *ElementPart:
+		if s.Part != PartLabel || len(t.Steps) == 1 {
+			return nil
+		}
+		c.Part = PartLabel
+	default:
+		return nil
+	}
+	if len(t.Steps) == 2 {
+		is, ok := t.Steps[1].(*Is)
+		if !ok || len(is.Labels) > 0 {
+			return nil
+		}
+		c.Pred = is.Pred
+	}
+	return &Has{Meta: Meta{Name: "has"}, Conds: []Cond{c}}
+}
+
+// absent makes hasNot(k) of not(values(k)).
+func absent(s *Not) Step {
+	if h, ok := valueTest(s.Traversal).(*Has); ok && h.Conds[0].Pred == nil && h.Conds[0].Part == PartProperty {
+		return &HasNot{Meta: Meta{Name: "hasNot", Labels: s.Labels}, Key: h.Conds[0].Key}
+	}
+	return nil
+}
+
+// mergeHas makes one step of has steps that follow each other.
+func mergeHas(steps []Step) []Step {
+	var out []Step
+	for _, s := range steps {
+		h, ok := s.(*Has)
+		if ok && len(out) > 0 {
+			if before, ok := out[len(out)-1].(*Has); ok && len(before.Labels) == 0 {
+				before.Conds = append(before.Conds[:len(before.Conds):len(before.Conds)], h.Conds...)
+				before.Labels = h.Labels
+				continue
+			}
+		}
+		if ok {
+			c := *h
+			s = &c
+		}
+		out = append(out, s)
+	}
+	for _, s := range out {
+		if h, ok := s.(*Has); ok {
+			slices.SortStableFunc(h.Conds, func(a, b Cond) int { return cmp.Compare(condCost(a), condCost(b)) })
+		}
+	}
+	return out
+}
+
+// condCost ranks conditions: those that are cheap or leave little come first.
+func condCost(c Cond) int {
+	if c.Part == PartID || c.Part == PartLabel {
+		return int(c.Part)
+	}
+	if c.Pred == nil {
+		return 20
+	}
+	switch c.Pred.Op {
+	case Eq:
+		return 10
+	case Within:
+		return 11
+	case Lt, Lte, Gt, Gte:
+		return 15
+	case Neq, Without, TypeOf:
+		return 18
+	case StartingWith, EndingWith:
+		return 30
+	case Containing:
+		return 40
+	case Regex:
+		return 60
+	}
+	return 50
+}
+
+// rankFilters puts cheap filters before dear ones, where they follow each other.
+func rankFilters(steps []Step) []Step {
+	out := slices.Clone(steps)
+	for i := 0; i < len(out); {
+		j := i
+		for j < len(out) && filterCost(out[j]) > 0 && len(out[j].Info().Labels) == 0 {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortStableFunc(out[i:j], func(a, b Step) int { return cmp.Compare(filterCost(a), filterCost(b)) })
+		}
+		i = max(j, i+1)
+	}
+	return out
+}
+
+// filterCost estimates what a filter costs, or is zero for what must stay where
+// it is.
+func filterCost(s Step) int {
+	switch s := s.(type) {
+	case *Has, *HasNot, *Is:
+		return 1
+	case *WherePred:
+		return 10
+	case *Filter:
+		return 20 + traversalCost(s.Traversal)
+	case *Not:
+		return 20 + traversalCost(s.Traversal)
+	case *And:
+		return 20 + traversalsCost(s.Traversals)
+	case *Or:
+		return 20 + traversalsCost(s.Traversals)
+	}
+	return 0
+}
+
+func traversalsCost(ts []*Traversal) int {
+	n := 0
+	for _, t := range ts {
+		n += traversalCost(t)
+	}
+	return n
+}
+
+// traversalCost estimates what a traversal costs for one object: each move
+// multiplies.
+func traversalCost(t *Traversal) int {
+	n := 1
+	for _, s := range t.Steps {
+		switch s.(type) {
+		case *Move, *Graph:
+			n *= 8
+		case *Repeat, *Match:
+			n *= 100
+		default:
+			n += max(1, filterCost(s)/2)
+		}
+		n = min(n, 1<<20)
+	}
+	return n
+}
+
+// pullHas lets V() and E() know the conditions that follow, so that they can be
+// looked up.
+func pullHas(steps []Step) []Step {
+	var out []Step
+	for _, s := range steps {
+		h, ok := s.(*Has)
+		if ok && len(out) > 0 {
+			if g, ok := out[len(out)-1].(*Graph); ok && len(g.Labels) == 0 {
+				c := *g
+				c.Conds = append(slices.Clone(g.Conds), h.Conds...)
+				c.Labels = h.Labels
+				out[len(out)-1] = &c
+				continue
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}

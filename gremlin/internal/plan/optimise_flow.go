@@ -1,0 +1,178 @@
+package plan
+
+import "slices"
+
+// earlyLimit moves a range in front of steps that have exactly one result for
+// each object.
+func earlyLimit(steps []Step) []Step {
+	out := slices.Clone(steps)
+	for i, s := range out {
+		r, ok := s.(*Range)
+		if !ok || len(r.Labels) > 0 {
+			continue
+		}
+		j := i
+		for j > 0 && oneToOne(out[j-1]) {
+			out[j], out[j-1] = out[j-1], out[j]
+			j--
+		}
+	}
+	return out
+}
+
+// oneToOne reports whether a step has exactly one result for each object and
+// nothing can go wrong with it.
+func oneToOne(s Step) bool {
+	switch s := s.(type) {
+	case *PropertyMap:
+		return s.By == nil
+	case *ElementPart:
+		return s.Part == PartID || s.Part == PartLabel
+	case *Constant, *Project:
+		return true
+	case *PathOf:
+		return len(s.Bys) == 0 && s.From == "" && s.To == ""
+	}
+	return false
+}
+
+// topOrder lets a sort know that only the first few are wanted.
+func topOrder(steps []Step) []Step {
+	for i := 1; i < len(steps); i++ {
+		r, ok := steps[i].(*Range)
+		if !ok || r.High < 0 {
+			continue
+		}
+		if s, ok := steps[i-1].(*Order); ok {
+			s.Limit = r.High
+		}
+	}
+	return steps
+}
+
+// bareCount drops what a count does not need to know.
+func bareCount(steps []Step) []Step {
+	var out []Step
+	for _, s := range steps {
+		if _, ok := s.(*Count); ok {
+			for len(out) > 1 && countless(out[len(out)-1]) {
+				out = out[:len(out)-1]
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// countless reports whether a step changes nothing about how many there are.
+func countless(s Step) bool {
+	switch s := s.(type) {
+	case *Order:
+		return len(s.Bys) == 0
+	case *Barrier:
+		return !s.NormSack
+	}
+	return oneToOne(s)
+}
+
+// bulk puts in points at which equal traversers are merged: after a move, before
+// the next step for which it pays. Only where nobody asks for the way, and not
+// where a limit could stop the query early.
+func (o *optimiser) bulk(t *Traversal) {
+	var out []Step
+	for i, s := range t.Steps {
+		switch s := s.(type) {
+		case *Union:
+			for _, c := range s.Traversals {
+				o.bulk(c)
+			}
+		case *Repeat:
+			o.bulk(s.Body)
+		}
+		if i > 0 && worthMerging(s) && moved(t.Steps[:i]) && t.Steps[i-1].Info().free && !limited(t.Steps[i:]) {
+			out = append(out, &Bulk{Meta{Name: "bulk"}})
+		}
+		out = append(out, s)
+	}
+	t.Steps = out
+}
+
+// moved reports whether the last steps lead to a vertex that others may have
+// reached, too.
+func moved(steps []Step) bool {
+	for i := len(steps) - 1; i >= 0; i-- {
+		switch s := steps[i].(type) {
+		case *Has, *HasNot:
+			if len(s.Info().Labels) > 0 {
+				return false
+			}
+		case *Move:
+			return !s.ToEdge
+		case *EdgeEnd, *OtherEnd:
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// worthMerging reports whether a step costs more for two equal traversers than
+// merging them does.
+func worthMerging(s Step) bool {
+	switch s := s.(type) {
+	case *Move, *Filter, *Not, *And, *Or, *Repeat, *Union, *Choose, *Coalesce, *Optional, *FlatMap, *MapTo, *Local, *Match:
+		return true
+	case *PropertyMap, *Project:
+		return true
+	case *Group:
+		return s.SideEffect == ""
+	}
+	return false
+}
+
+// limited reports whether a later step may want only a few.
+func limited(steps []Step) bool {
+	for _, s := range steps {
+		switch s := s.(type) {
+		case *Range, *Coin, *TimeLimit:
+			return true
+		case *Order, *Count, *Reduce, *Fold, *Tail, *Sample, *Cap, *Aggregate:
+			return false
+		case *Group:
+			return false
+		case *GroupCount:
+			return false
+		case *TreeOf:
+			return false
+		case *Local:
+			if effects(s.Traversal) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// order finds the branches whose results may come in any order.
+func (o *optimiser) order(t *Traversal) {
+	for i, s := range t.Steps {
+		if u, ok := s.(*Union); ok {
+			u.AnyOrder = anyOrder(t.Steps[i+1:])
+		}
+	}
+}
+
+// anyOrder reports whether steps make the same of objects in any order.
+func anyOrder(steps []Step) bool {
+	for _, s := range steps {
+		switch s.(type) {
+		case *Count, *Reduce, *GroupCount, *Bulk:
+			return true
+		case *Has, *HasNot, *Is, *Move, *EdgeEnd, *Filter, *Not, *And, *Or, *Properties, *ElementPart:
+		default:
+			return false
+		}
+	}
+	return false
+}
