@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -335,4 +336,60 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPatchBuildsAnewWhenMuchIsGone(t *testing.T) {
+	t.Parallel()
+	model := map[string]graph.Record{}
+	name := func(i int) string { return fmt.Sprintf("v%d", i) }
+	for i := range 8000 {
+		r := graph.Record{ID: graph.String(name(i)), Label: "A", Out: []graph.EdgeRecord{{Label: "x", To: graph.String(name(i / 2))}}}
+		r.Properties = []graph.PropertyRecord{{Key: "p", VertexProperty: graph.VertexProperty{Value: graph.String(name(i) + " has a text of its own")}}}
+		model[name(i)] = r
+	}
+	g := built(t, model)
+	var batch []graph.Change
+	for i := range 7000 {
+		delete(model, name(i))
+		batch = append(batch, graph.Change{Record: graph.Record{ID: graph.String(name(i))}, Remove: true})
+	}
+	small, err := g.Patch(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(dump(t, built(t, model)), dump(t, small)); diff != "" {
+		t.Errorf("patched graph differs (-rebuilt +patched):\n%s", diff)
+	}
+	if small.Bytes() > g.Bytes()/3 {
+		t.Errorf("%d of %d bytes are left after seven eighths of the graph went", small.Bytes(), g.Bytes())
+	}
+}
+
+func TestPatchWithNamedEdges(t *testing.T) {
+	t.Parallel()
+	a, b := graph.String("a"), graph.String("b")
+	edge := func(id, weight graph.Value) graph.Record {
+		return graph.Record{ID: a, Label: "A", Out: []graph.EdgeRecord{{ID: id, Label: "x", To: b, Properties: []graph.Meta{{Key: "w", Value: weight}}}}}
+	}
+	g := built(t, map[string]graph.Record{"a": edge(graph.Null, graph.Int(1)), "b": {ID: b, Label: "B"}})
+	for i, id := range []graph.Value{graph.String("first"), graph.String("first"), graph.Null, graph.Long(7)} {
+		var err error
+		if g, err = g.Patch([]graph.Change{{Record: edge(id, graph.Int(int32(i)))}}); err != nil {
+			t.Fatal(err)
+		}
+		dump(t, g)
+		if e, ok := g.EdgeByID(id); !id.IsNull() && (!ok || g.EdgeLabels()[g.EdgeLabel(e)] != "x") {
+			t.Errorf("edge %v is not found", id)
+		}
+		if g.NumEdges() != 1 {
+			t.Errorf("%d edges, want 1", g.NumEdges())
+		}
+	}
+	same := graph.Change{Record: graph.Record{ID: b, Label: "B", Out: []graph.EdgeRecord{{ID: graph.Long(7), Label: "x", To: a}}}}
+	if _, err := g.Patch([]graph.Change{same}); !errors.Is(err, graph.ErrDuplicate) {
+		t.Errorf("second edge 7: %v", err)
+	}
+	if _, err := g.Patch([]graph.Change{{}}); err == nil {
+		t.Error("a change without an id was taken")
+	}
 }
