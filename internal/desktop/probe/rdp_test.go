@@ -5,9 +5,14 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"vigil/internal/desktop"
 	"vigil/internal/sim/line"
 	"vigil/internal/sim/pki"
 )
@@ -68,4 +73,38 @@ func FuzzConfirmed(f *testing.F) {
 			t.Errorf("confirmed(%x) = %d", body, protocol)
 		}
 	})
+}
+
+// TestRealListener holds the look at RDP listeners against a real session host.
+func TestRealListener(t *testing.T) {
+	dir := os.Getenv("VIGIL_TEST_XRDP")
+	if dir == "" {
+		t.Skip("VIGIL_TEST_XRDP is not set: start a session host with scripts/xrdp.sh and set it to its folder")
+	}
+	script := func(command string) string {
+		t.Helper()
+		out, err := exec.CommandContext(t.Context(), "sh", filepath.FromSlash("../../../scripts/xrdp.sh"), command, dir).Output()
+		if err != nil {
+			t.Fatalf("xrdp.sh %s: %v", command, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	l := newLab(t)
+	l.configure(desktop.Inventory{
+		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
+		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: script("start")}},
+	})
+	state := func(what string, want desktop.RDSState) {
+		t.Helper()
+		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
+		wants(t, what, m.Details.State, want, m.Freshness, desktop.RDSAvailable)
+	}
+	l.look(1)
+	state("it runs", desktop.RDSAvailable)
+	script("end")
+	l.look(2)
+	state("it was killed", desktop.RDSAgentUnreachable)
+	script("start")
+	l.look(1)
+	state("it runs again", desktop.RDSAvailable)
 }
