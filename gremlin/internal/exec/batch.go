@@ -91,6 +91,15 @@ func (b *batch) clear() {
 	b.from = trim(b.from)
 }
 
+// bare makes an empty batch one of handles without further columns; bulks may
+// follow.
+func (b *batch) bare(k graph.Kind) {
+	if b.len() == 0 {
+		b.kind = k
+		b.bulk, b.path, b.sack, b.from = nil, nil, nil, nil
+	}
+}
+
 // trim empties a column; an absent one stays absent.
 func trim[T any](s []T) []T {
 	if s == nil {

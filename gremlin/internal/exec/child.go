@@ -182,21 +182,126 @@ func (r *run) traversalBy(t *plan.Traversal) (projector, error) {
 		return p, nil
 	}
 	c, err := r.newChild(t)
-	return childBy{c}, err
+	if err != nil {
+		return nil, err
+	}
+	if p := r.walkBy(t, c); p != nil {
+		return p, nil
+	}
+	return childBy{c}, nil
 }
 
 // simpleBy recognises traversals that need no operators.
 func (r *run) simpleBy(t *plan.Traversal) projector {
-	if len(t.Steps) != 1 || r.probes != nil {
-		return nil
-	}
-	switch s := t.Steps[0].(type) {
-	case *plan.Identity:
-		return identity{}
-	case *plan.Constant:
-		return constant{s.Value}
+	if len(t.Steps) == 1 {
+		switch s := t.Steps[0].(type) {
+		case *plan.Identity:
+			return identity{}
+		case *plan.Constant:
+			return constant{s.Value}
+		case *plan.ElementPart:
+			return &partOf{run: r, part: s.Part}
+		}
 	}
 	return nil
+}
+
+// walkBy recognises traversals that can be walked: a count, or a list, of what
+// moves and tests lead to.
+func (r *run) walkBy(t *plan.Traversal, c *child) projector {
+	n := len(t.Steps)
+	if n == 0 {
+		return nil
+	}
+	switch end := t.Steps[n-1].(type) {
+	case *plan.Count:
+		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil {
+			return &countBy{child: c, w: w}
+		}
+	case *plan.Fold:
+		if end.Reduce == "" {
+			return r.foldBy(t.Steps[:n-1], c)
+		}
+	}
+	return nil
+}
+
+// foldBy recognises lists of vertices, or of the values of a key.
+func (r *run) foldBy(steps []plan.Step, c *child) projector {
+	p := &listBy{child: c}
+	if n := len(steps); n > 0 {
+		if v, ok := steps[n-1].(*plan.Properties); ok {
+			if !v.Values || len(v.Keys) != 1 || v.Filter != nil || !plainInfo(v) {
+				return nil
+			}
+			p.key = r.keyOf(v.Keys[0])
+			steps = steps[:n-1]
+		}
+	}
+	if p.w = r.walk(steps, graph.KindVertex); p.w == nil || p.w.end != graph.KindVertex {
+		return nil
+	}
+	return p
+}
+
+// countBy counts what a walk leads to.
+type countBy struct {
+	*child
+	w *walk
+}
+
+func (p *countBy) row(in *batch, i int) (graph.Value, bool, error) {
+	if in.kind != graph.KindVertex {
+		return p.first(in, i)
+	}
+	return graph.Long(p.w.count(in.ids[i], 0)), true, p.run.meter.err
+}
+
+func (p *countBy) of(v graph.Value) (graph.Value, bool, error) {
+	if v.Kind() != graph.KindVertex {
+		return p.firstOf(v)
+	}
+	return graph.Long(p.w.count(v.Handle(), 0)), true, p.run.meter.err
+}
+
+// listBy lists what a walk leads to: vertices, or their values of a key.
+type listBy struct {
+	*child
+	w   *walk
+	key *keyBy
+}
+
+func (p *listBy) row(in *batch, i int) (graph.Value, bool, error) {
+	if in.kind != graph.KindVertex {
+		return p.first(in, i)
+	}
+	return p.list(in.ids[i])
+}
+
+func (p *listBy) of(v graph.Value) (graph.Value, bool, error) {
+	if v.Kind() != graph.KindVertex {
+		return p.firstOf(v)
+	}
+	return p.list(v.Handle())
+}
+
+func (p *listBy) list(from graph.Handle) (graph.Value, bool, error) {
+	var out []graph.Value
+	bytes := int64(0)
+	err := p.w.each(from, func(h graph.Handle) error {
+		before := len(out)
+		if p.key == nil {
+			out = append(out, graph.VertexOf(h))
+		} else {
+			out = p.key.appendAll(out, h)
+		}
+		bytes += listBytes * int64(len(out)-before)
+		return p.run.meter.once(bytes)
+	})
+	if err == nil {
+		err = p.run.meter.err
+	}
+	return graph.List(out...), true, err
 }
 
 type identity struct{}

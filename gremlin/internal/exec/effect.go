@@ -272,7 +272,7 @@ func (r *run) effecters(s plan.Step, next op) (op, error) {
 	case *plan.Barrier:
 		return r.barrier(s.NormSack, next), nil
 	case *plan.Bulk:
-		return r.barrier(false, next), nil
+		return r.bulkOp(next), nil
 	}
 	return nil, nil
 }

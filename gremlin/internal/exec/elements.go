@@ -168,6 +168,28 @@ func (p *keyBy) vertex(h graph.Handle) (graph.Value, bool) {
 	return graph.Null, false
 }
 
+// appendAll adds all values of the key of a vertex to a list.
+func (p *keyBy) appendAll(out []graph.Value, h graph.Handle) []graph.Value {
+	if !p.known {
+		return out
+	}
+	l, row := p.run.g.VertexRow(h)
+	c := p.cols[l]
+	if c == nil {
+		return out
+	}
+	if !c.HasMany() {
+		if v, ok := c.At(row); ok {
+			out = append(out, v)
+		}
+		return out
+	}
+	for i := range c.Count(row) {
+		out = append(out, c.Nth(row, i))
+	}
+	return out
+}
+
 func (p *keyBy) of(v graph.Value) (graph.Value, bool, error) {
 	switch v.Kind() {
 	case graph.KindVertex:

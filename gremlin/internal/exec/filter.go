@@ -12,7 +12,7 @@ import (
 func (r *run) filterers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Has:
-		return r.hasOp(s, next)
+		return r.hasOp(s, next), nil
 	case *plan.HasNot:
 		return r.hasNotOp(s, next), nil
 	case *plan.Is:
@@ -21,7 +21,7 @@ func (r *run) filterers(s plan.Step, next op) (op, error) {
 		}), nil
 	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
 		t, err := r.rowTest(s)
-		return r.filterer(next, t), err
+		return &filterOp{base: base{run: r, next: next}, fn: t, vertex: r.handleTest(s, graph.KindVertex)}, err
 	case *plan.WherePred:
 		return r.wherePred(s, next)
 	case *plan.WhereEnd:
@@ -92,7 +92,16 @@ func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, er
 	if err != nil {
 		return nil, err
 	}
-	return c.exists, nil
+	vertex := r.existence(t, graph.KindVertex)
+	if vertex == nil {
+		return c.exists, nil
+	}
+	return func(in *batch, i int) (bool, error) {
+		if in.kind != graph.KindVertex {
+			return c.exists(in, i)
+		}
+		return vertex(in.ids[i]), r.meter.err
+	}, nil
 }
 
 // items reports whether enough items of a collection satisfy a predicate.

@@ -8,38 +8,128 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// elementTest says whether an element satisfies conditions.
-type elementTest interface {
-	handle(kind graph.Kind, h graph.Handle) (bool, error)
-	value(v graph.Value) (bool, error)
+// condTest tests conditions that must all hold. Vertices and edges are tested by
+// their rows; what has to be known of the columns for that is gathered when it is
+// first needed.
+type condTest struct {
+	run    *run
+	conds  []*condition
+	tables [2]*tableTest // of vertices and edges
 }
 
-// conds builds the test of conditions that must all hold, or nil for none.
-func (r *run) conds(conds []plan.Cond) (elementTest, error) {
+// conds builds the test of conditions, or nil for none.
+func (r *run) conds(conds []plan.Cond) *condTest {
 	if len(conds) == 0 {
-		return nil, nil
+		return nil
 	}
 	t := &condTest{run: r}
 	for _, c := range conds {
 		t.conds = append(t.conds, r.cond(c))
 	}
-	return t, nil
+	return t
 }
 
-// condTest tests conditions one after the other.
-type condTest struct {
-	run   *run
-	conds []*condition
+// tableTest holds, by label, what a row must satisfy.
+type tableTest struct {
+	labels []labelTest
+	ids    []*condition // conditions on the id
 }
 
-func (t *condTest) handle(kind graph.Kind, h graph.Handle) (bool, error) {
-	if kind == graph.KindVertex {
-		return t.value(graph.VertexOf(h))
+type labelTest struct {
+	ok    bool // an element with this label may satisfy the conditions
+	tests []rowTest
+}
+
+// table returns the tests of vertices or edges.
+func (t *condTest) table(kind graph.Kind) *tableTest {
+	at := 0
+	if kind == graph.KindEdge {
+		at = 1
 	}
-	return t.value(graph.EdgeOf(h))
+	if t.tables[at] == nil {
+		t.tables[at] = t.makeTable(kind)
+	}
+	return t.tables[at]
 }
 
+func (t *condTest) makeTable(kind graph.Kind) *tableTest {
+	g := t.run.g
+	names, column := g.VertexLabels(), g.VertexColumn
+	if kind == graph.KindEdge {
+		names, column = g.EdgeLabels(), g.EdgeColumn
+	}
+	out := &tableTest{labels: make([]labelTest, len(names))}
+	for l, name := range names {
+		lt := labelTest{ok: true}
+		for _, c := range t.conds {
+			switch c.part {
+			case plan.PartLabel:
+				lt.ok = lt.ok && c.pred.Test(t.run, graph.String(name))
+			case plan.PartProperty:
+				var col *graph.Column
+				if c.known {
+					col = column(graph.Label(l), c.key)
+				}
+				if lt.ok = lt.ok && col != nil; lt.ok {
+					lt.tests = append(lt.tests, t.run.columnTest(col, c.pred, c.negate))
+				}
+			case plan.PartKey, plan.PartValue:
+				lt.ok = false // neither vertices nor edges have these
+			}
+		}
+		out.labels[l] = lt
+	}
+	for _, c := range t.conds {
+		if c.part == plan.PartID {
+			out.ids = append(out.ids, c)
+		}
+	}
+	return out
+}
+
+// row reports whether a row of a label satisfies the conditions on properties.
+func (t *labelTest) row(row uint32) bool {
+	for _, test := range t.tests {
+		if !test(row) {
+			return false
+		}
+	}
+	return true
+}
+
+// handle reports whether a vertex or edge satisfies all conditions.
+func (t *condTest) handle(kind graph.Kind, h graph.Handle) bool {
+	tt := t.table(kind)
+	l, row := t.run.g.VertexRow, uint32(0)
+	if kind == graph.KindEdge {
+		l = t.run.g.EdgeRow
+	}
+	label, row := l(h)
+	lt := &tt.labels[label]
+	if !lt.ok || !lt.row(row) {
+		return false
+	}
+	return len(tt.ids) == 0 || t.idsOf(kind, h)
+}
+
+func (t *condTest) idsOf(kind graph.Kind, h graph.Handle) bool {
+	v := graph.VertexOf(h)
+	if kind == graph.KindEdge {
+		v = graph.EdgeOf(h)
+	}
+	for _, c := range t.table(kind).ids {
+		if !c.testID(t.run.ID(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// value reports whether any value satisfies the conditions.
 func (t *condTest) value(v graph.Value) (bool, error) {
+	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge {
+		return t.handle(k, v.Handle()), nil
+	}
 	for _, c := range t.conds {
 		ok, err := c.test(v)
 		if !ok || err != nil {
@@ -108,33 +198,30 @@ func textIDs(p *plan.Pred) bool {
 	return p.Op > plan.Without || p.Value.Kind() == graph.KindString
 }
 
-// test reports whether v satisfies the condition.
+// test reports whether a property satisfies the condition.
 func (c *condition) test(v graph.Value) (bool, error) {
 	k := v.Kind()
-	isElement := k == graph.KindVertex || k == graph.KindEdge || k == graph.KindVertexProperty
-	isProperty := k == graph.KindVertexProperty || k == graph.KindProperty
-	if !isElement && !isProperty {
+	if k != graph.KindVertexProperty && k != graph.KindProperty {
 		return false, value.Errorf("%s cannot be cast to Element", value.ClassName(v))
 	}
+	isElement := k == graph.KindVertexProperty
 	switch c.part {
 	case plan.PartID:
 		return isElement && c.testID(c.run.ID(v)), nil
 	case plan.PartLabel:
 		return isElement && c.pred.Test(c.run, graph.String(c.run.Label(v))), nil
 	case plan.PartKey:
-		if !isProperty {
-			return false, nil
-		}
 		key, _ := c.run.Property(v)
 		return c.pred.Test(c.run, graph.String(key)), nil
 	case plan.PartValue:
-		if !isProperty {
-			return false, nil
-		}
 		_, val := c.run.Property(v)
 		return c.pred.Test(c.run, val), nil
 	}
-	return isElement && c.testProperty(v), nil
+	if !isElement {
+		return false, nil
+	}
+	val, ok := c.run.metaValue(v, c.key, c.known)
+	return ok && (c.pred == nil || c.pred.Test(c.run, val)), nil
 }
 
 func (c *condition) testID(id graph.Value) bool {
@@ -144,68 +231,76 @@ func (c *condition) testID(id graph.Value) bool {
 	return c.pred.Test(c.run, id)
 }
 
-// testProperty reports whether some value of the key satisfies the predicate.
-func (c *condition) testProperty(v graph.Value) bool {
-	if !c.known {
-		return false
-	}
-	g := c.run.g
-	switch v.Kind() {
-	case graph.KindVertex:
-		return c.vertex(v.Handle())
-	case graph.KindEdge:
-		val, ok := g.EdgeValue(v.Handle(), c.key)
-		return ok && c.holds(val)
-	}
-	val, ok := c.run.metaValue(v, c.key, true)
-	return ok && c.holds(val)
+// hasOp keeps elements that satisfy conditions, or those that do not.
+type hasOp struct {
+	base
+	test *condTest
+	want bool
 }
 
-func (c *condition) vertex(h graph.Handle) bool {
-	g := c.run.g
-	n := g.VertexPropertyCount(h, c.key)
-	for i := range n {
-		if c.holds(g.VertexPropertyValue(h, c.key, i)) {
-			return true
-		}
-	}
-	return n == 0 && c.run.unknown(h, c.key, c.negate)
-}
-
-func (c *condition) holds(v graph.Value) bool { return c.pred == nil || c.pred.Test(c.run, v) }
-
-// unknown reports whether a condition on a value that is not there holds because
-// the value is unknown and the reading says so.
-func (r *run) unknown(h graph.Handle, k graph.Key, negated bool) bool {
-	if r.opt.Reading == Plain {
-		return false
-	}
-	if _, ok := r.g.VertexUnknown(h, k); !ok {
-		return false
-	}
-	return (r.opt.Reading == Perhaps) != negated
-}
-
-// hasOp keeps elements that satisfy conditions.
-func (r *run) hasOp(s *plan.Has, next op) (op, error) {
-	t, err := r.conds(s.Conds)
-	if err != nil {
-		return nil, err
-	}
-	return r.filterer(next, func(in *batch, i int) (bool, error) {
-		if in.kind != graph.KindNull {
-			return t.handle(in.kind, in.ids[i])
-		}
-		return t.value(in.vals[i])
-	}), nil
+func (r *run) hasOp(s *plan.Has, next op) op {
+	return &hasOp{base: base{run: r, next: next}, test: r.conds(s.Conds), want: true}
 }
 
 // hasNotOp keeps elements without a property.
 func (r *run) hasNotOp(s *plan.HasNot, next op) op {
-	c := r.cond(plan.Cond{Key: s.Key, Null: s.Null})
-	c.negate = !c.negate
-	return r.filterer(next, func(in *batch, i int) (bool, error) {
-		ok, err := c.test(in.value(i))
-		return !ok, err
-	})
+	return &hasOp{base: base{run: r, next: next}, test: r.absence(s)}
+}
+
+// absence builds the test that must fail for a property not to be there.
+func (r *run) absence(s *plan.HasNot) *condTest {
+	r.negated = !r.negated
+	t := r.conds([]plan.Cond{{Key: s.Key, Null: s.Null}})
+	r.negated = !r.negated
+	return t
+}
+
+func (o *hasOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	if b.kind != graph.KindNull && b.bulk == nil && b.path == nil && b.sack == nil && b.from == nil {
+		o.handles(b)
+		return o.pass(b)
+	}
+	kept := 0
+	for i := range n {
+		var ok bool
+		var err error
+		if b.kind != graph.KindNull {
+			ok = o.test.handle(b.kind, b.ids[i])
+		} else {
+			ok, err = o.test.value(b.vals[i])
+		}
+		if err != nil {
+			return err
+		}
+		if ok == o.want {
+			b.move(i, kept)
+			kept++
+		}
+	}
+	b.cut(kept)
+	return o.pass(b)
+}
+
+// handles filters a batch that has nothing but handles.
+func (o *hasOp) handles(b *batch) {
+	tt := o.test.table(b.kind)
+	place := o.run.g.VertexRow
+	if b.kind == graph.KindEdge {
+		place = o.run.g.EdgeRow
+	}
+	kept := 0
+	for _, h := range b.ids {
+		l, row := place(h)
+		lt := &tt.labels[l]
+		ok := lt.ok && lt.row(row) && (len(tt.ids) == 0 || o.test.idsOf(b.kind, h))
+		if ok == o.want {
+			b.ids[kept] = h
+			kept++
+		}
+	}
+	b.ids = b.ids[:kept]
 }

@@ -46,6 +46,7 @@ type meter struct {
 	deadline time.Time
 	work     int64
 	check    int64 // work at which clock and context are looked at again
+	err      error // of tick
 	memory   int64
 	peak     int64
 	live     int64
@@ -71,8 +72,27 @@ func (m *meter) spend(n int) error {
 	return m.look()
 }
 
+// tick is spend for those who cannot return an error: it reports false when the
+// budget is used up, and the next spend returns the error.
+func (m *meter) tick(n int) bool {
+	m.work += int64(n)
+	if m.work < m.check {
+		return true
+	}
+	if m.err == nil {
+		m.err = m.look()
+	}
+	if m.err != nil {
+		m.check = 0 // so that spend finds out
+	}
+	return m.err == nil
+}
+
 // look checks everything that is too dear to check each time.
 func (m *meter) look() error {
+	if m.err != nil {
+		return m.err
+	}
 	m.check = m.work + checkEvery
 	if m.limits.Work > 0 && m.work > m.limits.Work {
 		return &LimitError{Name: "work", Allowed: m.limits.Work}

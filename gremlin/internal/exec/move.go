@@ -10,7 +10,7 @@ import (
 func (r *run) movers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Graph:
-		return r.graphOp(s, next)
+		return r.graphOp(s, next), nil
 	case *plan.Move:
 		return r.moveOp(s, next), nil
 	case *plan.EdgeEnd:
@@ -37,21 +37,22 @@ type moveOp struct {
 	dirs   []graph.Direction
 	toEdge bool
 	some   bool
-	labels []graph.Label
+	over   []graph.Label
 }
 
 func (r *run) moveOp(s *plan.Move, next op) op {
-	o := &moveOp{output: r.output(s, next), toEdge: s.ToEdge, some: s.Some}
-	switch s.Dir {
+	return &moveOp{output: r.output(s, next), dirs: dirsOf(s.Dir), toEdge: s.ToEdge, some: s.Some, over: r.edgeLabels(s.Over)}
+}
+
+// dirsOf returns the directions that a direction stands for.
+func dirsOf(d plan.Direction) []graph.Direction {
+	switch d {
 	case plan.Out:
-		o.dirs = []graph.Direction{graph.Out}
+		return []graph.Direction{graph.Out}
 	case plan.In:
-		o.dirs = []graph.Direction{graph.In}
-	default:
-		o.dirs = []graph.Direction{graph.Out, graph.In}
+		return []graph.Direction{graph.In}
 	}
-	o.labels = r.edgeLabels(s.Over)
-	return o
+	return []graph.Direction{graph.Out, graph.In}
 }
 
 // edgeLabels returns the numbers of the edge labels that the graph has.
@@ -72,6 +73,12 @@ func (o *moveOp) push(b *batch) error {
 	if err := o.run.meter.spend(n); err != nil {
 		return err
 	}
+	if b.kind == graph.KindVertex && !o.toEdge && !o.extend && b.path == nil && b.sack == nil {
+		if err := o.swift(b); err != nil {
+			return err
+		}
+		return o.flush()
+	}
 	for i := range n {
 		v, ok := b.vertex(i)
 		if !ok {
@@ -84,6 +91,53 @@ func (o *moveOp) push(b *batch) error {
 	return o.flush()
 }
 
+// swift goes to neighbours when there is nothing to carry along but bulks.
+func (o *moveOp) swift(b *batch) error {
+	g := o.run.g
+	for i, v := range b.ids {
+		for _, d := range o.dirs {
+			if !o.some {
+				if err := o.land(b, i, g.Neighbours(v, d)); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, l := range o.over {
+				if err := o.land(b, i, g.NeighboursBy(v, d, l)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// land adds neighbours of row i, a batch at a time.
+func (o *moveOp) land(b *batch, i int, to []graph.Handle) error {
+	for len(to) > 0 {
+		o.b.bare(graph.KindVertex)
+		n := min(len(to), o.run.size-len(o.b.ids))
+		if err := o.run.meter.spend(n); err != nil {
+			return err
+		}
+		if b.bulk != nil || o.b.bulk != nil {
+			o.b.bulk = fill(o.b.bulk, len(o.b.ids), 1)
+			c := b.count(i)
+			for range n {
+				o.b.bulk = append(o.b.bulk, c)
+			}
+		}
+		o.b.ids = append(o.b.ids, to[:n]...)
+		to = to[n:]
+		if len(o.b.ids) >= o.run.size {
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (o *moveOp) from(b *batch, i int, v graph.Handle) error {
 	g := o.run.g
 	for _, d := range o.dirs {
@@ -94,7 +148,7 @@ func (o *moveOp) from(b *batch, i int, v graph.Handle) error {
 			}
 			continue
 		}
-		for _, l := range o.labels {
+		for _, l := range o.over {
 			edges, to := g.IncidentBy(v, d, l)
 			if err := o.reach(b, i, v, edges, to); err != nil {
 				return err

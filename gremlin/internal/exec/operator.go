@@ -91,13 +91,17 @@ func (r *run) flatMapper(s plan.Step, next op, fn func(o *output, in *batch, i i
 // filterOp keeps the rows that a function says yes to.
 type filterOp struct {
 	base
-	fn func(in *batch, i int) (bool, error)
+	fn     func(in *batch, i int) (bool, error)
+	vertex func(graph.Handle) bool // the same for vertices, or nil
 }
 
 func (o *filterOp) push(b *batch) error {
 	n := b.len()
 	if err := o.run.meter.spend(n); err != nil {
 		return err
+	}
+	if o.vertex != nil && b.kind == graph.KindVertex && b.bulk == nil && b.path == nil && b.sack == nil {
+		return o.vertices(b)
 	}
 	kept := 0
 	for i := range n {
@@ -111,6 +115,23 @@ func (o *filterOp) push(b *batch) error {
 		}
 	}
 	b.cut(kept)
+	return o.pass(b)
+}
+
+// vertices filters a batch that has nothing but vertices.
+func (o *filterOp) vertices(b *batch) error {
+	kept := 0
+	for _, h := range b.ids {
+		if o.vertex(h) {
+			b.ids[kept] = h
+			kept++
+		}
+	}
+	if o.run.meter.err != nil {
+		return o.run.meter.err
+	}
+	b.from = nil
+	b.ids = b.ids[:kept]
 	return o.pass(b)
 }
 

@@ -23,7 +23,7 @@ type repeatOp struct {
 func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
 	o.starts.run = r
-	o.front = &frontier{run: r, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
+	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
 	r.loops = append(r.loops, o)
 	defer func() { r.loops = r.loops[:len(r.loops)-1] }()
 	var err error
@@ -86,6 +86,7 @@ func (o *repeatOp) rounds(b *batch) error {
 	defer func() { o.round = outer }()
 	o.round, o.down = 0, false
 	o.front.reset()
+	defer o.front.reset()
 	for b.len() > 0 {
 		if err := o.enter(b); err != nil {
 			return err
@@ -96,10 +97,7 @@ func (o *repeatOp) rounds(b *batch) error {
 		if max := o.run.opt.Limits.Repeat; max > 0 && int64(o.round) > max {
 			return &LimitError{Name: "repeat", Allowed: max}
 		}
-		var err error
-		if b, err = o.front.take(); err != nil {
-			return err
-		}
+		b = o.front.take()
 	}
 	return o.flush()
 }
@@ -240,56 +238,65 @@ func (o *repeatOp) reset() {
 type frontier struct {
 	run   *run
 	merge bool
+	bag   bag // vertices, when equal traversers are merged
 	rows  batch
 	spare batch
-	at    map[graph.Handle]int32 // where a vertex is among rows, when merging
 	live  int
 	held  int64
 }
 
 // add puts a row into the next round; one that is there already counts more.
 func (f *frontier) add(b *batch, i int) error {
-	if f.merge && b.kind == graph.KindVertex && (f.rows.len() == 0 || f.rows.kind == graph.KindVertex) {
-		h := b.ids[i]
-		if f.at == nil {
-			f.at = map[graph.Handle]int32{}
+	if f.merge && b.kind == graph.KindVertex {
+		if err := f.bag.open(); err != nil {
+			return err
 		}
-		if j, ok := f.at[h]; ok {
-			f.rows.bulk = fill(f.rows.bulk, f.rows.len(), 1)
-			f.rows.bulk[j] += b.count(i)
+		if !f.bag.add(b.ids[i], b.count(i)) {
 			return nil
 		}
-		f.at[h] = int32(f.rows.len())
+	} else {
+		f.rows.appendRow(b, i)
 	}
+	f.live++
 	if err := f.run.meter.keep(1); err != nil {
 		return err
 	}
-	f.live++
 	bytes := int64(rowBytes)
-	if n := b.way(i).length(); n > 0 {
+	if b.way(i) != nil {
 		bytes += 2 * nodeBytes // what came before is shared with other rows
 	}
 	f.held += bytes
-	if err := f.run.meter.hold(bytes); err != nil {
-		return err
-	}
-	f.rows.appendRow(b, i)
-	return nil
+	return f.run.meter.hold(bytes)
 }
 
 // take returns the rows of the next round and starts to gather those of the one
 // after it.
-func (f *frontier) take() (*batch, error) {
+func (f *frontier) take() *batch {
 	f.rows, f.spare = f.spare, f.rows
 	f.rows.clear()
-	clear(f.at)
+	if len(f.bag.ids) > 0 {
+		if f.spare.len() == 0 {
+			f.spare.clear()
+			f.spare.kind = graph.KindVertex
+		}
+		n := f.spare.len()
+		for i, h := range f.bag.ids {
+			if f.spare.kind == graph.KindVertex {
+				f.spare.ids = append(f.spare.ids, h)
+			} else {
+				f.spare.vals = append(f.spare.vals, graph.VertexOf(h))
+			}
+			f.spare.bulk = append(fill(f.spare.bulk, n+i, 1), f.bag.bulk[i])
+		}
+		f.bag.empty()
+	}
 	f.run.meter.let(f.live)
 	f.live = 0
 	if f.spare.path == nil {
 		f.run.meter.release(f.held)
 		f.held = 0
 	}
-	return &f.spare, nil
+	return &f.spare
 }
 
 func (f *frontier) reset() {
@@ -298,5 +305,5 @@ func (f *frontier) reset() {
 	f.live, f.held = 0, 0
 	f.rows.clear()
 	f.spare.clear()
-	clear(f.at)
+	f.bag.close()
 }

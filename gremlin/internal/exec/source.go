@@ -12,77 +12,75 @@ import (
 // at the start of a query one row comes that stands for nothing.
 type graphOp struct {
 	output
-	step  *plan.Graph
-	kind  graph.Kind
-	found []graph.Handle // by id, resolved once
-	test  elementTest
+	step *plan.Graph
+	kind graph.Kind
+	test *condTest
+	rows int // how long the next batch may get: short ones first
 }
 
-func (r *run) graphOp(s *plan.Graph, next op) (op, error) {
-	o := &graphOp{output: r.output(s, next), step: s, kind: graph.KindVertex}
+func (r *run) graphOp(s *plan.Graph, next op) op {
+	o := &graphOp{output: r.output(s, next), step: s, kind: graph.KindVertex, test: r.conds(s.Conds)}
 	if s.Edges {
 		o.kind = graph.KindEdge
 	}
-	if s.ByID {
-		o.found = r.byIDs(s.IDs, o.kind)
-	}
-	var err error
-	o.test, err = r.conds(s.Conds)
-	return o, err
+	r.indexes = append(r.indexes, o.access().String())
+	return o
 }
+
+// firstRows is the length of the first batch: whoever wants only a few has not
+// far to go.
+const firstRows = 64
 
 func (o *graphOp) push(b *batch) error {
 	for i := range b.len() {
-		if err := o.all(b, i); err != nil {
+		o.rows = min(firstRows, o.run.size)
+		if err := o.each(func(hs []graph.Handle, rest *condTest) error { return o.offer(b, i, hs, rest) }); err != nil {
 			return err
 		}
 	}
 	return o.flush()
 }
 
-// all emits the elements for one row.
-func (o *graphOp) all(b *batch, i int) error {
-	hs, rest := o.candidates()
-	rows := o.run.size
+// offer emits those of some elements that pass a test.
+func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) error {
+	plain := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
 	for len(hs) > 0 {
-		// Short batches first: whoever wants only a few has not far to go.
-		n := min(len(hs), rows, 64)
-		if rows > 64 && o.b.len() > 0 {
-			n = min(len(hs), rows)
-		}
+		o.b.bare(o.kind)
+		n := min(len(hs), o.rows-o.b.len())
 		if err := o.run.meter.spend(n); err != nil {
 			return err
 		}
-		for _, h := range hs[:n] {
-			if rest != nil {
-				ok, err := rest.handle(o.kind, h)
-				if err != nil {
-					return err
-				}
-				if !ok {
-					continue
-				}
-			}
-			if err := o.emitHandle(b, i, o.kind, h, graph.NoHandle); err != nil {
-				return err
-			}
+		if plain && rest == nil {
+			o.b.ids = append(o.b.ids, hs[:n]...)
+		} else if err := o.pick(b, i, hs[:n], rest, plain); err != nil {
+			return err
 		}
 		hs = hs[n:]
+		if o.b.len() >= o.rows {
+			if err := o.flush(); err != nil {
+				return err
+			}
+			o.rows = min(2*o.rows, o.run.size)
+		}
 	}
 	return nil
 }
 
-// candidates returns the elements to look at, and what is still to be tested of
-// them.
-func (o *graphOp) candidates() ([]graph.Handle, elementTest) {
-	g := o.run.g
-	if o.step.ByID {
-		return o.found, o.test
+func (o *graphOp) pick(b *batch, i int, hs []graph.Handle, rest *condTest, plain bool) error {
+	for _, h := range hs {
+		if rest != nil && !rest.handle(o.kind, h) {
+			continue
+		}
+		if plain {
+			o.b.ids = append(o.b.ids, h)
+			continue
+		}
+		if err := o.emitHandle(b, i, o.kind, h, graph.NoHandle); err != nil {
+			return err
+		}
+		o.b.kind = o.kind
 	}
-	if o.kind == graph.KindEdge {
-		return g.Edges(), o.test
-	}
-	return g.Vertices(), o.test
+	return nil
 }
 
 // byIDs returns the elements with the ids, in the order of the ids.

@@ -1,0 +1,197 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// access says how the elements of a V() or E() are found.
+type access struct {
+	how    accessKind
+	ids    []graph.Handle // found by id
+	labels []graph.Label  // the labels that may satisfy the conditions
+	all    bool           // every label may
+	eq     *condition     // a property that must equal something
+	kind   graph.Kind
+	run    *run
+}
+
+type accessKind uint8
+
+const (
+	byScan accessKind = iota
+	byLabel
+	byID
+	byValue
+)
+
+// access finds the cheapest way to the elements: by id, by the value of a
+// property, by label, or all.
+func (o *graphOp) access() access {
+	a := access{kind: o.kind, run: o.run}
+	if o.step.ByID {
+		a.how, a.ids = byID, o.run.byIDs(o.step.IDs, o.kind)
+		return a
+	}
+	if o.test == nil {
+		a.all = true
+		return a
+	}
+	for _, c := range o.test.conds {
+		if ids, ok := o.run.idCond(c, o.kind); ok {
+			a.how, a.ids = byID, ids
+			return a
+		}
+	}
+	tt := o.test.table(o.kind)
+	a.all = true
+	for l := range tt.labels {
+		if tt.labels[l].ok {
+			a.labels = append(a.labels, graph.Label(l))
+		} else {
+			a.all = false
+		}
+	}
+	if a.how = byLabel; a.all {
+		a.how = byScan
+	}
+	if o.kind == graph.KindVertex && o.run.opt.Reading == Plain {
+		for _, c := range o.test.conds {
+			if c.part == plan.PartProperty && c.pred != nil && c.pred.Op == plan.Eq && !c.pred.Value.IsNull() && c.known {
+				a.how, a.eq = byValue, c
+				break
+			}
+		}
+	}
+	return a
+}
+
+// idCond returns the elements that a condition on the id names, if it does.
+func (r *run) idCond(c *condition, kind graph.Kind) ([]graph.Handle, bool) {
+	if c.part != plan.PartID {
+		return nil, false
+	}
+	var ids []graph.Value
+	switch c.pred.Op {
+	case plan.Eq:
+		ids = []graph.Value{c.pred.Value}
+	case plan.Within:
+		if c.pred.Set != nil {
+			return nil, false
+		}
+		ids = c.pred.Values
+	default:
+		return nil, false
+	}
+	hs := r.byIDs(ids, kind)
+	slices.Sort(hs)
+	return slices.Compact(hs), true
+}
+
+// each calls fn with elements and what is still to be tested of them.
+func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
+	a := o.access()
+	g := o.run.g
+	switch {
+	case a.how == byID:
+		return fn(a.ids, o.test)
+	case o.test == nil && o.kind == graph.KindEdge:
+		return fn(g.Edges(), nil)
+	case o.test == nil:
+		return fn(g.Vertices(), nil)
+	}
+	rest := o.test
+	if len(rest.conds) == 1 && rest.conds[0].part == plan.PartLabel {
+		rest = nil
+	}
+	for _, l := range a.labels {
+		var err error
+		switch {
+		case a.how == byValue:
+			err = fn(g.VerticesWith(nil, l, a.eq.key, a.eq.pred.Value), lessOne(rest))
+		case o.kind == graph.KindEdge:
+			err = fn(g.EdgesOf(l), rest)
+		case rest == nil || len(o.test.table(o.kind).ids) > 0:
+			err = fn(g.VerticesOf(l), rest)
+		default:
+			err = o.scan(l, fn)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lessOne drops a test that has only the condition that was looked up, with or
+// without one on the label.
+func lessOne(t *condTest) *condTest {
+	properties := 0
+	for _, c := range t.conds {
+		if c.part != plan.PartLabel {
+			properties++
+		}
+	}
+	if properties == 1 {
+		return nil
+	}
+	return t
+}
+
+// scan tests the rows of a label one after the other.
+func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) error {
+	lt := &o.test.table(o.kind).labels[l]
+	var found [firstRows]graph.Handle
+	n := 0
+	rows := o.run.g.VertexRows(l)
+	for from := 0; from < len(rows); from += batchRows {
+		part := rows[from:min(len(rows), from+batchRows)]
+		if err := o.run.meter.spend(len(part)); err != nil {
+			return err
+		}
+		for i, h := range part {
+			if h == graph.NoHandle || !lt.row(uint32(from+i)) {
+				continue
+			}
+			found[n] = h
+			if n++; n == len(found) {
+				if err := fn(found[:], nil); err != nil {
+					return err
+				}
+				n = 0
+			}
+		}
+	}
+	return fn(found[:n], nil)
+}
+
+// String says in words how elements are found.
+func (a access) String() string {
+	g := a.run.g
+	names := g.VertexLabels()
+	all := "all vertices"
+	if a.kind == graph.KindEdge {
+		names, all = g.EdgeLabels(), "all edges"
+	}
+	var labels []string
+	for _, l := range a.labels {
+		labels = append(labels, names[l])
+	}
+	where := strings.Join(labels, ", ")
+	if len(labels) > 4 {
+		where = fmt.Sprintf("%d labels", len(labels))
+	}
+	switch a.how {
+	case byID:
+		return fmt.Sprintf("by id: %d", len(a.ids))
+	case byValue:
+		return fmt.Sprintf("by value of %s in %s", g.Keys()[a.eq.key], where)
+	case byLabel:
+		return "by label: " + where
+	}
+	return all
+}

@@ -1,0 +1,140 @@
+package exec
+
+import (
+	"sync"
+
+	"vigil/graph"
+)
+
+// A bag counts vertices: each is there once, in the order in which it first came,
+// with how many traversers are at it.
+type bag struct {
+	run  *run
+	at   []int32 // by vertex: where it is, plus one
+	ids  []graph.Handle
+	bulk []int64
+	held int64
+}
+
+// marks are tables of zeros, to be given back as such.
+var marks sync.Pool
+
+// open makes the bag ready to take vertices.
+func (s *bag) open() error {
+	if s.at != nil {
+		return nil
+	}
+	n := s.run.g.VertexCap()
+	s.held = 4 * int64(n)
+	if err := s.run.meter.hold(s.held); err != nil {
+		return err
+	}
+	if p, ok := marks.Get().(*[]int32); ok && len(*p) >= n {
+		s.at = *p
+	} else {
+		s.at = make([]int32, n)
+	}
+	return nil
+}
+
+// add puts n traversers at a vertex and reports whether it was not there.
+func (s *bag) add(h graph.Handle, n int64) bool {
+	if p := s.at[h]; p != 0 {
+		s.bulk[p-1] += n
+		return false
+	}
+	s.ids = append(s.ids, h)
+	s.bulk = append(s.bulk, n)
+	s.at[h] = int32(len(s.ids))
+	return true
+}
+
+// empty forgets all vertices and keeps the memory.
+func (s *bag) empty() {
+	for _, h := range s.ids {
+		s.at[h] = 0
+	}
+	s.ids, s.bulk = s.ids[:0], s.bulk[:0]
+}
+
+// close gives the memory back.
+func (s *bag) close() {
+	if s.at == nil {
+		return
+	}
+	s.empty()
+	at := s.at
+	marks.Put(&at)
+	s.at = nil
+	s.run.meter.release(s.held)
+	s.held = 0
+}
+
+// bulkOp merges traversers at the same vertex on the way. What is no vertex goes
+// on as it is.
+type bulkOp struct {
+	base
+	bag  bag
+	live int
+	out  batch
+}
+
+func (r *run) bulkOp(next op) op {
+	return &bulkOp{base: base{run: r, next: next}, bag: bag{run: r}}
+}
+
+func (o *bulkOp) push(b *batch) error {
+	if b.kind != graph.KindVertex || b.path != nil || b.sack != nil {
+		return o.pass(b)
+	}
+	if err := o.run.meter.spend(b.len()); err != nil {
+		return err
+	}
+	if err := o.bag.open(); err != nil {
+		return err
+	}
+	before := len(o.bag.ids)
+	if b.bulk == nil {
+		for _, h := range b.ids {
+			o.bag.add(h, 1)
+		}
+	} else {
+		for i, h := range b.ids {
+			o.bag.add(h, b.bulk[i])
+		}
+	}
+	grown := len(o.bag.ids) - before
+	o.live += grown
+	if err := o.hold(12 * int64(grown)); err != nil {
+		return err
+	}
+	return o.run.meter.keep(grown)
+}
+
+func (o *bulkOp) finish() error {
+	err := pourBag(&o.bag, &o.out, o.run.size, o.next)
+	o.reset()
+	return err
+}
+
+// pourBag pushes the vertices of a bag in batches.
+func pourBag(s *bag, out *batch, size int, next op) error {
+	for i := 0; i < len(s.ids); i += size {
+		j := min(len(s.ids), i+size)
+		out.clear()
+		out.kind = graph.KindVertex
+		out.ids = append(out.ids, s.ids[i:j]...)
+		out.bulk = append(trim(out.bulk), s.bulk[i:j]...)
+		if err := next.push(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *bulkOp) reset() {
+	o.bag.close()
+	o.run.meter.let(o.live)
+	o.live = 0
+	o.base.reset()
+}

@@ -1,0 +1,189 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// rowTest says whether a row of a column satisfies a predicate.
+type rowTest func(row uint32) bool
+
+// columnTest builds the test of a predicate on a column; no predicate asks for a
+// value at all. Columns of one type are compared without making values of their
+// cells.
+func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
+	test := r.knownTest(c, p)
+	if r.opt.Reading == Plain || !c.HasUnknown() {
+		return test
+	}
+	perhaps := (r.opt.Reading == Perhaps) != negate
+	return func(row uint32) bool {
+		if _, unknown := c.Unknown(row); unknown {
+			return perhaps
+		}
+		return test(row)
+	}
+}
+
+func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
+	if p == nil {
+		return c.Has
+	}
+	if c.HasMany() {
+		return func(row uint32) bool {
+			for i := range c.Count(row) {
+				if p.Test(r, c.Nth(row, i)) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	if at := r.placeTest(c, p); at != nil {
+		return placed(c, at)
+	}
+	return func(row uint32) bool {
+		v, ok := c.At(row)
+		return ok && p.Test(r, v)
+	}
+}
+
+// placed makes a test of rows of one of places.
+func placed(c *graph.Column, at func(i int) bool) rowTest {
+	if _, sparse := c.Rows(); !sparse && c.Present() == nil {
+		n := c.Places()
+		return func(row uint32) bool { return int(row) < n && at(int(row)) }
+	}
+	return func(row uint32) bool {
+		i := c.Place(row)
+		return i >= 0 && at(i)
+	}
+}
+
+// placeTest builds a test for the cells of a typed column, or nil if there is no
+// short cut for the predicate.
+func (r *run) placeTest(c *graph.Column, p *plan.Pred) func(i int) bool {
+	switch c.Kind() {
+	case graph.KindString:
+		return r.stringTest(c.Codes(), p)
+	case graph.KindBool:
+		return boolTest(c.Bools(), p)
+	case graph.KindInt:
+		return numberTest(c.Ints(), p)
+	case graph.KindLong:
+		return numberTest(c.Longs(), p)
+	case graph.KindDouble:
+		return floatTest(c.Doubles(), p)
+	}
+	return nil
+}
+
+// stringTest compares codes, or strings where order or content matters.
+func (r *run) stringTest(codes []uint32, p *plan.Pred) func(i int) bool {
+	switch p.Op {
+	case plan.Eq, plan.Neq:
+		code, ok := uint32(0), false
+		if p.Value.Kind() == graph.KindString {
+			code, ok = r.g.CodeOf(p.Value.Str())
+		}
+		if p.Op == plan.Neq {
+			return func(i int) bool { return !ok || codes[i] != code }
+		}
+		return func(i int) bool { return ok && codes[i] == code }
+	case plan.Within, plan.Without:
+		if p.Set != nil {
+			return nil
+		}
+		set := make(map[uint32]bool, len(p.Values))
+		for _, v := range p.Values {
+			if v.Kind() == graph.KindString {
+				if code, ok := r.g.CodeOf(v.Str()); ok {
+					set[code] = true
+				}
+			}
+		}
+		want := p.Op == plan.Within
+		return func(i int) bool { return set[codes[i]] == want }
+	case plan.StartingWith, plan.EndingWith, plan.Containing, plan.Regex:
+		return func(i int) bool { return p.TestText(r.g.StringOf(codes[i])) }
+	}
+	return nil
+}
+
+func boolTest(bits graph.Bits, p *plan.Pred) func(i int) bool {
+	if p.Op != plan.Eq && p.Op != plan.Neq {
+		return nil
+	}
+	if p.Value.Kind() != graph.KindBool {
+		no := p.Op == plan.Neq
+		return func(int) bool { return no }
+	}
+	want := p.Value.Bool() == (p.Op == plan.Eq)
+	return func(i int) bool { return bits.Has(uint32(i)) == want }
+}
+
+// numberTest compares whole numbers with a whole number, or with a double.
+func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
+	if p.Op > plan.Gte {
+		return nil
+	}
+	if p.Value.Kind() == graph.KindDouble {
+		x := p.Value.Float()
+		return compareWith(p.Op, x, func(i int) float64 { return float64(nums[i]) })
+	}
+	if !p.Value.IsInteger() {
+		return nil
+	}
+	x := p.Value.Int()
+	switch p.Op {
+	case plan.Eq:
+		return func(i int) bool { return int64(nums[i]) == x }
+	case plan.Gt:
+		return func(i int) bool { return int64(nums[i]) > x }
+	case plan.Lt:
+		return func(i int) bool { return int64(nums[i]) < x }
+	}
+	return compareWith(p.Op, x, func(i int) int64 { return int64(nums[i]) })
+}
+
+// floatTest compares doubles with a number.
+func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
+	if p.Op > plan.Gte {
+		return nil
+	}
+	var x float64
+	switch {
+	case p.Value.Kind() == graph.KindDouble:
+		x = p.Value.Float()
+	case p.Value.IsInteger():
+		x = float64(p.Value.Int())
+	default:
+		return nil
+	}
+	if x != x || x == 0 {
+		return nil // NaN and the two zeros have rules of their own
+	}
+	switch p.Op {
+	case plan.Gt:
+		return func(i int) bool { return nums[i] > x }
+	case plan.Lt:
+		return func(i int) bool { return nums[i] < x }
+	}
+	return compareWith(p.Op, x, func(i int) float64 { return nums[i] })
+}
+
+func compareWith[T int64 | float64](op plan.PredOp, x T, at func(i int) T) func(i int) bool {
+	switch op {
+	case plan.Eq:
+		return func(i int) bool { return at(i) == x }
+	case plan.Neq:
+		return func(i int) bool { return at(i) != x }
+	case plan.Lt:
+		return func(i int) bool { return at(i) < x }
+	case plan.Lte:
+		return func(i int) bool { return at(i) <= x }
+	case plan.Gt:
+		return func(i int) bool { return at(i) > x }
+	}
+	return func(i int) bool { return at(i) >= x }
+}

@@ -1,0 +1,324 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// A walk is a traversal of moves and tests that is run on handles alone, without
+// batches: whether something is there, how often, and what.
+type walk struct {
+	run  *run
+	kind graph.Kind // what it starts from
+	end  graph.Kind // what it leads to
+	hops []hop
+
+	// State of the current run.
+	goal  goal
+	n     int64
+	limit int64
+	visit func(graph.Handle) error
+	err   error
+}
+
+type goal uint8
+
+const (
+	toFind goal = iota
+	toCount
+	toVisit
+)
+
+// A hop is one step of a walk.
+type hop struct {
+	kind   hopKind
+	elem   graph.Kind // what it is applied to
+	dirs   []graph.Direction
+	toEdge bool
+	some   bool
+	labels []graph.Label
+	test   *condTest
+	check  func(graph.Handle) bool
+	want   bool
+}
+
+type hopKind uint8
+
+const (
+	hopMove hopKind = iota
+	hopEnds
+	hopTest
+	hopCheck
+)
+
+// walk compiles steps that start from vertices or edges, or returns nil if they
+// do more than a walk can.
+func (r *run) walk(steps []plan.Step, kind graph.Kind) *walk {
+	w := &walk{run: r, kind: kind, end: kind}
+	for _, s := range steps {
+		if m := s.Info(); m.Extend || m.Attach || len(m.Forget) > 0 {
+			return nil
+		}
+		if !w.add(s) {
+			return nil
+		}
+	}
+	return w
+}
+
+// add compiles one step.
+func (w *walk) add(s plan.Step) bool {
+	h := hop{elem: w.end, want: true}
+	switch s := s.(type) {
+	case *plan.Identity:
+		return true
+	case *plan.Move:
+		if w.end != graph.KindVertex {
+			return false
+		}
+		m := w.run.moveOp(s, nil).(*moveOp)
+		h.kind, h.dirs, h.toEdge, h.some, h.labels = hopMove, m.dirs, m.toEdge, m.some, m.over
+		if s.ToEdge {
+			w.end = graph.KindEdge
+		}
+	case *plan.EdgeEnd:
+		if w.end != graph.KindEdge {
+			return false
+		}
+		h.kind, h.dirs = hopEnds, dirsOf(s.Dir)
+		w.end = graph.KindVertex
+	case *plan.Has:
+		h.kind, h.test = hopTest, w.run.conds(s.Conds)
+	case *plan.HasNot:
+		h.kind, h.test, h.want = hopTest, w.run.absence(s), false
+	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
+		if h.check = w.run.handleTest(s, w.end); h.check == nil {
+			return false
+		}
+		h.kind = hopCheck
+	default:
+		return false
+	}
+	w.hops = append(w.hops, h)
+	return true
+}
+
+// handleTest compiles a filter with traversals to a test of handles, or nil.
+func (r *run) handleTest(s plan.Step, kind graph.Kind) func(graph.Handle) bool {
+	switch s := s.(type) {
+	case *plan.Filter:
+		return r.existence(s.Traversal, kind)
+	case *plan.Not:
+		r.negated = !r.negated
+		t := r.existence(s.Traversal, kind)
+		r.negated = !r.negated
+		if t == nil {
+			return nil
+		}
+		return func(h graph.Handle) bool { return !t(h) }
+	case *plan.And:
+		return r.connected(s.Traversals, kind, false)
+	case *plan.Or:
+		return r.connected(s.Traversals, kind, true)
+	}
+	return nil
+}
+
+// connected compiles traversals to a test that stops at the first whose answer
+// is stop.
+func (r *run) connected(ts []*plan.Traversal, kind graph.Kind, stop bool) func(graph.Handle) bool {
+	var tests []func(graph.Handle) bool
+	for _, t := range ts {
+		test := r.existence(t, kind)
+		if test == nil {
+			return nil
+		}
+		tests = append(tests, test)
+	}
+	return func(h graph.Handle) bool {
+		for _, t := range tests {
+			if t(h) == stop {
+				return stop
+			}
+		}
+		return !stop
+	}
+}
+
+// existence compiles the question whether a traversal has a result, or nil. It
+// knows counts that are compared with something, and values.
+func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) bool {
+	steps := t.Steps
+	n := len(steps)
+	if n >= 2 {
+		is, ok := steps[n-1].(*plan.Is)
+		_, counts := steps[n-2].(*plan.Count)
+		if ok && counts && plainInfo(is) {
+			return r.countIs(steps[:n-2], is.Pred, kind)
+		}
+	}
+	if steps = valueSteps(steps); steps == nil {
+		return nil
+	}
+	w := r.walk(steps, kind)
+	if w == nil {
+		return nil
+	}
+	return w.exists
+}
+
+func plainInfo(s plan.Step) bool { return !s.Info().Extend && !s.Info().Attach }
+
+// valueSteps replaces values(k) and values(k).is(p) at the end of steps by a
+// test of the element. It returns nil if that cannot be done.
+func valueSteps(steps []plan.Step) []plan.Step {
+	n := len(steps)
+	for back := 1; back <= 2 && back <= n; back++ {
+		p, ok := steps[n-back].(*plan.Properties)
+		if !ok {
+			continue
+		}
+		if len(p.Keys) != 1 || p.Filter != nil || !plainInfo(p) {
+			return nil
+		}
+		c := plan.Cond{Key: p.Keys[0]}
+		if back == 2 {
+			is, ok := steps[n-1].(*plan.Is)
+			if !ok || !p.Values || !plainInfo(is) {
+				return nil
+			}
+			c.Pred = is.Pred
+		}
+		return append(steps[:n-back:n-back], &plan.Has{Conds: []plan.Cond{c}})
+	}
+	return steps
+}
+
+// countIs compiles the question whether the number of results satisfies a
+// predicate.
+func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(graph.Handle) bool {
+	limit := int64(0)
+	if n := len(steps); n > 0 {
+		if cut, ok := steps[n-1].(*plan.Range); ok {
+			if cut.Low != 0 || cut.High < 0 {
+				return nil
+			}
+			limit = cut.High
+			steps = steps[:n-1]
+		}
+	}
+	w := r.walk(steps, kind)
+	if w == nil {
+		return nil
+	}
+	return func(h graph.Handle) bool { return p.Test(r, graph.Long(w.count(h, limit))) }
+}
+
+// exists reports whether the walk from h leads anywhere.
+func (w *walk) exists(h graph.Handle) bool {
+	w.goal, w.n = toFind, 0
+	w.from(0, h)
+	return w.n > 0
+}
+
+// count counts where the walk from h leads to, up to a limit; 0 is none.
+func (w *walk) count(h graph.Handle, limit int64) int64 {
+	w.goal, w.n, w.limit = toCount, 0, limit
+	w.from(0, h)
+	if limit > 0 {
+		return min(w.n, limit)
+	}
+	return w.n
+}
+
+// each calls fn with everything the walk from h leads to.
+func (w *walk) each(h graph.Handle, fn func(graph.Handle) error) error {
+	w.goal, w.visit, w.err = toVisit, fn, nil
+	w.from(0, h)
+	return w.err
+}
+
+// from goes on from h with hop i. It reports false to stop.
+func (w *walk) from(i int, h graph.Handle) bool {
+	for ; i < len(w.hops); i++ {
+		p := &w.hops[i]
+		switch p.kind {
+		case hopTest:
+			if p.test.handle(p.elem, h) != p.want {
+				return true
+			}
+		case hopCheck:
+			if !p.check(h) {
+				return true
+			}
+		case hopMove:
+			return w.move(i, p, h)
+		case hopEnds:
+			return w.ends(i, p, h)
+		}
+	}
+	switch w.goal {
+	case toFind:
+		w.n = 1
+		return false
+	case toCount:
+		w.n++
+		return w.limit == 0 || w.n < w.limit
+	}
+	w.err = w.visit(h)
+	return w.err == nil
+}
+
+func (w *walk) move(i int, p *hop, h graph.Handle) bool {
+	g := w.run.g
+	for _, d := range p.dirs {
+		if !p.some {
+			edges, to := g.Incident(h, d)
+			if !w.over(i, p, edges, to) {
+				return false
+			}
+			continue
+		}
+		for _, l := range p.labels {
+			edges, to := g.IncidentBy(h, d, l)
+			if !w.over(i, p, edges, to) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// over goes on with what a move leads to.
+func (w *walk) over(i int, p *hop, edges, to []graph.Handle) bool {
+	if !w.run.meter.tick(len(to)) {
+		return false
+	}
+	if p.toEdge {
+		to = edges
+	}
+	if i+1 == len(w.hops) && w.goal != toVisit {
+		w.n += int64(len(to))
+		return w.n == 0 || w.goal == toCount && (w.limit == 0 || w.n < w.limit)
+	}
+	for _, h := range to {
+		if !w.from(i+1, h) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walk) ends(i int, p *hop, e graph.Handle) bool {
+	g := w.run.g
+	for _, d := range p.dirs {
+		h := g.Source(e)
+		if d == graph.In {
+			h = g.Target(e)
+		}
+		if !w.from(i+1, h) {
+			return false
+		}
+	}
+	return true
+}
