@@ -34,6 +34,8 @@ func (l *lab) Secret(context.Context, desktop.SecretRef) (string, error) {
 	return l.password.Load().(string), nil
 }
 
+// start brings up a simulated virtual center. The simulator writes to variables
+// of its package as it does so: the tests here do not run in parallel.
 func start(t *testing.T) *lab {
 	t.Helper()
 	validity := pki.Around(time.Now(), time.Hour)
@@ -126,7 +128,6 @@ func wants(t *testing.T, what string, m desktop.VirtualCenterMonitor, want deskt
 }
 
 func TestVirtualCenterIsWatched(t *testing.T) {
-	t.Parallel()
 	l := start(t)
 	wants(t, "before the first look", l.look(0), desktop.VirtualCenterNotYetConnected)
 	m := l.look(1)
@@ -160,7 +161,6 @@ func TestVirtualCenterIsWatched(t *testing.T) {
 }
 
 func TestPartsOfAVirtualCenterAreWatched(t *testing.T) {
-	t.Parallel()
 	l := start(t)
 	l.look(1)
 	ctx := l.model.Service.Context
@@ -198,7 +198,6 @@ func TestPartsOfAVirtualCenterAreWatched(t *testing.T) {
 }
 
 func TestCredentialsOfAVirtualCenter(t *testing.T) {
-	t.Parallel()
 	l := start(t)
 	l.password.Store("wrong")
 	wants(t, "the password is wrong", l.look(1), desktop.VirtualCenterInvalidCredentials)
@@ -220,7 +219,6 @@ func TestCredentialsOfAVirtualCenter(t *testing.T) {
 }
 
 func TestCertificatesOfAVirtualCenter(t *testing.T) {
-	t.Parallel()
 	l := start(t)
 	shown := l.look(1).Servers[0].Certificate
 	l.spec.Trust = desktop.Trust{}
@@ -240,7 +238,6 @@ func TestCertificatesOfAVirtualCenter(t *testing.T) {
 }
 
 func TestOneSessionServesManyLooks(t *testing.T) {
-	t.Parallel()
 	l := start(t)
 	l.model.Service.AddFaultRule(&simulator.FaultInjectionRule{
 		MethodName: "Login", ObjectType: "*", ObjectName: "*", Probability: 1, SkipCount: 1,
