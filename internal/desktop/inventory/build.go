@@ -110,6 +110,9 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 		}
 		d.StartTLS = oneOf(b, path, "security", cmp.Or(f.Security, "ldaps"), "ldaps", "starttls") == "starttls"
 		d.BindPassword = b.login(path+".bind", f.Bind)
+		if strings.ContainsAny(f.Bind.Username, `@\`) {
+			b.at(path+".bind.username", "must be the bare account name, without its domain")
+		}
 		if f.Primary {
 			primary++
 		}

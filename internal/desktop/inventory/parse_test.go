@@ -141,6 +141,8 @@ func TestBrokenFiles(t *testing.T) {
 		{"a list", "- 1\n", "must be a mapping"},
 		{"no version", "farms: []\n", "version must be 1"},
 		{"aliases", "version: 1\ngateways: &a []\npods: *a\n", "anchors and aliases are not supported"},
+		{"a service account with its domain", "version: 1\ndomains: [{dns_name: a.b, primary: true, bind: {username: x@a.b, password: env:P}}]\n",
+			"domains[0].bind.username must be the bare account name"},
 		{"a key twice", "version: 1\nversion: 1\n", "version is given twice"},
 		{"which one are we", "version: 1\npeer_token: env:T\nconnection_servers: [{name: a, url: https://a}, {name: b, url: https://b}]\n",
 			"must say which one this server is"},
