@@ -91,12 +91,16 @@ func (b *batch) clear() {
 	b.from = trim(b.from)
 }
 
-// bare makes an empty batch one of handles without further columns; bulks may
-// follow.
-func (b *batch) bare(k graph.Kind) {
-	if b.len() == 0 {
-		b.kind = k
-		b.bulk, b.path, b.sack, b.from = nil, nil, nil, nil
+// bare makes an empty batch one of handles without further columns but bulks, if
+// they are wanted.
+func (b *batch) bare(k graph.Kind, bulks bool) {
+	if b.len() > 0 {
+		return
+	}
+	b.kind = k
+	b.path, b.sack, b.from = nil, nil, nil
+	if !bulks {
+		b.bulk = nil
 	}
 }
 

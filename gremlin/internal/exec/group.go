@@ -64,12 +64,14 @@ func (r *run) groupValue(val *plan.By) (groupValue, error) {
 		c, err := r.newChild(val.Traversal)
 		return &groupRows{run: r, c: c, productive: val.Productive}, err
 	}
-	pre, err := r.newChild(&plan.Traversal{Steps: steps[:at]})
-	if err != nil {
+	g := &groupReductions{run: r, make: make, simple: at == 0}
+	if _, ok := steps[at].(*plan.Count); ok {
+		g.count = r.walk(steps[:at], graph.KindVertex)
+	}
+	var err error
+	if g.pre, err = r.newChild(&plan.Traversal{Steps: steps[:at]}); err != nil {
 		return nil, err
 	}
-	g := &groupReductions{run: r, make: make, simple: at == 0}
-	g.pre = pre
 	if at+1 < len(steps) {
 		g.post, err = r.newChild(&plan.Traversal{Steps: steps[at+1:]})
 	}
@@ -201,7 +203,8 @@ type groupReductions struct {
 	run    *run
 	make   func() reduction
 	pre    *child
-	simple bool // there is nothing before the reduction
+	simple bool  // there is nothing before the reduction
+	count  *walk // what is counted, if it is a count
 	post   *child
 	reds   []reduction
 }
@@ -214,6 +217,10 @@ func (g *groupReductions) add(group int, in *batch, i int) (int64, error) {
 	red := g.reds[group]
 	if g.simple {
 		return red.add(in, i)
+	}
+	if g.count != nil && in.kind == graph.KindVertex {
+		red.(*counting).n += in.count(i) * g.count.count(in.ids[i], 0)
+		return 0, g.run.meter.err
 	}
 	var bytes int64
 	err := g.pre.startBulk(in, i, func(b *batch) error {
@@ -324,15 +331,20 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 	if err != nil || !ok {
 		return 0, err
 	}
+	if c.put(k, in.count(i)) {
+		return groupBytes + valueBytes(k), nil
+	}
+	return 0, nil
+}
+
+// put counts k n times and reports whether it is new.
+func (c *counts) put(k graph.Value, n int64) bool {
 	at, fresh := c.keys.Put(k)
 	if fresh {
 		c.n = append(c.n, 0)
 	}
-	c.n[at] += in.count(i)
-	if fresh {
-		return groupBytes + valueBytes(k), nil
-	}
-	return 0, nil
+	c.n[at] += n
+	return fresh
 }
 
 func (c *counts) value() graph.Value {
@@ -347,6 +359,7 @@ func (c *counts) value() graph.Value {
 type groupCountOp struct {
 	output
 	counts
+	tally *tally
 }
 
 func (r *run) groupCountOp(s *plan.GroupCount, next op) (op, error) {
@@ -354,13 +367,22 @@ func (r *run) groupCountOp(s *plan.GroupCount, next op) (op, error) {
 	if s.SideEffect != "" {
 		return r.groupCountEffect(s, key, next), err
 	}
-	return &groupCountOp{output: r.output(s, next), counts: counts{key: key}}, err
+	o := &groupCountOp{output: r.output(s, next), counts: counts{key: key}}
+	if err == nil {
+		o.tally = r.newTally(&o.counts)
+	}
+	return o, err
 }
 
 func (o *groupCountOp) push(b *batch) error {
 	n := b.len()
 	if err := o.run.meter.spend(n); err != nil {
 		return err
+	}
+	if o.tally != nil {
+		if done, err := o.tally.add(b); done || err != nil {
+			return err
+		}
 	}
 	for i := range n {
 		bytes, err := o.add(b, i)
@@ -377,6 +399,9 @@ func (o *groupCountOp) push(b *batch) error {
 }
 
 func (o *groupCountOp) finish() error {
+	if o.tally != nil {
+		o.tally.settle()
+	}
 	v := o.value()
 	o.counts = counts{key: o.key}
 	if err := o.fresh(v); err != nil {
@@ -386,6 +411,9 @@ func (o *groupCountOp) finish() error {
 }
 
 func (o *groupCountOp) reset() {
+	if o.tally != nil {
+		o.tally.settle()
+	}
 	o.counts = counts{key: o.key}
 	o.output.reset()
 }

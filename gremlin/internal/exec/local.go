@@ -39,7 +39,14 @@ type localOp struct {
 
 func (r *run) localOp(s *plan.Local, next op) (op, error) {
 	c, err := r.newChild(s.Traversal)
-	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, err
+	if err != nil {
+		return nil, err
+	}
+	if p := r.walkBy(s.Traversal, c); p != nil && plainInfo(s.Traversal.Steps[len(s.Traversal.Steps)-1]) {
+		o := &mapOp{output: output{base: base{run: r, next: next}}, fn: p.row}
+		return o, nil
+	}
+	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, nil
 }
 
 func (r *run) optionalOp(s *plan.Optional, next op) (op, error) {

@@ -115,7 +115,7 @@ func (o *moveOp) swift(b *batch) error {
 // land adds neighbours of row i, a batch at a time.
 func (o *moveOp) land(b *batch, i int, to []graph.Handle) error {
 	for len(to) > 0 {
-		o.b.bare(graph.KindVertex)
+		o.b.bare(graph.KindVertex, b.bulk != nil)
 		n := min(len(to), o.run.size-len(o.b.ids))
 		if err := o.run.meter.spend(n); err != nil {
 			return err

@@ -94,11 +94,13 @@ type orderOp struct {
 	mergingStore
 	sorter
 	keyRow []graph.Value
+	limit  int64         // only the first so many are wanted; negative for all
+	worst  []graph.Value // keys of the last that is still wanted, once known
 }
 
 func (r *run) orderOp(s *plan.Order, next op) (op, error) {
 	sort, err := r.sorter(s.Bys)
-	return &orderOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, sorter: sort}, err
+	return &orderOp{mergingStore: mergingStore{store: store{base: base{run: r, next: next}}}, sorter: sort, limit: s.Limit}, err
 }
 
 func (o *orderOp) push(b *batch) error {
@@ -123,6 +125,10 @@ func (o *orderOp) push(b *batch) error {
 			}
 			continue
 		}
+		if o.worst != nil && o.compare(keys[before:], o.worst) >= 0 {
+			o.keyRow = keys[:before]
+			continue
+		}
 		o.keyRow = keys
 		if err := o.hold(24 * int64(len(o.bys))); err != nil {
 			return err
@@ -130,13 +136,39 @@ func (o *orderOp) push(b *batch) error {
 		if err := o.add(b, i); err != nil {
 			return err
 		}
+		if o.limit >= 0 && int64(o.rows.len()) > 4*o.limit+256 {
+			if err := o.shorten(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shorten keeps only the rows that are still wanted.
+func (o *orderOp) shorten() error {
+	n := o.rows.len()
+	if err := o.store.run.meter.spend(2 * n); err != nil {
+		return err
+	}
+	k := len(o.bys)
+	var rows batch
+	var keys []graph.Value
+	for _, i := range o.arrange(n, o.keyRow)[:o.limit] {
+		rows.appendRow(&o.rows, i)
+		keys = append(keys, o.keyRow[i*k:(i+1)*k]...)
+	}
+	o.mergingStore.reset()
+	o.rows, o.keyRow = rows, keys
+	if o.limit > 0 {
+		o.worst = keys[len(keys)-k:]
 	}
 	return nil
 }
 
 func (o *orderOp) finish() error {
 	n := o.rows.len()
-	if err := o.store.run.meter.spend(8 * n); err != nil {
+	if err := o.store.run.meter.spend(2 * n); err != nil {
 		return err
 	}
 	var out batch
@@ -145,14 +177,17 @@ func (o *orderOp) finish() error {
 	}
 	o.rows = out
 	err := o.drain()
-	clear(o.keyRow)
-	o.keyRow = o.keyRow[:0]
+	o.forget()
 	return err
 }
 
-func (o *orderOp) reset() {
+func (o *orderOp) forget() {
 	clear(o.keyRow)
-	o.keyRow = o.keyRow[:0]
+	o.keyRow, o.worst = o.keyRow[:0], nil
+}
+
+func (o *orderOp) reset() {
+	o.forget()
 	o.mergingStore.reset()
 }
 

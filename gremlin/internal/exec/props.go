@@ -13,6 +13,7 @@ type propertiesOp struct {
 	some   bool
 	keys   []graph.Key
 	filter *child
+	single *keyBy // the only key, if values of it are wanted
 }
 
 func (r *run) propertiesOp(s *plan.Properties, next op) (op, error) {
@@ -20,6 +21,8 @@ func (r *run) propertiesOp(s *plan.Properties, next op) (op, error) {
 	var err error
 	if s.Filter != nil {
 		o.filter, err = r.newChild(s.Filter)
+	} else if s.Values && len(s.Keys) == 1 {
+		o.single = r.keyOf(s.Keys[0])
 	}
 	return o, err
 }
@@ -40,6 +43,9 @@ func (o *propertiesOp) push(b *batch) error {
 	if err := o.run.meter.spend(n); err != nil {
 		return err
 	}
+	if o.single != nil && b.kind == graph.KindVertex {
+		return o.one(b)
+	}
 	for i := range n {
 		err := o.run.eachProperty(b.value(i), o.keys, o.some, func(p graph.Value) error {
 			if o.filter != nil && p.Kind() == graph.KindVertexProperty {
@@ -54,6 +60,35 @@ func (o *propertiesOp) push(b *batch) error {
 		})
 		if err != nil {
 			return err
+		}
+	}
+	return o.flush()
+}
+
+// one goes to the values of one key of vertices.
+func (o *propertiesOp) one(b *batch) error {
+	if !o.single.known {
+		return nil
+	}
+	g := o.run.g
+	for i, h := range b.ids {
+		l, row := g.VertexRow(h)
+		c := o.single.cols[l]
+		if c == nil {
+			continue
+		}
+		if v, ok := c.At(row); ok {
+			if err := o.emit(b, i, v); err != nil {
+				return err
+			}
+		}
+		if !c.HasMany() {
+			continue
+		}
+		for k := 1; k < c.Count(row); k++ {
+			if err := o.emit(b, i, c.Nth(row, k)); err != nil {
+				return err
+			}
 		}
 	}
 	return o.flush()

@@ -10,6 +10,9 @@ import (
 func (r *run) reducers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Count:
+		if s.Of != nil {
+			return r.countOf(s, next), nil
+		}
 		return r.reducer(s, next, func() reduction { return &counting{} }), nil
 	case *plan.Reduce:
 		return r.reducer(s, next, func() reduction { return &arithmetic{op: s.Op} }), nil

@@ -45,7 +45,9 @@ func (o *graphOp) push(b *batch) error {
 func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) error {
 	plain := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
 	for len(hs) > 0 {
-		o.b.bare(o.kind)
+		if plain {
+			o.b.bare(o.kind, false)
+		}
 		n := min(len(hs), o.rows-o.b.len())
 		if err := o.run.meter.spend(n); err != nil {
 			return err

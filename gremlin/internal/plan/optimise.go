@@ -12,6 +12,9 @@ func Optimise(r *Root) {
 		o.bulk(&r.Traversal)
 	}
 	o.order(&r.Traversal)
+	if !r.Lazy && !r.NoBulk {
+		countUnseen(&r.Traversal)
+	}
 	Annotate(r)
 }
 

@@ -176,3 +176,26 @@ func anyOrder(steps []Step) bool {
 	}
 	return false
 }
+
+// countUnseen lets a count know what it counts, so that neighbours need not be
+// visited to be counted.
+func countUnseen(t *Traversal) {
+	for i := 1; i < len(t.Steps); i++ {
+		c, ok := t.Steps[i].(*Count)
+		if !ok || c.Of != nil || len(t.Steps[i-1].Info().Labels) > 0 {
+			continue
+		}
+		switch s := t.Steps[i-1].(type) {
+		case *Move:
+		case *Graph:
+			if s.Mid || s.ByID {
+				continue
+			}
+		default:
+			continue
+		}
+		t.Steps[i] = &Count{Meta: c.Meta, Of: t.Steps[i-1]}
+		t.Steps = slices.Delete(t.Steps, i-1, i)
+		return
+	}
+}

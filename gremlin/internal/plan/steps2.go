@@ -16,7 +16,10 @@ type Fold struct {
 }
 
 // Count counts traversers.
-type Count struct{ Meta }
+type Count struct {
+	Meta
+	Of Step // a Move or Graph whose results are counted without making them
+}
 
 // CountLocal counts the items of a collection.
 type CountLocal struct{ Meta }

@@ -1,0 +1,106 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
+)
+
+// countOp counts the results of a step without making them: neighbours by the
+// degrees of vertices, vertices by the lists the graph has.
+type countOp struct {
+	output
+	move *walk
+	from *graphOp
+	n    int64
+}
+
+func (r *run) countOf(s *plan.Count, next op) op {
+	o := &countOp{output: r.output(s, next)}
+	switch of := s.Of.(type) {
+	case *plan.Move:
+		o.move = r.walk([]plan.Step{of}, graph.KindVertex)
+	case *plan.Graph:
+		o.from = r.graphOp(of, nil).(*graphOp)
+	}
+	return o
+}
+
+func (o *countOp) push(b *batch) error {
+	n := b.len()
+	if err := o.run.meter.spend(n); err != nil {
+		return err
+	}
+	for i := range n {
+		c := int64(0)
+		if o.from != nil {
+			var err error
+			if c, err = o.from.size(); err != nil {
+				return err
+			}
+		} else {
+			v, ok := b.vertex(i)
+			if !ok {
+				return value.Errorf("%s cannot be cast to Vertex", value.ClassName(b.value(i)))
+			}
+			c = o.move.degree(v)
+		}
+		if o.n += c * b.count(i); o.n < 0 {
+			return value.Errorf("long overflow")
+		}
+	}
+	return nil
+}
+
+func (o *countOp) finish() error {
+	n := o.n
+	o.n = 0
+	if err := o.fresh(graph.Long(n)); err != nil {
+		return err
+	}
+	return o.flush()
+}
+
+func (o *countOp) reset() {
+	o.n = 0
+	o.output.reset()
+}
+
+// degree counts the neighbours that the first hop of the walk leads to.
+func (w *walk) degree(h graph.Handle) int64 {
+	g, p, n := w.run.g, &w.hops[0], 0
+	for _, d := range p.dirs {
+		if !p.some {
+			n += g.Degree(h, d)
+			continue
+		}
+		for _, l := range p.labels {
+			n += g.DegreeBy(h, d, l)
+		}
+	}
+	return int64(n)
+}
+
+// size counts the elements of a V() or E().
+func (o *graphOp) size() (int64, error) {
+	if o.test == nil && !o.step.ByID {
+		if o.kind == graph.KindEdge {
+			return int64(o.run.g.NumEdges()), nil
+		}
+		return int64(o.run.g.NumVertices()), nil
+	}
+	var n int64
+	err := o.each(func(hs []graph.Handle, rest *condTest) error {
+		if rest == nil {
+			n += int64(len(hs))
+			return nil
+		}
+		for _, h := range hs {
+			if rest.handle(o.kind, h) {
+				n++
+			}
+		}
+		return o.run.meter.spend(len(hs))
+	})
+	return n, err
+}

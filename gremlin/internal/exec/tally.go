@@ -1,0 +1,113 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// tally counts vertices by label or by a key without making values: by number of
+// label, and by code of string. What it cannot count that way goes the ordinary
+// way.
+type tally struct {
+	run    *run
+	counts *counts
+	label  bool
+	key    *keyBy
+	labels []int64          // by vertex label
+	order  []uint32         // codes in the order they came
+	cells  []int64          // how often each came
+	at     map[uint32]int32 // code -> where it is in order
+}
+
+// newTally returns a tally for a key, or nil if the key is of another kind.
+func (r *run) newTally(c *counts) *tally {
+	t := &tally{run: r, counts: c}
+	switch k := c.key.(type) {
+	case *partOf:
+		if k.part != plan.PartLabel {
+			return nil
+		}
+		t.label = true
+		t.labels = make([]int64, len(r.g.VertexLabels()))
+	case *keyBy:
+		if !k.known {
+			return nil
+		}
+		t.key = k
+		t.at = map[uint32]int32{}
+	default:
+		return nil
+	}
+	return t
+}
+
+// add counts a batch of vertices; it reports false if the batch is of something
+// else.
+func (t *tally) add(b *batch) (bool, error) {
+	if b.kind != graph.KindVertex {
+		return false, nil
+	}
+	if t.label {
+		for i, h := range b.ids {
+			t.labels[t.run.g.VertexLabel(h)] += b.count(i)
+		}
+		return true, nil
+	}
+	return true, t.addKeys(b)
+}
+
+func (t *tally) addKeys(b *batch) error {
+	g := t.run.g
+	last, cell := ^uint32(0), int32(0)
+	for i, h := range b.ids {
+		l, row := g.VertexRow(h)
+		c := t.key.cols[l]
+		if c == nil {
+			continue
+		}
+		if c.Kind() != graph.KindString {
+			bytes, err := t.counts.add(b, i)
+			if err != nil {
+				return err
+			}
+			if err := t.run.meter.hold(bytes); err != nil {
+				return err
+			}
+			continue
+		}
+		p := c.Place(row)
+		if p < 0 {
+			continue
+		}
+		if code := c.Codes()[p]; code != last {
+			last = code
+			var ok bool
+			if cell, ok = t.at[code]; !ok {
+				cell = int32(len(t.cells))
+				t.at[code] = cell
+				t.order = append(t.order, code)
+				t.cells = append(t.cells, 0)
+				if err := t.run.meter.hold(groupBytes); err != nil {
+					return err
+				}
+			}
+		}
+		t.cells[cell] += b.count(i)
+	}
+	return nil
+}
+
+// settle moves everything to the ordinary counts.
+func (t *tally) settle() {
+	for l, n := range t.labels {
+		if n > 0 {
+			t.counts.put(graph.String(t.run.g.VertexLabels()[l]), n)
+			t.labels[l] = 0
+		}
+	}
+	for i, code := range t.order {
+		t.counts.put(graph.String(t.run.g.StringOf(code)), t.cells[i])
+	}
+	t.order, t.cells = t.order[:0], t.cells[:0]
+	clear(t.at)
+}
