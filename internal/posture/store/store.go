@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
@@ -21,13 +22,28 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables of the posture server up to date.
+//go:embed migrations/entity/*.sql
+var entityMigrations embed.FS
+
+// Migrate brings the tables of the posture server up to date. Each group of
+// tables is numbered by itself.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
+	for _, group := range []struct {
+		space, dir string
+		files      fs.FS
+	}{
+		{"posture", "migrations", migrations},
+		{"posture_entity", "migrations/entity", entityMigrations},
+	} {
+		files, err := fs.Sub(group.files, group.dir)
+		if err != nil {
+			return err
+		}
+		if err := db.Migrate(ctx, group.space, files); err != nil {
+			return err
+		}
 	}
-	return db.Migrate(ctx, "posture", files)
+	return nil
 }
 
 // A Sealer encrypts values for one cell of the database and opens them there.
@@ -50,10 +66,20 @@ type Store struct {
 	db   *sqldb.DB
 	box  Sealer
 	jobs Jobs
+	now  func() time.Time
 }
 
 // New returns a store over a database whose tables are up to date.
-func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store { return &Store{db, box, jobs} }
+func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store {
+	return &Store{db: db, box: box, jobs: jobs, now: time.Now}
+}
+
+// At returns the store with another clock.
+func (s *Store) At(now func() time.Time) *Store {
+	other := *s
+	other.now = now
+	return &other
+}
 
 // toJSON encodes a value of our own, which cannot fail.
 func toJSON(v any) string {

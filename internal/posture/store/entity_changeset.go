@@ -1,0 +1,325 @@
+package store
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A changeSet is one transaction's changes to the entities of one type of an
+// account. All of them make one generation.
+type changeSet struct {
+	tx         *sqldb.Tx
+	scope      posture.Scope
+	part       partition
+	generation int64 // that the changes make
+	at         int64
+	cells      []*cell // of the type
+	dirty      map[int64]bool
+	ledger     *ledger
+	tally      map[string]int64 // by region
+	changed    []int64
+	gone       []posture.EntityID
+}
+
+// change begins a set of changes.
+func (s *Store) change(tx *sqldb.Tx, scope posture.Scope) (*changeSet, error) {
+	p, err := lockPartition(tx, scope.Org, scope.Account)
+	if err != nil {
+		return nil, err
+	}
+	c := &changeSet{
+		tx: tx, scope: scope, part: p, generation: p.generation + 1, at: sqldb.Millis(s.now()),
+		dirty: map[int64]bool{}, ledger: newLedger(tx), tally: map[string]int64{},
+	}
+	cells, err := cellsOf(tx, p.acct, scope.Type)
+	for i := range cells {
+		c.cells = append(c.cells, &cells[i])
+	}
+	return c, err
+}
+
+// cell returns the cell for entities of a region, which it makes if there is
+// none.
+func (c *changeSet) cell(region string) (*cell, error) {
+	for _, each := range c.cells {
+		if each.scope == c.scope.Region && each.region == region {
+			return each, nil
+		}
+	}
+	if c.part.cells+1 >= 1<<cellBits {
+		return nil, fault.New(fault.Internal, "account %q has entities of too many types and regions", c.part.account)
+	}
+	made := &cell{
+		id: c.part.acct<<cellBits | c.part.cells, typ: c.scope.Type, scope: c.scope.Region, region: region,
+	}
+	c.part.cells++
+	c.cells = append(c.cells, made)
+	return made, nil
+}
+
+// cellAt returns the cell of a row.
+func (c *changeSet) cellAt(rid int64) *cell {
+	for _, each := range c.cells {
+		if each.id == cellOf(rid) {
+			return each
+		}
+	}
+	return &cell{id: cellOf(rid), typ: c.scope.Type}
+}
+
+// count notes that a cell has n entities more.
+func (c *changeSet) count(in *cell, n int64) {
+	in.count += n
+	c.tally[in.region] += n
+	c.dirty[in.id] = true
+}
+
+// row makes the row of an entity that is new in its cell.
+func (c *changeSet) row(s staged, created int64) (entityRow, error) {
+	in, err := c.cell(s.region)
+	if err != nil {
+		return entityRow{}, err
+	}
+	if in.made > memberMask {
+		return entityRow{}, fault.New(fault.Internal, "there were too many entities of type %s in %s", in.typ, in.region)
+	}
+	e, err := readDoc(s.doc, in.home(c.part))
+	if err != nil {
+		return entityRow{}, err
+	}
+	r := entityRow{
+		rid: in.id<<memberBits | in.made, ekey: ekeyOf(c.part.acct, s.id), created: created, updated: c.at,
+		doc: s.doc, tokens: appendTokens(nil, c.part.org, &e),
+	}
+	in.made++
+	c.count(in, 1)
+	c.ledger.set(r.rid, entry{s.id, s.hash})
+	c.changed = append(c.changed, r.rid)
+	return r, nil
+}
+
+// add writes entities that are not there.
+func (c *changeSet) add(items []staged) error {
+	rows := make([]entityRow, len(items))
+	for i, s := range items {
+		var err error
+		if rows[i], err = c.row(s, c.at); err != nil {
+			return err
+		}
+	}
+	return insertRows(c.tx, rows)
+}
+
+// An update is an entity that is there with other contents.
+type update struct {
+	rid int64
+	staged
+}
+
+// update writes entities that are there.
+func (c *changeSet) update(items []update) error {
+	rids := make([]int64, len(items))
+	for i, u := range items {
+		rids[i] = u.rid
+	}
+	old, err := readRows(c.tx, rids)
+	if err != nil {
+		return err
+	}
+	var moved, changed []entityRow
+	var left []int64
+	var log [][]any
+	for _, u := range items {
+		was, ok := old[u.rid]
+		if !ok {
+			continue
+		}
+		in := c.cellAt(u.rid)
+		before, err := readDoc(was.doc, in.home(c.part))
+		if err != nil {
+			return err
+		}
+		to := *in
+		to.region = u.region
+		after, err := readDoc(u.doc, to.home(c.part))
+		if err != nil {
+			return err
+		}
+		row := entityRow{
+			rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc, tokens: appendTokens(nil, c.part.org, &after),
+		}
+		if u.region == in.region {
+			changed = append(changed, row)
+			c.dirty[in.id] = true
+			c.ledger.set(u.rid, entry{u.id, u.hash})
+			c.changed = append(c.changed, u.rid)
+		} else {
+			if row, err = c.row(u.staged, was.created); err != nil {
+				return err
+			}
+			moved, left = append(moved, row), append(left, u.rid)
+			c.count(in, -1)
+			c.ledger.remove(u.rid)
+		}
+		if diff := posture.Compare(before, after); !diff.Empty() {
+			log = append(log, []any{row.ekey, c.generation, row.rid, c.at, false, int64(0), appendChange(nil, after.ID, diff)})
+		}
+	}
+	if err := updateRows(c.tx, changed); err != nil {
+		return err
+	}
+	if err := insertRows(c.tx, moved); err != nil {
+		return err
+	}
+	if err := deleteRows(c.tx, left); err != nil {
+		return err
+	}
+	return c.log(log)
+}
+
+var changeColumns = []string{"ekey", "generation", "rid", "at", "gone", "created", "body"}
+
+// log writes entries of change logs.
+func (c *changeSet) log(rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := c.tx.Load("entity_change", changeColumns, slices.Values(rows))
+	return err
+}
+
+// remove removes entities.
+func (c *changeSet) remove(rids []int64) error {
+	for part := range slices.Chunk(rids, batch) {
+		old, err := readRows(c.tx, part)
+		if err != nil {
+			return err
+		}
+		var log [][]any
+		for rid, was := range old {
+			in := c.cellAt(rid)
+			e, err := readDoc(was.doc, in.home(c.part))
+			if err != nil {
+				return err
+			}
+			c.gone = append(c.gone, e.ID)
+			c.count(in, -1)
+			c.ledger.remove(rid)
+			log = append(log, []any{was.ekey, c.generation, rid, c.at, true, was.created, was.doc})
+		}
+		if err := deleteRows(c.tx, slices.Collect(maps.Keys(old))); err != nil {
+			return err
+		}
+		if err := c.log(log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes what follows from the changes. Without changes there is nothing
+// to write.
+func (c *changeSet) finish() error {
+	if len(c.changed) == 0 && len(c.gone) == 0 {
+		c.generation--
+		return nil
+	}
+	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.saveTally} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *changeSet) saveCells() error {
+	var rows [][]any
+	for _, each := range c.cells {
+		if c.dirty[each.id] {
+			rows = append(rows, []any{
+				each.id, c.part.acct, c.part.org, each.typ, each.scope, each.region, each.made, each.count, c.generation,
+			})
+		}
+	}
+	_, err := c.tx.ExecEach(`
+		INSERT INTO entity_cell (id, acct, org, type, scope, region, made, count, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (id) DO UPDATE
+		SET made = excluded.made, count = excluded.count, version = excluded.version`, slices.Values(rows))
+	return err
+}
+
+// deltasKept is how many generations of an account can be told apart.
+const deltasKept = 4096
+
+func (c *changeSet) saveDelta() error {
+	slices.Sort(c.changed)
+	if _, err := c.tx.Exec(`
+		INSERT INTO entity_delta (acct, generation, changed, gone)
+		VALUES ($1, $2, $3, $4)`, c.part.acct, c.generation, packRows(c.changed), []byte(toJSON(c.gone))); err != nil {
+		return err
+	}
+	_, err := c.tx.Exec(`DELETE FROM entity_delta WHERE acct = $1 AND generation <= $2`, c.part.acct, c.generation-deltasKept)
+	return err
+}
+
+func (c *changeSet) saveGeneration() error {
+	_, err := c.tx.Exec(`
+		UPDATE entity_partition
+		SET generation = $2, cells = $3
+		WHERE acct = $1`, c.part.acct, c.generation, c.part.cells)
+	return err
+}
+
+// saveTally comes last: organisations have one tally for all accounts, and
+// nobody should wait for it longer than needed.
+func (c *changeSet) saveTally() error {
+	return addTally(c.tx, c.part.org, map[posture.EntityType]map[string]int64{c.scope.Type: c.tally})
+}
+
+// addTally adds to the sums of an organisation.
+func addTally(tx *sqldb.Tx, org posture.OrgID, by map[posture.EntityType]map[string]int64) error {
+	var rows [][]any
+	for _, t := range slices.Sorted(maps.Keys(by)) { // in one order, so that no two wait for each other
+		for _, region := range slices.Sorted(maps.Keys(by[t])) {
+			if n := by[t][region]; n != 0 {
+				rows = append(rows, []any{org, t, region, n})
+			}
+		}
+	}
+	_, err := tx.ExecEach(`
+		INSERT INTO entity_tally (org, type, region, count)
+		VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org, type, region) DO UPDATE
+		SET count = entity_tally.count + excluded.count`, slices.Values(rows))
+	return err
+}
+
+// packRows writes sorted row ids as the differences between them.
+func packRows(rids []int64) []byte {
+	b, last := []byte{}, int64(0)
+	for _, rid := range rids {
+		b = binary.AppendUvarint(b, uint64(rid-last))
+		last = rid
+	}
+	return b
+}
+
+// unpackRows reads what packRows wrote.
+func unpackRows(b []byte) []int64 {
+	var rids []int64
+	for last := int64(0); len(b) > 0; {
+		d, n := binary.Uvarint(b)
+		if n <= 0 {
+			return rids
+		}
+		last += int64(d)
+		rids, b = append(rids, last), b[n:]
+	}
+	return rids
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// succeeded notes that all of the scope was read.
+func (c *changeSet) succeeded() error {
+	_, err := c.tx.Exec(`
+		INSERT INTO entity_coverage (acct, type, scope, succeeded, failed, why, generation)
+		VALUES ($1, $2, $3, $4, 0, '', $5)
+		ON CONFLICT (acct, type, scope) DO UPDATE
+		SET succeeded = excluded.succeeded, failed = 0, why = '', generation = excluded.generation`,
+		c.part.acct, c.scope.Type, c.scope.Region, c.at, c.generation)
+	return err
+}
+
+// failed notes that the scope could not be read.
+func (c *changeSet) failed(why string) error {
+	// PostgreSQL refuses what is not text, and errors may quote anything.
+	why = strings.ReplaceAll(strings.ToValidUTF8(why, "?"), "\x00", "?")
+	_, err := c.tx.Exec(`
+		INSERT INTO entity_coverage (acct, type, scope, succeeded, failed, why, generation)
+		VALUES ($1, $2, $3, 0, $4, $5, 0)
+		ON CONFLICT (acct, type, scope) DO UPDATE
+		SET failed = excluded.failed, why = excluded.why`,
+		c.part.acct, c.scope.Type, c.scope.Region, c.at, why)
+	return err
+}
+
+// ScopeFailed implements [posture.EntityStore].
+func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, why string) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		c, err := s.change(tx, scope)
+		if err != nil {
+			return err
+		}
+		return c.failed(why)
+	})
+}
+
+// Coverage implements [posture.EntityStore].
+func (s *Store) Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) (all []posture.Coverage, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		p, err := livePartition(tx, org, account)
+		if err != nil || p.acct == 0 {
+			return err
+		}
+		all, err = sqldb.Query(tx, scanCoverage, `
+			SELECT type, scope, succeeded, failed, why, generation
+			FROM entity_coverage
+			WHERE acct = $1
+			ORDER BY type, scope`, p.acct)
+		if err != nil {
+			return err
+		}
+		return addRegions(tx, p.acct, all)
+	})
+	return all, err
+}
+
+func scanCoverage(r sqldb.Row) (c posture.Coverage, err error) {
+	var succeeded, failed int64
+	err = r.Scan(&c.Type, &c.Region, &succeeded, &failed, &c.Why, &c.Generation)
+	c.Succeeded, c.Failed = timeOrZero(succeeded), timeOrZero(failed)
+	return c, err
+}
+
+// timeOrZero returns the time stored as ms, where 0 stands for never.
+func timeOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return sqldb.Time(ms)
+}
+
+// addRegions says where the entities of each scope are.
+func addRegions(tx *sqldb.Tx, acct int64, all []posture.Coverage) error {
+	for c, err := range sqldb.Each(tx, scanCell, `
+		SELECT `+cellColumns+`
+		FROM entity_cell
+		WHERE acct = $1 AND count > 0
+		ORDER BY id`, acct) {
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].Type == c.typ && all[i].Region == c.scope {
+				all[i].Regions = append(all[i].Regions, c.region)
+			}
+		}
+	}
+	return nil
+}

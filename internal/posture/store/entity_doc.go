@@ -1,0 +1,233 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+)
+
+// docVersion is the first byte of every doc.
+const docVersion = 1
+
+// The kinds of property in a doc.
+const (
+	docText byte = iota
+	docTrue
+	docFalse
+	docLong
+	docUnknown
+)
+
+// home is what account and cell say of an entity.
+type home struct {
+	account  posture.AccountID
+	provider posture.Provider
+	typ      posture.EntityType
+	region   string
+}
+
+func homeOf(e *posture.Entity) home {
+	return home{e.Account, e.Provider, e.Type, e.Region}
+}
+
+// root is what the ids of most entities of a home begin with.
+func (h home) root() string { return string(h.typ.ID(h.account, h.region, "")) }
+
+// appendDoc appends what the entity's home does not say. The same entity has the
+// same doc, whenever it was seen.
+func appendDoc(b []byte, e *posture.Entity) []byte {
+	root := homeOf(e).root()
+	b = append(b, docVersion)
+	b = appendSince(b, root, string(e.ID))
+	b = appendSince(b, string(e.ID), e.Name)
+	b = appendText(b, e.XID)
+	b = appendProperties(b, e.Properties)
+	b = binary.AppendUvarint(b, uint64(len(e.Tags)))
+	for _, name := range slices.Sorted(maps.Keys(e.Tags)) {
+		b = appendText(b, name)
+		b = appendText(b, e.Tags[name])
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.Edges)))
+	for _, edge := range e.Edges {
+		b = appendText(b, edge.Label)
+		b = appendSince(b, string(e.ID), string(edge.To))
+		b = appendProperties(b, edge.Properties)
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// appendSince appends a text that may begin as another does, or end like it.
+func appendSince(b []byte, other, s string) []byte {
+	if len(s) > 2 && strings.HasSuffix(other, s) {
+		// The count of an equal end is odd, that of an equal beginning is even.
+		return binary.AppendUvarint(b, uint64(len(s))<<1|1)
+	}
+	n := 0
+	for n < len(s) && n < len(other) && s[n] == other[n] {
+		n++
+	}
+	b = binary.AppendUvarint(b, uint64(n)<<1)
+	return appendText(b, s[n:])
+}
+
+func appendProperties(b []byte, ps []posture.Property) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ps)))
+	for _, p := range ps {
+		b = appendText(b, p.Name)
+		switch p.Type {
+		case posture.BoolProperty:
+			kind := docFalse
+			if p.Bool {
+				kind = docTrue
+			}
+			b = append(b, kind)
+		case posture.LongProperty:
+			b = binary.AppendVarint(append(b, docLong), p.Long)
+		case posture.UnknownProperty:
+			b = appendText(append(b, docUnknown), p.Error)
+		default:
+			b = appendText(append(b, docText), p.String)
+		}
+	}
+	return b
+}
+
+var errDoc = errors.New("the row of an entity is damaged")
+
+// readDoc reads what appendDoc wrote. Texts of the entity share one allocation.
+func readDoc(doc []byte, h home) (posture.Entity, error) {
+	e := posture.Entity{
+		Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service(),
+	}
+	if len(doc) == 0 || doc[0] != docVersion {
+		return e, errDoc
+	}
+	r := docReader{rest: string(doc[1:])}
+	e.ID = posture.EntityID(r.since(h.root()))
+	e.Name = r.since(string(e.ID))
+	e.XID = r.text()
+	e.Properties = r.properties()
+	if n := r.count(); n > 0 {
+		e.Tags = make(map[string]string, n)
+		for range n {
+			name := r.text()
+			e.Tags[name] = r.text()
+		}
+	}
+	if n := r.count(); n > 0 {
+		e.Edges = make([]posture.Edge, n)
+		for i := range e.Edges {
+			edge := &e.Edges[i]
+			edge.Label = r.text()
+			edge.To = posture.EntityID(r.since(string(e.ID)))
+			edge.Properties = r.properties()
+		}
+	}
+	if r.bad || r.rest != "" {
+		return e, errDoc
+	}
+	return e, nil
+}
+
+// docReader takes a doc apart. After something that cannot be it is bad and
+// everything is empty.
+type docReader struct {
+	rest string
+	bad  bool
+}
+
+func (r *docReader) fail() {
+	r.bad, r.rest = true, ""
+}
+
+func (r *docReader) uvarint() uint64 {
+	var v uint64
+	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
+		c := r.rest[i]
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			r.rest = r.rest[i+1:]
+			return v
+		}
+	}
+	r.fail()
+	return 0
+}
+
+// count reads how many things follow, of which each takes a byte at least.
+func (r *docReader) count() int {
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (r *docReader) text() string {
+	n := r.count()
+	s := r.rest[:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+func (r *docReader) since(other string) string {
+	v := r.uvarint()
+	n := v >> 1
+	if n > uint64(len(other)) {
+		r.fail()
+		return ""
+	}
+	if v&1 == 1 {
+		return other[len(other)-int(n):]
+	}
+	tail := r.text()
+	if n == 0 {
+		return tail
+	}
+	return other[:n] + tail
+}
+
+func (r *docReader) kind() byte {
+	if r.rest == "" {
+		r.fail()
+		return 0
+	}
+	k := r.rest[0]
+	r.rest = r.rest[1:]
+	return k
+}
+
+func (r *docReader) properties() []posture.Property {
+	n := r.count()
+	if n == 0 {
+		return nil
+	}
+	ps := make([]posture.Property, n)
+	for i := range ps {
+		p := &ps[i]
+		p.Name = r.text()
+		switch k := r.kind(); k {
+		case docText:
+			p.Type, p.String = posture.StringProperty, r.text()
+		case docTrue, docFalse:
+			p.Type, p.Bool = posture.BoolProperty, k == docTrue
+		case docLong:
+			v := r.uvarint()
+			p.Type, p.Long = posture.LongProperty, int64(v>>1)^-int64(v&1)
+		case docUnknown:
+			p.Type, p.Error = posture.UnknownProperty, r.text()
+		default:
+			r.fail()
+		}
+	}
+	return ps
+}

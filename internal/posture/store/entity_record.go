@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/sqldb"
+)
+
+// Begin implements [collect.Recorder].
+func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Recording, error) {
+	r := &recording{
+		store: s, scope: posture.Scope(scope), index: map[digest]int32{}, versions: map[int64]int64{},
+		fresh: map[digest]bool{}, stage: stage{limit: stageMemory},
+	}
+	return r, s.db.Read(ctx, r.load)
+}
+
+// A recording compares what a unit reads with what is known, by hashes, and
+// keeps only what differs.
+type recording struct {
+	store    *Store
+	scope    posture.Scope
+	known    []known
+	index    map[digest]int32 // known by id
+	versions map[int64]int64  // of the cells when known was read
+	fresh    map[digest]bool  // entities that were not known
+	stage    stage
+	doc      []byte
+	closed   bool
+}
+
+// A known is an entity that was there when the recording began.
+type known struct {
+	entry
+	rid  int64
+	seen bool
+}
+
+// load reads what is known of the scope.
+func (r *recording) load(tx *sqldb.Tx) error {
+	p, err := findPartition(tx, r.scope.Org, r.scope.Account)
+	if sqldb.Missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cells, err := cellsOf(tx, p.acct, r.scope.Type)
+	if err != nil {
+		return err
+	}
+	for _, c := range cells {
+		if !c.covered(r.scope.Region) {
+			continue
+		}
+		r.versions[c.id] = c.version
+		if c.count == 0 {
+			continue
+		}
+		err := readLedger(tx, c.id, func(rid int64, e entry) {
+			r.index[e.id] = int32(len(r.known))
+			r.known = append(r.known, known{entry: e, rid: rid})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errClosed = errors.New("the recording is over")
+
+// Put implements [collect.Recording].
+func (r *recording) Put(_ context.Context, e posture.Entity) error {
+	if r.closed {
+		return errClosed
+	}
+	if err := admit(r.scope, &e); err != nil {
+		return err
+	}
+	id := idDigest(e.ID)
+	r.doc = appendDoc(r.doc[:0], &e)
+	hash := contentDigest(e.Region, r.doc)
+	if at, ok := r.index[id]; ok {
+		k := &r.known[at]
+		if k.seen {
+			return nil // clouds repeat themselves between pages
+		}
+		k.seen = true
+		if k.hash == hash {
+			return nil
+		}
+	} else {
+		if r.fresh[id] {
+			return nil
+		}
+		r.fresh[id] = true
+	}
+	return r.stage.add(staged{id, hash, e.Region, r.doc})
+}
+
+// contentDigest hashes what an entity is.
+func contentDigest(region string, doc []byte) digest { return digestOf(region, string(doc)) }
+
+// admit puts an entity into the form that is kept and refuses one that does not
+// belong to the scope.
+func admit(s posture.Scope, e *posture.Entity) error {
+	if e.Type != s.Type || e.Account != s.Account {
+		return fault.New(fault.Invalid, "entity %q of type %s and account %s is not of type %s and account %s", e.ID, e.Type, e.Account, s.Type, s.Account)
+	}
+	if err := namesAccount(e.ID, e.Account); err != nil {
+		return err
+	}
+	if e.Region == "" {
+		e.Region = posture.Global
+	}
+	e.Provider, e.Service = e.Type.Provider(), e.Type.Service()
+	e.Normalize()
+	return nil
+}
+
+// Commit implements [collect.Recording].
+func (r *recording) Commit(ctx context.Context, complete bool) error {
+	if r.closed {
+		return errClosed
+	}
+	defer r.Discard()
+	err := r.store.db.Write(ctx, func(tx *sqldb.Tx) error {
+		c, err := r.store.change(tx, r.scope)
+		if err != nil {
+			return err
+		}
+		if err := r.save(c, complete); err != nil {
+			return err
+		}
+		if err := c.finish(); err != nil {
+			return err
+		}
+		if complete {
+			return c.succeeded()
+		}
+		return c.failed("not all of it could be read")
+	})
+	if err != nil {
+		return fmt.Errorf("save %s of %s: %w", r.scope.Type, r.scope.Region, err)
+	}
+	return nil
+}
+
+// Discard implements [collect.Recording].
+func (r *recording) Discard() {
+	r.stage.close()
+	r.closed = true
+	r.known, r.index, r.fresh, r.doc = nil, nil, nil, nil
+}
+
+// batch is how many entities are written at a time.
+const batch = 256
+
+// save writes the differences. What somebody else changed since the recording
+// began was read later than this, and stays as it is.
+func (r *recording) save(c *changeSet, complete bool) error {
+	others, err := r.changedMeanwhile(c)
+	if err != nil {
+		return err
+	}
+	var adds []staged
+	var updates []update
+	flush := func(least int) error {
+		if len(adds) >= least {
+			if err := c.add(adds); err != nil {
+				return err
+			}
+			adds = adds[:0]
+		}
+		if len(updates) >= least {
+			if err := c.update(updates); err != nil {
+				return err
+			}
+			updates = updates[:0]
+		}
+		return nil
+	}
+	for s, err := range r.stage.all() {
+		if err != nil {
+			return err
+		}
+		if others[s.id] {
+			continue
+		}
+		if at, ok := r.index[s.id]; ok {
+			updates = append(updates, update{r.known[at].rid, s})
+		} else {
+			adds = append(adds, s)
+		}
+		if err := flush(batch); err != nil {
+			return err
+		}
+	}
+	if err := flush(1); err != nil {
+		return err
+	}
+	if !complete {
+		return nil
+	}
+	var gone []int64
+	for _, k := range r.known {
+		if !k.seen && !others[k.id] {
+			gone = append(gone, k.rid)
+		}
+	}
+	return c.remove(gone)
+}
+
+// changedMeanwhile returns the entities of the scope that are not as they were
+// when the recording began.
+func (r *recording) changedMeanwhile(c *changeSet) (map[digest]bool, error) {
+	now := map[int64]int64{}
+	for _, each := range c.cells {
+		if each.covered(r.scope.Region) {
+			now[each.id] = each.version
+		}
+	}
+	if maps.Equal(now, r.versions) {
+		return nil, nil
+	}
+	current := map[digest]known{}
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if err := readLedger(c.tx, id, func(rid int64, e entry) { current[e.id] = known{entry: e, rid: rid} }); err != nil {
+			return nil, err
+		}
+	}
+	others := map[digest]bool{}
+	for _, k := range r.known {
+		if n := current[k.id]; n.hash != k.hash || n.rid != k.rid {
+			others[k.id] = true
+		}
+		delete(current, k.id)
+	}
+	for id := range current { // came meanwhile
+		others[id] = true
+	}
+	return others, nil
+}
