@@ -19,8 +19,8 @@ type Record interface {
 
 // Freshness is what every monitor record carries beyond the API document.
 type Freshness struct {
-	Reasons     []string `json:"reasons"`                // why the status is not better; empty when all is well
-	LastUpdated Millis   `json:"last_updated_timestamp"` // when the component was last looked at
+	Reasons     []string `json:"reasons"`                          // why the status is not better; empty when all is well
+	LastUpdated Millis   `json:"last_updated_timestamp,omitempty"` // when the component was last looked at; absent: never
 }
 
 // fresh returns a freshness whose reasons are never null on the wire.

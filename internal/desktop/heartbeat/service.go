@@ -3,7 +3,7 @@ package heartbeat
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -54,13 +54,16 @@ func New(o Options) *Service {
 	return &Service{Options: o, ledger: newLedger(o.Store)}
 }
 
-// Start opens the authority, hands on what the agents reported before we
-// started, and begins to take reports.
-func (s *Service) Start(ctx context.Context) error {
+// Open opens the authority, and makes it the first time.
+func (s *Service) Open(ctx context.Context) error {
 	var err error
-	if s.authority, err = openAuthority(ctx, s.Store, s.Now()); err != nil {
-		return err
-	}
+	s.authority, err = openAuthority(ctx, s.Store, s.Now())
+	return err
+}
+
+// Start hands on what the agents reported before we started, and begins to take
+// reports. It comes after Open.
+func (s *Service) Start(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		return fmt.Errorf("restore the last reports: %w", err)
 	}
@@ -77,12 +80,9 @@ func (s *Service) Stop() {
 	}
 }
 
-// TLS has a server ask its clients for a certificate of ours. It does not insist:
-// people and their scripts have none.
-func (s *Service) TLS(c *tls.Config) {
-	c.ClientAuth = tls.RequestClientCert
-	c.ClientCAs = s.authority.pool
-}
+// ClientCAs returns the authority, for a server to ask its clients for. It must
+// not insist: people and their scripts have no certificate.
+func (s *Service) ClientCAs() *x509.CertPool { return s.authority.pool }
 
 // restore observes the last report of each agent as of when it arrived, so that
 // a restart turns nothing to "never contacted".

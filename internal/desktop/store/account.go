@@ -41,7 +41,7 @@ func (s *Store) Account(ctx context.Context, id desktop.ID) (desktop.InstantClon
 
 // AddAccount implements [desktop.AccountStore].
 func (s *Store) AddAccount(ctx context.Context, a desktop.InstantCloneAccount, sealed []byte) error {
-	_, err := s.exec(ctx, `
+	_, err := s.change(ctx, `
 		INSERT INTO desktop_clone_account (id, domain_sid, username, username_key, sealed, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		a.ID, a.DomainSID, a.Username, strings.ToLower(a.Username), sealed, millis(a.CreatedAt), millis(a.UpdatedAt))
@@ -53,7 +53,7 @@ func (s *Store) AddAccount(ctx context.Context, a desktop.InstantCloneAccount, s
 
 // ChangePassword implements [desktop.AccountStore].
 func (s *Store) ChangePassword(ctx context.Context, id desktop.ID, sealed []byte, at time.Time) error {
-	n, err := s.exec(ctx, `
+	n, err := s.change(ctx, `
 		UPDATE desktop_clone_account
 		SET sealed = $2, updated_at = $3
 		WHERE id = $1`, id, sealed, millis(at))
@@ -70,6 +70,6 @@ func (s *Store) SealedPassword(ctx context.Context, id desktop.ID) ([]byte, erro
 
 // RemoveAccount implements [desktop.AccountStore].
 func (s *Store) RemoveAccount(ctx context.Context, id desktop.ID) error {
-	n, err := s.exec(ctx, `DELETE FROM desktop_clone_account WHERE id = $1`, id)
+	n, err := s.change(ctx, `DELETE FROM desktop_clone_account WHERE id = $1`, id)
 	return changed(n, err, "account")
 }

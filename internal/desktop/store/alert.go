@@ -117,7 +117,7 @@ func (s *Store) AddRule(ctx context.Context, r alert.Rule) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, `
+	_, err = s.change(ctx, `
 		INSERT INTO desktop_alert_rule (`+ruleColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		r.ID, r.Name, r.Enabled, text, sealed, r.Version, millis(r.CreatedAt), millis(r.UpdatedAt))
@@ -137,7 +137,10 @@ func (s *Store) ReplaceRule(ctx context.Context, r alert.Rule, version int64) er
 			WHERE id = $1
 			  AND version = $8`,
 			r.ID, r.Name, r.Enabled, text, sealed, r.Version, millis(r.UpdatedAt), version)
-		if err != nil || n == 1 {
+		if err == nil && n == 1 {
+			return s.count(tx)
+		}
+		if err != nil {
 			return err
 		}
 		_, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT id FROM desktop_alert_rule WHERE id = $1`, r.ID)
@@ -150,7 +153,7 @@ func (s *Store) ReplaceRule(ctx context.Context, r alert.Rule, version int64) er
 
 // DeleteRule implements [alert.Store].
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
-	n, err := s.exec(ctx, `DELETE FROM desktop_alert_rule WHERE id = $1`, id)
+	n, err := s.change(ctx, `DELETE FROM desktop_alert_rule WHERE id = $1`, id)
 	return changed(n, err, "alert rule")
 }
 

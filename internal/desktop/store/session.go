@@ -104,7 +104,7 @@ func scanKey(r sqldb.Row) (k session.Key, err error) {
 
 // AddKey implements [session.Store].
 func (s *Store) AddKey(ctx context.Context, k session.Key) error {
-	_, err := s.exec(ctx, `
+	_, err := s.change(ctx, `
 		INSERT INTO desktop_key (`+keyColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		k.ID, k.Name, k.Hash, k.Hint, k.CreatedBy, millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.LastUsedAt))
@@ -135,6 +135,6 @@ func (s *Store) UseKey(ctx context.Context, id string, at time.Time) error {
 
 // DeleteKey implements [session.Store].
 func (s *Store) DeleteKey(ctx context.Context, id string) error {
-	n, err := s.exec(ctx, `DELETE FROM desktop_key WHERE id = $1`, id)
+	n, err := s.change(ctx, `DELETE FROM desktop_key WHERE id = $1`, id)
 	return changed(n, err, "key")
 }

@@ -34,7 +34,10 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	if err != nil {
 		return err
 	}
-	return db.Migrate(ctx, "desktop", files)
+	if err := db.Migrate(ctx, "desktop", files); err != nil {
+		return err
+	}
+	return name(ctx, db)
 }
 
 // A Sealer encrypts values for one cell of the database and opens them there.
@@ -47,6 +50,7 @@ type Sealer interface {
 type Store struct {
 	db  *sqldb.DB
 	box Sealer
+	now func() time.Time
 }
 
 var (
@@ -58,20 +62,21 @@ var (
 )
 
 // New returns a store over a database whose tables are up to date.
-func New(db *sqldb.DB, box Sealer) *Store { return &Store{db, box} }
+func New(db *sqldb.DB, box Sealer, now func() time.Time) *Store { return &Store{db, box, now} }
 
 // The tables with sealed values, all in a column of the same name.
 const (
 	accountTable   = "desktop_clone_account"
 	authorityTable = "desktop_authority"
 	ruleTable      = "desktop_alert_rule"
+	vaultTable     = "desktop_vault"
 	sealedField    = "sealed"
 )
 
 // SealedColumns lists what must be resealed when keys are rotated.
 func SealedColumns(db *sqldb.DB) []secretdb.Column {
 	var all []secretdb.Column
-	for _, table := range []string{accountTable, authorityTable, ruleTable} {
+	for _, table := range []string{accountTable, authorityTable, ruleTable, vaultTable} {
 		all = append(all, secretdb.Column{DB: db, Table: table, Row: "id", Field: sealedField})
 	}
 	return all

@@ -2,11 +2,19 @@ package store_test
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/desktop/store"
 	"vigil/internal/desktop/store/storetest"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
 	"vigil/internal/secret/secrettest"
 	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
@@ -30,7 +38,7 @@ func open(t *testing.T, dsn string) *store.Store {
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return store.New(db, secrettest.NewBox(t))
+	return store.New(db, secrettest.NewBox(t), time.Now)
 }
 
 func TestAuthorityKeyIsSealed(t *testing.T) {
@@ -39,7 +47,7 @@ func TestAuthorityKeyIsSealed(t *testing.T) {
 		if err := store.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		s := store.New(db, secrettest.NewBox(t))
+		s := store.New(db, secrettest.NewBox(t), time.Now)
 		if _, err := s.KeepAuthority(t.Context(), heartbeat.Keys{Certificate: []byte("public"), Key: []byte("private half")}); err != nil {
 			t.Fatal(err)
 		}
@@ -51,4 +59,51 @@ func TestAuthorityKeyIsSealed(t *testing.T) {
 			t.Errorf("the key is stored as %q, %v", sealed, err)
 		}
 	})
+}
+
+func TestRevisionCountsWhatAdministratorsChange(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := errors.Join(store.Migrate(t.Context(), db), store.Migrate(t.Context(), db)); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+		s := store.New(db, secrettest.NewBox(t), func() time.Time { return at })
+		before, err := s.Revision(t.Context())
+		if err != nil || before.Store == "" {
+			t.Fatalf("%+v, %v", before, err)
+		}
+		if err := s.SetEntry(t.Context(), "bind", secret.NewText("hush")); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.DeleteEntry(t.Context(), "nothing")
+		after, err := s.Revision(t.Context())
+		want := desktop.Revision{Store: before.Store, Number: before.Number + 1, At: desktop.MillisOf(at)}
+		if diff := cmp.Diff(want, after); diff != "" || err != nil {
+			t.Errorf("%s, %v", diff, err)
+		}
+	})
+}
+
+func TestVault(t *testing.T) {
+	t.Parallel()
+	s := open(t, dbtest.SQLite(t))
+	ctx := t.Context()
+	for _, value := range []string{"first", "second"} {
+		if err := s.SetEntry(ctx, "bind", secret.NewText(value)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Entry(ctx, "bind"); got != value || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if names, err := s.Entries(ctx); err != nil || !slices.Equal(names, []string{"bind"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+	if err := s.DeleteEntry(ctx, "bind"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Entry(ctx, "bind"); !fault.Is(err, fault.NotFound) {
+		t.Error(err)
+	}
 }

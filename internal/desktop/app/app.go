@@ -1,0 +1,254 @@
+// Package app builds the desktop server out of its parts and runs it.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/apidoc"
+	"vigil/internal/audit/auditapi"
+	"vigil/internal/auth"
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/desktop/api"
+	"vigil/internal/desktop/directory"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/desktop/inventory"
+	"vigil/internal/desktop/meter"
+	"vigil/internal/desktop/probe"
+	"vigil/internal/desktop/probe/eventdb"
+	"vigil/internal/desktop/session"
+	"vigil/internal/desktop/store"
+	"vigil/internal/httpapi"
+	"vigil/internal/install"
+	"vigil/internal/secret"
+)
+
+// Options are what a desktop server is built from.
+type Options struct {
+	Install *install.Installation
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
+	Now     func() time.Time
+	Version string
+	Build   string
+
+	// Reload has the inventory read again at once, as on SIGHUP. It may be nil.
+	Reload <-chan os.Signal
+
+	// Prepare is called with the server's URL once it is known and before the
+	// inventory is read. The demo writes the inventory there. It may be nil.
+	Prepare func(url string) error
+
+	Settings
+}
+
+// Settings are what may be set otherwise. The zero value is fit for use.
+type Settings struct {
+	AccessLife  time.Duration // of access tokens; 30 minutes
+	RefreshLife time.Duration // of sessions; 8 hours
+	Throttle    session.ThrottleOptions
+	HistoryKept time.Duration // how long changes of statuses are kept; 90 days
+	Probe       probe.Options // how often and how long to look; Observe and Now are set by us
+	WatchEvery  time.Duration // how often to look whether the inventory has changed; 5 s
+	Tick        time.Duration // how often statuses that time alone changes are derived; 2 s
+	AlertEvery  time.Duration // how often rules are looked at, beside whenever a status changes; 15 s
+	Webhook     alert.WebhookOptions
+	Mail        alert.MailOptions
+}
+
+// App is a desktop server.
+type App struct {
+	o       Options
+	store   *store.Store
+	keys    *auth.Keys
+	secrets inventory.Secrets
+
+	board      *desktop.Board
+	directory  *directory.Client
+	heartbeats *heartbeat.Service
+	gate       *session.Gate
+	alerts     *alert.Engine
+	probes     *probe.Scheduler
+	estate     probe.Estate
+	watcher    *inventory.Watcher
+	events     *eventdb.Log
+	eventsIn   *eventdb.Database // where events go; nil without an event database
+	eventsSpec desktop.EventDatabase
+	history    *chronicle
+	server     *httpapi.Server
+	logins     *prometheus.CounterVec
+}
+
+// New builds a server. It does nothing before Listen and Serve.
+func New(ctx context.Context, o Options) (*App, error) {
+	in := o.Install
+	if err := store.Migrate(ctx, in.DB); err != nil {
+		return nil, fmt.Errorf("bring the tables up to date: %w", err)
+	}
+	o.Settings.complete()
+	a := &App{o: o, store: store.New(in.DB, in.Box, o.Now), board: desktop.NewBoard(o.Now), events: eventdb.NewLog()}
+	a.secrets = inventory.Secrets{Vault: a.store}
+	a.directory = directory.New(directory.Options{Secrets: a.secrets, Now: o.Now})
+	a.keys = auth.NewKeys(in.Auth, in.Box, auth.KeyOptions{
+		Realm: "desktop", Issuer: in.Config.Desktop.PublicURL, MaxLife: max(o.AccessLife, o.RefreshLife), Now: o.Now,
+	})
+	if err := a.keys.Tend(ctx); err != nil {
+		return nil, err
+	}
+	a.heartbeats = heartbeat.New(heartbeat.Options{
+		Store: a.store, Component: a.component, Observe: a.board.Observe, Now: o.Now, Log: o.Log,
+		Policy: func() desktop.Policy { return a.board.Inventory().Policy },
+	})
+	if err := a.heartbeats.Open(ctx); err != nil {
+		return nil, err
+	}
+	a.watch()
+	a.look()
+	if err := a.measure(); err != nil {
+		return nil, err
+	}
+	a.gate = session.NewGate(session.Options{
+		Store: a.store, Keys: a.keys, Directory: loginDirectory{a.directory, a.board},
+		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
+	})
+	var err error
+	a.server, err = a.newServer()
+	return a, err
+}
+
+func (s *Settings) complete() {
+	orDefault(&s.AccessLife, 30*time.Minute)
+	orDefault(&s.RefreshLife, 8*time.Hour)
+	orDefault(&s.HistoryKept, 90*24*time.Hour)
+	orDefault(&s.Tick, 2*time.Second)
+}
+
+func orDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}
+
+// watch makes what follows the state of the estate: history, alerts, events.
+func (a *App) watch() {
+	a.history = newChronicle(a.store, a.o.Log)
+	a.alerts = alert.NewEngine(alert.Options{
+		Store: a.store, Board: a.board, Send: alert.NewChannels(a.o.Webhook, a.o.Mail),
+		Every: a.o.AlertEvery, Now: a.o.Now, Log: a.o.Log,
+	})
+	a.board.Listen(func(changes []desktop.Change) {
+		a.history.add(changes)
+		a.alerts.Wake()
+		a.events.Record(statusEvents(changes, a.name())...)
+	})
+	a.events.Failed = func(err error, lost int) {
+		a.o.Log.Warn("events not written to the event database", "error", err, "lost", lost)
+	}
+}
+
+// look makes what looks at the estate: probes, and the inventory they follow.
+func (a *App) look() {
+	options := a.o.Probe
+	options.Now, options.Observe = a.o.Now, a.board.Observe
+	a.probes = probe.New(options)
+	a.estate = probe.Estate{
+		Directory: a.directory, Secrets: a.secrets, Now: a.o.Now, Self: a.health,
+		EventDatabase: a.eventDatabase, VirtualCenter: a.virtualCenter,
+	}
+	a.watcher = &inventory.Watcher{
+		Path: a.o.Install.Config.Desktop.Inventory, Every: a.o.WatchEvery, Apply: a.apply,
+		Reject: func(err error) {
+			a.o.Log.Error("the inventory is not taken over; the last good one stays in use", "error", err)
+		},
+	}
+}
+
+func (a *App) measure() error {
+	a.logins = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vigil_desktop_logins_total", Help: "Logins, by outcome.",
+	}, []string{"outcome"})
+	for _, c := range []prometheus.Collector{meter.NewCollector(a.board), a.logins} {
+		if err := a.o.Metrics.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newServer puts everything that is served behind one address.
+func (a *App) newServer() (*httpapi.Server, error) {
+	in, conf := a.o.Install, a.o.Install.Config.Desktop
+	health := new(httpapi.Health)
+	health.Add("database", in.DB.Check)
+	served := a.newAPI()
+	document, err := apidoc.Routes(api.Document)
+	if err != nil {
+		return nil, err
+	}
+	routes := slices.Concat(served.Routes(), document, httpapi.HealthRoutes(health),
+		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, string(session.Monitor))})
+	metrics, err := httpapi.NewMetrics(a.o.Metrics, "desktop")
+	if err != nil {
+		return nil, err
+	}
+	mux, err := httpapi.NewMux(routes, httpapi.Options{
+		Guard: served.Guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.DesktopError,
+		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	options := httpapi.ServerOptions{
+		Address: conf.Listen, Handler: mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP,
+		ClientCAs: a.heartbeats.ClientCAs(),
+	}
+	switch {
+	case conf.PlainHTTP:
+	case conf.TLSCert != "":
+		options.TLS, err = httpapi.LoadCertificate(conf.TLSCert, conf.TLSKey, a.o.Log, a.o.Now)
+	default:
+		options.TLS, err = httpapi.OwnCertificate(filepath.Join(in.Config.DataDir, "tls"), a.o.Log, a.o.Now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.NewServer(options)
+}
+
+func (a *App) newAPI() *api.API {
+	return api.New(api.Options{
+		Board: a.board, Gate: a.gate, Accounts: a.store, History: a.store, Heartbeats: a.heartbeats,
+		Rules: a.store, Alerts: a.alerts, Now: a.o.Now, Health: a.health,
+		SealPassword: func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error) {
+			return a.o.Install.Box.Seal(ctx, store.AccountCell(id), []byte(password.Reveal()))
+		},
+		TryAccount: a.tryAccount,
+		PeerToken:  a.peerToken,
+	})
+}
+
+// component finds the component that an agent speaks for.
+func (a *App) component(who heartbeat.Agent) (desktop.Ref, bool) {
+	r, _, ok := a.board.Record(who.Kind, who.ID)
+	if !ok {
+		return desktop.Ref{}, false
+	}
+	return r.Ref(), true
+}
+
+// EnrolmentToken makes a token with which the machine of a component may enrol.
+func (a *App) EnrolmentToken(ctx context.Context, who heartbeat.Agent) (string, error) {
+	_, text, err := a.heartbeats.NewToken(ctx, "command line", who, 0)
+	return text, err
+}
+
+// Board is what the server knows of the estate.
+func (a *App) Board() *desktop.Board { return a.board }

@@ -1,0 +1,43 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+
+	"vigil/internal/desktop"
+	"vigil/internal/sim/estate"
+)
+
+func TestEverythingIsWellInAHealthyEstate(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small(), join: true})
+	token := w.login()
+	w.until("every gateway and RDS server has reported", func() bool {
+		for _, kind := range []desktop.Kind{desktop.KindGateway, desktop.KindRDSServer, desktop.KindFarm} {
+			for _, r := range w.app.Board().Records(kind) {
+				if r.Statuses()[0].Status != "OK" {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	for _, kind := range []desktop.Kind{
+		desktop.KindDomain, desktop.KindConnectionServer, desktop.KindSAMLAuthenticator, desktop.KindPod,
+		desktop.KindSSOConnector, desktop.KindComposer, desktop.KindVirtualCenter,
+	} {
+		w.until("no reasons for concern: "+string(kind), func() bool {
+			records := w.app.Board().Records(kind)
+			for _, r := range records {
+				if reasons := r.Fresh().Reasons; len(reasons) > 0 {
+					t.Logf("%v: %q", r.Ref(), reasons)
+					return false
+				}
+			}
+			return len(records) > 0
+		})
+	}
+	if got := w.call(http.MethodGet, "/rest/monitor/rds-servers", token.Access, nil); got.status != 200 {
+		t.Errorf("%d %.200q", got.status, got.body)
+	}
+}

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"fmt"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/session"
+)
+
+// loginEvent is a login or logout as the event database has it.
+func loginEvent(e session.Event, node string) desktop.Event {
+	out := desktop.Event{
+		At: e.At, Module: "Rest", Node: node, UserSID: e.SID, Severity: desktop.SeverityAuditSuccess,
+		Data: map[string]string{"Domain": e.Domain, "UserName": e.Username, "ClientAddress": e.Source},
+	}
+	who := e.Domain + `\` + e.Username
+	switch {
+	case e.Action == "logout":
+		out.Type, out.Text = "REST_AUTH_LOGOUT", fmt.Sprintf("User %s has logged out", who)
+	case e.Refused != "":
+		out.Type, out.Severity = "REST_AUTH_LOGIN_FAILED", desktop.SeverityAuditFail
+		out.Text = fmt.Sprintf("Login of user %s was refused: %s", who, e.Refused)
+		out.Data["Reason"] = e.Refused
+	default:
+		out.Type, out.Text = "REST_AUTH_LOGIN_SUCCEEDED", fmt.Sprintf("User %s has logged in", who)
+	}
+	return out
+}
+
+// good are the statuses that are no cause for concern.
+var good = map[string]bool{
+	"OK": true, "FULLY_ACCESSIBLE": true, "CONNECTED": true, "ONLINE": true, "UP": true, "AVAILABLE": true, "ACCESSIBLE": true,
+}
+
+// statusEvents are changes of statuses as the event database has them.
+func statusEvents(changes []desktop.Change, node string) []desktop.Event {
+	out := make([]desktop.Event, 0, len(changes))
+	for _, c := range changes {
+		severity := desktop.SeverityWarning
+		if good[c.To] {
+			severity = desktop.SeverityInfo
+		}
+		what := fmt.Sprintf("%s %s", c.Ref.Kind, c.Ref.Name)
+		if c.Part != "" {
+			what += " (" + c.Part + ")"
+		}
+		out = append(out, desktop.Event{
+			At: c.At, Type: "MONITOR_STATUS_CHANGED", Severity: severity, Module: "Broker", Node: node,
+			Text: fmt.Sprintf("The status of %s changed from %s to %s", what, c.From, c.To),
+			Data: map[string]string{"Kind": string(c.Ref.Kind), "Component": string(c.Ref.ID), "From": c.From, "To": c.To},
+		})
+	}
+	return out
+}

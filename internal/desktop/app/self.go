@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"vigil/internal/auth/authapi"
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/directory"
+	"vigil/internal/desktop/session"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+)
+
+// health tells of ourselves what our peers are told.
+func (a *App) health(ctx context.Context) (desktop.PeerHealth, error) {
+	revision, err := a.store.Revision(ctx)
+	if err != nil {
+		return desktop.PeerHealth{}, err
+	}
+	return desktop.PeerHealth{
+		Name: a.name(), Version: a.o.Version, Build: a.o.Build, Revision: revision, Views: a.board.Views(),
+	}, nil
+}
+
+// name is what the inventory calls this server.
+func (a *App) name() string {
+	self, _ := a.board.Inventory().Self()
+	return self.Name
+}
+
+// peerToken returns what our peers show us.
+func (a *App) peerToken(ctx context.Context) (secret.Text, error) {
+	ref := a.board.Inventory().PeerToken
+	if ref == "" {
+		return secret.Text{}, nil
+	}
+	token, err := a.secrets.Secret(ctx, ref)
+	return secret.NewText(token), err
+}
+
+// loginDirectory lets package session ask the directories.
+type loginDirectory struct {
+	client *directory.Client
+	board  *desktop.Board
+}
+
+// Find implements [session.Directory].
+func (d loginDirectory) Find(name string) (desktop.Domain, bool) { return d.client.Find(name) }
+
+// Lockout implements [session.Directory].
+func (d loginDirectory) Lockout(id desktop.ID) desktop.LockoutPolicy { return d.board.Lockout(id) }
+
+// Login implements [session.Directory].
+func (d loginDirectory) Login(ctx context.Context, domain desktop.Domain, username string, password secret.Text) (session.User, error) {
+	u, err := d.client.Login(ctx, domain.ID, username, password.Reveal())
+	if err != nil {
+		return session.User{}, refusal(err)
+	}
+	return session.User{DomainID: domain.ID, Domain: u.Domain, Name: u.Name, SID: u.SID}, nil
+}
+
+// tryAccount tries the credentials of an instant clone account.
+func (a *App) tryAccount(ctx context.Context, d desktop.Domain, username string, password secret.Text) error {
+	return refusal(a.directory.Try(ctx, d.ID, username, password.Reveal()))
+}
+
+// refusal spells a directory's refusal as package session does.
+func refusal(err error) error {
+	if r, ok := errors.AsType[*directory.Refusal](err); ok {
+		return &session.Refusal{Cause: string(r.Reason), Counted: r.Counted, Err: err}
+	}
+	return err
+}
+
+// reportLogin takes note of a login or logout: in the audit record of the
+// request, in the event database, in the metrics.
+func (a *App) reportLogin(ctx context.Context, e session.Event) {
+	outcome := "success"
+	if e.Refused != "" {
+		outcome = "refused"
+		httpapi.Note(ctx, authapi.NoteCause, e.Refused)
+	}
+	if e.SID != "" {
+		httpapi.Note(ctx, authapi.NoteActor, e.SID)
+		httpapi.SetCaller(ctx, httpapi.Caller{ID: e.Session, Name: e.Domain + `\` + e.Username})
+	}
+	if e.Action == "login" {
+		a.logins.WithLabelValues(outcome).Inc()
+	}
+	a.events.Record(loginEvent(e, a.name()))
+}

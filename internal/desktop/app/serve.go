@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/inventory"
+	"vigil/internal/desktop/probe"
+	"vigil/internal/desktop/probe/eventdb"
+	"vigil/internal/desktop/probe/vcenter"
+)
+
+// Listen takes the server's address, reads the inventory and returns the URL.
+func (a *App) Listen(ctx context.Context) (string, error) {
+	if err := a.server.Listen(ctx); err != nil {
+		return "", err
+	}
+	url := a.server.URL()
+	if a.o.Prepare != nil {
+		if err := a.o.Prepare(url); err != nil {
+			return "", err
+		}
+	}
+	// The demo's inventory is there only now.
+	a.watcher.Path = a.o.Install.Config.Desktop.Inventory
+	if err := a.watcher.Load(); err != nil {
+		return "", err
+	}
+	return url, nil
+}
+
+// Serve answers requests and watches the estate until ctx ends, then lets what
+// is under way finish. It comes after Listen.
+func (a *App) Serve(ctx context.Context) error {
+	if err := a.heartbeats.Start(ctx); err != nil {
+		return err
+	}
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wait sync.WaitGroup
+	for _, run := range []func(context.Context){
+		a.runProbes, a.tick, a.tidy, a.history.run, a.events.Run,
+		func(ctx context.Context) { a.watcher.Run(ctx, a.o.Reload) },
+		func(ctx context.Context) { a.keys.Run(ctx, a.o.Log) },
+	} {
+		wait.Go(func() { run(work) })
+	}
+	a.alerts.Start(ctx)
+	err := a.server.Serve(ctx)
+	// Requests are over: what they need may stop.
+	cancel()
+	a.heartbeats.Stop()
+	a.alerts.Stop()
+	wait.Wait()
+	return err
+}
+
+func (a *App) runProbes(ctx context.Context) {
+	if stuck := a.probes.Run(ctx); stuck > 0 {
+		a.o.Log.WarnContext(ctx, "probes did not come back", "number", stuck)
+	}
+}
+
+// tick derives the statuses that time alone changes.
+func (a *App) tick(ctx context.Context) {
+	t := time.NewTicker(a.o.Tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			a.board.Tick()
+		}
+	}
+}
+
+// tidy forgets what is of no more use.
+func (a *App) tidy(ctx context.Context) {
+	t := time.NewTicker(10 * time.Minute)
+	defer t.Stop()
+	for {
+		if err := a.forget(ctx); err != nil && ctx.Err() == nil {
+			a.o.Log.ErrorContext(ctx, "old records not removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+	}
+}
+
+func (a *App) forget(ctx context.Context) error {
+	if err := a.gate.Tidy(ctx); err != nil {
+		return err
+	}
+	return a.store.ForgetChanges(ctx, a.o.Now().Add(-a.o.HistoryKept))
+}
+
+// apply takes over an inventory.
+func (a *App) apply(inv desktop.Inventory, d inventory.Diff) {
+	a.o.Log.Info("inventory taken over", "changes", d.String())
+	a.directory.Configure(inv)
+	a.board.Configure(inv)
+	if inv.EventDatabase == nil {
+		a.eventsIn = nil
+		a.events.Use(nil)
+	}
+	a.probes.Configure(a.estate.Targets(inv))
+}
+
+// eventDatabase makes the look at the event database, which is also where our
+// own events go.
+func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Look, func()) {
+	if a.eventsIn != nil && a.eventsSpec == spec {
+		return a.eventsIn.Look, a.eventsIn.Close // a reload that leaves it as it is
+	}
+	db, err := eventdb.New(spec, a.secrets, a.o.Now)
+	if err != nil {
+		failed := func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+			return nil, nil, &desktop.Failure{Cause: desktop.Malformed, Reason: fmt.Sprintf("the event database cannot be used: %v", err), Err: err}
+		}
+		return failed, func() {}
+	}
+	a.eventsIn, a.eventsSpec = db, spec
+	a.events.Use(db)
+	return db.Look, db.Close
+}
+
+func (a *App) virtualCenter(spec desktop.VirtualCenter) (probe.Look, func()) {
+	c := vcenter.New(spec, a.secrets, a.o.Now)
+	return c.Look, c.Close
+}
