@@ -53,6 +53,10 @@ var policy = []line{
 	{"internal/audit/...", "internal/audit internal/auth internal/auth/authapi internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/install", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/job internal/secret internal/secret/... internal/sqldb"},
 
+	// Rules and frameworks are data.
+	{"rules", ""},
+	{"frameworks", ""},
+
 	// The posture server.
 	{"internal/posture", "internal/fault"},
 	{"internal/posture/onboard", "internal/fault internal/posture"},
@@ -64,6 +68,9 @@ var policy = []line{
 	{"internal/posture/store/storetest", "internal/fault internal/posture internal/posture/collect internal/posture/estate internal/posture/search"},
 	{"internal/posture/collect", "internal/fault internal/posture"},
 	{"internal/posture/collect/...", "internal/fault internal/posture internal/posture/collect internal/posture/collect/egress"},
+	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
+	{"internal/posture/evaluate", "gremlin graph internal/fault internal/posture internal/posture/search internal/posture/partition"},
+	{"internal/posture/rulebook", "gremlin internal/fault internal/posture internal/posture/catalog internal/posture/search"},
 	{"internal/posture/sweep", "internal/fault internal/posture internal/posture/collect"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard"},
 	{"internal/posture/app", "internal/apidoc internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},

@@ -49,6 +49,31 @@ func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, run string) error {
 	return err
 }
 
+// judgeArgs asks for rules to be evaluated over an account, or over all accounts
+// of an organisation when none is named.
+type judgeArgs struct {
+	Org     posture.OrgID     `json:"org"`
+	Account posture.AccountID `json:"account,omitempty"`
+	Rule    posture.RuleID    `json:"rule,omitempty"` // only this one
+}
+
+// Kind implements [job.Args].
+func (judgeArgs) Kind() string { return "judge" }
+
+// Judge asks for the rules to be evaluated over an account once tx is committed.
+// While one such job waits to begin, another is not needed.
+func (j jobs) Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
+	key := string(org) + "/" + string(id)
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Priority: 1})
+	return err
+}
+
+// JudgeRule asks for one rule to be evaluated over all accounts.
+func (j jobs) JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error {
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Priority: 1})
+	return err
+}
+
 // collecting is the queue of runs. They take long: they have workers of their
 // own, so that short jobs do not wait for them.
 const collecting = "collect"

@@ -41,6 +41,10 @@ func (h *house) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) er
 // Collect implements [store.Jobs]. Onboarding starts no runs.
 func (h *house) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
 
+// Judge and JudgeRule implement [store.Jobs].
+func (h *house) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (h *house) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+
 func newHouse(t *testing.T) *house {
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	if err := store.Migrate(t.Context(), db); err != nil {

@@ -198,7 +198,11 @@ func (t *onboardTx) SaveAccount(a posture.Account) error {
 
 // RemoveAccount implements [posture.OnboardingTx].
 func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
-	if err := removeEntities(t.tx, t.org, id, sqldb.Millis(t.store.now())); err != nil {
+	now := t.store.now()
+	if err := removeEntities(t.tx, t.org, id, sqldb.Millis(now)); err != nil {
+		return err
+	}
+	if err := removeFindings(t.tx, t.org, id, now); err != nil {
 		return err
 	}
 	_, err := t.tx.Exec(`DELETE FROM account WHERE org = $1 AND id = $2`, t.org, id)

@@ -162,7 +162,10 @@ func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, du
 		if err := setDue(tx, org, r.Account, due); err != nil {
 			return err
 		}
-		return t.SaveAccount(change(a))
+		if err := t.SaveAccount(change(a)); err != nil {
+			return err
+		}
+		return s.jobs.Judge(tx, org, r.Account)
 	})
 }
 

@@ -25,6 +25,9 @@ var migrations embed.FS
 //go:embed migrations/entity/*.sql
 var entityMigrations embed.FS
 
+//go:embed migrations/finding/*.sql
+var findingMigrations embed.FS
+
 // Migrate brings the tables of the posture server up to date. Each group of
 // tables is numbered by itself.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
@@ -34,6 +37,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	}{
 		{"posture", "migrations", migrations},
 		{"posture_entity", "migrations/entity", entityMigrations},
+		{"posture_finding", "migrations/finding", findingMigrations},
 	} {
 		files, err := fs.Sub(group.files, group.dir)
 		if err != nil {
@@ -56,6 +60,12 @@ type Sealer interface {
 type Jobs interface {
 	// Validate asks for an account's link to be tried.
 	Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
+
+	// Judge asks for the rules to be evaluated over an account.
+	Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
+
+	// JudgeRule asks for a rule that has changed to be evaluated anew.
+	JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error
 
 	// Collect asks for a run that has begun to be worked on.
 	Collect(tx *sqldb.Tx, org posture.OrgID, run string) error

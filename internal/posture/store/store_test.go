@@ -33,6 +33,9 @@ func (a *asked) Collect(tx *sqldb.Tx, _ posture.OrgID, run string) error {
 	return a.Validate(tx, "", posture.AccountID(run))
 }
 
+func (*asked) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (*asked) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+
 func (a *asked) all() []posture.AccountID {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -30,6 +30,9 @@ type idle struct{}
 func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
 func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
 
+func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+
 // cloud has one unit, which does what list says.
 type cloud struct {
 	list func(context.Context, collect.Emit) error

@@ -16,6 +16,9 @@ import (
 type Store interface {
 	posture.OnboardingStore
 	posture.RunStore
+	posture.RuleStore
+	posture.FrameworkStore
+	posture.FindingStore
 }
 
 // A Fixture is a store under test, empty, and the accounts and runs that it
@@ -50,6 +53,18 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"StoppedRunIsToldSo":                 stoppedRunIsToldSo,
 		"DueAccountsComeInOrder":             dueAccountsComeInOrder,
 		"OldRunsAreForgotten":                oldRunsAreForgotten,
+		"FindingComesBackWhole":              findingComesBackWhole,
+		"FindingIsRaisedOnce":                findingIsRaisedOnceResolvedAndRaisedAnew,
+		"WhatIsNotKnownIsNotResolved":        whatIsNotKnownIsNotResolved,
+		"OlderJudgementsChangeNothing":       olderJudgementsChangeNothing,
+		"RemovedAccountResolvesItsFindings":  removedAccountResolvesItsFindings,
+		"FindingFilters":                     findingFilters,
+		"FindingsArePagedInAnyOrder":         findingsArePagedInAnyOrder,
+		"FindingsAreAggregated":              findingsAreAggregated,
+		"TrendsFollowWhatHappened":           trendsFollowWhatHappened,
+		"PostureCountsVerdicts":              postureCountsVerdicts,
+		"RulesKeepTheirVersions":             rulesKeepTheirVersions,
+		"FrameworksAreKept":                  frameworksAreKept,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

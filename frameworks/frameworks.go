@@ -1,0 +1,10 @@
+// Package frameworks holds the compliance frameworks that rules answer to: one
+// file each, with control numbers and titles in our own words.
+package frameworks
+
+import "embed"
+
+// Files are the frameworks.
+//
+//go:embed *.yaml
+var Files embed.FS

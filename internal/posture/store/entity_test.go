@@ -1,0 +1,30 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/store/storetest"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb/dbtest"
+)
+
+func TestEntitiesSQLite(t *testing.T) {
+	t.Parallel()
+	storetest.RunEntities(t, func(t *testing.T) storetest.EntityFixture { return entityFixture(t, dbtest.SQLite(t)) })
+}
+
+func TestEntitiesPostgres(t *testing.T) {
+	t.Parallel()
+	storetest.RunEntities(t, func(t *testing.T) storetest.EntityFixture { return entityFixture(t, dbtest.Postgres(t)) })
+}
+
+func entityFixture(t *testing.T, dsn string) storetest.EntityFixture {
+	db := dbtest.Open(t, dsn)
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	clock := &storetest.Clock{T: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
+	return storetest.EntityFixture{Store: store.New(db, secrettest.NewBox(t), new(asked)).At(clock.Now), Clock: clock}
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+const findingColumns = `id, rule, account, provider, object, xid, name, service, region, level, risk, parts, status, tags,
+	put_aside, created, updated, resolved`
+
+func scanFinding(row sqldb.Row) (posture.Finding, error) {
+	var f posture.Finding
+	return f, scanFindingInto(row, &f)
+}
+
+// scanFindingInto reads the columns of a finding, and more into extra.
+func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
+	var (
+		parts                      string
+		tags, aside                *string
+		created, updated, resolved int64
+	)
+	err := row.Scan(append([]any{&f.ID, &f.Rule, &f.Account, &f.Provider, &f.Object, &f.XID, &f.Name, &f.Service, &f.Region, &f.Level,
+		&f.Risk.Score, &parts, &f.Status, &tags, &aside, &created, &updated, &resolved}, extra...)...)
+	if err != nil {
+		return err
+	}
+	f.Created, f.Updated = sqldb.Time(created), sqldb.Time(updated)
+	if resolved != 0 {
+		f.Resolved = sqldb.Time(resolved)
+	}
+	if err := fromJSON(parts, &f.Risk.Parts); err != nil {
+		return err
+	}
+	if tags != nil {
+		if err := fromJSON(*tags, &f.Tags); err != nil {
+			return err
+		}
+	}
+	if aside != nil {
+		f.Suppression = new(posture.Suppression)
+		return fromJSON(*aside, f.Suppression)
+	}
+	return nil
+}
+
+// findingDigest tells whether two states of a finding differ in what is worth saving.
+func findingDigest(f posture.Finding) int64 {
+	h := fnv.New64a()
+	for _, part := range []string{f.XID, f.Name, f.Service, f.Region, string(f.Level), toJSON(f.Risk), toJSON(f.Tags)} {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part))))
+		_, _ = h.Write([]byte(part))
+	}
+	return int64(h.Sum64())
+}
+
+// words is what a substring of a finding is looked for in.
+func words(f posture.Finding) string {
+	return strings.ToLower(strings.Join([]string{
+		string(f.Rule), string(f.Object), f.XID, f.Name, f.Service, f.Region, string(f.Account), string(f.Level), string(f.ID),
+	}, "\n"))
+}
+
+func findingNotFound(id posture.FindingID) error {
+	return fault.New(fault.NotFound, "finding %q was not found", id)
+}
+
+// Finding implements [posture.FindingStore].
+func (s *Store) Finding(ctx context.Context, org posture.OrgID, id posture.FindingID) (f posture.Finding, blob string, err error) {
+	var packed []byte
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		f, err = sqldb.QueryOne(tx, func(row sqldb.Row) (f posture.Finding, err error) {
+			return f, scanFindingInto(row, &f, &packed)
+		}, `
+			SELECT `+findingColumns+`, b.blob
+			FROM finding
+			JOIN finding_blob b USING (n)
+			WHERE org = $1 AND id = $2`, org, id)
+		if sqldb.Missing(err) {
+			return findingNotFound(id)
+		}
+		return err
+	})
+	if err != nil {
+		return f, "", err
+	}
+	text, err := unpack(packed)
+	return f, text, err
+}
+
+// Blobs are written once, read rarely, and mostly say the same things: they are
+// kept small.
+var (
+	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+)
+
+func pack(text string) []byte { return packer.EncodeAll([]byte(text), nil) }
+
+func unpack(data []byte) (string, error) {
+	text, err := unpacker.DecodeAll(data, nil)
+	return string(text), err
+}
+
+// Suppress implements [posture.FindingStore].
+func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.FindingID, sup *posture.Suppression, now time.Time) (f posture.Finding, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		var n int64
+		f, err = sqldb.QueryOne(tx, func(row sqldb.Row) (f posture.Finding, err error) {
+			return f, scanFindingInto(row, &f, &n)
+		}, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND id = $2`+tx.ForUpdate(), org, id)
+		if sqldb.Missing(err) {
+			return findingNotFound(id)
+		}
+		if err != nil {
+			return err
+		}
+		if sup == nil && f.Suppression == nil {
+			return nil
+		}
+		what, by := "released", ""
+		var (
+			aside *string
+			till  int64
+		)
+		if sup != nil {
+			text := toJSON(sup)
+			aside, till, what, by = &text, asideTill(*sup), "suppressed", sup.By
+		}
+		f.Suppression, f.Updated = sup, now
+		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, updated = $4 WHERE n = $1`, n, aside, till, sqldb.Millis(now))
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO finding_event (org, n, at, what, who) VALUES ($1, $2, $3, $4, $5)`, org, n, sqldb.Millis(now), what, by)
+		return err
+	})
+	return f, err
+}
+
+// forever is when a suppression without an end ends.
+const forever = int64(1) << 60
+
+// asideTill is the column by which suppressed findings are told: 0 for none.
+func asideTill(s posture.Suppression) int64 {
+	if s.Until.IsZero() {
+		return forever
+	}
+	return sqldb.Millis(s.Until)
+}
+
+// FindingHistory implements [posture.FindingStore].
+func (s *Store) FindingHistory(ctx context.Context, org posture.OrgID, id posture.FindingID) (all []posture.FindingEvent, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT n FROM finding WHERE org = $1 AND id = $2`, org, id)
+		if sqldb.Missing(err) {
+			return findingNotFound(id)
+		}
+		if err != nil {
+			return err
+		}
+		all, err = sqldb.Query(tx, func(row sqldb.Row) (e posture.FindingEvent, err error) {
+			var at int64
+			err = row.Scan(&at, &e.What, &e.By)
+			e.At = sqldb.Time(at)
+			return e, err
+		}, `SELECT at, what, who FROM finding_event WHERE n = $1 ORDER BY at DESC, what`, n)
+		return err
+	})
+	return all, err
+}
+
+// Posture implements [posture.FindingStore].
+func (s *Store) Posture(ctx context.Context, org posture.OrgID, rules []posture.RuleID) (counts map[posture.RuleID]posture.ControlPosture, err error) {
+	counts = map[posture.RuleID]posture.ControlPosture{}
+	args := []any{org}
+	list := sqldb.List(&args, texts(rules))
+	type row struct {
+		rule posture.RuleID
+		posture.ControlPosture
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		for r, err := range sqldb.Each(tx, func(in sqldb.Row) (r row, err error) {
+			return r, in.Scan(&r.rule, &r.Violating, &r.Passing, &r.Unknown)
+		}, `
+			SELECT rule, CAST(sum(violating) AS BIGINT), CAST(sum(passing) AS BIGINT), CAST(sum(unknown) AS BIGINT)
+			FROM rule_verdict
+			WHERE org = $1 AND rule IN `+list+`
+			GROUP BY rule`, args...) {
+			if err != nil {
+				return err
+			}
+			counts[r.rule] = r.ControlPosture
+		}
+		return nil
+	})
+	return counts, err
+}

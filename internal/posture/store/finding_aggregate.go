@@ -1,0 +1,280 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// AggregateFindings implements [posture.FindingStore].
+func (s *Store) AggregateFindings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, as map[string]posture.Aggregation, now time.Time) (total int, found map[string]posture.Buckets, err error) {
+	fields, err := aggregated(as)
+	if err != nil {
+		return 0, nil, err
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		where, args, dims := findingWhere(tx, org, f, now)
+		if total, err = countFindings(tx, where, args, dims, f); err != nil {
+			return err
+		}
+		g := &grouping{tx: tx, where: where, args: args, dims: dims, filter: f, now: now, fields: fields}
+		found, err = g.all(as)
+		return err
+	})
+	return total, found, err
+}
+
+// aggregated checks the fields that are asked for and returns their columns.
+func aggregated(as map[string]posture.Aggregation) (map[string]string, error) {
+	columns := map[string]string{}
+	for name, a := range as {
+		field := fieldName(a.Of)
+		column, ok := findingField(field)
+		switch {
+		case strings.EqualFold(field, "isSuppressed"):
+			column = "aside_till"
+		case a.Of.Kind == posture.TagAttribute:
+			column = "tags"
+		case !ok:
+			return nil, fault.Field("aggregations."+name+".fieldName", "%q is not a field that findings are counted by", field)
+		}
+		columns[field] = column
+		sub, err := aggregated(a.Sub)
+		if err != nil {
+			return nil, fault.Field("aggregations."+name+".subAggregations", "(%v)", err)
+		}
+		maps.Copy(columns, sub)
+	}
+	return columns, nil
+}
+
+// fieldName returns what an aggregation asks for as callers write it.
+func fieldName(a posture.Attribute) string {
+	if a.Kind == posture.TagAttribute {
+		return "tag." + a.Name
+	}
+	return a.Name
+}
+
+// grouping counts findings by one chain of fields after another.
+type grouping struct {
+	tx     *sqldb.Tx
+	where  string
+	args   []any
+	dims   []string
+	filter posture.FindingFilter
+	now    time.Time
+	fields map[string]string // column by field
+}
+
+// all answers aggregations that are not nested in others.
+func (g *grouping) all(as map[string]posture.Aggregation) (map[string]posture.Buckets, error) {
+	found := map[string]posture.Buckets{}
+	for name, a := range as {
+		buckets := posture.Buckets{}
+		if err := g.chain(nil, name, a, buckets); err != nil {
+			return nil, err
+		}
+		found[name] = limited(buckets, a)
+	}
+	return found, nil
+}
+
+// step is one level of a nested aggregation.
+type step struct {
+	name string
+	a    posture.Aggregation
+}
+
+// chain counts by the fields of the levels above and this one, puts the counts
+// into the tree that starts at root, and goes on with the levels below.
+func (g *grouping) chain(above []step, name string, a posture.Aggregation, root posture.Buckets) error {
+	levels := append(above[:len(above):len(above)], step{name, a})
+	rows, err := g.group(levels)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		put(root, levels, r.values, r.count)
+	}
+	for _, sub := range slices.Sorted(maps.Keys(a.Sub)) {
+		if err := g.chain(levels, sub, a.Sub[sub], root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put enters a count at its place in the tree.
+func put(at posture.Buckets, levels []step, values []string, count int) {
+	for i := range levels[:len(levels)-1] {
+		next := at[values[i]].Sub[levels[i+1].name]
+		if next == nil {
+			next = posture.Buckets{}
+			b := at[values[i]]
+			if b.Sub == nil {
+				b.Sub = map[string]posture.Buckets{}
+			}
+			b.Sub[levels[i+1].name] = next
+			at[values[i]] = b
+		}
+		at = next
+	}
+	last := values[len(levels)-1]
+	b := at[last]
+	b.Count += count
+	at[last] = b
+}
+
+type group struct {
+	values []string
+	count  int
+}
+
+// group counts findings by the fields of some levels.
+func (g *grouping) group(levels []step) ([]group, error) {
+	var columns, expressions []string
+	for _, l := range levels {
+		column := g.fields[fieldName(l.a.Of)]
+		columns = append(columns, column)
+		switch column {
+		case "aside_till":
+			expressions = append(expressions, fmt.Sprintf("CASE WHEN aside_till > %d THEN 'true' ELSE 'false' END", sqldb.Millis(g.now)))
+		default:
+			expressions = append(expressions, "CAST("+column+" AS TEXT)")
+		}
+	}
+	if len(g.filter.Tags) > 0 || slices.Contains(columns, "tags") {
+		return g.groupHere(levels)
+	}
+	table, sum := counterFor(slices.Concat(g.dims, columns))
+	if table == "" {
+		table, sum = "finding", "count(*)"
+	}
+	return sqldb.Query(g.tx, func(row sqldb.Row) (r group, err error) {
+		r.values = make([]string, len(levels))
+		into := make([]any, len(levels)+1)
+		for i := range r.values {
+			into[i] = &r.values[i]
+		}
+		into[len(levels)] = &r.count
+		return r, row.Scan(into...)
+	}, `SELECT `+strings.Join(expressions, ", ")+`, CAST(`+sum+` AS BIGINT) FROM `+table+` WHERE `+g.where+
+		` GROUP BY `+strings.Join(expressions, ", ")+` HAVING `+sum+` > 0`, g.args...)
+}
+
+// groupHere counts by tags, which are text to the database.
+func (g *grouping) groupHere(levels []step) ([]group, error) {
+	by := map[string]*group{}
+	for f, err := range sqldb.Each(g.tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+g.where, g.args...) {
+		if err != nil {
+			return nil, err
+		}
+		if !tagged(f.Tags, g.filter.Tags) {
+			continue
+		}
+		values, ok := g.values(f, levels)
+		if !ok {
+			continue
+		}
+		key := strings.Join(values, "\x00")
+		if by[key] == nil {
+			by[key] = &group{values: values}
+		}
+		by[key].count++
+	}
+	rows := make([]group, 0, len(by))
+	for _, r := range by {
+		rows = append(rows, *r)
+	}
+	return rows, nil
+}
+
+// values returns what a finding has in the fields of some levels. One without a
+// value is not counted.
+func (g *grouping) values(f posture.Finding, levels []step) ([]string, bool) {
+	values := make([]string, len(levels))
+	for i, l := range levels {
+		field := fieldName(l.a.Of)
+		switch column := g.fields[field]; column {
+		case "tags":
+			_, tag, _ := strings.Cut(field, ".")
+			found := false
+			for name, value := range f.Tags {
+				if strings.EqualFold(name, tag) {
+					values[i], found = value, true
+				}
+			}
+			if !found {
+				return nil, false
+			}
+		case "aside_till":
+			values[i] = fmt.Sprint(f.Suppressed(g.now))
+		default:
+			values[i] = findingValue(f, column)
+		}
+	}
+	return values, true
+}
+
+// findingValue returns a column of a finding as text.
+func findingValue(f posture.Finding, column string) string {
+	switch column {
+	case "id":
+		return string(f.ID)
+	case "rule":
+		return string(f.Rule)
+	case "account":
+		return string(f.Account)
+	case "provider":
+		return string(f.Provider)
+	case "object":
+		return string(f.Object)
+	case "xid":
+		return f.XID
+	case "service":
+		return f.Service
+	case "region":
+		return f.Region
+	case "level":
+		return string(f.Level)
+	case "status":
+		return string(f.Status)
+	case "risk":
+		return fmt.Sprint(f.Risk.Score)
+	case "created":
+		return fmt.Sprint(sqldb.Millis(f.Created))
+	default:
+		return fmt.Sprint(sqldb.Millis(f.Updated))
+	}
+}
+
+// limited keeps the most frequent values, here and below.
+func limited(b posture.Buckets, a posture.Aggregation) posture.Buckets {
+	keys := slices.SortedFunc(maps.Keys(b), func(x, y string) int {
+		return cmp.Or(cmp.Compare(b[y].Count, b[x].Count), cmp.Compare(x, y))
+	})
+	if a.Limit > 0 && len(keys) > a.Limit {
+		keys = keys[:a.Limit]
+	}
+	out := posture.Buckets{}
+	for _, k := range keys {
+		bucket := b[k]
+		for name, sub := range a.Sub {
+			if bucket.Sub == nil {
+				bucket.Sub = map[string]posture.Buckets{}
+			}
+			bucket.Sub[name] = limited(bucket.Sub[name], sub)
+		}
+		out[k] = bucket
+	}
+	return out
+}

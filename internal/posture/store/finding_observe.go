@@ -1,0 +1,324 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// stored is what Observe must know of a finding that is there.
+type stored struct {
+	n       int64
+	finding posture.Finding
+	digest  int64
+}
+
+// Observe implements [posture.FindingStore].
+func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		current, err := judging(tx, org, j)
+		if err != nil || !current {
+			return err
+		}
+		known, err := knownFindings(tx, org, j)
+		if err != nil {
+			return err
+		}
+		o := &observation{tx: tx, org: org, at: j.At, known: known}
+		for _, r := range j.Rules {
+			o.rule(j.Account, r)
+		}
+		return o.save()
+	})
+}
+
+// judging reports whether a judgement is not older than the last one, and makes
+// it the last one. Judgements of one account wait for each other here.
+func judging(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (bool, error) {
+	n, err := tx.Exec(`
+		INSERT INTO judged (org, account, generation)
+		VALUES ($1, $2, $3)
+		ON CONFLICT (org, account) DO UPDATE
+		SET generation = excluded.generation
+		WHERE judged.generation <= excluded.generation`, org, j.Account, j.Generation)
+	return n > 0, err
+}
+
+// knownFindings returns the findings of the account that the judgement's rules
+// have or had, by rule and object.
+func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]map[posture.EntityID]stored, error) {
+	known := map[posture.RuleID]map[posture.EntityID]stored{}
+	args := []any{org, j.Account}
+	var rules []string
+	for _, r := range j.Rules {
+		rules = append(rules, string(r.Rule))
+		known[r.Rule] = map[posture.EntityID]stored{}
+	}
+	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
+	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND account = $2 AND rule IN `+sqldb.List(&args, rules), args...) {
+		if err != nil {
+			return nil, err
+		}
+		known[k.finding.Rule][k.finding.Object] = k
+	}
+	return known, nil
+}
+
+// An observation gathers what a judgement changes, and saves it at once.
+type observation struct {
+	tx    *sqldb.Tx
+	org   posture.OrgID
+	at    time.Time
+	known map[posture.RuleID]map[posture.EntityID]stored
+
+	added    []added
+	changed  []stored // raised anew or refreshed
+	blobs    map[int64]string
+	resolved []stored
+	verdicts [][]any
+	counts   counts
+}
+
+type added struct {
+	finding posture.Finding
+	blob    string
+}
+
+// rule compares what one rule says with what is known.
+func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
+	known := o.known[r.Rule]
+	seen := map[posture.EntityID]bool{}
+	open := 0
+	for _, v := range r.Violating {
+		f := v.Finding
+		f.ID, f.Rule, f.Account = posture.NewFindingID(o.org, r.Rule, f.Object), r.Rule, account
+		seen[f.Object] = true
+		if o.raise(f, v.Blob, known) {
+			open++
+		}
+	}
+	for _, id := range r.Unknown {
+		seen[id] = true
+	}
+	only := map[posture.EntityID]bool{}
+	for _, id := range r.Only {
+		only[id] = true
+	}
+	for _, object := range slices.Sorted(maps.Keys(known)) {
+		k := known[object]
+		if k.finding.Status != posture.FindingOpen {
+			continue
+		}
+		judged := r.Only == nil || only[object]
+		if r.Gone || judged && !seen[object] && (r.Trusted == nil || r.Trusted(object)) {
+			o.resolve(k)
+			continue
+		}
+		open++
+	}
+	unknown := len(r.Unknown)
+	if r.Gone {
+		open, unknown, r.Passing = 0, 0, 0
+	}
+	o.verdicts = append(o.verdicts, []any{o.org, account, r.Rule, open, r.Passing, unknown})
+}
+
+// raise adds a finding, raises it anew, refreshes it, or leaves it as it is. It
+// reports whether there is one open finding more.
+func (o *observation) raise(f posture.Finding, blob string, known map[posture.EntityID]stored) bool {
+	f.Status = posture.FindingOpen
+	k, ok := known[f.Object]
+	if !ok {
+		f.Created, f.Updated = o.at, o.at
+		o.added = append(o.added, added{f, blob})
+		o.counts.add(f, 1)
+		return true
+	}
+	sum := findingDigest(f)
+	if k.finding.Status == posture.FindingOpen && sum == k.digest {
+		return false
+	}
+	o.counts.add(k.finding, -1)
+	f.Suppression, f.Created, f.Updated = k.finding.Suppression, k.finding.Created, o.at
+	if k.finding.Status == posture.FindingResolved {
+		f.Created = o.at
+	}
+	o.counts.add(f, 1)
+	o.changed = append(o.changed, stored{k.n, f, sum})
+	if o.blobs == nil {
+		o.blobs = map[int64]string{}
+	}
+	o.blobs[k.n] = blob
+	return k.finding.Status == posture.FindingResolved
+}
+
+func (o *observation) resolve(k stored) {
+	o.counts.add(k.finding, -1)
+	k.finding.Status, k.finding.Resolved, k.finding.Updated = posture.FindingResolved, o.at, o.at
+	o.counts.add(k.finding, 1)
+	o.resolved = append(o.resolved, k)
+}
+
+// save writes what was gathered.
+func (o *observation) save() error {
+	var events [][]any
+	event := func(n int64, what string) {
+		events = append(events, []any{o.org, n, sqldb.Millis(o.at), what, ""})
+	}
+	next, err := takeNumbers(o.tx, len(o.added))
+	if err != nil {
+		return err
+	}
+	var rows, blobs, index [][]any
+	for i, a := range o.added {
+		n := next + int64(i)
+		rows = append(rows, findingRow(n, o.org, a.finding))
+		blobs = append(blobs, []any{n, pack(a.blob)})
+		index = append(index, []any{n, words(a.finding)})
+		event(n, "raised")
+	}
+	if len(rows) > 0 {
+		if _, err := o.tx.Load("finding", findingRowColumns, slices.Values(rows)); err != nil {
+			return err
+		}
+		if _, err := o.tx.Load("finding_blob", []string{"n", "blob"}, slices.Values(blobs)); err != nil {
+			return err
+		}
+		if err := indexWords(o.tx, index); err != nil {
+			return err
+		}
+	}
+	if err := o.saveChanged(event); err != nil {
+		return err
+	}
+	if err := o.saveResolved(event); err != nil {
+		return err
+	}
+	if len(events) > 0 {
+		if _, err := o.tx.Load("finding_event", []string{"org", "n", "at", "what", "who"}, slices.Values(events)); err != nil {
+			return err
+		}
+	}
+	if _, err := o.tx.ExecEach(`
+		INSERT INTO rule_verdict (org, account, rule, violating, passing, unknown)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org, account, rule) DO UPDATE
+		SET violating = excluded.violating, passing = excluded.passing, unknown = excluded.unknown
+		WHERE rule_verdict.violating <> excluded.violating OR rule_verdict.passing <> excluded.passing OR rule_verdict.unknown <> excluded.unknown`,
+		slices.Values(o.verdicts)); err != nil {
+		return err
+	}
+	return o.counts.save(o.tx, o.org)
+}
+
+func (o *observation) saveChanged(event func(int64, string)) error {
+	var rows, blobs, index [][]any
+	for _, c := range o.changed {
+		f := c.finding
+		if f.Created.Equal(o.at) {
+			event(c.n, "raised")
+		}
+		rows = append(rows, []any{
+			c.n, f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
+			sqldb.Millis(f.Updated), c.digest, words(f),
+		})
+		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n])})
+		index = append(index, []any{c.n, words(f)})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := o.tx.ExecEach(`
+		UPDATE finding
+		SET xid = $2, name = $3, service = $4, region = $5, level = $6, risk = $7, parts = $8, tags = $9, status = 'Open',
+			created = $10, updated = $11, resolved = 0, digest = $12, words = $13
+		WHERE n = $1`, slices.Values(rows)); err != nil {
+		return err
+	}
+	if _, err := o.tx.ExecEach(`UPDATE finding_blob SET blob = $2 WHERE n = $1`, slices.Values(blobs)); err != nil {
+		return err
+	}
+	return indexWords(o.tx, index)
+}
+
+func (o *observation) saveResolved(event func(int64, string)) error {
+	var rows [][]any
+	for _, r := range o.resolved {
+		rows = append(rows, []any{r.n, sqldb.Millis(o.at)})
+		event(r.n, "resolved")
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := o.tx.ExecEach(`UPDATE finding SET status = 'Resolved', resolved = $2, updated = $2 WHERE n = $1`, slices.Values(rows))
+	return err
+}
+
+var findingRowColumns = []string{
+	"n", "org", "id", "rule", "account", "provider", "object", "xid", "name", "service", "region", "level", "risk", "parts", "status",
+	"tags", "put_aside", "aside_till", "created", "updated", "resolved", "digest", "words",
+}
+
+func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
+	return []any{
+		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), f.XID, f.Name, f.Service, f.Region,
+		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), nil, int64(0), sqldb.Millis(f.Created),
+		sqldb.Millis(f.Updated), int64(0), findingDigest(f), words(f),
+	}
+}
+
+// tagsColumn is NULL for a finding on a resource without tags.
+func tagsColumn(f posture.Finding) any {
+	if f.Tags == nil {
+		return nil
+	}
+	return toJSON(f.Tags)
+}
+
+// takeNumbers reserves numbers for new findings and returns the first.
+func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
+	if count == 0 {
+		return 0, nil
+	}
+	next, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `UPDATE finding_number SET next = next + $1 WHERE one = 1 RETURNING next`, count)
+	return next - int64(count), err
+}
+
+// indexWords enters what findings can be found by. PostgreSQL does that itself.
+func indexWords(tx *sqldb.Tx, rows [][]any) error {
+	if tx.Dialect() != sqldb.SQLite || len(rows) == 0 {
+		return nil
+	}
+	_, err := tx.ExecEach(`INSERT OR REPLACE INTO finding_words (rowid, words) VALUES ($1, $2)`, slices.Values(rows))
+	return err
+}
+
+// resolveWhere resolves the open findings of an organisation that a condition
+// chooses. Its parameters start at $2.
+func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) error {
+	o := &observation{tx: tx, org: org, at: at}
+	all, err := sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
+		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
+	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where, append([]any{org}, args...)...)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		o.resolve(k)
+	}
+	return o.save()
+}
+
+// removeFindings resolves all findings of an account that is removed. They stay,
+// as what was found.
+func removeFindings(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.Time) error {
+	if _, err := tx.Exec(`DELETE FROM rule_verdict WHERE org = $1 AND account = $2`, org, id); err != nil {
+		return err
+	}
+	return resolveWhere(tx, org, `account = $2`, now, id)
+}

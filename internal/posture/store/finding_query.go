@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// findingFields are the columns of the fields that findings are sorted and
+// counted by, under their lower-case names on the wire.
+var findingFields = map[string]string{
+	"id": "id", "ruleid": "rule", "cloudaccountid": "account", "cloudprovider": "provider", "objectid": "object", "objectxid": "xid",
+	"service": "service", "region": "region", "level": "level", "status": "status", "riskscore": "risk",
+	"creationtime": "created", "lastupdatetime": "updated",
+}
+
+// FindingField returns the column of a field by its name on the wire.
+func findingField(name string) (string, bool) {
+	column, ok := findingFields[strings.ToLower(name)]
+	return column, ok
+}
+
+// findingWhere writes a filter as SQL. Tags are left to the caller: they are
+// text to the database. dims are the columns that it looks at.
+func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) (where string, args []any, dims []string) {
+	args = []any{org}
+	terms := []string{"org = $1"}
+	in := func(column, expression string, values []string) {
+		if len(values) > 0 {
+			terms = append(terms, expression+" IN "+sqldb.List(&args, values))
+			dims = append(dims, column)
+		}
+	}
+	in("service", "lower(service)", lowered(f.Services))
+	in("level", "level", texts(f.Levels))
+	in("account", "lower(account)", lowered(f.Accounts))
+	in("provider", "provider", texts(f.Providers))
+	in("region", "lower(region)", lowered(f.Regions))
+	in("object", "object", f.Objects)
+	in("status", "status", texts(f.Statuses))
+	if f.Rules != nil {
+		terms = append(terms, "rule IN "+sqldb.List(&args, texts(f.Rules)))
+		dims = append(dims, "rule")
+	}
+	if f.Suppressed != nil {
+		args = append(args, sqldb.Millis(now))
+		comparison := map[bool]string{true: ">", false: "<="}[*f.Suppressed]
+		terms = append(terms, fmt.Sprintf("aside_till %s $%d", comparison, len(args)))
+		dims = append(dims, "aside_till")
+	}
+	if f.Text != "" {
+		terms = append(terms, textTerm(tx, &args, strings.ToLower(f.Text)))
+		dims = append(dims, "words")
+	}
+	return strings.Join(terms, " AND "), args, dims
+}
+
+// textTerm looks for a substring. From three characters on the trigram index
+// narrows the search; the row itself decides.
+func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
+	*args = append(*args, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)+"%")
+	like := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
+	if tx.Dialect() != sqldb.SQLite || len([]rune(text)) < 3 {
+		return like
+	}
+	*args = append(*args, trigrams(text))
+	return fmt.Sprintf("n IN (SELECT rowid FROM finding_words WHERE finding_words MATCH $%d) AND %s", len(*args), like)
+}
+
+// trigrams writes a full-text query for all trigrams of a text.
+func trigrams(text string) string {
+	runes := []rune(text)
+	var parts []string
+	for i := 0; i+3 <= len(runes); i++ {
+		part := `"` + strings.ReplaceAll(string(runes[i:i+3]), `"`, `""`) + `"`
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// Findings implements [posture.FindingStore].
+func (s *Store) Findings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, sorts []posture.FindingSort, p posture.Page, now time.Time) (page posture.FindingPage, err error) {
+	order, err := findingOrder(sorts)
+	if err != nil {
+		return page, err
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		where, args, dims := findingWhere(tx, org, f, now)
+		if page.Total, err = countFindings(tx, where, args, dims, f); err != nil {
+			return err
+		}
+		if p.After != "" {
+			after, err := order.after(p.After, &args)
+			if err != nil {
+				return err
+			}
+			where += " AND " + after
+		}
+		text := `SELECT ` + findingColumns + order.columns() + ` FROM finding WHERE ` + where + ` ORDER BY ` + order.String()
+		page.Findings, page.Next, err = readPage(tx, text, args, f, order, p.Size)
+		return err
+	})
+	return page, err
+}
+
+// readPage reads as many findings as a page takes, and finds out whether there
+// are more.
+func readPage(tx *sqldb.Tx, text string, args []any, f posture.FindingFilter, order findingSorts, size int) (found []posture.Finding, next string, err error) {
+	found = []posture.Finding{}
+	if len(f.Tags) == 0 && size > 0 {
+		args = append(args, size+1)
+		text += fmt.Sprintf(" LIMIT $%d", len(args))
+	}
+	place := ""
+	for row, err := range sqldb.Each(tx, order.scan, text, args...) {
+		if err != nil {
+			return nil, "", err
+		}
+		if !tagged(row.finding.Tags, f.Tags) {
+			continue
+		}
+		if size > 0 && len(found) == size {
+			return found, place, nil
+		}
+		found = append(found, row.finding)
+		if place, err = row.place(); err != nil {
+			return nil, "", err
+		}
+	}
+	return found, "", nil
+}
+
+// tagged reports whether tags have one of the wanted values of every name.
+func tagged(tags map[string]string, want map[string][]string) bool {
+	return posture.AccountFilter{Tags: want}.Matches(posture.Account{Tags: tags})
+}
+
+// countFindings returns how many findings there are, from the counters where
+// they know.
+func countFindings(tx *sqldb.Tx, where string, args []any, dims []string, f posture.FindingFilter) (int, error) {
+	if len(f.Tags) > 0 {
+		total := 0
+		for row, err := range sqldb.Each(tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {
+			if err != nil {
+				return 0, err
+			}
+			if tagged(row.Tags, f.Tags) {
+				total++
+			}
+		}
+		return total, nil
+	}
+	if table, sum := counterFor(dims); table != "" {
+		return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(coalesce(`+sum+`, 0) AS BIGINT) FROM `+table+` WHERE `+where, args...)
+	}
+	return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM finding WHERE `+where, args...)
+}
+
+// counterFor returns the table of counters that knows the given columns.
+func counterFor(dims []string) (table, sum string) {
+	knows := func(fields []string) bool {
+		return !slices.ContainsFunc(dims, func(d string) bool { return !slices.Contains(fields, d) })
+	}
+	switch {
+	case knows(kindFields):
+		return "finding_kind", "sum(total)"
+	case knows(placeFields):
+		return "finding_place", "sum(total)"
+	}
+	return "", ""
+}
+
+// findingSorts is the order of a list: fields, the last of which tells all
+// findings apart.
+type findingSorts []findingSort
+
+type findingSort struct {
+	column string
+	desc   bool
+}
+
+// findingOrder reads an order. The default is by risk; the id comes last.
+func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
+	if len(sorts) == 0 {
+		return findingSorts{{"risk", true}, {"id", false}}, nil
+	}
+	var order findingSorts
+	for i, s := range sorts {
+		column, ok := findingField(s.Field)
+		if !ok {
+			return nil, fault.Field(fmt.Sprintf("sorts[%d].fieldName", i), "is not a field that findings are sorted by")
+		}
+		if !slices.ContainsFunc(order, func(o findingSort) bool { return o.column == column }) {
+			order = append(order, findingSort{column, s.Desc})
+		}
+	}
+	if !slices.ContainsFunc(order, func(o findingSort) bool { return o.column == "id" }) {
+		order = append(order, findingSort{"id", false})
+	}
+	return order, nil
+}
+
+func (o findingSorts) String() string {
+	parts := make([]string, len(o))
+	for i, s := range o {
+		parts[i] = s.column + map[bool]string{true: " DESC", false: ""}[s.desc]
+	}
+	return strings.Join(parts, ", ")
+}
+
+// columns selects the sorted columns again, for the place of each row.
+func (o findingSorts) columns() string {
+	text := ""
+	for _, s := range o {
+		text += ", " + s.column
+	}
+	return text
+}
+
+// placed is a finding and the values that it was sorted by.
+type placed struct {
+	finding posture.Finding
+	values  []any
+}
+
+func (o findingSorts) scan(row sqldb.Row) (p placed, err error) {
+	p.values = make([]any, len(o))
+	into := make([]any, len(o))
+	for i, s := range o {
+		if s.column == "risk" || s.column == "created" || s.column == "updated" {
+			into[i] = new(int64)
+		} else {
+			into[i] = new(string)
+		}
+	}
+	if err := scanFindingInto(row, &p.finding, into...); err != nil {
+		return p, err
+	}
+	copy(p.values, into)
+	return p, nil
+}
+
+// place writes where the finding stands in the list.
+func (p placed) place() (string, error) {
+	text, err := json.Marshal(p.values)
+	return string(text), err
+}
+
+// after writes a condition for everything that comes after a place: equal in
+// the first fields and beyond it in the next.
+func (o findingSorts) after(place string, args *[]any) (string, error) {
+	var values []json.RawMessage
+	if err := json.Unmarshal([]byte(place), &values); err != nil || len(values) != len(o) {
+		return "", fault.New(fault.Invalid, "the page does not exist")
+	}
+	var ways []string
+	equal := ""
+	for i, s := range o {
+		var number int64
+		var text string
+		var value any
+		if json.Unmarshal(values[i], &number) == nil {
+			value = number
+		} else if json.Unmarshal(values[i], &text) == nil {
+			value = text
+		}
+		*args = append(*args, value)
+		parameter := fmt.Sprintf("$%d", len(*args))
+		beyond := map[bool]string{true: " < ", false: " > "}[s.desc]
+		ways = append(ways, "("+equal+s.column+beyond+parameter+")")
+		equal += s.column + " = " + parameter + " AND "
+	}
+	return "(" + strings.Join(ways, " OR ") + ")", nil
+}

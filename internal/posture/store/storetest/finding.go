@@ -1,0 +1,291 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+// newFinding returns what an evaluation says of the i-th object.
+func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
+	f := posture.Finding{
+		Provider: posture.AWS, Object: posture.EntityID(fmt.Sprintf("AWS.S3.a.global.Bucket.bucket-%03d", i)), XID: fmt.Sprintf("arn:aws:s3:::bucket-%03d", i),
+		Name: fmt.Sprintf("bucket-%03d", i), Service: "S3", Region: "eu-west-1", Level: posture.LevelHigh,
+		Risk: posture.Risk{Score: i * 37 % 101, Parts: []posture.RiskPart{{Name: "level", Points: 40, Why: "high"}}},
+		Tags: map[string]string{"Team": []string{"blue", "red"}[i%2]},
+	}
+	for _, c := range change {
+		c(&f)
+	}
+	return posture.Raised{Finding: f, Blob: fmt.Sprintf(`{"n":%d}`, i)}
+}
+
+// judge has a rule say that some objects violate it.
+func judge(t *testing.T, f Fixture, generation int64, at time.Time, r posture.RuleJudgement) {
+	t.Helper()
+	err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, At: at, Rules: []posture.RuleJudgement{r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func violating(rule posture.RuleID, objects ...int) posture.RuleJudgement {
+	r := posture.RuleJudgement{Rule: rule}
+	for _, i := range objects {
+		r.Violating = append(r.Violating, newFinding(i))
+	}
+	return r
+}
+
+func find(t *testing.T, f Fixture, rule posture.RuleID, i int) posture.Finding {
+	t.Helper()
+	got, _, err := f.Store.Finding(t.Context(), org, posture.NewFindingID(org, rule, newFinding(i).Finding.Object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func total(t *testing.T, f Fixture, filter posture.FindingFilter) int {
+	t.Helper()
+	page, err := f.Store.Findings(t.Context(), org, filter, nil, posture.Page{Size: 1}, begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Total
+}
+
+var isOpen = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
+
+func findingComesBackWhole(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, violating("r", 1))
+	got := find(t, f, "r", 1)
+	want := newFinding(1).Finding
+	want.ID, want.Rule, want.Account, want.Status = got.ID, "r", "a", posture.FindingOpen
+	want.Created, want.Updated = begin, begin
+	wantSame(t, "finding", got, want)
+	_, blob, err := f.Store.Finding(t.Context(), org, got.ID)
+	if err != nil || blob != `{"n":1}` {
+		t.Errorf("blob %q, %v", blob, err)
+	}
+	_, _, err = f.Store.Finding(t.Context(), other, got.ID)
+	wantKind(t, "of another organisation", err, fault.NotFound)
+}
+
+func findingIsRaisedOnceResolvedAndRaisedAnew(t *testing.T, f Fixture) {
+	later := func(h int) time.Time { return begin.Add(time.Duration(h) * time.Hour) }
+	judge(t, f, 1, later(0), violating("r", 1, 2))
+	judge(t, f, 2, later(1), violating("r", 1, 2))
+	if got := find(t, f, "r", 1); !got.Updated.Equal(begin) {
+		t.Errorf("a finding that did not change was updated at %v", got.Updated)
+	}
+	changed := violating("r", 1, 2)
+	changed.Violating[0].Finding.Level = posture.LevelLow
+	judge(t, f, 3, later(2), changed)
+	if got := find(t, f, "r", 1); got.Level != posture.LevelLow || !got.Updated.Equal(later(2)) || !got.Created.Equal(begin) {
+		t.Errorf("refreshed: %+v", got)
+	}
+	judge(t, f, 4, later(3), violating("r", 2))
+	if got := find(t, f, "r", 1); got.Status != posture.FindingResolved || !got.Resolved.Equal(later(3)) {
+		t.Errorf("resolved: %+v", got)
+	}
+	judge(t, f, 5, later(4), violating("r", 1, 2))
+	if got := find(t, f, "r", 1); got.Status != posture.FindingOpen || !got.Created.Equal(later(4)) || !got.Resolved.IsZero() {
+		t.Errorf("raised anew: %+v", got)
+	}
+	history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, "r", 1).ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var what []string
+	for _, e := range history {
+		what = append(what, e.What)
+	}
+	wantSame(t, "history", what, []string{"raised", "resolved", "raised"})
+}
+
+func whatIsNotKnownIsNotResolved(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, violating("r", 1, 2, 3))
+	object := func(i int) posture.EntityID { return newFinding(i).Finding.Object }
+	for _, tt := range []struct {
+		name string
+		r    posture.RuleJudgement
+		want int
+	}{
+		{"unknown", posture.RuleJudgement{Rule: "r", Unknown: []posture.EntityID{object(1), object(2), object(3)}}, 3},
+		{"not trusted", posture.RuleJudgement{Rule: "r", Trusted: func(posture.EntityID) bool { return false }}, 3},
+		{"not judged", posture.RuleJudgement{Rule: "r", Only: []posture.EntityID{"another"}}, 3},
+		{"another rule", posture.RuleJudgement{Rule: "s"}, 3},
+		{"one judged", posture.RuleJudgement{Rule: "r", Only: []posture.EntityID{object(1)}}, 2},
+		{"one trusted", posture.RuleJudgement{Rule: "r", Trusted: func(id posture.EntityID) bool { return id == object(2) }}, 1},
+		{"rule gone", posture.RuleJudgement{Rule: "r", Gone: true, Trusted: func(posture.EntityID) bool { return false }}, 0},
+	} {
+		judge(t, f, 1, begin.Add(time.Hour), tt.r)
+		if got := total(t, f, isOpen); got != tt.want {
+			t.Errorf("%s: %d findings are open, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func olderJudgementsChangeNothing(t *testing.T, f Fixture) {
+	judge(t, f, 7, begin, violating("r", 1))
+	judge(t, f, 6, begin.Add(time.Hour), posture.RuleJudgement{Rule: "r"})
+	if got := total(t, f, isOpen); got != 1 {
+		t.Errorf("%d findings are open, want 1", got)
+	}
+}
+
+func removedAccountResolvesItsFindings(t *testing.T, f Fixture) {
+	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(newAccount("a")) })
+	judge(t, f, 1, begin, violating("r", 1, 2))
+	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
+	if open, all := total(t, f, isOpen), total(t, f, posture.FindingFilter{}); open != 0 || all != 2 {
+		t.Errorf("%d of %d findings are open", open, all)
+	}
+}
+
+func findingFilters(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, violating("r", 1, 2, 3, 4))
+	s := violating("s", 5, 6)
+	for i := range s.Violating {
+		s.Violating[i].Finding.Service, s.Violating[i].Finding.Region, s.Violating[i].Finding.Level = "EC2", "us-east-1", posture.LevelLow
+	}
+	judge(t, f, 1, begin, s)
+	if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", 1).ID, &posture.Suppression{By: "ada", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}, begin); err != nil {
+		t.Fatal(err)
+	}
+	yes, no := true, false
+	for _, tt := range []struct {
+		name   string
+		filter posture.FindingFilter
+		want   int
+	}{
+		{"none", posture.FindingFilter{}, 6},
+		{"services", posture.FindingFilter{Services: []string{"ec2"}}, 2},
+		{"levels", posture.FindingFilter{Levels: []posture.FindingLevel{posture.LevelHigh}}, 4},
+		{"accounts", posture.FindingFilter{Accounts: []string{"A"}}, 6},
+		{"another account", posture.FindingFilter{Accounts: []string{"b"}}, 0},
+		{"regions", posture.FindingFilter{Regions: []string{"us-east-1"}}, 2},
+		{"rules", posture.FindingFilter{Rules: []posture.RuleID{"s"}}, 2},
+		{"no rule at all", posture.FindingFilter{Rules: []posture.RuleID{}}, 0},
+		{"objects", posture.FindingFilter{Objects: []string{string(newFinding(2).Finding.Object)}}, 1},
+		{"tags", posture.FindingFilter{Tags: map[string][]string{"team": {"RED"}}}, 3},
+		{"suppressed", posture.FindingFilter{Suppressed: &yes}, 1},
+		{"not suppressed", posture.FindingFilter{Suppressed: &no}, 5},
+		{"substring", posture.FindingFilter{Text: "UCKET-00"}, 6},
+		{"short substring", posture.FindingFilter{Text: "uS"}, 2},
+		{"substring with signs", posture.FindingFilter{Text: `%_"'\`}, 0},
+		{"combined", posture.FindingFilter{Services: []string{"S3"}, Rules: []posture.RuleID{"r"}, Text: "bucket-001"}, 1},
+	} {
+		page, err := f.Store.Findings(t.Context(), org, tt.filter, nil, posture.Page{}, begin)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if page.Total != tt.want || len(page.Findings) != tt.want {
+			t.Errorf("%s: %d of %d findings, want %d", tt.name, len(page.Findings), page.Total, tt.want)
+		}
+	}
+	page, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{Suppressed: &yes}, nil, posture.Page{}, begin.Add(2*time.Hour))
+	if err != nil || page.Total != 0 {
+		t.Errorf("%d findings are suppressed after its end (%v)", page.Total, err)
+	}
+}
+
+func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
+	var objects []int
+	for i := range 23 {
+		objects = append(objects, i)
+	}
+	judge(t, f, 1, begin, violating("r", objects...))
+	for _, sorts := range [][]posture.FindingSort{
+		nil, {{Field: "riskScore"}}, {{Field: "region"}, {Field: "creationTime", Desc: true}}, {{Field: "service", Desc: true}, {Field: "riskScore", Desc: true}}, {{Field: "ID", Desc: true}},
+	} {
+		whole, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, sorts, posture.Page{}, begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, filter := range []posture.FindingFilter{{}, {Tags: map[string][]string{"Team": {"red", "blue"}}}} {
+			var seen []posture.Finding
+			for p := (posture.Page{Size: 4}); ; {
+				page, err := f.Store.Findings(t.Context(), org, filter, sorts, p, begin)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen = append(seen, page.Findings...)
+				if p.After = page.Next; p.After == "" {
+					break
+				}
+			}
+			wantSame(t, fmt.Sprint(sorts), seen, whole.Findings)
+		}
+	}
+	_, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, []posture.FindingSort{{Field: "nonsense"}}, posture.Page{}, begin)
+	wantKind(t, "sort by nonsense", err, fault.Invalid)
+	first, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, nil, posture.Page{}, begin)
+	if err != nil || !slices.IsSortedFunc(first.Findings, func(a, b posture.Finding) int { return b.Risk.Score - a.Risk.Score }) {
+		t.Errorf("the default order is not by risk (%v)", err)
+	}
+}
+
+func findingsAreAggregated(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, violating("r", 1, 2, 3))
+	s := violating("s", 4)
+	s.Violating[0].Finding.Level = posture.LevelLow
+	judge(t, f, 1, begin, s)
+	field := func(name string) posture.Attribute { return posture.Attribute{Name: name} }
+	count, got, err := f.Store.AggregateFindings(t.Context(), org, posture.FindingFilter{}, map[string]posture.Aggregation{
+		"levels": {Of: field("Level"), Sub: map[string]posture.Aggregation{"rules": {Of: field("ruleId")}, "regions": {Of: field("region")}}},
+		"top":    {Of: field("ruleId"), Limit: 1},
+		"team":   {Of: posture.Attribute{Kind: posture.TagAttribute, Name: "team"}},
+		"aside":  {Of: field("isSuppressed")},
+	}, begin)
+	if err != nil || count != 4 {
+		t.Fatalf("AggregateFindings = %d, %v", count, err)
+	}
+	leaf := func(n int) posture.Bucket { return posture.Bucket{Count: n} }
+	wantSame(t, "aggregations", got, map[string]posture.Buckets{
+		"levels": {
+			"High": {Count: 3, Sub: map[string]posture.Buckets{"rules": {"r": leaf(3)}, "regions": {"eu-west-1": leaf(3)}}},
+			"Low":  {Count: 1, Sub: map[string]posture.Buckets{"rules": {"s": leaf(1)}, "regions": {"eu-west-1": leaf(1)}}},
+		},
+		"top":   {"r": leaf(3)},
+		"team":  {"red": leaf(2), "blue": leaf(2)},
+		"aside": {"false": leaf(4)},
+	})
+	_, _, err = f.Store.AggregateFindings(t.Context(), org, posture.FindingFilter{}, map[string]posture.Aggregation{"x": {Of: field("nonsense")}}, begin)
+	wantKind(t, "by nonsense", err, fault.Invalid)
+}
+
+func trendsFollowWhatHappened(t *testing.T, f Fixture) {
+	day := 24 * time.Hour
+	judge(t, f, 1, begin.Add(-3*day), violating("r", 1, 2, 3))
+	judge(t, f, 2, begin.Add(-day), violating("r", 1))
+	judge(t, f, 3, begin, violating("r", 1, 2))
+	got, err := f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "day", begin)
+	if err != nil || len(got) < 5 {
+		t.Fatalf("Trends = %v, %v", got, err)
+	}
+	want := [][3]int{{0, 0, 0}, {3, 3, 0}, {3, 0, 0}, {1, 0, 2}, {2, 1, 0}}
+	for i, w := range want {
+		if g := got[len(got)-5+i]; [3]int{g.Open, g.New, g.Resolved} != w {
+			t.Errorf("%s: open %d, new %d, resolved %d, want %v", g.Start.Format(time.DateOnly), g.Open, g.New, g.Resolved, w)
+		}
+	}
+	_, err = f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "year", begin)
+	wantKind(t, "by year", err, fault.Invalid)
+}
+
+func postureCountsVerdicts(t *testing.T, f Fixture) {
+	r := violating("r", 1, 2)
+	r.Passing, r.Unknown = 5, []posture.EntityID{"x"}
+	judge(t, f, 1, begin, r)
+	got, err := f.Store.Posture(t.Context(), org, []posture.RuleID{"r", "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "posture", got, map[posture.RuleID]posture.ControlPosture{"r": {Violating: 2, Passing: 5, Unknown: 1}})
+}

@@ -1,0 +1,66 @@
+package storetest
+
+import (
+	"testing"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+func newRule(id posture.RuleID, version int, source posture.RuleSource) posture.Rule {
+	return posture.Rule{
+		ID: id, Name: string(id), DisplayName: string(id), Status: posture.RuleEnabled, Source: source, Category: "Security", Provider: posture.AWS,
+		Level: posture.High, Query: posture.RuleQuery{Language: posture.GraphQuery, Text: "g.V()"}, Controls: []string{"a_1"},
+		Resources: map[string]string{"https://example.com": "x"}, Tags: map[string]string{"a": "b"}, Version: version, ETag: "v", Created: begin, Updated: begin,
+	}
+}
+
+func rulesKeepTheirVersions(t *testing.T, f Fixture) {
+	save := func(r posture.Rule) error { return f.Store.SaveRule(t.Context(), org, r, "ada") }
+	if err := all(save(newRule("c", 1, posture.Custom)), save(newRule("c", 2, posture.Custom)), save(newRule("n", 2, posture.Native))); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, "adding it again", save(newRule("c", 1, posture.Custom)), fault.Conflict)
+	wantKind(t, "an old version", save(newRule("c", 2, posture.Custom)), fault.Stale)
+	wantKind(t, "a skipped version", save(newRule("n", 4, posture.Native)), fault.Stale)
+	got, generation, err := f.Store.Rules(t.Context(), org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "rules", got, map[posture.RuleID]posture.Rule{"c": newRule("c", 2, posture.Custom), "n": newRule("n", 2, posture.Native)})
+	history, err := f.Store.RuleHistory(t.Context(), org, "c")
+	if err != nil || len(history) != 2 || history[0].Version != 2 || history[0].By != "ada" {
+		t.Errorf("history %v, %v", history, err)
+	}
+
+	judge(t, f, 1, begin, violating("c", 1))
+	_, err = f.Store.DeleteRule(t.Context(), other, "c", "", begin)
+	wantKind(t, "deleting from outside", err, fault.NotFound)
+	_, err = f.Store.DeleteRule(t.Context(), org, "c", "stale", begin)
+	wantKind(t, "deleting another version", err, fault.Stale)
+	if _, err := f.Store.DeleteRule(t.Context(), org, "c", "v", begin); err != nil {
+		t.Fatal(err)
+	}
+	if open := total(t, f, isOpen); open != 0 {
+		t.Errorf("%d findings of a deleted rule are open", open)
+	}
+	if rules, later, err := f.Store.Rules(t.Context(), org); err != nil || len(rules) != 1 || later <= generation {
+		t.Errorf("after deleting: %d rules, generation %d after %d, %v", len(rules), later, generation, err)
+	}
+}
+
+func frameworksAreKept(t *testing.T, f Fixture) {
+	want := posture.Framework{ID: "own", Name: "Own", Custom: true, Controls: []posture.Control{{ID: "1", Title: "One", Section: "S"}}, Created: begin, Updated: begin}
+	if err := f.Store.SaveFramework(t.Context(), org, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Store.Frameworks(t.Context(), org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "frameworks", got, []posture.Framework{want})
+	wantKind(t, "deleting from outside", f.Store.DeleteFramework(t.Context(), other, "own"), fault.NotFound)
+	if err := f.Store.DeleteFramework(t.Context(), org, "own"); err != nil {
+		t.Error(err)
+	}
+}
