@@ -39,10 +39,7 @@ type (
 )
 
 // An Item is one result and how often it occurs.
-type Item struct {
-	Value graph.Value
-	Bulk  int64
-}
+type Item = exec.Result
 
 // A Result holds what a query found.
 type Result struct {
@@ -76,11 +73,7 @@ func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Resul
 }
 
 func newResult(out *exec.Outcome) *Result {
-	r := &Result{Count: out.Total, Work: out.Work, Bytes: out.Peak, Items: make([]Item, len(out.Results))}
-	for i, x := range out.Results {
-		r.Items[i] = Item{Value: x.Value, Bulk: x.Bulk}
-	}
-	return r
+	return &Result{Items: out.Results, Count: out.Total, Work: out.Work, Bytes: out.Peak}
 }
 
 func (p *Plan) run(ctx context.Context, g *graph.Graph, opts RunOptions, reading exec.Reading, profile bool) (*exec.Outcome, error) {

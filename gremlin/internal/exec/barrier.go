@@ -32,6 +32,12 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	if in.sack != nil && sackMerge == "" {
 		return false, nil
 	}
+	if err := o.run.glance(in.value(i)); err != nil {
+		return false, err
+	}
+	if err := o.run.meter.spend(in.way(i).length()); err != nil {
+		return false, err
+	}
 	h := value.Hash(in.value(i)) ^ in.way(i).hash()
 	if o.table == nil {
 		o.table = map[uint64][]int32{}
@@ -47,7 +53,7 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 		return true, o.join(in, i, j, sackMerge)
 	}
 	o.table[h] = append(o.table[h], int32(o.rows.len()))
-	return false, o.hold(24)
+	return false, o.hold(64)
 }
 
 // join adds row i of in to row j.

@@ -105,8 +105,8 @@ func (r *run) asString(local bool) func(graph.Value) (graph.Value, error) {
 		if v.IsNull() {
 			return v, value.Errorf("Can't parse null as String.")
 		}
-		s := value.Text(r, v)
-		return graph.String(s), r.meter.once(int64(len(s)))
+		s, err := r.text(v)
+		return graph.String(s), err
 	}
 	return func(v graph.Value) (graph.Value, error) {
 		vs, ok := value.Elems(v)
@@ -240,7 +240,11 @@ func (r *run) joined(parts []graph.Value) (graph.Value, bool, error) {
 			continue
 		}
 		if any = true; p.Kind() != graph.KindString {
-			parts[i] = graph.String(value.Text(r, p))
+			s, err := r.text(p)
+			if err != nil {
+				return graph.Null, false, err
+			}
+			parts[i] = graph.String(s)
 		}
 		size += int64(parts[i].Len())
 	}

@@ -208,9 +208,13 @@ func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
+	bytes, err := o.run.weigh(key)
+	if err != nil {
+		return false, err
+	}
 	_, fresh := o.seen.Put(key)
 	if fresh {
-		err = o.hold(valueBytes(key) + 24)
+		err = o.hold(bytes + keyBytes)
 	}
 	return fresh, err
 }

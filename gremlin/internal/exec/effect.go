@@ -130,12 +130,15 @@ func (s *sides) snapshot(e *side) (graph.Value, error) {
 
 // add puts n times v into a collection, or applies the operator of the side
 // effect.
-func (e *side) add(v graph.Value, n int64) (int64, error) {
-	bytes := valueBytes(v)
+func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
+	bytes, err := r.weigh(v)
+	if err != nil {
+		return 0, err
+	}
 	switch {
 	case e.bulk != nil:
 		if e.bulk.Add(v, n) {
-			return bytes + 48, nil
+			return bytes + keyBytes, nil
 		}
 		return 0, nil
 	case e.isList:
@@ -145,7 +148,7 @@ func (e *side) add(v graph.Value, n int64) (int64, error) {
 		return bytes + listBytes*n, nil
 	case e.set != nil:
 		if _, fresh := e.set.Put(v); fresh {
-			return bytes + 48, nil
+			return bytes + keyBytes, nil
 		}
 		return 0, nil
 	}
@@ -154,11 +157,13 @@ func (e *side) add(v graph.Value, n int64) (int64, error) {
 		op = "assign"
 	}
 	for range n {
-		var err error
 		if op == "addAll" {
 			v = graph.List(v)
 		}
 		if e.val, err = operate(op, e.val, v); err != nil {
+			return 0, err
+		}
+		if err := r.fits(e.val); err != nil {
 			return 0, err
 		}
 	}
@@ -219,9 +224,15 @@ func (o *aggregateOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		if ok && o.pending.Add(v, b.count(i)) {
-			if err := o.hold(48 + valueBytes(v)); err != nil {
+		if ok {
+			bytes, err := o.run.weigh(v)
+			if err != nil {
 				return err
+			}
+			if o.pending.Add(v, b.count(i)) {
+				if err := o.hold(keyBytes + bytes); err != nil {
+					return err
+				}
 			}
 		}
 		if err := o.add(b, i); err != nil {
@@ -234,7 +245,7 @@ func (o *aggregateOp) push(b *batch) error {
 func (o *aggregateOp) finish() error {
 	for i := range o.pending.Len() {
 		v, n := o.pending.At(i)
-		bytes, err := o.side.add(v, n)
+		bytes, err := o.side.add(o.run, v, n)
 		if err != nil {
 			return err
 		}
@@ -302,7 +313,7 @@ func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
 			return 0, value.Errorf("the side effect %s is not a count", s.SideEffect)
 		}
 		e.version++
-		e.counts.key = key
+		e.counts.key, e.counts.run = key, r
 		return e.counts.add(in, i)
 	})
 }

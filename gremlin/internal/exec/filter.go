@@ -17,7 +17,8 @@ func (r *run) filterers(s plan.Step, next op) (op, error) {
 		return r.hasNotOp(s, next), nil
 	case *plan.Is:
 		return r.filterer(next, func(in *batch, i int) (bool, error) {
-			return s.Pred.Test(r, in.value(i)), nil
+			v := in.value(i)
+			return s.Pred.Test(r, v), r.glance(v)
 		}), nil
 	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
 		t, err := r.rowTest(s)
@@ -28,7 +29,8 @@ func (r *run) filterers(s plan.Step, next op) (op, error) {
 		return r.whereEnd(s, next), nil
 	case *plan.Items:
 		return r.filterer(next, func(in *batch, i int) (bool, error) {
-			return r.items(s, in.value(i)), nil
+			v := in.value(i)
+			return r.items(s, v), r.glance(v)
 		}), nil
 	case *plan.Identity:
 		return r.filterer(next, func(*batch, int) (bool, error) { return true, nil }), nil

@@ -26,9 +26,6 @@ type groupValue interface {
 	reset()
 }
 
-// groupBytes is the account of a group, without its rows.
-const groupBytes = 96
-
 func (r *run) newGrouping(key, val *plan.By) (*grouping, error) {
 	k, err := r.projector(key)
 	if err != nil {
@@ -45,7 +42,7 @@ func (r *run) newGrouping(key, val *plan.By) (*grouping, error) {
 func (r *run) groupValue(val *plan.By) (groupValue, error) {
 	if val == nil || val.Kind != plan.ByTraversal {
 		p, err := r.projector(val)
-		return &groupLists{by: p}, err
+		return &groupLists{run: r, by: p}, err
 	}
 	steps := val.Traversal.Steps
 	at := -1
@@ -86,7 +83,7 @@ func (r *run) reduction(s plan.Step) func() reduction {
 	case *plan.Reduce:
 		return func() reduction { return &arithmetic{op: s.Op} }
 	case *plan.Fold:
-		return func() reduction { return newFolding(s) }
+		return func() reduction { return newFolding(r, s) }
 	}
 	return nil
 }
@@ -112,11 +109,16 @@ func (g *grouping) add(in *batch, i int) (int64, error) {
 	if err != nil || !ok {
 		return 0, err
 	}
+	bytes, err := g.run.weigh(k)
+	if err != nil {
+		return 0, err
+	}
 	at, fresh := g.keys.Put(k)
-	bytes := int64(0)
 	if fresh {
 		g.how.fresh()
-		bytes = groupBytes + valueBytes(k)
+		bytes += groupBytes
+	} else {
+		bytes = 0
 	}
 	more, err := g.how.add(at, in, i)
 	return bytes + more, err
@@ -146,6 +148,7 @@ func (g *grouping) reset() {
 
 // groupLists makes lists of what a by() finds.
 type groupLists struct {
+	run   *run
 	by    projector
 	lists [][]graph.Value
 }
@@ -159,11 +162,18 @@ func (g *groupLists) add(group int, in *batch, i int) (int64, error) {
 	if err != nil || !ok {
 		return 0, err
 	}
+	bytes, err := g.run.weigh(v)
+	if err != nil {
+		return 0, err
+	}
 	n := in.count(i)
+	if err := g.run.meter.once(listBytes * n); err != nil {
+		return 0, err
+	}
 	for range n {
 		g.lists[group] = append(g.lists[group], v)
 	}
-	return listBytes*n + valueBytes(v), nil
+	return listBytes*n + bytes, nil
 }
 
 func (g *groupLists) result(group int) (graph.Value, bool, error) {
@@ -258,7 +268,7 @@ func (g *groupRows) fresh() { g.rows = append(g.rows, batch{}) }
 
 func (g *groupRows) add(group int, in *batch, i int) (int64, error) {
 	g.rows[group].appendRow(in, i)
-	return rowBytes + nodeBytes*int64(in.way(i).length()), nil
+	return g.run.rowCost(in, i)
 }
 
 func (g *groupRows) result(group int) (graph.Value, bool, error) {
@@ -321,6 +331,7 @@ func (o *groupOp) reset() {
 
 // counts counts by key.
 type counts struct {
+	run  *run
 	key  projector
 	keys value.Keys
 	n    []int64
@@ -331,10 +342,11 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 	if err != nil || !ok {
 		return 0, err
 	}
-	if c.put(k, in.count(i)) {
-		return groupBytes + valueBytes(k), nil
+	bytes, err := c.run.weigh(k)
+	if err != nil || !c.put(k, in.count(i)) {
+		return 0, err
 	}
-	return 0, nil
+	return groupBytes + bytes, nil
 }
 
 // put counts k n times and reports whether it is new.
@@ -367,7 +379,7 @@ func (r *run) groupCountOp(s *plan.GroupCount, next op) (op, error) {
 	if s.SideEffect != "" {
 		return r.groupCountEffect(s, key, next), err
 	}
-	o := &groupCountOp{output: r.output(s, next), counts: counts{key: key}}
+	o := &groupCountOp{output: r.output(s, next), counts: counts{run: r, key: key}}
 	if err == nil {
 		o.tally = r.newTally(&o.counts)
 	}
@@ -403,7 +415,7 @@ func (o *groupCountOp) finish() error {
 		o.tally.settle()
 	}
 	v := o.value()
-	o.counts = counts{key: o.key}
+	o.counts = counts{run: o.counts.run, key: o.key}
 	if err := o.fresh(v); err != nil {
 		return err
 	}
@@ -414,6 +426,6 @@ func (o *groupCountOp) reset() {
 	if o.tally != nil {
 		o.tally.settle()
 	}
-	o.counts = counts{key: o.key}
+	o.counts = counts{run: o.counts.run, key: o.key}
 	o.output.reset()
 }

@@ -145,7 +145,11 @@ func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 			if x.IsNull() {
 				continue
 			}
-			parts = append(parts, value.Text(r, x))
+			t, err := r.text(x)
+			if err != nil {
+				return graph.Null, err
+			}
+			parts = append(parts, t)
 			size += int64(len(parts[len(parts)-1]) + len(sep))
 			if err := r.meter.once(size); err != nil {
 				return graph.Null, err

@@ -109,7 +109,11 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 			if err != nil || !ok || v.IsNull() {
 				return graph.Null, false, err
 			}
-			b.WriteString(value.Text(r, v))
+			t, err := r.text(v)
+			if err != nil {
+				return graph.Null, false, err
+			}
+			b.WriteString(t)
 		}
 		return graph.String(b.String()), true, r.meter.once(int64(b.Len()))
 	}), nil

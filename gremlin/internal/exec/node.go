@@ -17,9 +17,6 @@ type node struct {
 	size   int32 // number of objects up to this one
 }
 
-// nodeBytes is the account of one node.
-const nodeBytes = 72
-
 // extend returns the path p with one more object.
 func extend(p *node, v graph.Value, labels []string) *node {
 	n := &node{prev: p, val: v, labels: labels, size: 1}

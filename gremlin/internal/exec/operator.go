@@ -29,7 +29,8 @@ func (r *run) output(s plan.Step, next op) output {
 // mapOp replaces each object by what a function makes of it, or drops it.
 type mapOp struct {
 	output
-	fn func(in *batch, i int) (graph.Value, bool, error)
+	fn    func(in *batch, i int) (graph.Value, bool, error)
+	makes bool // the results are made of other values and may be large
 }
 
 func (o *mapOp) push(b *batch) error {
@@ -45,6 +46,11 @@ func (o *mapOp) push(b *batch) error {
 		if !ok {
 			continue
 		}
+		if o.makes {
+			if err := o.run.fits(v); err != nil {
+				return err
+			}
+		}
 		if err := o.emit(b, i, v); err != nil {
 			return err
 		}
@@ -52,9 +58,20 @@ func (o *mapOp) push(b *batch) error {
 	return o.flush()
 }
 
+// makesValues reports whether the results of a step are made of other values.
+func makesValues(s plan.Step) bool {
+	switch s := s.(type) {
+	case *plan.Project, *plan.PathOf, *plan.Call, *plan.Index, *plan.PropertyMap, *plan.SelectColumn:
+		return true
+	case *plan.Select:
+		return !s.One || s.Pop != plan.PopLast
+	}
+	return false
+}
+
 // mapper makes an operator of a function of a row.
 func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
-	return &mapOp{output: r.output(s, next), fn: fn}
+	return &mapOp{output: r.output(s, next), fn: fn, makes: makesValues(s)}
 }
 
 // valueMapper makes an operator of a function of a value.
@@ -146,18 +163,15 @@ type store struct {
 	live int
 }
 
-// rowBytes is the account of a row that is kept, without its value and path.
-const rowBytes = 40
-
 // add keeps row i of in.
 func (s *store) add(in *batch, i int) error {
 	if err := s.run.meter.keep(1); err != nil {
 		return err
 	}
 	s.live++
-	bytes := int64(rowBytes) + nodeBytes*int64(in.way(i).length())
-	if in.kind == graph.KindNull {
-		bytes += valueBytes(in.vals[i])
+	bytes, err := s.run.rowCost(in, i)
+	if err != nil {
+		return err
 	}
 	if err := s.hold(bytes); err != nil {
 		return err
@@ -207,6 +221,23 @@ func (s *store) pour(rows *batch) error {
 		if err := s.next.push(&part); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// pourBy pushes the rows that were kept in the order of positions.
+func (s *store) pourBy(pos []int) error {
+	var part batch
+	for len(pos) > 0 {
+		n := min(len(pos), s.run.size)
+		part.clear()
+		for _, i := range pos[:n] {
+			part.appendRow(&s.rows, i)
+		}
+		if err := s.next.push(&part); err != nil {
+			return err
+		}
+		pos = pos[n:]
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
@@ -42,6 +44,9 @@ func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool,
 		if err != nil || !ok {
 			return dst, false, err
 		}
+		if err := s.run.glance(v); err != nil {
+			return dst, false, err
+		}
 		dst = append(dst, sortKey(v))
 	}
 	return dst, true, nil
@@ -61,7 +66,7 @@ func (s *sorter) compare(a, b []graph.Value) int {
 		if how == plan.Shuffle {
 			continue
 		}
-		if c := value.Order(s.run, a[i], b[i]); c != 0 {
+		if c := s.order(a[i], b[i]); c != 0 {
 			if how == plan.Desc {
 				return -c
 			}
@@ -69,6 +74,25 @@ func (s *sorter) compare(a, b []graph.Value) int {
 		}
 	}
 	return 0
+}
+
+// order orders two keys; those of one common type without much ado.
+func (s *sorter) order(a, b graph.Value) int {
+	if a.Kind() == b.Kind() {
+		switch a.Kind() {
+		case graph.KindInt, graph.KindLong:
+			return cmp.Compare(a.Int(), b.Int())
+		case graph.KindString:
+			return strings.Compare(a.Str(), b.Str())
+		case graph.KindDouble:
+			if x, y := a.Float(), b.Float(); x < y {
+				return -1
+			} else if x > y {
+				return 1
+			}
+		}
+	}
+	return value.Order(s.run, a, b)
 }
 
 // arrange returns the positions 0..n-1 in order; keys has all keys in a row.
@@ -82,7 +106,11 @@ func (s *sorter) arrange(n int, keys []graph.Value) []int {
 		return pos
 	}
 	k := len(s.bys)
+	m := s.run.meter
 	slices.SortStableFunc(pos, func(a, b int) int {
+		if !m.tick(1) {
+			return 0 // the budget is used up: get to the end
+		}
 		return s.compare(keys[a*k:(a+1)*k], keys[b*k:(b+1)*k])
 	})
 	return pos
@@ -171,13 +199,15 @@ func (o *orderOp) finish() error {
 	if err := o.store.run.meter.spend(2 * n); err != nil {
 		return err
 	}
-	var out batch
-	for _, i := range o.arrange(n, o.keyRow) {
-		out.appendRow(&o.rows, i)
+	if err := o.hold(8 * int64(n)); err != nil {
+		return err
 	}
-	o.rows = out
-	err := o.drain()
-	o.forget()
+	pos := o.arrange(n, o.keyRow)
+	if err := o.store.run.meter.err; err != nil {
+		return err
+	}
+	err := o.pourBy(pos)
+	o.reset()
 	return err
 }
 
@@ -247,5 +277,5 @@ func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 	for i, p := range s.arrange(len(kept), keys) {
 		out[i] = kept[p]
 	}
-	return out, nil
+	return out, s.run.meter.err
 }

@@ -18,7 +18,7 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 			return false, err
 		}
 		if plain {
-			return simple(in.way(i)) == s.Simple, nil
+			return simple(in.way(i)) == s.Simple, r.glance(in.value(i))
 		}
 		p, ok, err := r.pathOf(in.way(i), s.From, s.To, bys)
 		if err != nil || !ok {
@@ -120,9 +120,6 @@ func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int, error) {
 	}
 	return added, nil
 }
-
-// treeBytes is the account of one key of a tree.
-const treeBytes = 160
 
 // treeOp collects all paths in one tree.
 type treeOp struct {

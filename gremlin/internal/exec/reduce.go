@@ -17,7 +17,7 @@ func (r *run) reducers(s plan.Step, next op) (op, error) {
 	case *plan.Reduce:
 		return r.reducer(s, next, func() reduction { return &arithmetic{op: s.Op} }), nil
 	case *plan.Fold:
-		return r.reducer(s, next, func() reduction { return newFolding(s) }), nil
+		return r.reducer(s, next, func() reduction { return newFolding(r, s) }), nil
 	case *plan.Order:
 		return r.orderOp(s, next)
 	case *plan.Group:
@@ -194,15 +194,13 @@ func (a *arithmetic) result() (graph.Value, bool, error) {
 
 // folding collects values in a list, or reduces them with an operator.
 type folding struct {
+	run  *run
 	list []graph.Value
 	op   plan.Operator
 	acc  graph.Value
 }
 
-func newFolding(s *plan.Fold) *folding { return &folding{op: s.Reduce, acc: s.Seed} }
-
-// listBytes is the account of one item of a list, without what it refers to.
-const listBytes = 24
+func newFolding(r *run, s *plan.Fold) *folding { return &folding{run: r, op: s.Reduce, acc: s.Seed} }
 
 func (f *folding) add(in *batch, i int) (int64, error) {
 	v := in.value(i)
@@ -212,14 +210,24 @@ func (f *folding) add(in *batch, i int) (int64, error) {
 			if f.acc, err = operate(f.op, f.acc, v); err != nil {
 				return 0, err
 			}
+			if err := f.run.fits(f.acc); err != nil {
+				return 0, err
+			}
 		}
 		return 0, nil
 	}
+	bytes, err := f.run.weigh(v)
+	if err != nil {
+		return 0, err
+	}
 	n := in.count(i)
+	if err := f.run.meter.once(listBytes * n); err != nil {
+		return 0, err
+	}
 	for range n {
 		f.list = append(f.list, v)
 	}
-	return listBytes*n + valueBytes(v), nil
+	return listBytes*n + bytes, nil
 }
 
 func (f *folding) result() (graph.Value, bool, error) {

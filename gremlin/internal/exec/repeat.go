@@ -24,6 +24,11 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
 	o.starts.run = r
 	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
+	plan.Walk(s.Body, func(step plan.Step) {
+		if m := step.Info(); m.Extend || m.Attach {
+			o.front.nodes++
+		}
+	})
 	r.loops = append(r.loops, o)
 	defer func() { r.loops = r.loops[:len(r.loops)-1] }()
 	var err error
@@ -243,6 +248,7 @@ type frontier struct {
 	spare batch
 	live  int
 	held  int64
+	nodes int64 // how much longer paths get in a round
 }
 
 // add puts a row into the next round; one that is there already counts more.
@@ -261,9 +267,16 @@ func (f *frontier) add(b *batch, i int) error {
 	if err := f.run.meter.keep(1); err != nil {
 		return err
 	}
-	bytes := int64(rowBytes)
+	bytes := int64(idBytes + bulkBytes)
+	if b.kind == graph.KindNull {
+		more, err := f.run.weigh(b.vals[i])
+		if err != nil {
+			return err
+		}
+		bytes += valBytes + more
+	}
 	if b.way(i) != nil {
-		bytes += 2 * nodeBytes // what came before is shared with other rows
+		bytes += 16 + nodeBytes*f.nodes // what came before is shared with other rows
 	}
 	f.held += bytes
 	return f.run.meter.hold(bytes)

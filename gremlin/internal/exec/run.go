@@ -86,7 +86,7 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 		}
 		return value.NewRandom(rand.Int64())
 	}
-	if err := r.meter.look(); err != nil {
+	if err := r.precheck(); err != nil {
 		return nil, err
 	}
 	c, err := r.link(root.Steps, &sink{take: r.collect})
@@ -101,6 +101,22 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 		r.out.Profile = r.probes.measures()
 	}
 	return &r.out, nil
+}
+
+// precheck finds what cannot stay within the limits before anything is run.
+func (r *run) precheck() error {
+	var err error
+	if max := r.opt.Limits.Repeat; max > 0 {
+		plan.Walk(&r.root.Traversal, func(s plan.Step) {
+			if rep, ok := s.(*plan.Repeat); ok && rep.Times > max {
+				err = &LimitError{Name: "repeat", Allowed: max}
+			}
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return r.meter.look()
 }
 
 func usesSack(root *plan.Root) bool {
@@ -145,7 +161,11 @@ func (r *run) collect(b *batch) error {
 			return &LimitError{Name: "results", Allowed: max}
 		}
 		v := b.value(i)
-		if err := r.meter.hold(valueBytes(v) + 8); err != nil {
+		bytes, err := r.weigh(v)
+		if err != nil {
+			return err
+		}
+		if err := r.meter.hold(64 + bytes); err != nil {
 			return err
 		}
 		r.out.Results = append(r.out.Results, Result{Value: v, Bulk: c})
@@ -155,35 +175,3 @@ func (r *run) collect(b *batch) error {
 
 // equal is the equality of keys, sets and duplicates.
 func equal(a, b graph.Value) bool { return value.Equal(a, b) }
-
-// valueBytes is the account of a value that is kept. Strings that belong to the
-// graph cost nothing more; which ones do is not known, so all are counted.
-func valueBytes(v graph.Value) int64 {
-	switch v.Kind() {
-	case graph.KindOpaque:
-		switch o := v.Opaque().(type) {
-		case *value.Path:
-			n := int64(96)
-			for _, x := range o.Objects {
-				n += valueBytes(x) + 24
-			}
-			return n
-		case *value.BulkSet:
-			return 96
-		}
-		return 64
-	case graph.KindList, graph.KindSet:
-		n := int64(24)
-		for _, x := range v.Elems() {
-			n += valueBytes(x)
-		}
-		return n
-	case graph.KindMap:
-		n := int64(24)
-		for _, e := range v.Entries() {
-			n += valueBytes(e.Key) + valueBytes(e.Value)
-		}
-		return n
-	}
-	return v.Bytes()
-}

@@ -135,7 +135,7 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		if err != nil || !ok || !all {
 			return false, err
 		}
-		return bound.Test(r, left), nil
+		return bound.Test(r, left), r.glance(left)
 	}), nil
 }
 

@@ -38,6 +38,7 @@ type hop struct {
 	some   bool
 	labels []graph.Label
 	test   *condTest
+	table  *tableTest // of test, for what the hop is applied to
 	check  func(graph.Handle) bool
 	want   bool
 }
@@ -99,8 +100,21 @@ func (w *walk) add(s plan.Step) bool {
 	default:
 		return false
 	}
+	if h.test != nil {
+		h.table = h.test.table(h.elem)
+	}
 	w.hops = append(w.hops, h)
 	return true
+}
+
+// passes reports whether an element satisfies the test of a hop.
+func (p *hop) passes(g *graph.Graph, h graph.Handle) bool {
+	if p.elem != graph.KindVertex || len(p.table.ids) > 0 {
+		return p.test.handle(p.elem, h) == p.want
+	}
+	l, row := g.VertexRow(h)
+	lt := &p.table.labels[l]
+	return (lt.ok && lt.row(row)) == p.want
 }
 
 // handleTest compiles a filter with traversals to a test of handles, or nil.
@@ -244,7 +258,7 @@ func (w *walk) from(i int, h graph.Handle) bool {
 		p := &w.hops[i]
 		switch p.kind {
 		case hopTest:
-			if p.test.handle(p.elem, h) != p.want {
+			if !p.passes(w.run.g, h) {
 				return true
 			}
 		case hopCheck:

@@ -1,0 +1,164 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+// What things cost, by account. Slices grow by doubling, so what they hold counts
+// twice.
+const (
+	idBytes    = 8  // a handle that is kept
+	valBytes   = 48 // a value that is kept, without what it refers to
+	bulkBytes  = 16
+	listBytes  = 48  // one item of a list
+	keyBytes   = 96  // one entry of a hash table of values
+	groupBytes = 160 // one group, without its rows
+	treeBytes  = 256 // one key of a tree
+	nodeBytes  = 72  // one object of a path
+)
+
+// maxNodes bounds how large a nested value may be. Values may share parts, so
+// that a small one can stand for one that is far too large to look at.
+const maxNodes = 1 << 22
+
+// composite reports whether looking at v means looking at other values.
+func composite(v graph.Value) bool { return v.Kind() >= graph.KindSet }
+
+// scale weighs a value: how many values it holds, and their bytes.
+type scale struct {
+	nodes int64
+	bytes int64
+}
+
+func (s *scale) add(v graph.Value) {
+	if s.nodes++; s.nodes > maxNodes {
+		return
+	}
+	s.bytes += 24
+	switch v.Kind() {
+	case graph.KindString:
+		s.bytes += int64(v.Len())
+	case graph.KindUUID:
+		s.bytes += 16
+	case graph.KindBigInt, graph.KindBigDecimal:
+		s.bytes += v.Bytes()
+	case graph.KindList, graph.KindSet:
+		s.all(v.Elems())
+	case graph.KindMap:
+		for _, e := range v.Entries() {
+			s.add(e.Key)
+			s.add(e.Value)
+			if s.nodes > maxNodes {
+				return
+			}
+		}
+	case graph.KindEntry:
+		s.add(v.Entry().Key)
+		s.add(v.Entry().Value)
+	case graph.KindOpaque:
+		s.opaque(v.Opaque())
+	}
+}
+
+func (s *scale) all(vs []graph.Value) {
+	for _, v := range vs {
+		if s.add(v); s.nodes > maxNodes {
+			return
+		}
+	}
+}
+
+func (s *scale) opaque(o any) {
+	s.bytes += 64
+	switch o := o.(type) {
+	case *value.Path:
+		s.bytes += 24 * int64(len(o.Labels))
+		s.all(o.Objects)
+	case *value.BulkSet:
+		s.nodes += int64(o.Len())
+	case *value.Tree:
+		s.nodes += int64(o.Len())
+	}
+}
+
+// weigh returns the bytes of a value that is kept, without the Value itself, and
+// counts looking at it as work. A value that is too large is an error.
+func (r *run) weigh(v graph.Value) (int64, error) {
+	switch v.Kind() {
+	case graph.KindString:
+		return int64(v.Len()), nil
+	case graph.KindUUID, graph.KindBigInt, graph.KindBigDecimal:
+		return v.Bytes(), nil
+	}
+	if !composite(v) {
+		return 0, nil
+	}
+	var s scale
+	s.add(v)
+	if s.nodes > maxNodes {
+		return 0, &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
+	}
+	return s.bytes, r.meter.spend(int(s.nodes / 4))
+}
+
+// fits checks a value that was just made of others: that it is not too large.
+func (r *run) fits(v graph.Value) error {
+	if !composite(v) {
+		return nil
+	}
+	bytes, err := r.weigh(v)
+	if err != nil {
+		return err
+	}
+	return r.meter.once(bytes)
+}
+
+// glance counts looking at a value, as to hash it, as work.
+func (r *run) glance(v graph.Value) error {
+	if !composite(v) {
+		return nil
+	}
+	_, err := r.weigh(v)
+	return err
+}
+
+// text writes a value as text, if there is room for it.
+func (r *run) text(v graph.Value) (string, error) {
+	if composite(v) {
+		bytes, err := r.weigh(v)
+		if err != nil {
+			return "", err
+		}
+		if err := r.meter.once(2 * bytes); err != nil {
+			return "", err
+		}
+	}
+	return value.Text(r, v), nil
+}
+
+// rowCost is the account of a row that is kept.
+func (r *run) rowCost(in *batch, i int) (int64, error) {
+	bytes := int64(idBytes)
+	if in.kind == graph.KindNull {
+		more, err := r.weigh(in.vals[i])
+		if err != nil {
+			return 0, err
+		}
+		bytes = valBytes + more
+	}
+	if in.bulk != nil {
+		bytes += bulkBytes
+	}
+	if in.path != nil {
+		bytes += 16 + nodeBytes*int64(in.way(i).length())
+	}
+	if in.sack != nil {
+		more, err := r.weigh(in.sack[i])
+		if err != nil {
+			return 0, err
+		}
+		bytes += valBytes + more
+	}
+	return bytes, nil
+}
