@@ -1,0 +1,126 @@
+// Package azure reads Azure subscriptions.
+//
+// A subscription is read with an application's secret. Most of what there is
+// comes from Resource Manager, whose lists and answers all have one shape: a
+// type is a row of a table that says where its resources are, which version of
+// the API describes them, and which parts of the answer are properties and
+// edges. Directory objects come from Microsoft Graph in the same way.
+//
+// Resource Manager compares names without regard to case and spells them
+// differently from answer to answer, so the parts of entity ids are in lower
+// case.
+package azure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+)
+
+// Options say how subscriptions are reached.
+type Options struct {
+	// HTTP makes the calls; see package egress.
+	HTTP *http.Client
+	// Limiter keeps calls under what Azure allows. No limit when nil.
+	Limiter collect.Limiter
+	// Attempts is how often a call is tried at most. 5 when zero.
+	Attempts int
+	// RetryDelay is how long to wait before the second attempt. 0.8 s when zero.
+	RetryDelay time.Duration
+	// Timeout is how long one attempt may take. A minute when zero.
+	Timeout time.Duration
+	// Now is the clock. time.Now when nil.
+	Now func() time.Time
+}
+
+// Source reads Azure subscriptions. It implements [collect.Source].
+type Source struct {
+	options Options
+}
+
+// New returns a source.
+func New(o Options) *Source {
+	if o.Attempts == 0 {
+		o.Attempts = 5
+	}
+	if o.RetryDelay == 0 {
+		o.RetryDelay = 800 * time.Millisecond
+	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Source{options: o}
+}
+
+var _ collect.Source = (*Source)(nil)
+
+// Provider implements [collect.Source].
+func (*Source) Provider() posture.Provider { return posture.Azure }
+
+// Declarations implements [collect.Source].
+func (*Source) Declarations() []collect.Declaration {
+	all := make([]collect.Declaration, len(collectors))
+	for i, c := range collectors {
+		all[i] = c.Declaration
+	}
+	return all
+}
+
+// Open implements [collect.Source]. It asks for a token and looks at the
+// subscription, which any role on it allows.
+func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
+	s, err := src.open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (src *Source) open(ctx context.Context, a posture.Access) (*session, error) {
+	s, err := src.newSession(a)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.get(ctx, s.arm("/subscriptions/"+string(s.account), subscriptionVersion), "Microsoft.Resources/subscriptions/read")
+	if errors.Is(err, collect.ErrGone) { // Resource Manager hides what a principal has no role on
+		err = &collect.DeniedError{Permission: "Microsoft.Resources/subscriptions/read", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Validate says how far the credential of a subscription opens it; see
+// [posture.Cloud].
+func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
+	s, err := src.open(ctx, a)
+	if err == nil {
+		defer s.Close()
+		_, err = s.get(ctx, s.arm("/subscriptions/"+string(s.account)+"/resourcegroups", resourceGroupVersion)+"&$top=1", "Microsoft.Resources/subscriptions/resourceGroups/read")
+	}
+	switch {
+	case err == nil:
+		return posture.AccountActive, "", nil
+	case errors.Is(err, collect.ErrIdentity):
+		return posture.AccountValidationFailed, sentence(err), nil
+	case errors.Is(err, collect.ErrDenied):
+		return posture.AccountDenyAccess, fmt.Sprintf("The application signs in but may not read subscription %s: %v. Assign it the role Reader on the subscription.", a.Account.ID, err), nil
+	}
+	return "", "", err
+}
+
+// sentence makes an error fit to be read by the person who made the credential.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}

@@ -1,0 +1,28 @@
+package azure
+
+import (
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
+
+	_ "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm/runtime" // says where Resource Manager is
+
+	"vigil/internal/posture"
+)
+
+// An environment is one of the clouds that Azure consists of.
+type environment struct {
+	cloud cloud.Configuration
+	graph string // where Microsoft Graph is
+}
+
+var (
+	commercial = environment{cloud.AzurePublic, "https://graph.microsoft.com"}
+	government = environment{cloud.AzureGovernment, "https://graph.microsoft.us"}
+)
+
+// environmentOf returns the cloud that a subscription is in.
+func environmentOf(a posture.Account) environment {
+	if a.Government() {
+		return government
+	}
+	return commercial
+}

@@ -1,0 +1,154 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/collect"
+)
+
+// signInReasons says what to mend when the directory refuses an application.
+var signInReasons = map[string]string{
+	"AADSTS7000215": "the ApplicationKey is wrong: it must be the secret's value, not its identifier",
+	"AADSTS7000222": "the ApplicationKey has expired: make a new client secret for the application",
+	"AADSTS700016":  "the directory has no application with this ApplicationId: check it and the DirectoryId",
+	"AADSTS7000112": "the application is disabled in the directory",
+	"AADSTS7000229": "the application has no service principal in the directory: make one, or check the DirectoryId",
+	"AADSTS90002":   "there is no directory with this DirectoryId, or it is not in this cloud: check it and the AccountType",
+	"AADSTS900023":  "the DirectoryId is not one",
+	"AADSTS900382":  "the directory is not in this cloud: check the AccountType",
+	"AADSTS50034":   "the application does not exist in the directory",
+	"AADSTS53003":   "a conditional access policy keeps the application from signing in",
+}
+
+// Codes of Resource Manager and Graph by what they mean.
+var (
+	offCodes = []string{
+		"MissingSubscriptionRegistration", "SubscriptionNotRegistered", "NoRegisteredProviderFound", "InvalidResourceNamespace",
+		"InvalidResourceType", "FeatureNotSupportedForAccount", "ResourceTypeNotSupported", "Subscription Not Registered",
+	}
+	tenantCodes = []string{"InvalidAuthenticationTokenTenant", "InvalidAuthenticationTokenAudience"}
+)
+
+// unauthorizedAction finds the permission in what Resource Manager says.
+var unauthorizedAction = regexp.MustCompile(`perform action '([A-Za-z0-9./_-]{1,200})'`)
+
+// sorted puts what went wrong into the classes of package collect. The permission
+// is what the call takes.
+func sorted(ctx context.Context, err error, permission string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if refused, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok {
+		return signIn(refused)
+	}
+	answer, ok := errors.AsType[*azcore.ResponseError](err)
+	if !ok {
+		if errors.Is(err, context.DeadlineExceeded) { // of one attempt, not of the run
+			return errors.New("Azure does not answer in time") //nolint:staticcheck // a name
+		}
+		return err
+	}
+	switch {
+	case slices.Contains(offCodes, answer.ErrorCode):
+		return &classError{collect.ErrOff, answer.ErrorCode, err}
+	case answer.StatusCode == http.StatusUnauthorized && slices.Contains(tenantCodes, answer.ErrorCode):
+		return &identityError{"the subscription belongs to another directory than the application: check the DirectoryId", err}
+	case answer.StatusCode == http.StatusUnauthorized:
+		return &identityError{"Azure does not accept the token (" + answer.ErrorCode + ")", err}
+	case answer.StatusCode == http.StatusForbidden:
+		if named := unauthorizedAction.FindStringSubmatch(message(answer)); named != nil {
+			permission = named[1]
+		}
+		return &collect.DeniedError{Permission: permission, Err: err}
+	case answer.StatusCode == http.StatusTooManyRequests:
+		return &classError{collect.ErrThrottled, answer.ErrorCode, err}
+	case answer.StatusCode == http.StatusNotFound:
+		return &classError{collect.ErrGone, answer.ErrorCode, err}
+	}
+	return fmt.Errorf("Azure answers %d %s: %.200s", answer.StatusCode, answer.ErrorCode, message(answer)) //nolint:staticcheck // a name
+}
+
+// message returns what an error answer says.
+func message(e *azcore.ResponseError) string {
+	body, err := runtime.Payload(e.RawResponse)
+	if err != nil {
+		return ""
+	}
+	return gjson.GetBytes(body, "error.message").String()
+}
+
+// signInCode finds the code in the directory's words.
+var signInCode = regexp.MustCompile(`AADSTS[0-9]{4,8}`)
+
+// signIn says what to mend when the directory refuses the application. When it
+// did not answer, or not in its way, that says nothing about the credential.
+func signIn(refused *azidentity.AuthenticationFailedError) error {
+	if refused.RawResponse == nil {
+		if code := signInCode.FindString(refused.Error()); code != "" {
+			return because(code, refused)
+		}
+		return fmt.Errorf("sign in: %w", errors.New(firstLine(refused.Error())))
+	}
+	body, err := runtime.Payload(refused.RawResponse)
+	if err != nil {
+		return fmt.Errorf("sign in: %w", err)
+	}
+	code := signInCode.FindString(gjson.GetBytes(body, "error_description").String())
+	switch {
+	case refused.RawResponse.StatusCode == http.StatusTooManyRequests:
+		return &classError{collect.ErrThrottled, "sign in", refused}
+	case code != "":
+		return because(code, refused)
+	case refused.RawResponse.StatusCode >= http.StatusInternalServerError:
+		return fmt.Errorf("sign in: the directory answers %d", refused.RawResponse.StatusCode)
+	}
+	return &identityError{"the directory refuses the application", refused}
+}
+
+func because(code string, err error) error {
+	if reason, ok := signInReasons[code]; ok {
+		return &identityError{reason + " (" + code + ")", err}
+	}
+	return &identityError{"the directory refuses the application (" + code + ")", err}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// expired reports whether a token was refused that was good when we got it.
+func expired(err error) bool {
+	answer, ok := errors.AsType[*azcore.ResponseError](err)
+	return ok && answer.StatusCode == http.StatusUnauthorized && !slices.Contains(tenantCodes, answer.ErrorCode)
+}
+
+// identityError is an ErrIdentity that says what to mend.
+type identityError struct {
+	why string
+	err error
+}
+
+func (e *identityError) Error() string   { return e.why }
+func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }
+
+// classError is an error of a class.
+type classError struct {
+	class error
+	code  string
+	err   error
+}
+
+func (e *classError) Error() string   { return fmt.Sprintf("%v (%s)", e.class, e.code) }
+func (e *classError) Unwrap() []error { return []error{e.class, e.err} }
