@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -16,19 +17,45 @@ type result struct {
 // measure runs f until it is warm, then as often as fits the time, as the Java
 // program does.
 func measure(warm, enough time.Duration, f func() error) (result, error) {
-	for start := time.Now(); time.Since(start) < warm; {
-		if err := f(); err != nil {
-			return result{}, err
-		}
+	once := func() (time.Duration, error) {
+		begin := time.Now()
+		err := f()
+		return time.Since(begin), err
+	}
+	if err := warmUp(warm, once); err != nil {
+		return result{}, err
 	}
 	var runs []time.Duration
 	for start := time.Now(); len(runs) < 3 || time.Since(start) < enough; {
-		begin := time.Now()
-		if err := f(); err != nil {
+		d, err := once()
+		if err != nil {
 			return result{}, err
 		}
-		runs = append(runs, time.Since(begin))
+		runs = append(runs, d)
 	}
 	slices.Sort(runs)
 	return result{runs: len(runs), best: runs[0], median: runs[len(runs)/2]}, nil
+}
+
+// warmUp runs a query for the time given, and on as long as it still gets
+// faster.
+func warmUp(enough time.Duration, once func() (time.Duration, error)) error {
+	best := time.Duration(math.MaxInt64)
+	for round := range 10 {
+		before := best
+		for start := time.Now(); ; {
+			d, err := once()
+			if err != nil {
+				return err
+			}
+			best = min(best, d)
+			if time.Since(start) >= enough {
+				break
+			}
+		}
+		if round > 0 && best > before-before/20 {
+			break
+		}
+	}
+	return nil
 }
