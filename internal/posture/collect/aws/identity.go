@@ -1,0 +1,93 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+
+	"vigil/internal/posture/collect"
+)
+
+// Identity is who we are when we ask for a customer's role: an access key, or
+// with the zero value whatever identity the machine we run on has. It is never
+// used to read anything.
+type Identity struct {
+	AccessKeyID     string
+	SecretAccessKey string
+	SessionToken    string
+}
+
+// Retrieve implements [aws.CredentialsProvider].
+func (i *Identity) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	if i.AccessKeyID != "" {
+		return credentials.NewStaticCredentialsProvider(i.AccessKeyID, i.SecretAccessKey, i.SessionToken).Retrieve(ctx)
+	}
+	// The client is of a kind the SDK can add authorities to, and it may reach
+	// the metadata service of the machine, which customers' calls may not.
+	own, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()))
+	if err != nil {
+		return aws.Credentials{}, fmt.Errorf("find our own identity: %w", err)
+	}
+	return own.Credentials.Retrieve(ctx)
+}
+
+// assume returns the credentials of a role, renewed before they end.
+func (src *Source) assume(p partition, role arn.ARN, externalID string) *aws.CredentialsCache {
+	base := src.base.Copy()
+	base.Region = p.home
+	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(base), role.String(), func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = src.options.SessionName
+		o.Duration = src.options.SessionLength
+		if externalID != "" {
+			o.ExternalID = aws.String(externalID)
+		}
+	})
+	return aws.NewCredentialsCache(refusal{provider, role}, func(o *aws.CredentialsCacheOptions) {
+		o.ExpiryWindow = src.options.SessionLength / 10
+		o.ExpiryWindowJitterFrac = 0.5
+	})
+}
+
+// refusal tells a refused role from an AWS that cannot be asked.
+type refusal struct {
+	aws.CredentialsProvider
+	role arn.ARN
+}
+
+// Retrieve implements [aws.CredentialsProvider].
+func (r refusal) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	c, err := r.CredentialsProvider.Retrieve(ctx)
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return c, err
+	}
+	switch api.ErrorCode() {
+	case "AccessDenied", "AccessDeniedException":
+		return c, &identityError{"AWS does not let us assume " + r.role.String() + ": its trust policy must name our identity and the external id of the credential", err}
+	case "ValidationError", "MalformedPolicyDocument":
+		return c, &identityError{"AWS does not accept " + r.role.String() + " as a role: " + api.ErrorMessage(), err}
+	case "RegionDisabledException":
+		return c, &identityError{"the account does not allow sessions in " + partitions[r.role.Partition].home, err}
+	case "InvalidClientTokenId", "SignatureDoesNotMatch", "ExpiredToken", "UnrecognizedClientException":
+		return c, fmt.Errorf("AWS refuses our own identity (%s): %w", api.ErrorCode(), err)
+	}
+	return c, err
+}
+
+// identityError is an ErrIdentity that says what to mend.
+type identityError struct {
+	why string
+	err error
+}
+
+func (e *identityError) Error() string   { return e.why }
+func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }

@@ -1,0 +1,178 @@
+// Package aws is a simulated AWS: accounts, regions and resources behind the
+// real host names and in the real protocols, so that the official SDK reads them
+// without knowing.
+//
+// What there is follows from a seed (see package world). The cloud can also say
+// which findings the built-in rules ought to make of it.
+package aws
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// Options say what the cloud is like.
+type Options struct {
+	Seed     world.Seed
+	Accounts int      // how many accounts there are
+	First    int64    // the number of the first; 200000000001 when zero
+	Regions  []string // that are enabled; the first is where most is
+	Size     int      // about how many resources an account has; at least some of each kind
+	Shares   world.Shares
+
+	// Today is the day the world is of: keys are old and certificates have
+	// expired as seen from here. It does not move, so that the same world read
+	// twice is the same.
+	Today time.Time
+
+	// AccessKeyID and SecretAccessKey are of the identity that may ask for roles.
+	AccessKeyID, SecretAccessKey string
+	// Now is the clock that sessions end by.
+	Now func() time.Time
+}
+
+// Names of the roles that every account has for us.
+const (
+	ReaderRole = "vigil"        // may read everything
+	DeniedRole = "vigil-denied" // may be assumed, and read nothing
+)
+
+// Cloud is a simulated AWS. It is an http.Handler for Hosts.
+type Cloud struct {
+	world.World
+	options    Options
+	faults     *gateway.Faults
+	key        []byte // signs session tokens
+	estate     *estate
+	operations map[string]map[string]operation
+}
+
+// Hosts are the names the cloud answers for.
+var Hosts = []string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"}
+
+// New returns a cloud whose calls go wrong where faults says so.
+func New(o Options, faults *gateway.Faults) *Cloud {
+	if o.First == 0 {
+		o.First = 200000000001
+	}
+	if o.Accounts == 0 {
+		o.Accounts = 1
+	}
+	if len(o.Regions) == 0 {
+		o.Regions = []string{"us-east-1", "eu-west-1"}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Today.IsZero() {
+		o.Today = o.Now().UTC().Truncate(24 * time.Hour)
+	}
+	if o.AccessKeyID == "" {
+		o.AccessKeyID, o.SecretAccessKey = "AKIA"+rand.Text()[:16], rand.Text()
+	}
+	c := &Cloud{options: o, faults: faults, key: []byte(rand.Text()), operations: map[string]map[string]operation{}}
+	c.estate = newEstate(c)
+	for _, register := range services {
+		register(c)
+	}
+	return c
+}
+
+// Identity returns the access key of the identity that may ask for roles.
+func (c *Cloud) Identity() (accessKeyID, secretAccessKey string) {
+	return c.options.AccessKeyID, c.options.SecretAccessKey
+}
+
+// An Account is how one account is opened.
+type Account struct {
+	ID            string
+	RoleArn       string
+	DeniedRoleArn string
+	ExternalID    string
+}
+
+// Account returns the i-th account.
+func (c *Cloud) Account(i int) Account {
+	id := fmt.Sprintf("%012d", c.options.First+int64(i))
+	return Account{
+		ID:            id,
+		RoleArn:       "arn:aws:iam::" + id + ":role/" + ReaderRole,
+		DeniedRoleArn: "arn:aws:iam::" + id + ":role/" + DeniedRole,
+		ExternalID:    "ext-" + c.options.Seed.With("external").With(id).Hex(12),
+	}
+}
+
+// account returns the number of an account, or false when there is none.
+func (c *Cloud) account(id string) (int, bool) {
+	n, err := strconv.ParseInt(id, 10, 64)
+	i := int(n - c.options.First)
+	return i, err == nil && len(id) == 12 && i >= 0 && i < c.options.Accounts
+}
+
+// flawed reports whether the i-th resource that a rule looks at violates it.
+func (c *Cloud) flawed(rule string, p world.Place, i int) bool {
+	return c.seed(p).With(rule).Nth(i).Share(c.options.Shares.Of(rule))
+}
+
+// seed returns what everything in a place follows from.
+func (c *Cloud) seed(p world.Place) world.Seed {
+	return c.options.Seed.With(p.Account).With(p.Region)
+}
+
+// ago returns the time some days before the world's day.
+func (c *Cloud) ago(days int) time.Time { return c.options.Today.AddDate(0, 0, -days) }
+
+// ServeHTTP implements [http.Handler].
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	call, err := c.parse(r)
+	if err != nil {
+		call.refuse(w, err)
+		return
+	}
+	if err := c.authenticate(call); err != nil {
+		call.refuse(w, err)
+		return
+	}
+	c.faults.Serve(w, r, gateway.Exchange{
+		Call:   gateway.Call{Cloud: "aws", Account: call.account, Region: call.region, Service: call.service, Action: call.action},
+		Refuse: func(w http.ResponseWriter, f gateway.Fault) { call.refuse(w, call.fault(w, f)) },
+		Answer: func(w http.ResponseWriter) { c.answer(w, call) },
+	})
+}
+
+// answer carries a call out.
+func (c *Cloud) answer(w http.ResponseWriter, x *call) {
+	if x.role == DeniedRole && !(x.service == "sts") {
+		x.refuse(w, x.denied())
+		return
+	}
+	run, ok := c.operations[x.service][x.action]
+	if !ok {
+		x.refuse(w, &failure{http.StatusBadRequest, "InvalidAction", "The simulated " + x.service + " has no action " + x.action})
+		return
+	}
+	out, err := run(x)
+	if err != nil {
+		x.refuse(w, err)
+		return
+	}
+	x.write(w, out)
+}
+
+// on registers an operation of a service.
+func (c *Cloud) on(service, action string, run operation) {
+	if c.operations[service] == nil {
+		c.operations[service] = map[string]operation{}
+	}
+	c.operations[service][action] = run
+}
+
+// equal compares secrets.
+func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }

@@ -1,0 +1,308 @@
+package aws
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// A protocol is one of the ways AWS speaks.
+type protocol int
+
+const (
+	queryXML protocol = iota // form in, XML out
+	ec2XML                   // the same in EC2's own way
+	restXML                  // paths in, XML out
+	restJSON                 // paths in, JSON out
+	json10                   // JSON both ways
+	json11
+	cbor // CBOR both ways
+)
+
+// A call is one request, understood.
+type call struct {
+	protocol protocol
+	service  string // as in signatures, with s3-control apart
+	action   string
+	region   string
+	account  string
+	role     string
+	key      string // the access key it is signed with
+	token    string // of the session
+	form     url.Values
+	body     world.Object
+	vars     map[string]string // from the path
+}
+
+// operation carries a call out.
+type operation func(x *call) (answer, error)
+
+// An answer is what a call returns.
+type answer struct {
+	world.Object
+	root string // the outermost element, for restXML
+	raw  string // instead of the object
+}
+
+// A failure is an error as the cloud reports it.
+type failure struct {
+	status  int
+	code    string
+	message string
+}
+
+func (f *failure) Error() string { return f.code + ": " + f.message }
+
+// parse reads who asks for what.
+func (c *Cloud) parse(r *http.Request) (*call, error) {
+	x := &call{vars: map[string]string{}, form: r.URL.Query(), token: r.Header.Get("X-Amz-Security-Token")}
+	x.key, x.region, x.service = signature(r.Header.Get("Authorization"))
+	host, _, _ := strings.Cut(r.Host, ":")
+	if strings.Contains(host, ".s3-control.") {
+		x.service = "s3-control"
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return x, &failure{http.StatusBadRequest, "RequestTimeout", err.Error()}
+	}
+	switch target := r.Header.Get("X-Amz-Target"); {
+	case x.key == "":
+		return x, &failure{http.StatusForbidden, "MissingAuthenticationToken", "Request is missing Authentication Token"}
+	case target != "":
+		x.protocol = json11
+		if strings.HasSuffix(r.Header.Get("Content-Type"), "1.0") {
+			x.protocol = json10
+		}
+		x.action = target[strings.LastIndex(target, ".")+1:]
+		if err := json.Unmarshal(body, &x.body); err != nil && len(body) > 0 {
+			return x, &failure{http.StatusBadRequest, "SerializationException", err.Error()}
+		}
+	case r.Header.Get("Smithy-Protocol") == "rpc-v2-cbor":
+		x.protocol = cbor
+		x.action = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+		x.body = readCBOR(body)
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
+		x.protocol = queryXML
+		if x.service == "ec2" {
+			x.protocol = ec2XML
+		}
+		if x.form, err = url.ParseQuery(string(body)); err != nil {
+			return x, &failure{http.StatusBadRequest, "MalformedQueryString", err.Error()}
+		}
+		x.action = x.form.Get("Action")
+	default:
+		x.protocol = restJSON
+		if restServices[x.service] {
+			x.protocol = restXML
+		}
+		_ = json.Unmarshal(body, &x.body) // absent in most
+		if !x.route(r, host) {
+			return x, &failure{http.StatusNotFound, "UnknownOperationException", r.Method + " " + r.URL.Path}
+		}
+	}
+	return x, nil
+}
+
+// signature reads key, region and service from a signature's scope.
+func signature(header string) (key, region, service string) {
+	_, scope, ok := strings.Cut(header, "Credential=")
+	scope, _, _ = strings.Cut(scope, ",")
+	parts := strings.Split(scope, "/")
+	if !ok || len(parts) != 5 {
+		return "", "", ""
+	}
+	return parts[0], parts[2], parts[3]
+}
+
+// text returns a parameter, or "".
+func (x *call) text(names ...string) string {
+	for _, name := range names {
+		if v, ok := x.vars[name]; ok {
+			return v
+		}
+		if v := x.body.Get(name); v != nil {
+			return scalar(v)
+		}
+		if v := x.form.Get(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// number returns a parameter, or other when it is absent.
+func (x *call) number(name string, other int) int {
+	n, err := strconv.Atoi(x.text(name))
+	if err != nil {
+		return other
+	}
+	return n
+}
+
+// texts returns a list parameter: Name.1 or Name.member.1 in forms.
+func (x *call) texts(name string) []string {
+	var all []string
+	for _, v := range x.body.List(name) {
+		all = append(all, scalar(v))
+	}
+	for _, prefix := range []string{name + ".", name + ".member."} {
+		for i := 1; x.form.Has(prefix + strconv.Itoa(i)); i++ {
+			all = append(all, x.form.Get(prefix+strconv.Itoa(i)))
+		}
+	}
+	return all
+}
+
+// filter returns the values of a named filter of EC2.
+func (x *call) filter(name string) []string {
+	for i := 1; x.form.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
+		if x.form.Get(fmt.Sprintf("Filter.%d.Name", i)) == name {
+			return x.texts(fmt.Sprintf("Filter.%d.Value", i))
+		}
+	}
+	return nil
+}
+
+func (x *call) place() world.Place { return world.Place{Account: x.account, Region: x.region} }
+
+// global is the place of what belongs to no region.
+func (x *call) global() world.Place { return world.Place{Account: x.account} }
+
+// write sends an answer.
+func (x *call) write(w http.ResponseWriter, a answer) {
+	var b bytes.Buffer
+	w.Header().Set("X-Amzn-Requestid", requestID)
+	switch x.protocol {
+	case ec2XML:
+		w.Header().Set("Content-Type", "text/xml;charset=UTF-8")
+		b.WriteString("<" + x.action + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>` + requestID + "</requestId>")
+		writeXML(&b, a.Object, "item")
+		b.WriteString("</" + x.action + "Response>")
+	case queryXML:
+		w.Header().Set("Content-Type", "text/xml")
+		b.WriteString("<" + x.action + "Response><" + x.action + "Result>")
+		writeXML(&b, a.Object, "member")
+		b.WriteString("</" + x.action + "Result><ResponseMetadata><RequestId>" + requestID + "</RequestId></ResponseMetadata></" + x.action + "Response>")
+	case restXML:
+		w.Header().Set("Content-Type", "application/xml")
+		if a.root != "" {
+			writeElement(&b, a.root, a.Object, "member")
+		}
+	case cbor:
+		w.Header().Set("Content-Type", "application/cbor")
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		writeCBOR(&b, a.Object)
+	default:
+		w.Header().Set("Content-Type", map[protocol]string{json10: "application/x-amz-json-1.0", json11: "application/x-amz-json-1.1"}[x.protocol])
+		if x.protocol == restJSON {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		if a.Object == nil {
+			a.Object = world.Object{}
+		}
+		writeJSON(&b, a.Object)
+	}
+	if a.raw != "" {
+		b.Reset()
+		b.WriteString(a.raw)
+	}
+	_, _ = w.Write(b.Bytes())
+}
+
+const requestID = "00000000-0000-4000-8000-000000000000"
+
+// refuse sends an error.
+func (x *call) refuse(w http.ResponseWriter, err error) {
+	var f *failure
+	if !errors.As(err, &f) {
+		f = &failure{http.StatusInternalServerError, "InternalFailure", err.Error()}
+	}
+	about := world.Obj("Code", f.code, "Message", f.message)
+	var b bytes.Buffer
+	switch x.protocol {
+	case ec2XML:
+		writeElement(&b, "Response", world.Obj("Errors", world.Obj("Error", about), "RequestID", requestID), "item")
+	case queryXML:
+		writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), about...), "RequestId", requestID), "member")
+	case restXML:
+		if x.service == "s3" {
+			writeElement(&b, "Error", append(about, world.Obj("RequestId", requestID)...), "member")
+		} else {
+			writeElement(&b, "ErrorResponse", world.Obj("Error", append(world.Obj("Type", "Sender"), about...), "RequestId", requestID), "member")
+		}
+	case cbor:
+		w.Header().Set("Content-Type", "application/cbor")
+		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
+		writeCBOR(&b, world.Obj("__type", "com.amazonaws#"+f.code, "message", f.message))
+	default:
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		w.Header().Set("X-Amzn-Errortype", f.code)
+		writeJSON(&b, world.Obj("__type", f.code, "message", f.message, "Message", f.message))
+	}
+	w.WriteHeader(f.status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// denied is how a service says that something is not allowed.
+func (x *call) denied() *failure {
+	message := fmt.Sprintf("User: arn:aws:sts::%s:assumed-role/%s/session is not authorized to perform: %s:%s because no identity-based policy allows it",
+		x.account, x.role, x.service, x.action)
+	switch {
+	case x.service == "ec2":
+		return &failure{http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. " + message}
+	case x.service == "sns":
+		return &failure{http.StatusForbidden, "AuthorizationError", message}
+	case x.protocol == queryXML, x.protocol == restXML:
+		return &failure{http.StatusForbidden, "AccessDenied", message}
+	case x.protocol == restJSON:
+		return &failure{http.StatusForbidden, "AccessDeniedException", message}
+	}
+	return &failure{http.StatusBadRequest, "AccessDeniedException", message}
+}
+
+// fault is how a service says what a fault is to look like.
+func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
+	switch f.Kind {
+	case gateway.Deny:
+		return x.denied()
+	case gateway.Expire:
+		if x.protocol == queryXML || x.protocol == restXML {
+			return &failure{http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired"}
+		}
+		if x.protocol == ec2XML {
+			return &failure{http.StatusBadRequest, "RequestExpired", "Request has expired."}
+		}
+		return &failure{http.StatusBadRequest, "ExpiredTokenException", "The security token included in the request is expired"}
+	case gateway.Off:
+		return &failure{http.StatusForbidden, "OptInRequired", "You are not subscribed to this service. Please go to http://aws.amazon.com to subscribe."}
+	case gateway.Throttle:
+		if f.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/1e9)))
+		}
+		return x.throttled()
+	}
+	return &failure{http.StatusInternalServerError, "InternalFailure", "An internal error has occurred"}
+}
+
+func (x *call) throttled() *failure {
+	switch {
+	case x.protocol == ec2XML:
+		return &failure{http.StatusServiceUnavailable, "RequestLimitExceeded", "Request limit exceeded."}
+	case x.service == "s3":
+		return &failure{http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate."}
+	case x.protocol == queryXML, x.protocol == restXML:
+		return &failure{http.StatusBadRequest, "Throttling", "Rate exceeded"}
+	case x.protocol == restJSON:
+		return &failure{http.StatusTooManyRequests, "TooManyRequestsException", "Rate exceeded"}
+	}
+	return &failure{http.StatusBadRequest, "ThrottlingException", "Rate exceeded"}
+}

@@ -1,0 +1,70 @@
+package aws
+
+import (
+	"encoding/binary"
+
+	"vigil/internal/sim/world"
+)
+
+// readCBOR reads a request of maps, lists, texts and numbers. What it does not
+// understand it leaves out: requests to a simulator are not hostile.
+func readCBOR(b []byte) world.Object {
+	v, _ := cborValue(b)
+	o, _ := v.(world.Object)
+	return o
+}
+
+func cborValue(b []byte) (any, []byte) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	major, small := b[0]>>5, b[0]&31
+	b = b[1:]
+	n := uint64(small)
+	for i, width := range []int{1, 2, 4, 8} {
+		if int(small) == 24+i && len(b) >= width {
+			var wide [8]byte
+			copy(wide[8-width:], b[:width])
+			n, b = binary.BigEndian.Uint64(wide[:]), b[width:]
+		}
+	}
+	open := small == 31
+	switch major {
+	case 0:
+		return int64(n), b
+	case 1:
+		return -1 - int64(n), b
+	case 2, 3:
+		n = min(n, uint64(len(b)))
+		return string(b[:n]), b[n:]
+	case 4:
+		list := []any{}
+		for i := uint64(0); len(b) > 0 && (open && b[0] != 0xff || !open && i < n); i++ {
+			var v any
+			v, b = cborValue(b)
+			list = append(list, v)
+		}
+		return list, after(b, open)
+	case 5:
+		o := world.Object{}
+		for i := uint64(0); len(b) > 0 && (open && b[0] != 0xff || !open && i < n); i++ {
+			var name, v any
+			name, b = cborValue(b)
+			v, b = cborValue(b)
+			text, _ := name.(string)
+			o = append(o, world.Field{Name: text, Value: v})
+		}
+		return o, after(b, open)
+	case 7:
+		return map[byte]any{20: false, 21: true}[small], b
+	}
+	return nil, b
+}
+
+// after skips the break of what has no length.
+func after(b []byte, open bool) []byte {
+	if open && len(b) > 0 {
+		return b[1:]
+	}
+	return b
+}

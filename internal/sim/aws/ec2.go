@@ -1,0 +1,74 @@
+package aws
+
+import (
+	"slices"
+
+	"vigil/internal/sim/world"
+)
+
+func ec2Service(c *Cloud) {
+	e := c.estate
+	c.on("ec2", "DescribeRegions", func(*call) (answer, error) {
+		return answer{Object: world.Obj("regionInfo", world.Each(len(c.options.Regions), func(i int) world.Object {
+			name := c.options.Regions[i]
+			return world.Obj("regionName", name, "regionEndpoint", "ec2."+name+".amazonaws.com", "optInStatus", "opt-in-not-required")
+		}))}, nil
+	})
+	for _, l := range []struct {
+		action, field, names, missing string
+		kind                          *world.Kind
+	}{
+		{"DescribeInstances", "reservationSet", "InstanceId", "InvalidInstanceID.NotFound", e.instances},
+		{"DescribeKeyPairs", "keySet", "KeyName", "InvalidKeyPair.NotFound", e.keyPairs},
+		{"DescribeLaunchTemplates", "launchTemplates", "LaunchTemplateId", "InvalidLaunchTemplateId.NotFound", e.launchTemplates},
+		{"DescribeSecurityGroups", "securityGroupInfo", "GroupId", "InvalidGroup.NotFound", e.securityGroups},
+		{"DescribeVpcs", "vpcSet", "VpcId", "InvalidVpcID.NotFound", e.vpcs},
+		{"DescribeSubnets", "subnetSet", "SubnetId", "InvalidSubnetID.NotFound", e.subnets},
+		{"DescribeRouteTables", "routeTableSet", "RouteTableId", "InvalidRouteTableID.NotFound", e.routeTables},
+		{"DescribeInternetGateways", "internetGatewaySet", "InternetGatewayId", "InvalidInternetGatewayID.NotFound", e.internetGateways},
+		{"DescribeNatGateways", "natGatewaySet", "NatGatewayId", "NatGatewayNotFound", e.natGateways},
+		{"DescribeNetworkInterfaces", "networkInterfaceSet", "NetworkInterfaceId", "InvalidNetworkInterfaceID.NotFound", e.interfaces},
+		{"DescribeNetworkAcls", "networkAclSet", "NetworkAclId", "InvalidNetworkAclID.NotFound", e.networkACLs},
+		{"DescribeFlowLogs", "flowLogSet", "FlowLogId", "", e.flowLogs},
+		{"DescribeAddresses", "addressesSet", "AllocationId", "InvalidAllocationID.NotFound", e.addresses},
+		{"DescribeVpcPeeringConnections", "vpcPeeringConnectionSet", "VpcPeeringConnectionId", "InvalidVpcPeeringConnectionID.NotFound", e.peerings},
+		{"DescribeVpcEndpoints", "vpcEndpointSet", "VpcEndpointId", "InvalidVpcEndpointId.NotFound", e.endpoints},
+		{"DescribeTransitGateways", "transitGatewaySet", "TransitGatewayIds", "InvalidTransitGatewayID.NotFound", e.transitGateways},
+		{"DescribeVpnGateways", "vpnGatewaySet", "VpnGatewayId", "InvalidVpnGatewayID.NotFound", e.vpnGateways},
+		{"DescribeVpnConnections", "vpnConnectionSet", "VpnConnectionId", "InvalidVpnConnectionID.NotFound", e.vpnConnections},
+		{"DescribeVolumes", "volumeSet", "VolumeId", "InvalidVolume.NotFound", e.volumes},
+		{"DescribeSnapshots", "snapshotSet", "SnapshotId", "InvalidSnapshot.NotFound", e.snapshots},
+		{"DescribeImages", "imagesSet", "ImageId", "InvalidAMIID.NotFound", e.images},
+	} {
+		c.on("ec2", l.action, func(x *call) (answer, error) {
+			if len(x.texts(l.names)) > 0 && x.text("MaxResults") != "" {
+				return answer{}, &failure{400, "InvalidParameterCombination", "The parameter " + l.names + " cannot be used with the parameter maxResults"}
+			}
+			return x.list(c, listing{
+				kind: l.kind, field: l.field, names: l.names, missing: l.missing, token: "NextToken", next: "nextToken", max: "MaxResults", page: 1000,
+				only: ec2Filter(x), shape: ec2Shape(x),
+			})
+		})
+	}
+}
+
+// ec2Filter keeps what the filters of a call ask for.
+func ec2Filter(x *call) func(string, world.Object) bool {
+	resources, ips := x.filter("resource-id"), x.filter("association.public-ip")
+	public := slices.Contains(x.texts("RestorableBy"), "all")
+	return func(_ string, o world.Object) bool {
+		return (resources == nil || slices.Contains(resources, o.Text("resourceId"))) &&
+			(ips == nil || slices.Contains(ips, o.Text("association", "publicIp"))) &&
+			(!public || o.Flag("_public"))
+	}
+}
+
+// ec2Shape puts instances into reservations.
+func ec2Shape(x *call) func(string, world.Object) any {
+	if x.action != "DescribeInstances" {
+		return nil
+	}
+	return func(name string, o world.Object) any {
+		return world.Obj("reservationId", "r-"+name[2:], "ownerId", x.account, "groupSet", []any{}, "instancesSet", world.Items(o.Visible()))
+	}
+}

@@ -1,0 +1,232 @@
+package aws
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+// services register the operations of the simulated services.
+var services = []func(*Cloud){stsService, ec2Service, iamService, s3Service}
+
+// An estate is what the accounts have: one kind of resource each. Kinds refer to
+// one another by number, so that every relation leads somewhere.
+type estate struct {
+	*Cloud
+	kinds map[posture.EntityType]*world.Kind
+
+	network
+	compute
+	storage
+	identity
+	buckets, blocks, keys *world.Kind
+}
+
+func newEstate(c *Cloud) *estate {
+	e := &estate{Cloud: c, kinds: map[posture.EntityType]*world.Kind{}}
+	e.makeNetwork()
+	e.makeCompute()
+	e.makeStorage()
+	e.makeIdentity()
+	e.makeBuckets()
+	e.makeKeys()
+	return e
+}
+
+// add enters a kind.
+func (e *estate) add(k *world.Kind) *world.Kind {
+	e.kinds[k.Type] = k
+	return k
+}
+
+// counter says how many resources of a kind a place has.
+type counter func(p world.Place) int
+
+// share is a counter: parts of a thousand of the place's size, and no fewer than
+// least.
+func (e *estate) share(parts, least int) counter {
+	return func(p world.Place) int {
+		size := e.options.Size
+		if p.Region != "" {
+			size /= len(e.options.Regions)
+		}
+		return max(least, size*parts/1000)
+	}
+}
+
+// fixed is a counter.
+func fixed(n int) counter { return func(world.Place) int { return n } }
+
+// maker describes the i-th resource of a place, whose name is given.
+type maker func(p world.Place, i int, name string) world.Object
+
+// coded is a kind whose names are a prefix and hexadecimal digits, as EC2's are.
+func (e *estate) coded(t posture.EntityType, prefix string, digits int, n counter, make maker) *world.Kind {
+	seed := func(p world.Place) world.Seed { return e.seed(p).With(prefix) }
+	k := &world.Kind{
+		Type:  t,
+		Count: n,
+		Name:  func(p world.Place, i int) string { return prefix + seed(p).Numbered(i, digits) },
+		Index: func(p world.Place, name string) (int, bool) {
+			code, ok := strings.CutPrefix(name, prefix)
+			if !ok || len(code) != digits {
+				return 0, false
+			}
+			return seed(p).Number(code)
+		},
+	}
+	k.Make = func(p world.Place, i int) world.Object { return make(p, i, k.Name(p, i)) }
+	return e.add(k)
+}
+
+// called is a kind whose names are words and a number.
+func (e *estate) called(t posture.EntityType, stem string, n counter, make maker) *world.Kind {
+	return e.spelt(t, func(_ world.Place, i int) string { return fmt.Sprintf("%s-%04d", stem, i) }, n, make)
+}
+
+// spelt is a kind whose names end in their number.
+func (e *estate) spelt(t posture.EntityType, name func(p world.Place, i int) string, n counter, make maker) *world.Kind {
+	k := &world.Kind{
+		Type:  t,
+		Count: n,
+		Name:  name,
+		Index: func(_ world.Place, name string) (int, bool) {
+			end := strings.LastIndexFunc(name, func(r rune) bool { return r < '0' || r > '9' })
+			i, err := strconv.Atoi(name[end+1:])
+			return i, err == nil
+		},
+	}
+	k.Make = func(p world.Place, i int) world.Object { return make(p, i, k.Name(p, i)) }
+	return e.add(k)
+}
+
+// uuids is a kind whose names are UUIDs.
+func (e *estate) uuids(t posture.EntityType, n counter, make maker) *world.Kind {
+	seed := func(p world.Place) world.Seed { return e.seed(p).With(string(t)) }
+	k := &world.Kind{
+		Type:  t,
+		Count: n,
+		Name:  func(p world.Place, i int) string { return seed(p).UUID(i) },
+		Index: func(p world.Place, name string) (int, bool) { return seed(p).UUIDNumber(name) },
+	}
+	k.Make = func(p world.Place, i int) world.Object { return make(p, i, k.Name(p, i)) }
+	return e.add(k)
+}
+
+// nth returns the name of the i-th of a kind, going round when there are fewer.
+func nth(k *world.Kind, p world.Place, i int) string {
+	n := k.Count(p)
+	if n == 0 {
+		return ""
+	}
+	return k.Name(p, i%n)
+}
+
+// arn returns a resource name.
+func arn(service string, p world.Place, resource string) string {
+	return "arn:aws:" + service + ":" + p.Region + ":" + p.Account + ":" + resource
+}
+
+// everywhere is the place of what belongs to no region.
+func everywhere(p world.Place) world.Place { return world.Place{Account: p.Account} }
+
+// tags returns what people note on the i-th resource of a kind, as name and
+// value pairs.
+func (e *estate) tags(p world.Place, kind string, i int) [][2]string {
+	s := e.seed(p).With(kind).Nth(i)
+	return [][2]string{
+		{"Name", world.Of(s.With("app"), "orders", "billing", "search", "reports", "portal") + "-" + kind + "-" + strconv.Itoa(i)},
+		{"Environment", world.Of(s.With("environment"), "production", "staging", "development")},
+		{"Owner", world.Of(s.With("owner"), "platform", "payments", "data", "web")},
+	}
+}
+
+// tagList writes tags with the member names that a service uses.
+func (e *estate) tagList(p world.Place, kind string, i int, key, value string) []any {
+	var list []any
+	for _, t := range e.tags(p, kind, i) {
+		list = append(list, world.Obj(key, t[0], value, t[1]))
+	}
+	return list
+}
+
+// tagSet writes tags as EC2 does.
+func (e *estate) tagSet(p world.Place, kind string, i int) []any {
+	return e.tagList(p, kind, i, "key", "value")
+}
+
+// list returns the resources of a kind for a list call.
+func (x *call) list(c *Cloud, l listing) (answer, error) {
+	p := x.place()
+	if l.global {
+		p = x.global()
+	}
+	shape := l.shape
+	if shape == nil {
+		shape = func(_ string, o world.Object) any { return o.Visible() }
+	}
+	var items []any
+	if names := x.texts(l.names); l.names != "" && len(names) > 0 {
+		for _, name := range names {
+			o, ok := c.Get(l.kind, p, name)
+			if !ok && l.missing != "" {
+				return answer{}, &failure{400, l.missing, "'" + name + "' does not exist"}
+			}
+			if ok && (l.only == nil || l.only(name, o)) {
+				items = append(items, shape(name, o))
+			}
+		}
+		return answer{Object: world.Obj(l.field, l.wrap(items))}, nil
+	}
+	from, size := x.number(l.token, 0), x.number(l.max, l.page)
+	if size <= 0 || size > l.page {
+		size = l.page
+	}
+	for from >= 0 && len(items) < size {
+		from = c.List(l.kind, p, from, size-len(items), func(name string, o world.Object) bool {
+			if l.only == nil || l.only(name, o) {
+				items = append(items, shape(name, o))
+			}
+			return true
+		})
+	}
+	out := world.Obj(l.field, l.wrap(items))
+	if from >= 0 {
+		out = append(out, world.Obj(l.next, strconv.Itoa(from))...)
+	}
+	if l.truncated != "" {
+		out = append(out, world.Obj(l.truncated, from >= 0)...)
+	}
+	return answer{Object: out, root: l.root}, nil
+}
+
+// A listing says how a list call looks.
+type listing struct {
+	kind      *world.Kind
+	global    bool   // the kind belongs to no region
+	field     string // where the resources go
+	item      string // their element's name, where the protocol has another
+	root      string // the outermost element, for restXML
+	names     string // the parameter that asks for some by name
+	missing   string // the code when one of them does not exist
+	token     string // the parameter to go on from
+	next      string // where it is answered
+	max       string // the parameter for the size of a page
+	truncated string // where it is answered that there is more
+	page      int    // the largest page
+	only      func(name string, o world.Object) bool
+	shape     func(name string, o world.Object) any
+}
+
+func (l listing) wrap(items []any) any {
+	if l.item != "" {
+		return named(l.item, items)
+	}
+	if items == nil {
+		items = []any{}
+	}
+	return items
+}

@@ -1,0 +1,139 @@
+package aws
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+func iamService(c *Cloud) {
+	e := c.estate
+	c.on("iam", "GetAccountAuthorizationDetails", c.authorization)
+	c.on("iam", "GetAccountSummary", func(x *call) (answer, error) {
+		o, _ := c.Get(e.summaries, x.global(), x.account)
+		var entries []any
+		for _, f := range o.Visible() {
+			entries = append(entries, world.Obj("key", f.Name, "value", f.Value))
+		}
+		return answer{Object: world.Obj("SummaryMap", named("entry", entries))}, nil
+	})
+	c.on("iam", "GetAccountPasswordPolicy", func(x *call) (answer, error) {
+		o, ok := c.Get(e.passwordPolicies, x.global(), x.account)
+		if !ok {
+			return answer{}, &failure{404, "NoSuchEntity", "The Password Policy with domain name " + x.account + " cannot be found."}
+		}
+		return answer{Object: world.Obj("PasswordPolicy", o.Visible())}, nil
+	})
+	c.on("iam", "GenerateCredentialReport", func(*call) (answer, error) {
+		return answer{Object: world.Obj("State", "COMPLETE", "Description", "")}, nil
+	})
+	c.on("iam", "GetCredentialReport", func(x *call) (answer, error) {
+		text := base64.StdEncoding.EncodeToString([]byte(c.credentialReport(x.global())))
+		return answer{Object: world.Obj("Content", text, "ReportFormat", "text/csv", "GeneratedTime", c.options.Today)}, nil
+	})
+	marked := func(action, field string, kind *world.Kind) {
+		c.on("iam", action, func(x *call) (answer, error) {
+			return x.list(c, listing{
+				kind: kind, global: true, field: field, token: "Marker", next: "Marker", max: "MaxItems", truncated: "IsTruncated", page: 1000,
+				only: func(_ string, o world.Object) bool {
+					status := x.text("AssignmentStatus")
+					return status == "" || status == "Any" || status == "Assigned" && o.Get("User") != nil
+				},
+			})
+		})
+	}
+	marked("ListInstanceProfiles", "InstanceProfiles", e.profiles)
+	marked("ListServerCertificates", "ServerCertificateMetadataList", e.certificates)
+	marked("ListVirtualMFADevices", "VirtualMFADevices", e.mfaDevices)
+	marked("ListSAMLProviders", "SAMLProviderList", e.samlProviders)
+	marked("ListOpenIDConnectProviders", "OpenIDConnectProviderList", e.oidcProviders)
+}
+
+// authorization answers with identities and policies, one kind after another,
+// page by page. The marker is the kind's number and where to go on.
+func (c *Cloud) authorization(x *call) (answer, error) {
+	e := c.estate
+	parts := []struct {
+		filter []string
+		field  string
+		kind   *world.Kind
+	}{
+		{[]string{"User"}, "UserDetailList", e.users},
+		{[]string{"Group"}, "GroupDetailList", e.groups},
+		{[]string{"Role"}, "RoleDetailList", e.roles},
+		{[]string{"LocalManagedPolicy", "AWSManagedPolicy"}, "Policies", e.policies},
+	}
+	filter := x.texts("Filter")
+	wanted := func(names []string) bool {
+		for _, f := range filter {
+			for _, name := range names {
+				if f == name {
+					return true
+				}
+			}
+		}
+		return len(filter) == 0
+	}
+	first, at, _ := strings.Cut(x.text("Marker"), ".")
+	start, _ := strconv.Atoi(first)
+	from, _ := strconv.Atoi(at)
+	room := min(x.number("MaxItems", 100), 1000)
+	out := world.Object{}
+	for i := start; i < len(parts); i, from = i+1, 0 {
+		if !wanted(parts[i].filter) {
+			continue
+		}
+		var items []any
+		next := c.List(parts[i].kind, x.global(), from, room, func(_ string, o world.Object) bool {
+			items = append(items, o.Visible())
+			room--
+			return true
+		})
+		out = append(out, world.Obj(parts[i].field, items)...)
+		if next >= 0 {
+			return answer{Object: append(out, world.Obj("IsTruncated", true, "Marker", strconv.Itoa(i)+"."+strconv.Itoa(next))...)}, nil
+		}
+	}
+	return answer{Object: append(out, world.Obj("IsTruncated", false)...)}, nil
+}
+
+// reportColumns are those of the credential report, in order.
+var reportColumns = []string{
+	"user", "arn", "user_creation_time", "password_enabled", "password_last_used", "password_last_changed", "password_next_rotation", "mfa_active",
+	"access_key_1_active", "access_key_1_last_rotated", "access_key_1_last_used_date", "access_key_1_last_used_region", "access_key_1_last_used_service",
+	"access_key_2_active", "access_key_2_last_rotated", "access_key_2_last_used_date", "access_key_2_last_used_region", "access_key_2_last_used_service",
+	"cert_1_active", "cert_1_last_rotated", "cert_2_active", "cert_2_last_rotated",
+}
+
+func (c *Cloud) credentialReport(p world.Place) string {
+	var b strings.Builder
+	b.WriteString(strings.Join(reportColumns, ","))
+	row := func(user, arn string, line world.Object) {
+		line = append(world.Obj("user", user, "arn", arn, "user_creation_time", scalar(c.ago(400)), "password_next_rotation", "N/A"), line...)
+		b.WriteByte('\n')
+		for i, column := range reportColumns {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			switch v := line.Get(column); {
+			case v != nil:
+				b.WriteString(scalar(v))
+			case strings.HasSuffix(column, "_active"):
+				b.WriteString("false")
+			default:
+				b.WriteString("N/A")
+			}
+		}
+	}
+	root, _ := c.Get(c.estate.summaries, p, p.Account)
+	report, _ := root.Get("_report").(world.Object)
+	row("<root_account>", arn("iam", p, "root"), report)
+	c.List(c.estate.users, p, 0, -1, func(name string, o world.Object) bool {
+		report, _ := o.Get("_report").(world.Object)
+		row(name, o.Text("Arn"), report)
+		return true
+	})
+	return b.String()
+}

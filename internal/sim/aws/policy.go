@@ -1,0 +1,82 @@
+package aws
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+// policy writes an IAM policy of statements.
+func policy(statements ...world.Object) string {
+	var b bytes.Buffer
+	writeJSON(&b, world.Obj("Version", "2012-10-17", "Statement", world.Items(statements...)))
+	return b.String()
+}
+
+// allow is a statement. The principal is "*", "", or kind and value with a colon.
+func allow(principal, action, resource string) world.Object {
+	o := world.Obj("Effect", "Allow")
+	if principal == "*" {
+		o = append(o, world.Obj("Principal", "*")...)
+	} else if kind, value, ok := strings.Cut(principal, ":"); ok {
+		o = append(o, world.Obj("Principal", world.Obj(kind, value))...)
+	}
+	o = append(o, world.Obj("Action", action)...)
+	if resource != "" {
+		o = append(o, world.Obj("Resource", resource)...)
+	}
+	return o
+}
+
+// under adds a condition to a statement.
+func under(statement world.Object, operator, key, value string) world.Object {
+	return statement.With("Condition", world.Obj(operator, world.Obj(key, value)))
+}
+
+// tlsOnly refuses calls that are not encrypted.
+func tlsOnly(resource string) world.Object {
+	return under(allow("*", "s3:*", resource).With("Effect", "Deny"), "Bool", "aws:SecureTransport", "false")
+}
+
+// anyoneAllowed reports whether a policy made here allows anybody something
+// without a condition.
+func anyoneAllowed(text string) bool {
+	for _, s := range statementsOf(text) {
+		if s.Text("Effect") == "Allow" && (s.Text("Principal") == "*" || s.Text("Principal", "AWS") == "*") && s.Get("Condition") == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// everythingAllowed reports whether a policy made here allows everything on
+// everything.
+func everythingAllowed(text string) bool {
+	for _, s := range statementsOf(text) {
+		if s.Text("Effect") == "Allow" && s.Text("Action") == "*" && s.Text("Resource") == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// plaintextRefused reports whether a policy made here refuses calls that are not
+// encrypted.
+func plaintextRefused(text string) bool {
+	for _, s := range statementsOf(text) {
+		if s.Text("Effect") == "Deny" && s.Text("Condition", "Bool", "aws:SecureTransport") == "false" {
+			return true
+		}
+	}
+	return false
+}
+
+func statementsOf(text string) []world.Object {
+	var o world.Object
+	if json.Unmarshal([]byte(text), &o) != nil {
+		return nil
+	}
+	return o.Objects("Statement")
+}

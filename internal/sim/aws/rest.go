@@ -1,0 +1,106 @@
+package aws
+
+import (
+	"net/http"
+	"strings"
+)
+
+// restServices are those that speak XML over paths.
+var restServices = map[string]bool{"s3": true, "s3-control": true, "cloudfront": true, "route53": true}
+
+// A path is one call of a service that is called by method and path. A segment
+// in braces is a parameter; the last may take the rest of the path.
+type path struct {
+	service, method, pattern, query, action string
+}
+
+// paths of all services but S3, whose calls differ by their query alone.
+var paths = []path{
+	{"s3-control", "GET", "/v20180820/configuration/publicAccessBlock", "", "GetPublicAccessBlock"},
+	{"cloudfront", "GET", "/2020-05-31/distribution", "", "ListDistributions"},
+	{"route53", "GET", "/2013-04-01/hostedzone", "", "ListHostedZones"},
+	{"lambda", "GET", "/2015-03-31/functions", "", "ListFunctions"},
+	{"lambda", "GET", "/2015-03-31/functions/{FunctionName}/policy", "", "GetPolicy"},
+	{"lambda", "GET", "/2015-03-31/functions/{FunctionName}/configuration", "", "GetFunctionConfiguration"},
+	{"lambda", "GET", "/2021-10-31/functions/{FunctionName}/urls", "", "ListFunctionUrlConfigs"},
+	{"eks", "GET", "/clusters", "", "ListClusters"},
+	{"eks", "GET", "/clusters/{name}", "", "DescribeCluster"},
+	{"eks", "GET", "/clusters/{clusterName}/node-groups", "", "ListNodegroups"},
+	{"eks", "GET", "/clusters/{clusterName}/node-groups/{nodegroupName}", "", "DescribeNodegroup"},
+	{"elasticfilesystem", "GET", "/2015-02-01/file-systems", "", "DescribeFileSystems"},
+	{"access-analyzer", "GET", "/analyzer", "", "ListAnalyzers"},
+	{"guardduty", "GET", "/detector", "", "ListDetectors"},
+	{"guardduty", "GET", "/detector/{DetectorId}", "", "GetDetector"},
+	{"securityhub", "GET", "/accounts", "", "DescribeHub"},
+	{"es", "GET", "/2021-01-01/domain", "", "ListDomainNames"},
+	{"es", "POST", "/2021-01-01/opensearch/domain-info", "", "DescribeDomains"},
+	{"apigateway", "GET", "/restapis", "", "GetRestApis"},
+	{"apigateway", "GET", "/restapis/{restapi_id}", "", "GetRestApi"},
+	{"apigateway", "GET", "/restapis/{restapi_id}/stages", "", "GetStages"},
+	{"apigateway", "GET", "/v2/apis", "", "GetApis"},
+	{"apigateway", "GET", "/v2/apis/{apiId}", "", "GetApi"},
+	{"apigateway", "GET", "/v2/apis/{apiId}/stages", "", "GetV2Stages"},
+}
+
+// bucketCalls are the calls of S3 by the query that tells them apart.
+var bucketCalls = map[string]string{
+	"policy": "GetBucketPolicy", "policyStatus": "GetBucketPolicyStatus", "acl": "GetBucketAcl", "publicAccessBlock": "GetPublicAccessBlock",
+	"encryption": "GetBucketEncryption", "versioning": "GetBucketVersioning", "logging": "GetBucketLogging", "tagging": "GetBucketTagging",
+	"location": "GetBucketLocation",
+}
+
+// route finds the action of a call made by method and path.
+func (x *call) route(r *http.Request, host string) bool {
+	if x.service == "s3" {
+		return x.routeBucket(r, host)
+	}
+	have := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	for _, p := range paths {
+		if p.service == x.service && p.method == r.Method && x.match(strings.Split(strings.Trim(p.pattern, "/"), "/"), have) {
+			x.action = p.action
+			return true
+		}
+	}
+	return false
+}
+
+func (x *call) match(want, have []string) bool {
+	if len(want) != len(have) {
+		return false
+	}
+	vars := map[string]string{}
+	for i, segment := range want {
+		name, ok := strings.CutPrefix(segment, "{")
+		if !ok && segment != have[i] {
+			return false
+		}
+		if ok {
+			vars[strings.TrimSuffix(name, "}")] = have[i]
+		}
+	}
+	for name, v := range vars {
+		x.vars[name] = v
+	}
+	return true
+}
+
+// routeBucket finds the action of a call to S3: the bucket is in the host, or
+// the first segment of the path.
+func (x *call) routeBucket(r *http.Request, host string) bool {
+	bucket, _, _ := strings.Cut(host, ".s3.")
+	if bucket == host {
+		bucket = strings.Trim(r.URL.Path, "/")
+	}
+	x.vars["Bucket"] = bucket
+	if bucket == "" {
+		x.action = "ListBuckets"
+		return r.Method == http.MethodGet
+	}
+	for query, action := range bucketCalls {
+		if r.URL.Query().Has(query) && r.Method == http.MethodGet {
+			x.action = action
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package aws
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"vigil/internal/sim/world"
+)
+
+// A session is what a token holds. Tokens are signed, so that the cloud need not
+// remember them.
+type session struct {
+	Account string    `json:"account"`
+	Role    string    `json:"role"`
+	Key     string    `json:"key"`
+	Ends    time.Time `json:"ends"`
+}
+
+func (c *Cloud) seal(s session) string {
+	text, _ := json.Marshal(s)
+	return base64.StdEncoding.EncodeToString(text) + "." + c.sign(text)
+}
+
+func (c *Cloud) sign(text []byte) string {
+	m := hmac.New(sha256.New, c.key)
+	m.Write(text)
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+func (c *Cloud) unseal(token string) (s session, ok bool) {
+	body, mac, _ := strings.Cut(token, ".")
+	text, err := base64.StdEncoding.DecodeString(body)
+	if err != nil || !equal(mac, c.sign(text)) || json.Unmarshal(text, &s) != nil {
+		return session{}, false
+	}
+	return s, true
+}
+
+// authenticate finds out who makes a call: the identity that may only ask for
+// roles, or a session of a role.
+func (c *Cloud) authenticate(x *call) error {
+	if x.token == "" {
+		if x.key != c.options.AccessKeyID || x.service != "sts" {
+			return x.unknown("The security token included in the request is invalid.")
+		}
+		return nil
+	}
+	s, ok := c.unseal(x.token)
+	if !ok || s.Key != x.key {
+		return x.unknown("The security token included in the request is invalid")
+	}
+	if c.options.Now().After(s.Ends) {
+		if x.protocol == queryXML || x.protocol == restXML {
+			return &failure{http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired"}
+		}
+		if x.protocol == ec2XML {
+			return &failure{http.StatusBadRequest, "RequestExpired", "Request has expired."}
+		}
+		return &failure{http.StatusBadRequest, "ExpiredTokenException", "The security token included in the request is expired"}
+	}
+	x.account, x.role = s.Account, s.Role
+	return nil
+}
+
+// unknown is how a service says that it does not know who is asking.
+func (x *call) unknown(message string) *failure {
+	switch x.protocol {
+	case ec2XML:
+		return &failure{http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access credentials"}
+	case queryXML:
+		return &failure{http.StatusForbidden, "InvalidClientTokenId", message}
+	case restXML:
+		return &failure{http.StatusForbidden, "InvalidAccessKeyId", message}
+	}
+	return &failure{http.StatusBadRequest, "UnrecognizedClientException", message}
+}
+
+func stsService(c *Cloud) {
+	c.on("sts", "AssumeRole", c.assumeRole)
+	c.on("sts", "GetCallerIdentity", func(x *call) (answer, error) {
+		if x.role == "" {
+			return answer{Object: world.Obj("Arn", "arn:aws:iam::111111111111:user/collector", "UserId", "AIDACOLLECTOR", "Account", "111111111111")}, nil
+		}
+		return answer{Object: world.Obj("Arn", "arn:aws:sts::"+x.account+":assumed-role/"+x.role+"/session", "UserId", "AROASIM:session", "Account", x.account)}, nil
+	})
+}
+
+// assumeRole opens a session. A role that does not exist, or that wants another
+// external id, is refused with the same words, as AWS does.
+func (c *Cloud) assumeRole(x *call) (answer, error) {
+	arn := x.text("RoleArn")
+	refused := &failure{http.StatusForbidden, "AccessDenied", "User: arn:aws:iam::111111111111:user/collector is not authorized to perform: sts:AssumeRole on resource: " + arn}
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) != 6 || parts[2] != "iam" || !strings.HasPrefix(parts[5], "role/") {
+		return answer{}, &failure{http.StatusBadRequest, "ValidationError", arn + " is invalid"}
+	}
+	i, ok := c.account(parts[4])
+	if !ok {
+		return answer{}, refused
+	}
+	account := c.Account(i)
+	if arn != account.RoleArn && arn != account.DeniedRoleArn || !equal(x.text("ExternalId"), account.ExternalID) {
+		return answer{}, refused
+	}
+	ends := c.options.Now().Add(time.Duration(x.number("DurationSeconds", 3600)) * time.Second).UTC().Truncate(time.Second)
+	role := strings.TrimPrefix(parts[5], "role/")
+	key := "ASIA" + strings.ToUpper(c.options.Seed.With(arn).With(ends.String()).Hex(16))
+	token := c.seal(session{account.ID, role, key, ends})
+	return answer{Object: world.Obj(
+		"Credentials", world.Obj("AccessKeyId", key, "SecretAccessKey", c.sign([]byte(key)), "SessionToken", token, "Expiration", ends),
+		"AssumedRoleUser", world.Obj("AssumedRoleId", "AROASIM:"+x.text("RoleSessionName"),
+			"Arn", "arn:aws:sts::"+account.ID+":assumed-role/"+role+"/"+x.text("RoleSessionName")),
+	)}, nil
+}

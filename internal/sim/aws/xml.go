@@ -1,0 +1,87 @@
+package aws
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"strconv"
+	"time"
+
+	"vigil/internal/sim/world"
+)
+
+// writeXML writes the fields of an object as elements. Lists without an element
+// name of their own use item.
+func writeXML(b *bytes.Buffer, o world.Object, item string) {
+	for _, f := range o {
+		writeElement(b, f.Name, f.Value, item)
+	}
+}
+
+func writeElement(b *bytes.Buffer, name string, v any, item string) {
+	switch v := v.(type) {
+	case nil:
+		return
+	case []any:
+		writeList(b, name, world.List{Item: item, Of: v}, item)
+		return
+	case world.List:
+		writeList(b, name, v, item)
+		return
+	case element:
+		b.WriteString("<" + name + v.attributes + ">")
+		writeXML(b, v.Object, item)
+	case world.Object:
+		b.WriteString("<" + name + ">")
+		writeXML(b, v, item)
+	default:
+		b.WriteString("<" + name + ">")
+		_ = xml.EscapeText(b, []byte(scalar(v)))
+	}
+	b.WriteString("</" + name + ">")
+}
+
+func writeList(b *bytes.Buffer, name string, l world.List, item string) {
+	if l.Flat {
+		for _, v := range l.Of {
+			writeElement(b, name, v, item)
+		}
+		return
+	}
+	b.WriteString("<" + name + ">")
+	for _, v := range l.Of {
+		writeElement(b, l.Item, v, item)
+	}
+	b.WriteString("</" + name + ">")
+}
+
+// An element is an object with attributes.
+type element struct {
+	world.Object
+	attributes string
+}
+
+// scalar writes a value as XML protocols do.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	return fmt.Sprint(v)
+}
+
+// named is a list whose elements have a name of their own.
+func named(item string, of []any) world.List { return world.List{Item: item, Of: of} }
+
+// flat is a list whose elements follow one another.
+func flat(of []any) world.List { return world.List{Flat: true, Of: of} }
