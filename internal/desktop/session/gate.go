@@ -125,6 +125,9 @@ func (g *Gate) Login(ctx context.Context, c Credentials) (Tokens, error) {
 		g.Report(ctx, event)
 		return Tokens{}, refused(after)
 	}
+	if f, ok := errors.AsType[*desktop.Failure](err); ok {
+		err = &fault.Error{Kind: fault.Unavailable, Message: "the directory cannot be asked now", After: 10 * time.Second, Err: f}
+	}
 	if err != nil {
 		event.Refused = "the directory could not be asked"
 		g.Report(ctx, event)

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/vmware/govmomi/simulator"
@@ -113,14 +115,14 @@ func (c *Center) Break(f Fault) {
 // disconnected or notResponding.
 func (c *Center) SetHost(n int, state types.HostSystemConnectionState) {
 	ctx := c.model.Service.Context
-	host := ctx.Map.All("HostSystem")[n].(*simulator.HostSystem)
+	host := c.all("HostSystem")[n].(*simulator.HostSystem)
 	ctx.WithLock(host, func() { host.Runtime.ConnectionState = state })
 }
 
 // SetDatastore changes whether the n-th datastore can be used.
 func (c *Center) SetDatastore(n int, accessible bool) {
 	ctx := c.model.Service.Context
-	store := ctx.Map.All("Datastore")[n].(*simulator.Datastore)
+	store := c.all("Datastore")[n].(*simulator.Datastore)
 	ctx.WithLock(store, func() {
 		summary := store.Summary
 		summary.Accessible = accessible
@@ -131,4 +133,9 @@ func (c *Center) SetDatastore(n int, accessible bool) {
 // Hosts returns how many hosts there are.
 func (c *Center) Hosts() int { return len(c.all("HostSystem")) }
 
-func (c *Center) all(kind string) []mo.Entity { return c.model.Service.Context.Map.All(kind) }
+// all returns the objects of a kind, always in the same order.
+func (c *Center) all(kind string) []mo.Entity {
+	found := c.model.Service.Context.Map.All(kind)
+	slices.SortFunc(found, func(a, b mo.Entity) int { return strings.Compare(a.Reference().Value, b.Reference().Value) })
+	return found
+}

@@ -1,0 +1,246 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/vmware/govmomi/vim25/types"
+
+	"vigil/internal/desktop"
+	"vigil/internal/sim/directory"
+	"vigil/internal/sim/estate"
+	"vigil/internal/sim/line"
+)
+
+// A step breaks or mends something and tells what must follow.
+type step struct {
+	name string
+	do   func(*world)
+	kind desktop.Kind
+	of   string // name of the component
+	part string
+	want string
+}
+
+// begin and end let an incident happen and mend it.
+func begin(name string) func(*world) {
+	return func(w *world) {
+		if err := w.estate.Begin(name); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func end(name string) func(*world) {
+	return func(w *world) {
+		if err := w.estate.End(name); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func none(*world) {}
+
+const (
+	self = "cs01.corp.example"
+	peer = "cs02.corp.example"
+)
+
+func TestEveryStatusIsReachedByBreakingAndMending(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small(), join: true})
+	for _, s := range []step{
+		{"a healthy domain", none, desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
+		{"a domain without controllers", begin("domain-down"), desktop.KindDomain, "lab.example", self, "UNCONTACTABLE"},
+		{"it is mended", end("domain-down"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
+		{"a domain that refuses binds", begin("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "CANNOT_BIND"},
+		{"it is mended", end("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
+		{"peers have views of their own", func(w *world) { w.estate.Peers[0].See(w.domain("lab.example"), "CANNOT_BIND") },
+			desktop.KindDomain, "lab.example", peer, "CANNOT_BIND"},
+
+		{"a healthy server", none, desktop.KindConnectionServer, peer, "", "OK"},
+		{"its replication", none, desktop.KindConnectionServer, peer, "replication " + self, "OK"},
+		{"its secure gateway", none, desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
+		{"a server is gone", begin("server-down"), desktop.KindConnectionServer, peer, "", "NOT_RESPONDING"},
+		{"replication to it fails", none, desktop.KindConnectionServer, self, "replication " + peer, "ERROR"},
+		{"what it sees is unknown", none, desktop.KindDomain, "corp.example", peer, "UNKNOWN"},
+		{"so is what SAML looks like from there", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", peer, "UNKNOWN"},
+		{"and the virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", peer, "UNKNOWN"},
+		{"it is mended", end("server-down"), desktop.KindConnectionServer, peer, "", "OK"},
+		{"a server complains", begin("server-complains"), desktop.KindConnectionServer, peer, "", "ERROR"},
+		{"it is mended", end("server-complains"), desktop.KindConnectionServer, peer, "", "OK"},
+		{"a server lags", begin("server-lags"), desktop.KindConnectionServer, self, "replication " + peer, "ERROR"},
+		{"it is mended", end("server-lags"), desktop.KindConnectionServer, self, "replication " + peer, "OK"},
+		{"a secure gateway is down", begin("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "DOWN"},
+		{"it is mended", end("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
+
+		{"a healthy gateway", none, desktop.KindGateway, "gw1.corp.example", "", "OK"},
+		{"a gateway with a problem", begin("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "PROBLEM"},
+		{"it is mended", end("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
+		{"a silent gateway", begin("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "STALE"},
+		{"it is mended", end("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
+
+		{"a healthy farm", none, desktop.KindFarm, "farm-01", "", "OK"},
+		{"a farm that fails", begin("farm-fails"), desktop.KindFarm, "farm-01", "", "ERROR"},
+		{"its servers", none, desktop.KindRDSServer, "rds001.corp.example", "", "ERROR"},
+		{"it is mended", end("farm-fails"), desktop.KindFarm, "farm-01", "", "OK"},
+		{"a farm that drains", begin("farm-drains"), desktop.KindFarm, "farm-01", "", "WARNING"},
+		{"its servers", none, desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
+		{"it is mended", end("farm-drains"), desktop.KindFarm, "farm-01", "", "OK"},
+		{"a full farm", begin("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
+		{"it is mended", end("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "OK"},
+		{"a silent farm", begin("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AGENT_UNREACHABLE"},
+		{"it is mended", end("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AVAILABLE"},
+
+		{"a healthy provider", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
+		{"a provider whose metadata end soon", begin("saml-ending"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "WARN"},
+		{"a provider whose metadata have expired", begin("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
+		{"it is mended", end("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
+		{"a provider whose metadata were tampered with", begin("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
+		{"it is mended", end("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
+
+		{"a healthy pod", none, desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
+		{"a pod that is gone", begin("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE"},
+		{"it is mended", end("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
+
+		{"a healthy connector", none, desktop.KindSSOConnector, "Corporate logon", "", "OK"},
+		{"a weak template", begin("sso-template-weak"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
+		{"a missing template", begin("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "ERROR"},
+		{"it is mended", end("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
+		{"an enrollment server is gone", begin("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
+		{"it is mended", end("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
+
+		{"a healthy composer", none, desktop.KindComposer, "composer1.corp.example", self, "OK"},
+		{"a composer that is gone", begin("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "ERROR"},
+		{"it is mended", end("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
+		{"a composer nobody vouches for", begin("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "CERT_ERROR"},
+		{"it is mended", end("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
+
+		{"a healthy virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+		{"a virtual center that is gone", begin("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "DOWN"},
+		{"it is mended", end("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+		{"a virtual center that denies", begin("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "CANNOT_LOGIN"},
+		{"it is mended", end("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			w.T = t
+			s.do(w)
+			w.status(s.kind, s.of, s.part, s.want)
+		})
+	}
+	w.T = t
+}
+
+// domain returns the id of a domain.
+func (w *world) domain(name string) desktop.ID {
+	for _, d := range w.app.Board().Inventory().Domains {
+		if d.DNSName == name {
+			return d.ID
+		}
+	}
+	w.Fatalf("there is no domain %s", name)
+	return ""
+}
+
+func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small()})
+	center := w.estate.Centers[0]
+	check := func(what string, so func(desktop.VirtualCenterMonitor) bool) {
+		t.Helper()
+		w.until(what, func() bool {
+			m, ok := w.app.Board().Records(desktop.KindVirtualCenter)[0].(desktop.VirtualCenterMonitor)
+			return ok && so(m)
+		})
+	}
+	count := func(m desktop.VirtualCenterMonitor, s desktop.HostStatus) (n int) {
+		for _, h := range m.Hosts {
+			if h.Status == s {
+				n++
+			}
+		}
+		return n
+	}
+	all := center.Hosts()
+	check("all hosts are connected", func(m desktop.VirtualCenterMonitor) bool { return count(m, desktop.HostConnected) == all })
+	for state, status := range map[types.HostSystemConnectionState]desktop.HostStatus{
+		types.HostSystemConnectionStateNotResponding: desktop.HostNotResponding,
+		types.HostSystemConnectionStateDisconnected:  desktop.HostDisconnected,
+	} {
+		center.SetHost(0, state)
+		check(string(state), func(m desktop.VirtualCenterMonitor) bool { return count(m, status) == 1 })
+	}
+	center.SetHost(0, types.HostSystemConnectionStateConnected)
+	check("all hosts are connected again", func(m desktop.VirtualCenterMonitor) bool { return count(m, desktop.HostConnected) == all })
+	for _, accessible := range []bool{false, true} {
+		center.SetDatastore(0, accessible)
+		want := map[bool]desktop.DatastoreStatus{false: desktop.DatastoreNotAccessible, true: desktop.DatastoreAccessible}[accessible]
+		check(string(want), func(m desktop.VirtualCenterMonitor) bool { return statuses(m)[want] == 1 || accessible && statuses(m)[desktop.DatastoreNotAccessible] == 0 })
+	}
+}
+
+func statuses(m desktop.VirtualCenterMonitor) map[desktop.DatastoreStatus]int {
+	out := map[desktop.DatastoreStatus]int{}
+	for _, d := range m.Datastores {
+		out[d.Status]++
+	}
+	return out
+}
+
+func TestEveryStateThatAnAgentReports(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), join: true})
+	server := w.estate.RDSServers[0]
+	for _, state := range []desktop.RDSState{
+		desktop.RDSAgentConfigError, desktop.RDSProvisioning, desktop.RDSProvisioningError, desktop.RDSCustomizing,
+		desktop.RDSDeleting, desktop.RDSMaintenance, desktop.RDSError, desktop.RDSProvisioned, desktop.RDSConnected,
+		desktop.RDSDisconnected, desktop.RDSStartupInProgress, desktop.RDSAgentDisabled, desktop.RDSInvalidIP,
+		desktop.RDSNeedReboot, desktop.RDSProtocolFailure, desktop.RDSDomainFailure, desktop.RDSDrainMode,
+		desktop.RDSDrainUntilRestart, desktop.RDSAlreadyUsed, desktop.RDSInProgress, desktop.RDSValidating,
+		desktop.RDSUnknown, desktop.RDSAvailable,
+	} {
+		server.SetState(state)
+		w.status(desktop.KindRDSServer, server.Name, "state", string(state))
+	}
+}
+
+func TestLoadPreferences(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), join: true})
+	server := w.estate.RDSServers[0]
+	for _, tt := range []struct {
+		load *int
+		want desktop.LoadPreference
+	}{{new(5), "LIGHT"}, {new(60), "NORMAL"}, {new(90), "HEAVY"}, {new(100), "BLOCK"}, {nil, "UNKNOWN"}} {
+		if tt.load == nil {
+			server.HideLoad()
+		} else {
+			server.SetLoad(tt.load)
+		}
+		w.until(fmt.Sprintf("the preference is %s", tt.want), func() bool {
+			m, ok := w.app.Board().Records(desktop.KindRDSServer)[0].(desktop.RDSServerMonitor)
+			return ok && m.LoadPreference == tt.want
+		})
+	}
+}
+
+func TestMachinesThatNeverReported(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	w.status(desktop.KindGateway, "gw1.corp.example", "", "NOT_CONTACTED")
+	w.status(desktop.KindRDSServer, "rds001.corp.example", "state", "WAIT_FOR_AGENT")
+}
+
+func TestAHungDomainDelaysNothingElse(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	w.status(desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE")
+	w.estate.Domains[2].Break(directory.Hung)
+	for range 3 {
+		w.estate.Pods[0].Line().Set(line.Down)
+		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
+		w.estate.Pods[0].Line().Set(line.Up)
+		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
+	}
+	w.status(desktop.KindDomain, "lab.example", self, "UNCONTACTABLE")
+}

@@ -1,0 +1,202 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/audit"
+	"vigil/internal/desktop/app"
+	"vigil/internal/install"
+	"vigil/internal/sim/directory"
+	"vigil/internal/sim/estate"
+)
+
+// tiny is an estate for tests that need little more than its directory.
+func tiny() estate.Size {
+	return estate.Size{ConnectionServers: 2, Farms: 1, RDSServers: 1, Gateways: 1, Pods: 1}
+}
+
+// together calls f from many goroutines at once.
+func together(n int, f func(i int)) {
+	var wait sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		wait.Go(func() {
+			<-gate
+			f(i)
+		})
+	}
+	close(gate)
+	wait.Wait()
+}
+
+func TestTwoHundredLoginsAtOnceAllSucceed(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	w.login()
+	statuses := make([]int, 200)
+	together(len(statuses), func(i int) {
+		statuses[i] = w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password)).status
+	})
+	counts := map[int]int{}
+	for _, s := range statuses {
+		counts[s]++
+	}
+	if counts[http.StatusOK] != len(statuses) {
+		t.Errorf("statuses %v", counts)
+	}
+}
+
+func TestAThousandWrongPasswordsNeverLockTheAccount(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	w.login()
+	domain := w.estate.Domains[0]
+	var mu sync.Mutex
+	counts, throttled := map[int]int{}, 0
+	together(50, func(i int) {
+		for j := range 20 {
+			a := w.call(http.MethodPost, "/rest/login", "", w.credentials(fmt.Sprintf("wrong-%d-%d", i, j)))
+			mu.Lock()
+			counts[a.status]++
+			if after, err := strconv.Atoi(a.header.Get("Retry-After")); err == nil && after > 0 {
+				throttled++
+			}
+			mu.Unlock()
+		}
+	})
+	if counts[http.StatusUnauthorized] != 1000 || throttled < 900 {
+		t.Errorf("statuses %v, %d with Retry-After", counts, throttled)
+	}
+	if domain.Locked(w.estate.Admin.Username) {
+		t.Error("the directory locked the account")
+	}
+	if bad := domain.BadPasswords(w.estate.Admin.Username); bad >= 10 {
+		t.Errorf("the directory counted %d of 10 bad passwords", bad)
+	}
+	// The right password is refused as well until the window is over: the
+	// directory must not be asked.
+	a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))
+	if a.status != http.StatusUnauthorized || a.header.Get("Retry-After") == "" {
+		t.Errorf("a throttled login: %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
+	}
+}
+
+func TestOneAnswerForEveryRefusalAndTheTrueCauseInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	var in *install.Installation
+	w := start(t, options{size: tiny(), app: func(o *app.Options) { in = o.Install }})
+	w.login()
+	domain := w.estate.Domains[0]
+	domain.Change(func(d *directory.Domain) {
+		d.Users = append(d.Users,
+			directory.User{Name: "plain", Password: "right"},
+			directory.User{Name: "off", Password: "right", Disabled: true},
+			directory.User{Name: "old", Password: "right", Expired: true},
+			directory.User{Name: "new", Password: "right", MustChange: true})
+	})
+	bodies := map[string]bool{}
+	want := map[string]string{}
+	for _, tt := range []struct{ domain, user, password, cause string }{
+		{"CORP", "plain", "wrong", "wrong password or unknown user"},
+		{"CORP", "nobody", "right", "wrong password or unknown user"},
+		{"CORP", "plain", "right", "not a member of the root administrators group"},
+		{"CORP", "off", "right", "account is disabled"},
+		{"CORP", "old", "right", "account has expired"},
+		{"CORP", "new", "right", "password must be changed first"},
+		{"NOWHERE", "plain", "right", "unknown domain"},
+	} {
+		a := w.call(http.MethodPost, "/rest/login", "", object{"domain": tt.domain, "username": tt.user, "password": tt.password})
+		var problem struct {
+			Message string `json:"error_message"`
+		}
+		a.into(t, &problem)
+		if a.status != http.StatusUnauthorized {
+			t.Errorf("%v: %d", tt, a.status)
+		}
+		bodies[problem.Message] = true
+		want[a.header.Get("X-Request-Id")] = tt.cause
+	}
+	if len(bodies) != 1 {
+		t.Errorf("%d different answers to refused logins: %v", len(bodies), bodies)
+	}
+	records, err := in.Audit.Page(t.Context(), audit.Filter{Operation: "loginUser", Outcome: audit.Denied, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if cause, ok := want[r.Request]; ok && r.Cause == cause {
+			delete(want, r.Request)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("causes that the audit log does not have: %v", want)
+	}
+}
+
+func TestLogoutEndsAccessTokensAtOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	got := w.login()
+	other := w.login()
+	const path = "/rest/external/v1/ad-domains"
+	for _, token := range []string{got.Access, other.Access} {
+		if a := w.call(http.MethodGet, path, token, nil); a.status != http.StatusOK {
+			t.Fatalf("before the logout: %d", a.status)
+		}
+	}
+	if a := w.call(http.MethodPost, "/rest/logout", "", object{"refresh_token": got.Refresh}); a.status != http.StatusOK || len(a.body) > 0 {
+		t.Fatalf("logout: %d %q", a.status, a.body)
+	}
+	if a := w.call(http.MethodGet, path, got.Access, nil); a.status != http.StatusUnauthorized {
+		t.Errorf("after the logout: %d", a.status)
+	}
+	if a := w.call(http.MethodGet, path, other.Access, nil); a.status != http.StatusOK {
+		t.Errorf("another session of the same user: %d", a.status)
+	}
+	if a := w.call(http.MethodPost, "/rest/refresh", "", object{"refresh_token": got.Refresh}); a.status != http.StatusBadRequest {
+		t.Errorf("refresh after the logout: %d", a.status)
+	}
+}
+
+func TestSessionsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	o := options{size: tiny()}
+	w := start(t, o)
+	got := w.login()
+	w.stop()
+	w.run(o)
+	w.until("the token is accepted again", func() bool {
+		return w.call(http.MethodGet, "/rest/monitor/farms", got.Access, nil).status == http.StatusOK
+	})
+}
+
+func TestLoginWhileTheDirectoryIsGoneIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	w.login()
+	w.estate.Domains[0].Break(directory.Down)
+	a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))
+	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+		t.Errorf("%d %.200q", a.status, a.body)
+	}
+}
+
+func TestTokensExpire(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), app: func(o *app.Options) { o.AccessLife, o.RefreshLife = 2*time.Second, time.Hour }})
+	got := w.login()
+	w.until("the access token expires", func() bool {
+		return w.call(http.MethodGet, "/rest/monitor/farms", got.Access, nil).status == http.StatusUnauthorized
+	})
+	a := w.call(http.MethodPost, "/rest/refresh", "", object{"refresh_token": got.Refresh})
+	var renewed tokens
+	a.into(t, &renewed)
+	if a := w.call(http.MethodGet, "/rest/monitor/farms", renewed.Access, nil); a.status != http.StatusOK {
+		t.Errorf("the renewed token: %d", a.status)
+	}
+}
