@@ -2,7 +2,10 @@
 //
 // They are data files that a person can read and change. A file with an unknown
 // key, in the wrong folder, with a query that does not compile or a control that
-// does not exist is an error that names the file.
+// does not exist is an error that names the file. What a rule does is shown by
+// the cases in its own file, which [Case.Entities] turns into entities as
+// collectors make them; [Schema] holds queries and cases to what collectors
+// declare.
 package catalog
 
 import (
@@ -17,7 +20,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"vigil/gremlin"
 	"vigil/internal/posture"
 )
 
@@ -27,60 +29,8 @@ type Catalog struct {
 	Frameworks []posture.Framework
 }
 
-// An Entry is a rule with what its file says beyond it.
-type Entry struct {
-	posture.Rule
-	File        string
-	Plan        *gremlin.Plan
-	Unconfirmed []string // controls assigned by class, without a second source
-	Cases       []Case
-}
-
-// A Case shows what a rule does with a few entities of one account.
-type Case struct {
-	Name     string   `yaml:"name"`
-	Entities []Entity `yaml:"entities"`
-	Violates []string `yaml:"violates"` // keys of entities
-	Unknown  []string `yaml:"unknown"`
-}
-
-// An Entity is an entity as a case describes it.
-type Entity struct {
-	Key        string             `yaml:"key"` // by which the case names it; its name when left out
-	Type       posture.EntityType `yaml:"type"`
-	Name       string             `yaml:"name"`
-	Region     string             `yaml:"region"`
-	Properties map[string]any     `yaml:"properties"`
-	Unknown    []string           `yaml:"unknown"` // properties that could not be read
-	Tags       map[string]string  `yaml:"tags"`
-	Edges      []Edge             `yaml:"edges"`
-}
-
-// An Edge leads to another entity of the case by its key.
-type Edge struct {
-	Label      string         `yaml:"label"`
-	To         string         `yaml:"to"`
-	Properties map[string]any `yaml:"properties"`
-}
-
-// ruleFile is a rule as its file has it.
-type ruleFile struct {
-	ID          string              `yaml:"id"`
-	Title       string              `yaml:"title"`
-	Level       posture.RuleLevel   `yaml:"level"`
-	Category    string              `yaml:"category"`
-	Why         string              `yaml:"why"`
-	Fix         string              `yaml:"fix"`
-	Link        string              `yaml:"link"`
-	Query       string              `yaml:"query"`
-	Show        string              `yaml:"show"`
-	Controls    map[string][]string `yaml:"controls"`
-	Unconfirmed []string            `yaml:"unconfirmed"`
-	Events      map[string][]string `yaml:"events"`
-	Cases       []Case              `yaml:"cases"`
-}
-
-// released is when native rules came to be, as far as their records say.
+// released is when native rules and frameworks came to be, as far as their
+// records say.
 var released = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 // Load reads rules from one folder and frameworks from another. It reports
@@ -104,7 +54,7 @@ func Load(rules, frameworks fs.FS) (*Catalog, error) {
 		}
 		e, err := loadRule(rules, file)
 		if err == nil {
-			err = checkControls(e.Controls, known)
+			err = checkControls(e, known)
 		}
 		bad = append(bad, wrap(file, err))
 		c.Rules = append(c.Rules, e)
@@ -140,113 +90,18 @@ func (c *Catalog) Controls() map[string]bool {
 	return known
 }
 
-func checkControls(ids []string, known map[string]bool) error {
-	for _, id := range ids {
+func checkControls(e Entry, known map[string]bool) error {
+	for _, id := range e.Controls {
 		if !known[id] {
 			return fmt.Errorf("control %s does not exist", id)
 		}
 	}
+	for _, id := range e.Unconfirmed {
+		if !slices.Contains(e.Controls, id) {
+			return fmt.Errorf("control %s is unconfirmed but not among the controls", id)
+		}
+	}
 	return nil
-}
-
-func loadRule(files fs.FS, file string) (Entry, error) {
-	e := Entry{File: file}
-	var f ruleFile
-	if err := decode(files, file, &f); err != nil {
-		return e, err
-	}
-	parts := strings.Split(file, "/")
-	provider, ok := posture.ParseProvider(parts[0])
-	if !ok || len(parts) != 3 {
-		return e, errors.New("it must be in <provider>/<service>/")
-	}
-	if want := strings.TrimSuffix(path.Base(file), ".yaml"); !strings.HasSuffix(f.ID, strings.ReplaceAll(want, "_", "-")) {
-		return e, fmt.Errorf("id %s does not end with the name of the file", f.ID)
-	}
-	e.Unconfirmed, e.Cases = f.Unconfirmed, f.Cases
-	e.Rule = posture.Rule{
-		ID: posture.RuleID(f.ID), Name: f.Title, DisplayName: f.ID, Description: oneLine(f.Why), SuggestedAction: oneLine(f.Fix),
-		DocumentationLink: f.Link, Status: posture.RuleEnabled, Source: posture.Native, Category: f.Category, Provider: provider,
-		Level: f.Level, Query: posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Query)},
-		Visualization: posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Show)},
-		Controls:      controlIDs(f.Controls), Triggers: f.Events, InventoryProvider: string(provider),
-		Version: 1, ETag: "native-1", Created: released, Updated: released,
-	}
-	if e.Category == "" {
-		e.Category = "Security"
-	}
-	if e.Visualization.Text == "" {
-		e.Visualization.Text = "g.V()." + posture.EntityClause + ".optional(__.both()).path()"
-	}
-	e.Service = parts[1]
-	if !slices.Contains(posture.RuleLevels, e.Level) {
-		return e, fmt.Errorf("level %q is not High, Med or Low", e.Level)
-	}
-	if f.Why == "" || f.Fix == "" {
-		return e, errors.New("why and fix must be said")
-	}
-	var err error
-	if e.Plan, err = gremlin.Compile(e.Query.Text, gremlin.CompileOptions{Budget: gremlin.RuleBudget}); err != nil {
-		return e, fmt.Errorf("query: %w", err)
-	}
-	return e, e.Rule.Validate()
-}
-
-// oneLine joins the lines of a paragraph.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// controlIDs joins framework and control.
-func controlIDs(by map[string][]string) []string {
-	var ids []string
-	for framework, controls := range by {
-		for _, c := range controls {
-			ids = append(ids, framework+"_"+c)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// frameworkFile is a framework as its file has it.
-type frameworkFile struct {
-	ID          string `yaml:"id"`
-	Name        string `yaml:"name"`
-	Version     string `yaml:"version"`
-	Published   string `yaml:"published"`
-	Author      string `yaml:"author"`
-	Description string `yaml:"description"`
-	URL         string `yaml:"url"`
-	Controls    []struct {
-		ID      string `yaml:"id"`
-		Title   string `yaml:"title"`
-		Section string `yaml:"section"`
-	} `yaml:"controls"`
-}
-
-func loadFramework(files fs.FS, file string) (posture.Framework, error) {
-	var f frameworkFile
-	if err := decode(files, file, &f); err != nil {
-		return posture.Framework{}, err
-	}
-	out := posture.Framework{
-		ID: f.ID, Name: f.Name, Version: f.Version, Published: f.Published, Author: f.Author,
-		Description: oneLine(f.Description), URL: f.URL, Created: released, Updated: released,
-	}
-	if f.ID+".yaml" != file {
-		return out, fmt.Errorf("id %s is not the name of the file", f.ID)
-	}
-	if _, err := time.Parse(time.DateOnly, f.Published); err != nil {
-		return out, fmt.Errorf("published %q is not a date", f.Published)
-	}
-	seen := map[string]bool{}
-	for _, c := range f.Controls {
-		if c.ID == "" || c.Title == "" || c.Section == "" || seen[c.ID] {
-			return out, fmt.Errorf("control %q has no title or section, or is there twice", c.ID)
-		}
-		seen[c.ID] = true
-		out.Controls = append(out.Controls, posture.Control{ID: c.ID, Title: c.Title, Section: c.Section})
-	}
-	return out, nil
 }
 
 // decode reads a file strictly.
@@ -259,3 +114,6 @@ func decode(files fs.FS, file string, into any) error {
 	dec.KnownFields(true)
 	return dec.Decode(into)
 }
+
+// oneLine joins the lines of a paragraph.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"vigil/internal/posture"
+)
+
+// A Case shows what a rule does with a few entities of one account.
+type Case struct {
+	Name     string               `yaml:"name"`
+	Entities []Entity             `yaml:"entities"`
+	Unread   []posture.EntityType `yaml:"unread"`   // types that could not be read at all
+	Violates []string             `yaml:"violates"` // keys of entities
+	Unknown  []string             `yaml:"unknown"`
+}
+
+// An Entity is an entity as a case describes it. Regions are left out where they
+// do not matter.
+type Entity struct {
+	Key        string             `yaml:"key"` // by which the case names it
+	Type       posture.EntityType `yaml:"type"`
+	Name       string             `yaml:"name"` // its key when left out
+	Region     string             `yaml:"region"`
+	Elsewhere  bool               `yaml:"elsewhere"` // in another account: edges lead to it, but it is not read
+	Properties map[string]any     `yaml:"properties"`
+	Unknown    []string           `yaml:"unknown"` // properties that could not be read
+	Tags       map[string]string  `yaml:"tags"`
+	Edges      []Edge             `yaml:"edges"`
+}
+
+// An Edge leads to another entity of the case by its key.
+type Edge struct {
+	Label      string         `yaml:"label"`
+	To         string         `yaml:"to"`
+	Properties map[string]any `yaml:"properties"`
+}
+
+// CaseTime is when cases happen, for rules that ask how old something is.
+var CaseTime = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// caseAccounts are the accounts that cases happen in.
+var caseAccounts = map[posture.Provider]posture.AccountID{
+	posture.AWS: "123456789012", posture.Azure: "6c9e3a0e-5a0b-4b6c-8d55-0f8e7f6d2a11", posture.GCP: "case-project",
+}
+
+// Build returns the entities of a case as collectors would have read them, and
+// the ids by which the case's keys are known.
+func (c Case) Build() ([]posture.Entity, map[string]posture.EntityID, error) {
+	ids := map[string]posture.EntityID{}
+	for _, e := range c.Entities {
+		if _, twice := ids[e.Key]; twice || e.Key == "" {
+			return nil, nil, fmt.Errorf("case %q: key %q is missing or there twice", c.Name, e.Key)
+		}
+		ids[e.Key] = e.id()
+	}
+	for _, key := range slices.Concat(c.Violates, c.Unknown) {
+		if _, ok := ids[key]; !ok {
+			return nil, nil, fmt.Errorf("case %q: there is no entity %q", c.Name, key)
+		}
+	}
+	var all []posture.Entity
+	for _, e := range c.Entities {
+		built, err := e.build(ids)
+		if err != nil {
+			return nil, nil, fmt.Errorf("case %q: %s: %w", c.Name, e.Key, err)
+		}
+		if !e.Elsewhere {
+			all = append(all, built)
+		}
+	}
+	return all, ids, nil
+}
+
+func (e Entity) name() string {
+	if e.Name != "" {
+		return e.Name
+	}
+	return e.Key
+}
+
+func (e Entity) id() posture.EntityID {
+	account := caseAccounts[e.Type.Provider()]
+	if e.Elsewhere {
+		account += "-elsewhere"
+	}
+	return e.Type.ID(account, e.Region, e.name())
+}
+
+func (e Entity) build(ids map[string]posture.EntityID) (posture.Entity, error) {
+	out := posture.Entity{
+		ID: ids[e.Key], Type: e.Type, Name: e.name(), XID: "xid:" + e.name(), Account: caseAccounts[e.Type.Provider()],
+		Provider: e.Type.Provider(), Region: e.Region, Service: e.Type.Service(), Tags: e.Tags, Created: CaseTime, Updated: CaseTime,
+	}
+	if out.Region == "" {
+		out.Region = posture.Global
+	}
+	var err error
+	if out.Properties, err = properties(e.Properties); err != nil {
+		return out, err
+	}
+	for _, name := range e.Unknown {
+		out.Properties = append(out.Properties, posture.Unknown(name, "access denied"))
+	}
+	for _, edge := range e.Edges {
+		to, ok := ids[edge.To]
+		if !ok {
+			return out, fmt.Errorf("edge %s leads to %q, which is not there", edge.Label, edge.To)
+		}
+		ps, err := properties(edge.Properties)
+		if err != nil {
+			return out, err
+		}
+		out.Edges = append(out.Edges, posture.Edge{Label: edge.Label, To: to, Properties: ps})
+	}
+	out.Normalize()
+	return out, nil
+}
+
+// properties turns values of YAML into properties; a list is one of each.
+func properties(values map[string]any) ([]posture.Property, error) {
+	var all []posture.Property
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list, ok := values[name].([]any)
+		if !ok {
+			list = []any{values[name]}
+		}
+		for _, v := range list {
+			switch v := v.(type) {
+			case string:
+				all = append(all, posture.Text(name, v))
+			case bool:
+				all = append(all, posture.Flag(name, v))
+			case int:
+				all = append(all, posture.Number(name, int64(v)))
+			case time.Time:
+				all = append(all, posture.Text(name, v.UTC().Format(time.RFC3339)))
+			default:
+				return nil, fmt.Errorf("property %s is a %T", name, v)
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,186 @@
+package catalog_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/frameworks"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+)
+
+const framework = `
+id: house-1
+name: House rules
+version: "1"
+published: 2026-01-02
+author: us
+url: https://example.com/house
+description: What we want.
+sections:
+  - title: Doors
+    controls:
+      "2.10": Doors are locked
+      "2.9": Windows are shut
+`
+
+const queueRule = `
+id: aws-sqs-open
+title: Queue is open
+type: AWS.SQS.Queue
+level: High
+why: >
+  Anybody may
+  read it.
+fix: Close it.
+query: |
+  g.V().hasLabel('AWS.SQS.Queue').has('policyIsPublic', true)
+show: g.V().<entity_id_clause>.path()
+controls:
+  house-1: ["2.9", "2.10"]
+unconfirmed:
+  house-1: ["2.9"]
+events:
+  sqs.amazonaws.com: [CreateQueue]
+cases:
+  - name: open
+    entities: [{key: q, type: AWS.SQS.Queue, region: eu-west-1, properties: {policyIsPublic: true, ports: [80, 443]}}]
+    violates: [q]
+  - name: closed
+    entities: [{key: q, type: AWS.SQS.Queue, properties: {policyIsPublic: false}}]
+  - name: denied
+    entities: [{key: q, type: AWS.SQS.Queue, unknown: [policyIsPublic]}]
+    unknown: [q]
+`
+
+func load(rulePath, rule, fw string) (*catalog.Catalog, error) {
+	return catalog.Load(
+		fstest.MapFS{rulePath: {Data: []byte(rule)}, "readme.md": {Data: []byte("not a rule")}},
+		fstest.MapFS{"house-1.yaml": {Data: []byte(fw)}},
+	)
+}
+
+func TestLoadReadsARuleAndItsFramework(t *testing.T) {
+	t.Parallel()
+	c, err := load("aws/sqs/open.yaml", queueRule, framework)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Rules) != 1 || len(c.Frameworks) != 1 {
+		t.Fatalf("%d rules and %d frameworks, want one of each", len(c.Rules), len(c.Frameworks))
+	}
+	r := c.Rules[0]
+	got := []any{r.ID, r.Provider, r.Service, r.Level, r.Status, r.Source, r.Description, r.Controls, r.Unconfirmed, r.Type}
+	want := []any{posture.RuleID("aws-sqs-open"), posture.AWS, "SQS", posture.High, posture.RuleEnabled, posture.Native, "Anybody may read it.",
+		[]string{"house-1_2.10", "house-1_2.9"}, []string{"house-1_2.9"}, posture.EntityType("AWS.SQS.Queue")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rule (-want +got):\n%s", diff)
+	}
+	controls := []posture.Control{
+		{ID: "2.10", Title: "Doors are locked", Section: "Doors"}, {ID: "2.9", Title: "Windows are shut", Section: "Doors"},
+	}
+	if diff := cmp.Diff(controls, c.Frameworks[0].Controls); diff != "" {
+		t.Errorf("controls in the order of the file (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ path, old, new, want string }{
+		"an unknown key":            {"", "title:", "titel:", "field titel not found"},
+		"the wrong folder":          {"aws/sns/open.yaml", "", "", "must be in aws/sqs"},
+		"another id than the file":  {"aws/sqs/shut.yaml", "", "", "does not end with the name of the file"},
+		"an unknown level":          {"", "level: High", "level: Critical", `level "Critical"`},
+		"a query with an error":     {"", "hasLabel(", "hasLable(", "query:"},
+		"a picture with an error":   {"", ".path()", ".pth()", "show:"},
+		"no place for the entity":   {"", "<entity_id_clause>.path()", "path()", "<entity_id_clause>"},
+		"no reason":                 {"", "why: >\n  Anybody may\n  read it.", "", "must be said"},
+		"a control that is not":     {"", `["2.9", "2.10"]`, `["2.9", "2.11"]`, "control house-1_2.11 does not exist"},
+		"unconfirmed but not there": {"", `unconfirmed:` + "\n" + `  house-1: ["2.9"]`, "unconfirmed:\n  house-1: [\"7\"]", "unconfirmed"},
+		"no violating case":         {"", "    violates: [q]\n", "", "violating, a passing and an unknown case"},
+		"no passing case":           {"", "{policyIsPublic: false}}]", "{policyIsPublic: true}}]\n    violates: [q]", "a passing and an unknown case"},
+		"no unknown case":           {"", "    unknown: [q]\n", "    violates: [q]\n", "an unknown case"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, rule := "aws/sqs/open.yaml", strings.Replace(queueRule, test.old, test.new, 1)
+			if test.path != "" {
+				path = test.path
+			}
+			if test.old != "" && rule == queueRule {
+				t.Fatalf("the test changes nothing: %q is not in the rule", test.old)
+			}
+			_, err := load(path, rule, framework)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v; want one with %q and the file", err, test.want)
+			}
+		})
+	}
+	for name, test := range map[string]struct{ old, new, want string }{
+		"another id than the file": {"id: house-1", "id: house-2", "is not the name of the file"},
+		"no date":                  {"2026-01-02", "January", "is not a date"},
+		"a control twice":          {`"2.9":`, `"2.10":`, "there twice"},
+		"a control without title":  {"Doors are locked", `""`, "no title"},
+		"no author":                {"author: us", "", "must be said"},
+	} {
+		t.Run("framework with "+name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load("aws/sqs/open.yaml", queueRule, strings.Replace(framework, test.old, test.new, 1))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v; want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestCasesBuildEntitiesAsCollectorsDo(t *testing.T) {
+	t.Parallel()
+	c, err := load("aws/sqs/open.yaml", queueRule, framework)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entities, ids, err := c.Rules[0].Cases[0].Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []posture.Entity{{
+		ID: "AWS.SQS.123456789012.eu-west-1.Queue.q", Type: "AWS.SQS.Queue", Name: "q", XID: "xid:q", Account: "123456789012", Provider: posture.AWS,
+		Region: "eu-west-1", Service: "SQS", Created: catalog.CaseTime, Updated: catalog.CaseTime,
+		Properties: []posture.Property{posture.Flag("policyIsPublic", true), posture.Number("ports", 80), posture.Number("ports", 443)},
+	}}
+	if diff := cmp.Diff(want, entities); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+	if ids["q"] != want[0].ID {
+		t.Errorf("q is %s", ids["q"])
+	}
+	for name, bad := range map[string]catalog.Case{
+		"an edge to nowhere": {Entities: []catalog.Entity{{Key: "a", Type: "AWS.SQS.Queue", Edges: []catalog.Edge{{Label: "USES", To: "b"}}}}},
+		"a key twice":        {Entities: []catalog.Entity{{Key: "a", Type: "AWS.SQS.Queue"}, {Key: "a", Type: "AWS.SQS.Queue"}}},
+		"a wrong name":       {Entities: []catalog.Entity{{Key: "a", Type: "AWS.SQS.Queue"}}, Violates: []string{"b"}},
+	} {
+		if _, _, err := bad.Build(); err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+}
+
+func TestFrameworksOfTheProduct(t *testing.T) {
+	t.Parallel()
+	c, err := catalog.Load(fstest.MapFS{}, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, f := range c.Frameworks {
+		ids = append(ids, f.ID)
+	}
+	want := []string{"cis-aws-1.4", "cis-aws-3.0", "cis-azure-2.0", "cis-gcp-2.0", "hipaa-45cfr164", "iso-27001-2022", "nist-800-53-r5",
+		"nist-csf-1.1", "nist-csf-2.0", "pci-dss-4.0", "soc2-tsc-2017"}
+	if diff := cmp.Diff(want, ids); diff != "" {
+		t.Errorf("frameworks (-want +got):\n%s", diff)
+	}
+}

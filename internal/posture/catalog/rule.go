@@ -1,0 +1,113 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"vigil/gremlin"
+	"vigil/internal/posture"
+)
+
+// An Entry is a rule with what its file says beyond it.
+type Entry struct {
+	posture.Rule
+	File        string
+	Type        posture.EntityType // of what it raises
+	Plan        *gremlin.Plan
+	Unconfirmed []string // controls assigned by class, without a second source
+	Cases       []Case
+}
+
+// ruleFile is a rule as its file has it.
+type ruleFile struct {
+	ID          string              `yaml:"id"`
+	Title       string              `yaml:"title"`
+	Type        posture.EntityType  `yaml:"type"`
+	Level       posture.RuleLevel   `yaml:"level"`
+	Category    string              `yaml:"category"`
+	Why         string              `yaml:"why"`
+	Fix         string              `yaml:"fix"`
+	Link        string              `yaml:"link"`
+	Query       string              `yaml:"query"`
+	Show        string              `yaml:"show"`
+	Controls    map[string][]string `yaml:"controls"`
+	Unconfirmed map[string][]string `yaml:"unconfirmed"`
+	Events      map[string][]string `yaml:"events"`
+	Cases       []Case              `yaml:"cases"`
+}
+
+func loadRule(files fs.FS, file string) (Entry, error) {
+	e := Entry{File: file}
+	var f ruleFile
+	if err := decode(files, file, &f); err != nil {
+		return e, err
+	}
+	provider := f.Type.Provider()
+	e.Type, e.Unconfirmed, e.Cases = f.Type, controlIDs(f.Unconfirmed), f.Cases
+	e.Rule = posture.Rule{
+		ID: posture.RuleID(f.ID), Name: f.Title, DisplayName: f.ID, Description: oneLine(f.Why), SuggestedAction: oneLine(f.Fix),
+		DocumentationLink: f.Link, Status: posture.RuleEnabled, Source: posture.Native, Category: f.Category, Provider: provider,
+		Service: f.Type.Service(), Level: f.Level,
+		Query:         posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Query)},
+		Visualization: posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Show)},
+		Controls:      controlIDs(f.Controls), Triggers: f.Events, InventoryProvider: string(provider),
+		Version: 1, ETag: "native-1", Created: released, Updated: released,
+	}
+	if e.Category == "" {
+		e.Category = "Security"
+	}
+	if err := f.check(file); err != nil {
+		return e, err
+	}
+	var err error
+	if e.Plan, err = gremlin.Compile(e.Query.Text, gremlin.CompileOptions{Budget: gremlin.RuleBudget}); err != nil {
+		return e, fmt.Errorf("query: %w", err)
+	}
+	shown := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('x')")
+	if _, err := gremlin.Compile(shown, gremlin.CompileOptions{}); err != nil {
+		return e, fmt.Errorf("show: %w", err)
+	}
+	return e, e.Validate()
+}
+
+// check reports what is wrong with a file apart from its queries.
+func (f *ruleFile) check(file string) error {
+	if want := strings.ToLower(path.Join(string(f.Type.Provider()), f.Type.Service())); path.Dir(file) != want {
+		return fmt.Errorf("a rule about %s must be in %s", f.Type, want)
+	}
+	if name := strings.TrimSuffix(path.Base(file), ".yaml"); f.ID != string(f.Type.Provider())+"-"+name && !strings.HasSuffix(f.ID, "-"+name) {
+		return fmt.Errorf("id %s does not end with the name of the file", f.ID)
+	}
+	switch {
+	case !slices.Contains(posture.RuleLevels, f.Level):
+		return fmt.Errorf("level %q is not High, Med or Low", f.Level)
+	case f.Title == "" || f.Why == "" || f.Fix == "" || f.Show == "" || len(f.Events) == 0 || len(f.Controls) == 0:
+		return errors.New("title, why, fix, show, controls and events must be said")
+	}
+	var violating, passing, unknown bool
+	for _, c := range f.Cases {
+		violating = violating || len(c.Violates) > 0
+		unknown = unknown || len(c.Unknown) > 0
+		passing = passing || len(c.Violates)+len(c.Unknown) == 0
+	}
+	if !violating || !passing || !unknown {
+		return errors.New("there must be a violating, a passing and an unknown case")
+	}
+	return nil
+}
+
+// controlIDs joins framework and control.
+func controlIDs(by map[string][]string) []string {
+	var ids []string
+	for framework, controls := range by {
+		for _, c := range controls {
+			ids = append(ids, framework+"_"+c)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
