@@ -13,6 +13,7 @@ import (
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
 	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/rulebook"
 )
 
 // Document is the OpenAPI document that the routes must match.
@@ -35,6 +36,9 @@ type API struct {
 	Cloud       posture.Cloud
 	Runs        posture.RunStore
 	Collections Collections
+	Book        *rulebook.Book
+	Findings    posture.FindingStore
+	Caller      func(context.Context) string // who is asking, by name
 	Cursors     *cursor.Cursors
 	Now         func() time.Time
 }
@@ -65,6 +69,28 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/collections", Need: analyst, Operation: "startCollection", Handler: httpapi.JSON(a.startRun)},
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: viewer, Operation: "getCollection", Handler: httpapi.JSON(a.getRun)},
 		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: analyst, Operation: "stopCollection", Handler: httpapi.JSON(a.stopRun)},
+
+		{Pattern: "GET /v1/rules", Need: viewer, Operation: "listRules", Handler: httpapi.JSON(a.listRules)},
+		{Pattern: "POST /v1/rules", Need: analyst, Operation: "addRule", Handler: httpapi.JSON(a.addRule)},
+		{Pattern: "POST /v1/rules/query", Need: viewer, Operation: "queryRules", Safe: true, Handler: httpapi.JSON(a.queryRules)},
+		{Pattern: "GET /v1/rules/{rule_id}", Need: viewer, Operation: "getRule", Handler: httpapi.JSON(a.getRule)},
+		{Pattern: "PATCH /v1/rules/{rule_id}", Need: analyst, Operation: "patchRule", Handler: httpapi.JSON(a.patchRule)},
+		{Pattern: "DELETE /v1/rules/{rule_id}", Need: analyst, Operation: "deleteRule", Handler: httpapi.JSON(a.deleteRule)},
+		{Pattern: "GET /v1/rules/{rule_id}/history", Need: viewer, Operation: "getRuleHistory", Handler: httpapi.JSON(a.getRuleHistory)},
+
+		{Pattern: "GET /v1/compliance-frameworks", Need: viewer, Operation: "listFrameworks", Handler: httpapi.JSON(a.listFrameworks)},
+		{Pattern: "GET /v1/compliance-frameworks/{framework_id}", Need: viewer, Operation: "getFramework", Handler: httpapi.JSON(a.getFramework)},
+		{Pattern: "PUT /v1/compliance-frameworks/{framework_id}", Need: analyst, Operation: "putFramework", Handler: httpapi.JSON(a.putFramework)},
+		{Pattern: "DELETE /v1/compliance-frameworks/{framework_id}", Need: analyst, Operation: "deleteFramework", Handler: httpapi.JSON(a.deleteFramework)},
+		{Pattern: "GET /v1/compliance-frameworks/{framework_id}/controls", Need: viewer, Operation: "listControls", Handler: httpapi.JSON(a.listControls)},
+		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture", Need: viewer, Operation: "getPosture", Safe: true, Handler: httpapi.JSON(a.getPosture)},
+
+		{Pattern: "POST /v2/findings/query", Need: viewer, Operation: "queryFindings", Safe: true, Handler: httpapi.JSON(a.queryFindings)},
+		{Pattern: "POST /v2/findings/trends-query", Need: viewer, Operation: "queryTrends", Safe: true, Handler: httpapi.JSON(a.queryTrends)},
+		{Pattern: "GET /v2/findings/{finding_id}", Need: viewer, Operation: "getFinding", Handler: httpapi.JSON(a.getFinding)},
+		{Pattern: "GET /v2/findings/{finding_id}/history", Need: viewer, Operation: "getFindingHistory", Handler: httpapi.JSON(a.getFindingHistory)},
+		{Pattern: "PUT /v2/findings/{finding_id}/suppression", Need: analyst, Operation: "suppressFinding", Handler: httpapi.JSON(a.suppress)},
+		{Pattern: "DELETE /v2/findings/{finding_id}/suppression", Need: analyst, Operation: "releaseFinding", Handler: httpapi.JSON(a.release)},
 
 		{Pattern: "POST /v1/cloud-accounts/bulk-update", Need: admin, Operation: "bulkUpdate", Limits: large, Handler: httpapi.JSON(a.bulkUpdate)},
 		{Pattern: "POST /v1/cloud-accounts/gcp-discovery-task", Need: admin, Operation: "discoverProjects", Safe: true, Handler: httpapi.JSON(a.discover)},

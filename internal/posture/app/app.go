@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vigil/frameworks"
 	"vigil/internal/apidoc"
 	"vigil/internal/audit/auditapi"
 	"vigil/internal/auth"
@@ -24,21 +25,23 @@ import (
 	"vigil/internal/job"
 	"vigil/internal/posture"
 	"vigil/internal/posture/api"
+	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/sweep"
+	"vigil/rules"
 )
 
 // Options are what a posture server is built from.
 type Options struct {
-	Install  *install.Installation
-	Cloud    posture.Cloud
-	Sources  []collect.Source
-	Recorder collect.Recorder
-	Log      *slog.Logger
-	Metrics  *prometheus.Registry
-	Now      func() time.Time
+	Install *install.Installation
+	Cloud   posture.Cloud
+	Sources []collect.Source
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
+	Now     func() time.Time
 }
 
 // App is a posture server.
@@ -48,6 +51,7 @@ type App struct {
 	queue  *job.Queue
 	store  *store.Store
 	sweep  *sweep.Sweep
+	book   *rulebook.Book
 	table  []httpapi.Route
 	mux    *httpapi.Mux
 	server *httpapi.Server
@@ -74,6 +78,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{o: o, queue: queue, store: store.New(in.DB, in.Box, jobs{queue})}
 	a.sweep = a.newSweep()
+	if a.book, err = a.newBook(); err != nil {
+		return nil, err
+	}
 	if err := a.handleJobs(); err != nil {
 		return nil, err
 	}
@@ -92,8 +99,18 @@ func (a *App) newSweep() *sweep.Sweep {
 	}
 	return &sweep.Sweep{
 		Store: a.store, Log: a.o.Log, Now: a.o.Now, NewID: uuid.NewString, Deadline: 2 * time.Hour, Lease: time.Minute,
-		Runner: &collect.Runner{Sources: sources, Recorder: a.o.Recorder, Parallel: 8, Log: a.o.Log},
+		Runner: &collect.Runner{Sources: sources, Recorder: a.store, Parallel: 8, Log: a.o.Log},
 	}
+}
+
+// newBook returns what knows the rules.
+func (a *App) newBook() (*rulebook.Book, error) {
+	c, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	newID := func() posture.RuleID { return posture.RuleID(uuid.NewString()) }
+	return &rulebook.Book{Catalog: c, Store: a.store, Now: a.o.Now, NewID: newID}, nil
 }
 
 // Keys returns the keys that sign the server's access tokens.
@@ -154,7 +171,7 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
 			Org: callerOrg, Onboarding: onboarding, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
-			Cursors: cursors, Now: a.o.Now,
+			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
 		}).Routes(),
 		document,
 		httpapi.HealthRoutes(health),
@@ -174,6 +191,12 @@ func (a *App) Routes() []httpapi.Route { return a.table }
 
 // Handler answers requests without a network, for tests.
 func (a *App) Handler() http.Handler { return a.mux }
+
+// callerName returns the name of a caller whom the guard let in.
+func callerName(ctx context.Context) string {
+	c, _ := auth.CallerFrom(ctx)
+	return c.Name
+}
 
 // Listen takes the server's address and returns its URL.
 func (a *App) Listen(ctx context.Context) (string, error) {

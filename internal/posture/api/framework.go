@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/rulebook"
+)
+
+type (
+	framework struct {
+		ID              string `json:"id"`
+		Name            string `json:"name"`
+		Version         string `json:"version"`
+		PublicationDate string `json:"publicationDate"`
+		Author          string `json:"author"`
+		Description     string `json:"description"`
+		URL             string `json:"url"`
+		CreationTime    int64  `json:"creationTime"`
+		LastUpdateTime  int64  `json:"lastUpdateTime"`
+		Custom          bool   `json:"custom"`
+	}
+	frameworkPage struct {
+		TotalCount int         `json:"totalCount"`
+		Results    []framework `json:"results"`
+	}
+	control struct {
+		ID        string   `json:"id"`
+		ControlID string   `json:"controlId"`
+		Title     string   `json:"title"`
+		Section   string   `json:"section"`
+		RuleIDs   []string `json:"ruleIds"`
+	}
+	controlPage struct {
+		TotalCount int       `json:"totalCount"`
+		Results    []control `json:"results"`
+	}
+	controlPosture struct {
+		control
+		Violating int `json:"violating"`
+		Passing   int `json:"passing"`
+		Unknown   int `json:"unknown"`
+	}
+	posturePage struct {
+		TotalCount int              `json:"totalCount"`
+		Results    []controlPosture `json:"results"`
+	}
+	frameworkPath struct {
+		ID string `path:"framework_id"`
+	}
+	postureIn struct {
+		frameworkPath
+	}
+	putFrameworkIn struct {
+		frameworkPath
+		Name            string `json:"name" required:"true"`
+		Version         string `json:"version"`
+		PublicationDate string `json:"publicationDate"`
+		Author          string `json:"author"`
+		Description     string `json:"description"`
+		URL             string `json:"url"`
+		Controls        []struct {
+			ControlID string `json:"controlId" required:"true"`
+			Title     string `json:"title" required:"true"`
+			Section   string `json:"section"`
+		} `json:"controls" required:"true"`
+	}
+)
+
+func frameworkOf(f posture.Framework) framework {
+	return framework{
+		f.ID, f.Name, f.Version, f.Published, f.Author, f.Description, f.URL, f.Created.UnixMilli(), f.Updated.UnixMilli(), f.Custom,
+	}
+}
+
+func (a *API) listFrameworks(ctx context.Context, _ httpapi.None) (frameworkPage, error) {
+	all, err := a.Book.Frameworks(ctx, a.Org(ctx))
+	return frameworkPage{len(all), httpapi.Each(all, frameworkOf)}, err
+}
+
+func (a *API) getFramework(ctx context.Context, in frameworkPath) (framework, error) {
+	f, err := a.Book.Framework(ctx, a.Org(ctx), in.ID)
+	return frameworkOf(f), err
+}
+
+// controls returns the controls of a framework with their rules.
+func (a *API) controls(ctx context.Context, id string) ([]control, error) {
+	f, err := a.Book.Framework(ctx, a.Org(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := a.Book.Rules(ctx, a.Org(ctx))
+	if err != nil {
+		return nil, err
+	}
+	by := rulebook.RulesOf(f, rules)
+	return httpapi.Each(f.Controls, func(c posture.Control) control {
+		ids := httpapi.Each(by[c.ID], func(id posture.RuleID) string { return string(id) })
+		return control{f.ControlID(c.ID), c.ID, c.Title, c.Section, ids}
+	}), nil
+}
+
+func (a *API) listControls(ctx context.Context, in frameworkPath) (controlPage, error) {
+	found, err := a.controls(ctx, in.ID)
+	return controlPage{len(found), found}, err
+}
+
+func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error) {
+	found, err := a.controls(ctx, in.ID)
+	if err != nil {
+		return posturePage{}, err
+	}
+	var rules []posture.RuleID
+	for _, c := range found {
+		for _, id := range c.RuleIDs {
+			rules = append(rules, posture.RuleID(id))
+		}
+	}
+	counts, err := a.Findings.Posture(ctx, a.Org(ctx), rules)
+	if err != nil {
+		return posturePage{}, err
+	}
+	return posturePage{len(found), httpapi.Each(found, func(c control) controlPosture {
+		p := controlPosture{control: c}
+		for _, id := range c.RuleIDs {
+			n := counts[posture.RuleID(id)]
+			p.Violating, p.Passing, p.Unknown = p.Violating+n.Violating, p.Passing+n.Passing, p.Unknown+n.Unknown
+		}
+		return p
+	})}, nil
+}
+
+func (a *API) putFramework(ctx context.Context, in putFrameworkIn) (framework, error) {
+	f := posture.Framework{
+		ID: in.ID, Name: in.Name, Version: in.Version, Published: in.PublicationDate, Author: in.Author, Description: in.Description, URL: in.URL,
+	}
+	if f.Published == "" {
+		f.Published = a.Now().UTC().Format("2006-01-02")
+	}
+	for _, c := range in.Controls {
+		f.Controls = append(f.Controls, posture.Control{ID: c.ControlID, Title: c.Title, Section: c.Section})
+	}
+	saved, err := a.Book.SaveFramework(ctx, a.Org(ctx), f)
+	return frameworkOf(saved), err
+}
+
+func (a *API) deleteFramework(ctx context.Context, in frameworkPath) (framework, error) {
+	f, err := a.Book.Framework(ctx, a.Org(ctx), in.ID)
+	if err != nil {
+		return framework{}, err
+	}
+	return frameworkOf(f), a.Book.Store.DeleteFramework(ctx, a.Org(ctx), in.ID)
+}

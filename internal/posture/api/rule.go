@@ -1,0 +1,369 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+)
+
+type (
+	// rule is a rule as answers show it.
+	rule struct {
+		ID                   string              `json:"id"`
+		OrgID                string              `json:"orgId"`
+		Name                 string              `json:"name"`
+		DisplayName          string              `json:"displayName"`
+		Description          string              `json:"description"`
+		SuggestedAction      string              `json:"suggestedAction"`
+		DocumentationLink    string              `json:"documentationLink"`
+		Status               string              `json:"status"`
+		Type                 string              `json:"type"`
+		Source               string              `json:"source"`
+		Category             string              `json:"category"`
+		Provider             string              `json:"provider"`
+		Service              string              `json:"service"`
+		Level                string              `json:"level"`
+		Query                string              `json:"query"`
+		InventoryProvider    string              `json:"inventoryProvider"`
+		VisualizationQuery   string              `json:"visualizationQuery"`
+		ComplianceControlIDs []string            `json:"complianceControlIds"`
+		Resources            map[string]string   `json:"resources"`
+		Triggers             map[string][]string `json:"triggers"`
+		Tags                 map[string]string   `json:"tags"`
+		CreationTime         int64               `json:"creationTime"`
+		LastUpdateTime       int64               `json:"lastUpdateTime"`
+	}
+
+	// queryText is the JSON that a rule's query is a string of.
+	queryText struct {
+		Language string `json:"inventoryQueryType"`
+		Text     string `json:"queryString"`
+	}
+
+	addRuleIn struct {
+		OrgID                string                              `json:"orgId"`
+		Name                 string                              `json:"name" required:"true"`
+		DisplayName          string                              `json:"displayName" required:"true"`
+		Description          string                              `json:"description"`
+		SuggestedAction      string                              `json:"suggestedAction"`
+		DocumentationLink    string                              `json:"documentationLink"`
+		Status               string                              `json:"status" enum:"Enabled,Disabled"`
+		Type                 string                              `json:"type" enum:"Violation"`
+		Source               string                              `json:"source" enum:"Custom"`
+		Category             string                              `json:"category"`
+		Provider             string                              `json:"provider" required:"true" enum:"aws,azure,gcp"`
+		Service              string                              `json:"service"`
+		Level                string                              `json:"level" required:"true" enum:"High,Med,Low"`
+		Query                string                              `json:"query" required:"true"`
+		InventoryProvider    string                              `json:"inventoryProvider"`
+		VisualizationQuery   string                              `json:"visualizationQuery"`
+		ComplianceControlIDs httpapi.Optional[[]string]          `json:"complianceControlIds"`
+		Resources            httpapi.Optional[map[string]string] `json:"resources"`
+		Tags                 httpapi.Optional[map[string]string] `json:"tags"`
+	}
+
+	rulePath struct {
+		ID string `path:"rule_id"`
+	}
+	deleteRuleIn struct {
+		rulePath
+		IfMatch string `header:"If-Match"`
+	}
+
+	// patchRuleIn takes what may be changed, and notices what may not.
+	patchRuleIn struct {
+		rulePath
+		IfMatch   httpapi.Match                       `header:"If-Match"`
+		Status    httpapi.Optional[string]            `json:"status" enum:"Enabled,Disabled"`
+		Category  httpapi.Optional[string]            `json:"category"`
+		Level     httpapi.Optional[string]            `json:"level" enum:"High,Med,Low"`
+		Tags      httpapi.Optional[map[string]string] `json:"tags"`
+		Resources httpapi.Optional[map[string]string] `json:"resources"`
+
+		ID                   fixed `json:"id"`
+		OrgID                fixed `json:"orgId"`
+		Name                 fixed `json:"name"`
+		DisplayName          fixed `json:"displayName"`
+		Description          fixed `json:"description"`
+		SuggestedAction      fixed `json:"suggestedAction"`
+		DocumentationLink    fixed `json:"documentationLink"`
+		Type                 fixed `json:"type"`
+		Source               fixed `json:"source"`
+		Provider             fixed `json:"provider"`
+		Service              fixed `json:"service"`
+		Query                fixed `json:"query"`
+		InventoryProvider    fixed `json:"inventoryProvider"`
+		VisualizationQuery   fixed `json:"visualizationQuery"`
+		ComplianceControlIDs fixed `json:"complianceControlIds"`
+		Triggers             fixed `json:"triggers"`
+		CreationTime         fixed `json:"creationTime"`
+		LastUpdateTime       fixed `json:"lastUpdateTime"`
+	}
+
+	// fixed is a member of the record that cannot be patched.
+	fixed = httpapi.Optional[json.RawMessage]
+
+	ruleQuery struct {
+		Filters struct {
+			IDs                    []string `json:"ids"`
+			Providers              []string `json:"providers"`
+			Services               []string `json:"services"`
+			Levels                 []string `json:"levels"`
+			Statuses               []string `json:"statuses"`
+			Sources                []string `json:"sources"`
+			Categories             []string `json:"categories"`
+			ComplianceFrameworkIDs []string `json:"complianceFrameworkIds"`
+			QueryString            string   `json:"queryString"`
+		} `json:"filters"`
+		Pagination *pagination `json:"paginationInfo"`
+	}
+	rulePage struct {
+		TotalCount        int    `json:"totalCount"`
+		Results           []rule `json:"results"`
+		ContinuationToken string `json:"continuationToken,omitempty"`
+	}
+	ruleVersion struct {
+		Version int          `json:"version"`
+		Time    httpapi.Time `json:"time"`
+		By      string       `json:"by"`
+		Rule    rule         `json:"rule"`
+	}
+	ruleHistory struct {
+		Results []ruleVersion `json:"results"`
+	}
+)
+
+func queryJSON(q posture.RuleQuery) string {
+	if q.Text == "" {
+		return ""
+	}
+	text, err := json.Marshal(queryText{q.Language, q.Text})
+	if err != nil {
+		return "" // two strings always encode
+	}
+	return string(text)
+}
+
+// readQuery reads the JSON of a rule's query.
+func readQuery(path, text string) (posture.RuleQuery, error) {
+	if text == "" {
+		return posture.RuleQuery{}, nil
+	}
+	var q queryText
+	if err := json.Unmarshal([]byte(text), &q); err != nil {
+		return posture.RuleQuery{}, fault.Field(path, "must be JSON with inventoryQueryType and queryString")
+	}
+	for _, language := range []string{posture.GraphQuery, posture.SearchQuery} {
+		if strings.EqualFold(q.Language, language) {
+			if strings.TrimSpace(q.Text) == "" {
+				return posture.RuleQuery{}, fault.Field(path, "must have a queryString")
+			}
+			return posture.RuleQuery{Language: language, Text: q.Text}, nil
+		}
+	}
+	return posture.RuleQuery{}, fault.Field(path, "must have the inventoryQueryType Graph or Search")
+}
+
+func ruleOf(org posture.OrgID, r posture.Rule) rule {
+	w := rule{
+		ID: string(r.ID), OrgID: string(org), Name: r.Name, DisplayName: r.DisplayName, Description: r.Description,
+		SuggestedAction: r.SuggestedAction, DocumentationLink: r.DocumentationLink, Status: string(r.Status), Type: "Violation",
+		Source: string(r.Source), Category: r.Category, Provider: string(r.Provider), Service: r.Service, Level: string(r.Level),
+		Query: queryJSON(r.Query), InventoryProvider: r.InventoryProvider, VisualizationQuery: queryJSON(r.Visualization),
+		ComplianceControlIDs: r.Controls, Resources: r.Resources, Triggers: r.Triggers, Tags: r.Tags,
+		CreationTime: r.Created.UnixMilli(), LastUpdateTime: r.Updated.UnixMilli(),
+	}
+	if w.Triggers == nil {
+		w.Triggers = map[string][]string{}
+	}
+	return w
+}
+
+// ruleShown returns how rules look to the caller.
+func (a *API) ruleShown(ctx context.Context) func(posture.Rule) rule {
+	org := a.Org(ctx)
+	return func(r posture.Rule) rule { return ruleOf(org, r) }
+}
+
+func (a *API) listRules(ctx context.Context, _ httpapi.None) ([]rule, error) {
+	rules, err := a.Book.Rules(ctx, a.Org(ctx))
+	return httpapi.Each(rules, a.ruleShown(ctx)), err
+}
+
+func (a *API) getRule(ctx context.Context, in rulePath) (httpapi.Reply, error) {
+	r, err := a.Book.Rule(ctx, a.Org(ctx), posture.RuleID(in.ID))
+	return httpapi.Tagged(r.ETag, ruleOf(a.Org(ctx), r)), err
+}
+
+func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
+	var bad []fault.Detail
+	filter := posture.RuleFilter{
+		Providers: known("filters.providers", in.Filters.Providers, posture.Providers, &bad),
+		Levels:    known("filters.levels", in.Filters.Levels, posture.RuleLevels, &bad),
+		Statuses:  known("filters.statuses", in.Filters.Statuses, posture.RuleStatuses, &bad),
+		Sources:   known("filters.sources", in.Filters.Sources, posture.RuleSources, &bad),
+		Services:  in.Filters.Services, Categories: in.Filters.Categories, Frameworks: in.Filters.ComplianceFrameworkIDs, Text: in.Filters.QueryString,
+	}
+	for _, id := range in.Filters.IDs {
+		filter.IDs = append(filter.IDs, posture.RuleID(id))
+	}
+	if len(bad) > 0 {
+		return rulePage{}, fault.Fields(bad...)
+	}
+	list, err := a.listing(ctx, "rules", in.Filters)
+	if err != nil {
+		return rulePage{}, err
+	}
+	want, err := a.page(ctx, list, in.Pagination, 0)
+	if err != nil {
+		return rulePage{}, err
+	}
+	rules, err := a.Book.Rules(ctx, a.Org(ctx))
+	if err != nil {
+		return rulePage{}, err
+	}
+	out := rulePage{Results: []rule{}}
+	for _, r := range rules { // there are some hundreds, in the order of their ids
+		if !filter.Matches(r) {
+			continue
+		}
+		out.TotalCount++
+		if string(r.ID) > want.After && (want.Size == 0 || len(out.Results) < want.Size) {
+			out.Results = append(out.Results, ruleOf(a.Org(ctx), r))
+		}
+	}
+	if n := len(out.Results); n > 0 {
+		out.ContinuationToken, err = a.next(ctx, list, want, n, out.Results[n-1].ID)
+	}
+	return out, err
+}
+
+func (a *API) addRule(ctx context.Context, in addRuleIn) (httpapi.Reply, error) {
+	r, err := in.rule(a.Org(ctx))
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	added, err := a.Book.Add(ctx, a.Org(ctx), r, a.Caller(ctx))
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return httpapi.Created("/v1/rules/"+string(added.ID), added.ETag, ruleOf(a.Org(ctx), added)), nil
+}
+
+// rule reads a new rule.
+func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
+	if in.OrgID != "" && in.OrgID != string(org) {
+		return posture.Rule{}, fault.Field("orgId", "must be the id of your organisation, or left out")
+	}
+	r := posture.Rule{
+		Name: in.Name, DisplayName: in.DisplayName, Description: in.Description, SuggestedAction: in.SuggestedAction,
+		DocumentationLink: in.DocumentationLink, Status: posture.RuleStatus(in.Status), Category: in.Category,
+		Provider: posture.Provider(in.Provider), Service: in.Service, Level: posture.RuleLevel(in.Level), InventoryProvider: in.InventoryProvider,
+		Controls: in.ComplianceControlIDs.Value, Resources: in.Resources.Value, Tags: in.Tags.Value,
+	}
+	var bad []fault.Detail
+	var err error
+	if r.Query, err = readQuery("query", in.Query); err != nil {
+		bad = append(bad, fault.Details(err)...)
+	}
+	if r.Visualization, err = readQuery("visualizationQuery", in.VisualizationQuery); err != nil {
+		bad = append(bad, fault.Details(err)...)
+	}
+	if len(bad) > 0 {
+		return r, fault.Fields(bad...)
+	}
+	if r.Status == "" {
+		r.Status = posture.RuleEnabled
+	}
+	if r.Category == "" {
+		r.Category = "Security"
+	}
+	if r.Service == "" {
+		r.Service = "General"
+	}
+	if r.Visualization.Text == "" {
+		r.Visualization = posture.RuleQuery{Language: posture.GraphQuery, Text: "g.V()." + posture.EntityClause}
+	}
+	return r, nil
+}
+
+// Validate refuses members that cannot be patched, and null where it means
+// nothing.
+func (in *patchRuleIn) Validate() error {
+	var bad []fault.Detail
+	for name, member := range map[string]fixed{
+		"id": in.ID, "orgId": in.OrgID, "name": in.Name, "displayName": in.DisplayName, "description": in.Description,
+		"suggestedAction": in.SuggestedAction, "documentationLink": in.DocumentationLink, "type": in.Type, "source": in.Source,
+		"provider": in.Provider, "service": in.Service, "query": in.Query, "inventoryProvider": in.InventoryProvider,
+		"visualizationQuery": in.VisualizationQuery, "complianceControlIds": in.ComplianceControlIDs, "triggers": in.Triggers,
+		"creationTime": in.CreationTime, "lastUpdateTime": in.LastUpdateTime,
+	} {
+		if member.Sent {
+			bad = append(bad, fault.Detail{Path: name, Message: "cannot be changed"})
+		}
+	}
+	for name, member := range map[string]httpapi.Optional[string]{"status": in.Status, "category": in.Category, "level": in.Level} {
+		if member.Null {
+			bad = append(bad, fault.Detail{Path: name, Message: "must be a string"})
+		}
+	}
+	if len(bad) > 0 {
+		return fault.Fields(bad...)
+	}
+	return nil
+}
+
+func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, error) {
+	var p posture.RulePatch
+	if in.Status.Sent {
+		p.Status = posture.Give(posture.RuleStatus(in.Status.Value))
+	}
+	if in.Category.Sent {
+		p.Category = posture.Give(in.Category.Value)
+	}
+	if in.Level.Sent {
+		p.Level = posture.Give(posture.RuleLevel(in.Level.Value))
+	}
+	if in.Tags.Sent {
+		p.Tags = posture.Give(in.Tags.Value)
+	}
+	if in.Resources.Sent {
+		p.Resources = posture.Give(in.Resources.Value)
+	}
+	check := func(etag string) error {
+		if err := in.IfMatch.Require(); err != nil {
+			return err
+		}
+		return in.IfMatch.Check(etag)
+	}
+	r, err := a.Book.Patch(ctx, a.Org(ctx), posture.RuleID(in.rulePath.ID), p, check, a.Caller(ctx))
+	return httpapi.Tagged(r.ETag, ruleOf(a.Org(ctx), r)), err
+}
+
+func (a *API) deleteRule(ctx context.Context, in deleteRuleIn) (rule, error) {
+	r, err := a.Book.Delete(ctx, a.Org(ctx), posture.RuleID(in.ID), version(in.IfMatch))
+	return ruleOf(a.Org(ctx), r), err
+}
+
+func (a *API) getRuleHistory(ctx context.Context, in rulePath) (ruleHistory, error) {
+	current, err := a.Book.Rule(ctx, a.Org(ctx), posture.RuleID(in.ID))
+	if err != nil {
+		return ruleHistory{}, err
+	}
+	versions, err := a.Book.Store.RuleHistory(ctx, a.Org(ctx), current.ID)
+	if err != nil {
+		return ruleHistory{}, err
+	}
+	out := ruleHistory{Results: []ruleVersion{}}
+	for _, v := range versions {
+		out.Results = append(out.Results, ruleVersion{v.Version, httpapi.Time{Time: v.At}, v.By, ruleOf(a.Org(ctx), v.Rule)})
+	}
+	if len(versions) == 0 { // as it came with the product
+		out.Results = append(out.Results, ruleVersion{current.Version, httpapi.Time{Time: current.Updated}, "", ruleOf(a.Org(ctx), current)})
+	}
+	return out, nil
+}

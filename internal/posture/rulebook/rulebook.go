@@ -1,0 +1,220 @@
+// Package rulebook knows the rules and frameworks of an organisation: those that
+// come with the product, what the organisation made of them, and its own.
+package rulebook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/gremlin"
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/search"
+)
+
+// Store keeps what organisations change.
+type Store interface {
+	posture.RuleStore
+	posture.FrameworkStore
+}
+
+// Book answers for rules and frameworks.
+type Book struct {
+	Catalog *catalog.Catalog
+	Store   Store
+	Now     func() time.Time
+	NewID   func() posture.RuleID
+}
+
+// Rules returns all rules of an organisation by id.
+func (b *Book) Rules(ctx context.Context, org posture.OrgID) ([]posture.Rule, error) {
+	changed, _, err := b.Store.Rules(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]posture.Rule, 0, len(b.Catalog.Rules)+len(changed))
+	for _, native := range b.Catalog.Rules {
+		r := native.Rule
+		if c, ok := changed[r.ID]; ok {
+			r = overridden(r, c)
+		}
+		rules = append(rules, r)
+	}
+	for _, r := range changed {
+		if r.Source == posture.Custom {
+			rules = append(rules, r)
+		}
+	}
+	slices.SortFunc(rules, func(a, b posture.Rule) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return rules, nil
+}
+
+// overridden returns a native rule with what an organisation changed of it. The
+// rest stays that of the product, which may be newer than the change.
+func overridden(native, changed posture.Rule) posture.Rule {
+	native.Status, native.Category, native.Level = changed.Status, changed.Category, changed.Level
+	native.Tags, native.Resources = changed.Tags, changed.Resources
+	native.Version, native.ETag, native.Updated = changed.Version, changed.ETag, changed.Updated
+	return native
+}
+
+// Rule returns a rule, or fault.NotFound.
+func (b *Book) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) (posture.Rule, error) {
+	rules, err := b.Rules(ctx, org)
+	if err != nil {
+		return posture.Rule{}, err
+	}
+	i := slices.IndexFunc(rules, func(r posture.Rule) bool { return r.ID == id })
+	if i < 0 {
+		return posture.Rule{}, posture.RuleNotFound(id)
+	}
+	return rules[i], nil
+}
+
+// Patch changes a rule whose version the caller has seen.
+func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, p posture.RulePatch, check func(etag string) error, by string) (posture.Rule, error) {
+	r, err := b.Rule(ctx, org, id)
+	if err != nil {
+		return r, err
+	}
+	if err := check(r.ETag); err != nil {
+		return r, err
+	}
+	if r, err = r.Patched(p, b.Now()); err != nil {
+		return r, err
+	}
+	return r, b.Store.SaveRule(ctx, org, r, by)
+}
+
+// Add stores an organisation's own rule after everything about it was checked.
+func (b *Book) Add(ctx context.Context, org posture.OrgID, r posture.Rule, by string) (posture.Rule, error) {
+	now := b.Now()
+	r.ID, r.Source, r.Version, r.ETag, r.Created, r.Updated = b.NewID(), posture.Custom, 1, posture.NewETag(), now, now
+	if err := b.check(ctx, org, r); err != nil {
+		return r, err
+	}
+	return r, b.Store.SaveRule(ctx, org, r, by)
+}
+
+// Delete removes an organisation's own rule and resolves its findings.
+func (b *Book) Delete(ctx context.Context, org posture.OrgID, id posture.RuleID, ifMatch string) (posture.Rule, error) {
+	r, err := b.Rule(ctx, org, id)
+	if err != nil {
+		return r, err
+	}
+	if r.Source == posture.Native {
+		return r, fault.New(fault.Conflict, "rule %q comes with the product and cannot be deleted; disable it", id)
+	}
+	return b.Store.DeleteRule(ctx, org, id, ifMatch, b.Now())
+}
+
+// check reports everything that is wrong with a new rule.
+func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) error {
+	bad := fault.Details(r.Validate())
+	for _, q := range []struct {
+		path  string
+		query posture.RuleQuery
+	}{{"query", r.Query}, {"visualizationQuery", r.Visualization}} {
+		if err := CheckQuery(q.query); err != nil {
+			bad = append(bad, fault.Detail{Path: q.path, Message: err.Error()})
+		}
+	}
+	frameworks, err := b.Frameworks(ctx, org)
+	if err != nil {
+		return err
+	}
+	known := controls(frameworks)
+	for i, id := range r.Controls {
+		if !known[id] {
+			bad = append(bad, fault.Detail{Path: fmt.Sprintf("complianceControlIds[%d]", i), Message: "names no control of a framework"})
+		}
+	}
+	if len(bad) > 0 {
+		return fault.Fields(bad...)
+	}
+	return nil
+}
+
+// CheckQuery says what is wrong with a rule's query and where, by line and
+// column.
+func CheckQuery(q posture.RuleQuery) error {
+	text := strings.ReplaceAll(q.Text, posture.EntityClause, "hasId('x')")
+	switch {
+	case strings.TrimSpace(text) == "":
+		return nil
+	case q.Language == posture.SearchQuery:
+		_, err := search.Parse(text)
+		return shown(err)
+	}
+	_, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.RuleBudget})
+	return shown(err)
+}
+
+// shown keeps the words of an error, which are about the caller's own text.
+func shown(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New("does not compile: " + err.Error())
+}
+
+// Frameworks returns the frameworks that come with the product and the
+// organisation's own.
+func (b *Book) Frameworks(ctx context.Context, org posture.OrgID) ([]posture.Framework, error) {
+	own, err := b.Store.Frameworks(ctx, org)
+	return append(slices.Clone(b.Catalog.Frameworks), own...), err
+}
+
+// Framework returns a framework, or fault.NotFound.
+func (b *Book) Framework(ctx context.Context, org posture.OrgID, id string) (posture.Framework, error) {
+	all, err := b.Frameworks(ctx, org)
+	if err != nil {
+		return posture.Framework{}, err
+	}
+	i := slices.IndexFunc(all, func(f posture.Framework) bool { return f.ID == id })
+	if i < 0 {
+		return posture.Framework{}, fault.New(fault.NotFound, "compliance framework %q was not found", id)
+	}
+	return all[i], nil
+}
+
+// SaveFramework adds or replaces an organisation's own framework.
+func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.Framework) (posture.Framework, error) {
+	if slices.ContainsFunc(b.Catalog.Frameworks, func(native posture.Framework) bool { return native.ID == f.ID }) {
+		return f, fault.New(fault.Conflict, "compliance framework %q comes with the product", f.ID)
+	}
+	seen := map[string]bool{}
+	for i, c := range f.Controls {
+		if c.ID == "" || seen[c.ID] {
+			return f, fault.Field(fmt.Sprintf("controls[%d].controlId", i), "is missing or there twice")
+		}
+		seen[c.ID] = true
+	}
+	f.Custom, f.Created, f.Updated = true, b.Now(), b.Now()
+	if old, err := b.Framework(ctx, org, f.ID); err == nil {
+		f.Created = old.Created
+	}
+	return f, b.Store.SaveFramework(ctx, org, f)
+}
+
+// RulesOf returns, for each control of a framework, the rules that answer to it.
+func RulesOf(f posture.Framework, rules []posture.Rule) map[string][]posture.RuleID {
+	by := map[string][]posture.RuleID{}
+	for _, r := range rules {
+		for _, c := range r.Controls {
+			if control, ok := strings.CutPrefix(c, f.ID+"_"); ok {
+				by[control] = append(by[control], r.ID)
+			}
+		}
+	}
+	return by
+}
+
+func controls(frameworks []posture.Framework) map[string]bool {
+	return (&catalog.Catalog{Frameworks: frameworks}).Controls()
+}
