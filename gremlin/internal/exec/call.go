@@ -251,10 +251,11 @@ func (r *run) joined(parts []graph.Value) (graph.Value, bool, error) {
 	if !any {
 		return graph.Null, true, nil
 	}
-	if err := r.meter.once(size); err != nil {
+	if err := r.room(size); err != nil {
 		return graph.Null, false, err
 	}
 	var b strings.Builder
+	b.Grow(int(size))
 	for _, p := range parts {
 		if !p.IsNull() {
 			b.WriteString(p.Str())

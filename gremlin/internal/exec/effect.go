@@ -18,8 +18,8 @@ type side struct {
 	val     graph.Value // a value that operators change
 	scalar  bool
 	bulk    *value.BulkSet
-	list    []graph.Value // a list that things are added to
-	set     *value.Keys   // a set that things are added to
+	list    valueList   // a list that things are added to
+	set     *value.Keys // a set that things are added to
 	isList  bool
 	group   *grouping
 	counts  *counts
@@ -69,8 +69,11 @@ func initial(v graph.Value, op plan.Operator) *side {
 			}
 			return s
 		case graph.KindList:
-			vs := v.Elems()
-			return &side{list: vs[:len(vs):len(vs)], isList: true, reduce: "addAll"}
+			s := &side{isList: true, reduce: "addAll"}
+			for _, x := range v.Elems() {
+				s.list.add(x, 1)
+			}
+			return s
 		}
 	}
 	return &side{val: v, scalar: true, reduce: op}
@@ -95,7 +98,7 @@ func (s *sides) value(key string) (graph.Value, error) {
 	case e.bulk != nil:
 		return graph.Opaque(e.bulk), nil
 	case e.isList:
-		return graph.List(e.list...), nil
+		return graph.List(e.list.values()...), s.run.meter.once(24 * int64(e.list.n))
 	case e.set != nil:
 		return graph.Set(e.set.All()...), nil
 	case e.tree != nil:
@@ -131,6 +134,9 @@ func (s *sides) snapshot(e *side) (graph.Value, error) {
 // add puts n times v into a collection, or applies the operator of the side
 // effect.
 func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
+	if e.isList {
+		return r.append(&e.list, v, n)
+	}
 	bytes, err := r.weigh(v)
 	if err != nil {
 		return 0, err
@@ -141,11 +147,6 @@ func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
 			return bytes + keyBytes, nil
 		}
 		return 0, nil
-	case e.isList:
-		for range n {
-			e.list = append(e.list, v)
-		}
-		return bytes + listBytes*n, nil
 	case e.set != nil:
 		if _, fresh := e.set.Put(v); fresh {
 			return bytes + keyBytes, nil
@@ -155,6 +156,9 @@ func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
 	op := e.reduce
 	if op == "" {
 		op = "assign"
+	}
+	if err := r.meter.spend(int(n)); err != nil {
+		return 0, err
 	}
 	for range n {
 		if op == "addAll" {

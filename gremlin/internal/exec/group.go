@@ -150,34 +150,23 @@ func (g *grouping) reset() {
 type groupLists struct {
 	run   *run
 	by    projector
-	lists [][]graph.Value
+	lists []valueList
 }
 
 func (g *groupLists) reset() { g.lists = nil }
 
-func (g *groupLists) fresh() { g.lists = append(g.lists, nil) }
+func (g *groupLists) fresh() { g.lists = append(g.lists, valueList{}) }
 
 func (g *groupLists) add(group int, in *batch, i int) (int64, error) {
 	v, ok, err := g.by.row(in, i)
 	if err != nil || !ok {
 		return 0, err
 	}
-	bytes, err := g.run.weigh(v)
-	if err != nil {
-		return 0, err
-	}
-	n := in.count(i)
-	if err := g.run.meter.once(listBytes * n); err != nil {
-		return 0, err
-	}
-	for range n {
-		g.lists[group] = append(g.lists[group], v)
-	}
-	return listBytes*n + bytes, nil
+	return g.run.append(&g.lists[group], v, in.count(i))
 }
 
 func (g *groupLists) result(group int) (graph.Value, bool, error) {
-	return graph.List(g.lists[group]...), true, nil
+	return graph.List(g.lists[group].values()...), true, nil
 }
 
 // groupLast keeps the last result of a traversal that is run row by row.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"strings"
 
 	"vigil/graph"
@@ -35,14 +36,20 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 		if err != nil {
 			return graph.Null, false, err
 		}
-		size := len(a) + len(b)
-		if s.Name == "product" {
-			size = 4 * len(a) * len(b)
+		size, each := len(a)+len(b), int64(2*keyBytes)
+		switch s.Name {
+		case "combine":
+			each = 24
+		case "product":
+			size, each = len(a)*len(b), 72
 		}
-		if err := r.meter.once(24 * int64(size)); err != nil {
+		if err := r.meter.once(each * int64(size)); err != nil {
 			return graph.Null, false, err
 		}
-		return combine(s.Name, a, b), true, r.meter.spend(size)
+		if err := r.meter.spend(size); err != nil {
+			return graph.Null, false, err
+		}
+		return combine(s.Name, a, b), true, nil
 	}), nil
 }
 
@@ -90,7 +97,7 @@ func (r *run) mergeMap(es []graph.Entry, arg func(*batch, int) (graph.Value, err
 func combine(name string, a, b []graph.Value) graph.Value {
 	switch name {
 	case "combine":
-		return graph.List(append(a[:len(a):len(a)], b...)...)
+		return graph.List(slices.Concat(a, b)...)
 	case "product":
 		out := make([]graph.Value, 0, len(a)*len(b))
 		for _, x := range a {
@@ -151,7 +158,7 @@ func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 			}
 			parts = append(parts, t)
 			size += int64(len(parts[len(parts)-1]) + len(sep))
-			if err := r.meter.once(size); err != nil {
+			if err := r.room(size); err != nil {
 				return graph.Null, err
 			}
 		}

@@ -157,15 +157,39 @@ func (r *run) eachMeta(v graph.Value, keys []graph.Key, some bool, fn func(graph
 
 // mapBuilder gathers the entries of a map in order.
 type mapBuilder struct {
-	keys    value.Keys
 	entries []graph.Entry
+	keys    value.Keys // of entries, once there are many
+}
+
+// fewEntries is how many entries are searched faster than looked up.
+const fewEntries = 8
+
+// find returns where a key is among the entries, or -1.
+func (m *mapBuilder) find(k graph.Value) int {
+	if len(m.entries) > fewEntries {
+		return m.keys.Find(k)
+	}
+	for i := range m.entries {
+		if equal(m.entries[i].Key, k) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (m *mapBuilder) put(k, v graph.Value) {
-	if i, fresh := m.keys.Put(k); fresh {
-		m.entries = append(m.entries, graph.Entry{Key: k, Value: v})
-	} else {
+	if i := m.find(k); i >= 0 {
 		m.entries[i].Value = v
+		return
+	}
+	m.entries = append(m.entries, graph.Entry{Key: k, Value: v})
+	switch n := len(m.entries); {
+	case n == fewEntries+1:
+		for _, e := range m.entries {
+			m.keys.Put(e.Key)
+		}
+	case n > fewEntries+1:
+		m.keys.Put(k)
 	}
 }
 
@@ -223,7 +247,7 @@ func (m *mapBuilder) collect(k, v graph.Value, list bool) {
 		m.put(k, v)
 		return
 	}
-	i := m.keys.Find(k)
+	i := m.find(k)
 	if i < 0 {
 		m.put(k, graph.List(v))
 		return

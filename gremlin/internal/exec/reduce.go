@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -195,7 +197,7 @@ func (a *arithmetic) result() (graph.Value, bool, error) {
 // folding collects values in a list, or reduces them with an operator.
 type folding struct {
 	run  *run
-	list []graph.Value
+	list valueList
 	op   plan.Operator
 	acc  graph.Value
 }
@@ -216,25 +218,14 @@ func (f *folding) add(in *batch, i int) (int64, error) {
 		}
 		return 0, nil
 	}
-	bytes, err := f.run.weigh(v)
-	if err != nil {
-		return 0, err
-	}
-	n := in.count(i)
-	if err := f.run.meter.once(listBytes * n); err != nil {
-		return 0, err
-	}
-	for range n {
-		f.list = append(f.list, v)
-	}
-	return listBytes*n + bytes, nil
+	return f.run.append(&f.list, v, in.count(i))
 }
 
 func (f *folding) result() (graph.Value, bool, error) {
 	if f.op != "" {
 		return f.acc, true, nil
 	}
-	return graph.List(f.list...), true, nil
+	return graph.List(f.list.values()...), true, nil
 }
 
 // operate applies one of Gremlin's operators.
@@ -294,7 +285,7 @@ func addAll(a, b graph.Value) (graph.Value, error) {
 	if !okA || !okB {
 		return graph.Null, value.Errorf("Objects must be both of Map or Collection: a=%s b=%s", value.ClassName(a), value.ClassName(b))
 	}
-	all := append(la[:len(la):len(la)], lb...)
+	all := slices.Concat(la, lb)
 	if a.Kind() == graph.KindSet {
 		return plan.SetOf(all), nil
 	}

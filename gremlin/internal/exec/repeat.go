@@ -246,9 +246,10 @@ type frontier struct {
 	bag   bag // vertices, when equal traversers are merged
 	rows  batch
 	spare batch
-	live  int
-	held  int64
 	nodes int64 // how much longer paths get in a round
+
+	live, liveNow int   // rows of the next round, and of this one
+	held, heldNow int64 // their bytes
 }
 
 // add puts a row into the next round; one that is there already counts more.
@@ -270,6 +271,13 @@ func (f *frontier) add(b *batch, i int) error {
 	bytes := int64(idBytes + bulkBytes)
 	if b.kind == graph.KindNull {
 		more, err := f.run.weigh(b.vals[i])
+		if err != nil {
+			return err
+		}
+		bytes += valBytes + more
+	}
+	if b.sack != nil {
+		more, err := f.run.weigh(b.sack[i])
 		if err != nil {
 			return err
 		}
@@ -303,19 +311,21 @@ func (f *frontier) take() *batch {
 		}
 		f.bag.empty()
 	}
-	f.run.meter.let(f.live)
-	f.live = 0
+	// The rows of this round stay until the next one is complete; paths share
+	// what came before and stay until the end.
+	f.run.meter.let(f.liveNow)
+	f.liveNow, f.live = f.live, 0
 	if f.spare.path == nil {
-		f.run.meter.release(f.held)
-		f.held = 0
+		f.run.meter.release(f.heldNow)
+		f.heldNow, f.held = f.held, 0
 	}
 	return &f.spare
 }
 
 func (f *frontier) reset() {
-	f.run.meter.let(f.live)
-	f.run.meter.release(f.held)
-	f.live, f.held = 0, 0
+	f.run.meter.let(f.live + f.liveNow)
+	f.run.meter.release(f.held + f.heldNow)
+	f.live, f.liveNow, f.held, f.heldNow = 0, 0, 0, 0
 	f.rows.clear()
 	f.spare.clear()
 	f.bag.close()

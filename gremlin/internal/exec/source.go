@@ -32,8 +32,10 @@ func (r *run) graphOp(s *plan.Graph, next op) op {
 const firstRows = 64
 
 func (o *graphOp) push(b *batch) error {
-	for i := range b.len() {
+	if o.b.len() == 0 {
 		o.rows = min(firstRows, o.run.size)
+	}
+	for i := range b.len() {
 		if err := o.each(func(hs []graph.Handle, rest *condTest) error { return o.offer(b, i, hs, rest) }); err != nil {
 			return err
 		}

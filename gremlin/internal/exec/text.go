@@ -118,7 +118,7 @@ func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Val
 			return graph.Null, err
 		}
 		// No function makes a string longer than this.
-		if err := r.meter.once(int64(v.Len()) * growth(s)); err != nil {
+		if err := r.room(int64(v.Len()) * growth(s)); err != nil {
 			return graph.Null, err
 		}
 		return fn(v.Str()), nil

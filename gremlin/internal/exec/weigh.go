@@ -27,12 +27,17 @@ func composite(v graph.Value) bool { return v.Kind() >= graph.KindSet }
 
 // scale weighs a value: how many values it holds, and their bytes.
 type scale struct {
+	meter *meter
 	nodes int64
 	bytes int64
 }
 
 func (s *scale) add(v graph.Value) {
 	if s.nodes++; s.nodes > maxNodes {
+		return
+	}
+	if s.nodes&4095 == 0 && !s.meter.tick(1024) {
+		s.nodes = maxNodes // the budget is used up: get to the end
 		return
 	}
 	s.bytes += 24
@@ -94,12 +99,26 @@ func (r *run) weigh(v graph.Value) (int64, error) {
 	if !composite(v) {
 		return 0, nil
 	}
-	var s scale
-	s.add(v)
+	s := scale{meter: r.meter}
+	if s.add(v); r.meter.err != nil {
+		return 0, r.meter.err
+	}
 	if s.nodes > maxNodes {
 		return 0, &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
 	}
-	return s.bytes, r.meter.spend(int(s.nodes / 4))
+	return s.bytes, r.meter.spend(int(s.nodes&4095) / 4)
+}
+
+// maxText bounds how long a string may be, so that whatever is done to one does
+// not take long.
+const maxText = 8 << 20
+
+// room checks that a string of a length may be made.
+func (r *run) room(length int64) error {
+	if length > maxText {
+		return &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
+	}
+	return r.meter.once(length)
 }
 
 // fits checks a value that was just made of others: that it is not too large.
@@ -130,7 +149,7 @@ func (r *run) text(v graph.Value) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := r.meter.once(2 * bytes); err != nil {
+		if err := r.room(2 * bytes); err != nil {
 			return "", err
 		}
 	}

@@ -1,0 +1,207 @@
+package gremlin_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin"
+)
+
+// web makes a graph in which everything leads everywhere: n vertices, each with
+// an edge to degree others, and one hub that knows all.
+func web(tb testing.TB, n, degree int) *graph.Graph {
+	tb.Helper()
+	b := graph.NewBuilder(graph.Limits{})
+	must := func(err error) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for i := range n {
+		h, err := b.AddVertex(graph.Int(int32(i)), "node")
+		must(err)
+		must(b.SetProperty(h, "name", graph.String(fmt.Sprintf("vertex number %d", i))))
+		must(b.SetProperty(h, "n", graph.Int(int32(i))))
+	}
+	edge := func(from, to int) {
+		_, err := b.AddEdge(graph.Null, "to", graph.Int(int32(from)), graph.Int(int32(to)))
+		must(err)
+	}
+	for i := range n {
+		edge(0, i)
+		for k := range degree {
+			edge(i, (i*7+k*13+1)%n)
+		}
+	}
+	g, err := b.Build()
+	must(err)
+	return g
+}
+
+// bombs are queries that would use up a machine if they were let.
+var bombs = []struct{ name, text string }{
+	{"paths", `g.V().both().both().both().both().both().path()`},
+	{"path explosion in a repeat", `g.V().repeat(both()).times(30).path()`},
+	{"simple paths", `g.V().repeat(both().simplePath()).emit().path()`},
+	{"endless repeat", `g.V().repeat(both())`},
+	{"endless repeat with until", `g.V().repeat(both()).until(has("name", "nobody"))`},
+	{"endless repeat that emits", `g.V().repeat(out()).emit()`},
+	{"nested repeats", `g.V().repeat(repeat(repeat(both().simplePath()).times(3)).times(3)).times(3).path()`},
+	{"cross product", `g.V().as("a").V().as("b").V().as("c").select("a", "b", "c")`},
+	{"cross product of counts", `g.V().V().V().where(out().count().is(gt(3))).count()`},
+	{"group by itself", `g.V().both().both().path().group().by()`},
+	{"group lists", `g.V().both().both().both().group().by("n").by(path().fold())`},
+	{"sort everything", `g.V().both().both().both().as("x").order().by(path()).select("x")`},
+	{"sort paths", `g.V().repeat(both()).times(4).path().order()`},
+	{"fold everything", `g.V().both().both().as("a").both().as("b").select("a", "b").fold()`},
+	{"dedup paths", `g.V().repeat(both()).times(5).path().dedup().count()`},
+	{"aggregate paths", `g.V().repeat(both()).times(4).path().aggregate("x").cap("x")`},
+	{"tree", `g.V().repeat(both()).times(5).tree()`},
+	{"doubling string", `g.inject("aaaaaaaaaaaaaaaa").repeat(map(project("x").by().select("x").concat(identity()))).times(30).length()`},
+	{"growing by replace", `g.inject("aaaaaaaaaaaaaaaa").repeat(replace("a", "aaaaaaaaaaaaaaaa")).times(30).length()`},
+	{"doubling list", `g.inject([1,2,3,4]).repeat(combine(identity())).times(30).count(local)`},
+	{"product of products", `g.inject([1,2,3,4]).repeat(product(identity())).times(30).count(local)`},
+	{"nested projections", `g.V().repeat(project("a","b","c","d").by().by().by().by()).times(30)`},
+	{"nested projections compared", `g.V().limit(2).repeat(project("a","b").by().by()).times(30).dedup()`},
+	{"nested projections as text", `g.V().limit(2).repeat(project("a","b").by().by()).times(30).asString()`},
+	{"nested projections sorted", `g.V().repeat(project("a","b").by().by()).times(30).order()`},
+	{"squared number", `g.withSack(99999999999999999999n).V().repeat(sack(mult).by(sack())).times(30).sack()`},
+	{"match", `g.V().match(__.as("a").both().as("b"), __.as("b").both().as("c"), __.as("c").both().as("d"), __.as("d").both().as("a"))`},
+	{"deep where", `g.V().where(both().where(both().where(both().where(both().where(both().has("name","nobody"))))))`},
+	{"not of nothing", `g.V().not(both().both().both().both().has("name","nobody"))`},
+	{"count that never ends", `g.V().where(both().both().both().both().both().count().is(123456789)).count()`},
+	{"regular expression", `g.V().both().both().both().has("name", regex("(v|e|r|t|x)*(v|e|r|t|x)*number (1|2|3)+$")).path()`},
+	{"union of unions", `g.V().repeat(union(both(), both(), both(), both()).simplePath()).times(20).path()`},
+	{"local explosion", `g.V().local(both().both().both().both().path().fold())`},
+	{"projection explosion", `g.V().project("a","b").by(both().both().both().path().fold()).by(both().both().both().path().fold())`},
+	{"choose explosion", `g.V().repeat(choose(has("n", gt(10)), both(), both())).times(25).path()`},
+	{"side effect list", `g.V().both().both().both().local(aggregate("x")).select("x").count(local).sum()`},
+	{"sack of lists", `g.withSack([1]).V().repeat(both().sack(addAll).by(constant([1,2,3,4,5,6,7,8]))).times(20).sack()`},
+	{"sample", `g.V().both().both().both().path().sample(100000)`},
+	{"tail", `g.V().both().both().both().path().tail(10000000)`},
+	{"shuffle", `g.V().both().both().both().path().order().by(shuffle)`},
+	{"subgraph", `g.V().repeat(bothE().subgraph("s").otherV()).times(20).cap("s")`},
+	{"coalesce", `g.V().repeat(coalesce(both().simplePath(), both())).times(20).path()`},
+	{"results", `g.V().both().both().both()`},
+}
+
+func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
+	t.Parallel()
+	g := web(t, 2000, 8)
+	for _, b := range bombs {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := run(t, g, b.text, gremlin.DefaultBudget)
+			var be *gremlin.BudgetError
+			if !errors.As(err, &be) {
+				// A number may also simply become too large.
+				if err == nil || !strings.Contains(err.Error(), "overflow") {
+					t.Fatalf("got %v, want a budget error", err)
+				}
+				return
+			}
+			if be.Limit == "" || be.Allowed <= 0 {
+				t.Errorf("the error does not name its limit: %#v", be)
+			}
+		})
+	}
+}
+
+// run compiles and runs a query within a budget.
+func run(tb testing.TB, g *graph.Graph, text string, budget gremlin.Budget) (*gremlin.Result, error) {
+	tb.Helper()
+	p, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: budget})
+	if err != nil {
+		tb.Fatalf("compile %s: %v", text, err)
+	}
+	return p.Run(tb.Context(), g, gremlin.RunOptions{Budget: budget})
+}
+
+// TestNoBombRunsPastItsTime gives each bomb nothing but time. A machine that is
+// busy with other things may take a query off the processor for a while, so the
+// best of a few attempts counts.
+func TestNoBombRunsPastItsTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	g := web(t, 2000, 8)
+	budget := gremlin.Unlimited
+	budget.Memory = 128 << 20
+	budget.Time = 300 * time.Millisecond
+	for _, b := range bombs {
+		t.Run(b.name, func(t *testing.T) {
+			best := time.Hour
+			for range 5 {
+				start := time.Now()
+				_, err := run(t, g, b.text, budget)
+				if best = min(best, time.Since(start)); err == nil {
+					t.Skip("harmless without other limits")
+				}
+				if best <= budget.Time*11/10 {
+					return
+				}
+			}
+			t.Errorf("ran for %v with a budget of %v", best, budget.Time)
+		})
+	}
+}
+
+// TestNoBombUsesMoreMemoryThanItsBudget watches what is alive while a bomb goes
+// off within a small budget of memory and nothing else but time.
+func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	g := web(t, 2000, 8)
+	budget := gremlin.Unlimited
+	budget.Memory = 32 << 20
+	budget.Time = time.Second
+	for _, b := range bombs {
+		t.Run(b.name, func(t *testing.T) {
+			best := int64(1 << 62)
+			for range 5 {
+				best = min(best, peak(func() { _, _ = run(t, g, b.text, budget) }))
+				// Batches in flight are not in the account; they are small.
+				if best <= budget.Memory*11/10+2<<20 {
+					return
+				}
+			}
+			t.Errorf("used %d MiB with a budget of %d MiB", best>>20, budget.Memory>>20)
+		})
+	}
+}
+
+// peak runs fn and returns how much more was alive than before, at most. What is
+// made while the collector looks counts as alive, so it is an upper bound.
+func peak(fn func()) int64 {
+	base := live()
+	top := base
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		top = max(top, live())
+	}
+	return top - base
+}
+
+// live returns the bytes of the heap that are in use.
+func live() int64 {
+	runtime.GC()
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
+}
