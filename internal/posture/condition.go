@@ -121,7 +121,6 @@ type Attribute struct {
 
 // The fields of an entity that can be asked for, in their wire spelling.
 const (
-	FieldID        = "entityId"
 	FieldType      = "entityType"
 	FieldName      = "entityName"
 	FieldAccount   = "cloudAccountId"
@@ -131,8 +130,9 @@ const (
 	FieldProvider  = "provider"
 )
 
-// EntityFields lists the fields that can be asked for.
-var EntityFields = []string{FieldType, FieldName, FieldID, FieldAccount, FieldPartition, FieldRegion, FieldService, FieldProvider}
+// EntityFields lists the fields that can be searched and counted. The id is not
+// among them: whoever knows it can ask for the entity.
+var EntityFields = []string{FieldType, FieldName, FieldAccount, FieldPartition, FieldRegion, FieldService, FieldProvider}
 
 // ParseAttribute reads "property.X", "tag.X" or the name of a field in any case.
 // It reports false when there is no such field.
@@ -182,8 +182,6 @@ func (a Attribute) Values(e *Entity) []string {
 // field returns a member of the record by its wire name.
 func (e *Entity) field(name string) string {
 	switch name {
-	case FieldID:
-		return string(e.ID)
 	case FieldType:
 		return string(e.Type)
 	case FieldName:

@@ -26,6 +26,23 @@ type EntityFilter struct {
 	Where     Condition // nil for none
 }
 
+// Matches reports whether the filter lets an entity through.
+func (f EntityFilter) Matches(e *Entity) bool {
+	return among(f.Accounts, string(e.Account)) && among(f.Names, e.Name) && among(f.Types, string(e.Type)) &&
+		among(f.Providers, string(e.Provider)) && among(f.Regions, e.Region) && among(f.Services, e.Service) &&
+		(f.Where == nil || f.Where.Of(e) == Yes)
+}
+
+// among reports whether set is empty or has v, without regard to case.
+func among(set []string, v string) bool {
+	for _, each := range set {
+		if same(each, v) {
+			return true
+		}
+	}
+	return len(set) == 0
+}
+
 // An EntityPage is one page of entities.
 type EntityPage struct {
 	Entities []Entity
@@ -110,8 +127,8 @@ type EntityStore interface {
 	ChangeLog(ctx context.Context, org OrgID, id EntityID) ([]EntityChange, error)
 
 	// Replace saves what was read of single entities of a scope after an event:
-	// those found are replaced or added, those gone are removed, in one
-	// transaction. Others of the scope stay as they are.
+	// those found are replaced or added, those gone and not found are removed,
+	// in one transaction. Others of the scope stay as they are.
 	Replace(ctx context.Context, s Scope, found []Entity, gone []EntityID) error
 
 	// ScopeFailed notes that a scope could not be read, and why.

@@ -64,12 +64,11 @@ func partitionsFor(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID) ([]part
 	if len(parts) > 64 { // the account is among the first
 		parts = parts[:64]
 	}
-	parts = slices.DeleteFunc(parts, func(s string) bool { return strings.ContainsRune(s, 0) }) // which PostgreSQL refuses
 	args := []any{org}
 	return sqldb.Query(tx, scanPartition, `
 		SELECT `+partitionColumns+`
 		FROM entity_partition
-		WHERE org = $1 AND account IN `+sqldb.List(&args, parts), args...)
+		WHERE org = $1 AND account IN `+sqldb.List(&args, readable(parts)), args...)
 }
 
 // A located is an entity and where it is.
@@ -170,6 +169,9 @@ func scanHome(r sqldb.Row) (h cellHome, err error) {
 // Replace implements [posture.EntityStore].
 func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []posture.Entity, gone []posture.EntityID) error {
 	items := make([]staged, len(found))
+	gone = slices.DeleteFunc(slices.Clone(gone), func(id posture.EntityID) bool {
+		return slices.ContainsFunc(found, func(e posture.Entity) bool { return e.ID == id })
+	})
 	ids := slices.Clone(gone)
 	for i := range found {
 		e := found[i]

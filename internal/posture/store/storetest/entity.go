@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func (c *Clock) Now() time.Time { return c.T }
 
 // RunEntities runs the tests of entities on stores that open returns.
 func RunEntities(t *testing.T, open func(t *testing.T) EntityFixture) {
-	for name, test := range map[string]func(*testing.T, EntityFixture){
+	tests := map[string]func(*testing.T, EntityFixture){
 		"EntityComesBackWhole":               entityComesBackWhole,
 		"SecondCollectionWritesNothing":      secondCollectionWritesNothing,
 		"ChangesAreFoundAndLogged":           changesAreFoundAndLogged,
@@ -54,7 +55,9 @@ func RunEntities(t *testing.T, open func(t *testing.T) EntityFixture) {
 		"SnapshotsAreReplacedByNewer":        snapshotsAreReplaced,
 		"LargeCollectionSpills":              largeCollectionSpills,
 		"UnitsCommitSideBySide":              unitsCommitSideBySide,
-	} {
+	}
+	maps.Copy(tests, queryTests)
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := open(t)

@@ -1,0 +1,229 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// maxBuckets is how many values all aggregations of a call may have together.
+const maxBuckets = 100_000
+
+// Aggregate implements [posture.EntityStore].
+func (s *Store) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (total int, found map[string]posture.Buckets, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		sel, err := selectEntities(tx, org, f)
+		if err != nil {
+			return err
+		}
+		if total, err = sel.count(); err != nil {
+			return err
+		}
+		found = make(map[string]posture.Buckets, len(as))
+		room := maxBuckets
+		for _, name := range slices.Sorted(maps.Keys(as)) {
+			c := newCounter(as[name], &room)
+			if err := sel.aggregate(as[name], c); err != nil {
+				return err
+			}
+			found[name] = c.result()
+		}
+		return nil
+	})
+	return total, found, err
+}
+
+// aggregate counts the entities of the selection by one aggregation.
+func (s *selection) aggregate(a posture.Aggregation, c *counter) error {
+	switch {
+	case s.empty:
+		return nil
+	case !ofCells(a):
+		return s.countEntities(a, c)
+	case s.plan != nil:
+		return s.countHits(c)
+	}
+	return s.countCells(a, c)
+}
+
+// ofCells reports whether the cell of an entity is enough to answer.
+func ofCells(a posture.Aggregation) bool {
+	if a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName {
+		return false
+	}
+	for _, sub := range a.Sub {
+		if !ofCells(sub) {
+			return false
+		}
+	}
+	return true
+}
+
+// needsAccount reports whether the sums of the organisation do not answer.
+func needsAccount(a posture.Aggregation) bool {
+	if a.Of.Name == posture.FieldAccount || a.Of.Name == posture.FieldPartition {
+		return true
+	}
+	for _, sub := range a.Sub {
+		if needsAccount(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// countCells counts whole cells.
+func (s *selection) countCells(a posture.Aggregation, c *counter) error {
+	var args []any
+	if s.accts == nil && !needsAccount(a) {
+		where := s.cellWhere(&args)
+		return countRows(s.tx, c, `SELECT '', type, region, count FROM entity_tally WHERE `+where, args...)
+	}
+	where := s.cellWhere(&args)
+	return countRows(s.tx, c, `
+		SELECT p.account, c.type, c.region, c.count
+		FROM (SELECT acct, type, region, CAST(sum(count) AS BIGINT) AS count FROM entity_cell WHERE `+where+` GROUP BY acct, type, region) AS c
+		JOIN entity_partition p ON p.acct = c.acct`, args...)
+}
+
+// countHits counts what a plan finds by cell.
+func (s *selection) countHits(c *counter) error {
+	var args []any
+	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	return countRows(s.tx, c, `
+		SELECT p.account, c.type, c.region, h.count
+		FROM (SELECT rid >> 28 AS cell, count(*) AS count FROM `+from+` GROUP BY rid >> 28) AS h
+		JOIN entity_cell c ON c.id = h.cell
+		JOIN entity_partition p ON p.acct = c.acct`, args...)
+}
+
+// countRows counts rows of account, type, region and number.
+func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) error {
+	type row struct {
+		e posture.Entity
+		n int
+	}
+	for r, err := range sqldb.Each(tx, func(r sqldb.Row) (out row, err error) {
+		err = r.Scan(&out.e.Account, &out.e.Type, &out.e.Region, &out.n)
+		return out, err
+	}, text, args...) {
+		if err != nil {
+			return err
+		}
+		r.e.Service, r.e.Provider = r.e.Type.Service(), r.e.Type.Provider()
+		if err := c.add(&r.e, r.n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countEntities looks at every entity that can have a value.
+func (s *selection) countEntities(a posture.Aggregation, c *counter) error {
+	narrow := *s
+	switch a.Of.Kind {
+	case posture.PropertyAttribute:
+		narrow.narrow(hit(newToken(s.org, hasToken, a.Of.Name, "")))
+	case posture.TagAttribute:
+		narrow.narrow(hit(newToken(s.org, hasTagToken, a.Of.Name, "")))
+	}
+	const step = 4000
+	for after := int64(-1); ; {
+		rows, err := narrow.page(after, step)
+		if err != nil {
+			return err
+		}
+		entities, err := narrow.read(rows)
+		if err != nil {
+			return err
+		}
+		for i := range entities {
+			if err := c.add(&entities[i], 1); err != nil {
+				return err
+			}
+		}
+		if len(rows) < step {
+			return nil
+		}
+		after = rows[step-1].rid
+	}
+}
+
+// narrow adds to the plan of a selection, which it makes if there is none.
+func (s *selection) narrow(p plan) {
+	if s.plan == nil {
+		s.makePlan(planner{org: s.org})
+	}
+	s.plan = and(s.plan, p)
+}
+
+// A counter counts entities by the values of an attribute.
+type counter struct {
+	of      posture.Aggregation
+	room    *int // for more values
+	buckets map[string]*bucket
+}
+
+type bucket struct {
+	count int
+	sub   map[string]*counter
+}
+
+func newCounter(a posture.Aggregation, room *int) *counter {
+	return &counter{of: a, room: room, buckets: map[string]*bucket{}}
+}
+
+// add counts n entities that are alike.
+func (c *counter) add(e *posture.Entity, n int) error {
+	values := c.of.Of.Values(e)
+	for i, v := range values {
+		if slices.Contains(values[:i], v) {
+			continue
+		}
+		b := c.buckets[v]
+		if b == nil {
+			if *c.room--; *c.room < 0 {
+				return fault.New(fault.Invalid, "the aggregations have more than %d buckets; filter more, or count something with fewer values", maxBuckets)
+			}
+			b = &bucket{sub: make(map[string]*counter, len(c.of.Sub))}
+			for name, sub := range c.of.Sub {
+				b.sub[name] = newCounter(sub, c.room)
+			}
+			c.buckets[v] = b
+		}
+		b.count += n
+		for _, sub := range b.sub {
+			if err := sub.add(e, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// result returns what was counted, the most frequent values if there is a limit.
+func (c *counter) result() posture.Buckets {
+	keys := slices.SortedFunc(maps.Keys(c.buckets), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.buckets[b].count, c.buckets[a].count), cmp.Compare(a, b))
+	})
+	if c.of.Limit > 0 && len(keys) > c.of.Limit {
+		keys = keys[:c.of.Limit]
+	}
+	all := make(posture.Buckets, len(keys))
+	for _, k := range keys {
+		b := posture.Bucket{Count: c.buckets[k].count}
+		for name, sub := range c.buckets[k].sub {
+			if b.Sub == nil {
+				b.Sub = make(map[string]posture.Buckets, len(c.of.Sub))
+			}
+			b.Sub[name] = sub.result()
+		}
+		all[k] = b
+	}
+	return all
+}

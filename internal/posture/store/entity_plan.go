@@ -1,0 +1,305 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A plan says which tokens the entities that are looked for have. It is in a
+// form in which only single tokens are negated, because what is unknown is
+// neither a hit nor the opposite of one.
+type plan interface {
+	// words writes the plan as a query of SQLite's token index. Every query
+	// begins with something that is there: every is a token that all have.
+	words(every token) string
+
+	// where writes the plan as a condition of PostgreSQL.
+	where() string
+}
+
+type (
+	hit    token  // has the token
+	miss   token  // does not have it
+	allOf  []plan // at least one
+	anyOf  []plan // at least one
+	always bool   // true: all entities; false: none
+)
+
+func (h hit) words(token) string { return string(token(h).appendWord(nil)) }
+
+func (m miss) words(every token) string { return allOf{m}.words(every) }
+
+func (a allOf) words(every token) string {
+	var with, without []string
+	for _, p := range a {
+		if m, ok := p.(miss); ok {
+			without = append(without, hit(m).words(every))
+		} else {
+			with = append(with, p.words(every))
+		}
+	}
+	if len(with) == 0 {
+		with = []string{hit(every).words(every)}
+	}
+	text := "(" + strings.Join(with, " AND ") + ")"
+	if len(without) > 0 {
+		text = "(" + text + " NOT (" + strings.Join(without, " OR ") + "))"
+	}
+	return text
+}
+
+func (a anyOf) words(every token) string {
+	parts := make([]string, len(a))
+	for i, p := range a {
+		parts[i] = p.words(every)
+	}
+	return "(" + strings.Join(parts, " OR ") + ")"
+}
+
+func (a always) words(every token) string { return hit(every).words(every) }
+
+func (h hit) where() string { return tokenArray("tokens @> ", []token{token(h)}) }
+
+func (m miss) where() string { return "NOT (" + hit(m).where() + ")" }
+
+func (a allOf) where() string {
+	var with, without []token
+	var parts []string
+	for _, p := range a {
+		switch p := p.(type) {
+		case hit:
+			with = append(with, token(p))
+		case miss:
+			without = append(without, token(p))
+		default:
+			parts = append(parts, p.where())
+		}
+	}
+	if len(with) > 0 {
+		parts = append(parts, tokenArray("tokens @> ", with))
+	}
+	if len(without) > 0 {
+		parts = append(parts, "NOT ("+tokenArray("tokens && ", without)+")")
+	}
+	return "(" + strings.Join(parts, " AND ") + ")"
+}
+
+func (a anyOf) where() string {
+	var hits []token
+	var parts []string
+	for _, p := range a {
+		if h, ok := p.(hit); ok {
+			hits = append(hits, token(h))
+		} else {
+			parts = append(parts, p.where())
+		}
+	}
+	if len(hits) > 0 {
+		parts = append(parts, tokenArray("tokens && ", hits))
+	}
+	return "(" + strings.Join(parts, " OR ") + ")"
+}
+
+func (a always) where() string { return strconv.FormatBool(bool(a)) }
+
+// tokenArray writes tokens into a statement. They are numbers, and PostgreSQL
+// plans better for those it can see.
+func tokenArray(operator string, ts []token) string {
+	b := []byte(operator + "'{")
+	for i, t := range ts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(t), 10)
+	}
+	return string(append(b, "}'::bigint[]"...))
+}
+
+// and returns a plan for what all plans find.
+func and(ps ...plan) plan {
+	var all allOf
+	for _, p := range ps {
+		switch p := p.(type) {
+		case always:
+			if !p {
+				return p
+			}
+		case allOf:
+			all = append(all, p...)
+		default:
+			all = append(all, p)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return always(true)
+	case 1:
+		return all[0]
+	}
+	return all
+}
+
+// or returns a plan for what any of the plans finds.
+func or(ps ...plan) plan {
+	var some anyOf
+	for _, p := range ps {
+		switch p := p.(type) {
+		case always:
+			if p {
+				return p
+			}
+		case anyOf:
+			some = append(some, p...)
+		default:
+			some = append(some, p)
+		}
+	}
+	switch len(some) {
+	case 0:
+		return always(false)
+	case 1:
+		return some[0]
+	}
+	return some
+}
+
+// A planner turns filters and conditions of one organisation into plans.
+type planner struct {
+	org   posture.OrgID
+	types []posture.EntityType // that the organisation has entities of
+}
+
+// one returns the plan for entities that have one of the values.
+func (p planner) one(kind byte, values []string) plan {
+	ps := make([]plan, len(values))
+	for i, v := range values {
+		ps[i] = hit(newToken(p.org, kind, "", v))
+	}
+	return or(ps...)
+}
+
+// typed returns the plan for entities whose type f lets through.
+func (p planner) typed(f func(posture.EntityType) bool) plan {
+	var names []string
+	for _, t := range p.types {
+		if f(t) {
+			names = append(names, string(t))
+		}
+	}
+	return p.one(typeToken, names)
+}
+
+// condition returns the plan for entities for which a condition is true, or, if
+// holds is false, for which it is false.
+func (p planner) condition(c posture.Condition, holds bool) plan {
+	switch c := c.(type) {
+	case posture.AllOf:
+		return p.joined(c, holds, holds)
+	case posture.AnyOf:
+		return p.joined(c, holds, !holds)
+	case posture.NotSo:
+		return p.condition(c.Part, !holds)
+	case posture.Equal:
+		return p.equal(c, holds)
+	case posture.Exists:
+		a := c.Attribute
+		switch a.Kind {
+		case posture.PropertyAttribute:
+			return p.property(a.Name, newToken(p.org, hasToken, a.Name, ""), holds)
+		case posture.TagAttribute:
+			return either(newToken(p.org, hasTagToken, a.Name, ""), holds)
+		}
+		return always(holds)
+	}
+	return always(false)
+}
+
+// joined joins the plans of parts.
+func (p planner) joined(parts []posture.Condition, holds, all bool) plan {
+	ps := make([]plan, len(parts))
+	for i, part := range parts {
+		ps[i] = p.condition(part, holds)
+	}
+	if all {
+		return and(ps...)
+	}
+	return or(ps...)
+}
+
+// either is a hit or a miss.
+func either(t token, holds bool) plan {
+	if holds {
+		return hit(t)
+	}
+	return miss(t)
+}
+
+// property is a hit or a certain miss: a property that is unknown may be a hit.
+func (p planner) property(name string, t token, holds bool) plan {
+	if holds {
+		return hit(t)
+	}
+	return and(miss(t), miss(newToken(p.org, unknownToken, name, "")))
+}
+
+func (p planner) equal(c posture.Equal, holds bool) plan {
+	a := c.Attribute
+	switch a.Kind {
+	case posture.PropertyAttribute:
+		return p.property(a.Name, newToken(p.org, propertyToken, a.Name, c.Value), holds)
+	case posture.TagAttribute:
+		return either(newToken(p.org, tagToken, a.Name, c.Value), holds)
+	}
+	same := func(v string) bool { return (posture.Fold(v) == posture.Fold(c.Value)) == holds }
+	switch a.Name {
+	case posture.FieldType:
+		return either(newToken(p.org, typeToken, "", c.Value), holds)
+	case posture.FieldRegion:
+		return either(newToken(p.org, regionToken, "", c.Value), holds)
+	case posture.FieldName:
+		return either(newToken(p.org, nameToken, "", c.Value), holds)
+	case posture.FieldAccount, posture.FieldPartition:
+		return either(newToken(p.org, acctToken, "", c.Value), holds)
+	case posture.FieldService:
+		return p.typed(func(t posture.EntityType) bool { return same(t.Service()) })
+	case posture.FieldProvider:
+		return p.typed(func(t posture.EntityType) bool { return same(string(t.Provider())) })
+	}
+	return always(false)
+}
+
+// source returns the rows that a plan finds within a range, as text to be put
+// after FROM: a table with one column rid.
+func source(d sqldb.Dialect, org posture.OrgID, p plan, in span, args *[]any) string {
+	*args = append(*args, in.from, in.to)
+	from, to := len(*args)-1, len(*args)
+	bounds := func(column string) string {
+		return column + " BETWEEN $" + strconv.Itoa(from) + " AND $" + strconv.Itoa(to)
+	}
+	if d == sqldb.Postgres {
+		every := newToken(org, everyToken, "", "")
+		if !positive(p) { // all of it would be about other organisations too
+			p = and(hit(every), p)
+		}
+		return "entity WHERE " + p.where() + " AND " + bounds("rid")
+	}
+	*args = append(*args, p.words(newToken(org, everyToken, "", "")))
+	return "(SELECT rowid AS rid FROM entity_token WHERE entity_token MATCH $" + strconv.Itoa(len(*args)) + " AND " + bounds("rowid") + ") AS found WHERE TRUE"
+}
+
+// positive reports whether what a plan finds has a token of the organisation.
+func positive(p plan) bool {
+	switch p := p.(type) {
+	case hit:
+		return true
+	case allOf:
+		return slices.ContainsFunc(p, positive)
+	case anyOf:
+		return !slices.ContainsFunc(p, func(each plan) bool { return !positive(each) })
+	}
+	return false
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A tallyRow counts the entities of one type and region of an organisation.
+type tallyRow struct {
+	typ    posture.EntityType
+	region string
+	count  int64
+}
+
+func scanTally(r sqldb.Row) (t tallyRow, err error) {
+	err = r.Scan(&t.typ, &t.region, &t.count)
+	return t, err
+}
+
+// A selection is a filter in the terms of the tables. Without a plan it is about
+// whole cells: of these accounts, types and regions, where nil means all.
+type selection struct {
+	tx      *sqldb.Tx
+	org     posture.OrgID
+	filter  posture.EntityFilter
+	accts   []int64
+	types   []posture.EntityType
+	regions []string
+	plan    plan // nil for none
+	empty   bool // nothing can match
+}
+
+// selectEntities finds out what a filter means.
+func selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.EntityFilter) (*selection, error) {
+	s := &selection{tx: tx, org: org, filter: f}
+	if len(f.Accounts) > 0 {
+		if err := s.selectAccounts(); err != nil {
+			return nil, err
+		}
+	}
+	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
+	tokens := len(f.Names) > 0 || f.Where != nil
+	if !byType && len(f.Regions) == 0 && !tokens {
+		return s, nil
+	}
+	tally, err := sqldb.Query(tx, scanTally, `
+		SELECT type, region, count
+		FROM entity_tally
+		WHERE org = $1 AND count > 0`, org)
+	if err != nil {
+		return nil, err
+	}
+	types, regions := map[posture.EntityType]bool{}, map[string]bool{}
+	for _, t := range tally {
+		types[t.typ], regions[t.region] = true, true
+	}
+	if byType {
+		s.types = kept(types, func(t posture.EntityType) bool {
+			return posture.EntityFilter{Types: f.Types, Services: f.Services, Providers: f.Providers}.
+				Matches(&posture.Entity{Type: t, Service: t.Service(), Provider: t.Provider()})
+		})
+		s.empty = s.empty || len(s.types) == 0
+	}
+	if len(f.Regions) > 0 {
+		s.regions = kept(regions, func(r string) bool {
+			return posture.EntityFilter{Regions: f.Regions}.Matches(&posture.Entity{Region: r})
+		})
+		s.empty = s.empty || len(s.regions) == 0
+	}
+	if tokens {
+		s.makePlan(planner{org, kept(types, func(posture.EntityType) bool { return true })})
+	}
+	return s, nil
+}
+
+// kept returns the members of a set that f lets through, in order.
+func kept[T ~string](set map[T]bool, f func(T) bool) []T {
+	all := []T{}
+	for v := range set {
+		if f(v) {
+			all = append(all, v)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (s *selection) selectAccounts() error {
+	args := []any{s.org}
+	var err error
+	s.accts, err = sqldb.Query(s.tx, sqldb.Scalar[int64], `
+		SELECT acct
+		FROM entity_partition
+		WHERE org = $1 AND lower(account) IN `+sqldb.List(&args, lowered(readable(s.filter.Accounts)))+`
+		ORDER BY acct`, args...)
+	s.empty = len(s.accts) == 0
+	return err
+}
+
+// readable leaves out texts that no database can have, and that PostgreSQL
+// refuses to look for.
+func readable(values []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+		return strings.ContainsRune(v, 0) || v != strings.ToValidUTF8(v, "")
+	})
+}
+
+// makePlan turns everything but a single account, which is a range of rows, into
+// tokens.
+func (s *selection) makePlan(p planner) {
+	all := []plan{}
+	if len(s.filter.Names) > 0 {
+		all = append(all, p.one(nameToken, s.filter.Names))
+	}
+	if s.filter.Where != nil {
+		all = append(all, p.condition(s.filter.Where, true))
+	}
+	if s.types != nil {
+		all = append(all, p.one(typeToken, texts(s.types)))
+	}
+	if s.regions != nil {
+		all = append(all, p.one(regionToken, s.regions))
+	}
+	if len(s.accts) > 1 {
+		all = append(all, p.one(acctToken, s.filter.Accounts))
+	}
+	s.plan = and(all...)
+	s.empty = s.empty || s.plan == always(false)
+}
+
+// rows returns the range that a plan looks at.
+func (s *selection) rows() span {
+	if len(s.accts) == 1 {
+		return acctSpan(s.accts[0])
+	}
+	return span{0, 1<<63 - 1}
+}
+
+// cellWhere writes the condition for the cells of the selection.
+func (s *selection) cellWhere(args *[]any) string {
+	*args = append(*args, s.org)
+	terms := []string{"org = $1 AND count > 0"}
+	if s.accts != nil {
+		terms = append(terms, "acct IN "+sqldb.List(args, s.accts))
+	}
+	if s.types != nil {
+		terms = append(terms, "type IN "+sqldb.List(args, texts(s.types)))
+	}
+	if s.regions != nil {
+		terms = append(terms, "region IN "+sqldb.List(args, s.regions))
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// count returns how many entities are selected.
+func (s *selection) count() (int, error) {
+	switch {
+	case s.empty:
+		return 0, nil
+	case s.plan != nil:
+		var args []any
+		text := `SELECT count(*) FROM ` + source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+		return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
+	}
+	var args []any
+	text := `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM `
+	if s.accts != nil {
+		text += `entity_cell WHERE ` + s.cellWhere(&args)
+	} else {
+		text += `entity_tally WHERE ` + s.cellWhere(&args)
+	}
+	return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
+}

@@ -1,0 +1,107 @@
+package storetest
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+func aggregationsCount(t *testing.T, f EntityFixture) {
+	all := fill(t, f, org, 5, 100)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 120 {
+		filter := randomFilter(r, all)
+		if r.IntN(3) == 0 {
+			filter = posture.EntityFilter{}
+		}
+		as := map[string]posture.Aggregation{"a": randomAggregation(r, all, 1), "b": randomAggregation(r, all, 3)}
+		total, got, err := f.Store.Aggregate(t.Context(), org, filter, as)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var some []posture.Entity
+		for _, e := range all {
+			if filter.Matches(&e) {
+				some = append(some, e)
+			}
+		}
+		if total != len(some) {
+			t.Errorf("%+v: total %d, want %d", filter, total, len(some))
+		}
+		wantSame(t, fmt.Sprintf("%+v of %+v", as, filter), got, map[string]posture.Buckets{"a": countAll(some, as["a"]), "b": countAll(some, as["b"])})
+	}
+}
+
+// randomAggregation returns an aggregation of what entities have.
+func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Aggregation {
+	of, _ := randomAttribute(r, all[r.IntN(len(all))])
+	if r.IntN(2) == 0 {
+		of = posture.Attribute{Name: posture.EntityFields[r.IntN(len(posture.EntityFields))]}
+	}
+	a := posture.Aggregation{Of: of}
+	if r.IntN(4) == 0 {
+		a.Limit = 1 + r.IntN(3)
+	}
+	for i := range r.IntN(3) {
+		if depth >= posture.MaxAggregationDepth {
+			break
+		}
+		if a.Sub == nil {
+			a.Sub = map[string]posture.Aggregation{}
+		}
+		a.Sub[fmt.Sprint("sub ", i)] = randomAggregation(r, all, depth+1)
+	}
+	return a
+}
+
+// countAll answers an aggregation by looking at every entity.
+func countAll(all []posture.Entity, a posture.Aggregation) posture.Buckets {
+	groups := map[string][]posture.Entity{}
+	for _, e := range all {
+		values := a.Of.Values(&e)
+		slices.Sort(values)
+		for _, v := range slices.Compact(values) {
+			groups[v] = append(groups[v], e)
+		}
+	}
+	keys := slices.Sorted(maps.Keys(groups))
+	slices.SortStableFunc(keys, func(x, y string) int { return len(groups[y]) - len(groups[x]) })
+	if a.Limit > 0 && len(keys) > a.Limit {
+		keys = keys[:a.Limit]
+	}
+	out := posture.Buckets{}
+	for _, k := range keys {
+		b := posture.Bucket{Count: len(groups[k])}
+		for name, sub := range a.Sub {
+			if b.Sub == nil {
+				b.Sub = map[string]posture.Buckets{}
+			}
+			b.Sub[name] = countAll(groups[k], sub)
+		}
+		out[k] = b
+	}
+	return out
+}
+
+func tooManyBuckets(t *testing.T, f EntityFixture) {
+	var es []posture.Entity
+	for i := range 4 {
+		es = append(es, newEntity(east, fmt.Sprintf("i-%d", i), func(e *posture.Entity) {
+			e.Properties = nil
+			for n := range 300 {
+				e.Properties = append(e.Properties, posture.Number("port", int64(i*1000+n)))
+			}
+		}))
+	}
+	record(t, f.Store, scoped(instance, east), true, es...)
+	port := posture.Attribute{Kind: posture.PropertyAttribute, Name: "port"}
+	_, _, err := f.Store.Aggregate(t.Context(), org, posture.EntityFilter{}, map[string]posture.Aggregation{
+		"a": {Of: port, Sub: map[string]posture.Aggregation{"b": {Of: port}}},
+	})
+	wantKind(t, "buckets", err, fault.Invalid)
+}

@@ -1,0 +1,282 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/estate"
+)
+
+// queryTests ask questions about a made-up estate and compare the answers with
+// those of looking at every entity.
+var queryTests = map[string]func(*testing.T, EntityFixture){
+	"FiltersFindWhatTheyShould":       filtersFind,
+	"PagesCoverAllEntitiesOnce":       pagesCoverAll,
+	"PagesAreStableUnderChange":       pagesAreStable,
+	"AggregationsCountWhatTheyShould": aggregationsCount,
+	"OrganisationsDoNotMix":           organisationsDoNotMix,
+	"OddTextsAreFound":                oddTextsAreFound,
+	"TooManyBucketsAreRefused":        tooManyBuckets,
+}
+
+// fill records made-up accounts and returns their entities.
+func fill(t *testing.T, f EntityFixture, org posture.OrgID, accounts, entities int) []posture.Entity {
+	t.Helper()
+	var all []posture.Entity
+	for i := range accounts {
+		a := estate.New(i, entities)
+		err := f.Store.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
+			return tx.AddAccount(newAccount(a.ID, func(acc *posture.Account) { acc.Provider = a.Provider }))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range a.Units() {
+			es := slices.Collect(u.Each)
+			record(t, f.Store, collect.Scoped{Org: org, Account: a.ID, Type: u.Type, Region: u.Region}, true, es...)
+			all = append(all, es...)
+		}
+	}
+	for i := range all {
+		all[i].Created, all[i].Updated = f.Clock.T, f.Clock.T
+	}
+	return all
+}
+
+// matching returns the ids of the entities that a filter lets through.
+func matching(all []posture.Entity, f posture.EntityFilter) []posture.EntityID {
+	ids := []posture.EntityID{}
+	for i := range all {
+		if f.Matches(&all[i]) {
+			ids = append(ids, all[i].ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// pages walks a query page by page.
+func pages(t *testing.T, s EntityStore, org posture.OrgID, f posture.EntityFilter, size int) (found []posture.Entity, total int) {
+	t.Helper()
+	for p := (posture.Page{Size: size}); ; {
+		page, err := s.Entities(t.Context(), org, f, p)
+		if err != nil {
+			t.Fatalf("%+v: %v", f, err)
+		}
+		found, total = append(found, page.Entities...), page.Total
+		if page.Next == "" {
+			return found, total
+		}
+		if len(page.Entities) != size {
+			t.Fatalf("%+v: a page of %d before the last has %d entities", f, size, len(page.Entities))
+		}
+		p.After = page.Next
+	}
+}
+
+func idsOf(es []posture.Entity) []posture.EntityID {
+	ids := make([]posture.EntityID, len(es))
+	for i, e := range es {
+		ids[i] = e.ID
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func filtersFind(t *testing.T, f EntityFixture) {
+	all := fill(t, f, org, 5, 100)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		filter := randomFilter(r, all)
+		found, total := pages(t, f.Store, org, filter, 40+r.IntN(200))
+		want := matching(all, filter)
+		if ids := idsOf(found); !slices.Equal(ids, want) || total != len(want) {
+			t.Errorf("%+v: found %d of a total of %d, want %d", filter, len(ids), total, len(want))
+		}
+	}
+}
+
+// randomFilter returns a filter made of what entities have.
+func randomFilter(r *rand.Rand, all []posture.Entity) posture.EntityFilter {
+	var f posture.EntityFilter
+	some := func() posture.Entity { return all[r.IntN(len(all))] }
+	list := func(p float64, value func(posture.Entity) string) (values []string) {
+		for r.Float64() < p {
+			values = append(values, value(some()))
+		}
+		return values
+	}
+	f.Accounts = list(0.3, func(e posture.Entity) string { return string(e.Account) })
+	f.Types = list(0.3, func(e posture.Entity) string { return string(e.Type) })
+	f.Regions = list(0.2, func(e posture.Entity) string { return e.Region })
+	f.Services = list(0.15, func(e posture.Entity) string { return e.Service })
+	f.Providers = list(0.15, func(e posture.Entity) string { return string(e.Provider) })
+	f.Names = list(0.1, func(e posture.Entity) string { return e.Name })
+	if r.Float64() < 0.7 {
+		f.Where = randomCondition(r, some, 0)
+	}
+	return f
+}
+
+func randomCondition(r *rand.Rand, some func() posture.Entity, depth int) posture.Condition {
+	parts := func() (all []posture.Condition) {
+		for range 1 + r.IntN(3) {
+			all = append(all, randomCondition(r, some, depth+1))
+		}
+		return all
+	}
+	switch k := r.IntN(10); {
+	case k == 0 && depth < 3:
+		return posture.AllOf(parts())
+	case k == 1 && depth < 3:
+		return posture.AnyOf(parts())
+	case k <= 3 && depth < 3:
+		return posture.NotSo{Part: randomCondition(r, some, depth+1)}
+	}
+	a, value := randomAttribute(r, some())
+	if r.IntN(4) == 0 {
+		return posture.Exists{Attribute: a}
+	}
+	return posture.Equal{Attribute: a, Value: value}
+}
+
+// randomAttribute returns something an entity has, and its value.
+func randomAttribute(r *rand.Rand, e posture.Entity) (posture.Attribute, string) {
+	switch {
+	case r.IntN(5) == 0:
+		a := posture.Attribute{Name: posture.EntityFields[r.IntN(len(posture.EntityFields))]}
+		return a, a.Values(&e)[0]
+	case len(e.Tags) > 0 && r.IntN(3) == 0:
+		for name, value := range e.Tags {
+			return posture.Attribute{Kind: posture.TagAttribute, Name: name}, value
+		}
+	}
+	p := e.Properties[r.IntN(len(e.Properties))]
+	return posture.Attribute{Kind: posture.PropertyAttribute, Name: p.Name}, p.Plain()
+}
+
+func pagesCoverAll(t *testing.T, f EntityFixture) {
+	all := fill(t, f, org, 5, 60)
+	for _, size := range []int{1, 7, 1000} {
+		found, total := pages(t, f.Store, org, posture.EntityFilter{}, size)
+		if total != len(all) || !slices.Equal(idsOf(found), idsOf(all)) {
+			t.Errorf("pages of %d: %d entities of a total of %d, want %d", size, len(found), total, len(all))
+		}
+	}
+	page, err := f.Store.Entities(t.Context(), org, posture.EntityFilter{Names: []string{all[0].Name}}, posture.Page{})
+	if err != nil || len(page.Entities) != 1 {
+		t.Fatal(page, err)
+	}
+	wantSame(t, "entity", page.Entities[0], all[0])
+	_, err = f.Store.Entities(t.Context(), org, posture.EntityFilter{}, posture.Page{After: "not a place!"})
+	wantKind(t, "bad place", err, fault.Invalid)
+}
+
+// pagesAreStable changes the estate between pages.
+func pagesAreStable(t *testing.T, f EntityFixture) {
+	var es []posture.Entity
+	for i := range 60 {
+		es = append(es, newEntity(east, fmt.Sprintf("i-%02d", i)))
+	}
+	record(t, f.Store, scoped(instance, east), true, es...)
+	for _, filter := range []posture.EntityFilter{{}, {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "env"}, Value: "prod"}}} {
+		seen := map[posture.EntityID]int{}
+		round := 0
+		for p := (posture.Page{Size: 10}); ; round++ {
+			page, err := f.Store.Entities(t.Context(), org, filter, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page.Entities {
+				seen[e.ID]++
+			}
+			if page.Next == "" {
+				break
+			}
+			p.After = page.Next
+			// Every round the entity just seen goes, another changes and one comes.
+			last := page.Entities[len(page.Entities)-1]
+			changed := newEntity(east, "i-59", set(posture.Number("round", int64(round))))
+			if err := f.Store.Replace(t.Context(), posture.Scope(scoped(instance, east)),
+				[]posture.Entity{changed, newEntity(east, fmt.Sprintf("new-%d", round))}, []posture.EntityID{last.ID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id, n := range seen {
+			if n != 1 {
+				t.Errorf("%s is on %d pages", id, n)
+			}
+		}
+		for _, e := range es {
+			if seen[e.ID] != 1 {
+				t.Errorf("%s is on no page", e.ID)
+			}
+		}
+		record(t, f.Store, scoped(instance, east), true, es...)
+	}
+}
+
+func organisationsDoNotMix(t *testing.T, f EntityFixture) {
+	mine := fill(t, f, org, 2, 100)
+	theirs := fill(t, f, other, 3, 60)
+	for _, c := range []struct {
+		org  posture.OrgID
+		want []posture.Entity
+	}{{org, mine}, {other, theirs}} {
+		anything := posture.NotSo{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
+		for _, filter := range []posture.EntityFilter{{}, {Where: anything}, {Providers: []string{"aws", "AZURE"}}, {Where: anything, Accounts: []string{string(estate.New(0, 0).ID), string(estate.New(1, 0).ID)}}} {
+			found, total := pages(t, f.Store, c.org, filter, 500)
+			want := matching(c.want, filter)
+			if !slices.Equal(idsOf(found), want) || total != len(want) {
+				t.Errorf("%s, %+v: %d entities of %d, want %d", c.org, filter, len(found), total, len(want))
+			}
+		}
+		total, _, err := f.Store.Aggregate(t.Context(), c.org, posture.EntityFilter{}, nil)
+		if err != nil || total != len(c.want) {
+			t.Errorf("%s: total %d, %v, want %d", c.org, total, err, len(c.want))
+		}
+	}
+	remove(t, f.Store, estate.New(0, 0).ID)
+	left := matching(mine, posture.EntityFilter{Accounts: []string{string(estate.New(1, 0).ID)}})
+	for _, filter := range []posture.EntityFilter{{}, {Where: posture.Exists{Attribute: posture.Attribute{Name: posture.FieldRegion}}}} {
+		if found, total := pages(t, f.Store, org, filter, 500); !slices.Equal(idsOf(found), left) || total != len(left) {
+			t.Errorf("after removal: %d entities of %d, want %d", len(found), total, len(left))
+		}
+	}
+	if found, _ := pages(t, f.Store, other, posture.EntityFilter{}, 500); len(found) != len(theirs) {
+		t.Errorf("the other organisation has %d entities, want %d", len(found), len(theirs))
+	}
+}
+
+func oddTextsAreFound(t *testing.T, f EntityFixture) {
+	texts := []string{"", " ", `"quotes' AND (parentheses)`, "ΣΑΣ", "ﬀ ß ẞ İ", "\x00", "\xff\xfe", "a\nb", "NEAR", "*", "日本語", "a=b", "property.x = y"}
+	var es []posture.Entity
+	for i, text := range texts {
+		es = append(es, newEntity(east, fmt.Sprintf("i-%d", i), func(e *posture.Entity) {
+			e.Name = "name " + text
+			e.Properties = []posture.Property{posture.Text("odd", text)}
+			e.Tags = map[string]string{"odd " + text: text}
+		}))
+	}
+	record(t, f.Store, scoped(instance, east), true, es...)
+	for i, text := range texts {
+		for what, filter := range map[string]posture.EntityFilter{
+			"property": {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.PropertyAttribute, Name: "ODD"}, Value: text}},
+			"tag":      {Where: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "Odd " + text}, Value: text}},
+			"name":     {Names: []string{"NAME " + text}, Types: []string{"aws.ec2.instance", text}, Regions: []string{"US-EAST-1", text}, Accounts: []string{string(account), text}},
+		} {
+			found, total := pages(t, f.Store, org, filter, 100)
+			if want := matching(es, filter); !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Contains(want, es[i].ID) {
+				t.Errorf("%s %q: found %v of %d, want %v", what, text, idsOf(found), total, want)
+			}
+		}
+	}
+	if _, err := f.Store.Entity(t.Context(), org, posture.EntityID("AWS.\x00.\xff."+account)); !fault.Is(err, fault.NotFound) {
+		t.Errorf("odd id: %v", err)
+	}
+}
