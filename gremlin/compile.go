@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"time"
 
-	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/syntax"
 )
@@ -75,16 +74,20 @@ func depends(q *syntax.Query) bool {
 // String returns the text of the query.
 func (p *Plan) String() string { return p.text }
 
-// bound returns the plan for a run with parameters.
-func (p *Plan) bound(params map[string]graph.Value, now time.Time) (*plan.Root, error) {
+// bound returns the plan for a run.
+func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	if p.root != nil {
 		return p.root, nil
+	}
+	now := opts.Now
+	if now.IsZero() {
+		now = time.Now()
 	}
 	uuid := func() (u [16]byte) {
 		_, _ = rand.Read(u[:]) // never fails
 		u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
 		return u
 	}
-	root, _, err := prepare(p.query, plan.Binding{Vars: params, Now: now, UUID: uuid})
+	root, _, err := prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: uuid})
 	return root, err
 }

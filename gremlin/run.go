@@ -7,6 +7,7 @@ import (
 
 	"vigil/graph"
 	"vigil/gremlin/internal/exec"
+	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
 )
 
@@ -65,7 +66,11 @@ func (r *Result) Values() iter.Seq[graph.Value] {
 // Run executes the plan on a graph. An error is a [*BudgetError], the error of
 // the context, or says what in the query does not work on these values.
 func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Result, error) {
-	out, err := p.run(ctx, g, opts, exec.Plain, false)
+	root, err := p.bound(opts)
+	if err != nil {
+		return nil, err
+	}
+	out, err := runRoot(ctx, g, root, opts, exec.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -76,18 +81,11 @@ func newResult(out *exec.Outcome) *Result {
 	return &Result{Items: out.Results, Count: out.Total, Work: out.Work, Bytes: out.Peak}
 }
 
-func (p *Plan) run(ctx context.Context, g *graph.Graph, opts RunOptions, reading exec.Reading, profile bool) (*exec.Outcome, error) {
-	now := opts.Now
-	if now.IsZero() {
-		now = time.Now()
-	}
-	root, err := p.bound(opts.Params, now)
-	if err != nil {
-		return nil, err
-	}
-	out, err := exec.Run(ctx, g, root, exec.Options{
-		Limits: opts.Budget.orDefaults().exec(), Side: opts.SideEffects, Reading: reading, Profile: profile,
-	})
+// runRoot executes a bound plan. The fields of how that follow from opts are
+// filled in.
+func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions, how exec.Options) (*exec.Outcome, error) {
+	how.Limits, how.Side = opts.Budget.orDefaults().exec(), opts.SideEffects
+	out, err := exec.Run(ctx, g, root, how)
 	if err != nil {
 		return nil, budgetError(err)
 	}

@@ -237,7 +237,11 @@ func sameObject(v graph.Value, b *batch, i int) bool {
 // linkWithin builds the operators of a traversal within another.
 func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
 	c, err := r.link(steps, end)
-	if o, ok := c.head.(*injectOp); ok && !o.start {
+	head := c.head
+	if p, ok := head.(*inProbe); ok {
+		head = p.op
+	}
+	if o, ok := head.(*injectOp); ok && !o.start {
 		o.behind = true
 	}
 	return c, err
@@ -262,15 +266,16 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 			ops = append(ops, next)
 		}
 		if r.probes != nil {
-			next = r.probes.watch(m, next, r)
-			ops = append(ops, next)
+			next = r.probes.behind(m, next, r)
 		}
 		o, err := r.operator(steps[i], next)
 		if err != nil {
 			return chain{}, err
 		}
-		next = o
-		ops = append(ops, o)
+		if next = o; r.probes != nil {
+			next = r.probes.around(m, o, r)
+		}
+		ops = append(ops, next)
 	}
 	for i, j := 0, len(ops)-1; i < j; i, j = i+1, j-1 {
 		ops[i], ops[j] = ops[j], ops[i]

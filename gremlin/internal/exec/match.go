@@ -42,7 +42,9 @@ func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
 		if p.Nested != nil {
 			q.nested, err = r.patternGroup(p.Nested)
 		} else {
+			r.negated = r.negated != p.Not
 			q.c, err = r.newChild(p.Traversal)
+			r.negated = r.negated != p.Not
 			q.flat = hasBarrier(p.Traversal)
 		}
 		if err != nil {

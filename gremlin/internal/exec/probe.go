@@ -9,56 +9,81 @@ import (
 // A Measure is what a step did in a run.
 type Measure struct {
 	ID         int
-	Batches    int64
-	Traversers int64 // rows that came out
-	Bulk       int64 // traversers they stand for
-	Time       time.Duration
+	Traversers int64         // rows that came out
+	Bulk       int64         // traversers they stand for
+	Work       int64         // units of work, without the steps after it
+	Time       time.Duration // without the steps after it
 }
 
-// probes are the measuring points of a run, by step.
+// probes are the measures of a run, by step.
 type probes struct {
-	all []*probe
+	byID  map[int]*Measure
+	order []int
 }
 
-// probe counts what comes out of a step and how long what follows takes.
-type probe struct {
-	base
-	Measure
-	inner time.Duration // time spent in the steps after this one
-	calls int
-}
-
-// watch puts a measuring point behind a step.
-func (p *probes) watch(m *plan.Meta, next op, r *run) op {
-	o := &probe{base: base{run: r, next: next}, Measure: Measure{ID: m.ID}}
-	p.all = append(p.all, o)
-	return o
-}
-
-func (o *probe) push(b *batch) error {
-	o.Batches++
-	o.Traversers += int64(b.len())
-	o.Bulk += b.total()
-	start := time.Now()
-	err := o.next.push(b)
-	o.inner += time.Since(start)
-	return err
+func (p *probes) measure(id int) *Measure {
+	if p.byID == nil {
+		p.byID = map[int]*Measure{}
+	}
+	m := p.byID[id]
+	if m == nil {
+		m = &Measure{ID: id}
+		p.byID[id] = m
+		p.order = append(p.order, id)
+	}
+	return m
 }
 
 func (p *probes) measures() []Measure {
-	byID := map[int]*Measure{}
-	var out []Measure
-	for _, o := range p.all {
-		m := byID[o.ID]
-		if m == nil {
-			out = append(out, Measure{ID: o.ID})
-			m = &out[len(out)-1]
-			byID[o.ID] = m
-		}
-		m.Batches += o.Batches
-		m.Traversers += o.Traversers
-		m.Bulk += o.Bulk
-		m.Time += o.inner
+	out := make([]Measure, len(p.order))
+	for i, id := range p.order {
+		out[i] = *p.byID[id]
 	}
 	return out
+}
+
+// outProbe stands behind an operator: it counts what comes out, and takes the
+// time of what follows off.
+type outProbe struct {
+	base
+	m *Measure
+}
+
+func (p *probes) behind(m *plan.Meta, next op, r *run) op {
+	return &outProbe{base: base{run: r, next: next}, m: p.measure(m.ID)}
+}
+
+func (o *outProbe) push(b *batch) error {
+	o.m.Traversers += int64(b.len())
+	o.m.Bulk += b.total()
+	start, work := time.Now(), o.run.meter.work
+	err := o.next.push(b)
+	o.m.Time -= time.Since(start)
+	o.m.Work -= o.run.meter.work - work
+	return err
+}
+
+// inProbe stands around an operator and measures its time, with what follows.
+type inProbe struct {
+	op
+	m     *Measure
+	meter *meter
+}
+
+func (p *probes) around(m *plan.Meta, o op, r *run) op {
+	return &inProbe{op: o, m: p.measure(m.ID), meter: r.meter}
+}
+
+func (o *inProbe) push(b *batch) error {
+	return o.timed(func() error { return o.op.push(b) })
+}
+
+func (o *inProbe) finish() error { return o.timed(o.op.finish) }
+
+func (o *inProbe) timed(fn func() error) error {
+	start, work := time.Now(), o.meter.work
+	err := fn()
+	o.m.Time += time.Since(start)
+	o.m.Work += o.meter.work - work
+	return err
 }

@@ -160,7 +160,7 @@ func (r *run) connected(ts []*plan.Traversal, kind graph.Kind, stop bool) func(g
 }
 
 // existence compiles the question whether a traversal has a result, or nil. It
-// knows counts that are compared with something, and values.
+// knows counts that are compared with something.
 func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) bool {
 	steps := t.Steps
 	n := len(steps)
@@ -171,9 +171,6 @@ func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) b
 			return r.countIs(steps[:n-2], is.Pred, kind)
 		}
 	}
-	if steps = valueSteps(steps); steps == nil {
-		return nil
-	}
 	w := r.walk(steps, kind)
 	if w == nil {
 		return nil
@@ -182,31 +179,6 @@ func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) b
 }
 
 func plainInfo(s plan.Step) bool { return !s.Info().Extend && !s.Info().Attach }
-
-// valueSteps replaces values(k) and values(k).is(p) at the end of steps by a
-// test of the element. It returns nil if that cannot be done.
-func valueSteps(steps []plan.Step) []plan.Step {
-	n := len(steps)
-	for back := 1; back <= 2 && back <= n; back++ {
-		p, ok := steps[n-back].(*plan.Properties)
-		if !ok {
-			continue
-		}
-		if len(p.Keys) != 1 || p.Filter != nil || !plainInfo(p) {
-			return nil
-		}
-		c := plan.Cond{Key: p.Keys[0]}
-		if back == 2 {
-			is, ok := steps[n-1].(*plan.Is)
-			if !ok || !p.Values || !plainInfo(is) {
-				return nil
-			}
-			c.Pred = is.Pred
-		}
-		return append(steps[:n-back:n-back], &plan.Has{Conds: []plan.Cond{c}})
-	}
-	return steps
-}
 
 // countIs compiles the question whether the number of results satisfies a
 // predicate.
@@ -220,6 +192,9 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 			limit = cut.High
 			steps = steps[:n-1]
 		}
+	}
+	if r.opt.Reading != Plain {
+		return r.countMayBe(steps, p, limit, kind)
 	}
 	w := r.walk(steps, kind)
 	if w == nil {

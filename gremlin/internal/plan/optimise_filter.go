@@ -10,6 +10,9 @@ import (
 func limitCounts(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i := range out {
+		for _, t := range tests(out[i]) {
+			testTail(t)
+		}
 		switch s := out[i].(type) {
 		case *Filter:
 			out[i] = countFilter(s, s.Traversal, false)
@@ -18,6 +21,44 @@ func limitCounts(steps []Step) []Step {
 		}
 	}
 	return out
+}
+
+// tests returns the traversals of a step of which it only matters whether they
+// have a result.
+func tests(s Step) []*Traversal {
+	switch s := s.(type) {
+	case *Filter, *Not, *And, *Or:
+		return appendTraversals(nil, s)
+	case *Choose:
+		if s.Test != nil {
+			return []*Traversal{s.Test}
+		}
+	case *Repeat:
+		var out []*Traversal
+		if s.Until != nil {
+			out = append(out, s.Until)
+		}
+		if s.Emit != nil {
+			out = append(out, s.Emit)
+		}
+		return out
+	}
+	return nil
+}
+
+// testTail makes a condition of the values that a test ends with: what counts is
+// whether an element has such a value.
+func testTail(t *Traversal) {
+	for n := min(2, len(t.Steps)); n > 0; n-- {
+		tail := &Traversal{Steps: t.Steps[len(t.Steps)-n:]}
+		if len(last(tail).Info().Labels) > 0 {
+			return
+		}
+		if h := valueTest(tail); h != nil {
+			t.Steps = append(t.Steps[:len(t.Steps)-n:len(t.Steps)-n], h)
+			return
+		}
+	}
 }
 
 // countFilter rewrites where(x.count().is(p)).

@@ -1,0 +1,154 @@
+package gremlin
+
+import (
+	"fmt"
+	"strings"
+
+	"vigil/gremlin/internal/plan"
+)
+
+// An Explanation says how a query will be run.
+type Explanation struct {
+	Query   string
+	Written []string        // the steps as they were understood
+	Steps   []ExplainedStep // the steps as they will be run
+	Notes   []string        // what holds for the query as a whole
+}
+
+// An ExplainedStep is one step of a plan.
+type ExplainedStep struct {
+	Depth int // of traversals within traversals
+	Text  string
+	Note  string // what is particular about it
+}
+
+// Explain says how the query will be run. A query with variables is explained as
+// it is written, since how it is run depends on their values.
+func (p *Plan) Explain() *Explanation {
+	e := &Explanation{Query: p.text}
+	if p.root == nil {
+		for _, s := range p.query.Steps {
+			e.Written = append(e.Written, s.String())
+		}
+		e.Notes = append(e.Notes, "the query has variables: how it is run depends on their values")
+		return e
+	}
+	for _, s := range p.plain.Steps {
+		e.Written = append(e.Written, plan.Describe(s))
+	}
+	e.steps(&p.root.Traversal, 0)
+	e.Notes = append(e.Notes, notes(p.root)...)
+	return e
+}
+
+func (e *Explanation) steps(t *plan.Traversal, depth int) {
+	for _, s := range t.Steps {
+		e.Steps = append(e.Steps, ExplainedStep{Depth: depth, Text: plan.Describe(s), Note: note(s)})
+		switch s := s.(type) {
+		case *plan.Repeat:
+			e.steps(s.Body, depth+1)
+		case *plan.Union:
+			for _, c := range s.Traversals {
+				e.steps(c, depth+1)
+			}
+		}
+	}
+}
+
+// note says what is particular about a step.
+func note(s plan.Step) string {
+	m := s.Info()
+	var notes []string
+	switch s := s.(type) {
+	case *plan.Graph:
+		notes = append(notes, startNote(s))
+	case *plan.Bulk:
+		return "equal traversers are merged"
+	case *plan.Count:
+		if s.Of != nil {
+			notes = append(notes, "counted without being visited")
+		}
+	case *plan.Order:
+		if s.Limit >= 0 {
+			notes = append(notes, fmt.Sprintf("only the first %d are kept", s.Limit))
+		}
+	case *plan.Repeat:
+		if s.Merge {
+			notes = append(notes, "equal traversers are merged in each round")
+		}
+	}
+	if m.Extend {
+		notes = append(notes, "adds to the path")
+	}
+	if m.DropPath {
+		notes = append(notes, "paths are dropped")
+	}
+	return strings.Join(notes, "; ")
+}
+
+func startNote(g *plan.Graph) string {
+	if g.ByID {
+		return "looked up by id"
+	}
+	for _, c := range g.Conds {
+		if c.Part == plan.PartID {
+			return "looked up by id"
+		}
+	}
+	label := ""
+	for _, c := range g.Conds {
+		switch {
+		case c.Part == plan.PartLabel:
+			label = "looked up by label"
+		case c.Pred != nil && c.Pred.Op == plan.Eq && !g.Edges:
+			return "looked up by the value of " + c.Key
+		}
+	}
+	if label == "" {
+		return "all are scanned"
+	}
+	return label
+}
+
+func notes(r *plan.Root) []string {
+	var out []string
+	paths := r.FullPath
+	plan.Walk(&r.Traversal, func(s plan.Step) { paths = paths || s.Info().Extend })
+	if !paths {
+		out = append(out, "paths are not kept")
+	}
+	if r.Lazy {
+		out = append(out, "side effects are visible one traverser at a time: batches have one row")
+	}
+	if r.Seed != nil {
+		out = append(out, fmt.Sprintf("chance is seeded with %d", *r.Seed))
+	}
+	return out
+}
+
+// String writes the explanation as text.
+func (e *Explanation) String() string {
+	var b strings.Builder
+	b.WriteString("query\n  " + strings.ReplaceAll(strings.TrimSpace(e.Query), "\n", "\n  ") + "\n\nas understood\n")
+	for _, s := range e.Written {
+		b.WriteString("  " + s + "\n")
+	}
+	if len(e.Steps) > 0 {
+		b.WriteString("\nas run\n")
+	}
+	width := 0
+	for _, s := range e.Steps {
+		width = max(width, min(len(s.Text)+2*s.Depth, 70))
+	}
+	for i, s := range e.Steps {
+		line := fmt.Sprintf("%3d  %-*s  %s", i+1, width, strings.Repeat("  ", s.Depth)+s.Text, s.Note)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	for _, n := range e.Notes {
+		b.WriteString("\nnote: " + n)
+	}
+	if len(e.Notes) > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"vigil/graph"
+	"vigil/gremlin/internal/plan"
+)
+
+// Unknown values make a count a range: from what is certainly there to what may
+// be there. Whether it satisfies a predicate is then a question of the reading:
+// perhaps, if some number of the range does; certainly, if all do.
+
+// bounds builds something twice: once for what is certainly there and once for
+// what may be there.
+func bounds[T any](r *run, build func() T) (least, most T) {
+	before := r.negated
+	r.negated = r.opt.Reading == Perhaps
+	least = build()
+	r.negated = !r.negated
+	most = build()
+	r.negated = before
+	return least, most
+}
+
+// rangeTest makes a test of ranges of a predicate.
+func (r *run) rangeTest(p *plan.Pred) func(least, most int64) bool {
+	perhaps := (r.opt.Reading == Perhaps) != r.negated
+	return func(least, most int64) bool {
+		const many = 1000
+		if most-least > many {
+			return perhaps
+		}
+		for n := least; n <= most; n++ {
+			if p.Test(r, graph.Long(n)) == perhaps {
+				return perhaps
+			}
+		}
+		return !perhaps
+	}
+}
+
+// countMayBe is countIs for graphs with unknown values.
+func (r *run) countMayBe(steps []plan.Step, p *plan.Pred, limit int64, kind graph.Kind) func(graph.Handle) bool {
+	least, most := bounds(r, func() *walk { return r.walk(steps, kind) })
+	if least == nil || most == nil {
+		return nil
+	}
+	test := r.rangeTest(p)
+	return func(h graph.Handle) bool { return test(least.count(h, limit), most.count(h, limit)) }
+}
+
+// countTest builds the test of a traversal that ends with a count that is
+// compared with something, or returns nil for another traversal.
+func (r *run) countTest(t *plan.Traversal) (func(in *batch, i int) (bool, error), error) {
+	n := len(t.Steps)
+	if n < 2 {
+		return nil, nil
+	}
+	count, ok := t.Steps[n-2].(*plan.Count)
+	is, isOK := t.Steps[n-1].(*plan.Is)
+	if !ok || !isOK || count.Of != nil {
+		return nil, nil
+	}
+	counted := &plan.Traversal{Steps: t.Steps[:n-1]}
+	var err error
+	build := func() *child {
+		c, e := r.newChild(counted)
+		if e != nil {
+			err = e
+		}
+		return c
+	}
+	least, most := bounds(r, build)
+	if err != nil {
+		return nil, err
+	}
+	test := r.rangeTest(is.Pred)
+	return func(in *batch, i int) (bool, error) {
+		lo, _, err := least.first(in, i)
+		if err != nil {
+			return false, err
+		}
+		hi, _, err := most.first(in, i)
+		if err != nil {
+			return false, err
+		}
+		return test(lo.Int(), hi.Int()), nil
+	}, nil
+}

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"vigil/graph"
+)
+
+// Touched is what a plan can read of a graph. A change that touches none of it
+// cannot change the result.
+type Touched struct {
+	Labels    []string // of vertices it may start from or asks for
+	AllLabels bool     // any vertex may matter
+	Keys      []string // properties it reads
+	AllKeys   bool     // it reads properties whatever their key
+	Edges     []string // labels of edges it follows
+	AllEdges  bool     // it follows edges whatever their label
+}
+
+// Touches works out what a plan can read. It errs on the safe side.
+func Touches(r *Root) Touched {
+	t := toucher{labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}}
+	Walk(&r.Traversal, t.step)
+	out := t.Touched
+	out.Labels = slices.Sorted(maps.Keys(t.labels))
+	out.Keys = slices.Sorted(maps.Keys(t.keys))
+	out.Edges = slices.Sorted(maps.Keys(t.edges))
+	return out
+}
+
+type toucher struct {
+	Touched
+	labels, keys, edges map[string]bool
+}
+
+func (t *toucher) step(s Step) {
+	for _, by := range Bys(s) {
+		if by.Kind == ByKey {
+			t.keys[by.Key] = true
+		}
+	}
+	switch s := s.(type) {
+	case *Graph:
+		t.start(s)
+	case *Move:
+		t.follow(s)
+	case *Count:
+		if s.Of != nil {
+			t.step(s.Of)
+		}
+	case *Has:
+		t.conds(s.Conds)
+	case *HasNot:
+		t.keys[s.Key] = true
+	case *Properties:
+		t.read(s.Keys, s.Some)
+	case *PropertyMap:
+		t.read(s.Keys, s.Some)
+	case *Format:
+		t.read(FormatVariables(s.Template), true)
+	case *SubgraphOf:
+		t.AllKeys = true
+	}
+}
+
+// start notes which elements a V() or E() may find.
+func (t *toucher) start(g *Graph) {
+	t.conds(g.Conds)
+	if g.Edges {
+		names, ok := labelsOf(g.Conds)
+		if t.AllEdges = t.AllEdges || !ok; ok {
+			for _, n := range names {
+				t.edges[n] = true
+			}
+		}
+		return
+	}
+	if _, ok := labelsOf(g.Conds); !ok {
+		t.AllLabels = true
+	}
+}
+
+// labelsOf returns the labels that conditions restrict elements to, if they do.
+func labelsOf(conds []Cond) ([]string, bool) {
+	for _, c := range conds {
+		if c.Part != PartLabel {
+			continue
+		}
+		var vs []graph.Value
+		switch c.Pred.Op {
+		case Eq:
+			vs = []graph.Value{c.Pred.Value}
+		case Within:
+			vs = c.Pred.Values
+		default:
+			continue
+		}
+		var out []string
+		for _, v := range vs {
+			if v.Kind() == graph.KindString {
+				out = append(out, v.Str())
+			}
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+func (t *toucher) follow(m *Move) {
+	if !m.Some {
+		t.AllEdges = true
+		return
+	}
+	for _, l := range m.Over {
+		t.edges[l] = true
+	}
+}
+
+func (t *toucher) conds(conds []Cond) {
+	names, _ := labelsOf(conds)
+	for _, n := range names {
+		t.labels[n] = true
+	}
+	for _, c := range conds {
+		if c.Part == PartProperty {
+			t.keys[c.Key] = true
+		}
+	}
+}
+
+func (t *toucher) read(keys []string, some bool) {
+	t.AllKeys = t.AllKeys || !some
+	for _, k := range keys {
+		t.keys[k] = true
+	}
+}

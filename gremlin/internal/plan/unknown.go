@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+)
+
+// Unsure returns the keys that a plan reads in ways for which more satisfied
+// conditions do not simply mean more results: as the key of an order or a group,
+// as a value, behind a limit. If one of them holds an unknown value, neither
+// reading of it says what the query would find.
+func Unsure(r *Root) (keys []string, all bool) {
+	u := unsure{keys: map[string]bool{}}
+	strict := false
+	Walk(&r.Traversal, func(s Step) { strict = strict || writesSideEffect(s) })
+	u.chain(&r.Traversal, strict, true)
+	return slices.Sorted(maps.Keys(u.keys)), u.all
+}
+
+type unsure struct {
+	keys map[string]bool
+	all  bool
+}
+
+// chain notes the keys of a chain. In a strict one, conditions count, too. A chain
+// whose results are results of the query is not asked for values.
+func (u *unsure) chain(t *Traversal, strict, top bool) {
+	steps := t.Steps
+	if n := len(steps); !top && countsAtEnd(t) {
+		if steps = steps[:n-2]; n > 2 {
+			if _, ok := steps[n-3].(*Range); ok {
+				steps = steps[:n-3] // put in by the optimiser
+			}
+		}
+	}
+	strict = strict || slices.ContainsFunc(steps, cuts)
+	for _, s := range steps {
+		u.step(s, strict)
+	}
+}
+
+// cuts reports whether what a step lets through depends on what else there is.
+func cuts(s Step) bool {
+	switch s := s.(type) {
+	case *Range, *Tail, *Sample, *Coin, *Count, *Reduce, *Fold:
+		return true
+	case *Dedup:
+		return s.By != nil || len(s.Over) > 0
+	}
+	return false
+}
+
+// countsAtEnd reports whether a chain is a count that is compared with something.
+func countsAtEnd(t *Traversal) bool {
+	n := len(t.Steps)
+	if n < 2 {
+		return false
+	}
+	_, count := t.Steps[n-2].(*Count)
+	_, is := t.Steps[n-1].(*Is)
+	return count && is
+}
+
+func (u *unsure) step(s Step, strict bool) {
+	for _, by := range Bys(s) {
+		if by.Kind == ByKey {
+			u.keys[by.Key] = true
+		}
+		if by.Traversal != nil {
+			u.chain(by.Traversal, true, false)
+		}
+	}
+	switch s := s.(type) {
+	case *Graph:
+		u.conds(s.Conds, strict)
+	case *Has:
+		u.conds(s.Conds, strict)
+	case *HasNot:
+		if strict {
+			u.keys[s.Key] = true
+		}
+	case *Properties:
+		u.read(s.Keys, s.Some)
+	case *PropertyMap:
+		u.read(s.Keys, s.Some)
+	case *Format:
+		u.read(FormatVariables(s.Template), true)
+	case *Filter, *Not, *And, *Or, *Union, *Local, *FlatMap, *Match:
+		for _, c := range appendTraversals(nil, s) {
+			u.chain(c, strict, false)
+		}
+	case *Repeat:
+		for _, c := range appendTraversals(nil, s) {
+			u.chain(c, strict || s.Until != nil || s.Emit != nil, false)
+		}
+	default:
+		for _, c := range appendTraversals(nil, s) {
+			u.chain(c, true, false)
+		}
+	}
+}
+
+func (u *unsure) conds(conds []Cond, strict bool) {
+	if !strict {
+		return
+	}
+	for _, c := range conds {
+		if c.Part == PartProperty {
+			u.keys[c.Key] = true
+		}
+	}
+}
+
+func (u *unsure) read(keys []string, some bool) {
+	u.all = u.all || !some
+	for _, k := range keys {
+		u.keys[k] = true
+	}
+}

@@ -1,0 +1,95 @@
+package gremlin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/exec"
+	"vigil/gremlin/internal/plan"
+)
+
+// A Profile says what each step of a query did in one run.
+type Profile struct {
+	Query   string
+	Steps   []ProfiledStep
+	Start   []string // how the elements of V() and E() were found
+	Results int64
+	Work    int64 // traversers handled and edges touched
+	Bytes   int64 // memory that was kept at most, by account
+	Time    time.Duration
+}
+
+// A ProfiledStep is one step of a profile. Traversals within a step follow it one
+// level deeper; their time is part of its time.
+type ProfiledStep struct {
+	Depth      int
+	Text       string
+	Traversers int64 // rows that came out
+	Bulk       int64 // traversers they stand for
+	Cost       int64 // traversers handled and edges touched
+	Time       time.Duration
+	Percent    float64 // of the time of the run
+}
+
+// Profile runs the query and measures every step.
+func (p *Plan) Profile(ctx context.Context, g *graph.Graph, opts RunOptions) (*Profile, error) {
+	root, err := p.bound(opts)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	out, err := runRoot(ctx, g, root, opts, exec.Options{Profile: true})
+	if err != nil {
+		return nil, err
+	}
+	prof := &Profile{Query: p.text, Start: out.Indexes, Results: out.Total, Work: out.Work, Bytes: out.Peak, Time: time.Since(start)}
+	byID := map[int]exec.Measure{}
+	for _, m := range out.Profile {
+		byID[m.ID] = m
+	}
+	prof.add(&root.Traversal, 0, byID)
+	return prof, nil
+}
+
+func (p *Profile) add(t *plan.Traversal, depth int, measures map[int]exec.Measure) {
+	for _, s := range t.Steps {
+		m, ok := measures[s.Info().ID]
+		if depth > 0 && (!ok || m == exec.Measure{ID: m.ID}) {
+			continue // run as part of the step around it
+		}
+		step := ProfiledStep{Depth: depth, Text: plan.Describe(s), Traversers: m.Traversers, Bulk: m.Bulk, Cost: m.Work, Time: m.Time}
+		if p.Time > 0 {
+			step.Percent = 100 * float64(m.Time) / float64(p.Time)
+		}
+		p.Steps = append(p.Steps, step)
+		for _, c := range plan.Children(s) {
+			p.add(c, depth+1, measures)
+		}
+	}
+}
+
+// String writes the profile as a table.
+func (p *Profile) String() string {
+	var b strings.Builder
+	width := 4
+	for _, s := range p.Steps {
+		width = max(width, min(len(s.Text)+2*s.Depth, 60))
+	}
+	fmt.Fprintf(&b, "%-*s  %12s  %14s  %12s  %12s  %6s\n", width, "step", "traversers", "bulk", "cost", "time", "%")
+	for _, s := range p.Steps {
+		text := strings.Repeat("  ", s.Depth) + s.Text
+		if len(text) > width {
+			text = text[:width-3] + "..."
+		}
+		fmt.Fprintf(&b, "%-*s  %12d  %14d  %12d  %12v  %6.1f\n",
+			width, text, s.Traversers, s.Bulk, s.Cost, s.Time.Round(time.Microsecond), s.Percent)
+	}
+	fmt.Fprintf(&b, "\n%d results in %v, cost %d, memory %d bytes\n", p.Results, p.Time.Round(time.Microsecond), p.Work, p.Bytes)
+	for _, s := range p.Start {
+		b.WriteString("start: " + s + "\n")
+	}
+	return b.String()
+}

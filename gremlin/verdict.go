@@ -1,0 +1,117 @@
+package gremlin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/exec"
+	"vigil/gremlin/internal/plan"
+)
+
+// An Answer says whether a query finds a vertex.
+type Answer uint8
+
+// The answers.
+const (
+	No      Answer = iota // whatever the unknown values are, it does not
+	Yes                   // whatever the unknown values are, it does
+	Unknown               // that depends on values that are unknown
+)
+
+// String returns the answer in a word.
+func (a Answer) String() string { return [...]string{"no", "yes", "unknown"}[a] }
+
+// A Verdict tells the vertices a query certainly finds from those it may find.
+type Verdict struct {
+	Yes     []graph.Handle // in ascending order
+	Unknown []graph.Handle // in ascending order
+	// Unsure are keys with unknown values that the query uses for something else
+	// than conditions, such as to sort. If there are any, nothing is certain: every
+	// vertex that is not in Yes or Unknown is unknown, too, and Yes is empty.
+	Unsure []string
+	Work   int64 // of all runs together
+}
+
+// Of returns the answer for a vertex.
+func (v *Verdict) Of(h graph.Handle) Answer {
+	if _, ok := slices.BinarySearch(v.Yes, h); ok {
+		return Yes
+	}
+	if _, ok := slices.BinarySearch(v.Unknown, h); ok || len(v.Unsure) > 0 {
+		return Unknown
+	}
+	return No
+}
+
+// Verdict runs a query that finds vertices under two readings of unknown values:
+// one in which they satisfy no condition, one in which they satisfy every one;
+// within not() it is the other way round. Vertices found in both are certain,
+// those found in one are unknown.
+func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*Verdict, error) {
+	root, err := p.bound(opts)
+	if err != nil {
+		return nil, err
+	}
+	out, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Certain})
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{Work: out.Work}
+	if v.Yes, err = vertices(out); err != nil {
+		return nil, err
+	}
+	if touched := plan.Touches(root); len(withUnknown(g, touched.Keys, touched.AllKeys)) == 0 {
+		return v, nil
+	}
+	perhaps, err := runRoot(ctx, g, root, opts, exec.Options{Reading: exec.Perhaps})
+	if err != nil {
+		return nil, err
+	}
+	v.Work += perhaps.Work
+	all, err := vertices(perhaps)
+	if err != nil {
+		return nil, err
+	}
+	keys, any := plan.Unsure(root)
+	if v.Unsure = withUnknown(g, keys, any); len(v.Unsure) > 0 {
+		all = append(all, v.Yes...)
+		slices.Sort(all)
+		v.Yes, v.Unknown = nil, slices.Compact(all)
+		return v, nil
+	}
+	for _, h := range all {
+		if _, ok := slices.BinarySearch(v.Yes, h); !ok {
+			v.Unknown = append(v.Unknown, h)
+		}
+	}
+	return v, nil
+}
+
+// vertices returns the vertices among the results in ascending order.
+func vertices(out *exec.Outcome) ([]graph.Handle, error) {
+	hs := make([]graph.Handle, 0, len(out.Results))
+	for _, r := range out.Results {
+		if r.Value.Kind() != graph.KindVertex {
+			return nil, fmt.Errorf("a verdict needs a query that finds vertices, this one finds a %s", r.Value.Kind())
+		}
+		hs = append(hs, r.Value.Handle())
+	}
+	slices.Sort(hs)
+	return slices.Compact(hs), nil
+}
+
+// withUnknown returns those of the keys, or of all keys, that have unknown values.
+func withUnknown(g *graph.Graph, keys []string, all bool) []string {
+	if all {
+		keys = slices.Sorted(slices.Values(g.Keys()))
+	}
+	var out []string
+	for _, name := range keys {
+		if k, ok := g.KeyByName(name); ok && g.HasUnknown(k) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
