@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,6 +84,7 @@ type App struct {
 	eventsIn   *eventdb.Database // where events go; nil without an event database
 	eventsSpec desktop.EventDatabase
 	history    *chronicle
+	handler    *httpapi.Mux
 	server     *httpapi.Server
 	logins     *prometheus.CounterVec
 }
@@ -199,7 +201,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux, err := httpapi.NewMux(routes, httpapi.Options{
+	a.handler, err = httpapi.NewMux(routes, httpapi.Options{
 		Guard: served.Guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.DesktopError,
 		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(),
 	})
@@ -207,7 +209,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 		return nil, err
 	}
 	options := httpapi.ServerOptions{
-		Address: conf.Listen, Handler: mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP,
+		Address: conf.Listen, Handler: a.handler, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP,
 		ClientCAs: a.heartbeats.ClientCAs(),
 	}
 	switch {
@@ -249,6 +251,9 @@ func (a *App) EnrolmentToken(ctx context.Context, who heartbeat.Agent) (string, 
 	_, text, err := a.heartbeats.NewToken(ctx, "command line", who, 0)
 	return text, err
 }
+
+// Handler answers the server's requests, whoever listens.
+func (a *App) Handler() http.Handler { return a.handler }
 
 // Board is what the server knows of the estate.
 func (a *App) Board() *desktop.Board { return a.board }

@@ -17,9 +17,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vigil/internal/apidoc/apitest"
 	"vigil/internal/config"
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/alert"
+	"vigil/internal/desktop/api"
 	"vigil/internal/desktop/app"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/desktop/probe"
@@ -33,11 +35,14 @@ type world struct {
 	app    *app.App
 	estate *estate.Estate
 	url    string
-	client *http.Client
+	client *http.Client // fails the test when an answer is not as the document says
+	plain  *http.Client
 	trust  heartbeat.ServerTrust
 	dir    string
 	conf   config.Config
 	stop   func()
+
+	document *apitest.Document
 }
 
 type options struct {
@@ -124,7 +129,7 @@ func (w *world) run(o options) {
 			return
 		}
 		stopped = true
-		w.client.CloseIdleConnections()
+		w.plain.CloseIdleConnections()
 		cancel()
 		if err := <-served; err != nil {
 			w.Errorf("serve: %v", err)
@@ -146,10 +151,12 @@ func (w *world) connect() {
 	sum := sha256.Sum256(c.ConnectionState().PeerCertificates[0].Raw)
 	_ = c.Close()
 	w.trust = heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}
-	w.client = &http.Client{
+	w.plain = &http.Client{
 		Timeout:   30 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 64},
 	}
+	w.document = apitest.Load(w, api.Document)
+	w.client = w.document.Client(w, w.plain.Transport)
 }
 
 // answer is what the server answered.

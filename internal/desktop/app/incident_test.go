@@ -175,7 +175,9 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	for _, accessible := range []bool{false, true} {
 		center.SetDatastore(0, accessible)
 		want := map[bool]desktop.DatastoreStatus{false: desktop.DatastoreNotAccessible, true: desktop.DatastoreAccessible}[accessible]
-		check(string(want), func(m desktop.VirtualCenterMonitor) bool { return statuses(m)[want] == 1 || accessible && statuses(m)[desktop.DatastoreNotAccessible] == 0 })
+		check(string(want), func(m desktop.VirtualCenterMonitor) bool {
+			return statuses(m)[want] == 1 || accessible && statuses(m)[desktop.DatastoreNotAccessible] == 0
+		})
 	}
 }
 

@@ -1,0 +1,204 @@
+package alert
+
+import (
+	"bufio"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/secret"
+	"vigil/internal/sim/pki"
+)
+
+func notice(state State) Delivery {
+	a := Alert{
+		RuleID: "r1", State: state, Summary: "the status is STALE", Since: now,
+		Subject: Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "édge\r\nBcc: x@y"}},
+	}
+	return Delivery{ID: "d1", RuleID: "r1", Notice: Notice{RuleID: "r1", RuleName: "gateways", Alert: a, At: now}}
+}
+
+func TestWebhooksAreSigned(t *testing.T) {
+	t.Parallel()
+	type hook struct {
+		header http.Header
+		body   []byte
+	}
+	got := make(chan hook, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- hook{r.Header, body}
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer s.Close()
+	c := NewChannels(WebhookOptions{AllowPlain: true, AllowLoopback: true, Now: func() time.Time { return now }}, MailOptions{})
+	if err := c.Send(t.Context(), Channel{Type: Webhook, URL: s.URL, Secret: secret.NewText("hush")}, notice(Resolved)); err != nil {
+		t.Fatal(err)
+	}
+	h := <-got
+	mac := hmac.New(sha256.New, []byte("hush"))
+	fmt.Fprintf(mac, "%d.%s", now.Unix(), h.body)
+	if want := fmt.Sprintf("t=%d,v1=%s", now.Unix(), hex.EncodeToString(mac.Sum(nil))); h.header.Get("X-Vigil-Signature") != want {
+		t.Errorf("signature %q, want %q", h.header.Get("X-Vigil-Signature"), want)
+	}
+	var p payload
+	if err := json.Unmarshal(h.body, &p); err != nil || p.Type != "alert.resolved" || p.ID != "d1" || p.Component.ID != "g1" {
+		t.Errorf("%s, %v", h.body, err)
+	}
+	if strings.Contains(string(h.body), "hush") {
+		t.Error("the secret was sent")
+	}
+}
+
+func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
+	}))
+	defer s.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	trusted := &tls.Config{RootCAs: pool}
+	for _, tt := range []struct {
+		name, url, want string
+		o               WebhookOptions
+	}{
+		{"this machine", s.URL, "not posted to", WebhookOptions{TLS: trusted}},
+		{"this machine by name", strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "not posted to", WebhookOptions{TLS: trusted}},
+		{"a denied network", s.URL, "not posted to", WebhookOptions{TLS: trusted, Deny: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}},
+		{"the link", "https://169.254.169.254/latest", "not posted to", WebhookOptions{}},
+		{"no host", "https://0.0.0.0/", "not posted to", WebhookOptions{}},
+		{"plain http", "http://127.0.0.1:9", "not https", WebhookOptions{AllowLoopback: true}},
+		{"redirects", s.URL, "redirects are not followed", WebhookOptions{AllowLoopback: true, TLS: trusted}},
+		{"an unknown authority", s.URL, "certificate", WebhookOptions{AllowLoopback: true}},
+	} {
+		err := NewChannels(tt.o, MailOptions{}).Send(t.Context(), Channel{Type: Webhook, URL: tt.url}, notice(Firing))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// postOffice is a mail server that takes one mail.
+func postOffice(t *testing.T) (address string, config *tls.Config, mail chan string) {
+	t.Helper()
+	validity := pki.Around(time.Now(), time.Hour)
+	ca, err := pki.New("Mail CA", validity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := ca.Leaf(validity, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	mail = make(chan string, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		converse(c, &tls.Config{Certificates: []tls.Certificate{leaf}}, mail)
+	}()
+	return l.Addr().String(), &tls.Config{RootCAs: ca.Pool()}, mail
+}
+
+func converse(c net.Conn, config *tls.Config, mail chan string) {
+	r := bufio.NewReader(c)
+	say := func(s string) { _, _ = io.WriteString(c, s+"\r\n") }
+	var log strings.Builder
+	say("220 mail.example ESMTP")
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		log.WriteString(line)
+		switch word := strings.ToUpper(strings.TrimSpace(line)); {
+		case strings.HasPrefix(word, "EHLO"):
+			say("250-mail.example")
+			say("250-AUTH PLAIN")
+			say("250 STARTTLS")
+		case word == "STARTTLS":
+			say("220 go ahead")
+			secure := tls.Server(c, config)
+			c, r = secure, bufio.NewReader(secure)
+		case word == "DATA":
+			say("354 go ahead")
+			for {
+				line, err := r.ReadString('\n')
+				if err != nil {
+					return
+				}
+				if line == ".\r\n" {
+					break
+				}
+				log.WriteString(line)
+			}
+			say("250 taken")
+			mail <- log.String()
+		case strings.HasPrefix(word, "AUTH"):
+			say("235 welcome")
+		case word == "QUIT":
+			say("221 bye")
+			return
+		default:
+			say("250 fine")
+		}
+	}
+}
+
+func TestMailGoesOverTLSAndItsHeadersCannotBeForged(t *testing.T) {
+	t.Parallel()
+	address, config, mail := postOffice(t)
+	c := NewChannels(WebhookOptions{}, MailOptions{
+		Address: address, From: "vigil@corp.example", Username: "vigil", Password: secret.NewText("pw"), TLS: config,
+		Now: func() time.Time { return now },
+	})
+	if err := c.Send(t.Context(), Channel{Type: Mail, To: []string{"a@corp.example", "b@corp.example"}}, notice(Firing)); err != nil {
+		t.Fatal(err)
+	}
+	got := <-mail
+	for _, want := range []string{
+		"STARTTLS", "AUTH PLAIN", "MAIL FROM:<vigil@corp.example>", "RCPT TO:<a@corp.example>", "RCPT TO:<b@corp.example>",
+		"To: a@corp.example, b@corp.example\r\n", "Message-ID: <d1@corp.example>\r\n", "Subject: =?utf-8?q?", "the status is STALE",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the conversation lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\nBcc:") {
+		t.Errorf("a header was forged:\n%s", got)
+	}
+}
+
+func TestMailNeedsAServerThatIsTrusted(t *testing.T) {
+	t.Parallel()
+	address, _, _ := postOffice(t)
+	for name, o := range map[string]MailOptions{
+		"no server":            {},
+		"an unknown authority": {Address: address, From: "vigil@corp.example"},
+	} {
+		if err := NewChannels(WebhookOptions{}, o).Send(t.Context(), Channel{Type: Mail, To: []string{"a@corp.example"}}, notice(Firing)); err == nil {
+			t.Errorf("%s: a mail was sent", name)
+		}
+	}
+}

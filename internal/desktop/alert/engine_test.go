@@ -1,0 +1,202 @@
+package alert_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/desktop/store"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// office is a board and a sender in one.
+type office struct {
+	mu     sync.Mutex
+	clock  time.Time
+	status desktop.GatewayStatus
+	broken bool
+	sent   []string
+}
+
+func (o *office) now() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.clock
+}
+
+func (o *office) set(s desktop.GatewayStatus, later time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.status, o.clock = s, o.clock.Add(later)
+}
+
+// Records implements [alert.Board].
+func (o *office) Records(k desktop.Kind) []desktop.Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if k != desktop.KindGateway {
+		return nil
+	}
+	return []desktop.Record{desktop.GatewayMonitor{ID: "g1", Name: "edge", Status: o.status}}
+}
+
+// Send implements [alert.Sender].
+func (o *office) Send(_ context.Context, _ alert.Channel, d alert.Delivery) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.broken {
+		return errors.New("the receiver is down")
+	}
+	o.sent = append(o.sent, string(d.Notice.Alert.State))
+	return nil
+}
+
+func (o *office) take() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sent := o.sent
+	o.sent = nil
+	return sent
+}
+
+func newEngine(t *testing.T) (*office, *alert.Engine, *store.Store) {
+	t.Helper()
+	db := dbtest.Open(t, dbtest.SQLite(t))
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	o := &office{clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), status: desktop.GatewayOK}
+	s := store.New(db, secrettest.NewBox(t), o.now)
+	e := alert.NewEngine(alert.Options{Store: s, Board: o, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+	err := s.AddRule(t.Context(), alert.Rule{
+		ID: "r1", Name: "stale", Enabled: true, Version: 1,
+		Condition: alert.Condition{Type: alert.StatusIs, Statuses: []string{"STALE"}},
+		Channels:  []alert.Channel{{Type: alert.Mail, To: []string{"ops@corp.example"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, e, s
+}
+
+func round(t *testing.T, e *alert.Engine) {
+	t.Helper()
+	if err := errors.Join(e.Evaluate(t.Context()), e.Deliver(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantSent(t *testing.T, o *office, want ...string) {
+	t.Helper()
+	got := o.take()
+	if len(got) != len(want) {
+		t.Fatalf("sent %q, want %q", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("sent %q, want %q", got, want)
+		}
+	}
+}
+
+func TestOneNoticeWhenItBeginsAndOneWhenItEnds(t *testing.T) {
+	t.Parallel()
+	o, e, _ := newEngine(t)
+	round(t, e)
+	wantSent(t, o)
+	o.set(desktop.GatewayStale, time.Second)
+	for range 3 {
+		round(t, e)
+	}
+	wantSent(t, o, "FIRING")
+	o.set(desktop.GatewayOK, time.Second)
+	for range 3 {
+		round(t, e)
+	}
+	wantSent(t, o, "RESOLVED")
+}
+
+func TestNoticesAreTriedAgainUntilTheyAreTakenOrTooOld(t *testing.T) {
+	t.Parallel()
+	o, e, _ := newEngine(t)
+	o.broken = true
+	o.set(desktop.GatewayStale, time.Second)
+	round(t, e)
+	wantSent(t, o)
+	o.broken = false
+	round(t, e) // it is not due yet
+	wantSent(t, o)
+	o.set(desktop.GatewayStale, time.Minute)
+	round(t, e)
+	wantSent(t, o, "FIRING")
+
+	o.broken = true
+	o.set(desktop.GatewayOK, time.Second)
+	round(t, e)
+	o.set(desktop.GatewayOK, 25*time.Hour)
+	o.broken = false
+	round(t, e)
+	wantSent(t, o)
+}
+
+func TestADisabledRuleEndsItsAlerts(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	o.set(desktop.GatewayStale, time.Second)
+	round(t, e)
+	wantSent(t, o, "FIRING")
+	r, err := s.Rule(t.Context(), "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Enabled, r.Version = false, 2
+	if err := s.ReplaceRule(t.Context(), r, 1); err != nil {
+		t.Fatal(err)
+	}
+	round(t, e)
+	wantSent(t, o, "RESOLVED")
+}
+
+func TestTwoEnginesOnOneStoreTellOnce(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	other := alert.NewEngine(alert.Options{Store: s, Board: o, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+	o.set(desktop.GatewayStale, time.Second)
+	var wait sync.WaitGroup
+	for _, each := range []*alert.Engine{e, other, e, other} {
+		wait.Go(func() {
+			if err := errors.Join(each.Evaluate(t.Context()), each.Deliver(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	round(t, e)
+	wantSent(t, o, "FIRING")
+}
+
+func TestAnEngineWakesAndStops(t *testing.T) {
+	t.Parallel()
+	o, e, _ := newEngine(t)
+	e.Start(t.Context())
+	defer e.Stop()
+	o.set(desktop.GatewayStale, time.Second)
+	e.Wake()
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		if got := o.take(); len(got) == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a woken engine told nobody")
+		}
+		time.Sleep(5 * time.Millisecond)
+		e.Wake()
+	}
+}

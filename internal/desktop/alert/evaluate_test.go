@@ -1,0 +1,154 @@
+package alert
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+	"vigil/internal/fault"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func at(d time.Duration) time.Time { return now.Add(d) }
+
+func records() []desktop.Record {
+	return []desktop.Record{
+		desktop.GatewayMonitor{ID: "g1", Name: "edge", Status: desktop.GatewayStale, ActiveConnections: new(int32(90)),
+			Freshness: desktop.Freshness{Reasons: []string{"silent"}}},
+		desktop.ConnectionServerMonitor{
+			ID: "c1", Name: "cs1", Status: desktop.ConnectionServerOK,
+			Certificate: desktop.Certificate{Valid: true, ValidTo: desktop.MillisOf(at(5 * 24 * time.Hour))},
+			Services:    []desktop.Service{{Name: "A", Status: desktop.ServiceDown}},
+		},
+		desktop.ConnectionServerMonitor{
+			ID: "c2", Name: "cs2", Status: desktop.ConnectionServerError,
+			Certificate: desktop.Certificate{ValidTo: desktop.MillisOf(at(-24 * time.Hour))},
+		},
+	}
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		c    Condition
+		want []string
+	}{
+		{"certificates that end within a week", Condition{Type: CertificateEnds, Days: 7}, []string{
+			"cs1: the certificate ends on 2026-03-06, in 5 days", "cs2: the certificate ended on 2026-02-28"}},
+		{"certificates that have ended", Condition{Type: CertificateEnds}, []string{"cs2: the certificate ended on 2026-02-28"}},
+		{"a status of any kind", Condition{Type: StatusIs, Statuses: []string{"stale", "ERROR"}}, []string{
+			"edge: the status is STALE: silent", "cs2: the status is ERROR"}},
+		{"a status of a kind", Condition{Type: StatusIs, Kind: desktop.KindConnectionServer, Statuses: []string{"STALE", "ERROR"}},
+			[]string{"cs2: the status is ERROR"}},
+		{"a status of a part", Condition{Type: StatusIs, Statuses: []string{"DOWN"}}, []string{"cs1 service A: the status is DOWN"}},
+		{"one component", Condition{Type: StatusIs, Kind: desktop.KindConnectionServer, Component: "c1", Statuses: []string{"OK", "ERROR"}},
+			[]string{"cs1: the status is OK"}},
+		{"above", Condition{Type: CountIs, Measure: "active_connection_count", Operator: Above, Value: 89},
+			[]string{"edge: active_connection_count is 90, above 89"}},
+		{"not above", Condition{Type: CountIs, Measure: "active_connection_count", Operator: Above, Value: 90}, nil},
+		{"below", Condition{Type: CountIs, Measure: "active_connection_count", Operator: Below, Value: 100},
+			[]string{"edge: active_connection_count is 90, below 100"}},
+	} {
+		var got []string
+		for _, f := range tt.c.find(records(), now) {
+			where := f.subject.Ref.Name
+			if f.subject.Part != "" {
+				where += " " + f.subject.Part
+			}
+			got = append(got, where+": "+f.summary)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+// TestTheLifeOfAnAlert follows one alert through time.
+func TestTheLifeOfAnAlert(t *testing.T) {
+	t.Parallel()
+	r := Rule{ID: "r", Name: "rule", For: time.Minute, Repeat: time.Hour, Channels: []Channel{{Type: Mail}, {Type: Webhook}}}
+	subject := Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}}
+	holds := []finding{{subject, "it is so"}}
+	var have []Alert
+	ids := 0
+	newID := func() string { ids++; return fmt.Sprint(ids) }
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		found []finding
+		want  State // empty: nothing changes
+		sends int
+	}{
+		{"it begins", 0, holds, Pending, 0},
+		{"it still holds", 30 * time.Second, holds, "", 0},
+		{"it has held long enough", time.Minute, holds, Firing, 2},
+		{"it goes on", 10 * time.Minute, holds, "", 0},
+		{"it is told of again", 61 * time.Minute, holds, Firing, 2},
+		{"it is over", 62 * time.Minute, nil, Resolved, 2},
+		{"nothing more", 63 * time.Minute, nil, "", 0},
+		{"it begins anew", 64 * time.Minute, holds, Pending, 0},
+		{"and ends before anybody was told", 64*time.Minute + time.Second, nil, "gone", 0},
+	} {
+		out := judge(r, tt.found, have, at(tt.after), newID)
+		if tt.want == "" {
+			if len(out) != 0 {
+				t.Errorf("%s: %+v", tt.name, out)
+			}
+			continue
+		}
+		if len(out) != 1 {
+			t.Fatalf("%s: %d transitions", tt.name, len(out))
+		}
+		got := out[0].Alert.State
+		if out[0].Gone {
+			got = "gone"
+		}
+		if got != tt.want || len(out[0].Send) != tt.sends {
+			t.Errorf("%s: %s with %d notices, want %s with %d", tt.name, got, len(out[0].Send), tt.want, tt.sends)
+		}
+		have = []Alert{out[0].Alert}
+		if out[0].Gone {
+			have = nil
+		}
+	}
+}
+
+func TestRulesAreValidated(t *testing.T) {
+	t.Parallel()
+	good := Rule{
+		Name: "rule", Condition: Condition{Type: CountIs, Kind: desktop.KindRDSServer, Measure: "session_count", Operator: Above},
+		Channels: []Channel{{Type: Webhook, URL: "https://hooks.example/x"}, {Type: Mail, To: []string{"ops@corp.example"}}},
+	}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for path, spoil := range map[string]func(*Rule){
+		"name":                   func(r *Rule) { r.Name = "" },
+		"for_seconds":            func(r *Rule) { r.For = -1 },
+		"repeat_seconds":         func(r *Rule) { r.Repeat = time.Second },
+		"condition.type":         func(r *Rule) { r.Condition.Type = "MOOD" },
+		"condition.kind":         func(r *Rule) { r.Condition.Kind = desktop.KindGateway },
+		"condition.measure":      func(r *Rule) { r.Condition.Measure = "mood" },
+		"condition.operator":     func(r *Rule) { r.Condition.Operator = "NEAR" },
+		"condition.component_id": func(r *Rule) { r.Condition.Kind, r.Condition.Component = "", "x" },
+		"condition.statuses":     func(r *Rule) { r.Condition.Type = StatusIs },
+		"condition.days":         func(r *Rule) { r.Condition.Type, r.Condition.Days = CertificateEnds, -1 },
+		"channels":               func(r *Rule) { r.Channels = nil },
+		"channels[0].type":       func(r *Rule) { r.Channels = []Channel{{Type: "SMOKE"}} },
+		"channels[0].url":        func(r *Rule) { r.Channels = []Channel{{Type: Webhook, URL: "https://user:pass@hooks.example"}} },
+		"channels[0].to":         func(r *Rule) { r.Channels = []Channel{{Type: Mail}} },
+		"channels[0].to[0]":      func(r *Rule) { r.Channels = []Channel{{Type: Mail, To: []string{"Ops <ops@corp.example>"}}} },
+	} {
+		bad := good
+		spoil(&bad)
+		details := fault.Details(bad.Validate())
+		if len(details) != 1 || details[0].Path != path {
+			t.Errorf("%s: %v", path, details)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package app_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"vigil/internal/apidoc/apitest"
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/api"
+	"vigil/internal/sim/estate"
+)
+
+// expect calls and fails unless the status is the wanted one.
+func (w *world) expect(status int, method, path, token string, body any) answer {
+	w.Helper()
+	a := w.call(method, path, token, body)
+	if a.status != status {
+		w.Errorf("%s %s: %d, want %d: %.300s", method, path, a.status, status, a.body)
+	}
+	return a
+}
+
+func idOf(t *testing.T, a answer) string {
+	t.Helper()
+	var v struct {
+		ID string `json:"id"`
+	}
+	a.into(t, &v)
+	return v.ID
+}
+
+func TestInstantCloneAccounts(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	token := w.login().Access
+	const path = "/rest/config/v1/ic-domain-accounts"
+	var domains []desktop.DomainInfo
+	w.until("the domain is known", func() bool {
+		w.expect(200, "GET", "/rest/external/v1/ad-domains", token, nil).into(t, &domains)
+		return len(domains) == 4
+	})
+	sid := domains[0].ID
+	spec := object{"ad_domain_id": sid, "username": w.estate.Admin.Username, "password": []string{w.estate.Admin.Password}}
+	made := w.expect(201, "POST", path, token, spec)
+	id := idOf(t, made)
+	if got := made.header.Get("Location"); got != path+"/"+id {
+		t.Errorf("Location %q", got)
+	}
+	w.expect(200, "GET", path+"/"+id, token, nil)
+	w.expect(409, "POST", path, token, object{"ad_domain_id": sid, "username": strings.ToUpper(w.estate.Admin.Username), "password": "x"})
+	refused := w.expect(400, "POST", path, token, object{"ad_domain_id": sid, "username": "clone", "password": "wrong"})
+	if !strings.Contains(string(refused.body), "wrong password") {
+		t.Errorf("the reason is missing: %s", refused.body)
+	}
+	// An account that may log in but not make computers is no use.
+	w.expect(400, "POST", path, token, object{"ad_domain_id": "S-1-5-21-9", "username": "clone", "password": "x"})
+	other := idOf(t, w.expect(201, "POST", path+"?verify=false", token, object{"ad_domain_id": sid, "username": "clone", "password": "x"}))
+	w.expect(400, "PUT", path+"/"+id, token, object{"password": "wrong"})
+	w.expect(204, "PUT", path+"/"+id, token, object{"password": w.estate.Admin.Password})
+	w.expect(204, "PUT", path+"/"+other+"?verify=false", token, object{"password": []string{"n", "e", "w"}})
+	w.expect(404, "PUT", path+"/11111111-1111-4111-8111-111111111111", token, object{"password": "x"})
+	w.expect(400, "DELETE", path+"/nonsense", token, nil)
+	w.expect(204, "DELETE", path+"/"+other, token, nil)
+	w.expect(404, "DELETE", path+"/"+other, token, nil)
+	w.expect(404, "GET", path+"/nonsense", token, nil)
+	var left []struct {
+		ID string `json:"id"`
+	}
+	w.expect(200, "GET", path, token, nil).into(t, &left)
+	if len(left) != 1 || left[0].ID != id {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestVerifyingAccountsCannotLockThemEither(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	token := w.login().Access
+	domain := w.app.Board().Domains()[0].ID
+	statuses := map[int]int{}
+	for range 15 {
+		a := w.call("POST", "/rest/config/v1/ic-domain-accounts", token, object{"ad_domain_id": domain, "username": "reader", "password": "wrong"})
+		statuses[a.status]++
+	}
+	if w.estate.Domains[0].Locked("reader") || statuses[400] != 5 || statuses[429] != 10 {
+		t.Errorf("locked %v, statuses %v", w.estate.Domains[0].Locked("reader"), statuses)
+	}
+}
+
+func TestMonitoringKeysReadAndNothingElse(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	token := w.login().Access
+	const path = "/rest/config/v1/monitoring-keys"
+	made := w.expect(201, "POST", path, token, object{"name": "grafana"})
+	var key struct {
+		ID  string `json:"id"`
+		Key string `json:"key"`
+	}
+	made.into(t, &key)
+	w.expect(200, "GET", "/rest/monitor/rds-servers", key.Key, nil)
+	w.expect(200, "GET", "/rest/external/v1/ad-domains", key.Key, nil)
+	w.expect(200, "GET", "/rest/monitor/history", key.Key, nil)
+	w.expect(403, "GET", "/rest/config/v1/ic-domain-accounts", key.Key, nil)
+	w.expect(403, "POST", path, key.Key, object{"name": "another"})
+	if listed := w.expect(200, "GET", path, token, nil); strings.Contains(string(listed.body), key.Key) {
+		t.Error("a key is shown again")
+	}
+	request, err := http.NewRequestWithContext(t.Context(), "GET", w.url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key.Key)
+	response, err := w.plain.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil || !strings.Contains(string(text), `vigil_desktop_status{`) {
+		t.Errorf("metrics: %d %.200s, %v", response.StatusCode, text, err)
+	}
+	w.expect(400, "POST", path, token, object{"name": ""})
+	w.expect(400, "POST", path, token, object{"name": "x", "expires_at": 1})
+	w.expect(204, "DELETE", path+"/"+key.ID, token, nil)
+	w.expect(404, "DELETE", path+"/"+key.ID, token, nil)
+	w.expect(401, "GET", "/rest/monitor/rds-servers", key.Key, nil)
+}
+
+func TestHistoryTellsWhatHappened(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small()})
+	token := w.login().Access
+	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
+	begin("pod-down")(w)
+	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
+	end("pod-down")(w)
+	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
+	var page struct {
+		Changes []struct {
+			Part string `json:"part"`
+			From string `json:"from_status"`
+			To   string `json:"to_status"`
+		} `json:"changes"`
+		Next string `json:"next_cursor"`
+	}
+	want := "UNCHECKED>ONLINE OFFLINE>UNCHECKED ONLINE>OFFLINE"
+	w.until("the history has it", func() bool {
+		w.expect(200, "GET", "/rest/monitor/history?kind=pod&limit=1000", token, nil).into(t, &page)
+		var steps []string
+		for _, c := range page.Changes {
+			if c.Part == "cs1.pod1.example" {
+				steps = append(steps, c.From+">"+c.To)
+			}
+		}
+		return strings.HasPrefix(strings.Join(steps, " "), want)
+	})
+	w.expect(200, "GET", "/rest/monitor/history?limit=1", token, nil).into(t, &page)
+	if len(page.Changes) != 1 || page.Next == "" {
+		t.Errorf("a page of one: %+v", page)
+	}
+	w.expect(200, "GET", "/rest/monitor/history?limit=1&cursor="+page.Next, token, nil)
+	for _, bad := range []string{"kind=x", "limit=1001", "limit=x", "cursor=x", "since=-1", "until=x"} {
+		w.expect(400, "GET", "/rest/monitor/history?"+bad, token, nil)
+	}
+}
+
+func TestAlertsReachTheirWebhook(t *testing.T) {
+	t.Parallel()
+	received := make(chan string, 10)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var p struct {
+			Type string `json:"type"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&p)
+		received <- p.Type + " " + r.Header.Get("X-Vigil-Signature")[:2]
+	}))
+	defer hook.Close()
+	w := start(t, options{size: estate.Small()})
+	token := w.login().Access
+	w.status(desktop.KindComposer, "composer1.corp.example", self, "OK")
+	const path = "/rest/config/v1/alert-rules"
+	spec := object{
+		"name": "composers", "condition": object{"type": "status", "kind": "COMPOSER", "statuses": []string{"ERROR"}},
+		"channels": []object{{"type": "WEBHOOK", "url": hook.URL, "secret": "hush"}},
+	}
+	made := w.expect(201, "POST", path, token, spec)
+	id := idOf(t, made)
+	if strings.Contains(string(made.body), "hush") || !strings.Contains(string(made.body), `"signed":true`) {
+		t.Errorf("%s", made.body)
+	}
+	begin("composer-down")(w)
+	if got := <-received; got != "alert.firing t=" {
+		t.Errorf("received %q", got)
+	}
+	w.until("the alert is listed", func() bool {
+		return strings.Contains(string(w.expect(200, "GET", "/rest/monitor/alerts", token, nil).body), "FIRING")
+	})
+	end("composer-down")(w)
+	if got := <-received; got != "alert.resolved t=" {
+		t.Errorf("received %q", got)
+	}
+	w.expect(200, "POST", path+"/"+id+"/test", token, nil)
+	<-received
+	spec["channels"] = []object{{"type": "WEBHOOK", "url": hook.URL}}
+	if kept := w.expect(200, "PUT", path+"/"+id, token, spec); !strings.Contains(string(kept.body), `"signed":true`) {
+		t.Errorf("the secret was not kept: %s", kept.body)
+	}
+	w.expect(400, "PUT", path+"/"+id, token, object{"name": "x", "condition": object{"type": "COUNT"}, "channels": []object{}})
+	w.expect(200, "GET", path+"/"+id, token, nil)
+	w.expect(200, "GET", path, token, nil)
+	w.expect(204, "DELETE", path+"/"+id, token, nil)
+	w.expect(404, "GET", path+"/"+id, token, nil)
+}
+
+func TestEnrolmentByAPI(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), join: true})
+	token := w.login().Access
+	gateway := string(w.estate.Gateways[0].ID())
+	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
+	made := w.expect(201, "POST", tokens, token, object{"kind": "GATEWAY", "component_id": gateway, "expires_in_seconds": 60})
+	id := idOf(t, made)
+	w.expect(400, "POST", tokens, token, object{"kind": "GATEWAY", "component_id": "nothing"})
+	w.expect(400, "POST", tokens, token, object{"kind": "FARM", "component_id": gateway})
+	if listed := w.expect(200, "GET", tokens, token, nil); strings.Contains(string(listed.body), "vigil_enrol_") {
+		t.Error("a token is shown again")
+	}
+	w.expect(204, "DELETE", tokens+"/"+id, token, nil)
+	w.expect(404, "DELETE", tokens+"/"+id, token, nil)
+	w.expect(401, "POST", "/rest/agent/v1/gateways/"+gateway+"/heartbeat", token, object{"sequence": 1})
+	w.expect(401, "GET", "/rest/agent/v1/self", "", nil)
+	w.expect(401, "POST", "/rest/agent/v1/renew", "", object{"csr": "x"})
+	w.expect(400, "POST", "/rest/agent/v1/enroll", "", object{"token": "x", "csr": "x"})
+	w.expect(200, "GET", agents, token, nil)
+	w.expect(204, "DELETE", agents+"/gateways/"+gateway, token, nil)
+	w.expect(404, "DELETE", agents+"/gateways/"+gateway, token, nil)
+	w.expect(404, "DELETE", agents+"/farms/"+gateway, token, nil)
+	w.status(desktop.KindGateway, w.estate.Gateways[0].Name, "", "STALE")
+}
+
+func TestEveryMonitorListAndItsRecords(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small(), join: true})
+	token := w.login().Access
+	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
+	for _, path := range []string{
+		"ad-domains", "connection-servers", "farms", "gateways", "rds-servers", "saml-authenticators", "v1/pods",
+		"v1/true-sso", "desktop-composers", "view-composers", "virtual-centers",
+	} {
+		a := w.expect(200, "GET", "/rest/monitor/"+path, token, nil)
+		var records []struct {
+			ID string `json:"id"`
+		}
+		a.into(t, &records)
+		if len(records) == 0 {
+			t.Errorf("%s is empty", path)
+		}
+		if strings.HasSuffix(path, "composers") || path == "ad-domains" {
+			continue
+		}
+		w.expect(200, "GET", "/rest/monitor/"+path+"/"+records[0].ID, token, nil)
+		w.expect(404, "GET", "/rest/monitor/"+path+"/nothing", token, nil)
+	}
+	w.expect(200, "GET", "/rest/monitor/event-database", token, nil)
+	w.expect(200, "GET", "/rest/config/v1/virtual-centers", token, nil)
+	w.expect(401, "GET", "/rest/peer/v1/health", token, nil)
+}
+
+func TestAListThatIsAsItWasIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	token := w.login().Access
+	first := w.expect(200, "GET", "/rest/monitor/farms", token, nil)
+	request, err := http.NewRequestWithContext(t.Context(), "GET", w.url+"/rest/monitor/farms", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "bearer "+token)
+	request.Header.Set("If-None-Match", first.header.Get("ETag"))
+	response, err := w.client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNotModified {
+		t.Errorf("%d", response.StatusCode)
+	}
+}
+
+func TestTorture(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes a while")
+	}
+	w := start(t, options{size: tiny(), join: true})
+	token := w.login().Access
+	gateway := string(w.estate.Gateways[0].ID())
+	apitest.Torture{
+		Document: apitest.Load(t, api.Document), Handler: w.app.Handler(), N: 3000, Seed: 1,
+		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer "+token) },
+		Known:     map[string][]string{"id": {gateway, string(w.estate.RDSServers[0].ID())}, "kind": {"gateways"}},
+		Skip:      []string{"logoutUser", "testAlertRule"},
+	}.Run(t)
+}
