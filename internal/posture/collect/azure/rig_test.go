@@ -1,0 +1,151 @@
+package azure_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+
+	simazure "vigil/internal/sim/azure"
+)
+
+// today is the day of the worlds that tests look at.
+var today = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// A rig is a simulated Azure and a source that reads it over TLS, through the
+// product's own way out.
+type rig struct {
+	*simazure.Cloud
+	faults *gateway.Faults
+	source *azure.Source
+	out    *egress.Transport
+}
+
+// newRig starts a simulated Azure.
+func newRig(t testing.TB, o simazure.Options, more ...func(*azure.Options)) *rig {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Seed == 0 {
+		o.Seed = 7
+	}
+	if o.Today.IsZero() {
+		o.Today = today
+	}
+	cloud := simazure.New(o, g.Faults)
+	for _, host := range simazure.Hosts {
+		g.Handle(host, cloud)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(ctx) }()
+	out, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		out.Close()
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	options := azure.Options{HTTP: out.Client(), Attempts: 3, RetryDelay: time.Millisecond}
+	for _, f := range more {
+		f(&options)
+	}
+	return &rig{Cloud: cloud, faults: g.Faults, source: azure.New(options), out: out}
+}
+
+// access is what opens the i-th subscription.
+func (r *rig) access(i int) posture.Access {
+	s := r.Subscriptions()[i]
+	return s.Access("org", r.Reader(s.Government))
+}
+
+// fault puts a fault on.
+func (r *rig) fault(t testing.TB, f gateway.Fault) {
+	t.Helper()
+	if _, err := r.faults.Add(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open opens a subscription.
+func (r *rig) open(t testing.TB, a posture.Access) collect.Session {
+	t.Helper()
+	s, err := r.source.Open(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// list reads all entities of a type.
+func list(t testing.TB, s collect.Session, typ posture.EntityType) (map[posture.EntityID]*collect.Resource, error) {
+	t.Helper()
+	u, ok := s.Unit(typ, posture.Global)
+	if !ok {
+		t.Fatalf("no collector of %s", typ)
+	}
+	got := map[posture.EntityID]*collect.Resource{}
+	var mu sync.Mutex
+	err := u.List(t.Context(), func(r *collect.Resource) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if got[r.ID] != nil {
+			t.Errorf("%s was emitted twice", r.ID)
+		}
+		r.Normalize()
+		got[r.ID] = r
+		return nil
+	})
+	return got, err
+}
+
+// everything reads a subscription whole.
+func everything(t testing.TB, s collect.Session) map[posture.EntityID]*collect.Resource {
+	t.Helper()
+	units, err := s.Units(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[posture.EntityID]*collect.Resource{}
+	for _, u := range units {
+		got, err := list(t, s, u.Type)
+		if err != nil {
+			t.Errorf("%s: %v", u.Type, err)
+		}
+		for id, r := range got {
+			all[id] = r
+			for _, problem := range r.Problems() {
+				t.Errorf("%s: %v", id, problem)
+			}
+		}
+	}
+	return all
+}
+
+// property returns the values of a property.
+func property(r *collect.Resource, name string) []posture.Property {
+	var all []posture.Property
+	for _, p := range r.Properties {
+		if p.Name == name {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+var half = world.Shares{Default: 0.5}

@@ -1,0 +1,111 @@
+package azure
+
+import (
+	"vigil/internal/sim/world"
+)
+
+const (
+	identities  = "Microsoft.ManagedIdentity/userAssignedIdentities"
+	assignments = "Microsoft.Authorization/roleAssignments"
+	definitions = "Microsoft.Authorization/roleDefinitions"
+)
+
+// builtIn are Azure's own roles.
+var builtIn = []struct{ id, name, action string }{
+	{"8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "Owner", "*"},
+	{"b24988ac-6180-42a0-ab88-20f7382dd24c", "Contributor", "*"},
+	{"acdd72a7-3385-48ef-bd42-f606fba81ae7", "Reader", "*/read"},
+	{"18d7d88d-d35e-4fb5-a5c3-7773c20a72d9", "User Access Administrator", "Microsoft.Authorization/*"},
+	{"ba92f5b4-2d11-453d-a403-e96b0029c9fe", "Storage Blob Data Contributor", "Microsoft.Storage/storageAccounts/blobServices/containers/read"},
+	{"21090545-7ca7-4776-b22c-e363652d74d2", "Key Vault Reader", "Microsoft.KeyVault/vaults/read"},
+}
+
+const (
+	owner = iota
+	contributor
+	reader
+)
+
+// customRoles is how many roles a subscription has of its own.
+const customRoles = 3
+
+// people is how many assignments are of users.
+const people = 4
+
+var accessKinds = []*kind{
+	{
+		typ: "Azure.ManagedIdentity.UserAssignedIdentity", arm: identities, prefix: "id-",
+		count: func(a at) int { return a.n(10, 2) },
+		body: func(a at) world.Object {
+			return a.resource("properties", world.Obj("tenantId", a.sub.Tenant, "principalId", a.principal(), "clientId", a.client()))
+		},
+	},
+	{
+		typ: "Azure.Authorization.RoleAssignment", arm: assignments, where: inSubscription,
+		names: func(a at) []string {
+			names := make([]string, people+a.candidates())
+			for i := range names {
+				names[i] = a.options.Seed.With(a.sub.ID).With("assignment").UUID(i)
+			}
+			return names
+		},
+		body: func(a at) world.Object {
+			role, principal, kind, scope := reader, a.user(a.i), "User", "/subscriptions/"+a.sub.ID
+			if a.i == 0 {
+				role = owner
+			}
+			if v := a.i - people; v >= 0 {
+				vm := a.peer(machines, v)
+				principal, kind, scope = vm.principal(), "ServicePrincipal", scope+"/resourceGroups/"+vm.group()
+				if vm.exposed() {
+					role, scope = world.Of(vm.seed("role"), owner, contributor), "/subscriptions/"+a.sub.ID
+				}
+			}
+			return world.Obj("properties", world.Obj("roleDefinitionId", "/subscriptions/"+a.sub.ID+"/providers/"+definitions+"/"+builtIn[role].id,
+				"principalId", principal, "principalType", kind, "scope", scope, "createdOn", a.daysAgo(100)))
+		},
+	},
+	{
+		typ: "Azure.Authorization.RoleDefinition", arm: definitions, where: inSubscription,
+		names: func(a at) []string {
+			names := make([]string, len(builtIn)+customRoles)
+			for i := range names {
+				if i < len(builtIn) {
+					names[i] = builtIn[i].id
+				} else {
+					names[i] = a.options.Seed.With(a.sub.ID).With("role").UUID(i)
+				}
+			}
+			return names
+		},
+		body: func(a at) world.Object {
+			name, kind, action, scope := "", "BuiltInRole", "", "/"
+			if a.i < len(builtIn) {
+				name, action = builtIn[a.i].name, builtIn[a.i].action
+			} else {
+				name, kind, scope = "Operator "+number(a.i), "CustomRole", "/subscriptions/"+a.sub.ID
+				action = choose(a, "azure-iam-custom-owner-role", "*", "Microsoft.Compute/*/read")
+			}
+			return world.Obj("properties", world.Obj("roleName", name, "type", kind, "assignableScopes", world.Items(scope),
+				"permissions", world.Items(world.Obj("actions", world.Items(action), "notActions", []any{}, "dataActions", []any{}))))
+		},
+	},
+	{
+		typ: "Azure.Authorization.PolicyAssignment", arm: "Microsoft.Authorization/policyAssignments", where: inSubscription,
+		names: func(at) []string { return []string{"securitycenterbuiltin"} },
+		body: func(a at) world.Object {
+			return world.Obj("properties", world.Obj("displayName", "ASC Default", "enforcementMode", "Default", "scope", "/subscriptions/"+a.sub.ID,
+				"policyDefinitionId", "/providers/Microsoft.Authorization/policySetDefinitions/1f3afdf9-d0c9-4c3d-847f-89da613e70a8"))
+		},
+	},
+}
+
+// client is the application id of a managed identity.
+func (a at) client() string { return a.options.Seed.With(a.sub.ID).With("client").UUID(a.i) }
+
+// user is the object id of the i-th user of the subscription's directory.
+func (a at) user(i int) string { return a.userID(a.sub.Tenant, i%a.options.Users) }
+
+func (c *Cloud) userID(tenant string, i int) string {
+	return c.options.Seed.With(tenant).With("user").UUID(i)
+}

@@ -1,0 +1,97 @@
+package azure
+
+import (
+	"vigil/internal/sim/world"
+)
+
+// Types that other descriptions name.
+const (
+	subscriptions = "Microsoft.Resources/subscriptions"
+	groups        = subscriptions + "/resourceGroups"
+)
+
+var basicKinds = []*kind{
+	{
+		typ: "Azure.Subscription.Subscription", arm: subscriptions, where: inSubscription,
+		names: func(a at) []string { return []string{a.sub.ID} },
+		body: func(a at) world.Object {
+			return a.sub.description()[1:]
+		},
+	},
+	{
+		typ: "Azure.Subscription.Location", arm: subscriptions + "/locations", where: inSubscription,
+		names: func(a at) []string { return a.locations() },
+		body: func(a at) world.Object {
+			return world.Obj("displayName", displayNames[a.name()], "regionalDisplayName", displayNames[a.name()], "metadata", world.Obj("regionType", "Physical", "regionCategory", "Recommended"))
+		},
+	},
+	{
+		typ: "Azure.Resources.ResourceGroup", arm: groups, where: inSubscription,
+		names: func(a at) []string {
+			names := make([]string, a.groups(), a.groups()+1)
+			for i := range names {
+				names[i] = groupName(i)
+			}
+			return append(names, "NetworkWatcherRG")
+		},
+		body: func(a at) world.Object {
+			return world.Obj("location", a.location(), "tags", a.tags(), "properties", world.Obj("provisioningState", "Succeeded"))
+		},
+	},
+	{
+		typ: "Azure.Resources.Lock", arm: "Microsoft.Authorization/locks", where: inSubscription,
+		names: func(at) []string { return []string{"keep"} },
+		body: func(a at) world.Object {
+			return world.Obj("properties", world.Obj("level", "CanNotDelete", "notes", "Shared with other teams."))
+		},
+	},
+}
+
+// description is what Resource Manager says of a subscription.
+func (s Subscription) description() world.Object {
+	return world.Obj("id", "/subscriptions/"+s.ID, "authorizationSource", "RoleBased", "subscriptionId", s.ID, "tenantId", s.Tenant,
+		"displayName", s.Name, "state", "Enabled", "subscriptionPolicies", world.Obj("locationPlacementId", "Public_2014-09-01", "quotaId", "EnterpriseAgreement_2014-09-01", "spendingLimit", "Off"))
+}
+
+// tags are what owners note on resources.
+func (a at) tags() world.Object {
+	if a.seed("tags").Intn(10) == 0 {
+		return nil
+	}
+	return world.Obj("env", world.Of(a.seed("env"), "prod", "stage", "dev"), "owner", world.Of(a.seed("owner"), "payments", "platform", "data"))
+}
+
+// resource begins the description of a resource that has a place of its own.
+func (a at) resource(more ...any) world.Object {
+	o := world.Obj("location", a.location())
+	if tags := a.tags(); tags != nil {
+		o = o.With("tags", tags)
+	}
+	return append(o, world.Obj(more...)...)
+}
+
+// sub is a reference to another resource.
+func sub(id string) world.Object { return world.Obj("id", id) }
+
+// choose returns bad when a resource violates a rule, else good.
+func choose[T any](a at, rule string, bad, good T) T {
+	if a.bad(rule) {
+		return bad
+	}
+	return good
+}
+
+// daysAgo is a time as Azure writes it.
+func (a at) daysAgo(days int) string {
+	return a.options.Today.AddDate(0, 0, -days).Format("2006-01-02T15:04:05.0000000Z")
+}
+
+// identity describes a managed identity of the resource itself.
+func (a at) identity() world.Object {
+	return world.Obj("type", "SystemAssigned", "principalId", a.principal(), "tenantId", a.sub.Tenant)
+}
+
+// principal is the object id of the resource's own identity.
+func (a at) principal() string {
+	return a.options.Seed.With(a.sub.ID).With(a.k.arm).With("principal").UUID(a.i)
+}

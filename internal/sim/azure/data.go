@@ -1,0 +1,125 @@
+package azure
+
+import (
+	"vigil/internal/sim/world"
+)
+
+const (
+	storage      = "Microsoft.Storage/storageAccounts"
+	blobServices = storage + "/blobServices"
+	containers   = blobServices + "/containers"
+	vaults       = "Microsoft.KeyVault/vaults"
+	keys         = vaults + "/keys"
+	secrets      = vaults + "/secrets"
+)
+
+var dataKinds = []*kind{
+	{
+		typ: "Azure.Storage.StorageAccount", arm: storage, prefix: "stx",
+		count: func(a at) int { return a.n(80, 4) },
+		body:  storageBody,
+	},
+	{
+		typ: "Azure.Storage.BlobService", arm: blobServices, in: storage,
+		names: func(at) []string { return []string{"default"} },
+		body: func(a at) world.Object {
+			bad := a.bad("azure-storage-soft-delete")
+			half := a.seed("half").Intn(2) == 0
+			return world.Obj("properties", world.Obj("isVersioningEnabled", true,
+				"deleteRetentionPolicy", world.Obj("enabled", !bad || half, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !half, "days", 14)))
+		},
+	},
+	{
+		typ: "Azure.Storage.BlobContainer", arm: containers, prefix: "data-", in: blobServices,
+		count: func(at) int { return 2 },
+		body: func(a at) world.Object {
+			access := "None"
+			if a.i == 0 && a.whole().whole().openBlobs() {
+				access = world.Of(a.seed("access"), "Blob", "Container")
+			}
+			return world.Obj("properties", world.Obj("publicAccess", access, "leaseStatus", "Unlocked", "leaseState", "Available", "hasImmutabilityPolicy", false, "hasLegalHold", false, "lastModifiedTime", a.daysAgo(40)))
+		},
+	},
+	{
+		typ: "Azure.KeyVault.Vault", arm: vaults, prefix: "kvx",
+		count: func(a at) int { return a.n(20, 2) },
+		body: func(a at) world.Object {
+			p := world.Obj("tenantId", a.sub.Tenant, "sku", world.Obj("family", "A", "name", "standard"), "vaultUri", a.address()+"/", "enableSoftDelete", true, "softDeleteRetentionInDays", 90,
+				"enableRbacAuthorization", a.i%2 == 0, "publicNetworkAccess", "Enabled", "accessPolicies", []any{})
+			if !a.bad("azure-keyvault-recoverable") {
+				p = p.With("enablePurgeProtection", true)
+			}
+			settings := []any{}
+			if !a.bad("azure-keyvault-logging") {
+				settings = world.Items(a.diagnostic("AuditEvent", a.i%2 == 0))
+			}
+			return a.resource("properties", p, "_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", settings))
+		},
+	},
+	{
+		typ: "Azure.KeyVault.Key", arm: keys, prefix: "key-", in: vaults,
+		count: func(at) int { return 2 },
+		body: func(a at) world.Object {
+			return world.Obj("location", a.whole().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "kty", "RSA", "keySize", 3072, "keyUri", a.whole().address()+"/keys/"+a.name()))
+		},
+	},
+	{
+		typ: "Azure.KeyVault.Secret", arm: secrets, prefix: "secret-", in: vaults,
+		count: func(at) int { return 2 },
+		body: func(a at) world.Object {
+			return world.Obj("location", a.whole().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-secret-expiry"), "contentType", "password", "secretUri", a.whole().address()+"/secrets/"+a.name()))
+		},
+	},
+}
+
+// address is where a vault answers.
+func (a at) address() string {
+	if a.sub.Government {
+		return "https://" + a.name() + ".vault.usgovcloudapi.net"
+	}
+	return "https://" + a.name() + ".vault.azure.net"
+}
+
+// attributes of a key or secret.
+func (a at) attributes(rule string) world.Object {
+	o := world.Obj("enabled", true, "created", a.options.Today.AddDate(0, -6, 0).Unix(), "recoveryLevel", "Recoverable+Purgeable")
+	if a.bad(rule) {
+		return o
+	}
+	return o.With("exp", a.options.Today.AddDate(0, 6, 0).Unix())
+}
+
+// diagnostic describes a diagnostic setting with one category of log.
+func (a at) diagnostic(category string, group bool) world.Object {
+	log := world.Obj("category", category, "enabled", true)
+	if group {
+		log = world.Obj("categoryGroup", "allLogs", "enabled", true)
+	}
+	return world.Obj("id", a.id()+"/providers/Microsoft.Insights/diagnosticSettings/export", "name", "export",
+		"properties", world.Obj("storageAccountId", a.ref(storage, 1), "workspaceId", a.ref(workspaces, 0), "logs", world.Items(log)))
+}
+
+// openBlobs reports whether a storage account shows blobs to anybody. The first
+// account keeps the activity log.
+func (a at) openBlobs() bool {
+	if a.i == 0 {
+		return a.bad("azure-monitor-log-storage-public")
+	}
+	return a.bad("azure-storage-public-blob")
+}
+
+func storageBody(a at) world.Object {
+	old := func(rule string) int { return choose(a, rule, 200, 20) }
+	encryption := world.Obj("keySource", "Microsoft.Keyvault", "keyvaultproperties", world.Obj("keyname", "key-00001", "keyvaulturi", a.peer(vaults, a.i%a.of(vaults)).address()))
+	if a.bad("azure-storage-cmk") {
+		encryption = world.Obj("keySource", "Microsoft.Storage")
+	}
+	p := world.Obj("provisioningState", "Succeeded",
+		"supportsHttpsTrafficOnly", !a.bad("azure-storage-https-only"), "allowBlobPublicAccess", a.openBlobs(),
+		"minimumTlsVersion", choose(a, "azure-storage-min-tls", "TLS1_0", "TLS1_2"),
+		"networkAcls", world.Obj("bypass", "AzureServices", "defaultAction", choose(a, "azure-storage-default-deny", "Allow", "Deny"), "ipRules", []any{}, "virtualNetworkRules", world.Items(world.Obj("id", a.anySubnet().Text("id"), "action", "Allow"))),
+		"publicNetworkAccess", "Enabled", "encryption", encryption,
+		"keyCreationTime", world.Obj("key1", a.daysAgo(old("azure-storage-key-rotation")), "key2", a.daysAgo(30)),
+	)
+	return a.resource("kind", "StorageV2", "sku", world.Obj("name", "Standard_GRS", "tier", "Standard"), "properties", p)
+}

@@ -1,0 +1,81 @@
+package azure
+
+import (
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+// kindIn returns the world's view of a kind in the place of a.
+func (a at) kindIn() *world.Kind {
+	return &world.Kind{
+		Type:  a.k.typ,
+		Count: func(world.Place) int { return a.count() },
+		Name: func(_ world.Place, i int) string {
+			a.i = i
+			return a.name()
+		},
+		Index: func(_ world.Place, name string) (int, bool) { return a.index(name) },
+		Make: func(_ world.Place, i int) world.Object {
+			a.i = i
+			return a.description()
+		},
+	}
+}
+
+// description describes a resource with its id, name and type.
+func (a at) description() world.Object {
+	o := world.Obj("id", a.id(), "name", a.name(), "type", a.k.arm)
+	return append(o, a.k.body(a)...)
+}
+
+// list visits the resources of a kind in a place, from a number on.
+func (a at) list(from, max int, visit func(name string, o world.Object) bool) int {
+	return a.World.List(a.kindIn(), a.place, from, max, func(name string, o world.Object) bool { return visit(name, a.embedded(name, o)) })
+}
+
+// get returns a resource by name.
+func (a at) get(name string) (at, world.Object, bool) {
+	if i, ok := a.index(name); ok {
+		a.i = i
+		if i < a.count() {
+			name = a.name()
+		}
+	}
+	o, ok := a.World.Get(a.kindIn(), a.place, name)
+	if !ok {
+		return a, nil, false
+	}
+	return a, a.embedded(name, o), true
+}
+
+// embedded adds the parts that a description has.
+func (a at) embedded(name string, o world.Object) world.Object {
+	for field, arm := range a.k.embeds {
+		i, ok := a.index(name)
+		if !ok {
+			continue
+		}
+		a.i = i
+		var parts []any
+		a.parts(arm).list(0, -1, func(_ string, part world.Object) bool {
+			parts = append(parts, part.Visible())
+			return true
+		})
+		properties, _ := o.Get("properties").(world.Object)
+		o = o.With("properties", properties.With(field, parts))
+	}
+	return o
+}
+
+// detail returns what a further call tells of a resource: a field whose name is
+// the rest of the path after an underscore.
+func detail(o world.Object, rest string) (world.Object, bool) {
+	for _, f := range o {
+		if name, hidden := strings.CutPrefix(f.Name, "_"); hidden && strings.EqualFold(name, rest) {
+			found, ok := f.Value.(world.Object)
+			return found, ok
+		}
+	}
+	return nil, false
+}

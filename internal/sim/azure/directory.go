@@ -1,0 +1,109 @@
+package azure
+
+import (
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+// roles are the directory roles that somebody has.
+var roles = []struct{ template, name string }{
+	{"62e90394-69f5-4237-9190-012177145e10", "Global Administrator"},
+	{"194ae4cb-b126-40b2-bd5b-6091b380977d", "Security Administrator"},
+	{"88d8e3e3-8f55-4a1e-953a-9b9898b8876b", "Directory Readers"},
+}
+
+func (c *Cloud) roleID(tenant string, i int) string {
+	return c.options.Seed.With(tenant).With("directory role").UUID(i)
+}
+
+// privileged is how many of the roles give access to everything.
+const privileged = 2
+
+// members returns the numbers of the users who have a role.
+func (c *Cloud) members(role int) []int {
+	var all []int
+	for u := range min(12, c.options.Users) {
+		if u%(len(roles)+1) == role {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// unregistered reports whether a user lacks a second factor.
+func (c *Cloud) unregistered(tenant string, user int) bool {
+	const rule = "azure-entra-privileged-mfa"
+	return c.options.Seed.With(tenant).With(rule).Nth(user).Share(c.options.Shares.Of(rule))
+}
+
+// lax reports whether the directory violates a rule.
+func (c *Cloud) lax(tenant, rule string) bool {
+	return c.options.Seed.With(tenant).With(rule).Share(c.options.Shares.Of(rule))
+}
+
+// directoryObject describes one object, with what was changed of it.
+func (c *Cloud) directoryObject(name string, s shelf, tenant string, i int) world.Object {
+	k := &world.Kind{
+		Type:  posture.EntityType("graph/" + name),
+		Count: func(world.Place) int { return i + 1 },
+		Name:  func(_ world.Place, i int) string { return s.make(c, tenant, i).Text("id") },
+		Index: func(world.Place, string) (int, bool) { return i, true },
+		Make:  func(_ world.Place, i int) world.Object { return s.make(c, tenant, i) },
+	}
+	o, _ := c.Get(k, world.Place{Account: tenant}, k.Name(world.Place{}, i))
+	return o
+}
+
+func fixed(n int) func(*Cloud) int { return func(*Cloud) int { return n } }
+
+func users(c *Cloud) int { return c.options.Users }
+
+// shelves by their paths.
+var shelves = map[string]shelf{
+	"organization": {count: fixed(1), make: func(_ *Cloud, tenant string, _ int) world.Object {
+		return world.Obj("id", tenant, "displayName", "Contoso", "verifiedDomains", world.Items(world.Obj("name", "contoso.example", "isDefault", true)))
+	}},
+	"users": {count: users, make: func(c *Cloud, tenant string, i int) world.Object {
+		name := world.Of(c.options.Seed.With("first").Nth(i), "Ana", "Ben", "Cleo", "Dev", "Eve", "Finn") + " " + number(i)
+		return world.Obj("id", c.userID(tenant, i), "displayName", name, "userPrincipalName", "user"+number(i)+"@contoso.example", "accountEnabled", true, "userType", "Member", "createdDateTime", "2024-01-01T00:00:00Z")
+	}},
+	"groups": {count: fixed(5), make: func(c *Cloud, tenant string, i int) world.Object {
+		return world.Obj("id", c.options.Seed.With(tenant).With("group").UUID(i), "displayName", "Group "+number(i), "securityEnabled", true, "visibility", "Private")
+	}},
+	"servicePrincipals": {count: fixed(6), make: func(c *Cloud, tenant string, i int) world.Object {
+		seed := c.options.Seed.With(tenant).With("service principal")
+		return world.Obj("id", seed.UUID(i), "appId", seed.With("app").UUID(i), "displayName", "App "+number(i), "accountEnabled", true, "servicePrincipalType", "Application", "appOwnerOrganizationId", tenant)
+	}},
+	"applications": {count: fixed(4), make: func(c *Cloud, tenant string, i int) world.Object {
+		seed := c.options.Seed.With(tenant).With("application object")
+		return world.Obj("id", seed.UUID(i), "appId", c.options.Seed.With(tenant).With("service principal").With("app").UUID(i), "displayName", "App "+number(i), "signInAudience", "AzureADMyOrg",
+			"passwordCredentials", world.Items(world.Obj("keyId", seed.With("key").UUID(i), "endDateTime", "2027-01-01T00:00:00Z")), "keyCredentials", []any{})
+	}},
+	"directoryRoles": {count: fixed(len(roles)), make: func(c *Cloud, tenant string, i int) world.Object {
+		return world.Obj("id", c.roleID(tenant, i), "displayName", roles[i].name, "roleTemplateId", roles[i].template)
+	}},
+	"directoryRoles/members": {},
+	"identity/conditionalAccess/policies": {count: fixed(2), make: func(c *Cloud, tenant string, i int) world.Object {
+		state := "enabled"
+		if i == 0 && c.lax(tenant, "azure-entra-security-defaults") {
+			state = "enabledForReportingButNotEnforced"
+		}
+		name, who, control := "Require MFA for all users", "All", "mfa"
+		if i == 1 {
+			name, who, control = "Block legacy authentication", "All", "block"
+		}
+		return world.Obj("id", c.options.Seed.With(tenant).With("policy").UUID(i), "displayName", name, "state", state, "conditions", world.Obj(
+			"users", world.Obj("includeUsers", world.Items(who), "excludeUsers", []any{}), "applications", world.Obj("includeApplications", world.Items("All"))),
+			"grantControls", world.Obj("operator", "OR", "builtInControls", world.Items(control)))
+	}},
+	"policies/identitySecurityDefaultsEnforcementPolicy": {single: true, count: fixed(1), make: func(_ *Cloud, _ string, _ int) world.Object {
+		return world.Obj("id", "00000000-0000-0000-0000-000000000005", "displayName", "Security Defaults", "isEnabled", false)
+	}},
+	"policies/authorizationPolicy": {single: true, count: fixed(1), make: func(c *Cloud, tenant string, _ int) world.Object {
+		return world.Obj("id", "authorizationPolicy", "allowInvitesFrom", "adminsAndGuestInviters", "defaultUserRolePermissions",
+			world.Obj("allowedToCreateApps", c.lax(tenant, "azure-entra-users-register-apps"), "allowedToCreateTenants", false))
+	}},
+	"reports/authenticationMethods/userRegistrationDetails": {count: users, make: func(c *Cloud, tenant string, i int) world.Object {
+		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.unregistered(tenant, i))
+	}},
+}

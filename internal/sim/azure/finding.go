@@ -1,0 +1,166 @@
+package azure
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+// A judge says whether a resource violates a rule, from its description alone.
+type judge func(v *verdicts, o world.Object) bool
+
+// verdicts finds what is wrong in one subscription.
+type verdicts struct {
+	*Cloud
+	sub    Subscription
+	admins map[string]bool // principals that may do everything in the subscription
+	logs   map[string]bool // ids of storage accounts that keep the activity log, in lower case
+}
+
+// Findings lists what the built-in rules ought to say of a subscription as it is
+// now.
+func (c *Cloud) Findings(subscription string) iter.Seq[world.Finding] {
+	return func(yield func(world.Finding) bool) {
+		sub, ok := c.subs[subscription]
+		if !ok {
+			return
+		}
+		v := &verdicts{Cloud: c, sub: sub, admins: map[string]bool{}, logs: map[string]bool{}}
+		v.prepare()
+		for f := range v.directory() {
+			if !yield(f) {
+				return
+			}
+		}
+		for _, arm := range slices.Sorted(maps.Keys(judges)) {
+			k := kinds[strings.ToLower(arm)]
+			for o := range v.each(arm) {
+				for _, rule := range slices.Sorted(maps.Keys(judges[arm])) {
+					if judges[arm][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: entityOf(k.typ, o.Text("id"))}) {
+						return
+					}
+				}
+			}
+		}
+		if v.none(contacts) && !yield(world.Finding{Rule: "azure-security-contact", Entity: v.entity("Azure.Security.SecurityContact", "default")}) {
+			return
+		}
+	}
+}
+
+// prepare reads what judges of other kinds need.
+func (v *verdicts) prepare() {
+	for o := range v.each(assignments) {
+		p, _ := o.Get("properties").(world.Object)
+		role := p.Text("roleDefinitionId")
+		role = role[strings.LastIndex(role, "/")+1:]
+		if strings.Count(p.Text("scope"), "/") == 2 && (role == builtIn[owner].id || role == builtIn[contributor].id) {
+			v.admins[p.Text("principalId")] = true
+		}
+	}
+	for o := range v.each(settings) {
+		v.logs[strings.ToLower(o.Text("properties", "storageAccountId"))] = true
+	}
+}
+
+// each visits all resources of a kind.
+func (v *verdicts) each(arm string) iter.Seq[world.Object] {
+	return func(yield func(world.Object) bool) {
+		k := kinds[strings.ToLower(arm)]
+		v.visit(k, func(_ at, o world.Object) bool { return yield(o) })
+	}
+}
+
+// visit visits all resources of a kind, with those they are parts of.
+func (v *verdicts) visit(k *kind, f func(at, world.Object) bool) bool {
+	list := func(in at) bool {
+		going := true
+		in.list(0, -1, func(name string, o world.Object) bool {
+			in.i, _ = in.index(name)
+			going = f(in, o)
+			return going
+		})
+		return going
+	}
+	if k.in == "" {
+		return list(at{Cloud: v.Cloud, k: k, sub: v.sub, place: world.Place{Account: v.sub.ID}})
+	}
+	return v.visit(kinds[strings.ToLower(k.in)], func(whole at, _ world.Object) bool { return list(whole.parts(k.arm)) })
+}
+
+func (v *verdicts) none(arm string) bool {
+	for range v.each(arm) {
+		return false
+	}
+	return true
+}
+
+// find returns a resource by its id.
+func (v *verdicts) find(id string) world.Object {
+	t, no := v.Cloud.find(id, v.sub.Government)
+	if no != nil {
+		return nil
+	}
+	return t.object
+}
+
+// entity returns the id of an entity without a group.
+func (v *verdicts) entity(t posture.EntityType, name string) posture.EntityID {
+	return t.ID(posture.AccountID(v.sub.ID), posture.Global, strings.ToLower(name))
+}
+
+// entityOf returns the id of the entity that the product makes of a resource.
+func entityOf(t posture.EntityType, id string) posture.EntityID {
+	parts := strings.Split(strings.ToLower(strings.Trim(id, "/")), "/")
+	account, place, name := parts[1], posture.Global, ""
+	rest := parts[2:]
+	if len(rest) > 2 && rest[0] == "resourcegroups" {
+		place, rest = rest[1], rest[2:]
+	}
+	if len(rest) > 2 && rest[0] == "providers" {
+		rest = rest[2:]
+	}
+	for i := 1; i < len(rest); i += 2 {
+		name += "/" + rest[i]
+	}
+	return t.ID(posture.AccountID(account), place, cmp.Or(strings.TrimPrefix(name, "/"), account))
+}
+
+// directory finds what is wrong in the directory, as each subscription sees it.
+func (v *verdicts) directory() iter.Seq[world.Finding] {
+	return func(yield func(world.Finding) bool) {
+		tenant := v.sub.Tenant
+		object := func(name string, i int) world.Object { return v.directoryObject(name, shelves[name], tenant, i) }
+		enforced := slices.ContainsFunc([]int{0, 1}, func(i int) bool {
+			p := object("identity/conditionalAccess/policies", i)
+			return p.Text("state") == "enabled" && slices.Contains(p.List("grantControls", "builtInControls"), any("mfa"))
+		})
+		here := v.entity("Azure.Entra.Tenant", tenant)
+		if !enforced && !object("policies/identitySecurityDefaultsEnforcementPolicy", 0).Flag("isEnabled") && !yield(world.Finding{Rule: "azure-entra-security-defaults", Entity: here}) {
+			return
+		}
+		if object("policies/authorizationPolicy", 0).Flag("defaultUserRolePermissions", "allowedToCreateApps") && !yield(world.Finding{Rule: "azure-entra-users-register-apps", Entity: here}) {
+			return
+		}
+		for role := range roles[:privileged] {
+			for _, u := range v.members(role) {
+				report := object("reports/authenticationMethods/userRegistrationDetails", u)
+				if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: v.entity("Azure.Entra.User", v.userID(tenant, u))}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// older reports whether a time is more than some days before the world's day.
+func (v *verdicts) older(text string, days int) bool {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil && t.Before(v.options.Today.AddDate(0, 0, -days))
+}

@@ -1,0 +1,123 @@
+package azure
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// A shelf is a list of directory objects.
+type shelf struct {
+	needs  string // permission
+	single bool   // it is one object, not a list
+	count  func(c *Cloud) int
+	make   func(c *Cloud, tenant string, i int) world.Object
+}
+
+// graph answers for Microsoft Graph.
+func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
+	tenant := c.tenant(government)
+	at := strings.TrimPrefix(strings.Trim(r.URL.Path, "/"), "v1.0/")
+	name := at
+	if of, ok := strings.CutPrefix(at, "directoryRoles/"); ok && strings.HasSuffix(of, "/members") {
+		name = "directoryRoles/members"
+	}
+	s, known := shelves[name]
+	id := ""
+	if !known {
+		if i := strings.LastIndex(at, "/"); i > 0 {
+			name, id = at[:i], at[i+1:]
+			s, known = shelves[name]
+		}
+	}
+	if !known {
+		writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+at+"' does not exist."))
+		return
+	}
+	c.faults.Serve(w, r, gateway.Exchange{
+		Call:   gateway.Call{Cloud: "azure", Account: tenant, Service: "Microsoft.Graph", Action: name + "/read"},
+		Refuse: refuseGraph,
+		Answer: func(w http.ResponseWriter) {
+			who, ok := c.bearer(r)
+			role, _, _ := c.roleOf(who.Application, government)
+			switch {
+			case !ok || who.Tenant != tenant || !strings.HasPrefix(who.Audience, "https://graph.") || c.options.Now().Unix() >= who.Expires:
+				writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Access token is empty, expired or for another service."))
+			case role != "reader":
+				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
+			case s.single:
+				writeJSON(w, http.StatusOK, c.directoryObject(name, s, tenant, 0).Visible())
+			case id != "":
+				c.answerObject(w, name, s, tenant, id)
+			case name == "directoryRoles/members":
+				c.answerMembers(w, tenant, strings.Split(at, "/")[1])
+			default:
+				c.answerShelf(w, r, name, s, tenant)
+			}
+		},
+	})
+}
+
+// answerShelf writes one page of a list.
+func (c *Cloud) answerShelf(w http.ResponseWriter, r *http.Request, name string, s shelf, tenant string) {
+	from, _ := strconv.Atoi(r.URL.Query().Get("$skiptoken"))
+	count := s.count(c)
+	values := []any{}
+	i := max(0, from)
+	for ; i < count && len(values) < c.options.Page; i++ {
+		values = append(values, c.directoryObject(name, s, tenant, i).Visible())
+	}
+	answer := world.Obj("@odata.context", "https://"+r.Host+"/v1.0/$metadata#"+name, "value", values)
+	if i < count {
+		query := r.URL.Query()
+		query.Set("$skiptoken", strconv.Itoa(i))
+		answer = answer.With("@odata.nextLink", (&url.URL{Scheme: "https", Host: r.Host, Path: r.URL.Path, RawQuery: query.Encode()}).String())
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+func (c *Cloud) answerObject(w http.ResponseWriter, name string, s shelf, tenant, id string) {
+	for i := range s.count(c) {
+		if o := c.directoryObject(name, s, tenant, i); strings.EqualFold(o.Text("id"), id) {
+			writeJSON(w, http.StatusOK, o.Visible())
+			return
+		}
+	}
+	writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+id+"' does not exist or one of its queried reference-property objects are not present."))
+}
+
+// answerMembers lists who has a directory role.
+func (c *Cloud) answerMembers(w http.ResponseWriter, tenant, role string) {
+	values := []any{}
+	for i := range roles {
+		if c.roleID(tenant, i) == role {
+			for _, u := range c.members(i) {
+				values = append(values, world.Obj("@odata.type", "#microsoft.graph.user", "id", c.userID(tenant, u)))
+			}
+		}
+	}
+	writeJSON(w, http.StatusOK, world.Obj("value", values))
+}
+
+func graphError(code, message string) world.Object {
+	return world.Obj("error", world.Obj("code", code, "message", message))
+}
+
+// refuseGraph writes what Graph says when something is wrong.
+func refuseGraph(w http.ResponseWriter, f gateway.Fault) {
+	retryAfter(w, f)
+	switch f.Kind {
+	case gateway.Throttle:
+		writeJSON(w, http.StatusTooManyRequests, graphError("TooManyRequests", "Too many requests."))
+	case gateway.Deny:
+		writeJSON(w, http.StatusForbidden, graphError("Authorization_RequestDenied", "Insufficient privileges to complete the operation."))
+	case gateway.Expire:
+		writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Lifetime validation failed, the token is expired."))
+	default:
+		writeJSON(w, http.StatusServiceUnavailable, graphError("serviceNotAvailable", "The service is not available."))
+	}
+}

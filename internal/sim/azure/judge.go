@@ -1,0 +1,278 @@
+package azure
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+// judges by kind and rule. They are written from the rules' conditions, not from
+// what the product does.
+var judges map[string]map[string]judge
+
+func init() { // because what judges look up refers to kinds
+	judges = map[string]map[string]judge{
+		definitions: {"azure-iam-custom-owner-role": func(_ *verdicts, o world.Object) bool {
+			wide := slices.ContainsFunc(o.List("properties", "assignableScopes"), func(s any) bool { return s == "/" || strings.Count(s.(string), "/") == 2 })
+			all := slices.ContainsFunc(o.Objects("properties", "permissions"), func(p world.Object) bool { return slices.Contains(p.List("actions"), any("*")) })
+			return o.Text("properties", "type") == "CustomRole" && wide && all
+		}},
+		pricings: {
+			"azure-defender-servers":  plan("VirtualMachines"),
+			"azure-defender-storage":  plan("StorageAccounts"),
+			"azure-defender-sql":      plan("SqlServers"),
+			"azure-defender-keyvault": plan("KeyVaults"),
+		},
+		contacts: {"azure-security-contact": func(_ *verdicts, o world.Object) bool { return o.Text("properties", "emails") == "" }},
+		storage: {
+			"azure-storage-https-only":         not("properties", "supportsHttpsTrafficOnly"),
+			"azure-storage-public-blob":        publicBlobs,
+			"azure-storage-default-deny":       openStorage,
+			"azure-storage-min-tls":            isNot([]string{"TLS1_2", "TLS1_3"}, "properties", "minimumTlsVersion"),
+			"azure-storage-cmk":                isNot([]string{"Microsoft.Keyvault"}, "properties", "encryption", "keySource"),
+			"azure-storage-key-rotation":       oldKeys,
+			"azure-monitor-log-storage-public": publicLogs,
+		},
+		blobServices: {"azure-storage-soft-delete": func(_ *verdicts, o world.Object) bool {
+			return !o.Flag("properties", "deleteRetentionPolicy", "enabled") || !o.Flag("properties", "containerDeleteRetentionPolicy", "enabled")
+		}},
+		sqlServers: {
+			"azure-sql-firewall-any": anyAddress,
+			"azure-sql-auditing":     isNot([]string{"Enabled"}, "_auditingSettings/default", "properties", "state"),
+			"azure-sql-entra-admin":  func(_ *verdicts, o world.Object) bool { return o.Get("properties", "administrators") == nil },
+		},
+		sqlDatabases: {"azure-sql-tde": func(_ *verdicts, o world.Object) bool {
+			return o.Text("name") != "master" && o.Text("_transparentDataEncryption/current", "properties", "state") != "Enabled"
+		}},
+		postgres: {"azure-postgres-tls": func(_ *verdicts, o world.Object) bool { return settingOf(o, "require_secure_transport") == "off" }},
+		mysql: {"azure-mysql-tls": func(_ *verdicts, o world.Object) bool {
+			return settingOf(o, "require_secure_transport") == "off" || !strings.Contains(settingOf(o, "tls_version"), "tlsv1.2")
+		}},
+		cosmos: {"azure-cosmosdb-network": func(_ *verdicts, o world.Object) bool {
+			return !o.Flag("properties", "isVirtualNetworkFilterEnabled") && len(o.List("properties", "ipRules")) == 0 && o.Text("properties", "publicNetworkAccess") != "Disabled"
+		}},
+		subscriptions: {"azure-monitor-activity-log": unexported, "azure-monitor-nsg-alert": unwatched},
+		nsgs: {
+			"azure-nsg-rdp-open": func(_ *verdicts, o world.Object) bool { return reaches(o, "tcp", 3389) },
+			"azure-nsg-ssh-open": func(_ *verdicts, o world.Object) bool { return reaches(o, "tcp", 22) },
+			"azure-nsg-udp-open": func(_ *verdicts, o world.Object) bool { return reachesAny(o, "udp") },
+		},
+		subscriptions + "/locations": {"azure-network-watcher": unwatchedLocation},
+		flowLogs: {"azure-nsg-flow-log-retention": func(_ *verdicts, o world.Object) bool {
+			days := o.Number("properties", "retentionPolicy", "days")
+			return !o.Flag("properties", "enabled") || o.Flag("properties", "retentionPolicy", "enabled") && days >= 1 && days <= 89
+		}},
+		machines: {
+			"azure-vm-managed-disks": func(_ *verdicts, o world.Object) bool {
+				return o.Get("properties", "storageProfile", "osDisk", "managedDisk") == nil
+			},
+			"azure-vm-exposed-privileged": exposedAdmin,
+		},
+		disks: {"azure-disk-unattached-cmk": func(_ *verdicts, o world.Object) bool {
+			return o.Text("properties", "diskState") == "Unattached" && o.Text("properties", "encryption", "type") == "EncryptionAtRestWithPlatformKey"
+		}},
+		vaults: {
+			"azure-keyvault-recoverable": func(_ *verdicts, o world.Object) bool {
+				return !o.Flag("properties", "enablePurgeProtection") || !o.Flag("properties", "enableSoftDelete")
+			},
+			"azure-keyvault-logging": unlogged,
+		},
+		keys:    {"azure-keyvault-key-expiry": endless},
+		secrets: {"azure-keyvault-secret-expiry": endless},
+		sites: {
+			"azure-app-https-only": not("properties", "httpsOnly"),
+			"azure-app-min-tls": func(_ *verdicts, o world.Object) bool {
+				return o.Text("_config/web", "properties", "minTlsVersion") < "1.2"
+			},
+			"azure-app-ftp": func(_ *verdicts, o world.Object) bool {
+				return o.Text("_config/web", "properties", "ftpsState") == "AllAllowed"
+			},
+			"azure-app-managed-identity": func(_ *verdicts, o world.Object) bool { return o.Get("identity") == nil },
+		},
+		clusters: {
+			"azure-aks-rbac": not("properties", "enableRBAC"),
+			"azure-aks-api-public": func(_ *verdicts, o world.Object) bool {
+				return !o.Flag("properties", "apiServerAccessProfile", "enablePrivateCluster") && len(o.List("properties", "apiServerAccessProfile", "authorizedIPRanges")) == 0
+			},
+		},
+	}
+}
+
+// not is violated by what is not true.
+func not(path ...string) judge {
+	return func(_ *verdicts, o world.Object) bool { return !o.Flag(path...) }
+}
+
+// isNot is violated by what has none of some values.
+func isNot(good []string, path ...string) judge {
+	return func(_ *verdicts, o world.Object) bool { return !slices.Contains(good, o.Text(path...)) }
+}
+
+// plan is violated when a plan of Defender is off.
+func plan(name string) judge {
+	return func(_ *verdicts, o world.Object) bool {
+		return o.Text("name") == name && o.Text("properties", "pricingTier") != "Standard"
+	}
+}
+
+func settingOf(o world.Object, name string) string {
+	return strings.ToLower(o.Text("_configurations/"+name, "properties", "value"))
+}
+
+// partsOf returns the parts of a resource.
+func (v *verdicts) partsOf(id, path string) []world.Object {
+	t, no := v.Cloud.find(id+path, v.sub.Government)
+	if no != nil {
+		return nil
+	}
+	var all []world.Object
+	t.in.list(0, -1, func(_ string, o world.Object) bool {
+		all = append(all, o)
+		return true
+	})
+	return all
+}
+
+func publicBlobs(v *verdicts, o world.Object) bool {
+	public := slices.ContainsFunc(v.partsOf(o.Text("id"), "/blobServices/default/containers"), func(c world.Object) bool { return c.Text("properties", "publicAccess") != "None" })
+	return o.Flag("properties", "allowBlobPublicAccess") && public
+}
+
+func openStorage(_ *verdicts, o world.Object) bool {
+	return o.Text("properties", "networkAcls", "defaultAction") == "Allow" && o.Text("properties", "publicNetworkAccess") != "Disabled"
+}
+
+func oldKeys(v *verdicts, o world.Object) bool {
+	return v.older(o.Text("properties", "keyCreationTime", "key1"), 90) || v.older(o.Text("properties", "keyCreationTime", "key2"), 90)
+}
+
+func publicLogs(v *verdicts, o world.Object) bool {
+	return o.Flag("properties", "allowBlobPublicAccess") && v.logs[strings.ToLower(o.Text("id"))]
+}
+
+func anyAddress(v *verdicts, o world.Object) bool {
+	return slices.ContainsFunc(v.partsOf(o.Text("id"), "/firewallRules"), func(r world.Object) bool { return r.Text("properties", "startIpAddress") == "0.0.0.0" })
+}
+
+// unexported is violated by a subscription none of whose settings exports all
+// categories.
+func unexported(v *verdicts, _ world.Object) bool {
+	for s := range v.each(settings) {
+		var on []string
+		for _, log := range s.Objects("properties", "logs") {
+			if log.Flag("enabled") {
+				on = append(on, log.Text("category"))
+			}
+		}
+		if slices.Contains(on, "Administrative") && slices.Contains(on, "Alert") && slices.Contains(on, "Policy") && slices.Contains(on, "Security") {
+			return false
+		}
+	}
+	return true
+}
+
+// unwatched is violated by a subscription without an alert on security groups.
+func unwatched(v *verdicts, _ world.Object) bool {
+	for alert := range v.each(alerts) {
+		on := slices.ContainsFunc(alert.Objects("properties", "condition", "allOf"), func(c world.Object) bool {
+			return c.Text("equals") == "Microsoft.Network/networkSecurityGroups/write"
+		})
+		if on && alert.Flag("properties", "enabled") {
+			return false
+		}
+	}
+	return true
+}
+
+func unwatchedLocation(v *verdicts, o world.Object) bool {
+	has := func(arm string) bool {
+		for other := range v.each(arm) {
+			if other.Text("location") == o.Text("name") {
+				return true
+			}
+		}
+		return false
+	}
+	return has(vnets) && !has(watchers)
+}
+
+func unlogged(_ *verdicts, o world.Object) bool {
+	return !slices.ContainsFunc(o.Objects("_providers/"+settings, "value"), func(s world.Object) bool {
+		return slices.ContainsFunc(s.Objects("properties", "logs"), func(log world.Object) bool {
+			return log.Flag("enabled") && (log.Text("category") == "AuditEvent" || log.Text("categoryGroup") == "allLogs")
+		})
+	})
+}
+
+func endless(_ *verdicts, o world.Object) bool {
+	return o.Flag("properties", "attributes", "enabled") && o.Get("properties", "attributes", "exp") == nil
+}
+
+// exposedAdmin is violated by a machine that the internet reaches and that may do
+// everything.
+func exposedAdmin(v *verdicts, o world.Object) bool {
+	if !v.admins[o.Text("identity", "principalId")] {
+		return false
+	}
+	for _, n := range o.Objects("properties", "networkProfile", "networkInterfaces") {
+		nic := v.find(n.Text("id"))
+		for _, config := range nic.Objects("properties", "ipConfigurations") {
+			address := v.find(config.Text("properties", "publicIPAddress", "id"))
+			subnet := v.find(config.Text("properties", "subnet", "id"))
+			open := slices.ContainsFunc([]string{nic.Text("properties", "networkSecurityGroup", "id"), subnet.Text("properties", "networkSecurityGroup", "id")}, func(id string) bool {
+				group := v.find(id)
+				return group != nil && (reachesAny(group, "tcp") || reachesAny(group, "udp"))
+			})
+			if open && address.Text("properties", "ipAddress") != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reaches reports whether anybody reaches a port: the first rule that is about it
+// counts.
+func reaches(group world.Object, protocol string, port int) bool {
+	rules := slices.Clone(group.Objects("properties", "securityRules"))
+	slices.SortFunc(rules, func(a, b world.Object) int {
+		return int(a.Number("properties", "priority") - b.Number("properties", "priority"))
+	})
+	for _, r := range rules {
+		p, _ := r.Get("properties").(world.Object)
+		source := p.Text("sourceAddressPrefix")
+		if p.Text("direction") != "Inbound" || source != "*" && source != "0.0.0.0/0" && source != "Internet" {
+			continue
+		}
+		if proto := strings.ToLower(p.Text("protocol")); proto != "*" && proto != protocol {
+			continue
+		}
+		from, to := portsOf(p.Text("destinationPortRange"))
+		if port >= from && port <= to {
+			return p.Text("access") == "Allow"
+		}
+	}
+	return false
+}
+
+// reachesAny reports whether anybody reaches the first port of some rule.
+func reachesAny(group world.Object, protocol string) bool {
+	return slices.ContainsFunc(group.Objects("properties", "securityRules"), func(r world.Object) bool {
+		from, _ := portsOf(r.Text("properties", "destinationPortRange"))
+		return reaches(group, protocol, from)
+	})
+}
+
+func portsOf(text string) (from, to int) {
+	if text == "*" {
+		return 0, 65535
+	}
+	first, last, ranged := strings.Cut(text, "-")
+	from, _ = strconv.Atoi(first)
+	if to = from; ranged {
+		to, _ = strconv.Atoi(last)
+	}
+	return from, to
+}

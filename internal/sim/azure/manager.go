@@ -1,0 +1,248 @@
+package azure
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// A target is what a call to Resource Manager is about.
+type target struct {
+	sub    Subscription
+	in     at           // the kind and place that is listed, or that has the resource
+	name   string       // of the resource; "" for the list
+	object world.Object // the resource
+	rest   string       // what more of it is asked for
+	action string       // "storageAccounts/blobServices/containers/read"
+	space  string       // "Microsoft.Storage"
+}
+
+// A refusal is an answer that says no.
+type refusal struct {
+	status        int
+	code, message string
+}
+
+var versions = regexp.MustCompile(`^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$`)
+
+// manager answers for Resource Manager.
+func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool) {
+	who, no := c.caller(r, government)
+	if no != nil {
+		no.write(w)
+		return
+	}
+	t, no := c.find(r.URL.Path, government)
+	if t.action == "" && no != nil {
+		no.write(w)
+		return
+	}
+	c.faults.Serve(w, r, gateway.Exchange{
+		Call:   gateway.Call{Cloud: "azure", Account: t.sub.ID, Service: t.space, Action: t.action},
+		Refuse: func(w http.ResponseWriter, f gateway.Fault) { t.refuse(w, f, who) },
+		Answer: func(w http.ResponseWriter) {
+			role, _, _ := c.roleOf(who.Application, government)
+			switch {
+			case r.Method != http.MethodGet:
+				refusal{http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The simulation is read only."}.write(w)
+			case !versions.MatchString(r.URL.Query().Get("api-version")):
+				refusal{http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests."}.write(w)
+			case role == "denied" && t.sub.ID != "":
+				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, who)
+			case no != nil:
+				no.write(w)
+			default:
+				c.answer(w, r, t, government, role)
+			}
+		},
+	})
+}
+
+// caller returns who a call comes from.
+func (c *Cloud) caller(r *http.Request, government bool) (claims, *refusal) {
+	who, ok := c.bearer(r)
+	switch {
+	case !ok:
+		return who, &refusal{http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is missing or invalid."}
+	case c.options.Now().Unix() >= who.Expires:
+		return who, &refusal{http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time."}
+	case who.Tenant != c.tenant(government) || !strings.Contains(who.Audience, ".core."):
+		return who, &refusal{http.StatusUnauthorized, "InvalidAuthenticationTokenAudience", "The access token has been obtained for wrong audience or resource."}
+	}
+	return who, nil
+}
+
+// find takes the path of a call apart.
+func (c *Cloud) find(at string, government bool) (target, *refusal) {
+	parts := strings.Split(strings.Trim(at, "/"), "/")
+	if parts[0] == "providers" {
+		return target{space: "Microsoft.Management", action: "managementGroups/descendants/read", rest: strings.Join(parts, "/")}, nil
+	}
+	if !strings.EqualFold(parts[0], "subscriptions") {
+		return target{}, &refusal{http.StatusNotFound, "InvalidResourceType", "The resource type could not be found."}
+	}
+	t := target{space: "Microsoft.Resources", action: "subscriptions/read"}
+	if len(parts) == 1 {
+		return t, nil
+	}
+	sub, ok := c.subs[strings.ToLower(parts[1])]
+	if !ok || sub.Government != government {
+		return t, &refusal{http.StatusNotFound, "SubscriptionNotFound", "The subscription '" + parts[1] + "' could not be found."}
+	}
+	t.sub = sub
+	group, rest := "", parts[2:]
+	if len(rest) > 1 && strings.EqualFold(rest[0], "resourceGroups") && len(rest) > 2 {
+		group, rest = rest[1], rest[2:]
+	}
+	if len(rest) > 2 && rest[0] == "providers" {
+		t.space = rest[1]
+		return t.walk(c, group, rest[1], rest[2:])
+	}
+	if len(rest) > 0 && rest[0] != "providers" { // the subscription's own lists
+		return t.walk(c, "", subscriptions, rest)
+	}
+	return t.walk(c, "", "Microsoft.Resources", []string{"subscriptions", sub.ID})
+}
+
+// walk follows a path of types and names from the outside in.
+func (t target) walk(c *Cloud, group, space string, rest []string) (target, *refusal) {
+	arm := space
+	place := world.Place{Account: t.sub.ID}
+	t.action = actionOf(arm + "/" + rest[0])
+	missing := &refusal{http.StatusNotFound, "ResourceNotFound", "The Resource was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"}
+	for depth := 0; len(rest) > 0; depth++ {
+		k, known := kinds[strings.ToLower(arm+"/"+rest[0])]
+		if !known && t.object != nil {
+			t.rest = strings.Join(rest, "/")
+			t.action = actionOf(arm + "/" + rest[0])
+			if rest[0] == "providers" && len(rest) > 2 {
+				t.space, t.action = rest[1], rest[2]+"/read"
+			}
+			return t, nil
+		}
+		if !known {
+			return t, &refusal{http.StatusNotFound, "InvalidResourceType", "The resource type '" + rest[0] + "' could not be found in the namespace '" + space + "'."}
+		}
+		t.action = actionOf(k.arm)
+		t.in, t.name = at{Cloud: c, k: k, sub: t.sub, place: place, parent: t.in.parent}, ""
+		if len(rest) == 1 {
+			t.object = nil
+			return t, nil
+		}
+		found, object, ok := t.in.get(rest[1])
+		if !ok || depth == 0 && !found.isIn(group) {
+			return t, missing
+		}
+		t.in.i, t.name, t.object = found.i, rest[1], object
+		t.in.parent = append(t.in.parent[:len(t.in.parent):len(t.in.parent)], found.i)
+		place.Region = strings.TrimPrefix(place.Region+"/"+strings.ToLower(rest[1]), "/")
+		arm, rest = k.arm, rest[2:]
+	}
+	return t, nil
+}
+
+// actionOf returns what reading a type is called, without the namespace.
+func actionOf(arm string) string {
+	_, types, _ := strings.Cut(arm, "/")
+	return types + "/read"
+}
+
+// isIn reports whether a resource is in a group, "" for none.
+func (a at) isIn(group string) bool {
+	switch a.k.where {
+	case inSubscription:
+		return group == ""
+	case inWatcherGroup:
+		return strings.EqualFold(group, "NetworkWatcherRG")
+	}
+	return strings.EqualFold(group, a.group()) || a.i >= a.count() // what was made later can be anywhere
+}
+
+// answer writes what was asked for.
+func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, government bool, role string) {
+	switch {
+	case t.sub.ID == "":
+		c.answerSubscriptions(w, t, government, role)
+	case t.rest != "":
+		found, ok := detail(t.object, t.rest)
+		if !ok {
+			refusal{http.StatusNotFound, "ResourceNotFound", "The Resource '" + t.rest + "' was not found."}.write(w)
+			return
+		}
+		writeJSON(w, http.StatusOK, found)
+	case t.object != nil:
+		writeJSON(w, http.StatusOK, t.object.Visible())
+	default:
+		c.answerList(w, r, t)
+	}
+}
+
+// answerList writes one page of a list.
+func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
+	from, _ := strconv.Atoi(r.URL.Query().Get("$skiptoken"))
+	if r.URL.Query().Has("$skiptoken") && from <= 0 {
+		refusal{http.StatusBadRequest, "InvalidSkipToken", "The skip token is not valid."}.write(w)
+		return
+	}
+	page := c.options.Page
+	if top, err := strconv.Atoi(r.URL.Query().Get("$top")); err == nil && top > 0 {
+		page = min(page, top)
+	}
+	values := []any{}
+	next := t.in.list(from, page, func(_ string, o world.Object) bool {
+		values = append(values, o.Visible())
+		return true
+	})
+	answer := world.Obj("value", values)
+	if next >= 0 {
+		query := r.URL.Query()
+		query.Set("$skiptoken", strconv.Itoa(next))
+		answer = answer.With("nextLink", (&url.URL{Scheme: "https", Host: r.Host, Path: r.URL.Path, RawQuery: query.Encode()}).String())
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// answerSubscriptions lists the subscriptions that a caller sees, of a management
+// group or at all.
+func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, government bool, role string) {
+	values := []any{}
+	for _, s := range c.order {
+		if s.Government != government || role == "denied" {
+			continue
+		}
+		if t.rest != "" {
+			values = append(values, world.Obj("id", "/subscriptions/"+s.ID, "type", "/subscriptions", "name", s.ID,
+				"properties", world.Obj("displayName", s.Name, "parent", world.Obj("id", strings.TrimSuffix("/"+t.rest, "/descendants")))))
+			continue
+		}
+		values = append(values, s.description())
+	}
+	writeJSON(w, http.StatusOK, world.Obj("value", values))
+}
+
+// refuse writes what Resource Manager says when something is wrong.
+func (t target) refuse(w http.ResponseWriter, f gateway.Fault, who claims) {
+	permission := t.space + "/" + t.action
+	no := map[gateway.Kind]refusal{
+		gateway.Throttle: {http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of read requests for subscription exceeded the limit. Please try again after some time."},
+		gateway.Deny: {http.StatusForbidden, "AuthorizationFailed", "The client '" + who.Application + "' with object id '" + who.Application +
+			"' does not have authorization to perform action '" + permission + "' over scope '/subscriptions/" + t.sub.ID + "' or the scope is invalid."},
+		gateway.Expire: {http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time."},
+		gateway.Off:    {http.StatusConflict, "MissingSubscriptionRegistration", "The subscription is not registered to use namespace '" + t.space + "'."},
+		gateway.Fail:   {http.StatusInternalServerError, "InternalServerError", "Encountered internal server error."},
+	}[f.Kind]
+	retryAfter(w, f)
+	no.write(w)
+}
+
+func (no refusal) write(w http.ResponseWriter) {
+	if no.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer authorization_uri="https://login.microsoftonline.com/common", error="invalid_token"`)
+	}
+	writeJSON(w, no.status, world.Obj("error", world.Obj("code", no.code, "message", no.message)))
+}
