@@ -232,3 +232,6 @@ func (r *run) metaValue(v graph.Value, key graph.Key, known bool) (graph.Value, 
 	}
 	return graph.Null, false
 }
+
+// Text writes a value of a graph as text.
+func Text(g *graph.Graph, v graph.Value) string { return value.Text(&run{g: g}, v) }
