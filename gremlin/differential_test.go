@@ -1,0 +1,145 @@
+package gremlin_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"vigil/graph"
+	"vigil/gremlin"
+)
+
+// TestTheEngineAgreesWithTheReference compares the engine with the reference on
+// random queries over random graphs.
+func TestTheEngineAgreesWithTheReference(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, agree)
+}
+
+// FuzzTheEngineAgreesWithTheReference is the same, for the fuzzer.
+func FuzzTheEngineAgreesWithTheReference(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(agree))
+}
+
+func agree(t *rapid.T) {
+	g := drawGraph(t)
+	text := "g.V()" + drawSteps(t, 5, true, false)
+	want, err := reference{g}.run(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	p, err := gremlin.Compile(text, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	budget := gremlin.Unlimited
+	budget.Traversers = 50_000_000
+	res, err := p.Run(t.Context(), g, gremlin.RunOptions{Budget: budget})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	got := make([]string, 0, len(want))
+	for v := range res.Values() {
+		got = append(got, gremlin.Text(g, v))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+		t.Fatalf("%s (-reference +engine):\n%s\n%s", text, diff, p.Explain())
+	}
+}
+
+// drawGraph makes a small graph with a few labels, loops and parallel edges.
+func drawGraph(t *rapid.T) *graph.Graph {
+	b := graph.NewBuilder(graph.Limits{})
+	n := rapid.IntRange(1, 7).Draw(t, "vertices")
+	for i := range n {
+		h, err := b.AddVertex(graph.Int(int32(i)), rapid.SampledFrom([]string{"A", "B"}).Draw(t, "label"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"n", "m"} {
+			switch rapid.IntRange(0, 4).Draw(t, key) {
+			case 0:
+			case 1:
+				err = b.SetProperty(h, key, graph.String("x"))
+			default:
+				err = b.SetProperty(h, key, graph.Int(int32(rapid.IntRange(0, 3).Draw(t, "value"))))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range rapid.IntRange(0, 10).Draw(t, "edges") {
+		from, to := rapid.IntRange(0, n-1).Draw(t, "from"), rapid.IntRange(0, n-1).Draw(t, "to")
+		label := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "edge")
+		if _, err := b.AddEdge(graph.Null, label, graph.Int(int32(from)), graph.Int(int32(to))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// drawSteps writes steps that start from vertices. Those that lead to something
+// else may only come last, and only where that is allowed.
+func drawSteps(t *rapid.T, depth int, last, within bool) string {
+	var b strings.Builder
+	n := rapid.IntRange(0, 5).Draw(t, "steps")
+	for range n {
+		b.WriteString(drawStep(t, depth))
+	}
+	if last {
+		b.WriteString(rapid.SampledFrom([]string{"", "", ".count()", `.values("n")`, `.values("n").dedup()`, ".path()", ".dedup()", ".dedup().count()"}).Draw(t, "end"))
+	}
+	if s := b.String(); s != "" || !within {
+		return s
+	}
+	return drawMove(t)
+}
+
+func drawMove(t *rapid.T) string {
+	dir := rapid.SampledFrom([]string{"out", "in", "both"}).Draw(t, "move")
+	over := rapid.SampledFrom([]string{"", `"a"`, `"b"`, `"none"`}).Draw(t, "over")
+	return fmt.Sprintf(".%s(%s)", dir, over)
+}
+
+func drawStep(t *rapid.T, depth int) string {
+	kind := rapid.IntRange(0, 9).Draw(t, "kind")
+	inner := func() string { return "__" + drawSteps(t, depth-2, false, true) }
+	switch {
+	case kind < 4 || depth <= 0 && kind > 6:
+		return drawMove(t)
+	case kind < 6:
+		return drawHas(t)
+	case kind == 6:
+		return ".dedup()"
+	case kind == 7:
+		return fmt.Sprintf(".%s(%s)", rapid.SampledFrom([]string{"where", "not"}).Draw(t, "filter"), inner())
+	case kind == 8:
+		return fmt.Sprintf(".union(%s, %s)", inner(), inner())
+	}
+	times := rapid.IntRange(1, 3).Draw(t, "times")
+	body := "__" + drawMove(t)
+	if rapid.Bool().Draw(t, "tested") {
+		body += drawHas(t)
+	}
+	return fmt.Sprintf(".repeat(%s).times(%d)", body, times)
+}
+
+func drawHas(t *rapid.T) string {
+	key := rapid.SampledFrom([]string{"n", "m", "none"}).Draw(t, "key")
+	n := rapid.IntRange(0, 3).Draw(t, "operand")
+	return "." + rapid.SampledFrom([]string{
+		fmt.Sprintf(`has(%q)`, key), fmt.Sprintf(`has(%q, %d)`, key, n), fmt.Sprintf(`has(%q, gt(%d))`, key, n),
+		fmt.Sprintf(`has(%q, lt(%d))`, key, n), fmt.Sprintf(`has(%q, neq(%d))`, key, n),
+	}).Draw(t, "has")
+}

@@ -1,0 +1,207 @@
+package gremlin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/graph"
+	"vigil/gremlin"
+	"vigil/gremlin/syntax"
+)
+
+func texts(g *graph.Graph, res *gremlin.Result) []string {
+	var out []string
+	for v := range res.Values() {
+		out = append(out, gremlin.Text(g, v))
+	}
+	return out
+}
+
+func TestVariablesAreBoundWhenAQueryRuns(t *testing.T) {
+	t.Parallel()
+	g := web(t, 10, 1)
+	p, err := gremlin.Compile(`g.V(ids).has("n", gt(least)).values("n")`, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, least := range []int32{2, 4} {
+		res, err := p.Run(t.Context(), g, gremlin.RunOptions{Params: map[string]graph.Value{
+			"ids": graph.List(graph.Int(1), graph.Int(3), graph.Int(5)), "least": graph.Int(least),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"3", "5"}[least/4:]
+		if diff := cmp.Diff(want, texts(g, res)); diff != "" {
+			t.Errorf("least %d (-want +got):\n%s", least, diff)
+		}
+	}
+	if _, err := p.Run(t.Context(), g, gremlin.RunOptions{}); err == nil {
+		t.Error("a variable without a value was accepted")
+	}
+}
+
+func TestSideEffectsCanBeGiven(t *testing.T) {
+	t.Parallel()
+	g := web(t, 3, 0)
+	p, err := gremlin.Compile(`g.V().values("n").where(within("some"))`, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := p.Run(t.Context(), g, gremlin.RunOptions{SideEffects: map[string]graph.Value{
+		"some": graph.List(graph.Int(2), graph.Int(7)),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"2"}, texts(g, res)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestACancelledQueryStops(t *testing.T) {
+	t.Parallel()
+	g := web(t, 500, 8)
+	p, err := gremlin.Compile(`g.V().repeat(both().simplePath()).times(9).path().count()`, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reason := errors.New("the client has gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { cancel(reason) })
+	_, err = p.Run(ctx, g, gremlin.RunOptions{Budget: gremlin.Unlimited})
+	if !errors.Is(err, reason) {
+		t.Errorf("got %v, want %v", err, reason)
+	}
+	var be *gremlin.BudgetError
+	if errors.As(err, &be) {
+		t.Error("a cancelled query did not exceed its budget")
+	}
+}
+
+func TestATimeoutIsABudgetAndADeadline(t *testing.T) {
+	t.Parallel()
+	g := web(t, 500, 8)
+	budget := gremlin.Unlimited
+	budget.Time = 10 * time.Millisecond
+	_, err := run(t, g, `g.V().repeat(both().simplePath()).times(9).path().count()`, budget)
+	var be *gremlin.BudgetError
+	if !errors.As(err, &be) || be.Limit != gremlin.LimitTime || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want a budget error of %s", err, gremlin.LimitTime)
+	}
+}
+
+func TestErrorsOfTheTextHaveAPlace(t *testing.T) {
+	t.Parallel()
+	_, err := gremlin.Compile("g.V().\n  has(\"a\", 1).\n  drop()", gremlin.CompileOptions{})
+	var se *syntax.Error
+	if !errors.As(err, &se) || se.Span.Pos.Line != 3 || se.Kind != syntax.Forbidden {
+		t.Errorf("got %v, want a forbidden step in line 3", err)
+	}
+	_, err = gremlin.Compile("g.V().\n  times(3)", gremlin.CompileOptions{})
+	if err == nil {
+		t.Error("times() without repeat() was accepted")
+	}
+}
+
+// TestAPlanCanBeRunByMany runs one plan on two graphs from many goroutines; with
+// -race it shows that runs share nothing they change.
+func TestAPlanCanBeRunByMany(t *testing.T) {
+	t.Parallel()
+	graphs := []*graph.Graph{web(t, 40, 3), web(t, 60, 2)}
+	var plans []*gremlin.Plan
+	for _, text := range append(security,
+		`g.V().out().out().group().by("n").by(count())`, `g.V().as("a").both().as("b").where("a", neq("b")).by("n").select("a", "b")`,
+		`g.V().repeat(both()).times(3).groupCount().by("name")`, `g.V().aggregate("x").out().where(within("x")).order().by("name", desc)`,
+	) {
+		p, err := gremlin.Compile(text, gremlin.CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, p)
+	}
+	want := make([][]string, len(graphs))
+	for i, g := range graphs {
+		for _, p := range plans {
+			want[i] = append(want[i], counted(t, p, g))
+		}
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		for i, g := range graphs {
+			wg.Go(func() {
+				for k, p := range plans {
+					if got := counted(t, p, g); got != want[i][k] {
+						t.Errorf("%s: got %s, want %s", p, got, want[i][k])
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+func counted(t *testing.T, p *gremlin.Plan, g *graph.Graph) string {
+	res, err := p.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.Unlimited})
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(res.Count, res.Work)
+}
+
+func TestProfileAccountsForTheRun(t *testing.T) {
+	t.Parallel()
+	g := web(t, 100, 4)
+	p, err := gremlin.Compile(`g.V().has("n", lt(50)).out().out().where(out().has("n", 3)).local(out().order().by("n").limit(1)).values("name")`, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := p.Run(t.Context(), g, gremlin.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prof, err := p.Profile(t.Context(), g, gremlin.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cost int64
+	for _, s := range prof.Steps {
+		if s.Depth == 0 {
+			cost += s.Cost
+		}
+		if s.Time < 0 || s.Bulk < s.Traversers {
+			t.Errorf("odd numbers: %+v", s)
+		}
+	}
+	if prof.Results != res.Count || prof.Work != res.Work {
+		t.Errorf("the profile saw %d results for %d, the run %d for %d", prof.Results, prof.Work, res.Count, res.Work)
+	}
+	if cost > prof.Work || cost < prof.Work*8/10 {
+		t.Errorf("the steps account for %d of %d units of work", cost, prof.Work)
+	}
+}
+
+func TestVerdictWithVariables(t *testing.T) {
+	t.Parallel()
+	g, err := readGraph("v 1 B p=1\nv 2 B\nunknown 2 p denied\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := gremlin.Compile(`g.V().has("p", x)`, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := p.Verdict(t.Context(), g, gremlin.RunOptions{Params: map[string]graph.Value{"x": graph.Int(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Of(0) != gremlin.Yes || v.Of(1) != gremlin.Unknown {
+		t.Errorf("got %v and %v, want yes and unknown", v.Of(0), v.Of(1))
+	}
+}
