@@ -28,6 +28,9 @@ var entityMigrations embed.FS
 //go:embed migrations/finding/*.sql
 var findingMigrations embed.FS
 
+//go:embed migrations/stream/*.sql
+var streamMigrations embed.FS
+
 // Migrate brings the tables of the posture server up to date. Each group of
 // tables is numbered by itself.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
@@ -38,6 +41,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 		{"posture", "migrations", migrations},
 		{"posture_entity", "migrations/entity", entityMigrations},
 		{"posture_finding", "migrations/finding", findingMigrations},
+		{"posture_stream", "migrations/stream", streamMigrations},
 	} {
 		files, err := fs.Sub(group.files, group.dir)
 		if err != nil {

@@ -1,0 +1,431 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+// A StreamFixture is a store of streams under test, empty, the entities that it
+// looks at, and the accounts it asked to be worked on.
+type StreamFixture struct {
+	Streams  posture.StreamStore
+	Entities EntityStore
+	Clock    *Clock
+	Asked    func() []posture.AccountID
+}
+
+// RunStreams runs the tests of streams on stores that open returns.
+func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
+	for name, test := range map[string]func(*testing.T, StreamFixture){
+		"StreamIsOpenedAndRotated":       streamIsOpenedAndRotated,
+		"StreamOfAnotherOrgIsNotThere":   streamOfAnotherOrgIsNotThere,
+		"MessageCountsOnce":              messageCountsOnce,
+		"BurstsAreMerged":                burstsAreMerged,
+		"WorkIsAskedForOnce":             workIsAskedForOnce,
+		"NamedMeanwhileIsReadAgain":      namedMeanwhileIsReadAgain,
+		"FailuresAreTriedLater":          failuresAreTriedLater,
+		"WhatWasReadIsLookedAtOnceMore":  whatWasReadIsLookedAtOnceMore,
+		"StatusFollowsMessages":          statusFollowsMessages,
+		"LateMessageDoesNotReconnect":    lateMessageDoesNotReconnect,
+		"StatusIsSetByHand":              statusIsSetByHand,
+		"RemovedAccountTakesItsStream":   removedAccountTakesItsStream,
+		"OldMessagesAreForgotten":        oldMessagesAreForgotten,
+		"MissedHeartbeatDisconnects":     missedHeartbeatDisconnects,
+		"QuietWithChangesDisconnects":    quietWithChangesDisconnects,
+		"ManyDeliveriesAtOnce":           manyDeliveriesAtOnce,
+		"DeliveryToARemovedStreamIsTold": deliveryToARemovedStream,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := open(t)
+			onboard(t, f.Entities, org, account)
+			test(t, f)
+		})
+	}
+}
+
+func openStream(t *testing.T, f StreamFixture) posture.Stream {
+	t.Helper()
+	s, _, err := f.Streams.OpenStream(t.Context(), org, account, posture.NewStreamSecret().Digest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// deliver takes messages and returns what became of them.
+func deliver(t *testing.T, f StreamFixture, s posture.Stream, ms ...posture.StreamMessage) posture.StreamOutcome {
+	t.Helper()
+	got, err := f.Streams.Accept(t.Context(), []posture.Delivery{{Stream: s, Messages: ms}})
+	if err != nil || len(got) != 1 {
+		t.Fatalf("Accept = %v, %v", got, err)
+	}
+	return got[0]
+}
+
+// about is a message that names instances.
+func about(f StreamFixture, id string, names ...string) posture.StreamMessage {
+	m := posture.StreamMessage{ID: id, Time: f.Clock.T}
+	for _, name := range names {
+		m.Target = append(m.Target, posture.Target{Type: instance, Region: east, Name: name})
+	}
+	return m
+}
+
+// due returns the names of what is due.
+func due(t *testing.T, f StreamFixture) []string {
+	t.Helper()
+	all := []string{}
+	for _, w := range rereads(t, f) {
+		all = append(all, w.Name)
+	}
+	return all
+}
+
+func rereads(t *testing.T, f StreamFixture) []posture.Reread {
+	t.Helper()
+	all, err := f.Streams.Rereads(t.Context(), org, account, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func settle(t *testing.T, f StreamFixture, s posture.Settlement) {
+	t.Helper()
+	if err := f.Streams.Settle(t.Context(), org, account, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rests(t *testing.T, f StreamFixture) bool {
+	t.Helper()
+	ok, err := f.Streams.Rest(t.Context(), org, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+func streamStatus(t *testing.T, f StreamFixture) posture.StreamStatus {
+	t.Helper()
+	a, err := f.Entities.Account(t.Context(), org, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Stream.Value
+}
+
+// fresh gives the account the status of one that never had a stream.
+func fresh(t *testing.T, f StreamFixture) {
+	t.Helper()
+	change(t, f.Entities, func(tx posture.OnboardingTx) error {
+		a, err := tx.Account(account)
+		if err != nil {
+			return err
+		}
+		a.Stream, a.StreamSeen = posture.Stamped[posture.StreamStatus]{Value: posture.StreamDisconnected, Since: f.Clock.T}, false
+		return tx.SaveAccount(a)
+	})
+}
+
+func streamIsOpenedAndRotated(t *testing.T, f StreamFixture) {
+	first, second := posture.NewStreamSecret(), posture.NewStreamSecret()
+	s, isNew, err := f.Streams.OpenStream(t.Context(), org, account, first.Digest())
+	if err != nil || !isNew || s.Provider != posture.AWS || s.Handle == "" || !s.LastEvent.IsZero() {
+		t.Fatalf("OpenStream = %+v, %v, %v", s, isNew, err)
+	}
+	got, err := f.Streams.StreamWith(t.Context(), first.Digest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "by its secret", got, s)
+	f.Clock.T = f.Clock.T.Add(time.Hour)
+	again, isNew, err := f.Streams.OpenStream(t.Context(), org, account, second.Digest())
+	if err != nil || isNew || again.Handle != s.Handle || !again.Created.Equal(s.Created) || !again.Rotated.Equal(f.Clock.T) {
+		t.Errorf("OpenStream again = %+v, %v, %v", again, isNew, err)
+	}
+	_, err = f.Streams.StreamWith(t.Context(), first.Digest())
+	wantKind(t, "the old secret", err, fault.NotFound)
+	if got, err = f.Streams.StreamOf(t.Context(), s.Handle); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "by its handle", got, again)
+	_, err = f.Streams.StreamOf(t.Context(), "none")
+	wantKind(t, "an unknown handle", err, fault.NotFound)
+	if err := f.Streams.CloseStream(t.Context(), org, account); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, "closing it again", f.Streams.CloseStream(t.Context(), org, account), fault.NotFound)
+	_, err = f.Streams.StreamWith(t.Context(), second.Digest())
+	wantKind(t, "a closed stream", err, fault.NotFound)
+}
+
+func streamOfAnotherOrgIsNotThere(t *testing.T, f StreamFixture) {
+	openStream(t, f)
+	_, err := f.Streams.Stream(t.Context(), other, account)
+	wantKind(t, "Stream", err, fault.NotFound)
+	_, _, err = f.Streams.OpenStream(t.Context(), other, account, posture.StreamDigest{1})
+	wantKind(t, "OpenStream", err, fault.NotFound)
+	wantKind(t, "CloseStream", f.Streams.CloseStream(t.Context(), other, account), fault.NotFound)
+	wantKind(t, "SetStream", f.Streams.SetStream(t.Context(), other, posture.AWS, account, posture.StreamConnected), fault.NotFound)
+	if all, err := f.Streams.Rereads(t.Context(), other, account, 10); err != nil || len(all) != 0 {
+		t.Errorf("Rereads = %v, %v", all, err)
+	}
+}
+
+func messageCountsOnce(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	m := about(f, "m1", "i-1")
+	wantSame(t, "at first", deliver(t, f, s, m), posture.StreamOutcome{Fresh: 1})
+	wantSame(t, "again", deliver(t, f, s, m, about(f, "m2")), posture.StreamOutcome{Fresh: 1, Duplicates: 1})
+	got, err := f.Streams.Stream(t.Context(), org, account)
+	if err != nil || got.Accepted != 2 || got.Duplicates != 1 || got.Unmapped != 1 || !got.LastEvent.Equal(f.Clock.T) {
+		t.Errorf("stream %+v, %v", got, err)
+	}
+	settle(t, f, posture.Settlement{Done: rereads(t, f)})
+	deliver(t, f, s, m)
+	wantSame(t, "due after a replay", due(t, f), []string{})
+}
+
+func burstsAreMerged(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	for i := range 20 {
+		f.Clock.T = f.Clock.T.Add(time.Millisecond)
+		deliver(t, f, s, about(f, fmt.Sprint(i), "i-1", fmt.Sprintf("i-%d", 2+i%2)))
+	}
+	wantSame(t, "due, what was named first first", due(t, f), []string{"i-1", "i-2", "i-3"})
+}
+
+func workIsAskedForOnce(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	for i := range 3 {
+		deliver(t, f, s, about(f, fmt.Sprint(i), "i-1"))
+	}
+	deliver(t, f, s, about(f, "beside the point"))
+	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account})
+	if rests(t, f) {
+		t.Error("it rests while something is due")
+	}
+	settle(t, f, posture.Settlement{Done: rereads(t, f)})
+	if !rests(t, f) {
+		t.Error("it does not rest when all is done")
+	}
+	deliver(t, f, s, about(f, "another", "i-1"))
+	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account, account})
+}
+
+func namedMeanwhileIsReadAgain(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	deliver(t, f, s, about(f, "m1", "i-1"))
+	reading := rereads(t, f)
+	deliver(t, f, s, about(f, "m2", "i-1"))
+	settle(t, f, posture.Settlement{Done: reading, Second: f.Clock.T.Add(time.Minute)})
+	wantSame(t, "due", due(t, f), []string{"i-1"})
+	settle(t, f, posture.Settlement{Done: rereads(t, f)})
+	wantSame(t, "due", due(t, f), []string{})
+}
+
+func failuresAreTriedLater(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	deliver(t, f, s, about(f, "m1", "i-1"))
+	settle(t, f, posture.Settlement{Failed: rereads(t, f), Retry: f.Clock.T.Add(time.Second)})
+	if !rests(t, f) {
+		t.Error("it does not rest until the next try")
+	}
+	wantSame(t, "due at once", due(t, f), []string{})
+	f.Clock.T = f.Clock.T.Add(2 * time.Second)
+	got := rereads(t, f)
+	if len(got) != 1 || got[0].Tries != 1 {
+		t.Fatalf("due later: %+v", got)
+	}
+	if _, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account, account})
+	deliver(t, f, s, about(f, "m2", "i-1"))
+	if got := rereads(t, f); got[0].Tries != 0 {
+		t.Errorf("a new message leaves %d tries behind", got[0].Tries)
+	}
+}
+
+func whatWasReadIsLookedAtOnceMore(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	deliver(t, f, s, about(f, "m1", "i-1"))
+	spread := []posture.Target{{Type: bucket, Region: posture.Global, Name: "b"}}
+	settle(t, f, posture.Settlement{Done: rereads(t, f), Spread: spread, Second: f.Clock.T.Add(30 * time.Second)})
+	got := rereads(t, f)
+	if len(got) != 1 || got[0].Name != "b" || got[0].Depth != 1 {
+		t.Fatalf("neighbours %+v", got)
+	}
+	settle(t, f, posture.Settlement{Done: got})
+	f.Clock.T = f.Clock.T.Add(31 * time.Second)
+	if got = rereads(t, f); len(got) != 1 || !got[0].Again {
+		t.Fatalf("the second look %+v", got)
+	}
+	settle(t, f, posture.Settlement{Done: got, Second: f.Clock.T.Add(30 * time.Second)})
+	f.Clock.T = f.Clock.T.Add(time.Hour)
+	wantSame(t, "due after it", due(t, f), []string{})
+}
+
+func statusFollowsMessages(t *testing.T, f StreamFixture) {
+	fresh(t, f)
+	s := openStream(t, f)
+	for i, step := range []struct {
+		sign posture.StreamSign
+		want posture.StreamStatus
+	}{
+		{posture.SignUp, posture.StreamConnected},
+		{posture.SignDown, posture.StreamDisconnected},
+		{posture.SignEvent, posture.StreamConnected},
+		{posture.SignDown, posture.StreamDisconnected},
+		{posture.SignBeat, posture.StreamConnected},
+	} {
+		f.Clock.T = f.Clock.T.Add(time.Second)
+		deliver(t, f, s, posture.StreamMessage{ID: fmt.Sprint(i), Time: f.Clock.T, Sign: step.sign})
+		if got := streamStatus(t, f); got != step.want {
+			t.Errorf("step %d: %s, want %s", i, got, step.want)
+		}
+	}
+	before, err := f.Entities.Account(t.Context(), org, account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, f, s, about(f, "another"))
+	after, err := f.Entities.Account(t.Context(), org, account)
+	if err != nil || after.ETag != before.ETag {
+		t.Errorf("an event that changes no status changed the account: %v", err)
+	}
+}
+
+func lateMessageDoesNotReconnect(t *testing.T, f StreamFixture) {
+	fresh(t, f)
+	s := openStream(t, f)
+	late := about(f, "late", "i-1")
+	f.Clock.T = f.Clock.T.Add(time.Minute)
+	deliver(t, f, s, posture.StreamMessage{ID: "up", Time: f.Clock.T, Sign: posture.SignUp})
+	f.Clock.T = f.Clock.T.Add(time.Minute)
+	deliver(t, f, s, posture.StreamMessage{ID: "down", Time: f.Clock.T, Sign: posture.SignDown})
+	deliver(t, f, s, late)
+	if got := streamStatus(t, f); got != posture.StreamDisconnected {
+		t.Errorf("after a late event: %s", got)
+	}
+	wantSame(t, "due", due(t, f), []string{"i-1"})
+}
+
+func statusIsSetByHand(t *testing.T, f StreamFixture) {
+	fresh(t, f)
+	for _, want := range []posture.StreamStatus{posture.StreamConnected, posture.StreamDisconnected} {
+		if err := f.Streams.SetStream(t.Context(), org, posture.AWS, account, want); err != nil {
+			t.Fatal(err)
+		}
+		if got := streamStatus(t, f); got != want {
+			t.Errorf("status %s, want %s", got, want)
+		}
+	}
+	wantKind(t, "another provider", f.Streams.SetStream(t.Context(), org, posture.GCP, account, posture.StreamConnected), fault.NotFound)
+	wantKind(t, "another account", f.Streams.SetStream(t.Context(), org, posture.AWS, "none", posture.StreamConnected), fault.NotFound)
+}
+
+func removedAccountTakesItsStream(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	deliver(t, f, s, about(f, "m1", "i-1"))
+	remove(t, f.Entities, account)
+	_, err := f.Streams.StreamOf(t.Context(), s.Handle)
+	wantKind(t, "StreamOf", err, fault.NotFound)
+	onboard(t, f.Entities, org, account)
+	wantSame(t, "due in an account that was added again", due(t, f), []string{})
+	openStream(t, f)
+	wantSame(t, "the message", deliver(t, f, s, about(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
+}
+
+func oldMessagesAreForgotten(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	deliver(t, f, s, about(f, "m1"))
+	for _, step := range []struct {
+		later time.Duration
+		want  posture.StreamOutcome
+	}{
+		{23 * time.Hour, posture.StreamOutcome{Duplicates: 1}},
+		{2 * time.Hour, posture.StreamOutcome{Fresh: 1}},
+	} {
+		f.Clock.T = f.Clock.T.Add(step.later)
+		if _, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, "the message "+step.later.String()+" later", deliver(t, f, s, about(f, "m1")), step.want)
+	}
+}
+
+func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
+	fresh(t, f)
+	s := openStream(t, f)
+	deliver(t, f, s, posture.StreamMessage{ID: "beat", Time: f.Clock.T, Sign: posture.SignBeat})
+	for _, step := range []struct {
+		later time.Duration
+		want  posture.StreamStatus
+		lost  int
+	}{
+		{3 * time.Hour, posture.StreamConnected, 0},
+		{time.Hour, posture.StreamDisconnected, 1},
+		{time.Hour, posture.StreamDisconnected, 0},
+	} {
+		f.Clock.T = f.Clock.T.Add(step.later)
+		lost, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience)
+		if err != nil || len(lost) != step.lost || streamStatus(t, f) != step.want {
+			t.Errorf("%s later: %v, %s, %v", step.later, lost, streamStatus(t, f), err)
+		}
+	}
+}
+
+func quietWithChangesDisconnects(t *testing.T, f StreamFixture) {
+	fresh(t, f)
+	s := openStream(t, f)
+	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1"))
+	deliver(t, f, s, about(f, "m1"))
+	f.Clock.T = f.Clock.T.Add(25 * time.Hour)
+	if lost, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil || len(lost) != 0 {
+		t.Errorf("a quiet account without changes: %v, %v", lost, err)
+	}
+	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
+	lost, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience)
+	if err != nil || len(lost) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
+		t.Errorf("a quiet account with changes: %v, %v, %s", lost, err, streamStatus(t, f))
+	}
+}
+
+func manyDeliveriesAtOnce(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 10 {
+				ms := []posture.StreamMessage{about(f, fmt.Sprint(j), fmt.Sprintf("i-%02d", j)), about(f, fmt.Sprint(i, j), fmt.Sprintf("i-%02d", j))}
+				if _, err := f.Streams.Accept(t.Context(), []posture.Delivery{{Stream: s, Messages: ms}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := len(due(t, f)); got != 10 {
+		t.Errorf("%d are due, want 10", got)
+	}
+	got, err := f.Streams.Stream(t.Context(), org, account)
+	if err != nil || got.Accepted != 90 || got.Duplicates != 70 {
+		t.Errorf("accepted %d, duplicates %d, %v", got.Accepted, got.Duplicates, err)
+	}
+}
+
+func deliveryToARemovedStream(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	if err := f.Streams.CloseStream(t.Context(), org, account); err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "outcome", deliver(t, f, s, about(f, "m1", "i-1")), posture.StreamOutcome{Gone: true})
+}

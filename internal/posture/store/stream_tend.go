@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// stuckAfter is how long something may be due in an account that is said to be
+// worked on before somebody else is asked too.
+const stuckAfter = 10 * time.Minute
+
+// TendStreams implements [posture.StreamStore].
+func (s *Streams) TendStreams(ctx context.Context, p posture.StreamPatience) ([]posture.AccountRef, error) {
+	now := s.now()
+	if err := s.resume(ctx, now); err != nil {
+		return nil, err
+	}
+	if err := s.forget(ctx, now.Add(-p.Seen)); err != nil {
+		return nil, err
+	}
+	silent, err := s.silent(ctx, now, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range silent {
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			return s.setStatus(tx, ref.Org, ref.Account, posture.StreamDisconnected)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return silent, nil
+}
+
+func scanRef(r sqldb.Row) (ref posture.AccountRef, err error) {
+	err = r.Scan(&ref.Org, &ref.Account)
+	return ref, err
+}
+
+// resume asks for work where it is due and nobody does it.
+func (s *Streams) resume(ctx context.Context, now time.Time) error {
+	var idle []posture.AccountRef
+	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		idle, err = sqldb.Query(tx, scanRef, `
+			SELECT DISTINCT r.org, r.account
+			FROM stream_reread r
+			JOIN stream s ON s.org = r.org AND s.account = r.account
+			WHERE r.due <= $1 AND (NOT s.busy OR r.due <= $2)`, sqldb.Millis(now), sqldb.Millis(now.Add(-stuckAfter)))
+		return err
+	})
+	for _, ref := range idle {
+		if err != nil {
+			break
+		}
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			n, err := tx.Exec(`UPDATE stream SET busy = TRUE WHERE org = $1 AND account = $2`, ref.Org, ref.Account)
+			if err != nil || n == 0 {
+				return err
+			}
+			return s.jobs.Stream(tx, ref.Org, ref.Account)
+		})
+	}
+	return err
+}
+
+// forgottenAtOnce is how many messages are forgotten in one transaction, so that
+// others do not wait long.
+const forgottenAtOnce = 5000
+
+// forget removes messages that were seen before a time.
+func (s *Streams) forget(ctx context.Context, before time.Time) error {
+	for {
+		old := false
+		err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+			old, err = sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM stream_seen WHERE at < $1)`, sqldb.Millis(before))
+			return err
+		})
+		if err != nil || !old {
+			return err
+		}
+		err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(`
+				DELETE FROM stream_seen
+				WHERE at < $1 AND (org, account, id) IN (SELECT org, account, id FROM stream_seen WHERE at < $1 LIMIT $2)`,
+				sqldb.Millis(before), forgottenAtOnce)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// silent returns the accounts whose stream is said to be connected though it
+// cannot be.
+func (s *Streams) silent(ctx context.Context, now time.Time, p posture.StreamPatience) (lost []posture.AccountRef, err error) {
+	type candidate struct {
+		posture.AccountRef
+		event, beat, since int64
+	}
+	scan := func(r sqldb.Row) (c candidate, err error) {
+		err = r.Scan(&c.Org, &c.Account, &c.event, &c.beat, &c.since)
+		return c, err
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		found, err := sqldb.Query(tx, scan, `
+			SELECT s.org, s.account, s.last_event, s.last_beat, a.stream_since
+			FROM stream s
+			JOIN account a ON a.org = s.org AND a.id = s.account
+			WHERE a.stream = 'connected' AND a.stream_since < $1
+				AND (s.last_beat > 0 AND s.last_beat < $1 OR s.last_event < $2)`,
+			sqldb.Millis(now.Add(-p.Beat)), sqldb.Millis(now.Add(-p.Quiet)))
+		if err != nil {
+			return err
+		}
+		for _, c := range found {
+			quietSince := max(c.event, c.since)
+			gone := c.beat > 0 && c.beat < sqldb.Millis(now.Add(-p.Beat))
+			if !gone && quietSince < sqldb.Millis(now.Add(-p.Quiet)) {
+				// What the last message caused was read a little after it.
+				if gone, err = changedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
+					return err
+				}
+			}
+			if gone {
+				lost = append(lost, c.AccountRef)
+			}
+		}
+		return nil
+	})
+	return lost, err
+}
+
+// changedSince reports whether something of an account was found changed after a
+// time.
+func changedSince(tx *sqldb.Tx, ref posture.AccountRef, at int64) (bool, error) {
+	p, err := findPartition(tx, ref.Org, ref.Account)
+	if sqldb.Missing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	rows := acctSpan(p.acct)
+	return sqldb.QueryOne(tx, sqldb.Scalar[bool], `
+		SELECT EXISTS (SELECT 1 FROM entity WHERE rid BETWEEN $1 AND $2 AND updated > $3)
+			OR EXISTS (SELECT 1 FROM entity_change WHERE ekey BETWEEN $1 AND $2 AND at > $3)`, rows.from, rows.to, at)
+}

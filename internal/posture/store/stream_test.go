@@ -1,0 +1,41 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/store/storetest"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// Stream records what was asked for, as Validate does.
+func (a *asked) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
+	return a.Validate(tx, org, id)
+}
+
+func TestStreamsSQLite(t *testing.T) {
+	t.Parallel()
+	storetest.RunStreams(t, func(t *testing.T) storetest.StreamFixture { return streamFixture(t, dbtest.SQLite(t)) })
+}
+
+func TestStreamsPostgres(t *testing.T) {
+	t.Parallel()
+	storetest.RunStreams(t, func(t *testing.T) storetest.StreamFixture { return streamFixture(t, dbtest.Postgres(t)) })
+}
+
+func streamFixture(t *testing.T, dsn string) storetest.StreamFixture {
+	db := dbtest.Open(t, dsn)
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	clock := &storetest.Clock{T: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
+	jobs := new(asked)
+	return storetest.StreamFixture{
+		Streams: store.NewStreams(db, jobs, clock.Now), Entities: store.New(db, secrettest.NewBox(t), jobs).At(clock.Now),
+		Clock: clock, Asked: jobs.all,
+	}
+}
