@@ -80,7 +80,7 @@ func (c *Cloud) caller(r *http.Request, government bool) (claims, *refusal) {
 // find takes the path of a call apart.
 func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	parts := strings.Split(strings.Trim(at, "/"), "/")
-	if parts[0] == "providers" {
+	if strings.EqualFold(parts[0], "providers") {
 		return target{space: "Microsoft.Management", action: "managementGroups/descendants/read", rest: strings.Join(parts, "/")}, nil
 	}
 	if !strings.EqualFold(parts[0], "subscriptions") {
@@ -99,11 +99,11 @@ func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	if len(rest) > 1 && strings.EqualFold(rest[0], "resourceGroups") && len(rest) > 2 {
 		group, rest = rest[1], rest[2:]
 	}
-	if len(rest) > 2 && rest[0] == "providers" {
+	if len(rest) > 2 && strings.EqualFold(rest[0], "providers") {
 		t.space = rest[1]
 		return t.walk(c, group, rest[1], rest[2:])
 	}
-	if len(rest) > 0 && rest[0] != "providers" { // the subscription's own lists
+	if len(rest) > 0 && !strings.EqualFold(rest[0], "providers") { // the subscription's own lists
 		return t.walk(c, "", subscriptions, rest)
 	}
 	return t.walk(c, "", "Microsoft.Resources", []string{"subscriptions", sub.ID})
@@ -120,7 +120,7 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 		if !known && t.object != nil {
 			t.rest = strings.Join(rest, "/")
 			t.action = actionOf(arm + "/" + rest[0])
-			if rest[0] == "providers" && len(rest) > 2 {
+			if strings.EqualFold(rest[0], "providers") && len(rest) > 2 {
 				t.space, t.action = rest[1], rest[2]+"/read"
 			}
 			return t, nil

@@ -90,7 +90,7 @@ var objects = []*object{
 		typ: conditionalAccessType, doc: "A policy about who may log in how.", path: "/identity/conditionalAccess/policies", permission: readPolicies,
 		rows: []row{
 			text("displayName", "displayName", "What people call it."),
-			text("state", "state", "enabled, disabled, or enabledForReportingButNotEnforced."),
+			text("state", "state", "Whether it holds: enabled, disabled, or enabledForReportingButNotEnforced."),
 			texts("includeUsers", "conditions.users.includeUsers", "For whom it holds."),
 			texts("excludeUsers", "conditions.users.excludeUsers", "For whom it does not."),
 			texts("grantControls", "grantControls.builtInControls", "What it demands."),

@@ -88,6 +88,9 @@ func message(e *azcore.ResponseError) string {
 	return gjson.GetBytes(body, "error.message").String()
 }
 
+// passing are codes of the directory that say nothing about the application.
+var passing = []string{"AADSTS90033", "AADSTS90036", "AADSTS90006", "AADSTS50196"}
+
 // signInCode finds the code in the directory's words.
 var signInCode = regexp.MustCompile(`AADSTS[0-9]{4,8}`)
 
@@ -108,10 +111,10 @@ func signIn(refused *azidentity.AuthenticationFailedError) error {
 	switch {
 	case refused.RawResponse.StatusCode == http.StatusTooManyRequests:
 		return &classError{collect.ErrThrottled, "sign in", refused}
+	case refused.RawResponse.StatusCode >= http.StatusInternalServerError, slices.Contains(passing, code):
+		return fmt.Errorf("sign in: the directory answers %d %s", refused.RawResponse.StatusCode, code)
 	case code != "":
 		return because(code, refused)
-	case refused.RawResponse.StatusCode >= http.StatusInternalServerError:
-		return fmt.Errorf("sign in: the directory answers %d", refused.RawResponse.StatusCode)
 	}
 	return &identityError{"the directory refuses the application", refused}
 }

@@ -36,7 +36,7 @@ var keyVaultKinds = []*kind{
 			flag("enableRbacAuthorization", "properties.enableRbacAuthorization", "Roles say who may use it, not its own policies.").or(false),
 			text("publicNetworkAccess", "properties.publicNetworkAccess", "Whether it is reached over the internet at all.").or("Enabled"),
 			text("networkAclsDefaultAction", "properties.networkAcls.defaultAction", "What happens to calls from networks that no rule names.").or("Allow"),
-			text("sku", "properties.sku.name", "standard or premium."),
+			text("sku", "properties.sku.name", "Its edition: standard, or premium with keys in hardware."),
 			flag("enabledForDeployment", "properties.enabledForDeployment", "Virtual machines may fetch certificates from it.").or(false),
 			flag("enabledForTemplateDeployment", "properties.enabledForTemplateDeployment", "Deployments may fetch secrets from it.").or(false),
 			flag("enabledForDiskEncryption", "properties.enabledForDiskEncryption", "Disk encryption may use its keys.").or(false),

@@ -223,7 +223,7 @@ var cidrRanges = collector{
 		Properties: []collect.Property{
 			{Name: "cidr", Kind: posture.StringProperty, Doc: "The range, such as 10.0.0.0/8."},
 			{Name: "prefixLength", Kind: posture.LongProperty, Doc: "How many bits are fixed."},
-			{Name: "ipVersion", Kind: posture.LongProperty, Doc: "4 or 6."},
+			{Name: "ipVersion", Kind: posture.LongProperty, Doc: "Version 4 or 6."},
 			{Name: "isInternet", Kind: posture.BoolProperty, Doc: "It is every address there is."},
 			{Name: "isPrivate", Kind: posture.BoolProperty, Doc: "No address of it is routed on the internet."},
 		},

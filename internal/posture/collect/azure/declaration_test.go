@@ -1,0 +1,286 @@
+package azure_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/azure"
+)
+
+var (
+	action  = regexp.MustCompile(`^Microsoft\.[A-Za-z]+(/[A-Za-z]+)+/read$`)
+	consent = regexp.MustCompile(`^[A-Z][A-Za-z]+\.Read\.All$`)
+)
+
+func TestDeclarationsAreComplete(t *testing.T) {
+	t.Parallel()
+	all := azure.New(azure.Options{}).Declarations()
+	types := map[posture.EntityType]bool{}
+	for _, d := range all {
+		if types[d.Type] {
+			t.Errorf("%s is declared twice", d.Type)
+		}
+		types[d.Type] = true
+	}
+	sentence := func(where, doc string) {
+		if !strings.HasSuffix(doc, ".") || len(doc) < 6 || doc[0] < 'A' || doc[0] > 'Z' {
+			t.Errorf("%s: %q is not a sentence", where, doc)
+		}
+	}
+	for _, d := range all {
+		name := string(d.Type)
+		sentence(name, d.Doc)
+		if d.Type.Provider() != posture.Azure || strings.Count(name, ".") != 2 || d.Scope != collect.PerAccount || len(d.Events) == 0 || len(d.Permissions) == 0 {
+			t.Errorf("%s is declared as %+v", name, d)
+		}
+		for _, p := range d.Permissions {
+			if d.Service == "arm" && !action.MatchString(p) || d.Service == "graph" && !consent.MatchString(p) {
+				t.Errorf("%s: permission %q", name, p)
+			}
+		}
+		seen := map[string]bool{}
+		for _, p := range d.Properties {
+			sentence(name+" "+p.Name, p.Doc)
+			if seen[p.Name] || p.Kind != posture.StringProperty && p.Kind != posture.BoolProperty && p.Kind != posture.LongProperty {
+				t.Errorf("%s: property %+v", name, p)
+			}
+			seen[p.Name] = true
+		}
+		for _, e := range d.Edges {
+			sentence(name+" "+e.Label, e.Doc)
+			if e.Label != strings.ToUpper(e.Label) || len(e.To) == 0 {
+				t.Errorf("%s: edge %+v", name, e)
+			}
+			for _, to := range e.To {
+				if !types[to] {
+					t.Errorf("%s: edge %s leads to %s, which is not a type", name, e.Label, to)
+				}
+			}
+		}
+	}
+}
+
+// A rule is what the list of built-in checks says that a check needs.
+type rule struct {
+	ID           string
+	Provider     string
+	ResourceType posture.EntityType
+	Properties   []string
+	Permissions  []string
+	GraphEdges   []string
+	EventTrigger []string `json:"eventTriggers"`
+}
+
+// azureRules reads the list of built-in checks where it is beside the checkout.
+func azureRules(t *testing.T) []rule {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
+		if err != nil {
+			continue
+		}
+		var all []rule
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(all, func(r rule) bool { return r.Provider != "azure" })
+	}
+	t.Skip("the list of built-in checks is not beside the checkout")
+	return nil
+}
+
+// TestEveryRuleHasWhatItNeeds holds the declarations against the list of checks:
+// types, properties, permissions, edges and events.
+func TestEveryRuleHasWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	declared := map[posture.EntityType]collect.Declaration{}
+	for _, d := range azure.New(azure.Options{}).Declarations() {
+		declared[d.Type] = d
+	}
+	rules := azureRules(t)
+	if len(rules) != len(judgements) {
+		t.Errorf("%d rules, %d of them judged in tests", len(rules), len(judgements))
+	}
+	for _, r := range rules {
+		on, ok := declared[r.ResourceType]
+		if !ok || judgements[r.ID].on != r.ResourceType {
+			t.Errorf("%s: no type %s", r.ID, r.ResourceType)
+			continue
+		}
+		near := []collect.Declaration{on}
+		for _, e := range on.Edges {
+			for _, to := range e.To {
+				near = append(near, declared[to])
+				for _, e := range declared[to].Edges {
+					for _, to := range e.To {
+						near = append(near, declared[to])
+					}
+				}
+			}
+		}
+		for _, name := range r.Properties {
+			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
+				t.Errorf("%s: neither %s nor a neighbour has the property %s", r.ID, r.ResourceType, name)
+			}
+		}
+		for _, p := range r.Permissions {
+			if !anyDeclares(declared, func(d collect.Declaration) bool { return slices.Contains(d.Permissions, p) }) {
+				t.Errorf("%s: nothing asks for %s", r.ID, p)
+			}
+		}
+		for _, path := range r.GraphEdges {
+			checkPath(t, r.ID, path, declared)
+		}
+		for _, trigger := range r.EventTrigger {
+			for _, operation := range operations(trigger) {
+				if len(azure.Affected("s", operation, sampleID(operation))) == 0 {
+					t.Errorf("%s: %q concerns no type", r.ID, operation)
+				}
+			}
+		}
+	}
+}
+
+func hasProperty(d collect.Declaration, name string) bool {
+	return slices.ContainsFunc(d.Properties, func(p collect.Property) bool { return p.Name == name })
+}
+
+func anyDeclares(all map[posture.EntityType]collect.Declaration, f func(collect.Declaration) bool) bool {
+	for _, d := range all {
+		if f(d) {
+			return true
+		}
+	}
+	return false
+}
+
+var hop = regexp.MustCompile(`-\[([A-Z_]+)\]->`)
+
+// checkPath makes sure of a path such as A-[HAS]->B|C-[IS]->D.
+func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]collect.Declaration) {
+	t.Helper()
+	nodes, labels := hop.Split(path, -1), hop.FindAllStringSubmatch(path, -1)
+	for i, label := range labels {
+		for _, to := range strings.Split(nodes[i+1], "|") {
+			from, target := fullType(nodes[i], declared), fullType(to, declared)
+			if !leads(declared[from], label[1], target) {
+				t.Errorf("%s: %s has no edge %s to %s", id, nodes[i], label[1], to)
+			}
+		}
+	}
+}
+
+// fullType finds the type that a short name stands for.
+func fullType(short string, declared map[posture.EntityType]collect.Declaration) posture.EntityType {
+	for t := range declared {
+		if strings.HasSuffix(string(t), "."+short) {
+			return t
+		}
+	}
+	return ""
+}
+
+// operations returns the operations that a trigger stands for.
+func operations(trigger string) []string {
+	if names, ok := strings.CutPrefix(trigger, "entra audit: "); ok {
+		var all []string
+		for _, name := range strings.Split(names, ", ") {
+			verbs, rest, _ := strings.Cut(name, " ")
+			for _, verb := range strings.Split(verbs, "/") {
+				all = append(all, verb+" "+rest)
+			}
+		}
+		return all
+	}
+	if name, ok := strings.CutPrefix(trigger, "event grid: "); ok {
+		return []string{name}
+	}
+	i := strings.LastIndex(trigger, "/") + 1
+	var all []string
+	for _, verb := range strings.Split(trigger[i:], "|") {
+		all = append(all, trigger[:i]+verb)
+	}
+	return all
+}
+
+// sampleID makes up an id of a resource that an operation can be on.
+func sampleID(operation string) string {
+	parts := strings.Split(operation, "/")
+	if strings.HasPrefix(operation, "Microsoft.KeyVault.Secret") {
+		return "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v/secrets/k"
+	}
+	if len(parts) < 3 {
+		return "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v/keys/k"
+	}
+	id := "/subscriptions/s/resourceGroups/g/providers/" + parts[0]
+	for _, part := range parts[1 : len(parts)-1] {
+		id += "/" + part + "/x"
+	}
+	return id
+}
+
+func TestEventsNameWhatToReadAgain(t *testing.T) {
+	t.Parallel()
+	const group = "/subscriptions/S/resourceGroups/RG/providers/"
+	for _, c := range []struct{ operation, id, want string }{
+		{"Microsoft.Network/networkSecurityGroups/securityRules/write", group + "Microsoft.Network/networkSecurityGroups/N/securityRules/r", "NetworkSecurityGroup Azure.Network.s.rg.NetworkSecurityGroup.n"},
+		{"microsoft.sql/servers/firewallrules/delete", group + "Microsoft.Sql/servers/A/firewallRules/r", "Server Azure.Sql.s.rg.Server.a; FirewallRule Azure.Sql.s.rg.FirewallRule.a/r"},
+		{"Microsoft.Storage/storageAccounts/blobServices/containers/write", group + "Microsoft.Storage/storageAccounts/A/blobServices/default/containers/c", "StorageAccount Azure.Storage.s.rg.StorageAccount.a; BlobContainer Azure.Storage.s.rg.BlobContainer.a/default/c"},
+		{"Microsoft.Insights/diagnosticSettings/write", group + "Microsoft.KeyVault/vaults/V/providers/microsoft.insights/diagnosticSettings/d", "Vault Azure.KeyVault.s.rg.Vault.v"},
+		{"Microsoft.Insights/diagnosticSettings/write", "/subscriptions/S/providers/microsoft.insights/diagnosticSettings/d", "Subscription Azure.Subscription.s.global.Subscription.s; DiagnosticSetting Azure.Monitor.s.global.DiagnosticSetting.d"},
+		{"Microsoft.Authorization/roleAssignments/delete", "/subscriptions/S/providers/Microsoft.Authorization/roleAssignments/r", "RoleAssignment Azure.Authorization.s.global.RoleAssignment.r; Principal "},
+		{"Microsoft.Compute/virtualMachines/start/action", group + "Microsoft.Compute/virtualMachines/v", ""},
+		{"Microsoft.Other/things/write", group + "Microsoft.Other/things/t", ""},
+	} {
+		var got []string
+		for _, r := range azure.Affected("s", c.operation, c.id) {
+			got = append(got, string(r.Type[strings.LastIndex(string(r.Type), ".")+1:])+" "+string(r.Entity))
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s on %s\ngot  %s\nwant %s", c.operation, c.id, text, c.want)
+		}
+	}
+}
+
+// TestTheRoleAllowsReadingAlone holds the role that customers are given against
+// the file that is shipped.
+func TestTheRoleAllowsReadingAlone(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/role.json"
+	got := azure.Role("/subscriptions/00000000-0000-0000-0000-000000000000")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("the role differs from %s (UPDATE=1 writes it): %v", golden, err)
+	}
+	var role struct{ Actions, DataActions []string }
+	if err := json.Unmarshal(got, &role); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range role.Actions {
+		if !action.MatchString(a) || strings.Contains(strings.ToLower(a), "listkeys") {
+			t.Errorf("the role allows %s", a)
+		}
+	}
+	if len(role.Actions) < 60 || len(role.DataActions) != 0 {
+		t.Errorf("the role has %d actions and %d on data", len(role.Actions), len(role.DataActions))
+	}
+	if got := strings.Join(azure.GraphPermissions(), " "); got != "AuditLog.Read.All Directory.Read.All Policy.Read.All" {
+		t.Errorf("of Graph it takes %s", got)
+	}
+}

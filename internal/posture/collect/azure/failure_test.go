@@ -1,0 +1,326 @@
+package azure_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/sim/gateway"
+
+	simazure "vigil/internal/sim/azure"
+)
+
+func TestValidationSaysWhatToMend(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Subscriptions: 2, Government: 1})
+	good := r.access(0)
+	with := func(change func(*simazure.Credential)) posture.Access {
+		c := r.Reader(false)
+		change(&c)
+		return r.Subscriptions()[0].Access("org", c)
+	}
+	elsewhere := good
+	elsewhere.Account.ID = "00000000-0000-0000-0000-000000000001"
+	government := r.access(1)
+	government.Account.Properties = nil // taken for commercial
+	for _, c := range []struct {
+		name   string
+		access posture.Access
+		status posture.AccountStatus
+		says   string
+	}{
+		{"good", good, posture.AccountActive, ""},
+		{"good government", r.access(1), posture.AccountActive, ""},
+		{"secret id for value", with(func(c *simazure.Credential) { c.Key = "not the key" }), posture.AccountValidationFailed, "The ApplicationKey is wrong: it must be the secret's value, not its identifier (AADSTS7000215)."},
+		{"unknown application", with(func(c *simazure.Credential) { c.Application = "00000000-0000-0000-0000-000000000002" }), posture.AccountValidationFailed, "no application with this ApplicationId"},
+		{"unknown directory", with(func(c *simazure.Credential) { c.Tenant = "00000000-0000-0000-0000-000000000003" }), posture.AccountValidationFailed, "no directory with this DirectoryId"},
+		{"wrong cloud", government, posture.AccountValidationFailed, "check it and the AccountType"},
+		{"no role", r.Subscriptions()[0].Access("org", r.Denied(false)), posture.AccountDenyAccess, "permission Microsoft.Resources/subscriptions/read is missing. Assign it the role Reader"},
+		{"unknown subscription", elsewhere, posture.AccountDenyAccess, "may not read subscription 00000000-0000-0000-0000-000000000001"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			status, why, err := r.source.Validate(t.Context(), c.access)
+			if err != nil || status != c.status || !strings.Contains(why, c.says) {
+				t.Errorf("%s, %q, %v; want %s, %q", status, why, err, c.status, c.says)
+			}
+			if strings.Contains(why, c.access.Secrets[posture.PropApplicationKey]) {
+				t.Error("the reason shows the secret")
+			}
+		})
+	}
+}
+
+func TestAnAzureThatCannotBeAskedSaysNothingOfTheCredential(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Throttle} {
+		for _, service := range []string{"login", "Microsoft.Resources"} {
+			t.Run(service+" "+string(kind), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, simazure.Options{})
+				r.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: kind})
+				status, why, err := r.source.Validate(t.Context(), r.access(0))
+				if err == nil || errors.Is(err, collect.ErrIdentity) || errors.Is(err, collect.ErrDenied) {
+					t.Errorf("%s %q %v", status, why, err)
+				}
+			})
+		}
+	}
+}
+
+// detailActions are the calls beside lists of types.
+var detailActions = map[string][]string{
+	"Microsoft.Insights/diagnosticSettings/read":                                 {"Azure.KeyVault.Vault logs", "Azure.Subscription.Subscription logs"},
+	"Microsoft.Sql/servers/auditingSettings/read":                                {"Azure.Sql.Server auditingState"},
+	"Microsoft.Sql/servers/databases/transparentDataEncryption/read":             {"Azure.Sql.Database tdeState"},
+	"Microsoft.Web/sites/config/read":                                            {"Azure.Web.Site minTlsVersion", "Azure.Web.Site ftpsState"},
+	"Microsoft.DBforPostgreSQL/flexibleServers/configurations/read":              {"Azure.PostgreSQL.FlexibleServer requireSecureTransport"},
+	"Microsoft.DBforMySQL/flexibleServers/configurations/read":                   {"Azure.MySQL.FlexibleServer tlsVersion"},
+	"Microsoft.Graph/policies/authorizationPolicy/read":                          {"Azure.Entra.Tenant allowedToCreateApps"},
+	"Microsoft.Graph/policies/identitySecurityDefaultsEnforcementPolicy/read":    {"Azure.Entra.Tenant securityDefaultsEnabled"},
+	"Microsoft.Graph/reports/authenticationMethods/userRegistrationDetails/read": {"Azure.Entra.User isMfaRegistered"},
+	"Microsoft.Network/networkWatchers/read":                                     {"Azure.Subscription.Location networkWatcherCount"},
+}
+
+// TestADeniedDetailIsUnknown denies each further call and finds the properties
+// that it tells unknown, with the missing permission named.
+func TestADeniedDetailIsUnknown(t *testing.T) {
+	t.Parallel()
+	for action, unknown := range detailActions {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, simazure.Options{Size: 30})
+			service, rest, _ := strings.Cut(action, "/")
+			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: rest}, Kind: gateway.Deny})
+			s := r.open(t, r.access(0))
+			for _, which := range unknown {
+				typ, name, _ := strings.Cut(which, " ")
+				got, err := list(t, s, posture.EntityType(typ))
+				if err != nil || len(got) == 0 {
+					t.Fatalf("%d entities, %v", len(got), err)
+				}
+				found := 0
+				for id, e := range got {
+					for _, p := range property(e, name) {
+						if p.Type != posture.UnknownProperty || p.Error == "" || len(e.Problems()) == 0 {
+							t.Errorf("%s: %s is %+v", id, name, p)
+						}
+						if service != "Microsoft.Graph" && !strings.Contains(p.Error, "permission "+action+" is missing") {
+							t.Errorf("%s: %s is unknown because %s", id, name, p.Error)
+						}
+						found++
+					}
+				}
+				if found == 0 {
+					t.Errorf("no %s has %s", typ, name)
+				}
+			}
+		})
+	}
+}
+
+// TestADeniedListNamesThePermission denies each list in turn.
+func TestADeniedListNamesThePermission(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 20})
+	for _, d := range r.source.Declarations() {
+		if d.Service != "arm" || d.Type == "Azure.Subscription.Subscription" {
+			continue
+		}
+		t.Run(string(d.Type), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, simazure.Options{Size: 20})
+			s := r.open(t, r.access(0))
+			for _, p := range d.Permissions {
+				service, action, _ := strings.Cut(p, "/")
+				r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: action}, Kind: gateway.Deny})
+			}
+			got, err := list(t, s, d.Type)
+			var denied *collect.DeniedError
+			if !errors.As(err, &denied) || !slices.Contains(d.Permissions, denied.Permission) {
+				t.Errorf("%d entities, %v", len(got), err)
+			}
+		})
+	}
+}
+
+func TestADirectoryWithoutConsentIsUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 20})
+	s := r.open(t, r.Subscriptions()[0].Access("org", r.Unconsented(false)))
+	if _, err := list(t, s, "Azure.Entra.User"); !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), "Directory.Read.All") {
+		t.Errorf("users: %v", err)
+	}
+	got, err := list(t, s, "Azure.Entra.Tenant")
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%d tenants, %v", len(got), err)
+	}
+	for _, e := range got {
+		for _, p := range e.Properties {
+			if p.Type != posture.UnknownProperty {
+				t.Errorf("%+v is known", p)
+			}
+		}
+		if len(e.Problems()) != 4 {
+			t.Errorf("problems: %v", e.Problems())
+		}
+	}
+	if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsOffIsNotAnError(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{})
+	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Sql"}, Kind: gateway.Off})
+	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Security"}, Kind: gateway.Off})
+	s := r.open(t, r.access(0))
+	for _, typ := range []posture.EntityType{"Azure.Sql.Server", "Azure.Sql.Database", "Azure.Security.Pricing"} {
+		if got, err := list(t, s, typ); !errors.Is(err, collect.ErrOff) || len(got) != 0 {
+			t.Errorf("%s: %d entities, %v", typ, len(got), err)
+		}
+	}
+	if got, err := list(t, s, "Azure.Security.SecurityContact"); err != nil || len(got) != 1 {
+		t.Errorf("security contacts: %v, %v", got, err)
+	}
+}
+
+// pace records what a limiter is asked and told.
+type pace struct {
+	mu        sync.Mutex
+	waits     map[collect.Key]int
+	throttles []time.Duration
+}
+
+func (p *pace) Wait(_ context.Context, k collect.Key) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waits[k]++
+	return nil
+}
+
+func (p *pace) Throttled(_ collect.Key, after time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.throttles = append(p.throttles, after)
+}
+
+func TestThrottlesAreObeyedAndTold(t *testing.T) {
+	t.Parallel()
+	p := &pace{waits: map[collect.Key]int{}}
+	r := newRig(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = p })
+	s := r.open(t, r.access(0))
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "virtualMachines/read"}, Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "users/read"}, Kind: gateway.Throttle, Times: 1})
+	start := time.Now()
+	if got, err := list(t, s, "Azure.Compute.VirtualMachine"); err != nil || len(got) == 0 {
+		t.Errorf("%d machines, %v", len(got), err)
+	}
+	if took := time.Since(start); took < time.Second {
+		t.Errorf("asked again after %v, a second was wanted", took)
+	}
+	if _, err := list(t, s, "Azure.Entra.User"); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, 0}, p.throttles); diff != "" {
+		t.Error(diff)
+	}
+	account := posture.AccountID(r.Subscriptions()[0].ID)
+	arm, graph := p.waits[collect.Key{Provider: posture.Azure, Account: account, Service: "arm"}], p.waits[collect.Key{Provider: posture.Azure, Account: account, Service: "graph"}]
+	if len(p.waits) != 2 || arm != 3 || graph < 4 {
+		t.Errorf("waited for %v", p.waits)
+	}
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "virtualMachines/read"}, Kind: gateway.Throttle})
+	if _, err := list(t, s, "Azure.Compute.VirtualMachine"); !errors.Is(err, collect.ErrThrottled) {
+		t.Errorf("a cloud that always throttles: %v", err)
+	}
+}
+
+// TestPassingFaultsAreSurvived lets each call go wrong once.
+func TestPassingFaultsAreSurvived(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, simazure.Options{Size: 40, Page: 3})
+			s := r.open(t, r.access(0))
+			want, err := list(t, s, "Azure.Storage.StorageAccount")
+			if err != nil {
+				t.Fatal(err)
+			}
+			times := 2
+			if kind == gateway.Expire {
+				times = 1 // a token that was just made is good
+			}
+			r.fault(t, gateway.Fault{Match: gateway.Call{Action: "storageAccounts/read"}, Kind: kind, Times: times, Skip: 1})
+			s = r.open(t, r.access(0)) // remembers nothing
+			got, err := list(t, s, "Azure.Storage.StorageAccount")
+			if err != nil || len(got) != len(want) {
+				t.Errorf("%d of %d accounts, %v", len(got), len(want), err)
+			}
+		})
+	}
+}
+
+// TestLastingFaultsEndTheCollector makes sure that none passes for an answer.
+func TestLastingFaultsEndTheCollector(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Hang, gateway.Expire} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, simazure.Options{Size: 40, Page: 3}, func(o *azure.Options) { o.Timeout = 50 * time.Millisecond; o.Attempts = 2 })
+			s := r.open(t, r.access(0))
+			r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: kind, Skip: 1})
+			_, err := list(t, s, "Azure.Compute.Disk")
+			if err == nil || errors.Is(err, collect.ErrOff) || errors.Is(err, collect.ErrGone) || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			if errors.Is(err, collect.ErrIdentity) != (kind == gateway.Expire) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestARunThatIsStoppedStops(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{})
+	s := r.open(t, r.access(0))
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: gateway.Hang})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	u, _ := s.Unit("Azure.Compute.Disk", posture.Global)
+	if err := u.List(ctx, func(*collect.Resource) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestOneParentThatCannotBeReadDoesNotHideTheRest also makes sure that the list
+// does not pass for complete.
+func TestOneParentThatCannotBeReadDoesNotHideTheRest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 60})
+	s := r.open(t, r.access(0))
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: path.Join("servers", "firewallRules", "read")}, Kind: gateway.Deny, Times: 1})
+	got, err := list(t, s, "Azure.Sql.FirewallRule")
+	if !errors.Is(err, collect.ErrDenied) || len(got) != 4 {
+		t.Errorf("%d rules of 6, %v", len(got), err)
+	}
+	stop := fmt.Errorf("the disk is full")
+	u, _ := s.Unit("Azure.Sql.FirewallRule", posture.Global)
+	if err := u.List(t.Context(), func(*collect.Resource) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("what the recorder says is lost: %v", err)
+	}
+}

@@ -1,0 +1,272 @@
+package azure_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/sim/world"
+
+	simazure "vigil/internal/sim/azure"
+)
+
+// TestOneResourceIsReadAsItIsListed reads every entity again by itself, as after
+// an event, and finds the same.
+func TestOneResourceIsReadAsItIsListed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 40, Shares: half})
+	s := r.open(t, r.access(0))
+	all := everything(t, s)
+	several := map[posture.EntityType]bool{"Azure.Subscription.Location": true, "Azure.Authorization.Principal": true}
+	for id, want := range all {
+		if want.Type == "Azure.Network.CidrRange" || want.Type == "Azure.Security.SecurityContact" && len(property(want, "emails")) == 0 {
+			continue // events name something else
+		}
+		u, _ := s.Unit(want.Type, posture.Global)
+		var got *collect.Resource
+		count := 0
+		// Events spell ids in their own way.
+		err := u.Get(t.Context(), strings.ToUpper(want.XID), func(e *collect.Resource) error {
+			count++
+			if e.ID == id {
+				e.Normalize()
+				got = e
+			}
+			return nil
+		})
+		if err != nil || got == nil || count > 1 && !several[want.Type] {
+			t.Errorf("%s: %d entities, %v", id, count, err)
+			continue
+		}
+		// Azure repeats an id as it was asked for.
+		got.XID, got.Name = want.XID, want.Name
+		if diff := cmp.Diff(want.Entity, got.Entity); diff != "" {
+			t.Errorf("%s (-listed +got):\n%s", id, diff)
+		}
+	}
+}
+
+func TestWhatIsGoneIsGone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 40})
+	s := r.open(t, r.access(0))
+	for _, typ := range []posture.EntityType{"Azure.Compute.VirtualMachine", "Azure.Storage.BlobContainer", "Azure.Network.Subnet", "Azure.Sql.Database"} {
+		before, err := list(t, s, typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, e := range before {
+			if err := r.Change(simazure.Change{ID: e.XID, Gone: true}); err != nil {
+				t.Fatal(err)
+			}
+			u, _ := s.Unit(typ, posture.Global)
+			if err := u.Get(t.Context(), e.XID, func(*collect.Resource) error { return nil }); !errors.Is(err, collect.ErrGone) {
+				t.Errorf("%s: %v", id, err)
+			}
+			after, err := list(t, r.open(t, r.access(0)), typ)
+			if err != nil || len(after) != len(before)-1 || after[id] != nil {
+				t.Errorf("%s: %d of %d are left, %v", typ, len(after), len(before), err)
+			}
+			break
+		}
+	}
+}
+
+func TestChangesShowInWhatIsReadAndFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 40})
+	sub := r.Subscriptions()[0].ID
+	if got := findings(everything(t, r.open(t, r.access(0)))); len(got) != 0 {
+		t.Fatalf("a world without faults has %v", got)
+	}
+	site, err := list(t, r.open(t, r.access(0)), "Azure.Web.Site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range site {
+		if err := r.Change(simazure.Change{ID: e.XID, Patch: world.Obj("_config/web", world.Obj("properties", world.Obj("ftpsState", "AllAllowed")))}); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	made := "/subscriptions/" + sub + "/resourceGroups/rg-new/providers/Microsoft.Network/networkSecurityGroups/wide-open"
+	err = r.Change(simazure.Change{ID: made, Make: world.Obj("location", "eastus", "properties", world.Obj("securityRules", world.Items(world.Obj("properties", world.Obj(
+		"priority", 100, "direction", "Inbound", "access", "Allow", "protocol", "*", "sourceAddressPrefix", "*", "destinationAddressPrefix", "*", "destinationPortRange", "*")))))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Change(simazure.Change{ID: "/subscriptions/" + sub + "/providers/Microsoft.Security/securityContacts/default", Gone: true}); err != nil {
+		t.Fatal(err)
+	}
+	got := findings(everything(t, r.open(t, r.access(0))))
+	want := map[world.Finding]bool{}
+	for f := range r.Findings(sub) {
+		want[f] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got) != 5 {
+		t.Errorf("findings (-world +read), %d:\n%s", len(got), diff)
+	}
+}
+
+// leading answers every list with a next page somewhere else.
+type leading struct {
+	http.RoundTripper
+	to string
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (l *leading) RoundTrip(req *http.Request) (*http.Response, error) {
+	l.mu.Lock()
+	l.asked = append(l.asked, req.URL.Host)
+	l.mu.Unlock()
+	answer, err := l.RoundTripper.RoundTrip(req)
+	if err == nil && strings.Contains(req.URL.Path, "virtualMachines") {
+		answer.Body.Close()
+		text := `{"value":[],"nextLink":"` + strings.ReplaceAll(l.to, "SELF", req.URL.String()) + `"}`
+		answer.Body, answer.ContentLength = http.NoBody, 0
+		answer.Body = body{strings.NewReader(text)}
+		answer.Header.Del("Content-Length")
+	}
+	return answer, err
+}
+
+type body struct{ *strings.Reader }
+
+func (body) Close() error { return nil }
+
+// TestPagesDoNotLeadElsewhere makes sure that the token is shown to Azure alone.
+func TestPagesDoNotLeadElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"https://evil.example/next", "http://management.azure.com/next", "https://management.azure.com.evil.example/", "https://management.azure.com@evil.example/", "https://graph.microsoft.com/v1.0/users", "SELF", "::"} {
+		t.Run(to, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, simazure.Options{Size: 20})
+			l := &leading{RoundTripper: r.out, to: to}
+			source := azure.New(azure.Options{HTTP: &http.Client{Transport: l}})
+			s, err := source.Open(t.Context(), r.access(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err == nil || !strings.Contains(err.Error(), "the next page is said to be at") {
+				t.Errorf("error %v", err)
+			}
+			for _, host := range l.asked {
+				if host != "management.azure.com" && host != "login.microsoftonline.com" {
+					t.Errorf("%s was asked", host)
+				}
+			}
+		})
+	}
+}
+
+// TestListsThatSeveralNeedAreReadOnce counts calls of a whole run.
+func TestListsThatSeveralNeedAreReadOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 60})
+	s := r.open(t, r.access(0))
+	r.faults.Forget()
+	everything(t, s)
+	for call, n := range r.faults.Calls() {
+		for _, action := range []string{"storageAccounts/read", "vaults/read", "servers/read", "virtualNetworks/read", "networkSecurityGroups/read", "networkWatchers/read", "roleAssignments/read", "sites/read"} {
+			if call.Action == action && n != 1 {
+				t.Errorf("%s: %d calls", action, n)
+			}
+		}
+		if call.Action == "storageAccounts/blobServices/containers/read" && n != 4 {
+			t.Errorf("%d calls for the containers of 4 accounts", n)
+		}
+	}
+}
+
+// TestSubscriptionsAreListed also below a management group.
+func TestSubscriptionsAreListed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Subscriptions: 5, Government: 2})
+	for _, group := range []string{"", "platform"} {
+		got, err := r.source.Subscriptions(t.Context(), r.access(0), group)
+		if err != nil || len(got) != 3 || got[0].ID != posture.AccountID(r.Subscriptions()[0].ID) || got[0].Name == "" {
+			t.Errorf("%q: %v, %v", group, got, err)
+		}
+	}
+	got, err := r.source.Subscriptions(t.Context(), r.access(4), "platform")
+	if err != nil || len(got) != 2 {
+		t.Errorf("government: %v, %v", got, err)
+	}
+	if _, err := r.source.Subscriptions(t.Context(), r.access(0), "../../subscriptions"); err == nil {
+		t.Error("a path is taken for a group")
+	}
+}
+
+// shelf keeps what a runner records, per account.
+type shelf struct {
+	mu    sync.Mutex
+	kept  map[posture.AccountID]int
+	mixed []string
+}
+
+type keeping struct {
+	*shelf
+	scope collect.Scoped
+}
+
+func (k *shelf) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return keeping{k, s}, nil
+}
+
+func (k keeping) Put(_ context.Context, e posture.Entity) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept[k.scope.Account]++
+	if e.Account != k.scope.Account || e.Type != k.scope.Type || !strings.Contains(string(e.ID), "."+string(k.scope.Account)+".") {
+		k.mixed = append(k.mixed, string(e.ID))
+	}
+	return nil
+}
+
+func (k keeping) Commit(context.Context, bool) error { return nil }
+func (k keeping) Discard()                           {}
+
+// TestAccountsAreNotMixed runs several at once through the runner, one of them in
+// the government's cloud and one denied.
+func TestAccountsAreNotMixed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Subscriptions: 4, Government: 1, Size: 60})
+	kept := &shelf{kept: map[posture.AccountID]int{}}
+	runner := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.Azure: r.source}, Recorder: kept, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
+	outcomes := make([]collect.Outcome, 4)
+	var wait sync.WaitGroup
+	for i := range outcomes {
+		a := r.access(i)
+		if i == 2 {
+			a = r.Subscriptions()[2].Access("org", r.Denied(false))
+		}
+		wait.Go(func() { outcomes[i] = runner.Run(t.Context(), a, posture.RunScope{}, nil) })
+	}
+	wait.Wait()
+	for i, o := range outcomes {
+		want := posture.RunCompleted
+		if i == 2 {
+			want = posture.RunFailed
+		}
+		if o.Status != want || i != 2 && o.Entities < 60 {
+			t.Errorf("run %d: %s %q, %d entities", i, o.Status, o.Reason, o.Entities)
+		}
+	}
+	if outcomes[2].Account != posture.AccountDenyAccess {
+		t.Errorf("the denied one is %s", outcomes[2].Account)
+	}
+	if len(kept.mixed) > 0 || len(kept.kept) != 3 {
+		t.Errorf("entities of %d accounts, mixed up: %v", len(kept.kept), kept.mixed)
+	}
+}
