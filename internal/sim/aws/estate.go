@@ -10,7 +10,9 @@ import (
 )
 
 // services register the operations of the simulated services.
-var services = []func(*Cloud){stsService, ec2Service, iamService, s3Service}
+var services = []func(*Cloud){
+	stsService, ec2Service, iamService, s3Service, vaultService, dataService, watchService, workloadService, webService, messageService,
+}
 
 // An estate is what the accounts have: one kind of resource each. Kinds refer to
 // one another by number, so that every relation leads somewhere.
@@ -22,7 +24,13 @@ type estate struct {
 	compute
 	storage
 	identity
-	buckets, blocks, keys *world.Kind
+	vault
+	data
+	watch
+	workload
+	web
+	messages
+	buckets, blocks *world.Kind
 }
 
 func newEstate(c *Cloud) *estate {
@@ -32,7 +40,12 @@ func newEstate(c *Cloud) *estate {
 	e.makeStorage()
 	e.makeIdentity()
 	e.makeBuckets()
-	e.makeKeys()
+	e.makeVault()
+	e.makeData()
+	e.makeWatch()
+	e.makeWorkload()
+	e.makeWeb()
+	e.makeMessages()
 	return e
 }
 

@@ -26,6 +26,9 @@ func iamService(c *Cloud) {
 		}
 		return answer{Object: world.Obj("PasswordPolicy", o.Visible())}, nil
 	})
+	c.on("iam", "ListAccountAliases", func(x *call) (answer, error) {
+		return answer{Object: world.Obj("AccountAliases", world.Items("company-"+x.account), "IsTruncated", false)}, nil
+	})
 	c.on("iam", "GenerateCredentialReport", func(*call) (answer, error) {
 		return answer{Object: world.Obj("State", "COMPLETE", "Description", "")}, nil
 	})

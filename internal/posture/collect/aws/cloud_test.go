@@ -12,8 +12,8 @@ import (
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/egress"
-	"vigil/internal/sim/gateway"
 	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
 )
 

@@ -2,7 +2,7 @@ package aws
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
@@ -106,7 +106,7 @@ func single(d declaration, read func(ctx context.Context, s *scope) (*resource, 
 }
 
 // errFound stops a list that has found what it was for.
-var errFound = fmt.Errorf("found")
+var errFound = errors.New("found")
 
 // one passes on the entity of one name. Calls that cannot ask for a single one
 // list all until it comes by.
@@ -123,15 +123,13 @@ func one(name string, emit collect.Emit, list func(collect.Emit) error) error {
 		return errFound
 	})
 	switch {
-	case found && (err == nil || isFound(err)):
+	case found && (err == nil || errors.Is(err, errFound)):
 		return nil
 	case err != nil:
 		return plain(err)
 	}
 	return collect.ErrGone
 }
-
-func isFound(err error) bool { return err == errFound } //nolint:errorlint // it is never wrapped
 
 // named reports whether an entity has this name, the last part of its id.
 func named(r *resource, name string) bool {
@@ -238,4 +236,19 @@ func limit(names []string, n int32) *int32 {
 		return nil
 	}
 	return &n
+}
+
+// whole reads all there is to know of a resource that was listed by name alone.
+// When it is gone by now there is no entity.
+func whole(r *resource, names []string, f func() error) (*resource, error) {
+	gone := false
+	err := detail(r, names, func() error {
+		err := f()
+		gone = errors.Is(err, collect.ErrGone)
+		return err
+	})
+	if gone || err != nil {
+		return nil, err
+	}
+	return r, nil
 }

@@ -1,0 +1,106 @@
+package aws
+
+import (
+	"fmt"
+
+	"vigil/internal/sim/world"
+)
+
+// messages is what passes messages on.
+type messages struct {
+	topics, subscriptions, queues *world.Kind
+}
+
+func (e *estate) makeMessages() {
+	e.topics = e.called("AWS.SNS.Topic", "topic", e.share(15, 4), func(p world.Place, i int, name string) world.Object {
+		return world.Obj("TopicArn", arn("sns", p, name), "Owner", p.Account, "DisplayName", "news "+name, "FifoTopic", false,
+			"KmsMasterKeyId", "alias/"+nth(e.aliases, p, i), "Policy", e.openPolicy("aws-sns-public", p, i, "sns:Publish", arn("sns", p, name)))
+	})
+	e.subscriptions = e.spelt("AWS.SNS.Subscription", func(p world.Place, i int) string {
+		return fmt.Sprintf("%s/s-%d", nth(e.topics, p, i), i)
+	}, e.share(15, 3), func(p world.Place, i int, name string) world.Object {
+		o := world.Obj("TopicArn", arn("sns", p, nth(e.topics, p, i)), "Owner", p.Account, "SubscriptionArn", arn("sns", p, nth(e.topics, p, i)+":"+afterSlash(name)))
+		if i%2 == 0 {
+			return append(o, world.Obj("Protocol", "sqs", "Endpoint", arn("sqs", p, nth(e.queues, p, i)))...)
+		}
+		return append(o, world.Obj("Protocol", "email", "Endpoint", fmt.Sprintf("team%d@example.com", i))...)
+	})
+	e.queues = e.called("AWS.SQS.Queue", "queue", e.share(20, 4), func(p world.Place, i int, name string) world.Object {
+		o := world.Obj("QueueArn", arn("sqs", p, name), "SqsManagedSseEnabled", true, "FifoQueue", false, "MessageRetentionPeriod", 345600,
+			"Policy", e.openPolicy("aws-sqs-public", p, i, "sqs:SendMessage", arn("sqs", p, name)))
+		if i%3 == 0 {
+			o = o.With("SqsManagedSseEnabled", false).With("KmsMasterKeyId", e.keyARN(p, i))
+		}
+		if i > 0 {
+			o = append(o, world.Obj("RedrivePolicy", `{"deadLetterTargetArn":"`+arn("sqs", p, e.queues.Name(p, 0))+`","maxReceiveCount":5}`)...)
+		}
+		return o
+	})
+}
+
+// openPolicy is a policy for one account under a condition, or for anybody where
+// a rule says so.
+func (e *estate) openPolicy(rule string, p world.Place, i int, action, resource string) string {
+	statement := allow("AWS:*", action, resource)
+	if !e.flawed(rule, p, i) {
+		statement = under(statement, "StringEquals", "aws:SourceAccount", p.Account)
+	}
+	return policy(statement)
+}
+
+func messageService(c *Cloud) {
+	e := c.estate
+	c.on("sns", "ListTopics", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.topics, field: "Topics", token: "NextToken", next: "NextToken", page: 100,
+			shape: func(_ string, o world.Object) any { return world.Obj("TopicArn", o.Get("TopicArn")) }})
+	})
+	c.on("sns", "GetTopicAttributes", func(x *call) (answer, error) {
+		o, ok := c.Get(e.topics, x.place(), afterColon(x.text("TopicArn")))
+		if !ok {
+			return answer{}, &failure{404, "NotFound", "Topic does not exist"}
+		}
+		var entries []any
+		for _, f := range o.Visible() {
+			entries = append(entries, world.Obj("key", f.Name, "value", scalar(f.Value)))
+		}
+		return answer{Object: world.Obj("Attributes", named("entry", entries))}, nil
+	})
+	c.on("sns", "ListSubscriptions", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.subscriptions, field: "Subscriptions", token: "NextToken", next: "NextToken", page: 100})
+	})
+	url := func(x *call, name string) string {
+		return "https://sqs." + x.region + ".amazonaws.com/" + x.account + "/" + name
+	}
+	c.on("sqs", "ListQueues", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.queues, field: "QueueUrls", token: "NextToken", next: "NextToken", max: "MaxResults", page: 1000,
+			shape: func(name string, _ world.Object) any { return url(x, name) }})
+	})
+	gone := &failure{400, "QueueDoesNotExist", "The specified queue does not exist."}
+	c.on("sqs", "GetQueueUrl", func(x *call) (answer, error) {
+		if _, ok := c.Get(e.queues, x.place(), x.text("QueueName")); !ok {
+			return answer{}, gone
+		}
+		return answer{Object: world.Obj("QueueUrl", url(x, x.text("QueueName")))}, nil
+	})
+	c.on("sqs", "GetQueueAttributes", func(x *call) (answer, error) {
+		o, ok := c.Get(e.queues, x.place(), afterSlash(x.text("QueueUrl")))
+		if !ok {
+			return answer{}, gone
+		}
+		attributes := world.Object{}
+		for _, f := range o.Visible() {
+			attributes = append(attributes, world.Field{Name: f.Name, Value: scalar(f.Value)})
+		}
+		return answer{Object: world.Obj("Attributes", attributes)}, nil
+	})
+}
+
+// afterColon returns what follows the last colon.
+func afterColon(s string) string {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == ':' {
+			return s[i+1:]
+		}
+	}
+	return s
+}

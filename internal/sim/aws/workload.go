@@ -1,0 +1,200 @@
+package aws
+
+import (
+	"fmt"
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+// workload is what runs without machines of its own.
+type workload struct {
+	functions, ecsClusters, ecsServices, taskDefinitions, eksClusters, nodegroups, scalingGroups *world.Kind
+}
+
+func (e *estate) makeWorkload() {
+	e.functions = e.called("AWS.Lambda.Function", "function", e.share(40, 6), e.function)
+	e.ecsClusters = e.called("AWS.ECS.Cluster", "containers", fixed(1), func(p world.Place, i int, name string) world.Object {
+		return world.Obj("clusterArn", arn("ecs", p, "cluster/"+name), "clusterName", name, "status", "ACTIVE", "activeServicesCount", e.ecsServices.Count(p),
+			"capacityProviders", world.Items("FARGATE"), "settings", world.Items(world.Obj("name", "containerInsights", "value", "enabled")), "tags", e.tagSet(p, "ecs", i))
+	})
+	e.ecsServices = e.spelt("AWS.ECS.Service", func(p world.Place, i int) string { return fmt.Sprintf("%s/service-%d", e.ecsClusters.Name(p, 0), i) }, e.share(10, 2), e.ecsService)
+	e.taskDefinitions = e.called("AWS.ECS.TaskDefinition", "task", e.share(8, 2), func(p world.Place, i int, name string) world.Object {
+		role := func(j int) string { return arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i+j)) }
+		container := world.Obj("name", "main", "image", "public.ecr.aws/app:1", "privileged", i%5 == 0, "readonlyRootFilesystem", i%2 == 1, "essential", true)
+		if i%2 == 1 {
+			container = append(container, world.Obj("logConfiguration", world.Obj("logDriver", "awslogs"))...)
+		}
+		return world.Obj("taskDefinitionArn", arn("ecs", p, "task-definition/"+name+":3"), "family", name, "revision", 3, "status", "ACTIVE", "networkMode", "awsvpc",
+			"pidMode", "task", "taskRoleArn", role(0), "executionRoleArn", role(1), "containerDefinitions", world.Items(container),
+			"volumes", world.Items(world.Obj("name", "shared", "efsVolumeConfiguration", world.Obj("fileSystemId", nth(e.fileSystems, p, i)))),
+			"_tags", e.tagSet(p, "task", i))
+	})
+	e.eksClusters = e.called("AWS.EKS.Cluster", "kubernetes", fixed(2), e.eksCluster)
+	e.nodegroups = e.spelt("AWS.EKS.Nodegroup", func(p world.Place, i int) string { return fmt.Sprintf("%s/nodes-%d", nth(e.eksClusters, p, i), i) }, fixed(2), func(p world.Place, i int, name string) world.Object {
+		return world.Obj("nodegroupName", afterSlash(name), "clusterName", nth(e.eksClusters, p, i), "nodegroupArn", arn("eks", p, "nodegroup/"+name), "version", "1.33",
+			"status", "ACTIVE", "capacityType", "ON_DEMAND", "amiType", "AL2023_x86_64_STANDARD", "instanceTypes", world.Items("m6i.large"),
+			"nodeRole", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i+3)), "subnets", world.Items(nth(e.subnets, p, i)),
+			"remoteAccess", world.Obj("ec2SshKey", nth(e.keyPairs, p, i)), "createdAt", e.ago(60),
+			"resources", world.Obj("autoScalingGroups", world.Items(world.Obj("name", nth(e.scalingGroups, p, i)))), "tags", world.Obj("Owner", "platform"))
+	})
+	e.scalingGroups = e.called("AWS.AutoScaling.Group", "scaling", fixed(2), func(p world.Place, i int, name string) world.Object {
+		return world.Obj("AutoScalingGroupName", name, "AutoScalingGroupARN", arn("autoscaling", p, "autoScalingGroup:x:autoScalingGroupName/"+name), "MinSize", 1, "MaxSize", 4,
+			"DesiredCapacity", 2, "DefaultCooldown", 300, "HealthCheckType", "EC2", "CreatedTime", e.ago(90), "AvailabilityZones", world.Items(zone(p, 0), zone(p, 1)),
+			"VPCZoneIdentifier", nth(e.subnets, p, 0)+","+nth(e.subnets, p, 1), "LaunchTemplate", world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1"),
+			"Instances", world.Items(world.Obj("InstanceId", nth(e.instances, p, i), "AvailabilityZone", zone(p, 0), "LifecycleState", "InService", "HealthStatus", "Healthy", "ProtectedFromScaleIn", false)),
+			"TargetGroupARNs", world.Items(e.targetGroupARN(p, i)),
+			"Tags", world.Items(world.Obj("Key", "Owner", "Value", "platform", "ResourceId", name, "ResourceType", "auto-scaling-group", "PropagateAtLaunch", true)))
+	})
+}
+
+func (e *estate) function(p world.Place, i int, name string) world.Object {
+	runtime := "python3.13"
+	if e.flawed("aws-lambda-runtime", p, i) {
+		runtime = "python3.7"
+	}
+	s := e.seed(p).With("function").Nth(i)
+	resource := arn("lambda", p, "function:"+name)
+	statements := []world.Object{under(allow("Service:s3.amazonaws.com", "lambda:InvokeFunction", resource), "ArnLike", "AWS:SourceArn", "arn:aws:s3:::"+nth(e.buckets, p, i))}
+	o := world.Obj("FunctionName", name, "FunctionArn", resource, "Runtime", runtime, "Role", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)),
+		"Handler", "main.handler", "CodeSize", 2048, "Timeout", 30, "MemorySize", 256, "LastModified", "2026-01-02T03:04:05.000+0000", "PackageType", "Zip",
+		"Architectures", world.Items("arm64"), "State", "Active", "TracingConfig", world.Obj("Mode", "Active"), "Version", "$LATEST",
+		"KMSKeyArn", e.keyARN(p, i), "Layers", world.Items(world.Obj("Arn", arn("lambda", p, "layer:base:1"), "CodeSize", 12)),
+		"DeadLetterConfig", world.Obj("TargetArn", arn("sqs", p, nth(e.queues, p, i))), "LoggingConfig", world.Obj("LogFormat", "Text", "LogGroup", nth(e.logGroups, p, i)),
+		"VpcConfig", world.Obj("VpcId", e.vpcs.Name(p, 0), "SubnetIds", world.Items(e.subnets.Name(p, 0)), "SecurityGroupIds", world.Items(e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i)))))
+	auth := "AWS_IAM"
+	if e.flawed("aws-lambda-public", p, i) {
+		if s.With("how").Share(0.5) {
+			statements = append(statements, allow("*", "lambda:InvokeFunction", resource))
+		} else {
+			auth = "NONE"
+			statements = append(statements, under(allow("*", "lambda:InvokeFunctionUrl", resource), "StringEquals", "lambda:FunctionUrlAuthType", "NONE"))
+		}
+	}
+	// Some functions have no policy: "not configured" is an answer too.
+	if len(statements) > 1 || i%3 != 0 {
+		o = append(o, world.Obj("_policy", policy(statements...))...)
+	}
+	if auth == "NONE" || i%2 == 0 {
+		o = append(o, world.Obj("_urls", world.Items(world.Obj("FunctionUrl", "https://"+s.Hex(20)+".lambda-url."+p.Region+".on.aws/", "FunctionArn", resource,
+			"AuthType", auth, "CreationTime", scalar(e.ago(70)), "LastModifiedTime", scalar(e.ago(70)))))...)
+	}
+	return o
+}
+
+func (e *estate) ecsService(p world.Place, i int, name string) world.Object {
+	return world.Obj("serviceArn", arn("ecs", p, "service/"+name), "serviceName", afterSlash(name), "clusterArn", arn("ecs", p, "cluster/"+e.ecsClusters.Name(p, 0)),
+		"status", "ACTIVE", "desiredCount", 2, "launchType", "FARGATE", "platformVersion", "LATEST", "taskDefinition", arn("ecs", p, "task-definition/"+nth(e.taskDefinitions, p, i)+":3"),
+		"enableExecuteCommand", i%2 == 0, "networkConfiguration", world.Obj("awsvpcConfiguration", world.Obj("subnets", world.Items(nth(e.subnets, p, i)),
+			"securityGroups", world.Items(e.securityGroups.Name(p, e.ordinaryGroup(p, e.vpcOf(p, i%e.subnets.Count(p)), i))), "assignPublicIp", "DISABLED")),
+		"loadBalancers", world.Items(world.Obj("targetGroupArn", e.targetGroupARN(p, i), "containerName", "main", "containerPort", 8080)),
+		"createdAt", e.ago(45), "tags", e.tagSet(p, "service", i))
+}
+
+func (e *estate) eksCluster(p world.Place, i int, name string) world.Object {
+	cidrs := world.Items("203.0.113.0/24")
+	if e.flawed("aws-eks-endpoint-public", p, i) {
+		cidrs = world.Items("0.0.0.0/0")
+	}
+	group := e.securityGroups.Name(p, e.ordinaryGroup(p, 0, i))
+	return world.Obj("name", name, "arn", arn("eks", p, "cluster/"+name), "version", "1.33", "platformVersion", "eks.7", "endpoint", "https://"+name+".eks.amazonaws.com",
+		"roleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i+2)), "status", "ACTIVE", "createdAt", e.ago(180), "deletionProtection", true,
+		"accessConfig", world.Obj("authenticationMode", "API"), "tags", world.Obj("Owner", "platform"),
+		"logging", world.Obj("clusterLogging", world.Items(world.Obj("types", world.Items("api", "audit"), "enabled", true), world.Obj("types", world.Items("scheduler"), "enabled", false))),
+		"encryptionConfig", world.Items(world.Obj("resources", world.Items("secrets"), "provider", world.Obj("keyArn", e.keyARN(p, i)))),
+		"resourcesVpcConfig", world.Obj("subnetIds", world.Items(e.subnets.Name(p, 0)), "securityGroupIds", world.Items(group), "clusterSecurityGroupId", group,
+			"vpcId", e.vpcs.Name(p, 0), "endpointPublicAccess", true, "endpointPrivateAccess", true, "publicAccessCidrs", cidrs))
+}
+
+func workloadService(c *Cloud) {
+	e := c.estate
+	c.on("lambda", "ListFunctions", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.functions, field: "Functions", token: "Marker", next: "NextMarker", max: "MaxItems", page: 50})
+	})
+	function := func(action, field string, write func(o world.Object) world.Object) {
+		c.on("lambda", action, func(x *call) (answer, error) {
+			name := x.text("FunctionName")
+			o, ok := c.Get(e.functions, x.place(), name)
+			if !ok || field != "" && o.Get(field) == nil {
+				return answer{}, &failure{404, "ResourceNotFoundException", "The resource you requested does not exist."}
+			}
+			return answer{Object: write(o)}, nil
+		})
+	}
+	function("GetFunctionConfiguration", "", func(o world.Object) world.Object { return o.Visible() })
+	function("GetPolicy", "_policy", func(o world.Object) world.Object { return world.Obj("Policy", o.Get("_policy"), "RevisionId", "1") })
+	function("ListFunctionUrlConfigs", "", func(o world.Object) world.Object {
+		return world.Obj("FunctionUrlConfigs", listing{}.wrap(o.List("_urls")))
+	})
+	containerService(c)
+	c.on("eks", "ListClusters", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.eksClusters, field: "clusters", token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
+			shape: func(name string, _ world.Object) any { return name }})
+	})
+	c.on("eks", "DescribeCluster", func(x *call) (answer, error) {
+		o, ok := c.Get(e.eksClusters, x.place(), x.text("name"))
+		if !ok {
+			return answer{}, &failure{404, "ResourceNotFoundException", "No cluster found for name: " + x.text("name") + "."}
+		}
+		return answer{Object: world.Obj("cluster", o.Visible())}, nil
+	})
+	c.on("eks", "ListNodegroups", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.nodegroups, field: "nodegroups", token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
+			only:  func(_ string, o world.Object) bool { return o.Text("clusterName") == x.text("clusterName") },
+			shape: func(name string, _ world.Object) any { return afterSlash(name) }})
+	})
+	c.on("eks", "DescribeNodegroup", func(x *call) (answer, error) {
+		o, ok := c.Get(e.nodegroups, x.place(), x.text("clusterName")+"/"+x.text("nodegroupName"))
+		if !ok {
+			return answer{}, &failure{404, "ResourceNotFoundException", "No node group found for name: " + x.text("nodegroupName") + "."}
+		}
+		return answer{Object: world.Obj("nodegroup", o.Visible())}, nil
+	})
+	c.on("autoscaling", "DescribeAutoScalingGroups", func(x *call) (answer, error) {
+		return x.list(c, listing{kind: e.scalingGroups, field: "AutoScalingGroups", names: "AutoScalingGroupNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100})
+	})
+}
+
+// containerService is ECS, which takes names and resource names alike.
+func containerService(c *Cloud) {
+	e := c.estate
+	arns := func(action, field, of string, kind *world.Kind) {
+		c.on("ecs", action, func(x *call) (answer, error) {
+			return x.list(c, listing{kind: kind, field: field, token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
+				shape: func(name string, o world.Object) any {
+					if of == "" {
+						return name
+					}
+					return o.Get(of)
+				}})
+		})
+	}
+	arns("ListClusters", "clusterArns", "clusterArn", e.ecsClusters)
+	arns("ListServices", "serviceArns", "serviceArn", e.ecsServices)
+	arns("ListTaskDefinitionFamilies", "families", "", e.taskDefinitions)
+	described := func(action, names, field string, kind *world.Kind, name func(x *call, given string) string) {
+		c.on("ecs", action, func(x *call) (answer, error) {
+			list, failures := []any{}, []any{}
+			for _, given := range x.texts(names) {
+				if o, ok := c.Get(kind, x.place(), name(x, given)); ok {
+					list = append(list, o.Visible())
+				} else {
+					failures = append(failures, world.Obj("arn", given, "reason", "MISSING"))
+				}
+			}
+			return answer{Object: world.Obj(field, list, "failures", failures)}, nil
+		})
+	}
+	described("DescribeClusters", "clusters", "clusters", e.ecsClusters, func(_ *call, given string) string { return afterSlash(given) })
+	described("DescribeServices", "services", "services", e.ecsServices, func(x *call, given string) string {
+		return afterSlash(x.text("cluster")) + "/" + afterSlash(given)
+	})
+	c.on("ecs", "DescribeTaskDefinition", func(x *call) (answer, error) {
+		family, _, _ := strings.Cut(afterSlash(x.text("taskDefinition")), ":")
+		o, ok := c.Get(e.taskDefinitions, x.place(), family)
+		if !ok {
+			return answer{}, &failure{400, "ClientException", "Unable to describe task definition."}
+		}
+		return answer{Object: world.Obj("taskDefinition", o.Visible(), "tags", o.List("_tags"))}, nil
+	})
+}
