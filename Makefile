@@ -16,6 +16,10 @@ demo: ## Run everything on a temporary folder, with simulated clouds
 test: ## Pass every test, on SQLite and on PostgreSQL
 	scripts/test
 
+.PHONY: test-e2e
+test-e2e: ## Test the desktop server against a real directory, database and session host
+	scripts/test-e2e
+
 .PHONY: torture
 torture: ## The long versions of the crash and malformed-request tests
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
