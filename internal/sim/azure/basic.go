@@ -15,7 +15,7 @@ var basicKinds = []*kind{
 		typ: "Azure.Subscription.Subscription", arm: subscriptions, where: inSubscription,
 		names: func(a at) []string { return []string{a.sub.ID} },
 		body: func(a at) world.Object {
-			return a.sub.description()[1:]
+			return a.sub.description()
 		},
 	},
 	{

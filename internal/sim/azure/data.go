@@ -60,7 +60,7 @@ var dataKinds = []*kind{
 		typ: "Azure.KeyVault.Key", arm: keys, prefix: "key-", in: vaults,
 		count: func(at) int { return 2 },
 		body: func(a at) world.Object {
-			return world.Obj("location", a.whole().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "kty", "RSA", "keySize", 3072, "keyUri", a.whole().address()+"/keys/"+a.name()))
+			return world.Obj("location", a.whole().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.whole().address()+":443/keys/"+a.name()))
 		},
 	},
 	{

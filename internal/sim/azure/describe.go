@@ -26,7 +26,17 @@ func (a at) kindIn() *world.Kind {
 // description describes a resource with its id, name and type.
 func (a at) description() world.Object {
 	o := world.Obj("id", a.id(), "name", a.name(), "type", a.k.arm)
-	return append(o, a.k.body(a)...)
+	for _, f := range a.k.body(a) {
+		switch f.Name { // some types are spelled in a way of their own
+		case "id":
+			o[0] = f
+		case "type":
+			o[2] = f
+		default:
+			o = append(o, f)
+		}
+	}
+	return o
 }
 
 // list visits the resources of a kind in a place, from a number on.

@@ -103,7 +103,7 @@ var shelves = map[string]shelf{
 		return world.Obj("id", "authorizationPolicy", "allowInvitesFrom", "adminsAndGuestInviters", "defaultUserRolePermissions",
 			world.Obj("allowedToCreateApps", c.lax(tenant, "azure-entra-users-register-apps"), "allowedToCreateTenants", false))
 	}},
-	"reports/authenticationMethods/userRegistrationDetails": {count: users, make: func(c *Cloud, tenant string, i int) world.Object {
+	"reports/authenticationMethods/userRegistrationDetails": {plain: true, count: users, make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.userID(tenant, i), "userPrincipalName", "user"+number(i)+"@contoso.example", "isMfaRegistered", !c.unregistered(tenant, i))
 	}},
 }

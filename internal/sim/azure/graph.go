@@ -12,8 +12,8 @@ import (
 
 // A shelf is a list of directory objects.
 type shelf struct {
-	needs  string // permission
-	single bool   // it is one object, not a list
+	single bool // it is one object, not a list
+	plain  bool // it takes no parameters that choose or count
 	count  func(c *Cloud) int
 	make   func(c *Cloud, tenant string, i int) world.Object
 }
@@ -49,6 +49,8 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 				writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Access token is empty, expired or for another service."))
 			case role != "reader":
 				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
+			case s.plain && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):
+				writeJSON(w, http.StatusBadRequest, graphError("BadRequest", "Query option is not allowed."))
 			case s.single:
 				writeJSON(w, http.StatusOK, c.directoryObject(name, s, tenant, 0).Visible())
 			case id != "":

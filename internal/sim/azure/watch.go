@@ -1,6 +1,8 @@
 package azure
 
 import (
+	"strings"
+
 	"vigil/internal/sim/world"
 )
 
@@ -49,7 +51,8 @@ var watchKinds = []*kind{
 			if a.bad("azure-monitor-activity-log") {
 				categories = categories[:1]
 			}
-			return world.Obj("properties", world.Obj("storageAccountId", a.ref(storage, 0), "workspaceId", a.ref(workspaces, 0),
+			// So does Monitor, without a slash in front.
+			return world.Obj("id", "subscriptions/"+a.sub.ID+"/providers/AzureResourceManager/diagnosticSettings/"+a.name(), "properties", world.Obj("storageAccountId", a.ref(storage, 0), "workspaceId", a.ref(workspaces, 0),
 				"logs", world.Each(len(categories), func(i int) world.Object { return world.Obj("category", categories[i], "enabled", true) })))
 		},
 	},
@@ -77,7 +80,8 @@ var watchKinds = []*kind{
 			return []string{"default"}
 		},
 		body: func(a at) world.Object {
-			return world.Obj("properties", world.Obj("emails", "security@example.com;soc@example.com", "isEnabled", true, "notificationsByRole", world.Obj("state", "On", "roles", world.Items("Owner"))))
+			// Defender spells its own type in another way than calls do.
+			return world.Obj("id", strings.Replace(a.id(), "/securityContacts/", "/securityContact/", 1), "type", "Microsoft.Security/securityContact", "properties", world.Obj("emails", "security@example.com;soc@example.com", "isEnabled", true, "notificationsByRole", world.Obj("state", "On", "roles", world.Items("Owner"))))
 		},
 	},
 }

@@ -26,6 +26,7 @@ import (
 const (
 	maxAnswer = 64 << 20        // bytes of one answer; the largest pages have a few million
 	maxPause  = 2 * time.Minute // that Azure may ask for before a call is given up
+	maxDepth  = 100             // of lists and objects in one another; real answers have ten
 )
 
 // Names of services in limits.
@@ -123,10 +124,31 @@ func (sound) Do(req *policy.Request) (*http.Response, error) {
 		return answer, err
 	}
 	body, err := runtime.Payload(answer)
-	if err == nil && !gjson.ValidBytes(body) {
+	if err == nil && !(shallow(body) && gjson.ValidBytes(body)) {
 		err = errNotJSON
 	}
 	return answer, err
+}
+
+// shallow reports whether a text can be read without running out of stack.
+func shallow(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return false
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return true
 }
 
 // capped is a transport whose answers have an end.

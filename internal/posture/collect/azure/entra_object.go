@@ -159,7 +159,7 @@ func prepareUsers(ctx context.Context, s *session) (func(gjson.Result, *resource
 		return nil, err
 	}
 	registered := map[string]bool{}
-	reportErr := s.pages(ctx, s.graph+"/reports/authenticationMethods/userRegistrationDetails?$select=id,isMfaRegistered&$top=999", readReports, false, func(page gjson.Result) error {
+	reportErr := s.pages(ctx, s.graph+"/reports/authenticationMethods/userRegistrationDetails", readReports, false, func(page gjson.Result) error {
 		for _, j := range page.Get("value").Array() {
 			registered[strings.ToLower(j.Get("id").String())] = j.Get("isMfaRegistered").Bool()
 		}
@@ -179,8 +179,9 @@ func prepareUsers(ctx context.Context, s *session) (func(gjson.Result, *resource
 			r.Unread(reportErr, "isMfaRegistered")
 		case ok:
 			r.Flag("isMfaRegistered", has)
-		default: // the report is some hours behind
-			r.Unread(errNotReported, "isMfaRegistered")
+		case !j.Get("accountEnabled").Exists() || j.Get("accountEnabled").Bool():
+			// The report is some hours behind. Users who cannot log in are not in it.
+			r.Properties = append(r.Properties, posture.Unknown("isMfaRegistered", "the report on second factors does not have this user yet"))
 		}
 	}, nil
 }

@@ -2,7 +2,6 @@ package azure
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,9 +10,6 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
-
-// errNotReported says that the report on registered factors lacks a user.
-var errNotReported = errors.New("the report on second factors does not have this user yet")
 
 var policyEvents = []string{
 	"Update security defaults", "Update policy", "Update authorization policy",

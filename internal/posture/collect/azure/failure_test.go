@@ -17,6 +17,7 @@ import (
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/azure"
 	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
 
 	simazure "vigil/internal/sim/azure"
 )
@@ -322,5 +323,30 @@ func TestOneParentThatCannotBeReadDoesNotHideTheRest(t *testing.T) {
 	u, _ := s.Unit("Azure.Sql.FirewallRule", posture.Global)
 	if err := u.List(t.Context(), func(*collect.Resource) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("what the recorder says is lost: %v", err)
+	}
+}
+
+// TestAResourceThatGoesAwayIsNotJudged removes what further calls tell.
+func TestAResourceThatGoesAwayIsNotJudged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 20})
+	s := r.open(t, r.access(0))
+	before, err := list(t, s, "Azure.Web.Site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range before {
+		if err := r.Change(simazure.Change{ID: e.XID, Patch: world.Obj("_config/web", nil)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := list(t, s, "Azure.Web.Site")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, e := range after {
+		if p := property(e, "ftpsState"); len(p) != 1 || p[0].Type != posture.UnknownProperty {
+			t.Errorf("%s: ftpsState is %+v", id, p)
+		}
 	}
 }

@@ -21,6 +21,7 @@ type kind struct {
 	doc     string
 	arm     string // "Microsoft.Storage/storageAccounts"
 	version string // of the API
+	odd     string // how answers spell the type, where that is not how calls do
 
 	// path leads from the subscription, or from what they are part of, to the
 	// list. It follows from arm when empty.

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -34,10 +35,8 @@ var monitorKinds = []*kind{
 			flag("enabled", "properties.enabled", "It is on.").or(true),
 			list("conditions", "What must hold for it to be raised, as: field = value.", func(j gjson.Result) []string {
 				var all []string
-				for _, c := range j.Get("properties.condition.allOf").Array() {
-					if field := c.Get("field").String(); field != "" {
-						all = append(all, field+" = "+c.Get("equals").String())
-					}
+				for _, c := range conditions(j) {
+					all = append(all, c.Get("field").String()+" = "+c.Get("equals").String())
 				}
 				return all
 			}),
@@ -47,7 +46,7 @@ var monitorKinds = []*kind{
 	},
 	{
 		typ: diagnosticSettingType, doc: "Where a subscription's activity log is exported to.",
-		arm: "Microsoft.Insights/diagnosticSettings", version: diagnosticsVersion,
+		arm: "Microsoft.Insights/diagnosticSettings", version: diagnosticsVersion, odd: "AzureResourceManager/diagnosticSettings",
 		rows:  []row{list("logs", "Categories that it exports.", func(j gjson.Result) []string { return enabledLogs(j) })},
 		links: []link{refs("LOGS_TO", "properties."+logTargets, "Where it exports to.", storageAccountType, workspaceType, eventHubType)},
 	},
@@ -63,14 +62,52 @@ var monitorKinds = []*kind{
 	},
 }
 
+// conditions returns what an alert compares, whether all or any of it must hold.
+func conditions(alert gjson.Result) []gjson.Result {
+	var all []gjson.Result
+	for _, c := range alert.Get("properties.condition.allOf").Array() {
+		all = append(all, c.Get("anyOf").Array()...)
+		if c.Get("field").String() != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// alertedOperations returns the operations that enabled alerts of a list watch.
+func alertedOperations(j gjson.Result) []string {
+	var all []string
+	for _, alert := range j.Get("value").Array() {
+		if on := alert.Get("properties.enabled"); on.Exists() && !on.Bool() {
+			continue
+		}
+		for _, c := range conditions(alert) {
+			if strings.EqualFold(c.Get("field").String(), "operationName") {
+				all = append(all, c.Get("equals").String())
+			}
+		}
+	}
+	return all
+}
+
 // logTargets is where a diagnostic setting exports to, within its properties.
 const logTargets = "[storageAccountId,workspaceId,eventHubAuthorizationRuleId]"
 
-// exported is the detail that says what diagnostic settings export.
-func exported(path, doc string) detail {
+// activityLog are the categories of a subscription's log.
+var activityLog = []string{"Administrative", "Alert", "Autoscale", "Policy", "Recommendation", "ResourceHealth", "Security", "ServiceHealth"}
+
+// exported is the detail that says what diagnostic settings export. A setting
+// that exports everything exports all of the given categories.
+func exported(path, doc string, all ...string) detail {
 	return detail{
 		path: path, version: diagnosticsVersion, permission: "Microsoft.Insights/diagnosticSettings/read",
-		rows: []row{list("logs", doc, func(j gjson.Result) []string { return enabledLogs(j.Get("value").Array()...) })},
+		rows: []row{list("logs", doc, func(j gjson.Result) []string {
+			logs := enabledLogs(j.Get("value").Array()...)
+			if slices.Contains(logs, "allLogs") {
+				logs = append(logs, all...)
+			}
+			return logs
+		})},
 		links: []link{
 			refs("LOGS_TO", "value.#.properties."+logTargets, "Where logs are exported to.", storageAccountType, workspaceType, eventHubType),
 		},

@@ -143,6 +143,7 @@ func (k *kind) parts(ctx context.Context, s *session, whole item, visit func(ite
 
 // emit reads the rest of a resource and passes it on.
 func (k *kind) emit(ctx context.Context, s *session, it item, emit collect.Emit) error {
+	it.id = k.usual(it.id)
 	r := k.begin(s, it)
 	if r == nil {
 		return fmt.Errorf("Azure lists a resource without an id: %.100s", it.Raw) //nolint:staticcheck // a name
@@ -181,6 +182,14 @@ func (k *kind) emit(ctx context.Context, s *session, it item, emit collect.Emit)
 	return emit(r)
 }
 
+// usual returns an id as calls spell it.
+func (k *kind) usual(id string) string {
+	if k.odd != "" {
+		id = "/" + strings.TrimPrefix(strings.Replace(id, "/"+k.odd+"/", "/"+k.arm+"/", 1), "/")
+	}
+	return id
+}
+
 // begin starts the entity of a resource, or returns nil when it has no id.
 func (k *kind) begin(s *session, it item) *resource {
 	id, ok := parseID(it.id)
@@ -199,7 +208,12 @@ func (k *kind) begin(s *session, it item) *resource {
 	return r
 }
 
-// read adds what a further call tells. What does not exist is not configured.
+// errVanished says that there was nothing where every such resource has
+// something: it was removed while it was read.
+var errVanished = errors.New("it went away while it was read")
+
+// read adds what a further call tells. A service that is not in use has nothing
+// to tell, and that is known.
 func (d detail) read(ctx context.Context, s *session, it item, r *resource) error {
 	names := make([]string, len(d.rows))
 	for i, row := range d.rows {
@@ -207,7 +221,10 @@ func (d detail) read(ctx context.Context, s *session, it item, r *resource) erro
 	}
 	return r.Detail(func() error {
 		j, err := s.get(ctx, s.arm(it.id+d.path, d.version), d.permission)
-		if err != nil && !errors.Is(err, collect.ErrGone) && !errors.Is(err, collect.ErrOff) {
+		if errors.Is(err, collect.ErrGone) {
+			return errVanished
+		}
+		if err != nil && !errors.Is(err, collect.ErrOff) {
 			return err
 		}
 		for _, row := range d.rows {

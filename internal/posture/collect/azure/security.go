@@ -36,7 +36,7 @@ var securityKinds = []*kind{
 	},
 	{
 		typ: securityContactType, doc: "Who is told about security alerts. Where there is none, one named default stands for that.",
-		arm: "Microsoft.Security/securityContacts", version: "2023-12-01-preview", none: "default",
+		arm: "Microsoft.Security/securityContacts", version: "2023-12-01-preview", none: "default", odd: "Microsoft.Security/securityContact",
 		rows: []row{
 			list("emails", "Their addresses; absent when nobody is told.", func(j gjson.Result) []string {
 				return strings.FieldsFunc(j.Get("properties.[emails,email]|0").String(), func(r rune) bool { return r == ';' || r == ',' || r == ' ' })

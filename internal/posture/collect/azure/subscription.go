@@ -31,7 +31,7 @@ var subscriptionKinds = []*kind{
 			text("quotaId", "subscriptionPolicies.quotaId", "The kind of contract."),
 		},
 		details: []detail{
-			exported("/providers/Microsoft.Insights/diagnosticSettings", "Categories of the activity log that some diagnostic setting exports."),
+			exported("/providers/Microsoft.Insights/diagnosticSettings", "Categories of the activity log that some diagnostic setting exports.", activityLog...),
 			{
 				path: "/providers/Microsoft.Insights/activityLogAlerts", version: "2020-10-01", permission: "Microsoft.Insights/activityLogAlerts/read",
 				rows: []row{
@@ -67,22 +67,6 @@ var subscriptionKinds = []*kind{
 			}, storageAccountType, vaultType, virtualMachineType, virtualNetworkType, resourceGroupType, subscriptionType),
 		},
 	},
-}
-
-// alertedOperations returns the operations that enabled alerts of a list watch.
-func alertedOperations(j gjson.Result) []string {
-	var all []string
-	for _, alert := range j.Get("value").Array() {
-		if on := alert.Get("properties.enabled"); on.Exists() && !on.Bool() {
-			continue
-		}
-		for _, c := range alert.Get("properties.condition.allOf").Array() {
-			if strings.EqualFold(c.Get("field").String(), "operationName") {
-				all = append(all, c.Get("equals").String())
-			}
-		}
-	}
-	return all
 }
 
 // cutLast is strings.Cut at the last separator.
