@@ -54,11 +54,12 @@ func ec2Service(c *Cloud) {
 
 // ec2Filter keeps what the filters of a call ask for.
 func ec2Filter(x *call) func(string, world.Object) bool {
-	resources, ips := x.filter("resource-id"), x.filter("association.public-ip")
+	resources, ips, kept := x.filter("resource-id"), x.filter("association.public-ip"), x.texts("PublicIp")
 	public := slices.Contains(x.texts("RestorableBy"), "all")
 	return func(_ string, o world.Object) bool {
 		return (resources == nil || slices.Contains(resources, o.Text("resourceId"))) &&
 			(ips == nil || slices.Contains(ips, o.Text("association", "publicIp"))) &&
+			(kept == nil || slices.Contains(kept, o.Text("publicIp"))) &&
 			(!public || o.Flag("_public"))
 	}
 }

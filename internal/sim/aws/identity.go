@@ -110,8 +110,12 @@ func (e *estate) user(p world.Place, i int, name string) world.Object {
 			attached = append(attached, e.attached(p, e.attachable(p, i)))
 		}
 	}
+	var boundary any
+	if i%5 == 4 {
+		boundary = e.boundary(p)
+	}
 	return world.Obj("Path", "/", "UserName", name, "UserId", e.iamID(p, "AIDA", name), "Arn", arn("iam", p, "user/"+name), "CreateDate", e.ago(400),
-		"UserPolicyList", inline, "GroupList", world.Items(nth(e.groups, p, i)), "AttachedManagedPolicies", attached,
+		"PermissionsBoundary", boundary, "UserPolicyList", inline, "GroupList", world.Items(nth(e.groups, p, i)), "AttachedManagedPolicies", attached,
 		"Tags", e.tagList(p, "user", i, "Key", "Value"), "_report", e.reportOf(p, i))
 }
 
@@ -132,7 +136,11 @@ func (e *estate) reportOf(p world.Place, i int) world.Object {
 		o = o.With("password_last_used", scalar(e.ago(used))).With("password_last_changed", scalar(e.ago(80)))
 	}
 	o = append(o, keyColumns(1, key, scalar(e.ago(max(rotated, used))), scalar(e.ago(used)))...)
-	return append(o, keyColumns(2, false, "N/A", "N/A")...)
+	return append(o, keyColumns(2, key && i%4 == 3, scalar(e.ago(10)), scalar(e.ago(1)))...)
+}
+
+func (e *estate) boundary(p world.Place) world.Object {
+	return world.Obj("PermissionsBoundaryType", "Policy", "PermissionsBoundaryArn", e.policyARN(p, 1))
 }
 
 func keyColumns(n int, active bool, rotated, used string) world.Object {
@@ -223,7 +231,7 @@ func (e *estate) role(p world.Place, i int, name string) world.Object {
 		"RolePolicyList", world.Items(inlinePolicy("logs", allow("", "logs:PutLogEvents", "*"))), "InstanceProfileList", []any{},
 		"RoleLastUsed", world.Obj("LastUsedDate", e.ago(5), "Region", "us-east-1"), "Tags", e.tagList(p, "role", i, "Key", "Value"))
 	if i%4 == 3 {
-		o = append(o, world.Obj("PermissionsBoundary", world.Obj("PermissionsBoundaryType", "Policy", "PermissionsBoundaryArn", e.policyARN(p, 1)))...)
+		o = append(o, world.Obj("PermissionsBoundary", e.boundary(p))...)
 	}
 	return o
 }

@@ -10,7 +10,7 @@ type vault struct {
 }
 
 func (e *estate) makeVault() {
-	e.keys = e.uuids("AWS.KMS.Key", e.share(10, 4), e.kmsKey)
+	e.keys = e.uuids("AWS.KMS.Key", e.share(10, 5), e.kmsKey)
 	e.aliases = e.called("AWS.KMS.Alias", "app", e.keys.Count, func(p world.Place, i int, name string) world.Object {
 		return world.Obj("AliasName", "alias/"+name, "AliasArn", arn("kms", p, "alias/"+name), "TargetKeyId", e.keys.Name(p, i), "CreationDate", e.ago(250))
 	})
@@ -50,7 +50,7 @@ func (e *estate) kmsKey(p world.Place, i int, id string) world.Object {
 		"Description", "key of "+p.Region, "KeyUsage", "ENCRYPT_DECRYPT", "KeyState", "Enabled", "Origin", "AWS_KMS", "KeyManager", manager,
 		"KeySpec", "SYMMETRIC_DEFAULT", "CustomerMasterKeySpec", "SYMMETRIC_DEFAULT", "EncryptionAlgorithms", world.Items("SYMMETRIC_DEFAULT"),
 		"MultiRegion", false, "_policy", policy(statements...), "_rotation", !e.flawed("aws-kms-rotation", p, i), "_tags", e.tagList(p, "key", i, "TagKey", "TagValue"))
-	if i%9 == 8 {
+	if i%9 == 4 {
 		o = o.With("KeyState", "PendingDeletion").With("DeletionDate", e.ago(-7)).With("Enabled", false)
 	}
 	return o

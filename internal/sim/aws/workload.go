@@ -39,9 +39,13 @@ func (e *estate) makeWorkload() {
 			"resources", world.Obj("autoScalingGroups", world.Items(world.Obj("name", nth(e.scalingGroups, p, i)))), "tags", world.Obj("Owner", "platform"))
 	})
 	e.scalingGroups = e.called("AWS.AutoScaling.Group", "scaling", fixed(2), func(p world.Place, i int, name string) world.Object {
-		return world.Obj("AutoScalingGroupName", name, "AutoScalingGroupARN", arn("autoscaling", p, "autoScalingGroup:x:autoScalingGroupName/"+name), "MinSize", 1, "MaxSize", 4,
+		template, configuration := any(world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1")), any(nil)
+		if i == 1 { // the older way
+			template, configuration = nil, "launch-configuration"
+		}
+		return world.Obj("AutoScalingGroupName", name, "LaunchTemplate", template, "LaunchConfigurationName", configuration, "AutoScalingGroupARN", arn("autoscaling", p, "autoScalingGroup:x:autoScalingGroupName/"+name), "MinSize", 1, "MaxSize", 4,
 			"DesiredCapacity", 2, "DefaultCooldown", 300, "HealthCheckType", "EC2", "CreatedTime", e.ago(90), "AvailabilityZones", world.Items(zone(p, 0), zone(p, 1)),
-			"VPCZoneIdentifier", nth(e.subnets, p, 0)+","+nth(e.subnets, p, 1), "LaunchTemplate", world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1"),
+			"VPCZoneIdentifier", nth(e.subnets, p, 0)+","+nth(e.subnets, p, 1),
 			"Instances", world.Items(world.Obj("InstanceId", nth(e.instances, p, i), "AvailabilityZone", zone(p, 0), "LifecycleState", "InService", "HealthStatus", "Healthy", "ProtectedFromScaleIn", false)),
 			"TargetGroupARNs", world.Items(e.targetGroupARN(p, i)),
 			"Tags", world.Items(world.Obj("Key", "Owner", "Value", "platform", "ResourceId", name, "ResourceType", "auto-scaling-group", "PropagateAtLaunch", true)))

@@ -14,7 +14,6 @@ import (
 	"vigil/internal/posture/collect/egress"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
-	"vigil/internal/sim/world"
 )
 
 // cloud is a simulated AWS and a source that reads it through real TLS.
@@ -143,5 +142,3 @@ func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...
 	}
 	return got
 }
-
-var _ = world.Seed(0)

@@ -144,6 +144,13 @@ var publicIPs = collector{
 				return emit(s.publicIP(name, aws.ToString(n.Association.IpOwnerId), true))
 			}
 		}
+		kept, err := ec2.NewFromConfig(s.config).DescribeAddresses(ctx, &ec2.DescribeAddressesInput{PublicIps: []string{name}})
+		if err != nil {
+			return plain(err)
+		}
+		for _, a := range kept.Addresses {
+			return emit(s.publicIP(name, string(s.account), a.AssociationId != nil))
+		}
 		return collect.ErrGone
 	},
 }

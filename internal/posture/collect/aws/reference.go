@@ -46,8 +46,7 @@ var namings = []naming{
 	{"ec2", "instance/", instanceType, false, false},
 	{"ec2", "vpc/", vpcType, false, false},
 	{"dynamodb", "table/", tableType, false, false},
-	{"wafv2", "regional/webacl/", webACLType, false, false},
-	{"wafv2", "global/webacl/", webACLType, true, false},
+	{"wafv2", "", webACLType, false, false},
 	{"cloudtrail", "trail/", trailType, false, false},
 	{"events", "event-bus/", eventBusType, false, false},
 	{"elasticfilesystem", "file-system/", fileSystemType, false, false},
@@ -93,6 +92,8 @@ func (n naming) name(rest string) string {
 		rest, _, _ = strings.Cut(rest, ":*")
 	case n.kind == bucketType: // an object's name may follow
 		rest, _, _ = strings.Cut(rest, "/")
+	case n.kind == webACLType: // regional/… or global/…
+		rest = strings.Replace(rest, "/webacl/", "/", 1)
 	}
 	return rest
 }

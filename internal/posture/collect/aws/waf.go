@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/wafv2"
 	"github.com/aws/aws-sdk-go-v2/service/wafv2/types"
 
-	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
@@ -18,8 +17,7 @@ type scopedACL struct {
 	scope types.Scope
 }
 
-// The firewalls of CloudFront belong to no region but are read in the
-// partition's home.
+// The firewalls of CloudFront are kept in the partition's home region.
 var webACLs = detailed(declaration{
 	Type: webACLType, Scope: collect.PerRegion, Service: "wafv2", Doc: "A firewall for web calls.",
 	Permissions: []string{"wafv2:ListWebACLs", "wafv2:GetWebACL", "wafv2:ListResourcesForWebACL"},
@@ -56,12 +54,9 @@ var webACLs = detailed(declaration{
 	}
 	return nil
 }, func(ctx context.Context, s *scope, v *scopedACL) (*resource, error) {
-	_, name, _ := strings.Cut(aws.ToString(v.ARN), "/webacl/")
-	r := s.resource(webACLType, name)
-	if v.scope == types.ScopeCloudfront {
-		r.ID = s.at(webACLType, posture.Global, name)
-	}
-	r.Name, r.XID = aws.ToString(v.Name), aws.ToString(v.ARN)
+	arn := aws.ToString(v.ARN)
+	r := s.resource(webACLType, strings.Replace(arn[lastColon(arn)+1:], "/webacl/", "/", 1))
+	r.Name, r.XID = aws.ToString(v.Name), arn
 	r.Text("webAclId", aws.ToString(v.Id)).Text("scope", string(v.scope))
 	client := wafv2.NewFromConfig(s.config)
 	err := detail(r, []string{"defaultAction", "rules", "capacity"}, func() error {

@@ -1,0 +1,455 @@
+package aws_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+var (
+	permissionForm = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9*]+$`)
+	labelForm      = regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
+	nameForm       = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
+)
+
+func declarations() map[posture.EntityType]collect.Declaration {
+	all := map[posture.EntityType]collect.Declaration{}
+	for _, d := range aws.New(aws.Options{}).Declarations() {
+		all[d.Type] = d
+	}
+	return all
+}
+
+func TestDeclarationsAreComplete(t *testing.T) {
+	t.Parallel()
+	all := declarations()
+	if len(all) < 60 {
+		t.Errorf("there are %d types, want 60 at least", len(all))
+	}
+	if n := len(aws.New(aws.Options{}).Declarations()); n != len(all) {
+		t.Errorf("%d declarations for %d types", n, len(all))
+	}
+	for kind, d := range all {
+		if strings.Count(string(kind), ".") != 2 || kind.Provider() != posture.AWS {
+			t.Errorf("%s is no entity type of AWS", kind)
+		}
+		if d.Service == "" || len(d.Permissions) == 0 || len(d.Events) == 0 {
+			t.Errorf("%s has no service, permissions or events", kind)
+		}
+		sentence(t, string(kind), d.Doc)
+		for _, p := range d.Permissions {
+			if !permissionForm.MatchString(p) {
+				t.Errorf("%s: %q is no permission", kind, p)
+			}
+		}
+		seen := map[string]bool{}
+		for _, p := range d.Properties {
+			if seen[p.Name] || !nameForm.MatchString(p.Name) {
+				t.Errorf("%s: the property %q is there twice or has a strange name", kind, p.Name)
+			}
+			seen[p.Name] = true
+			sentence(t, string(kind)+" "+p.Name, p.Doc)
+		}
+		for _, e := range d.Edges {
+			if !labelForm.MatchString(e.Label) || len(e.To) == 0 {
+				t.Errorf("%s: the edge %q has a strange name or no target", kind, e.Label)
+			}
+			sentence(t, string(kind)+" "+e.Label, e.Doc)
+			for _, to := range e.To {
+				if _, ok := all[to]; !ok {
+					t.Errorf("%s: the edge %s leads to %s, which nothing reads", kind, e.Label, to)
+				}
+			}
+		}
+		for _, e := range d.Events {
+			if !strings.HasSuffix(e.Source, ".amazonaws.com") || len(e.Names) == 0 {
+				t.Errorf("%s: events of %q", kind, e.Source)
+			}
+		}
+	}
+}
+
+func sentence(t *testing.T, what, doc string) {
+	t.Helper()
+	if len(doc) < 6 || !strings.HasSuffix(doc, ".") {
+		t.Errorf("%s: %q is no sentence", what, doc)
+	}
+}
+
+// TestEntitiesAreAsDeclared reads a whole world: every property and edge that is
+// read is declared, and every one that is declared is read of something.
+func TestEntitiesAreAsDeclared(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 3, Size: 600, Accounts: 3})
+	all := declarations()
+	read := map[string]bool{}
+	for i := range 3 {
+		checkEntities(t, collectAll(t, aws.New(c.options), c.access(i)), all, read)
+	}
+	for kind, d := range all {
+		for _, p := range d.Properties {
+			if !read[string(kind)+" "+p.Name] {
+				t.Errorf("%s: nothing has the property %s", kind, p.Name)
+			}
+		}
+		for _, e := range d.Edges {
+			if !read[string(kind)+" "+e.Label] {
+				t.Errorf("%s: nothing has the edge %s", kind, e.Label)
+			}
+		}
+	}
+}
+
+// checkEntities holds entities against what is declared, and notes what was
+// read.
+func checkEntities(t *testing.T, got read, all map[posture.EntityType]collect.Declaration, read map[string]bool) {
+	t.Helper()
+	for _, e := range got.entities {
+		d := all[e.Type]
+		if e.Name == "" || e.XID == "" {
+			t.Errorf("%s has no name or no name in the cloud", e.ID)
+		}
+		for _, p := range e.Properties {
+			i := slices.IndexFunc(d.Properties, func(x collect.Property) bool { return x.Name == p.Name })
+			if i < 0 || d.Properties[i].Kind != p.Type {
+				t.Errorf("%s: the property %s of kind %s is not declared", e.ID, p.Name, p.Type)
+				continue
+			}
+			if key := string(e.ID) + " " + p.Name; !d.Properties[i].List && read[key] {
+				t.Errorf("%s: the property %s is there twice", e.ID, p.Name)
+			} else {
+				read[key] = true
+			}
+			read[string(e.Type)+" "+p.Name] = true
+		}
+		for _, edge := range e.Edges {
+			checkEdge(t, got, d, e, edge)
+			read[string(e.Type)+" "+edge.Label] = true
+		}
+	}
+}
+
+// checkEdge sees to it that an edge leads to an entity of a declared type.
+func checkEdge(t *testing.T, got read, d collect.Declaration, from posture.Entity, e posture.Edge) {
+	t.Helper()
+	i := slices.IndexFunc(d.Edges, func(x collect.Edge) bool { return x.Label == e.Label })
+	if i < 0 {
+		t.Errorf("%s: the edge %s is not declared", from.ID, e.Label)
+		return
+	}
+	to, ok := got.entities[e.To]
+	if !ok {
+		t.Errorf("%s: the edge %s leads to %s, which is not there", from.ID, e.Label, e.To)
+		return
+	}
+	if !slices.Contains(d.Edges[i].To, to.Type) {
+		t.Errorf("%s: the edge %s leads to a %s", from.ID, e.Label, to.Type)
+	}
+}
+
+// TestSingleReadsAgree reads every entity again by its name alone, as after an
+// event.
+func TestSingleReadsAgree(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 5})
+	source := aws.New(c.options)
+	got := collectAll(t, source, c.access(0))
+	session, err := source.Open(t.Context(), c.access(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for _, e := range got.entities {
+		unit, ok := session.Unit(e.Type, e.Region)
+		if !ok {
+			t.Fatalf("no unit reads %s", e.Type)
+		}
+		again := readOne(t, unit, nameOf(e))
+		if again == nil {
+			t.Errorf("%s was not found again", e.ID)
+			continue
+		}
+		again.Normalize()
+		if text(t, *again) != text(t, e) {
+			t.Errorf("%s reads otherwise alone:\n%s\n%s", e.ID, text(t, *again), text(t, e))
+		}
+	}
+}
+
+// nameOf returns the last part of an entity's id.
+func nameOf(e posture.Entity) string {
+	for _, place := range []string{e.Region, posture.Global} {
+		if name, ok := strings.CutPrefix(string(e.ID), string(e.Type.ID(e.Account, place, ""))); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func readOne(t *testing.T, u collect.Unit, name string) (found *posture.Entity) {
+	t.Helper()
+	err := u.Get(t.Context(), name, func(r *collect.Resource) error {
+		if found != nil {
+			t.Errorf("%s %s was read twice", u.Type, name)
+		}
+		found = &r.Entity
+		return nil
+	})
+	if err != nil {
+		t.Errorf("read %s %s: %v", u.Type, name, err)
+	}
+	return found
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// TestPermissionsAreThoseOfTheCalls compares what a collector declares with what
+// it asks AWS for, in lists and single reads.
+func TestPermissionsAreThoseOfTheCalls(t *testing.T) {
+	t.Parallel()
+	for kind, d := range declarations() {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, simaws.Options{Seed: 7, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
+			source := aws.New(c.options)
+			session, err := source.Open(t.Context(), c.access(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			unit, _ := session.Unit(kind, "us-east-1")
+			c.gateway.Faults.Forget()
+			var names []string
+			if err := unit.List(t.Context(), func(r *collect.Resource) error {
+				names = append(names, nameOf(r.Entity))
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			readOne(t, unit, names[0])
+			asked := map[string]bool{}
+			for call := range c.gateway.Faults.Calls() {
+				asked[simulatedPermission(call)] = true
+			}
+			for p := range asked {
+				if !slices.Contains(d.Permissions, p) {
+					t.Errorf("%s is asked for and not declared", p)
+				}
+			}
+			for _, p := range d.Permissions {
+				if !asked[p] {
+					t.Errorf("%s is declared and not asked for", p)
+				}
+			}
+		})
+	}
+}
+
+// simulatedPermission says what AWS would want for a call, from what the
+// simulator saw: written apart from the collectors' own table.
+func simulatedPermission(c gateway.Call) string {
+	special := map[string]string{
+		"s3:ListBuckets": "s3:ListAllMyBuckets", "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
+		"s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock", "s3-control:GetPublicAccessBlock": "s3:GetAccountPublicAccessBlock",
+	}
+	name := c.Service + ":" + c.Action
+	if p, ok := special[name]; ok {
+		return p
+	}
+	if c.Service == "apigateway" {
+		return "apigateway:GET"
+	}
+	return strings.Replace(name, "monitoring:", "cloudwatch:", 1)
+}
+
+type rule struct {
+	ID            string   `json:"id"`
+	Provider      string   `json:"provider"`
+	ResourceType  string   `json:"resourceType"`
+	Permissions   []string `json:"permissions"`
+	Properties    []string `json:"properties"`
+	GraphEdges    []string `json:"graphEdges"`
+	EventTriggers []string `json:"eventTriggers"`
+}
+
+// rules returns the facts about the built-in rules, which lie beside the
+// checkout.
+func rules(t *testing.T) []rule {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		raw, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
+		if err != nil {
+			continue
+		}
+		var all, own []rule
+		if err := json.Unmarshal(raw, &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			if r.Provider == "aws" {
+				own = append(own, r)
+			}
+		}
+		return own
+	}
+	t.Skip("the facts about rules are not beside this checkout")
+	return nil
+}
+
+// TestRulesHaveWhatTheyNeed: the types, properties, edges, permissions and events
+// that rules are about are declared.
+func TestRulesHaveWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	all := declarations()
+	for _, r := range rules(t) {
+		d, ok := all[posture.EntityType(r.ResourceType)]
+		if !ok {
+			t.Errorf("%s: nothing reads %s", r.ID, r.ResourceType)
+			continue
+		}
+		reachable := map[string]bool{}
+		for _, p := range d.Properties {
+			reachable[p.Name] = true
+		}
+		for _, path := range r.GraphEdges {
+			checkPath(t, r.ID, path, all, reachable)
+		}
+		for _, name := range r.Properties {
+			if !reachable[name] {
+				t.Errorf("%s: %s has no property %s, nor has what its edges lead to", r.ID, r.ResourceType, name)
+			}
+		}
+		checkEvents(t, r, d)
+	}
+	granted := map[string]bool{}
+	for _, d := range all {
+		for _, p := range d.Permissions {
+			granted[p] = true
+		}
+	}
+	for _, r := range rules(t) {
+		for _, p := range r.Permissions {
+			if !granted[p] && p != "s3:GetPublicAccessBlock" { // the call's name, not the permission's
+				t.Errorf("%s: the permission %s is asked for by nothing", r.ID, p)
+			}
+		}
+	}
+}
+
+var step = regexp.MustCompile(`-\[(\w+)\]->([\w.|]+)`)
+
+// checkPath follows a path such as EC2.Volume-[ATTACHED_TO]->EC2.Instance.
+func checkPath(t *testing.T, rule, path string, all map[posture.EntityType]collect.Declaration, reachable map[string]bool) {
+	t.Helper()
+	from := []string{path[:strings.Index(path, "-[")]}
+	for _, s := range step.FindAllStringSubmatch(path, -1) {
+		label, to := s[1], strings.Split(s[2], "|")
+		for i, name := range to {
+			if prefix, _, ok := strings.Cut(to[0], "."); ok && i > 0 && !strings.Contains(name, ".") {
+				to[i] = prefix + "." + name
+			}
+		}
+		for _, target := range to {
+			if !leads(all, from, label, target) {
+				t.Errorf("%s: %s: no edge %s from %v to %s is declared", rule, path, label, from, target)
+			}
+		}
+		for kind, d := range all {
+			if slices.ContainsFunc(to, func(name string) bool { return is(kind, name) }) {
+				for _, p := range d.Properties {
+					reachable[p.Name] = true
+				}
+			}
+		}
+		from = to
+	}
+}
+
+// is reports whether a type has a short name such as EC2.Vpc, Account or
+// CidrRange.
+func is(t posture.EntityType, short string) bool { return strings.HasSuffix(string(t), "."+short) }
+
+func leads(all map[posture.EntityType]collect.Declaration, from []string, label, to string) bool {
+	for kind, d := range all {
+		if !slices.ContainsFunc(from, func(name string) bool { return is(kind, name) }) {
+			continue
+		}
+		for _, e := range d.Edges {
+			if e.Label == label && slices.ContainsFunc(e.To, func(t posture.EntityType) bool { return is(t, to) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkEvents: whatever event can change a rule's answer makes its resource be
+// read again.
+func checkEvents(t *testing.T, r rule, d collect.Declaration) {
+	t.Helper()
+	for _, trigger := range r.EventTriggers {
+		source, names, _ := strings.Cut(trigger, ": ")
+		for name := range strings.SplitSeq(names, ", ") {
+			if !slices.ContainsFunc(d.Events, func(e collect.Event) bool { return e.Source == source && slices.Contains(e.Names, name) }) {
+				t.Errorf("%s: %s is not read again after %s %s", r.ID, d.Type, source, name)
+			}
+		}
+	}
+}
+
+func TestPolicyIsTheLeastThatIsNeeded(t *testing.T) {
+	t.Parallel()
+	var policy struct {
+		Version   string
+		Statement []struct {
+			Effect   string
+			Action   []string
+			Resource string
+		}
+	}
+	if err := json.Unmarshal(aws.Policy(), &policy); err != nil {
+		t.Fatal(err)
+	}
+	allowed, denied := policy.Statement[0].Action, policy.Statement[1].Action
+	if policy.Statement[0].Effect != "Allow" || policy.Statement[1].Effect != "Deny" {
+		t.Fatalf("statements are %+v", policy.Statement)
+	}
+	for kind, d := range declarations() {
+		for _, p := range d.Permissions {
+			if !slices.Contains(allowed, p) {
+				t.Errorf("%s needs %s", kind, p)
+			}
+		}
+	}
+	reading := regexp.MustCompile(`:(Describe|Get|List|GET|GenerateCredentialReport)`)
+	for _, p := range allowed {
+		if !reading.MatchString(p) {
+			t.Errorf("%s does more than read", p)
+		}
+		if slices.Contains(denied, p) {
+			t.Errorf("%s is allowed and denied", p)
+		}
+	}
+}
