@@ -281,7 +281,7 @@ func TestLastingFaultsEndTheCollector(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Hang, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, simazure.Options{Size: 40, Page: 3}, func(o *azure.Options) { o.Timeout = 50 * time.Millisecond; o.Attempts = 2 })
+			r := newRig(t, simazure.Options{Size: 40, Page: 3}, func(o *azure.Options) { o.Timeout = 700 * time.Millisecond; o.Attempts = 2 })
 			s := r.open(t, r.access(0))
 			r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: kind, Skip: 1})
 			_, err := list(t, s, "Azure.Compute.Disk")
