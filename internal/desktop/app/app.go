@@ -22,7 +22,6 @@ import (
 	"vigil/internal/desktop/directory"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/desktop/inventory"
-	"vigil/internal/desktop/meter"
 	"vigil/internal/desktop/probe"
 	"vigil/internal/desktop/probe/eventdb"
 	"vigil/internal/desktop/session"
@@ -86,7 +85,7 @@ type App struct {
 	history    *chronicle
 	handler    *httpapi.Mux
 	server     *httpapi.Server
-	logins     *prometheus.CounterVec
+	metrics    metrics
 }
 
 // New builds a server. It does nothing before Listen and Serve.
@@ -106,7 +105,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, err
 	}
 	a.heartbeats = heartbeat.New(heartbeat.Options{
-		Store: a.store, Component: a.component, Observe: a.board.Observe, Now: o.Now, Log: o.Log,
+		Store: a.store, Component: a.component, Observe: a.reported, Now: o.Now, Log: o.Log,
 		Policy: func() desktop.Policy { return a.board.Inventory().Policy },
 	})
 	if err := a.heartbeats.Open(ctx); err != nil {
@@ -114,7 +113,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a.watch()
 	a.look()
-	if err := a.measure(); err != nil {
+	if err := a.metrics.register(o.Metrics, a.board); err != nil {
 		return nil, err
 	}
 	a.gate = session.NewGate(session.Options{
@@ -159,7 +158,7 @@ func (a *App) watch() {
 // look makes what looks at the estate: probes, and the inventory they follow.
 func (a *App) look() {
 	options := a.o.Probe
-	options.Now, options.Observe = a.o.Now, a.board.Observe
+	options.Now, options.Observe = a.o.Now, a.observed
 	a.probes = probe.New(options)
 	a.estate = probe.Estate{
 		Directory: a.directory, Secrets: a.secrets, Now: a.o.Now, Self: a.health,
@@ -171,18 +170,6 @@ func (a *App) look() {
 			a.o.Log.Error("the inventory is not taken over; the last good one stays in use", "error", err)
 		},
 	}
-}
-
-func (a *App) measure() error {
-	a.logins = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vigil_desktop_logins_total", Help: "Logins, by outcome.",
-	}, []string{"outcome"})
-	for _, c := range []prometheus.Collector{meter.NewCollector(a.board), a.logins} {
-		if err := a.o.Metrics.Register(c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // newServer puts everything that is served behind one address.

@@ -86,7 +86,7 @@ func (a *App) reportLogin(ctx context.Context, e session.Event) {
 		httpapi.SetCaller(ctx, httpapi.Caller{ID: e.Session, Name: e.Domain + `\` + e.Username})
 	}
 	if e.Action == "login" {
-		a.logins.WithLabelValues(outcome).Inc()
+		a.metrics.logins.WithLabelValues(outcome).Inc()
 	}
 	a.events.Record(loginEvent(e, a.name()))
 }

@@ -120,14 +120,18 @@ func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Look, func()) {
 	}
 	db, err := eventdb.New(spec, a.secrets, a.o.Now)
 	if err != nil {
-		failed := func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
-			return nil, nil, &desktop.Failure{Cause: desktop.Malformed, Reason: fmt.Sprintf("the event database cannot be used: %v", err), Err: err}
-		}
-		return failed, func() {}
+		return unusable(err), func() {}
 	}
 	a.eventsIn, a.eventsSpec = db, spec
 	a.events.Use(db)
 	return db.Look, db.Close
+}
+
+// unusable is the look at something whose configuration makes no sense.
+func unusable(err error) probe.Look {
+	return func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		return nil, nil, &desktop.Failure{Cause: desktop.Malformed, Reason: fmt.Sprintf("it cannot be used: %v", err), Err: err}
+	}
 }
 
 func (a *App) virtualCenter(spec desktop.VirtualCenter) (probe.Look, func()) {

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/meter"
+)
+
+// metrics are what the server tells of its own work. What it knows of the
+// estate, package meter tells.
+type metrics struct {
+	logins *prometheus.CounterVec
+	probes *prometheus.HistogramVec
+	beats  *prometheus.CounterVec
+}
+
+func (m *metrics) register(reg prometheus.Registerer, board *desktop.Board) error {
+	m.logins = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vigil_desktop_logins_total", Help: "Logins, by outcome.",
+	}, []string{"outcome"})
+	m.probes = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "vigil_desktop_probe_duration_seconds", Help: "How long looks at components took, by kind and outcome.",
+		Buckets: []float64{.005, .02, .1, .5, 1, 2.5, 5, 10, 20},
+	}, []string{"kind", "outcome"})
+	m.beats = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vigil_desktop_heartbeats_total", Help: "Reports of gateways and agents that were taken, by kind.",
+	}, []string{"kind"})
+	for _, c := range []prometheus.Collector{meter.NewCollector(board), m.logins, m.probes, m.beats} {
+		if err := reg.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observed takes in what a probe found.
+func (a *App) observed(o desktop.Observation) {
+	outcome := "good"
+	if o.Failure != nil {
+		outcome = "failed"
+	}
+	a.metrics.probes.WithLabelValues(string(o.Kind), outcome).Observe(o.Took.Seconds())
+	a.board.Observe(o)
+}
+
+// reported takes in what a gateway or an agent reported.
+func (a *App) reported(o desktop.Observation) {
+	a.metrics.beats.WithLabelValues(string(o.Kind)).Inc()
+	a.board.Observe(o)
+}
