@@ -1,0 +1,163 @@
+package gcp
+
+import (
+	"fmt"
+	"strconv"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+const (
+	computeProjectType posture.EntityType = "GCP.Compute.Project"
+	instanceType       posture.EntityType = "GCP.Compute.Instance"
+	diskType           posture.EntityType = "GCP.Compute.Disk"
+	snapshotType       posture.EntityType = "GCP.Compute.Snapshot"
+	imageType          posture.EntityType = "GCP.Compute.Image"
+	templateType       posture.EntityType = "GCP.Compute.InstanceTemplate"
+	groupType          posture.EntityType = "GCP.Compute.InstanceGroup"
+	managerType        posture.EntityType = "GCP.Compute.InstanceGroupManager"
+)
+
+const cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
+
+func (a at) instances() int { return a.n(250, 8) }
+
+// zonalMachine is how sizes of machines are named.
+func (a at) machine(name string) string {
+	return computeBase + "projects/" + a.project.ID + "/zones/" + a.location() + "/machineTypes/" + name
+}
+
+// item is one entry of metadata.
+func item(key, value string) world.Object { return world.Obj("key", key, "value", value) }
+
+// publicIP is the i-th address of some block that the internet reaches.
+func publicIP(block, i int) string {
+	return fmt.Sprintf("34.%d.%d.%d", block+i>>16&7, i>>8&255, i&255)
+}
+
+var computeKinds = []*kind{
+	{
+		typ: computeProjectType, service: "compute", collection: "projects",
+		names: func(a at) []string { return []string{a.project.ID} },
+		named: func(a at) world.Object {
+			return world.Obj("kind", "compute#project", "id", a.project.Number, "name", a.project.ID, "selfLink", computeBase+"projects/"+a.project.ID)
+		},
+		body: func(a at) world.Object {
+			items := world.Items(item("ssh-keys", "ada:ssh-ed25519 AAAAC3Nza ada"), item("google-compute-default-zone", zones[0]))
+			if !a.bad("gcp-project-oslogin") {
+				items = append(items, item("enable-oslogin", "TRUE"))
+			}
+			return world.Obj("creationTimestamp", a.madeHere(), "commonInstanceMetadata", world.Obj("kind", "compute#metadata", "fingerprint", "x1", "items", items),
+				"defaultServiceAccount", a.defaultAccount(), "defaultNetworkTier", "PREMIUM", "xpnProjectStatus", "UNSPECIFIED_XPN_PROJECT_STATUS")
+		},
+	},
+	{
+		typ: instanceType, service: "compute", collection: "instances", where: computeZone, prefix: "vm-",
+		count: func(a at) int { return a.instances() }, body: instance,
+	},
+	{
+		typ: diskType, service: "compute", collection: "disks", where: computeZone, prefix: "disk-",
+		count: func(a at) int { return a.instances() + a.n(50, 4) },
+		body: func(a at) world.Object {
+			var users any
+			if a.i < a.instances() {
+				users = world.Items(a.ref(instanceType, a.i))
+			}
+			return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "sizeGb", strconv.Itoa(10+a.seed("size").Intn(490)), "status", "READY",
+				"type", computeBase+"projects/"+a.project.ID+"/zones/"+a.location()+"/diskTypes/pd-balanced", "users", users, "labels", a.labels(),
+				"sourceImage", a.ref(imageType, a.i%a.of(imageType)), "diskEncryptionKey", a.encryption("kmsKeyName"))
+		},
+	},
+	{
+		typ: snapshotType, service: "compute", collection: "snapshots", where: computeGlobal, prefix: "snap-",
+		count: func(a at) int { return a.n(60, 3) },
+		body: func(a at) world.Object {
+			return world.Obj("status", "READY", "diskSizeGb", "50", "sourceDisk", a.ref(diskType, a.i%a.of(diskType)), "autoCreated", a.i%2 == 0,
+				"storageLocations", world.Items("us"), "labels", a.labels(), "snapshotEncryptionKey", a.encryption("kmsKeyName"))
+		},
+	},
+	{
+		typ: imageType, service: "compute", collection: "images", where: computeGlobal, prefix: "image-",
+		count: func(a at) int { return a.n(10, 2) },
+		body: func(a at) world.Object {
+			return world.Obj("status", "READY", "family", world.Of(a.seed("family"), "web", "batch"), "diskSizeGb", "20", "archiveSizeBytes", "1048576", "labels", a.labels())
+		},
+	},
+	{
+		typ: templateType, service: "compute", collection: "instanceTemplates", where: computeGlobal, prefix: "tpl-",
+		count: func(a at) int { return a.n(8, 2) },
+		body: func(a at) world.Object {
+			return world.Obj("properties", world.Obj("machineType", "e2-small", "networkInterfaces", world.Items(world.Obj("network", a.ref(networkType, 0))),
+				"serviceAccounts", world.Items(world.Obj("email", a.email(0), "scopes", world.Items(cloudPlatform))),
+				"shieldedInstanceConfig", world.Obj("enableVtpm", true, "enableIntegrityMonitoring", true)))
+		},
+	},
+	{
+		typ: groupType, service: "compute", collection: "instanceGroups", where: computeZone, prefix: "ig-",
+		count: func(a at) int { return a.n(10, 2) },
+		body: func(a at) world.Object {
+			return world.Obj("size", 2, "network", a.ref(networkType, 0), "zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location())
+		},
+	},
+	{
+		typ: managerType, service: "compute", collection: "instanceGroupManagers", where: computeZone, prefix: "ig-",
+		count: func(a at) int { return a.n(10, 2) },
+		body: func(a at) world.Object {
+			return world.Obj("targetSize", 2, "baseInstanceName", "web", "instanceGroup", a.ref(groupType, a.i), "instanceTemplate", a.ref(templateType, a.i%a.of(templateType)),
+				"autoHealingPolicies", world.Items(world.Obj("healthCheck", a.ref(healthType, 0), "initialDelaySec", 60)))
+		},
+	},
+}
+
+// encryption is a customer's key for every third resource.
+func (a at) encryption(field string) any {
+	if a.i%3 != 1 {
+		return nil
+	}
+	return world.Obj(field, a.keyPath(a.i)+"/cryptoKeyVersions/1")
+}
+
+// instance describes a virtual machine.
+func instance(a at) world.Object {
+	node := a.i%37 == 5 // of a cluster
+	email, scopes := a.email(a.i%a.accounts()), world.Items(cloudPlatform)
+	full := a.bad("gcp-vm-default-sa-full-scope")
+	if full || node || a.bad("gcp-vm-default-sa") {
+		if email = a.defaultAccount(); !full {
+			scopes = world.Items("https://www.googleapis.com/auth/devstorage.read_only", "https://www.googleapis.com/auth/logging.write")
+		}
+	}
+	labels := a.labels()
+	if node {
+		labels = append(labels, world.Field{Name: "goog-gke-node", Value: ""})
+	}
+	metadata := world.Items(item("startup-script", "#! /bin/sh\necho simulated-startup-secret\n"))
+	if !a.bad("gcp-vm-project-ssh-keys") {
+		metadata = append(metadata, item("block-project-ssh-keys", "true"))
+	}
+	if a.bad("gcp-vm-serial-port") {
+		metadata = append(metadata, item("serial-port-enable", world.Of(a.seed("serial"), "1", "true")))
+	}
+	whole := !a.bad("gcp-vm-shielded")
+	return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "machineType", a.machine(world.Of(a.seed("size"), "e2-medium", "n2-standard-4")),
+		"status", world.Of(a.seed("status"), "RUNNING", "RUNNING", "RUNNING", "TERMINATED"), "cpuPlatform", "Intel Broadwell",
+		"tags", world.Obj("fingerprint", "x1", "items", world.Items([]string{"web", "app", "app"}[a.i%3])),
+		"canIpForward", a.bad("gcp-vm-ip-forward"), "networkInterfaces", world.Items(a.nic()),
+		"disks", world.Items(world.Obj("type", "PERSISTENT", "boot", true, "source", a.ref(diskType, a.i), "deviceName", "boot", "diskSizeGb", "20")),
+		"metadata", world.Obj("kind", "compute#metadata", "fingerprint", "x2", "items", metadata),
+		"serviceAccounts", world.Items(world.Obj("email", email, "scopes", scopes)), "labels", labels, "deletionProtection", a.i%5 == 0,
+		"shieldedInstanceConfig", world.Obj("enableSecureBoot", a.i%2 == 0, "enableVtpm", whole, "enableIntegrityMonitoring", whole || a.i%2 == 0))
+}
+
+// nic is the network interface of an instance.
+func (a at) nic() world.Object {
+	network := a.i % a.networks()
+	region := a.i % len(regions)
+	var public any
+	if a.bad("gcp-vm-public-ip") {
+		public = world.Items(world.Obj("kind", "compute#accessConfig", "type", "ONE_TO_ONE_NAT", "name", "External NAT", "natIP", publicIP(64, a.i), "networkTier", "PREMIUM"))
+	}
+	return world.Obj("kind", "compute#networkInterface", "name", "nic0", "network", a.ref(networkType, network), "subnetwork", a.ref(subnetType, a.subnetOf(network, region)),
+		"networkIP", fmt.Sprintf("10.%d.%d.%d", network&127, a.i>>8&255, a.i&255), "accessConfigs", public)
+}

@@ -1,0 +1,120 @@
+// Package gcp simulates Google Cloud: its token endpoint and the APIs of its
+// services under their own host names.
+//
+// What there is follows from a seed, so that two runs agree and any number of
+// projects costs no memory. The findings that its flaws ought to produce can be
+// listed, and resources can be changed while it runs.
+package gcp
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// Options say what there is.
+type Options struct {
+	Seed     world.Seed
+	Projects int // 1 when zero
+	Size     int // about how many resources a project has. 200 when zero
+	Page     int // resources on a page of a list at most. As many as asked for when zero
+	Shares   world.Shares
+
+	// Today is the day the world is of: keys are old as seen from here. It does
+	// not move, so that the same world read twice is the same.
+	Today time.Time
+	// Now is the clock that tokens end by. time.Now when nil.
+	Now func() time.Time
+}
+
+// Cloud is a simulated Google Cloud. It is an http.Handler for Hosts.
+type Cloud struct {
+	world.World
+
+	options  Options
+	faults   *gateway.Faults
+	secret   []byte // signs tokens
+	projects map[string]Project
+	order    []Project
+
+	mu       sync.Mutex
+	accounts map[string]*account // service accounts that may sign in, by email
+}
+
+// Hosts are the names the cloud answers for.
+var Hosts = []string{".googleapis.com"}
+
+// A Project is one of those that there are.
+type Project struct {
+	ID     string
+	Number string
+	Name   string
+	number int
+}
+
+// New returns a cloud whose calls go wrong where faults says so.
+func New(o Options, faults *gateway.Faults) *Cloud {
+	if o.Projects == 0 {
+		o.Projects = 1
+	}
+	if o.Size == 0 {
+		o.Size = 200
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Today.IsZero() {
+		o.Today = o.Now().UTC().Truncate(24 * time.Hour)
+	}
+	c := &Cloud{options: o, faults: faults, secret: []byte(rand.Text()), projects: map[string]Project{}, accounts: map[string]*account{}}
+	for i := range o.Projects {
+		seed := o.Seed.With("project").Nth(i)
+		name := world.Of(seed, "payments", "platform", "analytics", "retail", "research")
+		p := Project{
+			ID: fmt.Sprintf("%s-%03d-%s", name, i, seed.Hex(4)), Number: fmt.Sprint(100_000_000_000 + int64(i)*1_000_003 + int64(seed.Intn(1_000_000))),
+			Name: fmt.Sprintf("%s %03d", name, i), number: i,
+		}
+		c.projects[p.ID] = p
+		c.order = append(c.order, p)
+	}
+	return c
+}
+
+// Projects lists what there is, in order.
+func (c *Cloud) Projects() []Project { return c.order }
+
+// Access returns what the product needs to read a project.
+func (p Project) Access(org posture.OrgID, c Credential) posture.Access {
+	return posture.Access{
+		Org:     org,
+		Account: posture.Account{ID: posture.AccountID(p.ID), Provider: posture.GCP, Name: p.Name},
+		Credential: posture.Credential{
+			Provider: posture.GCP, Properties: []posture.Property{posture.Text(posture.PropServiceAccountEmail, c.Email)},
+		},
+		Secrets: posture.Secrets{posture.PropServiceAccountKey: c.Key},
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if hostOf(r) == "oauth2" {
+		c.token(w, r)
+		return
+	}
+	x, no := c.parse(r)
+	if no != nil {
+		x.refuse(w, no)
+		return
+	}
+	c.faults.Serve(w, r, gateway.Exchange{
+		Call:   gateway.Call{Cloud: "gcp", Account: x.project.ID, Service: x.service, Action: x.action()},
+		Refuse: func(w http.ResponseWriter, f gateway.Fault) { x.refuse(w, x.fault(w, f)) },
+		Answer: x.answer,
+	})
+}

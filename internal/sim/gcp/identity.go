@@ -1,0 +1,210 @@
+package gcp
+
+import (
+	"crypto"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vigil/internal/sim/gateway"
+)
+
+// An account is a service account that may sign in.
+type account struct {
+	email   string
+	keyID   string
+	key     *rsa.PrivateKey
+	project Project  // it belongs to
+	all     bool     // it may do everything
+	may     []string // otherwise: permissions it has
+}
+
+// A Credential is a service account and its key.
+type Credential struct {
+	Email string
+	Key   string // the key file in base64
+}
+
+// Reader is a service account of the first project that may read everything in
+// all projects.
+func (c *Cloud) Reader() Credential { return c.credential("vigil-reader", true, nil) }
+
+// Denied is a service account that may sign in and nothing else.
+func (c *Cloud) Denied() Credential { return c.credential("vigil-denied", false, nil) }
+
+// Limited is a service account that has these permissions in all projects.
+func (c *Cloud) Limited(name string, permissions ...string) Credential {
+	return c.credential(name, false, permissions)
+}
+
+func (c *Cloud) credential(name string, all bool, may []string) Credential {
+	home := c.order[0]
+	email := name + "@" + home.ID + ".iam.gserviceaccount.com"
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := c.accounts[email]
+	if !ok {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			panic(err) // only a broken source of randomness can fail
+		}
+		a = &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: key, project: home}
+		c.accounts[email] = a
+	}
+	a.all, a.may = all, may
+	return Credential{Email: email, Key: base64.StdEncoding.EncodeToString(a.file())}
+}
+
+// file is the key file that Google hands out once.
+func (a *account) file() []byte {
+	der, err := x509.MarshalPKCS8PrivateKey(a.key)
+	if err != nil {
+		panic(err) // an RSA key has a form
+	}
+	text, err := json.MarshalIndent(map[string]string{
+		"type": "service_account", "project_id": a.project.ID, "private_key_id": a.keyID,
+		"private_key":  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		"client_email": a.email, "client_id": "1" + a.keyID[:8],
+		"auth_uri": "https://accounts.google.com/o/oauth2/auth", "token_uri": tokenURI,
+		"auth_provider_x509_cert_url": "https://www.googleapis.com/oauth2/v1/certs", "universe_domain": "googleapis.com",
+	}, "", "  ")
+	if err != nil {
+		panic(err) // strings alone cannot fail
+	}
+	return text
+}
+
+// has reports whether the account has a permission.
+func (a *account) has(permission string) bool {
+	return a.all || permission == "" || slices.Contains(a.may, permission)
+}
+
+const (
+	tokenURI   = "https://oauth2.googleapis.com/token"
+	tokenTime  = time.Hour
+	tokenStart = "ya29."
+)
+
+// token answers POST /token: a signed assertion in, an access token out.
+func (c *Cloud) token(w http.ResponseWriter, r *http.Request) {
+	refuse := func(w http.ResponseWriter, status int, code, description string) {
+		writeJSON(w, status, map[string]string{"error": code, "error_description": description})
+	}
+	if r.Method != http.MethodPost || r.URL.Path != "/token" || r.FormValue("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
+		refuse(w, http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type: "+r.FormValue("grant_type"))
+		return
+	}
+	a, err := c.verify(r.FormValue("assertion"))
+	call := gateway.Call{Cloud: "gcp", Service: "oauth2", Action: "token"}
+	if a != nil {
+		call.Account = a.project.ID
+	}
+	c.faults.Serve(w, r, gateway.Exchange{
+		Call: call,
+		Refuse: func(w http.ResponseWriter, f gateway.Fault) {
+			switch f.Kind {
+			case gateway.Throttle:
+				retryAfter(w, f)
+				refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded", "Too many requests.")
+			case gateway.Fail:
+				refuse(w, http.StatusInternalServerError, "internal_failure", "Try again.")
+			case gateway.Expire:
+				refuse(w, http.StatusBadRequest, "invalid_grant", "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.")
+			default:
+				refuse(w, http.StatusBadRequest, "invalid_grant", "Invalid grant: account not found")
+			}
+		},
+		Answer: func(w http.ResponseWriter) {
+			if err != nil {
+				refuse(w, http.StatusBadRequest, "invalid_grant", err.Error())
+				return
+			}
+			writeJSON(w, http.StatusOK, map[string]any{
+				"access_token": c.mint(a.email, c.options.Now().Add(tokenTime)), "expires_in": int(tokenTime.Seconds()), "token_type": "Bearer",
+			})
+		},
+	})
+}
+
+// verify checks an assertion as Google does and returns whose it is.
+func (c *Cloud) verify(assertion string) (*account, error) {
+	parts := strings.Split(assertion, ".")
+	if len(parts) != 3 {
+		return nil, errors.New("Invalid JWT: not three parts.") //nolint:staticcheck // Google's words
+	}
+	var header struct{ Alg, Kid string }
+	var claims struct {
+		Iss, Aud, Scope string
+		Iat, Exp        int64
+	}
+	for i, v := range []any{&header, &claims} {
+		raw, err := base64.RawURLEncoding.DecodeString(parts[i])
+		if err != nil || json.Unmarshal(raw, v) != nil {
+			return nil, errors.New("Invalid JWT: cannot be read.") //nolint:staticcheck // Google's words
+		}
+	}
+	c.mu.Lock()
+	a := c.accounts[claims.Iss]
+	c.mu.Unlock()
+	now := c.options.Now()
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	switch {
+	case a == nil:
+		return nil, errors.New("Invalid grant: account not found") //nolint:staticcheck // Google's words
+	case err != nil, header.Alg != "RS256", header.Kid != a.keyID:
+		return a, errors.New("Invalid JWT Signature.") //nolint:staticcheck // Google's words
+	}
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	switch {
+	case rsa.VerifyPKCS1v15(&a.key.PublicKey, crypto.SHA256, digest[:], signature) != nil:
+		return a, errors.New("Invalid JWT Signature.") //nolint:staticcheck // Google's words
+	case claims.Aud != tokenURI:
+		return a, fmt.Errorf("Invalid JWT: Failed audience check. The right audience is %s", tokenURI) //nolint:staticcheck // Google's words
+	case claims.Exp-claims.Iat > 3600 || now.Unix() > claims.Exp || claims.Iat > now.Add(5*time.Minute).Unix():
+		return a, errors.New("Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.") //nolint:staticcheck // Google's words
+	case claims.Scope == "":
+		return a, errors.New("Empty or missing scope not allowed.") //nolint:staticcheck // Google's words
+	}
+	return a, nil
+}
+
+// mint makes a token of an account that ends at some time.
+func (c *Cloud) mint(email string, end time.Time) string {
+	body := email + "|" + strconv.FormatInt(end.Unix(), 10)
+	return tokenStart + base64.RawURLEncoding.EncodeToString([]byte(body+"|"+c.sign(body)))
+}
+
+func (c *Cloud) sign(body string) string {
+	mac := hmac.New(sha256.New, c.secret)
+	mac.Write([]byte(body))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// bearer returns the account whose token a call shows, or nil.
+func (c *Cloud) bearer(r *http.Request) *account {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenStart)
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	parts := strings.Split(string(raw), "|")
+	if !ok || err != nil || len(parts) != 3 {
+		return nil
+	}
+	end, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || !hmac.Equal([]byte(parts[2]), []byte(c.sign(parts[0]+"|"+parts[1]))) || c.options.Now().Unix() > end {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.accounts[parts[0]]
+}

@@ -1,0 +1,171 @@
+package gcp
+
+import (
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+// at returns the kind in the project that a call is about.
+func (x *call) at(t posture.EntityType) at {
+	a := at{Cloud: x.Cloud, k: kinds[t], project: x.project}
+	if a.k.in != "" {
+		a.parent = x.args["parent"]
+	}
+	return a
+}
+
+// list answers with a page of a kind, under the given name.
+func list(t posture.EntityType, field string, shape ...func(at, world.Object) world.Object) func(*call) (world.Object, *failure) {
+	return func(x *call) (world.Object, *failure) {
+		from, no := x.from()
+		if no != nil {
+			return nil, no
+		}
+		a := x.at(t)
+		if a.k.in != "" {
+			whole := x.at(a.k.in)
+			if _, ok := whole.get(a.parent); !ok {
+				return nil, notFound(a.parent)
+			}
+		}
+		items := []any{}
+		next := x.page(a, from, x.size(), func(o world.Object) {
+			for _, f := range shape {
+				o = f(a, o)
+			}
+			items = append(items, o.Visible())
+		})
+		return world.Obj(field, items, "nextPageToken", x.next(next)), nil
+	}
+}
+
+// page visits resources that fit what a call asks for, at most some, and returns
+// where the next page begins.
+func (x *call) page(a at, from, most int, visit func(world.Object)) int {
+	location, name := x.args["location"], filterName(x.query.Get("filter"))
+	if location == "-" {
+		location = ""
+	}
+	if location == "" && name == "" {
+		return a.list(from, most, func(_ string, o world.Object) bool {
+			visit(o)
+			return true
+		})
+	}
+	for from >= 0 && most > 0 {
+		at := from
+		from = a.list(at, 1, func(n string, o world.Object) bool {
+			if (location == "" || location == placeOf(linkOf(o))) && (name == "" || name == n) {
+				visit(o)
+				most--
+			}
+			return true
+		})
+	}
+	return from
+}
+
+// linkOf returns what tells where a resource is.
+func linkOf(o world.Object) string {
+	if link := o.Text("selfLink"); link != "" {
+		return link
+	}
+	return o.Text("name")
+}
+
+// filterName returns the name in a filter of the form name="x".
+func filterName(filter string) string {
+	name, ok := strings.CutPrefix(filter, "name=")
+	if !ok {
+		return ""
+	}
+	return strings.Trim(name, `"`)
+}
+
+// get answers with one resource.
+func get(t posture.EntityType) func(*call) (world.Object, *failure) {
+	return func(x *call) (world.Object, *failure) {
+		o, ok := x.at(t).get(x.args["name"])
+		if !ok || x.args["location"] != "" && x.args["location"] != placeOf(linkOf(o)) {
+			return nil, notFound(x.args["name"])
+		}
+		return o.Visible(), nil
+	}
+}
+
+// policy answers with the policy on a resource.
+func policy(t posture.EntityType) func(*call) (world.Object, *failure) {
+	return func(x *call) (world.Object, *failure) {
+		name := x.args["name"]
+		if x.args["bucket"] != "" {
+			name = x.args["bucket"]
+		}
+		o, ok := x.at(t).get(name)
+		if !ok {
+			return nil, notFound(name)
+		}
+		p, _ := o.Get("_policy").(world.Object)
+		if p == nil {
+			return world.Obj("version", 1, "etag", "ACAB"), nil
+		}
+		return p, nil
+	}
+}
+
+// grants is a policy of bindings: a role and its members each.
+func grants(bindings ...any) world.Object {
+	return world.Obj("version", 1, "etag", "BwWWja0YfJA=", "bindings", bindings)
+}
+
+// binding gives a role to members.
+func binding(role string, members ...string) world.Object {
+	return world.Obj("role", role, "members", world.Items(members...))
+}
+
+// aggregated answers with a page of a kind of Compute Engine by location.
+func aggregated(t posture.EntityType) func(*call) (world.Object, *failure) {
+	return func(x *call) (world.Object, *failure) {
+		from, no := x.from()
+		if no != nil {
+			return nil, no
+		}
+		a := x.at(t)
+		found := map[string][]any{}
+		next := x.page(a, from, x.size(), func(o world.Object) {
+			place := scopeOf(placeOf(o.Text("selfLink")))
+			found[place] = append(found[place], o.Visible())
+		})
+		var items world.Object
+		for _, place := range append([]string{posture.Global}, append(append([]string{}, regions...), zones...)...) {
+			scope := scopeOf(place)
+			if list := found[scope]; len(list) > 0 {
+				items = append(items, world.Field{Name: scope, Value: world.Obj(a.k.collection, list)})
+				continue
+			}
+			items = append(items, world.Field{Name: scope, Value: world.Obj("warning", world.Obj(
+				"code", "NO_RESULTS_ON_PAGE", "message", "There are no results for scope '"+scope+"' on this page.",
+				"data", world.Items(world.Obj("key", "scope", "value", scope))))})
+		}
+		return world.Obj("kind", "compute#aggregatedList", "id", "projects/"+x.project.ID+"/aggregated/"+a.k.collection, "items", items, "nextPageToken", x.next(next)), nil
+	}
+}
+
+// scopeOf returns the key of a location in a list across locations.
+func scopeOf(place string) string {
+	switch strings.Count(place, "-") {
+	case 0:
+		return place
+	case 1:
+		return "regions/" + place
+	}
+	return "zones/" + place
+}
+
+// locations answers with where a service is.
+func locations(x *call) (world.Object, *failure) {
+	return world.Obj("locations", world.Each(len(regions), func(i int) world.Object {
+		return world.Obj("name", "projects/"+x.project.ID+"/locations/"+regions[i], "locationId", regions[i])
+	})), nil
+}

@@ -1,0 +1,153 @@
+package gcp
+
+import (
+	"fmt"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+const (
+	networkType  posture.EntityType = "GCP.Compute.Network"
+	subnetType   posture.EntityType = "GCP.Compute.Subnetwork"
+	routeType    posture.EntityType = "GCP.Compute.Route"
+	routerType   posture.EntityType = "GCP.Compute.Router"
+	firewallType posture.EntityType = "GCP.Compute.Firewall"
+	addressType  posture.EntityType = "GCP.Compute.Address"
+	vpnType      posture.EntityType = "GCP.Compute.VpnGateway"
+	tunnelType   posture.EntityType = "GCP.Compute.VpnTunnel"
+)
+
+func (a at) networks() int { return min(a.n(10, 3), 15) }
+
+// subnetOf is the number of the subnetwork of a network in a region: every
+// network has one in each.
+func (a at) subnetOf(network, region int) int { return network*len(regions) + region }
+
+var networkKinds = []*kind{
+	{
+		typ: networkType, service: "compute", collection: "networks", where: computeGlobal,
+		names: func(a at) []string {
+			all := make([]string, a.networks())
+			for i := range all {
+				all[i] = fmt.Sprintf("vpc-%05d", i)
+			}
+			if (at{Cloud: a.Cloud, k: a.k, project: a.project}).bad("gcp-default-network") {
+				all[0] = "default"
+			}
+			return all
+		},
+		body: func(a at) world.Object {
+			var peers any
+			if a.i == 1 {
+				peers = world.Items(world.Obj("name", "to-first", "network", a.ref(networkType, 0), "state", "ACTIVE", "autoCreateRoutes", true))
+			}
+			return world.Obj("autoCreateSubnetworks", a.name() == "default", "mtu", 1460, "routingConfig", world.Obj("routingMode", "REGIONAL"), "peerings", peers,
+				"subnetworks", world.Each(len(regions), func(r int) string { return a.ref(subnetType, a.subnetOf(a.i, r)) }))
+		},
+	},
+	{
+		typ: subnetType, service: "compute", collection: "subnetworks", where: computeRegion, prefix: "subnet-",
+		count: func(a at) int { return a.networks() * len(regions) },
+		body: func(a at) world.Object {
+			purpose, logged := "PRIVATE", any(world.Obj("enable", true, "aggregationInterval", "INTERVAL_5_SEC", "flowSampling", 0.5, "metadata", "INCLUDE_ALL_METADATA"))
+			if a.i == 3 {
+				purpose, logged = "REGIONAL_MANAGED_PROXY", nil
+			} else if a.bad("gcp-subnet-flow-logs") {
+				if logged = nil; a.i%2 == 0 {
+					logged = world.Obj("enable", false)
+				}
+			}
+			return world.Obj("network", a.ref(networkType, a.i/len(regions)), "region", computeBase+"projects/"+a.project.ID+"/regions/"+a.location(),
+				"ipCidrRange", fmt.Sprintf("10.%d.0.0/20", a.i&255), "gatewayAddress", fmt.Sprintf("10.%d.0.1", a.i&255), "purpose", purpose, "logConfig", logged,
+				"privateIpGoogleAccess", a.i%2 == 0, "stackType", "IPV4_ONLY", "secondaryIpRanges", world.Items(world.Obj("rangeName", "pods", "ipCidrRange", fmt.Sprintf("10.%d.128.0/20", a.i&255))))
+		},
+	},
+	{
+		typ: routeType, service: "compute", collection: "routes", where: computeGlobal, prefix: "route-",
+		count: func(a at) int { return a.networks() * 2 },
+		body: func(a at) world.Object {
+			network := a.ref(networkType, a.i/2)
+			if a.i%2 == 0 {
+				return world.Obj("network", network, "destRange", "0.0.0.0/0", "priority", 1000, "nextHopGateway", computeBase+"projects/"+a.project.ID+"/global/gateways/default-internet-gateway")
+			}
+			return world.Obj("network", network, "destRange", fmt.Sprintf("10.%d.0.0/16", a.i&255), "priority", 0, "nextHopNetwork", network)
+		},
+	},
+	{
+		typ: routerType, service: "compute", collection: "routers", where: computeRegion, prefix: "router-",
+		count: func(a at) int { return len(regions) },
+		body: func(a at) world.Object {
+			return world.Obj("network", a.ref(networkType, 0), "region", computeBase+"projects/"+a.project.ID+"/regions/"+a.location(), "bgp", world.Obj("asn", 64512+a.i, "advertiseMode", "DEFAULT"),
+				"nats", world.Items(world.Obj("name", "nat", "natIpAllocateOption", "AUTO_ONLY", "sourceSubnetworkIpRangesToNat", "LIST_OF_SUBNETWORKS", "logConfig", world.Obj("enable", a.i == 0, "filter", "ALL"),
+					"subnetworks", world.Items(world.Obj("name", a.ref(subnetType, a.subnetOf(0, a.i)), "sourceIpRangesToNat", world.Items("ALL_IP_RANGES"))))))
+		},
+	},
+	{
+		typ: firewallType, service: "compute", collection: "firewalls", where: computeGlobal, prefix: "fw-",
+		count: func(a at) int { return a.n(60, 9) }, body: firewall,
+	},
+	{
+		typ: addressType, service: "compute", collection: "addresses", where: computeMixed, prefix: "ip-",
+		count: func(a at) int { return a.n(20, 4) },
+		body: func(a at) world.Object {
+			o := world.Obj("address", publicIP(104, a.i), "addressType", "EXTERNAL", "networkTier", "PREMIUM", "status", "RESERVED", "labels", a.labels())
+			if a.i < a.of(forwardingType) && a.i%3 == 0 {
+				return o.With("status", "IN_USE").With("users", world.Items(a.ref(forwardingType, a.i)))
+			}
+			return o
+		},
+	},
+	{
+		typ: vpnType, service: "compute", collection: "vpnGateways", where: computeRegion, prefix: "vpn-",
+		count: func(at) int { return 1 },
+		body: func(a at) world.Object {
+			return world.Obj("network", a.ref(networkType, 0), "region", computeBase+"projects/"+a.project.ID+"/regions/"+a.location(), "stackType", "IPV4_ONLY",
+				"vpnInterfaces", world.Items(world.Obj("id", 0, "ipAddress", "35.1.1.1"), world.Obj("id", 1, "ipAddress", "35.1.1.2")))
+		},
+	},
+	{
+		typ: tunnelType, service: "compute", collection: "vpnTunnels", where: computeRegion, prefix: "tunnel-",
+		count: func(at) int { return 2 },
+		body: func(a at) world.Object {
+			return world.Obj("status", "ESTABLISHED", "peerIp", "203.0.113.9", "ikeVersion", 1+a.i, "vpnGateway", a.ref(vpnType, 0), "router", a.ref(routerType, 0),
+				"sharedSecret", "*************", "sharedSecretHash", "simulated-tunnel-secret-hash", "region", computeBase+"projects/"+a.project.ID+"/regions/"+a.location())
+		},
+	},
+}
+
+// firewall describes a firewall rule. Some look open and are not: they are
+// disabled, for what leaves, or about ports that may be open.
+func firewall(a at) world.Object {
+	protocol, ports, sources := "tcp", []string{"443"}, []string{"10.0.0.0/8"}
+	o := world.Obj("network", a.ref(networkType, a.i%a.networks()), "direction", "INGRESS", "priority", 1000, "disabled", false, "logConfig", world.Obj("enable", a.i%2 == 0))
+	switch {
+	case a.i%9 == 7:
+		return append(o.With("disabled", true), world.Obj("sourceRanges", world.Items("0.0.0.0/0"), "allowed", world.Items(world.Obj("IPProtocol", "all")))...)
+	case a.i%9 == 8:
+		return append(o.With("direction", "EGRESS"), world.Obj("destinationRanges", world.Items("0.0.0.0/0"), "denied", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("25"))))...)
+	case a.bad("gcp-fw-all-open"):
+		protocol, ports, sources = "all", nil, []string{"0.0.0.0/0"}
+		if a.i%2 == 1 {
+			protocol, ports = "tcp", []string{"0-65535"}
+		}
+	case a.bad("gcp-fw-ssh-open"):
+		ports, sources = []string{world.Of(a.seed("ssh"), "22", "20-25")}, []string{world.Of(a.seed("from"), "0.0.0.0/0", "::/0")}
+	case a.bad("gcp-fw-rdp-open"):
+		ports, sources = []string{"443", "3389"}, []string{"10.0.0.0/8", "0.0.0.0/0"}
+	case a.i%3 == 0:
+		sources = []string{"0.0.0.0/0"} // a web server may be open
+	}
+	allowed := world.Obj("IPProtocol", protocol)
+	if len(ports) > 0 {
+		allowed = append(allowed, world.Field{Name: "ports", Value: world.Items(ports...)})
+	}
+	o = append(o, world.Obj("sourceRanges", world.Items(sources...), "allowed", world.Items(allowed))...)
+	switch a.i % 4 {
+	case 1:
+		return append(o, world.Obj("targetTags", world.Items("web"))...)
+	case 2:
+		return append(o, world.Obj("targetServiceAccounts", world.Items(a.email(a.i%a.accounts())))...)
+	}
+	return o
+}

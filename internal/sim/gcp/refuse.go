@@ -1,0 +1,121 @@
+package gcp
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// A failure is a call that is refused.
+type failure struct {
+	status  int
+	reason  string // in the older form of errors
+	state   string // in the newer form
+	message string
+	info    world.Object // more, in the newer form
+}
+
+var unauthenticated = &failure{
+	status: http.StatusUnauthorized, reason: "authError", state: "UNAUTHENTICATED",
+	message: "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.",
+}
+
+func notFound(what string) *failure {
+	return &failure{status: http.StatusNotFound, reason: "notFound", state: "NOT_FOUND", message: "The resource '" + what + "' was not found"}
+}
+
+// older are services that write errors in the older form alone.
+var older = []string{"compute", "storage", "sqladmin", "bigquery", "dns"}
+
+// refuse writes a failure as the service would.
+func (x *call) refuse(w http.ResponseWriter, f *failure) {
+	e := world.Obj("code", f.status, "message", f.message)
+	if slices.Contains(older, x.service) {
+		e = append(e, world.Obj("errors", world.Items(world.Obj("message", f.message, "domain", "global", "reason", f.reason)))...)
+	}
+	if !slices.Contains(older, x.service) {
+		e = append(e, world.Obj("status", f.state)...)
+	}
+	if f.info != nil {
+		e = append(e, world.Obj("details", world.Items(append(world.Obj("@type", "type.googleapis.com/google.rpc.ErrorInfo"), f.info...)))...)
+	}
+	writeJSON(w, f.status, world.Obj("error", e))
+}
+
+// denied says that the caller lacks the permission, in the service's own words.
+func (x *call) denied() *failure {
+	permission, project := x.route.permission, "projects/"+x.project.ID
+	f := &failure{status: http.StatusForbidden, reason: "forbidden", state: "PERMISSION_DENIED"}
+	switch x.service {
+	case "compute":
+		f.message = fmt.Sprintf("Required '%s' permission for '%s'", permission, project)
+	case "storage":
+		f.message = fmt.Sprintf("%s does not have %s access to the Google Cloud project. Permission '%s' denied on resource (or it may not exist).", x.email(), permission, permission)
+	case "bigquery":
+		f.reason = "accessDenied"
+		f.message = fmt.Sprintf("Access Denied: Project %s: Permission %s denied on project %s (or it may not exist).", x.project.ID, permission, x.project.ID)
+	case "sqladmin":
+		f.reason, f.message = "notAuthorized", "The client is not authorized to make this request."
+	case "dns":
+		f.message = "Forbidden"
+	case "cloudresourcemanager":
+		f.message = "The caller does not have permission"
+	default:
+		f.message = fmt.Sprintf("Permission '%s' denied on resource '//%s.googleapis.com/%s' (or it may not exist).", permission, x.service, project)
+		f.info = world.Obj("reason", "IAM_PERMISSION_DENIED", "domain", "iam.googleapis.com", "metadata", world.Obj("resource", project, "permission", permission))
+	}
+	return f
+}
+
+func (x *call) email() string {
+	if x.who == nil {
+		return "anonymous"
+	}
+	return x.who.email
+}
+
+// fault says what kind of fault it is in the service's own way.
+func (x *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
+	switch f.Kind {
+	case gateway.Throttle:
+		retryAfter(w, f)
+		if x.service == "compute" {
+			return &failure{status: http.StatusForbidden, reason: "rateLimitExceeded", message: "Rate Limit Exceeded"}
+		}
+		return &failure{
+			status: http.StatusTooManyRequests, reason: "rateLimitExceeded", state: "RESOURCE_EXHAUSTED", message: "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute'.",
+			info: world.Obj("reason", "RATE_LIMIT_EXCEEDED", "domain", "googleapis.com", "metadata", world.Obj("service", x.service+".googleapis.com")),
+		}
+	case gateway.Expire:
+		return unauthenticated
+	case gateway.Off:
+		return x.off()
+	case gateway.Fail:
+		return &failure{status: http.StatusServiceUnavailable, reason: "backendError", state: "UNAVAILABLE", message: "The service is currently unavailable."}
+	}
+	return x.denied()
+}
+
+// off says that the API is not enabled in the project that the caller belongs to,
+// which is where Google looks.
+func (x *call) off() *failure {
+	home := x.who.project
+	return &failure{
+		status: http.StatusForbidden, reason: "accessNotConfigured", state: "PERMISSION_DENIED",
+		message: fmt.Sprintf("%s API has not been used in project %s before or it is disabled. Enable it by visiting https://console.developers.google.com/apis/api/%s.googleapis.com/overview?project=%s then retry.",
+			x.service, home.Number, x.service, home.Number),
+		info: world.Obj("reason", "SERVICE_DISABLED", "domain", "googleapis.com", "metadata", world.Obj("service", x.service+".googleapis.com", "consumer", "projects/"+home.Number)),
+	}
+}
+
+func retryAfter(w http.ResponseWriter, f gateway.Fault) {
+	if f.RetryAfter > 0 {
+		seconds := (time.Duration(f.RetryAfter) + time.Second - 1) / time.Second
+		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
+	}
+}

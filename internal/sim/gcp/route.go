@@ -1,0 +1,192 @@
+package gcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+// A route is one method of an API.
+type route struct {
+	id         string // as the discovery document has it: compute.instances.aggregatedList
+	method     string
+	path       string // with {names}; the last may be followed by a verb
+	permission string // that it takes
+	answer     func(x *call) (world.Object, *failure)
+}
+
+// A call is one request that was understood.
+type call struct {
+	*Cloud
+	service string // compute
+	route   *route
+	args    map[string]string
+	query   url.Values
+	body    world.Object
+	who     *account
+	project Project
+}
+
+// action names the method without its service.
+func (x *call) action() string { return strings.TrimPrefix(x.route.id, x.route.service()+".") }
+
+func (r *route) service() string {
+	name, _, _ := strings.Cut(r.id, ".")
+	return name
+}
+
+func hostOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	name, _, _ := strings.Cut(strings.ToLower(host), ".")
+	return name
+}
+
+// parse finds out what is asked, by whom and of which project.
+func (c *Cloud) parse(r *http.Request) (*call, *failure) {
+	x := &call{Cloud: c, service: hostOf(r), query: r.URL.Query(), args: map[string]string{}}
+	x.route = x.match(r.Method, r.URL.EscapedPath())
+	if x.route == nil {
+		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The simulated " + x.service + " has no " + r.Method + " " + r.URL.Path}
+	}
+	if x.who = c.bearer(r); x.who == nil {
+		return x, unauthenticated
+	}
+	if r.Method == http.MethodPost {
+		if err := json.NewDecoder(r.Body).Decode(&x.body); err != nil {
+			return x, &failure{status: http.StatusBadRequest, reason: "parseError", message: "Parse Error"}
+		}
+	}
+	name := x.args["project"]
+	switch {
+	case x.service == "storage" && x.args["bucket"] != "":
+		name = c.ownerOf(x.args["bucket"])
+	case x.service == "storage":
+		name = x.query.Get("project")
+	}
+	for _, p := range c.order {
+		if p.ID == name || p.Number == name {
+			x.project = p
+			return x, nil
+		}
+	}
+	if name == "" && x.route.id == "cloudresourcemanager.projects.list" {
+		x.project = x.who.project
+		return x, nil
+	}
+	if x.service == "storage" && x.args["bucket"] != "" {
+		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The specified bucket does not exist."}
+	}
+	return x, x.denied()
+}
+
+// match finds the route of a path and sets what its names stand for.
+func (x *call) match(method, path string) *route {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for i := range routes {
+		if r := &routes[i]; r.method == method && r.service() == apiOf(x.service) && x.fits(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
+			return r
+		}
+	}
+	return nil
+}
+
+// apiOf returns the name of the API that a host serves.
+func apiOf(host string) string {
+	if host == "sqladmin" {
+		return "sql"
+	}
+	return host
+}
+
+func (x *call) fits(pattern, segments []string) bool {
+	if len(pattern) != len(segments) {
+		return false
+	}
+	args := map[string]string{}
+	for i, p := range pattern {
+		name, verb, _ := strings.Cut(p, "}")
+		if !strings.HasPrefix(name, "{") {
+			if p != segments[i] {
+				return false
+			}
+			continue
+		}
+		value, ok := strings.CutSuffix(segments[i], verb)
+		if !ok || verb == "" && i == len(pattern)-1 && strings.Contains(value, ":get") {
+			return false
+		}
+		value, err := url.PathUnescape(value)
+		if err != nil {
+			return false
+		}
+		args[name[1:]] = value
+	}
+	x.args = args
+	return true
+}
+
+// answer carries a call out.
+func (x *call) answer(w http.ResponseWriter) {
+	if !x.who.has(x.route.permission) {
+		x.refuse(w, x.denied())
+		return
+	}
+	out, no := x.route.answer(x)
+	if no != nil {
+		x.refuse(w, no)
+		return
+	}
+	writeJSON(w, http.StatusOK, out)
+}
+
+// size returns how many resources the page that is asked for has at most.
+func (x *call) size() int {
+	n := 100
+	for _, name := range []string{"maxResults", "pageSize"} {
+		if v, err := strconv.Atoi(x.query.Get(name)); err == nil && v > 0 {
+			n = min(v, 1000)
+		}
+	}
+	if x.options.Page > 0 {
+		n = min(n, x.options.Page)
+	}
+	return n
+}
+
+// from returns where the page that is asked for begins.
+func (x *call) from() (int, *failure) {
+	token := x.query.Get("pageToken")
+	if token == "" {
+		return 0, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	text, ok := strings.CutPrefix(string(raw), x.route.id+"@")
+	n, numberErr := strconv.Atoi(text)
+	if err != nil || !ok || numberErr != nil {
+		return 0, &failure{status: http.StatusBadRequest, reason: "invalid", message: "Invalid value for field 'pageToken': '" + token + "'."}
+	}
+	return n, nil
+}
+
+// next returns the token of the page that begins at a number; nil after the last.
+func (x *call) next(n int) any {
+	if n < 0 {
+		return nil
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(x.route.id + "@" + strconv.Itoa(n)))
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
