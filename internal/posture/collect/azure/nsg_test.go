@@ -123,13 +123,17 @@ func TestIDsAreTakenApart(t *testing.T) {
 
 // FuzzIDs makes sure that no id an event may name does harm.
 func FuzzIDs(f *testing.F) {
-	f.Add("Microsoft.Sql/servers/firewallRules/write", "/subscriptions/s/resourceGroups/g/providers/Microsoft.Sql/servers/a/firewallRules/r")
-	f.Add("Microsoft.Insights/diagnosticSettings/write", "/subscriptions/s/providers/microsoft.insights/diagnosticSettings/d")
-	f.Add("Microsoft.Web/sites/write", "//subscriptions/..//%2f")
-	f.Fuzz(func(t *testing.T, operation, id string) {
-		for _, r := range Affected("s", operation, id) {
-			if r.Type == "" || r.Name != id && !strings.HasPrefix("/"+strings.Trim(id, "/"), r.Name) {
-				t.Errorf("%+v", r)
+	f.Add("/subscriptions/s/resourceGroups/g/providers/Microsoft.Sql/servers/a/firewallRules/r")
+	f.Add("/subscriptions/s/providers/microsoft.insights/diagnosticSettings/d")
+	f.Add("//subscriptions/..//%2f")
+	f.Fuzz(func(t *testing.T, id string) {
+		for _, k := range kinds {
+			own, ok := within(id, k.arm)
+			if ok && !strings.HasPrefix("/"+strings.Trim(id, "/"), own) {
+				t.Errorf("%q is within %q", id, own)
+			}
+			if a, parsed := parseID(own); ok && (!parsed || !strings.EqualFold(a.kind(), k.arm) || a.name() == "") {
+				t.Errorf("%q is taken for a %s", own, k.arm)
 			}
 		}
 	})
