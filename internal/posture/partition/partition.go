@@ -201,3 +201,9 @@ func (g *Graphs) enter(ctx context.Context, ref posture.AccountRef) (release fun
 		return nil, ctx.Err()
 	}
 }
+
+// Generation returns the current generation of an account, or fault.NotFound
+// without the account.
+func (g *Graphs) Generation(ctx context.Context, org posture.OrgID, account posture.AccountID) (int64, error) {
+	return g.store.Generation(ctx, org, account)
+}

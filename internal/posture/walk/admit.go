@@ -1,0 +1,95 @@
+package walk
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// Admission bounds how many queries run at a time. Zero fields stand for
+// defaults.
+type Admission struct {
+	Total  int           // in all; twice the processors, at least 4
+	Org    int           // of one organisation; 4
+	Caller int           // of one caller; 2
+	Queue  int           // that wait for their turn; 64
+	Wait   time.Duration // how long they wait; 2 s
+}
+
+func (a Admission) orDefaults() Admission {
+	return Admission{
+		Total: cmp.Or(a.Total, max(4, 2*runtime.GOMAXPROCS(0))), Org: cmp.Or(a.Org, 4), Caller: cmp.Or(a.Caller, 2),
+		Queue: cmp.Or(a.Queue, 64), Wait: cmp.Or(a.Wait, 2*time.Second),
+	}
+}
+
+// A gate lets queries in as long as there is room for all, for their
+// organisation and for their caller.
+type gate struct {
+	limit Admission
+
+	mu      sync.Mutex
+	running int
+	orgs    map[string]int
+	callers map[string]int
+	waiting int
+	moved   chan struct{} // closed when somebody leaves
+}
+
+func newGate(a Admission) *gate {
+	return &gate{limit: a.orDefaults(), orgs: map[string]int{}, callers: map[string]int{}, moved: make(chan struct{})}
+}
+
+// enter waits for room. Whoever was let in calls leave.
+func (g *gate) enter(ctx context.Context, org, caller string) (leave func(), err error) {
+	caller = org + "/" + caller
+	wait, cancel := context.WithTimeout(ctx, g.limit.Wait)
+	defer cancel()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.running >= g.limit.Total || g.orgs[org] >= g.limit.Org || g.callers[caller] >= g.limit.Caller {
+		if g.waiting >= g.limit.Queue {
+			return nil, crowded()
+		}
+		g.waiting++
+		moved := g.moved
+		g.mu.Unlock()
+		select {
+		case <-moved:
+		case <-wait.Done():
+		}
+		g.mu.Lock()
+		g.waiting--
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if wait.Err() != nil {
+			return nil, crowded()
+		}
+	}
+	g.running++
+	g.orgs[org]++
+	g.callers[caller]++
+	return func() { g.leave(org, caller) }, nil
+}
+
+func (g *gate) leave(org, caller string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running--
+	for who, counts := range map[string]map[string]int{org: g.orgs, caller: g.callers} {
+		if counts[who]--; counts[who] == 0 {
+			delete(counts, who)
+		}
+	}
+	close(g.moved)
+	g.moved = make(chan struct{})
+}
+
+func crowded() error {
+	return &fault.Error{Kind: fault.Limited, Message: "too many graph queries run at the same time; try again", After: time.Second}
+}

@@ -1,0 +1,95 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// An outcome is what came of trying to pass a gate.
+type outcome struct {
+	leave func()
+	err   error
+	after time.Duration
+}
+
+func (o *outcome) in() bool { return o != nil && o.err == nil }
+
+// try tries to pass a gate. What it returns gives the outcome, nil while there
+// is none.
+func try(ctx context.Context, g *gate, org, caller string) func() *outcome {
+	var result atomic.Pointer[outcome]
+	began := time.Now()
+	go func() {
+		leave, err := g.enter(ctx, org, caller)
+		result.Store(&outcome{leave, err, time.Since(began)})
+	}()
+	synctest.Wait()
+	return result.Load
+}
+
+func TestGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(Admission{Total: 4, Org: 3, Caller: 2, Queue: 2, Wait: 2 * time.Second})
+		ctx := t.Context()
+		one, two := try(ctx, g, "a", "x"), try(ctx, g, "a", "x")
+		if !one().in() || !two().in() {
+			t.Fatal("two queries of a caller were not let in")
+		}
+		third := try(ctx, g, "a", "x")
+		if third() != nil {
+			t.Fatal("a third query of a caller was let in")
+		}
+		other := try(ctx, g, "a", "y")
+		if !other().in() {
+			t.Fatal("another caller was not let in")
+		}
+		fourth := try(ctx, g, "a", "z")
+		if fourth() != nil {
+			t.Fatal("an organisation got more than its share")
+		}
+		if crowd := try(ctx, g, "a", "z")(); crowd == nil || !fault.Is(crowd.err, fault.Limited) {
+			t.Fatal("the queue grew beyond its length")
+		}
+		last := try(ctx, g, "b", "x")
+		if !last().in() {
+			t.Fatal("another organisation was not let in")
+		}
+
+		one().leave()
+		synctest.Wait()
+		if third().in() == fourth().in() {
+			t.Fatal("one left, so one comes in")
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		late := third()
+		if late.in() {
+			late = fourth()
+		}
+		if late == nil || !fault.Is(late.err, fault.Limited) || late.after != 2*time.Second {
+			t.Errorf("who came too late is told %+v", late)
+		}
+
+		gone, cancel := context.WithCancel(ctx)
+		waiting := try(gone, g, "a", "q")
+		cancel()
+		synctest.Wait()
+		if !errors.Is(waiting().err, context.Canceled) {
+			t.Errorf("who left is told %v", waiting().err)
+		}
+		for _, each := range []func() *outcome{two, other, last, third, fourth} {
+			if each().in() {
+				each().leave()
+			}
+		}
+		if g.running != 0 || len(g.orgs) != 0 || len(g.callers) != 0 || g.waiting != 0 {
+			t.Errorf("the gate remembers %+v", g)
+		}
+	})
+}

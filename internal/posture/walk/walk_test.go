@@ -1,0 +1,265 @@
+package walk_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/gremlin"
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/partition"
+	"vigil/internal/posture/walk"
+)
+
+// world is a store with one account of a few entities.
+type world map[posture.EntityID]posture.Entity
+
+const account = posture.AccountID("1")
+
+func id(name string) posture.EntityID { return posture.EntityType("AWS.X.Thing").ID(account, "", name) }
+
+// newWorld makes entities with edges: "a>b" is an edge from a to b.
+func newWorld(edges ...string) world {
+	w := world{}
+	add := func(name string) posture.Entity {
+		e, ok := w[id(name)]
+		if !ok {
+			e = posture.Entity{ID: id(name), Type: "AWS.X.Thing", Name: name, Account: account, Provider: posture.AWS, Region: "eu", Service: "X"}
+			e.Properties = []posture.Property{posture.Number("length", int64(len(name))), posture.Flag("short", len(name) < 2)}
+		}
+		return e
+	}
+	for _, edge := range edges {
+		from, to, linked := strings.Cut(edge, ">")
+		e := add(from)
+		if linked {
+			e.Edges = append(e.Edges, posture.Edge{Label: "TO", To: id(to), Properties: []posture.Property{posture.Text("via", edge)}})
+			w[id(to)] = add(to)
+		}
+		w[id(from)] = e
+	}
+	return w
+}
+
+func (w world) Generation(_ context.Context, org posture.OrgID, a posture.AccountID) (int64, error) {
+	if org != "org" || a != account {
+		return 0, fault.New(fault.NotFound, "cloud account %q was not found", a)
+	}
+	return 1, nil
+}
+
+func (w world) EachEntity(_ context.Context, _ posture.OrgID, _ posture.AccountID, f func(posture.Entity) error) (int64, error) {
+	for _, e := range w {
+		if err := f(e); err != nil {
+			return 0, err
+		}
+	}
+	return 1, nil
+}
+
+func (w world) ChangesSince(context.Context, posture.OrgID, posture.AccountID, int64) (posture.PartitionChanges, bool, error) {
+	return posture.PartitionChanges{}, false, nil
+}
+
+func (w world) Snapshot(context.Context, posture.OrgID, posture.AccountID) (posture.Snapshot, error) {
+	return posture.Snapshot{}, nil
+}
+
+func (w world) SaveSnapshot(context.Context, posture.OrgID, posture.AccountID, posture.Snapshot) error {
+	return nil
+}
+
+func (w world) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+	found := map[posture.EntityID]posture.Entity{}
+	for _, id := range ids {
+		if e, ok := w[id]; ok {
+			found[id] = e
+		}
+	}
+	return found, nil
+}
+
+func newWalker(w world, o walk.Options) *walk.Walker {
+	return walk.New(partition.New(w, partition.Options{}), w, o)
+}
+
+func ask(t *testing.T, w *walk.Walker, text string) walk.Answer {
+	t.Helper()
+	a, err := w.Ask(t.Context(), walk.Query{Org: "org", Account: account, Caller: "me", Text: text})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return a
+}
+
+// draw writes nodes by the names of their entities: "a(b c(d))".
+func draw(nodes []*walk.Node) string {
+	var parts []string
+	for _, n := range nodes {
+		text := string(n.ID[strings.LastIndex(string(n.ID), ".")+1:])
+		if len(n.Children) > 0 {
+			text += "(" + draw(n.Children) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld("a>b", "b>cc", "a>cc", "lone")
+	walker := newWalker(w, walk.Options{})
+	for text, want := range map[string]struct {
+		count    int64
+		nodes    string
+		entities int
+		values   string
+	}{
+		`g.V().has('entityName','a')`:                                                      {1, "a", 1, `[]`},
+		`g.V().has('entityName','a').out().order().by('entityName')`:                       {2, "b cc", 2, `[]`},
+		`g.V().has('entityName','cc').in().out().order().by('entityName')`:                 {3, "b cc", 2, `[]`},
+		`g.V().has('entityName','a').out().out().path()`:                                   {1, "a(b(cc))", 3, `[]`},
+		`g.V().has('entityName','a').repeat(out()).emit().path().order().by(count(local))`: {3, "", 3, `[]`},
+		`g.V().has('entityName','a').outE().inV().path().by().by(label)`:                   {2, "", 3, `[]`},
+		`g.V().has('entityName','b').out().tree()`:                                         {1, "b(cc)", 2, `[]`},
+		`g.V().has('entityName','b').outE().inV().tree()`:                                  {1, "b(cc)", 2, `[]`},
+		`g.V().count()`:                                                     {1, "", 0, `[4]`},
+		`g.V().hasLabel('none')`:                                            {0, "", 0, `[]`},
+		`g.V().groupCount().by(label)`:                                      {1, "", 0, `[{"AWS.X.Thing":4}]`},
+		`g.V().has('short',true).values('entityName').order()`:              {2, "", 0, `["a","b"]`},
+		`g.V().values('length').order()`:                                    {4, "", 0, `[1,1,2,4]`},
+		`g.V().values('length').mean()`:                                     {1, "", 0, `[2]`},
+		`g.V().values('region').dedup()`:                                    {1, "", 0, `["eu"]`},
+		`g.V().has('entityName','b').outE()`:                                {1, "", 2, `[{"from":"AWS.X.1.global.Thing.b","label":"TO","properties":{"via":"b\u003ecc"},"to":"AWS.X.1.global.Thing.cc"}]`},
+		`g.V().has('entityName','b').fold()`:                                {1, "", 1, `[[{"id":"AWS.X.1.global.Thing.b","type":"entity"}]]`},
+		`g.V().has('entityName','b').as('x').out().as('y').select('x','y')`: {1, "", 2, `[{"x":{"id":"AWS.X.1.global.Thing.b","type":"entity"},"y":{"id":"AWS.X.1.global.Thing.cc","type":"entity"}}]`},
+		`g.V().has('entityName','b').valueMap('length')`:                    {1, "", 0, `[{"length":[1]}]`},
+		`g.V().has('entityName','b').properties('length')`:                  {1, "", 0, `[{"length":1}]`},
+		`g.V().has('entityName','lone').group().by().by(out().count())`:     {1, "", 1, `[{"AWS.X.1.global.Thing.lone":0}]`},
+		`g.V().has('entityName','lone').elementMap('length')`:               {1, "", 0, `[{"id":"AWS.X.1.global.Thing.lone","label":"AWS.X.Thing","length":4}]`},
+		`g.E().count()`:         {1, "", 0, `[3]`},
+		`g.E().label().dedup()`: {1, "", 0, `["TO"]`},
+	} {
+		a := ask(t, walker, text)
+		values, err := json.Marshal(a.Values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Count != want.count || len(a.Entities) != want.entities || string(values) != want.values || want.nodes != "" && draw(a.Nodes) != want.nodes {
+			t.Errorf("%s: count %d, nodes %s, %d entities, values %s; want %+v", text, a.Count, draw(a.Nodes), len(a.Entities), values, want)
+		}
+		if a.Nodes == nil || a.Values == nil || a.Entities == nil {
+			t.Errorf("%s: something is nil: %+v", text, a)
+		}
+	}
+}
+
+func TestPathsShareTheirBeginnings(t *testing.T) {
+	t.Parallel()
+	walker := newWalker(newWorld("a>b", "a>c", "b>d", "b>e"), walk.Options{})
+	a := ask(t, walker, `g.V().has('entityName','a').out().out().order().by('entityName').path()`)
+	if got := draw(a.Nodes); got != "a(b(d e))" {
+		t.Errorf("nodes %s", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	walker := newWalker(newWorld("a>b", "b>a"), walk.Options{Budget: gremlin.Budget{Traversers: 1000, Results: 50, Time: 5 * time.Second}})
+	for text, want := range map[string]string{
+		`g.V().has(`:   "line 1, column 11",
+		`g.V().drop()`: "drop() changes the graph",
+		`g.V().otu()`:  "did you mean out()?",
+		"g.V()\n.has(": "line 2, column 6",
+		`g.V().repeat(__.both()).until(__.hasId('never')).count()`: "max-repeat",
+		`g.V().repeat(__.both()).times(30).path()`:                 "budget",
+		`g.V().repeat(__.both()).times(7)`:                         "max-results",
+		`g.V().math('_ + 1')`:                                      "gremlin:",
+	} {
+		_, err := walker.Ask(t.Context(), walk.Query{Org: "org", Account: account, Text: text})
+		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for _, q := range []walk.Query{
+		{Org: "other", Account: account, Text: "g.V()"}, {Org: "org", Account: "2", Text: "g.V()"}, {Org: "org", Account: "2", Text: "g.V("},
+	} {
+		if _, err := walker.Ask(t.Context(), q); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+}
+
+func TestExplainAndCost(t *testing.T) {
+	t.Parallel()
+	walker := newWalker(newWorld("a>b"), walk.Options{})
+	a, err := walker.Ask(t.Context(), walk.Query{Org: "org", Account: account, Text: "g.V().out()", Explain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Explain == nil || len(a.Explain.Steps) == 0 || a.Cost.Work == 0 || a.Cost.Generation != 1 {
+		t.Errorf("explain %v, cost %+v", a.Explain, a.Cost)
+	}
+	if a := ask(t, walker, "g.V().out()"); a.Explain != nil {
+		t.Errorf("nobody asked to explain: %v", a.Explain)
+	}
+}
+
+// forgetful is a store that has lost an entity since the graph was made.
+type forgetful struct {
+	world
+	asked *int
+}
+
+func (f forgetful) EntitiesOf(ctx context.Context, org posture.OrgID, a posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+	*f.asked++
+	found, err := f.world.EntitiesOf(ctx, org, a, ids)
+	if *f.asked == 1 {
+		delete(found, id("a"))
+	}
+	return found, err
+}
+
+func TestAnswerIsOfOneGeneration(t *testing.T) {
+	t.Parallel()
+	f := forgetful{newWorld("a>b"), new(int)}
+	walker := walk.New(partition.New(f, partition.Options{}), f, walk.Options{})
+	a := ask(t, walker, "g.V()")
+	if *f.asked != 2 || len(a.Entities) != 2 {
+		t.Errorf("asked %d times, %d entities", *f.asked, len(a.Entities))
+	}
+}
+
+func TestValuesAreJSON(t *testing.T) {
+	t.Parallel()
+	walker := newWalker(newWorld("a>b"), walk.Options{})
+	for _, text := range []string{
+		`g.inject(1.5, 2.5f, 3l, 'x', true)`, `g.inject(null)`, `g.inject(12345678901234567890n)`, `g.inject(1.5m)`, `g.inject(NaN)`, `g.inject(datetime('2026-01-02T03:04:05Z'))`,
+		`g.V().group().by('length').by(fold())`, `g.V().aggregate('x').cap('x')`, `g.V().outE().subgraph('s').cap('s')`, `g.V().path().fold()`,
+		`g.V().outE().properties()`, `g.V().project('a','b').by(id).by(outE().fold())`, `g.V().tree().fold()`,
+	} {
+		a, err := walker.Ask(t.Context(), walk.Query{Org: "org", Account: account, Text: text})
+		if err != nil {
+			if !fault.Is(err, fault.Invalid) {
+				t.Errorf("%s: %v", text, err)
+			}
+			t.Log(text, err)
+			continue
+		}
+		b, err := json.Marshal(a.Values)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		t.Log(text, string(b))
+	}
+	a := ask(t, walker, `g.inject(1.5, 3l, 'x', true, [1,2], [k:'v'])`)
+	if diff := cmp.Diff(fmt.Sprint([]any{1.5, 3, "x", true, []any{1, 2}, map[string]any{"k": "v"}}), fmt.Sprint(a.Values)); diff != "" {
+		t.Error(diff)
+	}
+}
