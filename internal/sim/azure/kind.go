@@ -184,23 +184,6 @@ func (a at) whole() at {
 	}
 }
 
-// entity returns the id of the entity that the product makes of the resource.
-func (a at) entity() posture.EntityID {
-	place, name := posture.Global, strings.ToLower(a.name())
-	top := a
-	for top.k.in != "" {
-		top = top.whole()
-		name = strings.ToLower(top.name()) + "/" + name
-	}
-	switch top.k.where {
-	case inGroup:
-		place = top.group()
-	case inWatcherGroup:
-		place = "networkwatcherrg"
-	}
-	return a.k.typ.ID(posture.AccountID(a.sub.ID), place, name)
-}
-
 // parts returns where the parts of the resource are.
 func (a at) parts(arm string) at {
 	return at{

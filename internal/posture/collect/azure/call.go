@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -246,5 +245,3 @@ func follow(address string, answer gjson.Result) (string, error) {
 	}
 	return next, nil
 }
-
-var _ azcore.TokenCredential = (*azidentity.ClientSecretCredential)(nil)

@@ -169,19 +169,6 @@ func found(label, doc string, f func(gjson.Result) []string, to ...posture.Entit
 	return l
 }
 
-// named are edges to entities without a group whose names are at a path.
-func named(label, path, doc string, to posture.EntityType) link {
-	l := link{Edge: collect.Edge{Label: label, To: []posture.EntityType{to}, Doc: doc}}
-	l.ids = func(s *session, j gjson.Result) []posture.EntityID {
-		var all []posture.EntityID
-		for _, name := range flat(j.Get(path)) {
-			all = append(all, to.ID(s.account, posture.Global, strings.ToLower(name)))
-		}
-		return all
-	}
-	return l
-}
-
 // put adds the edges to an entity, each once.
 func (l link) put(s *session, to *resource, j gjson.Result) {
 	targets := l.ids(s, j)
