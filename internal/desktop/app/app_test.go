@@ -2,10 +2,12 @@ package app_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"vigil/internal/desktop"
 	"vigil/internal/sim/estate"
+	"vigil/internal/sqldb/dbtest"
 )
 
 func TestEverythingIsWellInAHealthyEstate(t *testing.T) {
@@ -40,4 +42,21 @@ func TestEverythingIsWellInAHealthyEstate(t *testing.T) {
 	if got := w.call(http.MethodGet, "/rest/monitor/rds-servers", token.Access, nil); got.status != 200 {
 		t.Errorf("%d %.200q", got.status, got.body)
 	}
+}
+
+func TestOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	database := dbtest.Postgres(t)
+	w := start(t, options{size: tiny(), database: database, join: true})
+	token := w.login().Access
+	w.status(desktop.KindGateway, "gw1.corp.example", "", "OK")
+	sid := w.app.Board().Domains()[0].ID
+	const path = "/rest/config/v1/ic-domain-accounts"
+	id := idOf(t, w.expect(201, "POST", path, token, object{"ad_domain_id": sid, "username": "admin", "password": w.estate.Admin.Password}))
+	w.expect(204, "DELETE", path+"/"+id, token, nil)
+	w.estate.Gateways[0].Complain("a problem")
+	w.status(desktop.KindGateway, "gw1.corp.example", "", "PROBLEM")
+	w.until("the history has it", func() bool {
+		return strings.Contains(string(w.expect(200, "GET", "/rest/monitor/history", token, nil).body), "PROBLEM")
+	})
 }

@@ -46,10 +46,11 @@ type world struct {
 }
 
 type options struct {
-	size   estate.Size
-	estate func(*estate.Options)
-	app    func(*app.Options)
-	join   bool // start the machines that report
+	size     estate.Size
+	database string // a SQLite file when empty
+	estate   func(*estate.Options)
+	app      func(*app.Options)
+	join     bool // start the machines that report
 }
 
 // start runs a server on a new folder until the test ends. Everything is fast:
@@ -75,7 +76,7 @@ func start(t *testing.T, o options) *world {
 			t.Error(err)
 		}
 	})
-	w.conf = config.Config{DataDir: w.dir + "/data"}
+	w.conf = config.Config{DataDir: w.dir + "/data", Database: o.database}
 	w.conf.Desktop = config.Desktop{Enabled: true, Inventory: w.estate.InventoryFile()}
 	w.conf.Desktop.Listen = "127.0.0.1:0"
 	w.conf.Complete()

@@ -48,8 +48,20 @@ type loginDirectory struct {
 // Find implements [session.Directory].
 func (d loginDirectory) Find(name string) (desktop.Domain, bool) { return d.client.Find(name) }
 
-// Lockout implements [session.Directory].
-func (d loginDirectory) Lockout(id desktop.ID) desktop.LockoutPolicy { return d.board.Lockout(id) }
+// Lockout implements [session.Directory]. A directory that was never read may
+// lock after very few failures, for all we know.
+func (d loginDirectory) Lockout(id desktop.ID) desktop.LockoutPolicy {
+	p := d.board.Lockout(id)
+	if p != (desktop.LockoutPolicy{}) {
+		return p
+	}
+	for _, v := range d.board.Views() {
+		if v.ID == id && v.Status == string(desktop.DomainFullyAccessible) {
+			return p // it was read, and never locks
+		}
+	}
+	return desktop.LockoutPolicy{Threshold: 2}
+}
 
 // Login implements [session.Directory].
 func (d loginDirectory) Login(ctx context.Context, domain desktop.Domain, username string, password secret.Text) (session.User, error) {

@@ -73,6 +73,8 @@ func (m *Machine) Run(ctx context.Context) error {
 			return nil
 		case hopeless(err):
 			return fmt.Errorf("report: %w", err)
+		case err != nil && m.expired(m.credential):
+			return fmt.Errorf("the certificate has expired, and a new enrolment token is needed: %w", err)
 		case err != nil:
 			failures++
 			wait = backoff(failures, m.interval())
@@ -89,13 +91,16 @@ func (m *Machine) Run(ctx context.Context) error {
 // join loads the credential, or enrols.
 func (m *Machine) join(ctx context.Context) error {
 	saved, err := m.Keeper.Load()
+	if err == nil && m.expired(saved) {
+		err = fault.New(fault.NotFound, "the certificate has expired")
+	}
 	switch {
 	case err == nil:
 		return m.use(saved)
 	case !fault.Is(err, fault.NotFound):
 		return fmt.Errorf("load the credential: %w", err)
 	case m.Token == "":
-		return errors.New("this machine is not enrolled, and there is no enrolment token")
+		return fmt.Errorf("this machine is not enrolled, and there is no enrolment token: %w", err)
 	}
 	client, err := NewClient(m.Server, m.Trust, nil)
 	if err != nil {
@@ -121,6 +126,9 @@ func (m *Machine) join(ctx context.Context) error {
 		}
 	}
 }
+
+// expired tells whether the server will no longer shake hands with us.
+func (m *Machine) expired(c Credential) bool { return !m.Now().Before(c.Enrolment.NotAfter.Time()) }
 
 func (m *Machine) use(c Credential) error {
 	client, err := NewClient(m.Server, m.Trust, &c)
