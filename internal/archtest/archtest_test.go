@@ -69,10 +69,14 @@ var policy = []line{
 	{"internal/posture/collect", "internal/fault internal/posture"},
 	{"internal/posture/collect/...", "internal/fault internal/posture internal/posture/collect internal/posture/collect/egress"},
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
-	{"internal/posture/evaluate", "gremlin graph internal/fault internal/posture internal/posture/search internal/posture/partition"},
+	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/partition"},
 	{"internal/posture/rulebook", "gremlin internal/fault internal/posture internal/posture/catalog internal/posture/search"},
 	{"internal/posture/sweep", "internal/fault internal/posture internal/posture/collect"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/partition gremlin graph"},
+	{"internal/posture/partition", "graph internal/fault internal/posture"},
+	{"internal/posture/search", "internal/fault internal/posture"},
+	{"internal/posture/estate", "internal/posture"},
+	{"internal/posture/clouds", "internal/posture internal/posture/collect internal/posture/collect/..."},
 	{"internal/posture/app", "rules frameworks internal/apidoc internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
 
 	// The desktop server.

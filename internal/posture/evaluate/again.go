@@ -1,0 +1,220 @@
+package evaluate
+
+import (
+	"context"
+	"slices"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+)
+
+// A Before is what was judged the last time: the graph, and how current its
+// scopes were. The judgement must have been recorded.
+type Before struct {
+	Graph    *graph.Graph
+	Coverage []posture.Coverage
+}
+
+// Again judges an account anew after some entities, or the outcome of reading
+// some scopes, changed. Rules that the change cannot have touched are left out;
+// the rest, and whatever findings tell of entities around the change, is judged
+// as Judge would. Rules must be all rules of the account.
+func (e *Evaluator) Again(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph)}
+	d := differences(b, a, changed)
+	anew := d.around(b.Graph, a.Graph)
+	labels := labelSet(a.Graph, anew)
+	for _, r := range rules {
+		if r.Provider != a.Provider || r.Status == posture.RuleDisabled {
+			continue
+		}
+		var only map[graph.Handle]bool
+		q, err := e.query(r.Query)
+		if err == nil && !d.touch(q) {
+			if !q.mayFind(labels) {
+				continue
+			}
+			only = anew
+		}
+		if err := j.rule(ctx, r, only); err != nil {
+			return posture.Judgement{}, nil, err
+		}
+	}
+	return j.finish(ctx)
+}
+
+// labelSet returns the types of some vertices.
+func labelSet(g *graph.Graph, hs map[graph.Handle]bool) types {
+	names, set := g.VertexLabels(), types{}
+	for h := range hs {
+		set[posture.EntityType(names[g.VertexLabel(h)])] = true
+	}
+	return set
+}
+
+// mayFind reports whether a query can find entities of some types.
+func (q *query) mayFind(of types) bool {
+	if len(of) == 0 {
+		return false
+	}
+	if q.anywhere || len(q.reads.Subjects) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(q.reads.Subjects, func(t posture.EntityType) bool { return of[t] })
+}
+
+// A difference is what changed between two graphs.
+type difference struct {
+	ids    []posture.EntityID // of entities that are not as they were
+	moved  []posture.EntityID // of those whose place among others is not as it was
+	labels map[string]bool    // of vertices that came or went
+	keys   map[string]bool    // of properties that changed, folded
+	edges  map[string]bool    // of edges that came, went or changed
+	scopes types              // whose coverage changed
+}
+
+// differences compares the entities that may have changed, and the coverage.
+func differences(b Before, a Account, changed []posture.EntityID) *difference {
+	d := &difference{labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}, scopes: types{}}
+	for _, id := range changed {
+		d.compare(b.Graph, a.Graph, id)
+	}
+	before, after := newTrust(b.Coverage), newTrust(a.Coverage)
+	for region := range before.regions {
+		after.regions[region] = true
+	}
+	for _, of := range []*trust{before, after} {
+		for t := range of.by {
+			for region := range after.regions {
+				if before.current(t, region) != after.current(t, region) {
+					d.scopes[t] = true
+				}
+			}
+		}
+	}
+	return d
+}
+
+// compare notes how one entity differs.
+func (d *difference) compare(before, after *graph.Graph, id posture.EntityID) {
+	was, there := before.VertexByID(graph.String(string(id)))
+	is, here := after.VertexByID(graph.String(string(id)))
+	if there && here {
+		if old, now := before.Record(was), after.Record(is); old.Label == now.Label {
+			if !d.same(old, now, id) {
+				d.ids = append(d.ids, id)
+			}
+			return
+		}
+	}
+	if there || here {
+		d.ids, d.moved = append(d.ids, id), append(d.moved, id)
+	}
+	if there {
+		d.whole(before, was)
+	}
+	if here {
+		d.whole(after, is)
+	}
+}
+
+// whole notes that a vertex came or went, and with it the edges at it.
+func (d *difference) whole(g *graph.Graph, h graph.Handle) {
+	d.labels[g.VertexLabels()[g.VertexLabel(h)]] = true
+	for _, way := range []graph.Direction{graph.Out, graph.In} {
+		edges, _ := g.Incident(h, way)
+		for _, e := range edges {
+			d.edges[g.EdgeLabels()[g.EdgeLabel(e)]] = true
+		}
+	}
+}
+
+// same notes how two states of an entity differ and reports whether they do not.
+func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
+	keys := changedKeys(was.Properties, is.Properties)
+	for _, k := range keys {
+		d.keys[posture.Fold(k)] = true
+		if k == posture.FieldRegion { // it left one scope for another
+			d.labels[is.Label] = true
+		}
+	}
+	edges := changedEdges(was.Out, is.Out)
+	for _, l := range edges {
+		d.edges[l] = true
+	}
+	if len(edges) > 0 || slices.ContainsFunc(keys, isRiskKey) {
+		d.moved = append(d.moved, id)
+	}
+	return len(keys)+len(edges) == 0
+}
+
+// touch reports whether a difference can change what a query finds, or what is
+// thought of it.
+func (d *difference) touch(q *query) bool {
+	t := &q.touches
+	return q.reads.Clock ||
+		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
+		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, func(k string) bool { return d.keys[posture.Fold(k)] })) ||
+		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
+		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
+}
+
+func anyOf(names []string, in map[string]bool) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return in[n] })
+}
+
+// changedKeys returns the keys under which two states differ.
+func changedKeys(was, is []graph.PropertyRecord) []string {
+	var keys []string
+	before, after := byKey(was), byKey(is)
+	for k, ps := range before {
+		if !slices.EqualFunc(ps, after[k], equalProperty) {
+			keys = append(keys, k)
+		}
+	}
+	for k := range after {
+		if before[k] == nil {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func byKey(ps []graph.PropertyRecord) map[string][]graph.PropertyRecord {
+	by := make(map[string][]graph.PropertyRecord, len(ps))
+	for _, p := range ps {
+		by[p.Key] = append(by[p.Key], p)
+	}
+	return by
+}
+
+func equalProperty(a, b graph.PropertyRecord) bool {
+	return a.Unknown == b.Unknown && a.Reason == b.Reason && (a.Unknown || a.Value.Equal(b.Value))
+}
+
+// changedEdges returns the labels of edges that two states do not share.
+func changedEdges(was, is []graph.EdgeRecord) []string {
+	var labels []string
+	missing := func(have, lack []graph.EdgeRecord) {
+		for _, e := range have {
+			if !slices.Contains(labels, e.Label) && count(have, e) != count(lack, e) {
+				labels = append(labels, e.Label)
+			}
+		}
+	}
+	missing(was, is)
+	missing(is, was)
+	return labels
+}
+
+func count(es []graph.EdgeRecord, e graph.EdgeRecord) int {
+	n := 0
+	for _, o := range es {
+		if o.Label == e.Label && o.To.Equal(e.To) && slices.EqualFunc(o.Properties, e.Properties, func(a, b graph.Meta) bool {
+			return a.Key == b.Key && a.Value.Equal(b.Value)
+		}) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,266 @@
+package evaluate_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/partition"
+)
+
+// lawRules look at everything in every way.
+var lawRules = []posture.Rule{
+	rule("public", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`),
+	rule("not-public", `g.V().hasLabel('AWS.S3.Bucket').not(has('public', false))`),
+	rule("open", openGroup),
+	rule("exposed-admin", `g.V().hasLabel('AWS.EC2.Instance').has('publicIpAddress')
+		.where(out('MEMBER_OF').out('ALLOWS_INGRESS').has('isInternet', true)).where(out('HAS_ROLE').has('inlineAllowsAdmin', true))`),
+	rule("lonely-key", `g.V().hasLabel('AWS.KMS.Key').not(__.in('ENCRYPTED_BY'))`),
+	rule("chain", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(repeat(out('ALLOWS_INGRESS')).emit().times(3).has('isInternet', true))`),
+	rule("old", `g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().dateAdd(DT.day, 30).is(lt(datetime())))`),
+	rule("elsewhere", `g.V().hasLabel('AWS.S3.Bucket', 'AWS.KMS.Key').has('region', 'us-east-1')`),
+	rule("named", `g.V().has('entityName', 'b0')`),
+	{ID: "search", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
+		Language: posture.SearchQuery, Text: `entityType = AWS.EC2.Instance AND NOT exists(tag.env) AND property.state != stopped`}},
+}
+
+// A model is a finding store in as few lines as it takes to say what Observe
+// does.
+type model map[posture.FindingID]posture.Finding
+
+func (m model) observe(j posture.Judgement) {
+	for _, r := range j.Rules {
+		seen := map[posture.EntityID]bool{}
+		for _, v := range r.Violating {
+			seen[v.Finding.Object] = true
+			m[v.Finding.ID] = v.Finding
+		}
+		for _, id := range r.Unknown {
+			seen[id] = true
+		}
+		for id, f := range m {
+			if f.Rule != r.Rule || f.Status != posture.FindingOpen {
+				continue
+			}
+			judged := r.Only == nil || slices.Contains(r.Only, f.Object)
+			if r.Gone || judged && !seen[f.Object] && r.Trusted(f.Object) {
+				f.Status = posture.FindingResolved
+				m[id] = f
+			}
+		}
+	}
+}
+
+// TestIncrementalJudgementsLeadToTheSameFindings changes an account at random,
+// judges it after every change in whole and in part, and compares the findings.
+func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		e := evaluator(w)
+		for range rapid.IntRange(3, 12).Draw(t, "entities") {
+			w.put(drawEntity(t))
+		}
+		whole, parts := model{}, model{}
+		a := lawAccount(t, w, nil, nil)
+		j, _, err := e.Judge(t.Context(), a, lawRules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.observe(j)
+		parts.observe(j)
+		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
+			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}
+			changed := change(t, w)
+			a = lawAccount(t, w, a.Graph, changed)
+			full, _, err := e.Judge(t.Context(), a, lawRules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, _, err := e.Again(t.Context(), a, before, changed, lawRules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole.observe(full)
+			parts.observe(again)
+			if diff := cmp.Diff(whole, parts); diff != "" {
+				t.Fatalf("after step %d, which changed %v (-whole +parts):\n%s", step, changed, diff)
+			}
+		}
+	})
+}
+
+// lawAccount builds the graph of a world, or patches the one before.
+func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.EntityID) evaluate.Account {
+	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.covered()}
+	if before == nil || rapid.Bool().Draw(t, "build anew") {
+		b := graph.NewBuilder(graph.Limits{})
+		for _, id := range slices.Sorted(maps.Keys(w.entities)) {
+			e := w.entities[id]
+			if err := b.Add(partition.Record(&e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		built, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Graph = built
+		return a
+	}
+	var changes []graph.Change
+	for _, id := range changed {
+		e, ok := w.entities[id]
+		if !ok {
+			changes = append(changes, graph.Change{Record: graph.Record{ID: graph.String(string(id))}, Remove: true})
+			continue
+		}
+		changes = append(changes, graph.Change{Record: partition.Record(&e)})
+	}
+	patched, err := before.Patch(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Graph = patched
+	return a
+}
+
+// change does something to a world and returns which entities may have changed.
+func change(t *rapid.T, w *world) []posture.EntityID {
+	var changed []posture.EntityID
+	for range rapid.IntRange(0, 3).Draw(t, "changes") {
+		if len(w.entities) > 0 && rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+			id := rapid.SampledFrom(slices.Sorted(maps.Keys(w.entities))).Draw(t, "gone")
+			delete(w.entities, id)
+			changed = append(changed, id)
+			continue
+		}
+		e := drawEntity(t)
+		w.put(e)
+		changed = append(changed, e.ID)
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "scopes") {
+		kind, place := rapid.SampledFrom(regional).Draw(t, "type"), rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "region")
+		if rapid.Bool().Draw(t, "failed") {
+			w.fail(kind, place)
+		} else {
+			w.read(kind, place)
+		}
+	}
+	return changed
+}
+
+// drawEntity makes one of a few entities, with edges to some of the others.
+func drawEntity(t *rapid.T) posture.Entity {
+	kind := rapid.SampledFrom([]posture.EntityType{groupType, rangeType, hostType, roleType, bucketType, keyType}).Draw(t, "type")
+	e := known(kind, rapid.IntRange(0, 2).Draw(t, "number"))
+	if kind != roleType { // an entity may move without getting another name
+		e.Region = rapid.SampledFrom([]string{region, otherPlace}).Draw(t, "place")
+	}
+	fact := func(name string) {
+		switch rapid.IntRange(0, 3).Draw(t, name) {
+		case 0:
+			e.Properties = append(e.Properties, posture.Flag(name, true))
+		case 1:
+			e.Properties = append(e.Properties, posture.Flag(name, false))
+		case 2:
+			e.Properties = append(e.Properties, posture.Unknown(name, "denied"))
+		}
+	}
+	link := func(label string, to posture.EntityType) {
+		for n := range 3 {
+			if rapid.IntRange(0, 2).Draw(t, label) == 0 {
+				e.Edges = append(e.Edges, posture.Edge{Label: label, To: known(to, n).ID})
+			}
+		}
+	}
+	switch kind {
+	case groupType:
+		link("ALLOWS_INGRESS", rangeType)
+		link("ALLOWS_INGRESS", groupType)
+	case rangeType:
+		fact("isInternet")
+	case hostType:
+		if rapid.Bool().Draw(t, "address") {
+			e.Properties = append(e.Properties, posture.Text("publicIpAddress", "198.51.100.7"))
+		}
+		e.Properties = append(e.Properties, rapid.SampledFrom([]posture.Property{
+			posture.Text("launchTime", "2026-01-01T00:00:00Z"), posture.Text("launchTime", "2026-05-30T00:00:00Z"), posture.Unknown("launchTime", "denied"),
+		}).Draw(t, "launched"))
+		if rapid.Bool().Draw(t, "tagged") {
+			e.Tags = map[string]string{"env": rapid.SampledFrom([]string{"prod", "test"}).Draw(t, "env")}
+		}
+		link("MEMBER_OF", groupType)
+		link("HAS_ROLE", roleType)
+	case roleType:
+		fact("inlineAllowsAdmin")
+		link("READS", bucketType)
+	case bucketType:
+		fact("public")
+		link("ENCRYPTED_BY", keyType)
+	case keyType:
+		fact("rotationEnabled")
+	}
+	e.Normalize()
+	return e
+}
+
+func known(kind posture.EntityType, n int) posture.Entity {
+	place := region
+	if kind == roleType {
+		place = posture.Global
+	}
+	letter := map[posture.EntityType]string{groupType: "g", rangeType: "c", hostType: "h", roleType: "r", bucketType: "b", keyType: "k"}[kind]
+	return entity(kind, place, fmt.Sprint(letter, n))
+}
+
+func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
+	t.Parallel()
+	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
+	bucket := entity(bucketType, region, "files", posture.Flag("public", true), posture.Text("versioning", "on"))
+	group := entity(groupType, region, "open", to("ALLOWS_INGRESS", internet))
+	w := newWorld(internet, bucket, group)
+	e := evaluator(w)
+	rules := []posture.Rule{lawRules[0], lawRules[2], lawRules[4]} // public, open, lonely-key
+	a := w.account(t)
+	for name, test := range map[string]struct {
+		changed posture.Entity
+		want    map[posture.RuleID]int // rule to how many entities it names; -1 for all
+	}{
+		"a property that no rule reads": {
+			entity(bucketType, region, "files", posture.Flag("public", true), posture.Text("versioning", "off")), map[posture.RuleID]int{"public": 1},
+		},
+		"a property that a rule reads":  {entity(bucketType, region, "files", posture.Flag("public", false)), map[posture.RuleID]int{"public": -1}},
+		"nothing":                       {bucket, map[posture.RuleID]int{}},
+		"an edge that a rule follows":   {entity(groupType, region, "open"), map[posture.RuleID]int{"open": -1}},
+		"an entity that was not there":  {entity(keyType, region, "k"), map[posture.RuleID]int{"lonely-key": -1}},
+		"a type that no rule asks for":  {entity(roleType, posture.Global, "r"), map[posture.RuleID]int{}},
+		"a tag of an entity in trouble": {entity(groupType, region, "open", to("ALLOWS_INGRESS", internet), map[string]string{"a": "b"}), map[posture.RuleID]int{"open": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := newWorld(internet, bucket, group)
+			after.put(test.changed)
+			j, _, err := e.Again(t.Context(), after.account(t), evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}, []posture.EntityID{test.changed.ID}, rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[posture.RuleID]int{}
+			for _, r := range j.Rules {
+				got[r.Rule] = len(r.Only)
+				if r.Only == nil {
+					got[r.Rule] = -1
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("judged (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,275 @@
+// Package evaluate holds rules against the graph of an account and says which
+// entities violate them.
+//
+// There are three answers: violation, pass and unknown. Unknown is what depends
+// on something that could not be read: a property that was denied, or a type
+// whose last collection failed in the region of the entity. What is unknown is
+// neither raised nor resolved, and a rule that could not be run at all is
+// unknown for everything.
+//
+// [Evaluator.Judge] judges rules over the whole account. [Evaluator.Again] does
+// so after a change and leaves out what the change cannot have touched; both
+// lead to the same findings.
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/graph"
+	"vigil/gremlin"
+	"vigil/internal/posture"
+)
+
+// An Account is what is judged: the graph of an account as of one generation, and
+// how current the scopes are that it was made from.
+type Account struct {
+	Org        posture.OrgID
+	ID         posture.AccountID
+	Provider   posture.Provider
+	Graph      *graph.Graph
+	Generation int64
+	Coverage   []posture.Coverage
+}
+
+// Lookup tells of entities what their vertices do not: the cloud's own names of
+// them. [posture.EntityStore] has it.
+type Lookup interface {
+	EntitiesOf(ctx context.Context, org posture.OrgID, account posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error)
+}
+
+// An Evaluator judges accounts. It keeps the plans of queries it has seen, and is
+// safe for concurrent use.
+type Evaluator struct {
+	schema *Schema
+	lookup Lookup
+	now    func() time.Time
+	plans  gremlin.Cache
+	known  memory
+}
+
+// New returns an evaluator. The schema says where edges lead; the clock is that
+// of rules that ask how old something is.
+func New(s *Schema, l Lookup, now func() time.Time) *Evaluator {
+	return &Evaluator{schema: s, lookup: l, now: now}
+}
+
+// A RuleError says that a rule could not be run. It is unknown for everything.
+type RuleError struct {
+	Rule posture.RuleID
+	Err  error
+}
+
+func (e *RuleError) Error() string { return fmt.Sprintf("judge by rule %s: %v", e.Rule, e.Err) }
+
+// Unwrap returns why.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// Judge holds rules against an account, all of it. Rules of other providers are
+// left out, disabled ones are gone. It also returns what went wrong with single
+// rules; it fails when the context ends or entities cannot be looked up.
+func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph)}
+	for _, r := range rules {
+		if r.Provider != a.Provider {
+			continue
+		}
+		if err := j.rule(ctx, r, nil); err != nil {
+			return posture.Judgement{}, nil, err
+		}
+	}
+	return j.finish(ctx)
+}
+
+// A judging is one judgement in the making.
+type judging struct {
+	*Evaluator
+	Account
+	at     time.Time
+	trust  *trust
+	risks  *risks
+	rules  []posture.RuleJudgement
+	raised []pending
+	bad    []*RuleError
+}
+
+// A pending is a violation whose finding is still to be written.
+type pending struct {
+	rule   int // among the rules of the judgement
+	from   *posture.Rule
+	vertex graph.Handle
+}
+
+// rule adds what one rule says. With only, it is known that nothing changed but
+// what is told of the entities in it.
+func (j *judging) rule(ctx context.Context, r posture.Rule, only map[graph.Handle]bool) error {
+	if r.Status == posture.RuleDisabled {
+		j.rules = append(j.rules, posture.RuleJudgement{Rule: r.ID, Gone: true})
+		return nil
+	}
+	v, err := j.verdict(ctx, r)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out := posture.RuleJudgement{Rule: r.ID}
+	if err != nil {
+		j.bad = append(j.bad, &RuleError{r.ID, err})
+		out.Trusted = func(id posture.EntityID) bool { return !j.has(id) }
+		out.Unknown = j.ids(j.subjects(v.subjects))
+		j.rules = append(j.rules, out)
+		return nil
+	}
+	scope := j.trust.of(v.reads)
+	out.Trusted = func(id posture.EntityID) bool {
+		h, ok := j.vertex(id)
+		return !ok || scope.covers(j.region(h))
+	}
+	if only != nil {
+		out.Only = []posture.EntityID{}
+	}
+	violating, unknown := j.sort(v, scope)
+	for _, h := range violating {
+		if only == nil || only[h] {
+			j.raised = append(j.raised, pending{len(j.rules), &r, h})
+			if only != nil {
+				out.Only = append(out.Only, j.id(h))
+			}
+		}
+	}
+	out.Unknown = j.ids(unknown)
+	out.Passing = max(0, j.count(v.subjects)-len(violating)-len(unknown))
+	j.rules = append(j.rules, out)
+	return nil
+}
+
+// sort tells violations from what is unknown. In a region that was not read
+// completely, everything that a rule is about is unknown.
+func (j *judging) sort(v verdict, scope scope) (violating, unknown []graph.Handle) {
+	unknown = v.unknown
+	if scope.complete {
+		return v.yes, unknown
+	}
+	dark := map[graph.Handle]bool{}
+	for _, h := range v.yes {
+		if scope.covers(j.region(h)) {
+			violating = append(violating, h)
+		} else {
+			dark[h] = true
+		}
+	}
+	for _, h := range j.subjects(v.subjects) {
+		if !scope.covers(j.region(h)) {
+			dark[h] = true
+		}
+	}
+	for _, h := range v.unknown {
+		dark[h] = true
+	}
+	unknown = make([]graph.Handle, 0, len(dark))
+	for h := range dark {
+		unknown = append(unknown, h)
+	}
+	slices.Sort(unknown)
+	return violating, unknown
+}
+
+// finish writes the findings of all violations.
+func (j *judging) finish(ctx context.Context) (posture.Judgement, []*RuleError, error) {
+	entities, err := j.look(ctx)
+	if err != nil {
+		return posture.Judgement{}, nil, err
+	}
+	w := newWriter(j, entities)
+	for _, p := range j.raised {
+		r := &j.rules[p.rule]
+		r.Violating = append(r.Violating, w.raise(p.from, p.vertex))
+	}
+	return posture.Judgement{Account: j.ID, Generation: j.Generation, At: j.at, Rules: j.rules}, j.bad, nil
+}
+
+// look asks for the entities that violate something.
+func (j *judging) look(ctx context.Context) (map[posture.EntityID]posture.Entity, error) {
+	if j.lookup == nil || len(j.raised) == 0 {
+		return nil, nil
+	}
+	seen := make(map[graph.Handle]bool, len(j.raised))
+	var ids []posture.EntityID
+	for _, p := range j.raised {
+		if !seen[p.vertex] {
+			seen[p.vertex] = true
+			ids = append(ids, j.id(p.vertex))
+		}
+	}
+	found, err := j.lookup.EntitiesOf(ctx, j.Org, j.ID, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look up what violates rules: %w", err)
+	}
+	return found, nil
+}
+
+// id returns the entity of a vertex.
+func (j *judging) id(h graph.Handle) posture.EntityID {
+	return posture.EntityID(j.Graph.VertexID(h).Str())
+}
+
+func (j *judging) ids(hs []graph.Handle) []posture.EntityID {
+	ids := make([]posture.EntityID, len(hs))
+	for i, h := range hs {
+		ids[i] = j.id(h)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (j *judging) vertex(id posture.EntityID) (graph.Handle, bool) {
+	return j.Graph.VertexByID(graph.String(string(id)))
+}
+
+func (j *judging) has(id posture.EntityID) bool {
+	_, ok := j.vertex(id)
+	return ok
+}
+
+// region returns where the entity of a vertex is.
+func (j *judging) region(h graph.Handle) string {
+	k, ok := j.Graph.KeyByName(posture.FieldRegion)
+	if !ok {
+		return posture.Global
+	}
+	v, ok := j.Graph.VertexValue(h, k)
+	if !ok || v.Kind() != graph.KindString {
+		return posture.Global
+	}
+	return v.Str()
+}
+
+// subjects returns the vertices of some types.
+func (j *judging) subjects(types []posture.EntityType) []graph.Handle {
+	var all []graph.Handle
+	for _, t := range types {
+		if l, ok := j.Graph.VertexLabelByName(string(t)); ok {
+			all = append(all, j.Graph.VerticesOf(l)...)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// count returns how many vertices of some types there are.
+func (j *judging) count(types []posture.EntityType) int {
+	n := 0
+	for _, t := range types {
+		if l, ok := j.Graph.VertexLabelByName(string(t)); ok {
+			n += len(j.Graph.VerticesOf(l))
+		}
+	}
+	return n
+}
+
+// compile returns the plan of a rule's query.
+func (e *Evaluator) compile(text string) (*gremlin.Plan, error) {
+	return e.plans.Compile(strings.TrimSpace(text), gremlin.CompileOptions{Budget: gremlin.RuleBudget})
+}

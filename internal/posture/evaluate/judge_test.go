@@ -1,0 +1,223 @@
+package evaluate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/gremlin"
+	"vigil/internal/posture"
+)
+
+const openGroup = `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').has('isInternet', true))`
+
+func TestThreeAnswers(t *testing.T) {
+	t.Parallel()
+	public := rule("public", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`)
+	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
+	for name, test := range map[string]struct {
+		rule     posture.Rule
+		entities []posture.Entity
+		failed   [][2]string // type and region
+		violates []string
+		unknown  []string
+		passing  int
+	}{
+		"known values decide": {
+			rule: public,
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true)),
+				entity(bucketType, region, "b", posture.Flag("public", false)),
+			},
+			violates: []string{"a"}, passing: 1,
+		},
+		"an unknown value is neither": {
+			rule: public,
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true)),
+				entity(bucketType, region, "b", posture.Unknown("public", "denied")),
+				entity(bucketType, region, "c"),
+			},
+			violates: []string{"a"}, unknown: []string{"b"}, passing: 1,
+		},
+		"a scope that could not be read makes its region unknown": {
+			rule: public,
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true)),
+				entity(bucketType, region, "b", posture.Flag("public", false)),
+				entity(bucketType, otherPlace, "c", posture.Flag("public", true)),
+			},
+			failed:   [][2]string{{string(bucketType), region}},
+			violates: []string{"c"}, unknown: []string{"a", "b"},
+		},
+		"what a rule reaches by edges must have been read, too": {
+			rule:     rule("open", openGroup),
+			entities: []posture.Entity{entity(groupType, region, "web", to("ALLOWS_INGRESS", internet)), internet},
+			failed:   [][2]string{{string(rangeType), region}},
+			unknown:  []string{"web"},
+		},
+		"what a rule does not look at need not have been read": {
+			rule:     rule("open", openGroup),
+			entities: []posture.Entity{entity(groupType, region, "web", to("ALLOWS_INGRESS", internet)), internet},
+			failed:   [][2]string{{string(hostType), region}, {string(roleType), posture.Global}},
+			violates: []string{"web"},
+		},
+		"an absence is not believed when nothing was read": {
+			rule:     rule("lonely", `g.V().hasLabel('AWS.KMS.Key').not(__.in('ENCRYPTED_BY'))`),
+			entities: []posture.Entity{entity(keyType, region, "k")},
+			failed:   [][2]string{{string(bucketType), region}},
+			unknown:  []string{"k"},
+		},
+		"what belongs to no region needs all of them": {
+			rule: rule("role", `g.V().hasLabel('AWS.IAM.Role').not(__.in('HAS_ROLE'))`),
+			entities: []posture.Entity{
+				entity(roleType, posture.Global, "r"),
+			},
+			failed:  [][2]string{{string(hostType), otherPlace}},
+			unknown: []string{"r"},
+		},
+		"a date that could not be read is unknown for its entity alone": {
+			rule: rule("old", `g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().dateAdd(DT.day, 30).is(lt(datetime())))`),
+			entities: []posture.Entity{
+				entity(hostType, region, "old", posture.Text("launchTime", "2026-01-01T00:00:00Z")),
+				entity(hostType, region, "new", posture.Text("launchTime", "2026-05-30T00:00:00Z")),
+				entity(hostType, region, "odd", posture.Unknown("launchTime", "denied")),
+			},
+			violates: []string{"old"}, unknown: []string{"odd"}, passing: 1,
+		},
+		"a search": {
+			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
+				Language: posture.SearchQuery, Text: `entityType = aws.s3.bucket AND property.PUBLIC = true AND tag.env = prod`,
+			}},
+			entities: []posture.Entity{
+				entity(bucketType, region, "a", posture.Flag("public", true), map[string]string{"env": "prod"}),
+				entity(bucketType, region, "b", posture.Flag("public", true), map[string]string{"env": "test"}),
+				entity(bucketType, region, "c", posture.Unknown("public", "denied"), map[string]string{"env": "prod"}),
+				entity(groupType, region, "d", map[string]string{"env": "prod"}),
+			},
+			violates: []string{"a"}, unknown: []string{"c"}, passing: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(test.entities...)
+			for _, f := range test.failed {
+				w.fail(posture.EntityType(f[0]), f[1])
+			}
+			j, bad, err := evaluator(w).Judge(t.Context(), w.account(t), []posture.Rule{test.rule})
+			if err != nil || len(bad) > 0 || len(j.Rules) != 1 {
+				t.Fatalf("%d rules, errors %v, %v", len(j.Rules), bad, err)
+			}
+			r := j.Rules[0]
+			if diff := cmp.Diff(append([]string{}, test.violates...), names(violating(r), w)); diff != "" {
+				t.Errorf("violations (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(append([]string{}, test.unknown...), names(r.Unknown, w)); diff != "" {
+				t.Errorf("unknown (-want +got):\n%s", diff)
+			}
+			if r.Passing != test.passing {
+				t.Errorf("%d pass, want %d", r.Passing, test.passing)
+			}
+			for _, id := range r.Unknown {
+				if len(test.failed) > 0 && r.Trusted(id) {
+					t.Errorf("a pass of %s would be trusted", id)
+				}
+			}
+			if !r.Trusted("AWS.S3.123456789012.global.Bucket.gone") {
+				t.Error("what is gone is not trusted")
+			}
+		})
+	}
+}
+
+func TestRuleThatCannotBeRunIsUnknownForEverything(t *testing.T) {
+	t.Parallel()
+	w := newWorld(entity(bucketType, region, "a"), entity(bucketType, region, "b"))
+	rules := []posture.Rule{
+		rule("deep", `g.V().hasLabel('AWS.S3.Bucket').repeat(identity()).times(1000)`),
+		rule("broken", `g.V().hasLabel('AWS.S3.Bucket'`),
+		rule("values", `g.V().hasLabel('AWS.S3.Bucket').values('entityName')`),
+		rule("fine", `g.V().hasLabel('AWS.S3.Bucket')`),
+	}
+	j, bad, err := evaluator(w).Judge(t.Context(), w.account(t), rules)
+	if err != nil || len(bad) != 3 || len(j.Rules) != 4 {
+		t.Fatalf("%d rules, errors %v, %v", len(j.Rules), bad, err)
+	}
+	var budget *gremlin.BudgetError
+	if bad[0].Rule != "deep" || !errors.As(bad[0], &budget) {
+		t.Errorf("first error is %v", bad[0])
+	}
+	for i, r := range j.Rules[:3] {
+		if len(r.Violating) > 0 || r.Passing > 0 || r.Trusted(entity(bucketType, region, "a").ID) || !r.Trusted("gone") {
+			t.Errorf("rule %d is judged: %+v", i, r)
+		}
+	}
+	if got := names(j.Rules[0].Unknown, w); len(got) != 2 {
+		t.Errorf("unknown are %v", got)
+	}
+	if len(j.Rules[3].Violating) != 2 {
+		t.Errorf("the rule after them has %d violations", len(j.Rules[3].Violating))
+	}
+}
+
+func TestRulesThatAreOffOrOfOtherClouds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(entity(bucketType, region, "a"))
+	off, foreign := rule("off", `g.V()`), rule("foreign", `g.V()`)
+	off.Status, foreign.Provider = posture.RuleDisabled, posture.GCP
+	j, _, err := evaluator(w).Judge(t.Context(), w.account(t), []posture.Rule{off, foreign})
+	if err != nil || len(j.Rules) != 1 || !j.Rules[0].Gone {
+		t.Errorf("judged %+v, %v", j.Rules, err)
+	}
+}
+
+func TestJudgeStopsWithItsContext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(entity(bucketType, region, "a"))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := evaluator(w).Judge(ctx, w.account(t), []posture.Rule{rule("r", `g.V()`)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestFindingTellsEntityRuleRiskAndNeighbours(t *testing.T) {
+	t.Parallel()
+	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
+	group := entity(groupType, region, "open", to("ALLOWS_INGRESS", internet))
+	key := entity(keyType, region, "key")
+	bucket := entity(bucketType, region, "files", to("ENCRYPTED_BY", key))
+	role := entity(roleType, posture.Global, "admin", posture.Flag("inlineAllowsAdmin", true), to("READS", bucket))
+	host := entity(hostType, region, "web", to("MEMBER_OF", group), to("HAS_ROLE", role), posture.Text("state", "running"), map[string]string{"env": "prod"})
+	w := newWorld(internet, group, key, bucket, role, host)
+	j, _, err := evaluator(w).Judge(t.Context(), w.account(t), []posture.Rule{rule("r", `g.V().hasLabel('AWS.EC2.Instance')`)})
+	if err != nil || len(j.Rules[0].Violating) != 1 {
+		t.Fatal(j.Rules, err)
+	}
+	got := j.Rules[0].Violating[0]
+	want := posture.Finding{
+		ID: posture.NewFindingID("o", "r", host.ID), Rule: "r", Account: account, Provider: posture.AWS, Object: host.ID, XID: "arn:web", Name: "web",
+		Service: "EC2", Region: region, Level: posture.LevelHigh, Status: posture.FindingOpen, Tags: map[string]string{"env": "prod"},
+		Risk: posture.Risk{Score: 82, Parts: []posture.RiskPart{
+			{Name: "level", Points: 55, Why: "the rule is of level High"},
+			{Name: "exposure", Points: 15, Why: "AWS.EC2.123456789012.eu-west-1.CidrRange.any is the whole internet"},
+			{Name: "reach", Points: 12, Why: "leads to AWS.IAM.123456789012.global.Role.admin, AWS.KMS.123456789012.eu-west-1.Key.key, AWS.S3.123456789012.eu-west-1.Bucket.files"},
+		}},
+	}
+	if diff := cmp.Diff(want, got.Finding); diff != "" {
+		t.Errorf("finding (-want +got):\n%s", diff)
+	}
+	var blob map[string]any
+	if err := json.Unmarshal([]byte(got.Blob), &blob); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{string(want.ID), `"objectXid":"arn:web"`, `"riskScore":82`, `"MEMBER_OF"`, string(group.ID), `"stringV":"running"`, `"env":"prod"`, `hasLabel(`} {
+		if !strings.Contains(got.Blob, part) {
+			t.Errorf("blob lacks %s", part)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+)
+
+// A writer writes findings and what they were about.
+type writer struct {
+	*judging
+	entities map[posture.EntityID]posture.Entity
+	around   map[graph.Handle]json.RawMessage // entity and neighbours, as JSON
+}
+
+func newWriter(j *judging, entities map[posture.EntityID]posture.Entity) *writer {
+	return &writer{j, entities, map[graph.Handle]json.RawMessage{}}
+}
+
+// raise writes the finding that a vertex violates a rule.
+func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
+	e := w.entity(h)
+	f := posture.Finding{
+		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, XID: e.XID, Name: e.Name,
+		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.of(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
+	}
+	return posture.Raised{Finding: f, Blob: w.blob(&f, r, &e, h)}
+}
+
+// entity returns the entity of a vertex: as it is stored, or as the graph has it
+// when it is stored no more.
+func (w *writer) entity(h graph.Handle) posture.Entity {
+	id := w.id(h)
+	if e, ok := w.entities[id]; ok {
+		return e
+	}
+	e := entityOf(w.Graph, h)
+	e.XID = string(id)
+	return e
+}
+
+// The shapes of the blob. Names are those of the API where it has them.
+type (
+	blob struct {
+		Finding blobFinding     `json:"finding"`
+		Rule    blobRule        `json:"rule"`
+		Object  json.RawMessage `json:"object"`
+	}
+
+	blobFinding struct {
+		ID       posture.FindingID    `json:"id"`
+		RuleID   posture.RuleID       `json:"ruleId"`
+		Account  posture.AccountID    `json:"cloudAccountId"`
+		Provider posture.Provider     `json:"cloudProvider"`
+		Object   posture.EntityID     `json:"objectId"`
+		XID      string               `json:"objectXid"`
+		Service  string               `json:"service"`
+		Region   string               `json:"region"`
+		Level    posture.FindingLevel `json:"level"`
+		Score    int                  `json:"riskScore"`
+		Parts    []blobPart           `json:"riskParts"`
+		Tags     map[string]string    `json:"cloudTags,omitempty"`
+	}
+
+	blobPart struct {
+		Name   string `json:"name"`
+		Points int    `json:"points"`
+		Why    string `json:"why"`
+	}
+
+	blobRule struct {
+		ID       posture.RuleID    `json:"id"`
+		Name     string            `json:"name"`
+		Version  int               `json:"version"`
+		Level    posture.RuleLevel `json:"level"`
+		Category string            `json:"category"`
+		Query    string            `json:"query"`
+		Fix      string            `json:"suggestedAction"`
+	}
+
+	blobObject struct {
+		Entity          blobEntity      `json:"entity"`
+		Neighbours      []blobNeighbour `json:"neighbours"`
+		NeighboursTotal int             `json:"neighboursTotal"`
+	}
+
+	blobEntity struct {
+		ID         posture.EntityID   `json:"entityId"`
+		Type       posture.EntityType `json:"entityType"`
+		Name       string             `json:"entityName"`
+		XID        string             `json:"objectXid"`
+		Region     string             `json:"region"`
+		Service    string             `json:"service"`
+		Properties []blobProperty     `json:"properties"`
+		Tags       map[string]string  `json:"tags"`
+	}
+
+	blobProperty struct {
+		Name    string  `json:"name"`
+		Type    string  `json:"type"`
+		StringV *string `json:"stringV,omitempty"`
+		BoolV   *bool   `json:"boolV,omitempty"`
+		LongV   *int64  `json:"longV,omitempty"`
+		Error   string  `json:"error,omitempty"`
+	}
+
+	blobNeighbour struct {
+		Direction string             `json:"direction"`
+		Edge      string             `json:"edge"`
+		ID        posture.EntityID   `json:"entityId"`
+		Type      posture.EntityType `json:"entityType"`
+	}
+)
+
+// maxNeighbours is how many neighbours of each direction are told.
+const maxNeighbours = 50
+
+func (w *writer) blob(f *posture.Finding, r *posture.Rule, e *posture.Entity, h graph.Handle) string {
+	around, ok := w.around[h]
+	if !ok {
+		around = w.object(e, h)
+		w.around[h] = around
+	}
+	b := blob{
+		Finding: blobFinding{
+			ID: f.ID, RuleID: f.Rule, Account: f.Account, Provider: f.Provider, Object: f.Object, XID: f.XID, Service: f.Service, Region: f.Region,
+			Level: f.Level, Score: f.Risk.Score, Tags: f.Tags,
+		},
+		Rule:   blobRule{r.ID, r.Name, r.Version, r.Level, r.Category, r.Query.Text, r.SuggestedAction},
+		Object: around,
+	}
+	for _, p := range f.Risk.Parts {
+		b.Finding.Parts = append(b.Finding.Parts, blobPart(p))
+	}
+	return encode(b)
+}
+
+// object describes an entity and what is around it.
+func (w *writer) object(e *posture.Entity, h graph.Handle) json.RawMessage {
+	o := blobObject{
+		Entity: blobEntity{
+			ID: e.ID, Type: e.Type, Name: e.Name, XID: e.XID, Region: e.Region, Service: e.Service, Properties: []blobProperty{}, Tags: e.Tags,
+		},
+		Neighbours: []blobNeighbour{},
+	}
+	if o.Entity.Tags == nil {
+		o.Entity.Tags = map[string]string{}
+	}
+	for i := range e.Properties {
+		o.Entity.Properties = append(o.Entity.Properties, blobPropertyOf(&e.Properties[i]))
+	}
+	for _, d := range []struct {
+		name string
+		way  graph.Direction
+	}{{"out", graph.Out}, {"in", graph.In}} {
+		near := w.near(h, d.way, d.name)
+		o.NeighboursTotal += len(near)
+		o.Neighbours = append(o.Neighbours, near[:min(len(near), maxNeighbours)]...)
+	}
+	return json.RawMessage(encode(o))
+}
+
+// near lists the neighbours of a vertex by edge and id.
+func (w *writer) near(h graph.Handle, way graph.Direction, name string) []blobNeighbour {
+	g := w.Graph
+	edges, to := g.Incident(h, way)
+	names, kinds := g.EdgeLabels(), g.VertexLabels()
+	near := make([]blobNeighbour, len(edges))
+	for i, e := range edges {
+		near[i] = blobNeighbour{name, names[g.EdgeLabel(e)], w.id(to[i]), posture.EntityType(kinds[g.VertexLabel(to[i])])}
+	}
+	order := func(a, b blobNeighbour) int {
+		if c := strings.Compare(a.Edge, b.Edge); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	}
+	slices.SortFunc(near, order)
+	return slices.CompactFunc(near, func(a, b blobNeighbour) bool { return order(a, b) == 0 })
+}
+
+func blobPropertyOf(p *posture.Property) blobProperty {
+	b := blobProperty{Name: p.Name, Type: p.Type, Error: p.Error}
+	switch p.Type {
+	case posture.StringProperty:
+		b.StringV = &p.String
+	case posture.BoolProperty:
+		b.BoolV = &p.Bool
+	case posture.LongProperty:
+		b.LongV = &p.Long
+	}
+	return b
+}
+
+// encode writes JSON. Nothing of the above can fail to be written.
+func encode(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("write a finding as JSON: " + err.Error())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

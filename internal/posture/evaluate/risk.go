@@ -1,0 +1,298 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+)
+
+// The score of a finding is the sum of three parts: how bad its rule says it is,
+// whether the internet reaches the entity, and what can be reached from there.
+// docs/findings.md explains them.
+var levelPoints = map[posture.RuleLevel]int{posture.High: 55, posture.Med: 35, posture.Low: 15}
+
+const (
+	exposedPoints = 25 // it is on the internet itself
+	nearPoints    = 15 // something that leads to it is
+	sensitiveEach = 4  // points for each sensitive entity within reach
+	sensitiveMost = 5  // so many count
+	exposureHops  = 4
+	reachHops     = 3
+)
+
+// A fact is a property with a value.
+type fact struct {
+	key   string
+	value any // nil for any value
+	why   string
+}
+
+// exposed are facts of an entity by which it is on the internet.
+var exposed = []fact{
+	{"publicIpAddress", nil, "has a public address"},
+	{"natIP", nil, "has a public address"},
+	{"isInternet", true, "is the whole internet"},
+	{"anybody", true, "is the whole internet"},
+	{"public", true, "is public"},
+	{"isPublic", true, "is public"},
+	{"publiclyAccessible", true, "can be reached from the internet"},
+	{"policyIsPublic", true, "has a policy that lets anybody in"},
+	{"policyStatusIsPublic", true, "has a policy that lets anybody in"},
+	{"aclIsPublic", true, "has an access list that lets anybody in"},
+	{"trustIsPublic", true, "trusts anybody"},
+	{"allUsers", true, "lets everybody in"},
+	{"allAuthenticatedUsers", true, "lets everybody with an account in"},
+	{"endpointPublicAccess", true, "has a public endpoint"},
+	{"allowBlobPublicAccess", true, "may be public"},
+	{"openToInternet", true, "is open to the internet"},
+	{"urlAuthType", "NONE", "answers without asking who calls"},
+	{"scheme", "internet-facing", "faces the internet"},
+}
+
+// Edges that lead from an entity to what exposes it.
+var (
+	exposedOut = []string{"MEMBER_OF", "ALLOWS_INGRESS", "HAS_IP", "HAS_INTERFACE", "HAS", "IN_SUBNET"}
+	exposedIn  = []string{"GUARDS"}
+)
+
+// Edges that do not lead to anything that could be taken from an entity.
+var containment = []string{
+	"IN", "IN_VPC", "IN_SUBNET", "IN_ACCOUNT", "IN_SUBNET_GROUP", "LOCATED_IN", "PART_OF", "ALLOWS_INGRESS", "ALLOWS_EGRESS", "MEMBER_OF",
+	"HAS_REGION", "MADE_FROM", "WATCHES",
+}
+
+// Edges that are followed backwards from the entity itself: what a key encrypts,
+// and what a group guards.
+var reachIn = []string{"ENCRYPTED_BY", "MEMBER_OF"}
+
+// sensitive are the types that attackers are after.
+var sensitive = map[posture.EntityType]bool{
+	"AWS.S3.Bucket": true, "AWS.RDS.DBInstance": true, "AWS.RDS.DBCluster": true, "AWS.DynamoDB.Table": true, "AWS.Redshift.Cluster": true,
+	"AWS.EFS.FileSystem": true, "AWS.SecretsManager.Secret": true, "AWS.KMS.Key": true, "AWS.OpenSearch.Domain": true, "AWS.SSM.Parameter": true,
+	"AWS.EC2.Volume": true, "AWS.EC2.Snapshot": true, "AWS.ElastiCache.CacheCluster": true,
+	"Azure.Storage.StorageAccount": true, "Azure.Sql.Database": true, "Azure.Sql.ManagedInstance": true, "Azure.KeyVault.Key": true,
+	"Azure.KeyVault.Secret": true, "Azure.DocumentDB.DatabaseAccount": true, "Azure.PostgreSQL.FlexibleServer": true,
+	"Azure.MySQL.FlexibleServer": true, "Azure.Compute.Disk": true, "Azure.Cache.Redis": true,
+	"GCP.Storage.Bucket": true, "GCP.SQL.Instance": true, "GCP.BigQuery.Dataset": true, "GCP.KMS.CryptoKey": true, "GCP.SecretManager.Secret": true,
+	"GCP.Compute.Disk": true, "GCP.Redis.Instance": true, "GCP.Filestore.Instance": true,
+}
+
+// powerful are facts of an identity or policy that can do everything.
+var powerful = []string{"allowsAdmin", "inlineAllowsAdmin", "isSubscriptionAdmin", "allowsEverything", "isAdmin"}
+
+// risks scores the vertices of one graph.
+type risks struct {
+	g          *graph.Graph
+	exposedKey []graph.Key // by position in exposed; NoKey when the graph lacks it
+	powerKey   []graph.Key
+	outLabels  []graph.Label // of exposedOut
+	inLabels   []graph.Label
+	reachIn    []graph.Label
+	skip       map[graph.Label]bool // of containment
+	types      []bool               // by vertex label: sensitive
+	cache      map[graph.Handle]*entityRisk
+}
+
+// An entityRisk is what is common to all findings of an entity.
+type entityRisk struct {
+	exposure, reach int
+	exposedBy       string
+	within          []string // ids of sensitive entities, in order
+}
+
+func newRisks(g *graph.Graph) *risks {
+	r := &risks{g: g, skip: map[graph.Label]bool{}, cache: map[graph.Handle]*entityRisk{}}
+	for _, x := range exposed {
+		r.exposedKey = append(r.exposedKey, keyOf(g, x.key))
+	}
+	for _, name := range powerful {
+		r.powerKey = append(r.powerKey, keyOf(g, name))
+	}
+	r.outLabels, r.inLabels, r.reachIn = labelsOf(g, exposedOut), labelsOf(g, exposedIn), labelsOf(g, reachIn)
+	for _, l := range labelsOf(g, containment) {
+		r.skip[l] = true
+	}
+	for _, name := range g.VertexLabels() {
+		r.types = append(r.types, sensitive[posture.EntityType(name)])
+	}
+	return r
+}
+
+func keyOf(g *graph.Graph, name string) graph.Key {
+	if k, ok := g.KeyByName(name); ok {
+		return k
+	}
+	return graph.NoKey
+}
+
+func labelsOf(g *graph.Graph, names []string) []graph.Label {
+	var all []graph.Label
+	for _, name := range names {
+		if l, ok := g.EdgeLabelByName(name); ok {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// of scores a finding of a rule on a vertex.
+func (r *risks) of(level posture.RuleLevel, h graph.Handle) posture.Risk {
+	e := r.cache[h]
+	if e == nil {
+		e = r.look(h)
+		r.cache[h] = e
+	}
+	risk := posture.Risk{Parts: []posture.RiskPart{{Name: "level", Points: levelPoints[level], Why: "the rule is of level " + string(level)}}}
+	if e.exposure > 0 {
+		risk.Parts = append(risk.Parts, posture.RiskPart{Name: "exposure", Points: e.exposure, Why: e.exposedBy})
+	}
+	if e.reach > 0 {
+		risk.Parts = append(risk.Parts, posture.RiskPart{Name: "reach", Points: e.reach, Why: "leads to " + strings.Join(e.within, ", ")})
+	}
+	for _, p := range risk.Parts {
+		risk.Score += p.Points
+	}
+	return risk
+}
+
+func (r *risks) look(h graph.Handle) *entityRisk {
+	e := &entityRisk{}
+	e.exposure, e.exposedBy = r.exposure(h)
+	e.within = r.within(h)
+	if n := len(e.within); n > 0 {
+		e.reach = min(n, sensitiveMost) * sensitiveEach
+		if n > sensitiveMost {
+			e.within = append(e.within[:sensitiveMost:sensitiveMost], fmt.Sprintf("and %d more", n-sensitiveMost))
+		}
+	}
+	return e
+}
+
+// exposure tells how the internet reaches an entity.
+func (r *risks) exposure(h graph.Handle) (int, string) {
+	if why := r.isExposed(h); why != "" {
+		return exposedPoints, "it " + why
+	}
+	seen := map[graph.Handle]bool{h: true}
+	for at, hop := []graph.Handle{h}, 0; len(at) > 0 && hop < exposureHops; hop++ {
+		var next []graph.Handle
+		found := ""
+		for _, v := range at {
+			for _, n := range r.towards(v) {
+				if seen[n] {
+					continue
+				}
+				seen[n] = true
+				next = append(next, n)
+				if why := r.isExposed(n); why != "" {
+					if id := r.g.VertexID(n).Str() + " " + why; found == "" || id < found {
+						found = id // the first by name, whatever the order of edges
+					}
+				}
+			}
+		}
+		if found != "" {
+			return nearPoints, found
+		}
+		at = next
+	}
+	return 0, ""
+}
+
+// towards returns what may expose a vertex.
+func (r *risks) towards(v graph.Handle) []graph.Handle {
+	var all []graph.Handle
+	for _, l := range r.outLabels {
+		all = append(all, r.g.NeighboursBy(v, graph.Out, l)...)
+	}
+	for _, l := range r.inLabels {
+		all = append(all, r.g.NeighboursBy(v, graph.In, l)...)
+	}
+	return all
+}
+
+// isExposed returns by which fact a vertex is on the internet, or "".
+func (r *risks) isExposed(v graph.Handle) string {
+	for i, k := range r.exposedKey {
+		if k == graph.NoKey {
+			continue
+		}
+		got, ok := r.g.VertexValue(v, k)
+		if !ok {
+			continue
+		}
+		switch want := exposed[i].value.(type) {
+		case nil:
+			return exposed[i].why
+		case bool:
+			if got.Kind() == graph.KindBool && got.Bool() == want {
+				return exposed[i].why
+			}
+		case string:
+			if got.Kind() == graph.KindString && got.Str() == want {
+				return exposed[i].why
+			}
+		}
+	}
+	return ""
+}
+
+// within returns the sensitive entities within reach of a vertex, by id.
+func (r *risks) within(h graph.Handle) []string {
+	seen := map[graph.Handle]bool{h: true}
+	var found []string
+	at := []graph.Handle{h}
+	for hop := range reachHops {
+		var next []graph.Handle
+		for _, v := range at {
+			for _, n := range r.onwards(v, hop == 0) {
+				if seen[n] {
+					continue
+				}
+				seen[n] = true
+				next = append(next, n)
+				if r.isSensitive(n) {
+					found = append(found, r.g.VertexID(n).Str())
+				}
+			}
+		}
+		at = next
+	}
+	slices.Sort(found)
+	return found
+}
+
+// onwards returns where a vertex leads.
+func (r *risks) onwards(v graph.Handle, first bool) []graph.Handle {
+	var all []graph.Handle
+	edges, to := r.g.Incident(v, graph.Out)
+	for i, e := range edges {
+		if !r.skip[r.g.EdgeLabel(e)] {
+			all = append(all, to[i])
+		}
+	}
+	if first {
+		for _, l := range r.reachIn {
+			all = append(all, r.g.NeighboursBy(v, graph.In, l)...)
+		}
+	}
+	return all
+}
+
+func (r *risks) isSensitive(v graph.Handle) bool {
+	if r.types[r.g.VertexLabel(v)] {
+		return true
+	}
+	for _, k := range r.powerKey {
+		if k == graph.NoKey {
+			continue
+		}
+		if got, ok := r.g.VertexValue(v, k); ok && got.Kind() == graph.KindBool && got.Bool() {
+			return true
+		}
+	}
+	return false
+}

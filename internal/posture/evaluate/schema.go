@@ -1,0 +1,133 @@
+package evaluate
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+)
+
+// A Kind is a type of entity: its properties, and the edges that leave it.
+type Kind struct {
+	Type       posture.EntityType
+	Properties []string
+	Edges      []Link
+}
+
+// A Link is an edge that entities of a kind may have.
+type Link struct {
+	Label string
+	To    []posture.EntityType
+}
+
+// A Schema says which types there are and where their edges lead.
+type Schema struct {
+	types []posture.EntityType // in order
+	props map[posture.EntityType]map[string]bool
+	out   map[posture.EntityType]map[string][]posture.EntityType
+	in    map[posture.EntityType]map[string][]posture.EntityType
+}
+
+// NewSchema puts kinds together.
+func NewSchema(kinds []Kind) *Schema {
+	s := &Schema{
+		props: map[posture.EntityType]map[string]bool{},
+		out:   map[posture.EntityType]map[string][]posture.EntityType{}, in: map[posture.EntityType]map[string][]posture.EntityType{},
+	}
+	add := func(to map[posture.EntityType]map[string][]posture.EntityType, from posture.EntityType, label string, t posture.EntityType) {
+		if to[from] == nil {
+			to[from] = map[string][]posture.EntityType{}
+		}
+		if !slices.Contains(to[from][label], t) {
+			to[from][label] = append(to[from][label], t)
+		}
+	}
+	for _, k := range kinds {
+		if s.props[k.Type] == nil {
+			s.props[k.Type] = map[string]bool{}
+			s.types = append(s.types, k.Type)
+		}
+		for _, p := range k.Properties {
+			s.props[k.Type][p] = true
+		}
+		for _, l := range k.Edges {
+			for _, to := range l.To {
+				add(s.out, k.Type, l.Label, to)
+				add(s.in, to, l.Label, k.Type)
+			}
+		}
+	}
+	slices.Sort(s.types)
+	return s
+}
+
+// Has reports whether there is a type.
+func (s *Schema) Has(t posture.EntityType) bool { return s.props[t] != nil }
+
+// HasProperty reports whether entities of a type may have a property, their own
+// fields and tags included.
+func (s *Schema) HasProperty(t posture.EntityType, name string) bool {
+	return s.props[t][name] || slices.Contains(posture.EntityFields, name) || strings.HasPrefix(name, "tag.")
+}
+
+// HasEdge reports whether edges of a label may lead from one type to another.
+func (s *Schema) HasEdge(from posture.EntityType, label string, to posture.EntityType) bool {
+	return slices.Contains(s.out[from][label], to)
+}
+
+// follow returns the types at the other end of edges.
+func (s *Schema) follow(ends map[posture.EntityType]map[string][]posture.EntityType, from types, labels []string) types {
+	to := types{}
+	for t := range from {
+		for label, targets := range ends[t] {
+			if len(labels) == 0 || slices.Contains(labels, label) {
+				for _, target := range targets {
+					to[target] = true
+				}
+			}
+		}
+	}
+	return to
+}
+
+// all returns every type.
+func (s *Schema) all() types {
+	all := types{}
+	for _, t := range s.types {
+		all[t] = true
+	}
+	return all
+}
+
+// types is a set of entity types.
+type types map[posture.EntityType]bool
+
+func (t types) add(o types) bool {
+	grew := false
+	for k := range o {
+		if !t[k] {
+			t[k], grew = true, true
+		}
+	}
+	return grew
+}
+
+// only returns the members that are among some names.
+func (t types) only(names []string) types {
+	some := types{}
+	for _, n := range names {
+		if t[posture.EntityType(n)] {
+			some[posture.EntityType(n)] = true
+		}
+	}
+	return some
+}
+
+func (t types) sorted() []posture.EntityType {
+	all := make([]posture.EntityType, 0, len(t))
+	for k := range t {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,56 @@
+package evaluate_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/evaluate"
+)
+
+func TestReadFollowsAQueryThroughTheSchema(t *testing.T) {
+	t.Parallel()
+	kinds := func(ts ...posture.EntityType) []posture.EntityType { return ts }
+	every := kinds(rangeType, hostType, groupType, roleType, keyType, bucketType)
+	for text, want := range map[string]evaluate.Reads{
+		`g.V().hasLabel('AWS.S3.Bucket').has('public', true)`: {Types: kinds(bucketType), Subjects: kinds(bucketType)},
+		`g.V().has('public', true).hasLabel('AWS.S3.Bucket')`: {Types: kinds(bucketType), Subjects: kinds(bucketType)},
+		`g.V().has('AWS.S3.Bucket', 'public', true)`:          {Types: kinds(bucketType), Subjects: kinds(bucketType)},
+		`g.V().hasLabel('AWS.EC2.SecurityGroup').where(outE('ALLOWS_INGRESS').has('fromPort', 1).inV().has('isInternet', true))`: {
+			Types: kinds(rangeType, groupType), Subjects: kinds(groupType)},
+		`g.V().hasLabel('AWS.EC2.SecurityGroup').not(__.in('MEMBER_OF'))`: {Types: kinds(hostType, groupType), Subjects: kinds(groupType)},
+		`g.V().hasLabel('AWS.EC2.Instance').out('HAS_ROLE').out('READS')`: {Types: kinds(hostType, roleType, bucketType), Subjects: kinds(bucketType)},
+		`g.V().hasLabel('AWS.EC2.Instance').repeat(out()).times(3)`: {
+			Types: kinds(rangeType, hostType, groupType, roleType, keyType, bucketType), Subjects: every},
+		`g.V().hasLabel('AWS.EC2.Instance').as('h').out('MEMBER_OF').has('groupName', 'web').select('h')`: {
+			Types: kinds(hostType, groupType), Subjects: kinds(hostType)},
+		`g.V().hasLabel('AWS.EC2.Instance').or(has('state', 'x'), out('HAS_ROLE').has('inlineAllowsAdmin', true))`: {
+			Types: kinds(hostType, roleType), Subjects: kinds(hostType)},
+		`g.V().hasLabel('AWS.EC2.Instance').where(has('state', 'x').or().out('HAS_ROLE'))`: {Types: kinds(hostType, roleType), Subjects: kinds(hostType)},
+		`g.V().hasLabel('AWS.EC2.Instance').out('MEMBER_OF').hasLabel('AWS.EC2.SecurityGroup').in('MEMBER_OF')`: {
+			Types: kinds(hostType, groupType), Subjects: kinds(hostType)},
+		`g.V()`: {Types: every, Subjects: every},
+		`g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().is(lt(datetime())))`: {
+			Types: kinds(hostType), Subjects: kinds(hostType), Clock: true},
+		`g.V().hasLabel('AWS.S3.Buckett')`: {Strange: []string{"type AWS.S3.Buckett"}},
+		`g.V().hasLabel('AWS.S3.Bucket').has('pubic', true)`: {
+			Types: kinds(bucketType), Subjects: kinds(bucketType), Strange: []string{"property pubic of [AWS.S3.Bucket]"}},
+		`g.V().hasLabel('AWS.S3.Bucket').where(out('MEMBER_OF'))`: {
+			Types: kinds(bucketType), Subjects: kinds(bucketType), Strange: []string{"edge MEMBER_OF at [AWS.S3.Bucket]"}},
+		`g.V().hasLabel('AWS.S3.Bucket').has('region', 'x').has('tag.env', 'prod')`: {Types: kinds(bucketType), Subjects: kinds(bucketType)},
+	} {
+		got, err := schema.Read(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b posture.EntityType) bool { return a < b })); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	if _, err := schema.Read(`g.V(`); err == nil {
+		t.Error("a broken query is read")
+	}
+}

@@ -1,0 +1,130 @@
+package evaluate
+
+import (
+	"strings"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+	"vigil/internal/posture/partition"
+)
+
+// asks gathers what a condition asks of entities, by the keys of vertices.
+type asks struct{ keys map[string]bool }
+
+func (a asks) note(c posture.Condition) {
+	switch c := c.(type) {
+	case posture.AllOf:
+		for _, part := range c {
+			a.note(part)
+		}
+	case posture.AnyOf:
+		for _, part := range c {
+			a.note(part)
+		}
+	case posture.NotSo:
+		a.note(c.Part)
+	case posture.Equal:
+		a.attribute(c.Attribute)
+	case posture.Exists:
+		a.attribute(c.Attribute)
+	}
+}
+
+func (a asks) attribute(at posture.Attribute) {
+	switch at.Kind {
+	case posture.TagAttribute:
+		a.keys[partition.TagPrefix+at.Name] = true
+	default:
+		a.keys[at.Name] = true
+	}
+}
+
+// typesOf returns the types that a condition can hold for, if it says so.
+func typesOf(c posture.Condition) (types, bool) {
+	switch c := c.(type) {
+	case posture.Equal:
+		if c.Attribute.Kind == posture.FieldAttribute && c.Attribute.Name == posture.FieldType {
+			return types{posture.EntityType(c.Value): true}, true
+		}
+	case posture.AllOf:
+		for _, part := range c {
+			if t, ok := typesOf(part); ok {
+				return t, true
+			}
+		}
+	case posture.AnyOf:
+		all := types{}
+		for _, part := range c {
+			t, ok := typesOf(part)
+			if !ok {
+				return nil, false
+			}
+			all.add(t)
+		}
+		return all, len(c) > 0
+	}
+	return nil, false
+}
+
+// entityOf returns the entity of a vertex, without what the graph does not have
+// of it: the cloud's own name, and when it was seen.
+func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
+	r := g.Record(h)
+	e := posture.Entity{ID: posture.EntityID(r.ID.Str()), Type: posture.EntityType(r.Label)}
+	for _, p := range r.Properties {
+		switch {
+		case p.Unknown:
+			e.Properties = append(e.Properties, posture.Unknown(p.Key, p.Reason))
+			continue
+		case own(&e, p.Key, p.Value):
+			continue
+		case strings.HasPrefix(p.Key, partition.TagPrefix):
+			if e.Tags == nil {
+				e.Tags = map[string]string{}
+			}
+			e.Tags[p.Key[len(partition.TagPrefix):]] = p.Value.Str()
+			continue
+		}
+		e.Properties = append(e.Properties, propertyOf(p.Key, p.Value))
+	}
+	for _, out := range r.Out {
+		edge := posture.Edge{Label: out.Label, To: posture.EntityID(out.To.Str())}
+		for _, m := range out.Properties {
+			edge.Properties = append(edge.Properties, propertyOf(m.Key, m.Value))
+		}
+		e.Edges = append(e.Edges, edge)
+	}
+	e.Normalize()
+	return e
+}
+
+// own takes a field of the entity itself.
+func own(e *posture.Entity, key string, v graph.Value) bool {
+	switch key {
+	case posture.FieldName:
+		e.Name = v.Str()
+	case posture.FieldRegion:
+		e.Region = v.Str()
+	case posture.FieldService:
+		e.Service = v.Str()
+	case posture.FieldProvider:
+		e.Provider = posture.Provider(v.Str())
+	case posture.FieldAccount:
+		e.Account = posture.AccountID(v.Str())
+	default:
+		return false
+	}
+	return true
+}
+
+func propertyOf(name string, v graph.Value) posture.Property {
+	switch {
+	case v.Kind() == graph.KindBool:
+		return posture.Flag(name, v.Bool())
+	case v.IsInteger():
+		return posture.Number(name, v.Int())
+	case v.Kind() == graph.KindString:
+		return posture.Text(name, v.Str())
+	}
+	return posture.Text(name, v.String())
+}

@@ -1,0 +1,77 @@
+package evaluate
+
+import "vigil/internal/posture"
+
+// trust knows how current the scopes of an account are.
+type trust struct {
+	by      map[posture.EntityType][]posture.Coverage
+	regions map[string]bool // where anything was tried
+}
+
+func newTrust(all []posture.Coverage) *trust {
+	t := &trust{by: map[posture.EntityType][]posture.Coverage{}, regions: map[string]bool{}}
+	for _, c := range all {
+		t.by[c.Type] = append(t.by[c.Type], c)
+		t.regions[c.Region] = true
+	}
+	return t
+}
+
+// current reports whether a type was read in a region at the last try: in the
+// region itself and in whatever covers all regions, or in all regions for what
+// belongs to none. A type that nobody tried to read there is not.
+func (t *trust) current(of posture.EntityType, region string) bool {
+	tried := false
+	for _, c := range t.by[of] {
+		if region != posture.Global && !c.Covers(of, region) {
+			continue
+		}
+		if !c.Current() {
+			return false
+		}
+		tried = true
+	}
+	return tried
+}
+
+// of returns in which regions a rule that reads some types can be trusted.
+func (t *trust) of(reads []posture.EntityType) scope {
+	s := scope{trust: t, reads: reads, known: map[string]bool{}, complete: true}
+	for _, kind := range reads {
+		for region := range t.regions {
+			if !t.current(kind, region) {
+				s.complete = false
+				return s
+			}
+		}
+	}
+	s.complete = len(t.regions) > 0
+	return s
+}
+
+// A scope is where a rule can be trusted.
+type scope struct {
+	trust    *trust
+	reads    []posture.EntityType
+	known    map[string]bool
+	complete bool // everywhere
+}
+
+// covers reports whether everything that the rule reads is current in a region.
+func (s scope) covers(region string) bool {
+	if s.complete {
+		return true
+	}
+	covered, ok := s.known[region]
+	if !ok {
+		covered = true
+		for _, kind := range s.reads {
+			if !s.trust.current(kind, region) {
+				covered = false
+				break
+			}
+		}
+		s.known[region] = covered
+	}
+	return covered
+}

@@ -1,0 +1,217 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"vigil/graph"
+	"vigil/gremlin"
+	"vigil/internal/posture"
+	"vigil/internal/posture/search"
+)
+
+// A verdict is what a rule says of the vertices of a graph. Those it does not
+// mention pass.
+type verdict struct {
+	yes, unknown []graph.Handle // in ascending order
+	subjects     []posture.EntityType
+	reads        []posture.EntityType // types that made the difference
+}
+
+// verdict holds one rule against the graph. Also with an error it says what the
+// rule is about, as far as that is known.
+func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
+	q, err := j.query(r.Query)
+	if err != nil {
+		return verdict{}, err
+	}
+	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types}
+	if q.where != nil {
+		j.search(q, &v)
+		return v, nil
+	}
+	found, err := q.plan.Verdict(ctx, j.Graph, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: j.at})
+	if err != nil {
+		return v, err
+	}
+	v.yes, v.unknown = found.Yes, found.Unknown
+	if len(found.Unsure) > 0 {
+		if err := j.unsure(ctx, q, found, &v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// unsure settles a verdict about values that are used for more than conditions.
+// When the query follows no edges, what it says of a vertex depends on that
+// vertex alone: only those with unknown values are unknown. Otherwise all are.
+func (j *judging) unsure(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
+	touches := q.touches
+	if touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
+		all := append(j.subjects(v.subjects), found.Unknown...)
+		slices.Sort(all)
+		v.yes, v.unknown = nil, slices.Compact(all)
+		return nil
+	}
+	plain, err := q.plan.Run(ctx, j.Graph, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: j.at})
+	if err != nil {
+		return err
+	}
+	dark := j.withUnknown(v.subjects, touches.Keys)
+	v.yes, v.unknown = nil, dark
+	for _, it := range plain.Items {
+		if it.Value.Kind() != graph.KindVertex {
+			return fmt.Errorf("the query finds a %s, not vertices", it.Value.Kind())
+		}
+		if _, ok := slices.BinarySearch(dark, it.Value.Handle()); !ok {
+			v.yes = append(v.yes, it.Value.Handle())
+		}
+	}
+	slices.Sort(v.yes)
+	v.yes = slices.Compact(v.yes)
+	return nil
+}
+
+// withUnknown returns the vertices of some types that have an unknown value under
+// one of the keys.
+func (j *judging) withUnknown(ts []posture.EntityType, keys []string) []graph.Handle {
+	var all []graph.Handle
+	for _, t := range ts {
+		l, ok := j.Graph.VertexLabelByName(string(t))
+		if !ok {
+			continue
+		}
+		rows := j.Graph.VertexRows(l)
+		for _, key := range keys {
+			k, ok := j.Graph.KeyByName(key)
+			if !ok {
+				continue
+			}
+			c := j.Graph.VertexColumn(l, k)
+			if c == nil || !c.HasUnknown() {
+				continue
+			}
+			for _, row := range c.UnknownRows() {
+				if h := rows[row]; h != graph.NoHandle {
+					all = append(all, h)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// search holds a condition of the search language against the entities it can be
+// about.
+func (j *judging) search(q *query, v *verdict) {
+	hs := j.Graph.Vertices()
+	if !q.anywhere {
+		hs = j.subjects(v.subjects)
+	} else {
+		v.subjects = nil
+	}
+	for _, h := range hs {
+		e := entityOf(j.Graph, h)
+		switch q.where.Of(&e) {
+		case posture.Yes:
+			v.yes = append(v.yes, h)
+		case posture.Maybe:
+			v.unknown = append(v.unknown, h)
+		}
+	}
+}
+
+// A query is the query of a rule, read and understood.
+type query struct {
+	plan     *gremlin.Plan
+	touches  gremlin.Touches
+	reads    Reads
+	where    posture.Condition // of a search, in place of a plan
+	anywhere bool              // a search that does not say of which type
+}
+
+// memory keeps queries by their text. Rules are few, and change rarely.
+type memory struct {
+	mu sync.Mutex
+	by map[posture.RuleQuery]*query
+}
+
+// forgetAt is how many queries are kept before all are forgotten.
+const forgetAt = 4096
+
+// query reads the query of a rule.
+func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
+	e.known.mu.Lock()
+	known := e.known.by[q]
+	e.known.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	var err error
+	if q.Language == posture.SearchQuery {
+		known, err = e.readSearch(q.Text)
+	} else {
+		known, err = e.readGraph(q.Text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.known.mu.Lock()
+	defer e.known.mu.Unlock()
+	if e.known.by == nil || len(e.known.by) >= forgetAt {
+		e.known.by = map[posture.RuleQuery]*query{}
+	}
+	e.known.by[q] = known
+	return known, nil
+}
+
+func (e *Evaluator) readGraph(text string) (*query, error) {
+	plan, err := e.compile(text)
+	if err != nil {
+		return nil, err
+	}
+	reads, err := e.schema.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	touches := plan.Touches()
+	if reads.Clock { // what it touches does not depend on the time that it asks for
+		if fixed, err := e.compile(fixClock(text)); err == nil {
+			touches = fixed.Touches()
+		}
+	}
+	return &query{plan: plan, touches: touches, reads: reads}, nil
+}
+
+func (e *Evaluator) readSearch(text string) (*query, error) {
+	where, err := search.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	q := &query{where: where}
+	asked := asks{keys: map[string]bool{}}
+	asked.note(where)
+	for key := range asked.keys {
+		q.touches.Keys = append(q.touches.Keys, key)
+	}
+	kinds, ok := typesOf(where)
+	if !ok {
+		q.anywhere, q.touches.AllLabels = true, true
+		q.reads.Types = e.schema.types
+		return q, nil
+	}
+	for t := range kinds {
+		for _, known := range e.schema.types {
+			if posture.Fold(string(known)) == posture.Fold(string(t)) {
+				q.reads.Types = append(q.reads.Types, known)
+				q.touches.Labels = append(q.touches.Labels, string(known))
+			}
+		}
+	}
+	q.reads.Subjects = q.reads.Types
+	return q, nil
+}
