@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the rules.
 //
-//go:embed all:*
+//go:embed */*/*.yaml
 var Files embed.FS

@@ -11,11 +11,18 @@ import (
 
 // A Case shows what a rule does with a few entities of one account.
 type Case struct {
-	Name     string               `yaml:"name"`
-	Entities []Entity             `yaml:"entities"`
-	Unread   []posture.EntityType `yaml:"unread"`   // types that could not be read at all
-	Violates []string             `yaml:"violates"` // keys of entities
-	Unknown  []string             `yaml:"unknown"`
+	Name     string   `yaml:"name"`
+	Entities []Entity `yaml:"entities"`
+	Unread   []Unread `yaml:"unread"`
+	Violates []string `yaml:"violates"` // keys of entities
+	Unknown  []string `yaml:"unknown"`
+}
+
+// Unread says that a type could not be read when it was last tried, in one
+// region or in all.
+type Unread struct {
+	Type   posture.EntityType `yaml:"type"`
+	Region string             `yaml:"region"`
 }
 
 // An Entity is an entity as a case describes it. Regions are left out where they
@@ -145,3 +152,35 @@ func properties(values map[string]any) ([]posture.Property, error) {
 	}
 	return all, nil
 }
+
+// Coverage returns what the case says of how current types are. Collectors that
+// run once per account are those for which global reports true.
+func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType) bool) []posture.Coverage {
+	regions := map[string]bool{}
+	for _, e := range c.Entities {
+		if e.Region != "" {
+			regions[e.Region] = true
+		}
+	}
+	if len(regions) == 0 {
+		regions["nowhere"] = true
+	}
+	var covered []posture.Coverage
+	for _, t := range all {
+		places := slices.Sorted(maps.Keys(regions))
+		if global(t) {
+			places = []string{posture.Global}
+		}
+		for _, place := range places {
+			state := posture.Coverage{Type: t, Region: place, Succeeded: CaseTime}
+			if slices.ContainsFunc(c.Unread, func(u Unread) bool { return u.Type == t && (u.Region == "" || u.Region == place) }) {
+				state.Failed, state.Why = CaseTime.Add(time.Minute), "access denied"
+			}
+			covered = append(covered, state)
+		}
+	}
+	return covered
+}
+
+// Account returns the account that the cases of a provider happen in.
+func Account(p posture.Provider) posture.AccountID { return caseAccounts[p] }

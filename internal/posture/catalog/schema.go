@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/evaluate"
+)
+
+// Schema returns the schema that collectors declare.
+func Schema(declared []collect.Declaration) *evaluate.Schema {
+	kinds := make([]evaluate.Kind, len(declared))
+	for i, d := range declared {
+		kinds[i].Type = d.Type
+		for _, p := range d.Properties {
+			kinds[i].Properties = append(kinds[i].Properties, p.Name)
+		}
+		for _, e := range d.Edges {
+			kinds[i].Edges = append(kinds[i].Edges, evaluate.Link{Label: e.Label, To: e.To})
+		}
+	}
+	return evaluate.NewSchema(kinds)
+}
+
+// Strange lists what a rule asks for, or its cases show, that a schema does not
+// have: a type, a property or an edge. It also says when the query finds
+// something else than the rule's type.
+func (e Entry) Strange(s *evaluate.Schema) []string {
+	reads, err := s.Read(e.Query.Text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	strange := reads.Strange
+	if len(strange) == 0 && !slices.Equal(reads.Subjects, []posture.EntityType{e.Type}) {
+		strange = append(strange, fmt.Sprintf("the query finds %v, not %s", reads.Subjects, e.Type))
+	}
+	for _, c := range e.Cases {
+		for _, what := range c.strange(s) {
+			strange = append(strange, fmt.Sprintf("case %q: %s", c.Name, what))
+		}
+	}
+	return strange
+}
+
+func (c Case) strange(s *evaluate.Schema) []string {
+	var all []string
+	kinds := map[string]posture.EntityType{}
+	for _, e := range c.Entities {
+		kinds[e.Key] = e.Type
+	}
+	for _, e := range c.Entities {
+		if !s.Has(e.Type) {
+			all = append(all, "type "+string(e.Type))
+			continue
+		}
+		names := slices.Clone(e.Unknown)
+		for name := range e.Properties {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if !s.HasProperty(e.Type, name) {
+				all = append(all, fmt.Sprintf("property %s of %s", name, e.Type))
+			}
+		}
+		for _, edge := range e.Edges {
+			if !s.HasEdge(e.Type, edge.Label, kinds[edge.To]) {
+				all = append(all, fmt.Sprintf("edge %s from %s to %s", edge.Label, e.Type, kinds[edge.To]))
+			}
+		}
+	}
+	return all
+}
