@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vigil/internal/desktop/app"
 	"vigil/internal/sim/estate"
 )
 
@@ -23,7 +24,12 @@ func TestAcceptance(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no python3")
 	}
-	w := start(t, options{size: estate.Demo(), join: true})
+	w := start(t, options{
+		size: estate.Demo(), join: true,
+		// At the pace of the demo, not of the other tests.
+		estate: func(o *estate.Options) { o.GatewayInterval, o.AgentInterval, o.Failures = 0, 0, 0 },
+		app:    func(o *app.Options) { o.Settings = app.Settings{} },
+	})
 	w.login()
 	ready, err := json.Marshal(map[string]string{
 		"desktop_url": w.url, "desktop_domain": w.estate.Admin.Domain,

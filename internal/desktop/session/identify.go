@@ -48,6 +48,7 @@ func (g *Gate) Identify(ctx context.Context, bearer string) (Caller, error) {
 	if k, ok := g.seen.get(sum, now); ok {
 		return k.caller, nil
 	}
+	before := g.seen.ended()
 	var k known
 	var err error
 	if strings.HasPrefix(bearer, keyPrefix) {
@@ -59,7 +60,7 @@ func (g *Gate) Identify(ctx context.Context, bearer string) (Caller, error) {
 		return Caller{}, err
 	}
 	k.checked = now
-	g.seen.put(sum, k)
+	g.seen.put(sum, k, before)
 	return k.caller, nil
 }
 
@@ -93,6 +94,7 @@ type known struct {
 type cache struct {
 	mu     sync.RWMutex
 	tokens map[[sha256.Size]byte]known
+	ends   int // how many sessions and keys have ended
 }
 
 // maxCached bounds the memory; an overflowing cache begins anew.
@@ -110,9 +112,21 @@ func (c *cache) get(sum [sha256.Size]byte, now time.Time) (known, bool) {
 	return k, true
 }
 
-func (c *cache) put(sum [sha256.Size]byte, k known) {
+// ended is to be asked before a token is looked at, and told to put.
+func (c *cache) ended() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.ends
+}
+
+// put remembers a token, unless something ended since it was looked at: it may
+// have been this one.
+func (c *cache) put(sum [sha256.Size]byte, k known, before int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ends != before {
+		return
+	}
 	if len(c.tokens) >= maxCached {
 		clear(c.tokens)
 	}
@@ -123,6 +137,7 @@ func (c *cache) put(sum [sha256.Size]byte, k known) {
 func (c *cache) end(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.ends++
 	for sum, k := range c.tokens {
 		if k.caller.ID == id {
 			delete(c.tokens, sum)

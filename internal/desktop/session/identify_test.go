@@ -1,0 +1,36 @@
+package session
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+)
+
+func TestWhatEndsWhileItIsLookedAtIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	c := newCache()
+	now := time.Now()
+	sum := sha256.Sum256([]byte("token"))
+	k := known{caller: Caller{ID: "s1"}, checked: now, expires: now.Add(time.Hour)}
+
+	before := c.ended()
+	c.end("s1") // a logout, between the look at the store and the note of it
+	c.put(sum, k, before)
+	if _, ok := c.get(sum, now); ok {
+		t.Error("a token whose session has ended is remembered")
+	}
+
+	c.put(sum, k, c.ended())
+	for _, tt := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, true}, {recheck - 1, true}, {recheck, false}} {
+		if _, ok := c.get(sum, now.Add(tt.after)); ok != tt.want {
+			t.Errorf("after %s: %v", tt.after, ok)
+		}
+	}
+	c.end("s1")
+	if _, ok := c.get(sum, now); ok {
+		t.Error("an ended session is remembered")
+	}
+}
