@@ -116,20 +116,21 @@ func (b *branch) reset() {
 
 // unionOp gives everything to all of its branches.
 type unionOp struct {
-	base
+	store
 	branches []*branch
 	whole    bool // batches go to the branches undivided
+	all      bool // each branch gets everything before the next gets anything
 }
 
 func (r *run) unionOp(s *plan.Union, next op) (op, error) {
-	o := &unionOp{base: base{run: r, next: next}, whole: s.AnyOrder}
+	o := &unionOp{store: store{base: base{run: r, next: next}}, whole: s.AnyOrder}
 	for _, t := range s.Traversals {
 		b, err := r.newBranch(t, next)
 		if err != nil {
 			return nil, err
 		}
 		o.branches = append(o.branches, b)
-		o.whole = o.whole || hasBarrier(t)
+		o.all = o.all || hasBarrier(t)
 	}
 	return o, nil
 }
@@ -152,21 +153,24 @@ func (o *unionOp) push(b *batch) error {
 	if err := o.run.meter.spend(n * len(o.branches)); err != nil {
 		return err
 	}
+	if o.all {
+		return o.addAll(b)
+	}
 	if o.whole || n == 1 {
-		return o.all(b)
+		return o.each(b)
 	}
 	var one batch
 	for i := range n {
 		one.clear()
 		one.appendRow(b, i)
-		if err := o.all(&one); err != nil {
+		if err := o.each(&one); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *unionOp) all(b *batch) error {
+func (o *unionOp) each(b *batch) error {
 	for _, br := range o.branches {
 		br.in.copyOf(b)
 		if err := br.feed(&br.in); err != nil {
@@ -176,7 +180,27 @@ func (o *unionOp) all(b *batch) error {
 	return nil
 }
 
-func (o *unionOp) finish() error { return endAll(o.branches) }
+func (o *unionOp) finish() error {
+	if !o.all {
+		return endAll(o.branches)
+	}
+	rows := o.rows
+	o.rows = batch{}
+	defer o.store.reset()
+	if rows.len() == 0 {
+		return nil
+	}
+	for _, br := range o.branches {
+		br.in.copyOf(&rows)
+		if err := br.feed(&br.in); err != nil {
+			return err
+		}
+		if err := br.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func endAll(branches []*branch) error {
 	for _, br := range branches {
@@ -191,7 +215,7 @@ func (o *unionOp) reset() {
 	for _, br := range o.branches {
 		br.reset()
 	}
-	o.base.reset()
+	o.store.reset()
 }
 
 // chooseOp sends each row to the options that fit it.
@@ -202,8 +226,10 @@ type chooseOp struct {
 	options  []plan.Option
 	branches []*branch // by option
 	first    bool
-	runs     batch // rows in a row that go to the same branch
-	at       int   // the branch they go to; len(branches) for none
+	runs     batch   // rows in a row that go to the same branch
+	at       int     // the branch they go to; len(branches) for none
+	all      bool    // everything is judged before a branch gets anything
+	waiting  []store // rows that wait for that, by branch; the last for none
 }
 
 func (r *run) chooseOp(s *plan.Choose, next op) (op, error) {
@@ -223,6 +249,11 @@ func (r *run) chooseOp(s *plan.Choose, next op) (op, error) {
 			return nil, err
 		}
 		o.branches = append(o.branches, b)
+		o.all = o.all || hasBarrier(opt.Traversal)
+	}
+	o.waiting = make([]store, len(o.branches)+1)
+	for i := range o.waiting {
+		o.waiting[i].base = base{run: r, next: next}
 	}
 	return o, nil
 }
@@ -302,6 +333,9 @@ func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, never bool) (sent boo
 // send gives a row to a branch, together with those before it that go to the
 // same one.
 func (o *chooseOp) send(b *batch, i, branch int) error {
+	if o.all {
+		return o.waiting[branch].add(b, i)
+	}
 	if branch != o.at {
 		if err := o.flush(); err != nil {
 			return err
@@ -326,10 +360,36 @@ func (o *chooseOp) flush() error {
 	return err
 }
 
-func (o *chooseOp) finish() error { return endAll(o.branches) }
+func (o *chooseOp) finish() error {
+	for i := range o.waiting {
+		rows := o.waiting[i].rows
+		if rows.len() == 0 {
+			continue
+		}
+		o.waiting[i].rows = batch{}
+		var err error
+		if i < len(o.branches) {
+			err = o.branches[i].feed(&rows)
+		} else {
+			err = o.next.push(&rows)
+		}
+		if o.waiting[i].reset(); err != nil {
+			return err
+		}
+		if i < len(o.branches) {
+			if err := o.branches[i].end(); err != nil {
+				return err
+			}
+		}
+	}
+	return endAll(o.branches)
+}
 
 func (o *chooseOp) reset() {
 	o.runs.clear()
+	for i := range o.waiting {
+		o.waiting[i].reset()
+	}
 	for _, br := range o.branches {
 		br.reset()
 	}

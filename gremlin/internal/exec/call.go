@@ -227,6 +227,9 @@ func (r *run) concat(s *plan.Call, next op) (op, error) {
 			if err != nil {
 				return graph.Null, false, err
 			}
+			if !w.IsNull() && w.Kind() != graph.KindString {
+				return graph.Null, false, value.Errorf("%s cannot be cast to String", value.ClassName(w))
+			}
 			parts = append(parts, w)
 		}
 		return r.joined(append(parts, s.Args...))
@@ -235,18 +238,12 @@ func (r *run) concat(s *plan.Call, next op) (op, error) {
 
 func (r *run) joined(parts []graph.Value) (graph.Value, bool, error) {
 	size, any := int64(0), false
-	for i, p := range parts {
+	for _, p := range parts {
 		if p.IsNull() {
 			continue
 		}
-		if any = true; p.Kind() != graph.KindString {
-			s, err := r.text(p)
-			if err != nil {
-				return graph.Null, false, err
-			}
-			parts[i] = graph.String(s)
-		}
-		size += int64(parts[i].Len())
+		any = true
+		size += int64(p.Len())
 	}
 	if !any {
 		return graph.Null, true, nil

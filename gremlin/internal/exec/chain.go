@@ -93,6 +93,18 @@ func (o *output) flush() error {
 	return err
 }
 
+// failed handles an error of one row: the results of the rows before it go on,
+// and if nobody wants more than those, nobody would have met the error.
+func (o *output) failed(err error) error {
+	if err == errDone {
+		return err
+	}
+	if done := o.flush(); done == errDone {
+		return done
+	}
+	return err
+}
+
 // emit adds a value that row i of in led to.
 func (o *output) emit(in *batch, i int, v graph.Value) error {
 	switch k := v.Kind(); k {
@@ -105,6 +117,9 @@ func (o *output) emit(in *batch, i int, v graph.Value) error {
 		}
 	}
 	n := len(o.b.vals)
+	if n == 0 {
+		o.b.from = nil
+	}
 	o.b.vals = append(o.b.vals, v)
 	o.carry(in, i, n)
 	if o.extend {

@@ -3,6 +3,7 @@ package exec
 import (
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
+	"vigil/gremlin/internal/value"
 )
 
 // A child is a traversal that is run for one row at a time: the argument of a
@@ -12,6 +13,7 @@ type child struct {
 	chain
 	one  batch
 	take func(*batch) error // who gets the results of the current row
+	way  bool               // paths matter: that of a value starts with it
 
 	found bool
 	value graph.Value
@@ -19,7 +21,7 @@ type child struct {
 
 // newChild builds the operators of a traversal.
 func (r *run) newChild(t *plan.Traversal) (*child, error) {
-	c := &child{run: r}
+	c := &child{run: r, way: plan.LooksAtPaths(t)}
 	r.whereEnds = append(r.whereEnds, whereTargetOf(t))
 	flow := r.flow
 	r.flow = nil
@@ -71,6 +73,9 @@ func (c *child) startValue(v graph.Value, take func(*batch) error) error {
 	}
 	if c.run.sackInit != nil {
 		c.one.sack = append(c.one.sack, *c.run.sackInit)
+	}
+	if c.way {
+		c.one.path = []*node{extend(nil, v, nil)}
 	}
 	return c.feed(take)
 }
@@ -318,6 +323,20 @@ type childBy struct{ c *child }
 
 func (p childBy) row(in *batch, i int) (graph.Value, bool, error) { return p.c.first(in, i) }
 func (p childBy) of(v graph.Value) (graph.Value, bool, error)     { return p.c.firstOf(v) }
+
+// mustBy is a projector that has to find something.
+type mustBy struct {
+	run *run
+	projector
+}
+
+func (p mustBy) row(in *batch, i int) (graph.Value, bool, error) {
+	v, ok, err := p.projector.row(in, i)
+	if err == nil && !ok {
+		err = value.Errorf("The provided traverser does not map to a value: %s", value.Text(p.run, in.value(i)))
+	}
+	return v, ok, err
+}
 
 // productive finds null where there is nothing.
 type productive struct{ projector }

@@ -242,12 +242,7 @@ func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
 func (o *dedupOp) key(b *batch, i int) (graph.Value, bool, error) {
 	if len(o.over) == 0 {
 		v, ok, err := o.by.row(b, i)
-		if v.Kind() == graph.KindProperty {
-			// Properties are equal if key and value are, whatever they belong to.
-			key, val := o.run.Property(v)
-			v = graph.EntryOf(graph.Entry{Key: graph.String(key), Value: val})
-		}
-		return v, ok, err
+		return o.run.same(v), ok, err
 	}
 	parts := make([]graph.Value, len(o.over))
 	for k, name := range o.over {

@@ -134,12 +134,13 @@ func (s *sides) snapshot(e *side) (graph.Value, error) {
 // add puts n times v into a collection, or applies the operator of the side
 // effect.
 func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
-	if e.isList {
-		return r.append(&e.list, v, n)
-	}
 	bytes, err := r.weigh(v)
 	if err != nil {
 		return 0, err
+	}
+	v = freeze(v)
+	if e.isList {
+		return r.append(&e.list, v, n)
 	}
 	switch {
 	case e.bulk != nil:
@@ -233,7 +234,7 @@ func (o *aggregateOp) push(b *batch) error {
 			if err != nil {
 				return err
 			}
-			if o.pending.Add(v, b.count(i)) {
+			if o.pending.Add(o.run.same(v), b.count(i)) {
 				if err := o.hold(keyBytes + bytes); err != nil {
 					return err
 				}
@@ -317,7 +318,7 @@ func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
 			return 0, value.Errorf("the side effect %s is not a count", s.SideEffect)
 		}
 		e.version++
-		e.counts.key, e.counts.run = key, r
+		e.counts.key, e.counts.run = mustBy{r, key}, r
 		return e.counts.add(in, i)
 	})
 }

@@ -57,10 +57,25 @@ func (r *run) Property(v graph.Value) (string, graph.Value) {
 	return r.g.Keys()[m.Key], m.Value
 }
 
+// same returns the value that stands for v among its equals. Properties of edges
+// and of vertex properties are equal if key and value are, whatever they belong
+// to; the first of them stands for all.
+func (r *run) same(v graph.Value) graph.Value {
+	if v.Kind() != graph.KindProperty {
+		return v
+	}
+	key, val := r.Property(v)
+	i, fresh := r.pairs.Put(graph.EntryOf(graph.Entry{Key: graph.String(key), Value: val}))
+	if fresh {
+		r.firsts = append(r.firsts, v)
+	}
+	return r.firsts[i]
+}
+
 // part returns a part of an element, property or map entry.
 func (r *run) part(v graph.Value, part plan.Part) (graph.Value, bool, error) {
 	k := v.Kind()
-	isElement := k == graph.KindVertex || k == graph.KindEdge || k == graph.KindVertexProperty
+	isElement := isElement(v)
 	isProperty := k == graph.KindVertexProperty || k == graph.KindProperty
 	switch {
 	case part == plan.PartID && isElement:
@@ -76,7 +91,7 @@ func (r *run) part(v graph.Value, part plan.Part) (graph.Value, bool, error) {
 	case part == plan.PartKeys || part == plan.PartValues:
 		return column(v, part == plan.PartValues)
 	}
-	return graph.Null, false, value.Errorf("%s cannot be cast to Element", value.ClassName(v))
+	return graph.Null, false, notElement(v)
 }
 
 // column returns the keys or the values of a map, map entry or path.
@@ -213,7 +228,7 @@ func (p *keyBy) of(v graph.Value) (graph.Value, bool, error) {
 				return e.Value, true, nil
 			}
 		}
-		return graph.Null, false, nil
+		return graph.Null, true, nil // a map has null for what it does not have
 	}
 	return graph.Null, false, value.Errorf("The by(%q) modulator can only be applied to a traverser that is an Element or a Map - it is being applied to [%s] a %s instead",
 		p.name, value.Text(p.run, v), value.ClassName(v))

@@ -113,7 +113,7 @@ func (g *grouping) add(in *batch, i int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	at, fresh := g.keys.Put(k)
+	at, fresh := g.keys.Put(g.run.same(k))
 	if fresh {
 		g.how.fresh()
 		bytes += groupBytes
@@ -240,7 +240,11 @@ func (g *groupReductions) result(group int) (graph.Value, bool, error) {
 	if err != nil || !ok || g.post == nil {
 		return v, ok, err
 	}
-	return g.post.firstOf(v)
+	w, ok, err := g.post.firstOf(v)
+	if err == nil && !ok {
+		return v, true, nil // what follows the reduction filters no groups
+	}
+	return w, ok, err
 }
 
 // groupRows keeps the rows of each group and runs a traversal over them.
@@ -332,7 +336,7 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 		return 0, err
 	}
 	bytes, err := c.run.weigh(k)
-	if err != nil || !c.put(k, in.count(i)) {
+	if err != nil || !c.put(c.run.same(k), in.count(i)) {
 		return 0, err
 	}
 	return groupBytes + bytes, nil

@@ -119,7 +119,7 @@ func (r *run) reduceLocal(op plan.ReduceOp, v graph.Value) (graph.Value, bool, e
 	if err := r.meter.spend(len(vs)); err != nil {
 		return graph.Null, false, err
 	}
-	a := arithmetic{op: op}
+	a := arithmetic{op: op, local: true}
 	for _, x := range vs {
 		if err := a.addValue(x, 1); err != nil {
 			return graph.Null, false, err

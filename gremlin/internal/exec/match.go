@@ -27,6 +27,7 @@ type pattern struct {
 	c      *child
 	nested *patternGroup
 	flat   bool // results do not remember the way they came
+	whole  bool // starting from a label is part of the path
 }
 
 func (r *run) matchOp(s *plan.Match, next op) (op, error) {
@@ -37,7 +38,7 @@ func (r *run) matchOp(s *plan.Match, next op) (op, error) {
 func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
 	g := &patternGroup{run: r, any: m.Any}
 	for _, p := range m.Patterns {
-		q := &pattern{Pattern: p}
+		q := &pattern{Pattern: p, whole: m.Whole}
 		var err error
 		if p.Nested != nil {
 			q.nested, err = r.patternGroup(p.Nested)
@@ -187,6 +188,9 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 	}
 	v, _ := row.way(0).get(p.Start, plan.PopLast)
 	start := at(row, v)
+	if p.whole {
+		start.path = []*node{extend(row.way(0), v, nil)}
+	}
 	if p.Not {
 		any := false
 		err := p.c.start(start, 0, func(b *batch) error {
@@ -200,7 +204,7 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		}
 		return found(row)
 	}
-	return p.c.start(start, 0, func(b *batch) error { return p.bind(row, b, found) })
+	return p.c.start(start, 0, func(b *batch) error { return p.bind(row, start.way(0), b, found) })
 }
 
 func ignoreDone(err error) error {
@@ -230,13 +234,13 @@ func (p *pattern) agrees(row *batch, v graph.Value) bool {
 }
 
 // bind puts the results of a pattern under its end label.
-func (p *pattern) bind(row *batch, b *batch, found func(*batch) error) error {
+func (p *pattern) bind(row *batch, way *node, b *batch, found func(*batch) error) error {
 	for j := range b.len() {
 		var next batch
 		next.appendRow(b, j)
 		next.path = fill(next.path, 1, nil)
 		if next.path[0] = b.way(j); p.flat {
-			next.path[0] = row.way(0)
+			next.path[0] = way
 		}
 		if p.End != "" {
 			if row.way(0).has(p.End) {

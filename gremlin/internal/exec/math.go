@@ -176,20 +176,13 @@ var mathFunctions = map[string]func(float64) float64{
 
 func (p *exprParser) named(word string) (expr, error) {
 	if fn := mathFunctions[word]; fn != nil {
-		if p.next("(") == 0 {
-			return nil, p.fail()
-		}
+		// Without parentheses a function takes all that follows: sin _ + 1.
+		open := p.next("(") != 0
 		arg, err := p.sum()
-		if err == nil && p.next(")") == 0 {
+		if err == nil && open && p.next(")") == 0 {
 			err = p.fail()
 		}
 		return func(v []float64) float64 { return fn(arg(v)) }, err
-	}
-	switch word {
-	case "pi":
-		return func([]float64) float64 { return math.Pi }, nil
-	case "e":
-		return func([]float64) float64 { return math.E }, nil
 	}
 	for i, name := range p.vars {
 		if name == word {

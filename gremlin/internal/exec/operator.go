@@ -31,6 +31,7 @@ type mapOp struct {
 	output
 	fn    func(in *batch, i int) (graph.Value, bool, error)
 	makes bool // the results are made of other values and may be large
+	looks bool // looking at large values counts as work
 }
 
 func (o *mapOp) push(b *batch) error {
@@ -39,9 +40,14 @@ func (o *mapOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
+		if o.looks && b.kind == graph.KindNull {
+			if err := o.run.glance(b.vals[i]); err != nil {
+				return err
+			}
+		}
 		v, ok, err := o.fn(b, i)
 		if err != nil {
-			return err
+			return o.failed(err)
 		}
 		if !ok {
 			continue
@@ -69,9 +75,18 @@ func makesValues(s plan.Step) bool {
 	return false
 }
 
+// looksInside reports whether a step looks at all parts of a value.
+func looksInside(s plan.Step) bool {
+	switch s.(type) {
+	case *plan.Call, *plan.OrderLocal, *plan.DedupLocal, *plan.ReduceLocal, *plan.RangeLocal, *plan.TailLocal, *plan.SampleLocal, *plan.Index:
+		return true
+	}
+	return false
+}
+
 // mapper makes an operator of a function of a row.
 func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
-	return &mapOp{output: r.output(s, next), fn: fn, makes: makesValues(s)}
+	return &mapOp{output: r.output(s, next), fn: fn, makes: makesValues(s), looks: looksInside(s)}
 }
 
 // valueMapper makes an operator of a function of a value.
@@ -95,7 +110,7 @@ func (o *flatOp) push(b *batch) error {
 	}
 	for i := range n {
 		if err := o.fn(&o.output, b, i); err != nil {
-			return err
+			return o.failed(err)
 		}
 	}
 	return o.flush()
@@ -124,6 +139,10 @@ func (o *filterOp) push(b *batch) error {
 	for i := range n {
 		ok, err := o.fn(b, i)
 		if err != nil {
+			b.cut(kept)
+			if done := o.pass(b); done == errDone {
+				return done // nobody would have asked for the row that went wrong
+			}
 			return err
 		}
 		if ok {

@@ -265,6 +265,9 @@ func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 			if !ok {
 				break
 			}
+			if !value.Comparable(k) {
+				return nil, value.NotComparable(k)
+			}
 			keys = append(keys, sortKey(k))
 		}
 		if len(keys)-before < len(s.bys) {

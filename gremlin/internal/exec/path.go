@@ -112,7 +112,10 @@ func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int, error) {
 		if !ok {
 			continue
 		}
-		sub, fresh := tree.Put(v)
+		if err := t.run.glance(v); err != nil {
+			return added, err
+		}
+		sub, fresh := tree.Put(freeze(v))
 		if fresh {
 			added++
 		}

@@ -128,6 +128,16 @@ func (r *run) eachProperty(v graph.Value, keys []graph.Key, some bool, fn func(g
 	case graph.KindVertexProperty:
 		return r.eachMeta(v, keys, some, fn)
 	}
+	return notElement(v)
+}
+
+// isElement reports whether v is a vertex, an edge or a vertex property.
+func isElement(v graph.Value) bool {
+	k := v.Kind()
+	return k == graph.KindVertex || k == graph.KindEdge || k == graph.KindVertexProperty
+}
+
+func notElement(v graph.Value) error {
 	return value.Errorf("%s cannot be cast to Element", value.ClassName(v))
 }
 
@@ -211,6 +221,9 @@ func (r *run) propertyMap(s *plan.PropertyMap, next op) (op, error) {
 		}
 	}
 	return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) {
+		if !isElement(v) {
+			return graph.Null, notElement(v)
+		}
 		var m mapBuilder
 		if s.Mode == plan.ElementMap {
 			r.elementTokens(&m, v)

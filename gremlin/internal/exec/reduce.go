@@ -116,6 +116,7 @@ func (c *counting) result() (graph.Value, bool, error) { return graph.Long(c.n),
 // arithmetic computes a sum, minimum, maximum or mean. Null is skipped.
 type arithmetic struct {
 	op    plan.ReduceOp
+	local bool // of a collection: among equals the last counts
 	acc   graph.Value
 	any   bool
 	count int64
@@ -131,32 +132,35 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	if v.IsNull() {
 		return nil
 	}
+	if !value.Comparable(v) {
+		return value.NotComparable(v)
+	}
 	var err error
-	switch a.op {
-	case plan.Min:
-		if first {
-			a.acc = v
-		} else {
-			a.acc, err = value.Min(v, a.acc)
-		}
+	x, y := a.acc, v
+	if a.local {
+		x, y = y, x
+	}
+	switch {
+	case a.op < plan.Min || a.op > plan.Max:
+	case first:
+		a.acc = v
+		return nil
+	case a.op == plan.Min:
+		a.acc, err = value.Min(x, y)
 		return err
-	case plan.Max:
-		if first {
-			a.acc = v
-		} else {
-			a.acc, err = value.Max(v, a.acc)
-		}
+	default:
+		a.acc, err = value.Max(x, y)
 		return err
 	}
 	if !v.IsNumber() {
 		return value.Errorf("%s cannot be cast to Number", value.ClassName(v))
 	}
 	a.count += bulk
-	times := narrow(bulk)
-	if a.op == plan.Mean {
-		times = graph.Long(bulk) // a mean is computed in 64 bits
+	times, wide := narrow(bulk), a.op == plan.Mean && !a.local
+	if wide {
+		times = graph.Long(bulk) // a mean of all is computed in 64 bits
 	}
-	if bulk != 1 || a.op == plan.Mean {
+	if bulk != 1 || wide {
 		if v, err = value.Mul.Apply(v, times); err != nil {
 			return err
 		}

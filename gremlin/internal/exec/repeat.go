@@ -24,6 +24,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
 	o.starts.run = r
 	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
+	o.front.byPath = s.MergeByPath && r.sackInit == nil && !r.root.NoBulk
 	plan.Walk(s.Body, func(step plan.Step) {
 		if m := step.Info(); m.Extend || m.Attach {
 			o.front.nodes++
@@ -59,7 +60,7 @@ func (o *repeatOp) push(b *batch) error {
 		return o.starts.addAll(b)
 	}
 	n := b.len()
-	if o.front.merge || n == 1 {
+	if o.front.merge || o.front.byPath || n == 1 {
 		return o.rounds(b)
 	}
 	// Without merging, each start goes all its way before the next begins.
@@ -241,12 +242,14 @@ func (o *repeatOp) reset() {
 
 // frontier holds the rows of the next round.
 type frontier struct {
-	run   *run
-	merge bool
-	bag   bag // vertices, when equal traversers are merged
-	rows  batch
-	spare batch
-	nodes int64 // how much longer paths get in a round
+	run    *run
+	merge  bool
+	bag    bag             // vertices, when equal traversers are merged
+	byPath bool            // merge only those that came by the same labels
+	places map[place]int32 // where those are among rows
+	rows   batch
+	spare  batch
+	nodes  int64 // how much longer paths get in a round
 
 	live, liveNow int   // rows of the next round, and of this one
 	held, heldNow int64 // their bytes
@@ -254,14 +257,20 @@ type frontier struct {
 
 // add puts a row into the next round; one that is there already counts more.
 func (f *frontier) add(b *batch, i int) error {
-	if f.merge && b.kind == graph.KindVertex {
+	switch {
+	case f.merge && b.kind == graph.KindVertex:
 		if err := f.bag.open(); err != nil {
 			return err
 		}
 		if !f.bag.add(b.ids[i], b.count(i)) {
 			return nil
 		}
-	} else {
+	case f.byPath && b.kind == graph.KindVertex:
+		if f.merged(b, i) {
+			return nil
+		}
+		f.rows.appendRow(b, i)
+	default:
 		f.rows.appendRow(b, i)
 	}
 	f.live++
@@ -290,11 +299,36 @@ func (f *frontier) add(b *batch, i int) error {
 	return f.run.meter.hold(bytes)
 }
 
+// place is a vertex reached by one way.
+type place struct {
+	h   graph.Handle
+	way *node
+}
+
+// merged adds a row to one at the same vertex that came by the same labels.
+func (f *frontier) merged(b *batch, i int) bool {
+	if f.places == nil {
+		f.places = map[place]int32{}
+	}
+	p := place{b.ids[i], b.way(i)}
+	j, ok := f.places[p]
+	if !ok {
+		if f.rows.len() == 0 || f.rows.kind == graph.KindVertex {
+			f.places[p] = int32(f.rows.len())
+		}
+		return false
+	}
+	f.rows.bulk = fill(f.rows.bulk, f.rows.len(), 1)
+	f.rows.bulk[j] += b.count(i)
+	return true
+}
+
 // take returns the rows of the next round and starts to gather those of the one
 // after it.
 func (f *frontier) take() *batch {
 	f.rows, f.spare = f.spare, f.rows
 	f.rows.clear()
+	clear(f.places)
 	if len(f.bag.ids) > 0 {
 		if f.spare.len() == 0 {
 			f.spare.clear()
@@ -328,5 +362,6 @@ func (f *frontier) reset() {
 	f.live, f.liveNow, f.held, f.heldNow = 0, 0, 0, 0
 	f.rows.clear()
 	f.spare.clear()
+	clear(f.places)
 	f.bag.close()
 }

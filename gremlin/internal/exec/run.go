@@ -59,6 +59,8 @@ type run struct {
 	random    func() *value.Random
 	probes    *probes
 	indexes   []string
+	pairs     value.Keys    // of properties that were compared: key and value
+	firsts    []graph.Value // the first property of each pair
 	out       Outcome
 }
 

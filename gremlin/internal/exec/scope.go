@@ -54,7 +54,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 			if err != nil || !ok || v.IsNull() {
 				return graph.Null, ok, err
 			}
-			return bys[0].of(v)
+			return bys[len(bys)-1].of(v)
 		}), nil
 	}
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {

@@ -136,8 +136,23 @@ func (o *injectOp) inject() error {
 	in := &batch{vals: []graph.Value{graph.Null}}
 	if o.run.sackInit != nil {
 		in.sack = []graph.Value{*o.run.sackInit}
+		for _, v := range o.values {
+			if err := o.emit(in, 0, v); err != nil {
+				return err
+			}
+		}
+		return o.flush()
 	}
+	// Equal values are one traverser from the start.
+	var set value.BulkSet
 	for _, v := range o.values {
+		set.Add(v, 1)
+	}
+	for i := range set.Len() {
+		v, n := set.At(i)
+		if in.bulk = nil; n > 1 && !o.run.root.NoBulk {
+			in.bulk = []int64{n}
+		}
 		if err := o.emit(in, 0, v); err != nil {
 			return err
 		}
@@ -181,6 +196,9 @@ func unfold(o *output, in *batch, i int) error {
 			}
 		}
 		return nil
+	}
+	if v.IsNull() {
+		return value.Errorf("null cannot be unfolded")
 	}
 	return o.emit(in, i, v)
 }

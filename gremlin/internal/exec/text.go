@@ -66,6 +66,8 @@ func splitter(sep graph.Value) func(string) graph.Value {
 		switch {
 		case sep.IsNull():
 			parts = strings.Fields(t)
+		case t == "" && sep.Str() == "":
+			parts = []string{""}
 		case sep.Str() == "":
 			for _, r := range t {
 				parts = append(parts, string(r))

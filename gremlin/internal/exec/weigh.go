@@ -81,9 +81,20 @@ func (s *scale) opaque(o any) {
 		s.bytes += 24 * int64(len(o.Labels))
 		s.all(o.Objects)
 	case *value.BulkSet:
-		s.nodes += int64(o.Len())
+		// Looking at one means looking at each value as often as it is there.
+		s.nodes += min(o.Size(), maxNodes+1)
+		s.bytes += keyBytes * int64(o.Len())
 	case *value.Tree:
-		s.nodes += int64(o.Len())
+		s.tree(o)
+	}
+}
+
+func (s *scale) tree(t *value.Tree) {
+	for i := range t.Len() {
+		if s.add(t.Key(i)); s.nodes > maxNodes {
+			return
+		}
+		s.tree(t.Sub(i))
 	}
 }
 

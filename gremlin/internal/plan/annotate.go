@@ -65,8 +65,13 @@ func needLabels(labels ...string) need {
 // that equal traversers can be merged.
 func Annotate(r *Root) {
 	origins(&r.Traversal, false)
-	a := annotator{keep: keptLabels(r)}
-	a.chain(&r.Traversal, need{full: r.FullPath})
+	a := annotator{keep: keptLabels(r), given: givenLabels(r)}
+	after := need{full: r.FullPath}
+	if r.Sack != nil && r.Sack.Merge != "" {
+		// Which sacks are merged depends on the paths of their traversers.
+		Walk(&r.Traversal, func(s Step) { after.full = after.full || ownNeed(s).full })
+	}
+	a.chain(&r.Traversal, after)
 	id := 0
 	Walk(&r.Traversal, func(s Step) {
 		id++
@@ -76,7 +81,44 @@ func Annotate(r *Root) {
 
 // annotator knows, besides the plan, which labels are lost where.
 type annotator struct {
-	keep map[Step]map[string]bool
+	keep  map[Step]map[string]bool
+	given map[string]bool // labels that some step gives
+}
+
+// givenLabels returns the labels that some step gives: others need not be kept.
+func givenLabels(r *Root) map[string]bool {
+	out := map[string]bool{}
+	Walk(&r.Traversal, func(s Step) {
+		for _, l := range s.Info().Labels {
+			out[l] = true
+		}
+		if m, ok := s.(*Match); ok {
+			m.given(out)
+		}
+	})
+	return out
+}
+
+func (m *Match) given(out map[string]bool) {
+	for _, l := range m.Vars {
+		out[l] = true
+	}
+	for _, p := range m.Patterns {
+		if p.Nested != nil {
+			p.Nested.given(out)
+		}
+	}
+}
+
+// own returns what a step itself looks at and can find.
+func (a *annotator) own(s Step) need {
+	n := ownNeed(s)
+	for l := range n.labels {
+		if !a.given[l] {
+			delete(n.labels, l)
+		}
+	}
+	return n
 }
 
 // chain annotates the steps of t, given what is needed after it, and returns
@@ -90,7 +132,7 @@ func (a *annotator) chain(t *Traversal, after need) need {
 		m.Attach = !makesObject(s) && n.wants(m.Labels)
 		m.Forget = a.lost(s, n)
 		rest := n.before(m.Labels)
-		before := ownNeed(s).with(a.children(s, rest))
+		before := a.own(s).with(a.children(s, rest))
 		if !resets(s) {
 			before = before.with(rest)
 		}
@@ -175,10 +217,19 @@ func (a *annotator) loop(r *Repeat, after need) need {
 		n = next
 	}
 	r.Merge = n.empty()
+	r.MergeByPath = !n.full && !labels(r.Body)
 	return n
 }
 
+// labels reports whether steps of t, or within it, add to paths.
+func labels(t *Traversal) bool {
+	found := false
+	Walk(t, func(s Step) { found = found || s.Info().Extend || s.Info().Attach })
+	return found
+}
+
 func (a *annotator) match(m *Match, after need) need {
+	m.Whole = after.full
 	vars := needLabels(m.Vars...)
 	n := after.with(vars)
 	for _, p := range m.Patterns {
@@ -225,6 +276,13 @@ func ownNeed(s Step) need {
 		return needLabels(FormatVariables(s.Template)...)
 	}
 	return need{}
+}
+
+// LooksAtPaths reports whether a step of t, or within it, looks at whole paths.
+func LooksAtPaths(t *Traversal) bool {
+	found := false
+	Walk(t, func(s Step) { found = found || ownNeed(s).full })
+	return found
 }
 
 // resets reports whether the results of a step have a path of their own.

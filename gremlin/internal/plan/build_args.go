@@ -147,6 +147,15 @@ func (b *builder) flat(args []syntax.Arg) ([]graph.Value, error) {
 	return out, nil
 }
 
+// operands returns the values of several arguments; a list or set that stands
+// alone is opened.
+func (b *builder) operands(args []syntax.Arg) ([]graph.Value, error) {
+	if len(args) == 1 {
+		return b.flat(args)
+	}
+	return b.values(args)
+}
+
 // names returns the strings among several arguments; null stands for a name
 // that nothing has.
 func (b *builder) names(args []syntax.Arg) ([]string, error) {
@@ -220,7 +229,7 @@ func (b *builder) pred(p *syntax.Predicate) (*Pred, error) {
 	case "and", "or", "not":
 		return b.connective(p)
 	case "within", "without":
-		vs, err := b.flat(p.Args)
+		vs, err := b.operands(p.Args)
 		return member(predOps[p.Name], vs), err
 	case "typeOf":
 		return b.typeOf(p)

@@ -110,7 +110,7 @@ func scoped(t *Traversal) bool {
 	}
 	switch s := t.Steps[0].(type) {
 	case *Identity:
-		if len(s.Labels) > 0 {
+		if startsAt(s) {
 			return true
 		}
 	case *And:
@@ -129,6 +129,9 @@ func scoped(t *Traversal) bool {
 	return len(last(t).Info().Labels) > 0
 }
 
+// startsAt reports whether a step is an as() that a traversal starts with.
+func startsAt(s *Identity) bool { return s.Name == "as" && len(s.Labels) > 0 }
+
 // scopeWhere puts the labels at which a where() traversal starts and ends into
 // steps of their own.
 func scopeWhere(t *Traversal) error {
@@ -140,7 +143,7 @@ func scopeWhere(t *Traversal) error {
 	case *Not:
 		return scopeAll([]*Traversal{s.Traversal})
 	case *Identity:
-		if len(s.Labels) > 0 {
+		if startsAt(s) {
 			t.Steps[0] = &WhereStart{Meta{Name: "as"}, s.Labels[0]}
 		}
 	}

@@ -93,7 +93,7 @@ func pattern(t *Traversal) (Pattern, error) {
 	case *Filter:
 		return Pattern{Where: s, Traversal: t, Needs: needsOf(s.Traversal)}, nil
 	case *Identity:
-		if len(s.Labels) > 0 {
+		if startsAt(s) {
 			return fromLabel(s.Labels[0], t)
 		}
 	}

@@ -62,7 +62,7 @@ func (b *builder) by(args []syntax.Arg, sc scope) (By, error) {
 	by := By{}
 	if len(args) > 0 {
 		if o, ok := token(args[len(args)-1], syntax.Order); ok {
-			by.Sort = map[string]Sort{"asc": Asc, "desc": Desc, "shuffle": Shuffle}[o]
+			by.Sort, by.Ordered = map[string]Sort{"asc": Asc, "desc": Desc, "shuffle": Shuffle}[o], true
 			args = args[:len(args)-1]
 		}
 	}
@@ -109,6 +109,9 @@ func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 		return err
 	}
 	step := last(t)
+	if by.Ordered && !sorts(step) {
+		return fmt.Errorf("The by()-modulating step does not support traversal/comparator-based modulation: %s()", s.Name)
+	}
 	if list := byList(step); list != nil {
 		*list = append(*list, by)
 		return nil
@@ -128,6 +131,14 @@ func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 	}
 	*slot = &by
 	return nil
+}
+
+func sorts(s Step) bool {
+	switch s.(type) {
+	case *Order, *OrderLocal:
+		return true
+	}
+	return false
 }
 
 // byList returns where a step keeps its by() if it takes several in turn.
@@ -320,6 +331,10 @@ func (b *builder) with(t *Traversal, s syntax.Step) error {
 			return fmt.Errorf("WithOptions.indexer requires a single Integer argument (possible values are: WithOptions.[list|map])")
 		}
 		step.AsMap = name == "map"
+	case nil:
+		return fmt.Errorf("with() has no step to modulate")
+	default:
+		return fmt.Errorf("%s() cannot be modulated with with()", step.Info().Name)
 	}
 	return nil
 }

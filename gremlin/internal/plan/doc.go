@@ -130,5 +130,6 @@ type By struct {
 	Part       Part
 	Traversal  *Traversal
 	Sort       Sort
+	Ordered    bool // Sort was given
 	Productive bool // null instead of nothing (ProductiveByStrategy)
 }

@@ -21,10 +21,10 @@ func keptLabels(r *Root) map[Step]map[string]bool {
 	return k.keep
 }
 
-type labels = map[string]bool
+type labelSet = map[string]bool
 
 type keeper struct {
-	keep map[Step]labels
+	keep map[Step]labelSet
 }
 
 // frame is a step that a traversal is within, and where it stands.
@@ -47,7 +47,7 @@ func processes(s Step) bool {
 }
 
 // mentions returns the labels that a step itself names.
-func mentions(s Step) labels {
+func mentions(s Step) labelSet {
 	if m, ok := s.(*Match); ok {
 		return needLabels(m.Vars...).labels
 	}
@@ -57,21 +57,21 @@ func mentions(s Step) labels {
 	return ownNeed(s).labels
 }
 
-func add(to, from labels) {
+func add(to, from labelSet) {
 	for l := range from {
 		to[l] = true
 	}
 }
 
-func (k *keeper) add(s Step, from labels) {
+func (k *keeper) add(s Step, from labelSet) {
 	if k.keep[s] == nil {
-		k.keep[s] = labels{}
+		k.keep[s] = labelSet{}
 	}
 	add(k.keep[s], from)
 }
 
 // addWithin adds labels to every step within t.
-func (k *keeper) addWithin(t *Traversal, from labels) {
+func (k *keeper) addWithin(t *Traversal, from labelSet) {
 	Walk(t, func(s Step) {
 		if processes(s) {
 			k.add(s, from)
@@ -81,7 +81,7 @@ func (k *keeper) addWithin(t *Traversal, from labels) {
 
 // visit finds the labels of the steps of t and of the traversals within it.
 func (k *keeper) visit(t *Traversal, parents []frame) {
-	wanted := labels{}
+	wanted := labelSet{}
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		s := t.Steps[i]
 		later := maps.Clone(wanted)
@@ -93,7 +93,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 			}
 		}
 	}
-	trail, loop := labels{}, false
+	trail, loop := labelSet{}, false
 	for _, p := range parents {
 		_, repeat := p.step().(*Repeat)
 		loop = loop || repeat
@@ -117,7 +117,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 
 // parent hands the labels that a traversal wants to the steps before the one it
 // is within, and to that step's other traversals.
-func (k *keeper) parent(p frame, wanted labels) {
+func (k *keeper) parent(p frame, wanted labelSet) {
 	children := Children(p.step())
 	count := len(children)
 	if r, ok := p.step().(*Repeat); ok && (r.Times >= 0 || r.EmitAll) {

@@ -190,6 +190,7 @@ type Match struct {
 	Meta
 	Patterns []Pattern
 	Any      bool // one pattern is enough (or)
+	Whole    bool // somebody looks at whole paths, of which patterns are part
 	Start    string
 	Vars     []string
 }
@@ -263,7 +264,10 @@ type Repeat struct {
 	Times      int64 // negative for not given
 	UntilFirst bool
 	EmitFirst  bool
-	Merge      bool // equal traversers may be merged between rounds
+	Merge      bool // traversers at the same object may be merged between rounds
+
+	// MergeByPath says that those may be that also came by the same labels.
+	MergeByPath bool
 }
 
 // Aggregate collects everything under a name.

@@ -9,10 +9,10 @@ import (
 var mathWords = map[string]bool{
 	"abs": true, "acos": true, "asin": true, "atan": true, "cbrt": true, "ceil": true, "cos": true, "cosh": true, "exp": true,
 	"floor": true, "log": true, "log10": true, "log2": true, "signum": true, "sin": true, "sinh": true, "sqrt": true, "tan": true,
-	"tanh": true, "pi": true, "e": true,
+	"tanh": true,
 }
 
-// MathFunction reports whether name is a function or constant of math().
+// MathFunction reports whether name is a function of math().
 func MathFunction(name string) bool { return mathWords[name] }
 
 // MathVariables returns the names of variables in an expression in the order of

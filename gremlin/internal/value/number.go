@@ -73,11 +73,11 @@ func (op Arith) Apply(a, b graph.Value) (graph.Value, error) { return op.apply(a
 func Quotient(a, b graph.Value) (graph.Value, error) { return Div.apply(a, b, true) }
 
 func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
-	if a.IsNull() || b.IsNull() {
-		return a, nil
-	}
 	if err := bothNumbers(a, b); err != nil {
 		return graph.Null, err
+	}
+	if a.IsNull() || b.IsNull() {
+		return a, nil
 	}
 	w := common(a, b, forceFloat)
 	switch {
@@ -88,12 +88,21 @@ func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
 	case w.floating:
 		return op.float(a, b, w.bits), nil
 	}
-	return op.integer(a.Int(), b.Int(), w.bits)
+	return op.integer(whole(a), whole(b), w.bits)
+}
+
+// whole returns an integer; NaN, which does not count when the type of a result
+// is chosen, is zero.
+func whole(v graph.Value) int64 {
+	if v.IsInteger() {
+		return v.Int()
+	}
+	return 0
 }
 
 func bothNumbers(a, b graph.Value) error {
 	for _, v := range [2]graph.Value{a, b} {
-		if !v.IsNumber() {
+		if !v.IsNumber() && !v.IsNull() {
 			return Errorf("%s cannot be cast to Number", ClassName(v))
 		}
 	}
@@ -203,6 +212,11 @@ func Min(a, b graph.Value) (graph.Value, error) { return pick(a, b, -1) }
 func Max(a, b graph.Value) (graph.Value, error) { return pick(a, b, 1) }
 
 func pick(a, b graph.Value, sign int) (graph.Value, error) {
+	for _, v := range [2]graph.Value{a, b} {
+		if !Comparable(v) {
+			return graph.Null, NotComparable(v)
+		}
+	}
 	switch {
 	case a.IsNull() || IsNaN(a):
 		if a.IsNull() || !b.IsNull() {
@@ -217,8 +231,11 @@ func pick(a, b graph.Value, sign int) (graph.Value, error) {
 		if graph.Order(a, b)*sign < 0 {
 			winner = b
 		}
-		w := common(a, b, false)
-		return Cast(winner, kindOf(w))
+		k := kindOf(common(a, b, false))
+		if k == graph.KindDouble && winner.Kind() == graph.KindFloat {
+			return graph.Double(winner.Float()), nil
+		}
+		return Cast(winner, k)
 	}
 	c, ok := graph.Compare(a, b)
 	if !ok {
@@ -228,6 +245,21 @@ func pick(a, b graph.Value, sign int) (graph.Value, error) {
 		return a, nil
 	}
 	return b, nil
+}
+
+// Comparable reports whether values of the type of v have a natural order:
+// scalars do, elements and collections do not.
+func Comparable(v graph.Value) bool {
+	if v.Kind() == graph.KindOpaque {
+		_, token := As[Token](v)
+		return token
+	}
+	return v.Kind() < graph.KindVertex
+}
+
+// NotComparable is the error of using v where values must be comparable.
+func NotComparable(v graph.Value) error {
+	return Errorf("%s cannot be cast to Comparable", ClassName(v))
 }
 
 func kindOf(w width) graph.Kind {

@@ -83,6 +83,16 @@ func (t *Tree) Put(key graph.Value) (sub *Tree, fresh bool) {
 	return t.subs[i], fresh
 }
 
+// Copy returns a tree of its own with the same content.
+func (t *Tree) Copy() *Tree {
+	out := &Tree{}
+	for i := range t.Len() {
+		out.keys.Put(t.Key(i))
+		out.subs = append(out.subs, t.Sub(i).Copy())
+	}
+	return out
+}
+
 // A BulkSet counts equal values instead of repeating them. It is what
 // aggregate() collects: a collection that may hold a value several times.
 type BulkSet struct {
@@ -100,6 +110,15 @@ func (s *BulkSet) Add(v graph.Value, n int64) (fresh bool) {
 	s.bulks[i] += n
 	s.size += n
 	return fresh
+}
+
+// Copy returns a bulk set of its own with the same content.
+func (s *BulkSet) Copy() *BulkSet {
+	out := &BulkSet{}
+	for i := range s.Len() {
+		out.Add(s.At(i))
+	}
+	return out
 }
 
 // Size returns how many values the set holds, repeated ones included.

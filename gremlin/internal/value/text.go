@@ -88,6 +88,10 @@ func writeCollection(b *strings.Builder, e Elements, v graph.Value) {
 		b.WriteString("}")
 		return
 	}
+	if s, ok := As[*BulkSet](v); ok {
+		writeBulks(b, e, s)
+		return
+	}
 	vs, ok := Elems(v)
 	if !ok {
 		writeOpaque(b, v.Opaque())
@@ -105,6 +109,19 @@ func writeCollection(b *strings.Builder, e Elements, v graph.Value) {
 		writeText(b, e, x)
 	}
 	b.WriteString(end)
+}
+
+// writeBulks writes a bulk set as a map of counts.
+func writeBulks(b *strings.Builder, e Elements, s *BulkSet) {
+	b.WriteString("{")
+	for i := range s.Len() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		v, n := s.At(i)
+		writeEntry(b, e, graph.Entry{Key: v, Value: graph.Long(n)})
+	}
+	b.WriteString("}")
 }
 
 func writeOpaque(b *strings.Builder, o any) {
@@ -133,6 +150,9 @@ func FormatTime(t time.Time) string {
 		layout += ":05"
 	}
 	s := t.Format(layout)
+	if t.Year() > 9999 {
+		s = "+" + s
+	}
 	if t.Nanosecond() != 0 {
 		// Java writes fractions in groups of three digits.
 		for strings.HasSuffix(s, "000") {

@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"slices"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+// Side effects that grow are handed out as they are, and show what is added later.
+// One that was put into itself would have no end; so what goes into a side effect
+// is frozen: the growing parts of it are replaced by copies.
+
+// freeze returns v with all that may still grow replaced by copies. The size of v
+// must have been checked.
+func freeze(v graph.Value) graph.Value {
+	if !composite(v) || !grows(v) {
+		return v
+	}
+	switch v.Kind() {
+	case graph.KindList:
+		return graph.List(freezeAll(v.Elems())...)
+	case graph.KindSet:
+		return graph.Set(freezeAll(v.Elems())...)
+	case graph.KindMap:
+		es := slices.Clone(v.Entries())
+		for i := range es {
+			es[i] = freezeEntry(es[i])
+		}
+		return graph.Map(es...)
+	case graph.KindEntry:
+		return graph.EntryOf(freezeEntry(v.Entry()))
+	}
+	switch o := v.Opaque().(type) {
+	case *value.Path:
+		return graph.Opaque(&value.Path{Objects: freezeAll(o.Objects), Labels: o.Labels})
+	case *value.BulkSet:
+		return graph.Opaque(o.Copy())
+	case *value.Tree:
+		return graph.Opaque(o.Copy())
+	}
+	return v
+}
+
+func freezeAll(vs []graph.Value) []graph.Value {
+	out := make([]graph.Value, len(vs))
+	for i, v := range vs {
+		out[i] = freeze(v)
+	}
+	return out
+}
+
+func freezeEntry(e graph.Entry) graph.Entry {
+	return graph.Entry{Key: freeze(e.Key), Value: freeze(e.Value)}
+}
+
+// grows reports whether v holds something that may still grow.
+func grows(v graph.Value) bool {
+	switch v.Kind() {
+	case graph.KindList, graph.KindSet:
+		return slices.ContainsFunc(v.Elems(), grows)
+	case graph.KindMap:
+		return slices.ContainsFunc(v.Entries(), func(e graph.Entry) bool { return grows(e.Key) || grows(e.Value) })
+	case graph.KindEntry:
+		return grows(v.Entry().Key) || grows(v.Entry().Value)
+	case graph.KindOpaque:
+		switch o := v.Opaque().(type) {
+		case *value.Path:
+			return slices.ContainsFunc(o.Objects, grows)
+		case *value.BulkSet, *value.Tree:
+			return true
+		}
+	}
+	return false
+}
