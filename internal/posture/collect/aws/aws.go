@@ -39,6 +39,9 @@ type Options struct {
 	SessionLength time.Duration
 	// Attempts is how often a call is tried at most. 5 when zero.
 	Attempts int
+	// Backoff is the longest pause before a call is tried again; it doubles with
+	// every attempt. Half a second when zero.
+	Backoff time.Duration
 }
 
 // Source reads AWS accounts. It implements [collect.Source].
@@ -58,10 +61,13 @@ func New(o Options) *Source {
 	if o.Attempts == 0 {
 		o.Attempts = 5
 	}
+	if o.Backoff == 0 {
+		o.Backoff = 500 * time.Millisecond
+	}
 	return &Source{options: o, base: aws.Config{
 		HTTPClient:  o.HTTP,
 		Credentials: aws.NewCredentialsCache(&o.Identity),
-		Retryer:     func() aws.Retryer { return newRetryer(o.Attempts, nil) },
+		Retryer:     func() aws.Retryer { return newRetryer(o, nil) },
 		APIOptions:  []func(*middleware.Stack) error{limited(o.Limiter, "")},
 	}}
 }

@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -74,28 +75,42 @@ func retryAfter(err error) time.Duration {
 // sessionEnded are the codes of a session that is over.
 var sessionEnded = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
 
+// maxBackoff is the longest pause between attempts that nobody asked for.
+const maxBackoff = 20 * time.Second
+
 // newRetryer returns the SDK's own way to try again, which also waits as long as
 // it is asked to and, given a way to renew the session, does so when AWS says
 // that it has ended.
-func newRetryer(attempts int, renew func()) aws.Retryer {
-	return retryer{retry.NewStandard(func(o *retry.StandardOptions) {
-		o.MaxAttempts = attempts
-		o.RateLimiter = ratelimit.None // ours is shared by all calls
-		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
-			api, ok := errors.AsType[smithy.APIError](err)
-			if renew == nil || !ok || !slices.Contains(sessionEnded, api.ErrorCode()) {
+func newRetryer(o Options, renew func()) aws.Retryer {
+	return retry.NewStandard(func(s *retry.StandardOptions) {
+		s.MaxAttempts = o.Attempts
+		s.RateLimiter = ratelimit.None // ours is shared by all calls
+		s.Backoff = backoff(o.Backoff)
+		s.Retryables = append(s.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+			if renew == nil || !ended(err) {
 				return aws.UnknownTernary
 			}
 			renew()
 			return aws.TrueTernary
 		}))
-	})}
+	})
 }
 
-type retryer struct{ *retry.Standard }
+// ended reports whether an error says that the session is over.
+func ended(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && slices.Contains(sessionEnded, api.ErrorCode())
+}
 
-// RetryDelay implements [aws.Retryer].
-func (r retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
-	d, delayErr := r.Standard.RetryDelay(attempt, err)
-	return max(d, retryAfter(err)), delayErr
+// backoff is how long to wait before the next attempt: at most this long before
+// the second, twice as long before the third, and so on.
+type backoff time.Duration
+
+// BackoffDelay implements [retry.BackoffDelayer].
+func (b backoff) BackoffDelay(attempt int, err error) (time.Duration, error) {
+	if ended(err) && attempt <= 1 {
+		return 0, nil // a new session is all it takes
+	}
+	longest := min(time.Duration(b)<<min(attempt-1, 10), maxBackoff)
+	return max(rand.N(longest+1), retryAfter(err)), nil
 }

@@ -59,7 +59,7 @@ func start(t testing.TB, o simaws.Options) *cloud {
 		}
 	})
 	id, secret := c.Identity()
-	c.options = aws.Options{HTTP: way.Client(), Identity: aws.Identity{AccessKeyID: id, SecretAccessKey: secret}, Attempts: 3}
+	c.options = aws.Options{HTTP: way.Client(), Identity: aws.Identity{AccessKeyID: id, SecretAccessKey: secret}, Attempts: 3, Backoff: time.Millisecond}
 	return c
 }
 

@@ -48,7 +48,7 @@ var (
 // sorted puts an error into its class. The permission is what the call takes.
 func sorted(err error, permission string) error {
 	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok || errors.Is(err, collect.ErrIdentity) {
+	if _, own := errors.AsType[*ownError](err); own || !ok || errors.Is(err, collect.ErrIdentity) {
 		return err
 	}
 	code := api.ErrorCode()
@@ -88,6 +88,9 @@ func plain(err error) error {
 		return e
 	}
 	if e, ok := errors.AsType[*identityError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*ownError](err); ok {
 		return e
 	}
 	if e, ok := errors.AsType[*classError](err); ok {

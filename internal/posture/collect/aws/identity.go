@@ -78,7 +78,7 @@ func (r refusal) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	case "RegionDisabledException":
 		return c, &identityError{"the account does not allow sessions in " + partitions[r.role.Partition].home, err}
 	case "InvalidClientTokenId", "SignatureDoesNotMatch", "ExpiredToken", "UnrecognizedClientException":
-		return c, fmt.Errorf("AWS refuses our own identity (%s): %w", api.ErrorCode(), err)
+		return c, &ownError{api.ErrorCode(), err}
 	}
 	return c, err
 }
@@ -91,3 +91,13 @@ type identityError struct {
 
 func (e *identityError) Error() string   { return e.why }
 func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }
+
+// ownError says that AWS refuses our own identity. It says nothing about any
+// customer's account.
+type ownError struct {
+	code string
+	err  error
+}
+
+func (e *ownError) Error() string { return "AWS refuses our own identity (" + e.code + ")" }
+func (e *ownError) Unwrap() error { return e.err }

@@ -34,7 +34,7 @@ func (src *Source) newSession(a posture.Access, role arn.ARN) *session {
 	s.config = aws.Config{
 		HTTPClient:  src.options.HTTP,
 		Credentials: s.credentials,
-		Retryer:     func() aws.Retryer { return newRetryer(src.options.Attempts, s.credentials.Invalidate) },
+		Retryer:     func() aws.Retryer { return newRetryer(src.options, s.credentials.Invalidate) },
 	}
 	s.config.APIOptions = append(s.config.APIOptions, limited(src.options.Limiter, s.account), classified)
 	return s

@@ -1,0 +1,424 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+func TestValidateSaysWhatToMend(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1})
+	a := c.Account(0)
+	stranger := c.options
+	stranger.Identity = aws.Identity{AccessKeyID: "AKIASTRANGER", SecretAccessKey: "x"}
+	for name, test := range map[string]struct {
+		options aws.Options
+		access  posture.Access
+		status  posture.AccountStatus
+		why     string
+		fails   bool
+	}{
+		"a good role":         {c.options, c.access(0), posture.AccountActive, "", false},
+		"a wrong external id": {c.options, accessTo(a.ID, a.RoleArn, "guess"), posture.AccountValidationFailed, "external id", false},
+		"no external id":      {c.options, accessTo(a.ID, a.RoleArn, ""), posture.AccountValidationFailed, "trust policy", false},
+		"an unknown role":     {c.options, accessTo(a.ID, a.RoleArn+"x", a.ExternalID), posture.AccountValidationFailed, a.RoleArn + "x", false},
+		"another account's":   {c.options, accessTo("123456789012", a.RoleArn, a.ExternalID), posture.AccountValidationFailed, "123456789012", false},
+		"not a role":          {c.options, accessTo(a.ID, "nonsense", a.ExternalID), posture.AccountValidationFailed, "role", false},
+		"a role that may not": {c.options, accessTo(a.ID, a.DeniedRoleArn, a.ExternalID), posture.AccountDenyAccess, "ec2:DescribeRegions", false},
+		"our own identity":    {stranger, c.access(0), "", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, why, err := aws.New(test.options).Validate(t.Context(), test.access)
+			if status != test.status || !strings.Contains(why, test.why) || (err != nil) != test.fails {
+				t.Errorf("got %q, %q, %v; want %q with %q", status, why, err, test.status, test.why)
+			}
+			if strings.Contains(why, a.ExternalID) {
+				t.Errorf("%q tells the external id", why)
+			}
+		})
+	}
+}
+
+func TestACloudThatCannotBeAskedSaysNothingOfTheAccount(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1})
+	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
+	c.options.Attempts = 1
+	if status, why, err := aws.New(c.options).Validate(t.Context(), c.access(0)); err == nil {
+		t.Errorf("got %q, %q", status, why)
+	}
+}
+
+func (c *cloud) fault(t *testing.T, f gateway.Fault) {
+	t.Helper()
+	if _, err := c.gateway.Faults.Add(f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMembersOfAnOrganisation(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Accounts: 45})
+	source := aws.New(c.options)
+	members, err := source.Members(t.Context(), c.access(0))
+	if err != nil || len(members) != 45 {
+		t.Fatalf("%d members, %v", len(members), err)
+	}
+	if m := members[0]; !m.Root || !m.Active || m.ID != posture.AccountID(c.Account(0).ID) || m.Name == "" || m.Email == "" {
+		t.Errorf("the first is %+v", m)
+	}
+	if members[1].Root {
+		t.Error("a member is called root")
+	}
+	if _, err := source.Members(t.Context(), c.access(1)); !errors.Is(err, collect.ErrDenied) {
+		t.Errorf("a member asked: %v", err)
+	}
+}
+
+func TestARoleThatMayReadNothing(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1})
+	a := c.Account(0)
+	got := collectAll(t, aws.New(c.options), accessTo(a.ID, a.DeniedRoleArn, a.ExternalID))
+	for kind, d := range declarations() {
+		errs := got.failures[kind]
+		if len(errs) == 0 {
+			t.Errorf("%s was read", kind)
+			continue
+		}
+		var denied *collect.DeniedError
+		if !errors.As(errs[0], &denied) || !slices.Contains(d.Permissions, denied.Permission) {
+			t.Errorf("%s: %v names none of its permissions", kind, errs[0])
+		}
+	}
+	for _, e := range got.entities { // what there is exactly one of
+		for _, p := range e.Properties {
+			if p.Type != posture.UnknownProperty && p.Name != "regionName" && p.Name != "accountId" {
+				t.Errorf("%s: %s is known to be %v", e.ID, p.Name, p)
+			}
+		}
+	}
+}
+
+// TestADeniedCallLeavesThingsUnknown denies each call in turn and sees to it that
+// everything else is as it was, that what is missing is unknown and not absent,
+// and that the missing permission is named.
+func TestADeniedCallLeavesThingsUnknown(t *testing.T) {
+	t.Parallel()
+	base := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
+	whole := collectAll(t, aws.New(base.options), base.access(0))
+	for call := range base.gateway.Faults.Calls() {
+		if call.Service == "sts" {
+			continue
+		}
+		t.Run(call.Service+" "+call.Action, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
+			c.fault(t, gateway.Fault{Match: gateway.Call{Service: call.Service, Action: call.Action}, Kind: gateway.Deny})
+			permission := simulatedPermission(call)
+			var types []posture.EntityType
+			for kind, d := range declarations() {
+				if slices.Contains(d.Permissions, permission) {
+					types = append(types, kind)
+				}
+			}
+			got := collectAll(t, aws.New(c.options), c.access(0), types...)
+			named := 0
+			for _, kind := range types {
+				for _, err := range slices.Concat(got.failures[kind], got.problems[kind]) {
+					if !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), permission) {
+						t.Errorf("%s: %v does not name %s", kind, err, permission)
+					}
+					named++
+				}
+				if len(got.failures[kind]) == 0 {
+					compareKnown(t, whole.of(kind), got)
+				}
+			}
+			if named == 0 {
+				t.Errorf("nobody misses %s", permission)
+			}
+		})
+	}
+}
+
+// compareKnown: every entity is still there, and has every property it had or
+// says that it is unknown.
+func compareKnown(t *testing.T, want []posture.Entity, got read) {
+	t.Helper()
+	for _, w := range want {
+		e, ok := got.entities[w.ID]
+		if !ok {
+			t.Errorf("%s is lost", w.ID)
+			continue
+		}
+		for _, p := range w.Properties {
+			now := get(e, p.Name)
+			if now.Type != posture.UnknownProperty && !slices.Contains(all(e, p.Name), p) {
+				t.Errorf("%s: %s was %v and is %v", w.ID, p.Name, p, now)
+			}
+			if now.Type == posture.UnknownProperty && now.Error == "" {
+				t.Errorf("%s: %s does not say why it is unknown", w.ID, p.Name)
+			}
+		}
+	}
+}
+
+func TestThrottlingIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	source := aws.New(c.options)
+	want := collectAll(t, source, c.access(0))
+	for _, service := range []string{"ec2", "iam", "s3", "kms", "lambda"} { // one of each protocol
+		c.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: gateway.Throttle, Rate: 0.2})
+	}
+	limits := &counter{}
+	c.options.Limiter, c.options.Attempts = limits, 8
+	got := collectAll(t, aws.New(c.options), c.access(0))
+	if len(got.failures) > 0 || len(got.entities) != len(want.entities) {
+		t.Errorf("%d entities, want %d; %v", len(got.entities), len(want.entities), got.failures)
+	}
+	limits.mu.Lock()
+	defer limits.mu.Unlock()
+	for _, service := range []string{"ec2", "iam", "s3", "kms", "lambda"} {
+		key := collect.Key{Provider: posture.AWS, Account: posture.AccountID(c.Account(0).ID), Region: "us-east-1", Service: service}
+		if limits.throttled[key] == 0 || limits.waited[key] == 0 {
+			t.Errorf("%s: %d throttles of %d calls were told", service, limits.throttled[key], limits.waited[key])
+		}
+	}
+}
+
+// counter is a limiter that counts.
+type counter struct {
+	mu                sync.Mutex
+	waited, throttled map[collect.Key]int
+	after             time.Duration
+}
+
+func (l *counter) Wait(ctx context.Context, k collect.Key) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waited == nil {
+		l.waited, l.throttled = map[collect.Key]int{}, map[collect.Key]int{}
+	}
+	l.waited[k]++
+	return ctx.Err()
+}
+
+func (l *counter) Throttled(k collect.Key, after time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.throttled[k]++
+	l.after = max(l.after, after)
+}
+
+func TestThrottlingThatDoesNotEndIsSaidToBeThat(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	c.fault(t, gateway.Fault{Match: gateway.Call{Action: "DescribeVolumes"}, Kind: gateway.Throttle, RetryAfter: gateway.Duration(time.Second)})
+	limits := &counter{}
+	c.options.Limiter, c.options.Attempts = limits, 2
+	begin := time.Now()
+	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Volume")
+	if errs := got.failures["AWS.EC2.Volume"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrThrottled) {
+		t.Errorf("%v", errs)
+	}
+	if limits.after != time.Second || time.Since(begin) < time.Second {
+		t.Errorf("the answer asks for a pause of 1s; the limiter was told %v, and %v went by", limits.after, time.Since(begin))
+	}
+}
+
+func TestASessionThatEndsIsRenewed(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	// One of each protocol says once that the session has ended.
+	for _, service := range []string{"ec2", "iam", "s3", "kms", "dynamodb", "lambda", "monitoring"} {
+		c.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: gateway.Expire, Skip: 2, Times: 1})
+	}
+	got := collectAll(t, aws.New(c.options), c.access(0))
+	if len(got.failures) > 0 {
+		t.Errorf("%v", got.failures)
+	}
+	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 4 {
+		t.Errorf("%d sessions were asked for", n)
+	}
+}
+
+func TestSessionsAreRenewedBeforeTheyEnd(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	now := time.Now()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}})
+	// Sessions that last no longer than the margin are renewed for every call.
+	c.options.SessionLength = 15 * time.Minute
+	mu.Lock()
+	now = now.Add(-14*time.Minute - 50*time.Second) // so they end in ten seconds by the real clock
+	mu.Unlock()
+	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Vpc", "AWS.EC2.Volume")
+	if len(got.failures) > 0 {
+		t.Errorf("%v", got.failures)
+	}
+	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 3 {
+		t.Errorf("%d sessions were asked for", n)
+	}
+}
+
+func TestASessionThatIsRefusedForGoodEndsTheCollector(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "s3", Action: "GetBucketAcl"}, Kind: gateway.Expire})
+	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.S3.Bucket")
+	if errs := got.failures["AWS.S3.Bucket"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrIdentity) {
+		t.Errorf("%v", errs)
+	}
+}
+
+// TestALyingCloudIsNotBelieved: garbage, half an answer, a cut connection or an
+// internal error fails the collector; nothing is passed off as absent.
+func TestALyingCloudIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	calls := map[posture.EntityType]gateway.Call{ // one of each protocol
+		"AWS.EC2.Vpc":          {Service: "ec2", Action: "DescribeVpcs"},
+		"AWS.IAM.Role":         {Service: "iam", Action: "GetAccountAuthorizationDetails"},
+		"AWS.S3.Bucket":        {Service: "s3", Action: "ListBuckets"},
+		"AWS.KMS.Key":          {Service: "kms", Action: "ListKeys"},
+		"AWS.DynamoDB.Table":   {Service: "dynamodb", Action: "ListTables"},
+		"AWS.Lambda.Function":  {Service: "lambda", Action: "ListFunctions"},
+		"AWS.CloudWatch.Alarm": {Service: "monitoring", Action: "DescribeAlarms"},
+		"AWS.EFS.FileSystem":   {Service: "elasticfilesystem", Action: "DescribeFileSystems"},
+	}
+	for _, kind := range []gateway.Kind{gateway.Garbage, gateway.Half, gateway.Reset, gateway.Fail} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+			var types []posture.EntityType
+			for entity, call := range calls {
+				types = append(types, entity)
+				c.fault(t, gateway.Fault{Match: call, Kind: kind})
+			}
+			c.options.Attempts = 2
+			got := collectAll(t, aws.New(c.options), c.access(0), types...)
+			for _, entity := range types {
+				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) {
+					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.of(entity)))
+				}
+			}
+		})
+	}
+}
+
+func TestAHangingCloudEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	c.fault(t, gateway.Fault{Match: gateway.Call{Action: "DescribeVolumes"}, Kind: gateway.Hang})
+	session, err := aws.New(c.options).Open(t.Context(), c.access(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	unit, _ := session.Unit("AWS.EC2.Volume", "us-east-1")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	err = unit.List(ctx, func(*collect.Resource) error { return nil })
+	if !collect.Over(err) {
+		t.Errorf("%v is not the end of the run", err)
+	}
+}
+
+func TestAServiceThatIsOffIsNoError(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "redshift"}, Kind: gateway.Off})
+	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.Redshift.Cluster")
+	if errs := got.failures["AWS.Redshift.Cluster"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrOff) {
+		t.Errorf("%v", errs)
+	}
+}
+
+func TestPagesAddUp(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Size: 9000, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
+	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.IAM.User", "AWS.IAM.Role", "AWS.SNS.Topic", "AWS.SQS.Queue",
+		"AWS.DynamoDB.Table", "AWS.Lambda.Function", "AWS.RDS.DBInstance", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm", "AWS.SSM.Parameter", "AWS.SecretsManager.Secret")
+	if len(got.failures) > 0 {
+		t.Fatal(got.failures)
+	}
+	calls := map[string]int{}
+	for call, n := range c.gateway.Faults.Calls() {
+		calls[call.Action] += n
+	}
+	for kind, test := range map[posture.EntityType]struct {
+		action string
+		pages  int
+	}{
+		"AWS.EC2.Instance": {"DescribeInstances", 2}, "AWS.EC2.Volume": {"DescribeVolumes", 4}, "AWS.SNS.Topic": {"ListTopics", 2},
+		"AWS.DynamoDB.Table": {"ListTables", 2}, "AWS.Lambda.Function": {"ListFunctions", 8}, "AWS.Logs.LogGroup": {"DescribeLogGroups", 11},
+		"AWS.CloudWatch.Alarm": {"DescribeAlarms", 3}, "AWS.SSM.Parameter": {"DescribeParameters", 8}, "AWS.SecretsManager.Secret": {"ListSecrets", 2},
+	} {
+		if calls[test.action] != test.pages {
+			t.Errorf("%s took %d pages, want %d", kind, calls[test.action], test.pages)
+		}
+	}
+	place := world.Place{Account: c.Account(0).ID, Region: "us-east-1"}
+	for _, kind := range []posture.EntityType{"AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.SNS.Topic", "AWS.SQS.Queue", "AWS.DynamoDB.Table", "AWS.Lambda.Function", "AWS.Logs.LogGroup"} {
+		n := 0
+		for ; ; n++ {
+			if _, _, ok := c.Resource(kind, place, n); !ok {
+				break
+			}
+		}
+		if len(got.of(kind)) != n {
+			t.Errorf("%s: %d were read of %d", kind, len(got.of(kind)), n)
+		}
+	}
+}
+
+func TestTwoAccountsNeverMix(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Accounts: 2, Regions: []string{"us-east-1"}})
+	source := aws.New(c.options)
+	var group sync.WaitGroup
+	for i := range 2 {
+		group.Go(func() {
+			got := collectAll(t, source, c.access(i))
+			other := c.Account(1 - i).ID
+			for id, e := range got.entities {
+				if string(e.Account) != c.Account(i).ID || strings.Contains(text(t, e), other) && e.Type != "AWS.Account.Account" {
+					t.Errorf("%s of account %d tells of the other", id, i)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestReadingTwiceIsTheSame(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1})
+	source := aws.New(c.options)
+	first, second := collectAll(t, source, c.access(0)), collectAll(t, source, c.access(0))
+	if len(first.entities) != len(second.entities) {
+		t.Errorf("%d entities, then %d", len(first.entities), len(second.entities))
+	}
+	for id, e := range first.entities {
+		if text(t, e) != text(t, second.entities[id]) {
+			t.Errorf("%s:\n%s\n%s", id, text(t, e), text(t, second.entities[id]))
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package aws_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect/aws"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/world"
+)
+
+// An account as it was read, with what rules ask of it.
+type graph struct {
+	read
+	today time.Time
+}
+
+func all(e posture.Entity, name string) []posture.Property {
+	var found []posture.Property
+	for _, p := range e.Properties {
+		if p.Name == name {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func get(e posture.Entity, name string) posture.Property {
+	if found := all(e, name); len(found) > 0 {
+		return found[0]
+	}
+	return posture.Property{}
+}
+
+func str(e posture.Entity, name string) string { return get(e, name).String }
+func yes(e posture.Entity, name string) bool   { return get(e, name).Bool }
+
+func has(e posture.Entity, name, value string) bool {
+	return slices.ContainsFunc(all(e, name), func(p posture.Property) bool { return p.String == value })
+}
+
+// before reports whether a time lies more than some days back.
+func (g graph) before(e posture.Entity, name string, days int) bool {
+	t, err := time.Parse(time.RFC3339, str(e, name))
+	return err == nil && t.Before(g.today.AddDate(0, 0, -days))
+}
+
+// to returns the entities that an edge leads to.
+func (g graph) to(e posture.Entity, label string) []posture.Entity {
+	var found []posture.Entity
+	for _, edge := range e.Edges {
+		if next, ok := g.entities[edge.To]; ok && edge.Label == label {
+			found = append(found, next)
+		}
+	}
+	return found
+}
+
+// admits reports whether a security group lets the internet in to one of the
+// TCP ports, or to any when there are none.
+func (g graph) admits(e posture.Entity, ports ...int64) bool {
+	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
+		if edge.Label != "ALLOWS_INGRESS" || !yes(g.entities[edge.To], "isInternet") {
+			return false
+		}
+		var protocol string
+		var from, to int64
+		for _, p := range edge.Properties {
+			switch p.Name {
+			case "protocol":
+				protocol = p.String
+			case "fromPort":
+				from = p.Long
+			case "toPort":
+				to = p.Long
+			}
+		}
+		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
+		return len(ports) == 0 || slices.ContainsFunc(ports, within)
+	})
+}
+
+func (g graph) public(bucket posture.Entity) bool {
+	account := g.to(bucket, "IN_ACCOUNT")[0]
+	return yes(bucket, "policyStatusIsPublic") && !yes(bucket, "restrictPublicBuckets") && !yes(account, "restrictPublicBuckets") ||
+		yes(bucket, "aclIsPublic") && !yes(bucket, "ignorePublicAcls") && !yes(account, "ignorePublicAcls")
+}
+
+// violates says for each rule which entities violate it, from nothing but what
+// was collected.
+var violates = map[string]func(g graph, e posture.Entity) bool{
+	"aws-iam-root-mfa":        func(_ graph, e posture.Entity) bool { return get(e, "accountMfaEnabled").Long == 0 },
+	"aws-iam-root-access-key": func(_ graph, e posture.Entity) bool { return get(e, "accountAccessKeysPresent").Long == 1 },
+	"aws-iam-root-recent-use": func(g graph, e posture.Entity) bool {
+		recent := func(name string) bool { return str(e, name) != "" && !g.before(e, name, 1) }
+		return recent("rootPasswordLastUsed") || recent("rootKeyLastUsed")
+	},
+	"aws-iam-user-console-mfa": func(_ graph, e posture.Entity) bool { return yes(e, "passwordEnabled") && !yes(e, "mfaActive") },
+	"aws-iam-access-key-age-90": func(g graph, e posture.Entity) bool {
+		return yes(e, "accessKey1Active") && g.before(e, "accessKey1LastRotated", 90) || yes(e, "accessKey2Active") && g.before(e, "accessKey2LastRotated", 90)
+	},
+	"aws-iam-credential-unused-45": func(g graph, e posture.Entity) bool {
+		return yes(e, "passwordEnabled") && g.before(e, "passwordLastUsed", 45) || yes(e, "accessKey1Active") && g.before(e, "accessKey1LastUsed", 45) ||
+			yes(e, "accessKey2Active") && g.before(e, "accessKey2LastUsed", 45)
+	},
+	"aws-iam-password-min-length-14": func(_ graph, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
+	"aws-iam-password-reuse-24":      func(_ graph, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
+	"aws-iam-policy-admin-star": func(g graph, e posture.Entity) bool {
+		return yes(e, "allowsAdmin") && !yes(e, "isAwsManaged") && len(g.to(e, "ATTACHED_TO")) > 0
+	},
+	"aws-iam-user-direct-policy": func(g graph, e posture.Entity) bool {
+		return len(all(e, "inlinePolicies")) > 0 || len(g.to(e, "HAS_POLICY")) > 0
+	},
+	"aws-iam-role-trust-wildcard": func(_ graph, e posture.Entity) bool {
+		return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
+			return edge.Label == "TRUSTS" && strings.HasSuffix(string(edge.To), ".Principal.*") && !edge.Properties[0].Bool
+		})
+	},
+	"aws-iam-server-certificate-expired": func(g graph, e posture.Entity) bool { return g.before(e, "expiration", 0) },
+	"aws-accessanalyzer-enabled":         func(_ graph, e posture.Entity) bool { return len(all(e, "analyzers")) == 0 },
+	"aws-s3-account-public-access-block": func(_ graph, e posture.Entity) bool {
+		return !(yes(e, "blockPublicAcls") && yes(e, "ignorePublicAcls") && yes(e, "blockPublicPolicy") && yes(e, "restrictPublicBuckets"))
+	},
+	"aws-s3-bucket-public":         func(g graph, e posture.Entity) bool { return g.public(e) },
+	"aws-s3-bucket-encryption":     func(_ graph, e posture.Entity) bool { return str(e, "serverSideEncryption") == "" },
+	"aws-s3-bucket-tls-only":       func(_ graph, e posture.Entity) bool { return !yes(e, "policyTlsOnly") },
+	"aws-s3-bucket-versioning":     func(_ graph, e posture.Entity) bool { return str(e, "versioningStatus") != "Enabled" },
+	"aws-s3-bucket-access-logging": func(g graph, e posture.Entity) bool { return len(g.to(e, "LOGS_TO")) == 0 },
+	"aws-ec2-sg-ssh-open":          func(g graph, e posture.Entity) bool { return g.admits(e, 22) },
+	"aws-ec2-sg-rdp-open":          func(g graph, e posture.Entity) bool { return g.admits(e, 3389) },
+	"aws-ec2-sg-all-open":          func(g graph, e posture.Entity) bool { return g.admits(e, 0) && g.admits(e, 65535) },
+	"aws-ec2-sg-db-ports-open": func(g graph, e posture.Entity) bool {
+		return g.admits(e, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
+	},
+	"aws-ec2-default-sg-open": func(_ graph, e posture.Entity) bool {
+		return str(e, "groupName") == "default" && len(all(e, "ipPermissions"))+len(all(e, "ipPermissionsEgress")) > 0
+	},
+	"aws-ec2-nacl-admin-open": func(_ graph, e posture.Entity) bool {
+		return yes(e, "sshOpenToInternet") || yes(e, "rdpOpenToInternet")
+	},
+	"aws-ec2-ebs-encrypted":          func(_ graph, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-ec2-ebs-default-encryption": func(_ graph, e posture.Entity) bool { return !yes(e, "ebsEncryptionByDefault") },
+	"aws-ec2-snapshot-public":        func(_ graph, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-ami-public":             func(_ graph, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-imdsv2": func(_ graph, e posture.Entity) bool {
+		return str(e, "metadataHttpTokens") != "required" && str(e, "metadataHttpEndpoint") == "enabled"
+	},
+	"aws-ec2-instance-public-ip": func(g graph, e posture.Entity) bool {
+		return str(e, "state") == "running" && len(g.to(e, "HAS_IP")) > 0
+	},
+	"aws-ec2-exposed-admin-instance": func(g graph, e posture.Entity) bool {
+		admin := false
+		for _, profile := range g.to(e, "HAS_PROFILE") {
+			for _, role := range g.to(profile, "HAS_ROLE") {
+				admin = admin || yes(role, "inlineAllowsAdmin")
+				for _, policy := range g.to(role, "HAS_POLICY") {
+					admin = admin || yes(policy, "allowsAdmin")
+				}
+			}
+		}
+		open := slices.ContainsFunc(g.to(e, "MEMBER_OF"), func(group posture.Entity) bool { return g.admits(group) })
+		return admin && open && str(e, "publicIpAddress") != ""
+	},
+	"aws-vpc-flow-logs":             func(_ graph, e posture.Entity) bool { return !yes(e, "hasActiveFlowLog") },
+	"aws-cloudtrail-multi-region":   func(_ graph, e posture.Entity) bool { return !yes(e, "multiRegionTrailLogs") },
+	"aws-cloudtrail-log-validation": func(_ graph, e posture.Entity) bool { return !yes(e, "logFileValidationEnabled") },
+	"aws-cloudtrail-kms":            func(g graph, e posture.Entity) bool { return len(g.to(e, "ENCRYPTED_BY")) == 0 },
+	"aws-cloudtrail-bucket-public": func(g graph, e posture.Entity) bool {
+		return slices.ContainsFunc(g.to(e, "WRITES_TO"), func(to posture.Entity) bool { return to.Type == "AWS.S3.Bucket" && g.public(to) })
+	},
+	"aws-cloudtrail-cloudwatch": func(g graph, e posture.Entity) bool {
+		return str(e, "cloudWatchLogsLogGroupArn") == "" || g.before(e, "latestCloudWatchLogsDeliveryTime", 1)
+	},
+	"aws-config-recorder": func(_ graph, e posture.Entity) bool { return !yes(e, "recording") },
+	"aws-kms-rotation": func(_ graph, e posture.Entity) bool {
+		return str(e, "keyManager") == "CUSTOMER" && str(e, "keyState") == "Enabled" && str(e, "keySpec") == "SYMMETRIC_DEFAULT" && str(e, "origin") == "AWS_KMS" &&
+			!yes(e, "rotationEnabled")
+	},
+	"aws-kms-key-public":      func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-rds-public":          func(_ graph, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-rds-encrypted":       func(_ graph, e posture.Entity) bool { return !yes(e, "storageEncrypted") },
+	"aws-rds-snapshot-public": func(_ graph, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
+	"aws-rds-backup":          func(_ graph, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
+	"aws-rds-minor-upgrade":   func(_ graph, e posture.Entity) bool { return !yes(e, "autoMinorVersionUpgrade") },
+	"aws-efs-encrypted":       func(_ graph, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-guardduty-enabled":   func(_ graph, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
+	"aws-securityhub-enabled": func(_ graph, e posture.Entity) bool { return str(e, "hubArn") == "" },
+	"aws-lambda-public":       func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") || has(e, "urlAuthType", "NONE") },
+	"aws-lambda-runtime":      func(_ graph, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
+	"aws-sqs-public":          func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-sns-public":          func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-eks-endpoint-public": func(_ graph, e posture.Entity) bool {
+		return yes(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
+	},
+	"aws-elb-https": func(g graph, e posture.Entity) bool {
+		return str(e, "scheme") == "internet-facing" && slices.ContainsFunc(g.to(e, "HAS"), func(l posture.Entity) bool {
+			return str(l, "protocol") == "HTTP" && !yes(l, "redirectsToHttps")
+		})
+	},
+	"aws-cloudfront-https": func(_ graph, e posture.Entity) bool { return has(e, "viewerProtocolPolicy", "allow-all") },
+	"aws-redshift-public":  func(_ graph, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-dynamodb-pitr":    func(_ graph, e posture.Entity) bool { return str(e, "pointInTimeRecoveryStatus") != "ENABLED" },
+	"aws-secret-rotation":  func(_ graph, e posture.Entity) bool { return !yes(e, "rotationEnabled") },
+}
+
+// found applies every rule to what was collected.
+func (g graph) found(rules []rule) []world.Finding {
+	var all []world.Finding
+	for _, r := range rules {
+		for _, e := range g.of(posture.EntityType(r.ResourceType)) {
+			if violates[r.ID](g, e) {
+				all = append(all, world.Finding{Rule: r.ID, Entity: e.ID})
+			}
+		}
+	}
+	sortFindings(all)
+	return all
+}
+
+func sortFindings(all []world.Finding) {
+	slices.SortFunc(all, func(a, b world.Finding) int {
+		return strings.Compare(a.Rule+" "+string(a.Entity), b.Rule+" "+string(b.Entity))
+	})
+}
+
+// TestRulesFindWhatTheWorldHas: what is collected is enough to find every flaw
+// that the world was made with, and no other.
+func TestRulesFindWhatTheWorldHas(t *testing.T) {
+	t.Parallel()
+	rules := rules(t)
+	for _, r := range rules {
+		if violates[r.ID] == nil {
+			t.Errorf("the test does not know %s", r.ID)
+		}
+	}
+	// What an account has one of takes more flaws, for some to be seen in a few.
+	shares := world.Shares{Default: 0.3, ByRule: map[string]float64{
+		"aws-iam-root-recent-use": 0.5, "aws-s3-account-public-access-block": 0.6, "aws-s3-bucket-public": 0.6, "aws-securityhub-enabled": 0.5,
+	}}
+	const accounts = 5
+	c := start(t, simaws.Options{Seed: 22, Accounts: accounts, Size: 300, Shares: shares})
+	seen := map[string]bool{}
+	for i := range accounts {
+		g := graph{collectAll(t, aws.New(c.options), c.access(i)), c.Today()}
+		want := c.Findings(c.Account(i).ID)
+		sortFindings(want)
+		if diff := cmp.Diff(want, g.found(rules)); diff != "" {
+			t.Errorf("account %d: -world +found\n%s", i, diff)
+		}
+		for _, f := range want {
+			seen[f.Rule] = true
+		}
+	}
+	for _, r := range rules {
+		if !seen[r.ID] {
+			t.Errorf("nothing in the world violates %s", r.ID)
+		}
+	}
+}
+
+func TestAWorldWithoutFlawsHasNoFindings(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 12, Shares: world.Shares{Default: -1}})
+	if findings := c.Findings(c.Account(0).ID); len(findings) > 0 {
+		t.Errorf("the world says %v", findings)
+	}
+	g := graph{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
+	if findings := g.found(rules(t)); len(findings) > 0 {
+		t.Errorf("found %v", findings)
+	}
+}
+
+func TestChangesShowInTheNextReading(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 13, Shares: world.Shares{Default: -1}})
+	source := aws.New(c.options)
+	place := world.Place{Account: c.Account(0).ID, Region: "us-east-1"}
+	name, _, _ := c.Resource("AWS.EC2.SecurityGroup", place, 5)
+	gone, _, _ := c.Resource("AWS.EC2.Volume", place, 6)
+	for _, change := range []world.Change{
+		{Ref: world.Ref{Type: "AWS.EC2.SecurityGroup", Place: place, Name: name}, Patch: world.Obj("ipPermissions",
+			world.Items(world.Obj("ipProtocol", "tcp", "fromPort", 20, "toPort", 30, "ipRanges", world.Items(world.Obj("cidrIp", "0.0.0.0/0")))))},
+		{Ref: world.Ref{Type: "AWS.EC2.Volume", Place: place, Name: gone}, Gone: true},
+		{Ref: world.Ref{Type: "AWS.EC2.Volume", Place: place, Name: "vol-0new"}, Make: world.Obj("volumeId", "vol-0new", "encrypted", false, "size", 1)},
+	} {
+		if err := c.Change(change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := graph{collectAll(t, source, c.access(0)), c.Today()}
+	want := []world.Finding{
+		{Rule: "aws-ec2-ebs-encrypted", Entity: posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, "vol-0new")},
+		{Rule: "aws-ec2-sg-ssh-open", Entity: posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(place.Account), place.Region, name)},
+	}
+	if diff := cmp.Diff(want, g.found(rules(t))); diff != "" {
+		t.Errorf("-want +found\n%s", diff)
+	}
+	if diff := cmp.Diff(want, c.Findings(place.Account)); diff != "" {
+		t.Errorf("-want +world\n%s", diff)
+	}
+	if _, still := g.entities[posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, gone)]; still {
+		t.Error("what was removed is still there")
+	}
+}

@@ -1,0 +1,77 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+// Change makes a change to a resource: a patch is merged into it, as RFC 7386
+// says, in the words of its list call. Fields that begin with an underscore are
+// what other calls show of it.
+func (c *Cloud) Change(change world.Change) error {
+	kind, ok := c.estate.kinds[change.Ref.Type]
+	if !ok {
+		return fmt.Errorf("the simulated AWS has no %s", change.Ref.Type)
+	}
+	if _, exists := c.Get(kind, change.Ref.Place, change.Ref.Name); exists == (change.Make != nil) {
+		return fmt.Errorf("%s %s: it exists, or does not", change.Ref.Type, change.Ref.Name)
+	}
+	c.Changes.Apply(change)
+	return nil
+}
+
+// Resource returns the i-th resource of a type as it is now, and its name.
+func (c *Cloud) Resource(t posture.EntityType, p world.Place, i int) (name string, o world.Object, ok bool) {
+	kind, known := c.estate.kinds[t]
+	if !known {
+		return "", nil, false
+	}
+	c.List(kind, p, i, 1, func(n string, found world.Object) bool {
+		name, o, ok = n, found, true
+		return false
+	})
+	return name, o, ok
+}
+
+// Administer adds what the gateway's admin host answers about AWS:
+//
+//	POST /aws/changes             {type, account, region?, name, patch | make | gone}
+//	GET  /aws/findings?account=   what rules ought to find
+//	GET  /aws/accounts            how accounts are opened
+func (c *Cloud) Administer(mux *http.ServeMux) {
+	mux.HandleFunc("POST /aws/changes", func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Type    posture.EntityType `json:"type"`
+			Account string             `json:"account"`
+			Region  string             `json:"region"`
+			Name    string             `json:"name"`
+			Patch   world.Object       `json:"patch"`
+			Make    world.Object       `json:"make"`
+			Gone    bool               `json:"gone"`
+		}
+		err := json.NewDecoder(r.Body).Decode(&body)
+		if err == nil {
+			ref := world.Ref{Type: body.Type, Place: world.Place{Account: body.Account, Region: body.Region}, Name: body.Name}
+			err = c.Change(world.Change{Ref: ref, Patch: body.Patch, Make: body.Make, Gone: body.Gone})
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
+	})
+	mux.HandleFunc("GET /aws/findings", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(c.Findings(r.URL.Query().Get("account")))
+	})
+	mux.HandleFunc("GET /aws/accounts", func(w http.ResponseWriter, _ *http.Request) {
+		all := make([]Account, c.options.Accounts)
+		for i := range all {
+			all[i] = c.Account(i)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(all)
+	})
+}

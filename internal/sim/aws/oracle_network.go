@@ -1,0 +1,146 @@
+package aws
+
+import (
+	"net/url"
+
+	"vigil/internal/sim/world"
+)
+
+func unescape(text string) string {
+	plain, err := url.PathUnescape(text)
+	if err != nil {
+		return text
+	}
+	return plain
+}
+
+var networkJudgements = []judgement{
+	whose("aws-ec2-sg-ssh-open", ofGroup, func(_ *estate, o world.Object) bool { return opens(o, 22) }),
+	whose("aws-ec2-sg-rdp-open", ofGroup, func(_ *estate, o world.Object) bool { return opens(o, 3389) }),
+	whose("aws-ec2-sg-db-ports-open", ofGroup, func(_ *estate, o world.Object) bool {
+		return opens(o, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
+	}),
+	whose("aws-ec2-sg-all-open", ofGroup, func(_ *estate, o world.Object) bool {
+		for _, rule := range o.Objects("ipPermissions") {
+			everything := rule.Text("ipProtocol") == "-1" || rule.Get("fromPort") != nil && rule.Number("fromPort") <= 0 && rule.Number("toPort") >= 65535
+			if everything && fromInternet(rule) {
+				return true
+			}
+		}
+		return false
+	}),
+	whose("aws-ec2-default-sg-open", ofGroup, func(_ *estate, o world.Object) bool {
+		return o.Text("groupName") == "default" && len(o.List("ipPermissions"))+len(o.List("ipPermissionsEgress")) > 0
+	}),
+	whose("aws-ec2-nacl-admin-open", func(e *estate) *world.Kind { return e.networkACLs }, func(_ *estate, o world.Object) bool { return lets(o, 22) || lets(o, 3389) }),
+	whose("aws-ec2-ebs-encrypted", func(e *estate) *world.Kind { return e.volumes }, func(_ *estate, o world.Object) bool { return !o.Flag("encrypted") }),
+	whose("aws-ec2-snapshot-public", func(e *estate) *world.Kind { return e.snapshots }, func(_ *estate, o world.Object) bool { return o.Flag("_public") }),
+	whose("aws-ec2-ami-public", func(e *estate) *world.Kind { return e.images }, func(_ *estate, o world.Object) bool { return o.Flag("isPublic") }),
+	whose("aws-ec2-imdsv2", ofInstance, func(_ *estate, o world.Object) bool {
+		return o.Text("metadataOptions", "httpTokens") != "required" && o.Text("metadataOptions", "httpEndpoint") == "enabled"
+	}),
+	whose("aws-ec2-instance-public-ip", ofInstance, func(_ *estate, o world.Object) bool {
+		return o.Text("ipAddress") != "" && o.Text("instanceState", "name") == "running"
+	}),
+	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, bad: func(e *estate, p world.Place, _ string, o world.Object) bool {
+		return o.Text("ipAddress") != "" && e.exposed(p, o) && e.powerful(p, o.Text("iamInstanceProfile", "arn"))
+	}},
+	{rule: "aws-vpc-flow-logs", kind: func(e *estate) *world.Kind { return e.vpcs }, bad: func(e *estate, p world.Place, name string, _ world.Object) bool {
+		recorded := false
+		e.List(e.flowLogs, p, 0, -1, func(_ string, o world.Object) bool {
+			recorded = recorded || o.Text("resourceId") == name && o.Text("flowLogStatus") == "ACTIVE"
+			return true
+		})
+		return !recorded
+	}},
+}
+
+// fromInternet reports whether a rule is for every address.
+func fromInternet(rule world.Object) bool {
+	for _, r := range rule.Objects("ipRanges") {
+		if r.Text("cidrIp") == "0.0.0.0/0" {
+			return true
+		}
+	}
+	for _, r := range rule.Objects("ipv6Ranges") {
+		if r.Text("cidrIpv6") == "::/0" {
+			return true
+		}
+	}
+	return false
+}
+
+// opens reports whether a security group lets the internet in to one of the TCP
+// ports.
+func opens(o world.Object, ports ...int64) bool {
+	for _, rule := range o.Objects("ipPermissions") {
+		if !fromInternet(rule) {
+			continue
+		}
+		protocol := rule.Text("ipProtocol")
+		if protocol == "-1" {
+			return true
+		}
+		for _, port := range ports {
+			if protocol == "tcp" && rule.Number("fromPort") <= port && port <= rule.Number("toPort") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lets reports whether a network ACL lets the internet in to a TCP port: the rule
+// with the lowest number decides.
+func lets(o world.Object, port int64) bool {
+	var decides world.Object
+	for _, rule := range o.Objects("entrySet") {
+		protocol := rule.Text("protocol")
+		if rule.Flag("egress") || rule.Text("cidrBlock") != "0.0.0.0/0" || protocol != "-1" && protocol != "6" {
+			continue
+		}
+		if rule.Get("portRange") != nil && (port < rule.Number("portRange", "from") || port > rule.Number("portRange", "to")) {
+			continue
+		}
+		if decides == nil || rule.Number("ruleNumber") < decides.Number("ruleNumber") {
+			decides = rule
+		}
+	}
+	return decides.Text("ruleAction") == "allow"
+}
+
+// exposed reports whether a security group of an instance lets the internet in.
+func (e *estate) exposed(p world.Place, instance world.Object) bool {
+	for _, g := range instance.Objects("groupSet") {
+		group, _ := e.Get(e.securityGroups, p, g.Text("groupId"))
+		for _, rule := range group.Objects("ipPermissions") {
+			if fromInternet(rule) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// powerful reports whether the role of an instance profile may do everything.
+func (e *estate) powerful(p world.Place, profile string) bool {
+	g := everywhere(p)
+	o, ok := e.Get(e.profiles, g, afterSlash(profile))
+	if !ok {
+		return false
+	}
+	for _, r := range o.Objects("Roles") {
+		role, _ := e.Get(e.roles, g, r.Text("RoleName"))
+		for _, inline := range role.Objects("RolePolicyList") {
+			if everythingAllowed(unescape(inline.Text("PolicyDocument"))) {
+				return true
+			}
+		}
+		for _, attached := range role.Objects("AttachedManagedPolicies") {
+			if policy, ok := e.Get(e.policies, g, attached.Text("PolicyName")); ok && administers(policy) {
+				return true
+			}
+		}
+	}
+	return false
+}
