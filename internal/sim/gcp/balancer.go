@@ -28,7 +28,7 @@ var balancerKinds = []*kind{
 	{
 		typ: forwardingType, service: "compute", collection: "forwardingRules", where: computeMixed, prefix: "front-", count: func(a at) int { return a.n(10, 6) },
 		body: func(a at) world.Object {
-			o := world.Obj("IPProtocol", "TCP", "labels", a.labels())
+			o := world.Obj("IPProtocol", "TCP", "networkTier", "PREMIUM", "labels", a.labels())
 			switch a.i % 6 {
 			case 0:
 				return append(o, world.Obj("IPAddress", publicIP(104, a.i), "portRange", "443-443", "loadBalancingScheme", "EXTERNAL_MANAGED", "target", a.ref(httpsProxyType, 0))...)
@@ -110,7 +110,7 @@ var balancerKinds = []*kind{
 	{
 		typ: backendBucketType, service: "compute", collection: "backendBuckets", where: computeGlobal, prefix: "static-", count: one,
 		body: func(a at) world.Object {
-			return world.Obj("bucketName", a.peer(bucketType, 0).name(), "enableCdn", true)
+			return world.Obj("bucketName", a.peer(bucketType, 0).name(), "enableCdn", true, "edgeSecurityPolicy", a.ref(securityPolicyType, 0))
 		},
 	},
 	{

@@ -81,14 +81,19 @@ var computeKinds = []*kind{
 		typ: imageType, service: "compute", collection: "images", where: computeGlobal, prefix: "image-",
 		count: func(a at) int { return a.n(10, 2) },
 		body: func(a at) world.Object {
-			return world.Obj("status", "READY", "family", world.Of(a.seed("family"), "web", "batch"), "diskSizeGb", "20", "archiveSizeBytes", "1048576", "labels", a.labels())
+			o := world.Obj("status", "READY", "family", world.Of(a.seed("family"), "web", "batch"), "diskSizeGb", "20", "archiveSizeBytes", "1048576", "labels", a.labels(), "imageEncryptionKey", a.encryption("kmsKeyName"))
+			if a.i == 1 {
+				return append(o, world.Obj("deprecated", world.Obj("state", "DEPRECATED"), "sourceDisk", a.ref(diskType, 0))...)
+			}
+			return o
 		},
 	},
 	{
 		typ: templateType, service: "compute", collection: "instanceTemplates", where: computeGlobal, prefix: "tpl-",
 		count: func(a at) int { return a.n(8, 2) },
 		body: func(a at) world.Object {
-			return world.Obj("properties", world.Obj("machineType", "e2-small", "networkInterfaces", world.Items(world.Obj("network", a.ref(networkType, 0))),
+			return world.Obj("properties", world.Obj("machineType", "e2-small", "networkInterfaces", world.Items(world.Obj("network", a.ref(networkType, 0), "subnetwork", a.ref(subnetType, 0))),
+				"metadata", world.Obj("items", world.Items(item("enable-oslogin", "TRUE"), item("startup-script", "simulated-template-secret"))),
 				"serviceAccounts", world.Items(world.Obj("email", a.email(0), "scopes", world.Items(cloudPlatform))),
 				"shieldedInstanceConfig", world.Obj("enableVtpm", true, "enableIntegrityMonitoring", true)))
 		},
@@ -97,7 +102,7 @@ var computeKinds = []*kind{
 		typ: groupType, service: "compute", collection: "instanceGroups", where: computeZone, prefix: "ig-",
 		count: func(a at) int { return a.n(10, 2) },
 		body: func(a at) world.Object {
-			return world.Obj("size", 2, "network", a.ref(networkType, 0), "zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location())
+			return world.Obj("size", 2, "network", a.ref(networkType, 0), "subnetwork", a.ref(subnetType, a.i%len(regions)), "zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location())
 		},
 	},
 	{
@@ -139,12 +144,15 @@ func instance(a at) world.Object {
 	if a.bad("gcp-vm-serial-port") {
 		metadata = append(metadata, item("serial-port-enable", world.Of(a.seed("serial"), "1", "true")))
 	}
+	if a.i%7 == 2 {
+		metadata = append(metadata, item("enable-oslogin", "TRUE"))
+	}
 	whole := !a.bad("gcp-vm-shielded")
 	return world.Obj("zone", computeBase+"projects/"+a.project.ID+"/zones/"+a.location(), "machineType", a.machine(world.Of(a.seed("size"), "e2-medium", "n2-standard-4")),
 		"status", world.Of(a.seed("status"), "RUNNING", "RUNNING", "RUNNING", "TERMINATED"), "cpuPlatform", "Intel Broadwell",
 		"tags", world.Obj("fingerprint", "x1", "items", world.Items([]string{"web", "app", "app"}[a.i%3])),
 		"canIpForward", a.bad("gcp-vm-ip-forward"), "networkInterfaces", world.Items(a.nic()),
-		"disks", world.Items(world.Obj("type", "PERSISTENT", "boot", true, "source", a.ref(diskType, a.i), "deviceName", "boot", "diskSizeGb", "20")),
+		"disks", world.Items(world.Obj("type", "PERSISTENT", "boot", true, "source", a.ref(diskType, a.i), "deviceName", "boot", "diskSizeGb", "20", "diskEncryptionKey", a.encryption("kmsKeyName"))),
 		"metadata", world.Obj("kind", "compute#metadata", "fingerprint", "x2", "items", metadata),
 		"serviceAccounts", world.Items(world.Obj("email", email, "scopes", scopes)), "labels", labels, "deletionProtection", a.i%5 == 0,
 		"shieldedInstanceConfig", world.Obj("enableSecureBoot", a.i%2 == 0, "enableVtpm", whole, "enableIntegrityMonitoring", whole || a.i%2 == 0))

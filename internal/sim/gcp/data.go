@@ -88,7 +88,7 @@ var dataKinds = []*kind{
 				return append(o, world.Obj("replication", world.Obj("automatic", world.Obj()))...)
 			}
 			return append(o, world.Obj("replication", world.Obj("userManaged", world.Obj("replicas", world.Items(world.Obj("location", "europe-west1", "customerManagedEncryption", world.Obj("kmsKeyName", a.keyPath(a.i)))))),
-				"rotation", world.Obj("rotationPeriod", "7776000s", "nextRotationTime", a.ago(-30)), "topics", world.Items(world.Obj("name", a.peer(topicType, 0).path())))...)
+				"expireTime", a.ago(-400), "rotation", world.Obj("rotationPeriod", "7776000s", "nextRotationTime", a.ago(-30)), "topics", world.Items(world.Obj("name", a.peer(topicType, 0).path())))...)
 		},
 	},
 	{
@@ -102,7 +102,13 @@ var dataKinds = []*kind{
 				age = 400
 			}
 			o := world.Obj("createTime", a.ago(age), "updateTime", a.ago(age), "etag", `W/"1"`)
+			if a.i%4 == 3 {
+				o = append(o, world.Obj("serviceAccountEmail", a.email(0))...)
+			}
 			limits := world.Obj("apiTargets", world.Items(world.Obj("service", "translate.googleapis.com")))
+			if a.i%2 == 1 {
+				limits = append(limits, world.Obj("serverKeyRestrictions", world.Obj("allowedIps", world.Items("203.0.113.7")))...)
+			}
 			if a.bad("gcp-apikey-api-restrictions") {
 				if a.i%2 == 0 {
 					return o
@@ -116,7 +122,7 @@ var dataKinds = []*kind{
 		typ: redisType, service: "redis", collection: "instances", where: inLocation, prefix: "redis-", count: func(a at) int { return a.n(5, 2) }, named: pathNamed,
 		body: func(a at) world.Object {
 			return world.Obj("tier", "STANDARD_HA", "memorySizeGb", 4, "redisVersion", "REDIS_7_0", "state", "READY", "authEnabled", a.i%2 == 0, "createTime", a.made(), "labels", a.labels(),
-				"transitEncryptionMode", []string{"SERVER_AUTHENTICATION", "DISABLED"}[a.i%2], "connectMode", "PRIVATE_SERVICE_ACCESS", "authorizedNetwork", "projects/"+a.project.ID+"/global/networks/"+a.peer(networkType, 0).name())
+				"transitEncryptionMode", []string{"SERVER_AUTHENTICATION", "DISABLED"}[a.i%2], "connectMode", "PRIVATE_SERVICE_ACCESS", "customerManagedKey", a.keyPath(a.i), "authorizedNetwork", "projects/"+a.project.ID+"/global/networks/"+a.peer(networkType, 0).name())
 		},
 	},
 	{
@@ -214,7 +220,11 @@ func dataset(a at) world.Object {
 			access = append(access, world.Obj("role", "READER", "iamMember", "allUsers"))
 		}
 	}
-	o := world.Obj("location", []string{"US", "europe-west1"}[a.i%2], "creationTime", strconv.FormatInt(a.options.Today.AddDate(0, 0, -a.i-1).UnixMilli(), 10), "access", access, "labels", a.labels())
+	var expiry any
+	if a.i%3 == 0 {
+		expiry = "3600000"
+	}
+	o := world.Obj("location", []string{"US", "europe-west1"}[a.i%2], "defaultTableExpirationMs", expiry, "creationTime", strconv.FormatInt(a.options.Today.AddDate(0, 0, -a.i-1).UnixMilli(), 10), "access", access, "labels", a.labels())
 	if !a.bad("gcp-bigquery-cmek") {
 		o = append(o, world.Obj("defaultEncryptionConfiguration", world.Obj("kmsKeyName", a.keyPath(a.i)))...)
 	}

@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"net/url"
 	"strings"
 
 	"vigil/internal/posture"
@@ -87,7 +88,11 @@ func filterName(filter string) string {
 // get answers with one resource.
 func get(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
-		o, ok := x.at(t).get(x.args["name"])
+		name := x.args["name"]
+		if plain, err := url.PathUnescape(name); err == nil { // the name of a log metric may hold slashes
+			name = plain
+		}
+		o, ok := x.at(t).get(name)
 		if !ok || x.args["location"] != "" && x.args["location"] != placeOf(linkOf(o)) {
 			return nil, notFound(x.args["name"])
 		}

@@ -71,6 +71,9 @@ var networkKinds = []*kind{
 			if a.i%2 == 0 {
 				return world.Obj("network", network, "destRange", "0.0.0.0/0", "priority", 1000, "nextHopGateway", computeBase+"projects/"+a.project.ID+"/global/gateways/default-internet-gateway")
 			}
+			if a.i == 1 {
+				return world.Obj("network", network, "destRange", "192.168.0.0/16", "priority", 100, "nextHopVpnTunnel", a.ref(tunnelType, 0), "tags", world.Items("office"))
+			}
 			return world.Obj("network", network, "destRange", fmt.Sprintf("10.%d.0.0/16", a.i&255), "priority", 0, "nextHopNetwork", network)
 		},
 	},
@@ -79,6 +82,7 @@ var networkKinds = []*kind{
 		count: func(a at) int { return len(regions) },
 		body: func(a at) world.Object {
 			return world.Obj("network", a.ref(networkType, 0), "region", computeBase+"projects/"+a.project.ID+"/regions/"+a.location(), "bgp", world.Obj("asn", 64512+a.i, "advertiseMode", "DEFAULT"),
+				"bgpPeers", world.Items(world.Obj("name", "office", "peerAsn", 64600, "peerIpAddress", "169.254.0.2")),
 				"nats", world.Items(world.Obj("name", "nat", "natIpAllocateOption", "AUTO_ONLY", "sourceSubnetworkIpRangesToNat", "LIST_OF_SUBNETWORKS", "logConfig", world.Obj("enable", a.i == 0, "filter", "ALL"),
 					"subnetworks", world.Items(world.Obj("name", a.ref(subnetType, a.subnetOf(0, a.i)), "sourceIpRangesToNat", world.Items("ALL_IP_RANGES"))))))
 		},
@@ -92,6 +96,10 @@ var networkKinds = []*kind{
 		count: func(a at) int { return a.n(20, 4) },
 		body: func(a at) world.Object {
 			o := world.Obj("address", publicIP(104, a.i), "addressType", "EXTERNAL", "networkTier", "PREMIUM", "status", "RESERVED", "labels", a.labels())
+			if a.i%3 == 1 {
+				return world.Obj("address", "10.0.9.9", "addressType", "INTERNAL", "status", "RESERVED", "purpose", "GCE_ENDPOINT", "network", a.ref(networkType, 0),
+					"subnetwork", a.ref(subnetType, a.subnetOf(0, a.i%len(regions))))
+			}
 			if a.i < a.of(forwardingType) && a.i%3 == 0 {
 				return o.With("status", "IN_USE").With("users", world.Items(a.ref(forwardingType, a.i)))
 			}
@@ -110,7 +118,7 @@ var networkKinds = []*kind{
 		typ: tunnelType, service: "compute", collection: "vpnTunnels", where: computeRegion, prefix: "tunnel-",
 		count: func(at) int { return 2 },
 		body: func(a at) world.Object {
-			return world.Obj("status", "ESTABLISHED", "peerIp", "203.0.113.9", "ikeVersion", 1+a.i, "vpnGateway", a.ref(vpnType, 0), "router", a.ref(routerType, 0),
+			return world.Obj("status", "ESTABLISHED", "peerIp", "203.0.113.9", "ikeVersion", 1+a.i, "vpnGateway", a.ref(vpnType, 0), "peerGcpGateway", a.ref(vpnType, 0), "router", a.ref(routerType, 0),
 				"sharedSecret", "*************", "sharedSecretHash", "simulated-tunnel-secret-hash", "region", computeBase+"projects/"+a.project.ID+"/regions/"+a.location())
 		},
 	},
@@ -124,6 +132,10 @@ func firewall(a at) world.Object {
 	switch {
 	case a.i%9 == 7:
 		return append(o.With("disabled", true), world.Obj("sourceRanges", world.Items("0.0.0.0/0"), "allowed", world.Items(world.Obj("IPProtocol", "all")))...)
+	case a.i%9 == 5:
+		return append(o, world.Obj("sourceTags", world.Items("app"), "sourceServiceAccounts", world.Items(a.email(0)), "allowed", world.Items(world.Obj("IPProtocol", "icmp")))...)
+	case a.i%9 == 6:
+		return append(o.With("direction", "EGRESS"), world.Obj("destinationRanges", world.Items("0.0.0.0/0"), "allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("443"))))...)
 	case a.i%9 == 8:
 		return append(o.With("direction", "EGRESS"), world.Obj("destinationRanges", world.Items("0.0.0.0/0"), "denied", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("25"))))...)
 	case a.bad("gcp-fw-all-open"):

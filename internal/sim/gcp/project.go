@@ -57,7 +57,7 @@ var projectKinds = []*kind{
 			return world.Obj("name", "projects/"+a.project.ID+"/serviceAccounts/"+a.name(), "email", a.name())
 		},
 		body: func(a at) world.Object {
-			return world.Obj("projectId", a.project.ID, "uniqueId", a.id(), "displayName", "Account "+fmt.Sprint(a.i), "oauth2ClientId", a.id(), "disabled", orAbsent(a.i%11 == 7))
+			return world.Obj("projectId", a.project.ID, "uniqueId", a.id(), "displayName", "Account "+fmt.Sprint(a.i), "description", "Runs something", "oauth2ClientId", a.id(), "disabled", orAbsent(a.i%11 == 7))
 		},
 	},
 	{
@@ -138,6 +138,9 @@ func (a at) projectPolicy() world.Object {
 		default:
 			storage = append(storage, member)
 		}
+	}
+	if a.bad("gcp-vm-exposed-privileged") { // as Google makes it, unless told otherwise
+		editors = append(editors, "serviceAccount:"+a.defaultAccount())
 	}
 	for role, members := range map[string][]string{"roles/logging.logWriter": plain, "roles/editor": editors, "roles/storage.admin": storage} {
 		if len(members) > 0 {

@@ -37,8 +37,9 @@ var runtimeKinds = []*kind{
 				invoker = "allUsers"
 			}
 			return world.Obj("uid", a.id(), "uri", "https://"+a.name()+"-x.a.run.app", "ingress", "INGRESS_TRAFFIC_ALL", "createTime", a.made(), "labels", a.labels(),
-				"template", world.Obj("serviceAccount", a.email(a.i%a.accounts()), "containers", world.Items(world.Obj("image", "europe-docker.pkg.dev/x/y:1", "env", world.Items(world.Obj("name", "MODE", "value", "simulated-run-secret"),
-					world.Obj("name", "TOKEN", "valueSource", world.Obj("secretKeyRef", world.Obj("secret", a.peer(secretType, 0).name(), "version", "latest"))))))),
+				"template", world.Obj("serviceAccount", a.email(a.i%a.accounts()), "encryptionKey", a.keyPath(a.i), "vpcAccess", world.Obj("connector", "projects/"+a.project.ID+"/locations/"+a.location()+"/connectors/office"),
+					"containers", world.Items(world.Obj("image", "europe-docker.pkg.dev/x/y:1", "env", world.Items(world.Obj("name", "MODE", "value", "simulated-run-secret"),
+						world.Obj("name", "TOKEN", "valueSource", world.Obj("secretKeyRef", world.Obj("secret", a.peer(secretType, 0).name(), "version", "latest"))))))),
 				"_policy", grants(binding("roles/run.invoker", invoker)))
 		},
 	},
@@ -47,7 +48,7 @@ var runtimeKinds = []*kind{
 		body: func(a at) world.Object {
 			o := world.Obj("labels", a.labels(), "state", "ACTIVE")
 			if a.i%2 == 0 {
-				o = append(o, world.Obj("kmsKeyName", a.keyPath(a.i), "messageStoragePolicy", world.Obj("allowedPersistenceRegions", world.Items("europe-west1")))...)
+				o = append(o, world.Obj("kmsKeyName", a.keyPath(a.i), "messageRetentionDuration", "86400s", "messageStoragePolicy", world.Obj("allowedPersistenceRegions", world.Items("europe-west1")))...)
 			}
 			return o
 		},
@@ -57,7 +58,9 @@ var runtimeKinds = []*kind{
 		body: func(a at) world.Object {
 			o := world.Obj("topic", a.peer(topicType, a.i%a.of(topicType)).path(), "ackDeadlineSeconds", 30, "messageRetentionDuration", "604800s", "state", "ACTIVE", "labels", a.labels(),
 				"expirationPolicy", world.Obj("ttl", "2678400s"))
-			if a.i%2 == 0 {
+			if a.i%2 == 1 {
+				o = append(o, world.Obj("cloudStorageConfig", world.Obj("bucket", a.peer(bucketType, 3).name(), "state", "ACTIVE"))...)
+			} else {
 				o = append(o, world.Obj("pushConfig", world.Obj("pushEndpoint", "https://push.example.com/hook?token=simulated-push-secret", "oidcToken", world.Obj("serviceAccountEmail", a.email(0), "audience", "x")),
 					"deadLetterPolicy", world.Obj("deadLetterTopic", a.peer(topicType, 0).path(), "maxDeliveryAttempts", 5))...)
 			}
@@ -86,7 +89,7 @@ func cluster(a at) world.Object {
 		name := "pool-" + strconv.Itoa(i)
 		return world.Obj("name", name, "status", "RUNNING", "version", "1.33.5-gke.100", "initialNodeCount", 3, "selfLink", "https://container.googleapis.com/v1/"+a.path()+"/nodePools/"+name,
 			"management", world.Obj("autoUpgrade", true, "autoRepair", i == 0), "instanceGroupUrls", world.Items(a.ref(managerType, 0)),
-			"config", world.Obj("machineType", "e2-standard-4", "imageType", "COS_CONTAINERD", "serviceAccount", email, "oauthScopes", world.Items(cloudPlatform), "labels", world.Obj("pool", name),
+			"config", world.Obj("machineType", "e2-standard-4", "imageType", "COS_CONTAINERD", "serviceAccount", email, "oauthScopes", world.Items(cloudPlatform), "bootDiskKmsKey", a.keyPath(i), "labels", world.Obj("pool", name),
 				"shieldedInstanceConfig", world.Obj("enableSecureBoot", i == 0, "enableIntegrityMonitoring", true), "workloadMetadataConfig", world.Obj("mode", "GKE_METADATA")))
 	})
 	o := world.Obj("status", "RUNNING", "currentMasterVersion", "1.33.5-gke.100", "endpoint", publicIP(96, a.i), "createTime", a.made(), "resourceLabels", a.labels(), "loggingService", "logging.googleapis.com/kubernetes",
@@ -116,10 +119,15 @@ func function(a at) world.Object {
 			ingress = "ALLOW_ALL"
 		}
 	}
-	config := world.Obj("ingressSettings", ingress, "serviceAccountEmail", a.email(a.i%a.accounts()), "environmentVariables", world.Obj("LEVEL", "simulated-function-secret"))
+	var trigger, connector, key any
+	if a.i%3 == 1 {
+		trigger = world.Obj("eventType", "google.cloud.pubsub.topic.v1.messagePublished", "pubsubTopic", a.peer(topicType, 0).path(), "triggerRegion", a.location())
+		connector, key = "projects/"+a.project.ID+"/locations/"+a.location()+"/connectors/office", a.keyPath(a.i)
+	}
+	config := world.Obj("vpcConnector", connector, "ingressSettings", ingress, "serviceAccountEmail", a.email(a.i%a.accounts()), "environmentVariables", world.Obj("LEVEL", "simulated-function-secret"))
 	if gen == "GEN_2" {
 		config = append(config, world.Obj("service", a.peer(runType, a.i).path())...)
 	}
 	return world.Obj("environment", gen, "state", "ACTIVE", "updateTime", a.made(), "labels", a.labels(), "url", "https://"+a.location()+"-"+a.project.ID+".cloudfunctions.net/"+a.name(),
-		"buildConfig", world.Obj("runtime", "python312", "entryPoint", "main"), "serviceConfig", config, "_policy", p)
+		"buildConfig", world.Obj("runtime", "python312", "entryPoint", "main"), "eventTrigger", trigger, "kmsKeyName", key, "serviceConfig", config, "_policy", p)
 }

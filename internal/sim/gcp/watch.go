@@ -40,7 +40,7 @@ var watchKinds = []*kind{
 				}
 				return append(o, world.Obj("destination", "storage.googleapis.com/"+a.peer(bucketType, a.i-1).name(), "filter", filter)...)
 			}
-			return append(o, world.Obj("destination", "bigquery.googleapis.com/"+a.peer(datasetType, 0).path(), "filter", "severity>=ERROR")...)
+			return append(o, world.Obj("destination", "bigquery.googleapis.com/"+a.peer(datasetType, 0).path(), "filter", "severity>=ERROR", "exclusions", world.Items(world.Obj("name", "noise", "filter", "resource.type=http_load_balancer")))...)
 		},
 	},
 	{
@@ -60,7 +60,7 @@ var watchKinds = []*kind{
 		typ: logBucketType, service: "logging", collection: "buckets", where: inGlobal,
 		names: func(at) []string { return []string{"_Default", "_Required"} }, named: pathNamed,
 		body: func(a at) world.Object {
-			return world.Obj("retentionDays", []int{30, 400}[a.i], "locked", orAbsent(a.i == 1), "lifecycleState", "ACTIVE")
+			return world.Obj("retentionDays", []int{30, 400}[a.i], "locked", orAbsent(a.i == 1), "lifecycleState", "ACTIVE", "cmekSettings", world.Obj("kmsKeyName", a.keyPath(a.i)))
 		},
 	},
 	{
@@ -78,7 +78,7 @@ var watchKinds = []*kind{
 	{
 		typ: channelType, service: "monitoring", collection: "notificationChannels", prefix: "200", count: one, named: pathNamed,
 		body: func(a at) world.Object {
-			return world.Obj("displayName", "On call", "type", "email", "enabled", true, "labels", world.Obj("email_address", "oncall@example.com"))
+			return world.Obj("displayName", "On call", "type", "email", "enabled", true, "verificationStatus", "VERIFIED", "labels", world.Obj("email_address", "oncall@example.com"))
 		},
 	},
 	{
@@ -108,7 +108,7 @@ var watchKinds = []*kind{
 					networks = append(networks, world.Obj("kind", "dns#policyNetwork", "networkUrl", a.ref(networkType, i)))
 				}
 			}
-			return world.Obj("kind", "dns#policy", "id", a.id(), "enableLogging", a.i == 0, "enableInboundForwarding", false, "description", "", "networks", networks)
+			return world.Obj("kind", "dns#policy", "id", a.id(), "enableLogging", a.i == 0, "enableInboundForwarding", false, "description", "What networks ask", "networks", networks)
 		},
 	},
 }

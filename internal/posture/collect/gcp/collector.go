@@ -129,7 +129,8 @@ func single(d declaration, entity func(ctx context.Context, s *scope) (*resource
 }
 
 // derived is a collector of what is not a resource of its own but named by
-// others. To read one is to read all until it comes by.
+// others. To read one is to read all until it comes by, and to read it because
+// of a resource that names it is to read all there are.
 func derived(d declaration, list func(ctx context.Context, s *scope, emit collect.Emit) error) collector {
 	return collector{
 		Declaration: d,
@@ -137,6 +138,9 @@ func derived(d declaration, list func(ctx context.Context, s *scope, emit collec
 			return s.sorted(list(ctx, s, emit), d.Permissions[0])
 		},
 		Get: func(ctx context.Context, s *scope, name string, emit collect.Emit) error {
+			if strings.HasPrefix(name, "projects/") {
+				return s.sorted(list(ctx, s, emit), d.Permissions[0])
+			}
 			return only(d.Type.ID(s.account, posture.Global, name), emit, func(emit collect.Emit) error {
 				return s.sorted(list(ctx, s, emit), d.Permissions[0])
 			})

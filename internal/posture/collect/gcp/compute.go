@@ -42,10 +42,14 @@ func changes(resource string, methods ...string) events {
 	return events{each("compute", "compute."+resource+".", methods...)}
 }
 
-// computeType is the beginning of a declaration of a type of Compute Engine: all
-// are read by one permission.
-func computeType(t posture.EntityType, resource, doc string) declaration {
-	return declaration{Type: t, Service: "compute", Doc: doc, Permissions: []string{"compute." + resource + ".list"}}
+// computeType is the beginning of a declaration of a type of Compute Engine. Some
+// have further names in permissions, for what is global or in regions.
+func computeType(t posture.EntityType, resource, doc string, also ...string) declaration {
+	d := declaration{Type: t, Service: "compute", Doc: doc}
+	for _, name := range append([]string{resource}, also...) {
+		d.Permissions = append(d.Permissions, "compute."+name+".list")
+	}
+	return d
 }
 
 // with adds the rest of a declaration.

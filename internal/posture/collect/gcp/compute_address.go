@@ -6,7 +6,7 @@ import (
 	"google.golang.org/api/compute/v1"
 )
 
-var addresses = searched(with(computeType(addressType, "addresses", "An address that the project keeps."), properties{
+var addresses = searched(with(computeType(addressType, "addresses", "An address that the project keeps.", "globalAddresses"), properties{
 	text("address", "The address."),
 	text("addressType", "INTERNAL or EXTERNAL."),
 	text("status", "RESERVED, IN_USE and others."),

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/api/compute/v1"
 )
 
-var sslPolicies = searched(with(computeType(sslPolicyType, "sslPolicies", "Which TLS versions and ciphers a load balancer takes."), properties{
+var sslPolicies = searched(with(computeType(sslPolicyType, "sslPolicies", "Which TLS versions and ciphers a load balancer takes.", "regionSslPolicies"), properties{
 	text("minTlsVersion", "TLS_1_0, TLS_1_1, TLS_1_2 or TLS_1_3."),
 	text("profile", "COMPATIBLE, MODERN, RESTRICTED, FIPS_202205 or CUSTOM."),
 	texts("enabledFeatures", "The ciphers."),
@@ -23,7 +23,7 @@ var sslPolicies = searched(with(computeType(sslPolicyType, "sslPolicies", "Which
 		return set(r.Text("minTlsVersion", v.MinTlsVersion).Text("profile", v.Profile), "enabledFeatures", v.EnabledFeatures)
 	})
 
-var sslCertificates = searched(with(computeType(sslCertificateType, "sslCertificates", "A certificate of a load balancer."), properties{
+var sslCertificates = searched(with(computeType(sslCertificateType, "sslCertificates", "A certificate of a load balancer.", "regionSslCertificates"), properties{
 	text("type", "MANAGED when Google renews it, else SELF_MANAGED."),
 	text("expireTime", "When it ends."),
 	texts("subjectAlternativeNames", "The host names it is for."),
@@ -45,7 +45,7 @@ var sslCertificates = searched(with(computeType(sslCertificateType, "sslCertific
 		return set(r, "subjectAlternativeNames", v.SubjectAlternativeNames)
 	})
 
-var backendServices = searched(with(computeType(backendServiceType, "backendServices", "What a load balancer sends traffic to."), properties{
+var backendServices = searched(with(computeType(backendServiceType, "backendServices", "What a load balancer sends traffic to.", "regionBackendServices"), properties{
 	text("protocol", "HTTP, HTTPS, TCP and others."),
 	text("loadBalancingScheme", "EXTERNAL, EXTERNAL_MANAGED, INTERNAL and others."),
 	flag("logging", "Requests are logged."),
@@ -98,7 +98,7 @@ var backendBuckets = searched(with(computeType(backendBucketType, "backendBucket
 		return r.Edge("FORWARDS_TO", s.bucket(v.BucketName)).Edge("HAS_POLICY", s.ref(v.EdgeSecurityPolicy, securityPolicyType))
 	})
 
-var healthChecks = searched(with(computeType(healthCheckType, "healthChecks", "What tells whether instances are well."), properties{
+var healthChecks = searched(with(computeType(healthCheckType, "healthChecks", "What tells whether instances are well.", "regionHealthChecks"), properties{
 	text("type", "HTTP, HTTPS, TCP and others."),
 	long("checkIntervalSec", "How often it asks."),
 	flag("logging", "Changes are logged."),
@@ -115,7 +115,7 @@ var healthChecks = searched(with(computeType(healthCheckType, "healthChecks", "W
 		return r.Text("type", v.Type).Number("checkIntervalSec", v.CheckIntervalSec).Flag("logging", v.LogConfig != nil && v.LogConfig.Enable)
 	})
 
-var securityPolicies = searched(with(computeType(securityPolicyType, "securityPolicies", "What Cloud Armor lets through."), properties{
+var securityPolicies = searched(with(computeType(securityPolicyType, "securityPolicies", "What Cloud Armor lets through.", "regionSecurityPolicies"), properties{
 	text("type", "CLOUD_ARMOR, CLOUD_ARMOR_EDGE or CLOUD_ARMOR_NETWORK."),
 	long("rules", "How many rules it has."),
 	text("defaultAction", "What becomes of requests that no rule fits."),

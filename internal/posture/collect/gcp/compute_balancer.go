@@ -7,7 +7,7 @@ import (
 	"google.golang.org/api/compute/v1"
 )
 
-var forwardingRules = searched(with(computeType(forwardingRuleType, "forwardingRules", "Where a load balancer takes traffic in."), properties{
+var forwardingRules = searched(with(computeType(forwardingRuleType, "forwardingRules", "Where a load balancer takes traffic in.", "globalForwardingRules"), properties{
 	text("IPAddress", "The address."),
 	text("IPProtocol", "TCP, UDP and others."),
 	text("portRange", "The ports; all, or those listed, when absent."),
@@ -47,7 +47,7 @@ func listForwardingRules(ctx context.Context, s *scope, filter string, page func
 	})
 }
 
-var httpProxies = searched(with(computeType(httpProxyType, "targetHttpProxies", "Where a load balancer reads requests that are not encrypted."), properties{
+var httpProxies = searched(with(computeType(httpProxyType, "targetHttpProxies", "Where a load balancer reads requests that are not encrypted.", "regionTargetHttpProxies"), properties{
 	text("creationTimestamp", "When it was made."),
 }, edges{
 	edge("FORWARDS_TO", "What chooses by address and path.", urlMapType),
@@ -63,7 +63,7 @@ var httpProxies = searched(with(computeType(httpProxyType, "targetHttpProxies", 
 		return r.Edge("FORWARDS_TO", s.ref(v.UrlMap, urlMapType))
 	})
 
-var httpsProxies = searched(with(computeType(httpsProxyType, "targetHttpsProxies", "Where a load balancer reads encrypted requests."), properties{
+var httpsProxies = searched(with(computeType(httpsProxyType, "targetHttpsProxies", "Where a load balancer reads encrypted requests.", "regionTargetHttpsProxies"), properties{
 	flag("hasSslPolicy", "It has a policy on TLS versions and ciphers of its own."),
 	text("creationTimestamp", "When it was made."),
 }, edges{
@@ -103,7 +103,7 @@ var sslProxies = searched(with(computeType(sslProxyType, "targetSslProxies", "Wh
 		return r.Edge("FORWARDS_TO", s.ref(v.Service, backendServiceType)).Edge("HAS_POLICY", s.ref(v.SslPolicy, sslPolicyType))
 	})
 
-var tcpProxies = searched(with(computeType(tcpProxyType, "targetTcpProxies", "Where a load balancer ends TCP connections."), properties{
+var tcpProxies = searched(with(computeType(tcpProxyType, "targetTcpProxies", "Where a load balancer ends TCP connections.", "regionTargetTcpProxies"), properties{
 	text("creationTimestamp", "When it was made."),
 }, edges{
 	edge("FORWARDS_TO", "What gets the traffic.", backendServiceType),
@@ -139,7 +139,7 @@ var targetPools = searched(with(computeType(targetPoolType, "targetPools", "Inst
 		return r
 	})
 
-var urlMaps = searched(with(computeType(urlMapType, "urlMaps", "Where a load balancer sends requests, by address and path."), properties{
+var urlMaps = searched(with(computeType(urlMapType, "urlMaps", "Where a load balancer sends requests, by address and path.", "regionUrlMaps"), properties{
 	flag("redirectsToHttps", "Requests that fit nothing are sent on to HTTPS."),
 	texts("hosts", "The host names that it tells apart."),
 	text("creationTimestamp", "When it was made."),

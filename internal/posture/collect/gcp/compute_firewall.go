@@ -126,6 +126,7 @@ var cidrRanges = derived(declaration{
 		long("ipVersion", "4 or 6."),
 		long("prefixLength", "How many bits its addresses share."),
 	},
+	Events: firewalls.Events,
 }, func(ctx context.Context, s *scope, emit collect.Emit) error {
 	seen := map[string]bool{}
 	return s.compute.Firewalls.List(s.project).MaxResults(most).Fields("nextPageToken,items(sourceRanges,destinationRanges)").Pages(ctx, func(l *compute.FirewallList) error {

@@ -170,7 +170,9 @@ func hasKey(m *compute.Metadata, key string) bool {
 // balancers, and those that are kept for later.
 var publicIPs = derived(declaration{
 	Type: publicIPType, Service: "compute", Doc: "An address that the internet can reach.",
-	Permissions: []string{"compute.instances.list", "compute.addresses.list", "compute.forwardingRules.list"},
+	Permissions: []string{
+		"compute.instances.list", "compute.addresses.list", "compute.forwardingRules.list", "compute.globalAddresses.list", "compute.globalForwardingRules.list",
+	},
 	Properties: properties{
 		text("ip", "The address."),
 		flag("inUse", "Something has it."),

@@ -15,8 +15,8 @@ import (
 // permissionSaid finds the permission in what Google says: Required
 // 'compute.instances.list' permission for 'projects/p', Permission
 // 'iam.roles.list' denied on resource, x does not have storage.buckets.list
-// access.
-var permissionSaid = regexp.MustCompile(`(?:[Pp]ermission '|Required '|Required "|does not have )([a-z][a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+)`)
+// access, Permission bigquery.datasets.get denied on dataset.
+var permissionSaid = regexp.MustCompile(`(?:[Pp]ermission '?|Required '|Required "|does not have )([a-z][a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+)`)
 
 // consumerSaid finds the project in what Google says of an API that is off.
 var consumerSaid = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]+) before`)

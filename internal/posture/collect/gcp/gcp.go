@@ -53,9 +53,9 @@ func New(o Options) *Source {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
-	src := &Source{options: o, transport: o.HTTP.Transport}
-	if src.transport == nil {
-		src.transport = http.DefaultTransport
+	src := &Source{options: o, transport: http.DefaultTransport}
+	if o.HTTP != nil && o.HTTP.Transport != nil {
+		src.transport = o.HTTP.Transport
 	}
 	return src
 }

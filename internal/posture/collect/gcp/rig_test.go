@@ -2,6 +2,7 @@ package gcp_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -124,7 +125,9 @@ func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...
 				t.Errorf("%s has type %s and account %s", r.ID, r.Type, r.Account)
 			}
 			got.entities[r.ID] = r.Entity
-			got.problems[u.Type] = append(got.problems[u.Type], r.Problems()...)
+			if problems := r.Problems(); len(problems) > 0 {
+				got.problems[u.Type] = append(got.problems[u.Type], problems...)
+			}
 			return nil
 		})
 		if err != nil {
@@ -142,3 +145,5 @@ func property(e posture.Entity, name string) (posture.Property, bool) {
 	}
 	return e.Properties[i], true
 }
+
+func isGone(err error) bool { return errors.Is(err, collect.ErrGone) }

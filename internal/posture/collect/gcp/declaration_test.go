@@ -1,0 +1,269 @@
+package gcp_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/gcp"
+)
+
+var permission = regexp.MustCompile(`^[a-z]+(\.[a-zA-Z]+){1,2}\.(list|get|getIamPolicy)$`)
+
+func declarations() map[posture.EntityType]collect.Declaration {
+	all := map[posture.EntityType]collect.Declaration{}
+	for _, d := range gcp.New(gcp.Options{}).Declarations() {
+		all[d.Type] = d
+	}
+	return all
+}
+
+func TestDeclarationsAreComplete(t *testing.T) {
+	t.Parallel()
+	all := gcp.New(gcp.Options{}).Declarations()
+	types := declarations()
+	if len(all) != len(types) || len(all) < 35 {
+		t.Errorf("%d declarations of %d types", len(all), len(types))
+	}
+	sentence := func(where, doc string) {
+		if !strings.HasSuffix(doc, ".") || len(doc) < 6 || doc[0] < 'A' || doc[0] > 'Z' && !strings.HasPrefix(doc, "HOST") {
+			t.Errorf("%s: %q is not a sentence", where, doc)
+		}
+	}
+	for _, d := range all {
+		name := string(d.Type)
+		if first := d.Doc[:1]; first != strings.ToUpper(first) {
+			t.Errorf("%s: %q", name, d.Doc)
+		}
+		if d.Type.Provider() != posture.GCP || strings.Count(name, ".") != 2 || d.Scope != collect.PerAccount || d.Service == "" || len(d.Permissions) == 0 || len(d.Properties) == 0 {
+			t.Errorf("%s is declared as %+v", name, d)
+		}
+		if len(d.Events) == 0 && d.Type != "GCP.Compute.PublicIp" {
+			t.Errorf("%s: no events", name)
+		}
+		for _, p := range d.Permissions {
+			if !permission.MatchString(p) {
+				t.Errorf("%s: permission %q", name, p)
+			}
+		}
+		seen := map[string]bool{}
+		for _, p := range d.Properties {
+			if !strings.HasSuffix(p.Doc, ".") {
+				t.Errorf("%s %s: %q is not a sentence", name, p.Name, p.Doc)
+			}
+			if seen[p.Name] || p.Kind != posture.StringProperty && p.Kind != posture.BoolProperty && p.Kind != posture.LongProperty {
+				t.Errorf("%s: property %+v", name, p)
+			}
+			seen[p.Name] = true
+		}
+		labels := map[string]bool{}
+		for _, e := range d.Edges {
+			sentence(name+" "+e.Label, e.Doc)
+			if e.Label != strings.ToUpper(e.Label) || len(e.To) == 0 || labels[e.Label] {
+				t.Errorf("%s: edge %+v", name, e)
+			}
+			labels[e.Label] = true
+			for _, to := range e.To {
+				if _, ok := types[to]; !ok {
+					t.Errorf("%s: edge %s leads to %s, which is not a type", name, e.Label, to)
+				}
+			}
+		}
+		for _, e := range d.Events {
+			if !strings.HasSuffix(e.Source, ".googleapis.com") || len(e.Names) == 0 {
+				t.Errorf("%s: event %+v", name, e)
+			}
+		}
+	}
+}
+
+// A rule is what the list of built-in checks says that a check needs.
+type rule struct {
+	ID            string
+	Provider      string
+	ResourceType  posture.EntityType
+	Properties    []string
+	Permissions   []string
+	GraphEdges    []string
+	EventTriggers []string
+}
+
+// rules reads the list of built-in checks where it is beside the checkout.
+func rulesOf(t *testing.T) []rule {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
+		if err != nil {
+			continue
+		}
+		var all []rule
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(all, func(r rule) bool { return r.Provider != "gcp" })
+	}
+	t.Skip("the list of built-in checks is not beside the checkout")
+	return nil
+}
+
+// TestEveryRuleHasWhatItNeeds holds the declarations against the list of checks:
+// types, properties, permissions, edges and events.
+func TestEveryRuleHasWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	declared := declarations()
+	rules := rulesOf(t)
+	if len(rules) != len(judgements) {
+		t.Errorf("%d rules, %d of them judged in tests", len(rules), len(judgements))
+	}
+	for _, r := range rules {
+		on, ok := declared[r.ResourceType]
+		if !ok || judgements[r.ID].on != r.ResourceType {
+			t.Errorf("%s: no type %s", r.ID, r.ResourceType)
+			continue
+		}
+		near := neighbours(declared, on)
+		for _, name := range r.Properties {
+			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
+				t.Errorf("%s: neither %s nor a neighbour has the property %s", r.ID, r.ResourceType, name)
+			}
+		}
+		for _, p := range r.Permissions {
+			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return slices.Contains(d.Permissions, p) }) {
+				t.Errorf("%s: nothing near %s asks for %s", r.ID, r.ResourceType, p)
+			}
+		}
+		for _, path := range r.GraphEdges {
+			checkPath(t, r.ID, path, declared)
+		}
+		for _, trigger := range r.EventTriggers {
+			for _, method := range methods(trigger) {
+				if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return concerns(d, method) }) {
+					t.Errorf("%s: %q concerns nothing near %s", r.ID, method, r.ResourceType)
+				}
+			}
+		}
+	}
+}
+
+// neighbours returns a declaration and those two edges around it, in either
+// direction.
+func neighbours(declared map[posture.EntityType]collect.Declaration, on collect.Declaration) []collect.Declaration {
+	near := map[posture.EntityType]bool{on.Type: true}
+	for range 2 {
+		next := map[posture.EntityType]bool{}
+		for t, d := range declared {
+			for _, e := range d.Edges {
+				for _, to := range e.To {
+					if near[t] || near[to] {
+						next[t], next[to] = true, true
+					}
+				}
+			}
+		}
+		for t := range next {
+			near[t] = true
+		}
+	}
+	var all []collect.Declaration
+	for t := range near {
+		all = append(all, declared[t])
+	}
+	return all
+}
+
+func hasProperty(d collect.Declaration, name string) bool {
+	return slices.ContainsFunc(d.Properties, func(p collect.Property) bool { return p.Name == name })
+}
+
+var hop = regexp.MustCompile(`(<?)-\[([A-Z_]+)\]-(>?)`)
+
+// checkPath makes sure of a path such as A-[HAS]->B<-[IN]-C.
+func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]collect.Declaration) {
+	t.Helper()
+	nodes, labels := hop.Split(path, -1), hop.FindAllStringSubmatch(path, -1)
+	for i, label := range labels {
+		from, to := fullType(nodes[i], declared), fullType(nodes[i+1], declared)
+		if label[1] == "<" {
+			from, to = to, from
+		}
+		if from == "" || to == "" || !leads(declared[from], label[2], to) {
+			t.Errorf("%s: %q has no edge %s to %q", id, from, label[2], to)
+		}
+	}
+}
+
+// fullType finds the type that a short name stands for.
+func fullType(short string, declared map[posture.EntityType]collect.Declaration) posture.EntityType {
+	if short == "Project" {
+		return "GCP.CloudResourceManager.Project"
+	}
+	for t := range declared {
+		if strings.HasSuffix(string(t), "."+short) {
+			return t
+		}
+	}
+	return ""
+}
+
+func leads(d collect.Declaration, label string, to posture.EntityType) bool {
+	return slices.ContainsFunc(d.Edges, func(e collect.Edge) bool { return e.Label == label && slices.Contains(e.To, to) })
+}
+
+// methods returns the methods that a trigger stands for: "a.b.insert, patch" and
+// "SetIamPolicy (cloudkms)".
+func methods(trigger string) []string {
+	trigger, _, _ = strings.Cut(trigger, " (")
+	var all []string
+	prefix := ""
+	for _, name := range strings.Split(trigger, ", ") {
+		if i := strings.LastIndexByte(name, '.'); i >= 0 {
+			prefix = name[:i+1]
+		} else {
+			name = prefix + name
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// concerns reports whether a method is one of a type's events.
+func concerns(d collect.Declaration, method string) bool {
+	return slices.ContainsFunc(d.Events, func(e collect.Event) bool { return slices.Contains(e.Names, method) })
+}
+
+// TestTheRoleAllowsReadingAlone holds the role that customers are given against
+// the file that is shipped.
+func TestTheRoleAllowsReadingAlone(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/role.yaml"
+	got := gcp.Role()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("the role differs from %s (UPDATE=1 writes it): %v", golden, err)
+	}
+	for _, p := range gcp.Permissions() {
+		if !permission.MatchString(p) {
+			t.Errorf("the role allows %s", p)
+		}
+	}
+	for _, data := range []string{"storage.objects.get", "bigquery.tables.getData", "secretmanager.versions.access", "apikeys.keys.getKeyString", "cloudkms.cryptoKeyVersions.useToDecrypt", "logging.logEntries.list"} {
+		if slices.Contains(gcp.Permissions(), data) {
+			t.Errorf("the role allows %s", data)
+		}
+	}
+}

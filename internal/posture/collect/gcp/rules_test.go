@@ -1,0 +1,275 @@
+package gcp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	simgcp "vigil/internal/sim/gcp"
+	"vigil/internal/sim/world"
+)
+
+// A model is what was read of a project.
+type model map[posture.EntityID]posture.Entity
+
+func values(e posture.Entity, name string) []posture.Property {
+	var all []posture.Property
+	for _, p := range e.Properties {
+		if p.Name == name {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func text(e posture.Entity, name string) string {
+	p, _ := property(e, name)
+	return p.String
+}
+
+func texts(e posture.Entity, name string) []string {
+	var all []string
+	for _, p := range values(e, name) {
+		all = append(all, p.String)
+	}
+	return all
+}
+
+// is reports whether a bool property has a value; one that is absent is neither.
+func is(e posture.Entity, name string, want bool) bool {
+	return slices.Contains(values(e, name), posture.Flag(name, want))
+}
+
+// out returns where edges of a label lead to.
+func (m model) out(e posture.Entity, label string, t posture.EntityType) []posture.Entity {
+	var all []posture.Entity
+	for _, edge := range e.Edges {
+		if other, ok := m[edge.To]; ok && edge.Label == label && other.Type == t {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// in returns where edges of a label come from.
+func (m model) in(e posture.Entity, label string, t posture.EntityType) []posture.Entity {
+	var all []posture.Entity
+	for _, other := range m {
+		if other.Type == t && slices.ContainsFunc(other.Edges, func(edge posture.Edge) bool { return edge.Label == label && edge.To == e.ID }) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// opens reports whether a firewall rule lets everybody reach a range of ports.
+func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool {
+	return is(e, "disabled", false) && text(e, "direction") == "INGRESS" && slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
+		given := map[string]posture.Property{}
+		for _, p := range edge.Properties {
+			given[p.Name] = p
+		}
+		source := m[edge.To]
+		return edge.Label == "ALLOWS_INGRESS" && is(source, "anybody", true) && slices.Contains(protocols, given["protocol"].String) &&
+			given["fromPort"].Long <= from && to <= given["toPort"].Long
+	})
+}
+
+func some(all []posture.Entity, f func(posture.Entity) bool) bool { return slices.ContainsFunc(all, f) }
+
+var limit = today.AddDate(0, 0, -90).Format(time.RFC3339)
+
+const defaultAccount = "-compute@developer.gserviceaccount.com"
+
+// judgements say what violates each rule, in terms of what is collected. They
+// use nothing that the schema does not declare.
+var judgements = map[string]struct {
+	on       posture.EntityType
+	violated func(m model, e posture.Entity) bool
+}{
+	"gcp-iam-sa-admin-role": {"GCP.IAM.ServiceAccount", func(m model, e posture.Entity) bool {
+		admin := some(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) })
+		named := slices.ContainsFunc(texts(e, "bindings"), func(r string) bool { return r == "roles/owner" || r == "roles/editor" || strings.Contains(r, "admin") })
+		return is(e, "userManaged", true) && admin && named && is(e, "privileged", true)
+	}},
+	"gcp-iam-sa-user-keys": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
+		return text(e, "keyType") == "USER_MANAGED" && len(m.in(e, "HAS", "GCP.IAM.ServiceAccount")) == 1
+	}},
+	"gcp-iam-sa-key-age-90": {"GCP.IAM.ServiceAccountKey", func(_ model, e posture.Entity) bool {
+		return text(e, "keyType") == "USER_MANAGED" && text(e, "validAfterTime") < limit
+	}},
+	"gcp-iam-impersonation-project-level": {"GCP.CloudResourceManager.Project", func(_ model, e posture.Entity) bool {
+		return slices.ContainsFunc(texts(e, "bindings"), func(b string) bool {
+			return strings.HasPrefix(b, "roles/iam.serviceAccountUser user:") || strings.HasPrefix(b, "roles/iam.serviceAccountTokenCreator user:")
+		})
+	}},
+	"gcp-iam-sa-separation": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
+		return some(m.out(e, "GRANTS", "GCP.IAM.Principal"), func(p posture.Entity) bool {
+			roles := texts(p, "bindings")
+			return slices.Contains(roles, "roles/iam.serviceAccountAdmin") && slices.Contains(roles, "roles/iam.serviceAccountUser")
+		})
+	}},
+	"gcp-kms-key-public": {"GCP.KMS.CryptoKey", func(_ model, e posture.Entity) bool {
+		return is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true)
+	}},
+	"gcp-kms-rotation-90": {"GCP.KMS.CryptoKey", func(_ model, e posture.Entity) bool {
+		days, ok := property(e, "rotationPeriodDays")
+		return text(e, "purpose") == "ENCRYPT_DECRYPT" && (!ok || days.Long > 90)
+	}},
+	"gcp-apikey-api-restrictions": {"GCP.APIKeys.Key", func(_ model, e posture.Entity) bool { return !slices.Contains(texts(e, "restrictions"), "apiTargets") }},
+	"gcp-apikey-age-90":           {"GCP.APIKeys.Key", func(_ model, e posture.Entity) bool { return text(e, "createTime") < limit }},
+	"gcp-audit-log-config": {"GCP.CloudResourceManager.Project", func(_ model, e posture.Entity) bool {
+		logs := texts(e, "auditConfigs")
+		all := slices.Contains(logs, "allServices ADMIN_READ") && slices.Contains(logs, "allServices DATA_READ") && slices.Contains(logs, "allServices DATA_WRITE")
+		return (!all || len(texts(e, "auditExemptedMembers")) > 0) && is(e, "auditsAllServices", false)
+	}},
+	"gcp-logging-sink-all": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
+		all := some(m.out(e, "HAS", "GCP.Logging.Sink"), func(s posture.Entity) bool { return text(s, "filter") == "" && text(s, "destination") != "" })
+		return !all && is(e, "exportsAllLogs", false)
+	}},
+	"gcp-log-bucket-retention-lock": {"GCP.Storage.Bucket", func(m model, e posture.Entity) bool {
+		return is(e, "retentionPolicyIsLocked", false) && len(m.in(e, "WRITES_TO", "GCP.Logging.Sink")) > 0
+	}},
+	"gcp-alert-ownership-change": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
+		watched := some(m.out(e, "HAS", "GCP.Logging.Metric"), func(l posture.Entity) bool {
+			return strings.Contains(text(l, "filter"), "ProjectOwnership") && len(m.out(l, "WATCHED_BY", "GCP.Monitoring.AlertPolicy")) > 0 && is(l, "watched", true)
+		})
+		return !watched && is(e, "watchesOwnership", false)
+	}},
+	"gcp-dns-logging": {"GCP.Compute.Network", func(m model, e posture.Entity) bool {
+		logged := some(m.in(e, "APPLIES_TO", "GCP.DNS.Policy"), func(p posture.Entity) bool { return is(p, "enableLogging", true) })
+		return !logged && is(e, "dnsLogging", false)
+	}},
+	"gcp-default-network": {"GCP.Compute.Network", func(_ model, e posture.Entity) bool { return text(e, "name") == "default" }},
+	"gcp-dnssec": {"GCP.DNS.ManagedZone", func(_ model, e posture.Entity) bool {
+		return text(e, "visibility") == "public" && text(e, "dnssecState") != "on"
+	}},
+	"gcp-fw-ssh-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool { return m.opens(e, 22, 22, "tcp", "all") }},
+	"gcp-fw-rdp-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool { return m.opens(e, 3389, 3389, "tcp", "all") }},
+	"gcp-fw-all-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
+		return m.opens(e, 1, 65535, "tcp", "udp", "all") && slices.Contains(texts(e, "sourceRanges"), "0.0.0.0/0") && len(m.out(e, "GUARDS", "GCP.Compute.Network")) == 1
+	}},
+	"gcp-subnet-flow-logs": {"GCP.Compute.Subnetwork", func(m model, e posture.Entity) bool {
+		return text(e, "purpose") == "PRIVATE" && is(e, "logConfigEnable", false) && len(m.out(e, "IN", "GCP.Compute.Network")) == 1
+	}},
+	"gcp-vm-default-sa": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
+		return is(e, "gkeNode", false) && is(e, "usesDefaultServiceAccount", true) && strings.HasSuffix(text(e, "serviceAccounts"), defaultAccount) && len(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount")) == 1
+	}},
+	"gcp-vm-default-sa-full-scope": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
+		return is(e, "usesDefaultServiceAccount", true) && is(e, "fullApiAccess", true)
+	}},
+	"gcp-vm-public-ip": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
+		return len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
+	}},
+	"gcp-vm-project-ssh-keys": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
+		return !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && is(e, "blockProjectSshKeys", false)
+	}},
+	"gcp-project-oslogin": {"GCP.Compute.Project", func(_ model, e posture.Entity) bool {
+		return !slices.Contains(texts(e, "commonInstanceMetadata"), "enable-oslogin=TRUE") && is(e, "osLogin", false)
+	}},
+	"gcp-vm-serial-port": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
+		return is(e, "serialPortEnable", true) && slices.ContainsFunc(texts(e, "metadata"), func(s string) bool { return strings.HasPrefix(s, "serial-port-enable=") })
+	}},
+	"gcp-vm-ip-forward": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool { return is(e, "canIpForward", true) }},
+	"gcp-vm-shielded": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
+		return is(e, "enableVtpm", false) || is(e, "enableIntegrityMonitoring", false)
+	}},
+	"gcp-vm-exposed-privileged": {"GCP.Compute.Instance", exposedAdmin},
+	"gcp-storage-public": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool {
+		return (is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true) || is(e, "publicAcl", true)) && text(e, "publicAccessPrevention") != "enforced"
+	}},
+	"gcp-storage-uniform-access": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool { return is(e, "uniformBucketLevelAccess", false) }},
+	"gcp-sql-authorized-any": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
+		return slices.Contains(texts(e, "authorizedNetworks"), "0.0.0.0/0")
+	}},
+	"gcp-sql-ssl": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
+		return !slices.Contains([]string{"ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"}, text(e, "sslMode")) && is(e, "requireSsl", false)
+	}},
+	"gcp-sql-public-ip": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
+		return is(e, "ipv4Enabled", true) && slices.ContainsFunc(texts(e, "ipAddresses"), func(s string) bool { return strings.HasPrefix(s, "PRIMARY ") })
+	}},
+	"gcp-sql-backup": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
+		return is(e, "backupEnabled", false) && text(e, "instanceType") != "READ_REPLICA_INSTANCE"
+	}},
+	"gcp-bigquery-public": {"GCP.BigQuery.Dataset", func(_ model, e posture.Entity) bool {
+		listed := slices.ContainsFunc(texts(e, "access"), func(s string) bool {
+			return strings.HasSuffix(s, ":allUsers") || strings.HasSuffix(s, ":allAuthenticatedUsers")
+		})
+		return listed && (is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true))
+	}},
+	"gcp-bigquery-cmek": {"GCP.BigQuery.Dataset", func(m model, e posture.Entity) bool {
+		return text(e, "kmsKeyName") == "" && len(m.out(e, "ENCRYPTED_BY", "GCP.KMS.CryptoKey")) == 0
+	}},
+	"gcp-gke-public-endpoint": {"GCP.Container.Cluster", func(_ model, e posture.Entity) bool {
+		return is(e, "enablePrivateEndpoint", false) && is(e, "masterAuthorizedNetworksEnabled", false) && len(texts(e, "masterAuthorizedNetworks")) == 0
+	}},
+	"gcp-gke-default-sa": {"GCP.Container.Cluster", func(m model, e posture.Entity) bool {
+		standard := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccount) })
+		return standard && is(e, "nodesUseDefaultServiceAccount", true)
+	}},
+	"gcp-function-public": {"GCP.CloudFunctions.Function", func(_ model, e posture.Entity) bool {
+		return is(e, "allUsers", true) || text(e, "ingressSettings") == "ALLOW_ALL"
+	}},
+}
+
+func exposedAdmin(m model, e posture.Entity) bool {
+	admin := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
+		return some(m.out(s, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) })
+	})
+	return admin && len(texts(e, "natIP")) > 0 && some(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
+		return some(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
+			tagged := slices.ContainsFunc(texts(f, "targetTags"), func(t string) bool { return slices.Contains(texts(e, "networkTags"), t) })
+			same := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
+			return is(f, "openToInternet", true) && (is(f, "appliesToAll", true) || tagged || same)
+		})
+	})
+}
+
+// TestTheWorldsFindingsFollowFromWhatIsRead reads worlds with flaws and finds
+// them again in the entities, whatever the share of bad resources.
+func TestTheWorldsFindingsFollowFromWhatIsRead(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]simgcp.Options{
+		"half": {Size: 300, Shares: world.Shares{Default: 0.5}, Page: 9, Seed: 3, Projects: 2},
+		"few":  {Size: 100, Shares: world.Shares{Default: 0.1}, Seed: 5, Projects: 2},
+		"none": {Size: 60, Shares: world.Shares{Default: -1}, Projects: 2},
+		"all":  {Size: 60, Shares: world.Shares{Default: 1}, Projects: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, o)
+			raised := map[string]bool{}
+			for i, p := range c.Projects() {
+				got := findings(collectAll(t, c.source(), c.access(i)).entities)
+				want := map[world.Finding]bool{}
+				for f := range c.Findings(p.ID) {
+					want[f], raised[f.Rule] = true, true
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: findings (-world +read):\n%s", p.ID, diff)
+				}
+			}
+			for rule := range judgements {
+				if name == "all" && !raised[rule] || name == "none" && raised[rule] {
+					t.Errorf("%s: raised is %v", rule, raised[rule])
+				}
+			}
+		})
+	}
+}
+
+func findings(m model) map[world.Finding]bool {
+	got := map[world.Finding]bool{}
+	for rule, j := range judgements {
+		for id, e := range m {
+			if e.Type == j.on && j.violated(m, e) {
+				got[world.Finding{Rule: rule, Entity: id}] = true
+			}
+		}
+	}
+	return got
+}

@@ -1,0 +1,295 @@
+package gcp
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/world"
+)
+
+// judges by kind and rule. They are written from the rules' conditions, not from
+// what the product does.
+var judges = map[posture.EntityType]map[string]judge{
+	accountType: {"gcp-iam-sa-admin-role": func(v *verdicts, o world.Object) bool {
+		return v.admins[o.Text("email")] && strings.HasSuffix(o.Text("email"), ".iam.gserviceaccount.com")
+	}},
+	keyType: {
+		"gcp-iam-sa-user-keys": func(_ *verdicts, o world.Object) bool { return o.Text("keyType") == "USER_MANAGED" },
+		"gcp-iam-sa-key-age-90": func(v *verdicts, o world.Object) bool {
+			return o.Text("keyType") == "USER_MANAGED" && v.older(o.Text("validAfterTime"), 90)
+		},
+	},
+	projectType: {
+		"gcp-iam-impersonation-project-level": impersonation,
+		"gcp-iam-sa-separation":               unseparated,
+		"gcp-audit-log-config":                unaudited,
+		"gcp-logging-sink-all":                unexported,
+		"gcp-alert-ownership-change":          unwatched,
+	},
+	cryptoType: {
+		"gcp-kms-key-public": func(v *verdicts, o world.Object) bool { return everybody(o) || v.rings[v.parent] },
+		"gcp-kms-rotation-90": func(_ *verdicts, o world.Object) bool {
+			seconds, err := strconv.Atoi(strings.TrimSuffix(o.Text("rotationPeriod"), "s"))
+			return o.Text("purpose") == "ENCRYPT_DECRYPT" && (err != nil || seconds > 90*24*3600)
+		},
+	},
+	apiKeyType: {
+		"gcp-apikey-api-restrictions": func(_ *verdicts, o world.Object) bool { return len(o.List("restrictions", "apiTargets")) == 0 },
+		"gcp-apikey-age-90":           func(v *verdicts, o world.Object) bool { return v.older(o.Text("createTime"), 90) },
+	},
+	bucketType: {
+		"gcp-log-bucket-retention-lock": func(v *verdicts, o world.Object) bool {
+			return v.logs[o.Text("name")] && !o.Flag("retentionPolicy", "isLocked")
+		},
+		"gcp-storage-public": func(_ *verdicts, o world.Object) bool {
+			listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return anyone(e.Text("entity")) })
+			return (everybody(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
+		},
+		"gcp-storage-uniform-access": not("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
+	},
+	networkType: {
+		"gcp-dns-logging":     func(v *verdicts, o world.Object) bool { return !v.logged[o.Text("name")] },
+		"gcp-default-network": func(_ *verdicts, o world.Object) bool { return o.Text("name") == "default" },
+	},
+	zoneType: {"gcp-dnssec": func(_ *verdicts, o world.Object) bool {
+		return o.Text("visibility") == "public" && o.Text("dnssecConfig", "state") != "on"
+	}},
+	firewallType: {
+		"gcp-fw-ssh-open": func(_ *verdicts, o world.Object) bool { return ingress(o) && allows(o, 22) },
+		"gcp-fw-rdp-open": func(_ *verdicts, o world.Object) bool { return ingress(o) && allows(o, 3389) },
+		"gcp-fw-all-open": func(_ *verdicts, o world.Object) bool { return ingress(o, "0.0.0.0/0") && allowsAll(o) },
+	},
+	subnetType: {"gcp-subnet-flow-logs": func(_ *verdicts, o world.Object) bool {
+		return o.Text("purpose") == "PRIVATE" && !o.Flag("logConfig", "enable")
+	}},
+	computeProjectType: {"gcp-project-oslogin": func(_ *verdicts, o world.Object) bool {
+		return !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
+	}},
+	instanceType: {
+		"gcp-vm-default-sa": func(v *verdicts, o world.Object) bool {
+			return o.Get("labels", "goog-gke-node") == nil && runsAs(o, defaultEmail(v))
+		},
+		"gcp-vm-default-sa-full-scope": func(v *verdicts, o world.Object) bool {
+			return slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool {
+				return s.Text("email") == defaultEmail(v) && slices.Contains(s.List("scopes"), any(cloudPlatform))
+			})
+		},
+		"gcp-vm-public-ip": func(_ *verdicts, o world.Object) bool { return public(o) },
+		"gcp-vm-project-ssh-keys": func(_ *verdicts, o world.Object) bool {
+			return !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
+		},
+		"gcp-vm-serial-port": func(_ *verdicts, o world.Object) bool {
+			return slices.Contains([]string{"1", "true"}, setting(o, "metadata", "serial-port-enable"))
+		},
+		"gcp-vm-ip-forward": func(_ *verdicts, o world.Object) bool { return o.Flag("canIpForward") },
+		"gcp-vm-shielded": func(_ *verdicts, o world.Object) bool {
+			return !o.Flag("shieldedInstanceConfig", "enableVtpm") || !o.Flag("shieldedInstanceConfig", "enableIntegrityMonitoring")
+		},
+		"gcp-vm-exposed-privileged": exposed,
+	},
+	sqlType: {
+		"gcp-sql-authorized-any": func(_ *verdicts, o world.Object) bool {
+			return slices.ContainsFunc(o.Objects("settings", "ipConfiguration", "authorizedNetworks"), func(n world.Object) bool { return n.Text("value") == "0.0.0.0/0" })
+		},
+		"gcp-sql-ssl": func(_ *verdicts, o world.Object) bool {
+			mode := o.Text("settings", "ipConfiguration", "sslMode")
+			return mode != "ENCRYPTED_ONLY" && mode != "TRUSTED_CLIENT_CERTIFICATE_REQUIRED" && !o.Flag("settings", "ipConfiguration", "requireSsl")
+		},
+		"gcp-sql-public-ip": func(_ *verdicts, o world.Object) bool { return o.Flag("settings", "ipConfiguration", "ipv4Enabled") },
+		"gcp-sql-backup": func(_ *verdicts, o world.Object) bool {
+			return o.Text("instanceType") != "READ_REPLICA_INSTANCE" && !o.Flag("settings", "backupConfiguration", "enabled")
+		},
+	},
+	datasetType: {
+		"gcp-bigquery-public": func(_ *verdicts, o world.Object) bool {
+			return slices.ContainsFunc(o.Objects("access"), func(a world.Object) bool { return anyone(a.Text("specialGroup")) || anyone(a.Text("iamMember")) })
+		},
+		"gcp-bigquery-cmek": func(_ *verdicts, o world.Object) bool {
+			return o.Text("defaultEncryptionConfiguration", "kmsKeyName") == ""
+		},
+	},
+	clusterType: {
+		"gcp-gke-public-endpoint": func(_ *verdicts, o world.Object) bool {
+			return !o.Flag("privateClusterConfig", "enablePrivateEndpoint") && !o.Flag("masterAuthorizedNetworksConfig", "enabled")
+		},
+		"gcp-gke-default-sa": func(v *verdicts, o world.Object) bool {
+			return slices.ContainsFunc(o.Objects("nodePools"), func(p world.Object) bool {
+				email := p.Text("config", "serviceAccount")
+				return email == "default" || email == defaultEmail(v)
+			})
+		},
+	},
+	functionType: {"gcp-function-public": func(v *verdicts, o world.Object) bool {
+		if everybody(o) || o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" {
+			return true
+		}
+		service := o.Text("serviceConfig", "service")
+		run, ok := (at{Cloud: v.Cloud, k: kinds[runType], project: v.project}).get(last(service))
+		return service != "" && ok && everybody(run)
+	}},
+}
+
+// not is violated by what is not true.
+func not(path ...string) judge {
+	return func(_ *verdicts, o world.Object) bool { return !o.Flag(path...) }
+}
+
+func anyone(who string) bool { return who == "allUsers" || who == "allAuthenticatedUsers" }
+
+// everybody reports whether the policy on a resource gives something to everybody.
+func everybody(o world.Object) bool {
+	return slices.ContainsFunc(o.Objects("_policy", "bindings"), func(b world.Object) bool {
+		return slices.ContainsFunc(b.List("members"), func(m any) bool { return anyone(m.(string)) })
+	})
+}
+
+// ingress reports whether a firewall rule lets the internet in at all.
+func ingress(o world.Object, from ...string) bool {
+	if len(from) == 0 {
+		from = []string{"0.0.0.0/0", "::/0"}
+	}
+	return o.Text("direction") == "INGRESS" && !o.Flag("disabled") && len(o.List("allowed")) > 0 &&
+		slices.ContainsFunc(o.List("sourceRanges"), func(r any) bool { return slices.Contains(from, r.(string)) })
+}
+
+// allows reports whether a firewall rule is about a TCP port.
+func allows(o world.Object, port int) bool {
+	return slices.ContainsFunc(o.Objects("allowed"), func(a world.Object) bool {
+		protocol := a.Text("IPProtocol")
+		if protocol == "all" {
+			return true
+		}
+		return protocol == "tcp" && (len(a.List("ports")) == 0 || slices.ContainsFunc(a.List("ports"), func(p any) bool { return holds(p.(string), port, port) }))
+	})
+}
+
+// allowsAll reports whether a firewall rule is about everything, or about all
+// ports of a protocol.
+func allowsAll(o world.Object) bool {
+	return slices.ContainsFunc(o.Objects("allowed"), func(a world.Object) bool {
+		protocol, ports := a.Text("IPProtocol"), a.List("ports")
+		if protocol != "tcp" && protocol != "udp" {
+			return protocol == "all"
+		}
+		return len(ports) == 0 || slices.ContainsFunc(ports, func(p any) bool { return holds(p.(string), 1, 65535) })
+	})
+}
+
+// holds reports whether ports such as 20-25 hold a range.
+func holds(ports string, from, to int) bool {
+	low, high, ranged := strings.Cut(ports, "-")
+	if !ranged {
+		high = low
+	}
+	a, errA := strconv.Atoi(low)
+	b, errB := strconv.Atoi(high)
+	return errA == nil && errB == nil && a <= from && to <= b
+}
+
+// setting returns a value of metadata.
+func setting(o world.Object, field, key string) string {
+	for _, item := range o.Objects(field, "items") {
+		if item.Text("key") == key {
+			return item.Text("value")
+		}
+	}
+	return ""
+}
+
+func defaultEmail(v *verdicts) string {
+	return v.project.Number + "-compute@developer.gserviceaccount.com"
+}
+
+func runsAs(o world.Object, email string) bool {
+	return slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return s.Text("email") == email })
+}
+
+// public reports whether an instance has a public address.
+func public(o world.Object) bool {
+	return slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool {
+		return slices.ContainsFunc(n.Objects("accessConfigs"), func(c world.Object) bool { return c.Text("natIP") != "" })
+	})
+}
+
+// exposed reports whether the internet reaches an instance whose service account
+// may do too much.
+func exposed(v *verdicts, o world.Object) bool {
+	if !public(o) || !slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool { return v.admins[s.Text("email")] }) {
+		return false
+	}
+	return slices.ContainsFunc(v.open, func(f world.Object) bool {
+		in := slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool { return n.Text("network") == f.Text("network") })
+		tags, accounts := f.List("targetTags"), f.List("targetServiceAccounts")
+		meant := len(tags) == 0 && len(accounts) == 0 ||
+			slices.ContainsFunc(tags, func(t any) bool { return slices.Contains(o.List("tags", "items"), t) }) ||
+			slices.ContainsFunc(accounts, func(a any) bool { return runsAs(o, a.(string)) })
+		return in && meant
+	})
+}
+
+// members returns who has a role in the project.
+func (v *verdicts) members(role string) []any {
+	var all []any
+	for _, b := range v.bindings {
+		if b.Text("role") == role {
+			all = append(all, b.List("members")...)
+		}
+	}
+	return all
+}
+
+func impersonation(v *verdicts, _ world.Object) bool {
+	for _, role := range []string{"roles/iam.serviceAccountUser", "roles/iam.serviceAccountTokenCreator"} {
+		if slices.ContainsFunc(v.members(role), func(m any) bool { return strings.HasPrefix(m.(string), "user:") }) {
+			return true
+		}
+	}
+	return false
+}
+
+func unseparated(v *verdicts, _ world.Object) bool {
+	users := v.members("roles/iam.serviceAccountUser")
+	return slices.ContainsFunc(v.members("roles/iam.serviceAccountAdmin"), func(m any) bool { return slices.Contains(users, m) })
+}
+
+func unaudited(_ *verdicts, o world.Object) bool {
+	kinds := map[string]bool{}
+	for _, c := range o.Objects("_policy", "auditConfigs") {
+		for _, k := range c.Objects("auditLogConfigs") {
+			if len(k.List("exemptedMembers")) > 0 {
+				return true
+			}
+			if c.Text("service") == "allServices" {
+				kinds[k.Text("logType")] = true
+			}
+		}
+	}
+	return !kinds["ADMIN_READ"] || !kinds["DATA_READ"] || !kinds["DATA_WRITE"]
+}
+
+func unexported(v *verdicts, _ world.Object) bool {
+	for o := range v.each(sinkType) {
+		if o.Text("filter") == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func unwatched(v *verdicts, _ world.Object) bool {
+	for m := range v.each(metricType) {
+		if !strings.Contains(m.Text("filter"), "ProjectOwnership") {
+			continue
+		}
+		for p := range v.each(alertType) {
+			for _, c := range p.Objects("conditions") {
+				if strings.Contains(c.Text("conditionThreshold", "filter"), `logging.googleapis.com/user/`+m.Text("name")+`"`) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
