@@ -168,3 +168,6 @@ type StreamPatience struct {
 
 // DefaultPatience is how long the server waits.
 var DefaultPatience = StreamPatience{Seen: 24 * time.Hour, Beat: 3*time.Hour + 15*time.Minute, Quiet: 24 * time.Hour}
+
+// ValidAccountID reports whether a text is the id of an account of a provider.
+func ValidAccountID(p Provider, id string) bool { return accountForms[p].pattern.MatchString(id) }

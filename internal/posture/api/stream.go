@@ -1,0 +1,267 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/stream/aws"
+	"vigil/internal/posture/stream/gcp"
+	"vigil/internal/posture/stream/scripts"
+)
+
+// Receiver takes the messages that clouds send.
+type Receiver interface {
+	AWS(ctx context.Context, h http.Header, body []byte) error
+	Azure(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (code string, err error)
+	KnowsAzure(ctx context.Context, secret posture.StreamSecret) error
+	GCP(ctx context.Context, h http.Header, body []byte) error
+}
+
+// Streams answers requests about event streams, and the clouds.
+type Streams struct {
+	Org      func(context.Context) posture.OrgID // whose data the caller sees
+	Accounts posture.OnboardingStore
+	Store    posture.StreamStore
+	Receiver Receiver
+	URL      func() string // the address that clouds send to, without a path
+}
+
+// RateEvents is the rate limit of what clouds send.
+const RateEvents = "events"
+
+// eventBody is the largest message of a cloud: SNS sends up to 256 KiB, Event Grid
+// batches of a megabyte.
+const eventBody = 1 << 20
+
+// Routes lists everything about event streams.
+func (a *Streams) Routes() []httpapi.Route {
+	limits := httpapi.Limits{Body: eventBody, Timeout: 20 * time.Second, Rate: RateEvents}
+	cloud := func(pattern, operation string, h httpapi.Handler) httpapi.Route {
+		// Messages are not audited one by one: they are many, and each is kept.
+		return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: operation, Safe: true, Quiet: true, Limits: limits, Handler: h}
+	}
+	return []httpapi.Route{
+		cloud("POST /events/aws", "receiveAWSEvent", a.receiveAWS),
+		cloud("POST /events/azure", "receiveAzureEventWithCode", a.receiveAzure),
+		cloud("POST /events/azure/{secret}", "receiveAzureEvent", a.receiveAzure),
+		cloud("OPTIONS /events/azure/{secret}", "askForAzureEvents", a.greetAzure),
+		cloud("POST /events/gcp", "receiveGCPEvent", a.receiveGCP),
+		{Pattern: "POST /status", Need: admin, Operation: "reportEventStream", Handler: httpapi.JSON(a.reportStream)},
+		{Pattern: "GET /scripts/{provider}/{script}", Need: httpapi.Public, Operation: "getScript", Handler: httpapi.JSON(a.getScript)},
+		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "openEventStream", Handler: httpapi.JSON(a.openStream)},
+		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: viewer, Operation: "getEventStream", Handler: httpapi.JSON(a.getStream)},
+		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "closeEventStream", Handler: httpapi.JSON(a.closeStream)},
+	}
+}
+
+type (
+	// eventStream is an event stream as answers show it. The secret is shown
+	// when it is made and never again.
+	eventStream struct {
+		Provider          string        `json:"provider"`
+		CloudAccountID    string        `json:"cloudAccountId"`
+		Handle            string        `json:"handle"`
+		Endpoint          string        `json:"endpoint"`
+		Secret            string        `json:"secret,omitempty"`
+		TopicName         string        `json:"topicName,omitempty"`
+		SubscriptionName  string        `json:"subscriptionName,omitempty"`
+		ServiceAccount    string        `json:"serviceAccount,omitempty"`
+		TokenHeader       string        `json:"tokenHeader,omitempty"`
+		Status            status        `json:"status"`
+		CreatedTime       httpapi.Time  `json:"createdTime"`
+		RotatedTime       httpapi.Time  `json:"rotatedTime"`
+		LastEventTime     *httpapi.Time `json:"lastEventTime,omitempty"`
+		LastHeartbeatTime *httpapi.Time `json:"lastHeartbeatTime,omitempty"`
+		Accepted          int64         `json:"acceptedCount"`
+		Duplicates        int64         `json:"duplicateCount"`
+		Unmapped          int64         `json:"unmappedCount"`
+	}
+	streamPath struct {
+		AccountID string `path:"cloud_account_id"`
+	}
+	reportIn struct {
+		Provider  string `json:"provider" required:"true" enum:"aws,azure,gcp"`
+		AccountID string `json:"account_id" required:"true"`
+		Active    bool   `json:"active" required:"true"`
+	}
+	scriptIn struct {
+		providerPath
+		Script  string   `path:"script"`
+		Account []string `query:"account"`
+	}
+	wholeBody struct {
+		Body []byte `body:"true"`
+	}
+)
+
+// body returns the body of a request as it is: signatures are over its bytes.
+func body(r *http.Request) ([]byte, error) {
+	var in wholeBody
+	err := httpapi.Bind(r, &in)
+	return in.Body, err
+}
+
+func (a *Streams) receiveAWS(_ http.ResponseWriter, r *http.Request) (any, error) {
+	text, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.Text("Accepted"), a.Receiver.AWS(r.Context(), r.Header, text)
+}
+
+func (a *Streams) receiveGCP(_ http.ResponseWriter, r *http.Request) (any, error) {
+	text, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.Text("Accepted"), a.Receiver.GCP(r.Context(), r.Header, text)
+}
+
+// azureSecret returns the secret of an address: its last part or, as Azure's own
+// services have it, a parameter called code.
+func azureSecret(r *http.Request) posture.StreamSecret {
+	return posture.StreamSecret(cmp.Or(r.PathValue("secret"), r.URL.Query().Get("code")))
+}
+
+func (a *Streams) receiveAzure(_ http.ResponseWriter, r *http.Request) (any, error) {
+	text, err := body(r)
+	if err != nil {
+		return nil, err
+	}
+	code, err := a.Receiver.Azure(r.Context(), azureSecret(r), r.Header, text)
+	if err != nil || code == "" {
+		return httpapi.Text("Accepted"), err
+	}
+	return map[string]string{"validationResponse": code}, nil
+}
+
+// greetAzure answers the question that Event Grid asks before it sends
+// CloudEvents.
+func (a *Streams) greetAzure(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if err := a.Receiver.KnowsAzure(r.Context(), azureSecret(r)); err != nil {
+		return nil, err
+	}
+	origin := r.Header.Get("WebHook-Request-Origin")
+	if !strings.EqualFold(origin, "eventgrid.azure.net") {
+		return nil, fault.New(fault.Forbidden, "only Event Grid may send here")
+	}
+	return httpapi.Text("").With("WebHook-Allowed-Origin", "eventgrid.azure.net").With("WebHook-Allowed-Rate", "1000"), nil
+}
+
+func (a *Streams) reportStream(ctx context.Context, in reportIn) (httpapi.Reply, error) {
+	id, s := posture.AccountID(in.AccountID), posture.StreamDisconnected
+	if in.Provider == string(posture.Azure) {
+		id = posture.AccountID(strings.ToLower(in.AccountID))
+	}
+	if in.Active {
+		s = posture.StreamConnected
+	}
+	httpapi.Note(ctx, "account", string(id))
+	return httpapi.Text("Accepted"), a.Store.SetStream(ctx, a.Org(ctx), posture.Provider(in.Provider), id, s)
+}
+
+func (a *Streams) getScript(_ context.Context, in scriptIn) (httpapi.Reply, error) {
+	p, err := in.provider()
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	accounts, err := givenAccounts(p, in.Account)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	text, kind, ok := scripts.Fill(p, in.Script, scripts.Values{URL: a.URL(), Accounts: accounts})
+	if !ok {
+		return httpapi.Reply{}, fault.New(fault.NotFound, "there is no script %q for %s", in.Script, p)
+	}
+	return httpapi.OK(text).With("Content-Type", kind), nil
+}
+
+// givenAccounts reads the accounts that a script is to be filled in with.
+func givenAccounts(p posture.Provider, given []string) ([]string, error) {
+	var all []string
+	for _, list := range given {
+		for id := range strings.SplitSeq(list, ",") {
+			if id = strings.TrimSpace(id); !posture.ValidAccountID(p, id) {
+				return nil, fault.Field("account", "must be ids of accounts of %s", p)
+			}
+			all = append(all, id)
+		}
+	}
+	if len(all) > scripts.MaxAccounts {
+		return nil, fault.Field("account", "must be no more than %d", scripts.MaxAccounts)
+	}
+	return all, nil
+}
+
+// show returns a stream as answers show it.
+func (a *Streams) show(ctx context.Context, s posture.Stream) (eventStream, error) {
+	account, err := a.Accounts.Account(ctx, s.Org, s.Account)
+	if err != nil {
+		return eventStream{}, err
+	}
+	w := eventStream{
+		Provider: string(s.Provider), CloudAccountID: string(s.Account), Handle: s.Handle, Endpoint: a.URL() + "/events/" + string(s.Provider),
+		Status: statusOf(account.Stream), CreatedTime: httpapi.Time{Time: s.Created}, RotatedTime: httpapi.Time{Time: s.Rotated},
+		LastEventTime: whenEver(s.LastEvent), LastHeartbeatTime: whenEver(s.LastBeat),
+		Accepted: s.Accepted, Duplicates: s.Duplicates, Unmapped: s.Unmapped,
+	}
+	switch s.Provider {
+	case posture.AWS:
+		w.TopicName, w.TokenHeader = aws.TopicPrefix+s.Handle, aws.TokenHeader
+	case posture.GCP:
+		w.TopicName, w.SubscriptionName, w.ServiceAccount = gcp.TopicPrefix+s.Handle, gcp.SubscriptionPrefix+s.Handle, gcp.ServiceAccount(s)
+	}
+	return w, nil
+}
+
+func whenEver(t time.Time) *httpapi.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &httpapi.Time{Time: t}
+}
+
+func (a *Streams) openStream(ctx context.Context, in streamPath) (httpapi.Reply, error) {
+	secret := posture.NewStreamSecret()
+	s, fresh, err := a.Store.OpenStream(ctx, a.Org(ctx), posture.AccountID(in.AccountID), secret.Digest())
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	w, err := a.show(ctx, s)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	switch s.Provider {
+	case posture.AWS:
+		w.Secret = secret.Reveal()
+	case posture.Azure:
+		w.Secret = secret.Reveal()
+		w.Endpoint += "/" + secret.Reveal()
+	}
+	if fresh {
+		return httpapi.Created("/v1/cloud-accounts/"+string(s.Account)+"/event-stream", "", w), nil
+	}
+	return httpapi.OK(w), nil
+}
+
+func (a *Streams) getStream(ctx context.Context, in streamPath) (eventStream, error) {
+	s, err := a.Store.Stream(ctx, a.Org(ctx), posture.AccountID(in.AccountID))
+	if err != nil {
+		return eventStream{}, err
+	}
+	return a.show(ctx, s)
+}
+
+func (a *Streams) closeStream(ctx context.Context, in streamPath) (eventStream, error) {
+	w, err := a.getStream(ctx, in)
+	if err != nil {
+		return w, err
+	}
+	return w, a.Store.CloseStream(ctx, a.Org(ctx), posture.AccountID(in.AccountID))
+}

@@ -1,0 +1,178 @@
+package aws
+
+import (
+	"context"
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // signature version 1 is defined with it
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"vigil/internal/posture/stream/refusal"
+)
+
+// The kinds of messages that SNS sends.
+const (
+	notification = "Notification"
+	confirmation = "SubscriptionConfirmation"
+	farewell     = "UnsubscribeConfirmation"
+)
+
+// An envelope is what SNS sends.
+type envelope struct {
+	Type             string
+	MessageID        string `json:"MessageId"`
+	TopicArn         string
+	Subject          *string
+	Message          string
+	Timestamp        string
+	Token            string
+	SubscribeURL     string
+	SignatureVersion string
+	Signature        string
+	SigningCertURL   string
+}
+
+// Messages may be this old, because SNS tries for an hour to deliver them, and
+// this far ahead, because clocks differ.
+const (
+	maxAge   = time.Hour
+	maxAhead = 5 * time.Minute
+)
+
+// topicPattern reads the name of a topic: partition, region, account, name.
+var topicPattern = regexp.MustCompile(`^arn:(aws|aws-us-gov|aws-cn):sns:([a-z0-9-]{1,32}):([0-9]{12}):([A-Za-z0-9_-]{1,256})$`)
+
+// TopicPrefix begins the names of the topics that set-up scripts make; the
+// stream's handle follows.
+const TopicPrefix = "vigil-events-"
+
+// A topic is a topic's name taken apart.
+type topic struct {
+	partition, region, account, handle string
+}
+
+func parseTopic(arn string) (topic, bool) {
+	m := topicPattern.FindStringSubmatch(arn)
+	if m == nil {
+		return topic{}, false
+	}
+	handle, ok := strings.CutPrefix(m[4], TopicPrefix)
+	return topic{m[1], m[2], m[3], handle}, ok && handle != ""
+}
+
+// host is where SNS answers for the topic.
+func (t topic) host() string {
+	host := "sns." + t.region + ".amazonaws.com"
+	if t.partition == "aws-cn" {
+		host += ".cn"
+	}
+	return host
+}
+
+// parseEnvelope reads what SNS sends. What the headers say must be so.
+func parseEnvelope(h http.Header, body []byte) (envelope, error) {
+	var e envelope
+	if err := json.Unmarshal(body, &e); err != nil {
+		return e, refusal.New(refusal.Malformed, "read SNS message: %w", err)
+	}
+	switch e.Type {
+	case notification, confirmation, farewell:
+	default:
+		return e, refusal.New(refusal.Malformed, "SNS message of type %.40q", e.Type)
+	}
+	for name, want := range map[string]string{
+		"X-Amz-Sns-Message-Type": e.Type, "X-Amz-Sns-Topic-Arn": e.TopicArn, "X-Amz-Sns-Message-Id": e.MessageID,
+	} {
+		if got := h.Get(name); got != "" && got != want {
+			return e, refusal.New(refusal.Signature, "header %s is not what was signed", name)
+		}
+	}
+	if e.MessageID == "" || len(e.MessageID) > 128 {
+		return e, refusal.New(refusal.Malformed, "SNS message without an id")
+	}
+	return e, nil
+}
+
+// fresh checks when the message was sent.
+func (e envelope) fresh(now time.Time) (time.Time, error) {
+	sent, err := time.Parse(time.RFC3339, e.Timestamp)
+	if err != nil {
+		return sent, refusal.New(refusal.Stale, "read time of SNS message: %w", err)
+	}
+	if age := now.Sub(sent); age > maxAge || age < -maxAhead {
+		return sent, refusal.New(refusal.Stale, "SNS message is %s old", age.Round(time.Second))
+	}
+	return sent, nil
+}
+
+// text is what was signed: names and values in a fixed order.
+func (e envelope) text() string {
+	var b strings.Builder
+	add := func(name, value string) { b.WriteString(name + "\n" + value + "\n") }
+	add("Message", e.Message)
+	add("MessageId", e.MessageID)
+	if e.Type == notification {
+		if e.Subject != nil {
+			add("Subject", *e.Subject)
+		}
+	} else {
+		add("SubscribeURL", e.SubscribeURL)
+	}
+	add("Timestamp", e.Timestamp)
+	if e.Type != notification {
+		add("Token", e.Token)
+	}
+	add("TopicArn", e.TopicArn)
+	add("Type", e.Type)
+	return b.String()
+}
+
+// verify checks the signature with the key that the topic's own host shows.
+func (e envelope) verify(ctx context.Context, t topic, keys *Certificates) error {
+	signature, err := base64.StdEncoding.DecodeString(e.Signature)
+	if err != nil || len(signature) == 0 {
+		return refusal.New(refusal.Unsigned, "SNS message without a signature")
+	}
+	var hash crypto.Hash
+	var sum []byte
+	switch text := []byte(e.text()); e.SignatureVersion {
+	case "1":
+		s := sha1.Sum(text) //nolint:gosec // see above
+		hash, sum = crypto.SHA1, s[:]
+	case "2":
+		s := sha256.Sum256(text)
+		hash, sum = crypto.SHA256, s[:]
+	default:
+		return refusal.New(refusal.Signature, "SNS signature version %.20q", e.SignatureVersion)
+	}
+	key, err := keys.Key(ctx, e.SigningCertURL, t.host())
+	if err != nil {
+		return err
+	}
+	if err := rsa.VerifyPKCS1v15(key, hash, sum, signature); err != nil {
+		return refusal.New(refusal.Signature, "SNS signature: %w", err)
+	}
+	return nil
+}
+
+// confirmURL is the address that confirms the subscription. It is made from what
+// was signed and compared with what was sent, so that nothing but SNS is called.
+func (e envelope) confirmURL(t topic) (string, error) {
+	u, err := url.Parse(e.SubscribeURL)
+	if err != nil || u.Scheme != "https" || u.Host != t.host() || u.User != nil || strings.Trim(u.Path, "/") != "" {
+		return "", refusal.New(refusal.Signature, "the address that confirms the subscription is not one of SNS")
+	}
+	q := u.Query()
+	if q.Get("Action") != "ConfirmSubscription" || q.Get("TopicArn") != e.TopicArn || q.Get("Token") != e.Token || e.Token == "" {
+		return "", refusal.New(refusal.Signature, "the address that confirms the subscription confirms another")
+	}
+	ours := url.Values{"Action": {"ConfirmSubscription"}, "TopicArn": {e.TopicArn}, "Token": {e.Token}}
+	return "https://" + t.host() + "/?" + ours.Encode(), nil
+}

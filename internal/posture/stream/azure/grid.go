@@ -1,0 +1,105 @@
+package azure
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+)
+
+// The types of events that Event Grid sends of itself.
+const (
+	typeValidation = "Microsoft.EventGrid.SubscriptionValidationEvent"
+	typeDeleted    = "Microsoft.EventGrid.SubscriptionDeletedEvent"
+)
+
+// gridData is what Event Grid says of an operation on a resource.
+type gridData struct {
+	Authorization struct {
+		Scope  string `json:"scope"`
+		Action string `json:"action"`
+	} `json:"authorization"`
+	ResourceURI    string `json:"resourceUri"`
+	OperationName  string `json:"operationName"`
+	Status         string `json:"status"`
+	SubscriptionID string `json:"subscriptionId"`
+
+	ValidationCode string `json:"validationCode"`
+}
+
+// gridEvent is an event in either schema.
+type gridEvent struct {
+	ID      string    `json:"id"`
+	Subject string    `json:"subject"`
+	Topic   string    `json:"topic"`  // of the Event Grid schema
+	Source  string    `json:"source"` // of CloudEvents
+	Type    string    `json:"eventType"`
+	CEType  string    `json:"type"`
+	Time    time.Time `json:"eventTime"`
+	CETime  time.Time `json:"time"`
+	Data    gridData  `json:"data"`
+}
+
+// parseGrid reads an event in Event Grid's own schema.
+func parseGrid(body []byte) (record, error) {
+	var e gridEvent
+	if err := json.Unmarshal(body, &e); err != nil {
+		return record{}, err
+	}
+	return e.record(e.Type, e.Time, e.Topic)
+}
+
+// parseCloudEvent reads an event in the CloudEvents schema.
+func parseCloudEvent(body []byte) (record, error) {
+	var e gridEvent
+	if err := json.Unmarshal(body, &e); err != nil {
+		return record{}, err
+	}
+	return e.record(e.CEType, e.CETime, e.Source)
+}
+
+// parseBinary reads a CloudEvent whose attributes are headers.
+func parseBinary(h http.Header, body []byte) (record, error) {
+	e := gridEvent{ID: h.Get("Ce-Id"), Subject: h.Get("Ce-Subject")}
+	if err := json.Unmarshal(body, &e.Data); err != nil {
+		return record{}, err
+	}
+	at, err := time.Parse(time.RFC3339, h.Get("Ce-Time"))
+	if err != nil {
+		return record{}, err
+	}
+	return e.record(h.Get("Ce-Type"), at, h.Get("Ce-Source"))
+}
+
+// record returns what the event says.
+func (e gridEvent) record(kind string, at time.Time, topic string) (record, error) {
+	d := e.Data
+	r := record{
+		id: e.ID, time: at, operation: cmp.Or(d.OperationName, d.Authorization.Action), status: cmp.Or(d.Status, "Succeeded"),
+		resource: cmp.Or(d.ResourceURI, d.Authorization.Scope), subscribed: d.SubscriptionID, topic: topic,
+	}
+	if r.resource == "" && strings.HasPrefix(strings.ToLower(e.Subject), "/subscriptions/") {
+		r.resource = e.Subject
+	}
+	switch {
+	case strings.EqualFold(kind, typeValidation):
+		if d.ValidationCode == "" {
+			return r, errForm
+		}
+		r.sign, r.validation = posture.SignUp, d.ValidationCode
+	case strings.EqualFold(kind, typeDeleted):
+		r.sign = posture.SignDown
+	case strings.EqualFold(d.OperationName, OperationReady):
+		r.sign = posture.SignUp
+	case strings.EqualFold(d.OperationName, OperationNotReady):
+		r.sign = posture.SignDown
+	case !strings.HasPrefix(strings.ToLower(kind), "microsoft.resources.resource"):
+		r.status = "" // not about a resource of the subscription
+	case !strings.HasSuffix(strings.ToLower(kind), "success"):
+		r.status = "Failed"
+	}
+	return r, nil
+}

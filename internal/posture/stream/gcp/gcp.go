@@ -1,0 +1,203 @@
+// Package gcp opens what Google's Pub/Sub pushes: entries of audit logs, with an
+// identity token of the service account that the set-up script made for it.
+package gcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/stream/change"
+	"vigil/internal/posture/stream/refusal"
+)
+
+// Names that the set-up script gives; the stream's handle follows.
+const (
+	AccountPrefix      = "vigil-push-" // of the service account that pushes
+	SubscriptionPrefix = "vigil-push-"
+	TopicPrefix        = "vigil-events-"
+)
+
+// StatusAttribute is the attribute of a message by which a stream says of itself
+// that it is connected or disconnected.
+const StatusAttribute = "eventStreamStatus"
+
+// BeatAttribute is the attribute of a heartbeat.
+const BeatAttribute = "heartbeat"
+
+// ServiceAccount returns the service account that pushes the messages of a
+// project's stream.
+func ServiceAccount(s posture.Stream) string {
+	return AccountPrefix + s.Handle + "@" + string(s.Account) + ".iam.gserviceaccount.com"
+}
+
+// Streams knows whose messages these are.
+type Streams interface {
+	StreamOf(ctx context.Context, handle string) (posture.Stream, error)
+}
+
+// Gate opens messages. It is safe for concurrent use.
+type Gate struct {
+	streams  Streams
+	index    *change.Index
+	keys     *Keys
+	audience func() string
+	now      func() time.Time
+}
+
+// NewGate returns a gate for messages that are pushed to an address, the
+// audience. The client must reach nothing but the clouds.
+func NewGate(s Streams, x *change.Index, client *http.Client, audience func() string, now func() time.Time) *Gate {
+	return &Gate{streams: s, index: x, keys: NewKeys(client, now), audience: audience, now: now}
+}
+
+// A push is what Pub/Sub sends.
+type push struct {
+	Message struct {
+		Data        []byte            `json:"data"`
+		Attributes  map[string]string `json:"attributes"`
+		MessageID   string            `json:"messageId"`
+		PublishTime time.Time         `json:"publishTime"`
+	} `json:"message"`
+	Subscription string `json:"subscription"`
+}
+
+// maxAhead is how far clocks may differ.
+const maxAhead = 5 * time.Minute
+
+// Open believes a request or refuses it.
+func (g *Gate) Open(ctx context.Context, h http.Header, body []byte) (posture.Delivery, error) {
+	token, ok := bearer(h.Get("Authorization"))
+	if !ok {
+		return posture.Delivery{}, refusal.New(refusal.Unsigned, "there is no token")
+	}
+	// Whose it says it is comes first and is cheap. Nothing is believed of it
+	// before the signature is checked.
+	said, err := peek(token)
+	if err != nil {
+		return posture.Delivery{}, err
+	}
+	stream, err := g.stream(ctx, said.Email)
+	if err != nil {
+		return posture.Delivery{}, err
+	}
+	if err := g.keys.verify(ctx, token, g.audience(), ServiceAccount(stream)); err != nil {
+		return posture.Delivery{}, err
+	}
+	var p push
+	if err := json.Unmarshal(body, &p); err != nil {
+		return posture.Delivery{}, refusal.New(refusal.Malformed, "read push: %w", err)
+	}
+	switch want := "projects/" + string(stream.Account) + "/subscriptions/" + SubscriptionPrefix + stream.Handle; {
+	case p.Subscription != want:
+		return posture.Delivery{}, refusal.New(refusal.Foreign, "it is of another subscription")
+	case p.Message.MessageID == "" || len(p.Message.MessageID) > 128:
+		return posture.Delivery{}, refusal.New(refusal.Malformed, "a message without an id")
+	case p.Message.PublishTime.IsZero(), p.Message.PublishTime.After(g.now().Add(maxAhead)):
+		return posture.Delivery{}, refusal.New(refusal.Stale, "the message is from the future, or of no time")
+	}
+	m, err := g.message(p, stream)
+	return posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}, err
+}
+
+// stream returns the stream that a service account pushes for.
+func (g *Gate) stream(ctx context.Context, email string) (posture.Stream, error) {
+	name, _, _ := strings.Cut(email, "@")
+	handle, ok := strings.CutPrefix(name, AccountPrefix)
+	if !ok || handle == "" {
+		return posture.Stream{}, refusal.New(refusal.Unknown, "the service account is none of ours")
+	}
+	stream, err := g.streams.StreamOf(ctx, handle)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return stream, refusal.New(refusal.Unknown, "no stream has this service account")
+	case err != nil:
+		return stream, fmt.Errorf("look up stream: %w", err)
+	case stream.Provider != posture.GCP:
+		return stream, refusal.New(refusal.Unknown, "the stream is of %s", stream.Provider)
+	}
+	return stream, nil
+}
+
+// message returns what a push says.
+func (g *Gate) message(p push, stream posture.Stream) (posture.StreamMessage, error) {
+	m := posture.StreamMessage{ID: "pubsub " + p.Message.MessageID, Time: p.Message.PublishTime}
+	switch strings.ToLower(p.Message.Attributes[StatusAttribute]) {
+	case string(posture.StreamConnected):
+		m.Sign = posture.SignUp
+		return m, nil
+	case string(posture.StreamDisconnected):
+		m.Sign = posture.SignDown
+		return m, nil
+	}
+	if _, ok := p.Message.Attributes[BeatAttribute]; ok {
+		m.Sign = posture.SignBeat
+		return m, nil
+	}
+	var e entry
+	if err := json.Unmarshal(p.Message.Data, &e); err != nil {
+		return m, nil //nolint:nilerr // somebody published it by hand: it is signed, and names nothing
+	}
+	if e.LogName != "" && !e.of(stream.Account) {
+		return m, refusal.New(refusal.Foreign, "the entry is of another project's log")
+	}
+	m.Target = e.targets(g.index)
+	return m, nil
+}
+
+// entry is an entry of an audit log.
+type entry struct {
+	InsertID string `json:"insertId"`
+	LogName  string `json:"logName"`
+	Resource struct {
+		Type   string            `json:"type"`
+		Labels map[string]string `json:"labels"`
+	} `json:"resource"`
+	Operation *struct {
+		First bool `json:"first"`
+		Last  bool `json:"last"`
+	} `json:"operation"`
+	Payload struct {
+		ServiceName  string `json:"serviceName"`
+		MethodName   string `json:"methodName"`
+		ResourceName string `json:"resourceName"`
+		Status       *struct {
+			Code int `json:"code"`
+		} `json:"status"`
+		Request struct {
+			Name string `json:"name"`
+		} `json:"request"`
+		Response struct {
+			Name       string `json:"name"`
+			TargetLink string `json:"targetLink"`
+		} `json:"response"`
+	} `json:"protoPayload"`
+}
+
+// of reports whether the entry is of a project's log.
+func (e entry) of(project posture.AccountID) bool {
+	rest, ok := strings.CutPrefix(e.LogName, "projects/"+string(project)+"/logs/")
+	if !ok || rest == "" {
+		return false
+	}
+	label := e.Resource.Labels["project_id"]
+	return label == "" || label == string(project)
+}
+
+// version begins the names of methods of Compute Engine.
+var version = regexp.MustCompile(`^(v[0-9]+(alpha|beta)?[0-9]*|alpha|beta)\.`)
+
+// ended reports whether the entry says that something was done: long calls are
+// logged when they begin and again when they end.
+func (e entry) ended() bool {
+	if e.Payload.Status != nil && e.Payload.Status.Code != 0 {
+		return false
+	}
+	return e.Operation == nil || e.Operation.Last || !e.Operation.First
+}

@@ -1,0 +1,138 @@
+package gcp
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/stream/change"
+)
+
+// targets returns what is to be read because of the entry.
+func (e entry) targets(x *change.Index) []posture.Target {
+	if !e.ended() {
+		return nil
+	}
+	name := e.resource()
+	if len(name) > 2048 {
+		return nil
+	}
+	declared := x.Of(e.Payload.ServiceName, version.ReplaceAllString(e.Payload.MethodName, ""))
+	var found []posture.Target
+	for _, d := range declared {
+		t := posture.Target{Type: d.Type, Region: posture.Global, Name: name}
+		if wholes[d.Type] || name == "" || !names(d.Type, name) {
+			t.Name = ""
+		}
+		found = append(found, t)
+	}
+	return found
+}
+
+// wholes are the types of which an entry never names one: they are gathered from
+// a policy.
+var wholes = map[posture.EntityType]bool{"GCP.IAM.Principal": true}
+
+// collections say what comes before the name of a resource of a type, where the
+// entry may name another resource: the cluster of a node pool.
+var collections = map[posture.EntityType]string{
+	"GCP.IAM.Role": "roles", "GCP.IAM.ServiceAccount": "serviceAccounts", "GCP.IAM.ServiceAccountKey": "keys",
+	"GCP.Container.Cluster": "clusters", "GCP.Container.NodePool": "nodePools", "GCP.Compute.Network": "networks",
+	"GCP.Compute.Snapshot": "snapshots", "GCP.KMS.KeyRing": "keyRings", "GCP.KMS.CryptoKey": "cryptoKeys",
+	"GCP.BigQuery.Dataset": "datasets", "GCP.CloudResourceManager.Project": "projects", "GCP.Compute.Project": "projects",
+}
+
+// names reports whether a name is of a resource of the type, or of a part of one.
+func names(t posture.EntityType, name string) bool {
+	collection, ok := collections[t]
+	if !ok {
+		return true
+	}
+	parts := strings.Split(name, "/")
+	i := slices.Index(parts, collection)
+	return i >= 0 && i+1 < len(parts)
+}
+
+// resource returns the name of the resource that the entry is about. When one is
+// made, some services name only where.
+func (e entry) resource() string {
+	p := e.Payload
+	name := strings.TrimPrefix(p.ResourceName, "//"+p.ServiceName+"/")
+	if i := strings.LastIndex(name, "/projects/"); i >= 0 && strings.HasPrefix(name, "https://") {
+		name = name[i+1:]
+	}
+	// Identity and access management names service accounts by number, and its
+	// entities are named by address.
+	if email := e.Resource.Labels["email_id"]; email != "" && strings.Contains(name, "/serviceAccounts/") {
+		before, after, _ := strings.Cut(name, "/serviceAccounts/")
+		_, rest, more := strings.Cut(after, "/")
+		name = before + "/serviceAccounts/" + email
+		if more {
+			name += "/" + rest
+		}
+	}
+	if !collection(name) {
+		return name
+	}
+	if link := p.Response.TargetLink; strings.Contains(link, "/projects/") {
+		return "projects/" + link[strings.Index(link, "/projects/")+len("/projects/"):]
+	}
+	for _, given := range []string{p.Response.Name, p.Request.Name} {
+		switch {
+		case strings.Contains(given, "/"):
+			return given
+		case given != "":
+			return name + "/" + given
+		}
+	}
+	return ""
+}
+
+// collection reports whether a name stops at a collection: names are pairs of a
+// collection and one of it, but for "global".
+func collection(name string) bool {
+	if name == "" {
+		return true
+	}
+	n := 0
+	for part := range strings.SplitSeq(name, "/") {
+		if part != "global" && part != "" {
+			n++
+		}
+	}
+	return n%2 == 1
+}
+
+// IDs returns the ids that the entity of a target may have.
+func IDs(account posture.AccountID, t posture.Target) []posture.EntityID {
+	parts := strings.Split(t.Name, "/")
+	var locations, rest []string
+	for i := 0; i < len(parts); i++ {
+		switch part := parts[i]; {
+		case part == "global", part == "":
+		case i+1 >= len(parts):
+			rest = append(rest, part)
+		case part == "projects":
+			i++
+			if len(parts) == 2 {
+				rest = append(rest, parts[i])
+			}
+		case part == "zones", part == "regions", part == "locations":
+			i++
+			locations = append(locations, parts[i])
+		default:
+			i++
+			rest = append(rest, parts[i])
+		}
+	}
+	name := strings.Join(rest, "/")
+	if name == "" {
+		return nil
+	}
+	var ids []posture.EntityID
+	for _, place := range append(locations, posture.Global, t.Region) {
+		ids = append(ids, t.Type.ID(account, place, name))
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

@@ -1,0 +1,169 @@
+package gcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture/stream/refusal"
+)
+
+// keysURL is where Google shows the keys that it signs identity tokens with.
+const keysURL = "https://www.googleapis.com/oauth2/v3/certs"
+
+// Limits of fetching the keys.
+const (
+	fetchTime  = 5 * time.Second
+	fetchSize  = 64 << 10
+	keysKept   = time.Hour        // Google keeps them for days
+	fetchPause = 30 * time.Second // between fetches for keys that are not there
+	leeway     = time.Minute      // clocks differ
+	maxLife    = 24 * time.Hour   // of a token
+)
+
+// issuers are how Google calls itself.
+var issuers = []string{"https://accounts.google.com", "accounts.google.com"}
+
+// Keys fetches Google's keys and remembers them. It is safe for concurrent use.
+type Keys struct {
+	http *http.Client
+	now  func() time.Time
+
+	mu      sync.Mutex
+	set     jose.JSONWebKeySet
+	fetched time.Time
+	tried   time.Time
+}
+
+// NewKeys returns an empty memory. The client must reach nothing but the clouds;
+// redirects are refused here.
+func NewKeys(client *http.Client, now func() time.Time) *Keys {
+	strict := *client
+	strict.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Keys{http: &strict, now: now}
+}
+
+// claims are what an identity token says.
+type claims struct {
+	jwt.Claims
+	Email         string `json:"email"`
+	EmailVerified bool   `json:"email_verified"`
+}
+
+// bearer returns the token of an Authorization header.
+func bearer(header string) (string, bool) {
+	scheme, token, ok := strings.Cut(header, " ")
+	token = strings.TrimSpace(token)
+	return token, ok && strings.EqualFold(scheme, "Bearer") && token != "" && len(token) <= 8<<10
+}
+
+// algorithms are those that Google signs identity tokens with.
+var algorithms = []jose.SignatureAlgorithm{jose.RS256}
+
+// peek returns what a token says without believing it.
+func peek(token string) (claims, error) {
+	var said claims
+	parsed, err := jwt.ParseSigned(token, algorithms)
+	if err == nil {
+		err = parsed.UnsafeClaimsWithoutVerification(&said)
+	}
+	if err != nil {
+		return said, refusal.New(refusal.Signature, "read token: %w", err)
+	}
+	return said, nil
+}
+
+// verify checks that Google signed a token for an audience and a service account.
+func (k *Keys) verify(ctx context.Context, token, audience, email string) error {
+	parsed, err := jwt.ParseSigned(token, algorithms)
+	if err != nil || len(parsed.Headers) != 1 || parsed.Headers[0].KeyID == "" {
+		return refusal.New(refusal.Signature, "read token: %w", err)
+	}
+	key, err := k.key(ctx, parsed.Headers[0].KeyID)
+	if err != nil {
+		return err
+	}
+	var c claims
+	if err := parsed.Claims(key, &c); err != nil {
+		return refusal.New(refusal.Signature, "check token: %w", err)
+	}
+	now := k.now()
+	switch {
+	case c.Issuer != issuers[0] && c.Issuer != issuers[1]:
+		return refusal.New(refusal.Claims, "the token is of another issuer")
+	case len(c.Audience) != 1 || c.Audience[0] != audience:
+		return refusal.New(refusal.Claims, "the token is for another audience")
+	case c.Email != email || !c.EmailVerified:
+		return refusal.New(refusal.Claims, "the token is of another service account")
+	case c.Expiry == nil || c.IssuedAt == nil:
+		return refusal.New(refusal.Claims, "the token has no end")
+	case now.After(c.Expiry.Time().Add(leeway)), now.Before(c.IssuedAt.Time().Add(-leeway)), c.NotBefore != nil && now.Before(c.NotBefore.Time().Add(-leeway)):
+		return refusal.New(refusal.Stale, "the token is not valid now")
+	case c.Expiry.Time().Sub(c.IssuedAt.Time()) > maxLife:
+		return refusal.New(refusal.Claims, "the token lasts too long")
+	}
+	return nil
+}
+
+// key returns the key of an id. Keys are fetched when they are old, and when one
+// is asked for that is not among them, but then only now and then.
+func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.now()
+	found := k.set.Key(id)
+	stale := now.Sub(k.fetched) > keysKept
+	if (len(found) == 0 || stale) && now.Sub(k.tried) > fetchPause {
+		k.tried = now
+		set, err := k.fetch(context.WithoutCancel(ctx))
+		switch {
+		case err == nil:
+			k.set, k.fetched = set, now
+			found = k.set.Key(id)
+		case len(found) == 0:
+			return nil, fault.Wrap(fault.Unavailable, err, "the sender's keys could not be read")
+		}
+	}
+	if len(found) == 0 {
+		return nil, refusal.New(refusal.Signature, "Google has no such key")
+	}
+	if found[0].Algorithm != "" && found[0].Algorithm != string(jose.RS256) || !found[0].IsPublic() {
+		return nil, refusal.New(refusal.Signature, "the key is for something else")
+	}
+	return &found[0], nil
+}
+
+// fetch reads Google's keys.
+func (k *Keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, keysURL, nil)
+	if err != nil {
+		return set, fmt.Errorf("fetch keys: %w", err)
+	}
+	res, err := k.http.Do(r)
+	if err != nil {
+		return set, fmt.Errorf("fetch keys: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return set, fmt.Errorf("fetch keys: status %d", res.StatusCode)
+	}
+	text, err := io.ReadAll(io.LimitReader(res.Body, fetchSize))
+	if err != nil {
+		return set, fmt.Errorf("fetch keys: %w", err)
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		return set, fmt.Errorf("read keys: %w", err)
+	}
+	return set, nil
+}

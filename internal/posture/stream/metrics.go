@@ -1,0 +1,70 @@
+package stream
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/stream/refusal"
+)
+
+// Metrics count messages and what is read because of them. Labels are bounded. A
+// nil *Metrics counts nothing.
+type Metrics struct {
+	messages *prometheus.CounterVec
+	refusals *prometheus.CounterVec
+	rereads  *prometheus.CounterVec
+	stages   *prometheus.HistogramVec
+}
+
+// NewMetrics registers the metrics of event streams.
+func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_stream_messages_total", Help: "Verified messages of event streams, by what they were: fresh or duplicate.",
+		}, []string{"provider", "outcome"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_stream_refusals_total", Help: "Messages of event streams that were not believed, by reason.",
+		}, []string{"provider", "reason"}),
+		rereads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_stream_rereads_total", Help: "Resources read again because of messages, by what came of it.",
+		}, []string{"provider", "outcome"}),
+		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vigil_stream_stage_seconds", Help: "Time from a message to each stage of what it causes.",
+			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14), // to 16 s
+		}, []string{"stage"}),
+	}
+	for _, c := range []prometheus.Collector{m.messages, m.refusals, m.rereads, m.stages} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *Metrics) taken(p posture.Provider, o posture.StreamOutcome) {
+	if m == nil {
+		return
+	}
+	m.messages.WithLabelValues(string(p), "fresh").Add(float64(o.Fresh))
+	m.messages.WithLabelValues(string(p), "duplicate").Add(float64(o.Duplicates))
+}
+
+func (m *Metrics) refused(p posture.Provider, r refusal.Reason) {
+	if m != nil {
+		m.refusals.WithLabelValues(string(p), string(r)).Inc()
+	}
+}
+
+func (m *Metrics) reread(p posture.Provider, outcome string) {
+	if m != nil {
+		m.rereads.WithLabelValues(string(p), outcome).Inc()
+	}
+}
+
+func (m *Metrics) stage(name string, took time.Duration) {
+	if m != nil {
+		m.stages.WithLabelValues(name).Observe(took.Seconds())
+	}
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Sets up the event stream of AWS accounts to Vigil at @url@.
+#
+# In every enabled region: a topic that only EventBridge may publish to, a rule
+# that passes on what CloudTrail records of changes, and a subscription of the
+# topic to Vigil. In the first region also a heartbeat, once an hour. Doing it
+# again changes nothing.
+#
+#   VIGIL_API_TOKEN=... bash setup.sh [options] ACCOUNT...
+#
+# Least privilege of who runs it: cloudtrail:DescribeTrails,
+# cloudtrail:GetTrailStatus, ec2:DescribeRegions, events:PutRule,
+# events:PutTargets, events:TagResource, sns:CreateTopic, sns:SetTopicAttributes,
+# sns:Subscribe, sns:TagResource; with --cloudformation also
+# cloudformation:CreateChangeSet, DescribeChangeSet, ExecuteChangeSet,
+# DescribeStacks; with --api-destination events:CreateConnection,
+# events:UpdateConnection, events:CreateApiDestination,
+# events:UpdateApiDestination, iam:CreateRole, iam:PutRolePolicy, iam:PassRole;
+# for other accounts than the caller's sts:AssumeRole.
+set -euo pipefail
+
+provider=aws
+account_form='^[0-9]{12}$'
+# @library@
+
+regions=
+role=OrganizationAccountAccessRole
+manner=topic
+own=
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash setup.sh [options] ACCOUNT...
+  --file FILE         read accounts from a file, one in each line
+  --regions 'A B'     only these regions; by default all that are enabled
+  --role NAME         role to assume in accounts that are not the caller's
+  --cloudformation    as stacks instead of single resources
+  --api-destination   send straight to Vigil with a token, without SNS
+  --dry-run           show what would be done"
+}
+
+option_words=0
+option() {
+	option_words=0
+	case $1 in
+	--regions)
+		regions=${2:?}
+		option_words=1
+		;;
+	--role)
+		role=${2:?}
+		option_words=1
+		;;
+	--cloudformation) manner=stack ;;
+	--api-destination) manner=destination ;;
+	*) return 1 ;;
+	esac
+}
+
+# become takes on a role in an account that is not the caller's own.
+become() {
+	[[ $1 != "$own" ]] || return 0
+	local key secret session
+	read -r key secret session < <(aws sts assume-role --role-arn "arn:${partition}:iam::$1:role/$role" \
+		--role-session-name vigil-setup --query 'Credentials.[AccessKeyId,SecretAccessKey,SessionToken]' --output text)
+	export AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret AWS_SESSION_TOKEN=$session
+}
+
+# check_trail makes sure that changes are recorded at all.
+check_trail() {
+	local name home
+	while read -r name home; do
+		[[ -n $name && $name != None ]] || continue
+		if [[ $(aws cloudtrail get-trail-status --region "$home" --name "$name" --query IsLogging --output text) == True ]]; then
+			return
+		fi
+	done < <(aws cloudtrail describe-trails --query 'trailList[].[TrailARN,HomeRegion]' --output text)
+	die "no trail of CloudTrail is on: without one there are no events"
+}
+
+pattern='{"detail-type":["AWS API Call via CloudTrail","AWS Console Sign In via CloudTrail"],"detail":{"readOnly":[false]}}'
+
+# make_topic REGION ACCOUNT NAME makes the topic, which only our rules may
+# publish to, and prints its name.
+make_topic() {
+	local arn="arn:${partition}:sns:$1:$2:$3"
+	local policy="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Sid\":\"rules\",\"Effect\":\"Allow\",\"Principal\":{\"Service\":\"events.amazonaws.com\"},\"Action\":\"sns:Publish\",\"Resource\":\"$arn\",\"Condition\":{\"ArnLike\":{\"aws:SourceArn\":\"arn:${partition}:events:$1:$2:rule/$3*\"}}}]}"
+	run aws sns create-topic --region "$1" --name "$3" --tags Key=created-by,Value=vigil >/dev/null
+	run aws sns set-topic-attributes --region "$1" --topic-arn "$arn" --attribute-name SignatureVersion --attribute-value 2
+	run aws sns set-topic-attributes --region "$1" --topic-arn "$arn" --attribute-name Policy --attribute-value "$policy"
+	printf '%s' "$arn"
+}
+
+# set_topics ACCOUNT NAME ENDPOINT sets up the stream by way of SNS.
+set_topics() {
+	local region arn first=1
+	for region in $regions; do
+		arn=$(make_topic "$region" "$1" "$2")
+		run aws sns subscribe --region "$region" --topic-arn "$arn" --protocol "${3%%:*}" --notification-endpoint "$3" >/dev/null
+		run aws events put-rule --region "$region" --name "$2" --event-pattern "$pattern" --tags Key=created-by,Value=vigil >/dev/null
+		run aws events put-targets --region "$region" --rule "$2" --targets "Id=vigil,Arn=$arn" >/dev/null
+		if [[ -n $first ]]; then
+			run aws events put-rule --region "$region" --name "$2-heartbeat" --schedule-expression 'rate(1 hour)' --tags Key=created-by,Value=vigil >/dev/null
+			run aws events put-targets --region "$region" --rule "$2-heartbeat" --targets "Id=vigil,Arn=$arn" >/dev/null
+			first=
+		fi
+	done
+}
+
+# set_stacks ACCOUNT NAME ENDPOINT sets up the stream with CloudFormation.
+set_stacks() {
+	local region template heartbeat=true
+	template=$(mktemp)
+	curl --silent --show-error --fail --max-time 30 --output "$template" "$VIGIL_URL/scripts/aws/template.yaml"
+	for region in $regions; do
+		run aws cloudformation deploy --region "$region" --stack-name "$2" --template-file "$template" --no-fail-on-empty-changeset \
+			--parameter-overrides "TopicName=$2" "Endpoint=$3" "Heartbeat=$heartbeat" --tags created-by=vigil >/dev/null
+		heartbeat=false
+	done
+	rm -f "$template"
+}
+
+# set_destination ACCOUNT NAME ENDPOINT SECRET sets up the stream without SNS: the
+# first region calls Vigil, the others pass on to it.
+set_destination() {
+	local region home=${regions%% *} connection destination caller bus
+	local trust='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
+	bus="arn:${partition}:events:$home:$1:event-bus/default"
+	caller="arn:${partition}:iam::$1:role/$2"
+	run aws iam create-role --role-name "$2" --assume-role-policy-document "$trust" --tags Key=created-by,Value=vigil >/dev/null || true
+	run aws iam put-role-policy --role-name "$2" --policy-name send --policy-document \
+		"{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"events:InvokeApiDestination\",\"Resource\":\"arn:${partition}:events:$home:$1:api-destination/$2/*\"},{\"Effect\":\"Allow\",\"Action\":\"events:PutEvents\",\"Resource\":\"$bus\"}]}"
+	# The token goes through the input, where nobody else of this machine sees it.
+	local parameters="{\"Name\":\"$2\",\"AuthorizationType\":\"API_KEY\",\"AuthParameters\":{\"ApiKeyAuthParameters\":{\"ApiKeyName\":\"X-Event-Token\",\"ApiKeyValue\":\"$4\"}}}"
+	if aws events describe-connection --region "$home" --name "$2" >/dev/null 2>&1; then
+		run aws events update-connection --region "$home" --cli-input-json file:///dev/stdin <<<"$parameters" >/dev/null
+	else
+		run aws events create-connection --region "$home" --cli-input-json file:///dev/stdin <<<"$parameters" >/dev/null
+	fi
+	connection=$(aws events describe-connection --region "$home" --name "$2" --query ConnectionArn --output text 2>/dev/null || true)
+	local verb=create-api-destination
+	aws events describe-api-destination --region "$home" --name "$2" >/dev/null 2>&1 && verb=update-api-destination
+	run aws events "$verb" --region "$home" --name "$2" --connection-arn "$connection" --invocation-endpoint "$3" --http-method POST \
+		--invocation-rate-limit-per-second 50 >/dev/null
+	destination=$(aws events describe-api-destination --region "$home" --name "$2" --query ApiDestinationArn --output text 2>/dev/null || true)
+	for region in $regions; do
+		run aws events put-rule --region "$region" --name "$2" --event-pattern "$pattern" --tags Key=created-by,Value=vigil >/dev/null
+		if [[ $region == "$home" ]]; then
+			run aws events put-targets --region "$region" --rule "$2" --targets "Id=vigil,Arn=$destination,RoleArn=$caller" >/dev/null
+		else
+			run aws events put-targets --region "$region" --rule "$2" --targets "Id=vigil,Arn=$bus,RoleArn=$caller" >/dev/null
+		fi
+	done
+	run aws events put-rule --region "$home" --name "$2-heartbeat" --schedule-expression 'rate(1 hour)' --tags Key=created-by,Value=vigil >/dev/null
+	run aws events put-targets --region "$home" --rule "$2-heartbeat" --targets "Id=vigil,Arn=$destination,RoleArn=$caller" >/dev/null
+}
+
+set_up() {
+	local answer name endpoint
+	become "$1"
+	check_trail
+	[[ -n $regions ]] || regions=$(aws ec2 describe-regions --query 'Regions[].RegionName' --output text | tr '\t' ' ')
+	if [[ -n $dry_run ]]; then
+		answer="{\"topicName\":\"vigil-events-HANDLE\",\"endpoint\":\"$VIGIL_URL/events/aws\",\"secret\":\"SECRET\"}"
+	else
+		answer=$(call POST "/v1/cloud-accounts/$1/event-stream" '{}')
+	fi
+	name=$(member topicName <<<"$answer")
+	endpoint=$(member endpoint <<<"$answer")
+	case $manner in
+	topic) set_topics "$1" "$name" "$endpoint" ;;
+	stack) set_stacks "$1" "$name" "$endpoint" ;;
+	destination)
+		set_destination "$1" "$name" "$endpoint" "$(member secret <<<"$answer")"
+		report "$1" true
+		;;
+	esac
+	await_stream "$1"
+}
+
+take_arguments "$@"
+need aws curl
+[[ -n $dry_run ]] || log_in
+own=$(aws sts get-caller-identity --query Account --output text)
+partition=$(aws sts get-caller-identity --query Arn --output text | cut -d: -f2)
+each set_up

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Tears down the event stream of AWS accounts to Vigil at @url@: everything that
+# setup.sh made, whichever way, and nothing else. Doing it again does no harm.
+#
+#   VIGIL_API_TOKEN=... bash teardown.sh [options] ACCOUNT...
+set -euo pipefail
+
+provider=aws
+account_form='^[0-9]{12}$'
+# @library@
+
+regions=
+role=OrganizationAccountAccessRole
+own=
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] ACCOUNT...
+  --file FILE      read accounts from a file, one in each line
+  --regions 'A B'  only these regions; by default all that are enabled
+  --role NAME      role to assume in accounts that are not the caller's
+  --dry-run        show what would be done"
+}
+
+option_words=0
+option() {
+	case $1 in
+	--regions) regions=${2:?} ;;
+	--role) role=${2:?} ;;
+	*) return 1 ;;
+	esac
+	option_words=1
+}
+
+become() {
+	[[ $1 != "$own" ]] || return 0
+	local key secret session
+	read -r key secret session < <(aws sts assume-role --role-arn "arn:${partition}:iam::$1:role/$role" \
+		--role-session-name vigil-teardown --query 'Credentials.[AccessKeyId,SecretAccessKey,SessionToken]' --output text)
+	export AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret AWS_SESSION_TOKEN=$session
+}
+
+# quietly runs a command whose object may be gone already.
+quietly() { run "$@" >/dev/null 2>&1 || true; }
+
+tear_down() {
+	local name region rule home
+	become "$1"
+	[[ -n $regions ]] || regions=$(aws ec2 describe-regions --query 'Regions[].RegionName' --output text | tr '\t' ' ')
+	if [[ -n $dry_run ]]; then
+		name=vigil-events-HANDLE
+	else
+		name=$(call GET "/v1/cloud-accounts/$1/event-stream" | member topicName || true)
+		[[ -n $name ]] || {
+			say "$1: there is no event stream"
+			return 0
+		}
+	fi
+	home=${regions%% *}
+	for region in $regions; do
+		if aws cloudformation describe-stacks --region "$region" --stack-name "$name" >/dev/null 2>&1; then
+			run aws cloudformation delete-stack --region "$region" --stack-name "$name"
+			continue
+		fi
+		for rule in "$name" "$name-heartbeat"; do
+			quietly aws events remove-targets --region "$region" --rule "$rule" --ids vigil
+			quietly aws events delete-rule --region "$region" --name "$rule"
+		done
+		quietly aws sns delete-topic --region "$region" --topic-arn "arn:${partition}:sns:$region:$1:$name"
+	done
+	quietly aws events delete-api-destination --region "$home" --name "$name"
+	quietly aws events delete-connection --region "$home" --name "$name"
+	quietly aws iam delete-role-policy --role-name "$name" --policy-name send
+	quietly aws iam delete-role --role-name "$name"
+	report "$1" false
+	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$1/event-stream" >/dev/null
+}
+
+take_arguments "$@"
+need aws curl
+[[ -n $dry_run ]] || log_in
+own=$(aws sts get-caller-identity --query Account --output text)
+partition=$(aws sts get-caller-identity --query Arn --output text | cut -d: -f2)
+each tear_down

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Tears down the event stream of Azure subscriptions to Vigil at @url@: what
+# setup.sh made, whichever way, and the resource group when nothing else is in
+# it. Doing it again does no harm.
+#
+#   VIGIL_API_TOKEN=... bash teardown.sh [options] SUBSCRIPTION...
+set -euo pipefail
+
+provider=azure
+account_form='^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+# @library@
+
+group=vigil-events
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] SUBSCRIPTION...
+  --file FILE   read subscriptions from a file, one in each line
+  --group NAME  resource group that everything is in; by default $group
+  --dry-run     show what would be done"
+}
+
+option_words=0
+option() {
+	option_words=1
+	case $1 in
+	--group) group=${2:?} ;;
+	*) return 1 ;;
+	esac
+}
+
+# remove SUBSCRIPTION TYPE NAME removes a resource if it is there.
+remove() {
+	local id="/subscriptions/$1/resourceGroups/$group/providers/$2/$3"
+	if az resource show --ids "$id" --output none 2>/dev/null; then
+		run az resource delete --ids "$id" --output none
+	fi
+}
+
+tear_down() {
+	local id=${1,,} handle name left
+	if [[ -n $dry_run ]]; then
+		handle=HANDLE
+	else
+		handle=$(call GET "/v1/cloud-accounts/$id/event-stream" | member handle || true)
+		[[ -n $handle ]] || {
+			say "$id: there is no event stream"
+			return 0
+		}
+	fi
+	name=vigil-events-$handle
+	remove "$id" Microsoft.EventGrid/systemTopics "$name"
+	remove "$id" Microsoft.Insights/activityLogAlerts "$name"
+	remove "$id" Microsoft.Insights/actionGroups "$name"
+	left=$(az resource list --subscription "$id" --resource-group "$group" --query 'length(@)' --output tsv 2>/dev/null || true)
+	if [[ $left == 0 ]]; then
+		run az group delete --subscription "$id" --name "$group" --yes --no-wait --output none
+	fi
+	report "$id" false
+	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$id/event-stream" >/dev/null
+}
+
+take_arguments "$@"
+need az curl
+[[ -n $dry_run ]] || log_in
+each tear_down

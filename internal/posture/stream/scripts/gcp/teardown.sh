@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Tears down the event stream of Google Cloud projects to Vigil at @url@:
+# everything that setup.sh made, and nothing else. Doing it again does no harm.
+#
+#   VIGIL_API_TOKEN=... bash teardown.sh [options] PROJECT...
+set -euo pipefail
+
+provider=gcp
+account_form='^[a-z0-9-]{6,30}$'
+# @library@
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] PROJECT...
+  --file FILE  read projects from a file, one in each line
+  --dry-run    show what would be done"
+}
+
+option_words=0
+option() { return 1; }
+
+# quietly runs a command whose object may be gone already.
+quietly() { run "$@" >/dev/null 2>&1 || true; }
+
+tear_down() {
+	local answer topic
+	if [[ -n $dry_run ]]; then
+		answer="{\"topicName\":\"vigil-events-HANDLE\",\"subscriptionName\":\"vigil-push-HANDLE\",\"serviceAccount\":\"vigil-push-HANDLE@$1.iam.gserviceaccount.com\"}"
+	else
+		answer=$(call GET "/v1/cloud-accounts/$1/event-stream" || true)
+	fi
+	topic=$(member topicName <<<"$answer")
+	[[ -n $topic ]] || {
+		say "$1: there is no event stream"
+		return 0
+	}
+	quietly gcloud logging sinks delete "$topic" --project="$1" --quiet
+	quietly gcloud pubsub subscriptions delete "$(member subscriptionName <<<"$answer")" --project="$1" --quiet
+	quietly gcloud pubsub topics delete "$topic" --project="$1" --quiet
+	quietly gcloud iam service-accounts delete "$(member serviceAccount <<<"$answer")" --project="$1" --quiet
+	report "$1" false
+	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$1/event-stream" >/dev/null
+}
+
+take_arguments "$@"
+need gcloud curl
+[[ -n $dry_run ]] || log_in
+each tear_down
