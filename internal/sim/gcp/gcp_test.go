@@ -1,0 +1,320 @@
+package gcp_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/gcp"
+)
+
+// cloud is a simulated cloud that is asked without an SDK.
+type cloud struct {
+	*gcp.Cloud
+	faults *gateway.Faults
+	token  string
+}
+
+var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
+
+func serve(t *testing.T, o gcp.Options) *cloud {
+	t.Helper()
+	if o.Today.IsZero() {
+		o.Today = today
+	}
+	o.Shares.Default = 0.5
+	faults := gateway.NewFaults()
+	c := &cloud{Cloud: gcp.New(o, faults), faults: faults}
+	status, answer := c.signIn(t, c.Reader(), claims{})
+	if status != http.StatusOK {
+		t.Fatalf("sign in: %d %v", status, answer)
+	}
+	c.token, _ = answer["access_token"].(string)
+	return c
+}
+
+// claims of an assertion; the zero value is filled in.
+type claims struct {
+	Iss   string `json:"iss"`
+	Aud   string `json:"aud"`
+	Scope string `json:"scope"`
+	Iat   int64  `json:"iat"`
+	Exp   int64  `json:"exp"`
+}
+
+// signIn asks for a token as a client does that has a key file.
+func (c *cloud) signIn(t *testing.T, credential gcp.Credential, said claims) (int, map[string]any) {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(credential.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		ClientEmail  string `json:"client_email"`
+		PrivateKeyID string `json:"private_key_id"`
+		PrivateKey   string `json:"private_key"`
+		TokenURI     string `json:"token_uri"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode([]byte(file.PrivateKey))
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().Unix()
+	if said.Iss == "" {
+		said.Iss = file.ClientEmail
+	}
+	if said.Aud == "" {
+		said.Aud = file.TokenURI
+	}
+	if said.Scope == "" {
+		said.Scope = "https://www.googleapis.com/auth/cloud-platform"
+	}
+	if said.Iat == 0 {
+		said.Iat, said.Exp = now, now+3600
+	}
+	return c.post(t, assertion(t, key.(*rsa.PrivateKey), file.PrivateKeyID, said))
+}
+
+func assertion(t *testing.T, key *rsa.PrivateKey, id string, said claims) string {
+	t.Helper()
+	header, _ := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": id})
+	body, _ := json.Marshal(said)
+	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(body)
+	digest := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func (c *cloud) post(t *testing.T, assertion string) (int, map[string]any) {
+	t.Helper()
+	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
+	r := httptest.NewRequest(http.MethodPost, "https://oauth2.googleapis.com/token", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return c.do(t, r)
+}
+
+func (c *cloud) do(t *testing.T, r *http.Request) (int, map[string]any) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	var answer map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%s %s: %v in %s", r.Method, r.URL, err, w.Body)
+	}
+	return w.Code, answer
+}
+
+// ask makes one call.
+func (c *cloud) ask(t *testing.T, verb, address string) (int, map[string]any) {
+	t.Helper()
+	r := httptest.NewRequest(verb, address, bytes.NewReader([]byte(`{"permissions":["compute.instances.list"]}`)))
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	return c.do(t, r)
+}
+
+func TestTokensAreForWhoHasTheKey(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{})
+	now := time.Now().Unix()
+	for name, tt := range map[string]struct {
+		said claims
+		want string
+	}{
+		"somebody else":      {claims{Iss: "eve@example.com"}, "Invalid grant: account not found"},
+		"another audience":   {claims{Aud: "https://example.com/token"}, "Invalid JWT: Failed audience check. The right audience is https://oauth2.googleapis.com/token"},
+		"too long":           {claims{Iat: now, Exp: now + 7200}, "reasonable timeframe"},
+		"ended":              {claims{Iat: now - 7200, Exp: now - 3600}, "reasonable timeframe"},
+		"not yet":            {claims{Iat: now + 1200, Exp: now + 2400}, "reasonable timeframe"},
+		"everything is fine": {claims{}, ""},
+	} {
+		status, answer := c.signIn(t, c.Reader(), tt.said)
+		description, _ := answer["error_description"].(string)
+		if (status == http.StatusOK) != (tt.want == "") || !strings.Contains(description, tt.want) {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := assertion(t, other, "0", claims{Iss: c.Reader().Email, Aud: "https://oauth2.googleapis.com/token", Scope: "x", Iat: now, Exp: now + 60})
+	if status, answer := c.post(t, forged); status != http.StatusBadRequest || answer["error_description"] != "Invalid JWT Signature." {
+		t.Errorf("a forged assertion: %d %v", status, answer)
+	}
+	for _, text := range []string{"", "a.b", "a.b.c", "e30.e30.e30"} {
+		if status, answer := c.post(t, text); status != http.StatusBadRequest {
+			t.Errorf("assertion %q: %d %v", text, status, answer)
+		}
+	}
+}
+
+func TestCallsTakeAToken(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{})
+	address := "https://compute.googleapis.com/compute/v1/projects/" + c.Projects()[0].ID + "/global/networks"
+	for name, token := range map[string]string{"none": "", "made up": "ya29.abc", "changed": c.token[:len(c.token)-2] + "xx"} {
+		good := c.token
+		c.token = token
+		if status, answer := c.ask(t, http.MethodGet, address); status != http.StatusUnauthorized {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+		c.token = good
+	}
+	if status, _ := c.ask(t, http.MethodGet, address); status != http.StatusOK {
+		t.Errorf("with a token: %d", status)
+	}
+	if status, answer := c.ask(t, http.MethodGet, strings.Replace(address, c.Projects()[0].ID, "no-such-project", 1)); status != http.StatusForbidden {
+		t.Errorf("a project that is not there: %d %v", status, answer)
+	}
+	if status, answer := c.ask(t, http.MethodGet, address+"?pageToken=nonsense"); status != http.StatusBadRequest {
+		t.Errorf("a page that is not there: %d %v", status, answer)
+	}
+}
+
+// everyAnswer calls every method, with the names that its lists have, and returns
+// the answers.
+func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
+	t.Helper()
+	all := map[string][]any{}
+	p := c.Projects()[0]
+	for id, request := range gcp.Routes() {
+		verb, address, _ := strings.Cut(request, " ")
+		address = strings.ReplaceAll(address, "{project}", p.ID)
+		if strings.Contains(address, "/storage/v1/b") && !strings.Contains(address, "{bucket}") {
+			address += "?project=" + p.ID
+		}
+		for _, filled := range fill(address, p) {
+			status, answer := c.ask(t, verb, filled)
+			if status != http.StatusOK {
+				t.Errorf("%s: %s: %d %v", id, filled, status, answer)
+			}
+			all[id] = append(all[id], answer)
+		}
+	}
+	return all
+}
+
+// samples are names that there are, by what comes before them in a path.
+func samples(before string, p gcp.Project) []string {
+	number := func(prefix string) []string {
+		return []string{prefix + "00000", prefix + "00001"}
+	}
+	switch before {
+	case "serviceAccounts":
+		return []string{"svc-00000@" + p.ID + ".iam.gserviceaccount.com", p.Number + "-compute@developer.gserviceaccount.com"}
+	case "networks":
+		return []string{"vpc-00001", "vpc-00002"}
+	case "workloadIdentityPools":
+		return []string{"github"}
+	case "services":
+		return nil
+	case "sinks":
+		return []string{"_Default", "archive"}
+	case "metrics":
+		return []string{"errors", "web%252Fslow"}
+	case "buckets":
+		return []string{"_Default"}
+	}
+	prefixes := map[string]string{
+		"b": p.ID + "-data-", "instances": "sql-", "datasets": "dataset_", "keyRings": "ring-", "cryptoKeys": "key-", "secrets": "secret-", "keys": "apikey-", "functions": "fn-",
+		"repositories": "repo-", "topics": "topic-", "subscriptions": "sub-", "alertPolicies": "100", "notificationChannels": "200", "managedZones": "zone-", "policies": "dns-",
+		"clusters": "gke-", "nodePools": "pool-",
+	}
+	if before == "notificationChannels" {
+		return []string{"20000000"}
+	}
+	return number(prefixes[before])
+}
+
+// fill puts names into an address. Where a location is asked for it tries all.
+func fill(address string, p gcp.Project) []string {
+	start := strings.IndexByte(address, '{')
+	if start < 0 {
+		return []string{address}
+	}
+	end := strings.IndexByte(address, '}')
+	name, before := address[start+1:end], address[:start-1]
+	before = before[strings.LastIndexByte(before, '/')+1:]
+	var values []string
+	switch {
+	case name == "location" && (strings.Contains(address, "apikeys") || strings.Contains(address, "workloadIdentity") || strings.Contains(address, "logging")):
+		values = []string{"global"}
+	case name == "location":
+		values = []string{"us-central1"}
+	case before == "instances" && strings.Contains(address, "redis."):
+		values = []string{"redis-00000"}
+	case before == "instances" && strings.Contains(address, "file."):
+		values = []string{"files-00000"}
+	case before == "services" && strings.Contains(address, "serviceusage."):
+		values = []string{"compute.googleapis.com"}
+	case before == "services":
+		values = []string{"fn-00000"}
+	case before == "nodePools":
+		values = []string{"pool-0", "pool-1"}
+	case strings.Contains(address, "us-central1"): // where even numbers are
+		values = samples(before, p)[:1]
+		if before == "cryptoKeys" {
+			values = samples(before, p)
+		}
+	case before == "keys" && strings.Contains(address, "serviceAccounts"):
+		return nil // their names are random; lists show the same
+	default:
+		values = samples(before, p)
+	}
+	var all []string
+	for _, v := range values {
+		all = append(all, fill(address[:start]+v+address[end+1:], p)...)
+	}
+	return all
+}
+
+func TestPagesHoldEverythingOnce(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{Size: 200})
+	p := c.Projects()[0]
+	for name, address := range map[string]string{
+		"items":   "https://compute.googleapis.com/compute/v1/projects/" + p.ID + "/global/firewalls?maxResults=5",
+		"topics":  "https://pubsub.googleapis.com/v1/projects/" + p.ID + "/topics?pageSize=2",
+		"metrics": "https://logging.googleapis.com/v2/projects/" + p.ID + "/metrics?pageSize=1",
+	} {
+		seen, pages := map[string]bool{}, 0
+		for token := ""; ; pages++ {
+			_, answer := c.ask(t, http.MethodGet, address+"&pageToken="+url.QueryEscape(token))
+			items, _ := answer[name].([]any)
+			for _, item := range items {
+				key := fmt.Sprint(item.(map[string]any)["name"])
+				if seen[key] {
+					t.Errorf("%s twice", key)
+				}
+				seen[key] = true
+			}
+			if token, _ = answer["nextPageToken"].(string); token == "" {
+				break
+			}
+		}
+		if pages == 0 || len(seen) < 2 {
+			t.Errorf("%s: %d of them on %d pages", name, len(seen), pages+1)
+		}
+	}
+}
