@@ -42,7 +42,7 @@ func (r *run) localOp(s *plan.Local, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := r.walkBy(s.Traversal, c); p != nil && plainInfo(s.Traversal.Steps[len(s.Traversal.Steps)-1]) {
+	if p := r.walkBy(s.Traversal, c); p != nil && r.sackInit == nil && plainInfo(s.Traversal.Steps[len(s.Traversal.Steps)-1]) {
 		o := &mapOp{output: output{base: base{run: r, next: next}}, fn: p.row}
 		return o, nil
 	}
