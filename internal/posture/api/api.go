@@ -12,8 +12,10 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/rulebook"
+	"vigil/internal/posture/walk"
 )
 
 // Document is the OpenAPI document that the routes must match.
@@ -38,9 +40,14 @@ type API struct {
 	Collections Collections
 	Book        *rulebook.Book
 	Findings    posture.FindingStore
+	Entities    posture.EntityStore
+	Walker      *walk.Walker
 	Caller      func(context.Context) string // who is asking, by name
 	Cursors     *cursor.Cursors
 	Now         func() time.Time
+
+	Declarations func() []collect.Declaration                                      // of all entity types
+	Reads        func(ctx context.Context, org posture.OrgID) ([]RuleReads, error) // what the rules of an organisation read
 }
 
 // Routes lists everything this package answers to, and the role each asks for.
@@ -69,6 +76,13 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/collections", Need: analyst, Operation: "startCollection", Handler: httpapi.JSON(a.startRun)},
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: viewer, Operation: "getCollection", Handler: httpapi.JSON(a.getRun)},
 		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: analyst, Operation: "stopCollection", Handler: httpapi.JSON(a.stopRun)},
+
+		{Pattern: "POST /v1/entities/query", Need: viewer, Operation: "queryEntities", Safe: true, Handler: httpapi.JSON(a.queryEntities)},
+		{Pattern: "POST /v1/entities/aggregations-query", Need: viewer, Operation: "aggregateEntities", Safe: true, Handler: httpapi.JSON(a.aggregateEntities)},
+		{Pattern: "POST /v1/entities/graph-query", Need: viewer, Operation: "queryGraph", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.queryGraph)},
+		{Pattern: "GET /v1/entities/schema", Need: viewer, Operation: "getSchema", Handler: httpapi.JSON(a.getSchema)},
+		{Pattern: "GET /v1/entities/{resource_id}", Need: viewer, Operation: "getEntity", Handler: httpapi.JSON(a.getEntity)},
+		{Pattern: "GET /v1/entities/{resource_id}/changelog", Need: viewer, Operation: "getChangeLog", Handler: httpapi.JSON(a.getChangeLog)},
 
 		{Pattern: "GET /v1/rules", Need: viewer, Operation: "listRules", Handler: httpapi.JSON(a.listRules)},
 		{Pattern: "POST /v1/rules", Need: analyst, Operation: "addRule", Handler: httpapi.JSON(a.addRule)},

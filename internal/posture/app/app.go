@@ -28,9 +28,11 @@ import (
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/partition"
 	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/sweep"
+	"vigil/internal/posture/walk"
 	"vigil/rules"
 )
 
@@ -172,6 +174,8 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 		(&api.API{
 			Org: callerOrg, Onboarding: onboarding, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
+			Entities: a.store, Walker: walk.New(partition.New(a.store, partition.Options{}), a.store, walk.Options{Now: a.o.Now}),
+			Declarations: a.declarations, Reads: a.reads,
 		}).Routes(),
 		document,
 		httpapi.HealthRoutes(health),

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/search"
+)
+
+type (
+	entityFilters struct {
+		CloudAccountIDs []string `json:"cloudAccountIds"`
+		EntityNames     []string `json:"entityNames"`
+		EntityTypes     []string `json:"entityTypes"`
+		Providers       []string `json:"providers"`
+		Regions         []string `json:"regions"`
+		Services        []string `json:"services"`
+		Query           string   `json:"query"`
+	}
+	entityQuery struct {
+		Filters    entityFilters `json:"filters"`
+		Pagination *pagination   `json:"paginationInfo"`
+	}
+	entityPage struct {
+		TotalCount        int      `json:"totalCount"`
+		Results           []entity `json:"results"`
+		ContinuationToken string   `json:"continuationToken,omitempty"`
+	}
+
+	entityAggregation struct {
+		FieldName       string                       `json:"fieldName" required:"true"`
+		AggregationType string                       `json:"aggregationType" required:"true" enum:"Terms"`
+		TermsCount      *int                         `json:"termsCount"`
+		SubAggregations map[string]entityAggregation `json:"subAggregations"`
+	}
+	aggregationsIn struct {
+		Aggregations map[string]entityAggregation `json:"aggregations"`
+		Filters      entityFilters                `json:"filters"`
+		Pagination   *pagination                  `json:"paginationInfo"` // taken, as the document says; there are no pages
+	}
+	aggregationsOut struct {
+		TotalCount   int                       `json:"totalCount"`
+		Aggregations map[string]findingBuckets `json:"aggregations"`
+	}
+)
+
+// maxFilterValues is how many values all lists of a filter may have together.
+const maxFilterValues = 2000
+
+func (f entityFilters) filter() (posture.EntityFilter, error) {
+	var bad []fault.Detail
+	providers := known("filters.providers", f.Providers, posture.Providers, &bad)
+	out := posture.EntityFilter{
+		Accounts: f.CloudAccountIDs, Names: f.EntityNames, Types: f.EntityTypes, Regions: f.Regions, Services: f.Services,
+	}
+	for _, p := range providers {
+		out.Providers = append(out.Providers, string(p))
+	}
+	if n := len(out.Accounts) + len(out.Names) + len(out.Types) + len(out.Regions) + len(out.Services) + len(out.Providers); n > maxFilterValues {
+		bad = append(bad, fault.Detail{Path: "filters", Message: "has more values than can be looked for at once"})
+	}
+	if f.Query != "" {
+		var err error
+		if out.Where, err = search.Parse(f.Query); err != nil {
+			message := err.Error()
+			if e, ok := errors.AsType[*search.Error](err); ok {
+				message = "is not understood at " + e.Error()
+			}
+			bad = append(bad, fault.Detail{Path: "filters.query", Message: message})
+		}
+	}
+	if len(bad) > 0 {
+		return out, fault.Fields(bad...)
+	}
+	return out, nil
+}
+
+func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, error) {
+	filter, err := in.Filters.filter()
+	if err != nil {
+		return entityPage{}, err
+	}
+	list, err := a.listing(ctx, "entities", in.Filters)
+	if err != nil {
+		return entityPage{}, err
+	}
+	want, err := a.page(ctx, list, in.Pagination, defaultPage)
+	if err != nil {
+		return entityPage{}, err
+	}
+	found, err := a.Entities.Entities(ctx, a.Org(ctx), filter, want)
+	if err != nil {
+		return entityPage{}, err
+	}
+	out := entityPage{TotalCount: found.Total, Results: httpapi.Each(found.Entities, entityOf)}
+	if found.Next != "" {
+		out.ContinuationToken, err = a.Cursors.Seal(ctx, list, []byte(found.Next))
+	}
+	return out, err
+}
+
+func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggregationsOut, error) {
+	filter, err := in.Filters.filter()
+	if err != nil {
+		return aggregationsOut{}, err
+	}
+	as, err := aggregations("aggregations", in.Aggregations, 1)
+	if err != nil {
+		return aggregationsOut{}, err
+	}
+	total, found, err := a.Entities.Aggregate(ctx, a.Org(ctx), filter, as)
+	return aggregationsOut{total, findingBucketsOf(found)}, err
+}
+
+// aggregations reads what is to be counted.
+func aggregations(path string, asked map[string]entityAggregation, depth int) (map[string]posture.Aggregation, error) {
+	if depth > posture.MaxAggregationDepth && len(asked) > 0 {
+		return nil, fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
+	}
+	all := make(map[string]posture.Aggregation, len(asked))
+	for name, w := range asked {
+		at := path + "." + name
+		of, ok := posture.ParseAttribute(w.FieldName)
+		if !ok {
+			return nil, fault.Field(at+".fieldName", "must be property.X, tag.X or one of %s", join(posture.EntityFields))
+		}
+		limit := 0
+		if w.TermsCount != nil {
+			if limit = *w.TermsCount; limit < 1 {
+				return nil, fault.Field(at+".termsCount", "must be at least 1")
+			}
+		}
+		sub, err := aggregations(at+".subAggregations", w.SubAggregations, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = posture.Aggregation{Of: of, Limit: limit, Sub: sub}
+	}
+	return all, nil
+}

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+)
+
+type (
+	schemaProperty struct {
+		Name        string   `json:"name"`
+		Type        string   `json:"type"`
+		List        bool     `json:"list"`
+		Description string   `json:"description"`
+		Rules       []string `json:"rules"`
+	}
+	schemaEdge struct {
+		Label       string   `json:"label"`
+		To          []string `json:"to"`
+		Description string   `json:"description"`
+		Rules       []string `json:"rules"`
+	}
+	schemaType struct {
+		EntityType  string           `json:"entityType"`
+		Provider    string           `json:"provider"`
+		Service     string           `json:"service"`
+		Description string           `json:"description"`
+		Properties  []schemaProperty `json:"properties"`
+		Edges       []schemaEdge     `json:"edges"`
+		Rules       []string         `json:"rules"`
+	}
+	schema struct {
+		Types  []schemaType `json:"types"`
+		Fields []string     `json:"fields"` // that every vertex has
+	}
+)
+
+// RuleReads says what of a type the query of a rule reads.
+type RuleReads struct {
+	Rule       posture.RuleID
+	Types      []string
+	Properties []string
+	Edges      []string
+}
+
+func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
+	var reads []RuleReads
+	if a.Reads != nil {
+		var err error
+		if reads, err = a.Reads(ctx, a.Org(ctx)); err != nil {
+			return schema{}, err
+		}
+	}
+	declared := slices.Clone(a.Declarations())
+	slices.SortFunc(declared, func(x, y collect.Declaration) int { return strings.Compare(string(x.Type), string(y.Type)) })
+	out := schema{
+		Fields: []string{posture.FieldName, posture.FieldRegion, posture.FieldService, posture.FieldProvider, posture.FieldAccount},
+		Types:  make([]schemaType, len(declared)),
+	}
+	for i, d := range declared {
+		of := slices.DeleteFunc(slices.Clone(reads), func(r RuleReads) bool { return !slices.Contains(r.Types, string(d.Type)) })
+		out.Types[i] = schemaTypeOf(d, of)
+	}
+	return out, nil
+}
+
+// schemaTypeOf describes a type that some rules read.
+func schemaTypeOf(d collect.Declaration, reads []RuleReads) schemaType {
+	rules := func(uses func(RuleReads) bool) []string {
+		ids := []string{}
+		for _, r := range reads {
+			if uses(r) {
+				ids = append(ids, string(r.Rule))
+			}
+		}
+		return ids
+	}
+	w := schemaType{
+		EntityType: string(d.Type), Provider: string(d.Type.Provider()), Service: d.Type.Service(), Description: d.Doc,
+		Properties: []schemaProperty{}, Edges: []schemaEdge{}, Rules: rules(func(RuleReads) bool { return true }),
+	}
+	for _, p := range d.Properties {
+		w.Properties = append(w.Properties, schemaProperty{
+			p.Name, p.Kind, p.List, p.Doc, rules(func(r RuleReads) bool { return slices.Contains(r.Properties, p.Name) }),
+		})
+	}
+	for _, e := range d.Edges {
+		to := httpapi.Each(e.To, func(t posture.EntityType) string { return string(t) })
+		w.Edges = append(w.Edges, schemaEdge{
+			e.Label, to, e.Doc, rules(func(r RuleReads) bool { return slices.Contains(r.Edges, e.Label) }),
+		})
+	}
+	return w
+}

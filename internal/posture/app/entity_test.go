@@ -1,0 +1,315 @@
+package app_test
+
+import (
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/install"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/estate"
+	"vigil/internal/posture/store"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// an inventory is a server whose organisation has a made-up estate.
+type inventory struct {
+	*client
+	org   posture.OrgID
+	store *store.Store
+	all   []posture.Entity
+}
+
+func newInventory(t *testing.T, dsn string, accounts, entities int) *inventory {
+	t.Helper()
+	a, in := newApp(t, dsn, new(memcloud.Cloud))
+	c, org, _ := newOrg(t, in, serve(t, a), "org")
+	i := &inventory{client: c, org: posture.OrgID(org.ID), store: store.New(in.DB, in.Box, nil)}
+	for n := range accounts {
+		i.collect(estate.New(n, entities))
+	}
+	return i
+}
+
+// collect onboards a made-up account and records its entities.
+func (i *inventory) collect(a estate.Account) {
+	i.t.Helper()
+	property := map[posture.Provider]string{posture.AWS: "accountId", posture.Azure: "subscriptionId", posture.GCP: "projectId"}[a.Provider]
+	i.want(201, "POST", "/v1/providers/"+string(a.Provider)+"/cloud-accounts", object{
+		"cloudAccountName": "made up", "properties": []object{textProperty(property, string(a.ID))},
+	})
+	for _, u := range a.Units() {
+		i.record(collect.Scoped{Org: i.org, Account: a.ID, Type: u.Type, Region: u.Region}, slices.Collect(u.Each)...)
+	}
+}
+
+func (i *inventory) record(scope collect.Scoped, es ...posture.Entity) {
+	i.t.Helper()
+	r, err := i.store.Begin(i.t.Context(), scope)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	for _, e := range es {
+		if err := r.Put(i.t.Context(), e); err != nil {
+			i.t.Fatal(err)
+		}
+	}
+	if err := r.Commit(i.t.Context(), true); err != nil {
+		i.t.Fatal(err)
+	}
+	i.all = append(i.all, es...)
+}
+
+const entities = "/v1/entities"
+
+func (i *inventory) find(filters object, size int, token string) answer {
+	i.t.Helper()
+	return i.want(200, "POST", entities+"/query", object{"filters": filters, "paginationInfo": object{"pageSize": size, "continuationToken": token}})
+}
+
+func results(a answer) []object {
+	all := []object{}
+	list, _ := a.body["results"].([]any)
+	for _, each := range list {
+		all = append(all, each.(object))
+	}
+	return all
+}
+
+func entityPath(id string) string { return entities + "/" + url.PathEscape(id) }
+
+func TestEntitiesOverHTTP(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 5, 60)
+
+		first := i.want(200, "POST", entities+"/query", nil)
+		if n, total := len(results(first)), first.body["totalCount"]; n != 100 || total != float64(len(i.all)) {
+			t.Errorf("%d results of %v, want 100 of %d", n, total, len(i.all))
+		}
+		seen := map[string]bool{}
+		for token := ""; ; {
+			page := i.find(object{}, 37, token)
+			for _, e := range results(page) {
+				seen[e["entityId"].(string)] = true
+			}
+			if token = page.member("continuationToken"); token == "" {
+				break
+			}
+		}
+		if len(seen) != len(i.all) {
+			t.Errorf("pages have %d entities, want %d", len(seen), len(i.all))
+		}
+		token := i.find(object{}, 5, "").member("continuationToken")
+		i.want(400, "POST", entities+"/query", object{"filters": object{"regions": []string{"x"}}, "paginationInfo": object{"continuationToken": token}})
+
+		for _, e := range results(first)[:10] {
+			id := e["entityId"].(string)
+			if got := i.want(200, "GET", entityPath(id), nil); !reflect.DeepEqual(got.body, e) {
+				t.Errorf("GET of %s is not the record of the query:\n%v\n%v", id, got.body, e)
+			}
+			log, _ := i.want(200, "GET", entityPath(id)+"/changelog", nil).body["changeLog"].([]any)
+			if len(log) != 1 || !strings.Contains(fmt.Sprint(log[0]), "ADD") {
+				t.Errorf("change log %v", log)
+			}
+		}
+		i.want(404, "GET", entityPath("AWS.S3.000000000000.global.Bucket.none"), nil)
+		i.want(404, "GET", entityPath("AWS.S3.000000000000.global.Bucket.none")+"/changelog", nil)
+		if got := i.want(400, "POST", entities+"/query", object{"filters": object{"query": "noSuchField = 1"}}); !strings.Contains(got.text, "noSuchField") || !strings.Contains(got.text, "column 1") {
+			t.Errorf("the error says %s", got.text)
+		}
+	})
+}
+
+func TestEntityNamesOfEveryKindTravel(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 1, 10)
+	account := estate.New(0, 0).ID
+	var es []posture.Entity
+	for n, name := range []string{"a/b/c", "x.y.z", "with space", "100%", "ümläut/日本", "a?b#c&d", "..", "%2F", "schema"} {
+		e := collect.NewResource("AWS.Test.Thing", account, "", name).Text("n", fmt.Sprint(n)).Entity
+		es = append(es, e)
+	}
+	i.record(collect.Scoped{Org: i.org, Account: account, Type: "AWS.Test.Thing", Region: posture.Global}, es...)
+	for _, e := range es {
+		got := i.want(200, "GET", entityPath(string(e.ID)), nil)
+		if got.member("entityId") != string(e.ID) || got.member("entityName") != e.Name {
+			t.Errorf("%s: got %s", e.ID, got.text)
+		}
+		i.want(200, "GET", entityPath(string(e.ID))+"/changelog", nil)
+	}
+}
+
+func TestChangeLogOverHTTP(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 1, 10)
+	account := estate.New(0, 0).ID
+	scope := collect.Scoped{Org: i.org, Account: account, Type: "AWS.Test.Thing", Region: posture.Global}
+	thing := func() *collect.Resource { return collect.NewResource(scope.Type, account, "", "t") }
+	i.record(scope, thing().Text("a", "1").Flag("b", false).Texts("l", "x", "y").Number("n", 0).Tag("t", "old").Entity)
+	i.record(scope, thing().Text("a", "").Flag("b", true).Texts("l", "x").Number("n", 0).Tag("t", "new").Edge("TO", "AWS.Test.x.global.Thing.u").Unread(collect.ErrDenied, "u").Entity)
+	got := i.want(200, "GET", entityPath(string(thing().ID))+"/changelog", nil).body["changeLog"].([]any)
+	newest := got[0].(object)
+	delete(newest, "lastUpdateTime")
+	want := object{
+		"propertyChanges": object{
+			"a": object{"changeType": "DELETE", "oldValue": "1"},
+			"b": object{"changeType": "UPDATE", "oldValue": false, "newValue": true},
+			"l": object{"changeType": "UPDATE", "oldValue": []any{"x", "y"}, "newValue": "x"},
+			"u": object{"changeType": "ADD", "newValue": object{"type": "unknown", "error": "access denied"}},
+		},
+		"tagChanges":  object{"t": object{"changeType": "UPDATE", "oldValue": "old", "newValue": "new"}},
+		"edgeChanges": []any{object{"changeType": "ADD", "label": "TO", "to": "AWS.Test.x.global.Thing.u"}},
+	}
+	if len(got) != 2 || !reflect.DeepEqual(newest, want) {
+		t.Errorf("log %v\nwant %v", got, want)
+	}
+	e := i.want(200, "GET", entityPath(string(thing().ID)), nil).body["properties"].([]any)
+	if !reflect.DeepEqual(e[len(e)-1], object{"name": "u", "type": "unknown", "error": "access denied"}) {
+		t.Errorf("an unknown property is %v", e[len(e)-1])
+	}
+}
+
+func TestAggregationsOverHTTP(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 5, 60)
+	terms := func(field string) object { return object{"fieldName": field, "aggregationType": "Terms"} }
+	nested := terms("Provider")
+	nested["subAggregations"] = object{"t": terms("entityType")}
+	got := i.want(200, "POST", entities+"/aggregations-query", object{"aggregations": object{"p": nested, "env": terms("tag.ENV"), "e": terms("property.encrypted")}})
+	p := got.body["aggregations"].(object)["p"].(object)
+	sum := 0.0
+	for _, b := range p["buckets"].(object) {
+		inner := 0.0
+		for _, t := range b.(object)["subAggregations"].(object)["t"].(object)["buckets"].(object) {
+			inner += t.(object)["count"].(float64)
+		}
+		if inner != b.(object)["count"] {
+			t.Errorf("inner counts add up to %v of %v", inner, b)
+		}
+		sum += inner
+	}
+	if sum != float64(len(i.all)) || p["bucketCount"] != 3.0 || got.body["totalCount"] != sum {
+		t.Errorf("counted %v of %d: %v", sum, len(i.all), got.text)
+	}
+	for body, want := range map[string]string{
+		"fieldName": "aggregations.a.fieldName", "aggregationType": "aggregations.a.aggregationType",
+	} {
+		a := terms("region")
+		delete(a, body)
+		if got := i.want(400, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": a}}); !strings.Contains(got.text, want) {
+			t.Errorf("without %s: %s", body, got.text)
+		}
+	}
+	deep := terms("region")
+	for range posture.MaxAggregationDepth {
+		deep = object{"fieldName": "region", "aggregationType": "Terms", "subAggregations": object{"x": deep}}
+	}
+	for _, bad := range []object{deep, terms("noSuchField"), {"fieldName": "region", "aggregationType": "Median"}, {"fieldName": "region", "aggregationType": "Terms", "termsCount": 0}} {
+		i.want(400, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": bad}})
+	}
+}
+
+func TestGraphQueriesOverHTTP(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 1, 200)
+		account := estate.New(0, 0).ID
+		ask := func(text string) object {
+			t.Helper()
+			got := i.want(200, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account})
+			if got.header.Get("X-Query-Cost") == "" {
+				t.Error("the answer does not say what it cost")
+			}
+			return got.body
+		}
+		if v := ask("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all))}) {
+			t.Errorf("count is %v, want %d", v, len(i.all))
+		}
+		got := ask("g.V().limit(3)")
+		if n := len(got["tree"].(object)["nodes"].([]any)); n != 3 || got["count"] != 3.0 || len(got["entities"].(object)) != 3 {
+			t.Errorf("three vertices: %v", got)
+		}
+		for id, e := range got["entities"].(object) {
+			if one := i.want(200, "GET", entityPath(id), nil); !reflect.DeepEqual(one.body, e) {
+				t.Errorf("the entity of the graph is %v, that of GET %v", e, one.body)
+			}
+		}
+		for _, node := range ask("g.V().out().path().limit(5)")["tree"].(object)["nodes"].([]any) {
+			if len(node.(object)["childNodes"].([]any)) == 0 {
+				t.Errorf("a path without a second vertex: %v", node)
+			}
+		}
+		explained := i.want(200, "POST", entities+"/graph-query", object{"gremlin": "g.V().has('tag.env','prod').out('USES')", "partitionKey": account, "explain": true}).body
+		if explained["explain"] == nil || explained["cost"] == nil {
+			t.Errorf("not explained: %v", explained)
+		}
+
+		// A change is seen at once.
+		one := i.all[0]
+		if err := i.store.Replace(t.Context(), posture.Scope{Org: i.org, Account: account, Type: one.Type, Region: one.Region}, nil, []posture.EntityID{one.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if v := ask("g.V().count()")["values"]; !reflect.DeepEqual(v, []any{float64(len(i.all) - 1)}) {
+			t.Errorf("count is %v after a removal, want %d", v, len(i.all)-1)
+		}
+
+		for text, want := range map[string]string{
+			"g.V().drop()": "read-only", "g.V().has(": "line 1, column 11", "g.addV('x')": "read-only",
+			"g.V().repeat(__.both()).until(__.hasId('never')).count()": "budget",
+		} {
+			if got := i.want(400, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account}); !strings.Contains(got.text, want) {
+				t.Errorf("%s: %s", text, got.text)
+			}
+		}
+		i.want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": "000000000000"})
+		for _, member := range []string{"gremlin", "partitionKey"} {
+			body := object{"gremlin": "g.V()", "partitionKey": account}
+			delete(body, member)
+			if got := i.want(400, "POST", entities+"/graph-query", body); !strings.Contains(got.text, member) {
+				t.Errorf("without %s: %s", member, got.text)
+			}
+		}
+	})
+}
+
+// TestEntitiesOfAnotherOrganisation asks two organisations that have onboarded
+// the same account.
+func TestEntitiesOfAnotherOrganisation(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		a, in := newApp(t, dsn, new(memcloud.Cloud))
+		base := serve(t, a)
+		orgs := make([]*inventory, 2)
+		for n := range orgs {
+			orgs[n] = inventoryOf(t, in, base, fmt.Sprint("org ", n))
+		}
+		orgs[0].collect(estate.New(0, 50))
+		id := string(orgs[0].all[0].ID)
+		orgs[0].want(200, "GET", entityPath(id), nil)
+		orgs[1].want(404, "GET", entityPath(id), nil)
+		orgs[1].want(404, "GET", entityPath(id)+"/changelog", nil)
+		orgs[1].want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": estate.New(0, 0).ID})
+		if got := orgs[1].find(object{"query": "NOT tag.none = x"}, 10, ""); got.body["totalCount"] != 0.0 {
+			t.Errorf("another organisation sees %v", got.text)
+		}
+		orgs[1].collect(estate.New(0, 20))
+		if got := orgs[1].find(object{}, 1, ""); got.body["totalCount"] != float64(len(orgs[1].all)) {
+			t.Errorf("total %v, want %d", got.body["totalCount"], len(orgs[1].all))
+		}
+		if got := orgs[0].find(object{}, 1, ""); got.body["totalCount"] != float64(len(orgs[0].all)) {
+			t.Errorf("total %v, want %d", got.body["totalCount"], len(orgs[0].all))
+		}
+	})
+}
+
+func inventoryOf(t *testing.T, in *install.Installation, base, name string) *inventory {
+	t.Helper()
+	c, org, _ := newOrg(t, in, base, name)
+	return &inventory{client: c, org: posture.OrgID(org.ID), store: store.New(in.DB, in.Box, nil)}
+}
