@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"vigil/frameworks"
 	"vigil/graph"
+	"vigil/gremlin"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
@@ -82,6 +84,9 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 					continue
 				}
 				check(t, c, judged.Rules[0], ids)
+				for _, key := range c.Violates {
+					shows(t, e, c, build(t, found), ids[key])
+				}
 			}
 		})
 	}
@@ -110,6 +115,32 @@ func check(t *testing.T, c catalog.Case, got posture.RuleJudgement, ids map[stri
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append([]string{}, c.Unknown...))), keys(got.Unknown)); diff != "" && len(c.Unknown)+len(got.Unknown) > 0 {
 		t.Errorf("case %q is unknown for (-want +got):\n%s", c.Name, diff)
 	}
+}
+
+// shows makes sure that the picture of a violation has the entity in it.
+func shows(t *testing.T, e catalog.Entry, c catalog.Case, g *graph.Graph, id posture.EntityID) {
+	t.Helper()
+	text := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('"+string(id)+"')")
+	plan, err := gremlin.Compile(text, gremlin.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := plan.Run(t.Context(), g, gremlin.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range result.Values() {
+		path, ok := v.Opaque().(*gremlin.Path)
+		if !ok {
+			t.Fatalf("case %q shows %v, not paths", c.Name, v)
+		}
+		for _, o := range path.Objects {
+			if o.Kind() == graph.KindVertex && g.VertexID(o.Handle()).Str() == string(id) {
+				return
+			}
+		}
+	}
+	t.Errorf("case %q: %s is not in its picture", c.Name, id)
 }
 
 func byID(es []posture.Entity) map[posture.EntityID]posture.Entity {

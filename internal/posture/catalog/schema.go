@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
@@ -35,6 +36,14 @@ func (e Entry) Strange(s *evaluate.Schema) []string {
 	strange := reads.Strange
 	if len(strange) == 0 && !slices.Equal(reads.Subjects, []posture.EntityType{e.Type}) {
 		strange = append(strange, fmt.Sprintf("the query finds %v, not %s", reads.Subjects, e.Type))
+	}
+	shown := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasLabel('"+string(e.Type)+"')")
+	if reads, err := s.Read(shown); err != nil {
+		strange = append(strange, "show: "+err.Error())
+	} else {
+		for _, what := range reads.Strange {
+			strange = append(strange, "show: "+what)
+		}
 	}
 	for _, c := range e.Cases {
 		for _, what := range c.strange(s) {
