@@ -55,17 +55,41 @@ func (es entities) EntitiesOf(context.Context, posture.OrgID, posture.AccountID,
 	return es, nil
 }
 
-// TestRulesDoWhatTheirCasesShow judges the entities of every case as those of an
-// account that was just collected.
+// A bench judges the entities of cases as those of an account that was just
+// collected.
+type bench struct {
+	schema *evaluate.Schema
+	kinds  []posture.EntityType
+	global map[posture.EntityType]bool
+}
+
+func newBench() *bench {
+	all := declared()
+	b := &bench{schema: catalog.Schema(all), global: map[posture.EntityType]bool{}}
+	for _, d := range all {
+		b.kinds = append(b.kinds, d.Type)
+		b.global[d.Type] = d.Scope == collect.PerAccount
+	}
+	return b
+}
+
+// judge holds a rule against what a case has.
+func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity) posture.RuleJudgement {
+	t.Helper()
+	evaluator := evaluate.New(b.schema, entities(byID(found)), func() time.Time { return catalog.CaseTime })
+	judged, bad, err := evaluator.Judge(t.Context(), evaluate.Account{
+		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
+		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
+	}, []posture.Rule{e.Rule})
+	if err != nil || len(bad) > 0 {
+		t.Fatalf("case %q: %v %v", c.Name, err, bad)
+	}
+	return judged.Rules[0]
+}
+
 func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 	t.Parallel()
-	all := declared()
-	schema := catalog.Schema(all)
-	kinds := make([]posture.EntityType, len(all))
-	global := map[posture.EntityType]bool{}
-	for i, d := range all {
-		kinds[i], global[d.Type] = d.Type, d.Scope == collect.PerAccount
-	}
+	b := newBench()
 	for _, e := range product(t).Rules {
 		t.Run(string(e.ID), func(t *testing.T) {
 			t.Parallel()
@@ -75,15 +99,7 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 					t.Error(err)
 					continue
 				}
-				judged, bad, err := evaluate.New(schema, entities(byID(found)), func() time.Time { return catalog.CaseTime }).Judge(t.Context(), evaluate.Account{
-					Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
-					Coverage: c.Coverage(kinds, func(k posture.EntityType) bool { return global[k] }),
-				}, []posture.Rule{e.Rule})
-				if err != nil || len(bad) > 0 {
-					t.Errorf("case %q: %v %v", c.Name, err, bad)
-					continue
-				}
-				check(t, c, judged.Rules[0], ids)
+				check(t, c, b.judge(t, e, c, found), ids)
 				for _, key := range c.Violates {
 					shows(t, e, c, build(t, found), ids[key])
 				}
@@ -105,16 +121,21 @@ func check(t *testing.T, c catalog.Case, got posture.RuleJudgement, ids map[stri
 		slices.Sort(named)
 		return named
 	}
-	var violating []posture.EntityID
-	for _, v := range got.Violating {
-		violating = append(violating, v.Finding.Object)
-	}
+	violating := objects(got.Violating)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append([]string{}, c.Violates...))), keys(violating)); diff != "" && len(c.Violates)+len(violating) > 0 {
 		t.Errorf("case %q violates (-want +got):\n%s", c.Name, diff)
 	}
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append([]string{}, c.Unknown...))), keys(got.Unknown)); diff != "" && len(c.Unknown)+len(got.Unknown) > 0 {
 		t.Errorf("case %q is unknown for (-want +got):\n%s", c.Name, diff)
 	}
+}
+
+func objects(raised []posture.Raised) []posture.EntityID {
+	var ids []posture.EntityID
+	for _, r := range raised {
+		ids = append(ids, r.Finding.Object)
+	}
+	return ids
 }
 
 // shows makes sure that the picture of a violation has the entity in it.
