@@ -17,21 +17,21 @@ type completionCmd struct {
 // Run implements the command.
 func (c *completionCmd) Run(e *environment, k *kong.Kong) error {
 	words := map[string][]string{} // what may follow each command, by its path
-	collect(k.Model.Node, "", words)
+	gather(k.Model.Node, "", words)
 	write := map[string]func(io.Writer, map[string][]string){"bash": bash, "zsh": zsh, "fish": fish}[c.Shell]
 	write(e.stdout, words)
 	return nil
 }
 
-// collect gathers the commands and flags that may follow a node.
-func collect(n *kong.Node, path string, words map[string][]string) {
+// gather finds the commands and flags that may follow a node.
+func gather(n *kong.Node, path string, words map[string][]string) {
 	var next []string
 	for _, child := range n.Children {
 		if child.Hidden {
 			continue
 		}
 		next = append(next, child.Name)
-		collect(child, strings.TrimSpace(path+" "+child.Name), words)
+		gather(child, strings.TrimSpace(path+" "+child.Name), words)
 	}
 	for _, f := range n.Flags {
 		if !f.Hidden {

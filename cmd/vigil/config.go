@@ -16,7 +16,7 @@ type settingsFlags struct {
 func (f *settingsFlags) effective() (config.Config, error) {
 	c := f.Config
 	c.Complete()
-	return c, c.Validate()
+	return c, c.Check()
 }
 
 type configCmd struct {

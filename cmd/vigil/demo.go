@@ -6,10 +6,11 @@ import (
 )
 
 type demoCmd struct {
-	ReadyFile string `placeholder:"FILE" help:"File to write addresses, tokens and simulated accounts to (JSON) once everything runs."`
-	Database  string `placeholder:"URL" help:"Database to use instead of a temporary SQLite file: postgres://..."`
-	Listen    string `default:"127.0.0.1:0" help:"Address to listen on; port 0 takes a free one."`
-	LogLevel  string `default:"warn" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
+	ReadyFile     string `placeholder:"FILE" help:"File to write addresses, tokens and simulated accounts to (JSON) once everything runs."`
+	Database      string `placeholder:"URL" help:"Database to use instead of a temporary SQLite file: postgres://..."`
+	Listen        string `default:"127.0.0.1:0" help:"Address of the posture server; port 0 takes a free one."`
+	DesktopListen string `default:"127.0.0.1:0" help:"Address of the desktop server; port 0 takes a free one."`
+	LogLevel      string `default:"warn" enum:"debug,info,warn,error" help:"Least level that is logged: debug, info, warn or error."`
 }
 
 // Run implements the command.
@@ -19,6 +20,6 @@ func (c *demoCmd) Run(e *environment) error {
 		return err
 	}
 	return demo.Run(e.ctx, demo.Options{
-		ReadyFile: c.ReadyFile, Database: c.Database, Listen: c.Listen, Out: e.stdout, Log: log, Version: version,
+		ReadyFile: c.ReadyFile, Database: c.Database, Listen: c.Listen, DesktopListen: c.DesktopListen, Out: e.stdout, Log: log, Version: version,
 	})
 }

@@ -4,15 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"vigil/internal/config"
+	desktop "vigil/internal/desktop/app"
 	"vigil/internal/install"
-	"vigil/internal/posture/app"
+	posture "vigil/internal/posture/app"
+	"vigil/internal/posture/clouds"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/egress"
 	"vigil/internal/telemetry"
 )
 
 type serveCmd struct {
 	settingsFlags
+}
+
+// server is either of the two.
+type server interface {
+	Listen(ctx context.Context) (url string, err error)
+	Serve(ctx context.Context) error
 }
 
 // Run implements the command.
@@ -29,18 +46,72 @@ func (c *serveCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	server, err := app.New(e.ctx, app.Options{
-		Install: in, Cloud: nil, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
+	return errors.Join(serveAll(e, in, log), in.Close())
+}
+
+// serveAll runs the servers that the settings name until one fails or the
+// process is told to stop.
+func serveAll(e *environment, in *install.Installation, log *slog.Logger) error {
+	group, ctx := errgroup.WithContext(e.ctx)
+	for _, s := range []struct {
+		name    string
+		enabled bool
+		build   func(context.Context, *install.Installation, *slog.Logger) (server, error)
+	}{
+		{"posture", in.Config.Posture.Enabled, newPosture},
+		{"desktop", in.Config.Desktop.Enabled, newDesktop},
+	} {
+		if !s.enabled {
+			continue
+		}
+		built, err := s.build(ctx, in, log)
+		if err != nil {
+			return fmt.Errorf("start the %s server: %w", s.name, err)
+		}
+		url, err := built.Listen(ctx)
+		if err != nil {
+			return fmt.Errorf("start the %s server: %w", s.name, err)
+		}
+		fmt.Fprintf(e.stdout, "%s API at %s\n", s.name, url)
+		group.Go(func() error { return built.Serve(ctx) })
+	}
+	return group.Wait()
+}
+
+func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger) (server, error) {
+	gateway, err := cloudGateway(in.Config.Posture)
+	if err != nil {
+		return nil, err
+	}
+	all, err := clouds.New(clouds.Options{Gateway: gateway, Limiter: collect.NewLimits(time.Now)})
+	if err != nil {
+		return nil, err
+	}
+	return posture.New(ctx, posture.Options{
+		Install: in, Cloud: all, Sources: all.Sources(), Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
 	})
-	if err != nil {
-		return errors.Join(err, in.Close())
+}
+
+// cloudGateway returns what stands in for the clouds in development, if the
+// settings say so.
+func cloudGateway(c config.Posture) (*egress.Gateway, error) {
+	if c.CloudGateway == "" {
+		return nil, nil
 	}
-	url, err := server.Listen(e.ctx)
+	ca, err := os.ReadFile(c.CloudGatewayCA)
 	if err != nil {
-		return errors.Join(err, in.Close())
+		return nil, fmt.Errorf("read the authority of the cloud gateway: %w", err)
 	}
-	fmt.Fprintln(e.stdout, "posture API at", url)
-	return errors.Join(server.Serve(e.ctx), in.Close())
+	return &egress.Gateway{Address: c.CloudGateway, CA: ca}, nil
+}
+
+func newDesktop(ctx context.Context, in *install.Installation, log *slog.Logger) (server, error) {
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	return desktop.New(ctx, desktop.Options{
+		Install: in, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
+		Version: version, Build: version, Reload: reload,
+	})
 }
 
 // withInstallation runs f on the installation that the settings describe.

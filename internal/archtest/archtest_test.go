@@ -74,7 +74,7 @@ var policy = []line{
 	{"internal/posture/sweep", "internal/fault internal/posture internal/posture/collect"},
 	{"internal/posture/stream", "internal/fault internal/posture internal/posture/collect internal/posture/stream/..."},
 	{"internal/posture/stream/...", "internal/fault internal/posture internal/posture/collect internal/posture/stream/change internal/posture/stream/refusal"},
-	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/stream/aws internal/posture/stream/gcp internal/posture/stream/scripts internal/posture/partition gremlin graph internal/posture/collect internal/posture/walk"},
+	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/stream/aws internal/posture/stream/gcp internal/posture/stream/scripts internal/posture/collect internal/posture/walk gremlin"},
 	{"internal/posture/partition", "graph internal/fault internal/posture"},
 	{"internal/posture/search", "internal/fault internal/posture"},
 	{"internal/posture/estate", "internal/posture"},

@@ -49,9 +49,13 @@ type Listener struct {
 type Posture struct {
 	Enabled  bool `yaml:"enabled" default:"true" negatable:"" help:"Run the posture server."`
 	Listener `yaml:",inline" embed:""`
-	Workers  int           `yaml:"workers" default:"8" help:"Accounts worked on at the same time."`
-	Rate     int           `yaml:"rate" default:"100" help:"Requests a second that one token may make."`
-	Timeout  time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
+	Workers  int `yaml:"workers" default:"8" help:"Accounts worked on at the same time."`
+	Rate     int `yaml:"rate" default:"100" help:"Requests a second that one token may make."`
+	// CloudGateway is for development alone: a server that pretends to be every
+	// cloud. What is read through it is not real, and the server says so.
+	CloudGateway   string        `yaml:"cloud_gateway" help:"For development: address of a simulator that stands in for all clouds."`
+	CloudGatewayCA string        `yaml:"cloud_gateway_ca" name:"cloud-gateway-ca" help:"Authority (PEM) of the simulator's certificates."`
+	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
 }
 
 // Desktop is the desktop server.
@@ -93,8 +97,9 @@ func (l *Listener) complete(listen string) {
 	l.PublicURL = strings.TrimRight(l.PublicURL, "/")
 }
 
-// Validate reports everything that is wrong, each by the name of its setting.
-func (c *Config) Validate() error {
+// Check reports everything that is wrong, each by the name of its setting. It is
+// not called Validate, which the command line would call before Complete.
+func (c *Config) Check() error {
 	var bad []error
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, fmt.Errorf("%s %s", name, fmt.Sprintf(format, args...)))
@@ -116,6 +121,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Posture.Rate < 1 {
 		wrong("posture.rate", "must be at least 1")
+	}
+	if (c.Posture.CloudGateway == "") != (c.Posture.CloudGatewayCA == "") {
+		wrong("posture.cloud_gateway", "and cloud_gateway_ca go together")
 	}
 	if c.Desktop.Enabled && c.Desktop.Inventory == "" {
 		wrong("desktop.inventory", "is required when the desktop server runs")

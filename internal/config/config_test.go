@@ -50,7 +50,7 @@ func TestUnknownNamesAreErrors(t *testing.T) {
 	}
 }
 
-func TestValidateNamesEverySetting(t *testing.T) {
+func TestCheckNamesEverySetting(t *testing.T) {
 	t.Parallel()
 	good := func() config.Config {
 		c := config.Config{DataDir: "/var/lib/vigil", Posture: config.Posture{Enabled: true, Workers: 1, Rate: 1}}
@@ -75,7 +75,7 @@ func TestValidateNamesEverySetting(t *testing.T) {
 	} {
 		c := good()
 		tt.change(&c)
-		err := c.Validate()
+		err := c.Check()
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}

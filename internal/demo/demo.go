@@ -1,5 +1,6 @@
-// Package demo runs everything on a temporary folder, with simulated clouds
-// beside it, so that one command shows what Vigil does.
+// Package demo runs everything on a temporary folder, with simulated clouds and
+// a simulated desktop estate beside it, so that one command shows what Vigil
+// does.
 package demo
 
 import (
@@ -10,32 +11,42 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"vigil/internal/auth"
 	"vigil/internal/config"
 	"vigil/internal/install"
 	"vigil/internal/posture/app"
+	"vigil/internal/sim/estate"
 	"vigil/internal/telemetry"
 )
 
 // Options say how the demo runs.
 type Options struct {
-	ReadyFile string // written once everything runs; none when empty
-	Database  string // a temporary SQLite file when empty
-	Listen    string
-	Out       io.Writer // where to look and how to log in
-	Log       *slog.Logger
-	Version   string
+	ReadyFile     string // written once everything runs; none when empty
+	Database      string // a temporary SQLite file when empty
+	Listen        string // of the posture server
+	DesktopListen string
+	Out           io.Writer // where to look and how to log in
+	Log           *slog.Logger
+	Version       string
 }
 
 // Ready is what the ready file says. Keys of parts that do not run are left out.
 type Ready struct {
 	PostureURL       string     `json:"posture_url"`
 	AuthURL          string     `json:"auth_url"`
+	EventsURL        string     `json:"events_url"`
+	DesktopURL       string     `json:"desktop_url"`
 	APIToken         string     `json:"api_token"`
 	ViewerAPIToken   string     `json:"viewer_api_token"`
 	OtherOrgAPIToken string     `json:"other_org_api_token"`
+	DesktopDomain    string     `json:"desktop_domain"`
+	DesktopUsername  string     `json:"desktop_username"`
+	DesktopPassword  string     `json:"desktop_password"`
 	Sim              *simulated `json:"sim,omitempty"`
 }
 
@@ -46,52 +57,94 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	conf := config.Config{DataDir: dir, Database: o.Database}
-	conf.Posture = config.Posture{Enabled: true, Workers: 8, Rate: 2000, Timeout: 30 * time.Second}
-	conf.Posture.Listen, conf.Posture.PlainHTTP = o.Listen, true
-	conf.Complete()
-	if err := conf.Validate(); err != nil {
+	desktops, err := estate.New(estate.Options{Dir: filepath.Join(dir, "estate"), ThisMachine: true, Log: o.Log})
+	if err != nil {
 		return err
 	}
-	in, err := install.Open(ctx, conf, time.Now)
+	defer func() { err = errors.Join(err, desktops.Stop()) }()
+	in, err := install.Open(ctx, settings(dir, desktops.InventoryFile(), o), time.Now)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-
-	world, err := newWorld()
+	world, err := newWorld(o.Log)
 	if err != nil {
 		return err
 	}
-	server, err := app.New(ctx, app.Options{
-		Install: in, Cloud: world.cloud, Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now,
+	defer world.close()
+	return run(ctx, o, in, world, desktops)
+}
+
+// run builds both servers and serves until ctx ends or one of them fails.
+func run(ctx context.Context, o Options, in *install.Installation, w *world, desktops *estate.Estate) error {
+	posture, err := app.New(ctx, app.Options{
+		Install: in, Cloud: w.clouds, Sources: w.clouds.Sources(), Log: o.Log,
+		Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now,
 	})
 	if err != nil {
 		return err
 	}
-	url, err := server.Listen(ctx)
+	url, err := posture.Listen(ctx)
 	if err != nil {
 		return err
 	}
-	ready := Ready{PostureURL: url, AuthURL: url, Sim: &world.sim}
-	if err := addTokens(ctx, in.Registry, &ready); err != nil {
+	desktop, err := newDesktop(ctx, in, desktops, o)
+	if err != nil {
 		return err
+	}
+	ready := Ready{
+		PostureURL: url, AuthURL: url, EventsURL: url, DesktopURL: desktop.url, Sim: &w.sim,
+		DesktopDomain: desktops.Admin.Domain, DesktopUsername: desktops.Admin.Username, DesktopPassword: desktops.Admin.Password,
+	}
+	org, err := addTokens(ctx, in.Registry, &ready)
+	if err != nil {
+		return err
+	}
+	var servers errgroup.Group
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	serve := func(f func(context.Context) error) {
+		servers.Go(func() error {
+			defer stop() // one without the other is no demo
+			return f(ctx)
+		})
+	}
+	serve(posture.Serve)
+	serve(desktop.app.Serve)
+	desktop.join(ctx, o.Log)
+	if err := w.onboard(ctx, posture, org); err != nil {
+		stop()
+		return errors.Join(err, servers.Wait())
 	}
 	if err := announce(o, ready); err != nil {
-		return err
+		stop()
+		return errors.Join(err, servers.Wait())
 	}
-	return server.Serve(ctx)
+	return servers.Wait()
 }
 
-// addTokens makes the demo organisation, a second one, and tokens for both.
-func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) error {
-	org, admin, err := r.CreateOrg(ctx, "demo "+time.Now().UTC().Format("2006-01-02 15:04:05.000"), "admin")
+// settings are those of an installation in a folder of its own.
+func settings(dir, inventory string, o Options) config.Config {
+	c := config.Config{DataDir: filepath.Join(dir, "data"), Database: o.Database}
+	c.Posture = config.Posture{Enabled: true, Workers: 8, Rate: 2000, Timeout: 30 * time.Second}
+	c.Posture.Listen, c.Posture.PlainHTTP = o.Listen, true
+	c.Desktop = config.Desktop{Enabled: true, Inventory: inventory}
+	c.Desktop.Listen = o.DesktopListen
+	c.Complete()
+	return c
+}
+
+// addTokens makes the demo organisation, a second one, and tokens for both. It
+// returns the first.
+func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID, error) {
+	moment := time.Now().UTC().Format("2006-01-02 15:04:05.000") // the database may have seen other demos
+	org, admin, err := r.CreateOrg(ctx, "demo "+moment, "admin")
 	if err != nil {
-		return err
+		return "", err
 	}
-	other, otherAdmin, err := r.CreateOrg(ctx, "other "+time.Now().UTC().Format("2006-01-02 15:04:05.000"), "admin")
+	other, otherAdmin, err := r.CreateOrg(ctx, "other "+moment, "admin")
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, t := range []struct {
 		into *string
@@ -105,25 +158,28 @@ func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) error {
 	} {
 		_, text, err := r.IssueToken(ctx, auth.Operator(t.org), auth.TokenEdit{Name: "demo " + t.role.String(), User: t.user, Role: t.role})
 		if err != nil {
-			return err
+			return "", err
 		}
 		*t.into = text.Reveal()
 	}
-	return nil
+	return org.ID, nil
 }
 
 // announce says where to look, to people and to the ready file.
 func announce(o Options, r Ready) error {
-	fmt.Fprintf(o.Out, `Vigil runs on a temporary folder. Ctrl-C ends it and removes everything.
+	fmt.Fprintf(o.Out, `Vigil runs on a temporary folder, beside simulated clouds and desktops. Ctrl-C ends it and removes everything.
 
-  API         %s   (try it at %s/docs/api)
-  admin       %s
-  viewer      %s
+  posture API   %s   (try it at %s/docs/api)
+  admin         %s
+  viewer        %s
 
-An access token for the admin:
+  desktop API   %s   (try it at %s/docs/api)
+  log in as     %s\%s with the password %s
+
+An access token for the admin of the posture server:
 
   curl -s %s/csp/gateway/am/api/auth/api-tokens/authorize -d refresh_token=%s
-`, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.AuthURL, r.APIToken)
+`, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.DesktopURL, r.DesktopURL, r.DesktopDomain, r.DesktopUsername, r.DesktopPassword, r.AuthURL, r.APIToken)
 	if o.ReadyFile == "" {
 		return nil
 	}

@@ -1,15 +1,24 @@
 package demo
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
+	"vigil/internal/auth"
 	"vigil/internal/posture"
-	"vigil/internal/sim/memcloud"
+	"vigil/internal/posture/app"
+	"vigil/internal/posture/clouds"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/onboard"
+	simaws "vigil/internal/sim/aws"
+	simazure "vigil/internal/sim/azure"
+	"vigil/internal/sim/gateway"
+	simgcp "vigil/internal/sim/gcp"
+	simworld "vigil/internal/sim/world"
 )
 
 // simulated names one account per provider that the simulated clouds have and
@@ -28,51 +37,137 @@ type simulated struct {
 	GCPServiceAccountKey   string `json:"gcp_service_account_key"`
 }
 
-// world is the simulated clouds.
+// world is the simulated clouds, reached by the product under their own names
+// through one gateway.
 type world struct {
-	cloud *memcloud.Cloud
-	sim   simulated
+	clouds *clouds.Clouds
+	sim    simulated
+	sets   []onboard.Changes // the accounts that the demo organisation has
+
+	stop context.CancelFunc
+	work sync.WaitGroup
 }
 
-func newWorld() (*world, error) {
-	s := simulated{
-		AWSAccountID: "200000000001", AWSRoleArn: "arn:aws:iam::200000000001:role/vigil", AWSExternalID: "vigil-demo",
-		AWSDeniedRoleArn:    "arn:aws:iam::200000000001:role/vigil-denied",
-		AzureSubscriptionID: "20000000-0000-4000-8000-000000000001", AzureTenantID: "20000000-0000-4000-8000-00000000000a",
-		AzureApplicationID: "20000000-0000-4000-8000-00000000000b", AzureApplicationKey: "demo~" + rand.Text(),
-		GCPProjectID: "vigil-demo-spare", GCPServiceAccountEmail: "vigil@vigil-demo-spare.iam.gserviceaccount.com",
-	}
-	key, err := serviceAccountKey(s.GCPProjectID, s.GCPServiceAccountEmail)
+// perCloud is how many accounts each cloud has; the first is left for visitors
+// to onboard.
+const (
+	perCloud = 3
+	size     = 120 // resources of an account, about
+)
+
+func newWorld(log *slog.Logger) (*world, error) {
+	g, err := gateway.Listen("127.0.0.1:0", log)
 	if err != nil {
 		return nil, err
 	}
-	s.GCPServiceAccountKey = key
-	cloud := new(memcloud.Cloud)
-	cloud.Add(posture.AccountID(s.AWSAccountID), memcloud.Account{
-		Properties: map[string]string{posture.PropRoleArn: s.AWSRoleArn, posture.PropExternalID: s.AWSExternalID},
-		Denied:     map[string]string{posture.PropRoleArn: s.AWSDeniedRoleArn},
+	shares := simworld.Shares{Default: 0.15}
+	amazon := simaws.New(simaws.Options{Seed: 1, Accounts: perCloud, Size: size, Shares: shares}, g.Faults)
+	azure := simazure.New(simazure.Options{Seed: 2, Subscriptions: perCloud, Size: size, Shares: shares}, g.Faults)
+	google := simgcp.New(simgcp.Options{Seed: 3, Projects: perCloud, Size: size, Shares: shares}, g.Faults)
+	for _, host := range simaws.Hosts {
+		g.Handle(host, amazon)
+	}
+	for _, host := range simazure.Hosts {
+		g.Handle(host, azure)
+	}
+	for _, host := range simgcp.Hosts {
+		g.Handle(host, google)
+	}
+	key, secret := amazon.Identity()
+	w := new(world)
+	w.clouds, err = clouds.New(clouds.Options{
+		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
 	})
-	cloud.Add(posture.AccountID(s.AzureSubscriptionID), memcloud.Account{Properties: map[string]string{
-		posture.PropApplicationID: s.AzureApplicationID, posture.PropApplicationKey: s.AzureApplicationKey, posture.PropDirectoryID: s.AzureTenantID,
-	}})
-	cloud.Add(posture.AccountID(s.GCPProjectID), memcloud.Account{Properties: map[string]string{posture.PropServiceAccountKey: s.GCPServiceAccountKey}})
-	cloud.AddProjects(s.GCPServiceAccountEmail, memcloud.Project(s.GCPProjectID))
-	return &world{cloud, s}, nil
+	if err != nil {
+		return nil, err
+	}
+	w.addAWS(amazon)
+	w.addAzure(azure)
+	w.addGCP(google)
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	w.work.Go(func() {
+		if err := g.Serve(ctx); err != nil {
+			log.Error("the simulated clouds are gone", "error", err)
+		}
+	})
+	return w, nil
 }
 
-// serviceAccountKey makes the key file of a service account, in base64.
-func serviceAccountKey(project, email string) (string, error) {
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return "", err
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(posture.ServiceAccountKey{
-		Type: "service_account", ProjectID: project, PrivateKeyID: rand.Text(), ClientEmail: email,
-		PrivateKey: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), TokenURI: "https://oauth2.googleapis.com/token",
+func (w *world) close() {
+	w.stop()
+	w.work.Wait()
+}
+
+// add notes an account that the demo organisation is to have.
+func (w *world) add(p posture.Provider, idProperty, id, name string, credential ...posture.Property) {
+	w.sets = append(w.sets, onboard.Changes{
+		Provider:    p,
+		Credentials: []onboard.CredentialChange{{Action: onboard.Post, Ref: "c", Properties: credential}},
+		Accounts: []onboard.AccountChange{{Action: onboard.Post, Spec: posture.AccountSpec{
+			Name: name, Properties: posture.Give([]posture.Property{posture.Text(idProperty, id)}),
+		}}},
+		Links: []onboard.LinkChange{{Action: onboard.Post, Account: posture.AccountID(id), Ref: "c"}},
 	})
-	return base64.StdEncoding.EncodeToString(text), err
+}
+
+func (w *world) addAWS(c *simaws.Cloud) {
+	spare := c.Account(0)
+	w.sim.AWSAccountID, w.sim.AWSRoleArn, w.sim.AWSExternalID, w.sim.AWSDeniedRoleArn = spare.ID, spare.RoleArn, spare.ExternalID, spare.DeniedRoleArn
+	for i := 1; i < perCloud; i++ {
+		a := c.Account(i)
+		w.add(posture.AWS, "accountId", a.ID, fmt.Sprintf("aws-demo-%d", i),
+			posture.Text(posture.PropRoleArn, a.RoleArn), posture.Text(posture.PropExternalID, a.ExternalID))
+	}
+}
+
+func (w *world) addAzure(c *simazure.Cloud) {
+	reader := c.Reader(false)
+	for i, s := range c.Subscriptions() {
+		if i == 0 {
+			w.sim.AzureSubscriptionID, w.sim.AzureTenantID = s.ID, reader.Tenant
+			w.sim.AzureApplicationID, w.sim.AzureApplicationKey = reader.Application, reader.Key
+			continue
+		}
+		w.add(posture.Azure, "subscriptionId", s.ID, fmt.Sprintf("azure-demo-%d", i),
+			posture.Text(posture.PropApplicationID, reader.Application), posture.Text(posture.PropApplicationKey, reader.Key),
+			posture.Text(posture.PropDirectoryID, reader.Tenant))
+	}
+}
+
+func (w *world) addGCP(c *simgcp.Cloud) {
+	reader := c.Reader()
+	for i, p := range c.Projects() {
+		if i == 0 {
+			w.sim.GCPProjectID, w.sim.GCPServiceAccountEmail, w.sim.GCPServiceAccountKey = p.ID, reader.Email, reader.Key
+			continue
+		}
+		w.add(posture.GCP, "projectId", p.ID, fmt.Sprintf("gcp-demo-%d", i),
+			posture.Text(posture.PropServiceAccountEmail, reader.Email), posture.Text(posture.PropServiceAccountKey, reader.Key))
+	}
+}
+
+// onboard adds the accounts of the demo organisation and waits until they are
+// collected and judged, so that there is something to look at.
+func (w *world) onboard(ctx context.Context, a *app.App, id auth.OrgID) error {
+	org := posture.OrgID(id)
+	for _, set := range w.sets {
+		if _, err := a.Onboarding().Apply(ctx, org, set); err != nil {
+			return fmt.Errorf("onboard the accounts of the demo: %w", err)
+		}
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+		settled, err := a.Settled(ctx, org)
+		if err != nil || settled {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return fmt.Errorf("the accounts of the demo are not collected after two minutes")
 }

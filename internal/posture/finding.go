@@ -99,9 +99,13 @@ type Raised struct {
 type Judgement struct {
 	Account    AccountID
 	Generation int64 // of the account's entities that were judged
+	RulesAt    int64 // generation of the organisation's rules; AnyRules for any
 	At         time.Time
 	Rules      []RuleJudgement
 }
+
+// AnyRules is the generation of rules that do not change.
+const AnyRules = -1
 
 // A RuleJudgement is what one rule says. Entities that it does not mention pass.
 type RuleJudgement struct {
@@ -172,7 +176,8 @@ type FindingStore interface {
 	// refreshed when something of them changed, raised anew when they were
 	// resolved (same id, new creation time); open findings that passed and are
 	// trusted are resolved. A judgement of an older generation than one already
-	// recorded changes nothing. Times move only where something changed.
+	// recorded changes nothing; one by rules that have changed since fails with
+	// fault.Stale. Times move only where something changed.
 	Observe(ctx context.Context, org OrgID, j Judgement) error
 
 	// Finding returns a finding and its blob, or fault.NotFound.

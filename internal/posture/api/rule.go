@@ -141,11 +141,13 @@ func queryJSON(q posture.RuleQuery) string {
 	if q.Text == "" {
 		return ""
 	}
-	text, err := json.Marshal(queryText{q.Language, q.Text})
-	if err != nil {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false) // <entity_id_clause> is for people to read
+	if err := enc.Encode(queryText{q.Language, q.Text}); err != nil {
 		return "" // two strings always encode
 	}
-	return string(text)
+	return strings.TrimSpace(text.String())
 }
 
 // readQuery reads the JSON of a rule's query.

@@ -3,12 +3,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +29,7 @@ import (
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/evaluate"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/partition"
 	"vigil/internal/posture/rulebook"
@@ -41,6 +44,7 @@ type Options struct {
 	Install *install.Installation
 	Cloud   posture.Cloud
 	Sources []collect.Source
+	Client  *http.Client // reaches the clouds and nothing else; made when nil
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Now     func() time.Time
@@ -48,15 +52,21 @@ type Options struct {
 
 // App is a posture server.
 type App struct {
-	o      Options
-	keys   *auth.Keys
-	queue  *job.Queue
-	store  *store.Store
-	sweep  *sweep.Sweep
-	book   *rulebook.Book
-	table  []httpapi.Route
-	mux    *httpapi.Mux
-	server *httpapi.Server
+	o         Options
+	keys      *auth.Keys
+	queue     *job.Queue
+	store     *store.Store
+	sweep     *sweep.Sweep
+	book      *rulebook.Book
+	admit     *onboard.Service
+	graphs    *partition.Graphs
+	evaluator *evaluate.Evaluator
+	streams   *streams
+	judged    judged
+	listening atomic.Pointer[string]
+	table     []httpapi.Route
+	mux       *httpapi.Mux
+	server    *httpapi.Server
 }
 
 // audience is for whom the server's access tokens are: those of another server
@@ -73,17 +83,25 @@ func New(ctx context.Context, o Options) (*App, error) {
 		return nil, fmt.Errorf("bring the tables up to date: %w", err)
 	}
 	queue, err := job.New(in.DB, job.Config{
-		Log: o.Log, Metrics: o.Metrics, Queues: map[string]int{"default": 8, collecting: in.Config.Posture.Workers},
+		Log: o.Log, Metrics: o.Metrics, Queues: map[string]int{"default": 8, collecting: in.Config.Posture.Workers, streaming: streamWorkers},
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := &App{o: o, queue: queue, store: store.New(in.DB, in.Box, jobs{queue})}
 	a.sweep = a.newSweep()
+	a.admit = &onboard.Service{
+		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
+	}
+	a.graphs = partition.New(a.store, partition.Options{})
+	a.evaluator = a.newEvaluator()
 	if a.book, err = a.newBook(); err != nil {
 		return nil, err
 	}
-	if err := a.handleJobs(); err != nil {
+	if err := a.newStreams(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(a.handleJobs(), a.handleStreamJobs()); err != nil {
 		return nil, err
 	}
 	if a.keys, err = Keys(ctx, in, o.Now); err != nil {
@@ -138,7 +156,9 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
 		Guard: authapi.Guard(gate), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
 		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now,
-		Rates: map[string]httpapi.Rate{httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}},
+		Rates: map[string]httpapi.Rate{
+			httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}, api.RateEvents: eventRate,
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -165,22 +185,30 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 	if err != nil {
 		return nil, err
 	}
-	onboarding := &onboard.Service{
-		Store: a.store, Now: a.o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
-	}
 	return slices.Concat(
 		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
-			Org: callerOrg, Onboarding: onboarding, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
+			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
-			Entities: a.store, Walker: walk.New(partition.New(a.store, partition.Options{}), a.store, walk.Options{Now: a.o.Now}),
+			Entities: a.store, Walker: walk.New(a.graphs, a.store, walk.Options{Now: a.o.Now}),
 			Declarations: a.declarations, Reads: a.reads,
 		}).Routes(),
+		a.streamRoutes(),
 		document,
 		httpapi.HealthRoutes(health),
 		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, httpapi.Public)},
 	), nil
+}
+
+// Onboarding changes what organisations have onboarded.
+func (a *App) Onboarding() *onboard.Service { return a.admit }
+
+// Settled reports whether every account of an organisation that has a credential
+// was collected.
+func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
+	all, _, err := a.store.Accounts(ctx, org, posture.AccountFilter{}, posture.Page{})
+	return !slices.ContainsFunc(all, func(x posture.Account) bool { return x.LastRun == "" }), err
 }
 
 // callerOrg returns the organisation of a caller whom the guard let in.
@@ -204,8 +232,12 @@ func callerName(ctx context.Context) string {
 
 // Listen takes the server's address and returns its URL.
 func (a *App) Listen(ctx context.Context) (string, error) {
-	err := a.server.Listen(ctx)
-	return a.server.URL(), err
+	if err := a.server.Listen(ctx); err != nil {
+		return "", err
+	}
+	url := a.server.URL()
+	a.listening.Store(&url)
+	return url, nil
 }
 
 // Serve answers requests and does jobs until ctx ends, then lets what is under

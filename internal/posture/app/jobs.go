@@ -103,6 +103,12 @@ func (a *App) handleJobs() error {
 		job.Handle(a.queue, a.sweep.Deadline+10*time.Minute, func(ctx context.Context, j job.Job[collectArgs]) error {
 			return a.sweep.Work(ctx, j.Args.Org, j.Args.Run, j.Attempt > 1)
 		}),
+		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[judgeArgs]) error {
+			if j.Args.Rule != "" {
+				return a.judgeRule(ctx, j.Args.Org, j.Args.Rule)
+			}
+			return a.judge(ctx, j.Args.Org, j.Args.Account, "")
+		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Tend(ctx) }),
 	)
 }

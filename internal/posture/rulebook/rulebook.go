@@ -33,9 +33,15 @@ type Book struct {
 
 // Rules returns all rules of an organisation by id.
 func (b *Book) Rules(ctx context.Context, org posture.OrgID) ([]posture.Rule, error) {
-	changed, _, err := b.Store.Rules(ctx, org)
+	rules, _, err := b.RulesAt(ctx, org)
+	return rules, err
+}
+
+// RulesAt returns all rules of an organisation by id, and their generation.
+func (b *Book) RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, int64, error) {
+	changed, generation, err := b.Store.Rules(ctx, org)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	rules := make([]posture.Rule, 0, len(b.Catalog.Rules)+len(changed))
 	for _, native := range b.Catalog.Rules {
@@ -51,7 +57,7 @@ func (b *Book) Rules(ctx context.Context, org posture.OrgID) ([]posture.Rule, er
 		}
 	}
 	slices.SortFunc(rules, func(a, b posture.Rule) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return rules, nil
+	return rules, generation, nil
 }
 
 // overridden returns a native rule with what an organisation changed of it. The

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
 )
@@ -20,6 +21,9 @@ type stored struct {
 // Observe implements [posture.FindingStore].
 func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := sameRules(tx, org, j.RulesAt); err != nil {
+			return err
+		}
 		current, err := judging(tx, org, j)
 		if err != nil || !current {
 			return err
@@ -34,6 +38,23 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 		}
 		return o.save()
 	})
+}
+
+// sameRules fails when the organisation's rules have changed since, and keeps
+// them as they are until the transaction ends: a rule that is deleted meanwhile
+// must not raise findings that nobody resolves.
+func sameRules(tx *sqldb.Tx, org posture.OrgID, at int64) error {
+	if at == posture.AnyRules {
+		return nil
+	}
+	now, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT generation FROM rule_generation WHERE org = $1`+tx.ForUpdate(), org)
+	if err != nil && !sqldb.Missing(err) {
+		return err
+	}
+	if now != at {
+		return fault.New(fault.Stale, "the rules have changed meanwhile")
+	}
+	return nil
 }
 
 // judging reports whether a judgement is not older than the last one, and makes

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -24,9 +25,15 @@ var consumerSaid = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]
 // sorted puts what went wrong into the classes of package collect. The permission
 // is what the call takes.
 func sorted(err error, permission string) error {
+	if done := classified(err); done != nil {
+		return done
+	}
+	if call, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("ask Google: %w", call.Err) // without the address, which is long and tells nothing
+	}
 	answer, ok := errors.AsType[*googleapi.Error](err)
 	if !ok {
-		return plain(err)
+		return err
 	}
 	about := reasonOf(answer)
 	switch {
@@ -51,18 +58,28 @@ func sorted(err error, permission string) error {
 	return fmt.Errorf("Google answers %d %s: %s", answer.Code, about.reason, clip(answer.Message)) //nolint:staticcheck // a name
 }
 
-// plain takes the wrapping off an error whose class says it all.
-func plain(err error) error {
+// classified returns the error whose class says it all without its wrapping, or
+// nil when there is none yet.
+func classified(err error) error {
 	if e, ok := errors.AsType[*identityError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*classError](err); ok {
 		return e
 	}
 	if e, ok := errors.AsType[*collect.DeniedError](err); ok {
 		return e
 	}
-	return err
+	if e, ok := errors.AsType[*accessError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*offError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*homeOffError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*classError](err); ok {
+		return e
+	}
+	return nil
 }
 
 // about is what an error answer says beyond its status.

@@ -138,6 +138,12 @@ func (s *scope) find(t posture.EntityType, name string) (spot, bool) {
 			return found, true
 		}
 	}
+	if strings.HasPrefix(relative(name), "projects/") {
+		return spot{}, false
+	}
+	if t == logMetricType {
+		name = url.PathEscape(name) // it alone may have slashes
+	}
 	paths := slices.Clone(namings[t].paths)
 	slices.SortStableFunc(paths, func(a, b []string) int { return s.misfit(a) - s.misfit(b) })
 	for _, path := range paths {
@@ -160,9 +166,6 @@ func (s *scope) misfit(path []string) int {
 // spell writes an entity's own name as the service has it.
 func (s *scope) spell(path []string, name string) (string, bool) {
 	parts := strings.Split(name, "/")
-	if strings.Count(strings.Join(path, "/"), "{n}") == 1 {
-		parts = []string{url.PathEscape(name)} // a log metric's name may have slashes
-	}
 	segments := make([]string, len(path))
 	for i, segment := range path {
 		switch segment {

@@ -27,7 +27,7 @@ func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
 // judge has a rule say that some objects violate it.
 func judge(t *testing.T, f Fixture, generation int64, at time.Time, r posture.RuleJudgement) {
 	t.Helper()
-	err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, At: at, Rules: []posture.RuleJudgement{r}})
+	err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, RulesAt: posture.AnyRules, At: at, Rules: []posture.RuleJudgement{r}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +128,27 @@ func whatIsNotKnownIsNotResolved(t *testing.T, f Fixture) {
 		if got := total(t, f, isOpen); got != tt.want {
 			t.Errorf("%s: %d findings are open, want %d", tt.name, got, tt.want)
 		}
+	}
+}
+
+func judgementsByOldRulesAreRefused(t *testing.T, f Fixture) {
+	if err := f.Store.SaveRule(t.Context(), org, newRule("c", 1, posture.Custom), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	_, generation, err := f.Store.Rules(t.Context(), org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := posture.Judgement{Account: "a", Generation: 1, RulesAt: generation, At: begin, Rules: []posture.RuleJudgement{violating("c", 1)}}
+	if err := f.Store.Observe(t.Context(), org, j); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Store.DeleteRule(t.Context(), org, "c", "", begin); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, "a judgement by a rule that is gone", f.Store.Observe(t.Context(), org, j), fault.Stale)
+	if open := total(t, f, isOpen); open != 0 {
+		t.Errorf("%d findings of a deleted rule are open", open)
 	}
 }
 

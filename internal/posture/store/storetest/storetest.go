@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"FindingIsRaisedOnce":                findingIsRaisedOnceResolvedAndRaisedAnew,
 		"WhatIsNotKnownIsNotResolved":        whatIsNotKnownIsNotResolved,
 		"OlderJudgementsChangeNothing":       olderJudgementsChangeNothing,
+		"JudgementsByOldRulesAreRefused":     judgementsByOldRulesAreRefused,
 		"RemovedAccountResolvesItsFindings":  removedAccountResolvesItsFindings,
 		"FindingFilters":                     findingFilters,
 		"FindingsArePagedInAnyOrder":         findingsArePagedInAnyOrder,

@@ -1,0 +1,73 @@
+package demo
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"vigil/internal/desktop/app"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/install"
+	"vigil/internal/sim/estate"
+	"vigil/internal/telemetry"
+)
+
+// desktopDemo is the desktop server with a simulated estate beside it.
+type desktopDemo struct {
+	estate *estate.Estate
+	app    *app.App
+	url    string
+}
+
+// newDesktop starts the estate and takes the server's address.
+func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate, o Options) (*desktopDemo, error) {
+	if err := e.Start(ctx); err != nil {
+		return nil, err
+	}
+	d := &desktopDemo{estate: e}
+	var err error
+	d.app, err = app.New(ctx, app.Options{
+		Install: in, Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now, Version: o.Version, Build: "demo",
+		Prepare: func(url string) error {
+			_, err := e.WriteInventory(url)
+			return err
+		},
+	})
+	if err != nil {
+		return d, err
+	}
+	d.url, err = d.app.Listen(ctx)
+	return d, err
+}
+
+// join lets gateways and RDS servers enrol and report, once the server answers.
+func (d *desktopDemo) join(ctx context.Context, log *slog.Logger) {
+	trust, err := thumbprint(ctx, d.url)
+	if err == nil {
+		err = d.estate.Join(ctx, d.url, trust, d.app.EnrolmentToken)
+	}
+	if err != nil && ctx.Err() == nil {
+		log.ErrorContext(ctx, "the simulated machines do not report", "error", err)
+	}
+}
+
+// thumbprint returns the certificate that the server shows: it signs its own,
+// and this is the machine that it runs on.
+func thumbprint(ctx context.Context, address string) (heartbeat.ServerTrust, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return heartbeat.ServerTrust{}, err
+	}
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // only the thumbprint is taken
+	conn, err := dialer.DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return heartbeat.ServerTrust{}, err
+	}
+	defer conn.Close()
+	sum := sha256.Sum256(conn.(*tls.Conn).ConnectionState().PeerCertificates[0].Raw)
+	return heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}, nil
+}

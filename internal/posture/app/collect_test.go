@@ -1,0 +1,130 @@
+package app_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/config"
+	"vigil/internal/install"
+	"vigil/internal/posture"
+	"vigil/internal/posture/app"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// awsOnly is a cloud that has AWS alone.
+type awsOnly struct{ *aws.Source }
+
+func (awsOnly) Discover(context.Context, posture.ServiceAccountKey) ([]posture.Project, error) {
+	return nil, nil
+}
+
+// TestAnAccountIsOnboardedAndCollected takes an account the whole way: added,
+// linked, validated and collected from a simulated AWS through the real SDK.
+func TestAnAccountIsOnboardedAndCollected(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cloud := simaws.New(simaws.Options{Seed: 1, Accounts: 1, Size: 60}, g.Faults)
+		for _, host := range simaws.Hosts {
+			g.Handle(host, cloud)
+		}
+		background(t, g.Serve)
+		key, secret := cloud.Identity()
+		transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := aws.New(aws.Options{HTTP: &http.Client{Transport: transport}, Identity: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}})
+		c, account := startCollecting(t, dsn, source), cloud.Account(0)
+
+		c.want(201, "POST", accounts, awsAccount(account.ID))
+		id := c.want(201, "POST", credentials, object{"properties": []object{
+			textProperty("RoleArn", account.RoleArn), textProperty("ExternalId", account.ExternalID),
+		}}).member("credentialId")
+		c.want(201, "POST", relationships, object{"cloudAccountId": account.ID, "credentialId": id})
+
+		run := c.waitRun(account.ID)
+		if run["status"] != "Completed" {
+			t.Fatalf("the run is %v: %v", run["status"], run)
+		}
+		got := c.want(200, "GET", accounts+"/"+account.ID, nil)
+		if s, _ := got.body["rollupStatus"].(object); s["value"] != "healthy" {
+			t.Errorf("rollupStatus %v", s)
+		}
+	})
+}
+
+// startCollecting runs a server that does its jobs, and returns an admin.
+func startCollecting(t *testing.T, dsn string, source *aws.Source) *client {
+	t.Helper()
+	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
+	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
+	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
+	conf.Complete()
+	in, err := install.Open(t.Context(), conf, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, err := app.New(t.Context(), app.Options{
+		Install: in, Cloud: awsOnly{source}, Sources: []collect.Source{source}, Log: slog.New(slog.DiscardHandler),
+		Metrics: prometheus.NewRegistry(), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := a.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	background(t, a.Serve)
+	c, _, _ := newOrg(t, in, base, "org")
+	return c
+}
+
+// background runs f until the test ends.
+func background(t *testing.T, f func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// waitRun returns the newest run of an account once it has ended.
+func (c *client) waitRun(account string) object {
+	c.t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		got := c.want(200, "POST", "/v1/cloud-accounts/collection-status/query", object{"filters": object{"cloudAccountId": account}})
+		runs, _ := got.body["results"].([]any)
+		if len(runs) > 0 {
+			if run, _ := runs[0].(object); run["status"] != "Started" {
+				return run
+			}
+		}
+	}
+	c.t.Fatal("no run has ended within a minute")
+	return nil
+}

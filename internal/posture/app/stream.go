@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/job"
+	"vigil/internal/posture"
+	"vigil/internal/posture/api"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/stream"
+	"vigil/internal/sqldb"
+)
+
+// streams are the parts that deal with what clouds send.
+type streams struct {
+	store    *store.Streams
+	receiver *stream.Receiver
+	reader   *stream.Reader
+}
+
+// streaming is the queue of what is read because of events. It has workers of its
+// own, so that an event does not wait for a collection.
+const streaming = "stream"
+
+// streamWorkers is how many accounts are worked on at a time because of events.
+const streamWorkers = 32
+
+// streamArgs asks for what is due in an account to be read.
+type streamArgs struct {
+	Org     posture.OrgID     `json:"org"`
+	Account posture.AccountID `json:"account"`
+}
+
+// Kind implements [job.Args].
+func (streamArgs) Kind() string { return "stream" }
+
+// Stream asks for what is due in an account to be read once tx is committed. One
+// job at a time works on an account.
+func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
+	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Unique: string(org) + "/" + string(id), Priority: 1})
+	return err
+}
+
+// tendStreamsArgs asks for event streams to be looked after.
+type tendStreamsArgs struct{}
+
+// Kind implements [job.Args].
+func (tendStreamsArgs) Kind() string { return "tend_streams" }
+
+// newStreams builds what takes events.
+func (a *App) newStreams() error {
+	client := a.o.Client
+	if client == nil {
+		transport, err := egress.New(egress.Options{})
+		if err != nil {
+			return err
+		}
+		client = transport.Client()
+	}
+	metrics, err := stream.NewMetrics(a.o.Metrics)
+	if err != nil {
+		return err
+	}
+	s := store.NewStreams(a.o.Install.DB, jobs{a.queue}, a.o.Now)
+	reader := stream.NewReader(stream.ReaderOptions{
+		Store: s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, Judge: a.judgeChange,
+		SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
+	})
+	a.streams = &streams{store: s, reader: reader, receiver: stream.NewReceiver(stream.Options{
+		Store: s, Sources: a.o.Sources, Client: client, URL: a.eventsURL, Nudge: reader.Nudge, Metrics: metrics, Now: a.o.Now,
+	})}
+	return nil
+}
+
+// handleStreamJobs says who reads what events name.
+func (a *App) handleStreamJobs() error {
+	a.queue.Every("tend_streams", 5*time.Second, tendStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
+	return errors.Join(
+		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[streamArgs]) error {
+			return a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
+		}),
+		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
+			lost, err := a.streams.store.TendStreams(ctx, posture.DefaultPatience)
+			for _, ref := range lost {
+				a.o.Log.WarnContext(ctx, "event stream lost", "account", ref.Account)
+			}
+			return err
+		}),
+	)
+}
+
+// eventsURL returns the address that clouds send to. A port that the system
+// chose is known only once the server listens.
+func (a *App) eventsURL() string {
+	conf := a.o.Install.Config.Posture
+	if url := a.listening.Load(); url != nil && strings.HasSuffix(conf.PublicURL, ":0") {
+		return *url
+	}
+	return conf.PublicURL
+}
+
+// streamRoutes lists everything about event streams.
+func (a *App) streamRoutes() []httpapi.Route {
+	return (&api.Streams{Org: callerOrg, Accounts: a.store, Store: a.streams.store, Receiver: a.streams.receiver, URL: a.eventsURL}).Routes()
+}
+
+// eventRate is how often one network may send events: clouds send many from few
+// addresses.
+var eventRate = httpapi.Rate{PerSecond: 2000, Burst: 20000}

@@ -1,0 +1,68 @@
+// Package clouds puts the three clouds together: how they are reached, what can
+// be read of them, and whether a credential opens an account.
+package clouds
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/collect/gcp"
+)
+
+// Options say how the clouds are reached.
+type Options struct {
+	AWS     aws.Identity    // who we are to AWS; the identity of this machine when zero
+	Gateway *egress.Gateway // stands in for all clouds in development; nil in production
+	Limiter collect.Limiter
+	Observe func(egress.Call) // is told of every call; may be nil
+}
+
+// Clouds implements [posture.Cloud].
+type Clouds struct {
+	aws   *aws.Source
+	azure *azure.Source
+	gcp   *gcp.Source
+}
+
+var _ posture.Cloud = (*Clouds)(nil)
+
+// New returns the clouds. It calls none of them.
+func New(o Options) (*Clouds, error) {
+	transport, err := egress.New(egress.Options{Gateway: o.Gateway, Observe: o.Observe})
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Transport: transport}
+	return &Clouds{
+		aws:   aws.New(aws.Options{HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
+		azure: azure.New(azure.Options{HTTP: client, Limiter: o.Limiter}),
+		gcp:   gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
+	}, nil
+}
+
+// Sources lists the clouds.
+func (c *Clouds) Sources() []collect.Source { return []collect.Source{c.aws, c.azure, c.gcp} }
+
+// Validate implements [posture.Cloud].
+func (c *Clouds) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
+	switch a.Account.Provider {
+	case posture.AWS:
+		return c.aws.Validate(ctx, a)
+	case posture.Azure:
+		return c.azure.Validate(ctx, a)
+	case posture.GCP:
+		return c.gcp.Validate(ctx, a)
+	}
+	return "", "", fmt.Errorf("there is no cloud %q", a.Account.Provider)
+}
+
+// Discover implements [posture.Cloud].
+func (c *Clouds) Discover(ctx context.Context, key posture.ServiceAccountKey) ([]posture.Project, error) {
+	return c.gcp.Discover(ctx, key)
+}

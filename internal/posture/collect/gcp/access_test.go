@@ -1,0 +1,275 @@
+package gcp_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/gcp"
+	"vigil/internal/sim/gateway"
+	simgcp "vigil/internal/sim/gcp"
+)
+
+// keyOf returns a credential's key file with members changed.
+func keyOf(t *testing.T, c simgcp.Credential, changes map[string]string) string {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(c.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := map[string]string{}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range changes {
+		file[name] = value
+	}
+	text, err := json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(text)
+}
+
+// member returns a member of a key file.
+func member(t *testing.T, c simgcp.Credential, name string) string {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(c.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := map[string]string{}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file[name]
+}
+
+func TestValidation(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Projects: 2})
+	reader := c.Reader()
+	with := func(changes map[string]string) posture.Access {
+		a := c.access(0)
+		a.Secrets = posture.Secrets{posture.PropServiceAccountKey: keyOf(t, reader, changes)}
+		return a
+	}
+	elsewhere := c.access(0)
+	elsewhere.Account.ID = "no-such-project-1"
+	renamed := c.access(0)
+	renamed.Credential.Properties = []posture.Property{posture.Text(posture.PropServiceAccountEmail, "other@example.com")}
+	other := member(t, c.Limited("other"), "private_key")
+	for name, tt := range map[string]struct {
+		access posture.Access
+		want   posture.AccountStatus
+		why    string
+	}{
+		"all is well":             {c.access(0), posture.AccountActive, ""},
+		"another project":         {c.access(1), posture.AccountActive, ""},
+		"denied":                  {c.Projects()[0].Access("org", c.Denied()), posture.AccountDenyAccess, "roles/viewer"},
+		"sees and may not read":   {c.Projects()[0].Access("org", c.Limited("blind", "resourcemanager.projects.get")), posture.AccountDenyAccess, "compute.instances.list"},
+		"no such project":         {elsewhere, posture.AccountDenyAccess, "no-such-project-1"},
+		"no such account":         {with(map[string]string{"client_email": reader.Email + ".example.com"}), posture.AccountValidationFailed, "not of"},
+		"another account's key":   {with(map[string]string{"private_key": other}), posture.AccountValidationFailed, "make a new key"},
+		"a key that was deleted":  {with(map[string]string{"private_key_id": strings.Repeat("0", 40)}), posture.AccountValidationFailed, "make a new key"},
+		"a key that is no key":    {with(map[string]string{"private_key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}), posture.AccountValidationFailed, "private_key"},
+		"tokens from elsewhere":   {with(map[string]string{"token_uri": "https://evil.example.com/token"}), posture.AccountValidationFailed, "token_uri"},
+		"tokens from a neighbour": {with(map[string]string{"token_uri": "https://oauth2.googleapis.com/token?x="}), posture.AccountValidationFailed, "token_uri"},
+		"another kind of key":     {with(map[string]string{"type": "external_account"}), posture.AccountValidationFailed, "service account"},
+		"the email of another":    {renamed, posture.AccountValidationFailed, "other@example.com"},
+	} {
+		status, why, err := c.source().Validate(t.Context(), tt.access)
+		if err != nil || status != tt.want || !strings.Contains(why, tt.why) || (why == "") != (tt.want == posture.AccountActive) {
+			t.Errorf("%s: %q, %q, %v; want %s", name, status, why, err, tt.want)
+		}
+		if strings.Contains(why, "PRIVATE KEY") {
+			t.Errorf("%s: the key is shown: %s", name, why)
+		}
+	}
+	unknown := c.access(0)
+	unknown.Credential.Properties = nil
+	unknown.Secrets = posture.Secrets{posture.PropServiceAccountKey: keyOf(t, reader, map[string]string{"client_email": "nobody@example.com"})}
+	if status, why, err := c.source().Validate(t.Context(), unknown); status != posture.AccountValidationFailed || !strings.Contains(why, "does not exist") || err != nil {
+		t.Errorf("an unknown account: %q, %q, %v", status, why, err)
+	}
+}
+
+func TestValidationWhenTheCloudIsAway(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Throttle} {
+		for _, method := range []string{"oauth2.token", "cloudresourcemanager.projects.get"} {
+			c := start(t, simgcp.Options{})
+			c.fault(t, method, gateway.Fault{Kind: kind})
+			if status, why, err := c.source().Validate(t.Context(), c.access(0)); err == nil || status != "" {
+				t.Errorf("%s of %s: %q, %q, %v", kind, method, status, why, err)
+			}
+		}
+	}
+	c := start(t, simgcp.Options{})
+	c.fault(t, "cloudresourcemanager.*", gateway.Fault{Kind: gateway.Off})
+	status, why, err := c.source().Validate(t.Context(), c.access(0))
+	if status != posture.AccountDenyAccess || !strings.Contains(why, "Cloud Resource Manager API is not enabled") || err != nil {
+		t.Errorf("the API is off: %q, %q, %v", status, why, err)
+	}
+}
+
+func TestDiscovery(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Projects: 7, Page: 3})
+	parse := func(text string) posture.ServiceAccountKey {
+		key, problem := posture.ParseServiceAccountKey(text)
+		if problem != "" {
+			t.Fatal(problem)
+		}
+		return key
+	}
+	projects, err := c.source().Discover(t.Context(), parse(c.Reader().Key))
+	if err != nil || len(projects) != 7 {
+		t.Fatalf("%d projects, %v", len(projects), err)
+	}
+	for i, p := range projects {
+		want := c.Projects()[i]
+		got := posture.Project{ID: p.ID, Number: p.Number, Name: p.Name, State: p.State}
+		if diff := cmp.Diff(posture.Project{ID: want.ID, Number: want.Number, Name: want.Name, State: "ACTIVE"}, got); diff != "" {
+			t.Error(diff)
+		}
+		if p.Labels["env"] == "" || p.Created.IsZero() || p.Created.Location() != time.UTC {
+			t.Errorf("labels %v, created %v", p.Labels, p.Created)
+		}
+	}
+	if projects, err := c.source().Discover(t.Context(), parse(c.Denied().Key)); err != nil || len(projects) != 0 || projects == nil {
+		t.Errorf("who sees none: %v, %v", projects, err)
+	}
+	for name, key := range map[string]string{
+		"unknown":   keyOf(t, c.Reader(), map[string]string{"client_email": "nobody@example.com", "private_key_id": strings.Repeat("0", 40)}),
+		"elsewhere": keyOf(t, c.Reader(), map[string]string{"token_uri": "https://example.com"}),
+	} {
+		if projects, err := c.source().Discover(t.Context(), parse(key)); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v, %v", name, projects, err)
+		}
+	}
+	c.fault(t, "cloudresourcemanager.projects.list", gateway.Fault{Kind: gateway.Fail})
+	if _, err := c.source().Discover(t.Context(), parse(c.Reader().Key)); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("the cloud is away: %v", err)
+	}
+}
+
+// TestTheRoleIsEnoughAndNotTooMuch reads with exactly the role that customers are
+// given, and with all of it but one.
+func TestTheRoleIsEnoughAndNotTooMuch(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 5, Size: 60})
+	want := collectAll(t, c.source(), c.access(0))
+	got := collectAll(t, c.source(), c.Projects()[0].Access("org", c.Limited("exact", gcp.Permissions()...)))
+	if diff := cmp.Diff(want.entities, got.entities); diff != "" || len(got.failures) > 0 || len(got.problems) > 0 {
+		t.Errorf("with the role (-all +role):\n%s\n%v %v", diff, got.failures, got.problems)
+	}
+	used := map[string]bool{}
+	for _, p := range simgcp.Methods() {
+		used[p] = true
+	}
+	variants := []string{"compute.global", "compute.region"} // that the simulated cloud does not tell apart
+	for _, p := range gcp.Permissions() {
+		if !used[p] && !slices.ContainsFunc(variants, func(v string) bool { return strings.HasPrefix(p, v) }) {
+			t.Errorf("no call takes %s", p)
+		}
+	}
+}
+
+// TestEveryTypeDeclaresWhatItTakes reads each type with its own permissions alone.
+func TestEveryTypeDeclaresWhatItTakes(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 5, Size: 60})
+	for _, d := range c.source().Declarations() {
+		who := c.Limited("only", append([]string{"resourcemanager.projects.get"}, d.Permissions...)...)
+		got := collectAll(t, c.source(), c.Projects()[0].Access("org", who), d.Type)
+		if len(got.failures) > 0 || len(got.problems) > 0 || len(got.entities) == 0 {
+			t.Errorf("%s with %v: %d read, %v %v", d.Type, d.Permissions, len(got.entities), got.failures, got.problems)
+		}
+	}
+}
+
+// TestEveryDenialIsNamed takes one permission away at a time. What needs it is
+// unknown and says so; nothing is passed off as absent, and the rest is as it
+// was.
+func TestEveryDenialIsNamed(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 5, Size: 60})
+	whole := collectAll(t, c.source(), c.access(0))
+	called := map[string]bool{}
+	for _, p := range simgcp.Methods() {
+		called[p] = true
+	}
+	for _, missing := range gcp.Permissions() {
+		if missing == "resourcemanager.projects.get" || !called[missing] {
+			continue // without the first a project cannot even be opened
+		}
+		var types []posture.EntityType
+		for _, d := range c.source().Declarations() {
+			if slices.Contains(d.Permissions, missing) {
+				types = append(types, d.Type)
+			}
+		}
+		all := slices.DeleteFunc(gcp.Permissions(), func(p string) bool { return p == missing })
+		got := collectAll(t, c.source(), c.Projects()[0].Access("org", c.Limited("nearly", all...)), types...)
+		complaints := 0
+		for _, kind := range types {
+			problems := got.problems[kind]
+			if err := got.failures[kind]; err != nil {
+				problems = append(problems, err)
+			}
+			for _, problem := range problems {
+				if denied, ok := errors.AsType[*collect.DeniedError](problem); !ok || denied.Permission != missing || !errors.Is(problem, collect.ErrDenied) {
+					t.Errorf("without %s: %s: %v", missing, kind, problem)
+				}
+			}
+			complaints += len(problems)
+			if len(problems) == 0 && strings.HasSuffix(missing, ".list") {
+				t.Errorf("without %s: %s does not complain", missing, kind)
+			}
+			if got.failures[kind] == nil {
+				checkUnknown(t, missing, whole.of(kind), got)
+			}
+		}
+		if complaints == 0 && !strings.HasSuffix(missing, ".get") {
+			t.Errorf("nobody complains without %s", missing)
+		}
+	}
+}
+
+// checkUnknown makes sure that entities are as they were but for what could not
+// be read.
+func checkUnknown(t *testing.T, missing string, before []posture.Entity, got read) {
+	t.Helper()
+	for _, want := range before {
+		e, ok := got.entities[want.ID]
+		if !ok {
+			t.Errorf("without %s: %s is gone", missing, want.ID)
+			continue
+		}
+		unknown := map[string]bool{}
+		for _, p := range e.Properties {
+			if p.Type == posture.UnknownProperty {
+				unknown[p.Name] = true
+				if !strings.Contains(p.Error, missing) {
+					t.Errorf("without %s: %s of %s: %s", missing, p.Name, e.ID, p.Error)
+				}
+			}
+		}
+		known := func(all []posture.Property) []posture.Property {
+			return slices.DeleteFunc(slices.Clone(all), func(p posture.Property) bool { return unknown[p.Name] })
+		}
+		if diff := cmp.Diff(known(want.Properties), known(e.Properties)); diff != "" {
+			t.Errorf("without %s: %s (-before +now):\n%s", missing, e.ID, diff)
+		}
+	}
+}

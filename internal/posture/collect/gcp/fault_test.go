@@ -1,0 +1,223 @@
+package gcp_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/sim/gateway"
+	simgcp "vigil/internal/sim/gcp"
+)
+
+// A pace is a limiter that lets everything through and remembers what it is told.
+type pace struct {
+	mu        sync.Mutex
+	waits     map[collect.Key]int
+	throttled map[collect.Key][]time.Duration
+}
+
+func (p *pace) Wait(ctx context.Context, k collect.Key) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waits[k]++
+	return ctx.Err()
+}
+
+func (p *pace) Throttled(k collect.Key, after time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.throttled[k] = append(p.throttled[k], after)
+}
+
+// TestWhatPassesIsTriedAgain makes every third call go wrong and reads the same
+// as when none does.
+func TestWhatPassesIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	quiet := start(t, simgcp.Options{Seed: 3, Size: 60})
+	want := collectAll(t, quiet.source(), quiet.access(0))
+	for _, kind := range []gateway.Kind{gateway.Throttle, gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, simgcp.Options{Seed: 3, Size: 60})
+			c.options.Attempts = 4
+			if _, err := c.faults.Add(gateway.Fault{Kind: kind, Rate: 1.0 / 3, Match: gateway.Call{Service: "[!o]*"}}); err != nil {
+				t.Fatal(err)
+			}
+			got := collectAll(t, c.source(), c.access(0))
+			if diff := cmp.Diff(want.entities, got.entities); diff != "" || len(got.failures) > 0 || len(got.problems) > 0 {
+				t.Errorf("%v %v (-quiet +%s):\n%s", got.failures, got.problems, kind, diff)
+			}
+		})
+	}
+}
+
+func TestTheLimiterIsAskedAndTold(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 3, Size: 60})
+	p := &pace{waits: map[collect.Key]int{}, throttled: map[collect.Key][]time.Duration{}}
+	c.options.Limiter = p
+	c.fault(t, "compute.firewalls.list", gateway.Fault{Kind: gateway.Throttle, Times: 1}) // a 403 of Compute Engine
+	c.fault(t, "pubsub.projects.topics.list", gateway.Fault{Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
+	begin := time.Now()
+	got := collectAll(t, c.source(), c.access(0), "GCP.Compute.Firewall", "GCP.PubSub.Topic", "GCP.IAM.ServiceAccountKey")
+	if len(got.failures) > 0 || time.Since(begin) < time.Second {
+		t.Errorf("%v after %v", got.failures, time.Since(begin))
+	}
+	key := func(service string) collect.Key {
+		return collect.Key{Provider: posture.GCP, Account: c.access(0).Account.ID, Service: service}
+	}
+	want := map[collect.Key][]time.Duration{key("compute"): {0}, key("pubsub"): {time.Second}}
+	if diff := cmp.Diff(want, p.throttled); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	if p.waits[key("compute")] != 2 || p.waits[key("pubsub")] != 2 || p.waits[key("iam.gcp")] < 2 || p.waits[key("oauth2")] != 1 {
+		t.Errorf("asked %v", p.waits)
+	}
+	calls := c.faults.Calls()
+	if n := calls[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 1 {
+		t.Errorf("%d tokens were asked for", n)
+	}
+}
+
+// TestWhatDoesNotPassIsSaid lets one list go wrong for good: it fails, says so,
+// and fails alone.
+func TestWhatDoesNotPassIsSaid(t *testing.T) {
+	t.Parallel()
+	const kind = posture.EntityType("GCP.Compute.Firewall")
+	for fault, tt := range map[gateway.Kind]struct {
+		class error
+		says  string
+	}{
+		gateway.Throttle: {collect.ErrThrottled, "throttled (rateLimitExceeded)"},
+		gateway.Deny:     {collect.ErrDenied, "permission compute.firewalls.list is missing"},
+		gateway.Expire:   {collect.ErrIdentity, "no longer accepts the key"},
+		gateway.Off:      {collect.ErrOff, "compute.googleapis.com is not enabled"},
+		gateway.Fail:     {nil, "Google answers 503 backendError"},
+		gateway.Garbage:  {nil, "not JSON"},
+		gateway.Half:     {nil, "ask Google: read answer"},
+		gateway.Reset:    {nil, ""},
+		gateway.Hang:     {nil, "does not answer in time"},
+	} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, simgcp.Options{Seed: 3, Size: 60})
+			c.options.Timeout, c.options.Attempts = 500*time.Millisecond, 2
+			c.fault(t, "compute.firewalls.list", gateway.Fault{Kind: fault})
+			got := collectAll(t, c.source(), c.access(0), kind, "GCP.Compute.Route")
+			err := got.failures[kind]
+			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.class != nil && !errors.Is(err, tt.class) {
+				t.Fatalf("%v; want %q", err, tt.says)
+			}
+			for _, class := range []error{collect.ErrIdentity, collect.ErrDenied, collect.ErrThrottled, collect.ErrOff, collect.ErrGone, context.DeadlineExceeded} {
+				if errors.Is(err, class) && !errors.Is(class, tt.class) {
+					t.Errorf("%v is %v", err, class)
+				}
+			}
+			if len(got.failures) != 1 || len(got.of("GCP.Compute.Route")) == 0 {
+				t.Errorf("others: %v", got.failures)
+			}
+		})
+	}
+}
+
+func TestAnEndedRunIsOver(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{})
+	session, err := c.source().Open(t.Context(), c.access(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for _, d := range c.source().Declarations() {
+		c.fault(t, "*.*", gateway.Fault{Kind: gateway.Hang})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		unit, _ := session.Unit(d.Type, posture.Global)
+		err := unit.List(ctx, func(*collect.Resource) error { return nil })
+		if !errors.Is(err, context.DeadlineExceeded) || !collect.Over(err) {
+			t.Errorf("%s: %v", d.Type, err)
+		}
+		cancel()
+	}
+}
+
+// TestServicesThatAreOff switches one service off at a time, in the project that
+// the service account is of: there is nothing, and that is known.
+func TestServicesThatAreOff(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})
+	services := map[string][]posture.EntityType{}
+	for _, d := range c.source().Declarations() {
+		host := strings.TrimSuffix(d.Service, ".gcp")
+		services[host] = append(services[host], d.Type)
+	}
+	delete(services, "cloudresourcemanager") // without it nothing can be opened
+	for service, types := range services {
+		id, err := c.faults.Add(gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: service}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		here := collectAll(t, c.source(), c.access(0), types...)
+		for _, kind := range types {
+			if err := here.failures[kind]; !errors.Is(err, collect.ErrOff) || len(here.of(kind)) > 0 || len(here.problems[kind]) > 0 {
+				t.Errorf("%s is off: %s: %v, %d read, %v", service, kind, err, len(here.of(kind)), here.problems[kind])
+			}
+		}
+		there := collectAll(t, c.source(), c.access(1), types...)
+		for _, kind := range types {
+			if err := there.failures[kind]; err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it there") {
+				t.Errorf("%s is off where the key is from: %s: %v", service, kind, err)
+			}
+		}
+		c.faults.Remove(id)
+	}
+}
+
+// TestNeighboursThatAreOff looks at what is worked out from another service: off
+// means no, but not where the other project was asked.
+func TestNeighboursThatAreOff(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})
+	for _, service := range []string{"dns", "logging", "monitoring"} {
+		if _, err := c.faults.Add(gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: service}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{posture.BoolProperty, posture.UnknownProperty} {
+		got := collectAll(t, c.source(), c.access(i), "GCP.Compute.Network", "GCP.CloudResourceManager.Project")
+		for _, tt := range []struct {
+			kind posture.EntityType
+			name string
+		}{
+			{"GCP.Compute.Network", "dnsLogging"},
+			{"GCP.CloudResourceManager.Project", "exportsAllLogs"},
+			{"GCP.CloudResourceManager.Project", "watchesOwnership"},
+		} {
+			for _, e := range got.of(tt.kind) {
+				if p, _ := property(e, tt.name); p.Type != want || p.Bool {
+					t.Errorf("project %d: %s of %s is %+v", i, tt.name, e.ID, p)
+				}
+			}
+		}
+	}
+}
+
+// TestATokenIsRenewed ends the session of a project in the middle.
+func TestATokenIsRenewed(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 3, Size: 60})
+	c.fault(t, "compute.*", gateway.Fault{Kind: gateway.Expire, Times: 1, Skip: 1})
+	got := collectAll(t, c.source(), c.access(0), "GCP.Compute.Firewall", "GCP.Compute.Route", "GCP.Compute.Disk")
+	if len(got.failures) > 0 {
+		t.Errorf("%v", got.failures)
+	}
+	if n := c.faults.Calls()[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 2 {
+		t.Errorf("%d tokens were asked for", n)
+	}
+}

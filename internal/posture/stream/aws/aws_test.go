@@ -1,0 +1,442 @@
+package aws_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/stream/aws"
+	"vigil/internal/posture/stream/change"
+	"vigil/internal/posture/stream/refusal"
+	"vigil/internal/posture/stream/streamtest"
+	"vigil/internal/sim/events"
+)
+
+const (
+	account = "123456789012"
+	handle  = "abcdefabcdef"
+	topic   = "arn:aws:sns:eu-west-1:123456789012:vigil-events-abcdefabcdef"
+	secret  = posture.StreamSecret("the-secret-of-this-account")
+	host    = "sns.eu-west-1.amazonaws.com"
+)
+
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return now }
+
+var declarations = []collect.Declaration{
+	{Type: "AWS.S3.Bucket", Scope: collect.PerRegion, Events: []collect.Event{{Source: "s3.amazonaws.com", Names: []string{"PutBucketPolicy", "DeleteBucket"}}}},
+	{Type: "AWS.EC2.SecurityGroup", Scope: collect.PerRegion, Events: []collect.Event{{Source: "ec2.amazonaws.com", Names: []string{"AuthorizeSecurityGroupIngress"}}}},
+	{Type: "AWS.Lambda.Function", Scope: collect.PerRegion, Events: []collect.Event{{Source: "lambda.amazonaws.com", Names: []string{"CreateFunction*"}}}},
+	{Type: "AWS.IAM.User", Events: []collect.Event{{Source: "iam.amazonaws.com", Names: []string{"CreateAccessKey"}}}},
+	{Type: "AWS.IAM.AccountSummary", Events: []collect.Event{{Source: "iam.amazonaws.com", Names: []string{"CreateAccessKey"}}, {Source: "signin.amazonaws.com", Names: []string{"ConsoleLogin"}}}},
+}
+
+// a world is a gate and who signs for it.
+type world struct {
+	gate     *aws.Gate
+	sns      *events.SNS
+	other    *events.SNS // a signer that is not Amazon
+	internet *streamtest.Internet
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := new(world)
+	var err error
+	if w.sns, err = events.NewSNS(clock); err != nil {
+		t.Fatal(err)
+	}
+	if w.other, err = events.NewSNS(clock, "sns.example.com"); err != nil {
+		t.Fatal(err)
+	}
+	redirect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://"+host+r.URL.Path, http.StatusFound)
+	})
+	large := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+	mux := http.NewServeMux()
+	mux.Handle("/redirect.pem", redirect)
+	mux.Handle("/large.pem", large)
+	mux.Handle("/other.pem", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.TrimPrefix(w.other.Notify(topic, "").SigningCertURL, "https://"+host)
+		w.other.Handler(nil).ServeHTTP(rw, r)
+	}))
+	w.internet = &streamtest.Internet{Hosts: map[string]http.Handler{
+		host: w.sns.Handler(mux), "sns.us-east-1.amazonaws.com": w.sns.Handler(nil), "evil.example": w.other.Handler(nil),
+	}}
+	streams := streamtest.Streams{
+		secret:       {Org: "org", Account: account, Provider: posture.AWS, Handle: handle},
+		"azure":      {Org: "org", Account: "00000000-0000-0000-0000-000000000001", Provider: posture.Azure, Handle: "azurehandle1"},
+		"of another": {Org: "org", Account: "999999999999", Provider: posture.AWS, Handle: "otherhandle1"},
+	}
+	w.gate = aws.NewGate(streams, change.NewIndex(declarations), w.internet.Client(), clock)
+	return w
+}
+
+// event is an event of EventBridge.
+func event(edit ...func(map[string]any)) string {
+	e := map[string]any{
+		"version": "0", "id": "0d079340-135a-c8c6-95c2-41fb8f496c53", "detail-type": "AWS API Call via CloudTrail", "source": "aws.s3",
+		"account": account, "time": now, "region": "eu-west-1", "resources": []any{},
+		"detail": map[string]any{
+			"eventSource": "s3.amazonaws.com", "eventName": "PutBucketPolicy", "awsRegion": "eu-west-1", "readOnly": false,
+			"recipientAccountId": account, "requestParameters": map[string]any{"bucketName": "logs"},
+		},
+	}
+	for _, f := range edit {
+		f(e)
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// detail changes members of the event's detail.
+func detail(members map[string]any) func(map[string]any) {
+	return func(e map[string]any) {
+		for name, v := range members {
+			e["detail"].(map[string]any)[name] = v
+		}
+	}
+}
+
+func TestNotificationsOfBothVersionsAreTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, version := range []string{"1", "2"} {
+		for _, subject := range []*string{nil, new(string)} {
+			n := w.sns.Notify(topic, event())
+			n.SignatureVersion, n.Subject = version, subject
+			n = w.sns.Sign(n)
+			o, err := w.gate.Open(t.Context(), n.Header(), n.Body())
+			if err != nil {
+				t.Fatalf("version %s: %v", version, err)
+			}
+			want := []posture.StreamMessage{{ID: "sns " + n.MessageID, Time: now, Target: []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1", Name: "logs"}}}}
+			if diff := cmp.Diff(want, o.Messages); diff != "" || o.Stream.Account != account {
+				t.Errorf("version %s (-want +got):\n%s", version, diff)
+			}
+		}
+	}
+	if got := w.internet.Calls.Load(); got != 1 {
+		t.Errorf("the certificate was fetched %d times", got)
+	}
+}
+
+func TestSubscriptionIsConfirmedAndEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := w.sns.Confirm(topic)
+	o, err := w.gate.Open(t.Context(), n.Header(), n.Body())
+	if err != nil || len(o.Messages) != 1 || o.Messages[0].Sign != posture.SignUp {
+		t.Fatalf("Open = %v, %v", o, err)
+	}
+	if w.sns.Confirmed(n.Token) != "" {
+		t.Error("it was confirmed before it was believed")
+	}
+	if err := w.gate.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != topic {
+		t.Errorf("Confirm: %v, %q", err, w.sns.Confirmed(n.Token))
+	}
+	n = w.sns.Farewell(topic)
+	o, err = w.gate.Open(t.Context(), n.Header(), n.Body())
+	if err != nil || o.Messages[0].Sign != posture.SignDown {
+		t.Fatalf("Open = %v, %v", o, err)
+	}
+	if err := w.gate.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != "" {
+		t.Error("a subscription that has ended was confirmed anew")
+	}
+}
+
+func TestAPIDestinationIsKnownByItsToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o, err := w.gate.Open(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(event()))
+	if err != nil || len(o.Messages) != 1 || len(o.Messages[0].Target) != 1 {
+		t.Fatalf("Open = %v, %v", o, err)
+	}
+	beat := event(func(e map[string]any) { e["detail-type"], e["source"], e["detail"] = "Scheduled Event", "aws.events", map[string]any{} })
+	o, err = w.gate.Open(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(beat))
+	if err != nil || o.Messages[0].Sign != posture.SignBeat {
+		t.Errorf("a heartbeat: %v, %v", o, err)
+	}
+}
+
+// A forgery is a message that must not be believed.
+type forgery struct {
+	name   string
+	reason refusal.Reason
+	make   func(w *world) (http.Header, []byte)
+}
+
+// bent is a genuine notification that was changed after it was signed.
+func bent(edit func(n *events.Notification)) func(w *world) (http.Header, []byte) {
+	return func(w *world) (http.Header, []byte) {
+		n := w.sns.Notify(topic, event())
+		edit(&n)
+		return n.Header(), n.Body()
+	}
+}
+
+// signed is a message that was made and then signed by Amazon.
+func signed(edit func(n *events.Notification)) func(w *world) (http.Header, []byte) {
+	return func(w *world) (http.Header, []byte) {
+		n := w.sns.Notify(topic, event())
+		edit(&n)
+		n = w.sns.Sign(n)
+		return n.Header(), n.Body()
+	}
+}
+
+// at is a notification whose certificate is said to be elsewhere.
+func at(address string) func(w *world) (http.Header, []byte) {
+	return bent(func(n *events.Notification) { n.SigningCertURL = address })
+}
+
+// with is a call of an API destination.
+func with(token string, body string) func(w *world) (http.Header, []byte) {
+	return func(*world) (http.Header, []byte) { return http.Header{aws.TokenHeader: {token}}, []byte(body) }
+}
+
+var forgeries = []forgery{
+	{"message changed", refusal.Signature, bent(func(n *events.Notification) { n.Message = event(detail(map[string]any{"eventName": "DeleteBucket"})) })},
+	{"id changed", refusal.Signature, bent(func(n *events.Notification) { n.MessageID = "another" })},
+	{"time changed", refusal.Signature, bent(func(n *events.Notification) { n.Timestamp = now.Add(time.Second).Format(time.RFC3339) })},
+	{"subject added", refusal.Signature, bent(func(n *events.Notification) { s := "x"; n.Subject = &s })},
+	{"type changed to confirm", refusal.Signature, bent(func(n *events.Notification) { n.Type = "SubscriptionConfirmation" })},
+	{"type changed to end", refusal.Signature, bent(func(n *events.Notification) { n.Type = "UnsubscribeConfirmation" })},
+	{"unknown type", refusal.Malformed, signed(func(n *events.Notification) { n.Type = "Other" })},
+	{"no signature", refusal.Unsigned, bent(func(n *events.Notification) { n.Signature = "" })},
+	{"signature is no base64", refusal.Unsigned, bent(func(n *events.Notification) { n.Signature = "!!!" })},
+	{"signature of zeroes", refusal.Signature, bent(func(n *events.Notification) { n.Signature = base64.StdEncoding.EncodeToString(make([]byte, 256)) })},
+	{"signature of another message", refusal.Signature, func(w *world) (http.Header, []byte) {
+		a, b := w.sns.Notify(topic, event()), w.sns.Notify(topic, "other")
+		a.Signature = b.Signature
+		return a.Header(), a.Body()
+	}},
+	{"signature of version 2 said to be 1", refusal.Signature, bent(func(n *events.Notification) { n.SignatureVersion = "1" })},
+	{"signature version 3", refusal.Signature, bent(func(n *events.Notification) { n.SignatureVersion = "3" })},
+	{"no signature version", refusal.Signature, bent(func(n *events.Notification) { n.SignatureVersion = "" })},
+	{"signed by another key", refusal.Signature, func(w *world) (http.Header, []byte) {
+		n := w.sns.Notify(topic, event())
+		n.Signature = w.other.Sign(n).Signature
+		return n.Header(), n.Body()
+	}},
+	{"certificate of another name at Amazon's host", refusal.Certificate, func(w *world) (http.Header, []byte) {
+		n := w.other.Notify(topic, event())
+		n.SigningCertURL = "https://" + host + "/other.pem"
+		return n.Header(), n.Body()
+	}},
+	{"certificate at another host", refusal.Certificate, func(w *world) (http.Header, []byte) {
+		n := w.other.Notify(topic, event())
+		n.SigningCertURL = strings.Replace(n.SigningCertURL, host, "evil.example", 1)
+		return n.Header(), n.Body()
+	}},
+	{"certificate of another region", refusal.Certificate, at("https://sns.us-east-1.amazonaws.com/x.pem")},
+	{"certificate at a host that ends like another", refusal.Certificate, at("https://" + host + ".evil.example/x.pem")},
+	{"certificate at a host that begins like another", refusal.Certificate, at("https://evil.example/" + host + "/x.pem")},
+	{"certificate at a bucket", refusal.Certificate, at("https://sns.s3.amazonaws.com/x.pem")},
+	{"certificate without TLS", refusal.Certificate, at("http://" + host + "/x.pem")},
+	{"certificate on another port", refusal.Certificate, at("https://" + host + ":8443/x.pem")},
+	{"certificate with a user", refusal.Certificate, at("https://" + host + "@evil.example/x.pem")},
+	{"certificate behind a backslash", refusal.Certificate, at(`https://evil.example\@` + host + "/x.pem")},
+	{"certificate with a query", refusal.Certificate, at("https://" + host + "/x.pem?a=b")},
+	{"certificate with a fragment", refusal.Certificate, at("https://" + host + "/x.pem#y")},
+	{"certificate in a folder", refusal.Certificate, at("https://" + host + "/a/../x.pem")},
+	{"certificate that is no certificate", refusal.Certificate, at("https://" + host + "/none.pem")},
+	{"certificate that redirects", refusal.Certificate, at("https://" + host + "/redirect.pem")},
+	{"certificate that never ends", refusal.Certificate, at("https://" + host + "/large.pem")},
+	{"certificate on this machine", refusal.Certificate, at("https://127.0.0.1/x.pem")},
+	{"certificate at the metadata service", refusal.Certificate, at("http://169.254.169.254/x.pem")},
+	{"no certificate", refusal.Certificate, at("")},
+	{"topic of another account", refusal.Foreign, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, account, "999999999999", 1) })},
+	{"topic of an unknown stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = topic + "x" })},
+	{"topic with another prefix", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "vigil-events-", "other-", 1) })},
+	{"topic of an Azure stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, handle, "azurehandle1", 1) })},
+	{"topic that is no topic", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = "arn:aws:sqs:eu-west-1:" + account + ":vigil-events-" + handle })},
+	{"topic of a made-up partition", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "arn:aws:", "arn:aws-evil:", 1) })},
+	{"an hour and a second old", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = now.Add(-time.Hour - time.Second).Format(time.RFC3339) })},
+	{"of the far future", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = now.Add(6 * time.Minute).Format(time.RFC3339) })},
+	{"of no time", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = "yesterday" })},
+	{"event of another account in a genuine message", refusal.Foreign, signed(func(n *events.Notification) {
+		n.Message = event(func(e map[string]any) { e["account"] = "999999999999" })
+	})},
+	{"detail of another account in a genuine message", refusal.Foreign, signed(func(n *events.Notification) {
+		n.Message = event(detail(map[string]any{"recipientAccountId": "999999999999"}))
+	})},
+	{"without an id", refusal.Malformed, signed(func(n *events.Notification) { n.MessageID = "" })},
+	{"confirmation of another topic", refusal.Signature, func(w *world) (http.Header, []byte) {
+		n := w.sns.Confirm(topic)
+		n.SubscribeURL = strings.Replace(n.SubscribeURL, account, "999999999999", 1)
+		n = w.sns.Sign(n)
+		return n.Header(), n.Body()
+	}},
+	{"confirmation at another host", refusal.Signature, func(w *world) (http.Header, []byte) {
+		n := w.sns.Confirm(topic)
+		n.SubscribeURL = strings.Replace(n.SubscribeURL, host, "evil.example", 1)
+		n = w.sns.Sign(n)
+		return n.Header(), n.Body()
+	}},
+	{"confirmation that does something else", refusal.Signature, func(w *world) (http.Header, []byte) {
+		n := w.sns.Confirm(topic)
+		n.SubscribeURL = strings.Replace(n.SubscribeURL, "ConfirmSubscription", "DeleteTopic", 1)
+		n = w.sns.Sign(n)
+		return n.Header(), n.Body()
+	}},
+	{"header of another topic", refusal.Signature, func(w *world) (http.Header, []byte) {
+		n := w.sns.Notify(topic, event())
+		h := n.Header()
+		h.Set("X-Amz-Sns-Topic-Arn", topic+"x")
+		return h, n.Body()
+	}},
+	{"raw delivery", refusal.Unsigned, func(*world) (http.Header, []byte) {
+		return http.Header{"X-Amz-Sns-Rawdelivery": {"true"}, "X-Amz-Sns-Topic-Arn": {topic}}, []byte(event())
+	}},
+	{"event without a token", refusal.Unsigned, func(*world) (http.Header, []byte) { return nil, []byte(event()) }},
+	{"event with a made-up token", refusal.Unknown, with("made-up", event())},
+	{"event with the token of another account", refusal.Foreign, with("of another", event())},
+	{"event with the token of an Azure stream", refusal.Unknown, with("azure", event())},
+	{"event with the hash of the token", refusal.Unknown, with(func() string { d := secret.Digest(); return string(d[:]) }(), event())},
+	{"old event with the token", refusal.Stale, with(secret.Reveal(), event(func(e map[string]any) { e["time"] = now.Add(-2 * time.Hour) }))},
+	{"event of the future with the token", refusal.Stale, with(secret.Reveal(), event(func(e map[string]any) { e["time"] = now.Add(time.Hour) }))},
+	{"token and no event", refusal.Malformed, with(secret.Reveal(), "{}")},
+	{"token and garbage", refusal.Malformed, with(secret.Reveal(), "garbage")},
+	{"token and a list", refusal.Malformed, with(secret.Reveal(), "["+event()+"]")},
+	{"garbage", refusal.Malformed, func(*world) (http.Header, []byte) { return nil, []byte("garbage") }},
+	{"nothing", refusal.Malformed, func(*world) (http.Header, []byte) { return nil, nil }},
+	{"a bearer token of our own service", refusal.Unsigned, func(*world) (http.Header, []byte) {
+		return http.Header{"Authorization": {"Bearer eyJhbGciOiJSUzI1NiJ9.e30.AAAA"}}, []byte(event())
+	}},
+}
+
+func TestForgeriesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seen := map[string]bool{}
+	for _, f := range forgeries {
+		if seen[f.name] {
+			t.Errorf("%s is there twice", f.name)
+		}
+		seen[f.name] = true
+		h, body := f.make(w)
+		o, err := w.gate.Open(t.Context(), h, body)
+		if err == nil {
+			t.Errorf("%s: it is believed: %+v", f.name, o)
+			continue
+		}
+		if got := refusal.ReasonOf(err); got != f.reason {
+			t.Errorf("%s: refused as %q, want %q (%v)", f.name, got, f.reason, err)
+		}
+		if k := fault.KindOf(err); k != fault.Forbidden && k != fault.Unauthenticated && (k != fault.Invalid || f.reason != refusal.Malformed) {
+			t.Errorf("%s: kind %d", f.name, k)
+		}
+	}
+	if len(seen) < 60 {
+		t.Errorf("only %d forgeries", len(seen))
+	}
+}
+
+func TestStrangersCauseNoCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 50 {
+		n := w.other.Notify(topic+"x", event())
+		if _, err := w.gate.Open(t.Context(), n.Header(), n.Body()); err == nil {
+			t.Fatal("it is believed")
+		}
+	}
+	n := w.sns.Notify(topic, event())
+	n.SigningCertURL = "https://" + host + "/redirect.pem"
+	for range 50 {
+		if _, err := w.gate.Open(t.Context(), n.Header(), n.Body()); err == nil {
+			t.Fatal("it is believed")
+		}
+	}
+	if got := w.internet.Calls.Load(); got > 1 {
+		t.Errorf("%d calls", got)
+	}
+}
+
+func TestEventsNameTheirResources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tt := range []struct {
+		name  string
+		event string
+		want  []posture.Target
+	}{
+		{"a bucket", event(), []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1", Name: "logs"}}},
+		{"a read", event(detail(map[string]any{"readOnly": true})), nil},
+		{"a failure", event(detail(map[string]any{"errorCode": "AccessDenied"})), nil},
+		{"nothing that is read", event(detail(map[string]any{"eventSource": "polly.amazonaws.com"})), nil},
+		{"a security group, deep inside", event(detail(map[string]any{
+			"eventSource": "ec2.amazonaws.com", "eventName": "AuthorizeSecurityGroupIngress",
+			"requestParameters": map[string]any{"groupId": "sg-0123456789abcdef0", "ipPermissions": map[string]any{"items": []any{map[string]any{"fromPort": 22}}}},
+		})), []posture.Target{{Type: "AWS.EC2.SecurityGroup", Region: "eu-west-1", Name: "sg-0123456789abcdef0"}}},
+		{"a function with a version in the event's name", event(detail(map[string]any{
+			"eventSource": "lambda.amazonaws.com", "eventName": "CreateFunction20150331", "requestParameters": map[string]any{"functionName": "f"},
+		})), []posture.Target{{Type: "AWS.Lambda.Function", Region: "eu-west-1", Name: "f"}}},
+		{"a function by its resource name", event(detail(map[string]any{
+			"eventSource": "lambda.amazonaws.com", "eventName": "CreateFunction20150331",
+			"requestParameters": map[string]any{"functionName": "arn:aws:lambda:eu-west-1:123456789012:function:f:3"},
+		})), []posture.Target{{Type: "AWS.Lambda.Function", Region: "eu-west-1", Name: "f"}}},
+		{"a user, and what belongs to no user", event(detail(map[string]any{
+			"eventSource": "iam.amazonaws.com", "eventName": "CreateAccessKey", "awsRegion": "us-east-1", "requestParameters": map[string]any{"userName": "ada"},
+		})), []posture.Target{{Type: "AWS.IAM.User", Region: "global", Name: "ada"}, {Type: "AWS.IAM.AccountSummary", Region: "global"}}},
+		{"a login of the root user", event(detail(map[string]any{
+			"eventSource": "signin.amazonaws.com", "eventName": "ConsoleLogin", "userIdentity": map[string]any{"type": "Root"},
+		})), []posture.Target{{Type: "AWS.IAM.AccountSummary", Region: "global"}}},
+		{"a login of anybody else", event(detail(map[string]any{
+			"eventSource": "signin.amazonaws.com", "eventName": "ConsoleLogin", "userIdentity": map[string]any{"type": "IAMUser"},
+		})), nil},
+		{"a bucket that is not named", event(detail(map[string]any{"requestParameters": nil})), []posture.Target{{Type: "AWS.S3.Bucket", Region: "eu-west-1"}}},
+		{"something written by hand", `hello`, nil},
+	} {
+		n := w.sns.Notify(topic, tt.event)
+		o, err := w.gate.Open(t.Context(), n.Header(), n.Body())
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, o.Messages[0].Target); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	sns, err := events.NewSNS(clock)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, n := range []events.Notification{sns.Notify(topic, event()), sns.Confirm(topic), sns.Farewell(topic)} {
+		f.Add("", n.Body())
+	}
+	f.Add(secret.Reveal(), []byte(event()))
+	f.Add("made-up", []byte(`{"Type":"Notification","TopicArn":"x"}`))
+	internet := &streamtest.Internet{}
+	streams := streamtest.Streams{secret: {Org: "org", Account: account, Provider: posture.AWS, Handle: handle}}
+	gate := aws.NewGate(streams, change.NewIndex(declarations), internet.Client(), clock)
+	f.Fuzz(func(t *testing.T, token string, body []byte) {
+		h := http.Header{}
+		if token != "" {
+			h.Set(aws.TokenHeader, token)
+		}
+		o, err := gate.Open(t.Context(), h, body)
+		if err == nil && token != secret.Reveal() {
+			t.Fatalf("believed without a token or a certificate: %+v", o)
+		}
+		if err == nil && (o.Stream.Account != account || len(o.Messages) != 1 || o.Messages[0].ID == "") {
+			t.Fatalf("%+v", o)
+		}
+	})
+}
