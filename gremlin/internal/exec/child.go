@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -30,6 +32,49 @@ func (r *run) newChild(t *plan.Traversal) (*child, error) {
 	r.flow = flow
 	r.whereEnds = r.whereEnds[:len(r.whereEnds)-1]
 	return c, err
+}
+
+// laterChild is a child that is built when it is first needed: most are not,
+// since there is a shorter way for vertices.
+type laterChild struct {
+	run     *run
+	t       *plan.Traversal
+	negated bool
+	loops   []*repeatOp
+	child   *child
+}
+
+func (r *run) later(t *plan.Traversal) *laterChild {
+	return &laterChild{run: r, t: t, negated: r.negated, loops: slices.Clone(r.loops)}
+}
+
+func (l *laterChild) get() (*child, error) {
+	if l.child != nil {
+		return l.child, nil
+	}
+	r := l.run
+	negated, loops := r.negated, r.loops
+	r.negated, r.loops = l.negated, l.loops
+	defer func() { r.negated, r.loops = negated, loops }()
+	var err error
+	l.child, err = r.newChild(l.t)
+	return l.child, err
+}
+
+func (l *laterChild) first(in *batch, i int) (graph.Value, bool, error) {
+	c, err := l.get()
+	if err != nil {
+		return graph.Null, false, err
+	}
+	return c.first(in, i)
+}
+
+func (l *laterChild) firstOf(v graph.Value) (graph.Value, bool, error) {
+	c, err := l.get()
+	if err != nil {
+		return graph.Null, false, err
+	}
+	return c.firstOf(v)
 }
 
 // whereTargetOf returns what the end of t looks for, if t is that of a where().
@@ -186,14 +231,11 @@ func (r *run) traversalBy(t *plan.Traversal) (projector, error) {
 	if p := r.simpleBy(t); p != nil {
 		return p, nil
 	}
-	c, err := r.newChild(t)
-	if err != nil {
-		return nil, err
-	}
-	if p := r.walkBy(t, c); p != nil {
+	if p := r.walkBy(t); p != nil {
 		return p, nil
 	}
-	return childBy{c}, nil
+	c, err := r.newChild(t)
+	return childBy{c}, err
 }
 
 // simpleBy recognises traversals that need no operators.
@@ -206,6 +248,10 @@ func (r *run) simpleBy(t *plan.Traversal) projector {
 			return constant{s.Value}
 		case *plan.ElementPart:
 			return &partOf{run: r, part: s.Part}
+		case *plan.Select:
+			if s.One && len(s.Bys) == 0 && plainInfo(s) && len(s.Info().Forget) == 0 {
+				return &selectedBy{run: r, name: s.Keys[0], pop: s.Pop}
+			}
 		}
 	}
 	return nil
@@ -213,7 +259,7 @@ func (r *run) simpleBy(t *plan.Traversal) projector {
 
 // walkBy recognises traversals that can be walked: a count, or a list, of what
 // moves and tests lead to.
-func (r *run) walkBy(t *plan.Traversal, c *child) projector {
+func (r *run) walkBy(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 {
 		return nil
@@ -221,19 +267,27 @@ func (r *run) walkBy(t *plan.Traversal, c *child) projector {
 	switch end := t.Steps[n-1].(type) {
 	case *plan.Count:
 		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil {
-			return &countBy{child: c, w: w}
+			return &countBy{laterChild: r.later(t), w: w}
 		}
 	case *plan.Fold:
 		if end.Reduce == "" {
-			return r.foldBy(t.Steps[:n-1], c)
+			return r.foldBy(t)
+		}
+	case *plan.Properties:
+		if !end.Values || len(end.Keys) != 1 || end.Filter != nil || !plainInfo(end) {
+			return nil
+		}
+		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil && w.end == graph.KindVertex {
+			return &valueBy{laterChild: r.later(t), w: w, key: r.keyOf(end.Keys[0])}
 		}
 	}
 	return nil
 }
 
 // foldBy recognises lists of vertices, or of the values of a key.
-func (r *run) foldBy(steps []plan.Step, c *child) projector {
-	p := &listBy{child: c}
+func (r *run) foldBy(t *plan.Traversal) projector {
+	p := &listBy{laterChild: r.later(t)}
+	steps := t.Steps[:len(t.Steps)-1]
 	if n := len(steps); n > 0 {
 		if v, ok := steps[n-1].(*plan.Properties); ok {
 			if !v.Values || len(v.Keys) != 1 || v.Filter != nil || !plainInfo(v) {
@@ -251,7 +305,7 @@ func (r *run) foldBy(steps []plan.Step, c *child) projector {
 
 // countBy counts what a walk leads to.
 type countBy struct {
-	*child
+	*laterChild
 	w *walk
 }
 
@@ -269,9 +323,62 @@ func (p *countBy) of(v graph.Value) (graph.Value, bool, error) {
 	return graph.Long(p.w.count(v.Handle(), 0)), true, p.run.meter.err
 }
 
+// valueBy is the first value of a key that a walk leads to.
+type valueBy struct {
+	*laterChild
+	w   *walk
+	key *keyBy
+}
+
+func (p *valueBy) row(in *batch, i int) (graph.Value, bool, error) {
+	if in.kind != graph.KindVertex {
+		return p.first(in, i)
+	}
+	return p.find(in.ids[i])
+}
+
+func (p *valueBy) of(v graph.Value) (graph.Value, bool, error) {
+	if v.Kind() != graph.KindVertex {
+		return p.firstOf(v)
+	}
+	return p.find(v.Handle())
+}
+
+func (p *valueBy) find(from graph.Handle) (v graph.Value, ok bool, err error) {
+	err = p.w.each(from, func(h graph.Handle) error {
+		if v, ok = p.key.vertex(h); ok {
+			return errDone
+		}
+		return nil
+	})
+	if err == errDone {
+		err = nil
+	}
+	if err == nil {
+		err = p.run.meter.err
+	}
+	return v, ok, err
+}
+
+// selectedBy is the projector of by(select("name")).
+type selectedBy struct {
+	run  *run
+	name string
+	pop  plan.Pop
+}
+
+func (p *selectedBy) row(in *batch, i int) (graph.Value, bool, error) {
+	return p.run.scoped(in, i, p.name, p.pop)
+}
+
+func (p *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
+	one := batch{vals: []graph.Value{v}}
+	return p.run.scoped(&one, 0, p.name, p.pop)
+}
+
 // listBy lists what a walk leads to: vertices, or their values of a key.
 type listBy struct {
-	*child
+	*laterChild
 	w   *walk
 	key *keyBy
 }

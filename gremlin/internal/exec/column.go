@@ -39,6 +39,9 @@ func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 			return false
 		}
 	}
+	if test := r.equalTest(c, p); test != nil {
+		return test
+	}
 	if at := r.placeTest(c, p); at != nil {
 		return placed(c, at)
 	}
@@ -46,6 +49,41 @@ func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 		v, ok := c.At(row)
 		return ok && p.Test(r, v)
 	}
+}
+
+// equalTest builds the test of the commonest predicate, equality, in one piece.
+func (r *run) equalTest(c *graph.Column, p *plan.Pred) rowTest {
+	if p.Op != plan.Eq {
+		return nil
+	}
+	switch k := p.Value.Kind(); {
+	case c.Kind() == graph.KindString && k == graph.KindString:
+		code, ok := r.g.CodeOf(p.Value.Str())
+		if !ok {
+			return func(uint32) bool { return false }
+		}
+		return cellIs(c, c.Codes(), code)
+	case c.Kind() == graph.KindInt && p.Value.IsInteger() && p.Value.Int() == int64(int32(p.Value.Int())):
+		return cellIs(c, c.Ints(), int32(p.Value.Int()))
+	case c.Kind() == graph.KindLong && p.Value.IsInteger():
+		return cellIs(c, c.Longs(), p.Value.Int())
+	}
+	return nil
+}
+
+// cellIs tests whether a row has a value.
+func cellIs[T comparable](c *graph.Column, cells []T, want T) rowTest {
+	if _, sparse := c.Rows(); sparse {
+		return func(row uint32) bool {
+			i := c.Place(row)
+			return i >= 0 && cells[i] == want
+		}
+	}
+	present := c.Present()
+	if present == nil {
+		return func(row uint32) bool { return int(row) < len(cells) && cells[row] == want }
+	}
+	return func(row uint32) bool { return int(row) < len(cells) && cells[row] == want && present.Has(row) }
 }
 
 // placed makes a test of rows of one of places.

@@ -125,8 +125,9 @@ func column(v graph.Value, vals bool) (graph.Value, bool, error) {
 }
 
 func pathLabels(p *value.Path) graph.Value {
-	out := make([]graph.Value, len(p.Labels))
-	for i, ls := range p.Labels {
+	out := make([]graph.Value, len(p.Objects))
+	for i := range out {
+		ls := p.LabelsAt(i)
 		set := make([]graph.Value, len(ls))
 		for j, l := range ls {
 			set[j] = graph.String(l)

@@ -95,19 +95,24 @@ func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, er
 			return test, err
 		}
 	}
-	c, err := r.newChild(t)
-	if err != nil {
-		return nil, err
-	}
 	vertex := r.existence(t, graph.KindVertex)
 	if vertex == nil {
+		c, err := r.newChild(t)
+		if err != nil {
+			return nil, err
+		}
 		return c.exists, nil
 	}
+	c := r.later(t)
 	return func(in *batch, i int) (bool, error) {
-		if in.kind != graph.KindVertex {
-			return c.exists(in, i)
+		if in.kind == graph.KindVertex {
+			return vertex(in.ids[i]), r.meter.err
 		}
-		return vertex(in.ids[i]), r.meter.err
+		child, err := c.get()
+		if err != nil {
+			return false, err
+		}
+		return child.exists(in, i)
 	}, nil
 }
 

@@ -38,15 +38,28 @@ type localOp struct {
 }
 
 func (r *run) localOp(s *plan.Local, next op) (op, error) {
+	if p := r.oneResult(s.Traversal); p != nil {
+		return &mapOp{output: output{base: base{run: r, next: next}}, fn: p.row}, nil
+	}
 	c, err := r.newChild(s.Traversal)
 	if err != nil {
 		return nil, err
 	}
-	if p := r.walkBy(s.Traversal, c); p != nil && r.sackInit == nil && plainInfo(s.Traversal.Steps[len(s.Traversal.Steps)-1]) {
-		o := &mapOp{output: output{base: base{run: r, next: next}}, fn: p.row}
-		return o, nil
-	}
 	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, nil
+}
+
+// oneResult returns the projector of a traversal that ends with a count or a list
+// and can be walked, if neither paths nor sacks are asked for.
+func (r *run) oneResult(t *plan.Traversal) projector {
+	n := len(t.Steps)
+	if n == 0 || r.sackInit != nil || !plainInfo(t.Steps[n-1]) {
+		return nil
+	}
+	switch t.Steps[n-1].(type) {
+	case *plan.Count, *plan.Fold:
+		return r.walkBy(t)
+	}
+	return nil
 }
 
 func (r *run) optionalOp(s *plan.Optional, next op) (op, error) {

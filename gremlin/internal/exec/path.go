@@ -56,17 +56,31 @@ func simple(p *node) bool {
 // pathOf makes a path value, each object as its by() sees it. It reports false
 // if a by() finds nothing.
 func (r *run) pathOf(way *node, from, to string, bys []projector) (*value.Path, bool, error) {
-	nodes, err := way.between(from, to)
-	if err != nil {
-		return nil, false, err
+	if from != "" || to != "" {
+		nodes, err := way.between(from, to)
+		if err != nil {
+			return nil, false, err
+		}
+		way = nil
+		for _, n := range nodes {
+			way = extend(way, n.val, n.labels)
+		}
 	}
-	p := &value.Path{Objects: make([]graph.Value, len(nodes)), Labels: make([][]string, len(nodes))}
-	for i, n := range nodes {
-		v, ok, err := bys[i%len(bys)].of(n.val)
+	n := way.length()
+	p := &value.Path{Objects: make([]graph.Value, n)}
+	for ; way != nil; way = way.prev {
+		i := int(way.size) - 1
+		v, ok, err := bys[i%len(bys)].of(way.val)
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		p.Objects[i], p.Labels[i] = v, n.labels
+		p.Objects[i] = v
+		if len(way.labels) > 0 {
+			if p.Labels == nil {
+				p.Labels = make([][]string, n)
+			}
+			p.Labels[i] = way.labels
+		}
 	}
 	return p, true, nil
 }

@@ -17,6 +17,7 @@ type repeatOp struct {
 	all    bool  // all rows must have come before the first round begins
 	starts store // rows that wait for that
 	front  *frontier
+	plain  bool // rows go a number of rounds and may be merged on the way
 	down   bool
 }
 
@@ -24,6 +25,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
 	o.starts.run = r
 	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
+	o.plain = o.front.merge && s.Times >= 0 && !s.UntilFirst && s.Emit == nil && !s.EmitAll
 	o.front.byPath = s.MergeByPath && r.sackInit == nil && !r.root.NoBulk
 	plan.Walk(s.Body, func(step plan.Step) {
 		if m := step.Info(); m.Extend || m.Attach {
@@ -167,6 +169,9 @@ func (o *repeatOp) back(b *batch) error {
 	if err := o.run.meter.spend(b.len()); err != nil {
 		return err
 	}
+	if o.plain && b.kind == graph.KindVertex && b.path == nil {
+		return o.swiftBack(b)
+	}
 	for i := range b.len() {
 		out, err := o.leaves(b, i, false)
 		if err != nil {
@@ -194,6 +199,19 @@ func (o *repeatOp) back(b *batch) error {
 		}
 	}
 	return nil
+}
+
+// swiftBack is back for vertices of which only the number of rounds matters.
+func (o *repeatOp) swiftBack(b *batch) error {
+	if int64(o.round) < o.step.Times {
+		return o.front.addAll(b)
+	}
+	err := o.flush()
+	if err == nil {
+		err = o.pass(b)
+	}
+	o.down = err == errDone
+	return err
 }
 
 // leaves reports whether a row has gone round often enough.
@@ -297,6 +315,31 @@ func (f *frontier) add(b *batch, i int) error {
 	}
 	f.held += bytes
 	return f.run.meter.hold(bytes)
+}
+
+// addAll puts vertices into the next round.
+func (f *frontier) addAll(b *batch) error {
+	if err := f.bag.open(); err != nil {
+		return err
+	}
+	before := len(f.bag.ids)
+	if b.bulk == nil {
+		for _, h := range b.ids {
+			f.bag.add(h, 1)
+		}
+	} else {
+		for i, h := range b.ids {
+			f.bag.add(h, b.bulk[i])
+		}
+	}
+	grown := len(f.bag.ids) - before
+	f.live += grown
+	bytes := int64(grown) * (idBytes + bulkBytes)
+	f.held += bytes
+	if err := f.run.meter.hold(bytes); err != nil {
+		return err
+	}
+	return f.run.meter.keep(grown)
 }
 
 // place is a vertex reached by one way.

@@ -259,18 +259,15 @@ func (w *walk) from(i int, h graph.Handle) bool {
 }
 
 func (w *walk) move(i int, p *hop, h graph.Handle) bool {
-	g := w.run.g
 	for _, d := range p.dirs {
 		if !p.some {
-			edges, to := g.Incident(h, d)
-			if !w.over(i, p, edges, to) {
+			if !w.over(i, p.reach(w.run.g, h, d)) {
 				return false
 			}
 			continue
 		}
 		for _, l := range p.labels {
-			edges, to := g.IncidentBy(h, d, l)
-			if !w.over(i, p, edges, to) {
+			if !w.over(i, p.reachBy(w.run.g, h, d, l)) {
 				return false
 			}
 		}
@@ -278,13 +275,31 @@ func (w *walk) move(i int, p *hop, h graph.Handle) bool {
 	return true
 }
 
+// reach returns the neighbours or edges of a vertex.
+func (p *hop) reach(g *graph.Graph, h graph.Handle, d graph.Direction) []graph.Handle {
+	if p.toEdge {
+		edges, _ := g.Incident(h, d)
+		return edges
+	}
+	return g.Neighbours(h, d)
+}
+
+// reachBy returns the neighbours or edges of a vertex over edges of a label.
+func (p *hop) reachBy(g *graph.Graph, h graph.Handle, d graph.Direction, l graph.Label) []graph.Handle {
+	if p.toEdge {
+		edges, _ := g.IncidentBy(h, d, l)
+		return edges
+	}
+	return g.NeighboursBy(h, d, l)
+}
+
 // over goes on with what a move leads to.
-func (w *walk) over(i int, p *hop, edges, to []graph.Handle) bool {
+func (w *walk) over(i int, to []graph.Handle) bool {
+	if len(to) == 0 {
+		return true
+	}
 	if !w.run.meter.tick(len(to)) {
 		return false
-	}
-	if p.toEdge {
-		to = edges
 	}
 	if i+1 == len(w.hops) && w.goal != toVisit {
 		w.n += int64(len(to))

@@ -65,8 +65,7 @@ func equalOpaque(a, b any) bool {
 	switch x := a.(type) {
 	case *Path:
 		y, ok := b.(*Path)
-		return ok && slices.EqualFunc(x.Objects, y.Objects, Equal) &&
-			slices.EqualFunc(x.Labels, y.Labels, func(s, t []string) bool { return slices.Equal(s, t) })
+		return ok && slices.EqualFunc(x.Objects, y.Objects, Equal) && sameLabels(x, y)
 	case *BulkSet:
 		y, ok := b.(*BulkSet)
 		if !ok || x.size != y.size || x.Len() != y.Len() {
@@ -84,6 +83,18 @@ func equalOpaque(a, b any) bool {
 		return ok && equalTrees(x, y)
 	}
 	return a == b
+}
+
+func sameLabels(x, y *Path) bool {
+	if x.Labels == nil && y.Labels == nil {
+		return true
+	}
+	for i := range x.Objects {
+		if !slices.Equal(x.LabelsAt(i), y.LabelsAt(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 func equalTrees(x, y *Tree) bool {

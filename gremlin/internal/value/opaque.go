@@ -3,10 +3,18 @@ package value
 import "vigil/graph"
 
 // A Path is the way a traverser came: the objects it visited, each with the
-// labels of the step that led to it.
+// labels of the step that led to it. Labels is nil if there are none at all.
 type Path struct {
 	Objects []graph.Value
 	Labels  [][]string
+}
+
+// LabelsAt returns the labels of the i-th object.
+func (p *Path) LabelsAt(i int) []string {
+	if p.Labels == nil {
+		return nil
+	}
+	return p.Labels[i]
 }
 
 // A Token is a constant that can be a value, such as T.id as the key of a map.
