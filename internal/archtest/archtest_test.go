@@ -73,6 +73,7 @@ var policy = []line{
 	{"internal/posture/rulebook", "gremlin internal/fault internal/posture internal/posture/catalog internal/posture/search"},
 	{"internal/posture/sweep", "internal/fault internal/posture internal/posture/collect"},
 	{"internal/posture/stream", "internal/fault internal/posture internal/posture/collect internal/posture/stream/..."},
+	{"internal/posture/stream/streamtest", "internal/fault internal/posture"},
 	{"internal/posture/stream/...", "internal/fault internal/posture internal/posture/collect internal/posture/stream/change internal/posture/stream/refusal"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/stream/aws internal/posture/stream/gcp internal/posture/stream/scripts internal/posture/collect internal/posture/walk gremlin"},
 	{"internal/posture/partition", "graph internal/fault internal/posture"},

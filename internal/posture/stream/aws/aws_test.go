@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,14 +49,20 @@ type world struct {
 	internet *streamtest.Internet
 }
 
+// Amazon and somebody else. Keys take long to make.
+var (
+	amazon  = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock) })
+	another = sync.OnceValues(func() (*events.SNS, error) { return events.NewSNS(clock, "sns.example.com") })
+)
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := new(world)
 	var err error
-	if w.sns, err = events.NewSNS(clock); err != nil {
+	if w.sns, err = amazon(); err != nil {
 		t.Fatal(err)
 	}
-	if w.other, err = events.NewSNS(clock, "sns.example.com"); err != nil {
+	if w.other, err = another(); err != nil {
 		t.Fatal(err)
 	}
 	redirect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +171,9 @@ func TestAPIDestinationIsKnownByItsToken(t *testing.T) {
 	if err != nil || len(o.Messages) != 1 || len(o.Messages[0].Target) != 1 {
 		t.Fatalf("Open = %v, %v", o, err)
 	}
-	beat := event(func(e map[string]any) { e["detail-type"], e["source"], e["detail"] = "Scheduled Event", "aws.events", map[string]any{} })
+	beat := event(func(e map[string]any) {
+		e["detail-type"], e["source"], e["detail"] = "Scheduled Event", "aws.events", map[string]any{}
+	})
 	o, err = w.gate.Open(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(beat))
 	if err != nil || o.Messages[0].Sign != posture.SignBeat {
 		t.Errorf("a heartbeat: %v, %v", o, err)
@@ -262,7 +271,9 @@ var forgeries = []forgery{
 	{"topic of an unknown stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = topic + "x" })},
 	{"topic with another prefix", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "vigil-events-", "other-", 1) })},
 	{"topic of an Azure stream", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, handle, "azurehandle1", 1) })},
-	{"topic that is no topic", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = "arn:aws:sqs:eu-west-1:" + account + ":vigil-events-" + handle })},
+	{"topic that is no topic", refusal.Unknown, signed(func(n *events.Notification) {
+		n.TopicArn = "arn:aws:sqs:eu-west-1:" + account + ":vigil-events-" + handle
+	})},
 	{"topic of a made-up partition", refusal.Unknown, signed(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "arn:aws:", "arn:aws-evil:", 1) })},
 	{"an hour and a second old", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = now.Add(-time.Hour - time.Second).Format(time.RFC3339) })},
 	{"of the far future", refusal.Stale, signed(func(n *events.Notification) { n.Timestamp = now.Add(6 * time.Minute).Format(time.RFC3339) })},

@@ -20,6 +20,9 @@ func (r record) targets(x *change.Index) []posture.Target {
 	verb := verbOf(r.operation)
 	found := pick(x, all, all[0], verb)
 	for _, above := range all[1:] {
+		if strings.HasPrefix(above.kind, "microsoft.resources/subscriptions") {
+			break // resources are in a group and a subscription, not parts of them
+		}
 		// A part that was removed is a change of the whole.
 		if more := pick(x, all, above, "write"); len(more) > 0 {
 			return append(found, more...)

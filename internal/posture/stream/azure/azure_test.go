@@ -1,0 +1,354 @@
+package azure_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/stream/azure"
+	"vigil/internal/posture/stream/change"
+	"vigil/internal/posture/stream/refusal"
+	"vigil/internal/posture/stream/streamtest"
+	"vigil/internal/sim/events"
+)
+
+const (
+	subscription = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
+	other        = "11111111-8b86-4011-b42d-00c04fc964ff"
+	group        = "/subscriptions/" + subscription + "/resourceGroups/Shop"
+	nsg          = group + "/providers/Microsoft.Network/networkSecurityGroups/web"
+	rule         = nsg + "/securityRules/ssh"
+	secret       = posture.StreamSecret("the-secret-of-this-subscription")
+)
+
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return now }
+
+func declare(t posture.EntityType, sources ...string) collect.Declaration {
+	d := collect.Declaration{Type: t}
+	for _, s := range sources {
+		d.Events = append(d.Events, collect.Event{Source: s, Names: []string{"write", "delete"}})
+	}
+	return d
+}
+
+var index = change.NewIndex([]collect.Declaration{
+	declare("Azure.Network.NetworkSecurityGroup", "Microsoft.Network/networkSecurityGroups", "Microsoft.Network/networkSecurityGroups/securityRules"),
+	declare("Azure.Network.CidrRange", "Microsoft.Network/networkSecurityGroups"),
+	declare("Azure.Subscription.Subscription", "Microsoft.Resources/subscriptions", "Microsoft.Insights/diagnosticSettings"),
+	declare("Azure.KeyVault.Vault", "Microsoft.KeyVault/vaults", "Microsoft.Insights/diagnosticSettings"),
+	declare("Azure.Storage.StorageAccount", "Microsoft.Storage/storageAccounts"),
+	declare("Azure.Authorization.RoleAssignment", "Microsoft.Authorization/roleAssignments"),
+	declare("Azure.Authorization.Principal", "Microsoft.Authorization/roleAssignments"),
+})
+
+func newGate() *azure.Gate {
+	return azure.NewGate(streamtest.Streams{
+		secret:  {Org: "org", Account: subscription, Provider: posture.Azure, Handle: "h1"},
+		"other": {Org: "org", Account: other, Provider: posture.Azure, Handle: "h2"},
+		"aws":   {Org: "org", Account: "123456789012", Provider: posture.AWS, Handle: "h3"},
+	}, index, clock)
+}
+
+func write() events.Operation {
+	return events.NewOperation(subscription, rule, "Microsoft.Network/networkSecurityGroups/securityRules/write", now)
+}
+
+func TestAllFormsAreTaken(t *testing.T) {
+	t.Parallel()
+	gate := newGate()
+	binary := func(o events.Operation) (http.Header, []byte) { return o.Binary() }
+	plain := func(f func(events.Operation) []byte) func(events.Operation) (http.Header, []byte) {
+		return func(o events.Operation) (http.Header, []byte) { return http.Header{}, f(o) }
+	}
+	for name, form := range map[string]func(events.Operation) (http.Header, []byte){
+		"classic":     plain(events.Operation.Classic),
+		"common":      plain(events.Operation.Common),
+		"grid":        plain(func(o events.Operation) []byte { return events.GridBatch(o) }),
+		"cloud event": plain(events.Operation.CloudEvent),
+		"binary":      binary,
+		"batch of cloud events": plain(func(o events.Operation) []byte {
+			return []byte("[" + string(o.CloudEvent()) + "]")
+		}),
+	} {
+		o := write()
+		h, body := form(o)
+		got, err := gate.Open(t.Context(), secret, h, body)
+		if err != nil || len(got.Messages) != 1 {
+			t.Errorf("%s: %v, %v", name, got, err)
+			continue
+		}
+		m := got.Messages[0]
+		want := []posture.Target{
+			{Type: "Azure.Network.NetworkSecurityGroup", Region: "global", Name: rule},
+			{Type: "Azure.Network.NetworkSecurityGroup", Region: "global", Name: nsg},
+			{Type: "Azure.Network.CidrRange", Region: "global", Name: nsg},
+		}
+		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Sign != posture.SignEvent {
+			t.Errorf("%s: %+v (-want +got):\n%s", name, m, diff)
+		}
+	}
+}
+
+func TestABatchBringsAllItsEvents(t *testing.T) {
+	t.Parallel()
+	var os []events.Operation
+	for i := range 50 {
+		os = append(os, events.NewOperation(subscription, fmt.Sprintf("%s%d", nsg, i), "Microsoft.Network/networkSecurityGroups/write", now))
+	}
+	got, err := newGate().Open(t.Context(), secret, http.Header{"Aeg-Event-Type": {"Notification"}}, events.GridBatch(os...))
+	if err != nil || len(got.Messages) != 50 {
+		t.Errorf("%d messages, %v", len(got.Messages), err)
+	}
+}
+
+func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
+	t.Parallel()
+	gate := newGate()
+	h, validation := events.Validation(subscription, "code-1", now)
+	for _, tt := range []struct {
+		name string
+		h    http.Header
+		body []byte
+		sign posture.StreamSign
+		code string
+	}{
+		{"validation", h, validation, posture.SignUp, "code-1"},
+		{"deleted", nil, events.Deleted(subscription, now), posture.SignDown, ""},
+		{"ready", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Classic(), posture.SignUp, ""},
+		{"not ready", nil, events.NewOperation(subscription, "", azure.OperationNotReady, now).Classic(), posture.SignDown, ""},
+		{"ready in the common schema", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Common(), posture.SignUp, ""},
+	} {
+		got, err := gate.Open(t.Context(), secret, tt.h, tt.body)
+		if err != nil || len(got.Messages) != 1 || got.Messages[0].Sign != tt.sign || got.Validation != tt.code || len(got.Messages[0].Target) != 0 {
+			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+	}
+}
+
+func TestOperationsNameTheirResources(t *testing.T) {
+	t.Parallel()
+	gate := newGate()
+	vault := group + "/providers/Microsoft.KeyVault/vaults/v"
+	account := group + "/providers/Microsoft.Storage/storageAccounts/a"
+	assignment := "/subscriptions/" + subscription + "/providers/Microsoft.Authorization/roleAssignments/r"
+	for _, tt := range []struct {
+		resource, operation string
+		want                []posture.Target
+	}{
+		{nsg, "Microsoft.Network/networkSecurityGroups/delete", []posture.Target{
+			{Type: "Azure.Network.NetworkSecurityGroup", Region: "global", Name: nsg}, {Type: "Azure.Network.CidrRange", Region: "global", Name: nsg},
+		}},
+		{strings.ToLower(vault) + "/providers/microsoft.insights/diagnosticSettings/d", "microsoft.insights/diagnosticSettings/write", []posture.Target{
+			{Type: "Azure.Subscription.Subscription", Region: "global", Name: strings.ToLower(vault) + "/providers/microsoft.insights/diagnosticSettings/d"},
+			{Type: "Azure.KeyVault.Vault", Region: "global", Name: strings.ToLower(vault) + "/providers/microsoft.insights/diagnosticSettings/d"},
+			{Type: "Azure.KeyVault.Vault", Region: "global", Name: strings.ToLower(vault)},
+		}},
+		{account + "/blobServices/default/containers/c", "Microsoft.Storage/storageAccounts/blobServices/containers/write", []posture.Target{
+			{Type: "Azure.Storage.StorageAccount", Region: "global", Name: account},
+		}},
+		{account, "Microsoft.Storage/storageAccounts/regenerateKey/action", []posture.Target{
+			{Type: "Azure.Storage.StorageAccount", Region: "global", Name: account},
+		}},
+		{assignment, "Microsoft.Authorization/roleAssignments/delete", []posture.Target{
+			{Type: "Azure.Authorization.RoleAssignment", Region: "global", Name: assignment}, {Type: "Azure.Authorization.Principal", Region: "global"},
+		}},
+		{group + "/providers/Microsoft.Nothing/things/t", "Microsoft.Nothing/things/write", nil},
+	} {
+		got, err := gate.Open(t.Context(), secret, nil, events.NewOperation(subscription, tt.resource, tt.operation, now).Classic())
+		if err != nil {
+			t.Errorf("%s: %v", tt.operation, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got.Messages[0].Target); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.operation, diff)
+		}
+	}
+}
+
+func TestIDsAreThoseOfTheCollector(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		t    posture.Target
+		want posture.EntityID
+	}{
+		{posture.Target{Type: "Azure.Network.NetworkSecurityGroup", Name: rule}, "Azure.Network." + subscription + ".shop.NetworkSecurityGroup.web"},
+		{posture.Target{Type: "Azure.Subscription.Subscription", Name: nsg}, "Azure.Subscription." + subscription + ".global.Subscription." + subscription},
+		{posture.Target{Type: "Azure.Authorization.RoleAssignment", Name: "/subscriptions/" + subscription + "/providers/Microsoft.Authorization/roleAssignments/R"},
+			"Azure.Authorization." + subscription + ".global.RoleAssignment.r"},
+	} {
+		got := azure.IDs(index, subscription, tt.t)
+		if len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%v = %v, want %s", tt.t, got, tt.want)
+		}
+	}
+}
+
+// edit changes a body that was decoded.
+func edit(body []byte, f func(m map[string]any)) []byte {
+	var m map[string]any
+	if err := json.Unmarshal(body, &m); err != nil {
+		panic(err)
+	}
+	f(m)
+	out, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func activity(m map[string]any) map[string]any {
+	return m["data"].(map[string]any)["context"].(map[string]any)["activityLog"].(map[string]any)
+}
+
+func operation(sub, resource string, at time.Time) events.Operation {
+	return events.NewOperation(sub, resource, "Microsoft.Network/networkSecurityGroups/write", at)
+}
+
+var foreign = strings.Replace(nsg, subscription, other, 1)
+
+func header(name, value string) http.Header {
+	h, _ := write().Binary()
+	h.Set(name, value)
+	return h
+}
+
+func validation(sub string, at time.Time) []byte {
+	_, body := events.Validation(sub, "code", at)
+	return body
+}
+
+func data() []byte {
+	_, body := write().Binary()
+	return body
+}
+
+var forgeries = []struct {
+	name   string
+	secret posture.StreamSecret
+	reason refusal.Reason
+	h      http.Header
+	body   []byte
+}{
+	{"no secret", "", refusal.Unsigned, nil, write().Classic()},
+	{"a made-up secret", "made-up", refusal.Unknown, nil, write().Classic()},
+	{"the secret in other case", posture.StreamSecret(strings.ToUpper(secret.Reveal())), refusal.Unknown, nil, write().Classic()},
+	{"the secret with a space", secret + " ", refusal.Unknown, nil, write().Classic()},
+	{"part of the secret", secret[:10], refusal.Unknown, nil, write().Classic()},
+	{"the hash of the secret", func() posture.StreamSecret { d := secret.Digest(); return posture.StreamSecret(d[:]) }(), refusal.Unknown, nil, write().Classic()},
+	{"a secret of an AWS stream", "aws", refusal.Unknown, nil, write().Classic()},
+	{"the subscription's id as a secret", subscription, refusal.Unknown, nil, write().Classic()},
+	{"another subscription's secret, classic", "other", refusal.Foreign, nil, write().Classic()},
+	{"another subscription's secret, common", "other", refusal.Foreign, nil, write().Common()},
+	{"another subscription's secret, grid", "other", refusal.Foreign, nil, events.GridBatch(write())},
+	{"another subscription's secret, cloud event", "other", refusal.Foreign, nil, write().CloudEvent()},
+	{"another subscription's secret, binary", "other", refusal.Foreign, header("Ce-Id", "1"), data()},
+	{"another subscription's secret, validation", "other", refusal.Foreign, nil, validation(subscription, now)},
+	{"another subscription's secret, deletion", "other", refusal.Foreign, nil, events.Deleted(subscription, now)},
+	{"another subscription's secret, ready", "other", refusal.Foreign, nil, events.NewOperation(subscription, "", azure.OperationReady, now).Classic()},
+	{"resource of another subscription", secret, refusal.Foreign, nil, operation(subscription, foreign, now).Classic()},
+	{"topic of another subscription", secret, refusal.Foreign, nil, []byte("[" + string(edit(write().CloudEvent(), func(m map[string]any) {
+		m["source"] = "/subscriptions/" + other
+	})) + "]")},
+	{"one of a batch of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now))},
+	{"of no subscription", secret, refusal.Foreign, nil, edit(write().Classic(), func(m map[string]any) {
+		a := activity(m)
+		delete(a, "subscriptionId")
+		delete(a, "resourceId")
+		delete(a, "authorization")
+	})},
+	{"resource that is no resource", secret, refusal.Foreign, nil, operation("", "subscriptions", now).Classic()},
+	{"an hour and a second old, classic", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Classic()},
+	{"an hour and a second old, common", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Common()},
+	{"an hour and a second old, grid", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-time.Hour-time.Second)))},
+	{"one old of a batch", secret, refusal.Stale, nil, events.GridBatch(write(), operation(subscription, nsg, now.Add(-2*time.Hour)))},
+	{"of the future", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(2*time.Hour)).CloudEvent()},
+	{"old validation", secret, refusal.Stale, nil, validation(subscription, now.Add(-2*time.Hour))},
+	{"old deletion", secret, refusal.Stale, nil, events.Deleted(subscription, now.Add(-2*time.Hour))},
+	{"of no time", secret, refusal.Stale, nil, edit(write().Classic(), func(m map[string]any) { delete(activity(m), "eventTimestamp") })},
+	{"of a time that is none", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { activity(m)["eventTimestamp"] = "yesterday" })},
+	{"without an id", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { delete(activity(m), "eventDataId") })},
+	{"with an endless id", secret, refusal.Malformed, nil, edit(write().Classic(), func(m map[string]any) { activity(m)["eventDataId"] = strings.Repeat("x", 600) })},
+	{"validation without a code", secret, refusal.Malformed, nil, []byte(strings.Replace(string(validation(subscription, now)), `"code"`, `""`, 1))},
+	{"binary without a time", secret, refusal.Malformed, header("Ce-Time", ""), data()},
+	{"binary without an id", secret, refusal.Malformed, header("Ce-Id", ""), data()},
+	{"binary of another source", secret, refusal.Foreign, header("Ce-Source", "/subscriptions/"+other), data()},
+	{"another schema", secret, refusal.Malformed, nil, []byte(`{"schemaId":"AzureMonitorMetricAlert","data":{}}`)},
+	{"common schema and nothing in it", secret, refusal.Foreign, nil, []byte(`{"schemaId":"azureMonitorCommonAlertSchema","data":{"essentials":{},"alertContext":{}}}`)},
+	{"classic schema and nothing in it", secret, refusal.Malformed, nil, []byte(`{"schemaId":"Microsoft.Insights/activityLogs","data":{}}`)},
+	{"an empty list", secret, refusal.Malformed, nil, []byte(`[]`)},
+	{"a list of lists", secret, refusal.Malformed, nil, []byte(`[[]]`)},
+	{"an empty object", secret, refusal.Malformed, nil, []byte(`{}`)},
+	{"a number", secret, refusal.Malformed, nil, []byte(`1`)},
+	{"garbage", secret, refusal.Malformed, nil, []byte("garbage")},
+	{"nothing", secret, refusal.Malformed, nil, nil},
+	{"a message of AWS", secret, refusal.Malformed, nil, []byte(`{"Type":"Notification","TopicArn":"arn:aws:sns:us-east-1:123456789012:x"}`)},
+}
+
+func TestForgeriesAreRefused(t *testing.T) {
+	t.Parallel()
+	gate := newGate()
+	seen := map[string]bool{}
+	for _, f := range forgeries {
+		if seen[f.name] {
+			t.Errorf("%s is there twice", f.name)
+		}
+		seen[f.name] = true
+		o, err := gate.Open(t.Context(), f.secret, f.h, f.body)
+		if err == nil {
+			t.Errorf("%s: it is believed: %+v", f.name, o)
+			continue
+		}
+		if got := refusal.ReasonOf(err); got != f.reason {
+			t.Errorf("%s: refused as %q, want %q (%v)", f.name, got, f.reason, err)
+		}
+		if k := fault.KindOf(err); k != fault.Forbidden && k != fault.Unauthenticated && (k != fault.Invalid || f.reason != refusal.Malformed) {
+			t.Errorf("%s: kind %d", f.name, k)
+		}
+		if strings.Contains(err.Error(), secret.Reveal()) {
+			t.Errorf("%s: the error tells the secret", f.name)
+		}
+	}
+	if len(seen) < 30 {
+		t.Errorf("only %d forgeries", len(seen))
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, body := range [][]byte{
+		write().Classic(), write().Common(), events.GridBatch(write(), write()), write().CloudEvent(), validation(subscription, now), events.Deleted(subscription, now),
+	} {
+		f.Add("", body)
+	}
+	f.Add("1.0", data())
+	gate := newGate()
+	f.Fuzz(func(t *testing.T, version string, body []byte) {
+		h, _ := write().Binary()
+		h.Del("Ce-Specversion")
+		if version != "" {
+			h.Set("Ce-Specversion", version)
+		}
+		if _, err := gate.Open(t.Context(), "made-up", h, body); err == nil {
+			t.Fatal("believed without the secret")
+		}
+		o, err := gate.Open(t.Context(), secret, h, body)
+		if err != nil {
+			return
+		}
+		for _, m := range o.Messages {
+			if m.ID == "" || m.Time.IsZero() {
+				t.Fatalf("%+v", m)
+			}
+		}
+	})
+}

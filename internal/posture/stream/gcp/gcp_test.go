@@ -1,0 +1,413 @@
+package gcp_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/stream/change"
+	"vigil/internal/posture/stream/gcp"
+	"vigil/internal/posture/stream/refusal"
+	"vigil/internal/posture/stream/streamtest"
+	"vigil/internal/sim/events"
+)
+
+const (
+	project  = "shop-prod-1"
+	handle   = "abcdefabcdef"
+	audience = "https://vigil.example/events/gcp"
+	pusher   = "vigil-push-abcdefabcdef@shop-prod-1.iam.gserviceaccount.com"
+	pushed   = "projects/shop-prod-1/subscriptions/vigil-push-abcdefabcdef"
+)
+
+var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func clock() time.Time { return now }
+
+var index = change.NewIndex([]collect.Declaration{
+	{Type: "GCP.Compute.Firewall", Events: []collect.Event{{Source: "compute.googleapis.com", Names: []string{"compute.firewalls.patch", "compute.firewalls.insert"}}}},
+	{Type: "GCP.Storage.Bucket", Events: []collect.Event{{Source: "storage.googleapis.com", Names: []string{"storage.setIamPermissions"}}}},
+	{Type: "GCP.IAM.ServiceAccount", Events: []collect.Event{{Source: "iam.googleapis.com", Names: []string{"google.iam.admin.v1.DeleteServiceAccount"}}}},
+	{Type: "GCP.IAM.Principal", Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
+	{Type: "GCP.IAM.Role", Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
+})
+
+// A world is a gate and who signs for it.
+type world struct {
+	gate          *gcp.Gate
+	google, other *events.Google
+	internet      *streamtest.Internet
+}
+
+// Google and somebody else. Keys take long to make.
+var (
+	google  = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
+	another = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
+)
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := new(world)
+	var err error
+	if w.google, err = google(); err != nil {
+		t.Fatal(err)
+	}
+	if w.other, err = another(); err != nil {
+		t.Fatal(err)
+	}
+	w.internet = &streamtest.Internet{Hosts: map[string]http.Handler{events.KeysHost: w.google.Handler(nil)}}
+	w.gate = gcp.NewGate(streamtest.Streams{
+		"a": {Org: "org", Account: project, Provider: posture.GCP, Handle: handle},
+		"b": {Org: "org", Account: "other-project", Provider: posture.GCP, Handle: "otherhandle1"},
+		"c": {Org: "org", Account: "123456789012", Provider: posture.AWS, Handle: "awshandle123"},
+	}, index, w.internet.Client(), func() string { return audience }, clock)
+	return w
+}
+
+func (w *world) token(edit ...func(map[string]any)) string {
+	c := w.google.Claims(pusher, audience)
+	for _, f := range edit {
+		f(c)
+	}
+	return w.google.Token(c)
+}
+
+func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+
+// entry is an entry of the audit log.
+func entry(method, resource string, edit ...func(map[string]any)) []byte {
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "v1."), ".")
+	e := events.Entry(project, service+".googleapis.com", method, resource, now)
+	for _, f := range edit {
+		f(e)
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+var firewall = entry("v1.compute.firewalls.patch", "projects/shop-prod-1/global/firewalls/ssh")
+
+func (w *world) push(data []byte) []byte { return w.google.Push(pushed, data, nil).Body() }
+
+func TestAPushIsTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.google.Push(pushed, firewall, map[string]string{"logging.googleapis.com/timestamp": "x"})
+	for range 3 {
+		d, err := w.gate.Open(t.Context(), bearer(w.token()), p.Body())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []posture.StreamMessage{{ID: "pubsub " + p.Message.MessageID, Time: now, Target: []posture.Target{
+			{Type: "GCP.Compute.Firewall", Region: "global", Name: "projects/shop-prod-1/global/firewalls/ssh"},
+		}}}
+		if diff := cmp.Diff(want, d.Messages); diff != "" || d.Stream.Account != project {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if got := w.internet.Calls.Load(); got != 1 {
+		t.Errorf("the keys were fetched %d times", got)
+	}
+}
+
+func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for attribute, want := range map[[2]string]posture.StreamSign{
+		{"eventStreamStatus", "connected"}: posture.SignUp, {"eventStreamStatus", "disconnected"}: posture.SignDown,
+		{"heartbeat", "1"}: posture.SignBeat, {"other", "1"}: posture.SignEvent,
+	} {
+		p := w.google.Push(pushed, []byte("{}"), map[string]string{attribute[0]: attribute[1]})
+		d, err := w.gate.Open(t.Context(), bearer(w.token()), p.Body())
+		if err != nil || d.Messages[0].Sign != want {
+			t.Errorf("%v: %v, %v", attribute, d.Messages, err)
+		}
+	}
+}
+
+func payload(members map[string]any) func(map[string]any) {
+	return func(e map[string]any) {
+		for name, v := range members {
+			e["protoPayload"].(map[string]any)[name] = v
+		}
+	}
+}
+
+func TestEntriesNameTheirResources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const global = "projects/shop-prod-1/global/firewalls"
+	one := func(typ posture.EntityType, name string) []posture.Target {
+		return []posture.Target{{Type: typ, Region: "global", Name: name}}
+	}
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want []posture.Target
+	}{
+		{"a firewall", firewall, one("GCP.Compute.Firewall", global+"/ssh")},
+		{"the beginning of a long call", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
+			e["operation"] = map[string]any{"first": true}
+		}), nil},
+		{"its end", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
+			e["operation"] = map[string]any{"last": true}
+		}), one("GCP.Compute.Firewall", global+"/new")},
+		{"a failure", entry("v1.compute.firewalls.patch", global+"/ssh", payload(map[string]any{"status": map[string]any{"code": 7}})), nil},
+		{"a collection, with the name in the request", entry("v1.compute.firewalls.insert", global, payload(map[string]any{
+			"request": map[string]any{"name": "new"},
+		})), one("GCP.Compute.Firewall", global+"/new")},
+		{"a collection, with a link in the answer", entry("v1.compute.firewalls.insert", global, payload(map[string]any{
+			"response": map[string]any{"targetLink": "https://www.googleapis.com/compute/v1/projects/shop-prod-1/global/firewalls/new"},
+		})), one("GCP.Compute.Firewall", global+"/new")},
+		{"a collection and no name", entry("v1.compute.firewalls.insert", global), one("GCP.Compute.Firewall", "")},
+		{"a bucket", entry("storage.setIamPermissions", "projects/_/buckets/b"), one("GCP.Storage.Bucket", "projects/_/buckets/b")},
+		{"a service account by number", entry("google.iam.admin.v1.DeleteServiceAccount", "projects/-/serviceAccounts/12345", payload(map[string]any{
+			"serviceName": "iam.googleapis.com",
+		}), func(e map[string]any) {
+			e["resource"] = map[string]any{"labels": map[string]string{"email_id": "sa@shop-prod-1.iam.gserviceaccount.com", "project_id": project}}
+		}), one("GCP.IAM.ServiceAccount", "projects/-/serviceAccounts/sa@shop-prod-1.iam.gserviceaccount.com")},
+		{"a project's policy", entry("SetIamPolicy", "projects/shop-prod-1", payload(map[string]any{"serviceName": "cloudresourcemanager.googleapis.com"})),
+			[]posture.Target{{Type: "GCP.IAM.Principal", Region: "global"}, {Type: "GCP.IAM.Role", Region: "global"}}},
+		{"nothing that is read", entry("v1.compute.addresses.insert", "projects/shop-prod-1/regions/r/addresses/a"), nil},
+		{"something written by hand", []byte("hello"), nil},
+	} {
+		d, err := w.gate.Open(t.Context(), bearer(w.token()), w.push(tt.data))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, d.Messages[0].Target); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestIDsAreThoseOfTheCollector(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]posture.EntityID{
+		"projects/shop-prod-1/zones/europe-west1-b/instances/i":               "GCP.X.shop-prod-1.europe-west1-b.T.i",
+		"projects/shop-prod-1/global/firewalls/ssh":                           "GCP.X.shop-prod-1.global.T.ssh",
+		"projects/_/buckets/b.example.com":                                    "GCP.X.shop-prod-1.global.T.b.example.com",
+		"projects/shop-prod-1/locations/global/keyRings/r/cryptoKeys/k":       "GCP.X.shop-prod-1.global.T.r/k",
+		"projects/shop-prod-1/locations/europe-west1/keyRings/r/cryptoKeys/k": "GCP.X.shop-prod-1.europe-west1.T.r/k",
+		"projects/shop-prod-1":                                                "GCP.X.shop-prod-1.global.T.shop-prod-1",
+	} {
+		found := false
+		for _, id := range gcp.IDs(project, posture.Target{Type: "GCP.X.T", Region: "global", Name: name}) {
+			found = found || id == want
+		}
+		if !found {
+			t.Errorf("%s is not among the ids of %s", want, name)
+		}
+	}
+}
+
+// claim changes one claim; nil removes it.
+func claim(name string, v any) func(map[string]any) {
+	return func(c map[string]any) {
+		if v == nil {
+			delete(c, name)
+			return
+		}
+		c[name] = v
+	}
+}
+
+type forgery struct {
+	name   string
+	reason refusal.Reason
+	make   func(w *world) (http.Header, []byte)
+}
+
+// claimed is a push whose token says something else.
+func claimed(edits ...func(map[string]any)) func(w *world) (http.Header, []byte) {
+	return func(w *world) (http.Header, []byte) { return bearer(w.token(edits...)), w.push(firewall) }
+}
+
+// tokened is a push with another token.
+func tokened(f func(w *world) string) func(w *world) (http.Header, []byte) {
+	return func(w *world) (http.Header, []byte) { return bearer(f(w)), w.push(firewall) }
+}
+
+// bodied is a push with a good token and another body.
+func bodied(f func(p *events.Push)) func(w *world) (http.Header, []byte) {
+	return func(w *world) (http.Header, []byte) {
+		p := w.google.Push(pushed, firewall, nil)
+		f(&p)
+		return bearer(w.token()), p.Body()
+	}
+}
+
+// mac signs with the public key, as if it were a shared secret.
+func mac(w *world) string {
+	der, err := x509.MarshalPKIXPublicKey(w.google.Public())
+	if err != nil {
+		panic(err)
+	}
+	key := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	parts := strings.Split(w.google.Sign(map[string]any{"alg": "HS256", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience)), ".")
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(parts[0] + "." + parts[1]))
+	return parts[0] + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+var forgeries = []forgery{
+	{"no token", refusal.Unsigned, func(w *world) (http.Header, []byte) { return nil, w.push(firewall) }},
+	{"an empty token", refusal.Unsigned, tokened(func(*world) string { return "" })},
+	{"another scheme", refusal.Unsigned, func(w *world) (http.Header, []byte) {
+		return http.Header{"Authorization": {"Basic " + w.token()}}, w.push(firewall)
+	}},
+	{"a token that is none", refusal.Signature, tokened(func(*world) string { return "made-up" })},
+	{"an endless token", refusal.Unsigned, tokened(func(*world) string { return strings.Repeat("x", 20000) })},
+	{"stripped signature", refusal.Signature, tokened(func(w *world) string { t := w.token(); return t[:strings.LastIndex(t, ".")+1] })},
+	{"signature of another token", refusal.Signature, tokened(func(w *world) string {
+		a, b := w.token(), w.token(claim("sub", "other"))
+		return a[:strings.LastIndex(a, ".")] + b[strings.LastIndex(b, "."):]
+	})},
+	{"claims changed", refusal.Signature, tokened(func(w *world) string {
+		a, b := strings.Split(w.token(claim("aud", "x")), "."), strings.Split(w.token(), ".")
+		return a[0] + "." + b[1] + "." + a[2]
+	})},
+	{"no algorithm", refusal.Signature, tokened(func(w *world) string {
+		t := w.google.Sign(map[string]any{"alg": "none", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
+		return t[:strings.LastIndex(t, ".")+1]
+	})},
+	{"another algorithm", refusal.Signature, tokened(func(w *world) string {
+		return w.google.Sign(map[string]any{"alg": "RS384", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
+	})},
+	{"signed with the public key", refusal.Signature, tokened(mac)},
+	{"another key with Google's id", refusal.Signature, tokened(func(w *world) string {
+		return w.other.Sign(map[string]any{"alg": "RS256", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
+	})},
+	{"another key", refusal.Signature, tokened(func(w *world) string { return w.other.Token(w.google.Claims(pusher, audience)) })},
+	{"no key id", refusal.Signature, tokened(func(w *world) string {
+		return w.google.Sign(map[string]any{"alg": "RS256"}, w.google.Claims(pusher, audience))
+	})},
+	{"a key that comes along", refusal.Signature, tokened(func(w *world) string {
+		return w.other.Sign(map[string]any{"alg": "RS256", "kid": w.other.KeyID(), "jku": "https://evil.example/keys"}, w.google.Claims(pusher, audience))
+	})},
+	{"a key id that is a path", refusal.Signature, tokened(func(w *world) string {
+		return w.google.Sign(map[string]any{"alg": "RS256", "kid": "../../etc/passwd"}, w.google.Claims(pusher, audience))
+	})},
+	{"another issuer", refusal.Claims, claimed(claim("iss", "https://evil.example"))},
+	{"an issuer that ends like another", refusal.Claims, claimed(claim("iss", "https://accounts.google.com.evil.example"))},
+	{"no issuer", refusal.Claims, claimed(claim("iss", nil))},
+	{"another audience", refusal.Claims, claimed(claim("aud", "https://other.example/events/gcp"))},
+	{"an audience that begins like ours", refusal.Claims, claimed(claim("aud", audience+"/x"))},
+	{"two audiences", refusal.Claims, claimed(claim("aud", []string{audience, "https://other.example"}))},
+	{"no audience", refusal.Claims, claimed(claim("aud", nil))},
+	{"another service account", refusal.Unknown, claimed(claim("email", "someone@shop-prod-1.iam.gserviceaccount.com"))},
+	{"service account of our name in another project", refusal.Claims, claimed(claim("email", "vigil-push-abcdefabcdef@evil-project.iam.gserviceaccount.com"))},
+	{"service account of an unknown stream", refusal.Unknown, claimed(claim("email", "vigil-push-zzzzzzzzzzzz@shop-prod-1.iam.gserviceaccount.com"))},
+	{"service account with the handle of an AWS stream", refusal.Unknown, claimed(claim("email", "vigil-push-awshandle123@shop-prod-1.iam.gserviceaccount.com"))},
+	{"service account of another project's stream", refusal.Foreign, claimed(claim("email", "vigil-push-otherhandle1@other-project.iam.gserviceaccount.com"))},
+	{"a person's address", refusal.Claims, claimed(claim("email", "vigil-push-abcdefabcdef@gmail.com"))},
+	{"no address", refusal.Unknown, claimed(claim("email", nil))},
+	{"an address that is not verified", refusal.Claims, claimed(claim("email_verified", false))},
+	{"an address of which that is not said", refusal.Claims, claimed(claim("email_verified", nil))},
+	{"expired", refusal.Stale, claimed(claim("iat", now.Add(-2*time.Hour).Unix()), claim("exp", now.Add(-2*time.Minute).Unix()))},
+	{"not yet valid", refusal.Stale, claimed(claim("nbf", now.Add(10*time.Minute).Unix()))},
+	{"of the future", refusal.Stale, claimed(claim("iat", now.Add(10*time.Minute).Unix()), claim("exp", now.Add(time.Hour).Unix()))},
+	{"without an end", refusal.Claims, claimed(claim("exp", nil))},
+	{"without a beginning", refusal.Claims, claimed(claim("iat", nil))},
+	{"for years", refusal.Claims, claimed(claim("exp", now.AddDate(5, 0, 0).Unix()))},
+	{"another subscription", refusal.Foreign, bodied(func(p *events.Push) { p.Subscription = "projects/shop-prod-1/subscriptions/other" })},
+	{"subscription of another project", refusal.Foreign, bodied(func(p *events.Push) { p.Subscription = strings.Replace(pushed, project, "other-project", 1) })},
+	{"no subscription", refusal.Foreign, bodied(func(p *events.Push) { p.Subscription = "" })},
+	{"log of another project", refusal.Foreign, bodied(func(p *events.Push) {
+		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), "projects/shop-prod-1/logs", "projects/other-project/logs"))
+	})},
+	{"log of an organisation", refusal.Foreign, bodied(func(p *events.Push) {
+		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), "projects/shop-prod-1/logs", "organizations/1/logs"))
+	})},
+	{"label of another project", refusal.Foreign, bodied(func(p *events.Push) {
+		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), `"project_id":"shop-prod-1"`, `"project_id":"other-project"`))
+	})},
+	{"message without an id", refusal.Malformed, bodied(func(p *events.Push) { p.Message.MessageID = "" })},
+	{"message without a time", refusal.Stale, bodied(func(p *events.Push) { p.Message.PublishTime = time.Time{} })},
+	{"message of the future", refusal.Stale, bodied(func(p *events.Push) { p.Message.PublishTime = now.Add(time.Hour) })},
+	{"garbage", refusal.Malformed, func(w *world) (http.Header, []byte) { return bearer(w.token()), []byte("garbage") }},
+	{"nothing", refusal.Malformed, func(w *world) (http.Header, []byte) { return bearer(w.token()), nil }},
+}
+
+func TestForgeriesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seen := map[string]bool{}
+	for _, f := range forgeries {
+		if seen[f.name] {
+			t.Errorf("%s is there twice", f.name)
+		}
+		seen[f.name] = true
+		h, body := f.make(w)
+		d, err := w.gate.Open(t.Context(), h, body)
+		if err == nil {
+			t.Errorf("%s: it is believed: %+v", f.name, d)
+			continue
+		}
+		if got := refusal.ReasonOf(err); got != f.reason {
+			t.Errorf("%s: refused as %q, want %q (%v)", f.name, got, f.reason, err)
+		}
+		if k := fault.KindOf(err); k != fault.Forbidden && k != fault.Unauthenticated && (k != fault.Invalid || f.reason != refusal.Malformed) {
+			t.Errorf("%s: kind %d", f.name, k)
+		}
+	}
+	if len(seen) < 30 {
+		t.Errorf("only %d forgeries", len(seen))
+	}
+}
+
+func TestStrangersCauseFewCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 50 {
+		_, err := w.gate.Open(t.Context(), bearer(w.other.Token(w.google.Claims("vigil-push-unknown@x.iam.gserviceaccount.com", audience))), nil)
+		if err == nil {
+			t.Fatal("it is believed")
+		}
+	}
+	if got := w.internet.Calls.Load(); got != 0 {
+		t.Errorf("%d calls for strangers", got)
+	}
+	for range 50 {
+		if _, err := w.gate.Open(t.Context(), bearer(w.other.Token(w.google.Claims(pusher, audience))), nil); err == nil {
+			t.Fatal("it is believed")
+		}
+	}
+	if got := w.internet.Calls.Load(); got != 1 {
+		t.Errorf("%d calls for keys that are not there", got)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	w := newWorld(f)
+	f.Add(w.token(), w.push(firewall))
+	f.Add(w.token(), w.google.Push(pushed, []byte("{}"), map[string]string{"eventStreamStatus": "connected"}).Body())
+	f.Add("a.b.c", []byte(`{"message":{"data":"e30=","messageId":"1"},"subscription":"`+pushed+`"}`))
+	good := w.token()
+	f.Fuzz(func(t *testing.T, token string, body []byte) {
+		if d, err := w.gate.Open(t.Context(), bearer(token), body); err == nil && d.Stream.Handle != handle {
+			t.Fatalf("%+v", d)
+		}
+		d, err := w.gate.Open(t.Context(), bearer(good), body)
+		if err == nil && (len(d.Messages) != 1 || d.Messages[0].ID == "" || d.Messages[0].Time.IsZero()) {
+			t.Fatalf("%+v", d)
+		}
+	})
+}
