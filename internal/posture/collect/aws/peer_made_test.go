@@ -113,6 +113,12 @@ func (m *maker) network() (subnet, group string) {
 	snap := must[*ec2.CreateSnapshotOutput](m)(c.CreateSnapshot(m.ctx, &ec2.CreateSnapshotInput{VolumeId: vol})).SnapshotId
 	run := must[*ec2.RunInstancesOutput](m)(c.RunInstances(m.ctx, &ec2.RunInstancesInput{ImageId: sdk.String("ami-12c6146b"), MinCount: sdk.Int32(1), MaxCount: sdk.Int32(1), SubnetId: sub,
 		SecurityGroupIds: []string{*sg}, MetadataOptions: &ec2types.InstanceMetadataOptionsRequest{HttpTokens: ec2types.HttpTokensStateOptional, HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled}}))
+	image := must[*ec2.CreateImageOutput](m)(c.CreateImage(m.ctx, &ec2.CreateImageInput{InstanceId: run.Instances[0].InstanceId, Name: sdk.String("golden")})).ImageId
+	must[*ec2.ModifyImageAttributeOutput](m)(c.ModifyImageAttribute(m.ctx, &ec2.ModifyImageAttributeInput{ImageId: image, LaunchPermission: &ec2types.LaunchPermissionModifications{
+		Add: []ec2types.LaunchPermission{{Group: ec2types.PermissionGroupAll}}}}))
+	must[*ec2.ModifySnapshotAttributeOutput](m)(c.ModifySnapshotAttribute(m.ctx, &ec2.ModifySnapshotAttributeInput{SnapshotId: snap, Attribute: ec2types.SnapshotAttributeNameCreateVolumePermission,
+		OperationType: ec2types.OperationTypeAdd, GroupNames: []string{"all"}}))
+	m.expect("AWS.EC2.Image", *image, posture.Flag("public", true))
 	eip := must[*ec2.AllocateAddressOutput](m)(c.AllocateAddress(m.ctx, &ec2.AllocateAddressInput{Domain: ec2types.DomainTypeVpc}))
 	nat := must[*ec2.CreateNatGatewayOutput](m)(c.CreateNatGateway(m.ctx, &ec2.CreateNatGatewayInput{SubnetId: sub, AllocationId: eip.AllocationId})).NatGateway.NatGatewayId
 	must[*ec2.CreateKeyPairOutput](m)(c.CreateKeyPair(m.ctx, &ec2.CreateKeyPairInput{KeyName: sdk.String("door")}))

@@ -48,6 +48,9 @@ func (m *maker) gateways(subnet string) {
 	m.expect("AWS.EC2.TransitGateway", *tgw.TransitGatewayId)
 	vpn := must[*ec2.CreateVpnGatewayOutput](m)(c.CreateVpnGateway(m.ctx, &ec2.CreateVpnGatewayInput{Type: ec2types.GatewayTypeIpsec1})).VpnGateway
 	m.expect("AWS.EC2.VpnGateway", *vpn.VpnGatewayId)
+	outside := must[*ec2.CreateCustomerGatewayOutput](m)(c.CreateCustomerGateway(m.ctx, &ec2.CreateCustomerGatewayInput{Type: ec2types.GatewayTypeIpsec1, BgpAsn: sdk.Int32(65000), IpAddress: sdk.String("203.0.113.7")})).CustomerGateway
+	tunnel := must[*ec2.CreateVpnConnectionOutput](m)(c.CreateVpnConnection(m.ctx, &ec2.CreateVpnConnectionInput{Type: sdk.String("ipsec.1"), CustomerGatewayId: outside.CustomerGatewayId, VpnGatewayId: vpn.VpnGatewayId})).VpnConnection
+	m.expect("AWS.EC2.VpnConnection", *tunnel.VpnConnectionId)
 	vpcs := make([]string, 2)
 	for i, block := range []string{"10.10.0.0/16", "10.11.0.0/16"} {
 		vpcs[i] = *must[*ec2.CreateVpcOutput](m)(c.CreateVpc(m.ctx, &ec2.CreateVpcInput{CidrBlock: &block})).Vpc.VpcId

@@ -1,0 +1,225 @@
+package aws
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// serve runs a cloud behind a gateway and returns a client whose calls go there.
+func serve(t *testing.T, o Options) (*Cloud, *http.Client) {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(o, g.Faults)
+	for _, host := range Hosts {
+		g.Handle(host, c)
+	}
+	c.Administer(g.Admin)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- g.Serve(ctx) }()
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(g.CA())
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, g.Address())
+	}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return c, &http.Client{Transport: transport}
+}
+
+// ask makes a call in the query protocol.
+func ask(t *testing.T, client *http.Client, service, key, token string, form url.Values) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+service+".us-east-1.amazonaws.com/", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Amz-Security-Token", token)
+	if key != "" {
+		r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+"/20261115/us-east-1/"+service+"/aws4_request, SignedHeaders=host, Signature=x")
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+func TestSessionsAreGuarded(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	c, client := serve(t, Options{Seed: 1, Now: func() time.Time { return now }})
+	own, _ := c.Identity()
+	a := c.Account(0)
+	assume := url.Values{"Action": {"AssumeRole"}, "RoleArn": {a.RoleArn}, "ExternalId": {a.ExternalID}, "RoleSessionName": {"x"}, "DurationSeconds": {"900"}}
+	status, body := ask(t, client, "sts", own, "", assume)
+	if status != http.StatusOK {
+		t.Fatal(body)
+	}
+	between := func(name string) string {
+		_, after, _ := strings.Cut(body, "<"+name+">")
+		value, _, _ := strings.Cut(after, "</"+name+">")
+		return value
+	}
+	key, token := between("AccessKeyId"), between("SessionToken")
+	regions := url.Values{"Action": {"DescribeRegions"}}
+	for name, test := range map[string]struct {
+		key, token, code string
+		status           int
+	}{
+		"the session":        {key, token, "regionName", http.StatusOK},
+		"nobody":             {"", "", "MissingAuthenticationToken", http.StatusForbidden},
+		"our own identity":   {own, "", "AuthFailure", http.StatusUnauthorized},
+		"a forged token":     {key, token[:len(token)-2] + "00", "AuthFailure", http.StatusUnauthorized},
+		"somebody's token":   {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
+		"a token of nothing": {key, "x", "AuthFailure", http.StatusUnauthorized},
+	} {
+		if status, body := ask(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.code) {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	now = now.Add(16 * time.Minute)
+	if _, body := ask(t, client, "ec2", key, token, regions); !strings.Contains(body, "RequestExpired") {
+		t.Errorf("after its end: %s", body)
+	}
+	for name, form := range map[string]url.Values{
+		"no external id":      {"Action": {"AssumeRole"}, "RoleArn": {a.RoleArn}},
+		"another external id": {"Action": {"AssumeRole"}, "RoleArn": {a.RoleArn}, "ExternalId": {"guess"}},
+		"an unknown account":  {"Action": {"AssumeRole"}, "RoleArn": {"arn:aws:iam::999999999999:role/vigil"}, "ExternalId": {a.ExternalID}},
+	} {
+		if status, body := ask(t, client, "sts", own, "", form); status != http.StatusForbidden || !strings.Contains(body, "AccessDenied") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+}
+
+func TestTheWorldIsAFunctionOfItsSeed(t *testing.T) {
+	t.Parallel()
+	o := Options{Seed: 5, Size: 300, Shares: world.Shares{Default: 0.2}, Today: time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)}
+	one, two := New(o, gateway.NewFaults()), New(o, gateway.NewFaults())
+	if diff := cmp.Diff(one.Findings(one.Account(0).ID), two.Findings(two.Account(0).ID)); diff != "" {
+		t.Error(diff)
+	}
+	o.Seed = 6
+	other := New(o, gateway.NewFaults())
+	if cmp.Equal(one.Findings(one.Account(0).ID), other.Findings(other.Account(0).ID)) {
+		t.Error("another seed makes the same world")
+	}
+}
+
+func TestEveryResourceIsFoundByName(t *testing.T) {
+	t.Parallel()
+	c := New(Options{Seed: 9, Size: 2000}, gateway.NewFaults())
+	account := c.Account(0).ID
+	for _, kind := range c.estate.kinds {
+		for _, p := range []world.Place{{Account: account}, {Account: account, Region: "us-east-1"}, {Account: account, Region: "eu-west-1"}} {
+			c.List(kind, p, 0, -1, func(name string, o world.Object) bool {
+				again, ok := c.Get(kind, p, name)
+				if !ok || !cmp.Equal(again, o, cmp.AllowUnexported(element{})) {
+					t.Errorf("%s %s was not found again", kind.Type, name)
+				}
+				return true
+			})
+		}
+	}
+}
+
+func TestCBORComesBackAsItWent(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		o := world.Obj(
+			"text", rapid.String().Draw(t, "text"), "number", rapid.Int64Range(-1<<31, 1<<31).Draw(t, "number"), "flag", rapid.Bool().Draw(t, "flag"),
+			"list", world.Items(rapid.SliceOfN(rapid.String(), 0, 300).Draw(t, "list")...), "inner", world.Obj("a", int64(1)),
+		)
+		var b bytes.Buffer
+		writeCBOR(&b, o)
+		if diff := cmp.Diff(o, readCBOR(b.Bytes())); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestXMLIsEscapedAndNested(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	writeElement(&b, "Root", world.Obj("a", `<&">`, "none", nil, "list", world.Items("x", "y"), "own", named("Thing", world.Items(world.Obj("n", 1))),
+		"flat", flat(world.Items("p", "q")), "when", time.Unix(0, 0)), "member")
+	want := `<Root><a>&lt;&amp;&#34;&gt;</a><list><member>x</member><member>y</member></list><own><Thing><n>1</n></Thing></own>` +
+		`<flat>p</flat><flat>q</flat><when>1970-01-01T00:00:00Z</when></Root>`
+	if b.String() != want {
+		t.Errorf("got  %s\nwant %s", b.String(), want)
+	}
+}
+
+func TestTheWorldIsChangedOverHTTP(t *testing.T) {
+	t.Parallel()
+	c, client := serve(t, Options{Seed: 1, Shares: world.Shares{Default: -1}})
+	account := c.Account(0).ID
+	name, _, _ := c.Resource("AWS.EC2.Volume", world.Place{Account: account, Region: "us-east-1"}, 0)
+	const admin = "https://" + gateway.AdminHost
+	post := func(body string) int {
+		answer, err := client.Post(admin+"/aws/changes", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	if status := post(`{"type":"AWS.EC2.Volume","account":"` + account + `","region":"us-east-1","name":"` + name + `","patch":{"encrypted":false}}`); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	for _, body := range []string{
+		`{"type":"AWS.EC2.Nothing","account":"` + account + `","name":"x","gone":true}`,
+		`{"type":"AWS.EC2.Volume","account":"` + account + `","region":"us-east-1","name":"vol-unknown","gone":true}`,
+		`{"type":"AWS.EC2.Volume","account":"` + account + `","region":"us-east-1","name":"` + name + `","make":{}}`,
+		`nonsense`,
+	} {
+		if status := post(body); status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", body, status)
+		}
+	}
+	answer, err := client.Get(admin + "/aws/findings?account=" + account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var findings []world.Finding
+	if err := json.NewDecoder(answer.Body).Decode(&findings); err != nil {
+		t.Fatal(err)
+	}
+	want := []world.Finding{{Rule: "aws-ec2-ebs-encrypted", Entity: entityID("AWS.EC2.Volume", world.Place{Account: account, Region: "us-east-1"}, name)}}
+	if diff := cmp.Diff(want, findings); diff != "" {
+		t.Error(diff)
+	}
+}
