@@ -1,13 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	desktop "vigil/internal/desktop/store"
 	"vigil/internal/install"
 	"vigil/internal/posture/app"
-	"vigil/internal/posture/store"
+	posture "vigil/internal/posture/store"
 )
 
 type keysCmd struct {
@@ -42,18 +44,18 @@ type keysRotateSecretsCmd struct {
 // Run implements the command.
 func (c *keysRotateSecretsCmd) Run(e *environment) error {
 	return c.withInstallation(e.ctx, func(in *install.Installation) error {
-		if err := store.Migrate(e.ctx, in.DB); err != nil {
+		if err := errors.Join(posture.Migrate(e.ctx, in.DB), desktop.Migrate(e.ctx, in.DB)); err != nil {
 			return err
 		}
 		if err := in.Box.Rotate(e.ctx); err != nil {
 			return err
 		}
 		columns := in.SealedColumns()
-		for _, column := range store.SealedColumns(in.DB) {
+		for _, column := range slices.Concat(posture.SealedColumns(in.DB), desktop.SealedColumns(in.DB)) {
 			columns = append(columns, column)
 		}
 		total := 0
-		err := in.Box.ResealAll(e.ctx, in.Keyring, func(_ string, n int) { total += n }, slices.Clip(columns)...)
+		err := in.Box.ResealAll(e.ctx, in.Keyring, func(_ string, n int) { total += n }, columns...)
 		if err != nil {
 			return fmt.Errorf("%w; run the command again to go on", err)
 		}

@@ -29,6 +29,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Run the servers that the configuration names."`
 	Demo       demoCmd       `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
 	Agent      agentCmd      `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`
+	Desktop    desktopCmd    `cmd:"" help:"Check the desktop environment and keep its secrets."`
 	Org        orgCmd        `cmd:"" help:"Add and list organisations."`
 	Token      tokenCmd      `cmd:"" help:"Make, list and revoke API tokens."`
 	Keys       keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vigil/internal/desktop/app"
+	"vigil/internal/desktop/store"
+	"vigil/internal/fault"
+	"vigil/internal/install"
+	"vigil/internal/secret"
+)
+
+type desktopCmd struct {
+	Check desktopCheckCmd `cmd:"" help:"Look once at everything in the inventory and print what is wrong and why."`
+	Vault desktopVaultCmd `cmd:"" help:"Keep secrets that the inventory refers to as vault:NAME."`
+}
+
+type desktopCheckCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *desktopCheckCmd) Run(e *environment) error {
+	return c.withVault(e, func(in *install.Installation, vault *store.Store) error {
+		found, err := app.Check(e.ctx, in.Config.Desktop.Inventory, vault, time.Now)
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+		bad := 0
+		for _, f := range found {
+			verdict := "ok"
+			if f.Problem != "" {
+				verdict = f.Problem
+				bad++
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Ref, f.Took.Round(time.Millisecond), verdict)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if bad > 0 {
+			return fault.New(fault.Unavailable, "%d of %d components cannot be read", bad, len(found))
+		}
+		return nil
+	})
+}
+
+// withVault runs f with the tables of the desktop server up to date.
+func (f *settingsFlags) withVault(e *environment, use func(*install.Installation, *store.Store) error) error {
+	return f.withInstallation(e.ctx, func(in *install.Installation) error {
+		if err := store.Migrate(e.ctx, in.DB); err != nil {
+			return err
+		}
+		return use(in, store.New(in.DB, in.Box, time.Now))
+	})
+}
+
+type desktopVaultCmd struct {
+	Set    vaultSetCmd    `cmd:"" help:"Store a secret, read from standard input."`
+	List   vaultListCmd   `cmd:"" help:"List the names of stored secrets."`
+	Delete vaultDeleteCmd `cmd:"" help:"Forget a secret."`
+}
+
+type vaultSetCmd struct {
+	settingsFlags
+	Name string `arg:"" help:"Name of the secret."`
+}
+
+// Run implements the command.
+func (c *vaultSetCmd) Run(e *environment) error {
+	text, err := io.ReadAll(io.LimitReader(os.Stdin, 64<<10))
+	if err != nil {
+		return err
+	}
+	value := strings.TrimRight(string(text), "\r\n")
+	if value == "" {
+		return fault.New(fault.Invalid, "the secret is empty: give it on standard input")
+	}
+	return c.withVault(e, func(_ *install.Installation, vault *store.Store) error {
+		return vault.SetEntry(e.ctx, c.Name, secret.NewText(value))
+	})
+}
+
+type vaultListCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *vaultListCmd) Run(e *environment) error {
+	return c.withVault(e, func(_ *install.Installation, vault *store.Store) error {
+		names, err := vault.Entries(e.ctx)
+		for _, name := range names {
+			fmt.Fprintln(e.stdout, name)
+		}
+		return err
+	})
+}
+
+type vaultDeleteCmd struct {
+	settingsFlags
+	Name string `arg:"" help:"Name of the secret."`
+}
+
+// Run implements the command.
+func (c *vaultDeleteCmd) Run(e *environment) error {
+	return c.withVault(e, func(_ *install.Installation, vault *store.Store) error { return vault.DeleteEntry(e.ctx, c.Name) })
+}
