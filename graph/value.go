@@ -168,4 +168,8 @@ func MetaPropertyOf(v Handle, key Key, i, m int) Value {
 }
 
 // Opaque returns a value that carries x, about which this package knows nothing.
-func Opaque(x any) Value { return Value{kind: KindOpaque, ptr: unsafe.Pointer(&x)} }
+func Opaque(x any) Value { return OpaqueAt(&x) }
+
+// OpaqueAt returns a value that carries *x. It serves who makes many values and
+// has room for x beside what it carries. *x must not be changed later.
+func OpaqueAt(x *any) Value { return Value{kind: KindOpaque, ptr: unsafe.Pointer(x)} }

@@ -76,6 +76,7 @@ type output struct {
 	b      batch
 	extend bool     // results are added to the path
 	labels []string // with these labels
+	noPath bool     // nobody looks at the path of the results
 }
 
 func (o *output) reset() {
@@ -155,7 +156,7 @@ func (o *output) carry(in *batch, i, n int) {
 	if in.bulk != nil || o.b.bulk != nil {
 		o.b.bulk = append(fill(o.b.bulk, n, 1), in.count(i))
 	}
-	if in.path != nil || o.b.path != nil || o.extend {
+	if (in.path != nil || o.b.path != nil || o.extend) && !o.noPath {
 		o.b.path = append(fill(o.b.path, n, nil), in.way(i))
 	}
 	if in.sack != nil || o.b.sack != nil {
@@ -268,7 +269,7 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 	next := end
 	for i := len(steps) - 1; i >= 0; i-- {
 		m := steps[i].Info()
-		if m.DropPath {
+		if m.DropPath && !plan.MakesObject(steps[i]) {
 			next = &labelOp{base: base{run: r, next: next}, drop: true}
 			ops = append(ops, next)
 		}

@@ -170,9 +170,31 @@ func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle
 		}
 		return nil
 	}
+	if o.extend && b.sack == nil && b.bulk == nil {
+		return o.landWithPath(b.way(i), to)
+	}
 	for _, w := range to {
 		if err := o.emitHandle(b, i, graph.KindVertex, w, graph.NoHandle); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// landWithPath adds neighbours and the way to them.
+func (o *moveOp) landWithPath(way *node, to []graph.Handle) error {
+	for _, w := range to {
+		if len(o.b.ids) == 0 {
+			path := o.b.path
+			o.b.bare(graph.KindVertex, false)
+			o.b.path = path[:0]
+		}
+		o.b.ids = append(o.b.ids, w)
+		o.b.path = append(o.b.path, extend(way, graph.VertexOf(w), o.labels))
+		if len(o.b.ids) >= o.run.size {
+			if err := o.flush(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func (r *run) operator(s plan.Step, next op) (op, error) {
 // output makes the output of a step that makes new objects.
 func (r *run) output(s plan.Step, next op) output {
 	m := s.Info()
-	return output{base: base{run: r, next: next}, extend: m.Extend, labels: m.Labels}
+	return output{base: base{run: r, next: next}, extend: m.Extend, labels: m.Labels, noPath: m.DropPath}
 }
 
 // mapOp replaces each object by what a function makes of it, or drops it.
@@ -67,7 +67,7 @@ func (o *mapOp) push(b *batch) error {
 // makesValues reports whether the results of a step are made of other values.
 func makesValues(s plan.Step) bool {
 	switch s := s.(type) {
-	case *plan.Project, *plan.PathOf, *plan.Call, *plan.Index, *plan.PropertyMap, *plan.SelectColumn:
+	case *plan.Project, *plan.Call, *plan.Index, *plan.PropertyMap, *plan.SelectColumn:
 		return true
 	case *plan.Select:
 		return !s.One || s.Pop != plan.PopLast

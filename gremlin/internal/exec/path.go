@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -25,10 +27,10 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 			return false, err
 		}
 		var seen value.Keys
-		for _, v := range p.Objects {
+		for _, v := range p.path.Objects {
 			seen.Put(v)
 		}
-		return (seen.Len() == len(p.Objects)) == s.Simple, nil
+		return (seen.Len() == len(p.path.Objects)) == s.Simple, nil
 	}), nil
 }
 
@@ -55,7 +57,7 @@ func simple(p *node) bool {
 
 // pathOf makes a path value, each object as its by() sees it. It reports false
 // if a by() finds nothing.
-func (r *run) pathOf(way *node, from, to string, bys []projector) (*value.Path, bool, error) {
+func (r *run) pathOf(way *node, from, to string, bys []projector) (*shortPath, bool, error) {
 	if from != "" || to != "" {
 		nodes, err := way.between(from, to)
 		if err != nil {
@@ -67,22 +69,74 @@ func (r *run) pathOf(way *node, from, to string, bys []projector) (*value.Path, 
 		}
 	}
 	n := way.length()
-	p := &value.Path{Objects: make([]graph.Value, n)}
+	p := newPath(n)
 	for ; way != nil; way = way.prev {
 		i := int(way.size) - 1
 		v, ok, err := bys[i%len(bys)].of(way.val)
 		if err != nil || !ok {
 			return nil, false, err
 		}
-		p.Objects[i] = v
+		p.path.Objects[i] = v
 		if len(way.labels) > 0 {
-			if p.Labels == nil {
-				p.Labels = make([][]string, n)
+			if p.path.Labels == nil {
+				p.path.Labels = make([][]string, n)
 			}
-			p.Labels[i] = way.labels
+			p.path.Labels[i] = way.labels
 		}
 	}
 	return p, true, nil
+}
+
+// lastBy remembers what a by() found for the object before: paths that follow
+// each other have most of their objects in common.
+type lastBy struct {
+	projector
+	obj, found graph.Value
+	ok         bool
+}
+
+func (p *lastBy) of(v graph.Value) (graph.Value, bool, error) {
+	if p.obj.Kind() == graph.KindVertex && v.Kind() == graph.KindVertex && p.obj.Handle() == v.Handle() {
+		return p.found, p.ok, nil
+	}
+	w, ok, err := p.projector.of(v)
+	if err == nil {
+		p.obj, p.found, p.ok = v, w, ok
+	}
+	return w, ok, err
+}
+
+// remembered lets the by() of keys remember, each for a few places of a path.
+func remembered(bys []projector) []projector {
+	const places = 4
+	var out []projector
+	for range places {
+		for _, by := range bys {
+			if k, ok := by.(*keyBy); ok {
+				by = &lastBy{projector: k}
+			}
+			out = append(out, by)
+		}
+	}
+	return out
+}
+
+// shortPath is a path with room for its objects, so that it takes one piece of
+// memory. carrier is what a value that carries the path refers to.
+type shortPath struct {
+	carrier any
+	path    value.Path
+	objects [5]graph.Value
+}
+
+// newPath returns a path of n objects.
+func newPath(n int) *shortPath {
+	s := &shortPath{}
+	if s.path.Objects = s.objects[:min(n, len(s.objects))]; n > len(s.objects) {
+		s.path.Objects = make([]graph.Value, n)
+	}
+	s.carrier = &s.path
+	return s
 }
 
 // pathStep goes to the path.
@@ -91,6 +145,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
+	seen := remembered(bys)
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		way := in.way(i)
 		if err := r.meter.spend(way.length()); err != nil {
@@ -99,11 +154,15 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 		if max := r.opt.Limits.Path; max > 0 && int64(way.length()) > max {
 			return graph.Null, false, &LimitError{Name: "path length", Allowed: max}
 		}
-		p, ok, err := r.pathOf(way, s.From, s.To, bys)
+		p, ok, err := r.pathOf(way, s.From, s.To, seen)
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}
-		return graph.Opaque(p), true, nil
+		v := graph.OpaqueAt(&p.carrier)
+		if slices.ContainsFunc(p.path.Objects, composite) {
+			err = r.fits(v)
+		}
+		return v, true, err
 	}), nil
 }
 

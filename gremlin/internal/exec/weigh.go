@@ -110,6 +110,11 @@ func (r *run) weigh(v graph.Value) (int64, error) {
 	if !composite(v) {
 		return 0, nil
 	}
+	if p, ok := value.As[*value.Path](v); ok {
+		if bytes, ok := flatPath(p); ok {
+			return bytes, r.meter.spend(len(p.Objects) / 4)
+		}
+	}
 	s := scale{meter: r.meter}
 	if s.add(v); r.meter.err != nil {
 		return 0, r.meter.err
@@ -118,6 +123,20 @@ func (r *run) weigh(v graph.Value) (int64, error) {
 		return 0, &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
 	}
 	return s.bytes, r.meter.spend(int(s.nodes&4095) / 4)
+}
+
+// flatPath returns the bytes of a path that holds no nested values.
+func flatPath(p *value.Path) (int64, bool) {
+	bytes := 224 + 24*int64(len(p.Labels)+len(p.Objects))
+	for _, v := range p.Objects {
+		switch k := v.Kind(); {
+		case k == graph.KindString:
+			bytes += int64(v.Len())
+		case k >= graph.KindSet || k == graph.KindUUID || k == graph.KindBigInt || k == graph.KindBigDecimal:
+			return 0, false
+		}
+	}
+	return bytes, true
 }
 
 // maxText bounds how long a string may be, so that whatever is done to one does

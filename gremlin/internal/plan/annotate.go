@@ -128,8 +128,8 @@ func (a *annotator) chain(t *Traversal, after need) need {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		s := t.Steps[i]
 		m := s.Info()
-		m.Extend = makesObject(s) && (n.full || n.wants(m.Labels))
-		m.Attach = !makesObject(s) && n.wants(m.Labels)
+		m.Extend = MakesObject(s) && (n.full || n.wants(m.Labels))
+		m.Attach = !MakesObject(s) && n.wants(m.Labels)
 		m.Forget = a.lost(s, n)
 		rest := n.before(m.Labels)
 		before := a.own(s).with(a.children(s, rest))
@@ -293,9 +293,9 @@ func resets(s Step) bool {
 	return reduces(s)
 }
 
-// makesObject reports whether the results of a step are new objects, and not
+// MakesObject reports whether the results of a step are new objects, and not
 // those that came or those of a traversal within.
-func makesObject(s Step) bool {
+func MakesObject(s Step) bool {
 	switch s := s.(type) {
 	case *Has, *HasNot, *Is, *Filter, *Not, *And, *Or, *WherePred, *WhereEnd, *Range, *Tail, *Dedup, *Sample, *Coin,
 		*PathFilter, *Discard, *TimeLimit, *Items, *Identity, *Order, *SackPut, *Local, *Union, *Choose, *Optional, *Repeat,
@@ -332,7 +332,7 @@ func origins(t *Traversal, known bool) bool {
 		case *Choose, *Repeat:
 			known = false
 		default:
-			known = known && !makesObject(s)
+			known = known && !MakesObject(s)
 		}
 	}
 	return known
