@@ -221,3 +221,24 @@ func TestFindingTellsEntityRuleRiskAndNeighbours(t *testing.T) {
 		}
 	}
 }
+
+func TestTrySaysWhatARuleWouldDo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(
+		entity(bucketType, region, "a", posture.Flag("public", true)),
+		entity(bucketType, region, "b", posture.Flag("public", false)),
+		entity(bucketType, region, "c", posture.Unknown("public", "denied")),
+	)
+	off := rule("r", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`)
+	off.Status = posture.RuleDisabled
+	got, err := evaluator(w).Try(t.Context(), w.account(t), off)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || len(got[0].Violating) != 1 || len(got[0].Unknown) != 1 || got[0].Passing != 1 || got[0].Work == 0 {
+		t.Errorf("answer %+v", got)
+	}
+	if _, err := evaluator(w).Try(t.Context(), w.account(t), rule("r", `g.V(`)); err == nil {
+		t.Error("a broken rule has an answer")
+	}
+}

@@ -9,15 +9,17 @@ import (
 	"vigil/internal/posture"
 )
 
-// A writer writes findings and what they were about.
+// A writer writes findings and what they were about. What several findings have
+// in common, the rule or the entity with its neighbours, is written once.
 type writer struct {
 	*judging
 	entities map[posture.EntityID]posture.Entity
-	around   map[graph.Handle]json.RawMessage // entity and neighbours, as JSON
+	objects  map[graph.Handle]string
+	rules    map[posture.RuleID]string
 }
 
 func newWriter(j *judging, entities map[posture.EntityID]posture.Entity) *writer {
-	return &writer{j, entities, map[graph.Handle]json.RawMessage{}}
+	return &writer{j, entities, map[graph.Handle]string{}, map[posture.RuleID]string{}}
 }
 
 // raise writes the finding that a vertex violates a rule.
@@ -44,12 +46,6 @@ func (w *writer) entity(h graph.Handle) posture.Entity {
 
 // The shapes of the blob. Names are those of the API where it has them.
 type (
-	blob struct {
-		Finding blobFinding     `json:"finding"`
-		Rule    blobRule        `json:"rule"`
-		Object  json.RawMessage `json:"object"`
-	}
-
 	blobFinding struct {
 		ID       posture.FindingID    `json:"id"`
 		RuleID   posture.RuleID       `json:"ruleId"`
@@ -118,29 +114,31 @@ type (
 // maxNeighbours is how many neighbours of each direction are told.
 const maxNeighbours = 50
 
+// blob writes {"finding":…,"rule":…,"object":…}.
 func (w *writer) blob(f *posture.Finding, r *posture.Rule, e *posture.Entity, h graph.Handle) string {
-	around, ok := w.around[h]
+	object, ok := w.objects[h]
 	if !ok {
-		around = w.object(e, h)
-		w.around[h] = around
+		object = encode(w.object(e, h))
+		w.objects[h] = object
 	}
-	b := blob{
-		Finding: blobFinding{
-			ID: f.ID, RuleID: f.Rule, Account: f.Account, Provider: f.Provider, Object: f.Object, XID: f.XID, Service: f.Service, Region: f.Region,
-			Level: f.Level, Score: f.Risk.Score, Tags: f.Tags,
-		},
-		Rule:   blobRule{r.ID, r.Name, r.Version, r.Level, r.Category, r.Query.Text, r.SuggestedAction},
-		Object: around,
+	rule, ok := w.rules[r.ID]
+	if !ok {
+		rule = encode(blobRule{r.ID, r.Name, r.Version, r.Level, r.Category, r.Query.Text, r.SuggestedAction})
+		w.rules[r.ID] = rule
 	}
-	for _, p := range f.Risk.Parts {
-		b.Finding.Parts = append(b.Finding.Parts, blobPart(p))
+	finding := blobFinding{
+		ID: f.ID, RuleID: f.Rule, Account: f.Account, Provider: f.Provider, Object: f.Object, XID: f.XID, Service: f.Service, Region: f.Region,
+		Level: f.Level, Score: f.Risk.Score, Tags: f.Tags, Parts: make([]blobPart, len(f.Risk.Parts)),
 	}
-	return encode(b)
+	for i, p := range f.Risk.Parts {
+		finding.Parts[i] = blobPart(p)
+	}
+	return `{"finding":` + encode(&finding) + `,"rule":` + rule + `,"object":` + object + `}`
 }
 
 // object describes an entity and what is around it.
-func (w *writer) object(e *posture.Entity, h graph.Handle) json.RawMessage {
-	o := blobObject{
+func (w *writer) object(e *posture.Entity, h graph.Handle) *blobObject {
+	o := &blobObject{
 		Entity: blobEntity{
 			ID: e.ID, Type: e.Type, Name: e.Name, XID: e.XID, Region: e.Region, Service: e.Service, Properties: []blobProperty{}, Tags: e.Tags,
 		},
@@ -160,7 +158,7 @@ func (w *writer) object(e *posture.Entity, h graph.Handle) json.RawMessage {
 		o.NeighboursTotal += len(near)
 		o.Neighbours = append(o.Neighbours, near[:min(len(near), maxNeighbours)]...)
 	}
-	return json.RawMessage(encode(o))
+	return o
 }
 
 // near lists the neighbours of a vertex by edge and id.

@@ -94,6 +94,30 @@ type risks struct {
 	skip       map[graph.Label]bool // of containment
 	types      []bool               // by vertex label: sensitive
 	cache      map[graph.Handle]*entityRisk
+	seen       marks
+	at, next   []graph.Handle // where a search is, and where it goes
+}
+
+// marks are vertices that a search has seen. Forgetting them costs nothing.
+type marks struct {
+	when []uint32
+	now  uint32
+}
+
+// begin forgets all marks.
+func (m *marks) begin(vertices int) {
+	if m.now++; m.now == 0 || len(m.when) < vertices {
+		m.when, m.now = make([]uint32, vertices), 1
+	}
+}
+
+// add marks a vertex and reports whether it was not marked.
+func (m *marks) add(h graph.Handle) bool {
+	if m.when[h] == m.now {
+		return false
+	}
+	m.when[h] = m.now
+	return true
 }
 
 // An entityRisk is what is common to all findings of an entity.
@@ -176,42 +200,47 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 	if why := r.isExposed(h); why != "" {
 		return exposedPoints, "it " + why
 	}
-	seen := map[graph.Handle]bool{h: true}
-	for at, hop := []graph.Handle{h}, 0; len(at) > 0 && hop < exposureHops; hop++ {
-		var next []graph.Handle
+	r.seen.begin(r.g.VertexCap())
+	r.seen.add(h)
+	r.at = append(r.at[:0], h)
+	for hop := 0; len(r.at) > 0 && hop < exposureHops; hop++ {
+		r.next = r.next[:0]
+		for _, v := range r.at {
+			r.towards(v)
+		}
 		found := ""
-		for _, v := range at {
-			for _, n := range r.towards(v) {
-				if seen[n] {
-					continue
-				}
-				seen[n] = true
-				next = append(next, n)
-				if why := r.isExposed(n); why != "" {
-					if id := r.g.VertexID(n).Str() + " " + why; found == "" || id < found {
-						found = id // the first by name, whatever the order of edges
-					}
+		for _, n := range r.next {
+			if why := r.isExposed(n); why != "" {
+				if id := r.g.VertexID(n).Str() + " " + why; found == "" || id < found {
+					found = id // the first by name, whatever the order of edges
 				}
 			}
 		}
 		if found != "" {
 			return nearPoints, found
 		}
-		at = next
+		r.at, r.next = r.next, r.at
 	}
 	return 0, ""
 }
 
-// towards returns what may expose a vertex.
-func (r *risks) towards(v graph.Handle) []graph.Handle {
-	var all []graph.Handle
+// towards goes on to what may expose a vertex.
+func (r *risks) towards(v graph.Handle) {
 	for _, l := range r.outLabels {
-		all = append(all, r.g.NeighboursBy(v, graph.Out, l)...)
+		r.visit(r.g.NeighboursBy(v, graph.Out, l))
 	}
 	for _, l := range r.inLabels {
-		all = append(all, r.g.NeighboursBy(v, graph.In, l)...)
+		r.visit(r.g.NeighboursBy(v, graph.In, l))
 	}
-	return all
+}
+
+// visit goes on to vertices that were not seen yet.
+func (r *risks) visit(hs []graph.Handle) {
+	for _, h := range hs {
+		if r.seen.add(h) {
+			r.next = append(r.next, h)
+		}
+	}
 }
 
 // isExposed returns by which fact a vertex is on the internet, or "".
@@ -242,44 +271,39 @@ func (r *risks) isExposed(v graph.Handle) string {
 
 // within returns the sensitive entities within reach of a vertex, by id.
 func (r *risks) within(h graph.Handle) []string {
-	seen := map[graph.Handle]bool{h: true}
+	r.seen.begin(r.g.VertexCap())
+	r.seen.add(h)
+	r.at = append(r.at[:0], h)
 	var found []string
-	at := []graph.Handle{h}
 	for hop := range reachHops {
-		var next []graph.Handle
-		for _, v := range at {
-			for _, n := range r.onwards(v, hop == 0) {
-				if seen[n] {
-					continue
-				}
-				seen[n] = true
-				next = append(next, n)
-				if r.isSensitive(n) {
-					found = append(found, r.g.VertexID(n).Str())
-				}
+		r.next = r.next[:0]
+		for _, v := range r.at {
+			r.onwards(v)
+		}
+		if hop == 0 {
+			for _, l := range r.reachIn {
+				r.visit(r.g.NeighboursBy(h, graph.In, l))
 			}
 		}
-		at = next
+		for _, n := range r.next {
+			if r.isSensitive(n) {
+				found = append(found, r.g.VertexID(n).Str())
+			}
+		}
+		r.at, r.next = r.next, r.at
 	}
 	slices.Sort(found)
 	return found
 }
 
-// onwards returns where a vertex leads.
-func (r *risks) onwards(v graph.Handle, first bool) []graph.Handle {
-	var all []graph.Handle
+// onwards goes on to where a vertex leads.
+func (r *risks) onwards(v graph.Handle) {
 	edges, to := r.g.Incident(v, graph.Out)
 	for i, e := range edges {
 		if !r.skip[r.g.EdgeLabel(e)] {
-			all = append(all, to[i])
+			r.visit(to[i : i+1])
 		}
 	}
-	if first {
-		for _, l := range r.reachIn {
-			all = append(all, r.g.NeighboursBy(v, graph.In, l)...)
-		}
-	}
-	return all
 }
 
 func (r *risks) isSensitive(v graph.Handle) bool {

@@ -18,6 +18,7 @@ type verdict struct {
 	yes, unknown []graph.Handle // in ascending order
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types that made the difference
+	work         int64
 }
 
 // verdict holds one rule against the graph. Also with an error it says what the
@@ -36,7 +37,7 @@ func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) 
 	if err != nil {
 		return v, err
 	}
-	v.yes, v.unknown = found.Yes, found.Unknown
+	v.yes, v.unknown, v.work = found.Yes, found.Unknown, found.Work
 	if len(found.Unsure) > 0 {
 		if err := j.unsure(ctx, q, found, &v); err != nil {
 			return v, err
@@ -60,6 +61,7 @@ func (j *judging) unsure(ctx context.Context, q *query, found *gremlin.Verdict, 
 	if err != nil {
 		return err
 	}
+	v.work += plain.Work
 	dark := j.withUnknown(v.subjects, touches.Keys)
 	v.yes, v.unknown = nil, dark
 	for _, it := range plain.Items {
@@ -114,6 +116,7 @@ func (j *judging) search(q *query, v *verdict) {
 	} else {
 		v.subjects = nil
 	}
+	v.work = int64(len(hs))
 	for _, h := range hs {
 		e := entityOf(j.Graph, h)
 		switch q.where.Of(&e) {

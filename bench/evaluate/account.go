@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
+)
+
+// shares say how many of the entities of an account are of a type, in parts of a
+// thousand. Other types share what is left.
+var shares = map[posture.EntityType]int{
+	"AWS.EC2.NetworkInterface": 120, "AWS.EC2.Volume": 120, "AWS.EC2.Snapshot": 120, "AWS.EC2.Instance": 90, "AWS.Logs.LogGroup": 70,
+	"AWS.EC2.SecurityGroup": 60, "AWS.Lambda.Function": 50, "AWS.IAM.Role": 50, "AWS.IAM.Policy": 30, "AWS.CloudWatch.Alarm": 30,
+	"AWS.IAM.User": 20, "AWS.S3.Bucket": 20, "AWS.SQS.Queue": 15, "AWS.SNS.Topic": 10, "AWS.DynamoDB.Table": 10, "AWS.EC2.Subnet": 15,
+	"AWS.RDS.DBInstance": 10, "AWS.SecretsManager.Secret": 10, "AWS.KMS.Key": 10, "AWS.EC2.Vpc": 3, "AWS.EC2.CidrRange": 5,
+}
+
+// single are the types that an account, or a region, has one of.
+var single = []posture.EntityType{
+	"AWS.IAM.AccountSummary", "AWS.IAM.AccountPasswordPolicy", "AWS.S3.AccountPublicAccessBlock", "AWS.Account.Account", "AWS.Account.Region",
+}
+
+var regions = []string{"eu-west-1", "eu-central-1", "us-east-1", "us-west-2"}
+
+const account = posture.AccountID("123456789012")
+
+// A maker makes entities as collectors declare them. Values of properties are
+// those that the cases of rules have, mostly of cases that pass.
+type maker struct {
+	declared []collect.Declaration
+	fine     map[key][]any // values in cases that pass
+	all      map[key][]any // values in all cases
+	edges    map[key][]map[string]any
+	rnd      *rand.Rand
+}
+
+// A key is a property of a type, or an edge.
+type key struct {
+	of   posture.EntityType
+	name string
+}
+
+func newMaker(declared []collect.Declaration, entries []catalog.Entry) *maker {
+	m := &maker{
+		declared: declared, fine: map[key][]any{}, all: map[key][]any{}, edges: map[key][]map[string]any{}, rnd: rand.New(rand.NewPCG(1, 2)),
+	}
+	for _, e := range entries {
+		for _, c := range e.Cases {
+			for _, x := range c.Entities {
+				for name, v := range x.Properties {
+					k := key{x.Type, name}
+					m.all[k] = append(m.all[k], v)
+					if len(c.Violates)+len(c.Unknown) == 0 {
+						m.fine[k] = append(m.fine[k], v)
+					}
+				}
+				for _, edge := range x.Edges {
+					k := key{x.Type, edge.Label}
+					m.edges[k] = append(m.edges[k], edge.Properties)
+				}
+			}
+		}
+	}
+	return m
+}
+
+// count returns how many entities of a type an account of a size has.
+func (m *maker) count(t posture.EntityType, size int) int {
+	if slices.Contains(single, t) {
+		return 1
+	}
+	if share, ok := shares[t]; ok {
+		return max(1, size*share/1000)
+	}
+	left := 1000
+	for _, share := range shares {
+		left -= share
+	}
+	return max(1, size*left/1000/(len(m.declared)-len(shares)-len(single)))
+}
+
+// make returns an account of about a size.
+func (m *maker) make(size int) []posture.Entity {
+	counts := map[posture.EntityType]int{}
+	for _, d := range m.declared {
+		counts[d.Type] = m.count(d.Type, size)
+	}
+	var all []posture.Entity
+	for i := range m.declared {
+		for n := range counts[m.declared[i].Type] {
+			all = append(all, m.entity(&m.declared[i], n, counts))
+		}
+	}
+	return all
+}
+
+// id returns the n-th entity of a type. Entities know each other by number.
+func (m *maker) id(t posture.EntityType, n int) (id posture.EntityID, region, name string) {
+	region, name = posture.Global, fmt.Sprintf("%s-%06d", t[len("AWS."):], n)
+	i := slices.IndexFunc(m.declared, func(d collect.Declaration) bool { return d.Type == t })
+	if i >= 0 && m.declared[i].Scope == collect.PerRegion {
+		region = regions[n%len(regions)]
+	}
+	return t.ID(account, region, name), region, name
+}
+
+func (m *maker) entity(d *collect.Declaration, n int, counts map[posture.EntityType]int) posture.Entity {
+	id, region, name := m.id(d.Type, n)
+	e := posture.Entity{
+		ID: id, Type: d.Type, Name: name, XID: "arn:aws:" + name, Account: account, Provider: posture.AWS, Region: region, Service: d.Type.Service(),
+		Tags: map[string]string{"env": []string{"prod", "test", "dev"}[n%3], "team": fmt.Sprint("team-", n%17)},
+	}
+	for _, p := range d.Properties {
+		m.property(&e, p)
+	}
+	for _, edge := range d.Edges {
+		m.edge(&e, edge, n, counts)
+	}
+	e.Normalize()
+	return e
+}
+
+// property adds a property: now and then an unusual one, seldom one that could
+// not be read.
+func (m *maker) property(e *posture.Entity, p collect.Property) {
+	k := key{e.Type, p.Name}
+	pool := m.fine[k]
+	if len(pool) == 0 || m.rnd.IntN(12) == 0 {
+		pool = m.all[k]
+	}
+	switch {
+	case len(pool) > 0 && m.rnd.IntN(400) == 0:
+		e.Properties = append(e.Properties, posture.Unknown(p.Name, "access denied"))
+	case len(pool) > 0:
+		m.value(e, p.Name, pool[m.rnd.IntN(len(pool))])
+	case m.rnd.IntN(4) == 0: // often there is nothing
+	case p.Kind == posture.BoolProperty:
+		e.Properties = append(e.Properties, posture.Flag(p.Name, m.rnd.IntN(2) == 0))
+	case p.Kind == posture.LongProperty:
+		e.Properties = append(e.Properties, posture.Number(p.Name, int64(m.rnd.IntN(1000))))
+	case strings.HasPrefix(p.Doc, "When "):
+		at := catalog.CaseTime.AddDate(0, 0, -m.rnd.IntN(400)).Format(time.RFC3339)
+		e.Properties = append(e.Properties, posture.Text(p.Name, at))
+	default:
+		e.Properties = append(e.Properties, posture.Text(p.Name, fmt.Sprintf("%s-%d", p.Name, m.rnd.IntN(1000))))
+	}
+}
+
+func (m *maker) value(e *posture.Entity, name string, v any) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			e.Properties = append(e.Properties, posture.Text(name, v))
+		case bool:
+			e.Properties = append(e.Properties, posture.Flag(name, v))
+		case int:
+			e.Properties = append(e.Properties, posture.Number(name, int64(v)))
+		}
+	}
+}
+
+// edge adds one or two edges to entities of the same region, as far as numbers
+// go.
+func (m *maker) edge(e *posture.Entity, d collect.Edge, n int, counts map[posture.EntityType]int) {
+	for range 1 + m.rnd.IntN(2) {
+		to := d.To[m.rnd.IntN(len(d.To))]
+		have := counts[to]
+		if have == 0 || m.rnd.IntN(5) == 0 {
+			continue
+		}
+		other := m.rnd.IntN(have)
+		if near := other - other%len(regions) + n%len(regions); near < have {
+			other = near
+		}
+		id, _, _ := m.id(to, other)
+		edge := posture.Edge{Label: d.Label, To: id}
+		if pool := m.edges[key{e.Type, d.Label}]; len(pool) > 0 {
+			var carrier posture.Entity
+			for name, v := range pool[m.rnd.IntN(len(pool))] {
+				m.value(&carrier, name, v)
+			}
+			edge.Properties = carrier.Properties
+		}
+		e.Edges = append(e.Edges, edge)
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+)
+
+// A read account is what checks written by hand work on: entities by type and by
+// id, as any tool keeps them.
+type readAccount struct {
+	byType map[posture.EntityType][]*posture.Entity
+	byID   map[posture.EntityID]*posture.Entity
+}
+
+func read(all []posture.Entity) *readAccount {
+	a := &readAccount{map[posture.EntityType][]*posture.Entity{}, make(map[posture.EntityID]*posture.Entity, len(all))}
+	for i := range all {
+		e := &all[i]
+		a.byType[e.Type] = append(a.byType[e.Type], e)
+		a.byID[e.ID] = e
+	}
+	return a
+}
+
+// A check says whether an entity violates something.
+type check struct {
+	of    posture.EntityType
+	holds func(a *readAccount, e *posture.Entity) posture.Truth
+}
+
+// run returns the entities that violate a check, and those of which it is not
+// known.
+func (c check) run(a *readAccount) (violating, unknown []posture.EntityID) {
+	for _, e := range a.byType[c.of] {
+		switch c.holds(a, e) {
+		case posture.Yes:
+			violating = append(violating, e.ID)
+		case posture.Maybe:
+			unknown = append(unknown, e.ID)
+		}
+	}
+	slices.Sort(violating)
+	slices.Sort(unknown)
+	return violating, unknown
+}
+
+// find returns where the properties of a name begin.
+func find(e *posture.Entity, name string) int {
+	return sort.Search(len(e.Properties), func(i int) bool { return e.Properties[i].Name >= name })
+}
+
+// some asks whether one of the values of a property is as wanted.
+func some(e *posture.Entity, name string, wanted func(p *posture.Property) bool) posture.Truth {
+	answer := posture.No
+	for i := find(e, name); i < len(e.Properties) && e.Properties[i].Name == name; i++ {
+		p := &e.Properties[i]
+		if p.Type == posture.UnknownProperty {
+			answer = posture.Maybe
+		} else if wanted(p) {
+			return posture.Yes
+		}
+	}
+	return answer
+}
+
+func is(e *posture.Entity, name string, value bool) posture.Truth {
+	return some(e, name, func(p *posture.Property) bool { return p.Type == posture.BoolProperty && p.Bool == value })
+}
+
+func says(e *posture.Entity, name, value string) posture.Truth {
+	return some(e, name, func(p *posture.Property) bool { return p.Type == posture.StringProperty && p.String == value })
+}
+
+func has(e *posture.Entity, name string) posture.Truth {
+	return some(e, name, func(*posture.Property) bool { return true })
+}
+
+func not(t posture.Truth) posture.Truth { return posture.Yes - t }
+
+// out asks whether one of the entities at the end of edges is as wanted.
+func (a *readAccount) out(e *posture.Entity, label string, wanted func(edge *posture.Edge, to *posture.Entity) posture.Truth) posture.Truth {
+	answer := posture.No
+	for i := range e.Edges {
+		if e.Edges[i].Label != label {
+			continue
+		}
+		if to := a.byID[e.Edges[i].To]; to != nil {
+			if answer = max(answer, wanted(&e.Edges[i], to)); answer == posture.Yes {
+				break
+			}
+		}
+	}
+	return answer
+}
+
+// number returns a property of an edge.
+func number(edge *posture.Edge, name string) int64 {
+	for i := range edge.Properties {
+		if edge.Properties[i].Name == name {
+			return edge.Properties[i].Long
+		}
+	}
+	return -1
+}
+
+func text(edge *posture.Edge, name string) string {
+	for i := range edge.Properties {
+		if edge.Properties[i].Name == name {
+			return edge.Properties[i].String
+		}
+	}
+	return ""
+}
+
+// byHand are ten rules of the catalog as Go code.
+var byHand = map[posture.RuleID]check{
+	"aws-iam-user-console-mfa": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
+		return min(is(e, "passwordEnabled", true), is(e, "mfaActive", false))
+	}},
+	"aws-iam-access-key-age-90": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
+		// Like the rule, it decides nothing when it cannot read some of it.
+		for _, name := range [...]string{"accessKey1Active", "accessKey1LastRotated", "accessKey2Active", "accessKey2LastRotated"} {
+			if has(e, name) == posture.Maybe {
+				return posture.Maybe
+			}
+		}
+		return max(oldKey(e, "accessKey1Active", "accessKey1LastRotated"), oldKey(e, "accessKey2Active", "accessKey2LastRotated"))
+	}},
+	"aws-s3-bucket-public": {"AWS.S3.Bucket", func(a *readAccount, e *posture.Entity) posture.Truth {
+		return max(open(a, e, "policyStatusIsPublic", "restrictPublicBuckets"), open(a, e, "aclIsPublic", "ignorePublicAcls"))
+	}},
+	"aws-ec2-sg-ssh-open": {"AWS.EC2.SecurityGroup", func(a *readAccount, e *posture.Entity) posture.Truth {
+		return a.out(e, "ALLOWS_INGRESS", func(edge *posture.Edge, to *posture.Entity) posture.Truth {
+			if p := text(edge, "protocol"); p != "tcp" && p != "-1" || number(edge, "fromPort") > 22 || number(edge, "toPort") < 22 {
+				return posture.No
+			}
+			return is(to, "isInternet", true)
+		})
+	}},
+	"aws-ec2-ebs-encrypted": {"AWS.EC2.Volume", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "encrypted", false) }},
+	"aws-ec2-imdsv2": {"AWS.EC2.Instance", func(_ *readAccount, e *posture.Entity) posture.Truth {
+		return min(says(e, "metadataHttpEndpoint", "enabled"), not(says(e, "metadataHttpTokens", "required")))
+	}},
+	"aws-ec2-exposed-admin-instance": {"AWS.EC2.Instance", func(a *readAccount, e *posture.Entity) posture.Truth {
+		exposed := has(e, "publicIpAddress")
+		if exposed == posture.No {
+			return posture.No
+		}
+		internet := func(_ *posture.Edge, to *posture.Entity) posture.Truth { return is(to, "isInternet", true) }
+		exposed = min(exposed, a.out(e, "MEMBER_OF", func(_ *posture.Edge, group *posture.Entity) posture.Truth {
+			return a.out(group, "ALLOWS_INGRESS", internet)
+		}))
+		if exposed == posture.No {
+			return posture.No
+		}
+		return min(exposed, a.out(e, "HAS_PROFILE", func(_ *posture.Edge, profile *posture.Entity) posture.Truth {
+			return a.out(profile, "HAS_ROLE", func(_ *posture.Edge, role *posture.Entity) posture.Truth {
+				return max(is(role, "inlineAllowsAdmin", true), a.out(role, "HAS_POLICY", func(_ *posture.Edge, policy *posture.Entity) posture.Truth {
+					return is(policy, "allowsAdmin", true)
+				}))
+			})
+		}))
+	}},
+	"aws-vpc-flow-logs": {"AWS.EC2.Vpc", func(a *readAccount, e *posture.Entity) posture.Truth {
+		return not(a.out(e, "HAS_FLOW_LOG", func(_ *posture.Edge, log *posture.Entity) posture.Truth { return says(log, "flowLogStatus", "ACTIVE") }))
+	}},
+	"aws-kms-rotation": {"AWS.KMS.Key", func(_ *readAccount, e *posture.Entity) posture.Truth {
+		return min(says(e, "keyManager", "CUSTOMER"), says(e, "keyState", "Enabled"), says(e, "keySpec", "SYMMETRIC_DEFAULT"),
+			says(e, "origin", "AWS_KMS"), is(e, "rotationEnabled", false))
+	}},
+	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "publiclyAccessible", true) }},
+}
+
+// oldKey asks whether a key is active and older than 90 days.
+func oldKey(e *posture.Entity, active, made string) posture.Truth {
+	return min(is(e, active, true), some(e, made, func(p *posture.Property) bool {
+		at, err := time.Parse(time.RFC3339, p.String)
+		return err == nil && at.AddDate(0, 0, 90).Before(catalog.CaseTime)
+	}))
+}
+
+// open asks whether a bucket is public in one of the two ways, and nothing
+// cancels that.
+func open(a *readAccount, e *posture.Entity, public, block string) posture.Truth {
+	answer := is(e, public, true)
+	if answer == posture.No {
+		return answer
+	}
+	answer = min(answer, not(is(e, block, true)))
+	if answer == posture.No {
+		return answer
+	}
+	return min(answer, not(a.out(e, "IN_ACCOUNT", func(_ *posture.Edge, to *posture.Entity) posture.Truth { return is(to, block, true) })))
+}

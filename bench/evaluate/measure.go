@@ -1,0 +1,241 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"vigil/frameworks"
+	"vigil/graph"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/partition"
+	"vigil/rules"
+)
+
+// A workshop has what every measurement needs.
+type workshop struct {
+	rules    []posture.Rule
+	declared []collect.Declaration
+	maker    *maker
+	schema   *evaluate.Schema
+}
+
+func newWorkshop() (*workshop, error) {
+	c, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		return nil, err
+	}
+	w := &workshop{declared: (*aws.Source)(nil).Declarations()}
+	w.schema = catalog.Schema(w.declared)
+	for _, e := range c.Rules {
+		if e.Provider == posture.AWS {
+			w.rules = append(w.rules, e.Rule)
+		}
+	}
+	w.maker = newMaker(w.declared, c.Rules)
+	return w, nil
+}
+
+// A result is what one size gave.
+type result struct {
+	resources, violations int
+	catalog               time.Duration // all rules
+	byHand                time.Duration // ten rules, scaled to all
+	whole                 time.Duration // all rules with findings, risks and what they tell
+	again                 time.Duration // the same after one resource changed
+}
+
+// entities looks up what was made.
+type entities map[posture.EntityID]posture.Entity
+
+func (es entities) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+	found := make(map[posture.EntityID]posture.Entity, len(ids))
+	for _, id := range ids {
+		if e, ok := es[id]; ok {
+			found[id] = e
+		}
+	}
+	return found, nil
+}
+
+func (w *workshop) measure(ctx context.Context, size int, o options) (result, error) {
+	all := w.maker.make(size)
+	lookup := make(entities, len(all))
+	for _, e := range all {
+		lookup[e.ID] = e
+	}
+	g, err := build(all)
+	if err != nil {
+		return result{}, err
+	}
+	e := evaluate.New(w.schema, lookup, func() time.Time { return catalog.CaseTime })
+	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: g, Coverage: w.coverage()}
+	plain := read(all)
+	r := result{resources: len(all)}
+	if err := w.agree(ctx, e, a, plain); err != nil {
+		return r, err
+	}
+	if r.catalog, err = repeat(o.time, func() error {
+		answers, err := e.Try(ctx, a, w.rules...)
+		r.violations = 0
+		for _, answer := range answers {
+			r.violations += len(answer.Violating)
+		}
+		return err
+	}); err != nil {
+		return r, err
+	}
+	ten, err := repeat(o.time, func() error {
+		for _, c := range byHand {
+			c.run(plain)
+		}
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	r.byHand = ten * time.Duration(len(w.rules)) / time.Duration(len(byHand))
+	if o.each {
+		if err := w.each(ctx, e, a, plain, o.time/20); err != nil {
+			return r, err
+		}
+	}
+	if r.whole, err = repeat(o.time, func() error {
+		_, _, err := e.Judge(ctx, a, w.rules)
+		return err
+	}); err != nil {
+		return r, err
+	}
+	r.again, err = w.again(ctx, e, a, all, o)
+	return r, err
+}
+
+// agree makes sure that both sides find the same.
+func (w *workshop) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount) error {
+	for id, c := range byHand {
+		i := slices.IndexFunc(w.rules, func(r posture.Rule) bool { return r.ID == id })
+		if i < 0 {
+			return fmt.Errorf("there is no rule %s", id)
+		}
+		answers, err := e.Try(ctx, a, w.rules[i])
+		if err != nil {
+			return err
+		}
+		answer := answers[0]
+		violating, unknown := c.run(plain)
+		if !slices.Equal(violating, answer.Violating) || !slices.Equal(unknown, answer.Unknown) {
+			return fmt.Errorf("%s: by hand %d violations and %d unknown, by the rule %d and %d", id, len(violating), len(unknown), len(answer.Violating), len(answer.Unknown))
+		}
+	}
+	return nil
+}
+
+// each prints what single rules cost, the dearest first.
+func (w *workshop) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, plain *readAccount, limit time.Duration) error {
+	type cost struct {
+		id     posture.RuleID
+		rule   time.Duration
+		byHand time.Duration
+	}
+	var costs []cost
+	for _, rule := range w.rules {
+		took, err := repeat(limit, func() error {
+			_, err := e.Try(ctx, a, rule)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		c := cost{rule.ID, took, 0}
+		if check, ok := byHand[rule.ID]; ok {
+			if c.byHand, err = repeat(limit, func() error { check.run(plain); return nil }); err != nil {
+				return err
+			}
+		}
+		costs = append(costs, c)
+	}
+	slices.SortFunc(costs, func(a, b cost) int { return cmp.Compare(b.rule, a.rule) })
+	for _, c := range costs {
+		fmt.Printf("  %-50s %12v %12v\n", c.id, c.rule, c.byHand)
+	}
+	return nil
+}
+
+// again measures what is judged anew when one resource changed.
+func (w *workshop) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
+	i := slices.IndexFunc(all, func(x posture.Entity) bool { return x.Type == "AWS.S3.Bucket" })
+	changed := all[i]
+	changed.Properties = slices.DeleteFunc(slices.Clone(changed.Properties), func(p posture.Property) bool { return p.Name == "versioningStatus" })
+	changed.Properties = append(changed.Properties, posture.Text("versioningStatus", "Suspended"))
+	changed.Normalize()
+	patched, err := a.Graph.Patch([]graph.Change{{Record: partition.Record(&changed)}})
+	if err != nil {
+		return 0, err
+	}
+	before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}
+	a.Graph = patched
+	return repeat(o.time/4, func() error {
+		_, _, err := e.Again(ctx, a, before, []posture.EntityID{changed.ID}, w.rules)
+		return err
+	})
+}
+
+func (w *workshop) coverage() []posture.Coverage {
+	var all []posture.Coverage
+	for _, d := range w.declared {
+		places := regions
+		if d.Scope == collect.PerAccount {
+			places = []string{posture.Global}
+		}
+		for _, place := range places {
+			all = append(all, posture.Coverage{Type: d.Type, Region: place, Succeeded: catalog.CaseTime})
+		}
+	}
+	return all
+}
+
+func build(all []posture.Entity) (*graph.Graph, error) {
+	b := graph.NewBuilder(graph.Limits{})
+	for i := range all {
+		if err := b.Add(partition.Record(&all[i])); err != nil {
+			return nil, err
+		}
+	}
+	return b.Build()
+}
+
+// repeat runs something for a while, at least three times after a first one that
+// does not count, and returns how much of a core the cheapest run took.
+func repeat(limit time.Duration, f func() error) (time.Duration, error) {
+	if err := f(); err != nil {
+		return 0, err
+	}
+	runtime.GC()
+	best := time.Duration(1<<63 - 1)
+	for runs, start := 0, time.Now(); runs < 3 || time.Since(start) < limit; runs++ {
+		began := spent()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		best = min(best, spent()-began)
+	}
+	return best, nil
+}
+
+// spent returns the processor time of this process, which says more than the
+// clock where others work on the same machine.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // it cannot fail for the process itself
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/evaluate"
+)
+
+// TestRulesFindWhatCodeByHandFinds holds ten rules of the catalog against the
+// same checks in Go on an account that was made up.
+func TestRulesFindWhatCodeByHandFinds(t *testing.T) {
+	t.Parallel()
+	w, err := newWorkshop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := w.maker.make(20_000)
+	g, err := build(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evaluate.New(w.schema, nil, func() time.Time { return catalog.CaseTime })
+	a := evaluate.Account{ID: account, Provider: posture.AWS, Graph: g, Coverage: w.coverage()}
+	plain := read(all)
+	if err := w.agree(t.Context(), e, a, plain); err != nil {
+		t.Error(err)
+	}
+	for id, c := range byHand {
+		if violating, _ := c.run(plain); len(violating) == 0 {
+			t.Errorf("nothing violates %s: the account shows nothing", id)
+		}
+	}
+}
