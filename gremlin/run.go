@@ -2,7 +2,9 @@ package gremlin
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"runtime/debug"
 	"time"
 
 	"vigil/graph"
@@ -70,11 +72,14 @@ func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Resul
 	if err != nil {
 		return nil, err
 	}
+	if res, err := p.report(ctx, g, root, opts); res != nil || err != nil {
+		return res, err
+	}
 	out, err := runRoot(ctx, g, root, opts, exec.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return newResult(out), nil
+	return take(root.Terminal, out), nil
 }
 
 func newResult(out *exec.Outcome) *Result {
@@ -83,11 +88,25 @@ func newResult(out *exec.Outcome) *Result {
 
 // runRoot executes a bound plan. The fields of how that follow from opts are
 // filled in.
-func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions, how exec.Options) (*exec.Outcome, error) {
+func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions, how exec.Options) (out *exec.Outcome, err error) {
+	defer func() {
+		// A mistake of the engine must not take the process down with the query.
+		if p := recover(); p != nil {
+			out, err = nil, &InternalError{Panic: p, Stack: debug.Stack()}
+		}
+	}()
 	how.Limits, how.Side = opts.Budget.orDefaults().exec(), opts.SideEffects
-	out, err := exec.Run(ctx, g, root, how)
-	if err != nil {
+	if out, err = exec.Run(ctx, g, root, how); err != nil {
 		return nil, budgetError(err)
 	}
 	return out, nil
 }
+
+// An InternalError is a mistake of the engine that a query brought to light.
+type InternalError struct {
+	Panic any
+	Stack []byte
+}
+
+// Error says what went wrong, without the stack.
+func (e *InternalError) Error() string { return fmt.Sprintf("the query engine failed: %v", e.Panic) }

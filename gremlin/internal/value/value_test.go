@@ -1,0 +1,224 @@
+package value_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/graph"
+	"vigil/gremlin/internal/value"
+)
+
+func text(v graph.Value) string {
+	return v.Kind().String() + " " + value.Text(nil, v)
+}
+
+func decimal(t *testing.T, s string) graph.Value {
+	t.Helper()
+	v, ok := graph.ParseDecimal(s)
+	if !ok {
+		t.Fatalf("cannot read %s", s)
+	}
+	return v
+}
+
+func TestArithmeticWidensBeforeItOverflows(t *testing.T) {
+	t.Parallel()
+	huge := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 100))
+	for _, c := range []struct {
+		op   value.Arith
+		a, b graph.Value
+		want string
+	}{
+		{value.Add, graph.Byte(127), graph.Byte(1), "short 128"},
+		{value.Add, graph.Short(32767), graph.Byte(1), "int 32768"},
+		{value.Add, graph.Int(math.MaxInt32), graph.Int(1), "long 2147483648"},
+		{value.Sub, graph.Byte(-128), graph.Byte(1), "short -129"},
+		{value.Mul, graph.Int(1 << 20), graph.Int(1 << 20), "long 1099511627776"},
+		{value.Div, graph.Byte(-128), graph.Byte(-1), "short 128"},
+		{value.Div, graph.Int(7), graph.Int(2), "int 3"},
+		{value.Add, graph.Float(math.MaxFloat32), graph.Float(math.MaxFloat32), "double 6.805646932770577E38"},
+		{value.Add, graph.Double(math.MaxFloat64), graph.Double(math.MaxFloat64), "double Infinity"},
+		{value.Add, graph.Int(1), graph.Float(0.5), "float 1.5"},
+		{value.Add, graph.Long(1), graph.Float(0.5), "double 1.5"},
+		{value.Add, graph.Int(1), huge, "biginteger 1267650600228229401496703205377"},
+		{value.Add, graph.Null, graph.Int(1), "null null"},
+		{value.Add, graph.Int(1), graph.Null, "int 1"},
+	} {
+		got, err := c.op.Apply(c.a, c.b)
+		if err != nil {
+			t.Errorf("%v %v %v: %v", text(c.a), c.op, text(c.b), err)
+			continue
+		}
+		if text(got) != c.want {
+			t.Errorf("%v %v %v: got %s, want %s", text(c.a), c.op, text(c.b), text(got), c.want)
+		}
+	}
+}
+
+func TestDecimalsAreExactWhereTheyCanBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		op         value.Arith
+		a, b, want string
+	}{
+		{value.Add, "0.1", "0.2", "0.3"},
+		{value.Sub, "1.00", "0.1", "0.90"},
+		{value.Mul, "1.5", "1.5", "2.25"},
+		{value.Div, "1", "8", "0.125"},
+		{value.Div, "10", "4", "2.5"},
+		{value.Div, "1", "3", "0.3333333333"},
+		{value.Div, "2", "3", "0.6666666667"},
+	} {
+		got, err := c.op.Apply(decimal(t, c.a), decimal(t, c.b))
+		if err != nil || value.Text(nil, got) != c.want {
+			t.Errorf("%s %v %s: got %s (%v), want %s", c.a, c.op, c.b, value.Text(nil, got), err, c.want)
+		}
+	}
+}
+
+func TestArithmeticThatCannotBeIsAnError(t *testing.T) {
+	t.Parallel()
+	enormous := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 1<<16))
+	for _, c := range []struct {
+		op   value.Arith
+		a, b graph.Value
+	}{
+		{value.Add, graph.Long(math.MaxInt64), graph.Long(1)},
+		{value.Mul, graph.Long(math.MinInt64), graph.Long(-1)},
+		{value.Div, graph.Int(1), graph.Int(0)},
+		{value.Div, decimal(t, "1"), decimal(t, "0")},
+		{value.Add, graph.String("a"), graph.Int(1)},
+		{value.Mul, enormous, enormous},
+	} {
+		if got, err := c.op.Apply(c.a, c.b); err == nil {
+			t.Errorf("%v %v: got %s, want an error", c.op, text(c.b), text(got))
+		}
+	}
+}
+
+func TestNumbersAreReadAsTheSmallestTypeThatHoldsThem(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"5": "int 5", " 42 ": "int 42", "-7": "int -7", "99999999999": "long 99999999999", "12L": "long 12",
+		"123456789012345678901234567890": "biginteger 123456789012345678901234567890",
+		"0x1F":                           "int 31", "010": "int 8", "5.75": "float 5.75", "0.1": "float 0.1", "1e3": "float 1000.0", "1.5d": "double 1.5",
+		"12345678.9": "double 1.23456789E7",
+	} {
+		got, ok := value.ParseNumber(in)
+		if !ok || text(got) != want {
+			t.Errorf("%q: got %s (%v), want %s", in, text(got), ok, want)
+		}
+	}
+	for _, in := range []string{"", "-", "a", "1,000", "1_000", "0xZZ", "NaN", "Infinity", "1e", "--1"} {
+		if got, ok := value.ParseNumber(in); ok {
+			t.Errorf("%q was read as %s", in, text(got))
+		}
+	}
+}
+
+func TestCastsCutFractionsAndRefuseWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	got, err := value.Cast(graph.Double(5.97), graph.KindInt)
+	if err != nil || text(got) != "int 5" {
+		t.Errorf("got %s (%v), want int 5", text(got), err)
+	}
+	got, err = value.Cast(graph.Float(0.1), graph.KindDouble)
+	if err != nil || text(got) != "double 0.1" {
+		t.Errorf("got %s (%v), want double 0.1", text(got), err)
+	}
+	for _, c := range []struct {
+		v  graph.Value
+		to graph.Kind
+	}{
+		{graph.Int(300), graph.KindByte}, {graph.Double(math.NaN()), graph.KindInt}, {graph.Double(math.Inf(1)), graph.KindLong},
+		{graph.Double(1e300), graph.KindFloat}, {decimal(t, "1e400"), graph.KindDouble},
+	} {
+		if got, err := value.Cast(c.v, c.to); err == nil {
+			t.Errorf("%s as %v: got %s, want an error", text(c.v), c.to, text(got))
+		}
+	}
+}
+
+func TestOrderIsTotalOverAllTypes(t *testing.T) {
+	t.Parallel()
+	inOrder := []graph.Value{
+		graph.Null, graph.Bool(false), graph.Bool(true), graph.Int(1), graph.Double(1.5), graph.Long(2), graph.Double(math.NaN()),
+		graph.String("a"), graph.String("b"), graph.Opaque(&value.Path{Objects: []graph.Value{graph.Int(1)}}),
+		graph.Set(graph.Int(1)), graph.List(graph.Int(1)), graph.List(graph.Int(1), graph.Int(0)), graph.List(graph.Int(2)),
+		graph.Map(graph.Entry{Key: graph.String("k"), Value: graph.Int(1)}),
+	}
+	for i, a := range inOrder {
+		for j, b := range inOrder {
+			got := value.Order(nil, a, b)
+			if (got < 0) != (i < j) || (got > 0) != (i > j) {
+				t.Errorf("%s against %s: got %d", text(a), text(b), got)
+			}
+		}
+	}
+}
+
+func TestEqualityOfQueriesIgnoresWidthAndThatOfKeysDoesNot(t *testing.T) {
+	t.Parallel()
+	one, long := graph.List(graph.Int(1)), graph.List(graph.Long(1))
+	if !value.Eq(nil, one, long) || value.Equal(one, long) {
+		t.Error("[1] and [1L] must be equal for eq() and different as keys")
+	}
+	nan := graph.Double(math.NaN())
+	if value.Eq(nil, nan, nan) || !value.Equal(nan, nan) {
+		t.Error("NaN must equal nothing for eq() and itself as a key")
+	}
+}
+
+func TestKeysNumberValuesInTheOrderTheyCame(t *testing.T) {
+	t.Parallel()
+	var k value.Keys
+	for i := range 1000 {
+		if at, fresh := k.Put(graph.List(graph.Int(int32(i)), graph.String("x"))); at != i || !fresh {
+			t.Fatalf("value %d is at %d, fresh %v", i, at, fresh)
+		}
+	}
+	for i := range 1000 {
+		if at := k.Find(graph.List(graph.Int(int32(i)), graph.String("x"))); at != i {
+			t.Fatalf("value %d is found at %d", i, at)
+		}
+	}
+	if k.Find(graph.List(graph.Int(1000), graph.String("x"))) >= 0 {
+		t.Error("a value that was never put is found")
+	}
+}
+
+func TestRandomIsThatOfTheReference(t *testing.T) {
+	t.Parallel()
+	r := value.NewRandom(42)
+	got := []int32{r.Intn(100), r.Intn(100), r.Intn(100), r.Intn(64), r.Intn(1000000)}
+	if diff := cmp.Diff([]int32{30, 63, 48, 3, 969970}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if f := value.NewRandom(42).Float64(); math.Abs(f-0.7275636800328681) > 1e-16 {
+		t.Errorf("the first fraction is %v", f)
+	}
+}
+
+func TestTextIsThatOfTheReference(t *testing.T) {
+	t.Parallel()
+	var bulk value.BulkSet
+	bulk.Add(graph.String("a"), 2)
+	for want, v := range map[string]graph.Value{
+		"[1, a, null]": graph.List(graph.Int(1), graph.String("a"), graph.Null),
+		"{k=[1.0]}":    graph.Map(graph.Entry{Key: graph.String("k"), Value: graph.List(graph.Double(1))}),
+		"{a=2}":        graph.Opaque(&bulk),
+		"path[1, 2]":   graph.Opaque(&value.Path{Objects: []graph.Value{graph.Int(1), graph.Int(2)}}),
+		"1.0E10":       graph.Double(1e10),
+		"1.0E-5":       graph.Double(1e-5),
+		"9999999.0":    graph.Double(9999999),
+		"Infinity":     graph.Float(float32(math.Inf(1))),
+		"id":           graph.Opaque(value.TokenID),
+	} {
+		if got := value.Text(nil, v); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
