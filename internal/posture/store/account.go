@@ -205,6 +205,9 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	if err := removeFindings(t.tx, t.org, id, now); err != nil {
 		return err
 	}
+	if err := abandonRun(t.tx, t.org, id, now); err != nil {
+		return err
+	}
 	_, err := t.tx.Exec(`DELETE FROM account WHERE org = $1 AND id = $2`, t.org, id)
 	return err
 }

@@ -228,6 +228,17 @@ func (s *Store) ForgetRuns(ctx context.Context, before time.Time) error {
 	})
 }
 
+// abandonRun ends the run of an account that is removed, so that it is not in the
+// way when the account is added again. Whoever works on it hears of it with the
+// next renewal of the lease.
+func abandonRun(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, now time.Time) error {
+	_, err := tx.Exec(`
+		UPDATE run
+		SET status = $3, ended = $4, updated = $4, reason = 'the account was removed'
+		WHERE org = $1 AND account = $2 AND status = 'Started'`, org, id, posture.RunFailed, sqldb.Millis(now))
+	return err
+}
+
 // setDue says when an account is to be collected next.
 func setDue(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, due time.Time) error {
 	_, err := tx.Exec(`

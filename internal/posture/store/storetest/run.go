@@ -86,16 +86,20 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	_, err = f.Store.KeepRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping it", err, fault.NotFound)
 
-	// A run whose account was removed meanwhile ends all the same.
+	// A run whose account is removed ends with it.
 	r = newRun("r2", "a", begin.Add(time.Hour))
 	if err := f.Store.StartRun(t.Context(), org, r, begin); err != nil {
 		t.Fatal(err)
 	}
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
-	endRun(t, f, r)
-	if got, err := f.Store.Run(t.Context(), org, "r2"); err != nil || got.Status != posture.RunCompleted {
+	if got, err := f.Store.Run(t.Context(), org, "r2"); err != nil || got.Status != posture.RunFailed || got.End.IsZero() {
 		t.Errorf("run of a removed account: %s, %v", got.Status, err)
 	}
+	_, err = f.Store.KeepRun(t.Context(), org, r, begin)
+	wantKind(t, "keeping the run of a removed account", err, fault.NotFound)
+
+	// The account can be added again and be collected at once.
+	startRuns(t, f, "a", newRun("r3", "a", begin.Add(2*time.Hour)))
 }
 
 func runsArePagedNewestFirst(t *testing.T, f Fixture) {
