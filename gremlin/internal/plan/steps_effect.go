@@ -1,0 +1,50 @@
+package plan
+
+import "vigil/graph"
+
+// Aggregate collects everything under a name.
+type Aggregate struct {
+	Meta
+	SideEffect string
+	By         *By
+}
+
+// SubgraphOf collects edges under a name.
+type SubgraphOf struct {
+	Meta
+	SideEffect string
+}
+
+// SideEffect runs a traversal for what it does.
+type SideEffect struct {
+	Meta
+	Traversal *Traversal
+}
+
+// Cap goes to what was collected under names.
+type Cap struct {
+	Meta
+	Keys []string
+}
+
+// Inject adds values to the stream.
+type Inject struct {
+	Meta
+	Values []graph.Value
+	Start  bool
+}
+
+// Barrier waits for all traversers and merges equal ones.
+type Barrier struct {
+	Meta
+	NormSack bool
+}
+
+// Bulk merges equal traversers on the way; the optimiser puts it in.
+type Bulk struct{ Meta }
+
+// Fail ends the query.
+type Fail struct {
+	Meta
+	Message string
+}
