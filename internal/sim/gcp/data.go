@@ -245,7 +245,11 @@ func cryptoKey(a at) world.Object {
 	if a.i%4 == 3 { // has nothing to rotate
 		return append(o, world.Obj("purpose", "ASYMMETRIC_SIGN")...)
 	}
-	o = append(o, world.Obj("purpose", "ENCRYPT_DECRYPT", "primary", world.Obj("name", a.path()+"/cryptoKeyVersions/1", "state", "ENABLED", "protectionLevel", "SOFTWARE", "algorithm", "GOOGLE_SYMMETRIC_ENCRYPTION"))...)
+	state := "ENABLED"
+	if a.bad("gcp-kms-key-dead-in-use") {
+		state = "DISABLED"
+	}
+	o = append(o, world.Obj("purpose", "ENCRYPT_DECRYPT", "primary", world.Obj("name", a.path()+"/cryptoKeyVersions/1", "state", state, "protectionLevel", "SOFTWARE", "algorithm", "GOOGLE_SYMMETRIC_ENCRYPTION"))...)
 	switch {
 	case !a.bad("gcp-kms-rotation-90"):
 		return append(o, world.Obj("rotationPeriod", "7776000s", "nextRotationTime", a.ago(-30))...)

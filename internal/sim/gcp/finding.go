@@ -24,6 +24,8 @@ type verdicts struct {
 	logged   map[string]bool // networks whose DNS queries are logged, by name
 	open     []world.Object  // firewall rules that let the internet in
 	rings    map[string]bool // key rings that everybody has access to
+	keys     map[string]bool // keys that something is encrypted by
+	disabled map[string]bool // service accounts
 	parent   string          // the name of what the resource is part of
 }
 
@@ -34,7 +36,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 		if !ok {
 			return
 		}
-		v := &verdicts{Cloud: c, project: p, admins: map[string]bool{}, logs: map[string]bool{}, logged: map[string]bool{}, rings: map[string]bool{}}
+		v := &verdicts{Cloud: c, project: p, admins: map[string]bool{}, logs: map[string]bool{}, logged: map[string]bool{}, rings: map[string]bool{}, keys: map[string]bool{}, disabled: map[string]bool{}}
 		v.prepare()
 		for _, t := range slices.Sorted(maps.Keys(judges)) {
 			going := v.visit(t, func(a at, name string, o world.Object) bool {
@@ -120,10 +122,39 @@ func (v *verdicts) prepare() {
 			v.open = append(v.open, o)
 		}
 	}
+	for o := range v.each(accountType) {
+		v.disabled[o.Text("email")] = o.Flag("disabled")
+	}
+	for t := range kinds {
+		if t != cryptoType {
+			for o := range v.each(t) {
+				v.encrypted(o)
+			}
+		}
+	}
 	v.visit(ringType, func(_ at, name string, o world.Object) bool {
 		v.rings[name] = everybody(o)
 		return true
 	})
+}
+
+// encrypted notes the keys that a value names.
+func (v *verdicts) encrypted(value any) {
+	switch value := value.(type) {
+	case string:
+		if strings.Contains(value, "/cryptoKeys/") {
+			key, _, _ := strings.Cut(value, "/cryptoKeyVersions/")
+			v.keys[key] = true
+		}
+	case world.Object:
+		for _, f := range value {
+			v.encrypted(f.Value)
+		}
+	case []any:
+		for _, e := range value {
+			v.encrypted(e)
+		}
+	}
 }
 
 func last(link string) string { return link[strings.LastIndexByte(link, '/')+1:] }

@@ -20,6 +20,9 @@ var judges = map[posture.EntityType]map[string]judge{
 		"gcp-iam-sa-key-age-90": func(v *verdicts, o world.Object) bool {
 			return o.Text("keyType") == "USER_MANAGED" && v.older(o.Text("validAfterTime"), 90)
 		},
+		"gcp-iam-admin-key": func(v *verdicts, o world.Object) bool {
+			return o.Text("keyType") == "USER_MANAGED" && !o.Flag("disabled") && v.admins[v.parent] && !v.disabled[v.parent]
+		},
 	},
 	projectType: {
 		"gcp-iam-impersonation-project-level": impersonation,
@@ -34,6 +37,9 @@ var judges = map[posture.EntityType]map[string]judge{
 			seconds, err := strconv.Atoi(strings.TrimSuffix(o.Text("rotationPeriod"), "s"))
 			return o.Text("purpose") == "ENCRYPT_DECRYPT" && (err != nil || seconds > 90*24*3600)
 		},
+		"gcp-kms-key-dead-in-use": func(v *verdicts, o world.Object) bool {
+			return slices.Contains([]string{"DISABLED", "DESTROY_SCHEDULED", "DESTROYED"}, o.Text("primary", "state")) && v.keys[o.Text("name")]
+		},
 	},
 	apiKeyType: {
 		"gcp-apikey-api-restrictions": func(_ *verdicts, o world.Object) bool { return len(o.List("restrictions", "apiTargets")) == 0 },
@@ -44,10 +50,10 @@ var judges = map[posture.EntityType]map[string]judge{
 			return v.logs[o.Text("name")] && !o.Flag("retentionPolicy", "isLocked")
 		},
 		"gcp-storage-public": func(_ *verdicts, o world.Object) bool {
-			listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return anyone(e.Text("entity")) })
-			return (everybody(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
+			return publicBucket(o)
 		},
-		"gcp-storage-uniform-access": not("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
+		"gcp-storage-log-bucket-public": func(v *verdicts, o world.Object) bool { return v.logs[o.Text("name")] && publicBucket(o) },
+		"gcp-storage-uniform-access":    not("iamConfiguration", "uniformBucketLevelAccess", "enabled"),
 	},
 	networkType: {
 		"gcp-dns-logging":     func(v *verdicts, o world.Object) bool { return !v.logged[o.Text("name")] },
@@ -69,12 +75,12 @@ var judges = map[posture.EntityType]map[string]judge{
 	}},
 	instanceType: {
 		"gcp-vm-default-sa": func(v *verdicts, o world.Object) bool {
-			return o.Get("labels", "goog-gke-node") == nil && runsAs(o, defaultEmail(v))
+			return !node(o) && runsAs(o, defaultEmail(v))
 		},
 		"gcp-vm-default-sa-full-scope": func(v *verdicts, o world.Object) bool {
 			return slices.ContainsFunc(o.Objects("serviceAccounts"), func(s world.Object) bool {
 				return s.Text("email") == defaultEmail(v) && slices.Contains(s.List("scopes"), any(cloudPlatform))
-			})
+			}) && !node(o)
 		},
 		"gcp-vm-public-ip": func(_ *verdicts, o world.Object) bool { return public(o) },
 		"gcp-vm-project-ssh-keys": func(_ *verdicts, o world.Object) bool {
@@ -83,7 +89,7 @@ var judges = map[posture.EntityType]map[string]judge{
 		"gcp-vm-serial-port": func(_ *verdicts, o world.Object) bool {
 			return slices.Contains([]string{"1", "true"}, setting(o, "metadata", "serial-port-enable"))
 		},
-		"gcp-vm-ip-forward": func(_ *verdicts, o world.Object) bool { return o.Flag("canIpForward") },
+		"gcp-vm-ip-forward": func(_ *verdicts, o world.Object) bool { return o.Flag("canIpForward") && !node(o) },
 		"gcp-vm-shielded": func(_ *verdicts, o world.Object) bool {
 			return !o.Flag("shieldedInstanceConfig", "enableVtpm") || !o.Flag("shieldedInstanceConfig", "enableIntegrityMonitoring")
 		},
@@ -121,15 +127,32 @@ var judges = map[posture.EntityType]map[string]judge{
 			})
 		},
 	},
-	functionType: {"gcp-function-public": func(v *verdicts, o world.Object) bool {
-		if everybody(o) || o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" {
-			return true
-		}
-		service := o.Text("serviceConfig", "service")
-		run, ok := (at{Cloud: v.Cloud, k: kinds[runType], project: v.project}).get(last(service))
-		return service != "" && ok && everybody(run)
-	}},
+	functionType: {
+		"gcp-function-public": func(v *verdicts, o world.Object) bool {
+			return v.callable(o) || o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL"
+		},
+		"gcp-function-public-privileged": func(v *verdicts, o world.Object) bool {
+			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" && v.admins[o.Text("serviceConfig", "serviceAccountEmail")]
+		},
+	},
 }
+
+// callable reports whether everybody may call a function.
+func (v *verdicts) callable(o world.Object) bool {
+	service := o.Text("serviceConfig", "service")
+	run, ok := (at{Cloud: v.Cloud, k: kinds[runType], project: v.project}).get(last(service))
+	return everybody(o) || service != "" && ok && everybody(run)
+}
+
+// publicBucket reports whether everybody reaches a bucket.
+func publicBucket(o world.Object) bool {
+	listed := slices.ContainsFunc(o.Objects("acl"), func(e world.Object) bool { return anyone(e.Text("entity")) })
+	return (everybody(o) || listed) && o.Text("iamConfiguration", "publicAccessPrevention") != "enforced"
+}
+
+// node reports whether an instance is a node of a cluster, which Google makes as
+// it must be.
+func node(o world.Object) bool { return o.Get("labels", "goog-gke-node") != nil }
 
 // not is violated by what is not true.
 func not(path ...string) judge {
@@ -242,7 +265,10 @@ func (v *verdicts) members(role string) []any {
 
 func impersonation(v *verdicts, _ world.Object) bool {
 	for _, role := range []string{"roles/iam.serviceAccountUser", "roles/iam.serviceAccountTokenCreator"} {
-		if slices.ContainsFunc(v.members(role), func(m any) bool { return strings.HasPrefix(m.(string), "user:") }) {
+		if slices.ContainsFunc(v.members(role), func(m any) bool {
+			kind, _, _ := strings.Cut(m.(string), ":")
+			return kind == "user" || kind == "group" || kind == "domain"
+		}) {
 			return true
 		}
 	}

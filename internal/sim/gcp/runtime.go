@@ -115,6 +115,9 @@ func function(a at) world.Object {
 		case 0:
 			p = grants(binding("roles/cloudfunctions.invoker", "allUsers"))
 		case 1: // in Cloud Run
+			ingress = world.Of(a.seed("ingress"), "ALLOW_ALL", "ALLOW_INTERNAL_ONLY")
+		case 2:
+			ingress, p = "ALLOW_ALL", grants(binding("roles/cloudfunctions.invoker", "allUsers"))
 		default:
 			ingress = "ALLOW_ALL"
 		}

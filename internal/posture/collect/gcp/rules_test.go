@@ -1,6 +1,7 @@
 package gcp_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,8 @@ func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool
 
 func some(all []posture.Entity, f func(posture.Entity) bool) bool { return slices.ContainsFunc(all, f) }
 
+var impersonation = regexp.MustCompile(`^roles/iam\.serviceAccount(User|TokenCreator) (user|group|domain):`)
+
 var limit = today.AddDate(0, 0, -90).Format(time.RFC3339)
 
 const defaultAccount = "-compute@developer.gserviceaccount.com"
@@ -104,7 +107,7 @@ var judgements = map[string]struct {
 	}},
 	"gcp-iam-impersonation-project-level": {"GCP.CloudResourceManager.Project", func(_ model, e posture.Entity) bool {
 		return slices.ContainsFunc(texts(e, "bindings"), func(b string) bool {
-			return strings.HasPrefix(b, "roles/iam.serviceAccountUser user:") || strings.HasPrefix(b, "roles/iam.serviceAccountTokenCreator user:")
+			return impersonation.MatchString(b)
 		})
 	}},
 	"gcp-iam-sa-separation": {"GCP.CloudResourceManager.Project", func(m model, e posture.Entity) bool {
@@ -160,7 +163,7 @@ var judgements = map[string]struct {
 		return is(e, "gkeNode", false) && is(e, "usesDefaultServiceAccount", true) && strings.HasSuffix(text(e, "serviceAccounts"), defaultAccount) && len(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount")) == 1
 	}},
 	"gcp-vm-default-sa-full-scope": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return is(e, "usesDefaultServiceAccount", true) && is(e, "fullApiAccess", true)
+		return is(e, "usesDefaultServiceAccount", true) && is(e, "fullApiAccess", true) && is(e, "gkeNode", false)
 	}},
 	"gcp-vm-public-ip": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
 		return len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
@@ -174,7 +177,9 @@ var judgements = map[string]struct {
 	"gcp-vm-serial-port": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
 		return is(e, "serialPortEnable", true) && slices.ContainsFunc(texts(e, "metadata"), func(s string) bool { return strings.HasPrefix(s, "serial-port-enable=") })
 	}},
-	"gcp-vm-ip-forward": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool { return is(e, "canIpForward", true) }},
+	"gcp-vm-ip-forward": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
+		return is(e, "canIpForward", true) && is(e, "gkeNode", false)
+	}},
 	"gcp-vm-shielded": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
 		return is(e, "enableVtpm", false) || is(e, "enableIntegrityMonitoring", false)
 	}},
@@ -210,6 +215,25 @@ var judgements = map[string]struct {
 	"gcp-gke-default-sa": {"GCP.Container.Cluster", func(m model, e posture.Entity) bool {
 		standard := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccount) })
 		return standard && is(e, "nodesUseDefaultServiceAccount", true)
+	}},
+	"gcp-iam-admin-key": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
+		return text(e, "keyType") == "USER_MANAGED" && is(e, "disabled", false) && some(m.out(e, "OPENS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
+			return is(s, "privileged", true) && is(s, "disabled", false)
+		})
+	}},
+	"gcp-kms-key-dead-in-use": {"GCP.KMS.CryptoKey", func(m model, e posture.Entity) bool {
+		used := false
+		for _, other := range m {
+			used = used || slices.ContainsFunc(other.Edges, func(edge posture.Edge) bool { return edge.Label == "ENCRYPTED_BY" && edge.To == e.ID })
+		}
+		return text(e, "primaryState") == "DISABLED" && used
+	}},
+	"gcp-storage-log-bucket-public": {"GCP.Storage.Bucket", func(m model, e posture.Entity) bool {
+		public := is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true) || is(e, "publicAcl", true)
+		return public && text(e, "publicAccessPrevention") != "enforced" && len(m.in(e, "WRITES_TO", "GCP.Logging.Sink")) > 0
+	}},
+	"gcp-function-public-privileged": {"GCP.CloudFunctions.Function", func(m model, e posture.Entity) bool {
+		return is(e, "allUsers", true) && text(e, "ingressSettings") == "ALLOW_ALL" && some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return is(s, "privileged", true) })
 	}},
 	"gcp-function-public": {"GCP.CloudFunctions.Function", func(_ model, e posture.Entity) bool {
 		return is(e, "allUsers", true) || text(e, "ingressSettings") == "ALLOW_ALL"
