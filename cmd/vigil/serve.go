@@ -87,8 +87,13 @@ func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
+	warning := ""
+	if gateway != nil {
+		warning = "development: the clouds are simulated at " + gateway.Address
+		log.WarnContext(ctx, "the clouds are simulated", "gateway", gateway.Address)
+	}
 	return posture.New(ctx, posture.Options{
-		Install: in, Cloud: all, Sources: all.Sources(), Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
+		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
 	})
 }
 

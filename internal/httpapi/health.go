@@ -18,6 +18,10 @@ type Check func(context.Context) error
 // Health knows whether a server can do its work. The zero value is ready to
 // use and healthy.
 type Health struct {
+	// Warning is shown to whoever asks how the server is: something that must
+	// not be overlooked, such as that what it shows is not real.
+	Warning string
+
 	mu       sync.Mutex
 	names    []string
 	checks   map[string]Check
@@ -46,8 +50,9 @@ func (h *Health) Stopping() { h.stopping.Store(true) }
 const checkTime = 5 * time.Second
 
 type health struct {
-	Status string            `json:"status"`
-	Checks map[string]string `json:"checks,omitempty"`
+	Status  string            `json:"status"`
+	Warning string            `json:"warning,omitempty"`
+	Checks  map[string]string `json:"checks,omitempty"`
 }
 
 // ready runs the checks. A server that is not ready says so with 503, and which
@@ -67,6 +72,7 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 	if h.stopping.Load() {
 		answer = health{Status: "stopping", Checks: map[string]string{"server": "stopping"}}
 	}
+	answer.Warning = h.Warning
 	for i, name := range names {
 		answer.Checks[name] = "ok"
 		if err := checks[i](ctx); err != nil {
@@ -85,7 +91,9 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 func HealthRoutes(h *Health) []Route {
 	return []Route{
 		{Pattern: "GET /healthz", Need: Public, Operation: "getHealth", Quiet: true, Hidden: true,
-			Handler: JSON(func(context.Context, None) (health, error) { return health{Status: "ok"}, nil })},
+			Handler: JSON(func(context.Context, None) (health, error) {
+				return health{Status: "ok", Warning: h.Warning}, nil
+			})},
 		{Pattern: "GET /readyz", Need: Public, Operation: "getReadiness", Quiet: true, Hidden: true, Handler: JSON(h.ready)},
 	}
 }

@@ -45,6 +45,7 @@ type Options struct {
 	Cloud   posture.Cloud
 	Sources []collect.Source
 	Client  *http.Client // reaches the clouds and nothing else; made when nil
+	Warning string       // shown by /healthz: that what is read is not real, for one
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Now     func() time.Time
@@ -142,7 +143,7 @@ func Keys(ctx context.Context, in *install.Installation, now func() time.Time) (
 // newServer puts everything that is served behind one address.
 func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Posture
-	health := new(httpapi.Health)
+	health := &httpapi.Health{Warning: a.o.Warning}
 	health.Add("database", in.DB.Check)
 	gate := auth.NewGate(in.Registry, a.keys, auth.GateOptions{Audience: audience})
 	var err error
