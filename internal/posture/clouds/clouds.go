@@ -25,9 +25,10 @@ type Options struct {
 
 // Clouds implements [posture.Cloud].
 type Clouds struct {
-	aws   *aws.Source
-	azure *azure.Source
-	gcp   *gcp.Source
+	aws    *aws.Source
+	azure  *azure.Source
+	gcp    *gcp.Source
+	client *http.Client
 }
 
 var _ posture.Cloud = (*Clouds)(nil)
@@ -40,11 +41,16 @@ func New(o Options) (*Clouds, error) {
 	}
 	client := &http.Client{Transport: transport}
 	return &Clouds{
-		aws:   aws.New(aws.Options{HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
-		azure: azure.New(azure.Options{HTTP: client, Limiter: o.Limiter}),
-		gcp:   gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
+		aws:    aws.New(aws.Options{HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
+		azure:  azure.New(azure.Options{HTTP: client, Limiter: o.Limiter}),
+		gcp:    gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
+		client: transport.Client(),
 	}, nil
 }
+
+// Client returns a client that reaches the clouds and nothing else, and follows
+// no redirects.
+func (c *Clouds) Client() *http.Client { return c.client }
 
 // Sources lists the clouds.
 func (c *Clouds) Sources() []collect.Source { return []collect.Source{c.aws, c.azure, c.gcp} }

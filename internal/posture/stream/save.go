@@ -57,6 +57,7 @@ func (r *Reader) judgeLook(ctx context.Context, access posture.Access, l look, s
 		r.Metrics.reread(p, "found")
 	case l.Tries+1 < maxTries && !errors.Is(l.err, collect.ErrDenied):
 		r.Metrics.reread(p, "failed")
+		r.Log.InfoContext(ctx, "resource of an event not read yet", "account", access.Account.ID, "type", l.Type, "region", l.Region, "error", l.err)
 		s.Failed = append(s.Failed, l.Reread)
 		// One time serves all: the longest wait that any of them has earned.
 		if wait := r.Now().Add(time.Second << l.Tries); wait.After(s.Retry) {

@@ -1,0 +1,267 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/config"
+	"vigil/internal/install"
+	"vigil/internal/posture"
+	"vigil/internal/posture/app"
+	"vigil/internal/posture/clouds"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	simaws "vigil/internal/sim/aws"
+	simazure "vigil/internal/sim/azure"
+	"vigil/internal/sim/events"
+	"vigil/internal/sim/gateway"
+	simgcp "vigil/internal/sim/gcp"
+	"vigil/internal/sim/world"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// A stage is the three simulated clouds with their events, and a server that
+// reads them.
+type stage struct {
+	aws     *simaws.Cloud
+	azure   *simazure.Cloud
+	gcp     *simgcp.Cloud
+	courier *events.Courier
+	*client
+}
+
+// newStage starts it all over a database.
+func newStage(t *testing.T, dsn string) *stage {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	g, err := gateway.Listen("127.0.0.1:0", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{
+		aws:     simaws.New(simaws.Options{Seed: 1, Size: 60, Regions: []string{"us-east-1"}}, g.Faults),
+		azure:   simazure.New(simazure.Options{Seed: 2, Size: 60}, g.Faults),
+		gcp:     simgcp.New(simgcp.Options{Seed: 3, Size: 60}, g.Faults),
+		courier: &events.Courier{Client: http.DefaultClient, Log: log, Now: time.Now},
+	}
+	if s.courier.SNS, err = events.NewSNS(time.Now); err != nil {
+		t.Fatal(err)
+	}
+	if s.courier.Google, err = events.NewGoogle(time.Now); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range simaws.Hosts {
+		g.Handle(host, s.aws)
+	}
+	for _, host := range simazure.Hosts {
+		g.Handle(host, s.azure)
+	}
+	for _, host := range simgcp.Hosts {
+		g.Handle(host, s.gcp)
+	}
+	g.Handle("sns.us-east-1.amazonaws.com", s.courier.SNS.Handler(s.aws))
+	g.Handle(events.KeysHost, s.courier.Google.Handler(s.gcp))
+	background(t, g.Serve)
+	key, secret := s.aws.Identity()
+	c, err := clouds.New(clouds.Options{
+		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = serveClouds(t, dsn, c)
+	s.courier.Start(t.Context())
+	t.Cleanup(s.courier.Wait)
+	s.courier.WatchAWS(s.aws)
+	s.courier.WatchGCP(s.gcp)
+	return s
+}
+
+// serveClouds runs a server that reads clouds, and returns an admin.
+func serveClouds(t *testing.T, dsn string, c *clouds.Clouds) *client {
+	t.Helper()
+	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
+	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
+	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
+	conf.Complete()
+	in, err := install.Open(t.Context(), conf, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, err := app.New(t.Context(), app.Options{
+		Install: in, Cloud: c, Sources: c.Sources(), Client: c.Client(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Metrics: prometheus.NewRegistry(), Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := a.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	background(t, a.Serve)
+	admin, _, _ := newOrg(t, in, base, "org")
+	return admin
+}
+
+// onboard adds an account with its credential, and waits until it is collected.
+func (s *stage) onboard(p posture.Provider, idProperty, id string, credential ...object) {
+	s.t.Helper()
+	base := "/v1/providers/" + string(p)
+	s.want(201, "POST", base+"/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty(idProperty, id)}})
+	c := s.want(201, "POST", base+"/cloud-credentials", object{"properties": credential}).member("credentialId")
+	s.want(201, "POST", base+"/account-credential-relationship", object{"cloudAccountId": id, "credentialId": c})
+	if run := s.waitRun(id); run["status"] != "Completed" && run["status"] != "CompletedWithErrors" {
+		s.t.Fatalf("the run of %s is %v", id, run)
+	}
+}
+
+// subscribe opens the account's stream and has its cloud send to it.
+func (s *stage) subscribe(id string) events.Stream {
+	s.t.Helper()
+	answer := s.want(201, "POST", "/v1/cloud-accounts/"+id+"/event-stream", nil)
+	var stream events.Stream
+	if err := json.Unmarshal([]byte(answer.text), &stream); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.courier.Subscribe(s.t.Context(), stream); err != nil {
+		s.t.Fatal(err)
+	}
+	record := s.want(200, "GET", "/v1/cloud-accounts/"+id, nil)
+	if status, _ := record.body["eventStreamStatus"].(object); status["value"] != "connected" {
+		s.t.Errorf("after the handshake of %s: %v", id, status)
+	}
+	return stream
+}
+
+// findings returns the rules that an entity violates now.
+func (s *stage) findings(entity posture.EntityID) map[string]bool {
+	s.t.Helper()
+	got := s.want(200, "POST", "/v2/findings/query", object{"filters": object{"objectIds": []string{string(entity)}, "status": "Open"}})
+	rules := map[string]bool{}
+	results, _ := got.body["results"].([]any)
+	for _, r := range results {
+		rule, _ := r.(object)["ruleId"].(string)
+		rules[rule] = true
+	}
+	return rules
+}
+
+// awaitFinding waits until an entity violates a rule, or does not any more.
+func (s *stage) awaitFinding(entity posture.EntityID, rule string, want bool) {
+	s.t.Helper()
+	begin := time.Now()
+	for time.Since(begin) < 30*time.Second {
+		if s.findings(entity)[rule] == want {
+			s.t.Logf("%s %v after %s", rule, want, time.Since(begin).Round(time.Millisecond))
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatalf("%s of %s is not %v after half a minute; it has %v", rule, entity, want, s.findings(entity))
+}
+
+// TestAChangeInTheCloudIsAFinding takes a change in each of the clouds the whole
+// way: made, told, verified, read again, judged and shown, then mended and gone.
+func TestAChangeInTheCloudIsAFinding(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		s := newStage(t, dsn)
+		s.changeAWS()
+		s.changeAzure()
+		s.changeGCP()
+	})
+}
+
+func (s *stage) changeAWS() {
+	account := s.aws.Account(0)
+	s.onboard(posture.AWS, "accountId", account.ID, textProperty("RoleArn", account.RoleArn), textProperty("ExternalId", account.ExternalID))
+	s.subscribe(account.ID)
+	place := world.Place{Account: account.ID, Region: "us-east-1"}
+	vpc, _, _ := s.aws.Resource("AWS.EC2.Vpc", place, 0)
+	const name = "sg-0123456789abcdef0"
+	open := func(cidr string) world.Object {
+		return world.Obj("ipPermissions", world.Items(world.Obj("ipProtocol", "tcp", "fromPort", 22, "toPort", 22, "ipRanges", world.Items(world.Obj("cidrIp", cidr)))))
+	}
+	ref := world.Ref{Type: "AWS.EC2.SecurityGroup", Place: place, Name: name}
+	entity := posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(account.ID), "us-east-1", name)
+	made := append(world.Obj("groupId", name, "groupName", "scripted", "groupDescription", "made in a test", "ownerId", account.ID, "vpcId", vpc,
+		"ipPermissionsEgress", []any{}), open("0.0.0.0/0")...)
+	s.must(s.aws.Change(world.Change{Ref: ref, Make: made}))
+	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", true)
+	s.must(s.aws.Change(world.Change{Ref: ref, Patch: open("10.0.0.0/8")}))
+	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", false)
+	s.must(s.aws.Change(world.Change{Ref: ref, Patch: open("0.0.0.0/0")}))
+	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", true)
+	s.must(s.aws.Change(world.Change{Ref: ref, Gone: true}))
+	s.awaitFinding(entity, "aws-ec2-sg-ssh-open", false)
+	s.want(404, "GET", "/v1/entities/"+string(entity), nil)
+}
+
+// must fails the test when a change could not be made.
+func (s *stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) changeAzure() {
+	sub, reader := s.azure.Subscriptions()[0], s.azure.Reader(false)
+	s.onboard(posture.Azure, "subscriptionId", sub.ID, textProperty("ApplicationId", reader.Application),
+		textProperty("ApplicationKey", reader.Key), textProperty("DirectoryId", reader.Tenant))
+	s.subscribe(sub.ID)
+	id := "/subscriptions/" + sub.ID + "/resourceGroups/rg-1/providers/Microsoft.Network/networkSecurityGroups/nsg-90001"
+	open := func(from string) world.Object {
+		return world.Obj("properties", world.Obj("securityRules", world.Items(world.Obj("name", "ssh", "properties", world.Obj(
+			"priority", 100, "direction", "Inbound", "access", "Allow", "protocol", "Tcp", "sourceAddressPrefix", from, "sourcePortRange", "*",
+			"destinationAddressPrefix", "*", "destinationPortRange", "22")))))
+	}
+	entity := posture.EntityID("Azure.Network." + strings.ToLower(sub.ID) + ".rg-1.NetworkSecurityGroup.nsg-90001")
+	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Make: append(world.Obj("location", "eastus"), open("*")...)}))
+	s.awaitFinding(entity, "azure-nsg-ssh-open", true)
+	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("10.0.0.0/8")}))
+	s.awaitFinding(entity, "azure-nsg-ssh-open", false)
+	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Patch: open("Internet")}))
+	s.awaitFinding(entity, "azure-nsg-ssh-open", true)
+	s.must(s.courier.ChangeAzure(s.azure, simazure.Change{ID: id, Gone: true}))
+	s.awaitFinding(entity, "azure-nsg-ssh-open", false)
+}
+
+func (s *stage) changeGCP() {
+	project, reader := s.gcp.Projects()[0], s.gcp.Reader()
+	s.onboard(posture.GCP, "projectId", project.ID, textProperty("ServiceAccountEmail", reader.Email), textProperty("ServiceAccountKey", reader.Key))
+	s.subscribe(project.ID)
+	link := fmt.Sprintf("https://www.googleapis.com/compute/v1/projects/%s/global/", project.ID)
+	firewall := simgcp.Change{Type: "GCP.Compute.Firewall", Project: project.ID, Name: "scripted"}
+	entity := posture.EntityID("GCP.Compute." + project.ID + ".global.Firewall.scripted")
+	with := func(f func(c *simgcp.Change)) simgcp.Change {
+		c := firewall
+		f(&c)
+		return c
+	}
+	s.must(s.gcp.Change(with(func(c *simgcp.Change) {
+		c.Make = world.Obj("name", "scripted", "selfLink", link+"firewalls/scripted", "network", link+"networks/net-00000", "direction", "INGRESS",
+			"priority", 1000, "disabled", false, "sourceRanges", world.Items("0.0.0.0/0"),
+			"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
+	})))
+	s.awaitFinding(entity, "gcp-fw-ssh-open", true)
+	s.must(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("10.0.0.0/8")) })))
+	s.awaitFinding(entity, "gcp-fw-ssh-open", false)
+	s.must(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("0.0.0.0/0")) })))
+	s.awaitFinding(entity, "gcp-fw-ssh-open", true)
+	s.must(s.gcp.Change(with(func(c *simgcp.Change) { c.Gone = true })))
+	s.awaitFinding(entity, "gcp-fw-ssh-open", false)
+}

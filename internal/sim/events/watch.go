@@ -1,0 +1,148 @@
+package events
+
+import (
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/aws"
+	"vigil/internal/sim/azure"
+	"vigil/internal/sim/gcp"
+	"vigil/internal/sim/world"
+)
+
+// A call is how AWS names what makes, changes and removes a resource, and where
+// the call names it.
+type call struct {
+	source             string
+	made, changed, end string
+	member             string
+}
+
+// calls of the types whose changes are told.
+var calls = map[posture.EntityType]call{
+	"AWS.EC2.Instance":          {"ec2", "RunInstances", "ModifyInstanceAttribute", "TerminateInstances", "instanceId"},
+	"AWS.EC2.SecurityGroup":     {"ec2", "CreateSecurityGroup", "AuthorizeSecurityGroupIngress", "DeleteSecurityGroup", "groupId"},
+	"AWS.EC2.NetworkAcl":        {"ec2", "CreateNetworkAcl", "ReplaceNetworkAclEntry", "DeleteNetworkAcl", "networkAclId"},
+	"AWS.EC2.Vpc":               {"ec2", "CreateVpc", "ModifyVpcAttribute", "DeleteVpc", "vpcId"},
+	"AWS.EC2.Subnet":            {"ec2", "CreateSubnet", "ModifySubnetAttribute", "DeleteSubnet", "subnetId"},
+	"AWS.EC2.RouteTable":        {"ec2", "CreateRouteTable", "CreateRoute", "DeleteRouteTable", "routeTableId"},
+	"AWS.EC2.Volume":            {"ec2", "CreateVolume", "ModifyVolume", "DeleteVolume", "volumeId"},
+	"AWS.EC2.Snapshot":          {"ec2", "CreateSnapshot", "ModifySnapshotAttribute", "DeleteSnapshot", "snapshotId"},
+	"AWS.EC2.Image":             {"ec2", "CreateImage", "ModifyImageAttribute", "DeregisterImage", "imageId"},
+	"AWS.IAM.User":              {"iam", "CreateUser", "UpdateUser", "DeleteUser", "userName"},
+	"AWS.IAM.Group":             {"iam", "CreateGroup", "UpdateGroup", "DeleteGroup", "groupName"},
+	"AWS.IAM.Role":              {"iam", "CreateRole", "UpdateAssumeRolePolicy", "DeleteRole", "roleName"},
+	"AWS.S3.Bucket":             {"s3", "CreateBucket", "PutBucketPolicy", "DeleteBucket", "bucketName"},
+	"AWS.KMS.Key":               {"kms", "CreateKey", "PutKeyPolicy", "ScheduleKeyDeletion", "keyId"},
+	"AWS.RDS.DBInstance":        {"rds", "CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "dBInstanceIdentifier"},
+	"AWS.RDS.DBSnapshot":        {"rds", "CreateDBSnapshot", "ModifyDBSnapshotAttribute", "DeleteDBSnapshot", "dBSnapshotIdentifier"},
+	"AWS.DynamoDB.Table":        {"dynamodb", "CreateTable", "UpdateTable", "DeleteTable", "tableName"},
+	"AWS.Lambda.Function":       {"lambda", "CreateFunction20150331", "UpdateFunctionConfiguration20150331v2", "DeleteFunction20150331", "functionName"},
+	"AWS.CloudTrail.Trail":      {"cloudtrail", "CreateTrail", "UpdateTrail", "DeleteTrail", "name"},
+	"AWS.Logs.LogGroup":         {"logs", "CreateLogGroup", "PutRetentionPolicy", "DeleteLogGroup", "logGroupName"},
+	"AWS.ECR.Repository":        {"ecr", "CreateRepository", "SetRepositoryPolicy", "DeleteRepository", "repositoryName"},
+	"AWS.EFS.FileSystem":        {"elasticfilesystem", "CreateFileSystem", "UpdateFileSystem", "DeleteFileSystem", "fileSystemId"},
+	"AWS.AutoScaling.Group":     {"autoscaling", "CreateAutoScalingGroup", "UpdateAutoScalingGroup", "DeleteAutoScalingGroup", "autoScalingGroupName"},
+	"AWS.IAM.InstanceProfile":   {"iam", "CreateInstanceProfile", "AddRoleToInstanceProfile", "DeleteInstanceProfile", "instanceProfileName"},
+	"AWS.Redshift.Cluster":      {"redshift", "CreateCluster", "ModifyCluster", "DeleteCluster", "clusterIdentifier"},
+	"AWS.OpenSearch.Domain":     {"es", "CreateDomain", "UpdateDomainConfig", "DeleteDomain", "domainName"},
+	"AWS.EKS.Cluster":           {"eks", "CreateCluster", "UpdateClusterConfig", "DeleteCluster", "name"},
+	"AWS.EC2.NetworkInterface":  {"ec2", "CreateNetworkInterface", "ModifyNetworkInterfaceAttribute", "DeleteNetworkInterface", "networkInterfaceId"},
+	"AWS.EC2.InternetGateway":   {"ec2", "CreateInternetGateway", "AttachInternetGateway", "DeleteInternetGateway", "internetGatewayId"},
+	"AWS.IAM.ServerCertificate": {"iam", "UploadServerCertificate", "UpdateServerCertificate", "DeleteServerCertificate", "serverCertificateName"},
+}
+
+// name returns the name of the call that made a change.
+func (c call) name(change world.Change) string {
+	switch {
+	case change.Gone:
+		return c.end
+	case change.Make != nil:
+		return c.made
+	}
+	return c.changed
+}
+
+// WatchAWS has the changes of a simulated AWS told.
+func (c *Courier) WatchAWS(cloud *aws.Cloud) {
+	cloud.Changes.Watch = func(change world.Change) {
+		how, ok := calls[change.Ref.Type]
+		if !ok {
+			return
+		}
+		region := change.Ref.Place.Region
+		if region == "" {
+			region = "us-east-1"
+		}
+		c.SendAWS(change.Ref.Place.Account, region, how.source+".amazonaws.com", how.name(change), map[string]any{how.member: change.Ref.Name})
+	}
+}
+
+// ChangeAzure makes a change in a simulated Azure and has it told.
+func (c *Courier) ChangeAzure(cloud *azure.Cloud, change azure.Change) error {
+	if err := cloud.Change(change); err != nil {
+		return err
+	}
+	part := strings.Split(strings.Trim(change.ID, "/"), "/")
+	if len(part) < 2 || !strings.EqualFold(part[0], "subscriptions") {
+		return nil // the directory is not in the activity log
+	}
+	verb := "/write"
+	if change.Gone {
+		verb = "/delete"
+	}
+	c.SendAzure(NewOperation(part[1], change.ID, kindOf(part)+verb, c.Now()))
+	return nil
+}
+
+// kindOf returns the type of a resource from the parts of its id.
+func kindOf(part []string) string {
+	kind := "Microsoft.Resources/subscriptions"
+	for i := 2; i+1 < len(part); i += 2 {
+		if strings.EqualFold(part[i], "providers") {
+			kind = part[i+1]
+			continue
+		}
+		kind += "/" + part[i]
+	}
+	return kind
+}
+
+// methods are how Google names what makes, changes and removes a resource.
+var methods = map[posture.EntityType][3]string{
+	"GCP.Compute.Firewall":             {"v1.compute.firewalls.insert", "v1.compute.firewalls.patch", "v1.compute.firewalls.delete"},
+	"GCP.Compute.Instance":             {"v1.compute.instances.insert", "v1.compute.instances.setMetadata", "v1.compute.instances.delete"},
+	"GCP.Compute.Network":              {"v1.compute.networks.insert", "v1.compute.networks.patch", "v1.compute.networks.delete"},
+	"GCP.Compute.Subnetwork":           {"v1.compute.subnetworks.insert", "v1.compute.subnetworks.patch", "v1.compute.subnetworks.delete"},
+	"GCP.Compute.Disk":                 {"v1.compute.disks.insert", "v1.compute.disks.update", "v1.compute.disks.delete"},
+	"GCP.Storage.Bucket":               {"storage.buckets.create", "storage.buckets.update", "storage.buckets.delete"},
+	"GCP.SQL.Instance":                 {"cloudsql.instances.create", "cloudsql.instances.update", "cloudsql.instances.delete"},
+	"GCP.KMS.CryptoKey":                {"CreateCryptoKey", "SetIamPolicy", "DestroyCryptoKeyVersion"},
+	"GCP.Container.Cluster":            {"google.container.v1.ClusterManager.CreateCluster", "google.container.v1.ClusterManager.UpdateCluster", "google.container.v1.ClusterManager.DeleteCluster"},
+	"GCP.DNS.ManagedZone":              {"dns.managedZones.create", "dns.managedZones.patch", "dns.managedZones.delete"},
+	"GCP.CloudResourceManager.Project": {"CreateProject", "SetIamPolicy", "DeleteProject"},
+}
+
+// WatchGCP has the changes of a simulated Google Cloud told.
+func (c *Courier) WatchGCP(cloud *gcp.Cloud) {
+	cloud.Changes.Watch = func(change world.Change) {
+		how, ok := methods[change.Ref.Type]
+		if !ok {
+			return
+		}
+		method := how[1]
+		switch {
+		case change.Gone:
+			method = how[2]
+		case change.Make != nil:
+			method = how[0]
+		}
+		service, name := cloud.Resource(gcp.Change{
+			Type: change.Ref.Type, Project: change.Ref.Place.Account, Parent: change.Ref.Place.Region, Name: change.Ref.Name, Make: change.Make,
+		})
+		if service == "sql.googleapis.com" || service == "sqladmin.googleapis.com" {
+			service = "cloudsql.googleapis.com"
+		}
+		c.SendGCP(change.Ref.Place.Account, service, method, name)
+	}
+}
