@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -48,16 +47,10 @@ func TestRulesAskOnlyForWhatCollectorsRead(t *testing.T) {
 	}
 }
 
-// entities looks up what a case has.
-type entities map[posture.EntityID]posture.Entity
-
-func (es entities) EntitiesOf(context.Context, posture.OrgID, posture.AccountID, []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
-	return es, nil
-}
-
 // A bench judges the entities of cases as those of an account that was just
 // collected.
 type bench struct {
+	*evaluate.Evaluator
 	schema *evaluate.Schema
 	kinds  []posture.EntityType
 	global map[posture.EntityType]bool
@@ -66,6 +59,7 @@ type bench struct {
 func newBench() *bench {
 	all := declared()
 	b := &bench{schema: catalog.Schema(all), global: map[posture.EntityType]bool{}}
+	b.Evaluator = evaluate.New(b.schema, nil, func() time.Time { return catalog.CaseTime })
 	for _, d := range all {
 		b.kinds = append(b.kinds, d.Type)
 		b.global[d.Type] = d.Scope == collect.PerAccount
@@ -76,8 +70,7 @@ func newBench() *bench {
 // judge holds a rule against what a case has.
 func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity) posture.RuleJudgement {
 	t.Helper()
-	evaluator := evaluate.New(b.schema, entities(byID(found)), func() time.Time { return catalog.CaseTime })
-	judged, bad, err := evaluator.Judge(t.Context(), evaluate.Account{
+	judged, bad, err := b.Judge(t.Context(), evaluate.Account{
 		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
 		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
 	}, []posture.Rule{e.Rule})
@@ -162,14 +155,6 @@ func shows(t *testing.T, e catalog.Entry, c catalog.Case, g *graph.Graph, id pos
 		}
 	}
 	t.Errorf("case %q: %s is not in its picture", c.Name, id)
-}
-
-func byID(es []posture.Entity) map[posture.EntityID]posture.Entity {
-	by := map[posture.EntityID]posture.Entity{}
-	for _, e := range es {
-		by[e.ID] = e
-	}
-	return by
 }
 
 func build(t *testing.T, es []posture.Entity) *graph.Graph {
