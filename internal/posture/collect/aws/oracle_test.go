@@ -15,7 +15,7 @@ import (
 )
 
 // An account as it was read, with what rules ask of it.
-type graph struct {
+type estate struct {
 	read
 	today time.Time
 }
@@ -45,13 +45,13 @@ func has(e posture.Entity, name, value string) bool {
 }
 
 // before reports whether a time lies more than some days back.
-func (g graph) before(e posture.Entity, name string, days int) bool {
+func (g estate) before(e posture.Entity, name string, days int) bool {
 	t, err := time.Parse(time.RFC3339, str(e, name))
 	return err == nil && t.Before(g.today.AddDate(0, 0, -days))
 }
 
 // to returns the entities that an edge leads to.
-func (g graph) to(e posture.Entity, label string) []posture.Entity {
+func (g estate) to(e posture.Entity, label string) []posture.Entity {
 	var found []posture.Entity
 	for _, edge := range e.Edges {
 		if next, ok := g.entities[edge.To]; ok && edge.Label == label {
@@ -63,7 +63,7 @@ func (g graph) to(e posture.Entity, label string) []posture.Entity {
 
 // admits reports whether a security group lets the internet in to one of the
 // TCP ports, or to any when there are none.
-func (g graph) admits(e posture.Entity, ports ...int64) bool {
+func (g estate) admits(e posture.Entity, ports ...int64) bool {
 	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 		if edge.Label != "ALLOWS_INGRESS" || !yes(g.entities[edge.To], "isInternet") {
 			return false
@@ -85,7 +85,7 @@ func (g graph) admits(e posture.Entity, ports ...int64) bool {
 	})
 }
 
-func (g graph) public(bucket posture.Entity) bool {
+func (g estate) public(bucket posture.Entity) bool {
 	account := g.to(bucket, "IN_ACCOUNT")[0]
 	return yes(bucket, "policyStatusIsPublic") && !yes(bucket, "restrictPublicBuckets") && !yes(account, "restrictPublicBuckets") ||
 		yes(bucket, "aclIsPublic") && !yes(bucket, "ignorePublicAcls") && !yes(account, "ignorePublicAcls")
@@ -93,67 +93,67 @@ func (g graph) public(bucket posture.Entity) bool {
 
 // violates says for each rule which entities violate it, from nothing but what
 // was collected.
-var violates = map[string]func(g graph, e posture.Entity) bool{
-	"aws-iam-root-mfa":        func(_ graph, e posture.Entity) bool { return get(e, "accountMfaEnabled").Long == 0 },
-	"aws-iam-root-access-key": func(_ graph, e posture.Entity) bool { return get(e, "accountAccessKeysPresent").Long == 1 },
-	"aws-iam-root-recent-use": func(g graph, e posture.Entity) bool {
+var violates = map[string]func(g estate, e posture.Entity) bool{
+	"aws-iam-root-mfa":        func(_ estate, e posture.Entity) bool { return get(e, "accountMfaEnabled").Long == 0 },
+	"aws-iam-root-access-key": func(_ estate, e posture.Entity) bool { return get(e, "accountAccessKeysPresent").Long == 1 },
+	"aws-iam-root-recent-use": func(g estate, e posture.Entity) bool {
 		recent := func(name string) bool { return str(e, name) != "" && !g.before(e, name, 1) }
 		return recent("rootPasswordLastUsed") || recent("rootKeyLastUsed")
 	},
-	"aws-iam-user-console-mfa": func(_ graph, e posture.Entity) bool { return yes(e, "passwordEnabled") && !yes(e, "mfaActive") },
-	"aws-iam-access-key-age-90": func(g graph, e posture.Entity) bool {
+	"aws-iam-user-console-mfa": func(_ estate, e posture.Entity) bool { return yes(e, "passwordEnabled") && !yes(e, "mfaActive") },
+	"aws-iam-access-key-age-90": func(g estate, e posture.Entity) bool {
 		return yes(e, "accessKey1Active") && g.before(e, "accessKey1LastRotated", 90) || yes(e, "accessKey2Active") && g.before(e, "accessKey2LastRotated", 90)
 	},
-	"aws-iam-credential-unused-45": func(g graph, e posture.Entity) bool {
+	"aws-iam-credential-unused-45": func(g estate, e posture.Entity) bool {
 		return yes(e, "passwordEnabled") && g.before(e, "passwordLastUsed", 45) || yes(e, "accessKey1Active") && g.before(e, "accessKey1LastUsed", 45) ||
 			yes(e, "accessKey2Active") && g.before(e, "accessKey2LastUsed", 45)
 	},
-	"aws-iam-password-min-length-14": func(_ graph, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
-	"aws-iam-password-reuse-24":      func(_ graph, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
-	"aws-iam-policy-admin-star": func(g graph, e posture.Entity) bool {
+	"aws-iam-password-min-length-14": func(_ estate, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
+	"aws-iam-password-reuse-24":      func(_ estate, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
+	"aws-iam-policy-admin-star": func(g estate, e posture.Entity) bool {
 		return yes(e, "allowsAdmin") && !yes(e, "isAwsManaged") && len(g.to(e, "ATTACHED_TO")) > 0
 	},
-	"aws-iam-user-direct-policy": func(g graph, e posture.Entity) bool {
+	"aws-iam-user-direct-policy": func(g estate, e posture.Entity) bool {
 		return len(all(e, "inlinePolicies")) > 0 || len(g.to(e, "HAS_POLICY")) > 0
 	},
-	"aws-iam-role-trust-wildcard": func(_ graph, e posture.Entity) bool {
+	"aws-iam-role-trust-wildcard": func(_ estate, e posture.Entity) bool {
 		return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 			return edge.Label == "TRUSTS" && strings.HasSuffix(string(edge.To), ".Principal.*") && !edge.Properties[0].Bool
 		})
 	},
-	"aws-iam-server-certificate-expired": func(g graph, e posture.Entity) bool { return g.before(e, "expiration", 0) },
-	"aws-accessanalyzer-enabled":         func(_ graph, e posture.Entity) bool { return len(all(e, "analyzers")) == 0 },
-	"aws-s3-account-public-access-block": func(_ graph, e posture.Entity) bool {
+	"aws-iam-server-certificate-expired": func(g estate, e posture.Entity) bool { return g.before(e, "expiration", 0) },
+	"aws-accessanalyzer-enabled":         func(_ estate, e posture.Entity) bool { return len(all(e, "analyzers")) == 0 },
+	"aws-s3-account-public-access-block": func(_ estate, e posture.Entity) bool {
 		return !(yes(e, "blockPublicAcls") && yes(e, "ignorePublicAcls") && yes(e, "blockPublicPolicy") && yes(e, "restrictPublicBuckets"))
 	},
-	"aws-s3-bucket-public":         func(g graph, e posture.Entity) bool { return g.public(e) },
-	"aws-s3-bucket-encryption":     func(_ graph, e posture.Entity) bool { return str(e, "serverSideEncryption") == "" },
-	"aws-s3-bucket-tls-only":       func(_ graph, e posture.Entity) bool { return !yes(e, "policyTlsOnly") },
-	"aws-s3-bucket-versioning":     func(_ graph, e posture.Entity) bool { return str(e, "versioningStatus") != "Enabled" },
-	"aws-s3-bucket-access-logging": func(g graph, e posture.Entity) bool { return len(g.to(e, "LOGS_TO")) == 0 },
-	"aws-ec2-sg-ssh-open":          func(g graph, e posture.Entity) bool { return g.admits(e, 22) },
-	"aws-ec2-sg-rdp-open":          func(g graph, e posture.Entity) bool { return g.admits(e, 3389) },
-	"aws-ec2-sg-all-open":          func(g graph, e posture.Entity) bool { return g.admits(e, 0) && g.admits(e, 65535) },
-	"aws-ec2-sg-db-ports-open": func(g graph, e posture.Entity) bool {
+	"aws-s3-bucket-public":         func(g estate, e posture.Entity) bool { return g.public(e) },
+	"aws-s3-bucket-encryption":     func(_ estate, e posture.Entity) bool { return str(e, "serverSideEncryption") == "" },
+	"aws-s3-bucket-tls-only":       func(_ estate, e posture.Entity) bool { return !yes(e, "policyTlsOnly") },
+	"aws-s3-bucket-versioning":     func(_ estate, e posture.Entity) bool { return str(e, "versioningStatus") != "Enabled" },
+	"aws-s3-bucket-access-logging": func(g estate, e posture.Entity) bool { return len(g.to(e, "LOGS_TO")) == 0 },
+	"aws-ec2-sg-ssh-open":          func(g estate, e posture.Entity) bool { return g.admits(e, 22) },
+	"aws-ec2-sg-rdp-open":          func(g estate, e posture.Entity) bool { return g.admits(e, 3389) },
+	"aws-ec2-sg-all-open":          func(g estate, e posture.Entity) bool { return g.admits(e, 0) && g.admits(e, 65535) },
+	"aws-ec2-sg-db-ports-open": func(g estate, e posture.Entity) bool {
 		return g.admits(e, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
 	},
-	"aws-ec2-default-sg-open": func(_ graph, e posture.Entity) bool {
+	"aws-ec2-default-sg-open": func(_ estate, e posture.Entity) bool {
 		return str(e, "groupName") == "default" && len(all(e, "ipPermissions"))+len(all(e, "ipPermissionsEgress")) > 0
 	},
-	"aws-ec2-nacl-admin-open": func(_ graph, e posture.Entity) bool {
+	"aws-ec2-nacl-admin-open": func(_ estate, e posture.Entity) bool {
 		return yes(e, "sshOpenToInternet") || yes(e, "rdpOpenToInternet")
 	},
-	"aws-ec2-ebs-encrypted":          func(_ graph, e posture.Entity) bool { return !yes(e, "encrypted") },
-	"aws-ec2-ebs-default-encryption": func(_ graph, e posture.Entity) bool { return !yes(e, "ebsEncryptionByDefault") },
-	"aws-ec2-snapshot-public":        func(_ graph, e posture.Entity) bool { return yes(e, "public") },
-	"aws-ec2-ami-public":             func(_ graph, e posture.Entity) bool { return yes(e, "public") },
-	"aws-ec2-imdsv2": func(_ graph, e posture.Entity) bool {
+	"aws-ec2-ebs-encrypted":          func(_ estate, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-ec2-ebs-default-encryption": func(_ estate, e posture.Entity) bool { return !yes(e, "ebsEncryptionByDefault") },
+	"aws-ec2-snapshot-public":        func(_ estate, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-ami-public":             func(_ estate, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-imdsv2": func(_ estate, e posture.Entity) bool {
 		return str(e, "metadataHttpTokens") != "required" && str(e, "metadataHttpEndpoint") == "enabled"
 	},
-	"aws-ec2-instance-public-ip": func(g graph, e posture.Entity) bool {
+	"aws-ec2-instance-public-ip": func(g estate, e posture.Entity) bool {
 		return str(e, "state") == "running" && len(g.to(e, "HAS_IP")) > 0
 	},
-	"aws-ec2-exposed-admin-instance": func(g graph, e posture.Entity) bool {
+	"aws-ec2-exposed-admin-instance": func(g estate, e posture.Entity) bool {
 		admin := false
 		for _, profile := range g.to(e, "HAS_PROFILE") {
 			for _, role := range g.to(profile, "HAS_ROLE") {
@@ -166,50 +166,52 @@ var violates = map[string]func(g graph, e posture.Entity) bool{
 		open := slices.ContainsFunc(g.to(e, "MEMBER_OF"), func(group posture.Entity) bool { return g.admits(group) })
 		return admin && open && str(e, "publicIpAddress") != ""
 	},
-	"aws-vpc-flow-logs":             func(_ graph, e posture.Entity) bool { return !yes(e, "hasActiveFlowLog") },
-	"aws-cloudtrail-multi-region":   func(_ graph, e posture.Entity) bool { return !yes(e, "multiRegionTrailLogs") },
-	"aws-cloudtrail-log-validation": func(_ graph, e posture.Entity) bool { return !yes(e, "logFileValidationEnabled") },
-	"aws-cloudtrail-kms":            func(g graph, e posture.Entity) bool { return len(g.to(e, "ENCRYPTED_BY")) == 0 },
-	"aws-cloudtrail-bucket-public": func(g graph, e posture.Entity) bool {
+	"aws-vpc-flow-logs":             func(_ estate, e posture.Entity) bool { return !yes(e, "hasActiveFlowLog") },
+	"aws-cloudtrail-multi-region":   func(_ estate, e posture.Entity) bool { return !yes(e, "multiRegionTrailLogs") },
+	"aws-cloudtrail-log-validation": func(_ estate, e posture.Entity) bool { return !yes(e, "logFileValidationEnabled") },
+	"aws-cloudtrail-kms":            func(g estate, e posture.Entity) bool { return len(g.to(e, "ENCRYPTED_BY")) == 0 },
+	"aws-cloudtrail-bucket-public": func(g estate, e posture.Entity) bool {
 		return slices.ContainsFunc(g.to(e, "WRITES_TO"), func(to posture.Entity) bool { return to.Type == "AWS.S3.Bucket" && g.public(to) })
 	},
-	"aws-cloudtrail-cloudwatch": func(g graph, e posture.Entity) bool {
+	"aws-cloudtrail-cloudwatch": func(g estate, e posture.Entity) bool {
 		return str(e, "cloudWatchLogsLogGroupArn") == "" || g.before(e, "latestCloudWatchLogsDeliveryTime", 1)
 	},
-	"aws-config-recorder": func(_ graph, e posture.Entity) bool { return !yes(e, "recording") },
-	"aws-kms-rotation": func(_ graph, e posture.Entity) bool {
+	"aws-config-recorder": func(_ estate, e posture.Entity) bool { return !yes(e, "recording") },
+	"aws-kms-rotation": func(_ estate, e posture.Entity) bool {
 		return str(e, "keyManager") == "CUSTOMER" && str(e, "keyState") == "Enabled" && str(e, "keySpec") == "SYMMETRIC_DEFAULT" && str(e, "origin") == "AWS_KMS" &&
 			!yes(e, "rotationEnabled")
 	},
-	"aws-kms-key-public":      func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-rds-public":          func(_ graph, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
-	"aws-rds-encrypted":       func(_ graph, e posture.Entity) bool { return !yes(e, "storageEncrypted") },
-	"aws-rds-snapshot-public": func(_ graph, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
-	"aws-rds-backup":          func(_ graph, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
-	"aws-rds-minor-upgrade":   func(_ graph, e posture.Entity) bool { return !yes(e, "autoMinorVersionUpgrade") },
-	"aws-efs-encrypted":       func(_ graph, e posture.Entity) bool { return !yes(e, "encrypted") },
-	"aws-guardduty-enabled":   func(_ graph, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
-	"aws-securityhub-enabled": func(_ graph, e posture.Entity) bool { return str(e, "hubArn") == "" },
-	"aws-lambda-public":       func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") || has(e, "urlAuthType", "NONE") },
-	"aws-lambda-runtime":      func(_ graph, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
-	"aws-sqs-public":          func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-sns-public":          func(_ graph, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-eks-endpoint-public": func(_ graph, e posture.Entity) bool {
+	"aws-kms-key-public":      func(_ estate, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-rds-public":          func(_ estate, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-rds-encrypted":       func(_ estate, e posture.Entity) bool { return !yes(e, "storageEncrypted") },
+	"aws-rds-snapshot-public": func(_ estate, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
+	"aws-rds-backup":          func(_ estate, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
+	"aws-rds-minor-upgrade":   func(_ estate, e posture.Entity) bool { return !yes(e, "autoMinorVersionUpgrade") },
+	"aws-efs-encrypted":       func(_ estate, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-guardduty-enabled":   func(_ estate, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
+	"aws-securityhub-enabled": func(_ estate, e posture.Entity) bool { return str(e, "hubArn") == "" },
+	"aws-lambda-public": func(_ estate, e posture.Entity) bool {
+		return yes(e, "policyIsPublic") || has(e, "urlAuthType", "NONE")
+	},
+	"aws-lambda-runtime": func(_ estate, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
+	"aws-sqs-public":     func(_ estate, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-sns-public":     func(_ estate, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-eks-endpoint-public": func(_ estate, e posture.Entity) bool {
 		return yes(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
 	},
-	"aws-elb-https": func(g graph, e posture.Entity) bool {
+	"aws-elb-https": func(g estate, e posture.Entity) bool {
 		return str(e, "scheme") == "internet-facing" && slices.ContainsFunc(g.to(e, "HAS"), func(l posture.Entity) bool {
 			return str(l, "protocol") == "HTTP" && !yes(l, "redirectsToHttps")
 		})
 	},
-	"aws-cloudfront-https": func(_ graph, e posture.Entity) bool { return has(e, "viewerProtocolPolicy", "allow-all") },
-	"aws-redshift-public":  func(_ graph, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
-	"aws-dynamodb-pitr":    func(_ graph, e posture.Entity) bool { return str(e, "pointInTimeRecoveryStatus") != "ENABLED" },
-	"aws-secret-rotation":  func(_ graph, e posture.Entity) bool { return !yes(e, "rotationEnabled") },
+	"aws-cloudfront-https": func(_ estate, e posture.Entity) bool { return has(e, "viewerProtocolPolicy", "allow-all") },
+	"aws-redshift-public":  func(_ estate, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-dynamodb-pitr":    func(_ estate, e posture.Entity) bool { return str(e, "pointInTimeRecoveryStatus") != "ENABLED" },
+	"aws-secret-rotation":  func(_ estate, e posture.Entity) bool { return !yes(e, "rotationEnabled") },
 }
 
 // found applies every rule to what was collected.
-func (g graph) found(rules []rule) []world.Finding {
+func (g estate) found(rules []rule) []world.Finding {
 	var all []world.Finding
 	for _, r := range rules {
 		for _, e := range g.of(posture.EntityType(r.ResourceType)) {
@@ -232,7 +234,7 @@ func sortFindings(all []world.Finding) {
 // that the world was made with, and no other.
 func TestRulesFindWhatTheWorldHas(t *testing.T) {
 	t.Parallel()
-	rules := rules(t)
+	rules := ruleFacts(t)
 	for _, r := range rules {
 		if violates[r.ID] == nil {
 			t.Errorf("the test does not know %s", r.ID)
@@ -246,7 +248,7 @@ func TestRulesFindWhatTheWorldHas(t *testing.T) {
 	c := start(t, simaws.Options{Seed: 22, Accounts: accounts, Size: 300, Shares: shares})
 	seen := map[string]bool{}
 	for i := range accounts {
-		g := graph{collectAll(t, aws.New(c.options), c.access(i)), c.Today()}
+		g := estate{collectAll(t, aws.New(c.options), c.access(i)), c.Today()}
 		want := c.Findings(c.Account(i).ID)
 		sortFindings(want)
 		if diff := cmp.Diff(want, g.found(rules)); diff != "" {
@@ -269,8 +271,8 @@ func TestAWorldWithoutFlawsHasNoFindings(t *testing.T) {
 	if findings := c.Findings(c.Account(0).ID); len(findings) > 0 {
 		t.Errorf("the world says %v", findings)
 	}
-	g := graph{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
-	if findings := g.found(rules(t)); len(findings) > 0 {
+	g := estate{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
+	if findings := g.found(ruleFacts(t)); len(findings) > 0 {
 		t.Errorf("found %v", findings)
 	}
 }
@@ -292,12 +294,12 @@ func TestChangesShowInTheNextReading(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := graph{collectAll(t, source, c.access(0)), c.Today()}
+	g := estate{collectAll(t, source, c.access(0)), c.Today()}
 	want := []world.Finding{
 		{Rule: "aws-ec2-ebs-encrypted", Entity: posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, "vol-0new")},
 		{Rule: "aws-ec2-sg-ssh-open", Entity: posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(place.Account), place.Region, name)},
 	}
-	if diff := cmp.Diff(want, g.found(rules(t))); diff != "" {
+	if diff := cmp.Diff(want, g.found(ruleFacts(t))); diff != "" {
 		t.Errorf("-want +found\n%s", diff)
 	}
 	if diff := cmp.Diff(want, c.Findings(place.Account)); diff != "" {

@@ -290,9 +290,9 @@ type rule struct {
 	EventTriggers []string `json:"eventTriggers"`
 }
 
-// rules returns the facts about the built-in rules, which lie beside the
+// ruleFacts returns the facts about the built-in rules, which lie beside the
 // checkout.
-func rules(t *testing.T) []rule {
+func ruleFacts(t *testing.T) []rule {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -323,7 +323,7 @@ func rules(t *testing.T) []rule {
 func TestRulesHaveWhatTheyNeed(t *testing.T) {
 	t.Parallel()
 	all := declarations()
-	for _, r := range rules(t) {
+	for _, r := range ruleFacts(t) {
 		d, ok := all[posture.EntityType(r.ResourceType)]
 		if !ok {
 			t.Errorf("%s: nothing reads %s", r.ID, r.ResourceType)
@@ -349,7 +349,7 @@ func TestRulesHaveWhatTheyNeed(t *testing.T) {
 			granted[p] = true
 		}
 	}
-	for _, r := range rules(t) {
+	for _, r := range ruleFacts(t) {
 		for _, p := range r.Permissions {
 			if !granted[p] && p != "s3:GetPublicAccessBlock" { // the call's name, not the permission's
 				t.Errorf("%s: the permission %s is asked for by nothing", r.ID, p)
