@@ -90,10 +90,10 @@ func (b *builder) choose(args []syntax.Arg, sc scope) (Step, error) {
 func (b *builder) effects(s syntax.Step, sc scope, first bool) (Step, error) {
 	switch s.Name {
 	case "aggregate":
-		name, _, err := b.name(s.Args[0])
+		name, err := b.mustName(s.Args[0])
 		return &Aggregate{SideEffect: name}, err
 	case "subgraph":
-		name, _, err := b.name(s.Args[0])
+		name, err := b.mustName(s.Args[0])
 		return &SubgraphOf{SideEffect: name}, err
 	case "sideEffect":
 		t, err := b.child(s.Args[0], sc)

@@ -58,7 +58,15 @@ func (b *builder) optionalName(args []syntax.Arg) (string, error) {
 	if len(args) == 0 {
 		return "", nil
 	}
-	name, _, err := b.name(args[0])
+	return b.mustName(args[0])
+}
+
+// mustName returns a name that must not be null or empty.
+func (b *builder) mustName(a syntax.Arg) (string, error) {
+	name, _, err := b.name(a)
+	if err == nil && name == "" {
+		err = fmt.Errorf("a name must not be empty")
+	}
 	return name, err
 }
 

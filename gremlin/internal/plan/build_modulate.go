@@ -50,6 +50,9 @@ func (b *builder) label(t *Traversal, s syntax.Step) error {
 	}
 	m := last(t).Info()
 	for _, n := range names {
+		if n == "" {
+			return fmt.Errorf("a label must not be empty")
+		}
 		if !slices.Contains(m.Labels, n) {
 			m.Labels = append(m.Labels, n)
 		}
