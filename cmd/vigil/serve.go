@@ -93,7 +93,7 @@ func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger)
 		log.WarnContext(ctx, "the clouds are simulated", "gateway", gateway.Address)
 	}
 	return posture.New(ctx, posture.Options{
-		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
+		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
 	})
 }
 

@@ -78,7 +78,7 @@ func Run(ctx context.Context, o Options) (err error) {
 // run builds both servers and serves until ctx ends or one of them fails.
 func run(ctx context.Context, o Options, in *install.Installation, w *world, desktops *estate.Estate) error {
 	posture, err := app.New(ctx, app.Options{
-		Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Log: o.Log,
+		Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Client: w.clouds.Client(), Log: o.Log,
 		Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now,
 	})
 	if err != nil {
@@ -113,6 +113,10 @@ func run(ctx context.Context, o Options, in *install.Installation, w *world, des
 	serve(desktop.app.Serve)
 	desktop.join(ctx, o.Log)
 	if err := w.onboard(ctx, posture, org); err != nil {
+		stop()
+		return errors.Join(err, servers.Wait())
+	}
+	if err := w.stream(ctx, url, ready.APIToken); err != nil {
 		stop()
 		return errors.Join(err, servers.Wait())
 	}

@@ -16,6 +16,7 @@ import (
 	"vigil/internal/posture/onboard"
 	simaws "vigil/internal/sim/aws"
 	simazure "vigil/internal/sim/azure"
+	"vigil/internal/sim/events"
 	"vigil/internal/sim/gateway"
 	simgcp "vigil/internal/sim/gcp"
 	simworld "vigil/internal/sim/world"
@@ -43,6 +44,9 @@ type world struct {
 	clouds *clouds.Clouds
 	sim    simulated
 	sets   []onboard.Changes // the accounts that the demo organisation has
+
+	courier *events.Courier // delivers the clouds' events
+	tenant  *events.Tenant  // works in the clouds
 
 	stop context.CancelFunc
 	work sync.WaitGroup
@@ -73,8 +77,21 @@ func newWorld(log *slog.Logger) (*world, error) {
 	for _, host := range simgcp.Hosts {
 		g.Handle(host, google)
 	}
-	key, secret := amazon.Identity()
 	w := new(world)
+	if w.courier, err = newCourier(log); err != nil {
+		return nil, err
+	}
+	for _, region := range []string{"us-east-1", "eu-west-1"} {
+		g.Handle("sns."+region+".amazonaws.com", w.courier.SNS.Handler(amazon))
+	}
+	g.Handle(events.KeysHost, w.courier.Google.Handler(google))
+	w.courier.WatchAWS(amazon)
+	w.courier.WatchGCP(google)
+	w.tenant = &events.Tenant{Courier: w.courier, Every: tenantEvery, Log: log}
+	w.tenant.WorkAWS(amazon, amazon.Account(1).ID, "us-east-1")
+	w.tenant.WorkAzure(azure, azure.Subscriptions()[1].ID)
+	w.tenant.WorkGCP(google, google.Projects()[1].ID)
+	key, secret := amazon.Identity()
 	w.clouds, err = clouds.New(clouds.Options{
 		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
 	})
