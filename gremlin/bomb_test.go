@@ -137,7 +137,7 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			best := time.Hour
-			for range 5 {
+			for range 25 {
 				start := time.Now()
 				_, err := run(t, g, b.text, budget)
 				if best = min(best, time.Since(start)); err == nil {
@@ -165,7 +165,7 @@ func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			best := int64(1 << 62)
-			for range 5 {
+			for range 25 {
 				best = min(best, peak(func() { _, _ = run(t, g, b.text, budget) }))
 				// Batches in flight are not in the account; they are small.
 				if best <= budget.Memory*11/10+2<<20 {
