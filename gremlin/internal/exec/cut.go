@@ -184,6 +184,9 @@ func (o *dedupOp) push(b *batch) error {
 	if err := o.run.meter.spend(n); err != nil {
 		return err
 	}
+	if o.whole && b.kind != graph.KindNull && b.path == nil && b.sack == nil && b.from == nil {
+		return o.handles(b)
+	}
 	kept := 0
 	for i := range n {
 		fresh, err := o.fresh(b, i)
@@ -219,22 +222,45 @@ func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
 	return fresh, err
 }
 
-// freshHandle uses one bit for each element of the graph.
-func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
+// handles keeps the first of equal elements in a batch that has nothing else.
+func (o *dedupOp) handles(b *batch) error {
+	bits, err := o.seenBits(b.kind)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	for _, h := range b.ids {
+		if !bits.Has(h) {
+			bits.Set(h)
+			b.ids[kept] = h
+			kept++
+		}
+	}
+	b.ids, b.bulk = b.ids[:kept], nil
+	return o.pass(b)
+}
+
+// seenBits has one bit for each vertex or edge of the graph.
+func (o *dedupOp) seenBits(kind graph.Kind) (graph.Bits, error) {
 	at, size := 0, o.run.g.VertexCap()
 	if kind == graph.KindEdge {
 		at, size = 1, o.run.g.EdgeCap()
 	}
 	if o.bits[at] == nil {
 		if err := o.hold(int64(size / 8)); err != nil {
-			return false, err
+			return nil, err
 		}
 		o.bits[at] = graph.NewBits(size)
 	}
-	if o.bits[at].Has(h) {
-		return false, nil
+	return o.bits[at], nil
+}
+
+func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
+	bits, err := o.seenBits(kind)
+	if err != nil || bits.Has(h) {
+		return false, err
 	}
-	o.bits[at].Set(h)
+	bits.Set(h)
 	return true, nil
 }
 

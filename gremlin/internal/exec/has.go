@@ -288,6 +288,10 @@ func (o *hasOp) push(b *batch) error {
 // handles filters a batch that has nothing but handles.
 func (o *hasOp) handles(b *batch) {
 	tt := o.test.table(b.kind)
+	if b.kind == graph.KindVertex && len(tt.ids) == 0 {
+		o.vertices(b, tt)
+		return
+	}
 	place := o.run.g.VertexRow
 	if b.kind == graph.KindEdge {
 		place = o.run.g.EdgeRow
@@ -298,6 +302,20 @@ func (o *hasOp) handles(b *batch) {
 		lt := &tt.labels[l]
 		ok := lt.ok && lt.row(row) && (len(tt.ids) == 0 || o.test.idsOf(b.kind, h))
 		if ok == o.want {
+			b.ids[kept] = h
+			kept++
+		}
+	}
+	b.ids = b.ids[:kept]
+}
+
+// vertices filters vertices by their label and properties.
+func (o *hasOp) vertices(b *batch, tt *tableTest) {
+	g, kept := o.run.g, 0
+	for _, h := range b.ids {
+		l, row := g.VertexRow(h)
+		lt := &tt.labels[l]
+		if (lt.ok && lt.row(row)) == o.want {
 			b.ids[kept] = h
 			kept++
 		}

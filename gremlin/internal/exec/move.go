@@ -38,6 +38,8 @@ type moveOp struct {
 	toEdge bool
 	some   bool
 	over   []graph.Label
+
+	touched int // neighbours that are not yet counted as work
 }
 
 func (r *run) moveOp(s *plan.Move, next op) op {
@@ -97,18 +99,34 @@ func (o *moveOp) swift(b *batch) error {
 	for i, v := range b.ids {
 		for _, d := range o.dirs {
 			if !o.some {
-				if err := o.land(b, i, g.Neighbours(v, d)); err != nil {
+				if err := o.hopTo(b, i, g.Neighbours(v, d)); err != nil {
 					return err
 				}
 				continue
 			}
 			for _, l := range o.over {
-				if err := o.land(b, i, g.NeighboursBy(v, d, l)); err != nil {
+				if err := o.hopTo(b, i, g.NeighboursBy(v, d, l)); err != nil {
 					return err
 				}
 			}
 		}
 	}
+	work := o.touched
+	o.touched = 0
+	return o.run.meter.spend(work)
+}
+
+// hopTo adds neighbours of row i. Most vertices have few, and there is room.
+func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
+	n := len(o.b.ids)
+	if len(to) == 0 {
+		return nil
+	}
+	if n == 0 || b.bulk != nil || o.b.bulk != nil || n+len(to) >= o.run.size {
+		return o.land(b, i, to)
+	}
+	o.touched += len(to)
+	o.b.ids = append(o.b.ids, to...)
 	return nil
 }
 
