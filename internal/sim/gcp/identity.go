@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"vigil/internal/sim/gateway"
@@ -56,15 +57,33 @@ func (c *Cloud) credential(name string, all bool, may []string) Credential {
 	defer c.mu.Unlock()
 	a, ok := c.accounts[email]
 	if !ok {
-		key, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			panic(err) // only a broken source of randomness can fail
-		}
-		a = &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: key, project: home}
+		a = &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home}
 		c.accounts[email] = a
 	}
 	a.all, a.may = all, may
 	return Credential{Email: email, Key: base64.StdEncoding.EncodeToString(a.file())}
+}
+
+// privateKeys by the name of their service account. They take long to make, and
+// all clouds of a process may have the same.
+var (
+	keyMutex    sync.Mutex
+	privateKeys = map[string]*rsa.PrivateKey{}
+)
+
+func keyFor(name string) *rsa.PrivateKey {
+	keyMutex.Lock()
+	defer keyMutex.Unlock()
+	key, ok := privateKeys[name]
+	if !ok {
+		made, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			panic(err) // only a broken source of randomness can fail
+		}
+		key = made
+		privateKeys[name] = key
+	}
+	return key
 }
 
 // file is the key file that Google hands out once.

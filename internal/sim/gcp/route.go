@@ -184,9 +184,3 @@ func (x *call) next(n int) any {
 	}
 	return base64.RawURLEncoding.EncodeToString([]byte(x.route.id + "@" + strconv.Itoa(n)))
 }
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
-}

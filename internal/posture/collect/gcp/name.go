@@ -192,6 +192,7 @@ func (s *scope) begin(t posture.EntityType, name string) *resource {
 		return &resource{Entity: posture.Entity{Type: t, Name: name}}
 	}
 	r := collect.NewResource(t, found.account, found.location, found.name)
+	r.Properties, r.Edges = make([]posture.Property, 0, 24), make([]posture.Edge, 0, 8) // few have more
 	r.Name = found.name[strings.LastIndexByte(found.name, '/')+1:]
 	if r.XID = name; !strings.HasPrefix(name, "https://") {
 		r.XID = "//" + namings[t].host + "/" + found.path
