@@ -1,0 +1,127 @@
+package gcp_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/gcp"
+	"vigil/internal/sim/gateway"
+	simgcp "vigil/internal/sim/gcp"
+)
+
+// notes remembers which types were read to the end.
+type notes struct {
+	mu       sync.Mutex
+	complete map[posture.EntityType]bool
+}
+
+type recording struct {
+	notes *notes
+	kind  posture.EntityType
+}
+
+func (n *notes) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return recording{n, s.Type}, nil
+}
+
+func (recording) Put(context.Context, posture.Entity) error { return nil }
+func (recording) Discard()                                  {}
+
+func (r recording) Commit(_ context.Context, complete bool) error {
+	r.notes.mu.Lock()
+	defer r.notes.mu.Unlock()
+	r.notes.complete[r.kind] = complete
+	return nil
+}
+
+// TestRunsEndAsTheyShould runs whole collections, of clouds and keys that are and
+// are not as they should be.
+func TestRunsEndAsTheyShould(t *testing.T) {
+	t.Parallel()
+	without := func(missing string) []string {
+		return slices.DeleteFunc(gcp.Permissions(), func(p string) bool { return p == missing })
+	}
+	for name, tt := range map[string]struct {
+		who     func(*cloud) simgcp.Credential
+		fault   gateway.Fault
+		status  posture.RunStatus
+		account posture.AccountStatus
+		says    string             // of the run, or of the type
+		kind    posture.EntityType // that does not succeed
+	}{
+		"all is well":     {who: (*cloud).reader, status: posture.RunCompleted, account: posture.AccountActive},
+		"nothing allowed": {who: (*cloud).denied, status: posture.RunFailed, account: posture.AccountDenyAccess, says: "resourcemanager.projects.get"},
+		"a list is denied": {
+			who:    func(c *cloud) simgcp.Credential { return c.Limited("some", without("cloudsql.instances.list")...) },
+			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.SQL.Instance", says: "permission cloudsql.instances.list is missing",
+		},
+		"a detail is denied": {
+			who:    func(c *cloud) simgcp.Credential { return c.Limited("some", without("storage.buckets.getIamPolicy")...) },
+			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Storage.Bucket", says: "permission storage.buckets.getIamPolicy is missing",
+		},
+		"a service is off": {
+			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
+		},
+		"a service is away": {
+			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "redis"}},
+			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Redis.Instance", says: "503",
+		},
+		"the key ends": {
+			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},
+			status: posture.RunFailed, account: posture.AccountValidationFailed, says: "no longer accepts the key",
+		},
+		"a service hangs": {
+			who: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Hang, Match: gateway.Call{Service: "redis"}},
+			status: posture.RunTimeout, kind: "GCP.Redis.Instance", says: "not read in time",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, simgcp.Options{Seed: 3, Size: 60})
+			if tt.fault.Kind != "" {
+				if _, err := c.faults.Add(tt.fault); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx, deadline := t.Context(), 2*time.Minute
+			if tt.status == posture.RunTimeout {
+				deadline = 5 * time.Second
+			}
+			ctx, cancel := context.WithTimeout(ctx, deadline)
+			defer cancel()
+			n := &notes{complete: map[posture.EntityType]bool{}}
+			r := &collect.Runner{
+				Sources: map[posture.Provider]collect.Source{posture.GCP: c.source()}, Recorder: n, Parallel: 8, Log: slog.New(slog.DiscardHandler),
+			}
+			got := r.Run(ctx, c.Projects()[0].Access("org", tt.who(c)), posture.RunScope{}, nil)
+			if got.Status != tt.status || got.Account != tt.account {
+				t.Errorf("run %s, account %q: %s", got.Status, got.Account, got.Reason)
+			}
+			said := got.Reason
+			for kind, result := range got.Collectors {
+				if (result.Status != posture.CollectorSuccess) != (kind == tt.kind) && tt.status != posture.RunFailed && tt.status != posture.RunTimeout {
+					t.Errorf("%s: %+v", kind, result)
+				}
+				if kind == tt.kind {
+					said += strings.Join(result.Errors, " ") + result.Message
+				}
+			}
+			if !strings.Contains(said, tt.says) {
+				t.Errorf("it says %q, not %q", said, tt.says)
+			}
+			if whole := n.complete[tt.kind]; tt.kind != "" && whole != (name == "a detail is denied") {
+				t.Errorf("%s was recorded as complete: %v", tt.kind, whole)
+			}
+		})
+	}
+}
+
+func (c *cloud) reader() simgcp.Credential { return c.Reader() }
+func (c *cloud) denied() simgcp.Credential { return c.Denied() }
