@@ -12,6 +12,7 @@ import (
 	"vigil/gremlin"
 	"vigil/internal/posture"
 	"vigil/internal/posture/partition"
+	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
 	"vigil/rules"
 
@@ -48,7 +49,14 @@ func productFindings(t *testing.T, queries map[string]string, o simazure.Options
 	for f := range r.Findings(r.Subscriptions()[0].ID) {
 		want[f] = true
 	}
+	known := knownRules(t)
+	for f := range want {
+		known[f.Rule] = true
+	}
 	for id, query := range queries {
+		if !known[id] {
+			continue
+		}
 		plan, err := gremlin.Compile(query, gremlin.CompileOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", id, err)
@@ -65,6 +73,21 @@ func productFindings(t *testing.T, queries map[string]string, o simazure.Options
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-world +rules):\n%s", diff)
 	}
+}
+
+// knownRules returns the rules that the simulated world can break. Those that
+// follow paths through the graph have cases of their own beside their queries.
+func knownRules(t *testing.T) map[string]bool {
+	t.Helper()
+	all := simazure.New(simazure.Options{Seed: 1, Size: 150, Shares: world.Shares{Default: 1}}, gateway.NewFaults())
+	known := map[string]bool{}
+	for f := range all.Findings(all.Subscriptions()[0].ID) {
+		known[f.Rule] = true
+	}
+	if len(known) < 30 {
+		t.Fatalf("the world breaks only %d rules", len(known))
+	}
+	return known
 }
 
 // azureQueries returns the queries of the product's rules for Azure.
