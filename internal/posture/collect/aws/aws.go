@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -42,6 +43,8 @@ type Options struct {
 	// Backoff is the longest pause before a call is tried again; it doubles with
 	// every attempt. Half a second when zero.
 	Backoff time.Duration
+	// LookupHost finds the addresses of a host. The machine's resolver when nil.
+	LookupHost func(ctx context.Context, host string) ([]string, error)
 }
 
 // Source reads AWS accounts. It implements [collect.Source].
@@ -60,6 +63,9 @@ func New(o Options) *Source {
 	}
 	if o.Attempts == 0 {
 		o.Attempts = 5
+	}
+	if o.LookupHost == nil {
+		o.LookupHost = net.DefaultResolver.LookupHost
 	}
 	if o.Backoff == 0 {
 		o.Backoff = 500 * time.Millisecond

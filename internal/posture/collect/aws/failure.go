@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -15,16 +16,34 @@ import (
 )
 
 // classified sorts what a call comes to into the classes of package collect.
-func classified(stack *middleware.Stack) error {
+func (src *Source) classified(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Classify", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 		middleware.InitializeOutput, middleware.Metadata, error,
 	) {
 		out, metadata, err := next.HandleInitialize(ctx, in)
-		if err != nil {
+		if src.unoffered(ctx, err) {
+			err = &classError{collect.ErrOff, "not in this region", err}
+		} else if err != nil {
 			err = sorted(err, permission(awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)))
 		}
 		return out, metadata, err
 	}), middleware.After)
+}
+
+// unoffered reports whether AWS does not offer a service in a region: the service
+// has no host there, while EC2, which is everywhere, has. When neither has, it is
+// our own resolver that does not know, and nothing may be concluded.
+func (src *Source) unoffered(ctx context.Context, err error) bool {
+	unknown, ok := errors.AsType[*net.DNSError](err)
+	if !ok || !unknown.IsNotFound {
+		return false
+	}
+	_, rest, ok := strings.Cut(unknown.Name, "."+awsmiddleware.GetRegion(ctx)+".")
+	if !ok {
+		return false
+	}
+	_, err = src.options.LookupHost(ctx, "ec2."+awsmiddleware.GetRegion(ctx)+"."+rest)
+	return err == nil
 }
 
 // Codes by what they mean. Services spell them in their own ways.

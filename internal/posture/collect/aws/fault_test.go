@@ -3,6 +3,8 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -419,6 +421,47 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 	for id, e := range first.entities {
 		if text(t, e) != text(t, second.entities[id]) {
 			t.Errorf("%s:\n%s\n%s", id, text(t, e), text(t, second.entities[id]))
+		}
+	}
+}
+
+// nowhere is a way out on which one host cannot be found.
+type nowhere struct {
+	http.RoundTripper
+	host string
+}
+
+func (n nowhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host == n.host {
+		return nil, &net.DNSError{Err: "no such host", Name: n.host, IsNotFound: true}
+	}
+	return n.RoundTripper.RoundTrip(r)
+}
+
+func TestAServiceThatARegionDoesNotHave(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
+	c.options.HTTP.Transport = nowhere{c.options.HTTP.Transport, "redshift.us-east-1.amazonaws.com"}
+	for name, test := range map[string]struct {
+		known bool // that EC2 has a host in the region
+		off   bool
+	}{
+		"the region has others":   {true, true},
+		"we cannot find anything": {false, false},
+	} {
+		options := c.options
+		options.LookupHost = func(_ context.Context, host string) ([]string, error) {
+			if host != "ec2.us-east-1.amazonaws.com" {
+				t.Errorf("%s was looked up", host)
+			}
+			if test.known {
+				return []string{"192.0.2.1"}, nil
+			}
+			return nil, errors.New("no such host")
+		}
+		got := collectAll(t, aws.New(options), c.access(0), "AWS.Redshift.Cluster")
+		if errs := got.failures["AWS.Redshift.Cluster"]; len(errs) != 1 || errors.Is(errs[0], collect.ErrOff) != test.off {
+			t.Errorf("%s: %v", name, errs)
 		}
 	}
 }
