@@ -13,21 +13,16 @@ import (
 // Entity implements [posture.EntityStore].
 func (s *Store) Entity(ctx context.Context, org posture.OrgID, id posture.EntityID) (e posture.Entity, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		candidates, err := partitionsFor(tx, org, id)
-		if err != nil {
-			return err
+		found, err := s.tryPartitions(tx, org, id, func(acct int64) (bool, error) {
+			found, err := s.findEntities(tx, acct, []posture.EntityID{id})
+			at, ok := found[id]
+			e = at.entity
+			return ok, err
+		})
+		if err == nil && !found {
+			return noEntity(id)
 		}
-		for _, p := range candidates {
-			found, err := findEntities(tx, p, []posture.EntityID{id})
-			if err != nil {
-				return err
-			}
-			if at, ok := found[id]; ok {
-				e = at.entity
-				return nil
-			}
-		}
-		return noEntity(id)
+		return err
 	})
 	return e, err
 }
@@ -46,7 +41,7 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 		if err != nil {
 			return err
 		}
-		located, err := findEntities(tx, p, ids)
+		located, err := s.findEntities(tx, p.acct, ids)
 		found = make(map[posture.EntityID]posture.Entity, len(located))
 		for id, at := range located {
 			found[id] = at.entity
@@ -56,19 +51,39 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 	return found, err
 }
 
-// partitionsFor returns the partitions an entity may be in: those whose account
-// its id names. The id is not split, since names may hold dots: any part of it
-// may be an account.
-func partitionsFor(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID) ([]partition, error) {
+// tryPartitions calls look for the partitions an entity may be in, those whose
+// account its id names, until it finds something. The id is not split, since
+// names may hold dots: any part of it may be an account.
+func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, look func(acct int64) (bool, error)) (bool, error) {
 	parts := strings.Split(string(id), ".")
 	if len(parts) > 64 { // the account is among the first
 		parts = parts[:64]
 	}
+	tried := map[int64]bool{}
+	for _, acct := range s.seen.partitions(org, parts) {
+		tried[acct] = true
+		if found, err := look(acct); found || err != nil {
+			return found, err
+		}
+	}
 	args := []any{org}
-	return sqldb.Query(tx, scanPartition, `
+	all, err := sqldb.Query(tx, scanPartition, `
 		SELECT `+partitionColumns+`
 		FROM entity_partition
 		WHERE org = $1 AND account IN `+sqldb.List(&args, readable(parts)), args...)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range all {
+		s.seen.addPartition(p)
+		if tried[p.acct] {
+			continue
+		}
+		if found, err := look(p.acct); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // A located is an entity and where it is.
@@ -78,12 +93,12 @@ type located struct {
 }
 
 // findEntities returns those of the entities that are in a partition.
-func findEntities(tx *sqldb.Tx, p partition, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+func (s *Store) findEntities(tx *sqldb.Tx, acct int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
 	wanted := make(map[posture.EntityID]bool, len(ids))
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
 		wanted[id] = true
-		keys[i] = ekeyOf(p.acct, idDigest(id))
+		keys[i] = ekeyOf(acct, idDigest(id))
 	}
 	found := make(map[posture.EntityID]located, len(ids))
 	for part := range slices.Chunk(keys, 1000) {
@@ -92,7 +107,7 @@ func findEntities(tx *sqldb.Tx, p partition, ids []posture.EntityID) (map[postur
 		if err != nil {
 			return nil, err
 		}
-		entities, err := readEntities(tx, rows)
+		entities, err := s.readEntities(tx, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -106,8 +121,8 @@ func findEntities(tx *sqldb.Tx, p partition, ids []posture.EntityID) (map[postur
 }
 
 // readEntities returns the entities of rows.
-func readEntities(tx *sqldb.Tx, rows []entityRow) ([]posture.Entity, error) {
-	homes, err := homesOf(tx, rows)
+func (s *Store) readEntities(tx *sqldb.Tx, rows []entityRow) ([]posture.Entity, error) {
+	homes, err := s.homesOf(tx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -127,60 +142,22 @@ func (r entityRow) entity(h home) (posture.Entity, error) {
 	return e, err
 }
 
-// homesOf returns what the cells of rows say of their entities.
-func homesOf(tx *sqldb.Tx, rows []entityRow) (map[int64]home, error) {
-	cells := make([]int64, len(rows))
-	for i, row := range rows {
-		cells[i] = cellOf(row.rid)
-	}
-	slices.Sort(cells)
-	return homesOfCells(tx, slices.Compact(cells))
-}
-
-func homesOfCells(tx *sqldb.Tx, cells []int64) (map[int64]home, error) {
-	homes := make(map[int64]home, len(cells))
-	for part := range slices.Chunk(cells, 1000) {
-		var args []any
-		found, err := sqldb.Query(tx, scanHome, `
-			SELECT c.id, p.account, p.provider, c.type, c.region
-			FROM entity_cell c JOIN entity_partition p ON p.acct = c.acct
-			WHERE c.id IN `+sqldb.List(&args, part), args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range found {
-			homes[h.cell] = h.home
-		}
-	}
-	return homes, nil
-}
-
-// A cellHome is a cell and what it says of its entities.
-type cellHome struct {
-	cell int64
-	home
-}
-
-func scanHome(r sqldb.Row) (h cellHome, err error) {
-	err = r.Scan(&h.cell, &h.account, &h.provider, &h.typ, &h.region)
-	return h, err
-}
-
 // Replace implements [posture.EntityStore].
 func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []posture.Entity, gone []posture.EntityID) error {
 	items := make([]staged, len(found))
 	gone = slices.DeleteFunc(slices.Clone(gone), func(id posture.EntityID) bool {
 		return slices.ContainsFunc(found, func(e posture.Entity) bool { return e.ID == id })
 	})
-	ids := slices.Clone(gone)
+	ids, w := slices.Clone(gone), newWriter(scope)
 	for i := range found {
 		e := found[i]
 		e.Properties, e.Edges = slices.Clone(e.Properties), slices.Clone(e.Edges) // they are put in order
-		if err := admit(scope, &e); err != nil {
+		item, err := w.write(&e)
+		if err != nil {
 			return err
 		}
-		doc := appendDoc(nil, &e)
-		items[i] = staged{idDigest(e.ID), contentDigest(e.Region, doc), e.Region, doc}
+		item.doc = slices.Clone(item.doc)
+		items[i] = item
 		ids = append(ids, e.ID)
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
@@ -188,11 +165,11 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 		if err != nil {
 			return err
 		}
-		there, err := findEntities(tx, c.part, ids)
+		there, err := s.findEntities(tx, c.part.acct, ids)
 		if err != nil {
 			return err
 		}
-		if err := c.replace(items, found, there); err != nil {
+		if err := c.replace(w, items, found, there); err != nil {
 			return err
 		}
 		var rids []int64
@@ -209,7 +186,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 }
 
 // replace adds entities, or updates those that are there and differ.
-func (c *changeSet) replace(items []staged, found []posture.Entity, there map[posture.EntityID]located) error {
+func (c *changeSet) replace(w *writer, items []staged, found []posture.Entity, there map[posture.EntityID]located) error {
 	var adds []staged
 	var updates []update
 	done := map[digest]bool{}
@@ -219,10 +196,15 @@ func (c *changeSet) replace(items []staged, found []posture.Entity, there map[po
 		}
 		done[item.id] = true
 		at, ok := there[found[i].ID]
-		switch {
-		case !ok:
+		if !ok {
 			adds = append(adds, item)
-		case contentDigest(at.entity.Region, appendDoc(nil, &at.entity)) != item.hash:
+			continue
+		}
+		known, err := w.write(&at.entity)
+		if err != nil {
+			return err
+		}
+		if known.hash != item.hash {
 			updates = append(updates, update{at.rid, item})
 		}
 	}

@@ -17,7 +17,7 @@ const maxBuckets = 100_000
 // Aggregate implements [posture.EntityStore].
 func (s *Store) Aggregate(ctx context.Context, org posture.OrgID, f posture.EntityFilter, as map[string]posture.Aggregation) (total int, found map[string]posture.Buckets, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		sel, err := selectEntities(tx, org, f)
+		sel, err := s.selectEntities(tx, org, f)
 		if err != nil {
 			return err
 		}

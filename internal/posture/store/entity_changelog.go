@@ -27,16 +27,14 @@ func scanChange(r sqldb.Row) (c changeRow, err error) {
 // ChangeLog implements [posture.EntityStore].
 func (s *Store) ChangeLog(ctx context.Context, org posture.OrgID, id posture.EntityID) (log []posture.EntityChange, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		candidates, err := partitionsFor(tx, org, id)
-		if err != nil {
-			return err
+		found, err := s.tryPartitions(tx, org, id, func(acct int64) (bool, error) {
+			log, err = s.changeLog(tx, acct, id)
+			return log != nil, err
+		})
+		if err == nil && !found {
+			return noEntity(id)
 		}
-		for _, p := range candidates {
-			if log, err = changeLog(tx, p, id); err != nil || log != nil {
-				return err
-			}
-		}
-		return noEntity(id)
+		return err
 	})
 	return log, err
 }
@@ -46,20 +44,20 @@ func (s *Store) ChangeLog(ctx context.Context, org posture.OrgID, id posture.Ent
 //
 // It starts with what the entity is and takes back one change after the other.
 // What is left in the end is what it was when it was added.
-func changeLog(tx *sqldb.Tx, p partition, id posture.EntityID) ([]posture.EntityChange, error) {
+func (s *Store) changeLog(tx *sqldb.Tx, acct int64, id posture.EntityID) ([]posture.EntityChange, error) {
 	rows, err := sqldb.Query(tx, scanChange, `
 		SELECT generation, rid, at, gone, created, body
 		FROM entity_change
 		WHERE ekey = $1
-		ORDER BY generation DESC`, ekeyOf(p.acct, idDigest(id)))
+		ORDER BY generation DESC`, ekeyOf(acct, idDigest(id)))
 	if err != nil {
 		return nil, err
 	}
-	found, err := findEntities(tx, p, []posture.EntityID{id})
+	found, err := s.findEntities(tx, acct, []posture.EntityID{id})
 	if err != nil {
 		return nil, err
 	}
-	l := logReader{tx: tx, id: id}
+	l := logReader{store: s, tx: tx, id: id}
 	if at, ok := found[id]; ok {
 		l.begin(at.entity)
 	}
@@ -74,6 +72,7 @@ func changeLog(tx *sqldb.Tx, p partition, id posture.EntityID) ([]posture.Entity
 
 // A logReader reads a change log backwards.
 type logReader struct {
+	store *Store
 	tx    *sqldb.Tx
 	id    posture.EntityID
 	state posture.Entity
@@ -97,7 +96,7 @@ func (l *logReader) added() {
 // read goes back over one row.
 func (l *logReader) read(row changeRow) error {
 	if row.gone {
-		last, err := goneEntity(l.tx, row)
+		last, err := l.gone(row)
 		if err != nil || last.ID != l.id {
 			return err
 		}
@@ -118,9 +117,9 @@ func (l *logReader) read(row changeRow) error {
 	return nil
 }
 
-// goneEntity returns an entity as it was when it went.
-func goneEntity(tx *sqldb.Tx, row changeRow) (posture.Entity, error) {
-	homes, err := homesOfCells(tx, []int64{cellOf(row.rid)})
+// gone returns the entity as it was when it went.
+func (l *logReader) gone(row changeRow) (posture.Entity, error) {
+	homes, err := l.store.homesOf(l.tx, []entityRow{{rid: row.rid}})
 	if err != nil {
 		return posture.Entity{}, err
 	}

@@ -20,6 +20,7 @@ type changeSet struct {
 	at         int64
 	cells      []*cell // of the type
 	dirty      map[int64]bool
+	rows       *rowWriter
 	ledger     *ledger
 	tally      map[string]int64 // by region
 	changed    []int64
@@ -34,7 +35,7 @@ func (s *Store) change(tx *sqldb.Tx, scope posture.Scope) (*changeSet, error) {
 	}
 	c := &changeSet{
 		tx: tx, scope: scope, part: p, generation: p.generation + 1, at: sqldb.Millis(s.now()),
-		dirty: map[int64]bool{}, ledger: newLedger(tx), tally: map[string]int64{},
+		dirty: map[int64]bool{}, rows: &rowWriter{tx: tx}, ledger: newLedger(tx), tally: map[string]int64{},
 	}
 	cells, err := cellsOf(tx, p.acct, scope.Type)
 	for i := range cells {
@@ -112,7 +113,7 @@ func (c *changeSet) add(items []staged) error {
 			return err
 		}
 	}
-	return insertRows(c.tx, rows)
+	return c.rows.insert(rows)
 }
 
 // An update is an entity that is there with other contents.
@@ -170,13 +171,13 @@ func (c *changeSet) update(items []update) error {
 			log = append(log, []any{row.ekey, c.generation, row.rid, c.at, false, int64(0), appendChange(nil, after.ID, diff)})
 		}
 	}
-	if err := updateRows(c.tx, changed); err != nil {
+	if err := c.rows.update(changed); err != nil {
 		return err
 	}
-	if err := insertRows(c.tx, moved); err != nil {
+	if err := c.rows.insert(moved); err != nil {
 		return err
 	}
-	if err := deleteRows(c.tx, left); err != nil {
+	if err := c.rows.remove(left); err != nil {
 		return err
 	}
 	return c.log(log)
@@ -212,7 +213,7 @@ func (c *changeSet) remove(rids []int64) error {
 			c.ledger.remove(rid)
 			log = append(log, []any{was.ekey, c.generation, rid, c.at, true, was.created, was.doc})
 		}
-		if err := deleteRows(c.tx, slices.Collect(maps.Keys(old))); err != nil {
+		if err := c.rows.remove(slices.Collect(maps.Keys(old))); err != nil {
 			return err
 		}
 		if err := c.log(log); err != nil {
@@ -229,7 +230,7 @@ func (c *changeSet) finish() error {
 		c.generation--
 		return nil
 	}
-	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.saveTally} {
+	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.rows.flush, c.saveTally} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -264,6 +265,9 @@ func (c *changeSet) saveDelta() error {
 		VALUES ($1, $2, $3, $4)`, c.part.acct, c.generation, packRows(c.changed), []byte(toJSON(c.gone))); err != nil {
 		return err
 	}
+	if c.generation%64 != 0 { // some more do no harm
+		return nil
+	}
 	_, err := c.tx.Exec(`DELETE FROM entity_delta WHERE acct = $1 AND generation <= $2`, c.part.acct, c.generation-deltasKept)
 	return err
 }
@@ -291,6 +295,9 @@ func addTally(tx *sqldb.Tx, org posture.OrgID, by map[posture.EntityType]map[str
 				rows = append(rows, []any{org, t, region, n})
 			}
 		}
+	}
+	if len(rows) == 0 {
+		return nil
 	}
 	_, err := tx.ExecEach(`
 		INSERT INTO entity_tally (org, type, region, count)

@@ -9,6 +9,21 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// stillCurrent notes that all of a scope was read and is as it was. It reports
+// false when nothing was known of the scope.
+func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
+	n, err := tx.Exec(`
+		UPDATE entity_coverage
+		SET succeeded = $5, failed = 0, why = '',
+			generation = (SELECT generation FROM entity_partition p WHERE p.acct = entity_coverage.acct)
+		WHERE type = $3 AND scope = $4 AND acct IN (
+			SELECT p.acct
+			FROM entity_partition p JOIN account a ON a.org = p.org AND a.id = p.account
+			WHERE p.org = $1 AND p.account = $2)`,
+		scope.Org, scope.Account, scope.Type, scope.Region, sqldb.Millis(s.now()))
+	return n > 0, err
+}
+
 // succeeded notes that all of the scope was read.
 func (c *changeSet) succeeded() error {
 	_, err := c.tx.Exec(`

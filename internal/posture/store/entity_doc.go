@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -37,25 +36,35 @@ func homeOf(e *posture.Entity) home {
 // root is what the ids of most entities of a home begin with.
 func (h home) root() string { return string(h.typ.ID(h.account, h.region, "")) }
 
-// appendDoc appends what the entity's home does not say. The same entity has the
-// same doc, whenever it was seen.
-func appendDoc(b []byte, e *posture.Entity) []byte {
-	root := homeOf(e).root()
+// appendDoc appends what the entity's home, whose root is given, does not say.
+// The same entity has the same doc, whenever it was seen.
+func appendDoc(b []byte, root string, e *posture.Entity) []byte {
 	b = append(b, docVersion)
 	b = appendSince(b, root, string(e.ID))
 	b = appendSince(b, string(e.ID), e.Name)
 	b = appendText(b, e.XID)
 	b = appendProperties(b, e.Properties)
-	b = binary.AppendUvarint(b, uint64(len(e.Tags)))
-	for _, name := range slices.Sorted(maps.Keys(e.Tags)) {
-		b = appendText(b, name)
-		b = appendText(b, e.Tags[name])
-	}
+	b = appendTags(b, e.Tags)
 	b = binary.AppendUvarint(b, uint64(len(e.Edges)))
 	for _, edge := range e.Edges {
 		b = appendText(b, edge.Label)
 		b = appendSince(b, string(e.ID), string(edge.To))
 		b = appendProperties(b, edge.Properties)
+	}
+	return b
+}
+
+func appendTags(b []byte, tags map[string]string) []byte {
+	var space [32]string
+	names := space[:0]
+	for name := range tags {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	b = binary.AppendUvarint(b, uint64(len(names)))
+	for _, name := range names {
+		b = appendText(b, name)
+		b = appendText(b, tags[name])
 	}
 	return b
 }

@@ -86,7 +86,7 @@ func (s *Store) ChangesSince(ctx context.Context, org posture.OrgID, account pos
 		if ok = int64(len(deltas)) == p.generation-generation; !ok {
 			return nil
 		}
-		changes.Changed, changes.Gone, err = readDeltas(tx, deltas)
+		changes.Changed, changes.Gone, err = s.readDeltas(tx, deltas)
 		return err
 	})
 	return changes, ok, err
@@ -94,7 +94,7 @@ func (s *Store) ChangesSince(ctx context.Context, org posture.OrgID, account pos
 
 // readDeltas returns the entities that deltas changed as they are now, and those
 // that are gone.
-func readDeltas(tx *sqldb.Tx, deltas []deltaRow) ([]posture.Entity, []posture.EntityID, error) {
+func (s *Store) readDeltas(tx *sqldb.Tx, deltas []deltaRow) ([]posture.Entity, []posture.EntityID, error) {
 	var rids []int64
 	gone := map[posture.EntityID]bool{}
 	for _, d := range deltas {
@@ -117,7 +117,7 @@ func readDeltas(tx *sqldb.Tx, deltas []deltaRow) ([]posture.Entity, []posture.En
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b entityRow) int { return cmp.Compare(a.rid, b.rid) })
-	changed, err := readEntities(tx, rows)
+	changed, err := s.readEntities(tx, rows)
 	if err != nil {
 		return nil, nil, err
 	}

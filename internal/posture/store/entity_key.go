@@ -1,11 +1,10 @@
 package store
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"strings"
 
-	"vigil/internal/fault"
+	"golang.org/x/crypto/blake2b"
+
 	"vigil/internal/posture"
 )
 
@@ -45,32 +44,19 @@ func cellsOfAcct(acct int64) span { return span{acct << cellBits, (acct+1)<<cell
 // digest is a hash that nobody can make two things have.
 type digest [16]byte
 
-// digestOf hashes parts, whose ends are part of the hash.
-func digestOf(parts ...string) digest {
-	var buf [128]byte
-	b := buf[:0]
-	for _, p := range parts {
-		b = binary.AppendUvarint(b, uint64(len(p)))
-		b = append(b, p...)
-	}
-	sum := sha256.Sum256(b)
+func digestOf(b []byte) digest {
+	sum := blake2b.Sum256(b)
 	return digest(sum[:16])
 }
 
 // idDigest hashes the id of an entity.
-func idDigest(id posture.EntityID) digest { return digestOf(string(id)) }
+func idDigest(id posture.EntityID) digest {
+	var space [128]byte
+	return digestOf(append(space[:0], id...))
+}
 
 // ekeyOf returns what an entity of an account is looked up by. Two entities may
 // share one: who looks up compares the ids too.
 func ekeyOf(acct int64, id digest) int64 {
 	return acct<<acctShift | int64(binary.BigEndian.Uint64(id[:8])>>(64-acctShift))
-}
-
-// namesAccount refuses an entity whose id does not hold its account, by which it
-// is found.
-func namesAccount(id posture.EntityID, account posture.AccountID) error {
-	if account == "" || !strings.Contains(string(id), "."+string(account)+".") {
-		return fault.New(fault.Invalid, "the id %q does not name account %q", id, account)
-	}
-	return nil
 }

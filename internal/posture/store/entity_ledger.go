@@ -10,7 +10,7 @@ import (
 )
 
 // ledgerBits is how many entities one row of the ledger covers, as a power of 2.
-const ledgerBits = 9
+const ledgerBits = 6
 
 const entrySize = 2 + len(digest{}) + len(digest{})
 
@@ -113,13 +113,15 @@ func (l *ledger) save() error {
 			}
 		}
 	}
-	if _, err := l.tx.ExecEach(`
+	if len(empty) > 0 {
+		if _, err := l.tx.ExecEach(`DELETE FROM entity_ledger WHERE id = $1`, oneEach(empty)); err != nil {
+			return err
+		}
+	}
+	_, err := l.tx.ExecEach(`
 		INSERT INTO entity_ledger (id, entries)
 		VALUES ($1, $2)
-		ON CONFLICT (id) DO UPDATE SET entries = excluded.entries`, slices.Values(saves)); err != nil {
-		return err
-	}
-	_, err := l.tx.ExecEach(`DELETE FROM entity_ledger WHERE id = $1`, oneEach(empty))
+		ON CONFLICT (id) DO UPDATE SET entries = excluded.entries`, slices.Values(saves))
 	return err
 }
 

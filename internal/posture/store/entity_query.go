@@ -22,16 +22,19 @@ func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.Entit
 	}
 	limit := cmp.Or(p.Size, posture.MaxPage)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		sel, err := selectEntities(tx, org, f)
+		sel, err := s.selectEntities(tx, org, f)
 		if err != nil {
-			return err
-		}
-		if page.Total, err = sel.count(); err != nil {
 			return err
 		}
 		rows, err := sel.page(after, limit+1) // one more tells whether there is another page
 		if err != nil {
 			return err
+		}
+		page.Total = len(rows)
+		if p.After != "" || len(rows) > limit {
+			if page.Total, err = sel.count(); err != nil {
+				return err
+			}
 		}
 		if len(rows) > limit {
 			rows = rows[:limit]
@@ -59,7 +62,7 @@ func placeOf(after string) (int64, error) {
 // read returns the entities of rows. Two tokens may have the same hash, so each
 // is looked at once more.
 func (s *selection) read(rows []entityRow) ([]posture.Entity, error) {
-	all, err := readEntities(s.tx, rows)
+	all, err := s.store.readEntities(s.tx, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/sqldb"
@@ -16,8 +15,8 @@ import (
 // Begin implements [collect.Recorder].
 func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Recording, error) {
 	r := &recording{
-		store: s, scope: posture.Scope(scope), index: map[digest]int32{}, versions: map[int64]int64{},
-		fresh: map[digest]bool{}, stage: stage{limit: stageMemory},
+		store: s, scope: posture.Scope(scope), writer: newWriter(posture.Scope(scope)), index: map[digest]int32{},
+		versions: map[int64]int64{}, fresh: map[digest]bool{}, stage: stage{limit: stageMemory},
 	}
 	return r, s.db.Read(ctx, r.load)
 }
@@ -27,12 +26,12 @@ func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Record
 type recording struct {
 	store    *Store
 	scope    posture.Scope
+	writer   *writer
 	known    []known
 	index    map[digest]int32 // known by id
 	versions map[int64]int64  // of the cells when known was read
 	fresh    map[digest]bool  // entities that were not known
 	stage    stage
-	doc      []byte
 	closed   bool
 }
 
@@ -82,12 +81,11 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	if r.closed {
 		return errClosed
 	}
-	if err := admit(r.scope, &e); err != nil {
+	item, err := r.writer.write(&e)
+	if err != nil {
 		return err
 	}
-	id := idDigest(e.ID)
-	r.doc = appendDoc(r.doc[:0], &e)
-	hash := contentDigest(e.Region, r.doc)
+	id, hash := item.id, item.hash
 	if at, ok := r.index[id]; ok {
 		k := &r.known[at]
 		if k.seen {
@@ -103,27 +101,7 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 		}
 		r.fresh[id] = true
 	}
-	return r.stage.add(staged{id, hash, e.Region, r.doc})
-}
-
-// contentDigest hashes what an entity is.
-func contentDigest(region string, doc []byte) digest { return digestOf(region, string(doc)) }
-
-// admit puts an entity into the form that is kept and refuses one that does not
-// belong to the scope.
-func admit(s posture.Scope, e *posture.Entity) error {
-	if e.Type != s.Type || e.Account != s.Account {
-		return fault.New(fault.Invalid, "entity %q of type %s and account %s is not of type %s and account %s", e.ID, e.Type, e.Account, s.Type, s.Account)
-	}
-	if err := namesAccount(e.ID, e.Account); err != nil {
-		return err
-	}
-	if e.Region == "" {
-		e.Region = posture.Global
-	}
-	e.Provider, e.Service = e.Type.Provider(), e.Type.Service()
-	e.Normalize()
-	return nil
+	return r.stage.add(item)
 }
 
 // Commit implements [collect.Recording].
@@ -133,6 +111,11 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	}
 	defer r.Discard()
 	err := r.store.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if complete && r.unchanged() {
+			if known, err := r.store.stillCurrent(tx, r.scope); known || err != nil {
+				return err
+			}
+		}
 		c, err := r.store.change(tx, r.scope)
 		if err != nil {
 			return err
@@ -154,11 +137,17 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	return nil
 }
 
+// unchanged reports whether everything that was known was put as it was, and
+// nothing else.
+func (r *recording) unchanged() bool {
+	return r.stage.count == 0 && !slices.ContainsFunc(r.known, func(k known) bool { return !k.seen })
+}
+
 // Discard implements [collect.Recording].
 func (r *recording) Discard() {
 	r.stage.close()
 	r.closed = true
-	r.known, r.index, r.fresh, r.doc = nil, nil, nil, nil
+	r.known, r.index, r.fresh, r.writer = nil, nil, nil, nil
 }
 
 // batch is how many entities are written at a time.

@@ -40,60 +40,109 @@ func readRows(tx *sqldb.Tx, rids []int64) (map[int64]entityRow, error) {
 	return found, nil
 }
 
-// insertRows writes rows that are not there.
-func insertRows(tx *sqldb.Tx, rows []entityRow) error {
+// rowWriter writes rows and what they are found by.
+//
+// SQLite keeps the tokens in a table of its own, which collects changes in
+// memory and has to write them out whenever a statement of another kind comes in
+// between. So they wait until there are many of them.
+type rowWriter struct {
+	tx    *sqldb.Tx
+	fresh []entityRow // whose tokens are to be written
+	stale []entityRow // whose tokens are to be replaced
+	gone  []int64     // whose tokens are to be removed
+}
+
+// maxWords is how many rows wait for their tokens to be written.
+const maxWords = 4096
+
+// insert writes rows that are not there.
+func (w *rowWriter) insert(rows []entityRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	columns := []string{"rid", "ekey", "created", "updated", "doc"}
-	if tx.Dialect() == sqldb.Postgres {
-		_, err := tx.Load("entity", append(columns, "tokens"), argsOf(rows, func(r entityRow) []any {
+	if w.tx.Dialect() == sqldb.Postgres {
+		_, err := w.tx.Load("entity", append(columns, "tokens"), argsOf(rows, func(r entityRow) []any {
 			return []any{r.rid, r.ekey, r.created, r.updated, r.doc, numbers(r.tokens)}
 		}))
 		return err
 	}
-	if _, err := tx.Load("entity", columns, argsOf(rows, func(r entityRow) []any {
+	if _, err := w.tx.Load("entity", columns, argsOf(rows, func(r entityRow) []any {
 		return []any{r.rid, r.ekey, r.created, r.updated, r.doc}
 	})); err != nil {
 		return err
 	}
-	_, err := tx.Load("entity_token", []string{"rowid", "tokens"}, argsOf(rows, func(r entityRow) []any {
-		return []any{r.rid, tokenText(r.tokens)}
-	}))
-	return err
+	w.fresh = wait(w.fresh, rows)
+	return w.flushMany()
 }
 
-// updateRows replaces rows that are there.
-func updateRows(tx *sqldb.Tx, rows []entityRow) error {
+// update replaces rows that are there.
+func (w *rowWriter) update(rows []entityRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if tx.Dialect() == sqldb.Postgres {
-		_, err := tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3, tokens = $4 WHERE rid = $1`,
+	if w.tx.Dialect() == sqldb.Postgres {
+		_, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3, tokens = $4 WHERE rid = $1`,
 			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc, numbers(r.tokens)} }))
 		return err
 	}
-	if _, err := tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3 WHERE rid = $1`,
+	if _, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3 WHERE rid = $1`,
 		argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc} })); err != nil {
 		return err
 	}
-	_, err := tx.ExecEach(`UPDATE entity_token SET tokens = $2 WHERE rowid = $1`,
-		argsOf(rows, func(r entityRow) []any { return []any{r.rid, tokenText(r.tokens)} }))
-	return err
+	w.stale = wait(w.stale, rows)
+	return w.flushMany()
 }
 
-// deleteRows removes rows.
-func deleteRows(tx *sqldb.Tx, rids []int64) error {
+// remove removes rows.
+func (w *rowWriter) remove(rids []int64) error {
 	if len(rids) == 0 {
 		return nil
 	}
-	if tx.Dialect() == sqldb.SQLite {
-		if _, err := tx.ExecEach(`DELETE FROM entity_token WHERE rowid = $1`, oneEach(rids)); err != nil {
+	if w.tx.Dialect() == sqldb.SQLite {
+		w.gone = append(w.gone, rids...)
+	}
+	_, err := w.tx.ExecEach(`DELETE FROM entity WHERE rid = $1`, oneEach(rids))
+	return err
+}
+
+// wait adds the tokens of rows to those that wait.
+func wait(waiting, rows []entityRow) []entityRow {
+	for _, r := range rows {
+		waiting = append(waiting, entityRow{rid: r.rid, tokens: r.tokens})
+	}
+	return waiting
+}
+
+// flushMany writes tokens if many of them wait.
+func (w *rowWriter) flushMany() error {
+	if len(w.fresh)+len(w.stale) < maxWords {
+		return nil
+	}
+	return w.flush()
+}
+
+// flush writes the tokens that wait.
+func (w *rowWriter) flush() error {
+	words := func(r entityRow) []any { return []any{r.rid, tokenText(r.tokens)} }
+	for _, step := range []struct {
+		text string
+		n    int
+		args iter.Seq[[]any]
+	}{
+		{`DELETE FROM entity_token WHERE rowid = $1`, len(w.gone), oneEach(w.gone)},
+		{`REPLACE INTO entity_token (rowid, tokens) VALUES ($1, $2)`, len(w.stale), argsOf(w.stale, words)},
+		{`INSERT INTO entity_token (rowid, tokens) VALUES ($1, $2)`, len(w.fresh), argsOf(w.fresh, words)},
+	} {
+		if step.n == 0 {
+			continue
+		}
+		if _, err := w.tx.ExecEach(step.text, step.args); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecEach(`DELETE FROM entity WHERE rid = $1`, oneEach(rids))
-	return err
+	w.fresh, w.stale, w.gone = w.fresh[:0], w.stale[:0], w.gone[:0]
+	return nil
 }
 
 // deleteSpan removes all rows of a range.

@@ -23,6 +23,7 @@ func scanTally(r sqldb.Row) (t tallyRow, err error) {
 // A selection is a filter in the terms of the tables. Without a plan it is about
 // whole cells: of these accounts, types and regions, where nil means all.
 type selection struct {
+	store   *Store
 	tx      *sqldb.Tx
 	org     posture.OrgID
 	filter  posture.EntityFilter
@@ -34,28 +35,33 @@ type selection struct {
 }
 
 // selectEntities finds out what a filter means.
-func selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.EntityFilter) (*selection, error) {
-	s := &selection{tx: tx, org: org, filter: f}
+func (s *Store) selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.EntityFilter) (*selection, error) {
+	sel := &selection{store: s, tx: tx, org: org, filter: f}
+	return sel, sel.resolve()
+}
+
+// resolve finds out which accounts, types and regions are meant.
+func (s *selection) resolve() error {
+	f := s.filter
 	if len(f.Accounts) > 0 {
 		if err := s.selectAccounts(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
 	tokens := len(f.Names) > 0 || f.Where != nil
-	if !byType && len(f.Regions) == 0 && !tokens {
-		return s, nil
-	}
-	tally, err := sqldb.Query(tx, scanTally, `
-		SELECT type, region, count
-		FROM entity_tally
-		WHERE org = $1 AND count > 0`, org)
-	if err != nil {
-		return nil, err
-	}
 	types, regions := map[posture.EntityType]bool{}, map[string]bool{}
-	for _, t := range tally {
-		types[t.typ], regions[t.region] = true, true
+	if byType || len(f.Regions) > 0 || asksForTypes(f.Where) {
+		tally, err := sqldb.Query(s.tx, scanTally, `
+			SELECT type, region, count
+			FROM entity_tally
+			WHERE org = $1 AND count > 0`, s.org)
+		if err != nil {
+			return err
+		}
+		for _, t := range tally {
+			types[t.typ], regions[t.region] = true, true
+		}
 	}
 	if byType {
 		s.types = kept(types, func(t posture.EntityType) bool {
@@ -71,9 +77,25 @@ func selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.EntityFilter) (*s
 		s.empty = s.empty || len(s.regions) == 0
 	}
 	if tokens {
-		s.makePlan(planner{org, kept(types, func(posture.EntityType) bool { return true })})
+		s.makePlan(planner{s.org, kept(types, func(posture.EntityType) bool { return true })})
 	}
-	return s, nil
+	return nil
+}
+
+// asksForTypes reports whether a condition can only be answered by somebody who
+// knows which types there are.
+func asksForTypes(c posture.Condition) bool {
+	switch c := c.(type) {
+	case posture.AllOf:
+		return slices.ContainsFunc(c, asksForTypes)
+	case posture.AnyOf:
+		return slices.ContainsFunc(c, asksForTypes)
+	case posture.NotSo:
+		return asksForTypes(c.Part)
+	case posture.Equal:
+		return c.Attribute.Kind == posture.FieldAttribute && (c.Attribute.Name == posture.FieldService || c.Attribute.Name == posture.FieldProvider)
+	}
+	return false
 }
 
 // kept returns the members of a set that f lets through, in order.

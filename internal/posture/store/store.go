@@ -81,11 +81,12 @@ type Store struct {
 	box  Sealer
 	jobs Jobs
 	now  func() time.Time
+	seen *places
 }
 
 // New returns a store over a database whose tables are up to date.
 func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store {
-	return &Store{db: db, box: box, jobs: jobs, now: time.Now}
+	return &Store{db: db, box: box, jobs: jobs, now: time.Now, seen: newPlaces()}
 }
 
 // At returns the store with another clock.

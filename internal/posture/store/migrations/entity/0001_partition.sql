@@ -43,10 +43,10 @@ CREATE TABLE entity_tally (
     PRIMARY KEY (org, type, region)
 );
 
--- Hashes of id and contents of up to 512 neighbouring entities, so that a
+-- Hashes of id and contents of up to 64 neighbouring entities, so that a
 -- collection is compared with what is known without reading it.
 CREATE TABLE entity_ledger (
-    id      BIGINT NOT NULL PRIMARY KEY, -- rid >> 9
+    id      BIGINT NOT NULL PRIMARY KEY, -- rid >> 6
     entries BLOB   NOT NULL
 );
 
