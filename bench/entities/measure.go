@@ -1,0 +1,52 @@
+package main
+
+import (
+	"slices"
+	"syscall"
+	"time"
+)
+
+// cost is what a piece of work took: by the clock, and of the processor of this
+// process. Both are measured because machines are shared.
+type cost struct{ wall, cpu time.Duration }
+
+// measure runs f and returns what it took.
+func measure(f func() error) (cost, error) {
+	cpu, wall := processor(), time.Now()
+	err := f()
+	return cost{time.Since(wall), processor() - cpu}, err
+}
+
+// processor returns the processor time that this process has used.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// median repeats f and returns the median of what it took.
+func median(rounds int, f func() error) (cost, error) {
+	var walls, cpus []time.Duration
+	for range rounds {
+		c, err := measure(f)
+		if err != nil {
+			return c, err
+		}
+		walls, cpus = append(walls, c.wall), append(cpus, c.cpu)
+	}
+	return cost{quantile(walls, 0.5), quantile(cpus, 0.5)}, nil
+}
+
+// quantile returns the value below which a share of all lie.
+func quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(all))
+	return s[min(int(q*float64(len(s))), len(s)-1)]
+}
+
+// ratio returns a in units of b.
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// The plain way: one row an entity, what varies as JSON, and an index for
+// everything that is asked for often.
+const plainTable = `
+	CREATE TABLE plain_entity (
+		id TEXT NOT NULL, org TEXT NOT NULL, account TEXT NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, region TEXT NOT NULL,
+		service TEXT NOT NULL, provider TEXT NOT NULL, xid TEXT NOT NULL, properties %[1]s NOT NULL, tags %[1]s NOT NULL, edges %[1]s NOT NULL,
+		created BIGINT NOT NULL, updated BIGINT NOT NULL, PRIMARY KEY (org, id));
+	CREATE INDEX plain_account ON plain_entity (org, account, id);
+	CREATE INDEX plain_type ON plain_entity (org, type, id);
+	CREATE INDEX plain_region ON plain_entity (org, region, id);
+	CREATE INDEX plain_service ON plain_entity (org, service, id);
+	CREATE INDEX plain_provider ON plain_entity (org, provider, id);
+	CREATE INDEX plain_name ON plain_entity (org, lower(name), id);`
+
+const plainPostgres = `
+	CREATE INDEX plain_properties ON plain_entity USING gin (properties jsonb_path_ops);
+	CREATE INDEX plain_tags ON plain_entity USING gin (tags jsonb_path_ops);`
+
+func (b *bench) makePlain(ctx context.Context) error {
+	return b.db.Write(ctx, func(tx *sqldb.Tx) error {
+		text := fmt.Sprintf(plainTable, "TEXT")
+		if tx.Dialect() == sqldb.Postgres {
+			text = fmt.Sprintf(plainTable, "JSONB") + plainPostgres
+		}
+		_, err := tx.Exec(text)
+		return err
+	})
+}
+
+var plainColumns = []string{"id", "org", "account", "type", "name", "region", "service", "provider", "xid", "properties", "tags", "edges", "created", "updated"}
+
+// loadPlain writes every entity, a few thousand in a transaction.
+func (b *bench) loadPlain(ctx context.Context) error {
+	next, stop := iter.Pull(b.all())
+	defer stop()
+	for more := true; more; {
+		err := b.db.Write(ctx, func(tx *sqldb.Tx) error {
+			_, err := tx.Load("plain_entity", plainColumns, func(yield func([]any) bool) {
+				for range 5000 {
+					var e posture.Entity
+					if e, more = next(); !more || !yield(plainRow(e)) {
+						return
+					}
+				}
+			})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if b.db.Dialect() != sqldb.Postgres {
+		return nil
+	}
+	return b.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`ANALYZE`)
+		return err
+	})
+}
+
+func plainRow(e posture.Entity) []any {
+	properties := make([]map[string]any, len(e.Properties))
+	for i, p := range e.Properties {
+		properties[i] = map[string]any{"name": p.Name, "type": p.Type}
+		switch p.Type {
+		case posture.BoolProperty:
+			properties[i]["boolV"] = p.Bool
+		case posture.LongProperty:
+			properties[i]["longV"] = p.Long
+		case posture.StringProperty:
+			properties[i]["stringV"] = p.String
+		}
+	}
+	edges := make([]map[string]any, len(e.Edges))
+	for i, edge := range e.Edges {
+		edges[i] = map[string]any{"label": edge.Label, "to": edge.To}
+	}
+	tags := e.Tags
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	return []any{
+		string(e.ID), string(org), string(e.Account), string(e.Type), e.Name, e.Region, e.Service, string(e.Provider), e.XID,
+		toJSON(properties), toJSON(tags), toJSON(edges), int64(1), int64(1),
+	}
+}
+
+func toJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// plainEntity is an entity as the API shows it. Its JSON columns go through as
+// they are.
+type plainEntity struct {
+	PartitionKey   string          `json:"partitionKey"`
+	EntityID       string          `json:"entityId"`
+	EntityType     string          `json:"entityType"`
+	EntityName     string          `json:"entityName"`
+	CloudAccountID string          `json:"cloudAccountId"`
+	Region         string          `json:"region"`
+	Service        string          `json:"service"`
+	Provider       string          `json:"provider"`
+	XID            string          `json:"xid"`
+	Properties     json.RawMessage `json:"properties"`
+	Tags           json.RawMessage `json:"tags"`
+	CreationTime   httpapi.Time    `json:"creationTime"`
+	LastUpdateTime httpapi.Time    `json:"lastUpdateTime"`
+}
+
+func scanPlain(r sqldb.Row) (e plainEntity, err error) {
+	var created, updated int64
+	err = r.Scan(&e.EntityID, &e.CloudAccountID, &e.EntityType, &e.EntityName, &e.Region, &e.Service, &e.Provider, &e.XID,
+		(*[]byte)(&e.Properties), (*[]byte)(&e.Tags), &created, &updated)
+	e.PartitionKey, e.CreationTime.Time, e.LastUpdateTime.Time = e.CloudAccountID, sqldb.Time(created), sqldb.Time(updated)
+	return e, err
+}
+
+type (
+	plainPage struct {
+		TotalCount int           `json:"totalCount"`
+		Results    []plainEntity `json:"results"`
+	}
+	plainCounts struct {
+		TotalCount int      `json:"totalCount"`
+		Rows       [][]any  `json:"rows"`
+		Columns    []string `json:"columns"`
+	}
+	plainIn struct {
+		Question string `path:"question"`
+	}
+)
+
+// plainRoutes answer the questions by hand, behind the same server.
+func (b *bench) plainRoutes() []httpapi.Route {
+	return []httpapi.Route{{
+		Pattern: "POST /plain/{question}", Need: httpapi.Public, Operation: "plain", Safe: true,
+		Handler: httpapi.JSON(func(ctx context.Context, in plainIn) (any, error) {
+			all := b.asked()
+			i := slices.IndexFunc(all, func(q question) bool { return q.name == in.Question })
+			return b.byHand(ctx, all[i])
+		}),
+	}}
+}
+
+// byHand answers a question with SQL somebody wrote for it.
+func (b *bench) byHand(ctx context.Context, q question) (any, error) {
+	if q.groups != "" {
+		var out plainCounts
+		err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+			out.Rows, err = sqldb.Query(tx, func(r sqldb.Row) ([]any, error) {
+				row := make([]any, q.columns+1)
+				at := make([]any, len(row))
+				for i := range row {
+					at[i] = &row[i]
+				}
+				return row, r.Scan(at...)
+			}, `SELECT `+q.groups+`, count(*) FROM `+q.from()+` GROUP BY `+q.groupBy(), q.args...)
+			return err
+		})
+		return out, err
+	}
+	var out plainPage
+	err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		out.Results, err = sqldb.Query(tx, scanPlain, `
+			SELECT id, account, type, name, region, service, provider, xid, properties, tags, created, updated
+			FROM `+q.from()+`
+			ORDER BY id
+			LIMIT 100`, q.args...)
+		if err != nil || q.single {
+			return err
+		}
+		out.TotalCount, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM `+q.from(), q.args...)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A question is asked of the API, and of the plain tables.
+type question struct {
+	name   string
+	method string
+	path   string
+	body   string
+
+	where   string // by hand, with parameters from $1 on
+	join    string // further tables
+	args    []any
+	groups  string // columns to count by
+	columns int
+	single  bool // one record, not a page
+}
+
+func (q question) from() string {
+	return "plain_entity e" + q.join + " WHERE org = 'bench'" + q.where
+}
+
+// groupBy names the columns by their numbers, as both databases allow.
+func (q question) groupBy() string {
+	var all []string
+	for i := range q.columns {
+		all = append(all, strconv.Itoa(i+1))
+	}
+	return strings.Join(all, ", ")
+}
+
+// asked lists the questions about this estate.
+func (b *bench) asked() []question {
+	if b.cached != nil {
+		return b.cached
+	}
+	var vm, bucket posture.Entity
+	for _, e := range b.sample(2000) {
+		switch e.Type {
+		case "AWS.EC2.Instance", "GCP.Compute.Instance", "Azure.Compute.VirtualMachine":
+			vm = e
+		case "AWS.S3.Bucket", "GCP.Storage.Bucket", "Azure.Storage.StorageAccount":
+			bucket = e
+		}
+	}
+	account, typ, region := string(vm.Account), string(vm.Type), vm.Region
+	has := func(name, member string, value any) string { return b.hasProperty(name, member, value) }
+	tag := func(name, value string) string {
+		if b.db.Dialect() == sqldb.Postgres {
+			return ` AND tags @> '` + toJSON(map[string]string{name: value}) + `'`
+		}
+		return ` AND json_extract(tags, '$."` + name + `"') = '` + value + `'`
+	}
+	ip := posture.Attribute{Kind: posture.PropertyAttribute, Name: "privateIpAddress"}.Values(&vm)
+	rare, rareName := "none", "privateIpAddress"
+	if len(ip) > 0 {
+		rare = ip[0]
+	}
+	b.cached = []question{
+		page("first page of all", `{}`, ""),
+		page("one type", `{"entityTypes":[`+quote(typ)+`]}`, " AND type = $1", typ),
+		page("one region", `{"regions":[`+quote(region)+`]}`, " AND region = $1", region),
+		page("one provider", `{"providers":["azure"]}`, " AND provider = 'azure'"),
+		page("one service", `{"services":[`+quote(vm.Service)+`]}`, " AND service = $1", vm.Service),
+		page("one account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1", account),
+		page("account, type and region", `{"cloudAccountIds":[`+quote(account)+`],"entityTypes":[`+quote(typ)+`],"regions":[`+quote(region)+`]}`,
+			" AND account = $1 AND type = $2 AND region = $3", account, typ, region),
+		page("one name", `{"entityNames":[`+quote(vm.Name)+`]}`, " AND lower(name) = $1", strings.ToLower(vm.Name)),
+		page("a rare value", search(`property.`+rareName+` = "`+rare+`"`), has(rareName, "stringV", rare)),
+		page("a property in an account", `{"cloudAccountIds":[`+quote(account)+`],"query":"property.encrypted = false"}`,
+			" AND account = $1"+has("encrypted", "boolV", false), account),
+		page("a frequent tag", search(`tag.env = prod`), tag("env", "prod")),
+		page("two frequent terms", search(`tag.env = prod AND property.encrypted = true`), tag("env", "prod")+has("encrypted", "boolV", true)),
+		page("type and property", `{"entityTypes":[`+quote(string(bucket.Type))+`],"query":"tag.team = team-3"}`, " AND type = $1"+tag("team", "team-3"), string(bucket.Type)),
+		{name: "one entity", method: "GET", path: "/v1/entities/" + url.PathEscape(string(vm.ID)), where: " AND id = $1", args: []any{string(vm.ID)}, single: true},
+		terms("count by type", `{}`, "", "type", 1, "entityType"),
+		terms("count by account", `{}`, "", "account", 1, "cloudAccountId"),
+		terms("count by provider, service, type, region", `{}`, "", "provider, service, type, region", 4, "provider", "service", "entityType", "region"),
+		terms("count by type in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1", "type", 1, "entityType").with(account),
+		terms("count by type where a tag is", search(`tag.env = prod`), tag("env", "prod"), "type", 1, "entityType"),
+		b.tagTerms("count by a tag in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1").with(account),
+		b.tagTerms("count by a tag", `{}`, ""),
+	}
+	return b.cached
+}
+
+func quote(s string) string { return strconv.Quote(s) }
+
+func search(text string) string { return `{"query":` + strconv.Quote(text) + `}` }
+
+func page(name, filters, where string, args ...any) question {
+	return question{name: name, method: "POST", path: "/v1/entities/query", body: `{"filters":` + filters + `}`, where: where, args: args}
+}
+
+func terms(name, filters, where, groups string, columns int, fields ...string) question {
+	body := ""
+	for i := len(fields) - 1; i >= 0; i-- {
+		sub := ""
+		if body != "" {
+			sub = `,"subAggregations":` + body
+		}
+		body = `{"a":{"fieldName":` + quote(fields[i]) + `,"aggregationType":"Terms"` + sub + `}}`
+	}
+	return question{
+		name: name, method: "POST", path: "/v1/entities/aggregations-query", body: `{"filters":` + filters + `,"aggregations":` + body + `}`,
+		where: where, groups: groups, columns: columns,
+	}
+}
+
+func (q question) with(args ...any) question {
+	q.args = args
+	return q
+}
+
+// tagTerms counts by the tag team.
+func (b *bench) tagTerms(name, filters, where string) question {
+	column := `json_extract(tags, '$.team')`
+	if b.db.Dialect() == sqldb.Postgres {
+		column = `tags ->> 'team'`
+	}
+	return terms(name, filters, where+" AND "+column+" IS NOT NULL", column, 1, "tag.team")
+}
+
+// hasProperty writes the condition that a property has a value.
+func (b *bench) hasProperty(name, member string, value any) string {
+	if b.db.Dialect() == sqldb.Postgres {
+		return ` AND properties @> '` + toJSON([]map[string]any{{"name": name, member: value}}) + `'`
+	}
+	text := toJSON(value)
+	if s, ok := value.(string); ok {
+		text = "'" + s + "'"
+	}
+	return ` AND EXISTS (SELECT 1 FROM json_each(e.properties) p
+		WHERE json_extract(p.value, '$.name') = '` + name + `' AND json_extract(p.value, '$.` + member + `') = ` + text + `)`
+}
+
+// questions asks everything both ways.
+func (b *bench) questions(ctx context.Context) error {
+	say("%-42s %10s %10s %10s %10s %7s", "question", "API", "by hand", "API cpu", "hand cpu", "ratio")
+	worst := 0.0
+	for _, q := range b.asked() {
+		api, err := median(b.o.rounds, func() error {
+			_, err := b.ask(q.method, q.path, q.body)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		rounds := b.o.rounds
+		if b.count >= 1_000_000 {
+			rounds = 3 // some of it takes minutes
+		}
+		hand, err := median(rounds, func() error {
+			_, err := b.ask("POST", "/plain/"+url.PathEscape(q.name), "{}")
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := b.agree(q); err != nil {
+			return err
+		}
+		r := ratio(api.wall, hand.wall)
+		worst = max(worst, r)
+		say("%-42s %10s %10s %10s %10s %7.2f", q.name, short(api.wall), short(hand.wall), short(api.cpu), short(hand.cpu), r)
+	}
+	say("worst ratio %.2f (target 1.50)\n", worst)
+	return ctx.Err()
+}
+
+// short writes a duration in ten characters.
+func short[T fmt.Stringer](d T) string {
+	s := d.String()
+	if len(s) > 9 {
+		unit := strings.TrimLeft(s, "0123456789.")
+		s = s[:9-len(unit)] + unit
+	}
+	return s
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/cursor"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/api"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/estate"
+	"vigil/internal/posture/partition"
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/walk"
+	"vigil/internal/secret"
+	"vigil/internal/sqldb"
+)
+
+const org = posture.OrgID("bench")
+
+// bench is a filled database and the two ways to ask it.
+type bench struct {
+	o        options
+	db       *sqldb.DB
+	store    *store.Store
+	accounts []estate.Account
+	mux      *httpapi.Mux // the API, and the same questions by hand
+	count    int
+	cached   []question
+}
+
+// plainBox seals nothing: continuation tokens are not what is measured.
+type plainBox struct{}
+
+func (plainBox) Seal(_ context.Context, _ secret.Cell, plain []byte) ([]byte, error) {
+	return plain, nil
+}
+func (plainBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, error) {
+	return sealed, nil
+}
+
+func open(ctx context.Context, o options) (*bench, error) {
+	db, err := sqldb.Open(ctx, o.database, sqldb.Options{WriteTimeout: time.Hour})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Migrate(ctx, db); err != nil {
+		return nil, err
+	}
+	b := &bench{o: o, db: db, store: store.New(db, plainBox{}, nil)}
+	size := min(o.account, o.entities)
+	for i := range max(1, o.entities/size) {
+		b.accounts = append(b.accounts, estate.New(i, size))
+	}
+	if err := b.makePlain(ctx); err != nil {
+		return nil, err
+	}
+	a := &api.API{
+		Org: func(context.Context) posture.OrgID { return org }, Entities: b.store, Cursors: cursor.New(plainBox{}), Now: time.Now,
+		Walker:       walk.New(partition.New(b.store, partition.Options{}), b.store, walk.Options{}),
+		Declarations: func() []collect.Declaration { return nil },
+	}
+	var routes []httpapi.Route
+	for _, r := range a.Routes() {
+		if strings.Contains(r.Pattern, "/v1/entities") {
+			r.Need = httpapi.Public
+			routes = append(routes, r)
+		}
+	}
+	b.mux, err = httpapi.NewMux(append(routes, b.plainRoutes()...), httpapi.Options{
+		Rates: map[string]httpapi.Rate{httpapi.RateDefault: {}, httpapi.RateHeavy: {}},
+	})
+	return b, err
+}
+
+func (b *bench) close() { _ = b.db.Close() }
+
+// load fills the database, in our tables and in plain ones.
+func (b *bench) load(ctx context.Context) error {
+	fmt.Printf("%s, %d entities in %d accounts\n\n", b.db.Dialect(), b.o.entities, len(b.accounts))
+	before := b.size(ctx)
+	var ours cost
+	for _, a := range b.accounts {
+		if err := b.onboard(ctx, a); err != nil {
+			return err
+		}
+		n, took, err := b.record(ctx, a)
+		if err != nil {
+			return err
+		}
+		b.count += n
+		ours.wall += took.wall
+		ours.cpu += took.cpu
+	}
+	bytes := b.size(ctx) - before
+	per := func(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(n, 1)) }
+	fmt.Printf("load: %d entities, %.1f us each by the clock, %.1f us of processor\n", b.count, per(ours.wall, b.count), per(ours.cpu, b.count))
+	fmt.Printf("size: %d bytes per entity with edges, tokens, hashes and counters\n", bytes/int64(max(b.count, 1)))
+	plain, err := measure(func() error { return b.loadPlain(ctx) })
+	if err != nil {
+		return err
+	}
+	fmt.Printf("      %d bytes per entity in plain tables with JSON and indexes, %.1f us of processor each\n\n",
+		(b.size(ctx)-before-bytes)/int64(max(b.count, 1)), per(plain.cpu, b.count))
+	return nil
+}
+
+// onboard adds an account.
+func (b *bench) onboard(ctx context.Context, a estate.Account) error {
+	return b.store.Onboard(ctx, org, func(tx posture.OnboardingTx) error {
+		return tx.AddAccount(posture.Account{ID: a.ID, Provider: a.Provider, Name: string(a.ID), ETag: rand.Text()})
+	})
+}
+
+// record collects an account. It returns how many entities it has and what
+// recording them took, without making them up.
+func (b *bench) record(ctx context.Context, a estate.Account) (n int, took cost, err error) {
+	for _, u := range a.Units() {
+		es := slices.Collect(u.Each)
+		n += len(es)
+		c, err := measure(func() error {
+			return b.recordUnit(ctx, collect.Scoped{Org: org, Account: a.ID, Type: u.Type, Region: u.Region}, es)
+		})
+		if err != nil {
+			return n, took, err
+		}
+		took.wall += c.wall
+		took.cpu += c.cpu
+	}
+	return n, took, nil
+}
+
+func (b *bench) recordUnit(ctx context.Context, scope collect.Scoped, es []posture.Entity) error {
+	r, err := b.store.Begin(ctx, scope)
+	if err != nil {
+		return err
+	}
+	defer r.Discard()
+	for _, e := range es {
+		if err := r.Put(ctx, e); err != nil {
+			return err
+		}
+	}
+	return r.Commit(ctx, true)
+}
+
+// size returns the bytes of the database on disk.
+func (b *bench) size(ctx context.Context) (bytes int64) {
+	_ = b.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if tx.Dialect() == sqldb.Postgres {
+			return tx.QueryRow(`SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+				JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND n.nspname = current_schema()`).Scan(&bytes)
+		}
+		return tx.QueryRow(`SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&bytes)
+	})
+	return bytes
+}
+
+// all yields every entity with its account.
+func (b *bench) all() iter.Seq[posture.Entity] {
+	return func(yield func(posture.Entity) bool) {
+		for _, a := range b.accounts {
+			for e := range a.All() {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ask sends a request and fails unless it is answered with 200.
+func (b *bench) ask(method, path, body string) (string, error) {
+	r, err := http.NewRequest(method, path, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	w := &answer{header: http.Header{}}
+	b.mux.ServeHTTP(w, r)
+	if w.status != http.StatusOK {
+		return "", fmt.Errorf("%s %s: %d %.300s", path, body, w.status, w.body.String())
+	}
+	return w.body.String(), nil
+}
+
+// answer keeps what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   strings.Builder
+}
+
+func (a *answer) Header() http.Header { return a.header }
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(p)
+}
+
+// sample returns entities spread over the estate.
+func (b *bench) sample(n int) []posture.Entity {
+	var some []posture.Entity
+	last := b.accounts[len(b.accounts)/2]
+	step := max(1, last.Entities/n)
+	i := 0
+	for e := range last.All() {
+		if i++; i%step == 0 {
+			some = append(some, e)
+		}
+	}
+	return slices.Clip(some)
+}
+
+func say(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
