@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -240,5 +241,17 @@ func TestTrySaysWhatARuleWouldDo(t *testing.T) {
 	}
 	if _, err := evaluator(w).Try(t.Context(), w.account(t), rule("r", `g.V(`)); err == nil {
 		t.Error("a broken rule has an answer")
+	}
+}
+
+func TestEveryEntityMayViolate(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for i := range int(gremlin.RuleBudget.Results) + 1 {
+		w.put(entity(bucketType, region, strconv.Itoa(i), posture.Flag("public", true)))
+	}
+	got, err := evaluator(w).Try(t.Context(), w.account(t), rule("r", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`))
+	if err != nil || len(got[0].Violating) != len(w.entities) {
+		t.Errorf("error %v", err)
 	}
 }

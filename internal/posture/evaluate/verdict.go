@@ -33,7 +33,7 @@ func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) 
 		j.search(q, &v)
 		return v, nil
 	}
-	found, err := q.plan.Verdict(ctx, j.Graph, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: j.at})
+	found, err := q.plan.Verdict(ctx, j.Graph, j.options())
 	if err != nil {
 		return v, err
 	}
@@ -44,6 +44,14 @@ func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) 
 		}
 	}
 	return v, nil
+}
+
+// options say what a rule may cost. Every entity may violate it, however many
+// there are.
+func (j *judging) options() gremlin.RunOptions {
+	b := gremlin.RuleBudget
+	b.Results = max(b.Results, 4*int64(j.Graph.NumVertices()))
+	return gremlin.RunOptions{Budget: b, Now: j.at}
 }
 
 // unsure settles a verdict about values that are used for more than conditions.
@@ -57,7 +65,7 @@ func (j *judging) unsure(ctx context.Context, q *query, found *gremlin.Verdict, 
 		v.yes, v.unknown = nil, slices.Compact(all)
 		return nil
 	}
-	plain, err := q.plan.Run(ctx, j.Graph, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: j.at})
+	plain, err := q.plan.Run(ctx, j.Graph, j.options())
 	if err != nil {
 		return err
 	}
