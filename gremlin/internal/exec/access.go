@@ -145,6 +145,9 @@ func lessOne(t *condTest) *condTest {
 // scan tests the rows of a label one after the other.
 func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) error {
 	lt := &o.test.table(o.kind).labels[l]
+	if lt.few {
+		return o.scanFew(l, lt, fn)
+	}
 	var found [firstRows]graph.Handle
 	n := 0
 	rows := o.run.g.VertexRows(l)
@@ -164,6 +167,31 @@ func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) 
 				}
 				n = 0
 			}
+		}
+	}
+	return fn(found[:n], nil)
+}
+
+// scanFew tests only the rows that can pass.
+func (o *graphOp) scanFew(l graph.Label, lt *labelTest, fn func([]graph.Handle, *condTest) error) error {
+	all := o.run.g.VertexRows(l)
+	var found [firstRows]graph.Handle
+	n := 0
+	for i, row := range lt.rows {
+		if i%batchRows == 0 {
+			if err := o.run.meter.spend(min(batchRows, len(lt.rows)-i)); err != nil {
+				return err
+			}
+		}
+		if int(row) >= len(all) || all[row] == graph.NoHandle || !lt.row(row) {
+			continue
+		}
+		found[n] = all[row]
+		if n++; n == len(found) {
+			if err := fn(found[:], nil); err != nil {
+				return err
+			}
+			n = 0
 		}
 	}
 	return fn(found[:n], nil)

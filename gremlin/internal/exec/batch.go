@@ -102,6 +102,9 @@ func (b *batch) bare(k graph.Kind, bulks bool) {
 	if !bulks {
 		b.bulk = nil
 	}
+	if b.ids == nil {
+		b.ids = make([]graph.Handle, 0, 256)
+	}
 }
 
 // trim empties a column; an absent one stays absent.

@@ -38,6 +38,16 @@ type tableTest struct {
 type labelTest struct {
 	ok    bool // an element with this label may satisfy the conditions
 	tests []rowTest
+	few   bool     // only some rows can satisfy them:
+	rows  []uint32 // those that have a value at all
+}
+
+// narrow notes that rows without a value in a column need not be looked at.
+func (t *labelTest) narrow(c *graph.Column) {
+	rows, sparse := c.Rows()
+	if sparse && (!t.few || len(rows) < len(t.rows)) {
+		t.few, t.rows = true, rows
+	}
 }
 
 // table returns the tests of vertices or edges.
@@ -72,6 +82,9 @@ func (t *condTest) makeTable(kind graph.Kind) *tableTest {
 				}
 				if lt.ok = lt.ok && col != nil; lt.ok {
 					lt.tests = append(lt.tests, t.run.columnTest(col, c.pred, c.negate))
+					if t.run.opt.Reading == Plain || !col.HasUnknown() {
+						lt.narrow(col)
+					}
 				}
 			case plan.PartKey, plan.PartValue:
 				lt.ok = false // neither vertices nor edges have these

@@ -23,7 +23,9 @@ func (r *run) graphOp(s *plan.Graph, next op) op {
 	if s.Edges {
 		o.kind = graph.KindEdge
 	}
-	r.indexes = append(r.indexes, o.access().String())
+	if r.probes != nil {
+		r.indexes = append(r.indexes, o.access().String())
+	}
 	return o
 }
 

@@ -305,8 +305,25 @@ func (w *walk) over(i int, to []graph.Handle) bool {
 		w.n += int64(len(to))
 		return w.n == 0 || w.goal == toCount && (w.limit == 0 || w.n < w.limit)
 	}
+	if i+2 == len(w.hops) && w.hops[i+1].kind == hopTest && w.goal != toVisit {
+		return w.last(&w.hops[i+1], to)
+	}
 	for _, h := range to {
 		if !w.from(i+1, h) {
+			return false
+		}
+	}
+	return true
+}
+
+// last looks for elements that pass the test a walk ends with.
+func (w *walk) last(p *hop, among []graph.Handle) bool {
+	g := w.run.g
+	for _, h := range among {
+		if !p.passes(g, h) {
+			continue
+		}
+		if w.n++; w.goal == toFind || w.limit > 0 && w.n >= w.limit {
 			return false
 		}
 	}
