@@ -27,7 +27,7 @@ func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 
 func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 	if p == nil {
-		return c.Has
+		return hasValue(c)
 	}
 	if c.HasMany() {
 		return func(row uint32) bool {
@@ -49,6 +49,18 @@ func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 		v, ok := c.At(row)
 		return ok && p.Test(r, v)
 	}
+}
+
+// hasValue tests whether a row has a value at all.
+func hasValue(c *graph.Column) rowTest {
+	if _, sparse := c.Rows(); sparse {
+		return c.Has
+	}
+	if present := c.Present(); present != nil {
+		return present.Has
+	}
+	n := uint32(c.Places())
+	return func(row uint32) bool { return row < n }
 }
 
 // equalTest builds the test of the commonest predicate, equality, in one piece.
