@@ -25,6 +25,7 @@ type Stream struct {
 	LastEvent time.Time // when a message last came; zero for never
 	LastBeat  time.Time // when a heartbeat last came; zero for never
 
+	Pending    int64 // resources that are named and not read yet; filled in by Stream alone
 	Accepted   int64 // messages taken
 	Duplicates int64 // messages that came again
 	Unmapped   int64 // messages about nothing that we read

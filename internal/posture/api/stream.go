@@ -78,6 +78,7 @@ type (
 		RotatedTime       httpapi.Time  `json:"rotatedTime"`
 		LastEventTime     *httpapi.Time `json:"lastEventTime,omitempty"`
 		LastHeartbeatTime *httpapi.Time `json:"lastHeartbeatTime,omitempty"`
+		Pending           int64         `json:"pendingCount"`
 		Accepted          int64         `json:"acceptedCount"`
 		Duplicates        int64         `json:"duplicateCount"`
 		Unmapped          int64         `json:"unmappedCount"`
@@ -209,7 +210,7 @@ func (a *Streams) show(ctx context.Context, s posture.Stream) (eventStream, erro
 		Provider: string(s.Provider), CloudAccountID: string(s.Account), Handle: s.Handle, Endpoint: a.URL() + "/events/" + string(s.Provider),
 		Status: statusOf(account.Stream), CreatedTime: httpapi.Time{Time: s.Created}, RotatedTime: httpapi.Time{Time: s.Rotated},
 		LastEventTime: whenEver(s.LastEvent), LastHeartbeatTime: whenEver(s.LastBeat),
-		Accepted: s.Accepted, Duplicates: s.Duplicates, Unmapped: s.Unmapped,
+		Pending: s.Pending, Accepted: s.Accepted, Duplicates: s.Duplicates, Unmapped: s.Unmapped,
 	}
 	switch s.Provider {
 	case posture.AWS:

@@ -52,9 +52,15 @@ func crashServer(dir, dsn string) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Options{
-		Install: in, Cloud: new(memcloud.Cloud), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now,
-	})
+	o := app.Options{Install: in, Cloud: new(memcloud.Cloud), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now}
+	all, err := crashClouds()
+	if err != nil {
+		return err
+	}
+	if all != nil {
+		o.Cloud, o.Sources, o.Client = all, all.Sources(), all.Client()
+	}
+	a, err := app.New(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -114,6 +120,7 @@ const perCycle = 12
 type witness struct {
 	t        *testing.T
 	dir, dsn string
+	env      []string // of the server, besides our own
 	apiToken string
 	cycles   int
 
@@ -166,7 +173,7 @@ func (w *witness) cycle(n int) {
 func (w *witness) start() (*exec.Cmd, string) {
 	w.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "VIGIL_CRASH_SERVER="+w.dir, "VIGIL_CRASH_DATABASE="+w.dsn)
+	cmd.Env = append(append(os.Environ(), w.env...), "VIGIL_CRASH_SERVER="+w.dir, "VIGIL_CRASH_DATABASE="+w.dsn)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -66,8 +66,16 @@ func findStream(tx *sqldb.Tx, where string, args ...any) (posture.Stream, error)
 }
 
 // Stream implements [posture.StreamStore].
-func (s *Streams) Stream(ctx context.Context, org posture.OrgID, id posture.AccountID) (posture.Stream, error) {
-	return s.find(ctx, `s.org = $1 AND s.account = $2`, org, id)
+func (s *Streams) Stream(ctx context.Context, org posture.OrgID, id posture.AccountID) (found posture.Stream, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		if found, err = findStream(tx, `s.org = $1 AND s.account = $2`, org, id); err != nil {
+			return err
+		}
+		found.Pending, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+			SELECT count(*) FROM stream_reread WHERE org = $1 AND account = $2 AND NOT again`, org, id)
+		return err
+	})
+	return found, err
 }
 
 // StreamOf implements [posture.StreamStore].

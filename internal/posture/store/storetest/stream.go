@@ -185,7 +185,7 @@ func messageCountsOnce(t *testing.T, f StreamFixture) {
 	wantSame(t, "at first", deliver(t, f, s, m), posture.StreamOutcome{Fresh: 1})
 	wantSame(t, "again", deliver(t, f, s, m, about(f, "m2")), posture.StreamOutcome{Fresh: 1, Duplicates: 1})
 	got, err := f.Streams.Stream(t.Context(), org, account)
-	if err != nil || got.Accepted != 2 || got.Duplicates != 1 || got.Unmapped != 1 || !got.LastEvent.Equal(f.Clock.T) {
+	if err != nil || got.Accepted != 2 || got.Duplicates != 1 || got.Unmapped != 1 || got.Pending != 1 || !got.LastEvent.Equal(f.Clock.T) {
 		t.Errorf("stream %+v, %v", got, err)
 	}
 	settle(t, f, posture.Settlement{Done: rereads(t, f)})

@@ -1,0 +1,437 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/auth"
+	"vigil/internal/install"
+	"vigil/internal/posture"
+	"vigil/internal/posture/clouds"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/store"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/events"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// crashClouds returns the clouds that a server which is to be killed reads, or
+// nil when it reads none.
+func crashClouds() (*clouds.Clouds, error) {
+	address := os.Getenv("VIGIL_CRASH_GATEWAY")
+	if address == "" {
+		return nil, nil
+	}
+	ca, err := os.ReadFile(os.Getenv("VIGIL_CRASH_CA"))
+	if err != nil {
+		return nil, err
+	}
+	return clouds.New(clouds.Options{
+		AWS:     aws.Identity{AccessKeyID: os.Getenv("VIGIL_CRASH_KEY"), SecretAccessKey: os.Getenv("VIGIL_CRASH_SECRET")},
+		Gateway: &egress.Gateway{Address: address, CA: ca},
+	})
+}
+
+// A storm is a simulated AWS in which much changes, and a server that is told.
+type storm struct {
+	t        *testing.T
+	cloud    *simaws.Cloud
+	sns      *events.SNS
+	accounts []simaws.Account
+	changes  []world.Change
+	env      []string
+
+	dir, dsn string
+	apiToken string
+	org      posture.OrgID
+}
+
+const stormRegion = "us-east-1"
+
+func newStorm(t *testing.T, accounts, changes int) *storm {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	g, err := gateway.Listen("127.0.0.1:0", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &storm{t: t, cloud: simaws.New(simaws.Options{Seed: 7, Accounts: accounts, Size: changes / accounts, Regions: []string{stormRegion}, Shares: world.Shares{Default: 0.2}}, g.Faults)}
+	if s.sns, err = events.NewSNS(time.Now); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range simaws.Hosts {
+		g.Handle(host, s.cloud)
+	}
+	g.Handle("sns."+stormRegion+".amazonaws.com", s.sns.Handler(s.cloud))
+	background(t, g.Serve)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, g.CA(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, secret := s.cloud.Identity()
+	s.env = []string{"VIGIL_CRASH_GATEWAY=" + g.Address(), "VIGIL_CRASH_CA=" + ca, "VIGIL_CRASH_KEY=" + key, "VIGIL_CRASH_SECRET=" + secret}
+	for i := range accounts {
+		s.accounts = append(s.accounts, s.cloud.Account(i))
+	}
+	s.plan(changes)
+	return s
+}
+
+// plan thinks up changes: resources of several kinds that are made, changed
+// again and again, and removed.
+func (s *storm) plan(n int) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		place := world.Place{Account: s.accounts[i%len(s.accounts)].ID, Region: stormRegion}
+		ref := func(t posture.EntityType, name string) world.Ref { return world.Ref{Type: t, Place: place, Name: name} }
+		switch r.IntN(6) {
+		case 0:
+			name := s.pick("AWS.EC2.SecurityGroup", place, r.IntN(20))
+			s.changes = append(s.changes, world.Change{Ref: ref("AWS.EC2.SecurityGroup", name), Patch: openPort(22, r.IntN(2) == 0)})
+		case 1:
+			name := s.pick("AWS.EC2.Volume", place, r.IntN(20))
+			s.changes = append(s.changes, world.Change{Ref: ref("AWS.EC2.Volume", name), Patch: world.Obj("encrypted", r.IntN(2) == 0)})
+		case 2:
+			name := s.pick("AWS.S3.Bucket", place, r.IntN(8))
+			status := []string{"Enabled", "Suspended"}[r.IntN(2)]
+			s.changes = append(s.changes, world.Change{Ref: ref("AWS.S3.Bucket", name), Patch: world.Obj("_versioning", world.Obj("Status", status))})
+		case 3:
+			name := fmt.Sprintf("vol-0%016x", 0xabc0000+i)
+			s.changes = append(s.changes, world.Change{Ref: ref("AWS.EC2.Volume", name), Make: world.Obj("volumeId", name, "encrypted", false, "size", 1)})
+			if r.IntN(2) == 0 {
+				s.changes = append(s.changes, world.Change{Ref: ref("AWS.EC2.Volume", name), Patch: world.Obj("encrypted", true)})
+			}
+		case 4:
+			name := fmt.Sprintf("vol-0%016x", 0xdef0000+i)
+			s.changes = append(s.changes, world.Change{Ref: ref("AWS.EC2.Volume", name), Make: world.Obj("volumeId", name, "encrypted", false, "size", 1)},
+				world.Change{Ref: ref("AWS.EC2.Volume", name), Gone: true})
+		case 5:
+			name := s.pick("AWS.EC2.SecurityGroup", place, r.IntN(20))
+			s.changes = append(s.changes, world.Change{Ref: ref("AWS.EC2.SecurityGroup", name), Patch: openPort(3389, r.IntN(2) == 0)})
+		}
+	}
+}
+
+// pick returns the name of one of the resources of a type.
+func (s *storm) pick(t posture.EntityType, place world.Place, i int) string {
+	name, _, ok := s.cloud.Resource(t, place, i)
+	if !ok {
+		name, _, _ = s.cloud.Resource(t, place, 0)
+	}
+	return name
+}
+
+func openPort(port int, toAll bool) world.Object {
+	cidr := "10.0.0.0/8"
+	if toAll {
+		cidr = "0.0.0.0/0"
+	}
+	return world.Obj("ipPermissions", world.Items(world.Obj("ipProtocol", "tcp", "fromPort", port, "toPort", port, "ipRanges", world.Items(world.Obj("cidrIp", cidr)))))
+}
+
+// found starts anew: a world without changes and an installation that has
+// collected it.
+func (s *storm) found(dsn string) map[string]events.Stream {
+	s.t.Helper()
+	s.cloud.Changes.Reset()
+	s.dir, s.dsn = s.t.TempDir(), dsn
+	in, err := install.Open(s.t.Context(), crashConfig(s.dir, dsn), time.Now)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, admin, err := in.Registry.CreateOrg(s.t.Context(), "org", "admin")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.org = posture.OrgID(admin.Org)
+	_, text, err := in.Registry.IssueToken(s.t.Context(), auth.Operator(admin.Org), auth.TokenEdit{Name: "test", User: admin.ID})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.apiToken = text.Reveal()
+
+	c, stop := s.start()
+	defer stop()
+	streams := map[string]events.Stream{}
+	for _, a := range s.accounts {
+		c.want(201, "POST", accounts, awsAccount(a.ID))
+		id := c.want(201, "POST", credentials, object{"properties": []object{textProperty("RoleArn", a.RoleArn), textProperty("ExternalId", a.ExternalID)}}).member("credentialId")
+		c.want(201, "POST", relationships, object{"cloudAccountId": a.ID, "credentialId": id})
+	}
+	for _, a := range s.accounts {
+		c.waitRun(a.ID)
+		var stream events.Stream
+		if err := json.Unmarshal([]byte(c.want(201, "POST", "/v1/cloud-accounts/"+a.ID+"/event-stream", nil).text), &stream); err != nil {
+			s.t.Fatal(err)
+		}
+		streams[a.ID] = stream
+	}
+	c.quiet()
+	return streams
+}
+
+// start starts the server in a process of its own.
+func (s *storm) start() (*client, func()) {
+	s.t.Helper()
+	w := &witness{t: s.t, dir: s.dir, dsn: s.dsn, env: s.env}
+	cmd, base := w.start()
+	c := &client{t: s.t, base: base, http: &http.Client{Timeout: 30 * time.Second}}
+	c.token = c.exchange(s.apiToken)
+	return c, func() {
+		if err := cmd.Process.Kill(); err != nil {
+			s.t.Error(err)
+		}
+		_ = cmd.Wait() // it was killed
+	}
+}
+
+// quiet waits until nothing is left to do: no job that matters, and nothing to
+// read.
+func (c *client) quiet() {
+	c.t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		busy := false
+		got := c.want(200, "POST", "/v1/cloud-accounts/query", object{})
+		for _, each := range got.body["cloudAccounts"].([]any) {
+			id := each.(object)["cloudAccountId"].(string)
+			if n, _ := c.want(200, "GET", "/v1/cloud-accounts/"+id+"/event-stream", nil).body["pendingCount"].(float64); n > 0 {
+				busy = true
+			}
+		}
+		if !busy && !strings.Contains(c.want(200, "GET", "/metrics", nil).text, `vigil_jobs_running{kind="judge",queue="default"} 1`) {
+			return
+		}
+	}
+	c.t.Fatal("it does not come to rest")
+}
+
+// letters returns the messages that tell the changes.
+func (s *storm) letters(streams map[string]events.Stream) []events.Notification {
+	var all []events.Notification
+	for i, c := range s.changes {
+		source, name, member := "ec2.amazonaws.com", "ModifyVolume", "volumeId"
+		switch c.Ref.Type {
+		case "AWS.EC2.SecurityGroup":
+			name, member = "AuthorizeSecurityGroupIngress", "groupId"
+		case "AWS.S3.Bucket":
+			source, name, member = "s3.amazonaws.com", "PutBucketVersioning", "bucketName"
+		}
+		event, err := json.Marshal(object{
+			"id": fmt.Sprint("event-", i), "detail-type": "AWS API Call via CloudTrail", "account": c.Ref.Place.Account, "time": time.Now().UTC(), "region": stormRegion,
+			"detail": object{"eventSource": source, "eventName": name, "awsRegion": stormRegion, "readOnly": false, "requestParameters": object{member: c.Ref.Name}},
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		topic := "arn:aws:sns:" + stormRegion + ":" + c.Ref.Place.Account + ":" + streams[c.Ref.Place.Account].Topic
+		all = append(all, s.sns.Notify(topic, string(event)))
+	}
+	return all
+}
+
+// send delivers a message and reports whether it was taken.
+func send(c *client, n events.Notification) bool {
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.base+"/events/aws", bytes.NewReader(n.Body()))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header = n.Header()
+	res, err := c.http.Do(r)
+	if err != nil {
+		return false // the server is gone
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return err == nil && res.StatusCode == http.StatusOK
+}
+
+// apply makes all changes in the world.
+func (s *storm) apply() {
+	s.t.Helper()
+	for _, c := range s.changes {
+		if err := s.cloud.Change(c); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// An aftermath is what is left after a storm, without times.
+type aftermath struct {
+	Entities map[posture.EntityID]posture.Entity
+	Changes  map[posture.EntityID][]posture.EntityChange
+	Findings map[string]string
+}
+
+// look reads what is left.
+func (s *storm) look() aftermath {
+	s.t.Helper()
+	in, err := install.Open(s.t.Context(), crashConfig(s.dir, s.dsn), time.Now)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer in.Close()
+	st := store.New(in.DB, in.Box, nil)
+	a := aftermath{map[posture.EntityID]posture.Entity{}, map[posture.EntityID][]posture.EntityChange{}, map[string]string{}}
+	for _, account := range s.accounts {
+		_, err := st.EachEntity(s.t.Context(), s.org, posture.AccountID(account.ID), func(e posture.Entity) error {
+			e.Created, e.Updated = time.Time{}, time.Time{}
+			a.Entities[e.ID] = e
+			return nil
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	ids := maps.Clone(a.Entities)
+	for _, c := range s.changes { // those that are gone have a log too
+		ids[c.Ref.Type.ID(posture.AccountID(c.Ref.Place.Account), c.Ref.Place.Region, c.Ref.Name)] = posture.Entity{}
+	}
+	for id := range ids {
+		log, err := st.ChangeLog(s.t.Context(), s.org, id)
+		if err != nil {
+			continue // it never was, to us
+		}
+		for i := range log {
+			log[i].At = time.Time{}
+		}
+		a.Changes[id] = log
+	}
+	page, err := st.Findings(s.t.Context(), s.org, posture.FindingFilter{}, nil, posture.Page{}, time.Now())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range page.Findings {
+		a.Findings[string(f.Rule)+" "+string(f.Object)] = string(f.Status)
+	}
+	return a
+}
+
+// TestAStormOfEventsLosesNothing tells a server of many changes, each once to
+// five times, out of order, and kills it again and again. What it knows in the
+// end is what another knows that was told once, in order, and left alone.
+func TestAStormOfEventsLosesNothing(t *testing.T) {
+	t.Parallel()
+	changes, kills := 400, 4
+	switch {
+	case os.Getenv("VIGIL_TORTURE") != "":
+		changes, kills = 7000, 20 // about 10,000 events
+	case testing.Short():
+		changes, kills = 100, 1
+	}
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		s := newStorm(t, 3, changes)
+		inOrder := s.calm(dbtest.SQLite(t))
+		stormy := s.rage(dsn, kills)
+		t.Logf("%d events, %d entities, %d findings", len(s.changes), len(inOrder.Entities), len(inOrder.Findings))
+		if diff := cmp.Diff(inOrder, stormy); diff != "" {
+			t.Errorf("(-in order +stormy):\n%.4000s", diff)
+		}
+		open := 0
+		for _, status := range inOrder.Findings {
+			if status == "Open" {
+				open++
+			}
+		}
+		if open == 0 || len(inOrder.Entities) < 100 {
+			t.Errorf("%d open findings of %d entities: that tests nothing", open, len(inOrder.Entities))
+		}
+	})
+}
+
+// calm tells everything once and in order.
+func (s *storm) calm(dsn string) aftermath {
+	s.t.Helper()
+	streams := s.found(dsn)
+	s.apply()
+	c, stop := s.start()
+	for _, n := range s.letters(streams) {
+		if !send(c, n) {
+			s.t.Fatal("a message was not taken")
+		}
+	}
+	c.quiet()
+	stop()
+	return s.look()
+}
+
+// rage tells everything several times and in any order while the server is
+// killed.
+func (s *storm) rage(dsn string, kills int) aftermath {
+	s.t.Helper()
+	streams := s.found(dsn)
+	s.apply()
+	r := rand.New(rand.NewPCG(3, 4))
+	var posts []events.Notification
+	for _, n := range s.letters(streams) {
+		for range 1 + r.IntN(5) {
+			posts = append(posts, n)
+		}
+	}
+	r.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
+	for part := range slices.Chunk(posts, len(posts)/(kills+1)+1) {
+		c, stop := s.start()
+		unsure := s.pour(c, part, stop)
+		c, stop = s.start() // what was not acknowledged is sent again, as the clouds do
+		for _, n := range unsure {
+			if !send(c, n) {
+				s.t.Fatal("a message was not taken")
+			}
+		}
+		stop()
+	}
+	c, stop := s.start()
+	c.quiet()
+	stop()
+	return s.look()
+}
+
+// pour sends messages from many sides and kills the server in the middle. It
+// returns those that were not acknowledged.
+func (s *storm) pour(c *client, posts []events.Notification, kill func()) (unsure []events.Notification) {
+	next := make(chan events.Notification)
+	var mu sync.Mutex
+	var senders sync.WaitGroup
+	sent := 0
+	for range 8 {
+		senders.Go(func() {
+			for n := range next {
+				ok := send(c, n)
+				mu.Lock()
+				if !ok {
+					unsure = append(unsure, n)
+				}
+				if sent++; sent == len(posts)*2/3 {
+					kill()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, n := range posts {
+		next <- n
+	}
+	close(next)
+	senders.Wait()
+	return unsure
+}
