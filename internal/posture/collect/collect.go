@@ -12,6 +12,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"vigil/internal/posture"
 )
@@ -76,6 +77,17 @@ type Collector[S any] struct {
 // Emit takes one entity that was read. It returns an error only when the run is
 // over; the collector then returns it.
 type Emit func(*Resource) error
+
+// Serial returns an emit that collectors may call from several goroutines, as
+// they do when they read details in parallel; e gets one entity at a time.
+func (e Emit) Serial() Emit {
+	var mu sync.Mutex
+	return func(r *Resource) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return e(r)
+	}
+}
 
 // What calls to a cloud can come to. Every SDK's errors are sorted into these
 // classes by its package; anything else is a plain failure.

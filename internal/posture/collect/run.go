@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -114,10 +113,7 @@ func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got readin
 		return reading{err: err}
 	}
 	defer recording.Discard()
-	var mu sync.Mutex // collectors may read details in parallel
 	emit := func(res *Resource) error {
-		mu.Lock()
-		defer mu.Unlock()
 		res.Normalize()
 		got.entities++
 		if room := maxErrors - len(got.problems); room > 0 {

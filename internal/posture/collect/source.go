@@ -45,11 +45,12 @@ type Unit struct {
 	Get     func(ctx context.Context, name string, emit Emit) error
 }
 
-// Bind makes the unit of a collector in a session.
+// Bind makes the unit of a collector in a session. The unit emits one entity at a
+// time.
 func Bind[S any](c Collector[S], s S, region string) Unit {
 	return Unit{
 		Type: c.Type, Region: region, Service: c.Service,
-		List: func(ctx context.Context, emit Emit) error { return c.List(ctx, s, emit) },
-		Get:  func(ctx context.Context, name string, emit Emit) error { return c.Get(ctx, s, name, emit) },
+		List: func(ctx context.Context, emit Emit) error { return c.List(ctx, s, emit.Serial()) },
+		Get:  func(ctx context.Context, name string, emit Emit) error { return c.Get(ctx, s, name, emit.Serial()) },
 	}
 }

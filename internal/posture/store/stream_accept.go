@@ -76,7 +76,7 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 	}
 	if _, err := tx.Exec(`
 		UPDATE stream
-		SET last_event = CASE WHEN $3 > 0 THEN $4 ELSE last_event END, last_beat = CASE WHEN $5 > 0 THEN $5 ELSE last_beat END,
+		SET last_event = CASE WHEN $3 > 0 THEN $4 ELSE last_event END, last_beat = CASE WHEN last_beat < $5 THEN $5 ELSE last_beat END,
 			accepted = accepted + $3, duplicates = duplicates + $6, unmapped = unmapped + $7, busy = busy OR $8
 		WHERE org = $1 AND account = $2`, org, id, o.Fresh, now, beat, o.Duplicates, unmapped, work); err != nil {
 		return o, err

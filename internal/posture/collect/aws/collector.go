@@ -112,7 +112,7 @@ var errFound = errors.New("found")
 // list all until it comes by.
 func one(name string, emit collect.Emit, list func(collect.Emit) error) error {
 	found := false
-	err := list(func(r *resource) error {
+	match := func(r *resource) error {
 		if found || !named(r, name) {
 			return nil
 		}
@@ -121,7 +121,8 @@ func one(name string, emit collect.Emit, list func(collect.Emit) error) error {
 			return err
 		}
 		return errFound
-	})
+	}
+	err := list(collect.Emit(match).Serial())
 	switch {
 	case found && (err == nil || errors.Is(err, errFound)):
 		return nil

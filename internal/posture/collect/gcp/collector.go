@@ -151,13 +151,14 @@ func derived(d declaration, list func(ctx context.Context, s *scope, emit collec
 // only passes on the entity of one id.
 func only(id posture.EntityID, emit collect.Emit, list func(collect.Emit) error) error {
 	found := false
-	err := list(func(r *resource) error {
+	match := func(r *resource) error {
 		if r.ID != id || found {
 			return nil
 		}
 		found = true
 		return emit(r)
-	})
+	}
+	err := list(collect.Emit(match).Serial())
 	if err == nil && !found {
 		return collect.ErrGone
 	}
