@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // aliases are names from older versions and other dialects, with what to write
@@ -29,6 +30,9 @@ func suggest(name string, candidates []string, call bool) string {
 	}
 	best, bestDistance := "", min(2+len(name)/3, len(name))
 	consider := func(spelling, means string) {
+		if max(len(name)-len(spelling), len(spelling)-len(name)) >= bestDistance {
+			return // so many letters are put in or left out already
+		}
 		if d := distance(name, spelling); d < bestDistance {
 			best, bestDistance = means, d
 		}
@@ -80,19 +84,32 @@ func distance(a, b string) int {
 }
 
 // stepNames returns the names a step may have, in order; refused ones are never
-// suggested.
+// suggested. The caller must not change them.
 func stepNames(source bool) []string {
+	if source {
+		return sourceStepNames()
+	}
+	return chainStepNames()
+}
+
+var (
+	chainStepNames = sync.OnceValue(func() []string {
+		return namesOf(func(w word) *Signature { return w.step })
+	})
+	sourceStepNames = sync.OnceValue(func() []string {
+		return namesOf(func(w word) *Signature {
+			if w.source == nil && w.step != nil && w.step.Start {
+				return w.step
+			}
+			return w.source
+		})
+	})
+)
+
+func namesOf(step func(word) *Signature) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(words)) {
-		w := words[name]
-		s := w.step
-		if source {
-			s = w.source
-			if s == nil && w.step != nil && w.step.Start {
-				s = w.step
-			}
-		}
-		if s != nil && s.Category < MutatingStep {
+		if s := step(words[name]); s != nil && s.Category < MutatingStep {
 			names = append(names, name)
 		}
 	}
