@@ -10,9 +10,9 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
+	"vigil/internal/posture/scripts"
 	"vigil/internal/posture/stream/aws"
 	"vigil/internal/posture/stream/gcp"
-	"vigil/internal/posture/stream/scripts"
 )
 
 // Receiver takes the messages that clouds send.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"vigil/internal/posture"
-	"vigil/internal/posture/stream/scripts"
+	"vigil/internal/posture/scripts"
 )
 
 // all lists the scripts of each provider.
