@@ -1,9 +1,10 @@
 package sqldb
 
 import (
+	"database/sql"
 	"fmt"
 	"iter"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -43,17 +44,18 @@ func (tx *Tx) copyRows(table string, columns []string, rows iter.Seq[[]any]) (n 
 	return n, err
 }
 
-// insertRows loads by INSERT of several rows at a time.
-func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
+// insertRows loads by INSERT: as many rows as fit at a time, and the rest one by
+// one, because reading a long statement takes longer than running a short one
+// several times.
+func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (n int64, err error) {
 	const most = 50 // rows a statement; more gains nothing
 	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	full, err := tx.tx.PrepareContext(tx.ctx, head+rowParameters(most, len(columns)))
-	if err != nil {
-		return 0, err
-	}
-	defer full.Close()
-
-	var n int64
+	var full *sql.Stmt
+	defer func() {
+		if full != nil {
+			_ = full.Close()
+		}
+	}()
 	args := make([]any, 0, most*len(columns))
 	for row := range rows {
 		if len(row) != len(columns) {
@@ -63,33 +65,37 @@ func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (
 		if args = append(args, row...); len(args) < most*len(columns) {
 			continue
 		}
+		if full == nil {
+			if full, err = tx.tx.PrepareContext(tx.ctx, head+rowParameters(most, len(columns))); err != nil {
+				return 0, err
+			}
+		}
 		if _, err := full.ExecContext(tx.ctx, args...); err != nil {
 			return 0, err
 		}
 		args = args[:0]
 	}
-	if len(args) > 0 {
-		_, err = tx.tx.ExecContext(tx.ctx, head+rowParameters(len(args)/len(columns), len(columns)), args...)
+	if len(args) == 0 {
+		return n, nil
 	}
-	return n, err
+	one, err := tx.tx.PrepareContext(tx.ctx, head+rowParameters(1, len(columns)))
+	if err != nil {
+		return 0, err
+	}
+	defer one.Close()
+	for row := range slices.Chunk(args, len(columns)) {
+		if _, err := one.ExecContext(tx.ctx, row...); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
 }
 
-// rowParameters returns "($1, $2), ($3, $4)" and so on.
+// rowParameters returns "(?, ?), (?, ?)" and so on. SQLite looks up each $1 among
+// all before it, which takes long where there are hundreds.
 func rowParameters(rows, columns int) string {
-	var b strings.Builder
-	for i := range rows * columns {
-		switch {
-		case i == 0:
-			b.WriteString("($")
-		case i%columns == 0:
-			b.WriteString("), ($")
-		default:
-			b.WriteString(", $")
-		}
-		b.WriteString(strconv.Itoa(i + 1))
-	}
-	b.WriteByte(')')
-	return b.String()
+	row := "(" + strings.Repeat("?, ", columns-1) + "?)"
+	return strings.Repeat(row+", ", rows-1) + row
 }
 
 // ExecEach runs one statement for each set of arguments and returns how many

@@ -73,7 +73,7 @@ func sqlitePool(path string, n int, write bool, pragmas ...string) (*sql.DB, err
 	if write {
 		c = uncancelled{c}
 	}
-	pool := sql.OpenDB(c)
+	pool := sql.OpenDB(prepared{c})
 	pool.SetMaxOpenConns(n)
 	pool.SetMaxIdleConns(n)
 	return pool, nil

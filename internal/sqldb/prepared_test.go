@@ -1,0 +1,109 @@
+package sqldb_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestStatementsAreRunAgain runs the same texts many times, in every way and
+// nested in each other.
+func TestStatementsAreRunAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		write := func(f func(tx *sqldb.Tx) error) {
+			t.Helper()
+			if err := db.Write(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(`CREATE TABLE a (k BIGINT PRIMARY KEY, v TEXT); CREATE TABLE b (k BIGINT)`)
+			return err
+		})
+		for i := range 10 {
+			write(func(tx *sqldb.Tx) error {
+				if _, err := tx.Exec(`INSERT INTO a (k, v) VALUES ($1, $2)`, i, fmt.Sprint(i)); err != nil {
+					return err
+				}
+				_, err := tx.ExecEach(`INSERT INTO b (k) VALUES ($1)`, func(yield func([]any) bool) { yield([]any{i}) })
+				return err
+			})
+			err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				_, err := tx.Exec(`INSERT INTO a (k, v) VALUES ($1, $2)`, i, "again")
+				return err
+			})
+			if !errors.Is(err, sqldb.ErrUnique) {
+				t.Fatalf("the same row twice: %v", err)
+			}
+			got, err := read(t, db)
+			if err != nil || len(got) != i+1 || got[i] != fmt.Sprint(i) {
+				t.Fatalf("round %d: %v, %v", i, got, err)
+			}
+		}
+
+		// A loop that ends early leaves nothing behind.
+		for range 5 {
+			err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
+				for v, err := range sqldb.Each(tx, sqldb.Scalar[string], `SELECT v FROM a ORDER BY k`) {
+					if v != "0" || err != nil {
+						return fmt.Errorf("first row is %q: %w", v, err)
+					}
+					break
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+
+		// The table changes under the statements.
+		write(func(tx *sqldb.Tx) error {
+			_, err := tx.Exec(`ALTER TABLE a ADD COLUMN w BIGINT`)
+			return err
+		})
+		if got, err := read(t, db); err != nil || len(got) != 10 {
+			t.Errorf("after a change of the table: %v, %v", got, err)
+		}
+	})
+}
+
+func read(t *testing.T, db *sqldb.DB) (got []string, err error) {
+	err = db.Read(t.Context(), func(tx *sqldb.Tx) error {
+		got, err = sqldb.Query(tx, sqldb.Scalar[string], `SELECT v FROM a ORDER BY k`)
+		return err
+	})
+	return got, err
+}
+
+// TestManyDifferentStatements pushes statements out while others use them.
+func TestManyDifferentStatements(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for i := range 1500 {
+					n := (i*7 + w) % 700
+					err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
+						got, err := sqldb.QueryOne(tx, sqldb.Scalar[int], fmt.Sprintf(`SELECT %d + CAST($1 AS BIGINT)`, n), i)
+						if err == nil && got != n+i {
+							return fmt.Errorf("%d + %d is %d", n, i, got)
+						}
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
