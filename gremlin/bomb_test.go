@@ -58,6 +58,8 @@ var bombs = []struct{ name, text string }{
 	{"group by itself", `g.V().both().both().path().group().by()`},
 	{"group lists", `g.V().both().both().both().group().by("n").by(path().fold())`},
 	{"sort everything", `g.V().both().both().both().as("x").order().by(path()).select("x")`},
+	{"sort by lists", `g.V().both().both().order().by(both().values("name").fold()).by(both().both().values("name").fold())`},
+	{"first of everything sorted", `g.V().both().both().both().as("x").order().by(path()).limit(1000000).select("x")`},
 	{"sort paths", `g.V().repeat(both()).times(4).path().order()`},
 	{"fold everything", `g.V().both().both().as("a").both().as("b").select("a", "b").fold()`},
 	{"dedup paths", `g.V().repeat(both()).times(5).path().dedup().count()`},
@@ -124,39 +126,62 @@ func run(tb testing.TB, g *graph.Graph, text string, budget gremlin.Budget) (*gr
 }
 
 // TestNoBombRunsPastItsTime gives each bomb nothing but time. A machine that is
-// busy with other things may take a query off the processor for a while, so the
-// best of a few attempts counts.
+// busy with other things takes a query off the processor now and then, so a late
+// attempt counts only if a loop that watches the clock all the time is not held
+// up right after it. One attempt in time is enough, three late ones that count
+// are too many.
 func TestNoBombRunsPastItsTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
+	if testing.Short() || raced {
+		t.Skip("takes a while, and must not be slowed down")
 	}
 	g := web(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 128 << 20
 	budget.Time = 300 * time.Millisecond
+	slack := budget.Time / 10
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
-			best := time.Hour
+			late := 0
 			for range 25 {
 				start := time.Now()
 				_, err := run(t, g, b.text, budget)
-				if best = min(best, time.Since(start)); err == nil {
+				took := time.Since(start)
+				if err == nil {
 					t.Skip("harmless without other limits")
 				}
-				if best <= budget.Time*11/10 {
+				if took <= budget.Time+slack {
 					return
 				}
+				if holdUp(budget.Time) > slack/4 {
+					continue
+				}
+				if late++; late == 3 {
+					t.Fatalf("ran for %v with a budget of %v", took, budget.Time)
+				}
 			}
-			t.Errorf("ran for %v with a budget of %v", best, budget.Time)
+			t.Skip("the machine is too busy to tell")
 		})
 	}
+}
+
+// holdUp watches the clock for a while and returns the longest time between two
+// looks.
+func holdUp(d time.Duration) time.Duration {
+	var longest time.Duration
+	start := time.Now()
+	for last := start; last.Sub(start) < d; {
+		now := time.Now()
+		longest = max(longest, now.Sub(last))
+		last = now
+	}
+	return longest
 }
 
 // TestNoBombUsesMoreMemoryThanItsBudget watches what is alive while a bomb goes
 // off within a small budget of memory and nothing else but time.
 func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
+	if testing.Short() || raced {
+		t.Skip("takes a while, and must not be bloated")
 	}
 	g := web(t, 2000, 8)
 	budget := gremlin.Unlimited

@@ -52,6 +52,19 @@ func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool,
 	return dst, true, nil
 }
 
+// cost is the account of keys that are kept.
+func (s *sorter) cost(keys []graph.Value) (int64, error) {
+	total := int64(0)
+	for _, k := range keys {
+		bytes, err := s.run.weigh(k)
+		if err != nil {
+			return 0, err
+		}
+		total += valBytes + bytes
+	}
+	return total, nil
+}
+
 // sortKey returns what a key is ordered by: tokens by their name.
 func sortKey(v graph.Value) graph.Value {
 	if t, ok := value.As[value.Token](v); ok {
@@ -142,26 +155,15 @@ func (o *orderOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		if !ok {
-			o.keyRow = keys[:before]
-			continue
+		o.keyRow = keys[:before]
+		switch {
+		case !ok:
+		case o.shuffle:
+			_, err = o.put(b, i)
+		case o.worst == nil || o.compare(keys[before:], o.worst) < 0:
+			err = o.keepRow(b, i, keys[before:])
 		}
-		if o.shuffle {
-			o.keyRow = keys[:before]
-			if _, err := o.put(b, i); err != nil {
-				return err
-			}
-			continue
-		}
-		if o.worst != nil && o.compare(keys[before:], o.worst) >= 0 {
-			o.keyRow = keys[:before]
-			continue
-		}
-		o.keyRow = keys
-		if err := o.hold(24 * int64(len(o.bys))); err != nil {
-			return err
-		}
-		if err := o.add(b, i); err != nil {
+		if err != nil {
 			return err
 		}
 		if o.limit >= 0 && int64(o.rows.len()) > 4*o.limit+256 {
@@ -173,23 +175,36 @@ func (o *orderOp) push(b *batch) error {
 	return nil
 }
 
+// keepRow keeps a row and what it is ordered by.
+func (o *orderOp) keepRow(b *batch, i int, keys []graph.Value) error {
+	bytes, err := o.cost(keys)
+	if err != nil {
+		return err
+	}
+	if err := o.hold(bytes); err != nil {
+		return err
+	}
+	o.keyRow = append(o.keyRow, keys...)
+	return o.add(b, i)
+}
+
 // shorten keeps only the rows that are still wanted.
 func (o *orderOp) shorten() error {
-	n := o.rows.len()
+	n, k := o.rows.len(), len(o.bys)
 	if err := o.store.run.meter.spend(2 * n); err != nil {
 		return err
 	}
-	k := len(o.bys)
-	var rows batch
-	var keys []graph.Value
-	for _, i := range o.arrange(n, o.keyRow)[:o.limit] {
-		rows.appendRow(&o.rows, i)
-		keys = append(keys, o.keyRow[i*k:(i+1)*k]...)
-	}
+	rows, keys := o.rows, o.keyRow
+	wanted := o.arrange(n, keys)[:o.limit]
 	o.mergingStore.reset()
-	o.rows, o.keyRow = rows, keys
+	o.keyRow = nil
+	for _, i := range wanted {
+		if err := o.keepRow(&rows, i, keys[i*k:(i+1)*k]); err != nil {
+			return err
+		}
+	}
 	if o.limit > 0 {
-		o.worst = keys[len(keys)-k:]
+		o.worst = slices.Clone(o.keyRow[len(o.keyRow)-k:])
 	}
 	return nil
 }

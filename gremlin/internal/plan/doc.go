@@ -48,7 +48,6 @@ type Root struct {
 	Lazy        bool   // side effects are visible one traverser at a time
 	Take        int64  // only so many results are wanted; negative for all
 	Terminal    string // how results are taken, "" for all
-	Notes       []string
 }
 
 // Sack is what withSack() says.

@@ -164,5 +164,4 @@ type Call struct {
 	Local      bool // to each item of a collection
 	Args       []graph.Value
 	Traversals []*Traversal
-	Fn         any // compiled by package exec, which knows the functions
 }

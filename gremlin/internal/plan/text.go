@@ -12,9 +12,6 @@ var mathWords = map[string]bool{
 	"tanh": true,
 }
 
-// MathFunction reports whether name is a function of math().
-func MathFunction(name string) bool { return mathWords[name] }
-
 // MathVariables returns the names of variables in an expression in the order of
 // their first occurrence. "_" stands for the object at hand.
 func MathVariables(expr string) []string {
