@@ -47,6 +47,28 @@ func TestVariablesAreBoundWhenAQueryRuns(t *testing.T) {
 	}
 }
 
+func TestOnlyTheFirstOfASortAreWanted(t *testing.T) {
+	t.Parallel()
+	g := web(t, 2000, 0)
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{`g.V().order().by("n", desc).limit(3).values("n")`, []string{"1999", "1998", "1997"}},
+		{`g.V().order().by("n").range(998, 1000).values("n")`, []string{"998", "999"}},
+		{`g.V().order().by(shuffle).limit(2).count()`, []string{"2"}},
+		{`g.V().order().by("n").by(shuffle).limit(700).count()`, []string{"700"}},
+	} {
+		res, err := run(t, g, c.text, gremlin.DefaultBudget)
+		if err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		if diff := cmp.Diff(c.want, texts(g, res)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
 func TestSideEffectsCanBeGiven(t *testing.T) {
 	t.Parallel()
 	g := web(t, 3, 0)

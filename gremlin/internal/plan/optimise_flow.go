@@ -36,14 +36,15 @@ func oneToOne(s Step) bool {
 	return false
 }
 
-// topOrder lets a sort know that only the first few are wanted.
+// topOrder lets a sort know that only the first few are wanted. A shuffle needs
+// all to draw from.
 func topOrder(steps []Step) []Step {
 	for i := 1; i < len(steps); i++ {
 		r, ok := steps[i].(*Range)
 		if !ok || r.High < 0 {
 			continue
 		}
-		if s, ok := steps[i-1].(*Order); ok {
+		if s, ok := steps[i-1].(*Order); ok && !s.shuffles() {
 			s.Limit = r.High
 		}
 	}

@@ -54,6 +54,10 @@ type Order struct {
 	Limit int64 // only the first so many are wanted; negative for all
 }
 
+func (s *Order) shuffles() bool {
+	return len(s.Bys) > 0 && s.Bys[len(s.Bys)-1].Sort == Shuffle
+}
+
 // OrderLocal sorts a collection.
 type OrderLocal struct {
 	Meta
