@@ -9,6 +9,8 @@ import (
 	"vigil/internal/posture/walk"
 )
 
+//go:generate env UPDATE=1 go test -count=1 -run TestGeneratedFilesAreCurrent .
+
 // declarations lists the entity types that the sources can read.
 func (a *App) declarations() []collect.Declaration {
 	var all []collect.Declaration

@@ -57,7 +57,7 @@ func permission(serviceID, operation string) string {
 // statement denies is not granted by the first either, but a policy that is
 // attached beside this one might.
 func Policy() []byte {
-	var allowed []string
+	allowed := []string{"organizations:ListAccounts"} // of discovery
 	for _, c := range collectors {
 		allowed = append(allowed, c.Permissions...)
 	}

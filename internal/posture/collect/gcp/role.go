@@ -17,6 +17,17 @@ func Permissions() []string {
 	return slices.Compact(all)
 }
 
+// APIs returns the names of the services that are asked. They must be enabled in
+// the project of the service account, which is where Google counts its calls.
+func APIs() []string {
+	all := []string{"cloudresourcemanager.googleapis.com"}
+	for _, c := range collectors {
+		all = append(all, strings.TrimSuffix(c.Service, ".gcp")+".googleapis.com") // AWS has an iam, too
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Role returns a custom role with these permissions, as
 //
 //	gcloud iam roles create vigil --project=PROJECT --file=role.yaml

@@ -1,0 +1,116 @@
+package app_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/gcp"
+)
+
+// fromDeclarations returns every file that is made from the declarations of the
+// collectors, by its path in the repository.
+func fromDeclarations() map[string]string {
+	all := map[string]string{
+		"internal/posture/scripts/aws/policy.json":  string(aws.Policy()),
+		"internal/posture/scripts/azure/role.json":  string(azure.Role("@scopes@")),
+		"internal/posture/scripts/azure/graph.txt":  lines(azure.GraphPermissions()),
+		"internal/posture/scripts/gcp/role.yaml":    string(gcp.Role()),
+		"internal/posture/scripts/gcp/services.txt": lines(gcp.APIs()),
+	}
+	var index strings.Builder
+	index.WriteString("# What is read\n\nMade from the declarations of the collectors by `go generate ./internal/posture/app`.\n")
+	index.WriteString("`GET /v1/entities/schema` serves the same with the rules that read each property.\n")
+	for _, s := range []collect.Source{aws.New(aws.Options{}), azure.New(azure.Options{}), gcp.New(gcp.Options{})} {
+		declared := slices.SortedFunc(slices.Values(s.Declarations()), func(x, y collect.Declaration) int { return strings.Compare(string(x.Type), string(y.Type)) })
+		p := string(s.Provider())
+		fmt.Fprintf(&index, "\n## %s: [%d types](resources/%s.md)\n\n| Type | What it is | Permissions |\n|---|---|---|\n", title(p), len(declared), p)
+		var page strings.Builder
+		fmt.Fprintf(&page, "# What is read of %s\n\nMade from the declarations of the collectors by `go generate ./internal/posture/app`.\n", title(p))
+		for _, d := range declared {
+			fmt.Fprintf(&index, "| [%s](resources/%s.md#%s) | %s | %s |\n", d.Type, p, anchor(d.Type), d.Doc, code(d.Permissions))
+			describe(&page, d)
+		}
+		all["docs/resources/"+p+".md"] = page.String()
+	}
+	all["docs/resources.md"] = index.String()
+	return all
+}
+
+// describe writes the section of a type.
+func describe(b *strings.Builder, d collect.Declaration) {
+	often := "once for an account"
+	if d.Scope == collect.PerRegion {
+		often = "in every enabled region"
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s Read %s. Permissions: %s.\n", d.Type, d.Doc, often, code(d.Permissions))
+	if len(d.Properties) > 0 {
+		b.WriteString("\n| Property | Type | |\n|---|---|---|\n")
+	}
+	for _, p := range d.Properties {
+		kind := p.Kind
+		if p.List {
+			kind += ", many"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", p.Name, kind, p.Doc)
+	}
+	if len(d.Edges) > 0 {
+		b.WriteString("\n| Edge | Leads to | |\n|---|---|---|\n")
+	}
+	for _, e := range d.Edges {
+		to := make([]string, len(e.To))
+		for i, t := range e.To {
+			to[i] = fmt.Sprintf("[%s](#%s)", t, anchor(t))
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", e.Label, strings.Join(to, ", "), e.Doc)
+	}
+	if len(d.Events) > 0 {
+		b.WriteString("\nRead again after:\n\n")
+	}
+	for _, e := range d.Events {
+		fmt.Fprintf(b, "- %s: %s\n", e.Source, strings.Join(e.Names, ", "))
+	}
+}
+
+func title(p string) string {
+	return map[string]string{"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}[p]
+}
+
+// anchor is what Markdown makes of a heading.
+func anchor(t posture.EntityType) string {
+	return strings.ToLower(strings.ReplaceAll(string(t), ".", ""))
+}
+
+func code(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
+
+func lines(names []string) string { return strings.Join(names, "\n") + "\n" }
+
+// TestGeneratedFilesAreCurrent holds the files that are made from declarations
+// against them, and writes them when UPDATE is set.
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	t.Parallel()
+	all := fromDeclarations()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		path := filepath.Join("..", "..", "..", filepath.FromSlash(name))
+		if os.Getenv("UPDATE") != "" {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(all[name]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(path)
+		if err != nil || string(have) != all[name] {
+			t.Errorf("%s is not what the declarations say: run go generate ./internal/posture/app (%v)", name, err)
+		}
+	}
+}
