@@ -18,7 +18,7 @@ import (
 	"vigil/internal/httpapi"
 )
 
-//go:embed assets/page.html assets/start.js assets/swagger-ui.css assets/swagger-ui-bundle.js
+//go:embed assets/page.html assets/page.css assets/start.js assets/swagger-ui.css assets/swagger-ui-bundle.js
 var assets embed.FS
 
 // policy allows the page its own files and calls to this server.
@@ -26,17 +26,19 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 // Routes serves the document, given as YAML, at /openapi.yaml and /openapi.json,
-// and the page at /docs/api.
-func Routes(document []byte) ([]httpapi.Route, error) {
+// and the page at /docs/api, where browsers that ask for the root are sent. A
+// warning, if any, stands on top of the page.
+func Routes(document []byte, warning string) ([]httpapi.Route, error) {
 	asJSON, err := ToJSON(document)
 	if err != nil {
 		return nil, fmt.Errorf("read API document: %w", err)
 	}
-	page, err := newPage(asJSON)
+	page, err := newPage(asJSON, warning)
 	if err != nil {
 		return nil, err
 	}
 	return []httpapi.Route{
+		hidden("GET /", "getRoot", httpapi.Stream(toPage)),
 		hidden("GET /openapi.yaml", "getDocumentYAML", file("application/yaml", document)),
 		hidden("GET /openapi.json", "getDocumentJSON", file("application/json", asJSON)),
 		hidden("GET /docs/api", "getDocumentPage", file("text/html; charset=utf-8", page)),
@@ -48,13 +50,13 @@ func hidden(pattern, operation string, h httpapi.Handler) httpapi.Route {
 	return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: operation, Hidden: true, Handler: h}
 }
 
-func newPage(document []byte) ([]byte, error) {
+func newPage(document []byte, warning string) ([]byte, error) {
 	t, err := template.ParseFS(assets, "assets/page.html")
 	if err != nil {
 		return nil, err
 	}
 	var page bytes.Buffer
-	err = t.Execute(&page, title(document))
+	err = t.Execute(&page, struct{ Title, Warning string }{title(document), warning})
 	return page.Bytes(), err
 }
 
@@ -73,8 +75,14 @@ func file(kind string, data []byte) httpapi.Handler {
 	})
 }
 
+func toPage(w http.ResponseWriter, r *http.Request) error {
+	http.Redirect(w, r, "/docs/api", http.StatusFound)
+	return nil
+}
+
 // kinds are the files of the page that may be asked for.
 var kinds = map[string]string{
+	"page.css":             "text/css; charset=utf-8",
 	"start.js":             "text/javascript; charset=utf-8",
 	"swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 	"swagger-ui.css":       "text/css; charset=utf-8",

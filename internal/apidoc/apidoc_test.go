@@ -23,7 +23,7 @@ paths:
 
 func server(t *testing.T) *httptest.Server {
 	t.Helper()
-	routes, err := apidoc.Routes([]byte(document))
+	routes, err := apidoc.Routes([]byte(document), "nothing here is <real>")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +82,12 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 	if !strings.Contains(page, "<title>A &lt;b&gt;bold&lt;/b&gt; API</title>") {
 		t.Errorf("title is not escaped: %s", page)
 	}
+	if !strings.Contains(page, "nothing here is &lt;real&gt;") {
+		t.Errorf("the warning is not shown: %s", page)
+	}
+	if root, body := get(t, s.URL); root.Request.URL.Path != "/docs/api" || body != page {
+		t.Errorf("the root leads to %s", root.Request.URL)
+	}
 	if csp := res.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
 		t.Errorf("policy %q", csp)
 	}
@@ -111,7 +117,7 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 func TestBrokenDocumentIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"a: [", "a: &x {b: 1}\nc: {<<: *x}"} {
-		if _, err := apidoc.Routes([]byte(bad)); err == nil {
+		if _, err := apidoc.Routes([]byte(bad), ""); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}

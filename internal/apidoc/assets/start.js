@@ -1,3 +1,9 @@
+// The page is as dark as the reader's other windows, and follows them.
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
 SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#viewer",

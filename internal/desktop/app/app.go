@@ -39,6 +39,7 @@ type Options struct {
 	Now     func() time.Time
 	Version string
 	Build   string
+	Warning string // shown by /healthz and on pages: that what is watched is not real, for one
 
 	// Reload has the inventory read again at once, as on SIGHUP. It may be nil.
 	Reload <-chan os.Signal
@@ -175,10 +176,10 @@ func (a *App) look() {
 // newServer puts everything that is served behind one address.
 func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Desktop
-	health := new(httpapi.Health)
+	health := &httpapi.Health{Warning: a.o.Warning}
 	health.Add("database", in.DB.Check)
 	served := a.newAPI()
-	document, err := apidoc.Routes(api.Document)
+	document, err := apidoc.Routes(api.Document, a.o.Warning)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ import (
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/judge"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/partition"
 	"vigil/internal/posture/rulebook"
@@ -45,7 +45,7 @@ type Options struct {
 	Cloud   posture.Cloud
 	Sources []collect.Source
 	Client  *http.Client // reaches the clouds and nothing else; made when nil
-	Warning string       // shown by /healthz: that what is read is not real, for one
+	Warning string       // shown by /healthz and on pages: that what is read is not real, for one
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Now     func() time.Time
@@ -61,9 +61,8 @@ type App struct {
 	book      *rulebook.Book
 	admit     *onboard.Service
 	graphs    *partition.Graphs
-	evaluator *evaluate.Evaluator
 	streams   *streams
-	judged    judged
+	judge     *judge.Judge
 	listening atomic.Pointer[string]
 	table     []httpapi.Route
 	mux       *httpapi.Mux
@@ -95,10 +94,10 @@ func New(ctx context.Context, o Options) (*App, error) {
 		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
 	}
 	a.graphs = partition.New(a.store, partition.Options{})
-	a.evaluator = a.newEvaluator()
 	if a.book, err = a.newBook(); err != nil {
 		return nil, err
 	}
+	a.judge = a.newJudge()
 	if err := a.newStreams(); err != nil {
 		return nil, err
 	}
@@ -182,7 +181,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, error) {
 	in := a.o.Install
 	cursors := cursor.New(in.Box)
-	document, err := apidoc.Routes(api.Document)
+	document, err := apidoc.Routes(api.Document, a.o.Warning)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +192,7 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
 			Entities: a.store, Walker: walk.New(a.graphs, a.store, walk.Options{Now: a.o.Now}),
-			Declarations: a.declarations, Reads: a.reads,
+			Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
 		}).Routes(),
 		a.streamRoutes(),
 		document,
