@@ -12,7 +12,7 @@ type row struct {
 var starters = []string{"V", "E", "inject", "union", "addV", "addE", "mergeV", "mergeE", "io", "call"}
 
 const (
-	noMutation = "changes the graph, and queries are read-only"
+	noMutation = "changes the graph: the provided traversal has a mutating step and thus is not read only"
 	noOutside  = "reaches outside the graph, and queries are read-only"
 	noComputer = "needs a graph computer, which this engine does not have"
 )

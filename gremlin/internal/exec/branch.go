@@ -224,6 +224,7 @@ type chooseOp struct {
 	choice   projector
 	test     func(in *batch, i int) (bool, error)
 	options  []plan.Option
+	tests    []*child  // by option: what it is picked by, or nil
 	branches []*branch // by option
 	first    bool
 	runs     batch   // rows in a row that go to the same branch
@@ -248,6 +249,13 @@ func (r *run) chooseOp(s *plan.Choose, next op) (op, error) {
 		if err != nil {
 			return nil, err
 		}
+		var test *child
+		if opt.Test != nil {
+			if test, err = r.newChild(opt.Test); err != nil {
+				return nil, err
+			}
+		}
+		o.tests = append(o.tests, test)
 		o.branches = append(o.branches, b)
 		o.all = o.all || hasBarrier(opt.Traversal)
 	}
@@ -288,12 +296,9 @@ func (o *chooseOp) pick(b *batch, i int) (graph.Value, bool, error) {
 func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	hit := false
 	for k, opt := range o.options {
-		fits := false
-		switch opt.Pick {
-		case plan.PickPred:
-			fits = ok && opt.Pred.Test(o.run, v)
-		case plan.PickUnproductive:
-			fits = !ok
+		fits, err := o.fits(k, opt, v, ok)
+		if err != nil {
+			return err
 		}
 		if !fits {
 			continue
@@ -314,6 +319,23 @@ func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	}
 	_, err := o.sendTo(b, i, plan.PickAny, false)
 	return err
+}
+
+// fits reports whether option k is picked by what a row is judged by.
+func (o *chooseOp) fits(k int, opt plan.Option, v graph.Value, ok bool) (bool, error) {
+	switch opt.Pick {
+	case plan.PickPred:
+		return ok && opt.Pred.Test(o.run, v), nil
+	case plan.PickUnproductive:
+		return !ok, nil
+	case plan.PickTest:
+		if !ok {
+			return false, nil
+		}
+		_, found, err := o.tests[k].firstOf(v)
+		return found, err
+	}
+	return false, nil
 }
 
 // sendTo sends a row to all options of a kind; choose() has only the first.

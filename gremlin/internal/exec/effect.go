@@ -248,6 +248,9 @@ func (o *aggregateOp) push(b *batch) error {
 }
 
 func (o *aggregateOp) finish() error {
+	if o.side.reduce == "assign" {
+		return o.replace()
+	}
 	for i := range o.pending.Len() {
 		v, n := o.pending.At(i)
 		bytes, err := o.side.add(o.run, v, n)
@@ -260,6 +263,24 @@ func (o *aggregateOp) finish() error {
 		}
 	}
 	o.pending = value.BulkSet{}
+	return o.drain()
+}
+
+// replace makes what has come the value of the side effect.
+func (o *aggregateOp) replace() error {
+	if o.rows.len() == 0 {
+		return nil
+	}
+	all := o.pending
+	o.pending = value.BulkSet{}
+	o.side.val = graph.Opaque(&all)
+	bytes, err := o.run.weigh(o.side.val)
+	if err != nil {
+		return err
+	}
+	if err := o.run.meter.hold(bytes); err != nil {
+		return err
+	}
 	return o.drain()
 }
 

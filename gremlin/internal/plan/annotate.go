@@ -186,6 +186,7 @@ func (a *annotator) children(s Step, after need) need {
 	case *Choose:
 		eval(s.Test)
 		for _, o := range s.Options {
+			eval(o.Test)
 			flow(o.Traversal)
 		}
 	case *Repeat:

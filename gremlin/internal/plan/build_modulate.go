@@ -272,13 +272,16 @@ func (b *builder) option(t *Traversal, s syntax.Step, sc scope) error {
 	o := Option{Pick: PickAny}
 	trav := s.Args[len(s.Args)-1]
 	if len(s.Args) == 2 {
-		if err := b.pick(&o, s.Args[0]); err != nil {
+		if err := b.pick(&o, s.Args[0], sc); err != nil {
 			return err
 		}
 	}
 	var err error
 	if o.Traversal, err = b.child(trav, sc); err != nil {
 		return err
+	}
+	if c.First && o.Pick == PickTest {
+		return fmt.Errorf("Traversal is not allowed as a Pick token for choose().option()")
 	}
 	if c.First && o.Pick == PickAny {
 		return fmt.Errorf("Choose step can not have an any-option as only one option per traverser is allowed")
@@ -287,9 +290,12 @@ func (b *builder) option(t *Traversal, s syntax.Step, sc scope) error {
 	return nil
 }
 
-func (b *builder) pick(o *Option, a syntax.Arg) error {
+func (b *builder) pick(o *Option, a syntax.Arg, sc scope) error {
 	if _, ok := a.(*syntax.Traversal); ok {
-		return fmt.Errorf("Traversal is not allowed as a Pick token for choose().option()")
+		var err error
+		o.Pick = PickTest
+		o.Test, err = b.child(a, sc)
+		return err
 	}
 	if name, ok := token(a, syntax.Pick); ok {
 		o.Pick = map[string]Pick{"any": PickAny, "none": PickNone, "unproductive": PickUnproductive}[name]

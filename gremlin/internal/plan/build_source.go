@@ -95,6 +95,9 @@ func (b *builder) strategy(s *syntax.Strategy) error {
 	case "EdgeLabelVerificationStrategy":
 		return b.edgeLabels(conf)
 	}
+	if s.Name == "VertexProgramStrategy" {
+		return fmt.Errorf("%s: the TraversalSource does not allow the use of a GraphComputer", s.Name)
+	}
 	if !plainStrategies[s.Name] {
 		return fmt.Errorf("strategy %s is not supported", s.Name)
 	}

@@ -269,6 +269,9 @@ func describeChoose(c *Choose) string {
 		if o.Pred != nil {
 			pick = o.Pred.String()
 		}
+		if o.Test != nil {
+			pick = o.Test.String()
+		}
 		text += ".option(" + pick + ", " + o.Traversal.String() + ")"
 	}
 	return text

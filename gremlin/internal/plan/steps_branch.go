@@ -56,12 +56,14 @@ const (
 	PickAny                      // always
 	PickNone                     // no other option fits
 	PickUnproductive             // the choice has no result
+	PickTest                     // a traversal from the choice has a result
 )
 
 // An Option of a Choose.
 type Option struct {
 	Pick      Pick
 	Pred      *Pred
+	Test      *Traversal
 	Traversal *Traversal
 }
 

@@ -51,7 +51,7 @@ func appendTraversals(out []*Traversal, s Step) []*Traversal {
 	case *Choose:
 		add(s.Test)
 		for _, o := range s.Options {
-			add(o.Traversal)
+			add(o.Test, o.Traversal)
 		}
 	case *Match:
 		for _, p := range s.Patterns {
