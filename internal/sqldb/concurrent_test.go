@@ -292,3 +292,31 @@ func TestWriterDoesNotWaitForEver(t *testing.T) {
 		}
 	})
 }
+
+func TestWritersTakeTurns(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Open(t, dbtest.SQLite(t))
+	const writers = 20
+	var turns, longest atomic.Int64
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range 50 {
+				asked := turns.Load()
+				err := db.Write(t.Context(), func(*sqldb.Tx) error {
+					if waited := turns.Add(1) - asked; waited > longest.Load() {
+						longest.Store(waited) // there is one writer at a time
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if longest.Load() > 3*writers {
+		t.Errorf("one of %d writers waited for %d turns", writers, longest.Load())
+	}
+}

@@ -29,7 +29,7 @@ func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 
-	db := &DB{dialect: SQLite, path: abs, opts: opts}
+	db := &DB{dialect: SQLite, path: abs, opts: opts, turn: make(chan struct{}, 1)}
 	if db.writer, err = sqlitePool(abs, 1, true,
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)", "cache_size(-32768)"); err != nil {
 		return nil, err

@@ -73,6 +73,11 @@ func (db *DB) write(ctx context.Context, limit time.Duration, fn func(tx *Tx) er
 
 // writeOnce returns what is to be done after the commit.
 func (db *DB) writeOnce(ctx context.Context, limit time.Duration, fn func(tx *Tx) error) ([]func(), error) {
+	done, err := db.takeTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	conn, err := db.acquire(ctx, db.writer)
 	if err != nil {
 		return nil, err
@@ -111,6 +116,24 @@ func (db *DB) snapshot() sql.IsolationLevel {
 
 // writing marks the context of a write transaction on db.
 type writing struct{ db *DB }
+
+// takeTurn waits until a writer's turn has come, as long as the caller and the
+// options allow. On PostgreSQL it always has.
+func (db *DB) takeTurn(ctx context.Context) (done func(), err error) {
+	if db.turn == nil {
+		return func() {}, nil
+	}
+	timer := time.NewTimer(db.opts.WaitTimeout)
+	defer timer.Stop()
+	select {
+	case db.turn <- struct{}{}:
+		return func() { <-db.turn }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("begin transaction: %w", ctx.Err())
+	case <-timer.C:
+		return nil, fault.Wrap(fault.Unavailable, errNoTurn, "the database is busy")
+	}
+}
 
 // acquire waits for a connection, as long as the caller and the options allow.
 func (db *DB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
