@@ -84,17 +84,31 @@ type Entity struct {
 }
 
 // Normalize puts properties and edges into their order, so that the same
-// resource read twice is the same value.
+// resource read twice is the same value. Most are in order as they come.
 func (e *Entity) Normalize() {
-	slices.SortStableFunc(e.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	sortProperties(e.Properties)
+	sorted := true
 	for i := range e.Edges {
-		ps := e.Edges[i].Properties
-		slices.SortStableFunc(ps, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+		sortProperties(e.Edges[i].Properties)
+		sorted = sorted && (i == 0 || compareEdges(&e.Edges[i-1], &e.Edges[i]) <= 0)
 	}
-	slices.SortStableFunc(e.Edges, func(a, b Edge) int {
-		if c := strings.Compare(a.Label, b.Label); c != 0 {
-			return c
+	if !sorted {
+		slices.SortStableFunc(e.Edges, func(a, b Edge) int { return compareEdges(&a, &b) })
+	}
+}
+
+func sortProperties(ps []Property) {
+	for i := 1; i < len(ps); i++ {
+		if ps[i].Name < ps[i-1].Name {
+			slices.SortStableFunc(ps, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+			return
 		}
-		return strings.Compare(string(a.To), string(b.To))
-	})
+	}
+}
+
+func compareEdges(a, b *Edge) int {
+	if c := strings.Compare(a.Label, b.Label); c != 0 {
+		return c
+	}
+	return strings.Compare(string(a.To), string(b.To))
 }

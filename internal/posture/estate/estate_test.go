@@ -39,8 +39,8 @@ func TestAccountsAreMadeTheSameWay(t *testing.T) {
 		if n := len(first); n < 1800 || n > 2200 {
 			t.Errorf("%s has %d entities, want about 2000", a.ID, n)
 		}
-		if edges < len(first)/2 || lost > 0 {
-			t.Errorf("%s: %d edges of %d entities, %d lead nowhere", a.ID, edges, len(first), lost)
+		if per := float64(edges) / float64(len(first)); per < 2.7 || per > 3.3 || lost > 0 {
+			t.Errorf("%s: %d edges of %d entities, %d lead nowhere; want about 3 each", a.ID, edges, len(first), lost)
 		}
 	}
 }

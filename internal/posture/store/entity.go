@@ -156,7 +156,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 		if err != nil {
 			return err
 		}
-		item.doc = slices.Clone(item.doc)
+		item.id, item.doc = idDigest(e.ID), slices.Clone(item.doc)
 		items[i] = item
 		ids = append(ids, e.ID)
 	}
@@ -187,8 +187,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []postur
 
 // replace adds entities, or updates those that are there and differ.
 func (c *changeSet) replace(w *writer, items []staged, found []posture.Entity, there map[posture.EntityID]located) error {
-	var adds []staged
-	var updates []update
+	var adds, updates []staged
 	done := map[digest]bool{}
 	for i, item := range items {
 		if done[item.id] {
@@ -205,7 +204,8 @@ func (c *changeSet) replace(w *writer, items []staged, found []posture.Entity, t
 			return err
 		}
 		if known.hash != item.hash {
-			updates = append(updates, update{at.rid, item})
+			item.rid = at.rid
+			updates = append(updates, item)
 		}
 	}
 	if err := c.add(adds); err != nil {

@@ -116,14 +116,8 @@ func (c *changeSet) add(items []staged) error {
 	return c.rows.insert(rows)
 }
 
-// An update is an entity that is there with other contents.
-type update struct {
-	rid int64
-	staged
-}
-
 // update writes entities that are there.
-func (c *changeSet) update(items []update) error {
+func (c *changeSet) update(items []staged) error {
 	rids := make([]int64, len(items))
 	for i, u := range items {
 		rids[i] = u.rid
@@ -160,7 +154,7 @@ func (c *changeSet) update(items []update) error {
 			c.ledger.set(u.rid, entry{u.id, u.hash})
 			c.changed = append(c.changed, u.rid)
 		} else {
-			if row, err = c.row(u.staged, was.created); err != nil {
+			if row, err = c.row(u, was.created); err != nil {
 				return err
 			}
 			moved, left = append(moved, row), append(left, u.rid)

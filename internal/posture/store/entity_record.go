@@ -15,7 +15,7 @@ import (
 // Begin implements [collect.Recorder].
 func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Recording, error) {
 	r := &recording{
-		store: s, scope: posture.Scope(scope), writer: newWriter(posture.Scope(scope)), index: map[digest]int32{},
+		store: s, scope: posture.Scope(scope), writer: newWriter(posture.Scope(scope)), next: map[string]int{},
 		versions: map[int64]int64{}, fresh: map[digest]bool{}, stage: stage{limit: stageMemory},
 	}
 	return r, s.db.Read(ctx, r.load)
@@ -28,7 +28,8 @@ type recording struct {
 	scope    posture.Scope
 	writer   *writer
 	known    []known
-	index    map[digest]int32 // known by id
+	next     map[string]int   // which of known is likely to come next, by region
+	index    map[digest]int32 // known by id, once it is needed
 	versions map[int64]int64  // of the cells when known was read
 	fresh    map[digest]bool  // entities that were not known
 	stage    stage
@@ -63,8 +64,9 @@ func (r *recording) load(tx *sqldb.Tx) error {
 		if c.count == 0 {
 			continue
 		}
+		r.next[c.region] = len(r.known)
+		r.known = slices.Grow(r.known, int(c.count))
 		err := readLedger(tx, c.id, func(rid int64, e entry) {
-			r.index[e.id] = int32(len(r.known))
 			r.known = append(r.known, known{entry: e, rid: rid})
 		})
 		if err != nil {
@@ -85,23 +87,48 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	if err != nil {
 		return err
 	}
-	id, hash := item.id, item.hash
-	if at, ok := r.index[id]; ok {
-		k := &r.known[at]
-		if k.seen {
-			return nil // clouds repeat themselves between pages
-		}
-		k.seen = true
-		if k.hash == hash {
-			return nil
-		}
-	} else {
-		if r.fresh[id] {
-			return nil
-		}
-		r.fresh[id] = true
+	// Clouds list things in the same order each time, and most are as they were.
+	// The hash is of the id too.
+	guess, ok := r.next[item.region]
+	if ok = ok && guess < len(r.known); ok && r.known[guess].hash == item.hash && !r.known[guess].seen {
+		r.known[guess].seen = true
+		r.next[item.region] = guess + 1
+		return nil
 	}
+	item.id = idDigest(e.ID)
+	if !ok || r.known[guess].id != item.id {
+		guess, ok = r.find(item.id)
+	}
+	if !ok {
+		if r.fresh[item.id] {
+			return nil
+		}
+		r.fresh[item.id] = true
+		return r.stage.add(item)
+	}
+	k := &r.known[guess]
+	if k.seen {
+		return nil // clouds repeat themselves between pages
+	}
+	k.seen = true
+	r.next[item.region] = guess + 1
+	if k.hash == item.hash {
+		return nil
+	}
+	item.rid = k.rid
 	return r.stage.add(item)
+}
+
+// find returns which of known has an id.
+func (r *recording) find(id digest) (int, bool) {
+	if r.index == nil {
+		r.index = make(map[digest]int32, len(r.known))
+		for i := range r.known {
+			r.index[r.known[i].id] = int32(i)
+		}
+	}
+	at, ok := r.index[id]
+	return int(at), ok
 }
 
 // Commit implements [collect.Recording].
@@ -147,7 +174,7 @@ func (r *recording) unchanged() bool {
 func (r *recording) Discard() {
 	r.stage.close()
 	r.closed = true
-	r.known, r.index, r.fresh, r.writer = nil, nil, nil, nil
+	r.known, r.index, r.next, r.fresh, r.writer = nil, nil, nil, nil, nil
 }
 
 // batch is how many entities are written at a time.
@@ -160,8 +187,7 @@ func (r *recording) save(c *changeSet, complete bool) error {
 	if err != nil {
 		return err
 	}
-	var adds []staged
-	var updates []update
+	var adds, updates []staged
 	flush := func(least int) error {
 		if len(adds) >= least {
 			if err := c.add(adds); err != nil {
@@ -184,8 +210,8 @@ func (r *recording) save(c *changeSet, complete bool) error {
 		if others[s.id] {
 			continue
 		}
-		if at, ok := r.index[s.id]; ok {
-			updates = append(updates, update{r.known[at].rid, s})
+		if s.rid != 0 {
+			updates = append(updates, s)
 		} else {
 			adds = append(adds, s)
 		}

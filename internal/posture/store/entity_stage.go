@@ -18,6 +18,7 @@ const stageMemory = 4 << 20
 type staged struct {
 	id     digest
 	hash   digest
+	rid    int64 // of what is known, 0 if it is new
 	region string
 	doc    []byte
 }
@@ -35,6 +36,7 @@ func (g *stage) add(s staged) error {
 	g.count++
 	g.buf = append(g.buf, s.id[:]...)
 	g.buf = append(g.buf, s.hash[:]...)
+	g.buf = binary.LittleEndian.AppendUint64(g.buf, uint64(s.rid))
 	g.buf = appendText(g.buf, s.region)
 	g.buf = binary.AppendUvarint(g.buf, uint64(len(s.doc)))
 	g.buf = append(g.buf, s.doc...)
@@ -109,6 +111,8 @@ func cutStaged(b []byte) (s staged, rest []byte) {
 	copy(s.id[:], b)
 	copy(s.hash[:], b[len(s.id):])
 	b = b[len(s.id)+len(s.hash):]
+	s.rid = int64(binary.LittleEndian.Uint64(b))
+	b = b[8:]
 	s.region = string(text())
 	s.doc = text()
 	return s, b
@@ -133,6 +137,11 @@ func readStaged(r *bufio.Reader) (s staged, err error) {
 	if _, e := io.ReadFull(r, s.hash[:]); e != nil {
 		return s, cutShort(e)
 	}
+	var rid [8]byte
+	if _, e := io.ReadFull(r, rid[:]); e != nil {
+		return s, cutShort(e)
+	}
+	s.rid = int64(binary.LittleEndian.Uint64(rid[:]))
 	s.region = string(text())
 	s.doc = text()
 	return s, err

@@ -24,8 +24,9 @@ func newWriter(s posture.Scope) *writer {
 }
 
 // write puts an entity into the form that is kept, in which it hashes it. The
-// doc of what it returns is good until the next call. It refuses an entity that
-// does not belong to the scope.
+// doc of what it returns is good until the next call, and the digest of the id
+// is left to those who need it. It refuses an entity that does not belong to
+// the scope.
 func (w *writer) write(e *posture.Entity) (staged, error) {
 	if e.Type != w.scope.Type || e.Account != w.scope.Account {
 		return staged{}, fault.New(fault.Invalid, "entity %q of type %s and account %s is not of type %s and account %s",
@@ -48,5 +49,5 @@ func (w *writer) write(e *posture.Entity) (staged, error) {
 	w.buf = appendText(w.buf[:0], e.Region)
 	n := len(w.buf)
 	w.buf = appendDoc(w.buf, root, e)
-	return staged{idDigest(e.ID), digestOf(w.buf), e.Region, w.buf[n:]}, nil
+	return staged{hash: digestOf(w.buf), region: e.Region, doc: w.buf[n:]}, nil
 }
