@@ -98,7 +98,8 @@ func (a *API) Routes() []httpapi.Route {
 }
 
 func (a *API) authRoutes() []httpapi.Route {
-	login := httpapi.Limits{Rate: httpapi.RateLogin}
+	// Logins of one user wait for each other: time for many of them at once.
+	login := httpapi.Limits{Rate: httpapi.RateLogin, Timeout: 90 * time.Second}
 	return []httpapi.Route{
 		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Limits: login, Handler: httpapi.JSON(a.login)},
 		{Pattern: "POST /rest/logout", Need: httpapi.Public, Operation: "logoutUser", Limits: login, Handler: httpapi.JSON(a.logout)},

@@ -153,7 +153,7 @@ func (w *world) connect() {
 	_ = c.Close()
 	w.trust = heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}
 	w.plain = &http.Client{
-		Timeout:   30 * time.Second,
+		Timeout:   2 * time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 64},
 	}
 	w.document = apitest.Load(w, api.Document)

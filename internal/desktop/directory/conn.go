@@ -14,7 +14,7 @@ import (
 )
 
 // operationTimeout bounds one LDAP operation; the context bounds all.
-const operationTimeout = 5 * time.Second
+const operationTimeout = 10 * time.Second
 
 // maxEntries bounds the answer to a search.
 const maxEntries = 1000

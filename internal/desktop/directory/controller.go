@@ -26,8 +26,11 @@ func (systemResolver) LookupSRV(ctx context.Context, service, proto, name string
 }
 
 // attempt bounds what one controller may take, so that one that hangs leaves
-// time for the next.
-const attempt = 6 * time.Second
+// time for the next; the last has nobody to leave time for.
+const (
+	attempt     = 6 * time.Second
+	lastAttempt = 15 * time.Second
+)
 
 // penalty is how long a controller that did not answer comes last.
 const penalty = 30 * time.Second
@@ -99,8 +102,12 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 		return err
 	}
 	var failures []*desktop.Failure
-	for _, address := range addresses {
-		err := c.try(ctx, d, address, do)
+	for i, address := range addresses {
+		limit := attempt
+		if i == len(addresses)-1 {
+			limit = lastAttempt
+		}
+		err := c.try(ctx, d, address, limit, do)
 		if err == nil || !elsewhere(err) {
 			d.note(address, c.options.Now(), true)
 			if refusal, ok := errors.AsType[*Refusal](err); ok || err == nil {
@@ -125,8 +132,8 @@ func asError(r *Refusal) error {
 	return r
 }
 
-func (c *Client) try(ctx context.Context, d *domain, address string, do func(*conn) error) error {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+func (c *Client) try(ctx context.Context, d *domain, address string, limit time.Duration, do func(*conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := func() error {
 		conn, err := dial(ctx, d.spec, address, c.options.Now)

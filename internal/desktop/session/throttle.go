@@ -18,7 +18,7 @@ type ThrottleOptions struct {
 	PerUser    int           // failures per user where the directory allows at least one more; 5 when zero
 	PerAddress int           // failures per address; 200 when zero
 	Window     time.Duration // after which failures are forgotten, if the directory does not say; 15 minutes when zero
-	MaxWait    time.Duration // how long a login waits for others of the same user; 20 seconds when zero
+	MaxWait    time.Duration // how long a login waits for others of the same user; 1 minute when zero
 }
 
 // throttle keeps failed logins below the directory's own lockout.
@@ -37,32 +37,33 @@ type throttle struct {
 
 // queue is who tries the password of one user right now.
 type queue struct {
-	here int // those inside, waiting or not; guarded by the throttle's lock
-
-	look sync.Mutex // held while the count is looked at and a place is taken
+	here int           // those inside, waiting or not; guarded by the throttle's lock
+	head chan struct{} // held by whoever is next: that one alone looks at the count and waits for a place
+	left chan struct{} // told that one of those under way has ended
 
 	mu      sync.Mutex
 	running int
-	changed chan struct{} // closed and replaced whenever one ends
 }
 
-// take takes one of the places, or returns what to wait for.
-func (q *queue) take(places int) (<-chan struct{}, bool) {
+// take takes one of the places, if one is free.
+func (q *queue) take(places int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.running < places {
-		q.running++
-		return nil, true
+	if q.running >= places {
+		return false
 	}
-	return q.changed, false
+	q.running++
+	return true
 }
 
 func (q *queue) give() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.running--
-	close(q.changed)
-	q.changed = make(chan struct{})
+	q.mu.Unlock()
+	select {
+	case q.left <- struct{}{}:
+	default: // whoever is next has been told already
+	}
 }
 
 // place is the right to try one password.
@@ -76,7 +77,7 @@ func newThrottle(store Store, o ThrottleOptions, now func() time.Time) *throttle
 	o.PerUser = cmp.Or(o.PerUser, 5)
 	o.PerAddress = cmp.Or(o.PerAddress, 200)
 	o.Window = cmp.Or(o.Window, 15*time.Minute)
-	o.MaxWait = cmp.Or(o.MaxWait, 20*time.Second)
+	o.MaxWait = cmp.Or(o.MaxWait, time.Minute)
 	return &throttle{ThrottleOptions: o, store: store, now: now, users: map[string]*queue{}}
 }
 
@@ -181,39 +182,49 @@ func (t *throttle) enter(ctx context.Context, user string, limit int, window tim
 	ctx, cancel := context.WithTimeout(ctx, t.MaxWait)
 	defer cancel()
 	q := t.join(user)
+	failed, after, err := t.wait(ctx, q, user, limit, window)
+	if err != nil || after > 0 {
+		t.part(user, q, false)
+		return place{}, after, waited(ctx, err)
+	}
+	return place{user, q, failed}, 0, nil
+}
+
+// wait waits in a queue for a place, in turn. It returns what counts against the
+// user, or for how long the user is blocked.
+func (t *throttle) wait(ctx context.Context, q *queue, user string, limit int, window time.Duration) (int, time.Duration, error) {
+	select {
+	case q.head <- struct{}{}:
+		defer func() { <-q.head }()
+	case <-ctx.Done():
+		return 0, 0, ctx.Err()
+	}
 	for {
-		// One at a time looks at the count and takes a place: a failure is counted
-		// before its place is given back, so that count and places together never
-		// exceed the limit.
-		q.look.Lock()
+		// A failure is counted before its place is given back, so that count and
+		// places together never exceed the limit.
 		f, err := t.store.Failures(ctx, user)
 		if t.now().Sub(f.Last) >= window {
 			f.Count = 0
 		}
-		changed, ok := q.take(limit - f.Count)
-		q.look.Unlock()
 		switch {
 		case err != nil:
-			t.part(user, q, ok)
-			return place{}, 0, waited(ctx, err)
+			return 0, 0, err
 		case f.Count >= limit:
-			t.part(user, q, ok)
-			return place{}, max(time.Second, f.Last.Add(window).Sub(t.now())), nil
-		case ok:
-			return place{user, q, f.Count}, 0, nil
+			return 0, max(time.Second, f.Last.Add(window).Sub(t.now())), nil
+		case q.take(limit - f.Count):
+			return f.Count, 0, nil
 		}
 		select {
-		case <-changed:
+		case <-q.left:
 		case <-ctx.Done():
-			t.part(user, q, false)
-			return place{}, 0, waited(ctx, ctx.Err())
+			return 0, 0, ctx.Err()
 		}
 	}
 }
 
 // waited turns the end of our own patience into an answer.
 func waited(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &fault.Error{Kind: fault.Unavailable, Message: "too many logins of this user at once", After: time.Second, Err: err}
 	}
 	return err
@@ -225,7 +236,7 @@ func (t *throttle) join(user string) *queue {
 	defer t.mu.Unlock()
 	q := t.users[user]
 	if q == nil {
-		q = &queue{changed: make(chan struct{})}
+		q = &queue{head: make(chan struct{}, 1), left: make(chan struct{}, 1)}
 		t.users[user] = q
 	}
 	q.here++

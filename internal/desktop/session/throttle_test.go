@@ -15,13 +15,15 @@ import (
 // counts is the part of a store that the throttle uses.
 type counts struct {
 	Store
-	mu  sync.Mutex
-	all map[string]Failures
+	mu    sync.Mutex
+	all   map[string]Failures
+	looks int // how often a count was read
 }
 
 func (c *counts) Failures(_ context.Context, subject string) (Failures, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.looks++
 	return c.all[subject], nil
 }
 
@@ -212,5 +214,28 @@ func TestAddressesOfOneSiteAreOne(t *testing.T) {
 		if got := addressOf(source); got != want {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
+	}
+}
+
+func TestWaitingForOthersOfTheSameUserCostsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(ThrottleOptions{})
+	const logins = 200
+	var wait sync.WaitGroup
+	for range logins {
+		wait.Go(func() {
+			if _, err := b.try(t.Context(), bob, policy, func() error { time.Sleep(100 * time.Microsecond); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	// Each looks at the count of its address and of its user, and once more for
+	// every time that it waited at the head of the queue.
+	if looks := b.store.(*counts).looks; looks > 4*logins {
+		t.Errorf("%d logins at once looked %d times at the counts", logins, looks)
+	}
+	if len(b.users) != 0 {
+		t.Errorf("%d queues are left", len(b.users))
 	}
 }
