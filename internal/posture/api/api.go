@@ -108,6 +108,8 @@ func (a *API) Routes() []httpapi.Route {
 
 		{Pattern: "POST /v1/cloud-accounts/bulk-update", Need: admin, Operation: "bulkUpdate", Limits: large, Handler: httpapi.JSON(a.bulkUpdate)},
 		{Pattern: "POST /v1/cloud-accounts/gcp-discovery-task", Need: admin, Operation: "discoverProjects", Safe: true, Handler: httpapi.JSON(a.discover)},
+		{Pattern: "POST /v1/cloud-accounts/aws-discovery-task", Need: admin, Operation: "discoverMembers", Safe: true, Handler: httpapi.JSON(a.discoverMembers)},
+		{Pattern: "POST /v1/cloud-accounts/azure-discovery-task", Need: admin, Operation: "discoverSubscriptions", Safe: true, Handler: httpapi.JSON(a.discoverSubscriptions)},
 	}
 }
 

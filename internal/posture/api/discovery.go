@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
@@ -23,6 +25,37 @@ type (
 	discovered struct {
 		Projects []project `json:"projects"`
 	}
+
+	discoverMembersIn struct {
+		RoleArn    string `json:"roleArn" required:"true"`
+		ExternalID string `json:"externalId"`
+	}
+	member struct {
+		AccountID string `json:"accountId"`
+		Name      string `json:"name"`
+		Email     string `json:"email"`
+		State     string `json:"state"`
+		IsRoot    bool   `json:"isRoot"`
+	}
+	discoveredMembers struct {
+		Accounts []member `json:"accounts"`
+	}
+
+	discoverSubscriptionsIn struct {
+		ApplicationID   string `json:"applicationId" required:"true"`
+		ApplicationKey  string `json:"applicationKey" required:"true"`
+		DirectoryID     string `json:"directoryId" required:"true"`
+		AccountType     string `json:"accountType" enum:"Commercial,Government"`
+		ManagementGroup string `json:"managementGroupId"`
+	}
+	subscription struct {
+		SubscriptionID string `json:"subscriptionId"`
+		Name           string `json:"name"`
+		State          string `json:"state"`
+	}
+	discoveredSubscriptions struct {
+		Subscriptions []subscription `json:"subscriptions"`
+	}
 )
 
 func projectOf(p posture.Project) project {
@@ -40,4 +73,59 @@ func (a *API) discover(ctx context.Context, in discoverIn) (discovered, error) {
 	}
 	found, err := a.Cloud.Discover(ctx, key)
 	return discovered{httpapi.Each(found, projectOf)}, err
+}
+
+// tried returns access to an account with a credential that is not kept. Where a
+// property is wrong, the member that gave it is blamed.
+func (a *API) tried(ctx context.Context, account posture.Account, given ...[3]string) (posture.Access, error) {
+	var properties []posture.Property
+	var members []string
+	for _, g := range given { // a property, its value, the member
+		if g[1] != "" {
+			properties, members = append(properties, posture.Text(g[0], g[1])), append(members, g[2])
+		}
+	}
+	credential, secrets, err := posture.NewCredential("", account.Provider, properties, a.Now())
+	bad := fault.Details(err)
+	for i, d := range bad {
+		for at, name := range members {
+			if strings.HasPrefix(d.Path, fmt.Sprintf("properties[%d]", at)) {
+				_, message, _ := strings.Cut(d.Message, ") ")
+				bad[i] = fault.Detail{Path: name, Message: message}
+			}
+		}
+	}
+	if len(bad) > 0 {
+		return posture.Access{}, fault.Fields(bad...)
+	}
+	return posture.Access{Org: a.Org(ctx), Account: account, Credential: credential, Secrets: secrets}, err
+}
+
+func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discoveredMembers, error) {
+	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
+	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
+	access, err := a.tried(ctx, account, [3]string{posture.PropRoleArn, in.RoleArn, "roleArn"}, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
+	if err != nil {
+		return discoveredMembers{}, err
+	}
+	found, err := a.Cloud.Members(ctx, access)
+	return discoveredMembers{httpapi.Each(found, func(m posture.Member) member {
+		return member{string(m.ID), m.Name, m.Email, m.State, m.Root}
+	})}, err
+}
+
+func (a *API) discoverSubscriptions(ctx context.Context, in discoverSubscriptionsIn) (discoveredSubscriptions, error) {
+	account := posture.Account{Provider: posture.Azure}
+	if in.AccountType != "" {
+		account.Properties = []posture.Property{posture.Text("AccountType", in.AccountType)}
+	}
+	access, err := a.tried(ctx, account, [3]string{posture.PropApplicationID, in.ApplicationID, "applicationId"},
+		[3]string{posture.PropApplicationKey, in.ApplicationKey, "applicationKey"}, [3]string{posture.PropDirectoryID, in.DirectoryID, "directoryId"})
+	if err != nil {
+		return discoveredSubscriptions{}, err
+	}
+	found, err := a.Cloud.Subscriptions(ctx, access, in.ManagementGroup)
+	return discoveredSubscriptions{httpapi.Each(found, func(s posture.Subscription) subscription {
+		return subscription{string(s.ID), s.Name, s.State}
+	})}, err
 }

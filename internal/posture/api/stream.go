@@ -10,7 +10,6 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
-	"vigil/internal/posture/scripts"
 	"vigil/internal/posture/stream/aws"
 	"vigil/internal/posture/stream/gcp"
 )
@@ -53,7 +52,6 @@ func (a *Streams) Routes() []httpapi.Route {
 		cloud("OPTIONS /events/azure/{secret}", "askForAzureEvents", a.greetAzure),
 		cloud("POST /events/gcp", "receiveGCPEvent", a.receiveGCP),
 		{Pattern: "POST /status", Need: admin, Operation: "reportEventStream", Handler: httpapi.JSON(a.reportStream)},
-		{Pattern: "GET /scripts/{provider}/{script}", Need: httpapi.Public, Operation: "getScript", Handler: httpapi.JSON(a.getScript)},
 		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "openEventStream", Handler: httpapi.JSON(a.openStream)},
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: viewer, Operation: "getEventStream", Handler: httpapi.JSON(a.getStream)},
 		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/event-stream", Need: admin, Operation: "closeEventStream", Handler: httpapi.JSON(a.closeStream)},
@@ -90,11 +88,6 @@ type (
 		Provider  string `json:"provider" required:"true" enum:"aws,azure,gcp"`
 		AccountID string `json:"account_id" required:"true"`
 		Active    bool   `json:"active" required:"true"`
-	}
-	scriptIn struct {
-		providerPath
-		Script  string   `path:"script"`
-		Account []string `query:"account"`
 	}
 	wholeBody struct {
 		Body []byte `body:"true"`
@@ -165,39 +158,6 @@ func (a *Streams) reportStream(ctx context.Context, in reportIn) (httpapi.Reply,
 	}
 	httpapi.Note(ctx, "account", string(id))
 	return httpapi.Text("Accepted"), a.Store.SetStream(ctx, a.Org(ctx), posture.Provider(in.Provider), id, s)
-}
-
-func (a *Streams) getScript(_ context.Context, in scriptIn) (httpapi.Reply, error) {
-	p, err := in.provider()
-	if err != nil {
-		return httpapi.Reply{}, err
-	}
-	accounts, err := givenAccounts(p, in.Account)
-	if err != nil {
-		return httpapi.Reply{}, err
-	}
-	text, kind, ok := scripts.Fill(p, in.Script, scripts.Values{URL: a.URL(), Accounts: accounts})
-	if !ok {
-		return httpapi.Reply{}, fault.New(fault.NotFound, "there is no script %q for %s", in.Script, p)
-	}
-	return httpapi.OK(text).With("Content-Type", kind), nil
-}
-
-// givenAccounts reads the accounts that a script is to be filled in with.
-func givenAccounts(p posture.Provider, given []string) ([]string, error) {
-	var all []string
-	for _, list := range given {
-		for id := range strings.SplitSeq(list, ",") {
-			if id = strings.TrimSpace(id); !posture.ValidAccountID(p, id) {
-				return nil, fault.Field("account", "must be ids of accounts of %s", p)
-			}
-			all = append(all, id)
-		}
-	}
-	if len(all) > scripts.MaxAccounts {
-		return nil, fault.Field("account", "must be no more than %d", scripts.MaxAccounts)
-	}
-	return all, nil
 }
 
 // show returns a stream as answers show it.

@@ -28,6 +28,10 @@ func (awsOnly) Discover(context.Context, posture.ServiceAccountKey) ([]posture.P
 	return nil, nil
 }
 
+func (awsOnly) Subscriptions(context.Context, posture.Access, string) ([]posture.Subscription, error) {
+	return nil, nil
+}
+
 // TestAnAccountIsOnboardedAndCollected takes an account the whole way: added,
 // linked, validated and collected from a simulated AWS through the real SDK.
 func TestAnAccountIsOnboardedAndCollected(t *testing.T) {

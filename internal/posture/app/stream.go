@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +107,10 @@ func (a *App) eventsURL() string {
 
 // streamRoutes lists everything about event streams.
 func (a *App) streamRoutes() []httpapi.Route {
-	return (&api.Streams{Org: callerOrg, Accounts: a.store, Store: a.streams.store, Receiver: a.streams.receiver, URL: a.eventsURL}).Routes()
+	return slices.Concat(
+		(&api.Streams{Org: callerOrg, Accounts: a.store, Store: a.streams.store, Receiver: a.streams.receiver, URL: a.eventsURL}).Routes(),
+		(&api.Scripts{URL: a.eventsURL, Principal: a.o.Cloud.Principal}).Routes(),
+	)
 }
 
 // eventRate is how often one network may send events: clouds send many from few

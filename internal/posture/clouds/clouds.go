@@ -72,3 +72,16 @@ func (c *Clouds) Validate(ctx context.Context, a posture.Access) (posture.Accoun
 func (c *Clouds) Discover(ctx context.Context, key posture.ServiceAccountKey) ([]posture.Project, error) {
 	return c.gcp.Discover(ctx, key)
 }
+
+// Members implements [posture.Cloud].
+func (c *Clouds) Members(ctx context.Context, a posture.Access) ([]posture.Member, error) {
+	return c.aws.Members(ctx, a)
+}
+
+// Subscriptions implements [posture.Cloud].
+func (c *Clouds) Subscriptions(ctx context.Context, a posture.Access, group string) ([]posture.Subscription, error) {
+	return c.azure.Subscriptions(ctx, a, group)
+}
+
+// Principal implements [posture.Cloud].
+func (c *Clouds) Principal(ctx context.Context) (string, error) { return c.aws.Principal(ctx) }

@@ -12,7 +12,7 @@ import (
 
 // all lists the scripts of each provider.
 var all = map[posture.Provider][]string{
-	posture.AWS: {"setup.sh", "teardown.sh"}, posture.Azure: {"setup.sh", "teardown.sh"}, posture.GCP: {"setup.sh", "teardown.sh"},
+	posture.AWS: {"setup.sh", "teardown.sh", "link.sh", "unlink.sh"}, posture.Azure: {"setup.sh", "teardown.sh", "link.sh", "unlink.sh"}, posture.GCP: {"setup.sh", "teardown.sh", "link.sh", "unlink.sh"},
 }
 
 func fill(t *testing.T, p posture.Provider, name string, v scripts.Values) []byte {

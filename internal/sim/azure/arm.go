@@ -211,6 +211,10 @@ func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
 // group or at all.
 func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, government bool, role string) {
 	values := []any{}
+	if t.rest != "" { // a group in between is a descendant, too
+		values = append(values, world.Obj("id", "/providers/Microsoft.Management/managementGroups/inner", "type", "Microsoft.Management/managementGroups", "name", "inner",
+			"properties", world.Obj("displayName", "Inner")))
+	}
 	for _, s := range c.order {
 		if s.Government != government || role == "denied" {
 			continue

@@ -82,6 +82,21 @@ func (c *Cloud) Discover(_ context.Context, key posture.ServiceAccountKey) ([]po
 	return found, nil
 }
 
+// Members implements [posture.Cloud]: there is no organisation.
+func (*Cloud) Members(context.Context, posture.Access) ([]posture.Member, error) {
+	return nil, fault.New(fault.Invalid, "the account is in no organisation")
+}
+
+// Subscriptions implements [posture.Cloud]: there are none.
+func (*Cloud) Subscriptions(context.Context, posture.Access, string) ([]posture.Subscription, error) {
+	return []posture.Subscription{}, nil
+}
+
+// Principal implements [posture.Cloud].
+func (*Cloud) Principal(context.Context) (string, error) {
+	return "arn:aws:iam::111111111111:role/vigil", nil
+}
+
 // Project returns a project made at the beginning of time.
 func Project(id string) posture.Project {
 	return posture.Project{

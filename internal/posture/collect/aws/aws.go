@@ -17,8 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/organizations"
-	"github.com/aws/aws-sdk-go-v2/service/organizations/types"
 	"github.com/aws/smithy-go/middleware"
 
 	"vigil/internal/posture"
@@ -51,6 +49,7 @@ type Options struct {
 type Source struct {
 	options Options
 	base    aws.Config // our own identity, no region
+	self    ownName
 }
 
 // New returns a source.
@@ -135,43 +134,6 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 		return "", "", err
 	}
 	return posture.AccountActive, "", nil
-}
-
-// A Member is an account of an AWS organisation.
-type Member struct {
-	ID     posture.AccountID
-	Name   string
-	Email  string
-	Active bool
-	Root   bool // it manages the organisation
-}
-
-// Members lists the accounts of the organisation that an account manages. It
-// fails with ErrOff when the account is in none and with ErrDenied when it is
-// not the one that manages it.
-func (src *Source) Members(ctx context.Context, a posture.Access) ([]Member, error) {
-	s, err := src.open(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	client := organizations.NewFromConfig(s.scope(posture.Global).config)
-	about, err := client.DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
-	if err != nil {
-		return nil, plain(err)
-	}
-	var members []Member
-	err = each(ctx, organizations.NewListAccountsPaginator(client, &organizations.ListAccountsInput{}), func(out *organizations.ListAccountsOutput) error {
-		for _, m := range out.Accounts {
-			id := aws.ToString(m.Id)
-			members = append(members, Member{
-				ID: posture.AccountID(id), Name: aws.ToString(m.Name), Email: aws.ToString(m.Email),
-				Active: m.State == types.AccountStateActive, Root: id == aws.ToString(about.Organization.MasterAccountId),
-			})
-		}
-		return nil
-	})
-	return members, plain(err)
 }
 
 // regions returns the regions that are enabled in the account.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
@@ -78,14 +79,34 @@ func TestMembersOfAnOrganisation(t *testing.T) {
 	if err != nil || len(members) != 45 {
 		t.Fatalf("%d members, %v", len(members), err)
 	}
-	if m := members[0]; !m.Root || !m.Active || m.ID != posture.AccountID(c.Account(0).ID) || m.Name == "" || m.Email == "" {
+	if m := members[0]; !m.Root || m.State != "ACTIVE" || m.ID != posture.AccountID(c.Account(0).ID) || m.Name == "" || m.Email == "" {
 		t.Errorf("the first is %+v", m)
 	}
 	if members[1].Root {
 		t.Error("a member is called root")
 	}
-	if _, err := source.Members(t.Context(), c.access(1)); !errors.Is(err, collect.ErrDenied) {
+	if _, err := source.Members(t.Context(), c.access(1)); !errors.Is(err, collect.ErrDenied) || !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "organizations:ListAccounts") {
 		t.Errorf("a member asked: %v", err)
+	}
+	wrong := accessTo(c.Account(0).ID, c.Account(0).RoleArn, "another")
+	if _, err := source.Members(t.Context(), wrong); !errors.Is(err, collect.ErrIdentity) || !fault.Is(err, fault.Invalid) {
+		t.Errorf("with another external id: %v", err)
+	}
+	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "organizations"}, Kind: gateway.Fail})
+	if _, err := source.Members(t.Context(), c.access(0)); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("AWS is away: %v", err)
+	}
+}
+
+func TestWeKnowWhoWeAre(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 1})
+	if got, err := aws.New(c.options).Principal(t.Context()); err != nil || got != "arn:aws:iam::111111111111:user/collector" {
+		t.Errorf("we are %q, %v", got, err)
+	}
+	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
+	if got, err := aws.New(c.options).Principal(t.Context()); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("AWS is away: %q, %v", got, err)
 	}
 }
 

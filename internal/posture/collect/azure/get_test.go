@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/azure"
+	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
 
 	simazure "vigil/internal/sim/azure"
@@ -203,8 +205,17 @@ func TestSubscriptionsAreListed(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Errorf("government: %v, %v", got, err)
 	}
-	if _, err := r.source.Subscriptions(t.Context(), r.access(0), "../../subscriptions"); err == nil {
-		t.Error("a path is taken for a group")
+	if _, err := r.source.Subscriptions(t.Context(), r.access(0), "../../subscriptions"); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a path is taken for a group: %v", err)
+	}
+	wrong := r.access(0)
+	wrong.Secrets = posture.Secrets{posture.PropApplicationKey: "wrong"}
+	if _, err := r.source.Subscriptions(t.Context(), wrong, ""); !errors.Is(err, collect.ErrIdentity) || !fault.Is(err, fault.Invalid) {
+		t.Errorf("with a wrong secret: %v", err)
+	}
+	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Management"}, Kind: gateway.Deny})
+	if _, err := r.source.Subscriptions(t.Context(), r.access(0), "platform"); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "Microsoft.Management/managementGroups/descendants/read") {
+		t.Errorf("a group that is not ours: %v", err)
 	}
 }
 

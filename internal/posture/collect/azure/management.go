@@ -8,23 +8,32 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
 const managementVersion = "2020-05-01"
 
-// A Subscription is one that an application sees.
-type Subscription struct {
-	ID    posture.AccountID
-	Name  string
-	State string // Enabled, Warned, PastDue, Disabled; "" when it is not told
+// Subscriptions lists the subscriptions below a management group, however deep;
+// see [posture.Cloud].
+func (src *Source) Subscriptions(ctx context.Context, a posture.Access, group string) ([]posture.Subscription, error) {
+	if strings.ContainsAny(group, "/?#%") {
+		return nil, fault.New(fault.Invalid, "a management group is named by its id alone")
+	}
+	all, err := src.subscriptions(ctx, a, group)
+	switch {
+	case err == nil:
+		return all, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, collect.ErrIdentity), errors.Is(err, collect.ErrDenied):
+		return nil, fault.Wrap(fault.Invalid, err, "Azure does not tell the subscriptions: %s", err)
+	}
+	return nil, fault.Wrap(fault.Unavailable, err, "Azure cannot be asked for subscriptions now")
 }
 
-// Subscriptions lists the subscriptions below a management group, however deep,
-// or all that the application sees when the group is empty. Of the account only
-// the cloud that it is in matters.
-func (src *Source) Subscriptions(ctx context.Context, a posture.Access, group string) ([]Subscription, error) {
+func (src *Source) subscriptions(ctx context.Context, a posture.Access, group string) ([]posture.Subscription, error) {
 	s, err := src.newSession(a)
 	if err != nil {
 		return nil, err
@@ -32,13 +41,10 @@ func (src *Source) Subscriptions(ctx context.Context, a posture.Access, group st
 	defer s.Close()
 	address, permission := s.arm("/subscriptions", subscriptionVersion), "Microsoft.Resources/subscriptions/read"
 	if group != "" {
-		if strings.ContainsAny(group, "/?#%") {
-			return nil, errors.New("a management group is named by its id alone")
-		}
 		address = s.arm("/providers/Microsoft.Management/managementGroups/"+group+"/descendants", managementVersion)
 		permission = "Microsoft.Management/managementGroups/descendants/read"
 	}
-	var all []Subscription
+	all := []posture.Subscription{}
 	err = s.pages(ctx, address, permission, false, func(page gjson.Result) error {
 		for _, j := range page.Get("value").Array() {
 			id := j.Get("subscriptionId").String()
@@ -48,7 +54,7 @@ func (src *Source) Subscriptions(ctx context.Context, a posture.Access, group st
 				}
 				id = j.Get("name").String()
 			}
-			all = append(all, Subscription{
+			all = append(all, posture.Subscription{
 				ID: posture.AccountID(strings.ToLower(id)), State: j.Get("state").String(),
 				Name: cmp.Or(j.Get("displayName").String(), j.Get("properties.displayName").String()),
 			})

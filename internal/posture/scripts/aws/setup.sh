@@ -22,11 +22,10 @@ set -euo pipefail
 provider=aws
 account_form='^[0-9]{12}$'
 # @library@
+# @become@
 
 regions=
-role=OrganizationAccountAccessRole
 manner=topic
-own=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash setup.sh [options] ACCOUNT...
@@ -54,15 +53,6 @@ option() {
 	--api-destination) manner=destination ;;
 	*) return 1 ;;
 	esac
-}
-
-# become takes on a role in an account that is not the caller's own.
-become() {
-	[[ $1 != "$own" ]] || return 0
-	local key secret session
-	read -r key secret session < <(aws sts assume-role --role-arn "arn:${partition}:iam::$1:role/$role" \
-		--role-session-name vigil-setup --query 'Credentials.[AccessKeyId,SecretAccessKey,SessionToken]' --output text)
-	export AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret AWS_SESSION_TOKEN=$session
 }
 
 # check_trail makes sure that changes are recorded at all.
@@ -110,7 +100,7 @@ set_topics() {
 set_stacks() {
 	local region template heartbeat=true
 	template=$(mktemp)
-	curl --silent --show-error --fail --max-time 30 --output "$template" "$VIGIL_URL/scripts/aws/template.yaml"
+	fetch template.yaml "$template"
 	for region in $regions; do
 		run aws cloudformation deploy --region "$region" --stack-name "$2" --template-file "$template" --no-fail-on-empty-changeset \
 			--parameter-overrides "TopicName=$2" "Endpoint=$3" "Heartbeat=$heartbeat" --tags created-by=vigil >/dev/null
@@ -177,9 +167,9 @@ set_up() {
 	await_stream "$1"
 }
 
-take_arguments "$@"
+take_options "$@"
+check_accounts
 need aws curl
 [[ -n $dry_run ]] || log_in
-own=$(aws sts get-caller-identity --query Account --output text)
-partition=$(aws sts get-caller-identity --query Arn --output text | cut -d: -f2)
+find_self
 each set_up

@@ -8,10 +8,9 @@ set -euo pipefail
 provider=aws
 account_form='^[0-9]{12}$'
 # @library@
+# @become@
 
 regions=
-role=OrganizationAccountAccessRole
-own=
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash teardown.sh [options] ACCOUNT...
@@ -30,17 +29,6 @@ option() {
 	esac
 	option_words=1
 }
-
-become() {
-	[[ $1 != "$own" ]] || return 0
-	local key secret session
-	read -r key secret session < <(aws sts assume-role --role-arn "arn:${partition}:iam::$1:role/$role" \
-		--role-session-name vigil-teardown --query 'Credentials.[AccessKeyId,SecretAccessKey,SessionToken]' --output text)
-	export AWS_ACCESS_KEY_ID=$key AWS_SECRET_ACCESS_KEY=$secret AWS_SESSION_TOKEN=$session
-}
-
-# quietly runs a command whose object may be gone already.
-quietly() { run "$@" >/dev/null 2>&1 || true; }
 
 tear_down() {
 	local name region rule home
@@ -62,22 +50,22 @@ tear_down() {
 			continue
 		fi
 		for rule in "$name" "$name-heartbeat"; do
-			quietly aws events remove-targets --region "$region" --rule "$rule" --ids vigil
-			quietly aws events delete-rule --region "$region" --name "$rule"
+			drop aws events remove-targets --region "$region" --rule "$rule" --ids vigil
+			drop aws events delete-rule --region "$region" --name "$rule"
 		done
-		quietly aws sns delete-topic --region "$region" --topic-arn "arn:${partition}:sns:$region:$1:$name"
+		drop aws sns delete-topic --region "$region" --topic-arn "arn:${partition}:sns:$region:$1:$name"
 	done
-	quietly aws events delete-api-destination --region "$home" --name "$name"
-	quietly aws events delete-connection --region "$home" --name "$name"
-	quietly aws iam delete-role-policy --role-name "$name" --policy-name send
-	quietly aws iam delete-role --role-name "$name"
+	drop aws events delete-api-destination --region "$home" --name "$name"
+	drop aws events delete-connection --region "$home" --name "$name"
+	drop aws iam delete-role-policy --role-name "$name" --policy-name send
+	drop aws iam delete-role --role-name "$name"
 	report "$1" false
 	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$1/event-stream" >/dev/null
 }
 
-take_arguments "$@"
+take_options "$@"
+check_accounts
 need aws curl
 [[ -n $dry_run ]] || log_in
-own=$(aws sts get-caller-identity --query Account --output text)
-partition=$(aws sts get-caller-identity --query Arn --output text | cut -d: -f2)
+find_self
 each tear_down

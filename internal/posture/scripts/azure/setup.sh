@@ -58,7 +58,7 @@ set_up() {
 	folder=$(mktemp -d)
 	# Nobody else may read the file with the secret, and it does not stay.
 	trap 'rm -rf "$folder"' EXIT
-	curl --silent --show-error --fail --max-time 30 --output "$folder/template.json" "$VIGIL_URL/scripts/azure/template.json"
+	fetch template.json "$folder/template.json"
 	printf '{"name":{"value":"vigil-events-%s"},"endpoint":{"value":"%s"},"manner":{"value":"%s"}}' \
 		"$handle" "$endpoint" "$manner" >"$folder/parameters.json"
 	run az group create --subscription "$id" --name "$group" --location "$location" --tags created-by=vigil --output none
@@ -84,7 +84,8 @@ announce() {
 	END
 }
 
-take_arguments "$@"
+take_options "$@"
+check_accounts
 need az curl
 [[ -n $dry_run ]] || log_in
 each set_up

@@ -59,7 +59,8 @@ tear_down() {
 	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$id/event-stream" >/dev/null
 }
 
-take_arguments "$@"
+take_options "$@"
+check_accounts
 need az curl
 [[ -n $dry_run ]] || log_in
 each tear_down

@@ -71,7 +71,8 @@ set_up() {
 	await_stream "$1"
 }
 
-take_arguments "$@"
+take_options "$@"
+check_accounts
 need gcloud curl
 [[ -n $dry_run ]] || log_in
 each set_up

@@ -18,9 +18,6 @@ usage() {
 option_words=0
 option() { return 1; }
 
-# quietly runs a command whose object may be gone already.
-quietly() { run "$@" >/dev/null 2>&1 || true; }
-
 tear_down() {
 	local answer topic
 	if [[ -n $dry_run ]]; then
@@ -33,15 +30,16 @@ tear_down() {
 		say "$1: there is no event stream"
 		return 0
 	}
-	quietly gcloud logging sinks delete "$topic" --project="$1" --quiet
-	quietly gcloud pubsub subscriptions delete "$(member subscriptionName <<<"$answer")" --project="$1" --quiet
-	quietly gcloud pubsub topics delete "$topic" --project="$1" --quiet
-	quietly gcloud iam service-accounts delete "$(member serviceAccount <<<"$answer")" --project="$1" --quiet
+	drop gcloud logging sinks delete "$topic" --project="$1" --quiet
+	drop gcloud pubsub subscriptions delete "$(member subscriptionName <<<"$answer")" --project="$1" --quiet
+	drop gcloud pubsub topics delete "$topic" --project="$1" --quiet
+	drop gcloud iam service-accounts delete "$(member serviceAccount <<<"$answer")" --project="$1" --quiet
 	report "$1" false
 	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$1/event-stream" >/dev/null
 }
 
-take_arguments "$@"
+take_options "$@"
+check_accounts
 need gcloud curl
 [[ -n $dry_run ]] || log_in
 each tear_down

@@ -19,17 +19,35 @@ run() {
 # member prints a text member of the JSON object on its input.
 member() { sed -n "s/.*\"$1\":\"\\([^\"]*\\)\".*/\\1/p" | head -n 1; }
 
-# call METHOD PATH [BODY] calls the server. What is secret goes through the input
-# of curl, not its command line.
+# call METHOD PATH [BODY] calls the server and prints its answer. What is secret
+# goes through the input of curl, not its command line.
 call() {
-	curl --silent --show-error --fail --max-time 30 --retry 2 --config - <<-END
-		request = "$1"
-		url = "$VIGIL_URL$2"
-		header = "Authorization: Bearer $access_token"
-		header = "Content-Type: application/json"
-		data = "${3//\"/\\\"}"
-	END
+	local body=${3:-} answer
+	body=${body//\\/\\\\}
+	answer=$(
+		curl --silent --show-error --fail-with-body --max-time 30 --retry 2 --config - <<-END
+			request = "$1"
+			url = "$VIGIL_URL$2"
+			header = "Authorization: Bearer $access_token"
+			header = "Content-Type: application/json"
+			data = "${body//\"/\\\"}"
+		END
+	) || {
+		say "error: $1 $2: $(member message <<<"$answer")"
+		return 1
+	}
+	printf '%s\n' "$answer"
 }
+
+# tell is call for what changes something: it is shown, and left when nothing is
+# to be changed.
+tell() {
+	say "+ $1 $VIGIL_URL$2"
+	[[ -n $dry_run ]] || call "$@"
+}
+
+# fetch NAME FILE gets a file that goes with this script.
+fetch() { curl --silent --show-error --fail --max-time 30 --retry 2 --output "$2" "$VIGIL_URL/scripts/$provider/$1"; }
 
 # log_in trades the API token for an access token.
 log_in() {
@@ -83,9 +101,9 @@ each() {
 	say "done"
 }
 
-# take_arguments reads the command line. What it does not know it leaves to
-# option, which the script defines.
-take_arguments() {
+# take_options reads the command line. What it does not know it leaves to option,
+# which the script defines.
+take_options() {
 	local given=()
 	while [[ $# -gt 0 ]]; do
 		case $1 in
@@ -111,6 +129,10 @@ take_arguments() {
 		shift
 	done
 	[[ ${#given[@]} -eq 0 ]] || accounts=${given[*]}
+}
+
+# check_accounts makes sure of what the script is to be done for.
+check_accounts() {
 	[[ -n $accounts ]] || die "say for which accounts"
 	local count=0 id
 	for id in $accounts; do
@@ -118,6 +140,18 @@ take_arguments() {
 		count=$((count + 1))
 	done
 	[[ $count -le 100 ]] || die "$count accounts are more than the 100 that one run takes"
+}
+
+# drop shows and runs a command that removes something. That it is gone already
+# is no failure; anything else is.
+drop() {
+	local answer
+	say "+ $(printf '%q ' "$@")"
+	[[ -z $dry_run ]] || return 0
+	answer=$("$@" 2>&1) && return
+	grep -qiE 'NoSuchEntity|NotFound|not found|not exist|could not be found' <<<"$answer" && return
+	say "$answer"
+	return 1
 }
 
 need() {

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Lets Vigil at @url@ read Azure subscriptions.
+#
+# In the directory: an application with a secret that goes straight to Vigil. In
+# each subscription: a role that may read how resources are configured, not what
+# they hold, given to the application. Then all is made known to Vigil and linked.
+# Doing it again changes nothing.
+#
+#   VIGIL_API_TOKEN=... bash link.sh [options] SUBSCRIPTION...
+#
+# Least privilege of who runs it: in the directory Application.ReadWrite.OwnedBy,
+# and to consent to what Graph is asked for the role Privileged Role Administrator;
+# in each subscription Microsoft.Authorization/roleDefinitions/write and
+# Microsoft.Authorization/roleAssignments/write.
+set -euo pipefail
+
+provider=azure
+account_form='^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+# @library@
+# @linking@
+
+name=vigil-reader
+group=
+role=
+directory=1
+renew=
+graph=00000003-0000-0000-c000-000000000000 # Microsoft Graph, in every directory
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] SUBSCRIPTION...
+  --file FILE               read subscriptions from a file, one in each line
+  --name NAME               name of the application; by default $name
+  --management-group GROUP  give the role on a management group, and link all
+                            subscriptions below it when none are named
+  --role NAME               a role that there is, such as Reader, instead of one
+                            that may read just what Vigil does
+  --no-directory            do not ask for users, groups and applications
+  --renew                   make a new secret; old ones stay good until they end
+  --dry-run                 show what would be done"
+}
+
+option_words=0
+option() {
+	option_words=1
+	case $1 in
+	--name) name=${2:?} ;;
+	--management-group) group=${2:?} ;;
+	--role) role=${2:?} ;;
+	*)
+		option_words=0
+		case $1 in
+		--no-directory) directory= ;;
+		--renew) renew=1 ;;
+		*) return 1 ;;
+		esac
+		;;
+	esac
+}
+
+# make_application makes the application and the principal that stands for it.
+make_application() {
+	application=$(az ad app list --display-name "$name" --query '[0].appId' --output tsv)
+	if [[ -z $application ]]; then
+		run az ad app create --display-name "$name" --sign-in-audience AzureADMyOrg --output none
+		application=$(az ad app list --display-name "$name" --query '[0].appId' --output tsv)
+	fi
+	if [[ -z $application ]]; then
+		application=APPLICATION principal=PRINCIPAL # nothing is made in a dry run
+		return
+	fi
+	if ! az ad sp show --id "$application" --output none 2>/dev/null; then
+		persist az ad sp create --id "$application" --output none
+	fi
+	principal=$(az ad sp show --id "$application" --query id --output tsv 2>/dev/null || echo PRINCIPAL)
+}
+
+# ask_directory asks Graph for what the application needs of the directory.
+ask_directory() {
+	local permission id have asked=
+	have=$(az ad app permission list --id "$application" --query '[].resourceAccess[].id' --output tsv 2>/dev/null || true)
+	while read -r permission; do
+		id=$(az ad sp show --id "$graph" --query "appRoles[?value=='$permission'].id" --output tsv)
+		if ! grep -qx "$id" <<<"$have"; then
+			run az ad app permission add --id "$application" --api "$graph" --api-permissions "$id=Role" --output none --only-show-errors
+			asked=1
+		fi
+	done <"$folder/graph.txt"
+	if [[ -n $asked ]] && ! persist az ad app permission admin-consent --id "$application" --output none; then
+		say "an administrator of the directory must consent to what $name asks of Graph; until then users, groups and applications are unknown"
+	fi
+}
+
+# make_credential makes the secret and gives it to Vigil.
+make_credential() {
+	local secret tenant
+	credential=
+	[[ -n $dry_run ]] || credential=$(credential_with "$application")
+	if [[ -n $credential && -z $renew ]]; then
+		return
+	fi
+	tenant=$(az account show --query tenantId --output tsv)
+	secret=$(run az ad app credential reset --id "$application" --append --display-name vigil --years 1 --query password --output tsv --only-show-errors)
+	credential=$(save_credential "$credential" "$(property ApplicationId "$application"),$(property ApplicationKey "$secret"),$(property DirectoryId "$tenant")")
+}
+
+# give_role SCOPE NAME gives the application its role on a subscription or group.
+give_role() {
+	local its=$role verb=create
+	if [[ -z $its ]]; then
+		its="Vigil Reader $2"
+		sed "s|\"@scopes@\"|\"$1\"|;s|\"Vigil Reader\"|\"$its\"|" "$folder/role.json" >"$folder/role-$2.json"
+		[[ -z $(az role definition list --name "$its" --scope "$1" --query '[].name' --output tsv) ]] || verb=update
+		run az role definition "$verb" --role-definition "@$folder/role-$2.json" --output none
+	fi
+	persist az role assignment create --assignee-object-id "$principal" --assignee-principal-type ServicePrincipal --role "$its" --scope "$1" --output none
+}
+
+link_account() {
+	local id=${1,,} properties
+	[[ -n $group ]] || give_role "/subscriptions/$id" "$id"
+	properties=$(property subscriptionId "$id")
+	if [[ $(az cloud show --query name --output tsv) == AzureUSGovernment ]]; then
+		properties+=,$(property AccountType Government)
+	fi
+	save_account "$id" "$properties"
+	link "$id" "$credential"
+}
+
+need az curl
+take_options "$@"
+if [[ -n $group && -z $accounts ]]; then
+	accounts=$(az rest --method get --url "/providers/Microsoft.Management/managementGroups/$group/descendants?api-version=2020-05-01" \
+		--query "value[?ends_with(type, '/subscriptions')].name" --output tsv | tr '\n' ' ')
+fi
+check_accounts
+[[ -n $dry_run ]] || log_in
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fetch role.json "$folder/role.json"
+fetch graph.txt "$folder/graph.txt"
+make_application
+[[ -z $directory ]] || ask_directory
+make_credential
+[[ -z $group ]] || give_role "/providers/Microsoft.Management/managementGroups/$group" "$group"
+each link_account

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Lets Vigil at @url@ read Google Cloud projects.
+#
+# In the first project, or the one that --home names: a service account, with a key
+# that goes straight to Vigil. In each project: a role that may read how resources
+# are configured, not what they hold, given to the service account. Then all is
+# made known to Vigil and linked. Doing it again changes nothing.
+#
+#   VIGIL_API_TOKEN=... bash link.sh [options] PROJECT...
+#
+# Least privilege of who runs it, in each project: roles/iam.roleAdmin and
+# resourcemanager.projects.setIamPolicy; in the one with the service account also
+# roles/iam.serviceAccountAdmin, roles/iam.serviceAccountKeyAdmin and
+# roles/serviceusage.serviceUsageAdmin; with --organization
+# resourcemanager.organizations.setIamPolicy.
+set -euo pipefail
+
+provider=gcp
+account_form='^[a-z0-9-]{6,30}$'
+# @library@
+# @linking@
+
+name=vigil-reader
+role=vigilReader
+home=
+organization=
+renew=
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] PROJECT...
+  --file FILE        read projects from a file, one in each line
+  --home PROJECT     where the service account is; by default the first project
+  --name NAME        name of the service account; by default $name
+  --organization ID  let it list the projects of an organisation, for discovery
+  --renew            make a new key; old ones stay good until they are removed
+  --dry-run          show what would be done"
+}
+
+option_words=0
+option() {
+	option_words=1
+	case $1 in
+	--home) home=${2:?} ;;
+	--name) name=${2:?} ;;
+	--organization) organization=${2:?} ;;
+	--renew)
+		renew=1
+		option_words=0
+		;;
+	*) return 1 ;;
+	esac
+}
+
+# there asks whether something exists.
+there() { gcloud "$@" --format=none >/dev/null 2>&1; }
+
+# make_reader makes the service account. Google counts its calls against its own
+# project, where the services that it asks must be enabled.
+make_reader() {
+	local services
+	mapfile -t services <"$folder/services.txt"
+	run gcloud services enable "${services[@]}" --project="$home"
+	there iam service-accounts describe "$reader" --project="$home" ||
+		run gcloud iam service-accounts create "$name" --project="$home" --display-name='Vigil reads how resources are configured'
+}
+
+# make_credential makes a key and gives it to Vigil. It is in a file that nobody
+# else may read and that does not stay.
+make_credential() {
+	local key=KEY
+	credential=
+	[[ -n $dry_run ]] || credential=$(credential_with "$reader")
+	if [[ -n $credential && -z $renew ]]; then
+		return
+	fi
+	persist gcloud iam service-accounts keys create "$folder/key.json" --iam-account="$reader" --project="$home"
+	[[ -n $dry_run ]] || key=$(base64 <"$folder/key.json" | tr -d '\n')
+	credential=$(save_credential "$credential" "$(property ServiceAccountEmail "$reader"),$(property ServiceAccountKey "$key")")
+	rm -f "$folder/key.json"
+}
+
+link_account() {
+	local verb=create
+	if there iam roles describe "$role" --project="$1"; then
+		verb=update
+		if [[ $(gcloud iam roles describe "$role" --project="$1" --format='value(deleted)') == True ]]; then
+			run gcloud iam roles undelete "$role" --project="$1" >/dev/null
+		fi
+	fi
+	run gcloud iam roles "$verb" "$role" --project="$1" --file="$folder/role.yaml" --quiet >/dev/null
+	persist gcloud projects add-iam-policy-binding "$1" --member="serviceAccount:$reader" --role="projects/$1/roles/$role" --condition=None >/dev/null
+	save_account "$1" "$(property projectId "$1")"
+	link "$1" "$credential"
+}
+
+need gcloud curl base64
+take_options "$@"
+check_accounts
+[[ -n $dry_run ]] || log_in
+home=${home:-${accounts%% *}}
+reader="$name@$home.iam.gserviceaccount.com"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fetch role.yaml "$folder/role.yaml"
+fetch services.txt "$folder/services.txt"
+make_reader
+if [[ -n $organization ]]; then
+	persist gcloud organizations add-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role=roles/browser --condition=None >/dev/null
+fi
+make_credential
+each link_account

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Ends that Vigil at @url@ reads Google Cloud projects: the links and the roles
+# that link.sh made go, and with the last link the credential and the service
+# account. The projects stay known to Vigil, as drafts. Doing it again does no harm.
+#
+#   VIGIL_API_TOKEN=... bash unlink.sh [options] PROJECT...
+#
+# Least privilege of who runs it, in each project: roles/iam.roleAdmin and
+# resourcemanager.projects.setIamPolicy; in the one with the service account also
+# roles/iam.serviceAccountAdmin.
+set -euo pipefail
+
+provider=gcp
+account_form='^[a-z0-9-]{6,30}$'
+# @library@
+# @linking@
+
+name=vigil-reader
+role=vigilReader
+home=
+organization=
+
+usage() {
+	say "usage: VIGIL_API_TOKEN=... bash unlink.sh [options] PROJECT...
+  --file FILE        read projects from a file, one in each line
+  --home PROJECT     where the service account is; by default the first project
+  --name NAME        name of the service account; by default $name
+  --organization ID  also take away that it lists an organisation's projects
+  --dry-run          show what would be done"
+}
+
+option_words=0
+option() {
+	option_words=1
+	case $1 in
+	--home) home=${2:?} ;;
+	--name) name=${2:?} ;;
+	--organization) organization=${2:?} ;;
+	*) return 1 ;;
+	esac
+}
+
+unlink_account() {
+	unlink "$1" "$credential"
+	drop gcloud projects remove-iam-policy-binding "$1" --member="serviceAccount:$reader" --role="projects/$1/roles/$role" --condition=None
+	drop gcloud iam roles delete "$role" --project="$1" --quiet
+}
+
+need gcloud curl
+take_options "$@"
+check_accounts
+[[ -n $dry_run ]] || log_in
+home=${home:-${accounts%% *}}
+reader="$name@$home.iam.gserviceaccount.com"
+credential=
+[[ -n $dry_run ]] || credential=$(credential_with "$reader")
+each unlink_account
+if [[ -n $organization ]]; then
+	drop gcloud organizations remove-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role=roles/browser --condition=None
+fi
+if forget_credential "$credential"; then
+	drop gcloud iam service-accounts delete "$reader" --project="$home" --quiet
+else
+	say "other projects are still linked: the service account stays"
+fi

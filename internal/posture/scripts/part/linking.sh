@@ -1,0 +1,80 @@
+# property NAME VALUE prints a property of an account or credential.
+property() { printf '{"name":"%s","type":"string","stringV":"%s"}' "$1" "$2"; }
+
+# credential_with VALUE prints the id of the credential that has this value.
+credential_with() {
+	local all start='{"credentialId"'
+	all=$(call POST /v1/cloud-credentials/query "{\"filters\":{\"providers\":[\"$provider\"]}}")
+	printf '%s\n' "${all//"$start"/$'\n'$start}" | grep -F "\"stringV\":\"$1\"" | member credentialId || true
+}
+
+# save_credential ID PROPERTIES changes a credential, or makes one when the id is
+# empty, and prints its id.
+save_credential() {
+	local body="{\"credentialType\":\"collection\",\"properties\":[$2]}"
+	if [[ -n $1 ]]; then
+		tell PUT "/v1/providers/$provider/cloud-credentials/$1" "$body" >/dev/null
+		printf '%s\n' "$1"
+	else
+		tell POST "/v1/providers/$provider/cloud-credentials" "$body" | member credentialId
+	fi
+}
+
+# save_account ID PROPERTIES makes an account known, if it is not.
+save_account() {
+	if [[ -z $dry_run ]] && call GET "/v1/providers/$provider/cloud-accounts/$1" >/dev/null 2>&1; then
+		return
+	fi
+	tell POST "/v1/providers/$provider/cloud-accounts" "{\"cloudAccountName\":\"$1\",\"cspProjectId\":\"default\",\"properties\":[$2]}" >/dev/null
+}
+
+# link ACCOUNT CREDENTIAL links them and waits until the server could read the
+# account. New identities take a while to be known everywhere in a cloud, so a
+# refusal is not believed at once.
+link() {
+	local attempt state=
+	for ((attempt = 0; attempt < ${VIGIL_WAIT:-60}; attempt++)); do
+		if [[ $attempt -eq 0 || $state == validation-failed || $state == deny-access ]]; then
+			tell POST "/v1/providers/$provider/account-credential-relationship" "{\"cloudAccountId\":\"$1\",\"credentialId\":\"$2\"}" >/dev/null
+		fi
+		[[ -z $dry_run ]] || return 0
+		sleep "${VIGIL_PAUSE:-5}"
+		state=$(call GET "/v1/providers/$provider/cloud-accounts/$1" | sed -n 's/.*"accountStatus":{"value":"\([^"]*\)".*/\1/p')
+		if [[ $state == active ]]; then
+			say "$1: active"
+			return
+		fi
+	done
+	say "$1: it is linked, but $state"
+	return 1
+}
+
+# unlink ACCOUNT CREDENTIAL takes a link away.
+unlink() {
+	[[ -n $2 || -n $dry_run ]] || return 0
+	tell DELETE "/v1/providers/$provider/$1_$2" >/dev/null || true
+}
+
+# forget_credential ID removes a credential that nothing is linked to, and fails
+# when something is.
+forget_credential() {
+	[[ -n $1 || -n $dry_run ]] || return 0
+	local all
+	if [[ -z $dry_run ]]; then
+		all=$(call POST /v1/cloud-accounts/query "{\"filters\":{\"providers\":[\"$provider\"]},\"getCredentials\":true}")
+		if grep -qF "\"credentialId\":\"$1\"}" <<<"${all##*\"relationships\":}"; then
+			return 1
+		fi
+	fi
+	tell DELETE "/v1/providers/$provider/cloud-credentials/$1" >/dev/null
+}
+
+# persist runs a command again while what it names is not yet known everywhere.
+persist() {
+	local attempt
+	for attempt in 1 2 3 4 5 6; do
+		run "$@" && return
+		sleep "${VIGIL_PAUSE:-5}"
+	done
+	return 1
+}
