@@ -92,7 +92,9 @@ type RiskPart struct {
 // A Raised violation is what an evaluation says of one entity.
 type Raised struct {
 	Finding Finding
-	Blob    string // finding, rule, entity and its neighbours as they are now, as JSON
+	// Blob tells of finding, rule, entity and its neighbours as they are now, as
+	// JSON. It is asked for only when that is kept, by one goroutine at a time.
+	Blob func() string
 }
 
 // A Judgement is the outcome of evaluating rules over one account at one moment.
@@ -100,6 +102,7 @@ type Judgement struct {
 	Account    AccountID
 	Generation int64 // of the account's entities that were judged
 	RulesAt    int64 // generation of the organisation's rules; AnyRules for any
+	Since      int64 // the judgement of the account that it builds on; 0 for none
 	At         time.Time
 	Rules      []RuleJudgement
 }
@@ -175,10 +178,13 @@ type FindingStore interface {
 	// Observe records a judgement in one transaction: violations are raised once,
 	// refreshed when something of them changed, raised anew when they were
 	// resolved (same id, new creation time); open findings that passed and are
-	// trusted are resolved. A judgement of an older generation than one already
-	// recorded changes nothing; one by rules that have changed since fails with
-	// fault.Stale. Times move only where something changed.
-	Observe(ctx context.Context, org OrgID, j Judgement) error
+	// trusted are resolved. Times move only where something changed. It returns
+	// the number of the judgement among those of the account, which grows.
+	//
+	// A judgement fails with fault.Stale when one of a later generation was
+	// recorded, the rules have changed since, or the last one is not the one that
+	// it builds on.
+	Observe(ctx context.Context, org OrgID, j Judgement) (int64, error)
 
 	// Finding returns a finding and its blob, or fault.NotFound.
 	Finding(ctx context.Context, org OrgID, id FindingID) (Finding, string, error)

@@ -13,6 +13,7 @@ import (
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/judge"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/walk"
@@ -42,6 +43,7 @@ type API struct {
 	Findings    posture.FindingStore
 	Entities    posture.EntityStore
 	Walker      *walk.Walker
+	Judge       *judge.Judge
 	Caller      func(context.Context) string // who is asking, by name
 	Cursors     *cursor.Cursors
 	Now         func() time.Time
@@ -87,6 +89,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "GET /v1/rules", Need: viewer, Operation: "listRules", Handler: httpapi.JSON(a.listRules)},
 		{Pattern: "POST /v1/rules", Need: analyst, Operation: "addRule", Handler: httpapi.JSON(a.addRule)},
 		{Pattern: "POST /v1/rules/query", Need: viewer, Operation: "queryRules", Safe: true, Handler: httpapi.JSON(a.queryRules)},
+		{Pattern: "POST /v1/rules/test", Need: analyst, Operation: "testRule", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.tryRule)},
 		{Pattern: "GET /v1/rules/{rule_id}", Need: viewer, Operation: "getRule", Handler: httpapi.JSON(a.getRule)},
 		{Pattern: "PATCH /v1/rules/{rule_id}", Need: analyst, Operation: "patchRule", Handler: httpapi.JSON(a.patchRule)},
 		{Pattern: "DELETE /v1/rules/{rule_id}", Need: analyst, Operation: "deleteRule", Handler: httpapi.JSON(a.deleteRule)},

@@ -82,7 +82,7 @@ func nodeOf(n *walk.Node) graphNode {
 }
 
 func explainOf(e *gremlin.Explanation) *graphExplain {
-	w := &graphExplain{Written: e.Written, Notes: e.Notes}
+	w := &graphExplain{Written: e.Written, Steps: []graphStep{}, Notes: e.Notes}
 	for _, s := range e.Steps {
 		w.Steps = append(w.Steps, graphStep{s.Depth, s.Text, s.Note})
 	}

@@ -352,20 +352,8 @@ func (a *API) deleteRule(ctx context.Context, in deleteRuleIn) (rule, error) {
 }
 
 func (a *API) getRuleHistory(ctx context.Context, in rulePath) (ruleHistory, error) {
-	current, err := a.Book.Rule(ctx, a.Org(ctx), posture.RuleID(in.ID))
-	if err != nil {
-		return ruleHistory{}, err
-	}
-	versions, err := a.Book.Store.RuleHistory(ctx, a.Org(ctx), current.ID)
-	if err != nil {
-		return ruleHistory{}, err
-	}
-	out := ruleHistory{Results: []ruleVersion{}}
-	for _, v := range versions {
-		out.Results = append(out.Results, ruleVersion{v.Version, httpapi.Time{Time: v.At}, v.By, ruleOf(a.Org(ctx), v.Rule)})
-	}
-	if len(versions) == 0 { // as it came with the product
-		out.Results = append(out.Results, ruleVersion{current.Version, httpapi.Time{Time: current.Updated}, "", ruleOf(a.Org(ctx), current)})
-	}
-	return out, nil
+	versions, err := a.Book.History(ctx, a.Org(ctx), posture.RuleID(in.ID))
+	return ruleHistory{httpapi.Each(versions, func(v posture.RuleChange) ruleVersion {
+		return ruleVersion{v.Version, httpapi.Time{Time: v.At}, v.By, ruleOf(a.Org(ctx), v.Rule)}
+	})}, err
 }

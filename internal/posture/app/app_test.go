@@ -12,13 +12,14 @@ import (
 	"vigil/internal/install"
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/app"
+	"vigil/internal/posture/collect"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
 )
 
 // newApp builds a server over a database, without limits that would get in the
 // way of a test.
-func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud) (*app.App, *install.Installation) {
+func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud, sources ...collect.Source) (*app.App, *install.Installation) {
 	t.Helper()
 	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
 	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
@@ -34,7 +35,7 @@ func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud) (*app.App, *install
 		}
 	})
 	a, err := app.New(t.Context(), app.Options{
-		Install: in, Cloud: cloud, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now,
+		Install: in, Cloud: cloud, Sources: sources, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,9 +25,9 @@ type inventory struct {
 	all   []posture.Entity
 }
 
-func newInventory(t *testing.T, dsn string, accounts, entities int) *inventory {
+func newInventory(t *testing.T, dsn string, accounts, entities int, sources ...collect.Source) *inventory {
 	t.Helper()
-	a, in := newApp(t, dsn, new(memcloud.Cloud))
+	a, in := newApp(t, dsn, new(memcloud.Cloud), sources...)
 	c, org, _ := newOrg(t, in, serve(t, a), "org")
 	i := &inventory{client: c, org: posture.OrgID(org.ID), store: store.New(in.DB, in.Box, nil)}
 	for n := range accounts {

@@ -105,9 +105,9 @@ func (a *App) handleJobs() error {
 		}),
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[judgeArgs]) error {
 			if j.Args.Rule != "" {
-				return a.judgeRule(ctx, j.Args.Org, j.Args.Rule)
+				return a.judge.Rule(ctx, j.Args.Org, j.Args.Rule)
 			}
-			return a.judge(ctx, j.Args.Org, j.Args.Account, "")
+			return a.judge.Account(ctx, j.Args.Org, j.Args.Account)
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendArgs]) error { return a.sweep.Tend(ctx) }),
 	)

@@ -213,11 +213,11 @@ func TestFindingTellsEntityRuleRiskAndNeighbours(t *testing.T) {
 		t.Errorf("finding (-want +got):\n%s", diff)
 	}
 	var blob map[string]any
-	if err := json.Unmarshal([]byte(got.Blob), &blob); err != nil {
+	if err := json.Unmarshal([]byte(got.Blob()), &blob); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{string(want.ID), `"objectXid":"arn:web"`, `"riskScore":82`, `"MEMBER_OF"`, string(group.ID), `"stringV":"running"`, `"env":"prod"`, `hasLabel(`} {
-		if !strings.Contains(got.Blob, part) {
+		if !strings.Contains(got.Blob(), part) {
 			t.Errorf("blob lacks %s", part)
 		}
 	}

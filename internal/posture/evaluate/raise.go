@@ -9,8 +9,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// A writer writes findings and what they were about. What several findings have
-// in common, the rule or the entity with its neighbours, is written once.
+// A writer writes findings, and what they were about for those that are new. What
+// several of them have in common, the rule or the entity with its neighbours, is
+// written once.
 type writer struct {
 	*judging
 	entities map[posture.EntityID]posture.Entity
@@ -29,7 +30,7 @@ func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
 		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, XID: e.XID, Name: e.Name,
 		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.of(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
 	}
-	return posture.Raised{Finding: f, Blob: w.blob(&f, r, &e, h)}
+	return posture.Raised{Finding: f, Blob: func() string { return w.blob(&f, r, &e, h) }}
 }
 
 // entity returns the entity of a vertex: as it is stored, or as the graph has it

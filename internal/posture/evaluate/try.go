@@ -2,7 +2,9 @@ package evaluate
 
 import (
 	"context"
+	"slices"
 
+	"vigil/gremlin"
 	"vigil/internal/posture"
 )
 
@@ -29,4 +31,33 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 		answers[i] = Answer{j.ids(violating), j.ids(unknown), max(0, j.count(v.subjects)-len(violating)-len(unknown)), v.work}
 	}
 	return answers, nil
+}
+
+// Sees is what a query looks at. Where it does not say of which type, property or
+// edge, it is all of them.
+type Sees struct {
+	Types      []posture.EntityType // whose entities can make a difference
+	Subjects   []posture.EntityType // of what it finds
+	Properties []string
+	Edges      []string
+	Clock      bool     // its answer depends on the time
+	Strange    []string // names that the schema does not have where the query asks for them
+}
+
+// Explain says what a query looks at, and how it is run if it is Gremlin. It
+// fails when the text is wrong.
+func (e *Evaluator) Explain(q posture.RuleQuery) (Sees, *gremlin.Explanation, error) {
+	known, err := e.query(q)
+	if err != nil {
+		return Sees{}, nil, err
+	}
+	s := Sees{
+		Types: slices.Sorted(slices.Values(known.reads.Types)), Subjects: slices.Sorted(slices.Values(known.reads.Subjects)),
+		Properties: slices.Sorted(slices.Values(known.touches.Keys)), Edges: slices.Sorted(slices.Values(known.touches.Edges)),
+		Clock: known.reads.Clock, Strange: known.reads.Strange,
+	}
+	if known.plan == nil {
+		return s, nil, nil
+	}
+	return s, known.plan.Explain(), nil
 }

@@ -119,6 +119,22 @@ func (b *Book) Delete(ctx context.Context, org posture.OrgID, id posture.RuleID,
 	return b.Store.DeleteRule(ctx, org, id, ifMatch, b.Now())
 }
 
+// History returns the versions of a rule, newest first. The first of a native rule
+// is the one that came with the product, changed by nobody.
+func (b *Book) History(ctx context.Context, org posture.OrgID, id posture.RuleID) ([]posture.RuleChange, error) {
+	current, err := b.Rule(ctx, org, id)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := b.Store.RuleHistory(ctx, org, id)
+	if err != nil || current.Source != posture.Native {
+		return versions, err
+	}
+	i := slices.IndexFunc(b.Catalog.Rules, func(e catalog.Entry) bool { return e.ID == id })
+	first := b.Catalog.Rules[i].Rule
+	return append(versions, posture.RuleChange{Version: first.Version, At: first.Updated, Rule: first}), nil
+}
+
 // check reports everything that is wrong with a new rule.
 func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) error {
 	bad := fault.Details(r.Validate())

@@ -19,13 +19,12 @@ type stored struct {
 }
 
 // Observe implements [posture.FindingStore].
-func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) (serial int64, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := sameRules(tx, org, j.RulesAt); err != nil {
 			return err
 		}
-		current, err := judging(tx, org, j)
-		if err != nil || !current {
+		if serial, err = judging(tx, org, j); err != nil {
 			return err
 		}
 		known, err := knownFindings(tx, org, j)
@@ -38,6 +37,7 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 		}
 		return o.save()
 	})
+	return serial, err
 }
 
 // sameRules fails when the organisation's rules have changed since, and keeps
@@ -57,16 +57,24 @@ func sameRules(tx *sqldb.Tx, org posture.OrgID, at int64) error {
 	return nil
 }
 
-// judging reports whether a judgement is not older than the last one, and makes
-// it the last one. Judgements of one account wait for each other here.
-func judging(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (bool, error) {
-	n, err := tx.Exec(`
-		INSERT INTO judged (org, account, generation)
-		VALUES ($1, $2, $3)
+// judging makes a judgement the last one, and returns its number. It fails when
+// it is older than the last one or does not build on it. Judgements of one account
+// wait for each other here.
+func judging(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int64, error) {
+	serial, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+		INSERT INTO judged (org, account, generation, serial)
+		VALUES ($1, $2, $3, 1)
 		ON CONFLICT (org, account) DO UPDATE
-		SET generation = excluded.generation
-		WHERE judged.generation <= excluded.generation`, org, j.Account, j.Generation)
-	return n > 0, err
+		SET generation = excluded.generation, serial = judged.serial + 1
+		WHERE judged.generation <= excluded.generation
+		RETURNING serial`, org, j.Account, j.Generation)
+	if sqldb.Missing(err) {
+		return 0, fault.New(fault.Stale, "the account was judged as it is later")
+	}
+	if err == nil && j.Since != 0 && j.Since != serial-1 {
+		return 0, fault.New(fault.Stale, "the account was judged meanwhile")
+	}
+	return serial, err
 }
 
 // knownFindings returns the findings of the account that the judgement's rules
@@ -99,7 +107,7 @@ type observation struct {
 
 	added    []added
 	changed  []stored // raised anew or refreshed
-	blobs    map[int64]string
+	blobs    map[int64]func() string
 	resolved []stored
 	verdicts [][]any
 	counts   counts
@@ -107,7 +115,7 @@ type observation struct {
 
 type added struct {
 	finding posture.Finding
-	blob    string
+	blob    func() string
 }
 
 // rule compares what one rule says with what is known.
@@ -151,7 +159,7 @@ func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
 
 // raise adds a finding, raises it anew, refreshes it, or leaves it as it is. It
 // reports whether there is one open finding more.
-func (o *observation) raise(f posture.Finding, blob string, known map[posture.EntityID]stored) bool {
+func (o *observation) raise(f posture.Finding, blob func() string, known map[posture.EntityID]stored) bool {
 	f.Status = posture.FindingOpen
 	k, ok := known[f.Object]
 	if !ok {
@@ -172,7 +180,7 @@ func (o *observation) raise(f posture.Finding, blob string, known map[posture.En
 	o.counts.add(f, 1)
 	o.changed = append(o.changed, stored{k.n, f, sum})
 	if o.blobs == nil {
-		o.blobs = map[int64]string{}
+		o.blobs = map[int64]func() string{}
 	}
 	o.blobs[k.n] = blob
 	return k.finding.Status == posture.FindingResolved
@@ -199,7 +207,7 @@ func (o *observation) save() error {
 	for i, a := range o.added {
 		n := next + int64(i)
 		rows = append(rows, findingRow(n, o.org, a.finding))
-		blobs = append(blobs, []any{n, pack(a.blob)})
+		blobs = append(blobs, []any{n, pack(a.blob())})
 		index = append(index, []any{n, words(a.finding)})
 		event(n, "raised")
 	}
@@ -248,7 +256,7 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 			c.n, f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
 			sqldb.Millis(f.Updated), c.digest, words(f),
 		})
-		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n])})
+		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
 		index = append(index, []any{c.n, words(f)})
 	}
 	if len(rows) == 0 {

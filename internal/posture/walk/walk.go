@@ -79,6 +79,12 @@ type Cost struct {
 	Ran        time.Duration
 }
 
+// Enter waits for room for a query that is not asked here but costs as much.
+// Whoever was let in calls leave; too many at a time are fault.Limited.
+func (w *Walker) Enter(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
+	return w.gate.enter(ctx, string(org), caller)
+}
+
 // Ask answers a query. What is wrong with its text, and a budget that does not
 // suffice, is fault.Invalid; an account that the organisation does not have is
 // fault.NotFound; too many queries at a time are fault.Limited.

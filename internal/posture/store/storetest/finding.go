@@ -21,13 +21,13 @@ func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
 	for _, c := range change {
 		c(&f)
 	}
-	return posture.Raised{Finding: f, Blob: fmt.Sprintf(`{"n":%d}`, i)}
+	return posture.Raised{Finding: f, Blob: func() string { return fmt.Sprintf(`{"n":%d}`, i) }}
 }
 
 // judge has a rule say that some objects violate it.
 func judge(t *testing.T, f Fixture, generation int64, at time.Time, r posture.RuleJudgement) {
 	t.Helper()
-	err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, RulesAt: posture.AnyRules, At: at, Rules: []posture.RuleJudgement{r}})
+	_, err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, RulesAt: posture.AnyRules, At: at, Rules: []posture.RuleJudgement{r}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,23 +140,43 @@ func judgementsByOldRulesAreRefused(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	j := posture.Judgement{Account: "a", Generation: 1, RulesAt: generation, At: begin, Rules: []posture.RuleJudgement{violating("c", 1)}}
-	if err := f.Store.Observe(t.Context(), org, j); err != nil {
+	if _, err := f.Store.Observe(t.Context(), org, j); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Store.DeleteRule(t.Context(), org, "c", "", begin); err != nil {
 		t.Fatal(err)
 	}
-	wantKind(t, "a judgement by a rule that is gone", f.Store.Observe(t.Context(), org, j), fault.Stale)
+	_, err = f.Store.Observe(t.Context(), org, j)
+	wantKind(t, "a judgement by a rule that is gone", err, fault.Stale)
 	if open := total(t, f, isOpen); open != 0 {
 		t.Errorf("%d findings of a deleted rule are open", open)
 	}
 }
 
-func olderJudgementsChangeNothing(t *testing.T, f Fixture) {
+func olderJudgementsAreRefused(t *testing.T, f Fixture) {
+	observe := func(generation, since int64) (int64, error) {
+		return f.Store.Observe(t.Context(), org, posture.Judgement{
+			Account: "a", Generation: generation, Since: since, RulesAt: posture.AnyRules, At: begin, Rules: []posture.RuleJudgement{{Rule: "r"}},
+		})
+	}
 	judge(t, f, 7, begin, violating("r", 1))
-	judge(t, f, 6, begin.Add(time.Hour), posture.RuleJudgement{Rule: "r"})
+	_, err := observe(6, 0)
+	wantKind(t, "a judgement of an older generation", err, fault.Stale)
 	if got := total(t, f, isOpen); got != 1 {
 		t.Errorf("%d findings are open, want 1", got)
+	}
+	last, err := observe(7, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := observe(8, last)
+	if err != nil || next <= last {
+		t.Errorf("a judgement that builds on the last one: %d after %d, %v", next, last, err)
+	}
+	_, err = observe(9, last)
+	wantKind(t, "a judgement that builds on one before the last", err, fault.Stale)
+	if _, err := observe(8, next); err != nil {
+		t.Errorf("after refused ones: %v", err)
 	}
 }
 

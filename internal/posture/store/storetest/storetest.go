@@ -56,7 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"FindingComesBackWhole":              findingComesBackWhole,
 		"FindingIsRaisedOnce":                findingIsRaisedOnceResolvedAndRaisedAnew,
 		"WhatIsNotKnownIsNotResolved":        whatIsNotKnownIsNotResolved,
-		"OlderJudgementsChangeNothing":       olderJudgementsChangeNothing,
+		"OlderJudgementsAreRefused":          olderJudgementsAreRefused,
 		"JudgementsByOldRulesAreRefused":     judgementsByOldRulesAreRefused,
 		"RemovedAccountResolvesItsFindings":  removedAccountResolvesItsFindings,
 		"FindingFilters":                     findingFilters,

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/judge"
+)
+
+type (
+	tryRuleIn struct {
+		Query        string `json:"query" required:"true"`
+		PartitionKey string `json:"partitionKey" required:"true"`
+	}
+	triedEntity struct {
+		Verdict string `json:"verdict"`
+		Entity  entity `json:"entity"`
+	}
+	triedReads struct {
+		EntityTypes []string `json:"entityTypes"`
+		FindsTypes  []string `json:"findsTypes"`
+		Properties  []string `json:"properties"`
+		Edges       []string `json:"edges"`
+		Clock       bool     `json:"clock"`
+		NotInSchema []string `json:"notInSchema"`
+	}
+	triedCost struct {
+		Traversers int64   `json:"traversers"`
+		Generation int64   `json:"generation"`
+		WaitedMs   float64 `json:"waitedMs"`
+		RanMs      float64 `json:"ranMs"`
+	}
+	tryRuleOut struct {
+		Violating int           `json:"violating"`
+		Unknown   int           `json:"unknown"`
+		Passing   int           `json:"passing"`
+		Results   []triedEntity `json:"results"`
+		Reads     triedReads    `json:"reads"`
+		Cost      triedCost     `json:"cost"`
+		Explain   *graphExplain `json:"explain,omitempty"`
+	}
+)
+
+// tryRule says what a query would find as a rule. Nothing is kept of it.
+func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
+	org, account := a.Org(ctx), posture.AccountID(in.PartitionKey)
+	if _, err := a.Store.Account(ctx, org, account); err != nil {
+		return tryRuleOut{}, err // whether it is theirs comes before what is wrong with the text
+	}
+	q, err := tryQuery(in.Query)
+	if err != nil {
+		return tryRuleOut{}, err
+	}
+	began := a.Now()
+	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return tryRuleOut{}, err
+	}
+	defer leave()
+	waited := a.Now().Sub(began)
+	t, err := a.Judge.Try(ctx, org, account, q, a.Now)
+	if err != nil {
+		return tryRuleOut{}, err
+	}
+	out := tryRuleOut{
+		Violating: len(t.Violating), Unknown: len(t.Unknown), Passing: t.Passing, Results: []triedEntity{},
+		Reads: triedReads{
+			texts(t.Reads.Types), texts(t.Reads.Subjects), texts(t.Reads.Properties), texts(t.Reads.Edges), t.Reads.Clock, texts(t.Reads.Strange),
+		},
+		Cost: triedCost{
+			Traversers: t.Work, Generation: t.Generation, WaitedMs: float64(waited.Microseconds()) / 1000, RanMs: float64(t.Took.Microseconds()) / 1000,
+		},
+	}
+	out.tell(t, "Violation", t.Violating)
+	out.tell(t, "Unknown", t.Unknown)
+	if t.Explain != nil {
+		out.Explain = explainOf(t.Explain)
+	}
+	return out, nil
+}
+
+// tell adds the entities that the trial has of some ids.
+func (out *tryRuleOut) tell(t judge.Trial, verdict string, ids []posture.EntityID) {
+	for _, id := range ids[:min(len(ids), judge.Shown)] {
+		if e, ok := t.Entities[id]; ok {
+			out.Results = append(out.Results, triedEntity{verdict, entityOf(e)})
+		}
+	}
+}
+
+// tryQuery reads a query as a rule has it, or plain Gremlin.
+func tryQuery(text string) (posture.RuleQuery, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return posture.RuleQuery{}, fault.Field("query", "must not be empty")
+	case strings.HasPrefix(text, "{"):
+		return readQuery("query", text)
+	}
+	return posture.RuleQuery{Language: posture.GraphQuery, Text: text}, nil
+}
+
+func texts[T ~string](values []T) []string {
+	return httpapi.Each(values, func(v T) string { return string(v) })
+}

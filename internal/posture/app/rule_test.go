@@ -1,0 +1,136 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/estate"
+	"vigil/internal/sqldb/dbtest"
+)
+
+func graphQuery(text string) string {
+	return `{"inventoryQueryType":"Graph","queryString":"` + text + `"}`
+}
+
+func TestARuleIsTriedBeforeItIsMade(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
+		account := estate.New(0, 0) // empty, of AWS
+		i.collect(account)
+		vpc := func(name string, p posture.Property) posture.Entity {
+			kind := posture.EntityType("AWS.EC2.Vpc")
+			return posture.Entity{
+				ID: kind.ID(account.ID, "eu-west-1", name), Type: kind, Name: name, XID: name, Account: account.ID, Provider: posture.AWS,
+				Region: "eu-west-1", Service: "EC2", Properties: []posture.Property{p},
+			}
+		}
+		i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: "AWS.EC2.Vpc", Region: "eu-west-1"},
+			vpc("bad", posture.Flag("isDefault", true)), vpc("good", posture.Flag("isDefault", false)), vpc("dark", posture.Unknown("isDefault", "denied")))
+		try := func(query, key string) object { return object{"query": query, "partitionKey": key} }
+		const path, text = "/v1/rules/test", `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true)`
+
+		for _, query := range []string{text, graphQuery(text)} {
+			got := i.want(200, "POST", path, try(query, string(account.ID)))
+			for member, want := range map[string]float64{"violating": 1, "unknown": 1, "passing": 1} {
+				if got.body[member] != want {
+					t.Errorf("%s: %v, want %v", member, got.body[member], want)
+				}
+			}
+			verdicts := map[any]any{}
+			for _, r := range results(got) {
+				verdicts[r["entity"].(object)["entityName"]] = r["verdict"]
+			}
+			if len(verdicts) != 2 || verdicts["bad"] != "Violation" || verdicts["dark"] != "Unknown" {
+				t.Errorf("verdicts %v", verdicts)
+			}
+			cost, _ := got.body["cost"].(object)
+			explain, _ := got.body["explain"].(object)
+			if work, _ := cost["traversers"].(float64); work <= 0 || len(explain["steps"].([]any)) == 0 {
+				t.Errorf("cost %v, explain %v", cost, explain)
+			}
+		}
+		search := i.want(200, "POST", path, try(`{"inventoryQueryType":"Search","queryString":"entityType = AWS.EC2.Vpc AND property.isDefault = true"}`, string(account.ID)))
+		if search.body["violating"] != 1.0 || search.body["unknown"] != 1.0 || search.body["explain"] != nil {
+			t.Errorf("a search: %s", search.text)
+		}
+		if page := i.want(200, "POST", "/v2/findings/query", nil); page.body["totalCount"] != 0.0 {
+			t.Errorf("a trial raised findings: %s", page.text)
+		}
+
+		i.want(404, "POST", path, try(text, "none"))
+		for _, bad := range []string{"", "{}", "{", "g.V(", "g.V().nonsense()", "g.V().count()", "g.V().drop()", graphQuery("g.V().has("), `{"inventoryQueryType":"Search","queryString":"AND"}`} {
+			if got := i.want(400, "POST", path, try(bad, string(account.ID))); !strings.Contains(got.text, "query") {
+				t.Errorf("%q: %s", bad, got.text)
+			}
+		}
+	})
+}
+
+func TestARuleRemembersItsVersions(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 0, 0)
+		versions := func(id string) []string {
+			var all []string
+			for _, v := range results(i.want(200, "GET", "/v1/rules/"+id+"/history", nil)) {
+				all = append(all, v["by"].(string)+" "+v["rule"].(object)["level"].(string))
+			}
+			return all
+		}
+		made := i.want(201, "POST", "/v1/rules", object{
+			"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')"),
+		})
+		for _, id := range []string{made.member("id"), "aws-iam-root-mfa"} {
+			old := i.want(200, "GET", "/v1/rules/"+id, nil)
+			was := old.member("level")
+			next := map[string]string{"High": "Med", "Med": "Low", "Low": "High"}[was]
+			before := versions(id)
+			changed := i.want(200, "PATCH", "/v1/rules/"+id, object{"level": next}, "If-Match", old.header.Get("ETag"))
+			i.want(412, "PATCH", "/v1/rules/"+id, object{"level": was}, "If-Match", old.header.Get("ETag"))
+			i.want(200, "PATCH", "/v1/rules/"+id, object{"level": was}, "If-Match", changed.header.Get("ETag"))
+			got := versions(id)
+			if len(got) != 3 || !strings.HasSuffix(got[0], " "+was) || !strings.HasSuffix(got[1], " "+next) || strings.HasPrefix(got[0], " ") || len(before) != 1 || got[len(got)-1] != before[0] {
+				t.Errorf("%s: versions %q after %q", id, got, before)
+			}
+		}
+		i.want(404, "GET", "/v1/rules/none/history", nil)
+	})
+}
+
+func TestAnOrganisationHasFrameworksOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 0, 0)
+		const path = "/v1/compliance-frameworks/house"
+		body := object{"name": "House rules", "controls": []object{{"controlId": "1.1", "title": "No default networks"}, {"controlId": "1.2", "title": "Nothing else"}}}
+		i.want(400, "PUT", path, object{"name": "x", "controls": []object{{"controlId": "1", "title": "a"}, {"controlId": "1", "title": "b"}}})
+		i.want(409, "PUT", "/v1/compliance-frameworks/cis-aws-3.0", body)
+		if got := i.want(200, "PUT", path, body); got.body["custom"] != true {
+			t.Errorf("put %s", got.text)
+		}
+		rule := object{
+			"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')"),
+			"complianceControlIds": []string{"house_1.1"},
+		}
+		id := i.want(201, "POST", "/v1/rules", rule).member("id")
+		rule["complianceControlIds"] = []string{"house_9.9"}
+		i.want(400, "POST", "/v1/rules", rule)
+		controls := results(i.want(200, "GET", path+"/controls", nil))
+		if len(controls) != 2 || len(controls[0]["ruleIds"].([]any)) != 1 || controls[0]["ruleIds"].([]any)[0] != id || len(controls[1]["ruleIds"].([]any)) != 0 {
+			t.Errorf("controls %v", controls)
+		}
+		found := i.want(200, "POST", "/v1/rules/query", object{"filters": object{"complianceFrameworkIds": []string{"house"}}})
+		if found.body["totalCount"] != 1.0 {
+			t.Errorf("rules of the framework: %s", found.text)
+		}
+		if p := results(i.want(200, "POST", path+"/posture", nil)); len(p) != 2 {
+			t.Errorf("posture %v", p)
+		}
+		i.want(200, "DELETE", path, nil)
+		i.want(404, "GET", path, nil)
+	})
+}
