@@ -50,7 +50,7 @@ func (o *graphOp) access() access {
 	tt := o.test.table(o.kind)
 	a.all = true
 	for l := range tt.labels {
-		if tt.labels[l].ok {
+		if tt.may(graph.Label(l)) {
 			a.labels = append(a.labels, graph.Label(l))
 		} else {
 			a.all = false
@@ -144,7 +144,7 @@ func lessOne(t *condTest) *condTest {
 
 // scan tests the rows of a label one after the other.
 func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) error {
-	lt := &o.test.table(o.kind).labels[l]
+	lt := o.test.table(o.kind).label(l)
 	if lt.few {
 		return o.scanFew(l, lt, fn)
 	}

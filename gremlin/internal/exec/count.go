@@ -68,15 +68,9 @@ func (o *countOp) reset() {
 
 // degree counts the neighbours that the first hop of the walk leads to.
 func (w *walk) degree(h graph.Handle) int64 {
-	g, p, n := w.run.g, &w.hops[0], 0
-	for _, d := range p.dirs {
-		if !p.some {
-			n += g.Degree(h, d)
-			continue
-		}
-		for _, l := range p.labels {
-			n += g.DegreeBy(h, d, l)
-		}
+	n := 0
+	for k := range w.hops[0].ways {
+		n += w.hops[0].ways[k].Degree(h)
 	}
 	return int64(n)
 }

@@ -129,21 +129,25 @@ func (o *tailOp) push(b *batch) error {
 			o.first++
 		}
 		if o.first > 1024 && o.first > o.rows.len()/2 {
-			o.compact()
+			if err := o.compact(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // compact forgets the rows that are no longer wanted.
-func (o *tailOp) compact() {
-	rest := batch{}
-	for i := o.first; i < o.rows.len(); i++ {
-		rest.appendRow(&o.rows, i)
-	}
-	bulk := o.bulk
+func (o *tailOp) compact() error {
+	rows, first := o.rows, o.first
 	o.store.reset()
-	o.rows, o.first, o.bulk = rest, 0, bulk
+	o.first = 0
+	for i := first; i < rows.len(); i++ {
+		if err := o.add(&rows, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o *tailOp) finish() error {

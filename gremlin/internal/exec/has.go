@@ -29,9 +29,12 @@ func (r *run) conds(conds []plan.Cond) *condTest {
 	return t
 }
 
-// tableTest holds, by label, what a row must satisfy.
+// tableTest holds, by label, what a row must satisfy; what was not asked for yet
+// is nil.
 type tableTest struct {
-	labels []labelTest
+	of     *condTest
+	kind   graph.Kind
+	labels []*labelTest
 	ids    []*condition // conditions on the id
 }
 
@@ -63,41 +66,79 @@ func (t *condTest) table(kind graph.Kind) *tableTest {
 }
 
 func (t *condTest) makeTable(kind graph.Kind) *tableTest {
-	g := t.run.g
-	names, column := g.VertexLabels(), g.VertexColumn
+	n := len(t.run.g.VertexLabels())
 	if kind == graph.KindEdge {
-		names, column = g.EdgeLabels(), g.EdgeColumn
+		n = len(t.run.g.EdgeLabels())
 	}
-	out := &tableTest{labels: make([]labelTest, len(names))}
-	for l, name := range names {
-		lt := labelTest{ok: true}
-		for _, c := range t.conds {
-			switch c.part {
-			case plan.PartLabel:
-				lt.ok = lt.ok && c.pred.Test(t.run, graph.String(name))
-			case plan.PartProperty:
-				var col *graph.Column
-				if c.known {
-					col = column(graph.Label(l), c.key)
-				}
-				if lt.ok = lt.ok && col != nil; lt.ok {
-					lt.tests = append(lt.tests, t.run.columnTest(col, c.pred, c.negate))
-					if t.run.opt.Reading == Plain || !col.HasUnknown() {
-						lt.narrow(col)
-					}
-				}
-			case plan.PartKey, plan.PartValue:
-				lt.ok = false // neither vertices nor edges have these
-			}
-		}
-		out.labels[l] = lt
-	}
+	out := &tableTest{of: t, kind: kind, labels: make([]*labelTest, n)}
 	for _, c := range t.conds {
 		if c.part == plan.PartID {
 			out.ids = append(out.ids, c)
 		}
 	}
 	return out
+}
+
+// label returns the test of the rows of a label.
+func (t *tableTest) label(l graph.Label) *labelTest {
+	if lt := t.labels[l]; lt != nil {
+		return lt
+	}
+	return t.make(l)
+}
+
+func (t *tableTest) make(l graph.Label) *labelTest {
+	lt := &labelTest{ok: t.may(l)}
+	t.labels[l] = lt
+	if !lt.ok {
+		return lt
+	}
+	r := t.of.run
+	for _, c := range t.of.conds {
+		if c.part != plan.PartProperty {
+			continue
+		}
+		col := t.column(l, c)
+		lt.tests = append(lt.tests, r.columnTest(col, c.pred, c.negate))
+		if r.opt.Reading == Plain || !col.HasUnknown() {
+			lt.narrow(col)
+		}
+	}
+	return lt
+}
+
+// may reports whether elements of a label can satisfy the conditions.
+func (t *tableTest) may(l graph.Label) bool {
+	names := t.of.run.g.VertexLabels()
+	if t.kind == graph.KindEdge {
+		names = t.of.run.g.EdgeLabels()
+	}
+	for _, c := range t.of.conds {
+		switch c.part {
+		case plan.PartLabel:
+			if !c.pred.Test(t.of.run, graph.String(names[l])) {
+				return false
+			}
+		case plan.PartProperty:
+			if t.column(l, c) == nil {
+				return false
+			}
+		case plan.PartKey, plan.PartValue:
+			return false // neither vertices nor edges have these
+		}
+	}
+	return true
+}
+
+// column returns the column a condition looks at, or nil.
+func (t *tableTest) column(l graph.Label, c *condition) *graph.Column {
+	if !c.known {
+		return nil
+	}
+	if t.kind == graph.KindEdge {
+		return t.of.run.g.EdgeColumn(l, c.key)
+	}
+	return t.of.run.g.VertexColumn(l, c.key)
 }
 
 // row reports whether a row of a label satisfies the conditions on properties.
@@ -118,7 +159,7 @@ func (t *condTest) handle(kind graph.Kind, h graph.Handle) bool {
 		l = t.run.g.EdgeRow
 	}
 	label, row := l(h)
-	lt := &tt.labels[label]
+	lt := tt.label(label)
 	if !lt.ok || !lt.row(row) {
 		return false
 	}
@@ -312,7 +353,7 @@ func (o *hasOp) handles(b *batch) {
 	kept := 0
 	for _, h := range b.ids {
 		l, row := place(h)
-		lt := &tt.labels[l]
+		lt := tt.label(l)
 		ok := lt.ok && lt.row(row) && (len(tt.ids) == 0 || o.test.idsOf(b.kind, h))
 		if ok == o.want {
 			b.ids[kept] = h
@@ -327,7 +368,7 @@ func (o *hasOp) vertices(b *batch, tt *tableTest) {
 	g, kept := o.run.g, 0
 	for _, h := range b.ids {
 		l, row := g.VertexRow(h)
-		lt := &tt.labels[l]
+		lt := tt.label(l)
 		if (lt.ok && lt.row(row)) == o.want {
 			b.ids[kept] = h
 			kept++

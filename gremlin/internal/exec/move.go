@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -34,38 +36,50 @@ func (r *run) movers(s plan.Step, next op) (op, error) {
 // moveOp goes from vertices to neighbours or edges.
 type moveOp struct {
 	output
-	dirs   []graph.Direction
-	toEdge bool
-	some   bool
-	over   []graph.Label
-
+	hops    []graph.Hop
+	toEdge  bool
 	touched int // neighbours that are not yet counted as work
 }
 
 func (r *run) moveOp(s *plan.Move, next op) op {
-	return &moveOp{output: r.output(s, next), dirs: dirsOf(s.Dir), toEdge: s.ToEdge, some: s.Some, over: r.edgeLabels(s.Over)}
+	return &moveOp{output: r.output(s, next), hops: r.hops(s), toEdge: s.ToEdge}
+}
+
+// hops returns the ways that a move goes: by direction, then by label.
+func (r *run) hops(s *plan.Move) []graph.Hop {
+	var out []graph.Hop
+	over := r.edgeLabels(s.Over)
+	for _, d := range dirsOf(s.Dir) {
+		if !s.Some {
+			out = append(out, r.g.HopAll(d))
+		}
+		for _, l := range over {
+			out = append(out, r.g.HopBy(d, l))
+		}
+	}
+	return out
 }
 
 // dirsOf returns the directions that a direction stands for.
 func dirsOf(d plan.Direction) []graph.Direction {
 	switch d {
 	case plan.Out:
-		return []graph.Direction{graph.Out}
+		return bothDirs[:1]
 	case plan.In:
-		return []graph.Direction{graph.In}
+		return bothDirs[1:]
 	}
-	return []graph.Direction{graph.Out, graph.In}
+	return bothDirs
 }
+
+var bothDirs = []graph.Direction{graph.Out, graph.In}
 
 // edgeLabels returns the numbers of the edge labels that the graph has.
 func (r *run) edgeLabels(names []string) []graph.Label {
 	var out []graph.Label
-	seen := map[string]bool{}
 	for _, name := range names {
-		if l, ok := r.g.EdgeLabelByName(name); ok && !seen[name] {
+		if l, ok := r.g.EdgeLabelByName(name); ok && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
-		seen[name] = true
 	}
 	return out
 }
@@ -95,19 +109,10 @@ func (o *moveOp) push(b *batch) error {
 
 // swift goes to neighbours when there is nothing to carry along but bulks.
 func (o *moveOp) swift(b *batch) error {
-	g := o.run.g
 	for i, v := range b.ids {
-		for _, d := range o.dirs {
-			if !o.some {
-				if err := o.hopTo(b, i, g.Neighbours(v, d)); err != nil {
-					return err
-				}
-				continue
-			}
-			for _, l := range o.over {
-				if err := o.hopTo(b, i, g.NeighboursBy(v, d, l)); err != nil {
-					return err
-				}
+		for k := range o.hops {
+			if err := o.hopTo(b, i, o.hops[k].To(v)); err != nil {
+				return err
 			}
 		}
 	}
@@ -157,20 +162,10 @@ func (o *moveOp) land(b *batch, i int, to []graph.Handle) error {
 }
 
 func (o *moveOp) from(b *batch, i int, v graph.Handle) error {
-	g := o.run.g
-	for _, d := range o.dirs {
-		if !o.some {
-			edges, to := g.Incident(v, d)
-			if err := o.reach(b, i, v, edges, to); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, l := range o.over {
-			edges, to := g.IncidentBy(v, d, l)
-			if err := o.reach(b, i, v, edges, to); err != nil {
-				return err
-			}
+	for k := range o.hops {
+		edges, to := o.hops[k].Edges(v)
+		if err := o.reach(b, i, v, edges, to); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -17,6 +17,13 @@ type tally struct {
 	order  []uint32         // codes in the order they came
 	cells  []int64          // how often each came
 	at     map[uint32]int32 // code -> where it is in order
+	recent [64]recentCell   // what at said, by the last bits of the code
+}
+
+// recentCell is where the cell of a code is.
+type recentCell struct {
+	code uint32
+	cell int32 // plus one
 }
 
 // newTally returns a tally for a key, or nil if the key is of another kind.
@@ -58,7 +65,6 @@ func (t *tally) add(b *batch) (bool, error) {
 
 func (t *tally) addKeys(b *batch) error {
 	g := t.run.g
-	last, cell := ^uint32(0), int32(0)
 	for i, h := range b.ids {
 		l, row := g.VertexRow(h)
 		c := t.key.cols[l]
@@ -79,22 +85,31 @@ func (t *tally) addKeys(b *batch) error {
 		if p < 0 {
 			continue
 		}
-		if code := c.Codes()[p]; code != last {
-			last = code
-			var ok bool
-			if cell, ok = t.at[code]; !ok {
-				cell = int32(len(t.cells))
-				t.at[code] = cell
-				t.order = append(t.order, code)
-				t.cells = append(t.cells, 0)
-				if err := t.run.meter.hold(groupBytes); err != nil {
-					return err
-				}
+		code := c.Codes()[p]
+		near := &t.recent[code%uint32(len(t.recent))]
+		if near.code != code || near.cell == 0 {
+			cell, err := t.cell(code)
+			if err != nil {
+				return err
 			}
+			*near = recentCell{code, cell + 1}
 		}
-		t.cells[cell] += b.count(i)
+		t.cells[near.cell-1] += b.count(i)
 	}
 	return nil
+}
+
+// cell returns where a code is counted.
+func (t *tally) cell(code uint32) (int32, error) {
+	cell, ok := t.at[code]
+	if ok {
+		return cell, nil
+	}
+	cell = int32(len(t.cells))
+	t.at[code] = cell
+	t.order = append(t.order, code)
+	t.cells = append(t.cells, 0)
+	return cell, t.run.meter.hold(groupBytes)
 }
 
 // settle moves everything to the ordinary counts.
@@ -110,4 +125,5 @@ func (t *tally) settle() {
 	}
 	t.order, t.cells = t.order[:0], t.cells[:0]
 	clear(t.at)
+	clear(t.recent[:])
 }

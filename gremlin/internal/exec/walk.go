@@ -13,6 +13,8 @@ type walk struct {
 	end  graph.Kind // what it leads to
 	hops []hop
 
+	asked int // how often it was asked whether it leads anywhere
+
 	// State of the current run.
 	goal  goal
 	n     int64
@@ -32,15 +34,15 @@ const (
 // A hop is one step of a walk.
 type hop struct {
 	kind   hopKind
-	elem   graph.Kind // what it is applied to
-	dirs   []graph.Direction
+	elem   graph.Kind  // what it is applied to
+	ways   []graph.Hop // of a move
 	toEdge bool
-	some   bool
-	labels []graph.Label
+	dirs   []graph.Direction // of edges: which ends
 	test   *condTest
 	table  *tableTest // of test, for what the hop is applied to
 	check  func(graph.Handle) bool
 	want   bool
+	memo   *memo // where it is known whether the rest of the walk leads anywhere
 }
 
 type hopKind uint8
@@ -77,8 +79,7 @@ func (w *walk) add(s plan.Step) bool {
 		if w.end != graph.KindVertex {
 			return false
 		}
-		m := w.run.moveOp(s, nil).(*moveOp)
-		h.kind, h.dirs, h.toEdge, h.some, h.labels = hopMove, m.dirs, m.toEdge, m.some, m.over
+		h.kind, h.ways, h.toEdge = hopMove, w.run.hops(s), s.ToEdge
 		if s.ToEdge {
 			w.end = graph.KindEdge
 		}
@@ -113,7 +114,7 @@ func (p *hop) passes(g *graph.Graph, h graph.Handle) bool {
 		return p.test.handle(p.elem, h) == p.want
 	}
 	l, row := g.VertexRow(h)
-	lt := &p.table.labels[l]
+	lt := p.table.label(l)
 	return (lt.ok && lt.row(row)) == p.want
 }
 
@@ -205,6 +206,9 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 
 // exists reports whether the walk from h leads anywhere.
 func (w *walk) exists(h graph.Handle) bool {
+	if w.asked++; w.asked == w.run.g.VertexCap()/memoAfter {
+		w.remember()
+	}
 	w.goal, w.n = toFind, 0
 	w.from(0, h)
 	return w.n > 0
@@ -241,6 +245,9 @@ func (w *walk) from(i int, h graph.Handle) bool {
 				return true
 			}
 		case hopMove:
+			if p.memo != nil && w.goal == toFind {
+				return w.recall(i, p, h)
+			}
 			return w.move(i, p, h)
 		case hopEnds:
 			return w.ends(i, p, h)
@@ -259,38 +266,18 @@ func (w *walk) from(i int, h graph.Handle) bool {
 }
 
 func (w *walk) move(i int, p *hop, h graph.Handle) bool {
-	for _, d := range p.dirs {
-		if !p.some {
-			if !w.over(i, p.reach(w.run.g, h, d)) {
-				return false
-			}
-			continue
+	for k := range p.ways {
+		to := []graph.Handle(nil)
+		if p.toEdge {
+			to, _ = p.ways[k].Edges(h)
+		} else {
+			to = p.ways[k].To(h)
 		}
-		for _, l := range p.labels {
-			if !w.over(i, p.reachBy(w.run.g, h, d, l)) {
-				return false
-			}
+		if !w.over(i, to) {
+			return false
 		}
 	}
 	return true
-}
-
-// reach returns the neighbours or edges of a vertex.
-func (p *hop) reach(g *graph.Graph, h graph.Handle, d graph.Direction) []graph.Handle {
-	if p.toEdge {
-		edges, _ := g.Incident(h, d)
-		return edges
-	}
-	return g.Neighbours(h, d)
-}
-
-// reachBy returns the neighbours or edges of a vertex over edges of a label.
-func (p *hop) reachBy(g *graph.Graph, h graph.Handle, d graph.Direction, l graph.Label) []graph.Handle {
-	if p.toEdge {
-		edges, _ := g.IncidentBy(h, d, l)
-		return edges
-	}
-	return g.NeighboursBy(h, d, l)
 }
 
 // over goes on with what a move leads to.
