@@ -83,11 +83,24 @@ func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	uuid := func() (u [16]byte) {
-		_, _ = rand.Read(u[:]) // never fails
-		u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
-		return u
-	}
-	root, _, err := prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: uuid})
+	root, _, err := prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID})
 	return root, err
+}
+
+// newUUID returns what UUID() stands for.
+func newUUID() (u [16]byte) {
+	_, _ = rand.Read(u[:]) // never fails
+	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
+	return u
+}
+
+// asksTime reports whether a query asks for the time.
+func asksTime(q *syntax.Query) bool {
+	found := false
+	syntax.Walk(q, func(a syntax.Arg) {
+		if f, ok := a.(*syntax.Fresh); ok && f.Name == "datetime" {
+			found = true
+		}
+	})
+	return found
 }

@@ -8,10 +8,17 @@ import "vigil/gremlin/internal/plan"
 type Touches = plan.Touched
 
 // Touches works out what the query can read; it errs on the safe side. A query
-// with variables can read anything.
+// with variables can read anything. What a query reads does not depend on the
+// time it asks for with datetime(), but its result does.
 func (p *Plan) Touches() Touches {
-	if p.plain == nil {
-		return Touches{AllLabels: true, AllKeys: true, AllEdges: true}
+	root := p.root
+	if root == nil {
+		var err error
+		if root, _, err = prepare(p.query, plan.Binding{UUID: newUUID}); err != nil {
+			return Touches{AllLabels: true, AllKeys: true, AllEdges: true, Time: asksTime(p.query)}
+		}
 	}
-	return plan.Touches(p.root)
+	t := plan.Touches(root)
+	t.Time = asksTime(p.query)
+	return t
 }

@@ -16,6 +16,7 @@ type Touched struct {
 	AllKeys   bool     // it reads properties whatever their key
 	Edges     []string // labels of edges it follows
 	AllEdges  bool     // it follows edges whatever their label
+	Time      bool     // it asks for the time, so its result may change by itself
 }
 
 // Touches works out what a plan can read. It errs on the safe side.
