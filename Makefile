@@ -2,7 +2,7 @@
 
 .PHONY: help
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/vigil
@@ -23,3 +23,14 @@ test-e2e: ## Test the desktop server against a real directory, database and sess
 .PHONY: torture
 torture: ## The long versions of the crash and malformed-request tests
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
+
+.PHONY: fuzz
+fuzz: ## Fuzz the query language: its parser ten million times, then its printer and its engine
+	go test ./gremlin/syntax/fuzz -run '^$$' -fuzz FuzzParse -fuzztime 10000000x -fuzzminimizetime 200x
+	go test ./gremlin/syntax -run '^$$' -fuzz FuzzPrint -fuzztime 5m -fuzzminimizetime 200x
+	go test ./gremlin -run '^$$' -fuzz FuzzTheEngineAgreesWithTheReference -fuzztime 10m -fuzzminimizetime 200x
+	go test ./gremlin -run '^$$' -fuzz FuzzQueriesDoNotBreakTheEngine -fuzztime 10m -fuzzminimizetime 200x
+
+.PHONY: bench-gremlin
+bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
+	go run ./bench/gremlin
