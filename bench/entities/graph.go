@@ -69,17 +69,8 @@ func (b *bench) graphByHand(ctx context.Context, account posture.AccountID) erro
 			if err != nil {
 				return err
 			}
-			var properties []struct {
-				Name    string  `json:"name"`
-				Type    string  `json:"type"`
-				StringV *string `json:"stringV"`
-				BoolV   *bool   `json:"boolV"`
-				LongV   *int64  `json:"longV"`
-			}
-			var edges []struct {
-				Label string           `json:"label"`
-				To    posture.EntityID `json:"to"`
-			}
+			var properties []plainProperty
+			var edges []plainEdge
 			e := posture.Entity{
 				ID: posture.EntityID(r.id), Type: posture.EntityType(r.typ), Name: r.name, Region: r.region, Service: r.service,
 				Provider: posture.Provider(r.provider), Account: account,

@@ -4,8 +4,8 @@
 // changed beside one that writes everything, and readers during a collection
 // beside readers at rest. Everything is measured in one run on the same data.
 //
-//	go run ./bench/entities -entities 100000
-//	go run ./bench/entities -entities 1000000 -database postgres://…
+//	go run ./bench/entities -entities 100000,1000000
+//	go run ./bench/entities -entities 100000,1000000 -database postgres://…
 package main
 
 import (
@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 )
 
@@ -24,53 +25,39 @@ type options struct {
 	entities int
 	account  int    // entities of an account
 	database string // URL; a new SQLite file when empty
+	dir      string // for SQLite files
 	rounds   int    // measurements of each question
 	only     string // parts to run; all when empty
-	keep     bool
-	profile  string
 	changed  float64
 }
 
+// runs reports whether a part is to run.
+func (o options) runs(part string) bool { return o.only == "" || strings.Contains(o.only, part) }
+
 func main() {
 	var o options
-	flag.IntVar(&o.entities, "entities", 100_000, "entities in all")
+	var sizes, profile string
+	flag.StringVar(&sizes, "entities", "100000", "entities in all; several numbers, with commas, make several runs")
 	flag.IntVar(&o.account, "account", 50_000, "entities of an account")
-	flag.StringVar(&o.database, "database", "", "database URL; a new SQLite file when empty")
+	flag.StringVar(&o.database, "database", "", "PostgreSQL URL, in whose schema vigil_bench everything is removed; a new SQLite file when empty")
+	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; that for temporary files when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked")
-	flag.StringVar(&o.only, "only", "", "parts to run, of questions, graph, upsert and readers; all when empty")
-	flag.BoolVar(&o.keep, "keep", false, "keep the SQLite file")
-	flag.StringVar(&o.profile, "profile", "", "write a processor profile of all parts but the loading to this file")
+	flag.StringVar(&o.only, "only", "", "parts to run, of narrow, questions, graph, upsert and readers; all but narrow when empty")
+	flag.StringVar(&profile, "profile", "", "write a processor profile of all parts but the loading to this file")
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	if err := runAll(ctx, o, sizes, profile); err != nil {
 		fmt.Fprintln(os.Stderr, "entities:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options) error {
-	if o.database == "" {
-		dir, err := os.MkdirTemp("", "vigil-bench-")
-		if err != nil {
-			return err
-		}
-		if !o.keep {
-			defer os.RemoveAll(dir)
-		}
-		o.database = "sqlite://" + filepath.ToSlash(filepath.Join(dir, "bench.db"))
-	}
-	b, err := open(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer b.close()
-	if err := b.load(ctx); err != nil {
-		return err
-	}
-	if o.profile != "" {
-		f, err := os.Create(o.profile)
+// runAll makes one run for each size and compares them.
+func runAll(ctx context.Context, o options, sizes, profile string) error {
+	if profile != "" {
+		f, err := os.Create(profile)
 		if err != nil {
 			return err
 		}
@@ -80,15 +67,53 @@ func run(ctx context.Context, o options) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	var all []outcome
+	for size := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(size)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of entities", size)
+		}
+		o.entities = n
+		found, err := run(ctx, o)
+		if err != nil {
+			return err
+		}
+		all = append(all, found)
+	}
+	growth(all)
+	return nil
+}
+
+// run makes one run.
+func run(ctx context.Context, o options) (outcome, error) {
+	if o.database == "" {
+		dir, err := os.MkdirTemp(o.dir, "vigil-bench-")
+		if err != nil {
+			return outcome{}, err
+		}
+		defer os.RemoveAll(dir)
+		o.database = "sqlite://" + filepath.ToSlash(filepath.Join(dir, "bench.db"))
+	} else if err := emptySchema(ctx, &o); err != nil {
+		return outcome{}, err
+	}
+	b, err := open(ctx, o)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer b.close()
+	if err := b.load(ctx); err != nil {
+		return outcome{}, err
+	}
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"questions", b.questions}, {"graph", b.graph}, {"upsert", b.upsert}, {"readers", b.readers}} {
-		if o.only == "" || strings.Contains(o.only, part.name) {
-			if err := part.run(ctx); err != nil {
-				return fmt.Errorf("%s: %w", part.name, err)
-			}
+	}{{"questions", b.questions}, {"narrow", b.narrow}, {"graph", b.graph}, {"upsert", b.upsert}, {"readers", b.readers}} {
+		if !o.runs(part.name) || part.name == "narrow" && o.only == "" {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
+			return outcome{}, fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	return nil
+	return outcome{b.count, b.took}, nil
 }

@@ -39,6 +39,24 @@ func median(rounds int, f func() error) (cost, error) {
 	return cost{quantile(walls, 0.5), quantile(cpus, 0.5)}, nil
 }
 
+// inTurn does two things in turn, so that what else the machine does disturbs
+// both alike, and returns the medians. What takes long is not repeated as often.
+func inTurn(rounds int, f, g func() error) (cost, cost, error) {
+	const enough = 20 * time.Second
+	var took [2]struct{ walls, cpus []time.Duration }
+	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
+		for i, do := range []func() error{f, g} {
+			c, err := measure(do)
+			if err != nil {
+				return cost{}, cost{}, err
+			}
+			took[i].walls, took[i].cpus = append(took[i].walls, c.wall), append(took[i].cpus, c.cpu)
+		}
+	}
+	middle := func(i int) cost { return cost{quantile(took[i].walls, 0.5), quantile(took[i].cpus, 0.5)} }
+	return middle(0), middle(1), nil
+}
+
 // quantile returns the value below which a share of all lie.
 func quantile(all []time.Duration, q float64) time.Duration {
 	if len(all) == 0 {

@@ -61,8 +61,13 @@ func (m *model) kind(t posture.EntityType) *kind {
 // name makes the name of an entity. It depends on the entity alone, so that
 // others can name it.
 func (k *kind) name(a Account, _ *rand.Rand, region, i int) string {
-	n := a.random(k.prefix, region, i, 0).Uint64()
-	return fmt.Sprintf("%s%011x", k.prefix, n>>20)
+	n := a.random(k.prefix, region, i, 0).Uint64() >> 20
+	const digits = "0123456789abcdef"
+	b := append(make([]byte, 0, 32), k.prefix...)
+	for shift := 40; shift >= 0; shift -= 4 {
+		b = append(b, digits[n>>shift&15])
+	}
+	return string(b)
 }
 
 // tag gives an entity the tags that people use.

@@ -123,45 +123,6 @@ func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) error {
 	return nil
 }
 
-// countEntities looks at every entity that can have a value.
-func (s *selection) countEntities(a posture.Aggregation, c *counter) error {
-	narrow := *s
-	switch a.Of.Kind {
-	case posture.PropertyAttribute:
-		narrow.narrow(hit(newToken(s.org, hasToken, a.Of.Name, "")))
-	case posture.TagAttribute:
-		narrow.narrow(hit(newToken(s.org, hasTagToken, a.Of.Name, "")))
-	}
-	const step = 4000
-	for after := int64(-1); ; {
-		rows, err := narrow.page(after, step)
-		if err != nil {
-			return err
-		}
-		entities, err := narrow.read(rows)
-		if err != nil {
-			return err
-		}
-		for i := range entities {
-			if err := c.add(&entities[i], 1); err != nil {
-				return err
-			}
-		}
-		if len(rows) < step {
-			return nil
-		}
-		after = rows[step-1].rid
-	}
-}
-
-// narrow adds to the plan of a selection, which it makes if there is none.
-func (s *selection) narrow(p plan) {
-	if s.plan == nil {
-		s.makePlan(planner{org: s.org})
-	}
-	s.plan = and(s.plan, p)
-}
-
 // A counter counts entities by the values of an attribute.
 type counter struct {
 	of      posture.Aggregation

@@ -222,21 +222,27 @@ func (r *docReader) properties() []posture.Property {
 	}
 	ps := make([]posture.Property, n)
 	for i := range ps {
-		p := &ps[i]
-		p.Name = r.text()
-		switch k := r.kind(); k {
-		case docText:
-			p.Type, p.String = posture.StringProperty, r.text()
-		case docTrue, docFalse:
-			p.Type, p.Bool = posture.BoolProperty, k == docTrue
-		case docLong:
-			v := r.uvarint()
-			p.Type, p.Long = posture.LongProperty, int64(v>>1)^-int64(v&1)
-		case docUnknown:
-			p.Type, p.Error = posture.UnknownProperty, r.text()
-		default:
-			r.fail()
-		}
+		name := r.text()
+		ps[i] = r.value()
+		ps[i].Name = name
 	}
 	return ps
+}
+
+// value reads what a property without its name is.
+func (r *docReader) value() (p posture.Property) {
+	switch k := r.kind(); k {
+	case docText:
+		p.Type, p.String = posture.StringProperty, r.text()
+	case docTrue, docFalse:
+		p.Type, p.Bool = posture.BoolProperty, k == docTrue
+	case docLong:
+		v := r.uvarint()
+		p.Type, p.Long = posture.LongProperty, int64(v>>1)^-int64(v&1)
+	case docUnknown:
+		p.Type, p.Error = posture.UnknownProperty, r.text()
+	default:
+		r.fail()
+	}
+	return p
 }

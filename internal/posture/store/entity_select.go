@@ -8,18 +8,6 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A tallyRow counts the entities of one type and region of an organisation.
-type tallyRow struct {
-	typ    posture.EntityType
-	region string
-	count  int64
-}
-
-func scanTally(r sqldb.Row) (t tallyRow, err error) {
-	err = r.Scan(&t.typ, &t.region, &t.count)
-	return t, err
-}
-
 // A selection is a filter in the terms of the tables. Without a plan it is about
 // whole cells: of these accounts, types and regions, where nil means all.
 type selection struct {
@@ -50,17 +38,11 @@ func (s *selection) resolve() error {
 	}
 	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
 	tokens := len(f.Names) > 0 || f.Where != nil
-	types, regions := map[posture.EntityType]bool{}, map[string]bool{}
-	if byType || len(f.Regions) > 0 || asksForTypes(f.Where) {
-		tally, err := sqldb.Query(s.tx, scanTally, `
-			SELECT type, region, count
-			FROM entity_tally
-			WHERE org = $1 AND count > 0`, s.org)
-		if err != nil {
+	var types []posture.EntityType
+	var err error
+	if byType || asksForTypes(f.Where) {
+		if types, err = inUse[posture.EntityType](s, "type"); err != nil {
 			return err
-		}
-		for _, t := range tally {
-			types[t.typ], regions[t.region] = true, true
 		}
 	}
 	if byType {
@@ -71,15 +53,28 @@ func (s *selection) resolve() error {
 		s.empty = s.empty || len(s.types) == 0
 	}
 	if len(f.Regions) > 0 {
+		regions, err := inUse[string](s, "region")
+		if err != nil {
+			return err
+		}
 		s.regions = kept(regions, func(r string) bool {
 			return posture.EntityFilter{Regions: f.Regions}.Matches(&posture.Entity{Region: r})
 		})
 		s.empty = s.empty || len(s.regions) == 0
 	}
 	if tokens {
-		s.makePlan(planner{s.org, kept(types, func(posture.EntityType) bool { return true })})
+		s.makePlan(planner{s.org, types})
 	}
 	return nil
+}
+
+// inUse returns the types or regions that the organisation has entities of.
+func inUse[T ~string](s *selection, column string) ([]T, error) {
+	return sqldb.Query(s.tx, sqldb.Scalar[T], `
+		SELECT DISTINCT `+column+`
+		FROM entity_tally
+		WHERE org = $1 AND count > 0
+		ORDER BY `+column, s.org)
 }
 
 // asksForTypes reports whether a condition can only be answered by somebody who
@@ -98,15 +93,14 @@ func asksForTypes(c posture.Condition) bool {
 	return false
 }
 
-// kept returns the members of a set that f lets through, in order.
-func kept[T ~string](set map[T]bool, f func(T) bool) []T {
+// kept returns the values that f lets through. It is not nil.
+func kept[T any](values []T, f func(T) bool) []T {
 	all := []T{}
-	for v := range set {
+	for _, v := range values {
 		if f(v) {
 			all = append(all, v)
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"strings"
+
+	"vigil/internal/posture"
+)
+
+// wanted is what somebody looks at in very many entities. The rest is not worth
+// the time that reading it takes.
+type wanted struct {
+	all        bool
+	name       bool
+	properties []string
+	tags       []string
+}
+
+// of adds an attribute.
+func (w *wanted) of(a posture.Attribute) {
+	switch {
+	case !ascii(a.Name): // it may be written in other letters
+		w.all = true
+	case a.Kind == posture.PropertyAttribute:
+		w.properties = append(w.properties, a.Name)
+	case a.Kind == posture.TagAttribute:
+		w.tags = append(w.tags, a.Name)
+	case a.Name == posture.FieldName:
+		w.name = true
+	}
+}
+
+// aggregation adds what an aggregation counts.
+func (w *wanted) aggregation(a posture.Aggregation) {
+	w.of(a.Of)
+	for _, sub := range a.Sub {
+		w.aggregation(sub)
+	}
+}
+
+// filter adds what a filter looks at.
+func (w *wanted) filter(f posture.EntityFilter) {
+	w.name = w.name || len(f.Names) > 0
+	if f.Where != nil {
+		w.condition(f.Where)
+	}
+}
+
+func (w *wanted) condition(c posture.Condition) {
+	switch c := c.(type) {
+	case posture.AllOf:
+		for _, part := range c {
+			w.condition(part)
+		}
+	case posture.AnyOf:
+		for _, part := range c {
+			w.condition(part)
+		}
+	case posture.NotSo:
+		w.condition(c.Part)
+	case posture.Equal:
+		w.of(c.Attribute)
+	case posture.Exists:
+		w.of(c.Attribute)
+	default:
+		w.all = true
+	}
+}
+
+// among reports whether a name may be one of those that are wanted.
+func among(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return len(names) > 0 && !ascii(name)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// readSome reads of a doc what is wanted, and perhaps more.
+func readSome(doc []byte, h home, w *wanted) (posture.Entity, error) {
+	if w.all {
+		return readDoc(doc, h)
+	}
+	e := posture.Entity{
+		Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service(),
+	}
+	if len(doc) == 0 || doc[0] != docVersion {
+		return e, errDoc
+	}
+	r := docReader{rest: string(doc[1:])}
+	if w.name {
+		e.ID = posture.EntityID(r.since(h.root()))
+		e.Name = r.since(string(e.ID))
+	} else {
+		r.skipSince()
+		r.skipSince()
+	}
+	r.text()
+	for range r.count() {
+		name := r.text()
+		p := r.value()
+		if among(w.properties, name) {
+			p.Name = name
+			e.Properties = append(e.Properties, p)
+		}
+	}
+	if len(w.tags) > 0 {
+		for range r.count() {
+			name, value := r.text(), r.text()
+			if among(w.tags, name) {
+				if e.Tags == nil {
+					e.Tags = make(map[string]string, len(w.tags))
+				}
+				e.Tags[name] = value
+			}
+		}
+	}
+	if r.bad {
+		return e, errDoc
+	}
+	return e, nil
+}
+
+// skipSince passes over what since would read.
+func (r *docReader) skipSince() {
+	if r.uvarint()&1 == 0 {
+		r.text()
+	}
+}

@@ -1,0 +1,103 @@
+package sqldb
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"modernc.org/sqlite"
+)
+
+// Visit runs a query of two columns, a number and bytes, and calls f for every
+// row, as long as it returns nil. The bytes are good until f returns, and f must
+// not use the transaction.
+//
+// It is for queries that look at very many rows: on SQLite f is called from
+// within the query, which takes a third of the time of fetching a row.
+func (tx *Tx) Visit(f func(id int64, data []byte) error, text string, args ...any) error {
+	if tx.db.dialect != SQLite {
+		type row struct {
+			id   int64
+			data []byte
+		}
+		for r, err := range Each(tx, func(r Row) (out row, err error) {
+			err = r.Scan(&out.id, &out.data)
+			return out, err
+		}, text, args...) {
+			if err != nil {
+				return err
+			}
+			if err := f(r.id, r.data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	v := &visit{f: f}
+	number := visits.Add(1)
+	visiting.Store(number, v)
+	defer visiting.Delete(number)
+	_, err := QueryOne(tx, Scalar[*int64], fmt.Sprintf(`WITH vigil_rows(id, data) AS (%s) SELECT vigil_visit($%d, id, data) FROM vigil_rows`, text, len(args)+1),
+		append(args, number)...)
+	if v.thrown != nil {
+		panic(v.thrown)
+	}
+	if v.err != nil {
+		return v.err
+	}
+	return err
+}
+
+// A function of SQLite belongs to all connections of a process, so who is
+// visiting is known to all of it.
+var (
+	visits   atomic.Int64
+	visiting sync.Map // of *visit by number
+)
+
+func init() {
+	sqlite.MustRegisterFunction("vigil_visit", &sqlite.FunctionImpl{
+		NArgs: 3, VolatileArgs: true,
+		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return new(visitor), nil },
+	})
+}
+
+// A visit is one call of Visit.
+type visit struct {
+	f      func(int64, []byte) error
+	err    error
+	thrown any // what f panicked with, which must not pass through SQLite
+}
+
+func (v *visit) call(id int64, data []byte) (err error) {
+	defer func() {
+		if v.thrown = recover(); v.thrown != nil {
+			err = fmt.Errorf("panic: %v", v.thrown)
+		}
+	}()
+	v.err = v.f(id, data)
+	return v.err
+}
+
+// A visitor is the SQL function in one run of a query.
+type visitor struct{ of *visit }
+
+func (v *visitor) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
+	if v.of == nil {
+		found, ok := visiting.Load(args[0])
+		if !ok {
+			return fmt.Errorf("nobody is visiting as %v", args[0])
+		}
+		v.of = found.(*visit)
+	}
+	id, _ := args[1].(int64)
+	data, _ := args[2].([]byte)
+	return v.of.call(id, data)
+}
+
+func (v *visitor) WindowInverse(*sqlite.FunctionContext, []driver.Value) error { return nil }
+
+func (v *visitor) WindowValue(*sqlite.FunctionContext) (driver.Value, error) { return nil, nil }
+
+func (v *visitor) Final(*sqlite.FunctionContext) {}

@@ -1,0 +1,69 @@
+package sqldb_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+func TestVisitCallsForEveryRow(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(`CREATE TABLE v (id BIGINT PRIMARY KEY, data ` + map[sqldb.Dialect]string{sqldb.SQLite: "BLOB", sqldb.Postgres: "BYTEA"}[db.Dialect()] + `)`); err != nil {
+				return err
+			}
+			_, err := tx.Load("v", []string{"id", "data"}, func(yield func([]any) bool) {
+				for i := range 100 {
+					if !yield([]any{int64(i), []byte(fmt.Sprint(i))}) {
+						return
+					}
+				}
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit := func(f func(id int64, data []byte) error) error {
+			return db.Read(t.Context(), func(tx *sqldb.Tx) error {
+				return tx.Visit(f, `SELECT id, data FROM v WHERE id >= $1 ORDER BY id`, 90)
+			})
+		}
+		for range 3 {
+			var got []string
+			if err := visit(func(id int64, data []byte) error {
+				got = append(got, fmt.Sprint(id, "=", string(data)))
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"90=90", "91=91", "92=92", "93=93", "94=94", "95=95", "96=96", "97=97", "98=98", "99=99"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+
+		// It ends with the first error, which comes out as it is.
+		enough, n := errors.New("enough"), 0
+		if err := visit(func(int64, []byte) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
+			t.Errorf("%v after %d rows", err, n)
+		}
+		func() {
+			defer func() {
+				if got := recover(); got != "thrown" {
+					t.Errorf("recovered %v", got)
+				}
+			}()
+			_ = visit(func(int64, []byte) error { panic("thrown") })
+		}()
+		if err := visit(func(int64, []byte) error { return nil }); err != nil {
+			t.Errorf("after a panic: %v", err)
+		}
+	})
+}
