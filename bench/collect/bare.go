@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"golang.org/x/sync/errgroup"
+
+	"vigil/internal/posture"
+)
+
+// types are those that are read: the ones that most of a large account is of and
+// that a list tells all about.
+var types = []posture.EntityType{
+	"AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.EC2.NetworkInterface", "AWS.EC2.Snapshot", "AWS.EC2.SecurityGroup", "AWS.EC2.Subnet",
+	"AWS.EC2.RouteTable", "AWS.EC2.NetworkAcl", "AWS.EC2.Image", "AWS.EC2.LaunchTemplate", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm",
+	"AWS.SSM.Parameter", "AWS.SecretsManager.Secret",
+}
+
+// bare reads accounts with the SDK alone, as its manual says.
+type bare struct {
+	cloud  cloud
+	client *http.Client
+}
+
+// pager is one of the SDK's paginators.
+type pager[O, Opt any] interface {
+	HasMorePages() bool
+	NextPage(context.Context, ...func(*Opt)) (*O, error)
+}
+
+// count lists all pages and counts what is on them.
+func count[O, Opt any](ctx context.Context, p pager[O, Opt], on func(*O) int) (n int, err error) {
+	for p.HasMorePages() {
+		out, err := p.NextPage(ctx)
+		if err != nil {
+			return n, err
+		}
+		n += on(out)
+	}
+	return n, nil
+}
+
+// read lists an account.
+func (b bare) read(ctx context.Context, a posture.Access) (int, error) {
+	config := aws.Config{
+		Region: region, HTTPClient: b.client, Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(b.cloud.Key, b.cloud.Secret, "")),
+	}
+	role := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(config), a.Credential.Property(posture.PropRoleArn), func(o *stscreds.AssumeRoleOptions) {
+		o.ExternalID = aws.String(a.Credential.Property(posture.PropExternalID))
+	})
+	config.Credentials = aws.NewCredentialsCache(role)
+	if _, err := ec2.NewFromConfig(config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{}); err != nil {
+		return 0, err
+	}
+	var total atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(lists)
+	for _, list := range pages(config) {
+		group.Go(func() error {
+			n, err := list(ctx)
+			total.Add(int64(n))
+			return err
+		})
+	}
+	err := group.Wait()
+	return int(total.Load()), err
+}
+
+// pages lists what is to be listed, on pages as large as the product's.
+func pages(config aws.Config) []func(context.Context) (int, error) {
+	many, few := aws.Int32(1000), aws.Int32(50)
+	self := []string{"self"}
+	e, logs, watch := ec2.NewFromConfig(config), cloudwatchlogs.NewFromConfig(config), cloudwatch.NewFromConfig(config)
+	alarms := []cwtypes.AlarmType{cwtypes.AlarmTypeMetricAlarm, cwtypes.AlarmTypeCompositeAlarm}
+	return []func(context.Context) (int, error){
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeInstancesPaginator(e, &ec2.DescribeInstancesInput{MaxResults: many}), func(o *ec2.DescribeInstancesOutput) (n int) {
+				for _, r := range o.Reservations {
+					n += len(r.Instances)
+				}
+				return n
+			})
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeVolumesPaginator(e, &ec2.DescribeVolumesInput{MaxResults: aws.Int32(500)}),
+				func(o *ec2.DescribeVolumesOutput) int { return len(o.Volumes) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeNetworkInterfacesPaginator(e, &ec2.DescribeNetworkInterfacesInput{MaxResults: many}),
+				func(o *ec2.DescribeNetworkInterfacesOutput) int { return len(o.NetworkInterfaces) })
+		},
+		func(ctx context.Context) (int, error) { // first which of them anybody may use
+			open := &ec2.DescribeSnapshotsInput{OwnerIds: self, RestorableByUserIds: []string{"all"}, MaxResults: many}
+			if _, err := count(ctx, ec2.NewDescribeSnapshotsPaginator(e, open), func(*ec2.DescribeSnapshotsOutput) int { return 0 }); err != nil {
+				return 0, err
+			}
+			return count(ctx, ec2.NewDescribeSnapshotsPaginator(e, &ec2.DescribeSnapshotsInput{OwnerIds: self, MaxResults: many}),
+				func(o *ec2.DescribeSnapshotsOutput) int { return len(o.Snapshots) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeSecurityGroupsPaginator(e, &ec2.DescribeSecurityGroupsInput{MaxResults: many}),
+				func(o *ec2.DescribeSecurityGroupsOutput) int { return len(o.SecurityGroups) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeSubnetsPaginator(e, &ec2.DescribeSubnetsInput{MaxResults: many}),
+				func(o *ec2.DescribeSubnetsOutput) int { return len(o.Subnets) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeRouteTablesPaginator(e, &ec2.DescribeRouteTablesInput{MaxResults: aws.Int32(100)}),
+				func(o *ec2.DescribeRouteTablesOutput) int { return len(o.RouteTables) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeNetworkAclsPaginator(e, &ec2.DescribeNetworkAclsInput{MaxResults: many}),
+				func(o *ec2.DescribeNetworkAclsOutput) int { return len(o.NetworkAcls) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeImagesPaginator(e, &ec2.DescribeImagesInput{Owners: self, MaxResults: many}),
+				func(o *ec2.DescribeImagesOutput) int { return len(o.Images) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ec2.NewDescribeLaunchTemplatesPaginator(e, &ec2.DescribeLaunchTemplatesInput{MaxResults: aws.Int32(200)}),
+				func(o *ec2.DescribeLaunchTemplatesOutput) int { return len(o.LaunchTemplates) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, cloudwatchlogs.NewDescribeLogGroupsPaginator(logs, &cloudwatchlogs.DescribeLogGroupsInput{Limit: few}),
+				func(o *cloudwatchlogs.DescribeLogGroupsOutput) int { return len(o.LogGroups) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, cloudwatch.NewDescribeAlarmsPaginator(watch, &cloudwatch.DescribeAlarmsInput{MaxRecords: aws.Int32(100), AlarmTypes: alarms}),
+				func(o *cloudwatch.DescribeAlarmsOutput) int { return len(o.MetricAlarms) + len(o.CompositeAlarms) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, ssm.NewDescribeParametersPaginator(ssm.NewFromConfig(config), &ssm.DescribeParametersInput{MaxResults: few}),
+				func(o *ssm.DescribeParametersOutput) int { return len(o.Parameters) })
+		},
+		func(ctx context.Context) (int, error) {
+			return count(ctx, secretsmanager.NewListSecretsPaginator(secretsmanager.NewFromConfig(config), &secretsmanager.ListSecretsInput{MaxResults: aws.Int32(100)}),
+				func(o *secretsmanager.ListSecretsOutput) int { return len(o.SecretList) })
+		},
+	}
+}

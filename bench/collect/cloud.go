@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+
+	"vigil/internal/posture"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	simworld "vigil/internal/sim/world"
+)
+
+// region is where everything is.
+const region = "us-east-1"
+
+// A world is what the simulated cloud has.
+type world struct {
+	Accounts int // how many
+	Each     int // resources of each, of the types that are read
+}
+
+// perThousand is how many resources of a thousand that the simulated cloud makes
+// are of the types that are read.
+const perThousand = 847
+
+// A cloud is how the simulated cloud is reached.
+type cloud struct {
+	Address  string
+	CA       []byte
+	Key      string
+	Secret   string
+	Accounts []simaws.Account
+}
+
+// simulate serves a cloud until standard input ends. It says on standard output
+// how it is reached.
+func simulate(ctx context.Context, w world) error {
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	sim := simaws.New(simaws.Options{
+		Seed: 1, Accounts: w.Accounts, Size: w.Each * 1000 / perThousand, Regions: []string{region}, Shares: simworld.Shares{Default: 0.1},
+	}, g.Faults)
+	for _, host := range simaws.Hosts {
+		g.Handle(host, sim)
+	}
+	c := cloud{Address: g.Address(), CA: g.CA()}
+	c.Key, c.Secret = sim.Identity()
+	for i := range w.Accounts {
+		c.Accounts = append(c.Accounts, sim.Account(i))
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(c); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent does
+		stop()
+	}()
+	return g.Serve(ctx)
+}
+
+// startCloud starts a process that serves a world. The function it returns ends
+// it.
+func startCloud(ctx context.Context, w world) (c cloud, stop func(), err error) {
+	cmd, err := self(ctx, "cloud", w)
+	if err != nil {
+		return c, nil, err
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return c, nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return c, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return c, nil, err
+	}
+	stop = func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	if err := json.NewDecoder(out).Decode(&c); err != nil {
+		stop()
+		return c, nil, fmt.Errorf("start the simulated cloud: %w", err)
+	}
+	return c, stop, nil
+}
+
+// self returns a command that runs this program for a purpose.
+func self(ctx context.Context, purpose string, what any) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(what)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, "-"+purpose, string(text))
+	cmd.Stderr = os.Stderr
+	return cmd, nil
+}
+
+// calls returns how often each call was made so far.
+func (c cloud) calls(ctx context.Context) (map[string]int, error) {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(c.CA) {
+		return nil, errors.New("the simulated cloud has no certificate")
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.Address+"/calls", nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(ask)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	var counts []struct {
+		gateway.Call
+		Count int
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&counts); err != nil {
+		return nil, err
+	}
+	all := map[string]int{}
+	for _, n := range counts {
+		all[n.Service+" "+n.Action] += n.Count
+	}
+	return all, nil
+}
+
+// access is what opens an account.
+func access(a simaws.Account) posture.Access {
+	return posture.Access{
+		Org:     org,
+		Account: posture.Account{ID: posture.AccountID(a.ID), Provider: posture.AWS},
+		Credential: posture.Credential{Provider: posture.AWS, Properties: []posture.Property{
+			posture.Text(posture.PropRoleArn, a.RoleArn), posture.Text(posture.PropExternalID, a.ExternalID),
+		}},
+	}
+}
