@@ -63,11 +63,18 @@ func findingDigest(f posture.Finding) int64 {
 	return int64(h.Sum64())
 }
 
-// words is what a substring of a finding is looked for in.
+// words is what a substring of a finding is looked for in. What is part of
+// something else is not said twice.
 func words(f posture.Finding) string {
-	return strings.ToLower(strings.Join([]string{
-		string(f.Rule), string(f.Object), f.XID, f.Name, f.Service, f.Region, string(f.Account), string(f.Level), string(f.ID),
-	}, "\n"))
+	all := ""
+	for _, part := range []string{
+		f.XID, string(f.Object), string(f.Rule), string(f.ID), f.Name, f.Service, f.Region, string(f.Account), string(f.Level),
+	} {
+		if part = strings.ToLower(part); !strings.Contains(all, part) {
+			all += part + "\n"
+		}
+	}
+	return all
 }
 
 func findingNotFound(id posture.FindingID) error {

@@ -21,11 +21,10 @@ func (s *Store) AggregateFindings(ctx context.Context, org posture.OrgID, f post
 		return 0, nil, err
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		where, args, dims := findingWhere(tx, org, f, now)
-		if total, err = countFindings(tx, where, args, dims, f); err != nil {
+		if total, err = countFindings(tx, org, f, now); err != nil {
 			return err
 		}
-		g := &grouping{tx: tx, where: where, args: args, dims: dims, filter: f, now: now, fields: fields}
+		g := &grouping{tx: tx, org: org, filter: f, now: now, fields: fields}
 		found, err = g.all(as)
 		return err
 	})
@@ -67,9 +66,7 @@ func fieldName(a posture.Attribute) string {
 // grouping counts findings by one chain of fields after another.
 type grouping struct {
 	tx     *sqldb.Tx
-	where  string
-	args   []any
-	dims   []string
+	org    posture.OrgID
 	filter posture.FindingFilter
 	now    time.Time
 	fields map[string]string // column by field
@@ -98,7 +95,7 @@ type step struct {
 // into the tree that starts at root, and goes on with the levels below.
 func (g *grouping) chain(above []step, name string, a posture.Aggregation, root posture.Buckets) error {
 	levels := append(above[:len(above):len(above)], step{name, a})
-	rows, err := g.group(levels)
+	rows, err := g.group(levels, g.filter)
 	if err != nil {
 		return err
 	}
@@ -140,7 +137,7 @@ type group struct {
 }
 
 // group counts findings by the fields of some levels.
-func (g *grouping) group(levels []step) ([]group, error) {
+func (g *grouping) group(levels []step, f posture.FindingFilter) ([]group, error) {
 	var columns, expressions []string
 	for _, l := range levels {
 		column := g.fields[fieldName(l.a.Of)]
@@ -152,11 +149,16 @@ func (g *grouping) group(levels []step) ([]group, error) {
 			expressions = append(expressions, "CAST("+column+" AS TEXT)")
 		}
 	}
-	if len(g.filter.Tags) > 0 || slices.Contains(columns, "tags") {
-		return g.groupHere(levels)
+	if len(f.Tags) > 0 || slices.Contains(columns, "tags") {
+		return g.groupHere(levels, f)
 	}
-	table, sum := counterFor(slices.Concat(g.dims, columns))
-	if table == "" {
+	where, args, dims := findingWhere(g.tx, g.org, f, g.now)
+	table, ok := sumTableFor(slices.Concat(dims, columns))
+	sum := "sum(total)"
+	if !ok {
+		if f.Suppressed != nil && !*f.Suppressed && counted(slices.Concat(columns, without(dims, "aside_till"))) {
+			return g.groupWithout(levels, f)
+		}
 		table, sum = "finding", "count(*)"
 	}
 	return sqldb.Query(g.tx, func(row sqldb.Row) (r group, err error) {
@@ -167,18 +169,45 @@ func (g *grouping) group(levels []step) ([]group, error) {
 		}
 		into[len(levels)] = &r.count
 		return r, row.Scan(into...)
-	}, `SELECT `+strings.Join(expressions, ", ")+`, CAST(`+sum+` AS BIGINT) FROM `+table+` WHERE `+g.where+
-		` GROUP BY `+strings.Join(expressions, ", ")+` HAVING `+sum+` > 0`, g.args...)
+	}, `SELECT `+strings.Join(expressions, ", ")+`, CAST(`+sum+` AS BIGINT) FROM `+table+` WHERE `+where+
+		` GROUP BY `+strings.Join(expressions, ", ")+` HAVING `+sum+` > 0`, args...)
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}
+
+// groupWithout counts findings that are not suppressed: all without those that
+// are.
+func (g *grouping) groupWithout(levels []step, f posture.FindingFilter) ([]group, error) {
+	all, aside := withoutAside(f)
+	rows, err := g.group(levels, all)
+	if err != nil {
+		return nil, err
+	}
+	less, err := g.group(levels, aside)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]int{}
+	for _, r := range less {
+		by[strings.Join(r.values, "\x00")] += r.count
+	}
+	for i, r := range rows {
+		rows[i].count -= by[strings.Join(r.values, "\x00")]
+	}
+	return slices.DeleteFunc(rows, func(r group) bool { return r.count <= 0 }), nil
 }
 
 // groupHere counts by tags, which are text to the database.
-func (g *grouping) groupHere(levels []step) ([]group, error) {
+func (g *grouping) groupHere(levels []step, filter posture.FindingFilter) ([]group, error) {
 	by := map[string]*group{}
-	for f, err := range sqldb.Each(g.tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+g.where, g.args...) {
+	where, args, _ := findingWhere(g.tx, g.org, filter, g.now)
+	for f, err := range sqldb.Each(g.tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {
 		if err != nil {
 			return nil, err
 		}
-		if !tagged(f.Tags, g.filter.Tags) {
+		if !tagged(f.Tags, filter.Tags) {
 			continue
 		}
 		values, ok := g.values(f, levels)

@@ -1,78 +1,159 @@
 package store
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
 )
 
-// The fields by which findings are counted as they change.
-var (
-	placeFields = []string{"account", "provider", "service", "region", "level", "status"}
-	kindFields  = []string{"rule", "provider", "service", "level", "status"}
-)
+// A sumTable is a table that knows how many findings there are by some fields.
+type sumTable struct {
+	table  string
+	fields []string
+}
 
-type (
-	placeKey [6]string
-	kindKey  [5]string
-)
+// sumTables are kept as findings change, the smallest first. Between them they
+// know any two of account, rule and region without a look at every cell.
+var sumTables = []sumTable{
+	{"finding_kind", []string{"rule", "provider", "service", "level", "status"}},
+	{"finding_place", []string{"account", "provider", "service", "region", "level", "status"}},
+	{"finding_spot", []string{"rule", "region", "provider", "service", "level", "status"}},
+	{"finding_duty", []string{"account", "rule", "provider", "service", "level", "status"}},
+	{"finding_cell", []string{"account", "rule", "region", "provider", "service", "level", "status"}},
+}
+
+// sumTableFor returns the smallest table that knows the given columns.
+func sumTableFor(dims []string) (table string, ok bool) {
+	for _, c := range sumTables {
+		if !slices.ContainsFunc(dims, func(d string) bool { return !slices.Contains(c.fields, d) }) {
+			return c.table, true
+		}
+	}
+	return "", false
+}
 
 // counts gathers by how much the numbers of findings change.
-type counts struct {
-	places map[placeKey]int
-	kinds  map[kindKey]int
-}
+type counts struct{ by map[countKey]int }
+
+// countKey is the values of all fields that are counted by, as in finding_cell.
+type countKey [7]string
 
 // add counts a finding in, or out with -1.
 func (c *counts) add(f posture.Finding, by int) {
-	if c.places == nil {
-		c.places, c.kinds = map[placeKey]int{}, map[kindKey]int{}
+	if c.by == nil {
+		c.by = map[countKey]int{}
 	}
-	c.places[placeKey{string(f.Account), string(f.Provider), f.Service, f.Region, string(f.Level), string(f.Status)}] += by
-	c.kinds[kindKey{string(f.Rule), string(f.Provider), f.Service, string(f.Level), string(f.Status)}] += by
+	c.by[countKey{string(f.Account), string(f.Rule), f.Region, string(f.Provider), f.Service, string(f.Level), string(f.Status)}] += by
 }
 
 // save writes the differences.
 func (c *counts) save(tx *sqldb.Tx, org posture.OrgID) error {
-	var places, kinds [][]any
-	for k, n := range c.places {
-		if n != 0 {
-			places = append(places, []any{org, k[0], k[1], k[2], k[3], k[4], k[5], n})
+	all := sumTables[len(sumTables)-1].fields
+	for _, into := range sumTables {
+		sums := map[countKey]int{}
+		for k, n := range c.by {
+			var part countKey
+			for i, field := range into.fields {
+				part[i] = k[slices.Index(all, field)]
+			}
+			sums[part] += n
+		}
+		if err := into.save(tx, org, sums); err != nil {
+			return err
 		}
 	}
-	for k, n := range c.kinds {
-		if n != 0 {
-			kinds = append(kinds, []any{org, k[0], k[1], k[2], k[3], k[4], n})
-		}
-	}
-	if err := saveCounts(tx, "finding_place", placeFields, places); err != nil {
-		return err
-	}
-	return saveCounts(tx, "finding_kind", kindFields, kinds)
+	return nil
 }
 
-func saveCounts(tx *sqldb.Tx, table string, fields []string, rows [][]any) error {
+func (c sumTable) save(tx *sqldb.Tx, org posture.OrgID, sums map[countKey]int) error {
+	// In one order, so that two who count at once do not wait for each other in a
+	// circle.
+	keys := slices.SortedFunc(maps.Keys(sums), func(a, b countKey) int { return slices.Compare(a[:], b[:]) })
+	var rows [][]any
+	for _, k := range keys {
+		if sums[k] == 0 {
+			continue
+		}
+		row := []any{org}
+		for i := range c.fields {
+			row = append(row, k[i])
+		}
+		rows = append(rows, append(row, sums[k]))
+	}
 	if len(rows) == 0 {
 		return nil
 	}
-	// In one order, so that two who count at once do not wait for each other in a
-	// circle.
-	slices.SortFunc(rows, func(a, b []any) int {
-		for i := 1; i <= len(fields); i++ {
-			if c := strings.Compare(a[i].(string), b[i].(string)); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	columns := "org, " + strings.Join(fields, ", ")
-	values := []string{"$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8"}[:len(fields)+2]
+	columns := "org, " + strings.Join(c.fields, ", ")
+	values := []string{"$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9"}[:len(c.fields)+2]
 	_, err := tx.ExecEach(`
-		INSERT INTO `+table+` (`+columns+`, total)
+		INSERT INTO `+c.table+` (`+columns+`, total)
 		VALUES (`+strings.Join(values, ", ")+`)
 		ON CONFLICT (`+columns+`) DO UPDATE
-		SET total = `+table+`.total + excluded.total`, slices.Values(rows))
+		SET total = `+c.table+`.total + excluded.total`, slices.Values(rows))
 	return err
+}
+
+// isAside is the condition for findings that are suppressed at a time. The second
+// part lets it be looked up.
+func isAside(args *[]any, now time.Time) string {
+	*args = append(*args, sqldb.Millis(now))
+	return fmt.Sprintf("aside_till > $%d AND aside_till <> 0", len(*args))
+}
+
+// countFindings returns how many findings a filter lets through, from the
+// tables of sums where they know. Few findings are suppressed at a time: those that are
+// not are all without those that are.
+func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) (int, error) {
+	where, args, dims := findingWhere(tx, org, f, now)
+	if len(f.Tags) > 0 {
+		return countTagged(tx, f, where, args)
+	}
+	if table, ok := sumTableFor(dims); ok {
+		return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(coalesce(sum(total), 0) AS BIGINT) FROM `+table+` WHERE `+where, args...)
+	}
+	if f.Suppressed != nil && !*f.Suppressed {
+		all, aside := withoutAside(f)
+		if _, _, dims := findingWhere(tx, org, all, now); counted(dims) {
+			total, err := countFindings(tx, org, all, now)
+			if err != nil {
+				return 0, err
+			}
+			less, err := countFindings(tx, org, aside, now)
+			return total - less, err
+		}
+	}
+	return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM finding WHERE `+where, args...)
+}
+
+func counted(dims []string) bool {
+	_, ok := sumTableFor(dims)
+	return ok
+}
+
+// withoutAside splits a filter for findings that are not suppressed into one for
+// all and one for those that are.
+func withoutAside(f posture.FindingFilter) (all, aside posture.FindingFilter) {
+	yes := true
+	all, aside = f, f
+	all.Suppressed, aside.Suppressed = nil, &yes
+	return all, aside
+}
+
+// countTagged counts by tags, which are text to the database.
+func countTagged(tx *sqldb.Tx, f posture.FindingFilter, where string, args []any) (int, error) {
+	total := 0
+	for row, err := range sqldb.Each(tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {
+		if err != nil {
+			return 0, err
+		}
+		if tagged(row.Tags, f.Tags) {
+			total++
+		}
+	}
+	return total, nil
 }

@@ -50,9 +50,12 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 		dims = append(dims, "rule")
 	}
 	if f.Suppressed != nil {
-		args = append(args, sqldb.Millis(now))
-		comparison := map[bool]string{true: ">", false: "<="}[*f.Suppressed]
-		terms = append(terms, fmt.Sprintf("aside_till %s $%d", comparison, len(args)))
+		if *f.Suppressed {
+			terms = append(terms, isAside(&args, now))
+		} else {
+			args = append(args, sqldb.Millis(now))
+			terms = append(terms, fmt.Sprintf("aside_till <= $%d", len(args)))
+		}
 		dims = append(dims, "aside_till")
 	}
 	if f.Text != "" {
@@ -93,90 +96,68 @@ func (s *Store) Findings(ctx context.Context, org posture.OrgID, f posture.Findi
 	if err != nil {
 		return page, err
 	}
+	page.Findings = []posture.Finding{}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		where, args, dims := findingWhere(tx, org, f, now)
-		if page.Total, err = countFindings(tx, where, args, dims, f); err != nil {
+		if page.Total, err = countFindings(tx, org, f, now); err != nil {
 			return err
 		}
-		if p.After != "" {
-			after, err := order.after(p.After, &args)
-			if err != nil {
+		where, args, _ := findingWhere(tx, org, f, now)
+		stretches, err := order.after(p.After, args)
+		if err != nil {
+			return err
+		}
+		r := &pageReader{tx: tx, filter: f, order: order, size: p.Size, page: &page}
+		for _, s := range stretches {
+			if more, err := r.read(where, s); err != nil || !more {
 				return err
 			}
-			where += " AND " + after
 		}
-		text := `SELECT ` + findingColumns + order.columns() + ` FROM finding WHERE ` + where + ` ORDER BY ` + order.String()
-		page.Findings, page.Next, err = readPage(tx, text, args, f, order, p.Size)
-		return err
+		return nil
 	})
 	return page, err
 }
 
-// readPage reads as many findings as a page takes, and finds out whether there
-// are more.
-func readPage(tx *sqldb.Tx, text string, args []any, f posture.FindingFilter, order findingSorts, size int) (found []posture.Finding, next string, err error) {
-	found = []posture.Finding{}
-	if len(f.Tags) == 0 && size > 0 {
-		args = append(args, size+1)
+// A pageReader fills a page.
+type pageReader struct {
+	tx     *sqldb.Tx
+	filter posture.FindingFilter
+	order  findingSorts
+	size   int
+	page   *posture.FindingPage
+	place  string // of the last finding
+}
+
+// read adds the findings of a stretch of the list. It reports whether the page
+// has room for more; else it says where the next one begins if there is one.
+func (r *pageReader) read(where string, s stretch) (bool, error) {
+	text := `SELECT ` + findingColumns + r.order.columns() + ` FROM finding WHERE ` + where + s.where + ` ORDER BY ` + r.order.String()
+	args := s.args
+	if len(r.filter.Tags) == 0 && r.size > 0 {
+		args = append(args, r.size+1-len(r.page.Findings))
 		text += fmt.Sprintf(" LIMIT $%d", len(args))
 	}
-	place := ""
-	for row, err := range sqldb.Each(tx, order.scan, text, args...) {
+	for row, err := range sqldb.Each(r.tx, r.order.scan, text, args...) {
 		if err != nil {
-			return nil, "", err
+			return false, err
 		}
-		if !tagged(row.finding.Tags, f.Tags) {
+		if !tagged(row.finding.Tags, r.filter.Tags) {
 			continue
 		}
-		if size > 0 && len(found) == size {
-			return found, place, nil
+		if r.size > 0 && len(r.page.Findings) == r.size {
+			r.page.Next = r.place
+			return false, nil
 		}
-		found = append(found, row.finding)
-		if place, err = row.place(); err != nil {
-			return nil, "", err
+		r.page.Findings = append(r.page.Findings, row.finding)
+		if r.place, err = row.place(); err != nil {
+			return false, err
 		}
 	}
-	return found, "", nil
+	return true, nil
 }
 
 // tagged reports whether tags have one of the wanted values of every name.
 func tagged(tags map[string]string, want map[string][]string) bool {
 	return posture.AccountFilter{Tags: want}.Matches(posture.Account{Tags: tags})
-}
-
-// countFindings returns how many findings there are, from the counters where
-// they know.
-func countFindings(tx *sqldb.Tx, where string, args []any, dims []string, f posture.FindingFilter) (int, error) {
-	if len(f.Tags) > 0 {
-		total := 0
-		for row, err := range sqldb.Each(tx, scanFinding, `SELECT `+findingColumns+` FROM finding WHERE `+where, args...) {
-			if err != nil {
-				return 0, err
-			}
-			if tagged(row.Tags, f.Tags) {
-				total++
-			}
-		}
-		return total, nil
-	}
-	if table, sum := counterFor(dims); table != "" {
-		return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(coalesce(`+sum+`, 0) AS BIGINT) FROM `+table+` WHERE `+where, args...)
-	}
-	return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM finding WHERE `+where, args...)
-}
-
-// counterFor returns the table of counters that knows the given columns.
-func counterFor(dims []string) (table, sum string) {
-	knows := func(fields []string) bool {
-		return !slices.ContainsFunc(dims, func(d string) bool { return !slices.Contains(fields, d) })
-	}
-	switch {
-	case knows(kindFields):
-		return "finding_kind", "sum(total)"
-	case knows(placeFields):
-		return "finding_place", "sum(total)"
-	}
-	return "", ""
 }
 
 // findingSorts is the order of a list: fields, the last of which tells all
@@ -204,7 +185,8 @@ func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
 		}
 	}
 	if !slices.ContainsFunc(order, func(o findingSort) bool { return o.column == "id" }) {
-		order = append(order, findingSort{"id", false})
+		// The other way round than the field before, as in the indexes.
+		order = append(order, findingSort{"id", !order[len(order)-1].desc})
 	}
 	return order, nil
 }
@@ -255,15 +237,27 @@ func (p placed) place() (string, error) {
 	return string(text), err
 }
 
-// after writes a condition for everything that comes after a place: equal in
-// the first fields and beyond it in the next.
-func (o findingSorts) after(place string, args *[]any) (string, error) {
+// A stretch is a part of the list that one index can give in order.
+type stretch struct {
+	where string // to be added to others
+	args  []any  // of all of them
+}
+
+// after returns what comes after a place, stretch by stretch: what is equal in
+// all fields but the last and beyond it there, then what is equal in all but the
+// last two, and so on. Without a place it is all. Databases look each of them up
+// directly, however deep in the list it is.
+func (o findingSorts) after(place string, args []any) ([]stretch, error) {
+	if place == "" {
+		return []stretch{{"", args}}, nil
+	}
 	var values []json.RawMessage
 	if err := json.Unmarshal([]byte(place), &values); err != nil || len(values) != len(o) {
-		return "", fault.New(fault.Invalid, "the page does not exist")
+		return nil, fault.New(fault.Invalid, "the page does not exist")
 	}
-	var ways []string
+	var all []stretch
 	equal := ""
+	args = args[:len(args):len(args)]
 	for i, s := range o {
 		var number int64
 		var text string
@@ -273,11 +267,12 @@ func (o findingSorts) after(place string, args *[]any) (string, error) {
 		} else if json.Unmarshal(values[i], &text) == nil {
 			value = text
 		}
-		*args = append(*args, value)
-		parameter := fmt.Sprintf("$%d", len(*args))
+		args = append(args, value)
+		parameter := fmt.Sprintf("$%d", len(args))
 		beyond := map[bool]string{true: " < ", false: " > "}[s.desc]
-		ways = append(ways, "("+equal+s.column+beyond+parameter+")")
-		equal += s.column + " = " + parameter + " AND "
+		all = append(all, stretch{equal + " AND " + s.column + beyond + parameter, slices.Clone(args)})
+		equal += " AND " + s.column + " = " + parameter
 	}
-	return "(" + strings.Join(ways, " OR ") + ")", nil
+	slices.Reverse(all)
+	return all, nil
 }

@@ -50,13 +50,12 @@ func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.Finding
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		isOpen := f
 		isOpen.Statuses = []posture.FindingStatus{posture.FindingOpen}
-		where, args, dims := findingWhere(tx, org, isOpen, now)
 		if len(f.Statuses) == 0 || slices.Contains(f.Statuses, posture.FindingOpen) {
-			if open, err = countFindings(tx, where, args, dims, isOpen); err != nil {
+			if open, err = countFindings(tx, org, isOpen, now); err != nil {
 				return err
 			}
 		}
-		where, args, _ = findingWhere(tx, org, f, now)
+		where, args, _ := findingWhere(tx, org, f, now)
 		args = append(args, sqldb.Millis(trends[0].Start))
 		for e, err := range sqldb.Each(tx, scanTrendEvent, `
 			SELECT e.at, e.what, tags

@@ -1,0 +1,96 @@
+// Command findings measures what it costs to ask for findings when there are
+// many: pages at the front and deep in the list, substrings and nested
+// aggregations, each at two sizes in one run. What is asked for is the same, so
+// the time should be, too.
+//
+//	go run ./bench/findings
+//	go run ./bench/findings -database postgres://…
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+// options are what a run is told.
+type options struct {
+	small, large int
+	database     string // URL; a new SQLite file when empty
+	rounds       int    // measurements of each question
+	most         float64
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.small, "small", 10_000, "findings of the small organisation")
+	flag.IntVar(&o.large, "large", 1_000_000, "findings of the large one")
+	flag.StringVar(&o.database, "database", "", "database URL; a new SQLite file when empty")
+	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked; the quickest counts")
+	flag.Float64Var(&o.most, "most", 3, "how many times longer the large one may take")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "findings:", err)
+		os.Exit(1)
+	}
+}
+
+var errSlow = errors.New("a question takes longer than it may")
+
+func run(ctx context.Context, o options) error {
+	if o.database == "" {
+		dir, err := os.MkdirTemp("", "vigil-bench-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		o.database = "sqlite://" + filepath.ToSlash(filepath.Join(dir, "bench.db"))
+	}
+	b, err := open(ctx, o.database)
+	if err != nil {
+		return err
+	}
+	defer b.db.Close()
+	var worlds []*world
+	for _, size := range []int{o.small, o.large} {
+		began := time.Now()
+		w, err := b.load(ctx, size)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d findings loaded in %v\n", size, time.Since(began).Round(time.Second))
+		worlds = append(worlds, w)
+	}
+	if err := b.settle(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("%-46s %12s %12s %8s\n", "question", fmt.Sprint("at ", o.small), fmt.Sprint("at ", o.large), "ratio")
+	slow := false
+	for _, q := range questions {
+		var took [2]time.Duration
+		for i, w := range worlds {
+			if took[i], err = b.measure(ctx, w, q, o.rounds); err != nil {
+				return fmt.Errorf("%s: %w", q.name, err)
+			}
+		}
+		ratio := float64(took[1]) / float64(took[0])
+		note := ""
+		if ratio > o.most {
+			slow, note = true, "  slow"
+		}
+		fmt.Printf("%-46s %12v %12v %7.2fx%s\n", q.name, round(took[0]), round(took[1]), ratio, note)
+	}
+	if slow {
+		return errSlow
+	}
+	return nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"vigil/internal/posture"
+)
+
+// A question is something that is asked of both organisations.
+type question struct {
+	name   string
+	filter posture.FindingFilter
+	sorts  []posture.FindingSort
+	deep   bool // the page eight tenths down the list
+	counts map[string]posture.Aggregation
+}
+
+var (
+	isOpen = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
+	no     = false
+	newest = []posture.FindingSort{{Field: "creationTime", Desc: true}}
+)
+
+var questions = []question{
+	{name: "first page"},
+	{name: "first page of what is open", filter: isOpen},
+	{name: "first page of what is open and not suppressed", filter: posture.FindingFilter{Statuses: isOpen.Statuses, Suppressed: &no}},
+	{name: "first page, newest first", sorts: newest},
+	{name: "deep page", deep: true},
+	{name: "deep page of what is open", filter: isOpen, deep: true},
+	{name: "deep page, newest first", sorts: newest, deep: true},
+	{name: "substring of a resource's name", filter: posture.FindingFilter{Text: "-0001234"}},
+	{name: "substring of a resource's name, open", filter: posture.FindingFilter{Text: "cache-0001", Statuses: isOpen.Statuses, Services: []string{"S3"}}},
+	{name: "levels, services and rules", counts: nested("level", "service", "ruleId")},
+	{name: "accounts and levels of what is open", filter: isOpen, counts: nested("cloudAccountId", "level")},
+	{name: "accounts and rules", counts: nested("cloudAccountId", "ruleId")},
+	{name: "rules, regions and levels, not suppressed", filter: posture.FindingFilter{Suppressed: &no}, counts: nested("ruleId", "region", "level")},
+}
+
+// nested counts by one field within another.
+func nested(fields ...string) map[string]posture.Aggregation {
+	a := posture.Aggregation{Of: posture.Attribute{Name: fields[0]}}
+	if len(fields) > 1 {
+		a.Sub = nested(fields[1:]...)
+	}
+	return map[string]posture.Aggregation{fields[0]: a}
+}
+
+const pageSize = 100
+
+// measure returns the time of the quickest round.
+func (b *bench) measure(ctx context.Context, w *world, q question, rounds int) (time.Duration, error) {
+	page := posture.Page{Size: pageSize}
+	if q.deep {
+		if err := b.dive(ctx, w, q, &page); err != nil {
+			return 0, err
+		}
+	}
+	best := time.Duration(1<<63 - 1)
+	for range rounds + 1 { // the first warms up
+		runtime.GC()
+		began := time.Now()
+		if err := b.ask(ctx, w, q, page); err != nil {
+			return 0, err
+		}
+		best = min(best, time.Since(began))
+	}
+	return best, nil
+}
+
+func (b *bench) ask(ctx context.Context, w *world, q question, page posture.Page) error {
+	if q.counts != nil {
+		total, _, err := b.store.AggregateFindings(ctx, w.org, q.filter, q.counts, now)
+		if err == nil && total == 0 {
+			err = fmt.Errorf("nothing was counted")
+		}
+		return err
+	}
+	found, err := b.store.Findings(ctx, w.org, q.filter, q.sorts, page, now)
+	if err == nil && len(found.Findings) == 0 {
+		err = fmt.Errorf("nothing was found")
+	}
+	return err
+}
+
+// dive goes eight tenths down the list, page by page.
+func (b *bench) dive(ctx context.Context, w *world, q question, page *posture.Page) error {
+	p := posture.Page{Size: 1000}
+	for seen := 0; seen < w.size*8/10; seen += p.Size {
+		found, err := b.store.Findings(ctx, w.org, q.filter, q.sorts, p, now)
+		if err != nil || found.Next == "" {
+			return fmt.Errorf("page after %d: %w", seen, err)
+		}
+		p.After = found.Next
+	}
+	page.After = p.After
+	return nil
+}
