@@ -37,8 +37,11 @@ type stage struct {
 	*client
 }
 
-// newStage starts it all over a database.
-func newStage(t *testing.T, dsn string) *stage {
+// newStage starts it all over a database, with one account in each cloud.
+func newStage(t *testing.T, dsn string) *stage { return newStageOf(t, dsn, 1) }
+
+// newStageOf starts it all with some accounts in each cloud.
+func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	g, err := gateway.Listen("127.0.0.1:0", log)
@@ -46,9 +49,9 @@ func newStage(t *testing.T, dsn string) *stage {
 		t.Fatal(err)
 	}
 	s := &stage{
-		aws:     simaws.New(simaws.Options{Seed: 1, Size: 60, Regions: []string{"us-east-1"}}, g.Faults),
-		azure:   simazure.New(simazure.Options{Seed: 2, Size: 60}, g.Faults),
-		gcp:     simgcp.New(simgcp.Options{Seed: 3, Size: 60}, g.Faults),
+		aws:     simaws.New(simaws.Options{Seed: 1, Size: 60, Accounts: accounts, Regions: []string{"us-east-1"}}, g.Faults),
+		azure:   simazure.New(simazure.Options{Seed: 2, Size: 60, Subscriptions: accounts}, g.Faults),
+		gcp:     simgcp.New(simgcp.Options{Seed: 3, Size: 60, Projects: accounts}, g.Faults),
 		courier: &events.Courier{Client: http.DefaultClient, Log: log, Now: time.Now},
 	}
 	if s.courier.SNS, err = events.NewSNS(time.Now); err != nil {

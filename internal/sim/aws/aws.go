@@ -52,6 +52,7 @@ type Cloud struct {
 	key        []byte // signs session tokens
 	estate     *estate
 	operations map[string]map[string]operation
+	madeRoles  roles
 }
 
 // Hosts are the names the cloud answers for.
@@ -149,7 +150,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer carries a call out.
 func (c *Cloud) answer(w http.ResponseWriter, x *call) {
-	if x.role == DeniedRole && !(x.service == "sts") {
+	if x.role == DeniedRole && x.service != "sts" || c.forbidden(x) {
 		x.refuse(w, x.denied())
 		return
 	}

@@ -85,7 +85,7 @@ func stsService(c *Cloud) {
 	c.on("sts", "AssumeRole", c.assumeRole)
 	c.on("sts", "GetCallerIdentity", func(x *call) (answer, error) {
 		if x.role == "" {
-			return answer{Object: world.Obj("Arn", "arn:aws:iam::111111111111:user/collector", "UserId", "AIDACOLLECTOR", "Account", "111111111111")}, nil
+			return answer{Object: world.Obj("Arn", Collector, "UserId", "AIDACOLLECTOR", "Account", "111111111111")}, nil
 		}
 		return answer{Object: world.Obj("Arn", "arn:aws:sts::"+x.account+":assumed-role/"+x.role+"/session", "UserId", "AROASIM:session", "Account", x.account)}, nil
 	})
@@ -95,7 +95,7 @@ func stsService(c *Cloud) {
 // external id, is refused with the same words, as AWS does.
 func (c *Cloud) assumeRole(x *call) (answer, error) {
 	arn := x.text("RoleArn")
-	refused := &failure{http.StatusForbidden, "AccessDenied", "User: arn:aws:iam::111111111111:user/collector is not authorized to perform: sts:AssumeRole on resource: " + arn}
+	refused := &failure{http.StatusForbidden, "AccessDenied", "User: " + Collector + " is not authorized to perform: sts:AssumeRole on resource: " + arn}
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) != 6 || parts[2] != "iam" || !strings.HasPrefix(parts[5], "role/") {
 		return answer{}, &failure{http.StatusBadRequest, "ValidationError", arn + " is invalid"}
@@ -105,11 +105,16 @@ func (c *Cloud) assumeRole(x *call) (answer, error) {
 		return answer{}, refused
 	}
 	account := c.Account(i)
-	if arn != account.RoleArn && arn != account.DeniedRoleArn || !equal(x.text("ExternalId"), account.ExternalID) {
+	role := strings.TrimPrefix(parts[5], "role/")
+	known := arn == account.RoleArn || arn == account.DeniedRoleArn
+	external := account.ExternalID
+	if r, ok := c.RoleMade(account.ID, role); ok {
+		known, external = r.Trusts == Collector, r.ExternalID
+	}
+	if !known || !equal(x.text("ExternalId"), external) {
 		return answer{}, refused
 	}
 	ends := c.options.Now().Add(time.Duration(x.number("DurationSeconds", 3600)) * time.Second).UTC().Truncate(time.Second)
-	role := strings.TrimPrefix(parts[5], "role/")
 	key := "ASIA" + strings.ToUpper(c.options.Seed.With(arn).With(ends.String()).Hex(16))
 	token := c.seal(session{account.ID, role, key, ends})
 	return answer{Object: world.Obj(

@@ -52,12 +52,14 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 				refusal{http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The simulation is read only."}.write(w)
 			case !versions.MatchString(r.URL.Query().Get("api-version")):
 				refusal{http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests."}.write(w)
-			case role == "denied" && t.sub.ID != "":
+			case role == "denied" && t.sub.ID != "", role == made && !c.may(who.Application, t):
 				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, who)
 			case no != nil:
 				no.write(w)
 			default:
-				c.answer(w, r, t, government, role)
+				c.answer(w, r, t, func(s Subscription) bool {
+					return s.Government == government && role != "denied" && (role != made || c.sees(who.Application, s.ID))
+				})
 			}
 		},
 	})
@@ -164,10 +166,10 @@ func (a at) isIn(group string) bool {
 }
 
 // answer writes what was asked for.
-func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, government bool, role string) {
+func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, seen func(Subscription) bool) {
 	switch {
 	case t.sub.ID == "":
-		c.answerSubscriptions(w, t, government, role)
+		c.answerSubscriptions(w, t, seen)
 	case t.rest != "":
 		found, ok := detail(t.object, t.rest)
 		if !ok {
@@ -209,14 +211,14 @@ func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
 
 // answerSubscriptions lists the subscriptions that a caller sees, of a management
 // group or at all.
-func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, government bool, role string) {
+func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, seen func(Subscription) bool) {
 	values := []any{}
 	if t.rest != "" { // a group in between is a descendant, too
 		values = append(values, world.Obj("id", "/providers/Microsoft.Management/managementGroups/inner", "type", "Microsoft.Management/managementGroups", "name", "inner",
 			"properties", world.Obj("displayName", "Inner")))
 	}
 	for _, s := range c.order {
-		if s.Government != government || role == "denied" {
+		if !seen(s) {
 			continue
 		}
 		if t.rest != "" {

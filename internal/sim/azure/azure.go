@@ -38,11 +38,12 @@ type Options struct {
 type Cloud struct {
 	world.World
 
-	options Options
-	faults  *gateway.Faults
-	secret  []byte // signs tokens
-	subs    map[string]Subscription
-	order   []Subscription
+	options      Options
+	faults       *gateway.Faults
+	secret       []byte // signs tokens
+	subs         map[string]Subscription
+	order        []Subscription
+	applications applications
 }
 
 // Hosts are the names the cloud answers for.
@@ -143,7 +144,8 @@ func (c *Cloud) roleOf(application string, government bool) (role, key string, o
 			return role, a.Key, true
 		}
 	}
-	return "", "", false
+	c.registered(application, func(a *registration) { key, ok = a.Key, a.Key != "" && a.Tenant == c.tenant(government) })
+	return made, key, ok
 }
 
 // tenant returns the directory of a cloud.

@@ -47,7 +47,7 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 			switch {
 			case !ok || who.Tenant != tenant || !strings.HasPrefix(who.Audience, "https://graph.") || c.options.Now().Unix() >= who.Expires:
 				writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Access token is empty, expired or for another service."))
-			case role != "reader":
+			case role != "reader" && !c.consented(who.Application):
 				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
 			case s.plain && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):
 				writeJSON(w, http.StatusBadRequest, graphError("BadRequest", "Query option is not allowed."))

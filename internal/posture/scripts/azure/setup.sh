@@ -47,7 +47,7 @@ option() {
 }
 
 set_up() {
-	local id=${1,,} answer handle endpoint folder
+	local id=${1,,} answer handle endpoint
 	if [[ -n $dry_run ]]; then
 		answer="{\"handle\":\"HANDLE\",\"endpoint\":\"$VIGIL_URL/events/azure/SECRET\"}"
 	else
@@ -56,7 +56,8 @@ set_up() {
 	handle=$(member handle <<<"$answer")
 	endpoint=$(member endpoint <<<"$answer")
 	folder=$(mktemp -d)
-	# Nobody else may read the file with the secret, and it does not stay.
+	# Nobody else may read the file with the secret, and it does not stay. The
+	# trap outlives this function, so that the folder must not be local.
 	trap 'rm -rf "$folder"' EXIT
 	fetch template.json "$folder/template.json"
 	printf '{"name":{"value":"vigil-events-%s"},"endpoint":{"value":"%s"},"manner":{"value":"%s"}}' \

@@ -31,7 +31,7 @@ option() {
 # remove SUBSCRIPTION TYPE NAME removes a resource if it is there.
 remove() {
 	local id="/subscriptions/$1/resourceGroups/$group/providers/$2/$3"
-	if az resource show --ids "$id" --output none 2>/dev/null; then
+	if [[ -n $dry_run ]] || az resource show --ids "$id" --output none 2>/dev/null; then
 		run az resource delete --ids "$id" --output none
 	fi
 }

@@ -51,7 +51,8 @@ set_up() {
 	verb=create
 	there logging sinks describe "$topic" --project="$1" && verb=update
 	run gcloud logging sinks "$verb" "$topic" "pubsub.googleapis.com/projects/$1/topics/$topic" --project="$1" --log-filter="$filter"
-	writer=$(gcloud logging sinks describe "$topic" --project="$1" --format='value(writerIdentity)')
+	writer=WRITER # nothing is made in a dry run
+	[[ -n $dry_run ]] || writer=$(gcloud logging sinks describe "$topic" --project="$1" --format='value(writerIdentity)')
 	run gcloud pubsub topics add-iam-policy-binding "$topic" --project="$1" --member="$writer" --role=roles/pubsub.publisher >/dev/null
 
 	there iam service-accounts describe "$pusher" --project="$1" ||

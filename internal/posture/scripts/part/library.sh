@@ -57,7 +57,7 @@ log_in() {
 			url = "$VIGIL_URL/csp/gateway/am/api/auth/api-tokens/authorize"
 			data-urlencode = "refresh_token=$VIGIL_API_TOKEN"
 		END
-	)
+	) || true
 	[[ -n $access_token ]] || die "the server does not take the API token"
 }
 
@@ -76,7 +76,7 @@ await_stream() {
 			say "$1: connected"
 			return
 		fi
-		sleep 2
+		sleep "${VIGIL_PAUSE:-2}"
 	done
 	say "$1: everything is set up, but no message has reached the server yet"
 	return 1

@@ -1,0 +1,295 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/cli"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// A desk is a server with simulated clouds, and somebody at a shell who has their
+// command lines and an API token.
+type desk struct {
+	*stage
+	*cli.Desk
+	dir   string
+	token string
+	wait  int // how often scripts look before they give up
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	d := &desk{stage: newStageOf(t, dbtest.SQLite(t), 2), dir: t.TempDir(), wait: 200}
+	var err error
+	d.Desk, err = cli.Open(cli.Options{Dir: d.dir, AWS: d.aws, Azure: d.azure, GCP: d.gcp, Courier: d.courier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	d.token = d.want(201, "POST", "/v1/api-tokens", object{"name": "shell", "role": "admin"}).member("token")
+	return d
+}
+
+// bash runs a script that the server serves, and returns what it printed.
+func (d *desk) bash(p posture.Provider, script string, arguments ...string) (printed string, err error) {
+	d.t.Helper()
+	res, err := http.Get(d.base + "/scripts/" + string(p) + "/" + script)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	c := exec.CommandContext(d.t.Context(), "bash", append([]string{"-s", "--"}, arguments...)...)
+	c.Stdin = res.Body
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	c.Env = append(os.Environ(), "PATH="+d.dir+string(filepath.ListSeparator)+os.Getenv("PATH"), "VIGIL_API_TOKEN="+d.token, "VIGIL_PAUSE=0.1", fmt.Sprint("VIGIL_WAIT=", d.wait),
+		"NO_PROXY=*", "no_proxy=*", "AWS_SESSION_TOKEN=", "TMPDIR="+d.t.TempDir())
+	err = c.Run()
+	if strings.Contains(out.String(), d.token) || strings.Contains(out.String(), "sim8Q~") || strings.Contains(out.String(), "PRIVATE KEY") {
+		d.t.Errorf("%s %s prints a secret:\n%s", p, script, &out)
+	}
+	return out.String(), err
+}
+
+// must runs a script that is to succeed, and returns the command lines that
+// changed something.
+func (d *desk) must(p posture.Provider, script string, arguments ...string) []string {
+	d.t.Helper()
+	d.Calls()
+	printed, err := d.bash(p, script, arguments...)
+	if err != nil {
+		d.t.Fatalf("%s %s %v: %v\n%s", p, script, arguments, err, printed)
+	}
+	var changes []string
+	for _, c := range d.Calls() {
+		if !reading(c) {
+			changes = append(changes, c.String())
+			if !strings.Contains(printed, "+ "+c.String()) {
+				d.t.Errorf("%s %s does not say that it does %s:\n%s", p, script, c, printed)
+			}
+		}
+	}
+	return changes
+}
+
+// reading reports whether a command changes nothing.
+func reading(c cli.Call) bool {
+	return slices.ContainsFunc(c.Words, func(word string) bool {
+		return slices.ContainsFunc([]string{"describe", "get-", "list", "show", "assume-role", "rest"}, func(verb string) bool { return strings.HasPrefix(word, verb) })
+	})
+}
+
+// status returns a status of an account.
+func (d *desk) status(id, name string) string {
+	d.t.Helper()
+	s, _ := d.want(200, "GET", "/v1/cloud-accounts/"+id, nil).body[name].(object)
+	value, _ := s["value"].(string)
+	return value
+}
+
+// customers are whom the scripts are run for, and how.
+func (d *desk) customers() map[posture.Provider][]string {
+	var subscriptions, projects []string
+	for _, s := range d.azure.Subscriptions() {
+		subscriptions = append(subscriptions, s.ID)
+	}
+	for _, p := range d.gcp.Projects() {
+		projects = append(projects, p.ID)
+	}
+	return map[posture.Provider][]string{posture.AWS: {d.aws.Account(0).ID, d.aws.Account(1).ID}, posture.Azure: subscriptions, posture.GCP: projects}
+}
+
+// TestScriptsTakeAccountsTheWholeWay links accounts with the role that the
+// product asks for and nothing more, streams their events, and takes it all back.
+func TestScriptsTakeAccountsTheWholeWay(t *testing.T) {
+	t.Parallel()
+	for p, ways := range map[posture.Provider][][2]string{
+		posture.AWS:   {{"--organization", ""}, {"--cloudformation", "--cloudformation"}, {"", "--api-destination"}},
+		posture.Azure: {{"", ""}, {"--role Reader", "--alert"}, {"--management-group platform", ""}},
+		posture.GCP:   {{"", ""}},
+	} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			for i, way := range ways { // the first for all accounts and twice
+				ids := d.customers()[p]
+				if i > 0 && !strings.Contains(way[0], "group") {
+					ids = ids[1:]
+				}
+				d.wholeWay(p, ids, max(2-i, 1), strings.Fields(way[0]), strings.Fields(way[1]))
+			}
+		})
+	}
+}
+
+func (d *desk) wholeWay(p posture.Provider, ids []string, times int, linking, streaming []string) {
+	t, before := d.t, d.Things()
+	link := slices.Concat(linking, ids)
+	if slices.Contains(linking, "--management-group") || slices.Contains(linking, "--organization") {
+		link = linking // the cloud knows which
+	}
+	d.must(p, "link.sh", link...)
+	for _, id := range ids {
+		if got := d.status(id, "accountStatus"); got != "active" {
+			t.Errorf("%s is %s", id, got)
+		}
+		// With what the role allows everything can be read.
+		if run := d.collect(id); run["status"] != "Completed" {
+			t.Errorf("the run of %s is %v", id, run)
+		}
+	}
+	linked, credentials := d.Things(), d.credentials()
+	for range times - 1 {
+		again := d.must(p, "link.sh", link...)
+		if slices.ContainsFunc(again, func(c string) bool { return strings.Contains(c, "create") && !strings.Contains(c, "assignment") }) {
+			t.Errorf("linked again it does %v", again)
+		}
+		if diff := cmp.Diff(linked, d.Things()); diff != "" || d.credentials() != credentials {
+			t.Errorf("linked again (-once +twice):\n%s%s %s", diff, credentials, d.credentials())
+		}
+	}
+	d.streamed(p, ids, times, streaming)
+	d.unlinked(p, ids, times, linking, before)
+}
+
+// streamed sets up streams and tears them down.
+func (d *desk) streamed(p posture.Provider, ids []string, times int, options []string) {
+	t, before := d.t, d.Things()
+	var once []string
+	for i := range times {
+		d.must(p, "setup.sh", slices.Concat(options, ids)...)
+		for _, id := range ids {
+			if got := d.status(id, "eventStreamStatus"); got != "connected" {
+				t.Errorf("the stream of %s is %s", id, got)
+			}
+		}
+		if i == 0 {
+			once = d.Things()
+		}
+		if diff := cmp.Diff(once, d.Things()); diff != "" {
+			t.Errorf("set up again (-once +twice):\n%s", diff)
+		}
+	}
+	for range times {
+		d.must(p, "teardown.sh", ids...)
+		if diff := cmp.Diff(before, d.Things()); diff != "" {
+			t.Errorf("torn down (-before +after):\n%s", diff)
+		}
+	}
+	if got := d.status(ids[0], "eventStreamStatus"); got != "disconnected" {
+		t.Errorf("the stream is %s", got)
+	}
+}
+
+// unlinked takes accounts away again.
+func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, before []string) {
+	t := d.t
+	if !slices.Contains(options, "--management-group") {
+		options = nil
+	}
+	for range times {
+		d.must(p, "unlink.sh", slices.Concat(options, ids)...)
+		if diff := cmp.Diff(before, d.Things()); diff != "" {
+			t.Errorf("unlinked (-before +after):\n%s", diff)
+		}
+	}
+	if got := d.status(ids[0], "accountStatus"); got != "draft" || d.credentials() != "" {
+		t.Errorf("unlinked it is %s, with %s", got, d.credentials())
+	}
+}
+
+// collect has an account collected and returns how that ended.
+func (d *desk) collect(id string) object {
+	d.t.Helper()
+	d.waitRun(id)
+	d.want(202, "POST", "/v1/cloud-accounts/"+id+"/collections", nil)
+	return d.waitRun(id)
+}
+
+// credentials lists the credentials that the server knows.
+func (d *desk) credentials() string {
+	d.t.Helper()
+	var ids []string
+	all, _ := d.want(200, "POST", "/v1/cloud-credentials/query", object{}).body["credentials"].([]any)
+	for _, c := range all {
+		ids = append(ids, fmt.Sprint(c.(object)["credentialId"]))
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+// TestADryRunChangesNothing neither in a cloud nor here.
+func TestADryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for p, ids := range d.customers() {
+		for _, script := range []string{"link.sh", "setup.sh", "teardown.sh", "unlink.sh"} {
+			printed, err := d.bash(p, script, append([]string{"--dry-run"}, ids...)...)
+			if err != nil || !strings.Contains(printed, "+ ") {
+				t.Errorf("%s %s: %v\n%s", p, script, err, printed)
+			}
+		}
+	}
+	for _, c := range d.Calls() {
+		if !reading(c) {
+			t.Errorf("a dry run does %s", c)
+		}
+	}
+	if all := d.Things(); len(all) > 0 || d.credentials() != "" {
+		t.Errorf("there are %v", all)
+	}
+}
+
+// TestScriptsTakeNoMoreThanTheyShould and go on when one account fails.
+func TestScriptsTakeNoMoreThanTheyShould(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprintf("%012d", i)
+	}
+	for _, c := range []struct {
+		arguments []string
+		says      string
+	}{
+		{many, "101 accounts are more than the 100"},
+		{[]string{"12"}, "12 is not the id of an account"},
+		{[]string{"$(id)"}, "is not the id of an account"},
+		{nil, "say for which accounts"},
+		{[]string{"--what", many[0]}, "unknown option --what"},
+	} {
+		for _, script := range []string{"link.sh", "setup.sh", "teardown.sh", "unlink.sh"} {
+			printed, err := d.bash(posture.AWS, script, c.arguments...)
+			if err == nil || !strings.Contains(printed, c.says) {
+				t.Errorf("%s %.40v: %v\n%s", script, c.arguments, err, printed)
+			}
+		}
+	}
+	if calls := d.Calls(); len(calls) > 0 {
+		t.Errorf("it called %v", calls)
+	}
+	d.wait = 10
+	good := d.customers()[posture.AWS][0]
+	printed, err := d.bash(posture.AWS, "link.sh", "999999999999", good)
+	if err == nil || !strings.Contains(printed, "not done for: 999999999999\n") || d.status(good, "accountStatus") != "active" {
+		t.Errorf("one of two: %v\n%s", err, printed)
+	}
+	d.token = "wrong"
+	if printed, err := d.bash(posture.AWS, "link.sh", good); err == nil || !strings.Contains(printed, "the server does not take the API token") {
+		t.Errorf("with a wrong token: %v\n%s", err, printed)
+	}
+}

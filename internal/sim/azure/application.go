@@ -1,0 +1,102 @@
+package azure
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"vigil/internal/sim/world"
+)
+
+// applications are those that somebody registered for the product. They may read
+// what roles on subscriptions allow them and nothing else.
+type applications struct {
+	mu   sync.Mutex
+	made map[string]*registration
+}
+
+type registration struct {
+	Credential
+	roles   map[string][]string // what it may do, by subscription
+	consent []string            // what it may ask of Graph
+}
+
+// made is the role of applications that were registered.
+const made = "made"
+
+// Register adds an application without a key to the directory.
+func (c *Cloud) Register(government bool) Credential {
+	c.applications.mu.Lock()
+	defer c.applications.mu.Unlock()
+	if c.applications.made == nil {
+		c.applications.made = map[string]*registration{}
+	}
+	seed := c.options.Seed.With("registered").Nth(len(c.applications.made))
+	a := &registration{Credential: Credential{Tenant: c.tenant(government), Application: seed.UUID(0)}, roles: map[string][]string{}}
+	c.applications.made[a.Application] = a
+	return a.Credential
+}
+
+// Unregister removes an application.
+func (c *Cloud) Unregister(id string) {
+	c.applications.mu.Lock()
+	defer c.applications.mu.Unlock()
+	delete(c.applications.made, id)
+}
+
+// registered does something with an application that was registered.
+func (c *Cloud) registered(id string, do func(*registration)) {
+	c.applications.mu.Lock()
+	defer c.applications.mu.Unlock()
+	if a, ok := c.applications.made[id]; ok {
+		do(a)
+	}
+}
+
+// NewKey gives an application a key.
+func (c *Cloud) NewKey(id string) (key string) {
+	key = "sim8Q~" + world.Seed(1).With(id).With("key").Hex(34)
+	c.registered(id, func(a *registration) { a.Key = key })
+	return key
+}
+
+// Assign lets an application do some actions in a subscription; none takes that
+// away.
+func (c *Cloud) Assign(id, subscription string, actions []string) {
+	c.registered(id, func(a *registration) {
+		if len(actions) == 0 {
+			delete(a.roles, subscription)
+			return
+		}
+		a.roles[subscription] = actions
+	})
+}
+
+// Consent lets an application ask Graph for what these permissions allow.
+func (c *Cloud) Consent(id string, permissions ...string) {
+	c.registered(id, func(a *registration) { a.consent = permissions })
+}
+
+// sees reports whether an application has a role in a subscription.
+func (c *Cloud) sees(id, subscription string) (seen bool) {
+	c.registered(id, func(a *registration) { _, seen = a.roles[subscription] })
+	return seen
+}
+
+// may reports whether a role of an application allows what is asked for.
+func (c *Cloud) may(id string, t target) (allowed bool) {
+	if t.sub.ID == "" { // who sees nothing gets an empty list
+		return true
+	}
+	want := t.space + "/" + t.action
+	c.registered(id, func(a *registration) {
+		allowed = slices.ContainsFunc(a.roles[t.sub.ID], func(action string) bool { return strings.EqualFold(action, want) || action == "*/read" })
+	})
+	return allowed
+}
+
+// consented reports whether an application may read the directory.
+func (c *Cloud) consented(id string) (yes bool) {
+	c.registered(id, func(a *registration) { yes = slices.Contains(a.consent, "Directory.Read.All") })
+	return yes
+}

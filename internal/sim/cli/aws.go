@@ -1,0 +1,361 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/aws"
+	"vigil/internal/sim/events"
+)
+
+var awsProgram = program{
+	"sts get-caller-identity": {"", (*Desk).callerIdentity},
+	"sts assume-role":         {"role-arn role-session-name", (*Desk).assumeRole},
+	"ec2 describe-regions": {"", func(d *Desk, _ context.Context, c Call) (string, error) {
+		return c.answer(map[string]string{"Regions[].RegionName": "us-east-1\teu-west-1"})
+	}},
+	"cloudtrail describe-trails": {"", func(d *Desk, _ context.Context, c Call) (string, error) {
+		return "arn:aws:cloudtrail:us-east-1:" + d.account(c) + ":trail/all\tus-east-1", nil
+	}},
+	"cloudtrail get-trail-status":         {"name", func(*Desk, context.Context, Call) (string, error) { return "True", nil }},
+	"organizations describe-organization": {"", func(d *Desk, _ context.Context, c Call) (string, error) { return d.o.AWS.Account(0).ID, nil }},
+	"organizations list-accounts":         {"", (*Desk).listAccounts},
+	"sns create-topic": {"name tags", func(d *Desk, _ context.Context, c Call) (string, error) {
+		d.put(d.at(c, "topic", c.one("name")))
+		return "", nil
+	}},
+	"sns set-topic-attributes":        {"topic-arn attribute-name attribute-value", (*Desk).setTopic},
+	"sns subscribe":                   {"topic-arn protocol notification-endpoint", (*Desk).subscribe},
+	"sns delete-topic":                {"topic-arn", (*Desk).deleteTopic},
+	"events put-rule":                 {"name event-pattern schedule-expression tags", (*Desk).putRule},
+	"events put-targets":              {"rule targets", (*Desk).putTargets},
+	"events remove-targets":           {"rule ids", (*Desk).removeTargets},
+	"events delete-rule":              {"name", (*Desk).deleteRule},
+	"events create-connection":        {"cli-input-json", (*Desk).putConnection},
+	"events update-connection":        {"cli-input-json", (*Desk).putConnection},
+	"events describe-connection":      {"name", describe("connection")},
+	"events delete-connection":        {"name", remove("connection")},
+	"events create-api-destination":   {"name connection-arn invocation-endpoint http-method invocation-rate-limit-per-second", (*Desk).putDestination},
+	"events update-api-destination":   {"name connection-arn invocation-endpoint http-method invocation-rate-limit-per-second", (*Desk).putDestination},
+	"events describe-api-destination": {"name", describe("api-destination")},
+	"events delete-api-destination":   {"name", remove("api-destination")},
+	"iam create-role":                 {"role-name description assume-role-policy-document tags", (*Desk).createRole},
+	"iam get-role":                    {"role-name", (*Desk).getRole},
+	"iam update-assume-role-policy":   {"role-name policy-document", (*Desk).trustRole},
+	"iam put-role-policy":             {"role-name policy-name policy-document", (*Desk).allowRole},
+	"iam delete-role-policy":          {"role-name policy-name", (*Desk).disallowRole},
+	"iam delete-role":                 {"role-name", (*Desk).deleteRole},
+	"cloudformation deploy":           {"stack-name template-file no-fail-on-empty-changeset capabilities parameter-overrides tags", (*Desk).deployStack},
+	"cloudformation describe-stacks":  {"stack-name", (*Desk).describeStack},
+	"cloudformation delete-stack":     {"stack-name", (*Desk).deleteStack},
+}
+
+// account returns whose credentials a call has: those of a session, or of the
+// first account.
+func (d *Desk) account(c Call) string {
+	if id, ok := strings.CutPrefix(c.Session, "session-"); ok {
+		return id
+	}
+	return d.o.AWS.Account(0).ID
+}
+
+// at returns the path of a thing of AWS.
+func (d *Desk) at(c Call, kind, name string) string {
+	return "aws/" + d.account(c) + "/" + c.one("region") + "/" + kind + "/" + name
+}
+
+func (d *Desk) callerIdentity(_ context.Context, c Call) (string, error) {
+	id := d.account(c)
+	return c.answer(map[string]string{"[Account,Arn]": id + "\tarn:aws:iam::" + id + ":user/admin"})
+}
+
+func (d *Desk) assumeRole(_ context.Context, c Call) (string, error) {
+	parts := strings.Split(c.one("role-arn"), ":")
+	if len(parts) != 6 || parts[5] != "role/OrganizationAccountAccessRole" || c.Session != "" {
+		return "", refuse("An error occurred (AccessDenied) when calling the AssumeRole operation")
+	}
+	return c.answer(map[string]string{"Credentials.[AccessKeyId,SecretAccessKey,SessionToken]": "ASIAX\tsecret\tsession-" + parts[4]})
+}
+
+func (d *Desk) listAccounts(_ context.Context, c Call) (string, error) {
+	return c.answer(map[string]string{"Accounts[?Status=='ACTIVE'].Id": d.o.AWS.Account(0).ID + "\t" + d.o.AWS.Account(1).ID})
+}
+
+func (d *Desk) setTopic(_ context.Context, c Call) (string, error) {
+	path := d.at(c, "topic", last(c.one("topic-arn"), ":"))
+	if _, ok := d.get(path, ""); !ok {
+		return "", refuse("An error occurred (NotFound) when calling the SetTopicAttributes operation: Topic does not exist")
+	}
+	value := c.one("attribute-value")
+	if c.one("attribute-name") == "Policy" && (!json.Valid([]byte(value)) || !strings.Contains(value, `"aws:SourceArn"`)) {
+		return "", refuse("An error occurred (InvalidParameter): Policy")
+	}
+	d.put(path, c.one("attribute-name"), value)
+	return "", nil
+}
+
+// subscribe has the courier confirm the subscription, which it does in the first
+// region alone, and send what changes from then on.
+func (d *Desk) subscribe(ctx context.Context, c Call) (string, error) {
+	name := last(c.one("topic-arn"), ":")
+	path := d.at(c, "topic", name)
+	version, _ := d.get(path, "SignatureVersion")
+	if policy, ok := d.get(path, "Policy"); !ok || policy == "" || version != "2" {
+		return "", refuse("An error occurred (NotFound) when calling the Subscribe operation: Topic does not exist, or is not safe")
+	}
+	if was, _ := d.get(path, "endpoint"); was == c.one("notification-endpoint") {
+		return "", nil // it is subscribed already
+	}
+	d.put(path, "endpoint", c.one("notification-endpoint"))
+	return "", d.o.Courier.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: c.one("notification-endpoint"), Topic: name})
+}
+
+func (d *Desk) deleteTopic(_ context.Context, c Call) (string, error) {
+	d.drop(d.at(c, "topic", last(c.one("topic-arn"), ":"))) // that it is gone is no error to SNS
+	return "", nil
+}
+
+func (d *Desk) putRule(_ context.Context, c Call) (string, error) {
+	if text := c.one("event-pattern"); text != "" && !json.Valid([]byte(text)) {
+		return "", refuse("An error occurred (InvalidEventPatternException)")
+	}
+	d.put(d.at(c, "rule", c.one("name")), "pattern", c.one("event-pattern")+c.one("schedule-expression"))
+	return "", nil
+}
+
+func (d *Desk) putTargets(_ context.Context, c Call) (string, error) {
+	path := d.at(c, "rule", c.one("rule"))
+	if _, ok := d.get(path, ""); !ok || !strings.Contains(c.one("targets"), "Arn=arn:") {
+		return "", refuse("An error occurred (ResourceNotFoundException) when calling the PutTargets operation")
+	}
+	d.put(path, "targets", c.one("targets"))
+	return "", nil
+}
+
+func (d *Desk) removeTargets(_ context.Context, c Call) (string, error) {
+	path := d.at(c, "rule", c.one("rule"))
+	if _, ok := d.get(path, ""); !ok {
+		return "", refuse("An error occurred (ResourceNotFoundException) when calling the RemoveTargets operation: Rule does not exist.")
+	}
+	d.put(path, "targets", "")
+	return "", nil
+}
+
+func (d *Desk) deleteRule(_ context.Context, c Call) (string, error) {
+	path := d.at(c, "rule", c.one("name"))
+	if targets, _ := d.get(path, "targets"); targets != "" {
+		return "", refuse("An error occurred (ValidationException) when calling the DeleteRule operation: Rule can't be deleted since it has targets.")
+	}
+	d.drop(path)
+	return "", nil
+}
+
+func (d *Desk) putConnection(_ context.Context, c Call) (string, error) {
+	var in struct {
+		Name           string
+		AuthParameters struct {
+			ApiKeyAuthParameters struct{ ApiKeyName, ApiKeyValue string }
+		}
+	}
+	if err := json.Unmarshal([]byte(c.Input), &in); err != nil || in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
+		return "", errors.Join(errors.New("Invalid JSON received"), err)
+	}
+	d.put(d.at(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)
+	return "", nil
+}
+
+func (d *Desk) putDestination(_ context.Context, c Call) (string, error) {
+	name := c.one("name")
+	if arn, _ := d.get(d.at(c, "connection", name), "ConnectionArn"); arn == "" || arn != c.one("connection-arn") {
+		return "", refuse("An error occurred (ResourceNotFoundException): Connection does not exist")
+	}
+	d.put(d.at(c, "api-destination", name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":api-destination/"+name+"/1", "url", c.one("invocation-endpoint"))
+	return "", nil
+}
+
+// describe shows a thing of EventBridge.
+func describe(kind string) func(*Desk, context.Context, Call) (string, error) {
+	return func(d *Desk, _ context.Context, c Call) (string, error) {
+		text, ok := d.get(d.at(c, kind, c.one("name")), c.one("query"))
+		if !ok {
+			return "", refuse("An error occurred (ResourceNotFoundException)")
+		}
+		return text, nil
+	}
+}
+
+// remove removes a thing of EventBridge.
+func remove(kind string) func(*Desk, context.Context, Call) (string, error) {
+	return func(d *Desk, _ context.Context, c Call) (string, error) {
+		if !d.drop(d.at(c, kind, c.one("name"))) {
+			return "", refuse("An error occurred (ResourceNotFoundException)")
+		}
+		return "", nil
+	}
+}
+
+func last(text, separator string) string { return text[strings.LastIndex(text, separator)+1:] }
+
+var (
+	externalID = regexp.MustCompile(`"sts:ExternalId":"([^"]+)"`)
+	trusts     = regexp.MustCompile(`"AWS":"([^"]+)"`)
+)
+
+func (d *Desk) rolePath(c Call) string { return "aws/" + d.account(c) + "//role/" + c.one("role-name") }
+
+func (d *Desk) createRole(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get(d.rolePath(c), ""); ok {
+		return "", refuse("An error occurred (EntityAlreadyExists) when calling the CreateRole operation")
+	}
+	d.trust(c, c.one("role-name"), c.one("assume-role-policy-document"))
+	return "", nil
+}
+
+// trust makes a role known to the simulated cloud. Until it has a policy it may do
+// nothing.
+func (d *Desk) trust(c Call, name, document string) {
+	d.put("aws/"+d.account(c)+"//role/"+name, "trust", document)
+	r, _ := d.o.AWS.RoleMade(d.account(c), name)
+	r.Account, r.Name = d.account(c), name
+	if found := externalID.FindStringSubmatch(document); found != nil {
+		r.ExternalID = found[1]
+	}
+	if found := trusts.FindStringSubmatch(document); found != nil {
+		r.Trusts = found[1]
+	}
+	d.o.AWS.PutRole(r)
+}
+
+func (d *Desk) getRole(_ context.Context, c Call) (string, error) {
+	document, ok := d.get(d.rolePath(c), "trust")
+	if !ok {
+		return "", refuse("An error occurred (NoSuchEntity) when calling the GetRole operation: The role with name %s cannot be found.", c.one("role-name"))
+	}
+	external := "None"
+	if found := externalID.FindStringSubmatch(document); found != nil {
+		external = found[1]
+	}
+	return c.answer(map[string]string{`Role.AssumeRolePolicyDocument.Statement[0].Condition.StringEquals."sts:ExternalId"`: external})
+}
+
+func (d *Desk) trustRole(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get(d.rolePath(c), ""); !ok {
+		return "", refuse("An error occurred (NoSuchEntity)")
+	}
+	d.trust(c, c.one("role-name"), c.one("policy-document"))
+	return "", nil
+}
+
+func (d *Desk) allowRole(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get(d.rolePath(c), ""); !ok {
+		return "", refuse("An error occurred (NoSuchEntity)")
+	}
+	document := c.one("policy-document")
+	if name, ok := strings.CutPrefix(document, "file://"); ok {
+		text, err := os.ReadFile(name) // #nosec G304 -- the script wrote it
+		if err != nil {
+			return "", err
+		}
+		document = string(text)
+	}
+	return "", d.allow(d.account(c), c.one("role-name"), document)
+}
+
+// allow lets a role do what a policy allows.
+func (d *Desk) allow(account, name, document string) error {
+	var policy struct {
+		Statement []struct {
+			Effect string
+			Action any
+		}
+	}
+	if err := json.Unmarshal([]byte(document), &policy); err != nil || len(document) > 10240 {
+		return refuse("An error occurred (MalformedPolicyDocument): %v, %d characters", err, len(document))
+	}
+	r, _ := d.o.AWS.RoleMade(account, name)
+	r.Account, r.Name, r.Actions = account, name, nil
+	for _, s := range policy.Statement {
+		if actions, ok := s.Action.([]any); ok && s.Effect == "Allow" {
+			for _, a := range actions {
+				r.Actions = append(r.Actions, a.(string))
+			}
+		}
+	}
+	d.put("aws/"+account+"//role/"+name, "policy", "read-configuration")
+	d.o.AWS.PutRole(r)
+	return nil
+}
+
+func (d *Desk) disallowRole(_ context.Context, c Call) (string, error) {
+	if policy, ok := d.get(d.rolePath(c), "policy"); !ok || policy == "" {
+		return "", refuse("An error occurred (NoSuchEntity)")
+	}
+	d.put(d.rolePath(c), "policy", "")
+	return "", nil
+}
+
+func (d *Desk) deleteRole(_ context.Context, c Call) (string, error) {
+	if policy, _ := d.get(d.rolePath(c), "policy"); policy != "" {
+		return "", refuse("An error occurred (DeleteConflict): Cannot delete entity, must delete policies first.")
+	}
+	if !d.drop(d.rolePath(c)) {
+		return "", refuse("An error occurred (NoSuchEntity)")
+	}
+	d.o.AWS.DropRole(d.account(c), c.one("role-name"))
+	return "", nil
+}
+
+var policyLine = regexp.MustCompile(`(?m)^ *PolicyDocument: (\{"Version.*)$`)
+
+// deployStack does what the two templates of the product say.
+func (d *Desk) deployStack(ctx context.Context, c Call) (string, error) {
+	text, err := os.ReadFile(c.one("template-file")) // #nosec G304 -- the script wrote it
+	if err != nil {
+		return "", err
+	}
+	given := map[string]string{}
+	for _, pair := range c.Options["parameter-overrides"] {
+		name, value, _ := strings.Cut(pair, "=")
+		given[name] = value
+	}
+	path := d.at(c, "stack", c.one("stack-name"))
+	_, was := d.get(path, "")
+	d.put(path, "parameters", strings.Join(c.Options["parameter-overrides"], ","))
+	if strings.Contains(string(text), "AWS::SNS::Subscription") {
+		if was || given["Heartbeat"] != "true" {
+			return "", nil
+		}
+		return "", d.o.Courier.Subscribe(ctx, events.Stream{Provider: posture.AWS, Account: d.account(c), Endpoint: given["Endpoint"], Topic: given["TopicName"]})
+	}
+	found := policyLine.FindStringSubmatch(string(text))
+	if found == nil || !slices.Contains(c.Options["capabilities"], "CAPABILITY_NAMED_IAM") {
+		return "", refuse("An error occurred (InsufficientCapabilitiesException)")
+	}
+	d.o.AWS.PutRole(aws.Role{Account: d.account(c), Name: given["RoleName"], Trusts: given["TrustedPrincipal"], ExternalID: given["ExternalId"]})
+	d.put("aws/"+d.account(c)+"//role/"+given["RoleName"], "trust", `"sts:ExternalId":"`+given["ExternalId"]+`"`, "stack", c.one("stack-name"))
+	return "", d.allow(d.account(c), given["RoleName"], found[1])
+}
+
+func (d *Desk) describeStack(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get(d.at(c, "stack", c.one("stack-name")), ""); !ok {
+		return "", refuse("An error occurred (ValidationError): Stack with id %s does not exist", c.one("stack-name"))
+	}
+	return "", nil
+}
+
+func (d *Desk) deleteStack(_ context.Context, c Call) (string, error) {
+	d.drop(d.at(c, "stack", c.one("stack-name")))
+	for _, path := range d.below("aws/" + d.account(c) + "//role/") {
+		if of, _ := d.get(path, "stack"); of == c.one("stack-name") {
+			d.drop(path)
+			d.o.AWS.DropRole(d.account(c), last(path, "/"))
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/events"
+)
+
+var azProgram = program{
+	"account show": {"", (*Desk).azAccount},
+	"cloud show":   {"", func(*Desk, context.Context, Call) (string, error) { return "AzureCloud", nil }},
+	"rest":         {"method url", (*Desk).azRest},
+
+	"ad app list":                     {"display-name", (*Desk).listApps},
+	"ad app create":                   {"display-name sign-in-audience", (*Desk).createApp},
+	"ad app delete":                   {"id", (*Desk).deleteApp},
+	"ad app permission list":          {"id", func(d *Desk, _ context.Context, c Call) (string, error) { return d.asked(c), nil }},
+	"ad app permission add":           {"id api api-permissions", (*Desk).askGraph},
+	"ad app permission admin-consent": {"id", (*Desk).consent},
+	"ad app credential reset":         {"id append display-name years", (*Desk).resetApp},
+	"ad sp show":                      {"id", (*Desk).showPrincipal},
+	"ad sp create":                    {"id", (*Desk).createPrincipal},
+
+	"role definition list":   {"name scope", (*Desk).listDefinitions},
+	"role definition create": {"role-definition", (*Desk).putDefinition},
+	"role definition update": {"role-definition", (*Desk).putDefinition},
+	"role definition delete": {"name scope", (*Desk).deleteDefinition},
+	"role assignment create": {"assignee-object-id assignee-principal-type role scope", (*Desk).assign},
+	"role assignment delete": {"assignee scope", (*Desk).unassign},
+
+	"group create":            {"subscription name location tags", (*Desk).createGroup},
+	"group delete":            {"subscription name yes no-wait", (*Desk).deleteGroup},
+	"deployment group create": {"subscription resource-group name mode template-file parameters", (*Desk).deployGroup},
+	"resource show":           {"ids", (*Desk).showResource},
+	"resource delete":         {"ids", (*Desk).deleteResource},
+	"resource list":           {"subscription resource-group", (*Desk).listResources},
+}
+
+func (d *Desk) azAccount(_ context.Context, c Call) (string, error) {
+	return c.answer(map[string]string{"tenantId": d.o.Azure.Reader(false).Tenant})
+}
+
+func (d *Desk) azRest(_ context.Context, c Call) (string, error) {
+	var ids []string
+	for _, s := range d.o.Azure.Subscriptions() {
+		ids = append(ids, s.ID)
+	}
+	return c.answer(map[string]string{"value[?ends_with(type, '/subscriptions')].name": strings.Join(ids, "\n")})
+}
+
+func (d *Desk) listApps(_ context.Context, c Call) (string, error) {
+	id, _ := d.get("azure/app/"+c.one("display-name"), "id")
+	return c.answer(map[string]string{"[0].appId": id})
+}
+
+func (d *Desk) createApp(_ context.Context, c Call) (string, error) {
+	d.put("azure/app/"+c.one("display-name"), "id", d.o.Azure.Register(false).Application)
+	return "", nil
+}
+
+// app returns the path of the application of an id.
+func (d *Desk) app(id string) string {
+	for _, path := range d.below("azure/app/") {
+		if is, _ := d.get(path, "id"); is == id {
+			return path
+		}
+	}
+	return ""
+}
+
+func (d *Desk) deleteApp(_ context.Context, c Call) (string, error) {
+	if !d.drop(d.app(c.one("id"))) {
+		return "", refuse("Resource '%s' does not exist or one of its queried reference-property objects are not present.", c.one("id"))
+	}
+	d.o.Azure.Unregister(c.one("id"))
+	return "", nil
+}
+
+// graphRoles are what Graph calls its permissions.
+var graphRoles = map[string]string{
+	"AuditLog.Read.All":  "b0afded3-3588-46d8-8b3d-9842eff778da",
+	"Directory.Read.All": "7ab1d382-f21e-4acd-a863-ba3e13f7da61",
+	"Policy.Read.All":    "246dd0d5-5bd0-4def-940b-0421030a5b68",
+}
+
+const graphID = "00000003-0000-0000-c000-000000000000"
+
+func (d *Desk) showPrincipal(_ context.Context, c Call) (string, error) {
+	known := map[string]string{}
+	if c.one("id") == graphID {
+		for name, id := range graphRoles {
+			known["appRoles[?value=='"+name+"'].id"] = id
+		}
+		return c.answer(known)
+	}
+	if is, _ := d.get(d.app(c.one("id")), "principal"); is == "" {
+		return "", refuse("Service principal with id '%s' doesn't exist", c.one("id"))
+	}
+	return c.answer(map[string]string{"id": "principal-" + c.one("id")})
+}
+
+func (d *Desk) createPrincipal(_ context.Context, c Call) (string, error) {
+	path := d.app(c.one("id"))
+	if path == "" {
+		return "", refuse("Resource '%s' does not exist", c.one("id"))
+	}
+	d.put(path, "principal", "yes")
+	return "", nil
+}
+
+// asked returns what an application asks of Graph.
+func (d *Desk) asked(c Call) string {
+	asked, _ := d.get(d.app(c.one("id")), "asks")
+	return strings.TrimSpace(strings.ReplaceAll(asked, " ", "\n"))
+}
+
+func (d *Desk) askGraph(_ context.Context, c Call) (string, error) {
+	id, kind, _ := strings.Cut(c.one("api-permissions"), "=")
+	if c.one("api") != graphID || kind != "Role" {
+		return "", refuse("no such permission")
+	}
+	d.put(d.app(c.one("id")), "asks", strings.ReplaceAll(d.asked(c), "\n", " ")+" "+id)
+	return "", nil
+}
+
+func (d *Desk) consent(_ context.Context, c Call) (string, error) {
+	var names []string
+	for name, id := range graphRoles {
+		if slices.Contains(strings.Fields(d.asked(c)), id) {
+			names = append(names, name)
+		}
+	}
+	d.o.Azure.Consent(c.one("id"), names...)
+	return "", nil
+}
+
+func (d *Desk) resetApp(_ context.Context, c Call) (string, error) {
+	if d.app(c.one("id")) == "" {
+		return "", refuse("Resource '%s' does not exist", c.one("id"))
+	}
+	return c.answer(map[string]string{"password": d.o.Azure.NewKey(c.one("id"))})
+}
+
+func (d *Desk) listDefinitions(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get("azure/role/"+c.one("name"), ""); ok {
+		return c.answer(map[string]string{"[].name": "0000"})
+	}
+	return "", nil
+}
+
+func (d *Desk) putDefinition(_ context.Context, c Call) (string, error) {
+	text, err := os.ReadFile(strings.TrimPrefix(c.one("role-definition"), "@")) // #nosec G304 -- the script wrote it
+	if err != nil {
+		return "", err
+	}
+	var role struct {
+		Name                                   string
+		Actions, DataActions, AssignableScopes []string
+	}
+	if err := json.Unmarshal(text, &role); err != nil || len(role.AssignableScopes) != 1 || len(role.DataActions) > 0 {
+		return "", refuse("the role is %s: %v", text, err)
+	}
+	d.put("azure/role/"+role.Name, "actions", strings.Join(role.Actions, " "), "scope", role.AssignableScopes[0])
+	return "", nil
+}
+
+func (d *Desk) deleteDefinition(_ context.Context, c Call) (string, error) {
+	if assigned := d.below("azure/assignment/"); slices.ContainsFunc(assigned, func(path string) bool {
+		role, _ := d.get(path, "role")
+		return role == c.one("name")
+	}) {
+		return "", refuse("(RoleDefinitionHasAssignments) There are existing role assignments referencing role.")
+	}
+	d.drop("azure/role/" + c.one("name"))
+	return "", nil
+}
+
+func (d *Desk) assign(_ context.Context, c Call) (string, error) {
+	app, ok := strings.CutPrefix(c.one("assignee-object-id"), "principal-")
+	actions, known := d.get("azure/role/"+c.one("role"), "actions")
+	scope, _ := d.get("azure/role/"+c.one("role"), "scope")
+	if c.one("role") == "Reader" {
+		actions, scope, known = "*/read", c.one("scope"), true
+	}
+	if !ok || !known || scope != c.one("scope") || c.one("assignee-principal-type") != "ServicePrincipal" {
+		return "", refuse("Role '%s' doesn't exist.", c.one("role"))
+	}
+	d.put("azure/assignment/"+app+c.one("scope"), "role", c.one("role"))
+	d.eachSubscription(c.one("scope"), func(id string) { d.o.Azure.Assign(app, id, strings.Fields(actions)) })
+	return "", nil
+}
+
+// eachSubscription does something for the subscriptions of a scope: all are below
+// every management group.
+func (d *Desk) eachSubscription(scope string, do func(id string)) {
+	for _, s := range d.o.Azure.Subscriptions() {
+		if scope == "/subscriptions/"+s.ID || strings.Contains(scope, "/managementGroups/") {
+			do(s.ID)
+		}
+	}
+}
+
+func (d *Desk) unassign(_ context.Context, c Call) (string, error) {
+	d.drop("azure/assignment/" + c.one("assignee") + c.one("scope"))
+	d.eachSubscription(c.one("scope"), func(id string) { d.o.Azure.Assign(c.one("assignee"), id, nil) })
+	return "", nil
+}
+
+func (d *Desk) createGroup(_ context.Context, c Call) (string, error) {
+	d.put("azure/" + c.one("subscription") + "/group/" + c.one("name"))
+	return "", nil
+}
+
+func (d *Desk) deleteGroup(_ context.Context, c Call) (string, error) {
+	d.drop("azure/" + c.one("subscription") + "/group/" + c.one("name"))
+	return "", nil
+}
+
+// deployGroup does what the product's template says.
+func (d *Desk) deployGroup(ctx context.Context, c Call) (string, error) {
+	var given map[string]struct{ Value string }
+	var template struct {
+		Resources []struct{ Condition, Type string }
+	}
+	for name, into := range map[string]any{strings.TrimPrefix(c.one("parameters"), "@"): &given, c.one("template-file"): &template} {
+		text, err := os.ReadFile(name) // #nosec G304 -- the script wrote it
+		if err != nil {
+			return "", err
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			return "", err
+		}
+	}
+	if _, ok := d.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
+		return "", refuse("(ResourceGroupNotFound)")
+	}
+	for _, r := range template.Resources {
+		if strings.Contains(r.Condition, "'"+given["manner"].Value+"'") && strings.Count(r.Type, "/") == 1 {
+			d.put("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/providers/"+r.Type+"/"+given["name"].Value, "deployment", c.one("name"))
+		}
+	}
+	if given["manner"].Value != "grid" {
+		return "", nil
+	}
+	return "", d.o.Courier.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: given["endpoint"].Value})
+}
+
+func (d *Desk) showResource(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get("azure"+c.one("ids"), ""); !ok {
+		return "", refuse("(ResourceNotFound)")
+	}
+	return "", nil
+}
+
+func (d *Desk) deleteResource(_ context.Context, c Call) (string, error) {
+	d.drop("azure" + c.one("ids"))
+	return "", nil
+}
+
+func (d *Desk) listResources(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
+		return "", refuse("(ResourceGroupNotFound)")
+	}
+	count := "0"
+	if len(d.below("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/")) > 0 {
+		count = "1"
+	}
+	return c.answer(map[string]string{"length(@)": count})
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"os"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/events"
+)
+
+var gcloudProgram = program{
+	"services enable":                         {"", (*Desk).enable},
+	"projects describe":                       {"", (*Desk).describeProject},
+	"projects add-iam-policy-binding":         {"member role condition", (*Desk).bind},
+	"projects remove-iam-policy-binding":      {"member role condition", (*Desk).unbind},
+	"organizations add-iam-policy-binding":    {"member role condition", (*Desk).bind},
+	"organizations remove-iam-policy-binding": {"member role condition", (*Desk).unbind},
+
+	"iam roles describe":                          {"", (*Desk).describeRole},
+	"iam roles create":                            {"file", (*Desk).putRole},
+	"iam roles update":                            {"file", (*Desk).putRole},
+	"iam roles delete":                            {"", gone("role")},
+	"iam service-accounts describe":               {"", shown("account")},
+	"iam service-accounts create":                 {"display-name", (*Desk).createAccount},
+	"iam service-accounts delete":                 {"", (*Desk).deleteAccount},
+	"iam service-accounts keys create":            {"iam-account", (*Desk).createKey},
+	"iam service-accounts add-iam-policy-binding": {"member role", (*Desk).bindAccount},
+
+	"pubsub topics describe":               {"", shown("topic")},
+	"pubsub topics create":                 {"labels", made("topic")},
+	"pubsub topics delete":                 {"", gone("topic")},
+	"pubsub topics publish":                {"message attribute", (*Desk).publish},
+	"pubsub topics add-iam-policy-binding": {"member role", (*Desk).bindTopic},
+	"pubsub subscriptions describe":        {"", shown("subscription")},
+	"pubsub subscriptions create":          {"topic push-endpoint push-auth-service-account push-auth-token-audience ack-deadline expiration-period min-retry-delay max-retry-delay labels", (*Desk).putSubscription},
+	"pubsub subscriptions update":          {"push-endpoint push-auth-service-account push-auth-token-audience", (*Desk).putSubscription},
+	"pubsub subscriptions delete":          {"", gone("subscription")},
+	"logging sinks describe":               {"", shown("sink")},
+	"logging sinks create":                 {"log-filter", (*Desk).putSink},
+	"logging sinks update":                 {"log-filter", (*Desk).putSink},
+	"logging sinks delete":                 {"", gone("sink")},
+}
+
+// of returns the path of a thing of a project.
+func (c Call) of(kind string) string {
+	return "gcp/" + c.one("project") + "/" + kind + "/" + c.Words[0]
+}
+
+// made, shown and gone make, show and remove things that have nothing to them.
+func made(kind string) func(*Desk, context.Context, Call) (string, error) {
+	return func(d *Desk, _ context.Context, c Call) (string, error) {
+		if _, ok := d.get(c.of(kind), ""); ok {
+			return "", refuse("ERROR: (gcloud) Resource already exists in the project")
+		}
+		d.put(c.of(kind))
+		return "", nil
+	}
+}
+
+func shown(kind string) func(*Desk, context.Context, Call) (string, error) {
+	return func(d *Desk, _ context.Context, c Call) (string, error) {
+		name := strings.TrimSuffix(strings.TrimPrefix(c.one("format"), "value("), ")")
+		text, ok := d.get(c.of(kind), name)
+		if !ok {
+			return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found (resource=%s).", c.Words[0])
+		}
+		return text, nil
+	}
+}
+
+func gone(kind string) func(*Desk, context.Context, Call) (string, error) {
+	return func(d *Desk, _ context.Context, c Call) (string, error) {
+		if !d.drop(c.of(kind)) {
+			return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found (resource=%s).", c.Words[0])
+		}
+		return "", nil
+	}
+}
+
+func (d *Desk) enable(_ context.Context, c Call) (string, error) {
+	for _, name := range c.Words {
+		if !strings.HasSuffix(name, ".googleapis.com") {
+			return "", refuse("ERROR: (gcloud.services.enable) %s is not a service", name)
+		}
+	}
+	return "", nil // what is enabled stays, and is not counted
+}
+
+func (d *Desk) describeProject(_ context.Context, c Call) (string, error) {
+	for _, p := range d.o.GCP.Projects() {
+		if p.ID == c.Words[0] && c.one("format") == "value(projectNumber)" {
+			return p.Number, nil
+		}
+	}
+	return "", refuse("ERROR: (gcloud.projects.describe) [%s] not found", c.Words[0])
+}
+
+func (d *Desk) describeRole(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get(c.of("role"), ""); !ok {
+		return "", refuse("ERROR: (gcloud.iam.roles.describe) NOT_FOUND: The role named %s was not found.", c.Words[0])
+	}
+	return "", nil
+}
+
+func (d *Desk) putRole(_ context.Context, c Call) (string, error) {
+	text, err := os.ReadFile(c.one("file")) // #nosec G304 -- the script wrote it
+	if err != nil {
+		return "", err
+	}
+	_, list, ok := strings.Cut(string(text), "includedPermissions:\n")
+	if !ok {
+		return "", refuse("ERROR: (gcloud.iam.roles) the file has no permissions")
+	}
+	d.put(c.of("role"), "permissions", strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(list), "- ", ""), "\n", " "))
+	return "", nil
+}
+
+// reader returns the name of a service account by its email.
+func reader(email string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(email, "serviceAccount:"), "@")
+	return name
+}
+
+// bind gives a service account the permissions of a role.
+func (d *Desk) bind(_ context.Context, c Call) (string, error) {
+	project, role, custom := strings.Cut(strings.TrimPrefix(c.one("role"), "projects/"), "/roles/")
+	permissions, known := d.get("gcp/"+project+"/role/"+role, "permissions")
+	if custom && (!known || project != c.Words[0]) || c.one("condition") != "None" {
+		return "", refuse("ERROR: (gcloud) INVALID_ARGUMENT: Role %s does not exist", c.one("role"))
+	}
+	d.put("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member"))
+	if custom {
+		d.o.GCP.Limited(reader(c.one("member")), strings.Fields(permissions)...)
+	}
+	return "", nil
+}
+
+func (d *Desk) unbind(_ context.Context, c Call) (string, error) {
+	if !d.drop("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member")) {
+		return "", refuse("ERROR: (gcloud) Policy binding with the specified principal, role, and condition not found!")
+	}
+	return "", nil
+}
+
+func (d *Desk) createAccount(_ context.Context, c Call) (string, error) {
+	email := c.Words[0] + "@" + c.one("project") + ".iam.gserviceaccount.com"
+	d.put("gcp/" + c.one("project") + "/account/" + email)
+	return "", nil
+}
+
+func (d *Desk) deleteAccount(ctx context.Context, c Call) (string, error) {
+	if strings.HasPrefix(c.Words[0], "vigil-reader@") {
+		d.o.GCP.Limited("vigil-reader")
+	}
+	return gone("account")(d, ctx, c)
+}
+
+// createKey writes the key of a service account. What it may do it may still do.
+func (d *Desk) createKey(_ context.Context, c Call) (string, error) {
+	email := c.one("iam-account")
+	if _, ok := d.get("gcp/"+c.one("project")+"/account/"+email, ""); !ok {
+		return "", refuse("ERROR: (gcloud.iam.service-accounts.keys.create) NOT_FOUND: Unknown service account")
+	}
+	key := d.o.GCP.Limited(reader(email))
+	if key.Email != email {
+		return "", refuse("the simulated cloud has its service accounts in the first project")
+	}
+	text, err := base64.StdEncoding.DecodeString(key.Key)
+	if err != nil {
+		return "", err
+	}
+	return "", os.WriteFile(c.Words[0], text, 0o600)
+}
+
+func (d *Desk) bindAccount(_ context.Context, c Call) (string, error) {
+	d.put(c.of("account"), c.one("role"), c.one("member"))
+	return "", nil
+}
+
+func (d *Desk) bindTopic(_ context.Context, c Call) (string, error) {
+	if _, ok := d.get(c.of("topic"), ""); !ok {
+		return "", refuse("ERROR: (gcloud) NOT_FOUND: Resource not found")
+	}
+	d.put(c.of("topic"), c.one("role"), c.one("member"))
+	return "", nil
+}
+
+func (d *Desk) putSink(_ context.Context, c Call) (string, error) {
+	if len(c.Words) != 2 || c.Words[1] != "pubsub.googleapis.com/projects/"+c.one("project")+"/topics/"+c.Words[0] {
+		return "", refuse("ERROR: (gcloud.logging.sinks) a sink needs a destination")
+	}
+	d.put(c.of("sink"), "writerIdentity", "serviceAccount:service-1@gcp-sa-logging.iam.gserviceaccount.com")
+	return "", nil
+}
+
+func (d *Desk) putSubscription(_ context.Context, c Call) (string, error) {
+	if c.one("push-auth-token-audience") != c.one("push-endpoint") {
+		return "", refuse("ERROR: (gcloud.pubsub.subscriptions) tokens for %s", c.one("push-auth-token-audience"))
+	}
+	topic := c.one("topic")
+	if topic == "" {
+		topic, _ = d.get(c.of("subscription"), "topic")
+	}
+	d.put(c.of("subscription"), "topic", topic, "endpoint", c.one("push-endpoint"), "account", c.one("push-auth-service-account"))
+	return "", nil
+}
+
+// publish has the courier push what is published to whoever subscribed, and what
+// changes from then on.
+func (d *Desk) publish(ctx context.Context, c Call) (string, error) {
+	if c.one("attribute") != "eventStreamStatus=connected" {
+		return "", refuse("nobody waits for %s", c.one("attribute"))
+	}
+	all := d.below("gcp/" + c.one("project") + "/subscription/")
+	i := slices.IndexFunc(all, func(path string) bool {
+		topic, _ := d.get(path, "topic")
+		return topic == c.Words[0]
+	})
+	publisher, _ := d.get("gcp/"+c.one("project")+"/topic/"+c.Words[0], "roles/pubsub.publisher")
+	if i < 0 || publisher == "" {
+		return "", nil // nobody gets it
+	}
+	endpoint, _ := d.get(all[i], "endpoint")
+	account, _ := d.get(all[i], "account")
+	if signer, _ := d.get("gcp/"+c.one("project")+"/account/"+account, "roles/iam.serviceAccountTokenCreator"); signer == "" {
+		return "", nil // there are no tokens
+	}
+	return "", d.o.Courier.Subscribe(ctx, events.Stream{
+		Provider: posture.GCP, Account: c.one("project"), Endpoint: endpoint, Topic: c.Words[0], Subscription: last(all[i], "/"), ServiceAccount: account,
+	})
+}
