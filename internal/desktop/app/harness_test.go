@@ -7,11 +7,14 @@ import (
 	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +46,10 @@ type world struct {
 	stop   func()
 
 	document *apitest.Document
+	test     string // its name
+
+	mu      sync.Mutex
+	changes []desktop.Change // every one so far
 }
 
 type options struct {
@@ -51,6 +58,10 @@ type options struct {
 	estate   func(*estate.Options)
 	app      func(*app.Options)
 	join     bool // start the machines that report
+
+	calm bool // look at components once and then seldom: the test is about something else
+
+	before func(*estate.Estate) // breaks something before anybody has looked
 }
 
 // start runs a server on a new folder until the test ends. Everything is fast:
@@ -76,6 +87,9 @@ func start(t *testing.T, o options) *world {
 			t.Error(err)
 		}
 	})
+	if o.before != nil {
+		o.before(w.estate)
+	}
 	w.conf = config.Config{DataDir: w.dir + "/data", Database: o.database}
 	w.conf.Desktop = config.Desktop{Enabled: true, Inventory: w.estate.InventoryFile()}
 	w.conf.Desktop.Listen = "127.0.0.1:0"
@@ -111,12 +125,17 @@ func (w *world) run(o options) {
 	if os.Getenv("VIGIL_TEST_LOG") != "" {
 		ao.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
+	if o.calm {
+		ao.Probe.Interval, ao.Tick, ao.AlertEvery = time.Minute, time.Minute, time.Minute
+	}
 	if o.app != nil {
 		o.app(&ao)
 	}
 	if w.app, err = app.New(w.Context(), ao); err != nil {
 		w.Fatal(err)
 	}
+	w.test = w.Name()
+	w.app.Board().Listen(w.changed)
 	if w.url, err = w.app.Listen(w.Context()); err != nil {
 		w.Fatal(err)
 	}
@@ -154,7 +173,7 @@ func (w *world) connect() {
 	w.trust = heartbeat.ServerTrust{Thumbprint: hex.EncodeToString(sum[:])}
 	w.plain = &http.Client{
 		Timeout:   2 * time.Minute,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 64},
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true},
 	}
 	w.document = apitest.Load(w, api.Document)
 	w.client = w.document.Client(w, w.plain.Transport)
@@ -234,39 +253,89 @@ func (w *world) login() tokens {
 	return got
 }
 
-// until polls until something is so, for at most 20 seconds.
+// patience is how long the tests wait for something to be so. The machine may
+// be busy; what does not come at all is found out just as well.
+const patience = time.Minute
+
+// until polls until something is so.
 func (w *world) until(what string, so func() bool) {
 	w.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !so() {
 		if time.Now().After(deadline) {
-			w.Fatalf("not within 20 s: %s", what)
+			w.Fatalf("not within %s: %s", patience, what)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// changed takes note of changes as they come.
+func (w *world) changed(changes []desktop.Change) {
+	for _, c := range changes {
+		if r, _, ok := w.app.Board().Record(c.Ref.Kind, c.Ref.ID); ok {
+			values.note(w.test, r)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changes = append(w.changes, changes...)
+}
+
+// passes does something, and waits until a component has had a status that it
+// does not keep for long.
+func (w *world) passes(do func(), kind desktop.Kind, name, part, want string) {
+	w.Helper()
+	w.mu.Lock()
+	before := len(w.changes)
+	w.mu.Unlock()
+	do()
+	w.until(fmt.Sprintf("%s %s %q passes through %s", kind, name, part, want), func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return slices.ContainsFunc(w.changes[before:], func(c desktop.Change) bool {
+			return c.Ref.Kind == kind && c.Ref.Name == name && c.Part == part && c.To == want
+		})
+	})
+}
+
+// edit changes the inventory, which the server then reads again.
+func (w *world) edit(old, text string) {
+	w.Helper()
+	was, err := os.ReadFile(w.estate.InventoryFile())
+	if err != nil {
+		w.Fatal(err)
+	}
+	if !strings.Contains(string(was), old) {
+		w.Fatalf("the inventory has no %q", old)
+	}
+	if err := os.WriteFile(w.estate.InventoryFile(), []byte(strings.Replace(string(was), old, text, 1)), 0o600); err != nil {
+		w.Fatal(err)
 	}
 }
 
 // status waits until a status of a component's record is the wanted one.
 func (w *world) status(kind desktop.Kind, name, part, want string) {
 	w.Helper()
-	last := ""
-	deadline := time.Now().Add(20 * time.Second)
+	last, reasons := "", []string(nil)
+	deadline := time.Now().Add(patience)
 	for {
 		for _, r := range w.app.Board().Records(kind) {
 			if r.Ref().Name != name {
 				continue
 			}
+			reasons = r.Fresh().Reasons
 			for _, s := range r.Statuses() {
 				if s.Part == part {
 					last = s.Status
 				}
 			}
-		}
-		if last == want {
-			return
+			if last == want {
+				values.note(w.Name(), r)
+				return
+			}
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("%s %s %q is %q, want %s", kind, name, part, last, want)
+			w.Fatalf("%s %s %q is %q, want %s (%q)", kind, name, part, last, want, reasons)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -149,8 +149,7 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	check := func(what string, so func(desktop.VirtualCenterMonitor) bool) {
 		t.Helper()
 		w.until(what, func() bool {
-			m, ok := w.app.Board().Records(desktop.KindVirtualCenter)[0].(desktop.VirtualCenterMonitor)
-			return ok && so(m)
+			return so(w.record(desktop.KindVirtualCenter, "vc1.corp.example").(desktop.VirtualCenterMonitor))
 		})
 	}
 	count := func(m desktop.VirtualCenterMonitor, s desktop.HostStatus) (n int) {
@@ -220,8 +219,7 @@ func TestLoadPreferences(t *testing.T) {
 			server.SetLoad(tt.load)
 		}
 		w.until(fmt.Sprintf("the preference is %s", tt.want), func() bool {
-			m, ok := w.app.Board().Records(desktop.KindRDSServer)[0].(desktop.RDSServerMonitor)
-			return ok && m.LoadPreference == tt.want
+			return w.record(desktop.KindRDSServer, server.Name).(desktop.RDSServerMonitor).LoadPreference == tt.want
 		})
 	}
 }

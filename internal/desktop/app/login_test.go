@@ -36,7 +36,7 @@ func together(n int, f func(i int)) {
 
 func TestTwoHundredLoginsAtOnceAllSucceed(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny()})
+	w := start(t, options{size: tiny(), calm: true})
 	w.login()
 	statuses := make([]int, 200)
 	together(len(statuses), func(i int) {
@@ -53,7 +53,7 @@ func TestTwoHundredLoginsAtOnceAllSucceed(t *testing.T) {
 
 func TestAThousandWrongPasswordsNeverLockTheAccount(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny()})
+	w := start(t, options{size: tiny(), calm: true})
 	w.login()
 	domain := w.estate.Domains[0]
 	var mu sync.Mutex
@@ -140,7 +140,7 @@ func TestOneAnswerForEveryRefusalAndTheTrueCauseInTheAuditLog(t *testing.T) {
 
 func TestLogoutEndsAccessTokensAtOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny()})
+	w := start(t, options{size: tiny(), calm: true})
 	got := w.login()
 	other := w.login()
 	const path = "/rest/external/v1/ad-domains"
@@ -177,7 +177,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 
 func TestLoginWhileTheDirectoryIsGoneIsNoRefusal(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny()})
+	w := start(t, options{size: tiny(), calm: true})
 	w.login()
 	w.estate.Domains[0].Break(directory.Down)
 	a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))

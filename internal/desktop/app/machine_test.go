@@ -38,6 +38,7 @@ func (w *world) record(kind desktop.Kind, name string) desktop.Record {
 	w.Helper()
 	for _, r := range w.app.Board().Records(kind) {
 		if r.Ref().Name == name {
+			values.note(w.Name(), r)
 			return r
 		}
 	}

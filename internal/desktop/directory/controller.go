@@ -88,6 +88,26 @@ func (d *domain) note(controller string, at time.Time, answered bool) {
 	}
 }
 
+// Silent returns the controllers of a domain that did not answer lately, while
+// others may have.
+func (c *Client) Silent(id desktop.ID) []string {
+	d, err := c.domain(id)
+	if err != nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := c.options.Now()
+	var out []string
+	for address, at := range d.failed {
+		if now.Sub(at) < penalty {
+			out = append(out, address)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // with connects to a controller of the domain and does something there. It goes
 // on to the next controller while that may help.
 func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) error {

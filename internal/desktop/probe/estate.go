@@ -13,6 +13,7 @@ import (
 type Directory interface {
 	Survey(ctx context.Context, id desktop.ID) (desktop.DomainReading, error)
 	PublicKeyServices(ctx context.Context, id desktop.ID) (directory.PublicKeyServices, error)
+	Silent(id desktop.ID) []string
 }
 
 // Secrets opens references to secrets.

@@ -55,6 +55,10 @@ func (e Estate) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
 				}
 				return r, nil, nil
 			}
+			for _, controller := range e.Directory.Silent(c.DomainID) {
+				r.Domain.Status = desktop.SSOWarn
+				r.Domain.Reasons = append(r.Domain.Reasons, controller+" does not answer; another controller does")
+			}
 			r.Template = judgeTemplate(c.TemplateName, services.Templates)
 			r.CertificateServers = judgeServers(c, services.Servers, e.Now(), inv.Policy.CertificateWarning)
 			return r, nil, nil

@@ -52,7 +52,8 @@ type Database struct {
 	Name     string
 	User     string
 	Password string
-	Plain    bool // without TLS
+	Plain    bool   // without TLS
+	Prefix   string // of the event tables; vigil_demo_ when empty
 }
 
 // Options says what to simulate.

@@ -54,7 +54,9 @@ type RDSServer struct {
 
 	mu       sync.Mutex
 	state    desktop.RDSState
+	system   desktop.OperatingSystem
 	load     *int
+	sessions *int
 	unloaded bool
 	problems []string
 }
@@ -67,10 +69,26 @@ func (r *RDSServer) SetState(s desktop.RDSState, problems ...string) {
 	r.Nudge()
 }
 
+// SetSystem has the agent report another operating system.
+func (r *RDSServer) SetSystem(s desktop.OperatingSystem) {
+	r.mu.Lock()
+	r.system = s
+	r.mu.Unlock()
+	r.Nudge()
+}
+
 // SetLoad has the agent report a load index; nil lets it follow the day again.
 func (r *RDSServer) SetLoad(index *int) {
 	r.mu.Lock()
 	r.load, r.unloaded = index, false
+	r.mu.Unlock()
+	r.Nudge()
+}
+
+// SetSessions has the agent report a number of sessions.
+func (r *RDSServer) SetSessions(n int) {
+	r.mu.Lock()
+	r.sessions = &n
 	r.mu.Unlock()
 	r.Nudge()
 }
@@ -95,6 +113,9 @@ func (r *RDSServer) report(s heartbeat.Stamp) any {
 	if r.enabled {
 		sessions = max(0, min(40, int(wave*30)))
 	}
+	if r.sessions != nil {
+		sessions = *r.sessions
+	}
 	index := &load
 	if r.load != nil {
 		index = r.load
@@ -102,9 +123,8 @@ func (r *RDSServer) report(s heartbeat.Stamp) any {
 	if r.unloaded {
 		index = nil
 	}
-	systems := []desktop.OperatingSystem{desktop.OSWindows2016, desktop.OSWindows2012R2, desktop.OSLinuxOther}
 	return heartbeat.AgentReport{Stamp: s, AgentBeat: desktop.AgentBeat{
-		AgentVersion: "8.12.0", AgentBuild: "23142606", OperatingSystem: systems[r.number%len(systems)],
+		AgentVersion: "8.12.0", AgentBuild: "23142606", OperatingSystem: r.system,
 		State: r.state, LoadIndex: index, SessionCount: sessions, Problems: slices.Clone(r.problems),
 	}}
 }
@@ -162,6 +182,9 @@ func (k *memory) Save(c heartbeat.Credential) error {
 	return nil
 }
 
+// systems are what the RDS servers run, by turns.
+var systems = []desktop.OperatingSystem{desktop.OSWindows2016, desktop.OSWindows2012R2, desktop.OSLinuxOther}
+
 // buildMachines makes gateways and RDS servers.
 func (e *Estate) buildMachines() {
 	for i := range e.options.Size.Gateways {
@@ -173,7 +196,7 @@ func (e *Estate) buildMachines() {
 	for i := range size.RDSServers {
 		r := &RDSServer{
 			Name: fmt.Sprintf("rds%03d.corp.example", i+1), Farm: farmName(i * size.Farms / size.RDSServers),
-			now: e.options.Now, number: i, enabled: i%50 != 49,
+			now: e.options.Now, number: i, enabled: i%50 != 49, system: systems[i%len(systems)],
 		}
 		e.machines.add(&r.machine, r.report)
 		e.RDSServers = append(e.RDSServers, r)

@@ -49,6 +49,17 @@ type Center struct {
 	fault Fault
 }
 
+// creating is held while the simulator makes an inventory: it writes to variables
+// of its package as it does so.
+var creating sync.Mutex
+
+// create makes the inventory of a model.
+func create(m *simulator.Model) error {
+	creating.Lock()
+	defer creating.Unlock()
+	return m.Create()
+}
+
 // New makes a virtual center and its inventory.
 func New(o Options) (*Center, error) {
 	m := simulator.VPX()
@@ -62,7 +73,7 @@ func New(o Options) (*Center, error) {
 		m.Machine = o.Desktops
 	}
 	m.Datastore = 2
-	if err := m.Create(); err != nil {
+	if err := create(m); err != nil {
 		return nil, err
 	}
 	// The simulator wants a listener of its own; ours serves the same requests.
@@ -121,11 +132,19 @@ func (c *Center) SetHost(n int, state types.HostSystemConnectionState) {
 
 // SetDatastore changes whether the n-th datastore can be used.
 func (c *Center) SetDatastore(n int, accessible bool) {
-	ctx := c.model.Service.Context
+	c.changeDatastore(n, func(s *types.DatastoreSummary) { s.Accessible = accessible })
+}
+
+// SetStorage changes what the n-th datastore is made of: "VMFS" or "vsan".
+func (c *Center) SetStorage(n int, kind string) {
+	c.changeDatastore(n, func(s *types.DatastoreSummary) { s.Type = kind })
+}
+
+func (c *Center) changeDatastore(n int, change func(*types.DatastoreSummary)) {
 	store := c.all("Datastore")[n].(*simulator.Datastore)
-	ctx.WithLock(store, func() {
+	c.model.Service.Context.WithLock(store, func() {
 		summary := store.Summary
-		summary.Accessible = accessible
+		change(&summary)
 		store.Summary = summary
 	})
 }

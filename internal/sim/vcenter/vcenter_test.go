@@ -3,6 +3,7 @@ package vcenter_test
 import (
 	"context"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,4 +102,17 @@ func read(ctx context.Context, c *vcenter.Center, password string) (map[types.Ho
 		}
 	}
 	return states, accessible, nil
+}
+
+func TestSeveralAreMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	var wait sync.WaitGroup
+	for range 3 {
+		wait.Go(func() {
+			if _, err := vcenter.New(vcenter.Options{User: "u", Password: "p"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -1,0 +1,140 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/api"
+)
+
+// values are all that the tests of this package have seen.
+var values = newCensus()
+
+// recordSchemas names the schema of each kind of record in the API document.
+var recordSchemas = map[desktop.Kind]string{
+	desktop.KindDomain:            "ADDomainMonitorInfo",
+	desktop.KindConnectionServer:  "ConnectionServerMonitorInfo",
+	desktop.KindEventDatabase:     "EventDatabaseMonitorInfo",
+	desktop.KindFarm:              "FarmMonitorInfo",
+	desktop.KindGateway:           "GatewayMonitorInfo",
+	desktop.KindRDSServer:         "RDSServerMonitorInfo",
+	desktop.KindSAMLAuthenticator: "SAMLAuthenticatorMonitorInfo",
+	desktop.KindPod:               "PodMonitorInfo",
+	desktop.KindSSOConnector:      "TrueSSOMonitorInfo",
+	desktop.KindComposer:          "ComposerMonitorInfo",
+	desktop.KindVirtualCenter:     "VirtualCenterMonitorInfo",
+}
+
+// A census knows which values of the document's enumerations were seen in
+// records, and by which tests. It is safe for concurrent use.
+type census struct {
+	schemas map[string]object
+
+	mu   sync.Mutex
+	seen map[string][]string // value, as "Schema.property VALUE" -> names of tests
+}
+
+func newCensus() *census {
+	var document struct {
+		Components struct {
+			Schemas map[string]object `yaml:"schemas"`
+		} `yaml:"components"`
+	}
+	if err := yaml.Unmarshal(api.Document, &document); err != nil {
+		panic(err)
+	}
+	return &census{schemas: document.Components.Schemas, seen: map[string][]string{}}
+}
+
+// note takes note of a record that a test has seen.
+func (c *census) note(test string, r desktop.Record) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		panic(err)
+	}
+	test, _, _ = strings.Cut(test, "/")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := recordSchemas[r.Ref().Kind]
+	c.walk(c.schemas[name], name, value, func(value string) {
+		if !slices.Contains(c.seen[value], test) {
+			c.seen[value] = append(c.seen[value], test)
+		}
+	})
+}
+
+// walk goes through a schema, along a value or, when that is nil, to everything
+// that the schema has, and tells of the values of enumerations.
+func (c *census) walk(schema object, where string, value any, tell func(string)) {
+	if ref, ok := schema["$ref"].(string); ok {
+		where = ref[strings.LastIndex(ref, "/")+1:]
+		schema = c.schemas[where]
+	}
+	if all, ok := schema["enum"].([]any); ok {
+		for _, one := range all {
+			if value == nil || value == one {
+				tell(fmt.Sprintf("%s %v", where, one))
+			}
+		}
+	}
+	if items, ok := schema["items"].(object); ok {
+		list, _ := value.([]any)
+		if value == nil {
+			c.walk(items, where, nil, tell)
+		}
+		for _, one := range list {
+			c.walk(items, where, one, tell)
+		}
+	}
+	properties, _ := schema["properties"].(object)
+	for name, property := range properties {
+		has, _ := value.(object)
+		if one, ok := has[name]; ok && one != nil || value == nil {
+			c.walk(property.(object), where+"."+name, one, tell)
+		}
+	}
+}
+
+// all lists every value that a record may have, by the document.
+func (c *census) all() []string {
+	var out []string
+	for _, name := range recordSchemas {
+		c.walk(c.schemas[name], name, nil, func(value string) { out = append(out, value) })
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// missing lists the values that no test has seen. Those of the event database
+// take a real one.
+func (c *census) missing() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(c.all(), func(value string) bool {
+		return len(c.seen[value]) > 0 ||
+			os.Getenv("VIGIL_TEST_POSTGRES") == "" && strings.HasPrefix(value, recordSchemas[desktop.KindEventDatabase])
+	})
+}
+
+// table tells which tests see which value.
+func (c *census) table() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out strings.Builder
+	for _, value := range c.all() {
+		slices.Sort(c.seen[value])
+		fmt.Fprintf(&out, "%s: %s\n", value, strings.Join(c.seen[value], ", "))
+	}
+	return out.String()
+}
