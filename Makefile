@@ -20,6 +20,18 @@ test: ## Pass every test, on SQLite and on PostgreSQL
 test-e2e: ## Test the desktop server against a real directory, database and session host
 	scripts/test-e2e
 
+.PHONY: bench-entities
+bench-entities: ## Measure entities beside hand-written SQL; SIZES=100000,1000000 DATABASE=postgres://...
+	go run ./bench/entities -entities $(or $(SIZES),100000) $(if $(DATABASE),-database "$(DATABASE)")
+
+.PHONY: generate
+generate: ## Make the documents, policies and roles that follow from the declarations
+	go generate ./internal/posture/app
+
+.PHONY: test-peers
+test-peers: ## Test what is done with AWS against moto and the real command line of AWS
+	scripts/test-peers
+
 .PHONY: torture
 torture: ## The long versions of the crash and malformed-request tests
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m

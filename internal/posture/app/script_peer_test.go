@@ -1,0 +1,111 @@
+package app_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+)
+
+// TestPeerScripts runs the scripts with the real command line of AWS against moto,
+// whose authors saw neither. It is skipped unless VIGIL_TEST_MOTO says where a moto
+// server listens; aws must be installed.
+func TestPeerScripts(t *testing.T) {
+	address := os.Getenv("VIGIL_TEST_MOTO")
+	if address == "" {
+		t.Skip("VIGIL_TEST_MOTO does not name a moto server")
+	}
+	real, err := exec.LookPath("aws")
+	if err != nil {
+		t.Fatal("aws is not installed")
+	}
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": "http://" + address, "AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1", "AWS_CA_BUNDLE": "",
+	} {
+		t.Setenv(name, value)
+	}
+	d := newDesk(t)
+	if err := os.Remove(filepath.Join(d.dir, "aws")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, filepath.Join(d.dir, "aws")); err != nil {
+		t.Fatal(err)
+	}
+	d.wait = 1 // moto sends nothing, and nobody is let in there
+	// moto's own account is the caller's; the other is reached through a role.
+	const own, other = "123456789012", "200000000002"
+	ask := func(arguments ...string) string {
+		text, _ := exec.CommandContext(t.Context(), real, append(arguments, "--output", "text")...).CombinedOutput()
+		return strings.TrimSpace(string(text))
+	}
+	ask("iam", "create-role", "--role-name", "OrganizationAccountAccessRole", "--assume-role-policy-document", "{}")
+	ask("s3api", "create-bucket", "--bucket", "trail-of-all")
+	ask("cloudtrail", "create-trail", "--name", "all", "--s3-bucket-name", "trail-of-all")
+	ask("cloudtrail", "start-logging", "--name", "all")
+
+	for _, way := range []string{"", "--cloudformation"} {
+		arguments := slices.Concat(strings.Fields(way), []string{own, other})
+		for range 2 {
+			printed, err := d.bash(posture.AWS, "link.sh", arguments...)
+			if err == nil || strings.Count(printed, "it is linked, but") != 2 {
+				t.Fatalf("link %s: %v\n%s", way, err, printed)
+			}
+		}
+		if got := ask("iam", "get-role", "--role-name", "vigil-reader", "--query", "Role.AssumeRolePolicyDocument.Statement[0].Principal.AWS"); got != "arn:aws:iam::111111111111:user/collector" {
+			t.Errorf("link %s: the role trusts %s", way, got)
+		}
+		if got := ask("iam", "get-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--query", "PolicyDocument.Statement[].Effect"); got != "Allow\tDeny" {
+			t.Errorf("link %s: the policy has %s", way, got)
+		}
+		for range 2 {
+			if printed, err := d.bash(posture.AWS, "unlink.sh", own, other); err != nil {
+				t.Fatalf("unlink %s: %v\n%s", way, err, printed)
+			}
+		}
+		if got := ask("iam", "list-roles", "--query", "Roles[?RoleName=='vigil-reader'].RoleName"); got != "" {
+			t.Errorf("unlink %s: there is %s", way, got)
+		}
+	}
+	d.peerStreams(own, ask)
+}
+
+// peerStreams sets up a stream in moto in every way, and tears it down.
+func (d *desk) peerStreams(id string, ask func(...string) string) {
+	t := d.t
+	d.do("POST", "/v1/providers/aws/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty("accountId", id)}})
+	for _, way := range []string{"", "--cloudformation", "--api-destination"} {
+		arguments := slices.Concat(strings.Fields(way), []string{"--regions", "us-east-1 eu-west-1", id})
+		for range 2 {
+			printed, err := d.bash(posture.AWS, "setup.sh", arguments...)
+			if connected := way == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "no message has reached the server yet") {
+				t.Fatalf("set up %s: %v\n%s", way, err, printed)
+			}
+		}
+		if got := ask("events", "list-rules", "--region", "eu-west-1", "--query", "length(Rules)"); got != "1" {
+			t.Errorf("set up %s: %s rules", way, got)
+		}
+		if got := ask("events", "list-rules", "--query", "length(Rules)"); got != "2" {
+			t.Errorf("set up %s: %s rules at home", way, got)
+		}
+		subscriptions := ask("sns", "list-subscriptions", "--region", "eu-west-1", "--query", "Subscriptions[].Endpoint")
+		if want := map[bool]string{true: "", false: d.base + "/events/aws"}[way == "--api-destination"]; subscriptions != want {
+			t.Errorf("set up %s: subscribed is %q", way, subscriptions)
+		}
+		for range 2 {
+			if printed, err := d.bash(posture.AWS, "teardown.sh", "--regions", "us-east-1 eu-west-1", id); err != nil {
+				t.Fatalf("tear down %s: %v\n%s", way, err, printed)
+			}
+		}
+		for what, query := range map[string][]string{
+			"rules": {"events", "list-rules"}, "topics": {"sns", "list-topics"}, "connections": {"events", "list-connections"}, "destinations": {"events", "list-api-destinations"},
+		} {
+			if got := ask(query...); got != "" {
+				t.Errorf("torn down %s: there are %s %s", way, what, got)
+			}
+		}
+	}
+}
