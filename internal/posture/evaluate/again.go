@@ -3,16 +3,18 @@ package evaluate
 import (
 	"context"
 	"slices"
+	"time"
 
 	"vigil/graph"
 	"vigil/internal/posture"
 )
 
-// A Before is what was judged the last time: the graph, and how current its
-// scopes were. The judgement must have been recorded.
+// A Before is what was judged the last time, and when: the graph, and how current
+// its scopes were. The judgement must have been recorded.
 type Before struct {
 	Graph    *graph.Graph
 	Coverage []posture.Coverage
+	At       time.Time
 }
 
 // Again judges an account anew after some entities, or the outcome of reading
@@ -24,23 +26,84 @@ func (e *Evaluator) Again(ctx context.Context, a Account, b Before, changed []po
 	d := differences(b, a, changed)
 	anew := d.around(b.Graph, a.Graph)
 	labels := labelSet(a.Graph, anew)
+	a.Graph, a.Coverage = b.Graph, b.Coverage
+	was := &judging{Evaluator: e, Account: a, at: b.At, trust: newTrust(b.Coverage)}
 	for _, r := range rules {
 		if r.Provider != a.Provider || r.Status == posture.RuleDisabled {
 			continue
 		}
-		var only map[graph.Handle]bool
+		var narrow *since
 		q, err := e.query(r.Query)
-		if err == nil && !d.touch(q) {
-			if !q.mayFind(labels) {
-				continue
-			}
-			only = anew
+		switch {
+		case err != nil || d.doubt(q):
+		case d.touch(q):
+			narrow = &since{anew, was}
+		case q.mayFind(labels):
+			narrow = &since{anew, nil}
+		default:
+			continue
 		}
-		if err := j.rule(ctx, r, only); err != nil {
+		if err := j.rule(ctx, r, narrow); err != nil {
 			return posture.Judgement{}, nil, err
 		}
 	}
 	return j.finish(ctx)
+}
+
+// A since says what is known of the last judgement.
+type since struct {
+	anew map[graph.Handle]bool // vertices whose findings may read differently now
+	was  *judging              // the last judgement; nil when the rule says what it said then
+}
+
+// narrow returns the entities of which a rule does not say what it said, or whose
+// findings may read differently, and those among them that violate it. A rule that
+// said nothing the last time may say something new of all: then only is nil.
+func (s *since) narrow(ctx context.Context, j *judging, r posture.Rule, violating, unknown []graph.Handle) (only []posture.EntityID, raise []graph.Handle) {
+	said, err := s.before(ctx, r)
+	if err != nil {
+		return nil, violating
+	}
+	only = []posture.EntityID{}
+	for _, h := range unknown {
+		id := j.id(h)
+		if s.was != nil && said[id] != posture.Maybe {
+			only = append(only, id)
+		}
+		delete(said, id)
+	}
+	for _, h := range violating {
+		id := j.id(h)
+		if s.anew[h] || s.was != nil && said[id] != posture.Yes {
+			only, raise = append(only, id), append(raise, h)
+		}
+		delete(said, id)
+	}
+	for id := range said { // they pass now, or are gone
+		only = append(only, id)
+	}
+	slices.Sort(only)
+	return only, raise
+}
+
+// before returns what the rule said of the entities that did not pass.
+func (s *since) before(ctx context.Context, r posture.Rule) (map[posture.EntityID]posture.Truth, error) {
+	said := map[posture.EntityID]posture.Truth{}
+	if s.was == nil {
+		return said, nil
+	}
+	v, err := s.was.verdict(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	violating, unknown := s.was.sort(v, s.was.trust.of(v.reads))
+	for _, h := range violating {
+		said[s.was.id(h)] = posture.Yes
+	}
+	for _, h := range unknown {
+		said[s.was.id(h)] = posture.Maybe
+	}
+	return said, nil
 }
 
 // labelSet returns the types of some vertices.
@@ -146,6 +209,12 @@ func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
 		d.moved = append(d.moved, id)
 	}
 	return len(keys)+len(edges) == 0
+}
+
+// doubt reports whether the pass of an entity may mean more than it did: what was
+// not trusted then is now, or the other way round.
+func (d *difference) doubt(q *query) bool {
+	return slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] })
 }
 
 // touch reports whether a difference can change what a query finds, or what is

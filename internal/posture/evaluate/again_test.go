@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -64,7 +65,8 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
-		e := evaluator(w)
+		clock := now
+		e := evaluate.New(schema, w, func() time.Time { return clock })
 		for range rapid.IntRange(3, 12).Draw(t, "entities") {
 			w.put(drawEntity(t))
 		}
@@ -77,7 +79,8 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 		whole.observe(j)
 		parts.observe(j)
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
-			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}
+			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, At: clock}
+			clock = clock.AddDate(0, 0, rapid.IntRange(0, 20).Draw(t, "days"))
 			changed := change(t, w)
 			a = lawAccount(t, w, a.Graph, changed)
 			full, _, err := e.Judge(t.Context(), a, lawRules)
@@ -237,10 +240,10 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 		"a property that no rule reads": {
 			entity(bucketType, region, "files", posture.Flag("public", true), posture.Text("versioning", "off")), map[posture.RuleID]int{"public": 1},
 		},
-		"a property that a rule reads":  {entity(bucketType, region, "files", posture.Flag("public", false)), map[posture.RuleID]int{"public": -1}},
+		"a property that a rule reads":  {entity(bucketType, region, "files", posture.Flag("public", false)), map[posture.RuleID]int{"public": 1}},
 		"nothing":                       {bucket, map[posture.RuleID]int{}},
-		"an edge that a rule follows":   {entity(groupType, region, "open"), map[posture.RuleID]int{"open": -1}},
-		"an entity that was not there":  {entity(keyType, region, "k"), map[posture.RuleID]int{"lonely-key": -1}},
+		"an edge that a rule follows":   {entity(groupType, region, "open"), map[posture.RuleID]int{"open": 1}},
+		"an entity that was not there":  {entity(keyType, region, "k"), map[posture.RuleID]int{"lonely-key": 1}},
 		"a type that no rule asks for":  {entity(roleType, posture.Global, "r"), map[posture.RuleID]int{}},
 		"a tag of an entity in trouble": {entity(groupType, region, "open", to("ALLOWS_INGRESS", internet), map[string]string{"a": "b"}), map[posture.RuleID]int{"open": 1}},
 	} {

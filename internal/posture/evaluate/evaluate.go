@@ -103,9 +103,9 @@ type pending struct {
 	vertex graph.Handle
 }
 
-// rule adds what one rule says. With only, it is known that nothing changed but
-// what is told of the entities in it.
-func (j *judging) rule(ctx context.Context, r posture.Rule, only map[graph.Handle]bool) error {
+// rule adds what one rule says. With since, findings that cannot have changed are
+// left out.
+func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error {
 	if r.Status == posture.RuleDisabled {
 		j.rules = append(j.rules, posture.RuleJudgement{Rule: r.ID, Gone: true})
 		return nil
@@ -127,17 +127,18 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, only map[graph.Handl
 		h, ok := j.vertex(id)
 		return !ok || scope.covers(j.region(h))
 	}
-	if only != nil {
-		out.Only = []posture.EntityID{}
-	}
 	violating, unknown := j.sort(v, scope)
-	for _, h := range violating {
-		if only == nil || only[h] {
-			j.raised = append(j.raised, pending{len(j.rules), &r, h})
-			if only != nil {
-				out.Only = append(out.Only, j.id(h))
-			}
+	raise := violating
+	if since != nil {
+		if out.Only, raise = since.narrow(ctx, j, r, violating, unknown); ctx.Err() != nil {
+			return ctx.Err()
 		}
+		if since.was == nil && len(out.Only) == 0 {
+			return nil // it says what it said
+		}
+	}
+	for _, h := range raise {
+		j.raised = append(j.raised, pending{len(j.rules), &r, h})
 	}
 	out.Unknown = j.ids(unknown)
 	out.Passing = max(0, j.count(v.subjects)-len(violating)-len(unknown))

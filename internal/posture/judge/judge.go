@@ -113,7 +113,7 @@ func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.Account
 	judgement.RulesAt = rulesAt
 	serial, err := j.record(ctx, org, judgement, bad)
 	if err == nil && only == "" {
-		j.last.put(s, serial)
+		j.last.put(verdict{s, serial, judgement.At})
 	}
 	return err
 }
@@ -147,14 +147,14 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	for i := range changes.Changed {
 		changed = append(changed, changes.Changed[i].ID)
 	}
-	judgement, bad, err := j.Evaluator.Again(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage}, changed, rules)
+	judgement, bad, err := j.Evaluator.Again(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, At: before.at}, changed, rules)
 	if err != nil {
 		return err
 	}
 	judgement.RulesAt, judgement.Since = rulesAt, before.serial
 	serial, err := j.record(ctx, org, judgement, bad)
 	if err == nil {
-		j.last.put(s, serial)
+		j.last.put(verdict{s, serial, judgement.At})
 	}
 	return err
 }

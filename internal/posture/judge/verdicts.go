@@ -3,6 +3,7 @@ package judge
 import (
 	"container/list"
 	"sync"
+	"time"
 
 	"vigil/internal/posture"
 )
@@ -10,7 +11,8 @@ import (
 // A verdict is what was judged, and recorded.
 type verdict struct {
 	sight
-	serial int64 // of the judgement
+	serial int64     // of the judgement
+	at     time.Time // when
 }
 
 // verdicts remembers how accounts were when they were last judged here.
@@ -38,21 +40,21 @@ func (v *verdicts) get(now sight) (verdict, bool) {
 }
 
 // put remembers how an account was, unless a later judgement is known.
-func (v *verdicts) put(s sight, serial int64) {
+func (v *verdicts) put(now verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.known == nil {
 		v.known = map[posture.AccountRef]*list.Element{}
 	}
-	ref := s.ref()
+	ref := now.ref()
 	if at, ok := v.known[ref]; ok {
-		if at.Value.(*verdict).serial < serial {
-			at.Value = &verdict{s, serial}
+		if at.Value.(*verdict).serial < now.serial {
+			at.Value = &now
 		}
 		v.recent.MoveToFront(at)
 		return
 	}
-	v.known[ref] = v.recent.PushFront(&verdict{s, serial})
+	v.known[ref] = v.recent.PushFront(&now)
 	for v.recent.Len() > verdictsKept {
 		last := v.recent.Back()
 		delete(v.known, last.Value.(*verdict).ref())

@@ -32,6 +32,9 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 			return err
 		}
 		o := &observation{tx: tx, org: org, at: j.At, known: known}
+		if o.open, err = openFindings(tx, org, j); err != nil {
+			return err
+		}
 		for _, r := range j.Rules {
 			o.rule(j.Account, r)
 		}
@@ -77,25 +80,74 @@ func judging(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int64, error
 	return serial, err
 }
 
-// knownFindings returns the findings of the account that the judgement's rules
-// have or had, by rule and object.
+// knownFindings returns the findings of the account that the judgement may change,
+// by rule and object: those that its rules have or had, or some of them where it
+// is about some entities only.
 func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]map[posture.EntityID]stored, error) {
 	known := map[posture.RuleID]map[posture.EntityID]stored{}
-	args := []any{org, j.Account}
+	var rules, ids []string
+	for _, r := range j.Rules {
+		known[r.Rule] = map[posture.EntityID]stored{}
+		if r.Only == nil {
+			rules = append(rules, string(r.Rule))
+		}
+		for _, object := range r.Only {
+			ids = append(ids, string(posture.NewFindingID(org, r.Rule, object)))
+		}
+	}
+	read := func(column string, values []string) error {
+		args := []any{org, j.Account}
+		for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+			return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
+		}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND account = $2 AND `+column+` IN `+sqldb.List(&args, values), args...) {
+			if err != nil {
+				return err
+			}
+			known[k.finding.Rule][k.finding.Object] = k
+		}
+		return nil
+	}
+	if len(rules) > 0 {
+		if err := read("rule", rules); err != nil {
+			return nil, err
+		}
+	}
+	for some := range slices.Chunk(ids, 500) {
+		if err := read("id", some); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
+// openFindings returns how many findings are open by the rules that say something
+// of some entities only.
+func openFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]int, error) {
 	var rules []string
 	for _, r := range j.Rules {
-		rules = append(rules, string(r.Rule))
-		known[r.Rule] = map[posture.EntityID]stored{}
+		if r.Only != nil {
+			rules = append(rules, string(r.Rule))
+		}
 	}
-	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
-		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
-	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND account = $2 AND rule IN `+sqldb.List(&args, rules), args...) {
+	open := map[posture.RuleID]int{}
+	if len(rules) == 0 {
+		return open, nil
+	}
+	args := []any{org, j.Account}
+	type count struct {
+		rule posture.RuleID
+		n    int
+	}
+	for c, err := range sqldb.Each(tx, func(row sqldb.Row) (c count, err error) { return c, row.Scan(&c.rule, &c.n) }, `
+		SELECT rule, count(*) FROM finding
+		WHERE org = $1 AND account = $2 AND rule IN `+sqldb.List(&args, rules)+` AND status = 'Open'
+		GROUP BY rule`, args...) {
 		if err != nil {
 			return nil, err
 		}
-		known[k.finding.Rule][k.finding.Object] = k
+		open[c.rule] = c.n
 	}
-	return known, nil
+	return open, nil
 }
 
 // An observation gathers what a judgement changes, and saves it at once.
@@ -104,6 +156,7 @@ type observation struct {
 	org   posture.OrgID
 	at    time.Time
 	known map[posture.RuleID]map[posture.EntityID]stored
+	open  map[posture.RuleID]int // of rules that say something of some entities only
 
 	added    []added
 	changed  []stored // raised anew or refreshed
@@ -134,22 +187,20 @@ func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
 	for _, id := range r.Unknown {
 		seen[id] = true
 	}
-	only := map[posture.EntityID]bool{}
-	for _, id := range r.Only {
-		only[id] = true
-	}
 	for _, object := range slices.Sorted(maps.Keys(known)) {
 		k := known[object]
 		if k.finding.Status != posture.FindingOpen {
 			continue
 		}
-		judged := r.Only == nil || only[object]
-		if r.Gone || judged && !seen[object] && (r.Trusted == nil || r.Trusted(object)) {
+		if r.Gone || !seen[object] && (r.Trusted == nil || r.Trusted(object)) {
 			o.resolve(k)
-			continue
+			open--
 		}
-		open++
+		if r.Only == nil {
+			open++
+		}
 	}
+	open += o.open[r.Rule]
 	unknown := len(r.Unknown)
 	if r.Gone {
 		open, unknown, r.Passing = 0, 0, 0
