@@ -40,10 +40,11 @@ type streamArgs struct {
 // Kind implements [job.Args].
 func (streamArgs) Kind() string { return "stream" }
 
-// Stream asks for what is due in an account to be read once tx is committed. One
-// job at a time works on an account.
+// Stream asks for what is due in an account to be read once tx is committed. The
+// store asks once until whoever works on the account has come to rest. That such a
+// job has ended is recorded later, so this one must not wait for that.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
-	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Unique: string(org) + "/" + string(id), Priority: 1})
+	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Priority: 1})
 	return err
 }
 
@@ -70,12 +71,18 @@ func (a *App) newStreams() error {
 	s := store.NewStreams(a.o.Install.DB, jobs{a.queue}, a.o.Now)
 	reader := stream.NewReader(stream.ReaderOptions{
 		Store: s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, Judge: a.judge.Change,
-		SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
+		Patch: a.patch, SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
 	})
 	a.streams = &streams{store: s, reader: reader, receiver: stream.NewReceiver(stream.Options{
 		Store: s, Sources: a.o.Sources, Client: client, URL: a.eventsURL, Nudge: reader.Nudge, Metrics: metrics, Now: a.o.Now,
 	})}
 	return nil
+}
+
+// patch brings the graph of an account up to date.
+func (a *App) patch(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
+	_, err := a.graphs.Graph(ctx, org, id)
+	return err
 }
 
 // handleStreamJobs says who reads what events name.

@@ -61,6 +61,11 @@ func (s *Streams) resume(ctx context.Context, now time.Time) error {
 			if err != nil || n == 0 {
 				return err
 			}
+			// It is not asked for again until that much time has passed once more.
+			if _, err := tx.Exec(`UPDATE stream_reread SET due = $3 WHERE org = $1 AND account = $2 AND due <= $4`,
+				ref.Org, ref.Account, sqldb.Millis(now), sqldb.Millis(now.Add(-stuckAfter))); err != nil {
+				return err
+			}
 			return s.jobs.Stream(tx, ref.Org, ref.Account)
 		})
 	}

@@ -31,7 +31,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			Name: "vigil_stream_rereads_total", Help: "Resources read again because of messages, by what came of it.",
 		}, []string{"provider", "outcome"}),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vigil_stream_stage_seconds", Help: "Time from a message to each stage of what it causes.",
+			Name: "vigil_stream_stage_seconds", Help: "Time that messages, and what they name, spend in each stage.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14), // to 16 s
 		}, []string{"stage"}),
 	}
@@ -63,8 +63,12 @@ func (m *Metrics) reread(p posture.Provider, outcome string) {
 	}
 }
 
-func (m *Metrics) stage(name string, took time.Duration) {
-	if m != nil {
+// stage notes how long a stage took for each of some messages.
+func (m *Metrics) stage(name string, took time.Duration, each int) {
+	if m == nil {
+		return
+	}
+	for range each {
 		m.stages.WithLabelValues(name).Observe(took.Seconds())
 	}
 }

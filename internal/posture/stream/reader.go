@@ -26,6 +26,9 @@ type ReaderOptions struct {
 	// they were last evaluated.
 	Judge func(ctx context.Context, org posture.OrgID, id posture.AccountID) error
 
+	// Patch brings the graph of an account up to date, which Judge needs.
+	Patch func(ctx context.Context, org posture.OrgID, id posture.AccountID) error
+
 	// SecondLook is how much later a resource is read once more: what a cloud
 	// answers right after a change need not be the last word. Zero for never.
 	SecondLook time.Duration
@@ -45,15 +48,21 @@ type Reader struct {
 	index    map[posture.Provider]*change.Index
 	sessions sessions
 
-	mu     sync.Mutex
-	nudges map[posture.AccountRef]chan struct{}
+	mu      sync.Mutex
+	working map[posture.AccountRef]*shift
+}
+
+// A shift is somebody's work on an account.
+type shift struct {
+	nudge chan struct{} // has one when more came
+	over  chan struct{} // closed at its end
 }
 
 // NewReader returns a reader.
 func NewReader(o ReaderOptions) *Reader {
 	r := &Reader{
 		ReaderOptions: o, sources: map[posture.Provider]collect.Source{}, index: map[posture.Provider]*change.Index{},
-		nudges: map[posture.AccountRef]chan struct{}{},
+		working: map[posture.AccountRef]*shift{},
 	}
 	r.sessions.now = o.Now
 	for _, s := range o.Sources {
@@ -76,8 +85,11 @@ const (
 // after the process died, goes on where it stopped.
 func (r *Reader) Work(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	ref := posture.AccountRef{Org: org, Account: id}
-	nudge := r.listen(ref)
-	defer r.deafen(ref)
+	mine, err := r.begin(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer r.end(ref)
 	for {
 		due, err := r.Store.Rereads(ctx, org, id, atOnce)
 		if err != nil {
@@ -89,7 +101,7 @@ func (r *Reader) Work(ctx context.Context, org posture.OrgID, id posture.Account
 			}
 			continue
 		}
-		if r.more(ctx, nudge) {
+		if r.more(ctx, mine.nudge) {
 			continue
 		}
 		rests, err := r.Store.Rest(ctx, org, id)
@@ -103,26 +115,40 @@ func (r *Reader) Work(ctx context.Context, org posture.OrgID, id posture.Account
 func (r *Reader) Nudge(ref posture.AccountRef) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c, ok := r.nudges[ref]; ok {
+	if s, ok := r.working[ref]; ok {
 		select {
-		case c <- struct{}{}:
+		case s.nudge <- struct{}{}:
 		default: // it knows already
 		}
 	}
 }
 
-func (r *Reader) listen(ref posture.AccountRef) chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := make(chan struct{}, 1)
-	r.nudges[ref] = c
-	return c
+// begin begins a shift once nobody else here works on the account. The one before
+// may have come to rest and not be gone yet.
+func (r *Reader) begin(ctx context.Context, ref posture.AccountRef) (*shift, error) {
+	for {
+		r.mu.Lock()
+		other, busy := r.working[ref]
+		if !busy {
+			mine := &shift{make(chan struct{}, 1), make(chan struct{})}
+			r.working[ref] = mine
+			r.mu.Unlock()
+			return mine, nil
+		}
+		r.mu.Unlock()
+		select {
+		case <-other.over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
-func (r *Reader) deafen(ref posture.AccountRef) {
+func (r *Reader) end(ref posture.AccountRef) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.nudges, ref)
+	close(r.working[ref].over)
+	delete(r.working, ref)
 }
 
 // more waits a moment for more work and reports whether some came.
@@ -141,12 +167,7 @@ func (r *Reader) more(ctx context.Context, nudge chan struct{}) bool {
 // batch reads, saves and judges some targets of an account, and notes what came
 // of them.
 func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []posture.Reread) error {
-	begin := r.Now()
-	for _, w := range due {
-		if !w.Again {
-			r.Metrics.stage("wait", begin.Sub(w.Since))
-		}
-	}
+	lap := r.stopwatch(due)
 	access, err := r.Accounts.Access(ctx, ref.Org, ref.Account)
 	if fault.Is(err, fault.NotFound) { // it has no credential: the next collection reads all of it
 		return r.Store.Settle(ctx, ref.Org, ref.Account, posture.Settlement{Done: due})
@@ -158,7 +179,7 @@ func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []postur
 	if err != nil {
 		return err
 	}
-	read := r.Now()
+	lap("read")
 	settle, err := r.save(ctx, access, looks)
 	if fault.Is(err, fault.NotFound) {
 		return nil // the account was removed, and its work with it
@@ -166,14 +187,32 @@ func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []postur
 	if err != nil {
 		return err
 	}
-	saved := r.Now()
+	lap("save")
+	if err := r.Patch(ctx, ref.Org, ref.Account); err != nil && !fault.Is(err, fault.NotFound) {
+		return fmt.Errorf("bring graph up to date: %w", err)
+	}
+	lap("patch")
 	if err := r.Judge(ctx, ref.Org, ref.Account); err != nil {
 		return fmt.Errorf("judge what changed: %w", err)
 	}
-	r.Metrics.stage("read", read.Sub(begin))
-	r.Metrics.stage("save", saved.Sub(read))
-	r.Metrics.stage("judge", r.Now().Sub(saved))
+	lap("judge")
 	return r.Store.Settle(ctx, ref.Org, ref.Account, settle)
+}
+
+// stopwatch begins to note how long the stages take for what a message named.
+func (r *Reader) stopwatch(due []posture.Reread) (lap func(stage string)) {
+	last, fresh := r.Now(), 0
+	for _, w := range due {
+		if !w.Again {
+			r.Metrics.stage("wait", last.Sub(w.Since), 1)
+			fresh++
+		}
+	}
+	return func(stage string) {
+		now := r.Now()
+		r.Metrics.stage(stage, now.Sub(last), fresh)
+		last = now
+	}
 }
 
 // A look is what came of reading one target.

@@ -45,6 +45,7 @@ type Receiver struct {
 	url     func() string
 	nudge   func(posture.AccountRef)
 	metrics *Metrics
+	now     func() time.Time
 }
 
 // NewReceiver returns a receiver.
@@ -53,7 +54,7 @@ func NewReceiver(o Options) *Receiver {
 	for _, p := range posture.Providers {
 		index[p] = change.NewIndex(declarations(o.Sources, p))
 	}
-	r := &Receiver{inbox: &inbox{store: o.Store}, store: o.Store, url: o.URL, nudge: o.Nudge, metrics: o.Metrics}
+	r := &Receiver{inbox: &inbox{store: o.Store}, store: o.Store, url: o.URL, nudge: o.Nudge, metrics: o.Metrics, now: o.Now}
 	if r.nudge == nil {
 		r.nudge = func(posture.AccountRef) {}
 	}
@@ -111,6 +112,10 @@ func (r *Receiver) take(ctx context.Context, p posture.Provider, d posture.Deliv
 	if err != nil {
 		return r.counted(p, err)
 	}
+	opened := r.now()
+	for _, m := range d.Messages {
+		r.metrics.stage("receive", opened.Sub(m.Time), 1)
+	}
 	got, err := r.inbox.accept(ctx, d)
 	switch {
 	case err != nil:
@@ -118,6 +123,7 @@ func (r *Receiver) take(ctx context.Context, p posture.Provider, d posture.Deliv
 	case got.Gone:
 		return r.counted(p, refusal.New(refusal.Unknown, "the stream was removed"))
 	}
+	r.metrics.stage("store", r.now().Sub(opened), len(d.Messages))
 	if got.Fresh > 0 {
 		r.nudge(posture.AccountRef{Org: d.Stream.Org, Account: d.Stream.Account})
 	}

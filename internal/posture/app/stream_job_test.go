@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"vigil/internal/job"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestWorkIsTakenUpWhileTheLastIsNotRecorded asks for work on an account whose last
+// job has come to rest, and is not recorded as done yet. Nobody else would do it.
+func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := job.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		queue, err := job.New(db, job.Config{Queues: map[string]int{streaming: 2}, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, goOn := make(chan int64, 2), make(chan struct{})
+		err = job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
+			begun <- j.ID
+			<-goOn
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			close(goOn)
+			if err := queue.Stop(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		}()
+		for range 2 {
+			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error { return jobs{queue}.Stream(tx, "org", "account") }); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-begun:
+			case <-time.After(20 * time.Second):
+				t.Fatal("nobody takes it up")
+			}
+		}
+	})
+}
