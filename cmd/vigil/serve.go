@@ -111,11 +111,15 @@ func cloudGateway(c config.Posture) (*egress.Gateway, error) {
 }
 
 func newDesktop(ctx context.Context, in *install.Installation, log *slog.Logger) (server, error) {
+	settings, err := desktop.SettingsOf(ctx, in.Config.Desktop)
+	if err != nil {
+		return nil, err
+	}
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	return desktop.New(ctx, desktop.Options{
 		Install: in, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
-		Version: version, Build: version, Reload: reload,
+		Version: version, Build: version, Reload: reload, Settings: settings,
 	})
 }
 

@@ -58,13 +58,6 @@ type Posture struct {
 	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
 }
 
-// Desktop is the desktop server.
-type Desktop struct {
-	Enabled   bool `yaml:"enabled" help:"Run the desktop server."`
-	Listener  `yaml:",inline" embed:""`
-	Inventory string `yaml:"inventory" help:"File (YAML) that describes the desktop environment."`
-}
-
 // The addresses that the servers listen on unless told otherwise.
 const (
 	PostureListen = "127.0.0.1:8443"
@@ -127,6 +120,9 @@ func (c *Config) Check() error {
 	}
 	if c.Desktop.Enabled && c.Desktop.Inventory == "" {
 		wrong("desktop.inventory", "is required when the desktop server runs")
+	}
+	for _, problem := range c.Desktop.problems() {
+		wrong("desktop."+problem[0], "%s", problem[1])
 	}
 	for name, l := range map[string]Listener{"posture": c.Posture.Listener, "desktop": c.Desktop.Listener} {
 		for _, problem := range l.problems() {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"vigil/internal/config"
 )
@@ -71,6 +72,21 @@ func TestCheckNamesEverySetting(t *testing.T) {
 			c.Posture.Listen, c.Posture.PlainHTTP, c.Posture.InsecureHTTP = "0.0.0.0:80", true, true
 		}, ""},
 		{"half a certificate", func(c *config.Config) { c.Desktop.TLSCert = "x" }, "desktop.tls_cert and tls_key go together"},
+		{"a mail password in place", func(c *config.Config) { c.Desktop.Mail.Password = "hunter2" }, "desktop.mail.password must say where"},
+		{"mail from nobody", func(c *config.Config) { c.Desktop.Mail.Server = "mail:25" }, "desktop.mail.from must be an address"},
+		{"mail without a port", func(c *config.Config) { c.Desktop.Mail.Server, c.Desktop.Mail.From = "mail", "a@b.example" }, "desktop.mail.server must be host:port"},
+		{"mail with a password in the clear", func(c *config.Config) {
+			c.Desktop.Mail = config.Mail{Server: "mail:25", From: "a@b.example", Username: "u", Password: "env:P", Security: "none"}
+		}, "desktop.mail.security must not be none"},
+		{"mail as it should be", func(c *config.Config) {
+			c.Desktop.Mail = config.Mail{Server: "mail:587", From: "a@b.example", Username: "u", Password: "file:/p", Security: "starttls"}
+		}, ""},
+		{"networks that are none", func(c *config.Config) { c.Desktop.Webhook.Deny = "10.0.0.0/8, x" }, "desktop.webhook.deny must be networks"},
+		{"sessions shorter than tokens", func(c *config.Config) {
+			c.Desktop.AccessLife, c.Desktop.RefreshLife = time.Hour, time.Minute
+		}, "desktop.refresh_life must not be shorter"},
+		{"a negative number", func(c *config.Config) { c.Desktop.Login.FailuresPerUser = -1 }, "desktop.login.failures_per_user must not be negative"},
+		{"looks without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
 		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
 	} {
 		c := good()
@@ -96,6 +112,23 @@ func TestPrintMasksSecrets(t *testing.T) {
 		}
 		if strings.Contains(out.String(), "hunter2") {
 			t.Errorf("the password of %s is printed:\n%s", secret, out.String())
+		}
+	}
+}
+
+func TestPrintShowsWhereSecretsAreAndNeverWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for password, want := range map[string]string{
+		"file:/etc/vigil/mail": "password: file:/etc/vigil/mail", "env:MAIL": "password: env:MAIL", "hunter2": "password: xxxxx", "": `password: ""`,
+	} {
+		var out strings.Builder
+		c := config.Config{}
+		c.Desktop.Mail.Password = password
+		if err := config.Print(&out, c); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "hunter2") {
+			t.Errorf("%q is printed as:\n%s", password, out.String())
 		}
 	}
 }

@@ -24,19 +24,25 @@ func Print(w io.Writer, c Config) error {
 }
 
 // mask hides the fields that are tagged as secrets: whole, or the password of a
-// URL.
+// URL, or what ought to be a reference to a secret and is not.
 func mask(v reflect.Value) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag.Get("secret")
 		switch {
 		case field.Kind() == reflect.Struct:
 			mask(field)
+		case tag == "reference" && isReference(field.String()):
+			// It says where the secret is, and may be shown.
 		case tag == "url":
 			field.SetString(maskURL(field.String()))
 		case tag != "" && field.String() != "":
 			field.SetString(masked)
 		}
 	}
+}
+
+func isReference(s string) bool {
+	return strings.HasPrefix(s, "file:") || strings.HasPrefix(s, "env:")
 }
 
 // maskURL hides a URL's password, also the one that PostgreSQL takes as a

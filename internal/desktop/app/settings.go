@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+
+	"vigil/internal/config"
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
+	"vigil/internal/desktop/inventory"
+	"vigil/internal/desktop/probe"
+	"vigil/internal/desktop/session"
+	"vigil/internal/secret"
+)
+
+// SettingsOf returns the settings that a configuration asks for. The files that
+// it names are read here, so that one that is missing is known at the start.
+func SettingsOf(ctx context.Context, c config.Desktop) (Settings, error) {
+	networks, err := c.Webhook.Networks()
+	if err != nil {
+		return Settings{}, fmt.Errorf("read desktop.webhook.deny: %w", err)
+	}
+	receivers, err := trusting(c.Webhook.CAFile)
+	if err != nil {
+		return Settings{}, fmt.Errorf("read desktop.webhook.ca_file: %w", err)
+	}
+	mail, err := mailOf(ctx, c.Mail)
+	if err != nil {
+		return Settings{}, err
+	}
+	return Settings{
+		AccessLife: c.AccessLife, RefreshLife: c.RefreshLife, HistoryKept: c.HistoryKept, Mail: mail,
+		Throttle: session.ThrottleOptions{
+			PerUser: c.Login.FailuresPerUser, PerAddress: c.Login.FailuresPerAddress,
+			Window: c.Login.Window, MaxWait: c.Login.MaxWait,
+		},
+		Probe: probe.Options{
+			Interval: c.Probe.Interval, Timeout: c.Probe.Timeout,
+			MaxBackoff: c.Probe.MaxBackoff, RefusedPause: c.Probe.RefusedPause,
+		},
+		Webhook: alert.WebhookOptions{
+			AllowPlain: c.Webhook.AllowPlain, AllowLoopback: c.Webhook.AllowLoopback, Deny: networks, TLS: receivers,
+		},
+	}, nil
+}
+
+func mailOf(ctx context.Context, c config.Mail) (alert.MailOptions, error) {
+	o := alert.MailOptions{Address: c.Server, Security: alert.MailSecurity(c.Security), From: c.From, Username: c.Username}
+	var err error
+	if o.TLS, err = trusting(c.CAFile); err != nil {
+		return o, fmt.Errorf("read desktop.mail.ca_file: %w", err)
+	}
+	if c.Password == "" {
+		return o, nil
+	}
+	password, err := inventory.Secrets{}.Secret(ctx, desktop.SecretRef(c.Password))
+	if err != nil {
+		return o, fmt.Errorf("read desktop.mail.password: %w", err)
+	}
+	o.Password = secret.NewText(password)
+	return o, nil
+}
+
+// trusting returns a TLS configuration that trusts the authorities of a file, or
+// nil for those of the machine.
+func trusting(file string) (*tls.Config, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, errors.New("there is no certificate in it")
+	}
+	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
+}
