@@ -27,7 +27,7 @@ type Torture struct {
 	Authorize func(h http.Header) // adds a token; not called for about one request in twenty
 	Known     map[string][]string // values of parameters by name, so that requests get further than 404
 	Skip      []string            // operations left out, such as a logout that would end the test
-	Slow      time.Duration       // an answer that takes longer is reported; 2 s when zero
+	Slow      time.Duration       // an answer that takes longer is reported; 10 s when zero
 	Client    *http.Client
 
 	operations []*operation
@@ -156,7 +156,7 @@ func (x *Torture) send(r *http.Request) (answer, error) {
 	}
 	slow := x.Slow
 	if slow == 0 {
-		slow = 2 * time.Second
+		slow = 10 * time.Second
 	}
 	if took := time.Since(start); took > slow {
 		return a, fmt.Errorf("answered %d after %s", a.status, took)
