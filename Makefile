@@ -36,6 +36,10 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 torture: ## The long versions of the crash and malformed-request tests
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
 
+.PHONY: bombs
+bombs: ## Hold hostile queries to their limits of time and memory, without the race detector
+	go test ./gremlin -run 'Bomb' -count 1 -v
+
 .PHONY: fuzz
 fuzz: ## Fuzz the query language: its parser ten million times, then its printer and its engine
 	go test ./gremlin/syntax/fuzz -run '^$$' -fuzz FuzzParse -fuzztime 10000000x -fuzzminimizetime 200x

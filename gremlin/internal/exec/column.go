@@ -155,7 +155,7 @@ func (r *run) stringTest(codes []uint32, p *plan.Pred) func(i int) bool {
 		want := p.Op == plan.Within
 		return func(i int) bool { return set[codes[i]] == want }
 	case plan.StartingWith, plan.EndingWith, plan.Containing, plan.Regex:
-		return func(i int) bool { return p.TestText(r.g.StringOf(codes[i])) }
+		return func(i int) bool { return p.TestText(r, r.g.StringOf(codes[i])) }
 	}
 	return nil
 }

@@ -105,6 +105,9 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 	return &r.out, nil
 }
 
+// Tick counts work that a predicate does.
+func (r *run) Tick(n int) bool { return r.meter.tick(n) }
+
 // precheck finds what cannot stay within the limits before anything is run.
 func (r *run) precheck() error {
 	var err error

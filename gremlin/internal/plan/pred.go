@@ -3,7 +3,6 @@ package plan
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"vigil/graph"
 	"vigil/gremlin/internal/value"
@@ -44,8 +43,16 @@ type Pred struct {
 	Args   []*Pred // of a connective
 }
 
-// Test reports whether v satisfies p. s orders elements.
-func (p *Pred) Test(s value.Space, v graph.Value) bool {
+// A Tester is where predicates are tested.
+type Tester interface {
+	value.Space
+	// Tick counts work. It reports false when the budget is used up: then it does
+	// not matter any more what a test says.
+	Tick(n int) bool
+}
+
+// Test reports whether v satisfies p.
+func (p *Pred) Test(s Tester, v graph.Value) bool {
 	switch p.Op {
 	case Eq:
 		return value.Eq(s, v, p.Value)
@@ -67,7 +74,7 @@ func (p *Pred) Test(s value.Space, v graph.Value) bool {
 	case NotOf:
 		return !p.Args[0].Test(s, v)
 	}
-	return v.Kind() == graph.KindString && p.TestText(v.Str())
+	return v.Kind() == graph.KindString && p.TestText(s, v.Str())
 }
 
 // holds reports whether the result of a comparison satisfies an ordering.
@@ -83,41 +90,32 @@ func (p *Pred) holds(c int) bool {
 	return c >= 0
 }
 
-func (p *Pred) member(s value.Space, v graph.Value) bool {
+func (p *Pred) member(s Tester, v graph.Value) bool {
 	if p.Keys != nil && v.Kind() == graph.KindString {
 		return p.Keys.Find(v) >= 0
 	}
 	if p.Set != nil {
 		return p.inSet(s, v)
 	}
+	if n := len(p.Values); n > 8 && !s.Tick(n/8) {
+		return false
+	}
 	return slices.ContainsFunc(p.Values, func(w graph.Value) bool { return value.Eq(s, v, w) })
 }
 
 // inSet looks for v in a bulk set: elements and strings by hash, numbers one by
 // one, since those of different width may be equal.
-func (p *Pred) inSet(s value.Space, v graph.Value) bool {
+func (p *Pred) inSet(s Tester, v graph.Value) bool {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge || k == graph.KindString || k == graph.KindVertexProperty {
 		return p.Set.Has(v)
 	}
 	for i := range p.Set.Len() {
+		if i%1024 == 1023 && !s.Tick(128) {
+			return false
+		}
 		if w, _ := p.Set.At(i); value.Eq(s, v, w) {
 			return true
 		}
-	}
-	return false
-}
-
-// TestText reports whether a string satisfies a text predicate.
-func (p *Pred) TestText(s string) bool {
-	switch p.Op {
-	case StartingWith:
-		return strings.HasPrefix(s, p.Text)
-	case EndingWith:
-		return strings.HasSuffix(s, p.Text)
-	case Containing:
-		return strings.Contains(s, p.Text)
-	case Regex:
-		return p.Re.MatchString(s)
 	}
 	return false
 }
