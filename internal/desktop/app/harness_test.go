@@ -255,7 +255,7 @@ func (w *world) login() tokens {
 
 // patience is how long the tests wait for something to be so. The machine may
 // be busy; what does not come at all is found out just as well.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // until polls until something is so.
 func (w *world) until(what string, so func() bool) {
