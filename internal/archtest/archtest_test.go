@@ -71,6 +71,7 @@ var policy = []line{
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
 	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/partition"},
 	{"internal/posture/judge", "gremlin internal/fault internal/posture internal/posture/evaluate internal/posture/partition"},
+	{"internal/posture/judge/judgetest", "frameworks rules internal/posture internal/posture/... internal/secret/secrettest internal/sqldb internal/sqldb/dbtest"},
 	{"internal/posture/rulebook", "gremlin internal/fault internal/posture internal/posture/catalog internal/posture/search"},
 	{"internal/posture/sweep", "internal/fault internal/posture internal/posture/collect"},
 	{"internal/posture/stream", "internal/fault internal/posture internal/posture/collect internal/posture/stream/..."},

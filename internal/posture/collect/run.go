@@ -56,6 +56,14 @@ type Outcome struct {
 	Reason     string                // why, in words
 	Entities   int
 	Units      int
+	Unread     []Unread // what was tried and not read to the end
+}
+
+// Unread is a unit that failed.
+type Unread struct {
+	Type   posture.EntityType
+	Region string
+	Why    string
 }
 
 // Progress is told how a run goes on. It is called by one goroutine at a time.

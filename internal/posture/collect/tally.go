@@ -21,6 +21,7 @@ type tally struct {
 	entities int
 	identity error // the cloud stopped accepting the credential
 	types    map[posture.EntityType]*typeTally
+	unread   []Unread
 }
 
 // typeTally adds up the units of one type: one per region.
@@ -51,6 +52,9 @@ func (t *tally) add(u Unit, got reading) {
 	}
 	tt.units++
 	tt.entities += got.entities
+	if got.err != nil {
+		t.unread = append(t.unread, Unread{u.Type, u.Region, got.err.Error()})
+	}
 	switch {
 	case got.err == nil:
 		tt.good++
@@ -113,7 +117,9 @@ func (t *tally) results() map[posture.EntityType]posture.CollectorResult {
 
 // outcome sums the run up.
 func (t *tally) outcome(ctx context.Context) Outcome {
-	o := Outcome{Status: posture.RunCompleted, Collectors: t.results(), Account: posture.AccountActive, Entities: t.entities, Units: t.units}
+	o := Outcome{
+		Status: posture.RunCompleted, Collectors: t.results(), Account: posture.AccountActive, Entities: t.entities, Units: t.units, Unread: t.unread,
+	}
 	good, denied, failed := 0, 0, 0
 	for _, tt := range t.types {
 		good += tt.good

@@ -18,6 +18,8 @@ import (
 type Store interface {
 	posture.OnboardingStore
 	posture.RunStore
+	Coverage(ctx context.Context, org posture.OrgID, id posture.AccountID) ([]posture.Coverage, error)
+	ScopeFailed(ctx context.Context, s posture.Scope, why string) error
 }
 
 // Sweep collects accounts.
@@ -105,6 +107,9 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, acces
 
 // end records the outcome of a run.
 func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {
+	if err := s.doubt(ctx, org, r, o); err != nil {
+		return err
+	}
 	now := s.Now()
 	r.Status, r.End, r.Updated, r.Reason = o.Status, now, now, o.Reason
 	if o.Collectors != nil {
@@ -120,6 +125,38 @@ func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o col
 		return nil // somebody else ended it
 	}
 	return err
+}
+
+// doubt notes what a run did not read to the end, before anybody judges by it: a
+// rule that looks at it neither raises nor resolves until it is read. A run that
+// was cut short, or could not begin, has read what was saved since it started and
+// nothing else.
+func (s *Sweep) doubt(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {
+	unread := map[posture.Scope]string{} // why
+	for _, u := range o.Unread {
+		unread[posture.Scope{Org: org, Account: r.Account, Type: u.Type, Region: u.Region}] = u.Why
+	}
+	if o.Status == posture.RunFailed || o.Status == posture.RunTimeout {
+		all, err := s.Store.Coverage(ctx, org, r.Account)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		for _, c := range all {
+			if r.Scope.Covers(c.Type, c.Region) && c.Succeeded.Before(r.Start) && c.Failed.Before(r.Start) {
+				unread[posture.Scope{Org: org, Account: r.Account, Type: c.Type, Region: c.Region}] = o.Reason
+			}
+		}
+	}
+	for scope, why := range unread {
+		err := s.Store.ScopeFailed(ctx, scope, why)
+		if fault.Is(err, fault.NotFound) {
+			return nil // the account is gone
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replace ends a run that lost its worker and starts another in its place.

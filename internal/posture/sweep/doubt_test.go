@@ -1,0 +1,128 @@
+package sweep_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/store"
+	"vigil/internal/posture/sweep"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// pair is a cloud with two units, whose lists are given.
+type pair struct {
+	cloud
+	open         error
+	first, later func(context.Context, collect.Emit) error
+}
+
+const firstType, laterType = posture.EntityType("AWS.S3.Bucket"), posture.EntityType("AWS.KMS.Key")
+
+func (p *pair) Open(context.Context, posture.Access) (collect.Session, error) { return p, p.open }
+
+func (p *pair) Units(context.Context) ([]collect.Unit, error) {
+	return []collect.Unit{
+		{Type: firstType, Region: posture.Global, List: p.first}, {Type: laterType, Region: "eu-west-1", List: p.later},
+	}, nil
+}
+
+// TestWhatARunDidNotReadIsDoubted ends runs in every way but well: what they did
+// not read to the end is not current, and the next good run makes it so.
+func TestWhatARunDidNotReadIsDoubted(t *testing.T) {
+	t.Parallel()
+	hang := func(ctx context.Context, _ collect.Emit) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	fails := func(context.Context, collect.Emit) error { return errors.New("out of order") }
+	halfway := func(_ context.Context, emit collect.Emit) error {
+		return errors.Join(emit(collect.NewResource(laterType, id, "eu-west-1", "k")), errors.New("cut off"))
+	}
+	for name, tt := range map[string]struct {
+		cloud   pair
+		lost    bool // its worker
+		doubted []posture.EntityType
+		says    string
+	}{
+		"a collector fails":          {cloud: pair{first: nothing, later: fails}, doubted: []posture.EntityType{laterType}, says: "out of order"},
+		"a page is cut off":          {cloud: pair{first: nothing, later: halfway}, doubted: []posture.EntityType{laterType}, says: "cut off"},
+		"the run ends too late":      {cloud: pair{first: nothing, later: hang}, doubted: []posture.EntityType{laterType}, says: "in time"},
+		"it ends before all is read": {cloud: pair{first: hang, later: nothing}, doubted: []posture.EntityType{firstType, laterType}, says: "in time"},
+		"the run cannot begin":       {cloud: pair{open: errors.New("no way in")}, doubted: []posture.EntityType{firstType, laterType}, says: "no way in"},
+		"the worker is gone":         {lost: true, doubted: []posture.EntityType{firstType, laterType}, says: "lost its worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.Open(t, dbtest.SQLite(t))
+			s, kept := newPair(t, db, &pair{first: nothing, later: nothing})
+			work(t, s, false)
+			wantDoubted(t, kept, nil, "")
+			// The clock of the store has milliseconds.
+			for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
+			}
+			s.Runner.Sources[posture.AWS] = &tt.cloud
+			s.Runner.Parallel, s.Deadline = 1, 200*time.Millisecond
+			work(t, s, tt.lost)
+			wantDoubted(t, kept, tt.doubted, tt.says)
+
+			s.Runner.Sources[posture.AWS] = &pair{first: nothing, later: nothing}
+			s.Deadline = time.Minute
+			work(t, s, false)
+			wantDoubted(t, kept, nil, "")
+		})
+	}
+}
+
+// newPair returns a sweep that records what it reads.
+func newPair(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store.Store) {
+	t.Helper()
+	s := newSweep(t, db, nothing)
+	kept := s.Store.(*store.Store)
+	s.Runner.Sources[posture.AWS], s.Runner.Recorder, s.Lease = c, kept, time.Minute
+	return s, kept
+}
+
+// work starts a run, or takes up the one that another left, and works on it.
+func work(t *testing.T, s *sweep.Sweep, lost bool) {
+	t.Helper()
+	runs, _, err := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{Size: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := ""
+	if len(runs) > 0 && runs[0].Status == posture.RunStarted {
+		run = runs[0].ID
+	} else {
+		run = start(t, s).ID
+	}
+	if err := s.Work(t.Context(), org, run, lost); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantDoubted(t *testing.T, s *store.Store, want []posture.EntityType, says string) {
+	t.Helper()
+	all, err := s.Coverage(t.Context(), org, id)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("coverage %v, %v", all, err)
+	}
+	doubted := 0
+	for _, c := range all {
+		if c.Current() {
+			continue
+		}
+		doubted++
+		if !strings.Contains(c.Why, says) {
+			t.Errorf("%s is doubted because %q", c.Type, c.Why)
+		}
+	}
+	if doubted != len(want) {
+		t.Errorf("%d scopes are doubted, want %v", doubted, want)
+	}
+}
