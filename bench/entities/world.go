@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
+	"log/slog"
 	"net/http"
 	"os"
 	"runtime"
@@ -78,7 +79,8 @@ func open(ctx context.Context, o options) (*bench, error) {
 		}
 	}
 	b.mux, err = httpapi.NewMux(append(routes, b.plainRoutes()...), httpapi.Options{
-		Rates: map[string]httpapi.Rate{httpapi.RateDefault: {}, httpapi.RateHeavy: {}},
+		Rates: map[string]httpapi.Rate{httpapi.RateDefault: {}, httpapi.RateHeavy: {}}, Timeout: time.Hour,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	return b, err
 }

@@ -1,11 +1,15 @@
 package sqldb
 
 import (
+	"context"
 	"database/sql/driver"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
 	"modernc.org/sqlite"
 )
 
@@ -16,30 +20,8 @@ import (
 // It is for queries that look at very many rows: on SQLite f is called from
 // within the query, which takes a third of the time of fetching a row.
 func (tx *Tx) Visit(f func(id int64, data []byte) error, text string, args ...any) error {
-	if tx.db.dialect != SQLite {
-		type row struct {
-			id   int64
-			data []byte
-		}
-		for r, err := range Each(tx, func(r Row) (out row, err error) {
-			err = r.Scan(&out.id, &out.data)
-			return out, err
-		}, text, args...) {
-			if err != nil {
-				return err
-			}
-			if err := f(r.id, r.data); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	v := &visit{f: f}
-	number := visits.Add(1)
-	visiting.Store(number, v)
-	defer visiting.Delete(number)
-	_, err := QueryOne(tx, Scalar[*int64], fmt.Sprintf(`WITH vigil_rows(id, data) AS (%s) SELECT vigil_visit($%d, id, data) FROM vigil_rows`, text, len(args)+1),
-		append(args, number)...)
+	err := v.run(tx, text, args)
 	if v.thrown != nil {
 		panic(v.thrown)
 	}
@@ -47,6 +29,54 @@ func (tx *Tx) Visit(f func(id int64, data []byte) error, text string, args ...an
 		return v.err
 	}
 	return err
+}
+
+// A visit is one call of Visit.
+type visit struct {
+	f      func(int64, []byte) error
+	err    error
+	thrown any // what f panicked with, which must not pass through the drivers
+}
+
+func (v *visit) run(tx *Tx, text string, args []any) error {
+	if tx.db.dialect == Postgres {
+		return classify(tx.raw(func(c *pgx.Conn) error { return visitRaw(tx.ctx, c, v.call, text, args) }))
+	}
+	number := visits.Add(1)
+	visiting.Store(number, v)
+	defer visiting.Delete(number)
+	_, err := QueryOne(tx, Scalar[*int64], fmt.Sprintf(`
+		WITH vigil_rows(id, data) AS (%s) SELECT vigil_visit($%d, id, data) FROM vigil_rows`, text, len(args)+1), append(args, number)...)
+	return err
+}
+
+func (v *visit) call(id int64, data []byte) (err error) {
+	defer func() {
+		if v.thrown = recover(); v.thrown != nil {
+			err = fmt.Errorf("panic: %v", v.thrown)
+		}
+	}()
+	v.err = v.f(id, data)
+	return v.err
+}
+
+// visitRaw visits rows as they come from the server.
+func visitRaw(ctx context.Context, c *pgx.Conn, f func(int64, []byte) error, text string, args []any) error {
+	rows, err := c.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v := rows.RawValues()
+		if len(v) != 2 || len(v[0]) != 8 {
+			return errors.New("a visit takes a BIGINT and bytes")
+		}
+		if err := f(int64(binary.BigEndian.Uint64(v[0])), v[1]); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // A function of SQLite belongs to all connections of a process, so who is
@@ -61,23 +91,6 @@ func init() {
 		NArgs: 3, VolatileArgs: true,
 		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return new(visitor), nil },
 	})
-}
-
-// A visit is one call of Visit.
-type visit struct {
-	f      func(int64, []byte) error
-	err    error
-	thrown any // what f panicked with, which must not pass through SQLite
-}
-
-func (v *visit) call(id int64, data []byte) (err error) {
-	defer func() {
-		if v.thrown = recover(); v.thrown != nil {
-			err = fmt.Errorf("panic: %v", v.thrown)
-		}
-	}()
-	v.err = v.f(id, data)
-	return v.err
 }
 
 // A visitor is the SQL function in one run of a query.

@@ -3,7 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
@@ -11,7 +11,7 @@ import (
 
 // countEntities looks at every entity that can have a value.
 func (s *selection) countEntities(a posture.Aggregation, c *counter) error {
-	v := &visitor{selection: s, counter: c}
+	v := &visitor{selection: s, counter: c, homes: map[int64]home{}}
 	v.wanted.aggregation(a)
 	if s.plan != nil {
 		v.wanted.filter(s.filter)
@@ -20,18 +20,20 @@ func (s *selection) countEntities(a posture.Aggregation, c *counter) error {
 	if err != nil {
 		return err
 	}
-	for v.after = -1; ; {
-		err := narrow.visit(v.after, v.look)
-		if err != nil && !errors.Is(err, errPause) {
+	room := *c.room
+	err = narrow.visit(v.look)
+	if errors.Is(err, errUnknown) { // once more, and then all are known
+		clear(c.buckets)
+		*c.room, v.later = room, nil
+		if v.homes, err = s.allHomes(); err != nil {
 			return err
 		}
-		if err := v.catchUp(); err != nil {
-			return err
-		}
-		if err == nil {
-			return nil
-		}
+		err = narrow.visit(v.look)
 	}
+	if err != nil {
+		return err
+	}
+	return v.catchUp()
 }
 
 // having returns the selection of those that have an attribute, if that is worth
@@ -63,56 +65,74 @@ func (s *selection) having(a posture.Attribute) (*selection, error) {
 	return &narrow, nil
 }
 
-// visit calls f for the rows of the selection after a place, in order.
-func (s *selection) visit(after int64, f func(rid int64, doc []byte) error) error {
+// visit calls f for the rows of the selection.
+func (s *selection) visit(f func(rid int64, doc []byte) error) error {
 	var args []any
 	if s.plan == nil {
 		where := s.cellWhere(&args)
-		args = append(args, after+1)
-		n := strconv.Itoa(len(args))
 		return s.tx.Visit(f, fmt.Sprintf(`
 			SELECT e.rid, e.doc
 			FROM entity_cell c JOIN entity e ON e.rid BETWEEN c.id << %d AND (c.id << %[1]d) + %d
-			WHERE %s AND c.id >= $%s >> %[1]d AND e.rid >= $%[4]s
-			ORDER BY c.id, e.rid`, memberBits, memberMask, where, n), args...)
+			WHERE %s`, memberBits, memberMask, where), args...)
 	}
-	in := s.rows()
-	in.from = max(in.from, after+1)
-	from := source(s.tx.Dialect(), s.org, s.plan, in, &args)
+	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
 	if s.tx.Dialect() == sqldb.Postgres {
-		return s.tx.Visit(f, `SELECT rid, doc FROM `+from+` ORDER BY rid`, args...)
+		return s.tx.Visit(f, `SELECT rid, doc FROM `+from, args...)
 	}
-	return s.tx.Visit(f, `SELECT rid, doc FROM entity WHERE rid IN (SELECT rid FROM `+from+`) ORDER BY rid`, args...)
+	return s.tx.Visit(f, `SELECT rid, doc FROM entity WHERE rid IN (SELECT rid FROM `+from+`)`, args...)
 }
 
-// errPause ends a visit that goes on later.
-var errPause = errors.New("there is something to be looked up first")
+// allHomes returns what the cells of the selection say of their entities.
+func (s *selection) allHomes() (map[int64]home, error) {
+	var args []any
+	where := s.cellWhere(&args)
+	all, err := sqldb.Query(s.tx, scanHome, `
+		SELECT c.id, p.account, p.provider, c.type, c.region
+		FROM (SELECT id, acct, type, region FROM entity_cell WHERE `+where+`) AS c JOIN entity_partition p ON p.acct = c.acct`, args...)
+	homes := make(map[int64]home, len(all))
+	for _, h := range all {
+		homes[h.cell] = h.home
+	}
+	s.store.seen.addHomes(all)
+	return homes, err
+}
+
+// errUnknown ends a visit that meets too many cells that are not known.
+var errUnknown = errors.New("there is much to be looked up first")
 
 // A visitor counts what it sees.
 type visitor struct {
 	*selection
 	counter *counter
 	wanted  wanted
-	after   int64       // the row that was seen last
+	homes   map[int64]home
 	cell    int64       // of the row that was seen last
-	home    home        // of the cell
+	home    home        // of that cell
 	later   []entityRow // of cells that are not known
 }
 
-// look counts one row. What cell it is in can only be looked up between visits.
+// look counts one row. What is known of cells cannot be looked up meanwhile.
 func (v *visitor) look(rid int64, doc []byte) error {
-	v.after = rid
-	if cell := cellOf(rid); cell != v.cell {
-		homes, unknown := v.store.seen.homes([]int64{cell})
-		if len(unknown) > 0 {
-			if v.later = append(v.later, entityRow{rid: rid, doc: append([]byte(nil), doc...)}); len(v.later) >= 1000 {
-				return errPause
-			}
-			return nil
-		}
-		v.cell, v.home = cell, homes[cell]
+	cell := cellOf(rid)
+	if cell == v.cell {
+		return v.count(doc, v.home)
 	}
-	return v.count(doc, v.home)
+	h, ok := v.homes[cell]
+	if !ok {
+		found, _ := v.store.seen.homes([]int64{cell})
+		if h, ok = found[cell]; ok {
+			v.homes[cell] = h
+		}
+	}
+	if ok {
+		v.cell, v.home = cell, h
+		return v.count(doc, h)
+	}
+	if len(v.later) >= 1000 {
+		return errUnknown
+	}
+	v.later = append(v.later, entityRow{rid: rid, doc: slices.Clone(doc)})
+	return nil
 }
 
 // catchUp counts the rows that were left for later.
@@ -126,7 +146,6 @@ func (v *visitor) catchUp() error {
 			return err
 		}
 	}
-	v.later = v.later[:0]
 	return nil
 }
 

@@ -37,6 +37,49 @@ func aggregationsCount(t *testing.T, f EntityFixture) {
 	}
 }
 
+// aggregationsNest asks for everything that can be counted within everything
+// else, as deep as it goes, with filters of every kind.
+func aggregationsNest(t *testing.T, f EntityFixture) {
+	all := fill(t, f, org, 5, 100)
+	levels := []posture.Attribute{
+		{Name: posture.FieldProvider}, {Kind: posture.TagAttribute, Name: "ENV"}, {Name: posture.FieldType},
+		{Kind: posture.PropertyAttribute, Name: "encrypted"}, {Name: posture.FieldRegion},
+	}
+	prod := posture.Equal{Attribute: levels[1], Value: "Prod"}
+	for name, filter := range map[string]posture.EntityFilter{
+		"all":                 {},
+		"one account":         {Accounts: []string{string(all[0].Account)}},
+		"a tag":               {Where: prod},
+		"not a tag":           {Where: posture.NotSo{Part: prod}},
+		"a type and a tag":    {Types: []string{string(all[0].Type)}, Where: prod},
+		"region and provider": {Regions: []string{all[0].Region}, Providers: []string{string(all[0].Provider)}},
+		"nothing":             {Names: []string{"there is no such name"}},
+	} {
+		for first := range levels {
+			var a posture.Aggregation
+			for i := range posture.MaxAggregationDepth {
+				at := levels[(first+posture.MaxAggregationDepth-1-i)%len(levels)]
+				if i == 0 {
+					a = posture.Aggregation{Of: at}
+				} else {
+					a = posture.Aggregation{Of: at, Sub: map[string]posture.Aggregation{"sub": a}}
+				}
+			}
+			_, got, err := f.Store.Aggregate(t.Context(), org, filter, map[string]posture.Aggregation{"a": a})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var some []posture.Entity
+			for _, e := range all {
+				if filter.Matches(&e) {
+					some = append(some, e)
+				}
+			}
+			wantSame(t, fmt.Sprintf("%s, %v first", name, levels[first]), got, map[string]posture.Buckets{"a": countAll(some, a)})
+		}
+	}
+}
+
 // randomAggregation returns an aggregation of what entities have.
 func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Aggregation {
 	of, _ := randomAttribute(r, all[r.IntN(len(all))])

@@ -19,6 +19,7 @@ var queryTests = map[string]func(*testing.T, EntityFixture){
 	"PagesCoverAllEntitiesOnce":       pagesCoverAll,
 	"PagesAreStableUnderChange":       pagesAreStable,
 	"AggregationsCountWhatTheyShould": aggregationsCount,
+	"AggregationsNestFiveDeep":        aggregationsNest,
 	"OrganisationsDoNotMix":           organisationsDoNotMix,
 	"OddTextsAreFound":                oddTextsAreFound,
 	"TooManyBucketsAreRefused":        tooManyBuckets,
