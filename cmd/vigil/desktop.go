@@ -27,28 +27,44 @@ type desktopCheckCmd struct {
 // Run implements the command.
 func (c *desktopCheckCmd) Run(e *environment) error {
 	return c.withVault(e, func(in *install.Installation, vault *store.Store) error {
-		found, err := app.Check(e.ctx, in.Config.Desktop.Inventory, vault, time.Now)
+		report, err := app.Check(e.ctx, in.Config.Desktop.Inventory, vault, time.Now)
 		if err != nil {
 			return err
 		}
-		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-		bad := 0
-		for _, f := range found {
-			verdict := "ok"
-			if f.Problem != "" {
-				verdict = f.Problem
-				bad++
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Ref, f.Took.Round(time.Millisecond), verdict)
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if bad > 0 {
-			return fault.New(fault.Unavailable, "%d of %d components cannot be read", bad, len(found))
-		}
-		return nil
+		return printReport(e.stdout, report)
 	})
+}
+
+// printReport prints what a check found, one line for each component, and fails
+// when some cannot be read.
+func printReport(out io.Writer, report app.Report) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KIND\tNAME\tTOOK\tRESULT")
+	var warnings, bad int
+	for _, f := range report.Findings {
+		result := "ok"
+		switch {
+		case f.Problem != "":
+			result = "FAILS: " + f.Problem
+			bad++
+		case f.Warning != "":
+			result = "warning: " + f.Warning
+			warnings++
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Ref.Kind, f.Ref.Name, f.Took.Round(time.Millisecond), result)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	all := len(report.Findings)
+	fmt.Fprintf(out, "\n%d components looked at: %d ok, %d with a warning, %d failing.\n", all, all-warnings-bad, warnings, bad)
+	if report.Silent > 0 {
+		fmt.Fprintf(out, "%d gateways and RDS servers are not looked at: they report by themselves.\n", report.Silent)
+	}
+	if bad > 0 {
+		return fault.New(fault.Unavailable, "%d of %d components cannot be read", bad, all)
+	}
+	return nil
 }
 
 // withVault runs f with the tables of the desktop server up to date.

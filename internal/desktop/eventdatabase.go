@@ -48,7 +48,7 @@ type EventDatabaseDetails struct {
 // nil when none is configured.
 func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseReading]) EventDatabaseMonitor {
 	if db == nil {
-		return EventDatabaseMonitor{Status: EventDatabaseNotConfigured, Freshness: fresh(0), ref: Ref{Kind: KindEventDatabase}}
+		return EventDatabaseMonitor{Status: EventDatabaseNotConfigured, Freshness: fresh(0, "the inventory names no event database"), ref: Ref{Kind: KindEventDatabase}}
 	}
 	m := EventDatabaseMonitor{
 		Details: &EventDatabaseDetails{

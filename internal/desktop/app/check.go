@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"vigil/internal/desktop"
@@ -10,6 +11,7 @@ import (
 	"vigil/internal/desktop/probe"
 	"vigil/internal/desktop/probe/eventdb"
 	"vigil/internal/desktop/probe/vcenter"
+	"vigil/internal/fault"
 )
 
 // A Finding is what one look at a component brought, for `vigil desktop check`.
@@ -17,15 +19,25 @@ type Finding struct {
 	Ref     desktop.Ref
 	Took    time.Duration
 	Problem string // empty: it can be read
+	Warning string // it can be read, and something about it will need attention
+}
+
+// A Report is what a check found.
+type Report struct {
+	Findings []Finding
+	Silent   int // gateways and RDS servers, which report by themselves and are not looked at
 }
 
 // Check reads an inventory and looks once at everything in it that can be looked
 // at, all at a time. Nothing is stored. Vault opens the references to secrets in
 // the vault; it may be nil.
-func Check(ctx context.Context, path string, vault inventory.Vault, now func() time.Time) ([]Finding, error) {
+func Check(ctx context.Context, path string, vault inventory.Vault, now func() time.Time) (Report, error) {
+	if path == "" {
+		return Report{}, fault.New(fault.Invalid, "there is no inventory to check: set desktop.inventory")
+	}
 	inv, err := inventory.Load(path, inventory.Options{})
 	if err != nil {
-		return nil, err
+		return Report{}, err
 	}
 	secrets := inventory.Secrets{Vault: vault}
 	client := directory.New(directory.Options{Secrets: secrets, Now: now})
@@ -46,9 +58,16 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 		},
 	}
 	targets := e.Targets(inv)
-	found := make([]Finding, len(targets))
+	found := Report{Findings: make([]Finding, len(targets)), Silent: len(inv.Gateways) + len(inv.RDSServers)}
 	for i, o := range probe.Once(ctx, targets, 10*time.Second, now) {
-		found[i] = Finding{Ref: targets[i].Ref, Took: o.Took, Problem: problemOf(o)}
+		f := Finding{Ref: targets[i].Ref, Took: o.Took, Problem: problemOf(o)}
+		if f.Problem == "" {
+			f.Warning = warningOf(o, inv, now())
+		}
+		found.Findings[i] = f
+		if targets[i].Ref.Kind == desktop.KindRDSListener {
+			found.Silent--
+		}
 	}
 	return found, nil
 }
@@ -61,15 +80,41 @@ func problemOf(o desktop.Observation) string {
 	}
 	switch r := o.Reading.(type) {
 	case desktop.ConnectionServerReading:
-		for _, p := range r.Health.Problems {
-			return p
-		}
+		return strings.Join(r.Health.Problems, "; ")
 	case desktop.SSOReading:
-		for _, part := range append([]desktop.SSOPart{r.Domain, r.Template, r.Primary}, r.CertificateServers...) {
-			for _, reason := range part.Reasons {
-				return part.Name + ": " + reason
+		return reasonsOf(r, desktop.SSOError)
+	}
+	return ""
+}
+
+// warningOf says what will need attention of a component that can be read.
+func warningOf(o desktop.Observation, inv desktop.Inventory, now time.Time) string {
+	switch r := o.Reading.(type) {
+	case desktop.SSOReading:
+		return reasonsOf(r, desktop.SSOWarn)
+	case desktop.SAMLReading:
+		for _, spec := range inv.SAMLAuthenticators {
+			if spec.ID == o.ID {
+				snapshot := desktop.Snapshot[desktop.SAMLReading]{}.With(o)
+				return strings.Join(inv.Policy.SAMLView(spec, snapshot, now).Reasons, "; ")
 			}
 		}
 	}
+	if c := o.Certificate; c != nil && c.ValidTo.Time().Before(now.Add(inv.Policy.CertificateWarning)) {
+		return "its certificate ends on " + c.ValidTo.Time().Format(time.DateOnly)
+	}
 	return ""
+}
+
+// reasonsOf gathers why parts of a connector have a status.
+func reasonsOf(r desktop.SSOReading, status desktop.SSOStatus) string {
+	var out []string
+	for _, part := range append([]desktop.SSOPart{r.Domain, r.Template, r.Primary, r.Secondary}, r.CertificateServers...) {
+		for _, reason := range part.Reasons {
+			if part.Status == status {
+				out = append(out, part.Name+": "+reason)
+			}
+		}
+	}
+	return strings.Join(out, "; ")
 }

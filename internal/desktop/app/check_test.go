@@ -14,15 +14,20 @@ func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
 	w := start(t, options{size: estate.Small()})
 	w.login()
 	problems := func() map[string]string {
-		found, err := app.Check(t.Context(), w.estate.InventoryFile(), nil, time.Now)
+		report, err := app.Check(t.Context(), w.estate.InventoryFile(), nil, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out := map[string]string{}
-		for _, f := range found {
+		for _, f := range report.Findings {
 			if f.Problem != "" {
 				out[f.Ref.Name] = f.Problem
+			} else if f.Warning != "" {
+				out[f.Ref.Name] = "warning: " + f.Warning
 			}
+		}
+		if report.Silent != 11 {
+			t.Errorf("%d machines report by themselves, want 11", report.Silent)
 		}
 		return out
 	}
@@ -39,6 +44,20 @@ func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
 	} {
 		if problem, ok := got[name]; !ok || !strings.Contains(problem, want) {
 			t.Errorf("%s: %q, want %q in it", name, problem, want)
+		}
+	}
+	for _, name := range []string{"saml-tampered", "sso-template-gone"} {
+		end(name)(w)
+	}
+	for _, name := range []string{"saml-ending", "sso-template-weak", "server-certificate-ending"} {
+		begin(name)(w)
+	}
+	got = problems()
+	for name, want := range map[string]string{
+		"Corporate sign-on": "warning: ", "Corporate logon": "warning: DesktopLogon: it allows keys of 1024 bits", peer: "warning: its certificate ends on",
+	} {
+		if !strings.HasPrefix(got[name], want) {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
 	if _, err := app.Check(t.Context(), w.dir+"/none.yaml", nil, time.Now); err == nil {

@@ -28,7 +28,7 @@ func (p Problems) Error() string {
 	for i, each := range p {
 		lines[i] = each.String()
 	}
-	return strings.Join(lines, "\n")
+	return "\n" + strings.Join(lines, "\n")
 }
 
 // fault returns the problems as a fault, or nil when there are none.
@@ -41,5 +41,5 @@ func (p Problems) fault() error {
 	for i, each := range p {
 		details[i] = fault.Detail{Path: each.Path, Message: fmt.Sprintf("%s (line %d)", each.Message, each.Line)}
 	}
-	return &fault.Error{Kind: fault.Invalid, Message: "the inventory has errors:\n" + p.Error(), Details: details, Err: p}
+	return &fault.Error{Kind: fault.Invalid, Message: "the inventory has errors", Details: details, Err: p}
 }
