@@ -19,16 +19,16 @@ func heapInUse() int64 {
 // with it.
 func TestBytesAreThoseOfTheHeap(t *testing.T) {
 	makers := map[string]func() *graph.Graph{
-		"built": func() *graph.Graph { return estate(t, 20_000) },
+		"built": func() *graph.Graph { return estate(t, 5_000) },
 		"read": func() *graph.Graph {
-			g, err := graph.Decode(snapshot(t, estate(t, 20_000)))
+			g, err := graph.Decode(snapshot(t, estate(t, 5_000)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return g
 		},
 		"indexed": func() *graph.Graph {
-			g := estate(t, 20_000)
+			g := estate(t, 5_000)
 			for _, key := range []string{"name", "size", "state"} {
 				k, _ := g.KeyByName(key)
 				for l := range g.VertexLabels() {

@@ -124,6 +124,9 @@ func dumpEdges(t require, g *graph.Graph, v graph.Handle, d graph.Direction, add
 				t.Fatalf("edge of %v has another label", g.VertexID(v))
 			}
 		}
+		if g.NumVertices() > 100 && v%16 != 0 {
+			continue // that would take long
+		}
 		hop := g.HopBy(d, graph.Label(l))
 		hop.To(v / 2)
 		if he, ht := hop.Edges(v); !slices.Equal(he, es) || !slices.Equal(ht, vs) || !slices.Equal(ht, hop.To(v)) || hop.Degree(v) != len(vs) {

@@ -69,6 +69,46 @@ func TestOnlyTheFirstOfASortAreWanted(t *testing.T) {
 	}
 }
 
+// TestCostIsLinearInTheEdgesTouched doubles a graph and expects twice the work.
+// Each query touches every edge a fixed number of times.
+func TestCostIsLinearInTheEdgesTouched(t *testing.T) {
+	t.Parallel()
+	var graphs []*graph.Graph
+	for _, n := range []int{500, 1000, 2000} {
+		graphs = append(graphs, web(t, n, 6))
+	}
+	for _, c := range []struct {
+		text  string
+		times int64 // how often each edge is touched, at most
+	}{
+		{`g.V().out("to").values("n").sum()`, 1},
+		{`g.V().out("to").dedup().count()`, 1},
+		{`g.V().both().groupCount().by("n")`, 2},
+		{`g.V().where(out("to").has("name", "nobody")).count()`, 1},
+		{`g.V().order().by(out("to").count(), desc).limit(3)`, 1},
+		{`g.V().repeat(out("to")).times(5).count()`, 5},
+		{`g.V().outE("to").inV().in("to").where(out("to").has("n", gt(1000000))).count()`, 8},
+	} {
+		var works []int64
+		for _, g := range graphs {
+			res, err := run(t, g, c.text, gremlin.Unlimited)
+			if err != nil {
+				t.Fatalf("%s: %v", c.text, err)
+			}
+			// Traversers that go from step to step are work, too: a few for each edge.
+			if most := 6 * c.times * int64(g.NumEdges()); res.Work > most {
+				t.Errorf("%s: %d units of work for %d edges", c.text, res.Work, g.NumEdges())
+			}
+			works = append(works, res.Work)
+		}
+		for i := range works[1:] {
+			if ratio := float64(works[i+1]) / float64(works[i]); ratio < 1.7 || ratio > 2.3 {
+				t.Errorf("%s: twice the graph is %.2f times the work: %v", c.text, ratio, works)
+			}
+		}
+	}
+}
+
 func TestSideEffectsCanBeGiven(t *testing.T) {
 	t.Parallel()
 	g := web(t, 3, 0)

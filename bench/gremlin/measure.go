@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -34,26 +35,29 @@ func measure(warm, enough time.Duration, f func() error) (result, error) {
 	return result{runs: len(runs), best: runs[0], median: runs[len(runs)/2]}, nil
 }
 
-// timed returns how long f took: by the clock or by the processors, whichever is
-// less. Neighbours on a busy machine take up the first; what the collector does
-// beside f is in the second. The processors are not asked about what is short.
+// timed returns how long f took: by the clock or by the processor, whichever is
+// less, as on the other side. Neighbours on a busy machine take up the first. The
+// processor is not asked about what is short.
 func timed(f func() error) (time.Duration, error) {
-	used, begin := processors(), time.Now()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	used, ok := processor()
+	begin := time.Now()
 	err := f()
 	d := time.Since(begin)
-	if d > time.Millisecond {
-		d = min(d, processors()-used)
+	if d > time.Millisecond && ok {
+		now, _ := processor()
+		d = min(d, now-used)
 	}
 	return d, err
 }
 
-// processors returns the time that this process has had on all of them.
-func processors() time.Duration {
+// processor returns the time that this thread has had on one, where that is known.
+func processor() (time.Duration, bool) {
+	const thread = 1 // RUSAGE_THREAD, which only Linux has
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	err := syscall.Getrusage(thread, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err == nil
 }
 
 // warmUp runs a query for the time given, and on as long as it still gets

@@ -12,7 +12,7 @@ import (
 // budget is wide: scenarios show what the language means, not what it may cost.
 // It only keeps a mistake of the engine from running on for ever.
 var budget = gremlin.Budget{
-	Repeat: -1, Traversers: 1_000_000_000, Live: -1, Memory: 2 << 30, PathLength: -1, Results: 10_000_000, Time: time.Minute,
+	Repeat: -1, Traversers: 1_000_000_000, Live: -1, Memory: 2 << 30, PathLength: -1, Results: 10_000_000, Time: 10 * time.Minute,
 }
 
 // engine returns the engine under test.

@@ -126,7 +126,7 @@ func remembered(bys []projector) []projector {
 type shortPath struct {
 	carrier any
 	path    value.Path
-	objects [5]graph.Value
+	objects [4]graph.Value
 }
 
 // newPath returns a path of n objects.

@@ -18,6 +18,7 @@ type repeatOp struct {
 	starts store // rows that wait for that
 	front  *frontier
 	plain  bool // rows go a number of rounds and may be merged on the way
+	first  bool // the first rows go all their way at once: perhaps they are enough
 	down   bool
 }
 
@@ -26,6 +27,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o.starts.run = r
 	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
 	o.plain = o.front.merge && s.Times >= 0 && !s.UntilFirst && s.Emit == nil && !s.EmitAll
+	o.first = r.cutsShort()
 	o.front.byPath = s.MergeByPath && r.sackInit == nil && !r.root.NoBulk
 	plan.Walk(s.Body, func(step plan.Step) {
 		if m := step.Info(); m.Extend || m.Attach {
@@ -62,6 +64,10 @@ func (o *repeatOp) push(b *batch) error {
 		return o.starts.addAll(b)
 	}
 	n := b.len()
+	if o.front.merge && !o.first {
+		return o.gather(b)
+	}
+	o.first = false
 	if o.front.merge || o.front.byPath || n == 1 {
 		return o.rounds(b)
 	}
@@ -77,7 +83,56 @@ func (o *repeatOp) push(b *batch) error {
 	return nil
 }
 
+// cutsShort reports whether somebody may want only some of the results.
+func (r *run) cutsShort() bool {
+	cuts := r.root.Take >= 0
+	plan.Walk(&r.root.Traversal, func(s plan.Step) {
+		if _, ok := s.(*plan.Range); ok {
+			cuts = true
+		}
+	})
+	return cuts
+}
+
+// gather sends rows through their first round. The other rounds wait for all rows
+// that may still come, so that those that meet on the way go on as one; unless
+// too many wait.
+func (o *repeatOp) gather(b *batch) error {
+	outer := o.round
+	defer func() { o.round = outer }()
+	o.round, o.down = 0, false
+	if err := o.enter(b); err != nil {
+		return err
+	}
+	if err := o.pushBody(b); err != nil {
+		return err
+	}
+	most := int64(1 << 20)
+	if max := o.run.opt.Limits.Live; max > 0 {
+		most = max / 4
+	}
+	if int64(o.front.live) > most {
+		return o.goOn()
+	}
+	return nil
+}
+
+// goOn sends the rows that were gathered through the rounds after the first.
+func (o *repeatOp) goOn() error {
+	outer := o.round
+	defer func() { o.round = outer }()
+	o.round, o.down = 1, false
+	defer o.front.reset()
+	return o.further(o.front.take())
+}
+
 func (o *repeatOp) finish() error {
+	if o.front.merge && !o.all {
+		if o.front.live == 0 {
+			return o.flush()
+		}
+		return o.goOn()
+	}
 	if o.starts.rows.len() == 0 {
 		return nil
 	}
@@ -88,13 +143,18 @@ func (o *repeatOp) finish() error {
 	return err
 }
 
-// rounds sends rows through the body until none is left.
+// rounds sends rows through the body from the first round on until none is left.
 func (o *repeatOp) rounds(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
 	o.round, o.down = 0, false
 	o.front.reset()
 	defer o.front.reset()
+	return o.further(b)
+}
+
+// further sends rows through round after round.
+func (o *repeatOp) further(b *batch) error {
 	for b.len() > 0 {
 		if err := o.enter(b); err != nil {
 			return err
