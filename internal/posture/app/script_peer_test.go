@@ -24,7 +24,7 @@ func TestPeerScripts(t *testing.T) {
 		t.Fatal("aws is not installed")
 	}
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": "http://" + address, "AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1", "AWS_CA_BUNDLE": "",
+		"AWS_ENDPOINT_URL": "http://" + address, "AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1",
 	} {
 		t.Setenv(name, value)
 	}
@@ -49,7 +49,7 @@ func TestPeerScripts(t *testing.T) {
 
 	for _, way := range []string{"", "--cloudformation"} {
 		arguments := slices.Concat(strings.Fields(way), []string{own, other})
-		for range 2 {
+		for range times(way) {
 			printed, err := d.bash(posture.AWS, "link.sh", arguments...)
 			if err == nil || strings.Count(printed, "it is linked, but") != 2 {
 				t.Fatalf("link %s: %v\n%s", way, err, printed)
@@ -73,13 +73,22 @@ func TestPeerScripts(t *testing.T) {
 	d.peerStreams(own, ask)
 }
 
+// times is how often something is made. moto refuses to make a stack again when
+// nothing is new, where AWS says that there is nothing to do.
+func times(way string) int {
+	if way == "--cloudformation" {
+		return 1
+	}
+	return 2
+}
+
 // peerStreams sets up a stream in moto in every way, and tears it down.
 func (d *desk) peerStreams(id string, ask func(...string) string) {
 	t := d.t
 	d.do("POST", "/v1/providers/aws/cloud-accounts", object{"cloudAccountName": "a", "properties": []object{textProperty("accountId", id)}})
 	for _, way := range []string{"", "--cloudformation", "--api-destination"} {
 		arguments := slices.Concat(strings.Fields(way), []string{"--regions", "us-east-1 eu-west-1", id})
-		for range 2 {
+		for range times(way) {
 			printed, err := d.bash(posture.AWS, "setup.sh", arguments...)
 			if connected := way == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "no message has reached the server yet") {
 				t.Fatalf("set up %s: %v\n%s", way, err, printed)

@@ -2,9 +2,12 @@ package scripts_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/scripts"
@@ -32,12 +35,52 @@ func TestShellcheckHasNothingToSay(t *testing.T) {
 	}
 	for p, names := range all {
 		for _, name := range names {
-			c := exec.CommandContext(t.Context(), shellcheck, "-")
-			c.Stdin = bytes.NewReader(fill(t, p, name, scripts.Values{URL: "https://vigil.example"}))
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Errorf("%s/%s: %v\n%s", p, name, err, out)
+			t.Run(string(p)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				c := exec.CommandContext(t.Context(), shellcheck, "-")
+				c.Stdin = bytes.NewReader(fill(t, p, name, scripts.Values{URL: "https://vigil.example", Principal: "arn:aws:iam::111111111111:role/vigil"}))
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+	}
+}
+
+// TestTemplatesAreWhole parses what is not a script, filled in.
+func TestTemplatesAreWhole(t *testing.T) {
+	t.Parallel()
+	v := scripts.Values{URL: "https://vigil.example", Principal: "arn:aws:iam::111111111111:role/vigil"}
+	for name, keys := range map[string][]string{
+		"aws/policy.json": {"Version", "Statement"}, "aws/role.yaml": {"Parameters", "Resources", "Outputs"}, "aws/template.yaml": {"Parameters", "Resources"},
+		"azure/role.json": {"Actions", "AssignableScopes"}, "azure/template.json": {"parameters", "resources"}, "gcp/role.yaml": {"title", "includedPermissions"},
+	} {
+		p, file, _ := strings.Cut(name, "/")
+		var got map[string]any
+		if err := yaml.Unmarshal(fill(t, posture.Provider(p), file, v), &got); err != nil { // JSON is YAML, too
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, key := range keys {
+			if got[key] == nil {
+				t.Errorf("%s has no %s", name, key)
 			}
 		}
+	}
+	role := string(fill(t, posture.AWS, "role.yaml", v))
+	if !strings.Contains(role, `Default: "arn:aws:iam::111111111111:role/vigil"`) || !strings.Contains(role, `PolicyDocument: {"Version":"2012-10-17"`) {
+		t.Errorf("the role's template is\n%s", role)
+	}
+	if scopes := string(fill(t, posture.Azure, "role.json", scripts.Values{Accounts: []string{"a", "b"}})); !strings.Contains(scopes, `"/subscriptions/a", "/subscriptions/b"`) {
+		t.Errorf("the role is\n%s", scopes)
+	}
+}
+
+// TestThePolicyFits into a managed policy, the smallest that AWS has.
+func TestThePolicyFits(t *testing.T) {
+	t.Parallel()
+	var small bytes.Buffer
+	if err := json.Compact(&small, fill(t, posture.AWS, "policy.json", scripts.Values{})); err != nil || small.Len() > 6144 {
+		t.Errorf("%d characters, %v", small.Len(), err)
 	}
 }
 
@@ -62,7 +105,7 @@ func TestValuesAreFilledInAndCannotBreakOut(t *testing.T) {
 
 func TestOnlyWhatIsThereIsServed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "none.sh", "../library.sh", "setup", "library.sh", "..%2flibrary.sh", "aws/setup.sh", "setup.sh/"} {
+	for _, name := range []string{"", "none.sh", "../library.sh", "setup", "library.sh", "..%2flibrary.sh", "aws/setup.sh", "setup.sh/", "become.sh", "../part/library.sh"} {
 		if _, _, ok := scripts.Fill(posture.AWS, name, scripts.Values{}); ok {
 			t.Errorf("%q is served", name)
 		}

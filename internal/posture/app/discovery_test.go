@@ -1,0 +1,54 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestDiscovery asks the simulated clouds for the accounts of an organisation,
+// the subscriptions of a management group and the projects of a service account.
+func TestDiscovery(t *testing.T) {
+	t.Parallel()
+	s := newStageOf(t, dbtest.SQLite(t), 2)
+	root, member := s.aws.Account(0), s.aws.Account(1)
+	app, denied := s.azure.Reader(false), s.azure.Denied(false)
+	azure := func(id, key, group string) object {
+		return object{"applicationId": id, "applicationKey": key, "directoryId": app.Tenant, "managementGroupId": group}
+	}
+	for _, c := range []struct {
+		name, cloud string
+		body        object
+		status      int
+		want        []string // in the answer
+	}{
+		{"organisation", "aws", object{"roleArn": root.RoleArn, "externalId": root.ExternalID}, 200, []string{`"accountId":"` + root.ID + `"`, `"isRoot":true`, `"accountId":"` + member.ID + `"`, `"state":"ACTIVE"`}},
+		{"a member", "aws", object{"roleArn": member.RoleArn, "externalId": member.ExternalID}, 400, []string{"permission organizations:ListAccounts is missing"}},
+		{"another external id", "aws", object{"roleArn": root.RoleArn, "externalId": "another"}, 400, []string{"trust policy"}},
+		{"no role", "aws", object{"roleArn": "arn:aws:iam::1:user/x"}, 400, []string{`"path":"roleArn"`, "must be a role resource name"}},
+		{"nothing", "aws", object{}, 400, []string{`"path":"roleArn"`}},
+		{"all subscriptions", "azure", azure(app.Application, app.Key, ""), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID, `"state":"Enabled"`}},
+		{"a group", "azure", azure(app.Application, app.Key, "platform"), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID}},
+		{"a path", "azure", azure(app.Application, app.Key, "../x"), 400, []string{"by its id alone"}},
+		{"no role assigned", "azure", azure(denied.Application, denied.Key, ""), 200, []string{`"subscriptions":[]`}},
+		{"a wrong secret", "azure", azure(app.Application, "wrong", ""), 400, []string{"does not tell the subscriptions"}},
+		{"a secret's identifier", "azure", azure(app.Application, app.Application, ""), 400, []string{`"path":"applicationKey"`, "secret's identifier"}},
+		{"projects", "gcp", object{"serviceAccountKey": s.gcp.Reader().Key}, 200, []string{s.gcp.Projects()[0].ID, s.gcp.Projects()[1].ID}},
+	} {
+		got := s.do("POST", "/v1/cloud-accounts/"+c.cloud+"-discovery-task", c.body)
+		if got.status != c.status {
+			t.Errorf("%s: %d %s", c.name, got.status, got.text)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got.text, want) {
+				t.Errorf("%s: %s lacks %s", c.name, got.text, want)
+			}
+		}
+		for _, secret := range []string{app.Key, denied.Key} {
+			if strings.Contains(got.text, secret) {
+				t.Errorf("%s: the answer holds a secret", c.name)
+			}
+		}
+	}
+}
