@@ -33,7 +33,7 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 	scripts/test-peers
 
 .PHONY: torture
-torture: ## The long versions of the crash and malformed-request tests
+torture: ## The long versions of the crash and malformed-request tests, and of runs against clouds that misbehave
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
 
 .PHONY: bombs
@@ -50,3 +50,7 @@ fuzz: ## Fuzz the query language: its parser ten million times, then its printer
 .PHONY: bench-gremlin
 bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
 	go run ./bench/gremlin
+
+.PHONY: bench-collect
+bench-collect: ## Measure collecting beside the bare SDK
+	go run ./bench/collect
