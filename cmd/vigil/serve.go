@@ -83,7 +83,8 @@ func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	all, err := clouds.New(clouds.Options{Gateway: gateway, Limiter: collect.NewLimits(time.Now)})
+	metrics := telemetry.NewRegistry(telemetry.ThisBuild(version))
+	all, err := clouds.New(clouds.Options{Gateway: gateway, Limiter: collect.NewLimits(time.Now), Metrics: metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger)
 		log.WarnContext(ctx, "the clouds are simulated", "gateway", gateway.Address)
 	}
 	return posture.New(ctx, posture.Options{
-		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
+		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Log: log, Metrics: metrics, Now: time.Now,
 	})
 }
 

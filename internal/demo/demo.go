@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	world, err := newWorld(o.Log)
+	world, err := newWorld(o.Log, telemetry.NewRegistry(telemetry.ThisBuild(o.Version)))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options) (err error) {
 func run(ctx context.Context, o Options, in *install.Installation, w *world, desktops *estate.Estate) error {
 	posture, err := app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Client: w.clouds.Client(), Log: o.Log,
-		Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now,
+		Metrics: w.metrics, Now: time.Now,
 	})
 	if err != nil {
 		return err

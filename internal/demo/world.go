@@ -7,10 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vigil/internal/auth"
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/clouds"
+	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/onboard"
@@ -41,9 +44,10 @@ type simulated struct {
 // world is the simulated clouds, reached by the product under their own names
 // through one gateway.
 type world struct {
-	clouds *clouds.Clouds
-	sim    simulated
-	sets   []onboard.Changes // the accounts that the demo organisation has
+	clouds  *clouds.Clouds
+	metrics *prometheus.Registry // of the server that reads them
+	sim     simulated
+	sets    []onboard.Changes // the accounts that the demo organisation has
 
 	courier *events.Courier // delivers the clouds' events
 	tenant  *events.Tenant  // works in the clouds
@@ -59,7 +63,7 @@ const (
 	size     = 120 // resources of an account, about
 )
 
-func newWorld(log *slog.Logger) (*world, error) {
+func newWorld(log *slog.Logger, metrics *prometheus.Registry) (*world, error) {
 	g, err := gateway.Listen("127.0.0.1:0", log)
 	if err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func newWorld(log *slog.Logger) (*world, error) {
 	for _, host := range simgcp.Hosts {
 		g.Handle(host, google)
 	}
-	w := new(world)
+	w := &world{metrics: metrics}
 	if w.courier, err = newCourier(log); err != nil {
 		return nil, err
 	}
@@ -94,6 +98,7 @@ func newWorld(log *slog.Logger) (*world, error) {
 	key, secret := amazon.Identity()
 	w.clouds, err = clouds.New(clouds.Options{
 		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
+		Limiter: collect.NewLimits(time.Now), Metrics: metrics,
 	})
 	if err != nil {
 		return nil, err

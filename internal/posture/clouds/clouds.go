@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
@@ -20,37 +22,48 @@ type Options struct {
 	AWS     aws.Identity    // who we are to AWS; the identity of this machine when zero
 	Gateway *egress.Gateway // stands in for all clouds in development; nil in production
 	Limiter collect.Limiter
-	Observe func(egress.Call) // is told of every call; may be nil
+	Metrics prometheus.Registerer // tells how the clouds answer; may be nil
 }
 
 // Clouds implements [posture.Cloud].
 type Clouds struct {
-	aws    *aws.Source
-	azure  *azure.Source
-	gcp    *gcp.Source
-	client *http.Client
+	aws       *aws.Source
+	azure     *azure.Source
+	gcp       *gcp.Source
+	transport *egress.Transport
 }
 
 var _ posture.Cloud = (*Clouds)(nil)
 
 // New returns the clouds. It calls none of them.
 func New(o Options) (*Clouds, error) {
-	transport, err := egress.New(egress.Options{Gateway: o.Gateway, Observe: o.Observe})
+	var observe func(egress.Call)
+	if o.Metrics != nil {
+		m, err := newMetrics(o.Metrics)
+		if err != nil {
+			return nil, err
+		}
+		observe, o.Limiter = m.observe, measured{o.Limiter, m}
+	}
+	transport, err := egress.New(egress.Options{Gateway: o.Gateway, Observe: observe})
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: transport}
+	client := transport.Client()
 	return &Clouds{
-		aws:    aws.New(aws.Options{HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
-		azure:  azure.New(azure.Options{HTTP: client, Limiter: o.Limiter}),
-		gcp:    gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
-		client: transport.Client(),
+		aws:       aws.New(aws.Options{HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
+		azure:     azure.New(azure.Options{HTTP: client, Limiter: o.Limiter}),
+		gcp:       gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
+		transport: transport,
 	}, nil
 }
 
 // Client returns a client that reaches the clouds and nothing else, and follows
 // no redirects.
-func (c *Clouds) Client() *http.Client { return c.client }
+func (c *Clouds) Client() *http.Client { return c.transport.Client() }
+
+// Close closes the connections that nobody uses.
+func (c *Clouds) Close() { c.transport.Close() }
 
 // Sources lists the clouds.
 func (c *Clouds) Sources() []collect.Source { return []collect.Source{c.aws, c.azure, c.gcp} }

@@ -40,9 +40,9 @@ var Rates = map[string]float64{
 	"sts":       25,
 	"rds":       10,
 	"lambda":    7,
-	"arm":       6,  // Azure: 12,000 reads an hour and principal, with bursts
-	"graph":     10, // Microsoft Graph
-	"compute":   10, // GCP: 20/s for reads
+	"arm":       12.5, // Azure: 25/s refill for the reads of a principal in a subscription
+	"graph":     10,   // Microsoft Graph
+	"compute":   10,   // GCP: 20/s for reads
 	"storage":   25,
 	"iam.gcp":   10,
 	"bigquery":  25,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,7 +90,8 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 	if err != nil {
 		return failed(err)
 	}
-	units = slices.DeleteFunc(units, func(u Unit) bool { return !scope.Covers(u.Type, u.Region) })
+	units = append(units, r.closed(ctx, a, session)...)
+	units = slices.DeleteFunc(units, func(u Unit) bool { return !covers(scope, u) })
 
 	t := newTally(len(units), progress)
 	var group errgroup.Group
@@ -104,12 +106,50 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 	return t.outcome(ctx)
 }
 
+// covers reports whether a unit belongs to a scope. What Azure and Google list
+// at once is of all regions, so it is read whichever of them are asked for.
+func covers(scope posture.RunScope, u Unit) bool {
+	if u.Region == posture.Global && u.Type.Provider() != posture.AWS {
+		scope.Regions = nil
+	}
+	return scope.Covers(u.Type, u.Region)
+}
+
+// coverage is a Recorder that says what it knows.
+type coverage interface {
+	Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) ([]posture.Coverage, error)
+}
+
+// closed returns a unit for everything that is known of regions that the account
+// does not use any more. There is nothing to read, and that is known.
+func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit) {
+	recorder, ok := r.Recorder.(coverage)
+	regions, regional := s.(Regional)
+	if !ok || !regional {
+		return nil
+	}
+	all, err := recorder.Coverage(ctx, a.Org, a.Account.ID)
+	if err != nil {
+		r.Log.WarnContext(ctx, "regions that were switched off not looked at", "account", a.Account.ID, "error", err)
+		return nil
+	}
+	for _, c := range all {
+		if len(c.Regions) > 0 && regions.Closed(c.Region) {
+			units = append(units, Unit{Type: c.Type, Region: c.Region, List: func(context.Context, Emit) error { return nil }})
+		}
+	}
+	return units
+}
+
 // reading is what came of one unit.
 type reading struct {
 	entities int
 	problems []error // details that could not be read
 	err      error   // why the list could not
 }
+
+// commitTime is how long saving what a unit read may take.
+const commitTime = time.Minute
 
 // unit reads one unit and saves what it read.
 func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got reading) {
@@ -133,7 +173,10 @@ func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got readin
 	if errors.Is(got.err, ErrOff) {
 		got.err = nil // there is nothing, and that is known
 	}
-	if err := recording.Commit(ctx, got.err == nil); err != nil {
+	// What was read is kept also when the run's time is over.
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	if err := recording.Commit(saving, got.err == nil); err != nil {
 		r.Log.ErrorContext(ctx, "entities not saved", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", err)
 		got.err = errors.Join(got.err, err)
 	}

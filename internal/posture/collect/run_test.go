@@ -187,4 +187,9 @@ func TestAScopeNarrowsARun(t *testing.T) {
 	if len(saved) != 1 || saved["AWS.S3.Bucket a"] == "" || got.Units != 1 {
 		t.Errorf("read %v", saved)
 	}
+	const disk = posture.EntityType("Azure.Compute.Disk") // its list is of all regions
+	c = cloud{units: []collect.Unit{unit(bucket, posture.Global, 1, nil, nil), unit(disk, posture.Global, 1, nil, nil)}}
+	if _, saved := run(t, t.Context(), c, posture.RunScope{Regions: []string{"a"}}); len(saved) != 1 || saved["Azure.Compute.Disk global"] == "" {
+		t.Errorf("read %v", saved)
+	}
 }

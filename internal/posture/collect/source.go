@@ -34,6 +34,13 @@ type Session interface {
 	Close()
 }
 
+// Regional is a Session of a cloud whose regions can be switched off.
+type Regional interface {
+	// Closed reports whether the account is known not to use a region, so that
+	// nothing is there any more. It is asked after Units.
+	Closed(region string) bool
+}
+
 // A Unit is one collector bound to a session and a region. What it reads
 // successfully is all there is of its type in its region, so that what is not
 // among it is gone.

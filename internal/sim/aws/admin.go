@@ -24,6 +24,17 @@ func (c *Cloud) Change(change world.Change) error {
 	return nil
 }
 
+// SwitchOff makes an account not use a region any more.
+func (c *Cloud) SwitchOff(account, region string) {
+	c.off.Store(world.Place{Account: account, Region: region}, true)
+}
+
+// closed reports whether an account does not use a region.
+func (c *Cloud) closed(account, region string) bool {
+	_, off := c.off.Load(world.Place{Account: account, Region: region})
+	return off
+}
+
 // Resource returns the i-th resource of a type as it is now, and its name.
 func (c *Cloud) Resource(t posture.EntityType, p world.Place, i int) (name string, o world.Object, ok bool) {
 	kind, known := c.estate.kinds[t]

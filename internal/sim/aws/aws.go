@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"vigil/internal/sim/gateway"
@@ -53,6 +54,7 @@ type Cloud struct {
 	estate     *estate
 	operations map[string]map[string]operation
 	madeRoles  roles
+	off        sync.Map // regions that were switched off, by their places
 }
 
 // Hosts are the names the cloud answers for.

@@ -8,11 +8,18 @@ import (
 
 func ec2Service(c *Cloud) {
 	e := c.estate
-	c.on("ec2", "DescribeRegions", func(*call) (answer, error) {
-		return answer{Object: world.Obj("regionInfo", world.Each(len(c.options.Regions), func(i int) world.Object {
-			name := c.options.Regions[i]
-			return world.Obj("regionName", name, "regionEndpoint", "ec2."+name+".amazonaws.com", "optInStatus", "opt-in-not-required")
-		}))}, nil
+	c.on("ec2", "DescribeRegions", func(x *call) (answer, error) {
+		var all []any
+		for _, name := range c.options.Regions {
+			status := "opt-in-not-required"
+			if c.closed(x.account, name) {
+				status = "not-opted-in"
+			}
+			if status != "not-opted-in" || x.text("AllRegions") == "true" {
+				all = append(all, world.Obj("regionName", name, "regionEndpoint", "ec2."+name+".amazonaws.com", "optInStatus", status))
+			}
+		}
+		return answer{Object: world.Obj("regionInfo", all)}, nil
 	})
 	for _, l := range []struct {
 		action, field, names, missing string

@@ -42,7 +42,7 @@ var account = single(declaration{
 	r := s.resource(accountType, string(s.account))
 	r.XID = s.arn("iam", "root")
 	r.Text("accountId", string(s.account))
-	regions, err := s.regions(ctx)
+	regions, _, err := s.regions(ctx)
 	switch {
 	case collect.Over(err):
 		return nil, err

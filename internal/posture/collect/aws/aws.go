@@ -124,7 +124,7 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 		return "", "", err
 	}
 	defer s.Close()
-	_, err = s.regions(ctx)
+	_, _, err = s.regions(ctx)
 	switch {
 	case errors.Is(err, collect.ErrDenied):
 		return posture.AccountDenyAccess, "The role may be assumed, but it may not read: " + strings.TrimSuffix(err.Error(), ".") + ".", nil
@@ -136,17 +136,21 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 	return posture.AccountActive, "", nil
 }
 
-// regions returns the regions that are enabled in the account.
-func (s *session) regions(ctx context.Context) ([]string, error) {
-	out, err := ec2.NewFromConfig(s.scope(posture.Global).config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{})
+// regions returns the regions that are enabled in the account, and those that are
+// not.
+func (s *session) regions(ctx context.Context) (enabled, closed []string, err error) {
+	out, err := ec2.NewFromConfig(s.scope(posture.Global).config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)})
 	if err != nil {
-		return nil, plain(err)
+		return nil, nil, plain(err)
 	}
-	names := make([]string, 0, len(out.Regions))
 	for _, r := range out.Regions {
-		names = append(names, aws.ToString(r.RegionName))
+		if aws.ToString(r.OptInStatus) == "not-opted-in" {
+			closed = append(closed, aws.ToString(r.RegionName))
+		} else {
+			enabled = append(enabled, aws.ToString(r.RegionName))
+		}
 	}
-	return names, nil
+	return enabled, closed, nil
 }
 
 // sentence makes an error fit to be read by the person who made the role.

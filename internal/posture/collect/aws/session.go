@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
@@ -19,6 +20,7 @@ type session struct {
 	config      aws.Config // without a region
 	credentials *aws.CredentialsCache
 	report      report
+	closed      atomic.Pointer[[]string] // regions that are not enabled, once they were listed
 }
 
 // A scope is a session bound to a region, or to none.
@@ -53,7 +55,7 @@ func (s *session) scope(region string) *scope {
 // Units implements [collect.Session]. Where the regions may not be listed it
 // returns those of the home region, so that each collector says what it misses.
 func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
-	regions, err := s.regions(ctx)
+	regions, closed, err := s.regions(ctx)
 	if errors.Is(err, collect.ErrDenied) {
 		regions, err = []string{s.partition.home}, nil
 	}
@@ -61,6 +63,7 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 		return nil, err
 	}
 	slices.Sort(regions)
+	s.closed.Store(&closed)
 	var units []collect.Unit
 	account := s.scope(posture.Global)
 	for _, c := range collectors {
@@ -77,6 +80,12 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 		}
 	}
 	return units, nil
+}
+
+// Closed implements [collect.Regional].
+func (s *session) Closed(region string) bool {
+	closed := s.closed.Load()
+	return closed != nil && slices.Contains(*closed, region)
 }
 
 // Unit implements [collect.Session].

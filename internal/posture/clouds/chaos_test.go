@@ -1,0 +1,213 @@
+package clouds
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/gateway"
+)
+
+// TestTortureOfRuns collects two accounts of each cloud at once, again and again,
+// while the cloud hangs, resets, throttles, refuses and lies. Every run ends in a
+// final state within its deadline, nothing is lost that is not gone, and the
+// accounts do not mix. When the cloud is well again, one run mends everything.
+//
+// VIGIL_TORTURE=1 does 204 runs, otherwise it is a share of them.
+func TestTortureOfRuns(t *testing.T) {
+	rounds := 3
+	if os.Getenv("VIGIL_TORTURE") != "" {
+		rounds = 34
+	}
+	files := openFiles() // it does not run beside others, so that these are its own
+	t.Run("clouds", func(t *testing.T) {
+		for _, p := range []posture.Provider{posture.AWS, posture.Azure, posture.GCP} {
+			t.Run(string(p), func(t *testing.T) {
+				t.Parallel()
+				c := newChaos(t, p)
+				for i := range rounds {
+					c.round(t, i)
+					if t.Failed() {
+						t.Fatalf("round %d of seed %d", i, seed)
+					}
+				}
+				c.mended(t)
+				t.Logf("%d runs ended as %v, with %d resources removed on the way", 2*rounds, c.ends, c.removed)
+			})
+		}
+	})
+	if now := openFiles(); now > files+5 { // the runtime opens a few for itself
+		t.Errorf("%d files are open, %d were before", now, files)
+	}
+}
+
+const seed = 4
+
+// deadline of a run. What it takes longer to end is for a busy machine.
+const (
+	deadline = 5 * time.Second
+	slack    = 30 * time.Second
+)
+
+// chaos is a cloud that misbehaves, and what is known to be in it.
+type chaos struct {
+	*rig
+	random  *rand.Rand
+	there   [2]map[posture.EntityID]posture.Entity // by account: what there is
+	gone    [2]map[posture.EntityID]bool           // and what was removed
+	ends    map[posture.RunStatus]int
+	removed int
+}
+
+func newChaos(t *testing.T, p posture.Provider) *chaos {
+	t.Helper()
+	c := &chaos{rig: newRig(t, p), random: rand.New(rand.NewPCG(seed, 1)), ends: map[posture.RunStatus]int{}}
+	for i, a := range c.accounts {
+		if run := c.collect(t, a.Account.ID); run.Status != posture.RunCompleted {
+			t.Fatalf("the first run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)
+		}
+		c.there[i], _ = c.known(t, a.Account.ID)
+		c.gone[i] = map[posture.EntityID]bool{}
+	}
+	return c
+}
+
+// round collects both accounts while things go wrong.
+func (c *chaos) round(t *testing.T, number int) {
+	c.removeOne(t, number%2)
+	faults := c.putFaults(t)
+	c.sweep.Deadline = deadline
+	var runs [2]posture.Run
+	var work sync.WaitGroup
+	for i, a := range c.accounts {
+		work.Go(func() { runs[i] = c.collect(t, a.Account.ID) })
+	}
+	work.Wait()
+	c.faults.Remove("")
+	for i, run := range runs {
+		c.ends[run.Status]++
+		if run.Status == posture.RunStarted || run.Status == "" {
+			t.Errorf("with %v: run %s is not over: %q", faults, run.ID, run.Status)
+		}
+		if took := run.End.Sub(run.Start); took > deadline+slack {
+			t.Errorf("with %v: run %s took %v", faults, run.ID, took)
+		}
+		c.compare(t, i, fmt.Sprint(faults))
+	}
+}
+
+// removeOne removes a resource of an account from the cloud.
+func (c *chaos) removeOne(t *testing.T, account int) {
+	var candidates []posture.EntityID
+	for id, e := range c.there[account] {
+		if e.Type == c.loose {
+			candidates = append(candidates, id)
+		}
+	}
+	if len(candidates) < 2 {
+		return // there is to be something that could be lost
+	}
+	slices.Sort(candidates)
+	id := candidates[c.random.IntN(len(candidates))]
+	if err := c.remove(c.there[account][id]); err != nil {
+		t.Fatalf("remove %s: %v", id, err)
+	}
+	delete(c.there[account], id)
+	c.gone[account][id] = true
+	c.removed++
+}
+
+// wrong is what goes wrong. A cloud that says that a service is off is believed,
+// so that is not among it.
+var wrong = []gateway.Kind{
+	gateway.Hang, gateway.Reset, gateway.Throttle, gateway.Garbage, gateway.Half, gateway.Fail, gateway.Latency, gateway.Deny, gateway.Expire,
+}
+
+// putFaults makes some calls of the cloud go wrong: of any service and either or
+// both accounts, and not those alone that sign in.
+func (c *chaos) putFaults(t *testing.T) []gateway.Fault {
+	var services []string
+	for call := range c.faults.Calls() {
+		if !slices.Contains(services, call.Service) {
+			services = append(services, call.Service)
+		}
+	}
+	slices.Sort(services)
+	var faults []gateway.Fault
+	for range 1 + c.random.IntN(4) {
+		f := gateway.Fault{
+			Kind: wrong[c.random.IntN(len(wrong))], Rate: []float64{0.05, 0.2, 0.5, 1}[c.random.IntN(4)], Skip: c.random.IntN(4),
+			RetryAfter: gateway.Duration(time.Duration(c.random.IntN(2)) * time.Second), Delay: gateway.Duration(200 * time.Millisecond),
+		}
+		if c.random.IntN(3) > 0 {
+			f.Match.Service = services[c.random.IntN(len(services))]
+		}
+		if c.random.IntN(3) == 0 {
+			f.Match.Account = string(c.accounts[c.random.IntN(2)].Account.ID)
+		}
+		if _, err := c.faults.Add(f); err != nil {
+			t.Fatal(err)
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// compare makes sure that what is known of an account is there or was, and that
+// all that is there is known.
+func (c *chaos) compare(t *testing.T, account int, why string) {
+	known, _ := c.known(t, c.accounts[account].Account.ID)
+	for id := range c.there[account] {
+		if _, ok := known[id]; !ok {
+			t.Errorf("with %s: %s is lost", why, id)
+		}
+	}
+	other := string(c.accounts[1-account].Account.ID)
+	for id, e := range known {
+		was, ok := c.there[account][id]
+		if !ok && !c.gone[account][id] {
+			t.Errorf("with %s: %s was never there", why, id)
+		}
+		if ok && strings.Contains(fmt.Sprint(e), other) && !strings.Contains(fmt.Sprint(was), other) {
+			t.Errorf("with %s: %s speaks of the other account: %+v", why, id, e)
+		}
+	}
+}
+
+// mended collects both accounts from a cloud that is well: what is known is what
+// is there.
+func (c *chaos) mended(t *testing.T) {
+	c.sweep.Deadline = time.Minute
+	for i, a := range c.accounts {
+		if run := c.collect(t, a.Account.ID); run.Status != posture.RunCompleted {
+			t.Errorf("the last run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)
+		}
+		known, _ := c.known(t, a.Account.ID)
+		for id, e := range known {
+			was, ok := c.there[i][id]
+			if !ok {
+				t.Errorf("%s is still known", id)
+				continue
+			}
+			if got, want := fmt.Sprint(e.Properties, e.Tags), fmt.Sprint(was.Properties, was.Tags); got != want {
+				t.Errorf("%s is %s, was %s", id, got, want)
+			}
+		}
+		if len(known) != len(c.there[i]) {
+			t.Errorf("%d entities are known, there are %d", len(known), len(c.there[i]))
+		}
+	}
+}
+
+// openFiles counts the files and connections of this process, where the system
+// tells.
+func openFiles() int {
+	all, _ := os.ReadDir("/proc/self/fd") // not everywhere
+	return len(all)
+}

@@ -1,0 +1,114 @@
+package clouds
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/egress"
+)
+
+// metrics tell how the clouds answer. Labels are bounded: clouds have so many
+// services, and accounts are not among the labels.
+type metrics struct {
+	latency   *prometheus.HistogramVec
+	answers   *prometheus.CounterVec
+	throttles *prometheus.CounterVec
+	waited    *prometheus.CounterVec
+}
+
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	service := []string{"provider", "service"}
+	m := &metrics{
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vigil_cloud_call_seconds", Help: "Time from a call to a cloud to the header of its answer, or to its failure.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 2.5, 9), // to 15 s
+		}, service),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_cloud_answers_total", Help: "Answers of the clouds by class of status, 2xx to 5xx; none when there was no answer.",
+		}, []string{"provider", "service", "status"}),
+		throttles: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_cloud_throttles_total", Help: "Calls that a cloud refused because there were too many.",
+		}, service),
+		waited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vigil_cloud_wait_seconds_total", Help: "Time that calls waited so that there are not too many.",
+		}, service),
+	}
+	for _, c := range []prometheus.Collector{m.latency, m.answers, m.throttles, m.waited} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// observe notes a call.
+func (m *metrics) observe(c egress.Call) {
+	provider, service := serviceOf(c.Host)
+	status := "none"
+	if c.Status > 0 {
+		status = strconv.Itoa(c.Status/100) + "xx"
+	}
+	m.latency.WithLabelValues(provider, service).Observe(c.Took.Seconds())
+	m.answers.WithLabelValues(provider, service, status).Inc()
+}
+
+// microsofts are Azure's services by the beginning of their hosts.
+var microsofts = map[string]string{"management": "arm", "graph": "graph", "dod-graph": "graph", "microsoftgraph": "graph", "login": "login"}
+
+// awsRegion matches the part of a host that names a region of AWS.
+var awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`)
+
+// serviceOf returns whose host it is.
+func serviceOf(host string) (provider, service string) {
+	if name, ok := strings.CutSuffix(host, ".googleapis.com"); ok {
+		return string(posture.GCP), name
+	}
+	for _, suffix := range []string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"} {
+		name, ok := strings.CutSuffix(host, suffix)
+		if !ok {
+			continue
+		}
+		parts := strings.Split(name, ".")
+		if n := len(parts); n > 1 && awsRegion.MatchString(parts[n-1]) {
+			parts = parts[:n-1]
+		}
+		return string(posture.AWS), parts[len(parts)-1] // a bucket's name comes before
+	}
+	first, _, _ := strings.Cut(host, ".")
+	if service, ok := microsofts[first]; ok {
+		return string(posture.Azure), service
+	}
+	return string(posture.Azure), "vault"
+}
+
+// measured is a limiter whose throttles and waits are counted.
+type measured struct {
+	limiter collect.Limiter // nil for no limit
+	metrics *metrics
+}
+
+// Wait implements [collect.Limiter].
+func (l measured) Wait(ctx context.Context, k collect.Key) error {
+	if l.limiter == nil {
+		return ctx.Err()
+	}
+	begin := time.Now()
+	err := l.limiter.Wait(ctx, k)
+	l.metrics.waited.WithLabelValues(string(k.Provider), k.Service).Add(time.Since(begin).Seconds())
+	return err
+}
+
+// Throttled implements [collect.Limiter].
+func (l measured) Throttled(k collect.Key, after time.Duration) {
+	l.metrics.throttles.WithLabelValues(string(k.Provider), k.Service).Inc()
+	if l.limiter != nil {
+		l.limiter.Throttled(k, after)
+	}
+}

@@ -1,0 +1,76 @@
+package clouds
+
+import (
+	"testing"
+
+	"vigil/internal/posture"
+)
+
+// TestARegionThatIsSwitchedOff: what was known of it is gone, and nothing else
+// is.
+func TestARegionThatIsSwitchedOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, posture.AWS, "us-east-1", "eu-west-1")
+	id := r.accounts[0].Account.ID
+	if run := r.collect(t, id); run.Status != posture.RunCompleted {
+		t.Fatalf("the first run ended as %s: %v", run.Status, run.Collectors)
+	}
+	before, _ := r.known(t, id)
+	r.switchOff(string(id), "eu-west-1")
+	if run := r.collect(t, id); run.Status != posture.RunCompleted {
+		t.Fatalf("the second run ended as %s: %v", run.Status, run.Collectors)
+	}
+	after, _ := r.known(t, id)
+	gone := 0
+	for key, e := range before {
+		_, ok := after[key]
+		switch {
+		case ok && e.Region == "eu-west-1":
+			t.Errorf("%s is still known", key)
+		case !ok && e.Region != "eu-west-1":
+			t.Errorf("%s is lost", key)
+		case !ok:
+			gone++
+		}
+	}
+	if gone == 0 {
+		t.Error("nothing was in the region")
+	}
+	_, generation := r.known(t, id)
+	r.collect(t, id)
+	if _, again := r.known(t, id); again != generation {
+		t.Errorf("a third run wrote: generation %d, was %d", again, generation)
+	}
+}
+
+// TestARunOfARegion: of Azure and Google what is in the region is read with the
+// rest; of AWS the region alone.
+func TestARunOfARegion(t *testing.T) {
+	t.Parallel()
+	for p, region := range map[posture.Provider]string{posture.AWS: "us-east-1", posture.Azure: "westeurope", posture.GCP: "europe-west1"} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, p)
+			id := r.accounts[0].Account.ID
+			run, err := r.sweep.Start(t.Context(), org, id, posture.RunScope{Regions: []string{region}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.sweep.Work(t.Context(), org, run.ID, false); err != nil {
+				t.Fatal(err)
+			}
+			known, _ := r.known(t, id)
+			here, elsewhere := 0, 0
+			for _, e := range known {
+				if e.Region == region {
+					here++
+				} else {
+					elsewhere++
+				}
+			}
+			if here == 0 || p == posture.AWS && elsewhere > 0 {
+				t.Errorf("%d entities in %s, %d elsewhere", here, region, elsewhere)
+			}
+		})
+	}
+}
