@@ -51,6 +51,10 @@ fuzz: ## Fuzz the query language: its parser ten million times, then its printer
 bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
 	go run ./bench/gremlin
 
+.PHONY: bench-stream
+bench-stream: ## Measure from a change in a cloud to its finding, stage by stage; DATABASE=postgres://...
+	go run ./bench/stream $(if $(DATABASE),-database "$(DATABASE)")
+
 .PHONY: bench-collect
 bench-collect: ## Measure collecting beside the bare SDK
 	go run ./bench/collect

@@ -34,6 +34,9 @@ type ReaderOptions struct {
 	SecondLook time.Duration
 	// Linger is how long a reader waits for more when nothing is due.
 	Linger time.Duration
+	// Pace is the least time from one batch of an account to the next: the first
+	// event is dealt with at once, a stream of them together.
+	Pace time.Duration
 
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -96,8 +99,18 @@ func (r *Reader) Work(ctx context.Context, org posture.OrgID, id posture.Account
 			return err
 		}
 		if len(due) > 0 {
+			next := time.NewTimer(r.Pace)
 			if err := r.batch(ctx, ref, due); err != nil {
+				next.Stop()
 				return err
+			}
+			if len(due) == atOnce {
+				next.Reset(0) // there is more than enough
+			}
+			select {
+			case <-next.C:
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 			continue
 		}

@@ -34,8 +34,8 @@ type parcel struct {
 	body   []byte
 }
 
-// Courier delivers events: those of an account in order, those of several side by
-// side, each again until it is taken or was refused for good.
+// Courier delivers events, several of an account at a time, so that they need not
+// arrive in order; each again until it is taken or was refused for good.
 type Courier struct {
 	Client *http.Client
 	SNS    *SNS
@@ -54,8 +54,11 @@ type Courier struct {
 type lane struct {
 	Stream
 	waiting []func(Stream) parcel // that are signed when they are sent
-	busy    bool
+	busy    int                   // deliveries that are under way
 }
+
+// atOnce is how many deliveries of an account are under way at a time.
+const atOnce = 4
 
 // Start begins to deliver, until ctx ends and Wait returns.
 func (c *Courier) Start(ctx context.Context) {
@@ -122,8 +125,8 @@ func (c *Courier) deliver(p posture.Provider, account string, pack func(Stream) 
 		return
 	}
 	l.waiting = append(l.waiting, pack)
-	if !l.busy {
-		l.busy = true
+	if l.busy < atOnce {
+		l.busy++
 		c.work.Go(func() { c.drive(l) })
 	}
 }
@@ -133,7 +136,8 @@ func (c *Courier) drive(l *lane) {
 	for {
 		c.mu.Lock()
 		if len(l.waiting) == 0 || c.ctx.Err() != nil {
-			l.waiting, l.busy = nil, false
+			l.waiting = nil
+			l.busy--
 			c.mu.Unlock()
 			return
 		}
@@ -185,7 +189,7 @@ func (c *Courier) Idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.streams {
-		if l.busy {
+		if l.busy > 0 {
 			return false
 		}
 	}

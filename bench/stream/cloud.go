@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"vigil/internal/posture"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/events"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// region is where everything is.
+const region = "us-east-1"
+
+// perAccount is how many security groups of each account are opened and closed.
+const perAccount = 60
+
+// groupType is what changes.
+const groupType posture.EntityType = "AWS.EC2.SecurityGroup"
+
+// A cloud is a simulated AWS that tells of its changes.
+type cloud struct {
+	*simaws.Cloud
+	gate    *gateway.Gateway
+	courier *events.Courier
+	ids     []string
+	open    map[world.Ref]bool // the groups that are open to all
+
+	end  context.CancelFunc
+	work sync.WaitGroup
+}
+
+func newCloud(ctx context.Context, o options) (*cloud, error) {
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	c := &cloud{gate: g, open: map[world.Ref]bool{}}
+	c.Cloud = simaws.New(simaws.Options{
+		Seed: 1, Accounts: o.Accounts, Size: o.Size, Regions: []string{region}, Shares: world.Shares{Default: 0.1},
+	}, g.Faults)
+	sns, err := events.NewSNS(time.Now)
+	if err != nil {
+		return nil, err
+	}
+	for _, host := range simaws.Hosts {
+		g.Handle(host, c.Cloud)
+	}
+	g.Handle("sns."+region+".amazonaws.com", sns.Handler(c.Cloud))
+	c.courier = &events.Courier{
+		Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, SNS: sns,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now,
+	}
+	for i := range o.Accounts {
+		c.ids = append(c.ids, c.Account(i).ID)
+		if err := c.makeGroups(c.ids[i]); err != nil {
+			return nil, err
+		}
+	}
+	ctx, c.end = context.WithCancel(ctx)
+	c.work.Go(func() { _ = g.Serve(ctx) }) // it ends with ctx
+	c.courier.Start(ctx)
+	return c, nil
+}
+
+func (c *cloud) close() {
+	c.end()
+	c.courier.Wait()
+	c.work.Wait()
+}
+
+// group returns how the cloud calls a security group that is to change.
+func group(account string, i int) world.Ref {
+	return world.Ref{Type: groupType, Place: world.Place{Account: account, Region: region}, Name: fmt.Sprintf("sg-0%016x", 0xbe0000+i)}
+}
+
+// entity returns how the product calls it.
+func entity(r world.Ref) posture.EntityID {
+	return r.Type.ID(posture.AccountID(r.Place.Account), r.Place.Region, r.Name)
+}
+
+// rules are those of a group that is open to all, or is not.
+func rules(open bool) world.Object {
+	cidr := "10.0.0.0/8"
+	if open {
+		cidr = "0.0.0.0/0"
+	}
+	return world.Obj("ipPermissions", world.Items(world.Obj("ipProtocol", "tcp", "fromPort", 22, "toPort", 22, "ipRanges", world.Items(world.Obj("cidrIp", cidr)))))
+}
+
+func (c *cloud) makeGroups(account string) error {
+	vpc, _, ok := c.Resource("AWS.EC2.Vpc", world.Place{Account: account, Region: region}, 0)
+	if !ok {
+		return errors.New("the account has no network")
+	}
+	for i := range perAccount {
+		ref := group(account, i)
+		made := world.Obj("groupId", ref.Name, "groupName", fmt.Sprint("bench-", i), "groupDescription", "of the benchmark", "ownerId", account, "vpcId", vpc,
+			"ipPermissionsEgress", []any{})
+		if err := c.Change(world.Change{Ref: ref, Make: append(made, rules(false)...)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn opens a group to all, or closes it.
+func (c *cloud) turn(ref world.Ref, open bool) error {
+	c.open[ref] = open
+	return c.Change(world.Change{Ref: ref, Patch: rules(open)})
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// A result is what was measured.
+type result struct {
+	changes, late int
+	over, all     time.Duration // while there were changes; until all were seen
+	took          []time.Duration
+	stages        map[string]stage
+	server, own   time.Duration // of CPU
+}
+
+// stages in the order in which a change goes through them.
+var stages = [][2]string{
+	{"receive", "received: the cloud's message arrives and is verified"},
+	{"store", "durable: it is on disk and acknowledged"},
+	{"wait", "a worker takes up what it names"},
+	{"read", "cloud asked"},
+	{"save", "entity and change log written"},
+	{"patch", "graph patched"},
+	{"judge", "judged: rules evaluated, findings written"},
+}
+
+// print shows the result.
+func (r *result) print(out io.Writer) {
+	quantile := func(q float64) time.Duration {
+		if len(r.took) == 0 {
+			return 0
+		}
+		return r.took[min(len(r.took)-1, int(q*float64(len(r.took))))].Round(time.Millisecond)
+	}
+	fmt.Fprintf(out, "%d changes in %s (%.0f a second), %d not seen\n", r.changes, r.over.Round(time.Second), float64(r.changes)/r.over.Seconds(), r.late)
+	fmt.Fprintf(out, "from change to finding in the API: median %s, p90 %s, p99 %s, most %s\n", quantile(0.5), quantile(0.9), quantile(0.99), quantile(1))
+	each := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(max(r.changes, 1)) }
+	fmt.Fprintf(out, "CPU a change: server %.1f ms, simulated cloud and client %.1f ms (together %.2f cores over %s)\n",
+		each(r.server), each(r.own), (r.server+r.own).Seconds()/r.all.Seconds(), r.all.Round(time.Second))
+	var total time.Duration
+	for _, d := range r.took {
+		total += d
+	}
+	mean := total.Seconds() / float64(max(len(r.took), 1))
+	rest := mean
+	fmt.Fprintf(out, "%-8s %8s %10s %6s\n", "stage", "times", "mean", "share")
+	for _, s := range stages {
+		if st := r.stages[s[0]]; st.Count > 0 {
+			took := st.Seconds / float64(st.Count)
+			rest -= took
+			fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%  %s\n", s[0], st.Count, took*1000, 100*took/mean, s[1])
+		}
+	}
+	fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%  %s\n", "show", len(r.took), rest*1000, 100*rest/mean, "finding visible: the client asks every "+pollEvery.String())
+	fmt.Fprintf(out, "%-8s %8d %8.1fms %5.0f%%\n", "all", len(r.took), mean*1000, 100.0)
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/auth"
+	"vigil/internal/config"
+	"vigil/internal/install"
+	"vigil/internal/posture"
+	"vigil/internal/posture/app"
+	"vigil/internal/posture/clouds"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/onboard"
+	simaws "vigil/internal/sim/aws"
+)
+
+// A setup is what the server is told first.
+type setup struct {
+	Options  options
+	Gateway  egress.Gateway
+	AWS      aws.Identity
+	Accounts []simaws.Account
+}
+
+// A ready is what it says when the accounts are collected and judged.
+type ready struct {
+	Base, Token     string
+	Entities, Rules int
+}
+
+// A mark is how much it has done until a moment.
+type mark struct {
+	CPU    time.Duration
+	Stages map[string]stage
+}
+
+// A stage is how often something was done and how long it took in all.
+type stage struct {
+	Count   uint64
+	Seconds float64
+}
+
+// serve is the server. It reads a setup, says when it is ready, and answers each
+// line with a mark; it ends with its input. The time between the first two marks
+// is profiled.
+func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	lines, say := bufio.NewScanner(in), json.NewEncoder(out)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() {
+		return fmt.Errorf("no setup: %w", lines.Err())
+	}
+	var s setup
+	if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+		return err
+	}
+	h, err := newHouse(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer h.in.Close()
+	ctx, end := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- h.app.Serve(ctx) }()
+	defer func() { end(); <-ended }()
+	r, err := h.settle(ctx, s)
+	if err != nil {
+		return err
+	}
+	for err = say.Encode(r); err == nil && lines.Scan(); {
+		if err = h.profile(s.Options.Profile); err != nil {
+			break
+		}
+		var m mark
+		if m, err = h.mark(); err == nil {
+			err = say.Encode(m)
+		}
+	}
+	return err
+}
+
+// A house is the server from inside.
+type house struct {
+	in      *install.Installation
+	app     *app.App
+	metrics *prometheus.Registry
+	base    string
+	marks   int
+}
+
+func newHouse(ctx context.Context, s setup) (*house, error) {
+	h := &house{metrics: prometheus.NewRegistry()}
+	sources, err := clouds.New(clouds.Options{AWS: s.AWS, Gateway: &s.Gateway})
+	if err != nil {
+		return nil, err
+	}
+	conf := config.Config{DataDir: s.Options.Dir, Database: s.Options.Database}
+	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
+	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
+	conf.Complete()
+	if h.in, err = install.Open(ctx, conf, time.Now); err != nil {
+		return nil, err
+	}
+	h.app, err = app.New(ctx, app.Options{
+		Install: h.in, Cloud: sources, Sources: sources.Sources(), Client: sources.Client(), Metrics: h.metrics, Now: time.Now,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.base, err = h.app.Listen(ctx)
+	return h, err
+}
+
+// A tenant is who looks at the findings. It is kept beside the data.
+type tenant struct {
+	Org   posture.OrgID
+	Token string
+}
+
+// settle onboards the accounts and waits until they are collected and judged.
+func (h *house) settle(ctx context.Context, s setup) (ready, error) {
+	file := filepath.Join(s.Options.Dir, "bench.json")
+	var who tenant
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &who)
+	} else if who, err = h.found(ctx, s.Accounts); err == nil {
+		text, _ = json.Marshal(who) // it is made of strings
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		return ready{}, err
+	}
+	for settled := false; !settled; {
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return ready{}, ctx.Err()
+		}
+		if settled, err = h.app.Settled(ctx, who.Org); err != nil {
+			return ready{}, err
+		}
+	}
+	return ready{Base: h.base, Token: who.Token}, nil
+}
+
+// found makes an organisation with all accounts.
+func (h *house) found(ctx context.Context, accounts []simaws.Account) (tenant, error) {
+	org, admin, err := h.in.Registry.CreateOrg(ctx, fmt.Sprint("bench ", time.Now().UnixNano()), "admin")
+	if err != nil {
+		return tenant{}, err
+	}
+	_, text, err := h.in.Registry.IssueToken(ctx, auth.Operator(org.ID), auth.TokenEdit{Name: "bench", User: admin.ID, Role: auth.Admin})
+	if err != nil {
+		return tenant{}, err
+	}
+	who := tenant{posture.OrgID(org.ID), text.Reveal()}
+	for _, a := range accounts {
+		_, err := h.app.Onboarding().Apply(ctx, who.Org, onboard.Changes{
+			Provider: posture.AWS,
+			Credentials: []onboard.CredentialChange{{Action: onboard.Post, Ref: "c", Properties: []posture.Property{
+				posture.Text(posture.PropRoleArn, a.RoleArn), posture.Text(posture.PropExternalID, a.ExternalID),
+			}}},
+			Accounts: []onboard.AccountChange{{Action: onboard.Post, Spec: posture.AccountSpec{
+				Name: "bench " + a.ID, Properties: posture.Give([]posture.Property{posture.Text("accountId", a.ID)}),
+			}}},
+			Links: []onboard.LinkChange{{Action: onboard.Post, Account: posture.AccountID(a.ID), Ref: "c"}},
+		})
+		if err != nil {
+			return who, err
+		}
+	}
+	return who, nil
+}
+
+// profile starts a profile at the first mark and ends it at the second.
+func (h *house) profile(file string) error {
+	h.marks++
+	if file == "" || h.marks > 2 {
+		return nil
+	}
+	if h.marks == 2 {
+		pprof.StopCPUProfile()
+		return nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return pprof.StartCPUProfile(f)
+}
+
+// mark returns how much was done until now.
+func (h *house) mark() (mark, error) {
+	m := mark{Stages: map[string]stage{}}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return m, err
+	}
+	m.CPU = time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	families, err := h.metrics.Gather()
+	if err != nil {
+		return m, err
+	}
+	for _, f := range families {
+		if f.GetName() != "vigil_stream_stage_seconds" {
+			continue
+		}
+		for _, each := range f.GetMetric() {
+			m.Stages[each.GetLabel()[0].GetValue()] = stage{each.GetHistogram().GetSampleCount(), each.GetHistogram().GetSampleSum()}
+		}
+	}
+	return m, nil
+}

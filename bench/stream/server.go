@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/sim/events"
+)
+
+// A server is the server's process from outside.
+type server struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *json.Decoder
+	ready ready
+	token string
+}
+
+// start starts the server, waits until it is ready and sets up the streams of all
+// accounts.
+func start(ctx context.Context, o options, c *cloud) (*server, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{cmd: exec.CommandContext(ctx, self, "-serve")}
+	s.cmd.Stderr = os.Stderr
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.out = json.NewDecoder(out)
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx, o, c); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// stop ends the server.
+func (s *server) stop() {
+	_ = s.in.Close() // which tells it to end
+	if err := s.cmd.Wait(); err != nil {
+		fmt.Fprintln(os.Stderr, "stream: the server ended:", err)
+	}
+}
+
+func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
+	key, secret := c.Identity()
+	what := setup{Options: o, Gateway: egress.Gateway{Address: c.gate.Address(), CA: c.gate.CA()}, AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}}
+	for i := range c.ids {
+		what.Accounts = append(what.Accounts, c.Account(i))
+	}
+	if err := json.NewEncoder(s.in).Encode(what); err != nil {
+		return err
+	}
+	if err := s.out.Decode(&s.ready); err != nil {
+		return fmt.Errorf("wait for the server: %w", err)
+	}
+	if err := s.logIn(ctx); err != nil {
+		return err
+	}
+	for _, id := range c.ids {
+		var stream events.Stream
+		if err := s.call(ctx, "/v1/cloud-accounts/"+id+"/event-stream", nil, &stream); err != nil {
+			return err
+		}
+		if err := c.courier.Subscribe(ctx, stream); err != nil {
+			return err
+		}
+	}
+	c.courier.WatchAWS(c.Cloud)
+	return s.look(ctx, c)
+}
+
+// look sees how much there is, and which groups were left open the last time.
+func (s *server) look(ctx context.Context, c *cloud) error {
+	first := map[string]any{"paginationInfo": map[string]any{"pageSize": 1}}
+	var total struct {
+		TotalCount int `json:"totalCount"`
+	}
+	if err := s.call(ctx, "/v1/entities/query", first, &total); err != nil {
+		return err
+	}
+	s.ready.Entities = total.TotalCount
+	if err := s.call(ctx, "/v1/rules/query", first, &total); err != nil {
+		return err
+	}
+	s.ready.Rules = total.TotalCount
+	for _, id := range c.ids {
+		found, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}, "statuses": []string{"Open"}, "cloudAccountIds": []string{id}}, posture.MaxPage)
+		if err != nil {
+			return err
+		}
+		open := map[posture.EntityID]bool{}
+		for _, f := range found {
+			open[f.ObjectID] = true
+		}
+		for i := range perAccount {
+			if ref := group(id, i); open[entity(ref)] {
+				if err := c.turn(ref, true); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// mark asks how much was done until now.
+func (s *server) mark() (m mark, err error) {
+	if _, err := io.WriteString(s.in, "mark\n"); err != nil {
+		return m, err
+	}
+	return m, s.out.Decode(&m)
+}
+
+// logIn trades the API token for an access token.
+func (s *server) logIn(ctx context.Context) error {
+	form := url.Values{"refresh_token": {s.ready.Token}}.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.ready.Base+"/csp/gateway/am/api/auth/api-tokens/authorize", bytes.NewReader([]byte(form)))
+	if err != nil {
+		return err
+	}
+	var grant struct {
+		AccessToken string `json:"access_token"`
+	}
+	err = answer(r, &grant)
+	s.token = grant.AccessToken
+	return err
+}
+
+// A finding is what the API shows of one.
+type finding struct {
+	ObjectID posture.EntityID `json:"objectId"`
+	RuleID   string           `json:"ruleId"`
+	Status   string           `json:"status"`
+}
+
+// findings returns the newest findings that a filter leaves.
+func (s *server) findings(ctx context.Context, filters map[string]any, size int) ([]finding, error) {
+	var page struct {
+		Results []finding `json:"results"`
+	}
+	err := s.call(ctx, "/v2/findings/query", map[string]any{
+		"filters":        filters,
+		"sorts":          []any{map[string]string{"fieldName": "lastUpdateTime", "order": "desc"}},
+		"paginationInfo": map[string]any{"pageSize": size},
+	}, &page)
+	return page.Results, err
+}
+
+func (s *server) call(ctx context.Context, path string, body, into any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.ready.Base+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	return answer(r, into)
+}
+
+func answer(r *http.Request, into any) error {
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("%s: status %d: %s", r.URL.Path, res.StatusCode, text)
+	}
+	return json.Unmarshal(text, into)
+}
