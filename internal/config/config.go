@@ -56,6 +56,22 @@ type Posture struct {
 	CloudGateway   string        `yaml:"cloud_gateway" help:"For development: address of a simulator that stands in for all clouds."`
 	CloudGatewayCA string        `yaml:"cloud_gateway_ca" name:"cloud-gateway-ca" help:"Authority (PEM) of the simulator's certificates."`
 	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
+	ChangesKept    time.Duration `yaml:"changes_kept" default:"2160h" help:"How long the change logs of resources that are gone are kept."`
+	Graph          Graph         `yaml:"graph" embed:"" prefix:"graph-"`
+}
+
+// Graph bounds what graph queries may cost. What is 0 has its default.
+type Graph struct {
+	Queries      int           `yaml:"queries" help:"Graph queries that run at the same time. Default: twice the processors, at least 4."`
+	OrgQueries   int           `yaml:"org_queries" default:"4" help:"Graph queries of one organisation that run at the same time."`
+	TokenQueries int           `yaml:"token_queries" default:"2" help:"Graph queries of one token that run at the same time."`
+	Waiting      int           `yaml:"waiting" default:"64" help:"Graph queries that may wait for their turn; more are refused at once."`
+	Wait         time.Duration `yaml:"wait" default:"2s" help:"How long a graph query waits for its turn before it is refused."`
+	Work         int64         `yaml:"work" default:"1000000" help:"Traversers and edges that one graph query may touch."`
+	Results      int64         `yaml:"results" default:"10000" help:"Results that one graph query may have."`
+	Time         time.Duration `yaml:"time" default:"10s" help:"How long one graph query may run."`
+	MemoryMB     int64         `yaml:"memory_mb" name:"memory-mb" default:"64" help:"Memory that one graph query may take."`
+	CacheMB      int64         `yaml:"cache_mb" name:"cache-mb" default:"256" help:"Memory for the graphs of accounts that nobody uses right now."`
 }
 
 // The addresses that the servers listen on unless told otherwise.
@@ -114,6 +130,12 @@ func (c *Config) Check() error {
 	}
 	if c.Posture.Rate < 1 {
 		wrong("posture.rate", "must be at least 1")
+	}
+	if c.Posture.ChangesKept < 0 {
+		wrong("posture.changes_kept", "must not be negative")
+	}
+	if g := c.Posture.Graph; min(int64(g.Queries), int64(g.OrgQueries), int64(g.TokenQueries), int64(g.Waiting), int64(g.Wait), g.Work, g.Results, int64(g.Time), g.MemoryMB, g.CacheMB) < 0 {
+		wrong("posture.graph", "has a negative number")
 	}
 	if (c.Posture.CloudGateway == "") != (c.Posture.CloudGatewayCA == "") {
 		wrong("posture.cloud_gateway", "and cloud_gateway_ca go together")

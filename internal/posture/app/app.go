@@ -93,7 +93,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a.admit = &onboard.Service{
 		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
 	}
-	a.graphs = partition.New(a.store, partition.Options{})
+	a.graphs = partition.New(a.store, partition.Options{Bytes: in.Config.Posture.Graph.CacheMB << 20, Log: o.Log})
 	if a.book, err = a.newBook(); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := a.newStreams(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(a.handleJobs(), a.handleStreamJobs()); err != nil {
+	if err := errors.Join(a.handleJobs(), a.handleEntityJobs(), a.handleStreamJobs()); err != nil {
 		return nil, err
 	}
 	if a.keys, err = Keys(ctx, in, o.Now); err != nil {
@@ -191,7 +191,7 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 		(&api.API{
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
-			Entities: a.store, Walker: walk.New(a.graphs, a.store, walk.Options{Now: a.o.Now}),
+			Entities: a.store, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
 			Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
 		}).Routes(),
 		a.streamRoutes(),
