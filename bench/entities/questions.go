@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"vigil/internal/posture"
 	"vigil/internal/sqldb"
@@ -175,12 +175,11 @@ func (b *bench) questions(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// short writes a duration in ten characters.
-func short[T fmt.Stringer](d T) string {
-	s := d.String()
-	if len(s) > 9 {
-		unit := strings.TrimLeft(s, "0123456789.")
-		s = s[:9-len(unit)] + unit
+// short writes a duration with four digits.
+func short(d time.Duration) string {
+	unit := time.Duration(1)
+	for unit*10_000 < d {
+		unit *= 10
 	}
-	return s
+	return d.Round(unit).String()
 }

@@ -182,14 +182,19 @@ func (s *selection) rowsIn(in []span, limit int) ([]entityRow, error) {
 	if len(in) == 0 || limit <= 0 {
 		return nil, nil
 	}
-	if s.tx.Dialect() == sqldb.Postgres { // plans a join quicker than many ranges
+	if s.tx.Dialect() == sqldb.Postgres { // takes long to plan for many ranges
 		var from, to []int64
 		for _, each := range in {
 			from, to = append(from, each.from), append(to, each.to)
 		}
 		return sqldb.Query(s.tx, scanRow, `
 			SELECT `+rowColumns+`
-			FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS part (low, high) JOIN entity ON rid BETWEEN low AND high
+			FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS part (low, high), LATERAL (
+				SELECT `+rowColumns+`
+				FROM entity
+				WHERE rid BETWEEN low AND high
+				ORDER BY rid
+				LIMIT $3) AS found
 			ORDER BY rid
 			LIMIT $3`, from, to, limit)
 	}
