@@ -227,6 +227,12 @@ func (o *labelOp) push(b *batch) error {
 		b.path = nil
 		return o.pass(b)
 	}
+	b.label(o.labels)
+	return o.pass(b)
+}
+
+// label puts labels on the objects at hand.
+func (b *batch) label(labels []string) {
 	n := b.len()
 	if b.path == nil {
 		b.path = fill(b.path, n, nil)
@@ -234,12 +240,11 @@ func (o *labelOp) push(b *batch) error {
 	for i := range n {
 		p := b.path[i]
 		if p == nil || !sameObject(p.val, b, i) {
-			b.path[i] = extend(p, b.value(i), o.labels)
+			b.path[i] = extend(p, b.value(i), labels)
 		} else {
-			b.path[i] = attach(p, o.labels)
+			b.path[i] = attach(p, labels)
 		}
 	}
-	return o.pass(b)
 }
 
 // sameObject reports whether the last object of a path is the one at hand.

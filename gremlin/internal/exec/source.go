@@ -164,13 +164,21 @@ func (o *injectOp) inject() error {
 
 func (o *injectOp) push(b *batch) error {
 	if o.behind {
-		if err := o.pass(b); err != nil {
+		if err := o.through(b); err != nil {
 			return err
 		}
 		return o.inject()
 	}
 	if err := o.inject(); err != nil || o.start {
 		return err
+	}
+	return o.through(b)
+}
+
+// through passes what comes on, with the labels of the step.
+func (o *injectOp) through(b *batch) error {
+	if o.extend && len(o.labels) > 0 {
+		b.label(o.labels)
 	}
 	return o.pass(b)
 }
