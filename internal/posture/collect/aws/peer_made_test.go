@@ -68,6 +68,7 @@ func (m *maker) everything() map[posture.EntityID][]posture.Property {
 	m.web(subnet, group)
 	m.messages()
 	m.neighbours(role, subnet, group)
+	m.guarded(subnet, key)
 	return m.want
 }
 

@@ -86,50 +86,6 @@ func TestPeerMoto(t *testing.T) {
 	checkRuled(t, got, held)
 }
 
-// unmade are properties that rules read and moto does not have: it leaves them
-// out of its answers, or has no way to make them.
-var unmade = map[posture.EntityType][]string{}
-
-// checkRuled makes sure that of every type that moto holds something has each
-// property that rules read.
-func checkRuled(t *testing.T, got read, held map[posture.EntityType]bool) {
-	t.Helper()
-	declared := declarations()
-	wanted, found := map[posture.EntityType]map[string]bool{}, map[posture.EntityType]map[string]bool{}
-	for _, r := range ruleFacts(t) {
-		kind := posture.EntityType(r.ResourceType)
-		if !held[kind] {
-			continue
-		}
-		if wanted[kind] == nil {
-			wanted[kind], found[kind] = map[string]bool{}, map[string]bool{}
-		}
-		for _, name := range r.Properties {
-			wanted[kind][name] = slices.ContainsFunc(declared[kind].Properties, func(p collect.Property) bool { return p.Name == name })
-		}
-	}
-	for _, e := range got.entities {
-		for _, p := range e.Properties {
-			if found[e.Type] != nil && p.Type != posture.UnknownProperty {
-				found[e.Type][p.Name] = true
-			}
-		}
-	}
-	count := 0
-	for _, kind := range slices.Sorted(maps.Keys(wanted)) {
-		for _, name := range slices.Sorted(maps.Keys(wanted[kind])) {
-			if !wanted[kind][name] {
-				continue // a neighbour has it
-			}
-			count++
-			if known := slices.Contains(unmade[kind], name); found[kind][name] == known {
-				t.Errorf("%s: that moto has %s is %v", kind, name, found[kind][name])
-			}
-		}
-	}
-	t.Logf("%d properties that rules read are found in moto, but for %v", count, unmade)
-}
-
 // readPeer reads one region of moto: it has them all, and each takes its time.
 func readPeer(t *testing.T, source collect.Source) read {
 	t.Helper()
