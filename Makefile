@@ -33,8 +33,8 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 	scripts/test-peers
 
 .PHONY: torture
-torture: ## The long versions of the crash and malformed-request tests, and of runs against clouds that misbehave
-	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed' -timeout 90m
+torture: ## The long versions of the crash, storm and malformed-request tests, and of runs against clouds that misbehave
+	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
 .PHONY: bombs
 bombs: ## Hold hostile queries to their limits of time and memory, without the race detector

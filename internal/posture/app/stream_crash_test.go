@@ -332,7 +332,7 @@ func (s *storm) look() aftermath {
 // end is what another knows that was told once, in order, and left alone.
 func TestAStormOfEventsLosesNothing(t *testing.T) {
 	t.Parallel()
-	changes, kills := 400, 4
+	changes, kills := 250, 3
 	switch {
 	case os.Getenv("VIGIL_TORTURE") != "":
 		changes, kills = 7000, 20 // about 10,000 events

@@ -27,6 +27,7 @@ func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 		"MessageCountsOnce":              messageCountsOnce,
 		"BurstsAreMerged":                burstsAreMerged,
 		"WorkIsAskedForOnce":             workIsAskedForOnce,
+		"WorkThatIsStuckIsAskedForAgain": workThatIsStuckIsAskedForAgain,
 		"NamedMeanwhileIsReadAgain":      namedMeanwhileIsReadAgain,
 		"FailuresAreTriedLater":          failuresAreTriedLater,
 		"WhatWasReadIsLookedAtOnceMore":  whatWasReadIsLookedAtOnceMore,
@@ -218,6 +219,24 @@ func workIsAskedForOnce(t *testing.T, f StreamFixture) {
 	}
 	deliver(t, f, s, about(f, "another", "i-1"))
 	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account, account})
+}
+
+func workThatIsStuckIsAskedForAgain(t *testing.T, f StreamFixture) {
+	s := openStream(t, f)
+	deliver(t, f, s, about(f, "m1", "i-1"))
+	for _, step := range []struct {
+		later time.Duration
+		asked int
+	}{{time.Minute, 1}, {10 * time.Minute, 2}, {5 * time.Second, 2}, {5 * time.Minute, 2}, {6 * time.Minute, 3}} {
+		f.Clock.T = f.Clock.T.Add(step.later)
+		if _, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(f.Asked()); got != step.asked {
+			t.Errorf("%s later: asked %d times, want %d", step.later, got, step.asked)
+		}
+	}
+	wantSame(t, "due", due(t, f), []string{"i-1"})
 }
 
 func namedMeanwhileIsReadAgain(t *testing.T, f StreamFixture) {
