@@ -61,7 +61,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	}
 	defer leave()
 	waited := a.Now().Sub(began)
-	t, err := a.Judge.Try(ctx, org, account, q, a.Now)
+	t, err := a.Judge.Try(ctx, org, account, q)
 	if err != nil {
 		return tryRuleOut{}, err
 	}

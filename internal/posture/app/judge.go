@@ -10,5 +10,5 @@ import (
 // declare.
 func (a *App) newJudge() *judge.Judge {
 	e := evaluate.New(catalog.Schema(a.declarations()), a.store, a.o.Now)
-	return &judge.Judge{Store: a.store, Book: a.book, Graphs: a.graphs, Evaluator: e, Log: a.o.Log}
+	return &judge.Judge{Store: a.store, Book: a.book, Graphs: a.graphs, Evaluator: e, Log: a.o.Log, Now: a.o.Now}
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -143,13 +144,14 @@ func differences(b Before, a Account, changed []posture.EntityID) *difference {
 		d.compare(b.Graph, a.Graph, id)
 	}
 	before, after := newTrust(b.Coverage), newTrust(a.Coverage)
+	anyNew := !maps.Equal(before.regions, after.regions) // which makes a difference to what is complete
 	for region := range before.regions {
 		after.regions[region] = true
 	}
 	for _, of := range []*trust{before, after} {
 		for t := range of.by {
 			for region := range after.regions {
-				if before.current(t, region) != after.current(t, region) {
+				if anyNew || before.current(t, region) != after.current(t, region) {
 					d.scopes[t] = true
 				}
 			}

@@ -150,7 +150,7 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error 
 // completely, everything that a rule is about is unknown.
 func (j *judging) sort(v verdict, scope scope) (violating, unknown []graph.Handle) {
 	unknown = v.unknown
-	if scope.complete {
+	if scope.complete && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !scope.covers(j.region(h)) }) {
 		return v.yes, unknown
 	}
 	dark := map[graph.Handle]bool{}

@@ -54,12 +54,12 @@ type scope struct {
 	trust    *trust
 	reads    []posture.EntityType
 	known    map[string]bool
-	complete bool // everywhere
+	complete bool // wherever anything was tried
 }
 
 // covers reports whether everything that the rule reads is current in a region.
 func (s scope) covers(region string) bool {
-	if s.complete {
+	if s.complete && s.trust.regions[region] {
 		return true
 	}
 	covered, ok := s.known[region]

@@ -43,6 +43,7 @@ type Judge struct {
 	Graphs    *partition.Graphs
 	Evaluator *evaluate.Evaluator
 	Log       *slog.Logger
+	Now       func() time.Time
 
 	last verdicts
 }
@@ -118,6 +119,9 @@ func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.Account
 	return err
 }
 
+// moment is how long rules that ask for the time say the same.
+const moment = time.Minute
+
 // part evaluates the rules that can see what changed. It fails with fault.Stale
 // when all of them must be.
 func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
@@ -133,7 +137,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	if !ok {
 		return errTooOld
 	}
-	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) {
+	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.at) < moment {
 		return nil
 	}
 	changes, ok, err := j.Store.ChangesSince(ctx, org, id, before.Generation)

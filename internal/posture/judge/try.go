@@ -31,7 +31,7 @@ const Shown = 100
 // Try holds a query against an account as a rule, without a finding. It fails
 // with fault.NotFound without the account and with fault.Invalid for a query that
 // is no rule.
-func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID, q posture.RuleQuery, now func() time.Time) (Trial, error) {
+func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID, q posture.RuleQuery) (Trial, error) {
 	s, err := j.see(ctx, org, id)
 	if err != nil {
 		return Trial{}, err
@@ -43,7 +43,7 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 	if t.Reads, t.Explain, err = j.Evaluator.Explain(q); err != nil {
 		return t, refused(err)
 	}
-	began := now()
+	began := j.Now()
 	limited, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	answers, err := j.Evaluator.Try(limited, s.Account, posture.Rule{Provider: s.Provider, Query: q})
@@ -53,7 +53,7 @@ func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID
 	if err != nil {
 		return t, refused(err)
 	}
-	t.Answer, t.Generation, t.Took = answers[0], s.Generation, now().Sub(began)
+	t.Answer, t.Generation, t.Took = answers[0], s.Generation, j.Now().Sub(began)
 	shown := slices.Concat(first(t.Violating), first(t.Unknown))
 	t.Entities, err = j.Store.EntitiesOf(ctx, org, id, shown)
 	return t, err

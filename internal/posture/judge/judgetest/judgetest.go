@@ -134,7 +134,7 @@ func newLine(t *testing.T, c Cloud) *line {
 		Runner: &collect.Runner{Sources: map[posture.Provider]collect.Source{c.Source.Provider(): c.Source}, Recorder: s, Parallel: 8, Log: log},
 	}
 	l.judge = &judge.Judge{
-		Store: s, Book: &rulebook.Book{Catalog: known, Store: s, Now: time.Now}, Graphs: partition.New(s, partition.Options{}), Log: log,
+		Store: s, Book: &rulebook.Book{Catalog: known, Store: s, Now: time.Now}, Graphs: partition.New(s, partition.Options{}), Log: log, Now: time.Now,
 		Evaluator: evaluate.New(catalog.Schema(c.Source.Declarations()), s, func() time.Time { return c.Today }),
 	}
 	return l.onboard()

@@ -1,0 +1,142 @@
+package judge_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/judge"
+	"vigil/internal/posture/partition"
+	"vigil/internal/posture/rulebook"
+	"vigil/internal/posture/store"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+const (
+	hostType  posture.EntityType = "AWS.EC2.Instance"
+	groupType posture.EntityType = "AWS.EC2.SecurityGroup"
+	rangeType posture.EntityType = "AWS.EC2.CidrRange"
+	account   posture.AccountID  = "123456789012"
+)
+
+var (
+	begin   = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	kinds   = []posture.EntityType{hostType, groupType, rangeType}
+	regions = []string{"eu-west-1", "us-east-1"}
+)
+
+// schema is a small part of AWS.
+var schema = evaluate.NewSchema([]evaluate.Kind{
+	{Type: hostType, Properties: []string{"publicIpAddress", "launchTime", "monitored"}, Edges: []evaluate.Link{{Label: "MEMBER_OF", To: []posture.EntityType{groupType}}}},
+	{Type: groupType, Edges: []evaluate.Link{{Label: "ALLOWS_INGRESS", To: []posture.EntityType{rangeType}}}},
+	{Type: rangeType, Properties: []string{"isInternet"}},
+})
+
+// texts are the queries of the rules: properties, edges, absence and time.
+var texts = []string{
+	`g.V().hasLabel('AWS.EC2.CidrRange').has('isInternet', true)`,
+	`g.V().hasLabel('AWS.EC2.Instance').not(has('monitored', true))`,
+	`g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').has('isInternet', true))`,
+	`g.V().hasLabel('AWS.EC2.Instance').has('publicIpAddress').where(out('MEMBER_OF').out('ALLOWS_INGRESS').has('isInternet', true))`,
+	`g.V().hasLabel('AWS.EC2.SecurityGroup').not(__.in('MEMBER_OF'))`,
+	`g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().dateAdd(DT.day, 30).is(lt(datetime())))`,
+}
+
+func newRule(id posture.RuleID) posture.Rule {
+	var n int
+	_, _ = fmt.Sscanf(string(id), "rule-%d", &n)
+	return posture.Rule{
+		ID: id, Name: string(id), Provider: posture.AWS, Level: posture.High, Status: posture.RuleEnabled, Source: posture.Custom,
+		Query: posture.RuleQuery{Language: posture.GraphQuery, Text: texts[n]}, ETag: "v", Created: begin, Updated: begin,
+	}
+}
+
+func entity(kind posture.EntityType, region string, n int) posture.Entity {
+	name := fmt.Sprint("x", n)
+	return posture.Entity{
+		ID: kind.ID(account, region, name), Type: kind, Name: name, XID: "arn:" + name, Account: account, Provider: posture.AWS, Region: region,
+		Service: kind.Service(),
+	}
+}
+
+// A court is an organisation with an account and those who judge it.
+type court struct {
+	t      *testing.T
+	org    posture.OrgID
+	store  *store.Store
+	judges []*judge.Judge
+	clock  *time.Time
+}
+
+// idle takes jobs and does nothing: the test does the work itself.
+type idle struct{}
+
+func (idle) Validate(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
+func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return nil }
+func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
+func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
+
+func open(t *testing.T, dsn string) *sqldb.DB {
+	t.Helper()
+	db := dbtest.Open(t, dsn)
+	if err := store.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// newCourt returns an organisation that some judges judge who share nothing but
+// the database.
+func newCourt(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *time.Time) *court {
+	t.Helper()
+	c := &court{t: t, org: org, store: store.New(db, secrettest.NewBox(t), idle{}).At(func() time.Time { return *clock }), clock: clock}
+	now := func() time.Time { return *clock }
+	for range judges {
+		c.judges = append(c.judges, &judge.Judge{
+			Store: c.store, Book: &rulebook.Book{Catalog: &catalog.Catalog{}, Store: c.store, Now: now}, Graphs: partition.New(c.store, partition.Options{}),
+			Evaluator: evaluate.New(schema, c.store, now), Log: slog.New(slog.DiscardHandler), Now: now,
+		})
+	}
+	err := c.store.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
+		a := posture.Account{ID: account, Provider: posture.AWS, Name: "a", Created: begin}.WithStream(posture.StreamDisconnected, begin)
+		return errors.Join(tx.AddAccount(a.WithStatus(posture.AccountActive, "", begin)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *court) in(s posture.Scope) posture.Scope {
+	s.Org = c.org
+	return s
+}
+
+// told is what the organisation hears: findings without their ids, which differ,
+// and counts.
+func (c *court) told() any {
+	c.t.Helper()
+	page, err := c.store.Findings(c.t.Context(), c.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *c.clock)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i := range page.Findings {
+		page.Findings[i].ID = ""
+	}
+	var ids []posture.RuleID
+	for i := range texts {
+		ids = append(ids, posture.RuleID(fmt.Sprint("rule-", i)))
+	}
+	counts, err := c.store.Posture(c.t.Context(), c.org, ids)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return []any{page.Findings, counts}
+}

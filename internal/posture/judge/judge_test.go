@@ -1,0 +1,247 @@
+package judge_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestAnySequenceOfJudgementsLeadsToTheSameFindings lets things happen to an
+// account at random: resources are read one by one and scope by scope, to the end
+// and not, scopes fail, rules come, change and go. One organisation is judged in
+// part by two judges that do not know of each other, another one in whole. Both
+// must end up with the same findings and the same counts.
+func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
+	t.Parallel()
+	sequences := 15
+	if os.Getenv("VIGIL_TORTURE") != "" {
+		sequences = 1000
+	}
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		db := open(t, dsn)
+		for seed := range sequences {
+			h := &history{
+				t: t, r: rand.New(rand.NewPCG(uint64(seed), 6)), clock: begin, rules: map[posture.RuleID]posture.Rule{}, cloud: map[posture.EntityID]posture.Entity{}, once: map[posture.EntityID][]posture.Entity{},
+			}
+			h.parts = newCourt(t, db, posture.OrgID(fmt.Sprint("parts-", seed)), 2, &h.clock)
+			h.whole = newCourt(t, db, posture.OrgID(fmt.Sprint("whole-", seed)), 1, &h.clock)
+			for step := range 20 {
+				h.clock = h.clock.Add(36 * time.Hour)
+				what := h.happen()
+				if h.r.IntN(4) == 0 {
+					continue // nobody looks yet
+				}
+				h.judge()
+				if diff := cmp.Diff(h.whole.told(), h.parts.told(), cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("sequence %d, step %d, after %s (-whole +parts):\n%s", seed, step, what, diff)
+				}
+			}
+		}
+	})
+}
+
+// A history is what happens to an account that two organisations have.
+type history struct {
+	t            *testing.T
+	r            *rand.Rand
+	clock        time.Time
+	parts, whole *court
+	rules        map[posture.RuleID]posture.Rule
+	cloud        map[posture.EntityID]posture.Entity // as it is
+	once         map[posture.EntityID][]posture.Entity
+	changed      []posture.RuleID // that were not judged yet
+}
+
+// happen does something at random and says what.
+func (h *history) happen() string {
+	kind := kinds[h.r.IntN(len(kinds))]
+	region := regions[h.r.IntN(len(regions))]
+	if h.r.IntN(3) > 0 { // the cloud changes
+		for range 1 + h.r.IntN(3) {
+			h.change()
+		}
+	}
+	scope := posture.Scope{Account: account, Type: kind, Region: region}
+	switch h.r.IntN(10) {
+	case 0, 1, 2, 3:
+		return h.reread(scope)
+	case 4, 5:
+		return h.read(scope, true)
+	case 6:
+		return h.read(scope, false)
+	case 7:
+		return h.fail(scope)
+	default:
+		return h.rule()
+	}
+}
+
+// change makes, alters or removes a resource, or makes it what it once was: what
+// flips and flips back is not seen by who looked before and after.
+func (h *history) change() {
+	e := h.draw()
+	if once := h.once[e.ID]; len(once) > 0 && h.r.IntN(2) == 0 {
+		e = once[h.r.IntN(len(once))]
+	}
+	h.once[e.ID] = append(h.once[e.ID], e)
+	if _, ok := h.cloud[e.ID]; ok && h.r.IntN(4) == 0 {
+		delete(h.cloud, e.ID)
+		return
+	}
+	h.cloud[e.ID] = e
+}
+
+// draw makes one of a few resources, with edges to some of the others.
+func (h *history) draw() posture.Entity {
+	kind := kinds[h.r.IntN(len(kinds))]
+	e := entity(kind, regions[h.r.IntN(len(regions))], h.r.IntN(3))
+	flag := func(name string) {
+		switch h.r.IntN(4) {
+		case 0, 1:
+			e.Properties = append(e.Properties, posture.Flag(name, h.r.IntN(2) == 0))
+		case 2:
+			e.Properties = append(e.Properties, posture.Unknown(name, "denied"))
+		}
+	}
+	link := func(label string, to posture.EntityType) {
+		for n := range 3 {
+			if h.r.IntN(3) == 0 {
+				e.Edges = append(e.Edges, posture.Edge{Label: label, To: entity(to, e.Region, n).ID})
+			}
+		}
+	}
+	switch kind {
+	case hostType:
+		flag("monitored")
+		e.Properties = append(e.Properties, posture.Text("launchTime", begin.AddDate(0, 0, -h.r.IntN(40)).Format(time.RFC3339)))
+		if h.r.IntN(2) == 0 {
+			e.Properties = append(e.Properties, posture.Text("publicIpAddress", "198.51.100.7"))
+			e.Tags = map[string]string{"env": []string{"prod", "test"}[h.r.IntN(2)]}
+		}
+		link("MEMBER_OF", groupType)
+	case groupType:
+		link("ALLOWS_INGRESS", rangeType)
+	case rangeType:
+		flag("isInternet")
+	}
+	e.Normalize()
+	return e
+}
+
+func (h *history) both(do func(c *court) error) {
+	h.t.Helper()
+	for _, c := range []*court{h.parts, h.whole} {
+		if err := do(c); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// reread takes in single resources, as an event makes happen.
+func (h *history) reread(scope posture.Scope) string {
+	var found []posture.Entity
+	var gone []posture.EntityID
+	for n := range 3 {
+		if h.r.IntN(2) == 0 {
+			continue
+		}
+		id := entity(scope.Type, scope.Region, n).ID
+		if e, ok := h.cloud[id]; ok {
+			found = append(found, e)
+		} else {
+			gone = append(gone, id)
+		}
+	}
+	h.both(func(c *court) error { return c.store.Replace(h.t.Context(), c.in(scope), found, gone) })
+	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(gone), scope.Type, scope.Region)
+}
+
+// read reads a scope, to the end or not.
+func (h *history) read(scope posture.Scope, complete bool) string {
+	var found []posture.Entity
+	for n := range 3 {
+		if e, ok := h.cloud[entity(scope.Type, scope.Region, n).ID]; ok && (complete || n == 0) {
+			found = append(found, e)
+		}
+	}
+	h.both(func(c *court) error {
+		r, err := c.store.Begin(h.t.Context(), collect.Scoped(c.in(scope)))
+		if err != nil {
+			return err
+		}
+		for _, e := range found {
+			if err := r.Put(h.t.Context(), e); err != nil {
+				return err
+			}
+		}
+		return r.Commit(h.t.Context(), complete)
+	})
+	return fmt.Sprintf("reading %s %s, complete %v", scope.Type, scope.Region, complete)
+}
+
+func (h *history) fail(scope posture.Scope) string {
+	h.both(func(c *court) error { return c.store.ScopeFailed(h.t.Context(), c.in(scope), "denied") })
+	return fmt.Sprintf("failing to read %s %s", scope.Type, scope.Region)
+}
+
+// rule adds, changes or removes a rule.
+func (h *history) rule() string {
+	id := posture.RuleID(fmt.Sprint("rule-", h.r.IntN(len(texts))))
+	r, ok := h.rules[id]
+	if ok && h.r.IntN(4) == 0 {
+		delete(h.rules, id)
+		h.both(func(c *court) error {
+			_, err := c.store.DeleteRule(h.t.Context(), c.org, id, "", h.clock)
+			return err
+		})
+		return "deleting " + string(id)
+	}
+	if !ok {
+		r = newRule(id)
+	}
+	r.Version++
+	if r.Version > 1 {
+		r.Level = posture.RuleLevels[h.r.IntN(len(posture.RuleLevels))]
+		r.Status = posture.RuleStatuses[h.r.IntN(len(posture.RuleStatuses))]
+	}
+	h.rules[id] = r
+	h.both(func(c *court) error { return c.store.SaveRule(h.t.Context(), c.org, r, "ada") })
+	h.changed = append(h.changed, id)
+	return "changing " + string(id)
+}
+
+// judge has one organisation judged in part, by either judge, the other in whole.
+func (h *history) judge() {
+	h.t.Helper()
+	changed := slices.Clone(h.changed)
+	h.changed = nil
+	pick := func() int { return h.r.IntN(len(h.parts.judges)) }
+	first := h.r.IntN(2) == 0
+	if first {
+		h.must(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
+	}
+	for _, id := range changed {
+		h.must(h.parts.judges[pick()].Rule(h.t.Context(), h.parts.org, id))
+	}
+	if !first || h.r.IntN(2) == 0 {
+		h.must(h.parts.judges[pick()].Change(h.t.Context(), h.parts.org, account))
+	}
+	h.must(h.whole.judges[0].Account(h.t.Context(), h.whole.org, account))
+}
+
+func (h *history) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
