@@ -58,3 +58,11 @@ bench-stream: ## Measure from a change in a cloud to its finding, stage by stage
 .PHONY: bench-collect
 bench-collect: ## Measure collecting beside the bare SDK
 	go run ./bench/collect
+
+.PHONY: bench-evaluate
+bench-evaluate: ## Measure the whole catalog of rules beside checks written by hand
+	go run ./bench/evaluate
+
+.PHONY: bench-findings
+bench-findings: ## Ask for findings at 10,000 and at 1,000,000; DATABASE=postgres://...
+	go run ./bench/findings $(if $(DATABASE),-database "$(DATABASE)")
