@@ -68,12 +68,13 @@ func (s *selection) resolve() error {
 	return nil
 }
 
-// inUse returns the types or regions that the organisation has entities of.
+// inUse returns the types or regions that the organisation has entities of, or
+// had: the index alone tells.
 func inUse[T ~string](s *selection, column string) ([]T, error) {
 	return sqldb.Query(s.tx, sqldb.Scalar[T], `
 		SELECT DISTINCT `+column+`
 		FROM entity_tally
-		WHERE org = $1 AND count > 0
+		WHERE org = $1
 		ORDER BY `+column, s.org)
 }
 
