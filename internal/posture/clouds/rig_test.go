@@ -42,7 +42,7 @@ type rig struct {
 	faults   *gateway.Faults
 	accounts [2]posture.Access
 	remove   func(posture.Entity) error // removes a resource from the cloud
-	loose    posture.EntityType         // resources of this type can go without others
+	loose    posture.EntityType         // resources of this type can go without anything else
 	store    *store.Store
 	sweep    *sweep.Sweep
 	metrics  *prometheus.Registry
@@ -130,7 +130,7 @@ func (r *rig) simulate(g *gateway.Gateway) (key, secret string) {
 		for i, p := range c.Projects() {
 			r.accounts[i] = p.Access(org, c.Reader())
 		}
-		r.loose = "GCP.Compute.Firewall"
+		r.loose = "GCP.Storage.Bucket"
 		r.remove = func(e posture.Entity) error {
 			return c.Change(simgcp.Change{Type: e.Type, Project: string(e.Account), Name: e.Name, Gone: true})
 		}
