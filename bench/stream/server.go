@@ -85,8 +85,11 @@ func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 			return err
 		}
 	}
+	if err := s.look(ctx, c); err != nil {
+		return err
+	}
 	c.courier.WatchAWS(c.Cloud)
-	return s.look(ctx, c)
+	return nil
 }
 
 // look sees how much there is, and which groups were left open the last time.
@@ -104,7 +107,7 @@ func (s *server) look(ctx context.Context, c *cloud) error {
 	}
 	s.ready.Rules = total.TotalCount
 	for _, id := range c.ids {
-		found, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}, "statuses": []string{"Open"}, "cloudAccountIds": []string{id}}, posture.MaxPage)
+		found, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}, "status": "Open", "cloudAccountIds": []string{id}}, posture.MaxPage)
 		if err != nil {
 			return err
 		}
