@@ -62,6 +62,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"FindingFilters":                     findingFilters,
 		"FindingsArePagedInAnyOrder":         findingsArePagedInAnyOrder,
 		"FindingsAreAggregated":              findingsAreAggregated,
+		"CountsAgreeWithARecount":            countsAgreeWithARecount,
 		"TrendsFollowWhatHappened":           trendsFollowWhatHappened,
 		"PostureCountsVerdicts":              postureCountsVerdicts,
 		"RulesKeepTheirVersions":             rulesKeepTheirVersions,

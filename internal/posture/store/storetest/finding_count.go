@@ -1,0 +1,77 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+)
+
+// countsAgreeWithARecount raises, resolves and suppresses findings and compares
+// what is counted from sums with a count of the list.
+func countsAgreeWithARecount(t *testing.T, f Fixture) {
+	spread := func(i int) posture.Raised {
+		return newFinding(i, func(x *posture.Finding) {
+			x.Region = []string{"eu-west-1", "us-east-1", "global"}[i%3]
+			x.Level = posture.FindingLevels[i%2]
+		})
+	}
+	for generation, keep := range []int{1, 3} { // the second time every third is gone
+		for _, rule := range []posture.RuleID{"r", "s"} {
+			j := posture.RuleJudgement{Rule: rule}
+			for i := range 24 {
+				if keep == 1 || i%keep != 0 {
+					j.Violating = append(j.Violating, spread(i))
+				}
+			}
+			judge(t, f, int64(generation+1), begin.Add(time.Duration(generation)*time.Hour), j)
+		}
+	}
+	for i := range 5 {
+		sup := &posture.Suppression{By: "ada", Reason: "known", Since: begin, Until: begin.Add(time.Duration(i) * time.Hour)}
+		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i).ID, sup, begin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, yes, no := begin.Add(90*time.Minute), true, false
+	fields := map[string]func(posture.Finding) string{
+		"ruleId": func(x posture.Finding) string { return string(x.Rule) }, "region": func(x posture.Finding) string { return x.Region },
+		"cloudAccountId": func(x posture.Finding) string { return string(x.Account) }, "level": func(x posture.Finding) string { return string(x.Level) },
+		"status":       func(x posture.Finding) string { return string(x.Status) },
+		"isSuppressed": func(x posture.Finding) string { return fmt.Sprint(x.Suppressed(now)) },
+	}
+	for name, filter := range map[string]posture.FindingFilter{
+		"all": {}, "open": isOpen, "suppressed": {Suppressed: &yes}, "not suppressed": {Suppressed: &no},
+		"open, not suppressed, of a rule": {Suppressed: &no, Statuses: isOpen.Statuses, Rules: []posture.RuleID{"r"}},
+		"with a text, not suppressed":     {Suppressed: &no, Text: "bucket-01"},
+	} {
+		page, err := f.Store.Findings(t.Context(), org, filter, nil, posture.Page{}, now)
+		if err != nil || page.Total != len(page.Findings) {
+			t.Errorf("%s: %d of %d, %v", name, len(page.Findings), page.Total, err)
+		}
+		for outer, one := range fields {
+			for inner, two := range fields {
+				want := posture.Buckets{}
+				for _, x := range page.Findings {
+					put := want[one(x)]
+					if put.Sub == nil {
+						put.Sub = map[string]posture.Buckets{"in": {}}
+					}
+					b := put.Sub["in"][two(x)]
+					b.Count++
+					put.Sub["in"][two(x)] = b
+					put.Count++
+					want[one(x)] = put
+				}
+				_, got, err := f.Store.AggregateFindings(t.Context(), org, filter, map[string]posture.Aggregation{"out": {
+					Of: posture.Attribute{Name: outer}, Sub: map[string]posture.Aggregation{"in": {Of: posture.Attribute{Name: inner}}},
+				}}, now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantSame(t, fmt.Sprintf("%s by %s and %s", name, outer, inner), got["out"], want)
+			}
+		}
+	}
+}
