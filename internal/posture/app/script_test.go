@@ -282,7 +282,6 @@ func TestScriptsTakeNoMoreThanTheyShould(t *testing.T) {
 	if calls := d.Calls(); len(calls) > 0 {
 		t.Errorf("it called %v", calls)
 	}
-	d.wait = 10
 	good := d.customers()[posture.AWS][0]
 	printed, err := d.bash(posture.AWS, "link.sh", "999999999999", good)
 	if err == nil || !strings.Contains(printed, "not done for: 999999999999\n") || d.status(good, "accountStatus") != "active" {

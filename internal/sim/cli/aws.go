@@ -77,7 +77,8 @@ func (d *Desk) callerIdentity(_ context.Context, c Call) (string, error) {
 
 func (d *Desk) assumeRole(_ context.Context, c Call) (string, error) {
 	parts := strings.Split(c.one("role-arn"), ":")
-	if len(parts) != 6 || parts[5] != "role/OrganizationAccountAccessRole" || c.Session != "" {
+	// The caller manages one account beside its own.
+	if len(parts) != 6 || parts[4] != d.o.AWS.Account(1).ID || parts[5] != "role/OrganizationAccountAccessRole" || c.Session != "" {
 		return "", refuse("An error occurred (AccessDenied) when calling the AssumeRole operation")
 	}
 	return c.answer(map[string]string{"Credentials.[AccessKeyId,SecretAccessKey,SessionToken]": "ASIAX\tsecret\tsession-" + parts[4]})
