@@ -187,7 +187,7 @@ func (c *chaos) compare(t *testing.T, account int, why string) {
 // mended collects both accounts from a cloud that is well: what is known is what
 // is there.
 func (c *chaos) mended(t *testing.T) {
-	c.sweep.Deadline = time.Minute
+	c.sweep.Deadline = ample
 	for i, a := range c.accounts {
 		if run := c.collect(t, a.Account.ID); run.Status != posture.RunCompleted {
 			t.Errorf("the last run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)

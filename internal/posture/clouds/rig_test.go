@@ -31,6 +31,9 @@ import (
 
 const org = posture.OrgID("org")
 
+// ample is the deadline of a run that is to succeed on a busy machine.
+const ample = 10 * time.Minute
+
 // today is a day that does not move, so that the same world read twice is the
 // same.
 var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
@@ -89,7 +92,7 @@ func newRig(t *testing.T, p posture.Provider, regions ...string) *rig {
 	var n atomic.Int64
 	r.sweep = &sweep.Sweep{
 		Store: r.store, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: func() string { return fmt.Sprintf("run-%d", n.Add(1)) },
-		Deadline: time.Minute, Lease: time.Minute,
+		Deadline: ample, Lease: time.Minute,
 		Runner: &collect.Runner{Sources: sources, Recorder: r.store, Parallel: 8, Log: slog.New(slog.DiscardHandler)},
 	}
 	r.onboard(t)
