@@ -53,14 +53,14 @@ func (t *tally) add(u Unit, got reading) {
 	tt.units++
 	tt.entities += got.entities
 	if got.err != nil {
-		t.unread = append(t.unread, Unread{u.Type, u.Region, got.err.Error()})
+		t.unread = append(t.unread, Unread{u.Type, u.Region, why(got.err)})
 	}
 	switch {
 	case got.err == nil:
 		tt.good++
-	case errors.Is(got.err, context.DeadlineExceeded), errors.Is(got.err, context.Canceled):
+	case late(got.err):
 		tt.late++
-		tt.message = "not read in time"
+		tt.message = why(got.err)
 	case errors.Is(got.err, ErrDenied):
 		tt.denied++
 		tt.complain(u.Region, got.err)
@@ -74,6 +74,19 @@ func (t *tally) add(u Unit, got reading) {
 		tt.complain(u.Region, problem)
 	}
 	t.progress(Outcome{Status: posture.RunStarted, Collectors: t.results(), Entities: t.entities, Units: t.units}, t.done)
+}
+
+// late reports whether a unit was not read because the run was over.
+func late(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// why says why a unit was not read.
+func why(err error) string {
+	if late(err) {
+		return "not read in time"
+	}
+	return err.Error()
 }
 
 func (tt *typeTally) complain(region string, err error) {
