@@ -4,7 +4,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -50,14 +49,6 @@ func timed(f func() error) (time.Duration, error) {
 		d = min(d, now-used)
 	}
 	return d, err
-}
-
-// processor returns the time that this thread has had on one, where that is known.
-func processor() (time.Duration, bool) {
-	const thread = 1 // RUSAGE_THREAD, which only Linux has
-	var u syscall.Rusage
-	err := syscall.Getrusage(thread, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err == nil
 }
 
 // warmUp runs a query for the time given, and on as long as it still gets
