@@ -71,6 +71,9 @@ func run(ctx context.Context, o options) error {
 	}
 	defer s.stop()
 	fmt.Printf("%d accounts, %d entities, %d rules, collected and judged in %s\n", o.Accounts, s.ready.Entities, s.ready.Rules, time.Since(begin).Round(time.Second))
+	if s.ready.Entities < o.Accounts*o.Size {
+		return fmt.Errorf("there should be %d entities: the machine is too busy to collect them", o.Accounts*o.Size)
+	}
 	r, err := measure(ctx, o, c, s)
 	if err != nil {
 		return err
