@@ -61,7 +61,7 @@ type options struct {
 
 	calm bool // look at components once and then seldom: the test is about something else
 
-	before func(*estate.Estate) // breaks something before anybody has looked
+	unseen func(*world) // looks at what is served before anything was looked at
 }
 
 // start runs a server on a new folder until the test ends. Everything is fast:
@@ -87,9 +87,6 @@ func start(t *testing.T, o options) *world {
 			t.Error(err)
 		}
 	})
-	if o.before != nil {
-		o.before(w.estate)
-	}
 	w.conf = config.Config{DataDir: w.dir + "/data", Database: o.database}
 	w.conf.Desktop = config.Desktop{Enabled: true, Inventory: w.estate.InventoryFile()}
 	w.conf.Desktop.Listen = "127.0.0.1:0"
@@ -138,6 +135,9 @@ func (w *world) run(o options) {
 	w.app.Board().Listen(w.changed)
 	if w.url, err = w.app.Listen(w.Context()); err != nil {
 		w.Fatal(err)
+	}
+	if o.unseen != nil {
+		o.unseen(w)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
 	served := make(chan error, 1)

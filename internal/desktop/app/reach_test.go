@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
-	"vigil/internal/desktop/app"
 	"vigil/internal/sim/directory"
 	"vigil/internal/sim/estate"
 	"vigil/internal/sim/line"
@@ -26,25 +25,13 @@ import (
 
 func TestWhatNobodyHasLookedAtYet(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{
-		size: estate.Small(), join: true,
-		before: func(e *estate.Estate) {
-			e.Domains[2].Break(directory.Hung)
-			e.Peers[0].Line().Set(line.Hung)
-			e.SAML.Line().Set(line.Hung)
-			e.Centers[0].Line().Set(line.Hung)
-		},
-		app: func(o *app.Options) { o.Probe.Timeout = time.Hour },
-	})
-	w.status(desktop.KindDomain, "lab.example", self, "UNKNOWN")
-	w.status(desktop.KindConnectionServer, peer, "", "UNKNOWN")
-	w.status(desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "UNKNOWN")
-	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "NOT_YET_CONNECTED")
-	w.status(desktop.KindEventDatabase, "", "", "NOT_CONFIGURED")
-	w.estate.Domains[2].Break(directory.Healthy)
-	w.estate.Peers[0].Line().Set(line.Up)
-	w.estate.SAML.Line().Set(line.Up)
-	w.estate.Centers[0].Line().Set(line.Up)
+	w := start(t, options{size: estate.Small(), join: true, unseen: func(w *world) {
+		w.status(desktop.KindDomain, "lab.example", self, "UNKNOWN")
+		w.status(desktop.KindConnectionServer, peer, "", "UNKNOWN")
+		w.status(desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "UNKNOWN")
+		w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "NOT_YET_CONNECTED")
+		w.status(desktop.KindEventDatabase, "", "", "NOT_CONFIGURED")
+	}})
 	w.status(desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE")
 	w.status(desktop.KindConnectionServer, peer, "", "OK")
 	w.status(desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK")
@@ -205,10 +192,12 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 				Plain: true, Prefix: fmt.Sprintf("app%d_", time.Now().UnixNano()),
 			}
 		},
-		before: func(*estate.Estate) { wire.Set(line.Hung) },
+		unseen: func(w *world) {
+			wire.Set(line.Hung)
+			w.status(desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTING")
+		},
 	})
 	status := func(want string) { t.Helper(); w.status(desktop.KindEventDatabase, "127.0.0.1", "", want) }
-	status("CONNECTING")
 	wire.Set(line.Up)
 	status("CONNECTED")
 	w.passes(func() { wire.Set(line.Down) }, desktop.KindEventDatabase, "127.0.0.1", "", "RECONNECTING")
