@@ -164,7 +164,11 @@ func (d *Desk) putConnection(_ context.Context, c Call) (string, error) {
 			ApiKeyAuthParameters struct{ ApiKeyName, ApiKeyValue string }
 		}
 	}
-	if err := json.Unmarshal([]byte(c.Input), &in); err != nil || in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
+	text, err := os.ReadFile(strings.TrimPrefix(c.one("cli-input-json"), "file://")) // #nosec G304 -- the script wrote it
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(text, &in); err != nil || in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
 		return "", errors.Join(errors.New("Invalid JSON received"), err)
 	}
 	d.put(d.at(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)

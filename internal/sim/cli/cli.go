@@ -48,8 +48,7 @@ type Call struct {
 	Program string
 	Words   []string            // before the options: {"sns", "create-topic"}
 	Options map[string][]string // by name without dashes
-	Input   string
-	Session string // token of the session, of aws alone
+	Session string              // token of the session, of aws alone
 }
 
 // String returns the command line without its options.
@@ -96,12 +95,10 @@ func Open(o Options) (*Desk, error) {
 // standIn is the program. The first line of an answer is its exit code.
 const standIn = `#!/usr/bin/env bash
 words=()
-input=
 for word in "$@"; do
-	[[ $word != file:///dev/stdin ]] || input=$(cat)
 	words+=(--data-urlencode "word=$word")
 done
-answer=$(curl --silent --show-error --noproxy '*' --data-urlencode "session=${AWS_SESSION_TOKEN:-}" --data-urlencode "input=$input" "${words[@]}" @server@/@program@ && echo .)
+answer=$(curl --silent --show-error --noproxy '*' --data-urlencode "session=${AWS_SESSION_TOKEN:-}" "${words[@]}" @server@/@program@ && echo .)
 answer=${answer%.} # which keeps the last line break
 code=${answer%%$'\n'*}
 answer=${answer#*$'\n'}
@@ -146,7 +143,7 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := parse(strings.Trim(r.URL.Path, "/"), r.PostForm["word"])
-	c.Input, c.Session = r.PostForm.Get("input"), r.PostForm.Get("session")
+	c.Session = r.PostForm.Get("session")
 	d.mu.Lock()
 	d.calls = append(d.calls, c)
 	d.mu.Unlock()

@@ -119,13 +119,16 @@ set_destination() {
 	run aws iam create-role --role-name "$2" --assume-role-policy-document "$trust" --tags Key=created-by,Value=vigil >/dev/null || true
 	run aws iam put-role-policy --role-name "$2" --policy-name send --policy-document \
 		"{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"events:InvokeApiDestination\",\"Resource\":\"arn:${partition}:events:$home:$1:api-destination/$2/*\"},{\"Effect\":\"Allow\",\"Action\":\"events:PutEvents\",\"Resource\":\"$bus\"}]}"
-	# The token goes through the input, where nobody else of this machine sees it.
-	local parameters="{\"Name\":\"$2\",\"AuthorizationType\":\"API_KEY\",\"AuthParameters\":{\"ApiKeyAuthParameters\":{\"ApiKeyName\":\"X-Event-Token\",\"ApiKeyValue\":\"$4\"}}}"
-	if aws events describe-connection --region "$home" --name "$2" >/dev/null 2>&1; then
-		run aws events update-connection --region "$home" --cli-input-json file:///dev/stdin <<<"$parameters" >/dev/null
-	else
-		run aws events create-connection --region "$home" --cli-input-json file:///dev/stdin <<<"$parameters" >/dev/null
-	fi
+	# The token goes through a file that nobody else may read and that does not stay.
+	# aws reads it twice, so that its input would not do.
+	local file parameters="{\"Name\":\"$2\",\"AuthorizationType\":\"API_KEY\",\"AuthParameters\":{\"ApiKeyAuthParameters\":{\"ApiKeyName\":\"X-Event-Token\",\"ApiKeyValue\":\"$4\"}}}"
+	local action=create-connection code=0
+	aws events describe-connection --region "$home" --name "$2" >/dev/null 2>&1 && action=update-connection
+	file=$(mktemp)
+	printf '%s' "$parameters" >"$file"
+	run aws events "$action" --region "$home" --cli-input-json "file://$file" >/dev/null || code=$?
+	rm -f "$file"
+	[[ $code -eq 0 ]] || return "$code"
 	connection=$(aws events describe-connection --region "$home" --name "$2" --query ConnectionArn --output text 2>/dev/null || true)
 	local verb=create-api-destination
 	aws events describe-api-destination --region "$home" --name "$2" >/dev/null 2>&1 && verb=update-api-destination
