@@ -79,15 +79,12 @@ var policy = []line{
 	{"internal/posture/stream/...", "internal/fault internal/posture internal/posture/collect internal/posture/stream/change internal/posture/stream/refusal"},
 	{"internal/posture/scripts", "internal/posture"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/stream/aws internal/posture/stream/gcp internal/posture/scripts internal/posture/collect internal/posture/judge internal/posture/walk gremlin"},
-	{"internal/posture/partition", "graph internal/fault internal/posture"},
-	{"internal/posture/search", "internal/fault internal/posture"},
-	{"internal/posture/estate", "internal/posture"},
 	{"internal/posture/clouds", "internal/posture internal/posture/collect internal/posture/collect/..."},
-	{"internal/posture/app", "rules frameworks internal/apidoc internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
+	{"internal/posture/app", "rules frameworks gremlin internal/apidoc internal/config internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
-	{"internal/desktop/app", "internal/apidoc internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/app", "internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
 	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.
