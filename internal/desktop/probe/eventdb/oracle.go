@@ -16,7 +16,7 @@ import (
 
 var oracle = dialect{
 	open: func(spec desktop.EventDatabase, password string, config *tls.Config, dialer reach.WatchedDialer) (*sql.DB, error) {
-		options := map[string]string{"CONNECTION TIMEOUT": "10"}
+		options := map[string]string{}
 		if config != nil {
 			options["SSL"], options["SSL VERIFY"] = "true", "true"
 		}
@@ -24,11 +24,11 @@ var oracle = dialect{
 		if !ok {
 			return nil, errors.New("the Oracle driver has changed its connector")
 		}
-		connector.Dialer(dialer)
+		connector.Dialer(cuttableDialer{dialer})
 		if config != nil {
 			connector.WithTLSConfig(config)
 		}
-		return sql.OpenDB(connector), nil
+		return sql.OpenDB(cuttable{connector}), nil
 	},
 	// Names without quotes are upper case.
 	spellings: func(prefix string) []string { return []string{strings.ToUpper(prefix)} },

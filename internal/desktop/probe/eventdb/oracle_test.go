@@ -1,0 +1,75 @@
+package eventdb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/reach"
+	"vigil/internal/sim/line"
+)
+
+func TestOracleIsWatched(t *testing.T) {
+	t.Parallel()
+	l, err := line.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() { // a listener that refuses every service, as one that does not know ours
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = c.Read(make([]byte, 4096))
+				text := []byte("(DESCRIPTION=(TMP=)(VSNNUM=318767104)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))")
+				packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
+				_, _ = c.Write(packet)
+			}()
+		}
+	}()
+	lab := newLab(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
+	lab.wants("it has no such database", lab.look(1), desktop.EventDatabaseError)
+	l.Set(line.Down)
+	lab.configure(lab.spec)
+	lab.wants("it is not there", lab.look(1), desktop.EventDatabaseConnecting)
+}
+
+func TestAnOracleThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	dialled := make(chan net.Conn, 1)
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			dialled <- c
+		}
+	}()
+	spec := desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Database: "events", User: "vigil", Plain: true}
+	db, err := oracle.open(spec, "secret", nil, reach.WatchedDialer{Fate: new(reach.Fate)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		c := <-dialled
+		defer c.Close()
+		_, _ = c.Read(make([]byte, 1)) // it is asked, and never answers
+		cancel()
+		_, _ = io.Copy(io.Discard, c) // until we hang up
+	}()
+	if err := db.PingContext(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("PingContext = %v", err)
+	}
+}
