@@ -220,7 +220,7 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 
 func TestEnrolmentByAPI(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), join: true, calm: true})
+	w := start(t, options{size: tiny(), join: true})
 	token := w.login().Access
 	gateway := string(w.estate.Gateways[0].ID())
 	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
