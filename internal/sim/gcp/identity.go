@@ -55,12 +55,9 @@ func (c *Cloud) credential(name string, all bool, may []string) Credential {
 	email := name + "@" + home.ID + ".iam.gserviceaccount.com"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a, ok := c.accounts[email]
-	if !ok {
-		a = &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home}
-		c.accounts[email] = a
-	}
-	a.all, a.may = all, may
+	// Calls under way keep the account that they began with.
+	a := &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home, all: all, may: may}
+	c.accounts[email] = a
 	return Credential{Email: email, Key: base64.StdEncoding.EncodeToString(a.file())}
 }
 
