@@ -52,6 +52,7 @@ type Ready struct {
 
 // Run runs the demo until ctx ends.
 func Run(ctx context.Context, o Options) (err error) {
+	fmt.Fprintln(o.Out, "Starting two servers, three simulated clouds and a desktop estate, and collecting the first accounts ...")
 	dir, err := os.MkdirTemp("", "vigil-demo-")
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func run(ctx context.Context, o Options, in *install.Installation, w *world, des
 		stop()
 		return errors.Join(err, servers.Wait())
 	}
-	if err := announce(o, ready); err != nil {
+	if err := announce(o, ready, desktops.ControlURL()); err != nil {
 		stop()
 		return errors.Join(err, servers.Wait())
 	}
@@ -170,7 +171,7 @@ func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID,
 }
 
 // announce says where to look, to people and to the ready file.
-func announce(o Options, r Ready) error {
+func announce(o Options, r Ready, incidents string) error {
 	fmt.Fprintf(o.Out, `Vigil runs on a temporary folder, beside simulated clouds and desktops. Ctrl-C ends it and removes everything.
 
   posture API   %s   (try it at %s/docs/api)
@@ -183,7 +184,13 @@ func announce(o Options, r Ready) error {
 An access token for the admin of the posture server:
 
   curl -s %s/csp/gateway/am/api/auth/api-tokens/authorize -d refresh_token=%s
-`, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.DesktopURL, r.DesktopURL, r.DesktopDomain, r.DesktopUsername, r.DesktopPassword, r.AuthURL, r.APIToken)
+
+Something breaks among the desktops, and is mended again (a list of what can):
+
+  curl -s %s/incidents
+  curl -X POST %s/incidents/NAME
+  curl -X DELETE %s/incidents/NAME
+`, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.DesktopURL, r.DesktopURL, r.DesktopDomain, r.DesktopUsername, r.DesktopPassword, r.AuthURL, r.APIToken, incidents, incidents, incidents)
 	if o.ReadyFile == "" {
 		return nil
 	}
