@@ -1,6 +1,7 @@
 package gremlin_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,10 @@ func FuzzTheEngineAgreesWithTheReference(f *testing.F) {
 func agree(t *rapid.T) {
 	g := drawGraph(t)
 	text := "g.V()" + drawSteps(t, 5, true, false)
-	want, err := reference{g}.run(text)
+	want, err := newReference(g).run(text)
+	if errors.Is(err, errTooMuch) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -98,7 +102,11 @@ func drawSteps(t *rapid.T, depth int, last, within bool) string {
 		b.WriteString(drawStep(t, depth))
 	}
 	if last {
-		b.WriteString(rapid.SampledFrom([]string{"", "", ".count()", `.values("n")`, `.values("n").dedup()`, ".path()", ".dedup()", ".dedup().count()"}).Draw(t, "end"))
+		ends := []string{"", "", ".count()", `.values("n")`, `.values("n").dedup()`, ".dedup()", ".dedup().count()"}
+		if !strings.Contains(b.String(), "dedup") { // which of several ways it keeps is not said
+			ends = append(ends, ".path()")
+		}
+		b.WriteString(rapid.SampledFrom(ends).Draw(t, "end"))
 	}
 	if s := b.String(); s != "" || !within {
 		return s

@@ -1,6 +1,7 @@
 package gremlin_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,8 +12,19 @@ import (
 
 // reference interprets a query step by step, one traverser at a time, in the
 // plainest way: no plan, no batches, no bulk. It knows few steps and is what the
-// engine is compared with.
-type reference struct{ g *graph.Graph }
+// engine is compared with. It gives up on a query that makes too many traversers:
+// unions in unions and repeats make billions of them of a graph of seven vertices.
+type reference struct {
+	g    *graph.Graph
+	left *int // how many traversers it may still make
+}
+
+var errTooMuch = errors.New("too much for the reference")
+
+func newReference(g *graph.Graph) reference {
+	left := 200_000
+	return reference{g, &left}
+}
 
 // traverser is an object with the way it came.
 type traverser struct {
@@ -79,6 +91,9 @@ func (r reference) step(s syntax.Step, in []traverser) ([]traverser, error) {
 		more, err := r.one(s, t)
 		if err != nil {
 			return nil, err
+		}
+		if *r.left -= len(more); *r.left < 0 {
+			return nil, errTooMuch
 		}
 		out = append(out, more...)
 	}
