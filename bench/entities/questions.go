@@ -90,6 +90,9 @@ func (b *bench) asked() []question {
 		terms("count by type where a tag is", search(`tag.env = prod`), tag("env", "prod"), "type", 1, "entityType"),
 		b.tagTerms("count by a tag in an account", `{"cloudAccountIds":[`+quote(account)+`]}`, " AND account = $1").with(account),
 		b.tagTerms("count by a tag", `{}`, ""),
+		b.tagTerms("count by a tag where a property is", search(`property.encrypted = false`), has("encrypted", "boolV", false)),
+		b.tagTerms("count by type and a tag", `{}`, "", "entityType"),
+		b.propertyTerms("count by a property", "encrypted", "boolV"),
 	}
 	return b.cached
 }
@@ -122,13 +125,30 @@ func (q question) with(args ...any) question {
 	return q
 }
 
-// tagTerms counts by the tag team.
-func (b *bench) tagTerms(name, filters, where string) question {
+// tagTerms counts by fields and the tag team.
+func (b *bench) tagTerms(name, filters, where string, fields ...string) question {
 	column := `json_extract(tags, '$.team')`
 	if b.db.Dialect() == sqldb.Postgres {
 		column = `tags ->> 'team'`
 	}
-	return terms(name, filters, where+" AND "+column+" IS NOT NULL", column, 1, "tag.team")
+	groups := column
+	if len(fields) > 0 {
+		groups = "type, " + column
+	}
+	return terms(name, filters, where+" AND "+column+" IS NOT NULL", groups, len(fields)+1, append(fields, "tag.team")...)
+}
+
+// propertyTerms counts by a property.
+func (b *bench) propertyTerms(name, property, member string) question {
+	q := terms(name, `{}`, ` AND json_extract(p.value, '$.name') = '`+property+`' AND json_extract(p.value, '$.`+member+`') IS NOT NULL`,
+		`json_extract(p.value, '$.`+member+`')`, 1, "property."+property)
+	q.join = ", json_each(e.properties) p"
+	if b.db.Dialect() == sqldb.Postgres {
+		q.join = ", jsonb_array_elements(e.properties) p"
+		q.where = ` AND p ->> 'name' = '` + property + `' AND p ->> '` + member + `' IS NOT NULL`
+		q.groups = `p ->> '` + member + `'`
+	}
+	return q
 }
 
 // hasProperty writes the condition that a property has a value.

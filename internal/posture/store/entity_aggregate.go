@@ -21,34 +21,40 @@ func (s *Store) Aggregate(ctx context.Context, org posture.OrgID, f posture.Enti
 		if err != nil {
 			return err
 		}
-		if total, err = sel.count(); err != nil {
-			return err
-		}
-		found = make(map[string]posture.Buckets, len(as))
+		found, total = make(map[string]posture.Buckets, len(as)), uncounted
 		room := maxBuckets
 		for _, name := range slices.Sorted(maps.Keys(as)) {
 			c := newCounter(as[name], &room)
-			if err := sel.aggregate(as[name], c); err != nil {
+			n, err := sel.aggregate(as[name], c)
+			if err != nil {
 				return err
 			}
+			total = max(total, n)
 			found[name] = c.result()
 		}
-		return nil
+		if total == uncounted {
+			total, err = sel.count()
+		}
+		return err
 	})
 	return total, found, err
 }
 
-// aggregate counts the entities of the selection by one aggregation.
-func (s *selection) aggregate(a posture.Aggregation, c *counter) error {
+// uncounted says that how many entities there are is not known.
+const uncounted = -1
+
+// aggregate counts the entities of the selection by one aggregation. It returns
+// how many there are, if it comes to know that.
+func (s *selection) aggregate(a posture.Aggregation, c *counter) (int, error) {
 	switch {
 	case s.empty:
-		return nil
+		return 0, nil
 	case !ofCells(a):
 		return s.countEntities(a, c)
 	case s.plan != nil:
 		return s.countHits(c)
 	}
-	return s.countCells(a, c)
+	return uncounted, s.countCells(a, c)
 }
 
 // ofCells reports whether the cell of an entity is enough to answer.
@@ -82,17 +88,19 @@ func (s *selection) countCells(a posture.Aggregation, c *counter) error {
 	var args []any
 	if s.accts == nil && !needsAccount(a) {
 		where := s.cellWhere(&args)
-		return countRows(s.tx, c, `SELECT '', type, region, count FROM entity_tally WHERE `+where, args...)
+		_, err := countRows(s.tx, c, `SELECT '', type, region, count FROM entity_tally WHERE `+where, args...)
+		return err
 	}
 	where := s.cellWhere(&args)
-	return countRows(s.tx, c, `
+	_, err := countRows(s.tx, c, `
 		SELECT p.account, c.type, c.region, c.count
 		FROM (SELECT acct, type, region, CAST(sum(count) AS BIGINT) AS count FROM entity_cell WHERE `+where+` GROUP BY acct, type, region) AS c
 		JOIN entity_partition p ON p.acct = c.acct`, args...)
+	return err
 }
 
 // countHits counts what a plan finds by cell.
-func (s *selection) countHits(c *counter) error {
+func (s *selection) countHits(c *counter) (int, error) {
 	var args []any
 	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
 	return countRows(s.tx, c, `
@@ -102,8 +110,8 @@ func (s *selection) countHits(c *counter) error {
 		JOIN entity_partition p ON p.acct = c.acct`, args...)
 }
 
-// countRows counts rows of account, type, region and number.
-func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) error {
+// countRows counts rows of account, type, region and number. It returns the sum.
+func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) (total int, err error) {
 	type row struct {
 		e posture.Entity
 		n int
@@ -113,14 +121,15 @@ func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) error {
 		return out, err
 	}, text, args...) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		r.e.Service, r.e.Provider = r.e.Type.Service(), r.e.Type.Provider()
+		total += r.n
 		if err := c.add(&r.e, r.n); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return total, nil
 }
 
 // A counter counts entities by the values of an attribute.

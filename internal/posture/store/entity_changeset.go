@@ -95,7 +95,7 @@ func (c *changeSet) row(s staged, created int64) (entityRow, error) {
 	}
 	r := entityRow{
 		rid: in.id<<memberBits | in.made, ekey: ekeyOf(c.part.acct, s.id), created: created, updated: c.at,
-		doc: s.doc, tokens: appendTokens(nil, c.part.org, &e),
+		doc: s.doc, tokens: c.tokens(&e),
 	}
 	in.made++
 	c.count(in, 1)
@@ -103,6 +103,9 @@ func (c *changeSet) row(s staged, created int64) (entityRow, error) {
 	c.changed = append(c.changed, r.rid)
 	return r, nil
 }
+
+// tokens returns what an entity is found and counted by.
+func (c *changeSet) tokens(e *posture.Entity) []token { return tokensOf(c.tx.Dialect(), c.part.org, e) }
 
 // add writes entities that are not there.
 func (c *changeSet) add(items []staged) error {
@@ -146,7 +149,7 @@ func (c *changeSet) update(items []staged) error {
 			return err
 		}
 		row := entityRow{
-			rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc, tokens: appendTokens(nil, c.part.org, &after),
+			rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc, tokens: c.tokens(&after),
 		}
 		if u.region == in.region {
 			changed = append(changed, row)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -275,20 +276,28 @@ func (p planner) equal(c posture.Equal, holds bool) plan {
 // source returns the rows that a plan finds within a range, as text to be put
 // after FROM: a table with one column rid.
 func source(d sqldb.Dialect, org posture.OrgID, p plan, in span, args *[]any) string {
-	*args = append(*args, in.from, in.to)
-	from, to := len(*args)-1, len(*args)
-	bounds := func(column string) string {
-		return column + " BETWEEN $" + strconv.Itoa(from) + " AND $" + strconv.Itoa(to)
-	}
 	if d == sqldb.Postgres {
 		every := newToken(org, everyToken, "", "")
 		if !positive(p) { // all of it would be about other organisations too
 			p = and(hit(every), p)
 		}
-		return "entity WHERE " + p.where() + " AND " + bounds("rid")
+		return "entity WHERE " + p.where() + in.where()
 	}
-	*args = append(*args, p.words(newToken(org, everyToken, "", "")))
-	return "(SELECT rowid AS rid FROM entity_token WHERE entity_token MATCH $" + strconv.Itoa(len(*args)) + " AND " + bounds("rowid") + ") AS found WHERE TRUE"
+	*args = append(*args, in.from, in.to, p.words(newToken(org, everyToken, "", "")))
+	n := len(*args)
+	return fmt.Sprintf("(SELECT rowid AS rid FROM entity_token WHERE entity_token MATCH $%d AND rowid BETWEEN $%d AND $%d) AS found WHERE TRUE", n, n-2, n-1)
+}
+
+// everywhere is the range of all rows.
+var everywhere = span{0, 1<<63 - 1}
+
+// where writes that rows are in a range as a further condition of PostgreSQL,
+// which guesses that a range it cannot see is small, and then reads it all.
+func (s span) where() string {
+	if s == everywhere {
+		return ""
+	}
+	return fmt.Sprintf(" AND rid BETWEEN %d AND %d", s.from, s.to)
 }
 
 // positive reports whether what a plan finds has a token of the organisation.

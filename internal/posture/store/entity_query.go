@@ -26,15 +26,9 @@ func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.Entit
 		if err != nil {
 			return err
 		}
-		rows, err := sel.page(after, limit+1) // one more tells whether there is another page
-		if err != nil {
+		var rows []entityRow
+		if rows, page.Total, err = sel.page(after, limit+1); err != nil { // one more tells whether there is another page
 			return err
-		}
-		page.Total = len(rows)
-		if p.After != "" || len(rows) > limit {
-			if page.Total, err = sel.count(); err != nil {
-				return err
-			}
 		}
 		if len(rows) > limit {
 			rows = rows[:limit]
@@ -72,33 +66,60 @@ func (s *selection) read(rows []entityRow) ([]posture.Entity, error) {
 	return slices.DeleteFunc(all, func(e posture.Entity) bool { return !s.filter.Matches(&e) }), nil
 }
 
-// page returns up to limit rows after a place, in order.
-func (s *selection) page(after int64, limit int) ([]entityRow, error) {
+// page returns up to limit rows after a place, in order, and how many there are
+// before and after it.
+func (s *selection) page(after int64, limit int) (rows []entityRow, total int, err error) {
 	switch {
 	case s.empty:
-		return nil, nil
+		return nil, 0, nil
+	case s.plan != nil && s.tx.Dialect() == sqldb.Postgres:
+		return s.counted(after, limit)
 	case s.plan != nil:
-		return s.planned(after, limit)
+		rows, err = s.planned(after, limit)
+	default:
+		rows, err = s.cellPage(after, limit)
 	}
-	return s.cellPage(after, limit)
+	if err != nil || after < 0 && len(rows) < limit {
+		return rows, len(rows), err
+	}
+	total, err = s.count()
+	return rows, total, err
 }
 
-// planned returns rows that the plan finds.
+// planned returns rows that the plan finds in SQLite.
 func (s *selection) planned(after int64, limit int) ([]entityRow, error) {
 	in := s.rows()
 	in.from = max(in.from, after+1)
 	var args []any
 	from := source(s.tx.Dialect(), s.org, s.plan, in, &args)
 	args = append(args, limit)
-	n := len(args)
-	if s.tx.Dialect() == sqldb.Postgres {
-		return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`SELECT %s FROM %s ORDER BY rid LIMIT $%d`, rowColumns, from, n), args...)
-	}
 	return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`
 		SELECT %s
 		FROM entity
 		WHERE rid IN (SELECT rid FROM %s ORDER BY rid LIMIT $%d)
-		ORDER BY rid`, rowColumns, from, n), args...)
+		ORDER BY rid`, rowColumns, from, len(args)), args...)
+}
+
+// counted returns rows that the plan finds in PostgreSQL, and how many it finds.
+// All hits are listed once, for both: asked for the first of them, PostgreSQL may
+// go through the table in order, in the belief that it soon meets one.
+func (s *selection) counted(after int64, limit int) (rows []entityRow, total int, err error) {
+	var args []any
+	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	args = append(args, after, limit)
+	rows, err = sqldb.Query(s.tx, func(r sqldb.Row) (row entityRow, err error) {
+		err = r.Scan(&row.rid, &row.ekey, &row.created, &row.updated, &row.doc, &total)
+		return row, err
+	}, fmt.Sprintf(`
+		WITH found AS MATERIALIZED (SELECT rid FROM %s)
+		SELECT %s, (SELECT count(*) FROM found)
+		FROM entity
+		WHERE rid IN (SELECT rid FROM found WHERE rid > $%d ORDER BY rid LIMIT $%d)
+		ORDER BY rid`, from, rowColumns, len(args)-1, len(args)), args...)
+	if err == nil && len(rows) == 0 && after >= 0 { // nothing is left to say it
+		total, err = s.count()
+	}
+	return rows, total, err
 }
 
 // cellPage returns rows of the cells of the selection: the rest of the cell that

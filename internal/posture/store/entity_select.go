@@ -153,7 +153,7 @@ func (s *selection) rows() span {
 	if len(s.accts) == 1 {
 		return acctSpan(s.accts[0])
 	}
-	return span{0, 1<<63 - 1}
+	return everywhere
 }
 
 // cellWhere writes the condition for the cells of the selection.

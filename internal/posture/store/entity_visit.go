@@ -9,8 +9,19 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// countEntities looks at every entity that can have a value.
-func (s *selection) countEntities(a posture.Aggregation, c *counter) error {
+// countEntities counts by something that only entities can tell. It returns how
+// many there are, if it comes to know that.
+func (s *selection) countEntities(a posture.Aggregation, c *counter) (int, error) {
+	if s.tx.Dialect() == sqldb.Postgres {
+		if n, ok, err := s.countGroups(a, c); ok || err != nil {
+			return n, err
+		}
+	}
+	return uncounted, s.visitAll(a, c)
+}
+
+// visitAll looks at every entity that can have a value.
+func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 	v := &visitor{selection: s, counter: c, homes: map[int64]home{}}
 	v.wanted.aggregation(a)
 	if s.plan != nil {
@@ -36,18 +47,29 @@ func (s *selection) countEntities(a posture.Aggregation, c *counter) error {
 	return v.catchUp()
 }
 
+// hasToken returns the token of entities that have an attribute.
+func (s *selection) hasToken(a posture.Attribute) (t token, ok bool) {
+	switch a.Kind {
+	case posture.PropertyAttribute:
+		return newToken(s.org, hasToken, a.Name, ""), true
+	case posture.TagAttribute:
+		return newToken(s.org, hasTagToken, a.Name, ""), true
+	}
+	return 0, false
+}
+
 // having returns the selection of those that have an attribute, if that is worth
 // looking up: when most have it, reading all is quicker.
 func (s *selection) having(a posture.Attribute) (*selection, error) {
-	kind := map[posture.AttributeKind]byte{posture.PropertyAttribute: hasToken, posture.TagAttribute: hasTagToken}[a.Kind]
-	if kind == 0 {
+	t, ok := s.hasToken(a)
+	if !ok {
 		return s, nil
 	}
 	narrow := *s
 	if s.plan == nil {
 		narrow.makePlan(planner{org: s.org})
 	}
-	narrow.plan = and(narrow.plan, hit(newToken(s.org, kind, a.Name, "")))
+	narrow.plan = and(narrow.plan, hit(t))
 	if s.plan != nil {
 		return &narrow, nil
 	}

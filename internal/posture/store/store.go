@@ -51,7 +51,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 			return err
 		}
 	}
-	return nil
+	return retoken(ctx, db)
 }
 
 // A Sealer encrypts values for one cell of the database and opens them there.

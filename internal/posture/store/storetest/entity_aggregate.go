@@ -148,3 +148,42 @@ func tooManyBuckets(t *testing.T, f EntityFixture) {
 	})
 	wantKind(t, "buckets", err, fault.Invalid)
 }
+
+// aggregationsKeepCase has values that are found alike and counted apart.
+func aggregationsKeepCase(t *testing.T, f EntityFixture) {
+	var es []posture.Entity
+	for i, v := range []string{"Prod", "prod", "PROD", "prod", "straße", "STRASSE", "Straße", ""} {
+		es = append(es, newEntity(east, fmt.Sprintf("I-%d", i/2), func(e *posture.Entity) {
+			e.ID += posture.EntityID(fmt.Sprint("-", i))
+			e.Tags = map[string]string{"Env": v, "env": "prod"}
+			e.Properties = []posture.Property{posture.Text("Size", v), posture.Text("size", "prod"), posture.Text("size", "Prod")}
+			if i == 3 {
+				e.Properties = []posture.Property{posture.Unknown("size", "denied")}
+			}
+		}))
+	}
+	record(t, f.Store, scoped(instance, east), true, es...)
+	size := posture.Attribute{Kind: posture.PropertyAttribute, Name: "SIZE"}
+	env := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
+	for name, a := range map[string]posture.Aggregation{
+		"tag":           {Of: env},
+		"property":      {Of: size},
+		"name":          {Of: posture.Attribute{Name: posture.FieldName}},
+		"tag, property": {Of: env, Sub: map[string]posture.Aggregation{"p": {Of: size}}},
+	} {
+		for where, c := range map[string]posture.Condition{"everywhere": nil, "where it is prod": posture.Equal{Attribute: size, Value: "pROD"}} {
+			filter := posture.EntityFilter{Where: c}
+			var some []posture.Entity
+			for _, e := range es {
+				if filter.Matches(&e) {
+					some = append(some, e)
+				}
+			}
+			total, got, err := f.Store.Aggregate(t.Context(), org, filter, map[string]posture.Aggregation{"a": a})
+			if err != nil || total != len(some) {
+				t.Fatalf("%s, %s: %d entities, want %d: %v", name, where, total, len(some), err)
+			}
+			wantSame(t, name+", "+where, got, map[string]posture.Buckets{"a": countAll(some, a)})
+		}
+	}
+}

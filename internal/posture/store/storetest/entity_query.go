@@ -20,6 +20,7 @@ var queryTests = map[string]func(*testing.T, EntityFixture){
 	"PagesAreStableUnderChange":       pagesAreStable,
 	"AggregationsCountWhatTheyShould": aggregationsCount,
 	"AggregationsNestFiveDeep":        aggregationsNest,
+	"AggregationsKeepCase":            aggregationsKeepCase,
 	"OrganisationsDoNotMix":           organisationsDoNotMix,
 	"OddTextsAreFound":                oddTextsAreFound,
 	"TooManyBucketsAreRefused":        tooManyBuckets,
