@@ -99,6 +99,19 @@ var bombs = []struct{ name, text string }{
 	{"subgraph", `g.V().repeat(bothE().subgraph("s").otherV()).times(20).cap("s")`},
 	{"coalesce", `g.V().repeat(coalesce(both().simplePath(), both())).times(20).path()`},
 	{"results", `g.V().both().both().both()`},
+	{"lists side by side", `g.V().project("a","b","c","d","e","f","g","h").by(both().both().both().values("name").fold())`},
+	{"names that grow", `g.V().values("name")` + strings.Repeat(`.replace("e", "eeeeeeeeeeeeeeee")`, 5) + `.length()`},
+	{"lists that double", `g.V().map(values("name").fold())` + strings.Repeat(`.combine(identity())`, 16) + `.count(local)`},
+	{"sacks that double", `g.withSack([1,2,3,4]).V()` + strings.Repeat(`.sack(addAll).by(sack())`, 16) + `.count()`},
+	{"lists of lists", `g.V().map(both().both().map(both().values("name").fold()).fold()).map(unfold().fold()).count(local)`},
+	{"group of the last", `g.V().group().by("name").by(map(both().both().map(both().both().values("name").fold()).fold()))`},
+	{"group of sums", `g.V().map(both().both().values("name").fold()).both().group().by(count(local)).by(fold([], addAll))`},
+	{"group of what follows", `g.V().both().group().by("name").by(both().count().map(inject(1).V().both().values("name").fold()))`},
+	{"named groups of groups", `g.V().both().both().group("x").by("name").by(both().group().by("name").by(both().values("name").fold())).cap("x")`},
+	{"tree of lists", `g.V().both().tree().by(both().both().values("name").fold())`},
+	{"what a label keeps", `g.V().both().map(both().both().values("name").fold()).as("a").constant(1).order().select("a").count(local)`},
+	{"what a path keeps", `g.V().both().map(both().both().values("name").fold()).map(count(local)).order().path()`},
+	{"what a branch keeps", `g.V().union(map(both().both().values("name").fold()), map(both().both().values("name").fold())).map(union(identity(), identity()).fold()).count(local)`},
 }
 
 func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {

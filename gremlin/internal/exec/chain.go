@@ -74,14 +74,23 @@ func (c *chain) reset() {
 type output struct {
 	base
 	b      batch
+	bytes  int64    // accounted memory of what was gathered
 	extend bool     // results are added to the path
 	labels []string // with these labels
 	noPath bool     // nobody looks at the path of the results
 }
 
 func (o *output) reset() {
-	o.b.clear()
+	o.clear()
 	o.base.reset()
+}
+
+func (o *output) clear() {
+	o.b.clear()
+	if o.bytes != 0 {
+		o.run.meter.release(o.bytes)
+		o.bytes = 0
+	}
 }
 
 // flush pushes what was gathered.
@@ -90,7 +99,7 @@ func (o *output) flush() error {
 		return nil
 	}
 	err := o.next.push(&o.b)
-	o.b.clear()
+	o.clear()
 	return err
 }
 
@@ -112,6 +121,15 @@ func (o *output) emit(in *batch, i int, v graph.Value) error {
 	case graph.KindVertex, graph.KindEdge:
 		return o.emitHandle(in, i, k, v.Handle(), graph.NoHandle)
 	}
+	bytes, err := o.run.weigh(v)
+	if err != nil {
+		return err
+	}
+	return o.emitHeld(in, i, v, bytes)
+}
+
+// emitHeld adds a value that takes so many bytes.
+func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
 	if o.b.kind != graph.KindNull {
 		if err := o.flush(); err != nil {
 			return err
@@ -121,10 +139,16 @@ func (o *output) emit(in *batch, i int, v graph.Value) error {
 	if n == 0 {
 		o.b.from = nil
 	}
+	if bytes != 0 {
+		o.bytes += bytes
+		if err := o.run.meter.hold(bytes); err != nil {
+			return err
+		}
+	}
 	o.b.vals = append(o.b.vals, v)
 	o.carry(in, i, n)
 	if o.extend {
-		o.b.path[n] = extend(o.b.path[n], v, o.labels)
+		o.b.path[n] = extend(o.b.path[n], v, o.labels, bytes)
 	}
 	return o.full()
 }
@@ -146,7 +170,7 @@ func (o *output) emitHandle(in *batch, i int, k graph.Kind, h, from graph.Handle
 		o.b.from = append(o.b.from, graph.NoHandle)
 	}
 	if o.extend {
-		o.b.path[n] = extend(o.b.path[n], o.b.value(n), o.labels)
+		o.b.path[n] = extend(o.b.path[n], o.b.value(n), o.labels, 0)
 	}
 	return o.full()
 }
@@ -168,13 +192,18 @@ func (o *output) carry(in *batch, i, n int) {
 	}
 }
 
-// fresh adds a value that no single row led to: a count, a list of all.
+// fresh adds a value that no single row led to: a count, a list of all. The
+// operator that made it holds its memory.
 func (o *output) fresh(v graph.Value) error {
 	one := &batch{vals: []graph.Value{v}}
 	if o.run.sackInit != nil {
 		one.sack = []graph.Value{*o.run.sackInit}
 	}
-	return o.emit(one, 0, v)
+	switch k := v.Kind(); k {
+	case graph.KindVertex, graph.KindEdge:
+		return o.emitHandle(one, 0, k, v.Handle(), graph.NoHandle)
+	}
+	return o.emitHeld(one, 0, v, 0)
 }
 
 // full pushes when the batch is long enough.
@@ -227,24 +256,34 @@ func (o *labelOp) push(b *batch) error {
 		b.path = nil
 		return o.pass(b)
 	}
-	b.label(o.labels)
+	if err := o.run.label(b, o.labels); err != nil {
+		return err
+	}
 	return o.pass(b)
 }
 
 // label puts labels on the objects at hand.
-func (b *batch) label(labels []string) {
+func (r *run) label(b *batch, labels []string) error {
 	n := b.len()
 	if b.path == nil {
 		b.path = fill(b.path, n, nil)
 	}
 	for i := range n {
-		p := b.path[i]
-		if p == nil || !sameObject(p.val, b, i) {
-			b.path[i] = extend(p, b.value(i), labels)
-		} else {
-			b.path[i] = attach(p, labels)
+		var err error
+		if b.path[i], err = r.labelled(b, i, labels); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// labelled returns the way of a row with labels on its object.
+func (r *run) labelled(b *batch, i int, labels []string) (*node, error) {
+	p := b.path[i]
+	if p != nil && sameObject(p.val, b, i) {
+		return attach(p, labels), nil
+	}
+	return r.lengthen(p, b.value(i), labels)
 }
 
 // sameObject reports whether the last object of a path is the one at hand.

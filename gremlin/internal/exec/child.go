@@ -119,7 +119,11 @@ func (c *child) startValue(v graph.Value, take func(*batch) error) error {
 		c.one.sack = append(c.one.sack, *c.run.sackInit)
 	}
 	if c.way {
-		c.one.path = []*node{extend(nil, v, nil)}
+		way, err := c.run.lengthen(nil, v, nil)
+		if err != nil {
+			return err
+		}
+		c.one.path = []*node{way}
 	}
 	return c.feed(take)
 }

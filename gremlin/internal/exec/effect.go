@@ -16,6 +16,7 @@ type sides struct {
 type side struct {
 	reduce  plan.Operator
 	val     graph.Value // a value that operators change
+	bytes   int64       // accounted memory of it
 	scalar  bool
 	bulk    *value.BulkSet
 	list    valueList   // a list that things are added to
@@ -161,6 +162,7 @@ func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
 	if err := r.meter.spend(int(n)); err != nil {
 		return 0, err
 	}
+	before := e.bytes
 	for range n {
 		if op == "addAll" {
 			v = graph.List(v)
@@ -168,11 +170,11 @@ func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
 		if e.val, err = operate(op, e.val, v); err != nil {
 			return 0, err
 		}
-		if err := r.fits(e.val); err != nil {
+		if e.bytes, err = r.fits(e.val); err != nil {
 			return 0, err
 		}
 	}
-	return 0, nil
+	return e.bytes - before, nil
 }
 
 // effectOp notes something of every row, and passes all on when it has seen all.
@@ -315,7 +317,7 @@ func (r *run) effecters(s plan.Step, next op) (op, error) {
 }
 
 func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
-	g, err := r.newGrouping(s.Key, s.Value)
+	g, err := r.newGrouping(s.Key, s.Value, r.meter.hold) // until the run ends
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +330,7 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 	return r.effect(next, func(in *batch, i int) (int64, error) {
 		e.version++
 		e.group.key = g.key
-		return e.group.add(in, i)
+		return 0, e.group.add(in, i)
 	}), nil
 }
 
@@ -350,8 +352,7 @@ func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
 		if e.tree == nil {
 			return 0, value.Errorf("the side effect %s is not a tree", s.SideEffect)
 		}
-		n, err := t.add(e.tree, in, i)
-		return treeBytes * int64(n), err
+		return t.add(e.tree, in, i)
 	})
 }
 

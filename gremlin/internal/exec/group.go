@@ -12,37 +12,42 @@ type grouping struct {
 	key  projector
 	keys value.Keys
 	how  groupValue
+	hold func(int64) error // accounts for what is kept
+	made int64             // accounted memory of the results that were made last
 }
 
 // groupValue is what is made of the rows of a group.
 type groupValue interface {
 	// fresh makes room for one more group.
 	fresh()
-	// add takes row i of in for a group and returns how much memory it took.
-	add(group int, in *batch, i int) (int64, error)
+	// add takes row i of in for a group.
+	add(group int, in *batch, i int) error
 	// result returns what became of a group, or false for nothing.
 	result(group int) (graph.Value, bool, error)
+	// makes reports whether results are made of the rows when they are asked for,
+	// so that they take memory of their own.
+	makes() bool
 	// reset forgets all groups.
 	reset()
 }
 
-func (r *run) newGrouping(key, val *plan.By) (*grouping, error) {
+func (r *run) newGrouping(key, val *plan.By, hold func(int64) error) (*grouping, error) {
 	k, err := r.projector(key)
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{run: r, key: k}
-	g.how, err = r.groupValue(val)
+	g := &grouping{run: r, key: k, hold: hold}
+	g.how, err = r.groupValue(val, hold)
 	return g, err
 }
 
 // groupValue chooses the cheapest way to the second by() of a group: a list of
 // something, a reduction that takes rows as they come, the last result of a
 // traversal without barriers, or a traversal over all rows of the group.
-func (r *run) groupValue(val *plan.By) (groupValue, error) {
+func (r *run) groupValue(val *plan.By, hold func(int64) error) (groupValue, error) {
 	if val == nil || val.Kind != plan.ByTraversal {
 		p, err := r.projector(val)
-		return &groupLists{run: r, by: p}, err
+		return &groupLists{run: r, by: p, hold: hold}, err
 	}
 	steps := val.Traversal.Steps
 	at := -1
@@ -54,14 +59,14 @@ func (r *run) groupValue(val *plan.By) (groupValue, error) {
 	}
 	if at < 0 {
 		c, err := r.newChild(val.Traversal)
-		return &groupLast{c: c, productive: val.Productive}, err
+		return &groupLast{run: r, hold: hold, c: c, productive: val.Productive}, err
 	}
 	make := r.reduction(steps[at])
 	if make == nil || val.Productive {
 		c, err := r.newChild(val.Traversal)
-		return &groupRows{run: r, c: c, productive: val.Productive}, err
+		return &groupRows{run: r, hold: hold, c: c, productive: val.Productive}, err
 	}
-	g := &groupReductions{run: r, make: make, simple: at == 0}
+	g := &groupReductions{run: r, hold: hold, make: make, simple: at == 0}
 	if _, ok := steps[at].(*plan.Count); ok {
 		g.count = r.walk(steps[:at], graph.KindVertex)
 	}
@@ -103,43 +108,59 @@ func isBarrier(s plan.Step) bool {
 	return false
 }
 
-// add puts row i of in into its group and returns how much memory it took.
-func (g *grouping) add(in *batch, i int) (int64, error) {
+// add puts row i of in into its group.
+func (g *grouping) add(in *batch, i int) error {
 	k, ok, err := g.key.row(in, i)
 	if err != nil || !ok {
-		return 0, err
+		return err
 	}
 	bytes, err := g.run.weigh(k)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	at, fresh := g.keys.Put(g.run.same(k))
 	if fresh {
 		g.how.fresh()
-		bytes += groupBytes
-	} else {
-		bytes = 0
+		if err := g.hold(groupBytes + bytes); err != nil {
+			return err
+		}
 	}
-	more, err := g.how.add(at, in, i)
-	return bytes + more, err
+	return g.how.add(at, in, i)
 }
 
 // value returns the map of the groups.
 func (g *grouping) value() (graph.Value, error) {
+	if err := g.hold(-g.made); err != nil {
+		return graph.Null, err
+	}
+	g.made = 0
 	es := make([]graph.Entry, 0, g.keys.Len())
 	for i, k := range g.keys.All() {
 		v, ok, err := g.how.result(i)
 		if err != nil {
 			return graph.Null, err
 		}
-		if ok {
-			es = append(es, graph.Entry{Key: k, Value: v})
+		if !ok {
+			continue
 		}
+		if g.how.makes() {
+			bytes, err := g.run.weigh(v)
+			if err != nil {
+				return graph.Null, err
+			}
+			g.made += bytes
+			if err := g.hold(bytes); err != nil {
+				return graph.Null, err
+			}
+		}
+		es = append(es, graph.Entry{Key: k, Value: v})
 	}
 	return graph.Map(es...), g.run.meter.spend(len(es))
 }
 
+// reset forgets all groups. Whoever holds their memory releases it.
 func (g *grouping) reset() {
+	g.made = 0
 	if g.keys.Len() > 0 {
 		g.keys = value.Keys{}
 		g.how.reset()
@@ -149,20 +170,26 @@ func (g *grouping) reset() {
 // groupLists makes lists of what a by() finds.
 type groupLists struct {
 	run   *run
+	hold  func(int64) error
 	by    projector
 	lists []valueList
 }
 
-func (g *groupLists) reset() { g.lists = nil }
+func (g *groupLists) reset()      { g.lists = nil }
+func (g *groupLists) makes() bool { return false }
 
 func (g *groupLists) fresh() { g.lists = append(g.lists, valueList{}) }
 
-func (g *groupLists) add(group int, in *batch, i int) (int64, error) {
+func (g *groupLists) add(group int, in *batch, i int) error {
 	v, ok, err := g.by.row(in, i)
 	if err != nil || !ok {
-		return 0, err
+		return err
 	}
-	return g.run.append(&g.lists[group], v, in.count(i))
+	bytes, err := g.run.append(&g.lists[group], v, in.count(i))
+	if err != nil {
+		return err
+	}
+	return g.hold(bytes)
 }
 
 func (g *groupLists) result(group int) (graph.Value, bool, error) {
@@ -171,26 +198,37 @@ func (g *groupLists) result(group int) (graph.Value, bool, error) {
 
 // groupLast keeps the last result of a traversal that is run row by row.
 type groupLast struct {
+	run        *run
+	hold       func(int64) error
 	c          *child
 	productive bool
 	vals       []graph.Value
 	has        []bool
 }
 
-func (g *groupLast) reset() { g.vals, g.has = nil, nil }
+func (g *groupLast) reset()      { g.vals, g.has = nil, nil }
+func (g *groupLast) makes() bool { return false }
 
 func (g *groupLast) fresh() {
 	g.vals = append(g.vals, graph.Null)
 	g.has = append(g.has, g.productive)
 }
 
-func (g *groupLast) add(group int, in *batch, i int) (int64, error) {
+func (g *groupLast) add(group int, in *batch, i int) error {
 	v, ok, err := g.c.first(in, i)
 	if err != nil || !ok {
-		return 0, err
+		return err
+	}
+	before, err := g.run.weigh(g.vals[group])
+	if err != nil {
+		return err
+	}
+	bytes, err := g.run.weigh(v)
+	if err != nil {
+		return err
 	}
 	g.vals[group], g.has[group] = v, true
-	return 0, nil
+	return g.hold(bytes - before)
 }
 
 func (g *groupLast) result(group int) (graph.Value, bool, error) {
@@ -200,6 +238,7 @@ func (g *groupLast) result(group int) (graph.Value, bool, error) {
 // groupReductions reduces each group as its rows come.
 type groupReductions struct {
 	run    *run
+	hold   func(int64) error
 	make   func() reduction
 	pre    *child
 	simple bool  // there is nothing before the reduction
@@ -208,31 +247,36 @@ type groupReductions struct {
 	reds   []reduction
 }
 
-func (g *groupReductions) reset() { g.reds = nil }
+func (g *groupReductions) reset()      { g.reds = nil }
+func (g *groupReductions) makes() bool { return g.post != nil }
 
 func (g *groupReductions) fresh() { g.reds = append(g.reds, g.make()) }
 
-func (g *groupReductions) add(group int, in *batch, i int) (int64, error) {
+func (g *groupReductions) add(group int, in *batch, i int) error {
 	red := g.reds[group]
 	if g.simple {
-		return red.add(in, i)
+		return g.reduce(red, in, i)
 	}
 	if g.count != nil && in.kind == graph.KindVertex {
 		red.(*counting).n += in.count(i) * g.count.count(in.ids[i], 0)
-		return 0, g.run.meter.err
+		return g.run.meter.err
 	}
-	var bytes int64
-	err := g.pre.startBulk(in, i, func(b *batch) error {
+	return g.pre.startBulk(in, i, func(b *batch) error {
 		for j := range b.len() {
-			n, err := red.add(b, j)
-			if err != nil {
+			if err := g.reduce(red, b, j); err != nil {
 				return err
 			}
-			bytes += n
 		}
 		return nil
 	})
-	return bytes, err
+}
+
+func (g *groupReductions) reduce(red reduction, in *batch, i int) error {
+	bytes, err := red.add(in, i)
+	if err != nil || bytes == 0 {
+		return err
+	}
+	return g.hold(bytes)
 }
 
 func (g *groupReductions) result(group int) (graph.Value, bool, error) {
@@ -250,18 +294,24 @@ func (g *groupReductions) result(group int) (graph.Value, bool, error) {
 // groupRows keeps the rows of each group and runs a traversal over them.
 type groupRows struct {
 	run        *run
+	hold       func(int64) error
 	c          *child
 	productive bool
 	rows       []batch
 }
 
-func (g *groupRows) reset() { g.rows = nil }
+func (g *groupRows) reset()      { g.rows = nil }
+func (g *groupRows) makes() bool { return true }
 
 func (g *groupRows) fresh() { g.rows = append(g.rows, batch{}) }
 
-func (g *groupRows) add(group int, in *batch, i int) (int64, error) {
+func (g *groupRows) add(group int, in *batch, i int) error {
 	g.rows[group].appendRow(in, i)
-	return g.run.rowCost(in, i)
+	bytes, err := g.run.rowCost(in, i)
+	if err != nil {
+		return err
+	}
+	return g.hold(bytes)
 }
 
 func (g *groupRows) result(group int) (graph.Value, bool, error) {
@@ -284,8 +334,10 @@ func (r *run) groupOp(s *plan.Group, next op) (op, error) {
 	if s.SideEffect != "" {
 		return r.groupEffect(s, next)
 	}
-	g, err := r.newGrouping(s.Key, s.Value)
-	return &groupOp{output: r.output(s, next), g: g}, err
+	o := &groupOp{output: r.output(s, next)}
+	var err error
+	o.g, err = r.newGrouping(s.Key, s.Value, o.hold)
+	return o, err
 }
 
 func (o *groupOp) push(b *batch) error {
@@ -294,11 +346,7 @@ func (o *groupOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
-		bytes, err := o.g.add(b, i)
-		if err != nil {
-			return err
-		}
-		if err := o.hold(bytes); err != nil {
+		if err := o.g.add(b, i); err != nil {
 			return err
 		}
 	}

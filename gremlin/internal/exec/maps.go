@@ -161,11 +161,20 @@ func (o *sackOp) push(b *batch) error {
 		if b.sack[i], err = operate(o.op, b.sack[i], v); err != nil {
 			return err
 		}
+		bytes, err := o.run.weigh(b.sack[i])
+		if err != nil {
+			return err
+		}
+		if err := o.hold(bytes); err != nil {
+			return err
+		}
 		b.move(i, kept)
 		kept++
 	}
 	b.cut(kept)
-	return o.pass(b)
+	err := o.pass(b)
+	o.base.reset() // who keeps a sack accounts for it
+	return err
 }
 
 // loopsOp goes to the number of rounds of the repeat around it.

@@ -66,21 +66,15 @@ func (o *matchOp) push(b *batch) error {
 		row.appendRow(b, i)
 		row.path = fill(row.path, 1, nil)
 		if s := o.step.Start; s != "" && !row.path[0].has(s) {
-			row.path[0] = labelled1(row.path[0], &row, s)
+			if err := o.run.label(&row, []string{s}); err != nil {
+				return err
+			}
 		}
 		if err := o.group.solve(&row, 0, o.solution); err != nil {
 			return err
 		}
 	}
 	return o.flush()
-}
-
-// labelled1 puts a label on the object of a row.
-func labelled1(p *node, row *batch, label string) *node {
-	if p != nil && sameObject(p.val, row, 0) {
-		return attach(p, []string{label})
-	}
-	return extend(p, row.value(0), []string{label})
 }
 
 // solution makes a result of a row in which everything is bound.
@@ -189,7 +183,11 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 	v, _ := row.way(0).get(p.Start, plan.PopLast)
 	start := at(row, v)
 	if p.whole {
-		start.path = []*node{extend(row.way(0), v, nil)}
+		way, err := p.c.run.lengthen(row.way(0), v, nil)
+		if err != nil {
+			return err
+		}
+		start.path = []*node{way}
 	}
 	if p.Not {
 		any := false
@@ -248,7 +246,9 @@ func (p *pattern) bind(row *batch, way *node, b *batch, found func(*batch) error
 					continue
 				}
 			}
-			next.path[0] = labelled1(next.path[0], &next, p.End)
+			if err := p.c.run.label(&next, []string{p.End}); err != nil {
+				return err
+			}
 		}
 		if row.bulk != nil {
 			next.bulk = append(trim(fill(next.bulk, 1, 1)), b.count(j)*row.count(0))

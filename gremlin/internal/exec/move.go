@@ -203,7 +203,7 @@ func (o *moveOp) landWithPath(way *node, to []graph.Handle) error {
 			o.b.path = path[:0]
 		}
 		o.b.ids = append(o.b.ids, w)
-		o.b.path = append(o.b.path, extend(way, graph.VertexOf(w), o.labels))
+		o.b.path = append(o.b.path, extend(way, graph.VertexOf(w), o.labels, 0))
 		if len(o.b.ids) >= o.run.size {
 			if err := o.flush(); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"slices"
 
 	"vigil/graph"
@@ -14,16 +15,51 @@ type node struct {
 	prev   *node
 	val    graph.Value
 	labels []string
-	size   int32 // number of objects up to this one
+	size   int32  // number of objects up to this one
+	bytes  uint32 // what they refer to takes, up to 4 GiB
 }
 
-// extend returns the path p with one more object.
-func extend(p *node, v graph.Value, labels []string) *node {
+// extend returns the path p with one more object, which takes so many bytes.
+func extend(p *node, v graph.Value, labels []string, bytes int64) *node {
 	n := &node{prev: p, val: v, labels: labels, size: 1}
 	if p != nil {
 		n.size = p.size + 1
+		bytes += int64(p.bytes)
 	}
+	n.bytes = uint32(min(bytes, math.MaxUint32))
 	return n
+}
+
+// lengthen returns the path p with one more object, which is weighed.
+func (r *run) lengthen(p *node, v graph.Value, labels []string) (*node, error) {
+	bytes, err := r.weigh(v)
+	return extend(p, v, labels, bytes), err
+}
+
+// weight is the account of a path that is kept.
+func (n *node) weight() int64 {
+	if n == nil {
+		return 0
+	}
+	return nodeBytes*int64(n.size) + int64(n.bytes)
+}
+
+// since is the account of the last objects of a path.
+func (n *node) since(objects int64) int64 {
+	bytes := nodeBytes * objects
+	for ; objects > 0 && n != nil; objects-- {
+		bytes += n.own()
+		n = n.prev
+	}
+	return bytes
+}
+
+// own returns the bytes of the last object.
+func (n *node) own() int64 {
+	if n.prev == nil {
+		return int64(n.bytes)
+	}
+	return int64(n.bytes - n.prev.bytes)
 }
 
 // attach returns the path p with more labels at its last object.
@@ -49,7 +85,7 @@ func (n *node) without(labels []string) *node {
 	if len(rest) == 0 {
 		return prev
 	}
-	return extend(prev, n.val, rest)
+	return extend(prev, n.val, rest, n.own())
 }
 
 func (n *node) length() int {

@@ -30,7 +30,6 @@ func (r *run) output(s plan.Step, next op) output {
 type mapOp struct {
 	output
 	fn    func(in *batch, i int) (graph.Value, bool, error)
-	makes bool // the results are made of other values and may be large
 	looks bool // looking at large values counts as work
 }
 
@@ -52,27 +51,11 @@ func (o *mapOp) push(b *batch) error {
 		if !ok {
 			continue
 		}
-		if o.makes {
-			if err := o.run.fits(v); err != nil {
-				return err
-			}
-		}
 		if err := o.emit(b, i, v); err != nil {
 			return err
 		}
 	}
 	return o.flush()
-}
-
-// makesValues reports whether the results of a step are made of other values.
-func makesValues(s plan.Step) bool {
-	switch s := s.(type) {
-	case *plan.Project, *plan.Call, *plan.Index, *plan.PropertyMap, *plan.SelectColumn:
-		return true
-	case *plan.Select:
-		return !s.One || s.Pop != plan.PopLast
-	}
-	return false
 }
 
 // looksInside reports whether a step looks at all parts of a value.
@@ -86,7 +69,7 @@ func looksInside(s plan.Step) bool {
 
 // mapper makes an operator of a function of a row.
 func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
-	return &mapOp{output: r.output(s, next), fn: fn, makes: makesValues(s), looks: looksInside(s)}
+	return &mapOp{output: r.output(s, next), fn: fn, looks: looksInside(s)}
 }
 
 // valueMapper makes an operator of a function of a value.

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -65,7 +63,7 @@ func (r *run) pathOf(way *node, from, to string, bys []projector) (*shortPath, b
 		}
 		way = nil
 		for _, n := range nodes {
-			way = extend(way, n.val, n.labels)
+			way = extend(way, n.val, n.labels, n.own())
 		}
 	}
 	n := way.length()
@@ -158,11 +156,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}
-		v := graph.OpaqueAt(&p.carrier)
-		if slices.ContainsFunc(p.path.Objects, composite) {
-			err = r.fits(v)
-		}
-		return v, true, err
+		return graph.OpaqueAt(&p.carrier), true, nil
 	}), nil
 }
 
@@ -173,10 +167,11 @@ type treeMaker struct {
 	tree *value.Tree
 }
 
-// add puts the path of a row into the tree and returns how many keys it added.
+// add puts the path of a row into the tree and returns how much memory
+// that took.
 // An object for which its by() finds nothing is left out.
-func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int, error) {
-	added := 0
+func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
+	added := int64(0)
 	for k, n := range in.way(i).nodes() {
 		v, ok, err := t.bys[k%len(t.bys)].of(n.val)
 		if err != nil {
@@ -185,12 +180,13 @@ func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int, error) {
 		if !ok {
 			continue
 		}
-		if err := t.run.glance(v); err != nil {
+		bytes, err := t.run.weigh(v)
+		if err != nil {
 			return added, err
 		}
 		sub, fresh := tree.Put(freeze(v))
 		if fresh {
-			added++
+			added += treeBytes + bytes
 		}
 		tree = sub
 	}
@@ -213,7 +209,7 @@ func (o *treeOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		if err := o.hold(treeBytes * int64(added)); err != nil {
+		if err := o.hold(added); err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,7 @@ func (o *reduceOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		if bytes > 0 {
+		if bytes != 0 {
 			if err := o.hold(bytes); err != nil {
 				return err
 			}
@@ -200,10 +200,11 @@ func (a *arithmetic) result() (graph.Value, bool, error) {
 
 // folding collects values in a list, or reduces them with an operator.
 type folding struct {
-	run  *run
-	list valueList
-	op   plan.Operator
-	acc  graph.Value
+	run   *run
+	list  valueList
+	op    plan.Operator
+	acc   graph.Value
+	bytes int64 // of acc
 }
 
 func newFolding(r *run, s *plan.Fold) *folding { return &folding{run: r, op: s.Reduce, acc: s.Seed} }
@@ -211,16 +212,17 @@ func newFolding(r *run, s *plan.Fold) *folding { return &folding{run: r, op: s.R
 func (f *folding) add(in *batch, i int) (int64, error) {
 	v := in.value(i)
 	if f.op != "" {
+		before := f.bytes
 		for range in.count(i) {
 			var err error
 			if f.acc, err = operate(f.op, f.acc, v); err != nil {
 				return 0, err
 			}
-			if err := f.run.fits(f.acc); err != nil {
+			if f.bytes, err = f.run.fits(f.acc); err != nil {
 				return 0, err
 			}
 		}
-		return 0, nil
+		return f.bytes - before, nil
 	}
 	return f.run.append(&f.list, v, in.count(i))
 }

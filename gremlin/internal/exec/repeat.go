@@ -370,8 +370,8 @@ func (f *frontier) add(b *batch, i int) error {
 		}
 		bytes += valBytes + more
 	}
-	if b.way(i) != nil {
-		bytes += 16 + nodeBytes*f.nodes // what came before is shared with other rows
+	if way := b.way(i); way != nil {
+		bytes += 16 + way.since(f.nodes) // what came before is shared with other rows
 	}
 	f.held += bytes
 	return f.run.meter.hold(bytes)

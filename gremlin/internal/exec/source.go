@@ -178,7 +178,9 @@ func (o *injectOp) push(b *batch) error {
 // through passes what comes on, with the labels of the step.
 func (o *injectOp) through(b *batch) error {
 	if o.extend && len(o.labels) > 0 {
-		b.label(o.labels)
+		if err := o.run.label(b, o.labels); err != nil {
+			return err
+		}
 	}
 	return o.pass(b)
 }

@@ -127,8 +127,9 @@ func (p *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
 // listBy lists what a walk leads to: vertices, or their values of a key.
 type listBy struct {
 	*laterChild
-	w   *walk
-	key *keyBy
+	w    *walk
+	key  *keyBy
+	held int64 // accounted memory of the last list
 }
 
 func (p *listBy) row(in *batch, i int) (graph.Value, bool, error) {
@@ -147,7 +148,8 @@ func (p *listBy) of(v graph.Value) (graph.Value, bool, error) {
 
 func (p *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 	var out []graph.Value
-	bytes := int64(0)
+	p.run.meter.release(p.held)
+	p.held = 0
 	err := p.w.each(from, func(h graph.Handle) error {
 		before := len(out)
 		if p.key == nil {
@@ -155,8 +157,9 @@ func (p *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 		} else {
 			out = p.key.appendAll(out, h)
 		}
-		bytes += listBytes * int64(len(out)-before)
-		return p.run.meter.once(bytes)
+		bytes := listBytes * int64(len(out)-before)
+		p.held += bytes
+		return p.run.meter.hold(bytes)
 	})
 	if err == nil {
 		err = p.run.meter.err

@@ -151,16 +151,14 @@ func (r *run) room(length int64) error {
 	return r.meter.once(length)
 }
 
-// fits checks a value that was just made of others: that it is not too large.
-func (r *run) fits(v graph.Value) error {
-	if !composite(v) {
-		return nil
-	}
+// fits weighs a value that was just made of others, and checks that it is not
+// too large.
+func (r *run) fits(v graph.Value) (int64, error) {
 	bytes, err := r.weigh(v)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return r.meter.once(bytes)
+	return bytes, r.meter.once(bytes)
 }
 
 // glance counts looking at a value, as to hash it, as work.
@@ -200,7 +198,7 @@ func (r *run) rowCost(in *batch, i int) (int64, error) {
 		bytes += bulkBytes
 	}
 	if in.path != nil {
-		bytes += 16 + nodeBytes*int64(in.way(i).length())
+		bytes += 16 + in.way(i).weight()
 	}
 	if in.sack != nil {
 		more, err := r.weigh(in.sack[i])
