@@ -18,16 +18,20 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // options are what a run is told.
 type options struct {
 	entities int
-	account  int    // entities of an account
-	database string // URL; a new SQLite file when empty
-	dir      string // for SQLite files
-	rounds   int    // measurements of each question
-	only     string // parts to run; all when empty
+	account  int           // entities of an account
+	database string        // URL; a new SQLite file when empty
+	dir      string        // for SQLite files
+	rounds   int           // measurements of each question
+	only     string        // parts to run; all when empty
+	asks     string        // part of the names of questions to ask
+	patience time.Duration // for answers by hand
+	bulk     bool          // load as quickly as possible
 	changed  float64
 }
 
@@ -43,6 +47,9 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; that for temporary files when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked")
 	flag.StringVar(&o.only, "only", "", "parts to run, of narrow, questions, graph, upsert and readers; all but narrow when empty")
+	flag.StringVar(&o.asks, "ask", "", "ask only questions whose name has this in it")
+	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and make PostgreSQL's indexes afterwards")
+	flag.DurationVar(&o.patience, "patience", 30*time.Second, "how long to wait for an answer by hand")
 	flag.StringVar(&profile, "profile", "", "write a processor profile of all parts but the loading to this file")
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
 	flag.Parse()

@@ -39,10 +39,12 @@ func median(rounds int, f func() error) (cost, error) {
 	return cost{quantile(walls, 0.5), quantile(cpus, 0.5)}, nil
 }
 
+// enough is how long a comparison takes, unless a single round takes longer.
+const enough = 5 * time.Second
+
 // inTurn does two things in turn, so that what else the machine does disturbs
 // both alike, and returns the medians. What takes long is not repeated as often.
 func inTurn(rounds int, f, g func() error) (cost, cost, error) {
-	const enough = 5 * time.Second
 	var took [2]struct{ walls, cpus []time.Duration }
 	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
 		for i, do := range []func() error{f, g} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 
 	"vigil/internal/httpapi"
@@ -48,7 +47,7 @@ func (b *bench) indexPlain(ctx context.Context) error {
 	return b.db.Write(ctx, func(tx *sqldb.Tx) error {
 		text := plainIndexes + `ANALYZE plain_entity`
 		if tx.Dialect() == sqldb.Postgres {
-			text = plainIndexes + plainPostgres + `ANALYZE`
+			text = roomToSort + `;` + plainIndexes + plainPostgres + `ANALYZE`
 		}
 		_, err := tx.Exec(text)
 		return err
@@ -57,20 +56,38 @@ func (b *bench) indexPlain(ctx context.Context) error {
 
 var plainColumns = []string{"id", "org", "account", "type", "name", "region", "service", "provider", "xid", "properties", "tags", "edges", "created", "updated"}
 
-// loadPlain writes every entity, a few thousand in a transaction.
+// loadPlain writes every entity, a few thousand in a transaction. While some are
+// written the next are made up.
 func (b *bench) loadPlain(ctx context.Context) error {
-	next, stop := iter.Pull(b.all())
-	defer stop()
-	for more := true; more; {
+	ctx, cancel := context.WithCancel(ctx)
+	batches := make(chan [][]any, 2)
+	defer func() {
+		cancel()
+		for range batches { // until it is closed
+		}
+	}()
+	go func() {
+		defer close(batches)
+		var rows [][]any
+		send := func() bool {
+			select {
+			case batches <- rows:
+				rows = nil
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+		for e := range b.all() {
+			if rows = append(rows, plainRow(e)); len(rows) == 5000 && !send() {
+				return
+			}
+		}
+		send()
+	}()
+	for rows := range batches {
 		err := b.db.Write(ctx, func(tx *sqldb.Tx) error {
-			_, err := tx.Load("plain_entity", plainColumns, func(yield func([]any) bool) {
-				for range 5000 {
-					var e posture.Entity
-					if e, more = next(); !more || !yield(plainRow(e)) {
-						return
-					}
-				}
-			})
+			_, err := tx.Load("plain_entity", plainColumns, slices.Values(rows))
 			return err
 		})
 		if err != nil {
@@ -179,6 +196,8 @@ func (b *bench) plainRoutes() []httpapi.Route {
 		Handler: httpapi.JSON(func(ctx context.Context, in plainIn) (any, error) {
 			all := b.asked()
 			i := slices.IndexFunc(all, func(q question) bool { return q.name == in.Question })
+			ctx, cancel := context.WithTimeout(ctx, b.o.patience)
+			defer cancel()
 			return b.byHand(ctx, all[i])
 		}),
 	}}

@@ -45,6 +45,15 @@ func (t EntityType) Provider() Provider {
 	return ""
 }
 
+// TypePrefix returns what the types of the provider's resources begin with, or
+// nothing if there is no such provider.
+func (p Provider) TypePrefix() string {
+	if name, ok := typePrefixes[p]; ok {
+		return name + "."
+	}
+	return ""
+}
+
 // ID returns the id of the entity of this type with the given name. The place is
 // a region, a resource group or a location; empty means Global.
 func (t EntityType) ID(account AccountID, place, name string) EntityID {

@@ -22,16 +22,13 @@ type alike struct {
 // the same tokens of every property and tag that is counted. It then looks at
 // one of each. It returns how many there are, or uncounted, and false if there
 // are too many groups.
-//
-// Tokens are in order, and those of one name are neighbours, so width_bucket
-// finds them by bisection.
 func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, ok bool, err error) {
 	var args []any
 	from, whole, err := s.groupSource(a.Of, &args)
 	if err != nil {
 		return 0, false, err
 	}
-	g := likeness{org: s.org}
+	g := likeness{of: s}
 	g.aggregation(a)
 	text := fmt.Sprintf(`SELECT min(rid), count(*) FROM (SELECT %s FROM %s) AS e`, strings.Join(append([]string{"rid"}, g.values...), ", "), from)
 	if len(g.cell) > 0 {
@@ -98,9 +95,9 @@ func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, 
 	if s.plan != nil {
 		return source(s.tx.Dialect(), s.org, s.plan, s.rows(), args), true, nil
 	}
-	having := plan(always(true))
-	if t, ok := s.hasToken(a); ok {
-		having = hit(t)
+	having, err := s.havingText(a)
+	if err != nil {
+		return "", false, err
 	}
 	spans, err := s.accountSpans()
 	if err != nil {
@@ -109,13 +106,43 @@ func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, 
 	if s.types != nil || s.regions != nil || len(spans) > 100 {
 		where := s.cellWhere(args)
 		return fmt.Sprintf(`entity_cell c JOIN entity ON rid BETWEEN c.id << %d AND (c.id << %[1]d) + %d WHERE %s AND %s`,
-			memberBits, memberMask, where, having.where()), false, nil
+			memberBits, memberMask, where, having), false, nil
 	}
 	terms := []string{"FALSE"}
 	for _, each := range spans {
 		terms = append(terms, fmt.Sprintf("rid BETWEEN %d AND %d", each.from, each.to))
 	}
-	return "entity WHERE " + having.where() + " AND (" + strings.Join(terms, " OR ") + ")", false, nil
+	return "entity WHERE " + having + " AND (" + strings.Join(terms, " OR ") + ")", false, nil
+}
+
+// havingText writes the condition that rows have an attribute: for the index if
+// there are few, otherwise so that it is quick to see.
+func (s *selection) havingText(a posture.Attribute) (string, error) {
+	t, ok := s.hasToken(a)
+	if !ok {
+		return "TRUE", nil
+	}
+	indexed := hit(t).where()
+	var explained []struct {
+		Plan struct {
+			Rows float64 `json:"Plan Rows"`
+		}
+	}
+	text, err := sqldb.QueryOne(s.tx, sqldb.Scalar[string], `EXPLAIN (FORMAT JSON) SELECT rid FROM entity WHERE `+indexed)
+	if err != nil {
+		return "", err
+	}
+	if err := fromJSON(text, &explained); err != nil {
+		return "", err
+	}
+	all, err := s.count()
+	if err != nil {
+		return "", err
+	}
+	if len(explained) == 1 && explained[0].Plan.Rows < float64(all)/10 {
+		return indexed, nil
+	}
+	return s.neighbours(a).has(), nil
 }
 
 // accountSpans returns the rows of the accounts of the selection.
@@ -134,39 +161,61 @@ func (s *selection) accountSpans() (spans []span, err error) {
 
 // A likeness says in what entities of a group are alike.
 type likeness struct {
-	org    posture.OrgID
+	of     *selection
 	cell   []string // columns of the cell
 	values []string // tokens of properties and tags
 	names  []string // of values
 }
 
-func (g *likeness) aggregation(a posture.Aggregation) {
-	switch a.Of.Kind {
-	case posture.PropertyAttribute:
-		g.tokens(propertyToken, a.Of.Name)
-	case posture.TagAttribute:
-		g.tokens(tagToken, a.Of.Name)
-	default:
-		switch a.Of.Name {
-		case posture.FieldName:
-			g.tokens(nameToken, "")
-		case posture.FieldAccount, posture.FieldPartition:
-			g.cell = append(g.cell, "c.acct")
-		case posture.FieldRegion:
-			g.cell = append(g.cell, "c.region")
-		default:
-			g.cell = append(g.cell, "c.type")
-		}
+func (l *likeness) aggregation(a posture.Aggregation) {
+	switch {
+	case a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName:
+		n := l.of.neighbours(a.Of)
+		first, all := fmt.Sprintf("v%d", len(l.values)), fmt.Sprintf("v%d", len(l.values)+1)
+		l.values = append(l.values, n.first()+" AS "+first, n.several()+" AS "+all)
+		l.names = append(l.names, first, all)
+	case a.Of.Name == posture.FieldAccount || a.Of.Name == posture.FieldPartition:
+		l.cell = append(l.cell, "c.acct")
+	case a.Of.Name == posture.FieldRegion:
+		l.cell = append(l.cell, "c.region")
+	default: // type, service and provider
+		l.cell = append(l.cell, "c.type")
 	}
 	for _, sub := range a.Sub {
-		g.aggregation(sub)
+		l.aggregation(sub)
 	}
 }
 
-// tokens groups by the tokens of a name.
-func (g *likeness) tokens(kind byte, name string) {
-	after, to := tokenRange(g.org, kind, name)
-	column := fmt.Sprintf("v%d", len(g.values))
-	g.names = append(g.names, column)
-	g.values = append(g.values, fmt.Sprintf("tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%d::bigint, tokens)] AS %s", after, to, column))
+// neighbours are the tokens of all values of a name, among those of a row in
+// PostgreSQL. They are in order, so width_bucket finds them by bisection. Most
+// rows have one of them at most, and a number is quicker to compare than an
+// array.
+type neighbours struct{ after, to token }
+
+func (s *selection) neighbours(a posture.Attribute) (n neighbours) {
+	kind, name := nameToken, ""
+	switch a.Kind {
+	case posture.PropertyAttribute:
+		kind, name = propertyToken, a.Name
+	case posture.TagAttribute:
+		kind, name = tagToken, a.Name
+	}
+	n.after, n.to = tokenRange(s.org, kind, name)
+	return n
+}
+
+// at writes the i-th token from the first that may be one of them, counted from 1.
+func (n neighbours) at(i int) string {
+	return fmt.Sprintf("tokens[width_bucket(%d::bigint, tokens) + %d]", n.after, i)
+}
+
+// has writes that there are any.
+func (n neighbours) has() string { return fmt.Sprintf("%s <= %d", n.at(1), n.to) }
+
+// first writes the first of them.
+func (n neighbours) first() string { return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.at(1)) }
+
+// several writes all of them, if there is more than one.
+func (n neighbours) several() string {
+	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.at(2), n.to, n.after)
 }

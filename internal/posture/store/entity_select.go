@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (s *selection) resolve() error {
 	var types []posture.EntityType
 	var err error
 	if byType || asksForTypes(f.Where) {
-		if types, err = inUse[posture.EntityType](s, "type"); err != nil {
+		if types, err = s.typesInUse(); err != nil {
 			return err
 		}
 	}
@@ -53,7 +54,7 @@ func (s *selection) resolve() error {
 		s.empty = s.empty || len(s.types) == 0
 	}
 	if len(f.Regions) > 0 {
-		regions, err := inUse[string](s, "region")
+		regions, err := s.regionsInUse()
 		if err != nil {
 			return err
 		}
@@ -68,14 +69,32 @@ func (s *selection) resolve() error {
 	return nil
 }
 
-// inUse returns the types or regions that the organisation has entities of, or
-// had: the index alone tells.
-func inUse[T ~string](s *selection, column string) ([]T, error) {
-	return sqldb.Query(s.tx, sqldb.Scalar[T], `
-		SELECT DISTINCT `+column+`
-		FROM entity_tally
-		WHERE org = $1
-		ORDER BY `+column, s.org)
+// typesInUse returns the types that the organisation has entities of, or had:
+// the index alone tells. Only those of the providers that are asked for matter.
+func (s *selection) typesInUse() ([]posture.EntityType, error) {
+	args := []any{s.org}
+	var terms []string
+	for _, p := range s.filter.Providers {
+		prefix := posture.Provider(posture.Fold(p)).TypePrefix()
+		if prefix == "" {
+			continue
+		}
+		args = append(args, prefix, prefix+"\x7f")
+		terms = append(terms, fmt.Sprintf("type BETWEEN $%d AND $%d", len(args)-1, len(args)))
+	}
+	where := ""
+	switch {
+	case len(terms) > 0:
+		where = " AND (" + strings.Join(terms, " OR ") + ")"
+	case len(s.filter.Providers) > 0:
+		return nil, nil
+	}
+	return sqldb.Query(s.tx, sqldb.Scalar[posture.EntityType], `SELECT DISTINCT type FROM entity_tally WHERE org = $1`+where+` ORDER BY type`, args...)
+}
+
+// regionsInUse returns the regions that the organisation has entities in, or had.
+func (s *selection) regionsInUse() ([]string, error) {
+	return sqldb.Query(s.tx, sqldb.Scalar[string], `SELECT DISTINCT region FROM entity_tally WHERE org = $1 ORDER BY region`, s.org)
 }
 
 // asksForTypes reports whether a condition can only be answered by somebody who

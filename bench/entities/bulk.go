@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"vigil/internal/posture/estate"
+	"vigil/internal/sqldb"
+)
+
+// loadBulk records all accounts, two at a time: one is made up while another is
+// written. PostgreSQL makes its indexes afterwards. What is in the database then
+// is what collections would have left there, only sooner.
+func (b *bench) loadBulk(ctx context.Context) error {
+	restore, err := b.dropIndexes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range b.accounts {
+		if err := b.onboard(ctx, a); err != nil {
+			return err
+		}
+	}
+	accounts := make(chan estate.Account)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	for range 2 {
+		wg.Go(func() {
+			for a := range accounts {
+				n, _, err := b.record(ctx, a)
+				mu.Lock()
+				b.count += n
+				failed = errors.Join(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, a := range b.accounts {
+		accounts <- a
+	}
+	close(accounts)
+	wg.Wait()
+	return errors.Join(failed, restore())
+}
+
+// dropIndexes drops the indexes of entities in PostgreSQL and returns what makes
+// them again.
+func (b *bench) dropIndexes(ctx context.Context) (restore func() error, err error) {
+	if b.db.Dialect() != sqldb.Postgres {
+		return func() error { return nil }, nil
+	}
+	var definitions []string
+	err = b.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if definitions, err = sqldb.Query(tx, sqldb.Scalar[string], `
+			SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND indexname IN ('entity_token', 'entity_ekey')`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`DROP INDEX entity_token, entity_ekey`)
+		return err
+	})
+	return func() error {
+		return b.db.Write(ctx, func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(roomToSort); err != nil {
+				return err
+			}
+			for _, text := range definitions {
+				if _, err := tx.Exec(text); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}, err
+}
+
+// roomToSort lets PostgreSQL make indexes in memory.
+const roomToSort = `SET LOCAL maintenance_work_mem = '1GB'`
