@@ -46,10 +46,7 @@ type DB struct {
 	writer  *sql.DB // SQLite: one connection; PostgreSQL: the pool
 	reader  *sql.DB // SQLite: read-only connections; PostgreSQL: the same pool
 	opts    Options
-
-	// turn is held by whoever writes to SQLite, and given on in the order of
-	// asking: the pool would take any of those who wait, some of them never.
-	turn chan struct{}
+	line    line // SQLite: those who want to write
 }
 
 // Open opens the database that the URL names, and creates the file of a SQLite

@@ -13,7 +13,9 @@ import (
 
 // openSQLite opens one connection that writes and several that read. With the
 // write-ahead log readers and the writer do not block each other, and with
-// synchronous=FULL a commit is on disk when it returns.
+// synchronous=FULL a commit is on disk when it returns. The log is folded into the
+// file every 32 MiB: whoever commits then waits for it, and pages that change again
+// and again are written once for all that time.
 func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -29,9 +31,9 @@ func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 
-	db := &DB{dialect: SQLite, path: abs, opts: opts, turn: make(chan struct{}, 1)}
+	db := &DB{dialect: SQLite, path: abs, opts: opts}
 	if db.writer, err = sqlitePool(abs, 1, true,
-		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)", "cache_size(-32768)"); err != nil {
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)", "wal_autocheckpoint(8192)", "cache_size(-32768)"); err != nil {
 		return nil, err
 	}
 	if db.reader, err = sqlitePool(abs, opts.Readers, false, "query_only(1)", "cache_size(-8192)"); err != nil {

@@ -37,24 +37,32 @@ type Tx struct {
 // another; fn is then run again, so it must do nothing outside the transaction
 // that cannot be done twice. See [Tx.AfterCommit].
 //
+// On SQLite writers that wait for each other share a transaction: one that fails is
+// undone without the others, and none returns before the commit.
+//
 // A Write within a Write fails: SQLite has one writer, who would wait for
 // itself. A function that may be called in either way takes a Tx.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, db.opts.WriteTimeout, fn)
+	return db.write(ctx, db.opts.WriteTimeout, false, fn)
 }
 
-// write is Write with a limit of its own.
-func (db *DB) write(ctx context.Context, limit time.Duration, fn func(tx *Tx) error) error {
+// write is Write with a limit of its own. Alone, it shares its transaction with
+// nobody.
+func (db *DB) write(ctx context.Context, limit time.Duration, alone bool, fn func(tx *Tx) error) error {
 	if ctx.Value(writing{db}) != nil {
 		return errors.New("begin transaction: a write within a write would wait for itself")
 	}
 	for attempt := 1; ; attempt++ {
-		after, err := db.writeOnce(ctx, limit, fn)
+		after, err := db.writeOnce(ctx, limit, alone, fn)
 		if err == nil {
 			for _, f := range after {
 				f()
 			}
 			return nil
+		}
+		if errors.Is(err, errTogether) && !alone {
+			alone = true
+			continue
 		}
 		if !isRolledBack(err) {
 			return err
@@ -72,12 +80,10 @@ func (db *DB) write(ctx context.Context, limit time.Duration, fn func(tx *Tx) er
 }
 
 // writeOnce returns what is to be done after the commit.
-func (db *DB) writeOnce(ctx context.Context, limit time.Duration, fn func(tx *Tx) error) ([]func(), error) {
-	done, err := db.takeTurn(ctx)
-	if err != nil {
-		return nil, err
+func (db *DB) writeOnce(ctx context.Context, limit time.Duration, alone bool, fn func(tx *Tx) error) ([]func(), error) {
+	if db.dialect == SQLite {
+		return db.writeShared(ctx, limit, alone, fn)
 	}
-	defer done()
 	conn, err := db.acquire(ctx, db.writer)
 	if err != nil {
 		return nil, err
@@ -116,24 +122,6 @@ func (db *DB) snapshot() sql.IsolationLevel {
 
 // writing marks the context of a write transaction on db.
 type writing struct{ db *DB }
-
-// takeTurn waits until a writer's turn has come, as long as the caller and the
-// options allow. On PostgreSQL it always has.
-func (db *DB) takeTurn(ctx context.Context) (done func(), err error) {
-	if db.turn == nil {
-		return func() {}, nil
-	}
-	timer := time.NewTimer(db.opts.WaitTimeout)
-	defer timer.Stop()
-	select {
-	case db.turn <- struct{}{}:
-		return func() { <-db.turn }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("begin transaction: %w", ctx.Err())
-	case <-timer.C:
-		return nil, fault.Wrap(fault.Unavailable, errNoTurn, "the database is busy")
-	}
-}
 
 // acquire waits for a connection, as long as the caller and the options allow.
 func (db *DB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {

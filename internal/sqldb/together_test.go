@@ -1,0 +1,154 @@
+package sqldb_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/sqldb"
+)
+
+// A crowd is writers that all wait for one that is under way.
+type crowd struct {
+	t  *testing.T
+	db *sqldb.DB
+
+	mu     sync.Mutex
+	shared bool // somebody saw what was not committed
+}
+
+// write has everybody write at once and returns what became of each.
+func (c *crowd) write(writers []func(tx *sqldb.Tx) error) []error {
+	c.t.Helper()
+	errs := make([]error, len(writers))
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) }) // what was shared and failed is done again
+	var all sync.WaitGroup
+	all.Go(func() {
+		err := c.db.Write(c.t.Context(), func(tx *sqldb.Tx) error {
+			begin()
+			<-goOn
+			return nil
+		})
+		if err != nil {
+			c.t.Error(err)
+		}
+	})
+	<-begun
+	for i, fn := range writers {
+		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[i] = fmt.Errorf("panic: %v", p)
+				}
+			}()
+			errs[i] = c.db.Write(c.t.Context(), func(tx *sqldb.Tx) error {
+				c.look(tx)
+				return fn(tx)
+			})
+			if errs[i] == nil && !slices.Contains(c.names(), fmt.Sprint(i)) {
+				c.t.Errorf("writer %d was told of a commit that nobody sees", i)
+			}
+		})
+	}
+	for c.db.Dialect() == sqldb.SQLite && c.db.Waiting() < len(writers) {
+		runtime.Gosched()
+	}
+	close(goOn)
+	all.Wait()
+	return errs
+}
+
+// look sees whether there is more than others can see. On PostgreSQL there never
+// is, and all connections may be taken.
+func (c *crowd) look(tx *sqldb.Tx) {
+	if tx.Dialect() != sqldb.SQLite {
+		return
+	}
+	inside, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM crowd")
+	if err != nil {
+		c.t.Error(err)
+	}
+	outside := c.names()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shared = c.shared || len(inside) > len(outside)
+}
+
+// names returns who is known to have written.
+func (c *crowd) names() (all []string) {
+	err := c.db.Read(c.t.Context(), func(tx *sqldb.Tx) (err error) {
+		all, err = sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM crowd ORDER BY name")
+		return err
+	})
+	if err != nil {
+		c.t.Error(err)
+	}
+	return all
+}
+
+func newCrowd(t *testing.T, db *sqldb.DB) *crowd {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec("CREATE TABLE crowd (name TEXT NOT NULL PRIMARY KEY)"); err != nil {
+			return err
+		}
+		_, err := tx.Exec("CREATE TABLE friend (of TEXT NOT NULL REFERENCES crowd (name) DEFERRABLE INITIALLY DEFERRED)")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &crowd{t: t, db: db}
+}
+
+// TestWritersShareATransaction has writers fail in every way among others that do
+// not: each gets what it would get alone.
+func TestWritersShareATransaction(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("failed")
+	for name, bad := range map[string]func(tx *sqldb.Tx) error{
+		"by itself":     func(*sqldb.Tx) error { return failed },
+		"by panic":      func(*sqldb.Tx) error { panic("at the disco") },
+		"in the middle": func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO crowd (name) VALUES (NULL)"); return err },
+		"at the end":    func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO friend (of) VALUES ('nobody')"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, func(t *testing.T, db *sqldb.DB) {
+				c := newCrowd(t, db)
+				const n = 12
+				var writers []func(tx *sqldb.Tx) error
+				var want []string
+				for i := range n {
+					writers = append(writers, func(tx *sqldb.Tx) error {
+						if _, err := tx.Exec("INSERT INTO crowd (name) VALUES ($1)", fmt.Sprint(i)); err != nil || i%4 != 3 {
+							return err
+						}
+						return bad(tx)
+					})
+					if i%4 != 3 {
+						want = append(want, fmt.Sprint(i))
+					}
+				}
+				for i, err := range c.write(writers) {
+					if (err == nil) != (i%4 != 3) {
+						t.Errorf("writer %d: %v", i, err)
+					}
+				}
+				slices.Sort(want)
+				if diff := cmp.Diff(want, c.names()); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if db.Dialect() == sqldb.SQLite && !c.shared {
+					t.Error("nobody shared a transaction")
+				}
+			})
+		})
+	}
+}
