@@ -15,6 +15,7 @@ import (
 type Before struct {
 	Graph    *graph.Graph
 	Coverage []posture.Coverage
+	Said     *Said // by rules then; what it lacks is evaluated anew
 	At       time.Time
 }
 
@@ -27,7 +28,7 @@ func (e *Evaluator) Again(ctx context.Context, a Account, b Before, changed []po
 	d := differences(b, a, changed)
 	anew := d.around(b.Graph, a.Graph)
 	labels := labelSet(a.Graph, anew)
-	a.Graph, a.Coverage = b.Graph, b.Coverage
+	a.Graph, a.Coverage, a.Said = b.Graph, b.Coverage, b.Said
 	was := &judging{Evaluator: e, Account: a, at: b.At, trust: newTrust(b.Coverage)}
 	for _, r := range rules {
 		if r.Provider != a.Provider || r.Status == posture.RuleDisabled {

@@ -33,6 +33,7 @@ type Account struct {
 	Graph      *graph.Graph
 	Generation int64
 	Coverage   []posture.Coverage
+	Said       *Said // remembers what rules say of the graph; may be nil
 }
 
 // Lookup tells of entities what their vertices do not: the cloud's own names of

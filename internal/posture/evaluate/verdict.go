@@ -21,13 +21,26 @@ type verdict struct {
 	work         int64
 }
 
-// verdict holds one rule against the graph. Also with an error it says what the
-// rule is about, as far as that is known.
+// verdict returns what a rule says of the graph, from memory if it was asked
+// before. Also with an error it says what the rule is about, as far as that is
+// known.
 func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
+	if v, ok := j.Said.get(r.Query); ok {
+		return v, nil
+	}
 	q, err := j.query(r.Query)
 	if err != nil {
 		return verdict{}, err
 	}
+	v, err := j.hold(ctx, q)
+	if err == nil {
+		j.Said.put(r.Query, v)
+	}
+	return v, err
+}
+
+// hold holds a query against the graph.
+func (j *judging) hold(ctx context.Context, q *query) (verdict, error) {
 	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types}
 	if q.where != nil {
 		j.search(q, &v)
@@ -44,6 +57,35 @@ func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) 
 		}
 	}
 	return v, nil
+}
+
+// Said is what rules said of one graph at one moment. It is safe for concurrent
+// use; nil remembers nothing.
+type Said struct {
+	mu sync.Mutex
+	by map[posture.RuleQuery]verdict
+}
+
+func (s *Said) get(q posture.RuleQuery) (verdict, bool) {
+	if s == nil {
+		return verdict{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.by[q]
+	return v, ok
+}
+
+func (s *Said) put(q posture.RuleQuery, v verdict) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[posture.RuleQuery]verdict{}
+	}
+	s.by[q] = v
 }
 
 // options say what a rule may cost. Every entity may violate it, however many

@@ -151,7 +151,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	for i := range changes.Changed {
 		changed = append(changed, changes.Changed[i].ID)
 	}
-	judgement, bad, err := j.Evaluator.Again(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, At: before.at}, changed, rules)
+	judgement, bad, err := j.Evaluator.Again(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Said: before.Said, At: before.at}, changed, rules)
 	if err != nil {
 		return err
 	}
@@ -181,18 +181,14 @@ type sight struct {
 	gone    bool
 }
 
-// see looks at an account. What is known of its scopes is read before and after
-// its graph: of a scope that somebody saved in between, nobody can say whether the
-// graph has all, so it counts as not read. Whoever saved it has it judged again.
+// see looks at an account. Of a scope that was saved after the graph was taken,
+// nobody can say whether the graph has all of it, so it counts as not read. Whoever
+// saved it has it judged again.
 func (j *Judge) see(ctx context.Context, org posture.OrgID, id posture.AccountID) (sight, error) {
 	account, err := j.Store.Account(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
 		return sight{gone: true}, nil
 	}
-	if err != nil {
-		return sight{}, err
-	}
-	before, err := j.Store.Coverage(ctx, org, id)
 	if err != nil {
 		return sight{}, err
 	}
@@ -203,26 +199,15 @@ func (j *Judge) see(ctx context.Context, org posture.OrgID, id posture.AccountID
 	if err != nil {
 		return sight{}, err
 	}
-	after, err := j.Store.Coverage(ctx, org, id)
-	return sight{created: account.Created, Account: evaluate.Account{
-		Org: org, ID: id, Provider: account.Provider, Graph: g.Graph, Generation: g.Generation, Coverage: steady(before, after),
-	}}, err
-}
-
-// steady returns coverage with everything that changed in between as not current.
-func steady(before, after []posture.Coverage) []posture.Coverage {
-	type tried struct{ succeeded, failed time.Time }
-	known := make(map[posture.Scope]tried, len(before))
-	for _, c := range before {
-		known[posture.Scope{Type: c.Type, Region: c.Region}] = tried{c.Succeeded, c.Failed}
-	}
-	for i, c := range after {
-		was := known[posture.Scope{Type: c.Type, Region: c.Region}]
-		if !was.succeeded.Equal(c.Succeeded) || !was.failed.Equal(c.Failed) {
-			after[i].Failed = c.Succeeded.Add(time.Nanosecond)
+	coverage, err := j.Store.Coverage(ctx, org, id)
+	for i, c := range coverage {
+		if c.Generation > g.Generation {
+			coverage[i].Failed = c.Succeeded.Add(time.Nanosecond)
 		}
 	}
-	return after
+	return sight{created: account.Created, Account: evaluate.Account{
+		Org: org, ID: id, Provider: account.Provider, Graph: g.Graph, Generation: g.Generation, Coverage: coverage, Said: new(evaluate.Said),
+	}}, err
 }
 
 // sameCoverage reports whether two states of a scope mean the same to rules.

@@ -159,7 +159,7 @@ type observation struct {
 	open  map[posture.RuleID]int // of rules that say something of some entities only
 
 	added    []added
-	changed  []stored // raised anew or refreshed
+	changed  []changed // raised anew or refreshed
 	blobs    map[int64]func() string
 	resolved []stored
 	verdicts [][]any
@@ -169,6 +169,12 @@ type observation struct {
 type added struct {
 	finding posture.Finding
 	blob    func() string
+}
+
+type changed struct {
+	stored
+	words    string
+	reworded bool // it is found by other words than before
 }
 
 // rule compares what one rule says with what is known.
@@ -229,7 +235,8 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 		f.Created = o.at
 	}
 	o.counts.add(f, 1)
-	o.changed = append(o.changed, stored{k.n, f, sum})
+	now := words(f)
+	o.changed = append(o.changed, changed{stored{k.n, f, sum}, now, now != words(k.finding)})
 	if o.blobs == nil {
 		o.blobs = map[int64]func() string{}
 	}
@@ -305,10 +312,12 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 		}
 		rows = append(rows, []any{
 			c.n, f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
-			sqldb.Millis(f.Updated), c.digest, words(f),
+			sqldb.Millis(f.Updated), c.digest, c.words,
 		})
 		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
-		index = append(index, []any{c.n, words(f)})
+		if c.reworded {
+			index = append(index, []any{c.n, c.words})
+		}
 	}
 	if len(rows) == 0 {
 		return nil
