@@ -71,7 +71,7 @@ func (a *App) newStreams() error {
 	s := store.NewStreams(a.o.Install.DB, jobs{a.queue}, a.o.Now)
 	reader := stream.NewReader(stream.ReaderOptions{
 		Store: s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, Patch: a.patch, Judge: a.judge.Change,
-		SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Pace: 150 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
+		SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Pace: 250 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
 	})
 	a.streams = &streams{store: s, reader: reader, receiver: stream.NewReceiver(stream.Options{
 		Store: s, Sources: a.o.Sources, Client: client, URL: a.eventsURL, Nudge: reader.Nudge, Metrics: metrics, Now: a.o.Now,
