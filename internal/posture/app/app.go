@@ -205,10 +205,13 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 func (a *App) Onboarding() *onboard.Service { return a.admit }
 
 // Settled reports whether every account of an organisation that has a credential
-// was collected.
+// was collected. A run that lost its worker, or took too long, does not count:
+// another takes its place.
 func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
 	all, _, err := a.store.Accounts(ctx, org, posture.AccountFilter{}, posture.Page{})
-	return !slices.ContainsFunc(all, func(x posture.Account) bool { return x.LastRun == "" }), err
+	return !slices.ContainsFunc(all, func(x posture.Account) bool {
+		return x.Status.Value != posture.AccountDraft && (x.LastRun == "" || x.LastRun == posture.RunTimeout)
+	}), err
 }
 
 // callerOrg returns the organisation of a caller whom the guard let in.

@@ -34,8 +34,7 @@ func (k *keeper) snapshot() posture.Run {
 	return k.run
 }
 
-// keep renews the lease until done is closed. It stops the run when somebody
-// wants that or when the run is over already.
+// keep renews the lease until done is closed or the run is to end.
 func (k *keeper) keep(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(min(k.sweep.Lease/4, 2*time.Second))
 	defer tick.Stop()
@@ -45,16 +44,25 @@ func (k *keeper) keep(ctx context.Context, done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		now := k.sweep.Now()
-		r := k.snapshot()
-		r.Updated = now
-		stop, err := k.sweep.Store.KeepRun(ctx, k.org, r, now.Add(k.sweep.Lease))
-		switch {
-		case stop, fault.Is(err, fault.NotFound):
-			k.stop(errStopped)
+		if !k.renew(ctx) {
 			return
-		case err != nil && ctx.Err() == nil:
-			k.sweep.Log.WarnContext(ctx, "lease of a run not renewed", "run", r.ID, "error", err)
 		}
 	}
+}
+
+// renew renews the lease. It stops the run, and reports false, when somebody wants
+// that or when the run is over already.
+func (k *keeper) renew(ctx context.Context) bool {
+	now := k.sweep.Now()
+	r := k.snapshot()
+	r.Updated = now
+	stop, err := k.sweep.Store.KeepRun(ctx, k.org, r, now.Add(k.sweep.Lease))
+	switch {
+	case stop, fault.Is(err, fault.NotFound):
+		k.stop(errStopped)
+		return false
+	case err != nil && ctx.Err() == nil:
+		k.sweep.Log.WarnContext(ctx, "lease of a run not renewed", "run", r.ID, "error", err)
+	}
+	return true
 }

@@ -50,8 +50,12 @@ func (s *Sweep) Start(ctx context.Context, org posture.OrgID, id posture.Account
 		ID: s.NewID(), Provider: a.Provider, Account: id, Scope: scope, Status: posture.RunStarted, Start: now, Updated: now,
 		Collectors: map[posture.EntityType]posture.CollectorResult{},
 	}
-	return r, s.Store.StartRun(ctx, org, r, now.Add(s.Lease))
+	return r, s.Store.StartRun(ctx, org, r, now.Add(queued))
 }
+
+// queued is how long a run may wait for a worker: the queue does not lose it, and
+// where many accounts are added at once the last wait for long.
+const queued = 24 * time.Hour
 
 // Work works on a run that was started. A run that is over is left alone. Again
 // says that another worker began it and is gone: the run ends as Timeout, and
@@ -89,6 +93,7 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, acces
 	defer cancel()
 
 	k := &keeper{sweep: s, org: org, run: r, stop: stop}
+	k.renew(ctx)
 	var keeping sync.WaitGroup
 	done := make(chan struct{})
 	keeping.Go(func() { k.keep(ctx, done) })

@@ -136,8 +136,16 @@ func TestARunThatLostItsWorkerEndsAsTimeoutAndIsTakenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
-			r := start(t, s) // and its worker dies
+			ctx, die := context.WithCancel(t.Context())
+			s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(ctx context.Context, _ collect.Emit) error {
+				die()
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			r := start(t, s)
+			if err := s.Work(ctx, org, r.ID, false); !errors.Is(err, context.Canceled) {
+				t.Fatalf("Work = %v", err)
+			}
 			if err := takeUp(s, r.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -148,6 +156,27 @@ func TestARunThatLostItsWorkerEndsAsTimeoutAndIsTakenUp(t *testing.T) {
 				t.Errorf("the run in its place is %s", got.Status)
 			}
 		})
+	}
+}
+
+// TestARunThatWaitsForAWorkerIsNotLost leaves a run in the queue for hours, as it
+// happens where many accounts are added at once.
+func TestARunThatWaitsForAWorkerIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), nothing)
+	r := start(t, s)
+	s.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
+	if err := s.Tend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(t, s, r.ID); got.Status != posture.RunStarted {
+		t.Errorf("the run is %s", got.Status)
+	}
+	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(t, s, r.ID); got.Status != posture.RunCompleted {
+		t.Errorf("the run is %s in the end", got.Status)
 	}
 }
 
