@@ -1,0 +1,96 @@
+package app_test
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/auth"
+	"vigil/internal/config"
+	"vigil/internal/install"
+	"vigil/internal/posture/app"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestAStreamWithoutItsHeartbeatIsDisconnected has a stream send a heartbeat, which
+// connects it, and then nothing for hours. The account record says so.
+func TestAStreamWithoutItsHeartbeatIsDisconnected(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		var later atomic.Int64
+		now := func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		logIn := serveAt(t, dsn, now)
+		c := logIn()
+		c.want(201, "POST", accounts, awsAccount(accountID(1)))
+		token := c.want(201, "POST", "/v1/cloud-accounts/"+accountID(1)+"/event-stream", nil).member("secret")
+		beat := func(id string) {
+			c.want(200, "POST", "/events/aws", object{
+				"id": id, "detail-type": "Scheduled Event", "source": "aws.events", "account": accountID(1), "time": now().UTC(), "region": "us-east-1", "detail": object{},
+			}, "X-Event-Token", token)
+		}
+		begin := now()
+		beat("first")
+		c.wantStream("connected", begin)
+
+		later.Store(int64(4 * time.Hour))
+		c = logIn() // the access token has expired too
+		c.wantStream("disconnected", begin.Add(4*time.Hour))
+		begin = now()
+		beat("second")
+		c.wantStream("connected", begin)
+	})
+}
+
+// serveAt runs a server by a clock and returns who logs its admin in.
+func serveAt(t *testing.T, dsn string, now func() time.Time) func() *client {
+	t.Helper()
+	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
+	conf.Posture = config.Posture{Enabled: true, Workers: 1, Rate: 1_000_000, Timeout: 30 * time.Second}
+	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
+	conf.Complete()
+	in, err := install.Open(t.Context(), conf, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a, err := app.New(t.Context(), app.Options{
+		Install: in, Cloud: new(memcloud.Cloud), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := a.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	background(t, a.Serve)
+	_, _, admin := newOrg(t, in, base, "org")
+	return func() *client { return newClient(t, in, base, admin, auth.Admin) }
+}
+
+// wantStream waits until the record of the account shows a status of its stream,
+// which must be no older than a time.
+func (c *client) wantStream(status string, since time.Time) {
+	c.t.Helper()
+	var got object
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		got, _ = c.want(200, "GET", accounts+"/"+accountID(1), nil).body["eventStreamStatus"].(object)
+		if got["value"] != status {
+			continue
+		}
+		text, _ := got["lastUpdateTime"].(string)
+		if at, err := time.Parse(time.RFC3339, text); err != nil || at.Before(since.Truncate(time.Second)) {
+			c.t.Errorf("the stream is %s since %q, not after %s: %v", status, text, since, got)
+		}
+		return
+	}
+	c.t.Fatalf("the stream is %v, want %s", got, status)
+}
