@@ -44,9 +44,16 @@ func (streamArgs) Kind() string { return "stream" }
 // store asks once until whoever works on the account has come to rest. That such a
 // job has ended is recorded later, so this one must not wait for that.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
-	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Priority: 1})
+	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Priority: 1, Attempts: streamLives})
 	return err
 }
+
+// streamLives is how many processes may die while they work on an account before
+// that is taken for the work's fault. Failures do not count: see handleStreamJobs.
+const streamLives = 1000
+
+// streamPause is how long an account rests on which work failed.
+const streamPause = 5 * time.Second
 
 // tendStreamsArgs asks for event streams to be looked after.
 type tendStreamsArgs struct{}
@@ -90,7 +97,12 @@ func (a *App) handleStreamJobs() error {
 	a.queue.Every("tend_streams", 5*time.Second, tendStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[streamArgs]) error {
-			return a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
+			err := a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
+			if err != nil && ctx.Err() == nil {
+				a.o.Log.WarnContext(ctx, "work on events failed", "account", j.Args.Account, "error", err)
+				return job.Later(streamPause)
+			}
+			return err
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
 			lost, err := a.streams.store.TendStreams(ctx, posture.DefaultPatience)

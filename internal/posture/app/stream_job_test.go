@@ -53,3 +53,52 @@ func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
 		}
 	})
 }
+
+// TestWorkOutlivesManyWorkers has the process die again and again that works on an
+// account. Nobody else would do what is left.
+func TestWorkOutlivesManyWorkers(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := job.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		queue, err := job.New(db, job.Config{Queues: map[string]int{streaming: 2}, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := make(chan int, 1)
+		if err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
+			begun <- j.Attempt
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if err := (jobs{queue}).Stream(tx, "org", "account"); err != nil {
+				return err
+			}
+			// This is how the twentieth who died left it.
+			_, err := tx.Exec(`UPDATE river_job SET state = 'running', attempt = 20, attempted_at = created_at`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := queue.Stop(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		}()
+		select {
+		case n := <-begun:
+			if n != 21 {
+				t.Errorf("attempt %d", n)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("nobody takes it up")
+		}
+	})
+}
