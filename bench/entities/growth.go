@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"vigil/internal/sqldb"
 )
@@ -41,6 +42,9 @@ var narrowNames = []string{
 func (b *bench) narrow(ctx context.Context) error {
 	say("%-42s %10s %10s", "question", "clock", "processor")
 	for _, q := range b.asked() {
+		if !strings.Contains(q.name, b.o.asks) {
+			continue
+		}
 		took, err := median(b.o.rounds, func() error {
 			_, err := b.ask(q.method, q.path, q.body)
 			return err

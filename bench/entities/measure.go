@@ -26,10 +26,11 @@ func processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// median repeats f and returns the median of what it took.
+// median repeats f and returns the median of what it took. What takes long is
+// not repeated as often.
 func median(rounds int, f func() error) (cost, error) {
 	var walls, cpus []time.Duration
-	for range rounds {
+	for begun := time.Now(); rounds > 0 && time.Since(begun) < enough; rounds-- {
 		c, err := measure(f)
 		if err != nil {
 			return c, err

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"vigil/internal/cursor"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
@@ -149,12 +151,14 @@ func (b *bench) record(ctx context.Context, a estate.Account) (n int, took cost,
 	}
 	runtime.GC() // what making them up leaves behind is not part of it
 	took, err = measure(func() error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(8) // as many as the server reads at a time
 		for i, u := range units {
-			if err := b.recordUnit(ctx, collect.Scoped{Org: org, Account: a.ID, Type: u.Type, Region: u.Region}, read[i]); err != nil {
-				return err
-			}
+			group.Go(func() error {
+				return b.recordUnit(ctx, collect.Scoped{Org: org, Account: a.ID, Type: u.Type, Region: u.Region}, read[i])
+			})
 		}
-		return nil
+		return group.Wait()
 	})
 	return n, took, err
 }

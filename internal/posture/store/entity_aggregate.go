@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
@@ -164,7 +165,7 @@ func (c *counter) add(e *posture.Entity, n int) error {
 			for name, sub := range c.of.Sub {
 				b.sub[name] = newCounter(sub, c.room)
 			}
-			c.buckets[v] = b
+			c.buckets[strings.Clone(v)] = b // the entity may be gone soon
 		}
 		b.count += n
 		for _, sub := range b.sub {

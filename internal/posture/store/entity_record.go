@@ -137,7 +137,8 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 		return errClosed
 	}
 	defer r.Discard()
-	err := r.store.db.Write(ctx, func(tx *sqldb.Tx) error {
+	at := posture.AccountRef{Org: r.scope.Org, Account: r.scope.Account}
+	err := r.store.together.do(ctx, r.store.db, at, r.stage.count, func(tx *sqldb.Tx) error {
 		if complete && r.unchanged() {
 			if known, err := r.store.stillCurrent(tx, r.scope); known || err != nil {
 				return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"unsafe"
 
 	"vigil/internal/posture"
 )
@@ -13,6 +14,10 @@ type wanted struct {
 	name       bool
 	properties []string
 	tags       []string
+
+	// What was read last, whose space is used again.
+	found  []posture.Property
+	tagged map[string]string
 }
 
 // of adds an attribute.
@@ -85,7 +90,9 @@ func ascii(s string) bool {
 	return true
 }
 
-// readSome reads of a doc what is wanted, and perhaps more.
+// readSome reads of a doc what is wanted, and perhaps more. What it returns is
+// good until the doc changes or it is called again: very many docs are read, and
+// hardly anything of them is kept.
 func readSome(doc []byte, h home, w *wanted) (posture.Entity, error) {
 	if w.all {
 		return readDoc(doc, h)
@@ -96,7 +103,7 @@ func readSome(doc []byte, h home, w *wanted) (posture.Entity, error) {
 	if len(doc) == 0 || doc[0] != docVersion {
 		return e, errDoc
 	}
-	r := docReader{rest: string(doc[1:])}
+	r := docReader{rest: unsafe.String(unsafe.SliceData(doc), len(doc))[1:]}
 	if w.name {
 		e.ID = posture.EntityID(r.since(h.root()))
 		e.Name = r.since(string(e.ID))
@@ -105,24 +112,28 @@ func readSome(doc []byte, h home, w *wanted) (posture.Entity, error) {
 		r.skipSince()
 	}
 	r.text()
+	w.found = w.found[:0]
 	for range r.count() {
 		name := r.text()
 		p := r.value()
 		if among(w.properties, name) {
 			p.Name = name
-			e.Properties = append(e.Properties, p)
+			w.found = append(w.found, p)
 		}
 	}
+	e.Properties = w.found
 	if len(w.tags) > 0 {
+		if w.tagged == nil {
+			w.tagged = make(map[string]string, len(w.tags))
+		}
+		clear(w.tagged)
 		for range r.count() {
 			name, value := r.text(), r.text()
 			if among(w.tags, name) {
-				if e.Tags == nil {
-					e.Tags = make(map[string]string, len(w.tags))
-				}
-				e.Tags[name] = value
+				w.tagged[name] = value
 			}
 		}
+		e.Tags = w.tagged
 	}
 	if r.bad {
 		return e, errDoc
