@@ -49,7 +49,7 @@ func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) erro
 }
 
 // streamLives is how many processes may die while they work on an account before
-// that is taken for the work's fault. Failures do not count: see handleStreamJobs.
+// that is taken for the work's fault. Failures do not count: see goOn.
 const streamLives = 1000
 
 // streamPause is how long an account rests on which work failed.
@@ -100,9 +100,8 @@ func (a *App) handleStreamJobs() error {
 			err := a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)
 			if err != nil && ctx.Err() == nil {
 				a.o.Log.WarnContext(ctx, "work on events failed", "account", j.Args.Account, "error", err)
-				return job.Later(streamPause)
 			}
-			return err
+			return goOn(ctx, err)
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
 			lost, err := a.streams.store.TendStreams(ctx, posture.DefaultPatience)
@@ -112,6 +111,18 @@ func (a *App) handleStreamJobs() error {
 			return err
 		}),
 	)
+}
+
+// goOn says when work on an account that ended with an error goes on. It has not
+// failed for good: what is left to read is still there.
+func goOn(ctx context.Context, err error) error {
+	switch {
+	case err == nil, errors.Is(ctx.Err(), context.Canceled): // it is done, or the process stops
+		return err
+	case ctx.Err() != nil: // there was always more to do
+		return job.Later(0)
+	}
+	return job.Later(streamPause)
 }
 
 // eventsURL returns the address that clouds send to. A port that the system

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -101,4 +103,28 @@ func TestWorkOutlivesManyWorkers(t *testing.T) {
 			t.Fatal("nobody takes it up")
 		}
 	})
+}
+
+// TestWorkThatFailsGoesOn: no end of work on an account counts against it, so that
+// the next need not wait longer and longer.
+func TestWorkThatFailsGoesOn(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("failed")
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for name, tt := range map[string]struct {
+		ctx       context.Context
+		err, want error
+	}{
+		"done":              {t.Context(), nil, nil},
+		"failed":            {t.Context(), failed, job.Later(streamPause)},
+		"never out of work": {late, context.DeadlineExceeded, job.Later(0)},
+		"stopped":           {stopped, context.Canceled, context.Canceled},
+	} {
+		if got := goOn(tt.ctx, tt.err); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
 }
