@@ -95,11 +95,11 @@ func newStorm(t *testing.T, accounts, changes int) *storm {
 	return s
 }
 
-// plan thinks up changes: resources of several kinds that are made, changed
-// again and again, and removed.
+// plan thinks up at least n changes: resources of several kinds that are made,
+// changed again and again, and removed.
 func (s *storm) plan(n int) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range n {
+	for i := 0; len(s.changes) < n; i++ {
 		place := world.Place{Account: s.accounts[i%len(s.accounts)].ID, Region: stormRegion}
 		ref := func(t posture.EntityType, name string) world.Ref { return world.Ref{Type: t, Place: place, Name: name} }
 		switch r.IntN(6) {
@@ -335,7 +335,7 @@ func TestAStormOfEventsLosesNothing(t *testing.T) {
 	changes, kills := 250, 3
 	switch {
 	case os.Getenv("VIGIL_TORTURE") != "":
-		changes, kills = 7000, 20 // about 10,000 events
+		changes, kills = 10_000, 20
 	case testing.Short():
 		changes, kills = 100, 1
 	}
