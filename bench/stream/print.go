@@ -26,6 +26,12 @@ var stages = [][2]string{
 	{"judge", "judged: rules evaluated, findings written"},
 }
 
+// What is wanted at 200 changes a second on two cores.
+const (
+	wantMedian = 300 * time.Millisecond
+	wantP99    = time.Second
+)
+
 // print shows the result.
 func (r *result) print(out io.Writer) {
 	quantile := func(q float64) time.Duration {
@@ -36,6 +42,11 @@ func (r *result) print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "%d changes in %s (%.0f a second), %d not seen\n", r.changes, r.over.Round(time.Second), float64(r.changes)/r.over.Seconds(), r.late)
 	fmt.Fprintf(out, "from change to finding in the API: median %s, p90 %s, p99 %s, most %s\n", quantile(0.5), quantile(0.9), quantile(0.99), quantile(1))
+	held := "not held"
+	if r.late == 0 && quantile(0.5) < wantMedian && quantile(0.99) < wantP99 {
+		held = "held"
+	}
+	fmt.Fprintf(out, "wanted: median under %s, p99 under %s: %s\n", wantMedian, wantP99, held)
 	each := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(max(r.changes, 1)) }
 	fmt.Fprintf(out, "CPU a change: server %.1f ms, simulated cloud and client %.1f ms (together %.2f cores over %s)\n",
 		each(r.server), each(r.own), (r.server+r.own).Seconds()/r.all.Seconds(), r.all.Round(time.Second))
