@@ -14,14 +14,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"time"
 )
 
 // options are what a run is told.
 type options struct {
 	small, large int
-	database     string // URL; a new SQLite file when empty
+	database     string // URL, or a folder of SQLite files; a new one when empty
 	rounds       int    // measurements of each question
 	most         float64
 }
@@ -30,7 +29,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.small, "small", 10_000, "findings of the small organisation")
 	flag.IntVar(&o.large, "large", 1_000_000, "findings of the large one")
-	flag.StringVar(&o.database, "database", "", "database URL; a new SQLite file when empty")
+	flag.StringVar(&o.database, "database", "", "URL of a PostgreSQL database, or a folder for SQLite files; a new folder when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked; the quickest counts")
 	flag.Float64Var(&o.most, "most", 3, "how many times longer the large one may take")
 	flag.Parse()
@@ -51,32 +50,29 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		o.database = "sqlite://" + filepath.ToSlash(filepath.Join(dir, "bench.db"))
+		o.database = dir
 	}
-	b, err := open(ctx, o.database)
-	if err != nil {
-		return err
-	}
-	defer b.db.Close()
 	var worlds []*world
 	for _, size := range []int{o.small, o.large} {
 		began := time.Now()
-		w, err := b.load(ctx, size)
+		w, err := open(ctx, o.database, size)
 		if err != nil {
+			return err
+		}
+		defer w.db.Close()
+		if err := w.load(ctx); err != nil {
 			return err
 		}
 		fmt.Printf("%d findings loaded in %v\n", size, time.Since(began).Round(time.Second))
 		worlds = append(worlds, w)
-	}
-	if err := b.settle(ctx); err != nil {
-		return err
 	}
 	fmt.Printf("%-46s %12s %12s %8s\n", "question", fmt.Sprint("at ", o.small), fmt.Sprint("at ", o.large), "ratio")
 	slow := false
 	for _, q := range questions {
 		var took [2]time.Duration
 		for i, w := range worlds {
-			if took[i], err = b.measure(ctx, w, q, o.rounds); err != nil {
+			var err error
+			if took[i], err = w.measure(ctx, q, o.rounds); err != nil {
 				return fmt.Errorf("%s: %w", q.name, err)
 			}
 		}

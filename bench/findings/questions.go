@@ -9,7 +9,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// A question is something that is asked of both organisations.
+// A question is something that is asked at both sizes.
 type question struct {
 	name   string
 	filter posture.FindingFilter
@@ -52,10 +52,10 @@ func nested(fields ...string) map[string]posture.Aggregation {
 const pageSize = 100
 
 // measure returns the time of the quickest round.
-func (b *bench) measure(ctx context.Context, w *world, q question, rounds int) (time.Duration, error) {
+func (w *world) measure(ctx context.Context, q question, rounds int) (time.Duration, error) {
 	page := posture.Page{Size: pageSize}
 	if q.deep {
-		if err := b.dive(ctx, w, q, &page); err != nil {
+		if err := w.dive(ctx, q, &page); err != nil {
 			return 0, err
 		}
 	}
@@ -63,7 +63,7 @@ func (b *bench) measure(ctx context.Context, w *world, q question, rounds int) (
 	for range rounds + 1 { // the first warms up
 		runtime.GC()
 		began := time.Now()
-		if err := b.ask(ctx, w, q, page); err != nil {
+		if err := w.ask(ctx, q, page); err != nil {
 			return 0, err
 		}
 		best = min(best, time.Since(began))
@@ -71,15 +71,15 @@ func (b *bench) measure(ctx context.Context, w *world, q question, rounds int) (
 	return best, nil
 }
 
-func (b *bench) ask(ctx context.Context, w *world, q question, page posture.Page) error {
+func (w *world) ask(ctx context.Context, q question, page posture.Page) error {
 	if q.counts != nil {
-		total, _, err := b.store.AggregateFindings(ctx, w.org, q.filter, q.counts, now)
+		total, _, err := w.store.AggregateFindings(ctx, org, q.filter, q.counts, now)
 		if err == nil && total == 0 {
 			err = fmt.Errorf("nothing was counted")
 		}
 		return err
 	}
-	found, err := b.store.Findings(ctx, w.org, q.filter, q.sorts, page, now)
+	found, err := w.store.Findings(ctx, org, q.filter, q.sorts, page, now)
 	if err == nil && len(found.Findings) == 0 {
 		err = fmt.Errorf("nothing was found")
 	}
@@ -87,10 +87,10 @@ func (b *bench) ask(ctx context.Context, w *world, q question, page posture.Page
 }
 
 // dive goes eight tenths down the list, page by page.
-func (b *bench) dive(ctx context.Context, w *world, q question, page *posture.Page) error {
+func (w *world) dive(ctx context.Context, q question, page *posture.Page) error {
 	p := posture.Page{Size: 1000}
 	for seen := 0; seen < w.size*8/10; seen += p.Size {
-		found, err := b.store.Findings(ctx, w.org, q.filter, q.sorts, p, now)
+		found, err := w.store.Findings(ctx, org, q.filter, q.sorts, p, now)
 		if err != nil || found.Next == "" {
 			return fmt.Errorf("page after %d: %w", seen, err)
 		}

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"vigil/internal/posture"
@@ -10,12 +13,6 @@ import (
 	"vigil/internal/secret"
 	"vigil/internal/sqldb"
 )
-
-// bench is a database with findings.
-type bench struct {
-	db    *sqldb.DB
-	store *store.Store
-}
 
 // plainBox seals nothing: nothing here is secret.
 type plainBox struct{}
@@ -27,15 +24,7 @@ func (plainBox) Open(_ context.Context, _ secret.Cell, sealed []byte) ([]byte, e
 	return sealed, nil
 }
 
-func open(ctx context.Context, dsn string) (*bench, error) {
-	db, err := sqldb.Open(ctx, dsn, sqldb.Options{WriteTimeout: time.Hour})
-	if err != nil {
-		return nil, err
-	}
-	return &bench{db, store.New(db, plainBox{}, nil)}, store.Migrate(ctx, db)
-}
-
-// The organisations are alike in all but the number of resources: as many
+// The databases are alike in all but the number of resources: as many
 // accounts, rules, services and regions, as people have.
 const (
 	accounts = 50
@@ -49,21 +38,59 @@ var (
 	now      = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// A world is an organisation, and the place of a page deep in its list.
+// A world is a database with findings of one organisation.
 type world struct {
-	org  posture.OrgID
-	size int
-	deep map[string]string // by question
+	db    *sqldb.DB
+	store *store.Store
+	size  int
+}
+
+const org = posture.OrgID("acme")
+
+// open opens the database of a size: a file of its own, or a schema of its own.
+func open(ctx context.Context, database string, size int) (*world, error) {
+	dsn := "sqlite://" + filepath.ToSlash(filepath.Join(database, fmt.Sprintf("findings-%d.db", size)))
+	if strings.Contains(database, "://") {
+		var err error
+		if dsn, err = schema(ctx, database, fmt.Sprintf("vigil_findings_%d", size)); err != nil {
+			return nil, err
+		}
+	}
+	db, err := sqldb.Open(ctx, dsn, sqldb.Options{WriteTimeout: time.Hour})
+	if err != nil {
+		return nil, err
+	}
+	return &world{db, store.New(db, plainBox{}, nil), size}, store.Migrate(ctx, db)
+}
+
+// schema makes a schema in a PostgreSQL database, if it is not there, and returns
+// the URL that leads to it.
+func schema(ctx context.Context, database, name string) (string, error) {
+	u, err := url.Parse(database)
+	if err != nil {
+		return "", err
+	}
+	db, err := sqldb.Open(ctx, database, sqldb.Options{Connections: 1})
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String(), db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("CREATE SCHEMA IF NOT EXISTS " + name)
+		return err
+	})
 }
 
 // load raises findings as evaluations do, account by account; a tenth of them is
-// resolved again and some are suppressed.
-func (b *bench) load(ctx context.Context, size int) (*world, error) {
-	w := &world{org: posture.OrgID(fmt.Sprintf("org-%d", size)), size: size, deep: map[string]string{}}
-	if there, err := b.store.Findings(ctx, w.org, posture.FindingFilter{}, nil, posture.Page{Size: 1}, now); err != nil || there.Total > 0 {
-		return w, err // from an earlier run on the same database
+// resolved again and some are suppressed. What an earlier run loaded is kept.
+func (w *world) load(ctx context.Context) error {
+	if there, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 1}, now); err != nil || there.Total > 0 {
+		return err
 	}
-	each := size / accounts
+	each := w.size / accounts
 	for a := range accounts {
 		account := posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919))
 		by := map[posture.RuleID][]posture.Raised{}
@@ -76,17 +103,21 @@ func (b *bench) load(ctx context.Context, size int) (*world, error) {
 			for rule, raised := range by {
 				j.Rules = append(j.Rules, posture.RuleJudgement{Rule: rule, Violating: raised[:(len(raised)*share+9)/10]})
 			}
-			if _, err := b.store.Observe(ctx, w.org, j); err != nil {
-				return nil, err
+			if _, err := w.store.Observe(ctx, org, j); err != nil {
+				return err
 			}
 		}
 	}
-	return w, b.suppress(ctx, w)
+	if err := w.suppress(ctx); err != nil {
+		return err
+	}
+	_, err := w.db.Pool().ExecContext(ctx, "ANALYZE") // so that the database knows what it has
+	return err
 }
 
-// suppress puts some findings aside, as many in both organisations.
-func (b *bench) suppress(ctx context.Context, w *world) error {
-	page, err := b.store.Findings(ctx, w.org, posture.FindingFilter{}, nil, posture.Page{Size: 50}, now)
+// suppress puts some findings aside, as many at both sizes.
+func (w *world) suppress(ctx context.Context) error {
+	page, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 50}, now)
 	if err != nil {
 		return err
 	}
@@ -94,7 +125,7 @@ func (b *bench) suppress(ctx context.Context, w *world) error {
 		if i%5 != 0 {
 			continue
 		}
-		if _, err := b.store.Suppress(ctx, w.org, f.ID, &posture.Suppression{By: "ada", Reason: "known", Since: now}, now); err != nil {
+		if _, err := w.store.Suppress(ctx, org, f.ID, &posture.Suppression{By: "ada", Reason: "known", Since: now}, now); err != nil {
 			return err
 		}
 	}
@@ -119,10 +150,4 @@ func finding(i int, account posture.AccountID) posture.Finding {
 		Risk: posture.Risk{Score: int(h>>16) % 101, Parts: []posture.RiskPart{{Name: "level", Points: 40, Why: "the rule is of level High"}}},
 		Tags: map[string]string{"team": team},
 	}
-}
-
-// settle lets the database learn what it has.
-func (b *bench) settle(ctx context.Context) error {
-	_, err := b.db.Pool().ExecContext(ctx, "ANALYZE")
-	return err
 }

@@ -276,7 +276,7 @@ func (o *observation) save() error {
 		if _, err := o.tx.Load("finding_blob", []string{"n", "blob"}, slices.Values(blobs)); err != nil {
 			return err
 		}
-		if err := indexWords(o.tx, index); err != nil {
+		if err := indexGrams(o.tx, index); err != nil {
 			return err
 		}
 	}
@@ -332,7 +332,7 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 	if _, err := o.tx.ExecEach(`UPDATE finding_blob SET blob = $2 WHERE n = $1`, slices.Values(blobs)); err != nil {
 		return err
 	}
-	return indexWords(o.tx, index)
+	return indexGrams(o.tx, index)
 }
 
 func (o *observation) saveResolved(event func(int64, string)) error {
@@ -376,15 +376,6 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 	}
 	next, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `UPDATE finding_number SET next = next + $1 WHERE one = 1 RETURNING next`, count)
 	return next - int64(count), err
-}
-
-// indexWords enters what findings can be found by. PostgreSQL does that itself.
-func indexWords(tx *sqldb.Tx, rows [][]any) error {
-	if tx.Dialect() != sqldb.SQLite || len(rows) == 0 {
-		return nil
-	}
-	_, err := tx.ExecEach(`INSERT OR REPLACE INTO finding_words (rowid, words) VALUES ($1, $2)`, slices.Values(rows))
-	return err
 }
 
 // resolveWhere resolves the open findings of an organisation that a condition

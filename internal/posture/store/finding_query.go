@@ -65,31 +65,6 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	return strings.Join(terms, " AND "), args, dims
 }
 
-// textTerm looks for a substring. From three characters on the trigram index
-// narrows the search; the row itself decides.
-func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
-	*args = append(*args, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)+"%")
-	like := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
-	if tx.Dialect() != sqldb.SQLite || len([]rune(text)) < 3 {
-		return like
-	}
-	*args = append(*args, trigrams(text))
-	return fmt.Sprintf("n IN (SELECT rowid FROM finding_words WHERE finding_words MATCH $%d) AND %s", len(*args), like)
-}
-
-// trigrams writes a full-text query for all trigrams of a text.
-func trigrams(text string) string {
-	runes := []rune(text)
-	var parts []string
-	for i := 0; i+3 <= len(runes); i++ {
-		part := `"` + strings.ReplaceAll(string(runes[i:i+3]), `"`, `""`) + `"`
-		if !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, " AND ")
-}
-
 // Findings implements [posture.FindingStore].
 func (s *Store) Findings(ctx context.Context, org posture.OrgID, f posture.FindingFilter, sorts []posture.FindingSort, p posture.Page, now time.Time) (page posture.FindingPage, err error) {
 	order, err := findingOrder(sorts)

@@ -236,6 +236,27 @@ func findingFilters(t *testing.T, f Fixture) {
 	}
 }
 
+// everySubstringIsFound asks for each part of a name that has all that the query
+// languages of databases take for something else.
+func everySubstringIsFound(t *testing.T, f Fixture) {
+	const name = `Ägypten's "x" \ 100%_(a & b) | c:* 0001`
+	odd := newFinding(1, func(f *posture.Finding) { f.Name = name })
+	judge(t, f, 1, begin, posture.RuleJudgement{Rule: "r", Violating: []posture.Raised{odd, newFinding(2)}})
+	runes := []rune(name)
+	for length := 1; length <= 8; length++ {
+		for i := range len(runes) - length + 1 {
+			text := string(runes[i : i+length])
+			page, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{Text: text}, nil, posture.Page{}, begin)
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			if !slices.ContainsFunc(page.Findings, func(f posture.Finding) bool { return f.Name == name }) {
+				t.Errorf("%q was not found", text)
+			}
+		}
+	}
+}
+
 func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 	var objects []int
 	for i := range 23 {

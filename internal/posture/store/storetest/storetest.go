@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"JudgementsByOldRulesAreRefused":     judgementsByOldRulesAreRefused,
 		"RemovedAccountResolvesItsFindings":  removedAccountResolvesItsFindings,
 		"FindingFilters":                     findingFilters,
+		"EverySubstringIsFound":              everySubstringIsFound,
 		"FindingsArePagedInAnyOrder":         findingsArePagedInAnyOrder,
 		"FindingsAreAggregated":              findingsAreAggregated,
 		"CountsAgreeWithARecount":            countsAgreeWithARecount,

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/internal/sqldb"
+)
+
+// gramLen is how many characters of a text are looked up at once. Three, as is
+// usual, are too few for names that end in numbers: "000" is in most of them, so
+// a search would look at more findings the more there are.
+const gramLen = 5
+
+// indexGrams enters what findings can be found by, as rows of a number and its
+// words.
+func indexGrams(tx *sqldb.Tx, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	for _, row := range rows {
+		row[1] = gramText(row[1].(string))
+	}
+	text := `INSERT INTO finding_gram (n, grams) VALUES ($1, $2::text::tsvector) ON CONFLICT (n) DO UPDATE SET grams = excluded.grams`
+	if tx.Dialect() == sqldb.SQLite {
+		text = `INSERT OR REPLACE INTO finding_gram (rowid, grams) VALUES ($1, $2)`
+	}
+	_, err := tx.ExecEach(text, slices.Values(rows))
+	return err
+}
+
+// gramText writes the grams of a text as words that any full-text index takes:
+// what stands at each place of it, up to gramLen characters.
+func gramText(text string) string {
+	runes := []rune(text)
+	out := make([]byte, 0, len(text)*(2*gramLen+1))
+	for i := range runes {
+		out = hex.AppendEncode(out, []byte(string(runes[i:min(len(runes), i+gramLen)])))
+		out = append(out, ' ')
+	}
+	return string(out)
+}
+
+// textTerm looks for a substring. From three characters on the index narrows the
+// search; the row itself decides.
+func textTerm(tx *sqldb.Tx, args *[]any, text string) string {
+	*args = append(*args, "%"+strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)+"%")
+	like := fmt.Sprintf(`words LIKE $%d ESCAPE '\'`, len(*args))
+	runes := []rune(text)
+	if len(runes) < 3 {
+		return like
+	}
+	if tx.Dialect() == sqldb.SQLite {
+		*args = append(*args, gramQuery(runes, " AND ", "*"))
+		return fmt.Sprintf("n IN (SELECT rowid FROM finding_gram WHERE finding_gram MATCH $%d) AND %s", len(*args), like)
+	}
+	*args = append(*args, gramQuery(runes, " & ", ":*"))
+	return fmt.Sprintf("n IN (SELECT n FROM finding_gram WHERE grams @@ $%d::text::tsquery) AND %s", len(*args), like)
+}
+
+// gramQuery asks for all grams of a text, or for the ones that begin with a text
+// that is shorter.
+func gramQuery(text []rune, and, prefix string) string {
+	write := func(gram []rune) string { return hex.EncodeToString([]byte(string(gram))) }
+	if len(text) < gramLen {
+		return write(text) + prefix
+	}
+	var parts []string
+	for i := range len(text) - gramLen + 1 {
+		if part := write(text[i : i+gramLen]); !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, and)
+}
