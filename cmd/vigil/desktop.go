@@ -17,7 +17,29 @@ import (
 
 type desktopCmd struct {
 	Check desktopCheckCmd `cmd:"" help:"Look once at everything in the inventory and print what is wrong and why."`
+	Enrol desktopEnrolCmd `cmd:"" help:"Make a token with which the agent of a gateway or RDS server enrols, once, and print it."`
 	Vault desktopVaultCmd `cmd:"" help:"Keep secrets that the inventory refers to as vault:NAME."`
+}
+
+type desktopEnrolCmd struct {
+	settingsFlags
+	Machine string        `arg:"" help:"Name or id of the machine in the inventory."`
+	Expires time.Duration `default:"24h" help:"How long the token is good for."`
+}
+
+// Run implements the command.
+func (c *desktopEnrolCmd) Run(e *environment) error {
+	if c.Expires <= 0 {
+		return fault.Field("expires", "must be longer than zero")
+	}
+	return c.withVault(e, func(in *install.Installation, tables *store.Store) error {
+		_, text, err := app.NewEnrolmentToken(e.ctx, in.Config.Desktop.Inventory, tables, c.Machine, c.Expires, time.Now)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, text)
+		return nil
+	})
 }
 
 type desktopCheckCmd struct {

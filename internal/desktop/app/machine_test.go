@@ -11,7 +11,10 @@ import (
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/agent"
-	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/desktop/app"
+	"vigil/internal/desktop/store"
+	"vigil/internal/fault"
+	"vigil/internal/install"
 	"vigil/internal/sim/estate"
 	"vigil/internal/sim/line"
 )
@@ -50,10 +53,7 @@ func TestAnAgentComesBackWithItsCredential(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	server := w.app.Board().Inventory().RDSServers[0]
-	token, err := w.app.EnrolmentToken(t.Context(), heartbeat.Agent{Kind: desktop.KindRDSServer, ID: server.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := w.commandLineToken(server.Name)
 	o := agent.Options{
 		Server: w.url, Thumbprint: w.trust.Thumbprint, Token: token, StateDir: t.TempDir(),
 		Version: "1", Build: "2", Log: slog.New(slog.DiscardHandler),
@@ -136,4 +136,23 @@ func TestTheInventoryIsReadAgainWithoutLosingState(t *testing.T) {
 	if got := len(w.app.Board().Records(desktop.KindGateway)); got != 2 {
 		t.Errorf("a broken file left %d gateways", got)
 	}
+}
+
+// commandLineToken makes an enrolment token beside the running server.
+func (w *world) commandLineToken(machine string) string {
+	w.Helper()
+	in, err := install.Open(w.Context(), w.conf, time.Now)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer in.Close()
+	tables := store.New(in.DB, in.Box, time.Now)
+	if _, _, err := app.NewEnrolmentToken(w.Context(), w.conf.Desktop.Inventory, tables, "nobody", 0, time.Now); !fault.Is(err, fault.NotFound) {
+		w.Errorf("a machine that is not there: %v", err)
+	}
+	_, token, err := app.NewEnrolmentToken(w.Context(), w.conf.Desktop.Inventory, tables, machine, 0, time.Now)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return token
 }

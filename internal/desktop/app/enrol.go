@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/desktop/inventory"
+	"vigil/internal/desktop/store"
+	"vigil/internal/fault"
+)
+
+// NewEnrolmentToken makes a token with which a gateway or an RDS server of an
+// inventory, given by its id or name, may enrol at the server that shares the
+// store. A life of zero is the default.
+func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machine string, life time.Duration, now func() time.Time) (heartbeat.Token, string, error) {
+	if path == "" {
+		return heartbeat.Token{}, "", fault.New(fault.Invalid, "there is no inventory to find the machine in: set desktop.inventory")
+	}
+	inv, err := inventory.Load(path, inventory.Options{})
+	if err != nil {
+		return heartbeat.Token{}, "", err
+	}
+	all := machines(inv)
+	same := func(r desktop.Ref) bool { return string(r.ID) == machine || strings.EqualFold(r.Name, machine) }
+	i := slices.IndexFunc(all, same)
+	if i < 0 {
+		return heartbeat.Token{}, "", fault.New(fault.NotFound, "the inventory has no gateway or RDS server %q", machine)
+	}
+	who := heartbeat.Agent{Kind: all[i].Kind, ID: all[i].ID}
+	if slices.ContainsFunc(all[i+1:], same) {
+		return heartbeat.Token{}, "", fault.New(fault.Invalid, "the inventory has several machines %q: give its id, such as %s", machine, who.ID)
+	}
+	service := heartbeat.New(heartbeat.Options{Store: st, Now: now, Component: func(heartbeat.Agent) (desktop.Ref, bool) { return all[i], true }})
+	return service.NewToken(ctx, "command line", who, life)
+}
+
+// machines returns the components that report by themselves.
+func machines(inv desktop.Inventory) []desktop.Ref {
+	var all []desktop.Ref
+	for _, g := range inv.Gateways {
+		all = append(all, desktop.Ref{Kind: desktop.KindGateway, ID: g.ID, Name: g.Name})
+	}
+	for _, s := range inv.RDSServers {
+		all = append(all, desktop.Ref{Kind: desktop.KindRDSServer, ID: s.ID, Name: s.Name})
+	}
+	return all
+}
