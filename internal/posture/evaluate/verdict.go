@@ -231,13 +231,7 @@ func (e *Evaluator) readGraph(text string) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	touches := plan.Touches()
-	if reads.Clock { // what it touches does not depend on the time that it asks for
-		if fixed, err := e.compile(fixClock(text)); err == nil {
-			touches = fixed.Touches()
-		}
-	}
-	return &query{plan: plan, touches: touches, reads: reads}, nil
+	return &query{plan: plan, touches: plan.Touches(), reads: reads}, nil
 }
 
 func (e *Evaluator) readSearch(text string) (*query, error) {
