@@ -46,8 +46,13 @@ type RunScope struct {
 	Types    []EntityType
 }
 
-// Covers reports whether a unit of collection belongs to the scope.
+// Covers reports whether a unit of collection belongs to the scope. What Azure
+// and Google list at once is of all regions, so it does whichever of them are
+// asked for.
 func (s RunScope) Covers(t EntityType, region string) bool {
+	if region == Global && t.Provider() != AWS {
+		s.Regions = nil
+	}
 	return oneOf(s.Types, t) && oneOf(s.Services, t.Service()) && oneOf(s.Regions, region)
 }
 

@@ -91,7 +91,7 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 		return failed(err)
 	}
 	units = append(units, r.closed(ctx, a, session)...)
-	units = slices.DeleteFunc(units, func(u Unit) bool { return !covers(scope, u) })
+	units = slices.DeleteFunc(units, func(u Unit) bool { return !scope.Covers(u.Type, u.Region) })
 
 	t := newTally(len(units), progress)
 	var group errgroup.Group
@@ -104,15 +104,6 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 	}
 	_ = group.Wait() // units report what went wrong, they do not fail
 	return t.outcome(ctx)
-}
-
-// covers reports whether a unit belongs to a scope. What Azure and Google list
-// at once is of all regions, so it is read whichever of them are asked for.
-func covers(scope posture.RunScope, u Unit) bool {
-	if u.Region == posture.Global && u.Type.Provider() != posture.AWS {
-		scope.Regions = nil
-	}
-	return scope.Covers(u.Type, u.Region)
 }
 
 // coverage is a Recorder that says what it knows.

@@ -79,6 +79,49 @@ func TestWhatARunDidNotReadIsDoubted(t *testing.T) {
 	}
 }
 
+// TestARunOfARegionDoubtsWhatIsListedForAll loses the worker of a run that was
+// asked for one region. What Azure lists at once is of all regions: the run would
+// have read it, and did not.
+func TestARunOfARegionDoubtsWhatIsListedForAll(t *testing.T) {
+	t.Parallel()
+	s, kept := newPair(t, dbtest.Open(t, dbtest.SQLite(t)), &cloud{})
+	doubted := map[posture.Scope]bool{
+		{Type: "Azure.Storage.StorageAccount", Region: posture.Global}: true,
+		{Type: "GCP.Compute.Network", Region: posture.Global}:          true,
+		{Type: "AWS.S3.Bucket", Region: posture.Global}:                false,
+		{Type: "AWS.EC2.Instance", Region: "westeurope"}:               true,
+		{Type: "AWS.EC2.Instance", Region: "northeurope"}:              false,
+	}
+	for of := range doubted {
+		recording, err := kept.Begin(t.Context(), collect.Scoped{Org: org, Account: id, Type: of.Type, Region: of.Region})
+		if err == nil {
+			err = recording.Commit(t.Context(), true)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The clock of the store has milliseconds.
+	for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
+	}
+	r, err := s.Start(t.Context(), org, id, posture.RunScope{Regions: []string{"westeurope"}})
+	if err == nil {
+		err = s.Work(t.Context(), org, r.ID, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := kept.Coverage(t.Context(), org, id)
+	if err != nil || len(all) != len(doubted) {
+		t.Fatalf("coverage %v, %v", all, err)
+	}
+	for _, c := range all {
+		if want := doubted[posture.Scope{Type: c.Type, Region: c.Region}]; c.Current() == want {
+			t.Errorf("%s of %s: doubted is %v, want %v", c.Type, c.Region, !c.Current(), want)
+		}
+	}
+}
+
 // newPair returns a sweep that records what it reads.
 func newPair(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store.Store) {
 	t.Helper()
