@@ -46,10 +46,12 @@ func (tx *Tx) copyRows(table string, columns []string, rows iter.Seq[[]any]) (n 
 
 // insertRows loads by INSERT: as many rows as fit at a time, and the rest one by
 // one, because reading a long statement takes longer than running a short one
-// several times.
+// several times. OR FAIL leaves the rows before one that fails to the
+// transaction, which is undone anyway: otherwise SQLite would copy every page
+// first that a statement of several rows changes.
 func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (n int64, err error) {
 	const most = 50 // rows a statement; more gains nothing
-	head := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
+	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	var full *sql.Stmt
 	defer func() {
 		if full != nil {

@@ -20,6 +20,7 @@ type changeSet struct {
 	at         int64
 	cells      []*cell // of the type
 	dirty      map[int64]bool
+	tokens     *tokenizer
 	rows       *rowWriter
 	ledger     *ledger
 	tally      map[string]int64 // by region
@@ -35,7 +36,7 @@ func (s *Store) change(tx *sqldb.Tx, scope posture.Scope) (*changeSet, error) {
 	}
 	c := &changeSet{
 		tx: tx, scope: scope, part: p, generation: p.generation + 1, at: sqldb.Millis(s.now()),
-		dirty: map[int64]bool{}, rows: &rowWriter{tx: tx}, ledger: newLedger(tx), tally: map[string]int64{},
+		dirty: map[int64]bool{}, tokens: newTokenizer(tx.Dialect(), p.org), rows: &rowWriter{tx: tx}, ledger: &ledger{tx: tx}, tally: map[string]int64{},
 	}
 	cells, err := cellsOf(tx, p.acct, scope.Type)
 	for i := range cells {
@@ -89,23 +90,18 @@ func (c *changeSet) row(s staged, created int64) (entityRow, error) {
 	if in.made > memberMask {
 		return entityRow{}, fault.New(fault.Internal, "there were too many entities of type %s in %s", in.typ, in.region)
 	}
-	e, err := readDoc(s.doc, in.home(c.part))
+	tokens, err := c.tokens.of(s.doc, in.home(c.part))
 	if err != nil {
 		return entityRow{}, err
 	}
 	r := entityRow{
-		rid: in.id<<memberBits | in.made, ekey: ekeyOf(c.part.acct, s.id), created: created, updated: c.at,
-		doc: s.doc, tokens: c.tokens(&e),
+		rid: in.id<<memberBits | in.made, ekey: ekeyOf(c.part.acct, s.id), created: created, updated: c.at, doc: s.doc, tokens: tokens,
 	}
 	in.made++
 	c.count(in, 1)
-	c.ledger.set(r.rid, entry{s.id, s.hash})
 	c.changed = append(c.changed, r.rid)
-	return r, nil
+	return r, c.ledger.set(r.rid, entry{s.id, s.hash})
 }
-
-// tokens returns what an entity is found and counted by.
-func (c *changeSet) tokens(e *posture.Entity) []token { return tokensOf(c.tx.Dialect(), c.part.org, e) }
 
 // add writes entities that are not there.
 func (c *changeSet) add(items []staged) error {
@@ -148,21 +144,26 @@ func (c *changeSet) update(items []staged) error {
 		if err != nil {
 			return err
 		}
-		row := entityRow{
-			rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc, tokens: c.tokens(&after),
-		}
+		row := entityRow{rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc}
 		if u.region == in.region {
+			if row.tokens, err = c.tokens.of(u.doc, to.home(c.part)); err != nil {
+				return err
+			}
 			changed = append(changed, row)
 			c.dirty[in.id] = true
-			c.ledger.set(u.rid, entry{u.id, u.hash})
 			c.changed = append(c.changed, u.rid)
+			if err := c.ledger.set(u.rid, entry{u.id, u.hash}); err != nil {
+				return err
+			}
 		} else {
 			if row, err = c.row(u, was.created); err != nil {
 				return err
 			}
 			moved, left = append(moved, row), append(left, u.rid)
 			c.count(in, -1)
-			c.ledger.remove(u.rid)
+			if err := c.ledger.remove(u.rid); err != nil {
+				return err
+			}
 		}
 		if diff := posture.Compare(before, after); !diff.Empty() {
 			log = append(log, []any{row.ekey, c.generation, row.rid, c.at, false, int64(0), appendChange(nil, after.ID, diff)})
@@ -207,7 +208,9 @@ func (c *changeSet) remove(rids []int64) error {
 			}
 			c.gone = append(c.gone, e.ID)
 			c.count(in, -1)
-			c.ledger.remove(rid)
+			if err := c.ledger.remove(rid); err != nil {
+				return err
+			}
 			log = append(log, []any{was.ekey, c.generation, rid, c.at, true, was.created, was.doc})
 		}
 		if err := c.rows.remove(slices.Collect(maps.Keys(old))); err != nil {

@@ -1,9 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"iter"
-	"maps"
 	"slices"
 
 	"vigil/internal/sqldb"
@@ -63,62 +63,67 @@ func readLedger(tx *sqldb.Tx, cell int64, f func(rid int64, e entry)) error {
 
 // A ledger collects changes to entries and writes the rows that they touch.
 type ledger struct {
-	tx   *sqldb.Tx
-	sets map[int64]map[int64]entry // by row and rid
-	dels map[int64]map[int64]bool
+	tx      *sqldb.Tx
+	changes []ledgerChange
 }
 
-func newLedger(tx *sqldb.Tx) *ledger {
-	return &ledger{tx, map[int64]map[int64]entry{}, map[int64]map[int64]bool{}}
+// A ledgerChange is what an entry is to be.
+type ledgerChange struct {
+	rid  int64
+	gone bool
+	entry
 }
 
-func (l *ledger) set(rid int64, e entry) {
-	row := rid >> ledgerBits
-	if l.sets[row] == nil {
-		l.sets[row] = map[int64]entry{}
+func byRow(a, b ledgerChange) int { return cmp.Compare(a.rid, b.rid) }
+
+// maxChanges is how many changes of the ledger wait.
+const maxChanges = 64 << ledgerBits
+
+func (l *ledger) set(rid int64, e entry) error { return l.change(ledgerChange{rid: rid, entry: e}) }
+
+func (l *ledger) remove(rid int64) error { return l.change(ledgerChange{rid: rid, gone: true}) }
+
+func (l *ledger) change(c ledgerChange) error {
+	if l.changes = append(l.changes, c); len(l.changes) < maxChanges {
+		return nil
 	}
-	l.sets[row][rid] = e
-}
-
-func (l *ledger) remove(rid int64) {
-	row := rid >> ledgerBits
-	if l.dels[row] == nil {
-		l.dels[row] = map[int64]bool{}
-	}
-	l.dels[row][rid] = true
+	return l.save()
 }
 
 // save writes what was collected.
 func (l *ledger) save() error {
-	touched := map[int64]bool{}
-	for row := range l.sets {
-		touched[row] = true
+	slices.SortStableFunc(l.changes, byRow)
+	var rows []int64
+	for _, c := range l.changes {
+		rows = append(rows, c.rid>>ledgerBits)
 	}
-	for row := range l.dels {
-		touched[row] = true
+	rows = slices.Compact(rows)
+	old, err := l.load(rows)
+	if err != nil {
+		return err
 	}
-	rows := slices.Sorted(maps.Keys(touched))
 	var saves [][]any
 	var empty []int64
-	for part := range slices.Chunk(rows, 200) {
-		old, err := l.load(part)
-		if err != nil {
-			return err
+	rest := l.changes
+	for _, row := range rows {
+		n := 0
+		for n < len(rest) && rest[n].rid>>ledgerBits == row {
+			n++
 		}
-		for _, row := range part {
-			if b := l.merge(row, old[row]); len(b) > 0 {
-				saves = append(saves, []any{row, b})
-			} else {
-				empty = append(empty, row)
-			}
+		if b := mergeEntries(row, old[row], rest[:n]); len(b) > 0 {
+			saves = append(saves, []any{row, b})
+		} else {
+			empty = append(empty, row)
 		}
+		rest = rest[n:]
 	}
+	l.changes = l.changes[:0]
 	if len(empty) > 0 {
 		if _, err := l.tx.ExecEach(`DELETE FROM entity_ledger WHERE id = $1`, oneEach(empty)); err != nil {
 			return err
 		}
 	}
-	_, err := l.tx.ExecEach(`
+	_, err = l.tx.ExecEach(`
 		INSERT INTO entity_ledger (id, entries)
 		VALUES ($1, $2)
 		ON CONFLICT (id) DO UPDATE SET entries = excluded.entries`, slices.Values(saves))
@@ -127,32 +132,47 @@ func (l *ledger) save() error {
 
 // load reads rows as they are.
 func (l *ledger) load(ids []int64) (map[int64][]byte, error) {
-	var args []any
-	rows, err := sqldb.Query(l.tx, scanLedger, `SELECT id, entries FROM entity_ledger WHERE id IN `+sqldb.List(&args, ids), args...)
-	old := make(map[int64][]byte, len(rows))
-	for _, row := range rows {
-		old[row.id] = row.entries
+	old := make(map[int64][]byte)
+	for part := range slices.Chunk(ids, 200) {
+		var args []any
+		rows, err := sqldb.Query(l.tx, scanLedger, `SELECT id, entries FROM entity_ledger WHERE id IN `+sqldb.List(&args, part), args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			old[row.id] = row.entries
+		}
 	}
-	return old, err
+	return old, nil
 }
 
-// merge returns a row with the changes made.
-func (l *ledger) merge(row int64, old []byte) []byte {
-	now := make(map[int64]entry, len(old)/entrySize+len(l.sets[row]))
+// mergeEntries returns a row with changes made, which are in order. The last of
+// those to one entry counts.
+func mergeEntries(row int64, old []byte, changes []ledgerChange) []byte {
+	b := make([]byte, 0, len(old)+len(changes)*entrySize)
+	put := func(c ledgerChange) {
+		if c.gone {
+			return
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(c.rid&(1<<ledgerBits-1)))
+		b = append(b, c.id[:]...)
+		b = append(b, c.hash[:]...)
+	}
+	upTo := func(rid int64) {
+		for ; len(changes) > 0 && changes[0].rid <= rid; changes = changes[1:] {
+			if len(changes) == 1 || changes[1].rid != changes[0].rid {
+				put(changes[0])
+			}
+		}
+	}
 	for rid, e := range readEntries(row, old) {
-		now[rid] = e
+		upTo(rid - 1)
+		if len(changes) == 0 || changes[0].rid != rid {
+			put(ledgerChange{rid: rid, entry: e})
+		}
+		upTo(rid)
 	}
-	for rid := range l.dels[row] {
-		delete(now, rid)
-	}
-	maps.Copy(now, l.sets[row])
-	b := make([]byte, 0, len(now)*entrySize)
-	for _, rid := range slices.Sorted(maps.Keys(now)) {
-		e := now[rid]
-		b = binary.LittleEndian.AppendUint16(b, uint16(rid&(1<<ledgerBits-1)))
-		b = append(b, e.id[:]...)
-		b = append(b, e.hash[:]...)
-	}
+	upTo((row + 1) << ledgerBits)
 	return b
 }
 

@@ -179,7 +179,7 @@ func (r *recording) Discard() {
 }
 
 // batch is how many entities are written at a time.
-const batch = 256
+const batch = 250
 
 // save writes the differences. What somebody else changed since the recording
 // began was read later than this, and stays as it is.

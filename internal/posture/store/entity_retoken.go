@@ -56,23 +56,27 @@ func (s *Store) retokenSome(tx *sqldb.Tx) (more bool, err error) {
 }
 
 func (s *Store) retokenRows(tx *sqldb.Tx, rows []entityRow) error {
-	entities, err := s.readEntities(tx, rows)
+	homes, err := s.homesOf(tx, rows)
 	if err != nil {
 		return err
 	}
-	orgs := map[int64]posture.OrgID{}
-	for i := range rows {
-		acct := acctOf(rows[i].rid)
-		if _, ok := orgs[acct]; !ok {
-			if orgs[acct], err = sqldb.QueryOne(tx, sqldb.Scalar[posture.OrgID], `SELECT org FROM entity_partition WHERE acct = $1`, acct); err != nil {
+	orgs := map[int64]*tokenizer{}
+	for i, row := range rows {
+		acct := acctOf(row.rid)
+		if orgs[acct] == nil {
+			org, err := sqldb.QueryOne(tx, sqldb.Scalar[posture.OrgID], `SELECT org FROM entity_partition WHERE acct = $1`, acct)
+			if err != nil {
 				return err
 			}
+			orgs[acct] = newTokenizer(tx.Dialect(), org)
 		}
-		rows[i].tokens = tokensOf(tx.Dialect(), orgs[acct], &entities[i])
+		if rows[i].tokens, err = orgs[acct].of(row.doc, homes[cellOf(row.rid)]); err != nil {
+			return err
+		}
 	}
 	if tx.Dialect() == sqldb.Postgres {
 		_, err := tx.ExecEach(`UPDATE entity SET tokens = $2 WHERE rid = $1`,
-			argsOf(rows, func(r entityRow) []any { return []any{r.rid, numbers(r.tokens)} }))
+			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.tokens} }))
 		return err
 	}
 	w := rowWriter{tx: tx, fresh: rows}

@@ -14,7 +14,7 @@ type entityRow struct {
 	created int64
 	updated int64
 	doc     []byte
-	tokens  []token // when it is written
+	tokens  any // as the database takes them, when it is written
 }
 
 const rowColumns = `rid, ekey, created, updated, doc`
@@ -63,7 +63,7 @@ func (w *rowWriter) insert(rows []entityRow) error {
 	columns := []string{"rid", "ekey", "created", "updated", "doc"}
 	if w.tx.Dialect() == sqldb.Postgres {
 		_, err := w.tx.Load("entity", append(columns, "tokens"), argsOf(rows, func(r entityRow) []any {
-			return []any{r.rid, r.ekey, r.created, r.updated, r.doc, numbers(r.tokens)}
+			return []any{r.rid, r.ekey, r.created, r.updated, r.doc, r.tokens}
 		}))
 		return err
 	}
@@ -83,7 +83,7 @@ func (w *rowWriter) update(rows []entityRow) error {
 	}
 	if w.tx.Dialect() == sqldb.Postgres {
 		_, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3, tokens = $4 WHERE rid = $1`,
-			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc, numbers(r.tokens)} }))
+			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc, r.tokens} }))
 		return err
 	}
 	if _, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3 WHERE rid = $1`,
@@ -124,7 +124,7 @@ func (w *rowWriter) flushMany() error {
 
 // flush writes the tokens that wait.
 func (w *rowWriter) flush() error {
-	words := func(r entityRow) []any { return []any{r.rid, tokenText(r.tokens)} }
+	words := func(r entityRow) []any { return []any{r.rid, r.tokens} }
 	for _, step := range []struct {
 		text string
 		n    int
@@ -165,13 +165,4 @@ func argsOf(rows []entityRow, args func(entityRow) []any) iter.Seq[[]any] {
 			}
 		}
 	}
-}
-
-// numbers returns tokens as PostgreSQL takes them.
-func numbers(ts []token) []int64 {
-	all := make([]int64, len(ts))
-	for i, t := range ts {
-		all[i] = int64(t)
-	}
-	return all
 }

@@ -12,7 +12,7 @@ import (
 
 // stageMemory is how much of what changed a recording keeps in memory. The rest
 // waits in a file.
-const stageMemory = 4 << 20
+const stageMemory = 512 << 10
 
 // A staged is an entity that was read and is not what is known.
 type staged struct {

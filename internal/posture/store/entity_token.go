@@ -1,13 +1,9 @@
 package store
 
 import (
-	"slices"
-	"strconv"
-
 	"github.com/cespare/xxhash/v2"
 
 	"vigil/internal/posture"
-	"vigil/internal/sqldb"
 )
 
 // A token is a hash of one thing an entity can be found by. It belongs to one
@@ -39,13 +35,30 @@ func newToken(org posture.OrgID, kind byte, name, value string) token {
 
 // exactToken makes the token of a value as it is written.
 func exactToken(org posture.OrgID, kind byte, name, value string) token {
-	var buf [160]byte
-	b := append(buf[:0], kind)
+	var space [160]byte
+	return newStem(space[:0], org, kind, name).token(value)
+}
+
+// A stem is what the tokens of all values of a name are made of.
+type stem struct {
+	text []byte
+	of   uint64 // the bits that they share
+}
+
+// newStem makes a stem, whose text it appends to b.
+func newStem(b []byte, org posture.OrgID, kind byte, name string) stem {
+	b = append(b, kind)
 	b = appendText(b, string(org))
 	b = appendText(b, posture.Fold(name))
-	of := xxhash.Sum64(b) >> valueBits << valueBits
-	b = append(b, value...)
-	return token(of | max(1, xxhash.Sum64(b)&(1<<valueBits-1)))
+	return stem{b, xxhash.Sum64(b) >> valueBits << valueBits}
+}
+
+// token makes the token of a value. It may write behind the text.
+func (s stem) token(value string) token { return s.hash(append(s.text, value...)) }
+
+// hash makes the token of a text and the value behind it.
+func (s stem) hash(all []byte) token {
+	return token(s.of | max(1, xxhash.Sum64(all)&(1<<valueBits-1)))
 }
 
 // tokenRange returns the tokens that those of all values of a name are after and
@@ -55,68 +68,14 @@ func tokenRange(org posture.OrgID, kind byte, name string) (after, to token) {
 	return after, after | (1<<valueBits - 1)
 }
 
-// tokensOf returns what a database finds an entity by.
-func tokensOf(d sqldb.Dialect, org posture.OrgID, e *posture.Entity) []token {
-	ts := appendTokens(nil, org, e)
-	if d == sqldb.Postgres {
-		ts = appendExact(ts, org, e)
+// appendWord appends the token as SQLite indexes it.
+func (t token) appendWord(b []byte) []byte {
+	const base = 36
+	var space [13]byte // 36 to the 13th is more than a token can be
+	at := len(space)
+	for v := uint64(t); v > 0 || at == len(space); v /= base {
+		at--
+		space[at] = "0123456789abcdefghijklmnopqrstuvwxyz"[v%base]
 	}
-	slices.Sort(ts)
-	return slices.Compact(ts)
+	return append(b, space[at:]...)
 }
-
-// appendTokens appends everything an entity can be found by.
-func appendTokens(ts []token, org posture.OrgID, e *posture.Entity) []token {
-	ts = append(ts,
-		newToken(org, everyToken, "", ""),
-		newToken(org, acctToken, "", string(e.Account)),
-		newToken(org, typeToken, "", string(e.Type)),
-		newToken(org, regionToken, "", e.Region),
-		newToken(org, nameToken, "", e.Name))
-	for _, p := range e.Properties {
-		if p.Type == posture.UnknownProperty {
-			ts = append(ts, newToken(org, unknownToken, p.Name, ""))
-			continue
-		}
-		ts = append(ts, newToken(org, hasToken, p.Name, ""), newToken(org, propertyToken, p.Name, p.Plain()))
-	}
-	for name, value := range e.Tags {
-		ts = append(ts, newToken(org, hasTagToken, name, ""), newToken(org, tagToken, name, value))
-	}
-	return ts
-}
-
-// appendExact appends tokens of values that are not in the one form in which
-// they are compared. With them, two entities have the same tokens of a name only
-// if they have the same values. PostgreSQL counts by that.
-func appendExact(ts []token, org posture.OrgID, e *posture.Entity) []token {
-	add := func(kind byte, name, value string) {
-		if value != posture.Fold(value) {
-			ts = append(ts, exactToken(org, kind, name, value))
-		}
-	}
-	add(nameToken, "", e.Name)
-	for _, p := range e.Properties {
-		if p.Type == posture.StringProperty {
-			add(propertyToken, p.Name, p.String)
-		}
-	}
-	for name, value := range e.Tags {
-		add(tagToken, name, value)
-	}
-	return ts
-}
-
-// tokenText writes tokens as the words that SQLite indexes.
-func tokenText(ts []token) string {
-	b := make([]byte, 0, 14*len(ts))
-	for i, t := range ts {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = t.appendWord(b)
-	}
-	return string(b)
-}
-
-func (t token) appendWord(b []byte) []byte { return strconv.AppendUint(b, uint64(t), 36) }
