@@ -59,25 +59,33 @@ func (b *bench) narrow(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// emptySchema makes a new schema in a PostgreSQL database and has the run use it.
-func emptySchema(ctx context.Context, o *options) error {
-	db, err := sqldb.Open(ctx, o.database, sqldb.Options{})
+// schema is where everything is in PostgreSQL.
+const schema = "vigil_bench"
+
+// emptySchema makes a new schema in a PostgreSQL database.
+func emptySchema(ctx context.Context, database string) error {
+	db, err := sqldb.Open(ctx, database, sqldb.Options{})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`DROP SCHEMA IF EXISTS vigil_bench CASCADE; CREATE SCHEMA vigil_bench`)
+	return db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`DROP SCHEMA IF EXISTS ` + schema + ` CASCADE; CREATE SCHEMA ` + schema)
 		return err
-	}); err != nil {
-		return err
+	})
+}
+
+// inSchema has the run use the schema, if the database is PostgreSQL.
+func inSchema(o *options) error {
+	if strings.HasPrefix(o.database, "sqlite:") {
+		return nil
 	}
 	u, err := url.Parse(o.database)
 	if err != nil {
 		return err
 	}
 	q := u.Query()
-	q.Set("search_path", "vigil_bench")
+	q.Set("search_path", schema)
 	u.RawQuery = q.Encode()
 	o.database = u.String()
 	return nil

@@ -32,6 +32,7 @@ type options struct {
 	asks     string        // part of the names of questions to ask
 	patience time.Duration // for answers by hand
 	bulk     bool          // load as quickly as possible
+	reuse    bool          // what an earlier run left in the database
 	changed  float64
 }
 
@@ -49,6 +50,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "parts to run, of narrow, questions, graph, upsert and readers; all but narrow when empty")
 	flag.StringVar(&o.asks, "ask", "", "ask only questions whose name has this in it")
 	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and make PostgreSQL's indexes afterwards")
+	flag.BoolVar(&o.reuse, "reuse", false, "ask what an earlier run of this size has left in the database, and leave it there")
 	flag.DurationVar(&o.patience, "patience", 30*time.Second, "how long to wait for an answer by hand")
 	flag.StringVar(&profile, "profile", "", "write a processor profile of all parts but the loading to this file")
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
@@ -93,14 +95,21 @@ func runAll(ctx context.Context, o options, sizes, profile string) error {
 
 // run makes one run.
 func run(ctx context.Context, o options) (outcome, error) {
-	if o.database == "" {
+	switch {
+	case o.reuse:
+	case o.database == "":
 		dir, err := os.MkdirTemp(o.dir, "vigil-bench-")
 		if err != nil {
 			return outcome{}, err
 		}
 		defer os.RemoveAll(dir)
 		o.database = "sqlite://" + filepath.ToSlash(filepath.Join(dir, "bench.db"))
-	} else if err := emptySchema(ctx, &o); err != nil {
+	default:
+		if err := emptySchema(ctx, o.database); err != nil {
+			return outcome{}, err
+		}
+	}
+	if err := inSchema(&o); err != nil {
 		return outcome{}, err
 	}
 	b, err := open(ctx, o)

@@ -14,7 +14,7 @@ import (
 // The plain way: one row an entity, what varies as JSON, and an index for
 // everything that is asked for often.
 const plainTable = `
-	CREATE TABLE plain_entity (
+	CREATE TABLE IF NOT EXISTS plain_entity (
 		id TEXT NOT NULL, org TEXT NOT NULL, account TEXT NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL, region TEXT NOT NULL,
 		service TEXT NOT NULL, provider TEXT NOT NULL, xid TEXT NOT NULL, properties %[1]s NOT NULL, tags %[1]s NOT NULL, edges %[1]s NOT NULL,
 		created BIGINT NOT NULL, updated BIGINT NOT NULL, PRIMARY KEY (org, id));`

@@ -92,6 +92,9 @@ func (b *bench) close() { _ = b.db.Close() }
 // load fills the database, in our tables and in plain ones.
 func (b *bench) load(ctx context.Context) error {
 	fmt.Printf("%s, %d entities in %d accounts\n\n", b.db.Dialect(), b.o.entities, len(b.accounts))
+	if b.o.reuse {
+		return b.find(ctx)
+	}
 	before := b.size(ctx)
 	ours, err := measure(func() error {
 		if b.o.bulk {
@@ -116,6 +119,26 @@ func (b *bench) load(ctx context.Context) error {
 	say("      %d bytes per entity in plain tables with JSON and indexes, %.1f us each by the clock\n",
 		(b.size(ctx)-before-bytes)/int64(max(b.count, 1)), per(plain.wall, b.count))
 	return nil
+}
+
+// find counts what an earlier run has left, and adds the plain tables if they are
+// needed and are not there.
+func (b *bench) find(ctx context.Context) error {
+	plain := 0
+	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		if b.count, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(sum(count) AS BIGINT) FROM entity_tally`); err != nil {
+			return err
+		}
+		plain, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
+		return err
+	}); err != nil {
+		return err
+	}
+	say("found %d entities\n", b.count)
+	if plain > 0 || !b.o.runs("questions") {
+		return nil
+	}
+	return b.loadPlain(ctx)
 }
 
 // loadEach records one account after the other, as collections do.

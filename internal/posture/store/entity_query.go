@@ -69,14 +69,17 @@ func (s *selection) read(rows []entityRow) ([]posture.Entity, error) {
 // page returns up to limit rows after a place, in order, and how many there are
 // before and after it.
 func (s *selection) page(after int64, limit int) (rows []entityRow, total int, err error) {
-	switch {
-	case s.empty:
+	if s.empty {
 		return nil, 0, nil
-	case s.plan != nil && s.tx.Dialect() == sqldb.Postgres:
-		return s.counted(after, limit)
-	case s.plan != nil:
+	}
+	if s.plan != nil && s.tx.Dialect() == sqldb.Postgres {
+		if rows, total, ok, err := s.listed(after, limit); ok || err != nil {
+			return rows, total, err
+		}
+	}
+	if s.plan != nil {
 		rows, err = s.planned(after, limit)
-	default:
+	} else {
 		rows, err = s.cellPage(after, limit)
 	}
 	if err != nil || after < 0 && len(rows) < limit {
@@ -86,24 +89,32 @@ func (s *selection) page(after int64, limit int) (rows []entityRow, total int, e
 	return rows, total, err
 }
 
-// planned returns rows that the plan finds in SQLite.
+// planned returns rows that the plan finds.
 func (s *selection) planned(after int64, limit int) ([]entityRow, error) {
 	in := s.rows()
 	in.from = max(in.from, after+1)
 	var args []any
 	from := source(s.tx.Dialect(), s.org, s.plan, in, &args)
 	args = append(args, limit)
+	n := len(args)
+	if s.tx.Dialect() == sqldb.Postgres {
+		return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`SELECT %s FROM %s ORDER BY rid LIMIT $%d`, rowColumns, from, n), args...)
+	}
 	return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`
 		SELECT %s
 		FROM entity
 		WHERE rid IN (SELECT rid FROM %s ORDER BY rid LIMIT $%d)
-		ORDER BY rid`, rowColumns, from, len(args)), args...)
+		ORDER BY rid`, rowColumns, from, n), args...)
 }
 
-// counted returns rows that the plan finds in PostgreSQL, and how many it finds.
+// maxListed is how many hits PostgreSQL lists.
+const maxListed = 10_000
+
+// listed returns rows that the plan finds in PostgreSQL, and how many it finds.
 // All hits are listed once, for both: asked for the first of them, PostgreSQL may
-// go through the table in order, in the belief that it soon meets one.
-func (s *selection) counted(after int64, limit int) (rows []entityRow, total int, err error) {
+// go through the table in order, in the belief that it soon meets one. If there
+// are too many, that is what it should do, and it reports false.
+func (s *selection) listed(after int64, limit int) (rows []entityRow, total int, ok bool, err error) {
 	var args []any
 	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
 	args = append(args, after, limit)
@@ -111,15 +122,13 @@ func (s *selection) counted(after int64, limit int) (rows []entityRow, total int
 		err = r.Scan(&row.rid, &row.ekey, &row.created, &row.updated, &row.doc, &total)
 		return row, err
 	}, fmt.Sprintf(`
-		WITH found AS MATERIALIZED (SELECT rid FROM %s)
+		WITH found AS MATERIALIZED (SELECT rid FROM %s LIMIT %d)
 		SELECT %s, (SELECT count(*) FROM found)
 		FROM entity
 		WHERE rid IN (SELECT rid FROM found WHERE rid > $%d ORDER BY rid LIMIT $%d)
-		ORDER BY rid`, from, rowColumns, len(args)-1, len(args)), args...)
-	if err == nil && len(rows) == 0 && after >= 0 { // nothing is left to say it
-		total, err = s.count()
-	}
-	return rows, total, err
+		ORDER BY rid`, from, maxListed+1, rowColumns, len(args)-1, len(args)), args...)
+	// A page after the last hit cannot say how many there are.
+	return rows, total, total <= maxListed && (len(rows) > 0 || after < 0), err
 }
 
 // cellPage returns rows of the cells of the selection: the rest of the cell that
