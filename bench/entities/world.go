@@ -163,6 +163,9 @@ func (b *bench) onboard(ctx context.Context, a estate.Account) error {
 	})
 }
 
+// unitsAtOnce is how many units of an account the server reads at a time.
+const unitsAtOnce = 8
+
 // record collects an account. It returns how many entities it has and what
 // recording them took, without making them up.
 func (b *bench) record(ctx context.Context, a estate.Account) (n int, took cost, err error) {
@@ -175,7 +178,7 @@ func (b *bench) record(ctx context.Context, a estate.Account) (n int, took cost,
 	runtime.GC() // what making them up leaves behind is not part of it
 	took, err = measure(func() error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(8) // as many as the server reads at a time
+		group.SetLimit(unitsAtOnce)
 		for i, u := range units {
 			group.Go(func() error {
 				return b.recordUnit(ctx, collect.Scoped{Org: org, Account: a.ID, Type: u.Type, Region: u.Region}, read[i])

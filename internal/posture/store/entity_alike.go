@@ -35,9 +35,6 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 		text += fmt.Sprintf(` JOIN entity_cell c ON c.id = e.rid >> %d`, memberBits)
 	}
 	text += fmt.Sprintf(` GROUP BY %s LIMIT %d`, strings.Join(append(g.cell, g.names...), ", "), maxGroups+1)
-	if err := s.expectFewGroups(); err != nil {
-		return 0, false, err
-	}
 	groups, err := sqldb.Query(s.tx, func(r sqldb.Row) (g alike, err error) {
 		err = r.Scan(&g.rid, &g.count)
 		return g, err
@@ -53,17 +50,6 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 		}
 	}
 	return total, true, s.addGroups(groups, a, c)
-}
-
-// expectFewGroups has PostgreSQL plan the rest of the transaction for groups that
-// are few. What we group by is computed, so it takes them to be as many as the
-// rows, and would sort all rows in one process.
-func (s *selection) expectFewGroups() error {
-	if s.tx.Dialect() != sqldb.Postgres {
-		return nil
-	}
-	_, err := s.tx.Exec(`SELECT set_config('enable_sort', 'off', true), set_config('parallel_tuple_cost', '0', true)`)
-	return err
 }
 
 // addGroups counts groups by what one of each is like.

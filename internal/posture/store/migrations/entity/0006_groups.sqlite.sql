@@ -1,0 +1,2 @@
+-- SQLite does not group by tokens.
+SELECT 1;
