@@ -29,6 +29,8 @@ func truth(b bool) Truth {
 type Condition interface {
 	// Of says whether the condition holds for an entity.
 	Of(e *Entity) Truth
+	// Ask passes on every attribute that the condition looks at.
+	Ask(about func(Attribute))
 }
 
 type (
@@ -102,6 +104,25 @@ func (c Exists) Of(e *Entity) Truth {
 	}
 	return answer
 }
+
+// Ask implements [Condition].
+func (c AllOf) Ask(about func(Attribute)) {
+	for _, part := range c {
+		part.Ask(about)
+	}
+}
+
+// Ask implements [Condition].
+func (c AnyOf) Ask(about func(Attribute)) { AllOf(c).Ask(about) }
+
+// Ask implements [Condition].
+func (c NotSo) Ask(about func(Attribute)) { c.Part.Ask(about) }
+
+// Ask implements [Condition].
+func (c Equal) Ask(about func(Attribute)) { about(c.Attribute) }
+
+// Ask implements [Condition].
+func (c Exists) Ask(about func(Attribute)) { about(c.Attribute) }
 
 // AttributeKind says where an attribute of an entity is kept.
 type AttributeKind uint8

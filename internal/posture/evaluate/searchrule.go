@@ -8,35 +8,12 @@ import (
 	"vigil/internal/posture/partition"
 )
 
-// asks gathers what a condition asks of entities, by the keys of vertices.
-type asks struct{ keys map[string]bool }
-
-func (a asks) note(c posture.Condition) {
-	switch c := c.(type) {
-	case posture.AllOf:
-		for _, part := range c {
-			a.note(part)
-		}
-	case posture.AnyOf:
-		for _, part := range c {
-			a.note(part)
-		}
-	case posture.NotSo:
-		a.note(c.Part)
-	case posture.Equal:
-		a.attribute(c.Attribute)
-	case posture.Exists:
-		a.attribute(c.Attribute)
+// vertexKey returns the key of vertices that holds an attribute.
+func vertexKey(a posture.Attribute) string {
+	if a.Kind == posture.TagAttribute {
+		return partition.TagPrefix + a.Name
 	}
-}
-
-func (a asks) attribute(at posture.Attribute) {
-	switch at.Kind {
-	case posture.TagAttribute:
-		a.keys[partition.TagPrefix+at.Name] = true
-	default:
-		a.keys[at.Name] = true
-	}
+	return a.Name
 }
 
 // typesOf returns the types that a condition can hold for, if it says so.

@@ -240,11 +240,11 @@ func (e *Evaluator) readSearch(text string) (*query, error) {
 		return nil, err
 	}
 	q := &query{where: where}
-	asked := asks{keys: map[string]bool{}}
-	asked.note(where)
-	for key := range asked.keys {
-		q.touches.Keys = append(q.touches.Keys, key)
-	}
+	where.Ask(func(a posture.Attribute) {
+		if key := vertexKey(a); !slices.Contains(q.touches.Keys, key) {
+			q.touches.Keys = append(q.touches.Keys, key)
+		}
+	})
 	kinds, ok := typesOf(where)
 	if !ok {
 		q.anywhere, q.touches.AllLabels = true, true

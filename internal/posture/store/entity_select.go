@@ -41,7 +41,7 @@ func (s *selection) resolve() error {
 	tokens := len(f.Names) > 0 || f.Where != nil
 	var types []posture.EntityType
 	var err error
-	if byType || asksForTypes(f.Where) {
+	if byType || f.Where != nil && asksForTypes(f.Where) {
 		if types, err = s.typesInUse(); err != nil {
 			return err
 		}
@@ -99,18 +99,11 @@ func (s *selection) regionsInUse() ([]string, error) {
 
 // asksForTypes reports whether a condition can only be answered by somebody who
 // knows which types there are.
-func asksForTypes(c posture.Condition) bool {
-	switch c := c.(type) {
-	case posture.AllOf:
-		return slices.ContainsFunc(c, asksForTypes)
-	case posture.AnyOf:
-		return slices.ContainsFunc(c, asksForTypes)
-	case posture.NotSo:
-		return asksForTypes(c.Part)
-	case posture.Equal:
-		return c.Attribute.Kind == posture.FieldAttribute && (c.Attribute.Name == posture.FieldService || c.Attribute.Name == posture.FieldProvider)
-	}
-	return false
+func asksForTypes(c posture.Condition) (asks bool) {
+	c.Ask(func(a posture.Attribute) {
+		asks = asks || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
+	})
+	return asks
 }
 
 // kept returns the values that f lets through. It is not nil.

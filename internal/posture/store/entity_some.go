@@ -46,28 +46,7 @@ func (w *wanted) aggregation(a posture.Aggregation) {
 func (w *wanted) filter(f posture.EntityFilter) {
 	w.name = w.name || len(f.Names) > 0
 	if f.Where != nil {
-		w.condition(f.Where)
-	}
-}
-
-func (w *wanted) condition(c posture.Condition) {
-	switch c := c.(type) {
-	case posture.AllOf:
-		for _, part := range c {
-			w.condition(part)
-		}
-	case posture.AnyOf:
-		for _, part := range c {
-			w.condition(part)
-		}
-	case posture.NotSo:
-		w.condition(c.Part)
-	case posture.Equal:
-		w.of(c.Attribute)
-	case posture.Exists:
-		w.of(c.Attribute)
-	default:
-		w.all = true
+		f.Where.Ask(w.of)
 	}
 }
 
