@@ -44,7 +44,7 @@ func scanLedger(r sqldb.Row) (row ledgerRow, err error) {
 }
 
 // readLedger calls f for every entity of a cell.
-func readLedger(tx *sqldb.Tx, cell int64, f func(rid int64, e entry)) error {
+func readLedger(tx *sqldb.Tx, cell int64, f func(rid int64, e entry) error) error {
 	s := cellSpan(cell)
 	for row, err := range sqldb.Each(tx, scanLedger, `
 		SELECT id, entries
@@ -55,7 +55,9 @@ func readLedger(tx *sqldb.Tx, cell int64, f func(rid int64, e entry)) error {
 			return err
 		}
 		for rid, e := range readEntries(row.id, row.entries) {
-			f(rid, e)
+			if err := f(rid, e); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

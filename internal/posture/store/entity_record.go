@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,9 +17,14 @@ import (
 func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Recording, error) {
 	r := &recording{
 		store: s, scope: posture.Scope(scope), writer: newWriter(posture.Scope(scope)), next: map[string]int{},
-		versions: map[int64]int64{}, fresh: map[digest]bool{}, stage: stage{limit: stageMemory},
+		versions: map[int64]int64{}, fresh: map[uint32]struct{}{}, repeated: map[digest]bool{},
+		known: knowns{limit: knownMemory}, stage: stage{limit: stageMemory},
 	}
-	return r, s.db.Read(ctx, r.load)
+	if err := s.db.Read(ctx, r.load); err != nil {
+		r.Discard()
+		return nil, err
+	}
+	return r, nil
 }
 
 // A recording compares what a unit reads with what is known, by hashes, and
@@ -27,20 +33,13 @@ type recording struct {
 	store    *Store
 	scope    posture.Scope
 	writer   *writer
-	known    []known
-	next     map[string]int   // which of known is likely to come next, by region
-	index    map[digest]int32 // known by id, once it is needed
-	versions map[int64]int64  // of the cells when known was read
-	fresh    map[digest]bool  // entities that were not known
+	known    knowns
+	next     map[string]int      // which of known is likely to come next, by region
+	versions map[int64]int64     // of the cells when known was read
+	fresh    map[uint32]struct{} // parts of the ids of entities that were not known
+	repeated map[digest]bool     // which of them perhaps came twice, and whether it is written
 	stage    stage
 	closed   bool
-}
-
-// A known is an entity that was there when the recording began.
-type known struct {
-	entry
-	rid  int64
-	seen bool
 }
 
 // load reads what is known of the scope.
@@ -64,16 +63,13 @@ func (r *recording) load(tx *sqldb.Tx) error {
 		if c.count == 0 {
 			continue
 		}
-		r.next[c.region] = len(r.known)
-		r.known = slices.Grow(r.known, int(c.count))
-		err := readLedger(tx, c.id, func(rid int64, e entry) {
-			r.known = append(r.known, known{entry: e, rid: rid})
-		})
+		r.next[c.region] = r.known.count
+		err := readLedger(tx, c.id, func(rid int64, e entry) error { return r.known.add(known{entry: e, rid: rid}) })
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.known.ready()
 }
 
 var errClosed = errors.New("the recording is over")
@@ -89,46 +85,49 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	}
 	// Clouds list things in the same order each time, and most are as they were.
 	// The hash is of the id too.
-	guess, ok := r.next[item.region]
-	if ok = ok && guess < len(r.known); ok && r.known[guess].hash == item.hash && !r.known[guess].seen {
-		r.known[guess].seen = true
-		r.next[item.region] = guess + 1
-		return nil
-	}
-	item.id = idDigest(e.ID)
-	if !ok || r.known[guess].id != item.id {
-		guess, ok = r.find(item.id)
-	}
-	if !ok {
-		if r.fresh[item.id] {
-			return nil
+	place, ok := r.next[item.region]
+	ok = ok && place < r.known.count
+	var was known
+	if ok {
+		if was, err = r.known.at(place); err != nil {
+			return err
 		}
-		r.fresh[item.id] = true
-		return r.stage.add(item)
 	}
-	k := &r.known[guess]
-	if k.seen {
+	if !ok || was.hash != item.hash {
+		item.id = idDigest(e.ID)
+		if !ok || was.id != item.id {
+			if place, ok, err = r.known.find(item.id); err != nil {
+				return err
+			}
+			if !ok {
+				return r.putNew(item)
+			}
+			if was, err = r.known.at(place); err != nil {
+				return err
+			}
+		}
+	}
+	if r.known.isSeen(place) {
 		return nil // clouds repeat themselves between pages
 	}
-	k.seen = true
-	r.next[item.region] = guess + 1
-	if k.hash == item.hash {
+	r.known.see(place)
+	r.next[item.region] = place + 1
+	if was.hash == item.hash {
 		return nil
 	}
-	item.rid = k.rid
+	item.rid = was.rid
 	return r.stage.add(item)
 }
 
-// find returns which of known has an id.
-func (r *recording) find(id digest) (int, bool) {
-	if r.index == nil {
-		r.index = make(map[digest]int32, len(r.known))
-		for i := range r.known {
-			r.index[r.known[i].id] = int32(i)
-		}
+// putNew takes an entity that was not known. Only a part of its id is kept: those
+// that share it with another are looked at when they are written.
+func (r *recording) putNew(item staged) error {
+	part := binary.LittleEndian.Uint32(item.id[:])
+	if _, ok := r.fresh[part]; ok {
+		r.repeated[item.id] = false
 	}
-	at, ok := r.index[id]
-	return int(at), ok
+	r.fresh[part] = struct{}{}
+	return r.stage.add(item)
 }
 
 // Commit implements [collect.Recording].
@@ -168,14 +167,15 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 // unchanged reports whether everything that was known was put as it was, and
 // nothing else.
 func (r *recording) unchanged() bool {
-	return r.stage.count == 0 && !slices.ContainsFunc(r.known, func(k known) bool { return !k.seen })
+	return r.stage.count == 0 && r.known.unseen == 0
 }
 
 // Discard implements [collect.Recording].
 func (r *recording) Discard() {
 	r.stage.close()
+	r.known.close()
 	r.closed = true
-	r.known, r.index, r.next, r.fresh, r.writer = nil, nil, nil, nil, nil
+	r.next, r.fresh, r.repeated, r.writer = nil, nil, nil, nil
 }
 
 // batch is how many entities are written at a time.
@@ -187,6 +187,9 @@ func (r *recording) save(c *changeSet, complete bool) error {
 	others, err := r.changedMeanwhile(c)
 	if err != nil {
 		return err
+	}
+	for id := range r.repeated { // a transaction may be run again
+		r.repeated[id] = false
 	}
 	var adds, updates []staged
 	flush := func(least int) error {
@@ -208,7 +211,7 @@ func (r *recording) save(c *changeSet, complete bool) error {
 		if err != nil {
 			return err
 		}
-		if others[s.id] {
+		if others[s.id] || r.written(s) {
 			continue
 		}
 		if s.rid != 0 {
@@ -227,12 +230,24 @@ func (r *recording) save(c *changeSet, complete bool) error {
 		return nil
 	}
 	var gone []int64
-	for _, k := range r.known {
-		if !k.seen && !others[k.id] {
+	err = r.known.all(func(k known, seen bool) {
+		if !seen && !others[k.id] {
 			gone = append(gone, k.rid)
 		}
+	})
+	if err != nil {
+		return err
 	}
 	return c.remove(gone)
+}
+
+// written reports whether an entity came before, and notes that it came.
+func (r *recording) written(s staged) bool {
+	was, doubtful := r.repeated[s.id]
+	if doubtful {
+		r.repeated[s.id] = true
+	}
+	return was
 }
 
 // changedMeanwhile returns the entities of the scope that are not as they were
@@ -249,16 +264,23 @@ func (r *recording) changedMeanwhile(c *changeSet) (map[digest]bool, error) {
 	}
 	current := map[digest]known{}
 	for _, id := range slices.Sorted(maps.Keys(now)) {
-		if err := readLedger(c.tx, id, func(rid int64, e entry) { current[e.id] = known{entry: e, rid: rid} }); err != nil {
+		err := readLedger(c.tx, id, func(rid int64, e entry) error {
+			current[e.id] = known{entry: e, rid: rid}
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
 	others := map[digest]bool{}
-	for _, k := range r.known {
-		if n := current[k.id]; n.hash != k.hash || n.rid != k.rid {
+	err := r.known.all(func(k known, _ bool) {
+		if current[k.id] != k {
 			others[k.id] = true
 		}
 		delete(current, k.id)
+	})
+	if err != nil {
+		return nil, err
 	}
 	for id := range current { // came meanwhile
 		others[id] = true

@@ -49,12 +49,10 @@ func (g *stage) add(s staged) error {
 // spill moves what is in memory into the file.
 func (g *stage) spill() error {
 	if g.file == nil {
-		f, err := os.CreateTemp("", "vigil-entities-*")
+		f, err := unnamed()
 		if err != nil {
-			return fmt.Errorf("stage entities: %w", err)
+			return err
 		}
-		// The file has no name any more, so nothing of it can be left behind.
-		_ = os.Remove(f.Name())
 		g.file = f
 	}
 	if _, err := g.file.Write(g.buf); err != nil {
@@ -62,6 +60,16 @@ func (g *stage) spill() error {
 	}
 	g.buf = g.buf[:0]
 	return nil
+}
+
+// unnamed makes a file without a name, so that nothing of it can be left behind.
+func unnamed() (*os.File, error) {
+	f, err := os.CreateTemp("", "vigil-entities-*")
+	if err != nil {
+		return nil, fmt.Errorf("stage entities: %w", err)
+	}
+	_ = os.Remove(f.Name())
+	return f, nil
 }
 
 // all yields what was added. It may be called again.
