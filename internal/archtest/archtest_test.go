@@ -67,6 +67,7 @@ var policy = []line{
 	{"internal/posture/store", "internal/fault internal/posture internal/posture/collect internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/posture/store/storetest", "internal/fault internal/posture internal/posture/collect internal/posture/estate internal/posture/search"},
 	{"internal/posture/collect", "internal/fault internal/posture"},
+	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/partition"},
 	{"internal/posture/collect/...", "internal/fault internal/posture internal/posture/collect internal/posture/collect/egress"},
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
 	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/partition"},

@@ -83,13 +83,7 @@ var _ collect.Source = (*Source)(nil)
 func (*Source) Provider() posture.Provider { return posture.AWS }
 
 // Declarations implements [collect.Source].
-func (*Source) Declarations() []collect.Declaration {
-	all := make([]collect.Declaration, len(collectors))
-	for i, c := range collectors {
-		all[i] = c.Declaration
-	}
-	return all
-}
+func (*Source) Declarations() []collect.Declaration { return collect.Declarations(collectors) }
 
 // Open implements [collect.Source]. It asks for a session, and nothing more: a
 // role that may read nothing fails in each collector, which then names what it

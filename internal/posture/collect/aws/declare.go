@@ -1,31 +1,15 @@
 package aws
 
-import (
-	"vigil/internal/posture"
-	"vigil/internal/posture/collect"
+import "vigil/internal/posture/collect"
+
+// What declarations are made of, by short names.
+var (
+	text  = collect.TextProperty
+	texts = collect.TextsProperty
+	flag  = collect.FlagProperty
+	long  = collect.LongProperty
+	edge  = collect.EdgeTo
 )
-
-// The functions below keep declarations short.
-
-func text(name, doc string) collect.Property {
-	return collect.Property{Name: name, Kind: posture.StringProperty, Doc: doc}
-}
-
-func texts(name, doc string) collect.Property {
-	return collect.Property{Name: name, Kind: posture.StringProperty, List: true, Doc: doc}
-}
-
-func flag(name, doc string) collect.Property {
-	return collect.Property{Name: name, Kind: posture.BoolProperty, Doc: doc}
-}
-
-func long(name, doc string) collect.Property {
-	return collect.Property{Name: name, Kind: posture.LongProperty, Doc: doc}
-}
-
-func edge(label, doc string, to ...posture.EntityType) collect.Edge {
-	return collect.Edge{Label: label, To: to, Doc: doc}
-}
 
 // on declares the events of a service.
 func on(source string, names ...string) collect.Event {

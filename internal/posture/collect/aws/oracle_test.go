@@ -10,6 +10,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/world"
 )
@@ -211,10 +212,10 @@ var violates = map[string]func(g estate, e posture.Entity) bool{
 }
 
 // found applies every rule to what was collected.
-func (g estate) found(rules []rule) []world.Finding {
+func (g estate) found(rules []collecttest.Need) []world.Finding {
 	var all []world.Finding
 	for _, r := range rules {
-		for _, e := range g.of(posture.EntityType(r.ResourceType)) {
+		for _, e := range g.of(r.ResourceType) {
 			if violates[r.ID](g, e) {
 				all = append(all, world.Finding{Rule: r.ID, Entity: e.ID})
 			}
@@ -234,7 +235,7 @@ func sortFindings(all []world.Finding) {
 // that the world was made with, and no other.
 func TestRulesFindWhatTheWorldHas(t *testing.T) {
 	t.Parallel()
-	rules := ruleFacts(t)
+	rules := collecttest.Needs(t, "aws")
 	for _, r := range rules {
 		if violates[r.ID] == nil {
 			t.Errorf("the test does not know %s", r.ID)
@@ -272,7 +273,7 @@ func TestAWorldWithoutFlawsHasNoFindings(t *testing.T) {
 		t.Errorf("the world says %v", findings)
 	}
 	g := estate{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
-	if findings := g.found(ruleFacts(t)); len(findings) > 0 {
+	if findings := g.found(collecttest.Needs(t, "aws")); len(findings) > 0 {
 		t.Errorf("found %v", findings)
 	}
 }
@@ -299,7 +300,7 @@ func TestChangesShowInTheNextReading(t *testing.T) {
 		{Rule: "aws-ec2-ebs-encrypted", Entity: posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, "vol-0new")},
 		{Rule: "aws-ec2-sg-ssh-open", Entity: posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(place.Account), place.Region, name)},
 	}
-	if diff := cmp.Diff(want, g.found(ruleFacts(t))); diff != "" {
+	if diff := cmp.Diff(want, g.found(collecttest.Needs(t, "aws"))); diff != "" {
 		t.Errorf("-want +found\n%s", diff)
 	}
 	if diff := cmp.Diff(want, c.Findings(place.Account)); diff != "" {

@@ -15,6 +15,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/collecttest"
 )
 
 // guarded makes what has the settings that rules look for, where everything else
@@ -66,8 +67,8 @@ func checkRuled(t *testing.T, got read, held map[posture.EntityType]bool) {
 	t.Helper()
 	declared := declarations()
 	wanted, found := map[posture.EntityType]map[string]bool{}, map[posture.EntityType]map[string]bool{}
-	for _, r := range ruleFacts(t) {
-		kind := posture.EntityType(r.ResourceType)
+	for _, r := range collecttest.Needs(t, "aws") {
+		kind := r.ResourceType
 		if !held[kind] {
 			continue
 		}

@@ -2,8 +2,6 @@ package aws_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/collecttest"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
@@ -280,51 +279,13 @@ func simulatedPermission(c gateway.Call) string {
 	return strings.Replace(name, "monitoring:", "cloudwatch:", 1)
 }
 
-type rule struct {
-	ID            string   `json:"id"`
-	Provider      string   `json:"provider"`
-	ResourceType  string   `json:"resourceType"`
-	Permissions   []string `json:"permissions"`
-	Properties    []string `json:"properties"`
-	GraphEdges    []string `json:"graphEdges"`
-	EventTriggers []string `json:"eventTriggers"`
-}
-
-// ruleFacts returns the facts about the built-in rules, which lie beside the
-// checkout.
-func ruleFacts(t *testing.T) []rule {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		raw, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
-		if err != nil {
-			continue
-		}
-		var all, own []rule
-		if err := json.Unmarshal(raw, &all); err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range all {
-			if r.Provider == "aws" {
-				own = append(own, r)
-			}
-		}
-		return own
-	}
-	t.Skip("the facts about rules are not beside this checkout")
-	return nil
-}
-
 // TestRulesHaveWhatTheyNeed: the types, properties, edges, permissions and events
 // that rules are about are declared.
 func TestRulesHaveWhatTheyNeed(t *testing.T) {
 	t.Parallel()
 	all := declarations()
-	for _, r := range ruleFacts(t) {
-		d, ok := all[posture.EntityType(r.ResourceType)]
+	for _, r := range collecttest.Needs(t, "aws") {
+		d, ok := all[r.ResourceType]
 		if !ok {
 			t.Errorf("%s: nothing reads %s", r.ID, r.ResourceType)
 			continue
@@ -349,7 +310,7 @@ func TestRulesHaveWhatTheyNeed(t *testing.T) {
 			granted[p] = true
 		}
 	}
-	for _, r := range ruleFacts(t) {
+	for _, r := range collecttest.Needs(t, "aws") {
 		for _, p := range r.Permissions {
 			if !granted[p] && p != "s3:GetPublicAccessBlock" { // the call's name, not the permission's
 				t.Errorf("%s: the permission %s is asked for by nothing", r.ID, p)
@@ -407,7 +368,7 @@ func leads(all map[posture.EntityType]collect.Declaration, from []string, label,
 
 // checkEvents: whatever event can change a rule's answer makes its resource be
 // read again.
-func checkEvents(t *testing.T, r rule, d collect.Declaration) {
+func checkEvents(t *testing.T, r collecttest.Need, d collect.Declaration) {
 	t.Helper()
 	for _, trigger := range r.EventTriggers {
 		source, names, _ := strings.Cut(trigger, ": ")

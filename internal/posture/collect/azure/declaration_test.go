@@ -2,8 +2,6 @@ package azure_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/collecttest"
 )
 
 var (
@@ -67,39 +66,6 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	}
 }
 
-// A rule is what the list of built-in checks says that a check needs.
-type rule struct {
-	ID           string
-	Provider     string
-	ResourceType posture.EntityType
-	Properties   []string
-	Permissions  []string
-	GraphEdges   []string
-	EventTrigger []string `json:"eventTriggers"`
-}
-
-// azureRules reads the list of built-in checks where it is beside the checkout.
-func azureRules(t *testing.T) []rule {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		text, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
-		if err != nil {
-			continue
-		}
-		var all []rule
-		if err := json.Unmarshal(text, &all); err != nil {
-			t.Fatal(err)
-		}
-		return slices.DeleteFunc(all, func(r rule) bool { return r.Provider != "azure" })
-	}
-	t.Skip("the list of built-in checks is not beside the checkout")
-	return nil
-}
-
 // TestEveryRuleHasWhatItNeeds holds the declarations against the list of checks:
 // types, properties, permissions, edges and events.
 func TestEveryRuleHasWhatItNeeds(t *testing.T) {
@@ -108,7 +74,7 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 	for _, d := range azure.New(azure.Options{}).Declarations() {
 		declared[d.Type] = d
 	}
-	rules := azureRules(t)
+	rules := collecttest.Needs(t, "azure")
 	if len(rules) != len(judgements) {
 		t.Errorf("%d rules, %d of them judged in tests", len(rules), len(judgements))
 	}
@@ -142,7 +108,7 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 		for _, path := range r.GraphEdges {
 			checkPath(t, r.ID, path, declared)
 		}
-		for _, trigger := range r.EventTrigger {
+		for _, trigger := range r.EventTriggers {
 			for _, operation := range operations(trigger) {
 				if beside[r.ID] != nil && beside[r.ID].MatchString(operation) {
 					continue
@@ -203,7 +169,7 @@ var beside = map[string]*regexp.Regexp{
 
 // asked returns the types whose resources a rule looks at: its own, and those on
 // its paths.
-func asked(r rule, declared map[posture.EntityType]collect.Declaration) []collect.Declaration {
+func asked(r collecttest.Need, declared map[posture.EntityType]collect.Declaration) []collect.Declaration {
 	all := []collect.Declaration{declared[r.ResourceType]}
 	for _, path := range r.GraphEdges {
 		for _, node := range hop.Split(path, -1) {

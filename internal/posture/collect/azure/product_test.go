@@ -2,28 +2,24 @@ package azure_test
 
 import (
 	"fmt"
-	"io/fs"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
-	"vigil/graph"
-	"vigil/gremlin"
 	"vigil/internal/posture"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/collect/collecttest"
+	simazure "vigil/internal/sim/azure"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
-	"vigil/rules"
-
-	simazure "vigil/internal/sim/azure"
 )
 
 // TestTheProductsRulesFindTheWorldsFaults runs the rules that come with the
 // product over what was read, and compares with what the world says.
 func TestTheProductsRulesFindTheWorldsFaults(t *testing.T) {
 	t.Parallel()
-	queries := azureQueries(t)
+	queries := collecttest.Queries(t, "azure")
 	for seed := range world.Seed(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -35,40 +31,19 @@ func TestTheProductsRulesFindTheWorldsFaults(t *testing.T) {
 func productFindings(t *testing.T, queries map[string]string, o simazure.Options) {
 	t.Helper()
 	r := newRig(t, o)
-	b := graph.NewBuilder(graph.Limits{})
-	for _, e := range everything(t, r.open(t, r.access(0))) {
-		if err := b.Add(partition.Record(&e.Entity)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	g, err := b.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := map[world.Finding]bool{}, map[world.Finding]bool{}
+	want, known := map[world.Finding]bool{}, knownRules(t)
 	for f := range r.Findings(r.Subscriptions()[0].ID) {
-		want[f] = true
+		want[f], known[f.Rule] = true, true
 	}
-	known := knownRules(t)
-	for f := range want {
-		known[f.Rule] = true
+	queries = maps.Clone(queries)
+	maps.DeleteFunc(queries, func(id, _ string) bool { return !known[id] })
+	var entities []posture.Entity
+	for _, e := range everything(t, r.open(t, r.access(0))) {
+		entities = append(entities, e.Entity)
 	}
-	for id, query := range queries {
-		if !known[id] {
-			continue
-		}
-		plan, err := gremlin.Compile(query, gremlin.CompileOptions{})
-		if err != nil {
-			t.Fatalf("%s: %v", id, err)
-		}
-		result, err := plan.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: today})
-		if err != nil {
-			t.Errorf("%s: %v", id, err)
-			continue
-		}
-		for v := range result.Values() {
-			got[world.Finding{Rule: id, Entity: posture.EntityID(g.VertexID(v.Handle()).Str())}] = true
-		}
+	got := map[world.Finding]bool{}
+	for rule, id := range collecttest.Findings(t, queries, slices.Values(entities), today) {
+		got[world.Finding{Rule: rule, Entity: id}] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-world +rules):\n%s", diff)
@@ -88,29 +63,4 @@ func knownRules(t *testing.T) map[string]bool {
 		t.Fatalf("the world breaks only %d rules", len(known))
 	}
 	return known
-}
-
-// azureQueries returns the queries of the product's rules for Azure.
-func azureQueries(t *testing.T) map[string]string {
-	t.Helper()
-	queries := map[string]string{}
-	files, err := fs.Glob(rules.Files, "azure/*/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := fs.ReadFile(rules.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var rule struct{ ID, Query string }
-		if err := yaml.Unmarshal(text, &rule); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		queries[rule.ID] = rule.Query
-	}
-	if len(queries) == 0 {
-		t.Skip("the product has no rules for Azure yet")
-	}
-	return queries
 }

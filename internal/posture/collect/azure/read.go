@@ -88,7 +88,7 @@ func (k *kind) each(ctx context.Context, s *session, visit func(context.Context,
 			return parallel(ctx, items(page, item{}), visit)
 		})
 	}
-	var f failures
+	var f collect.Failures
 	parent := kindOf(k.in)
 	err := parent.each(ctx, s, func(ctx context.Context, whole item) error {
 		var stop error
@@ -99,12 +99,12 @@ func (k *kind) each(ctx context.Context, s *session, visit func(context.Context,
 		if stop != nil {
 			return stop
 		}
-		return f.note(err)
+		return f.Note(err)
 	})
 	if err != nil {
 		return err
 	}
-	return f.err()
+	return f.Err()
 }
 
 // from returns the path to the list.
@@ -267,42 +267,4 @@ func parallel(ctx context.Context, all []item, visit func(context.Context, item)
 		group.Go(func() error { return visit(ctx, it) })
 	}
 	return group.Wait()
-}
-
-// failures remembers what could not be read of several resources.
-type failures struct {
-	mu    sync.Mutex
-	first error
-	count int
-}
-
-// tooMany failures are reason enough to stop: a permission that is missing here
-// is missing everywhere.
-const tooMany = 20
-
-// note returns an error when there is no use in going on.
-func (f *failures) note(err error) error {
-	if err == nil || collect.Over(err) {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.count++
-	if f.first == nil {
-		f.first = err
-	}
-	if f.count >= tooMany {
-		return f.first
-	}
-	return nil
-}
-
-// err returns what went wrong.
-func (f *failures) err() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.count > 1 {
-		return fmt.Errorf("%w (and %d more)", f.first, f.count-1)
-	}
-	return f.first
 }

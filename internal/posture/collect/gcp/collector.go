@@ -19,6 +19,7 @@ type (
 	collector   = collect.Collector[*scope]
 	declaration = collect.Declaration
 	resource    = collect.Resource
+	failures    = collect.Failures
 )
 
 // A pages function lists what there is, page by page. It returns what page

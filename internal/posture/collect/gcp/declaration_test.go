@@ -1,9 +1,6 @@
 package gcp_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +8,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/collecttest"
 	"vigil/internal/posture/collect/gcp"
 )
 
@@ -83,45 +81,12 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	}
 }
 
-// A rule is what the list of built-in checks says that a check needs.
-type rule struct {
-	ID            string
-	Provider      string
-	ResourceType  posture.EntityType
-	Properties    []string
-	Permissions   []string
-	GraphEdges    []string
-	EventTriggers []string
-}
-
-// rules reads the list of built-in checks where it is beside the checkout.
-func rulesOf(t *testing.T) []rule {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		text, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
-		if err != nil {
-			continue
-		}
-		var all []rule
-		if err := json.Unmarshal(text, &all); err != nil {
-			t.Fatal(err)
-		}
-		return slices.DeleteFunc(all, func(r rule) bool { return r.Provider != "gcp" })
-	}
-	t.Skip("the list of built-in checks is not beside the checkout")
-	return nil
-}
-
 // TestEveryRuleHasWhatItNeeds holds the declarations against the list of checks:
 // types, properties, permissions, edges and events.
 func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	declared := declarations()
-	rules := rulesOf(t)
+	rules := collecttest.Needs(t, "gcp")
 	if len(rules) < 40 {
 		t.Errorf("%d rules", len(rules))
 	}

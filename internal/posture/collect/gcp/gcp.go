@@ -66,13 +66,7 @@ var _ collect.Source = (*Source)(nil)
 func (*Source) Provider() posture.Provider { return posture.GCP }
 
 // Declarations implements [collect.Source].
-func (*Source) Declarations() []collect.Declaration {
-	all := make([]collect.Declaration, len(collectors))
-	for i, c := range collectors {
-		all[i] = c.Declaration
-	}
-	return all
-}
+func (*Source) Declarations() []collect.Declaration { return collect.Declarations(collectors) }
 
 // Open implements [collect.Source]. It asks for a token and looks at the project,
 // whose number many answers use in place of its id.

@@ -122,7 +122,7 @@ var serviceAccountKeys = listed(declaration{
 		return parallel(ctx, accounts, func(ctx context.Context, a *iam.ServiceAccount) error {
 			keys, err := s.keysOf(ctx, a.Email)
 			if err != nil {
-				return f.note(s.sorted(err, "iam.serviceAccountKeys.list"))
+				return f.Note(s.sorted(err, "iam.serviceAccountKeys.list"))
 			}
 			return page(keys)
 		})
@@ -130,7 +130,7 @@ var serviceAccountKeys = listed(declaration{
 	if err != nil {
 		return s.sorted(err, "iam.serviceAccounts.list")
 	}
-	return f.err()
+	return f.Err()
 }, func(ctx context.Context, s *scope, at spot) (*iam.ServiceAccountKey, error) {
 	return s.iam.Projects.ServiceAccounts.Keys.Get(at.path).Context(ctx).Do()
 }, func(s *scope, v *iam.ServiceAccountKey) *resource {

@@ -30,13 +30,13 @@ func (s *scope) eachKeyRing(ctx context.Context, page func([]*cloudkms.KeyRing) 
 	}
 	var f failures
 	err = parallel(ctx, locations, func(ctx context.Context, location string) error {
-		return f.note(s.sorted(s.kms.Projects.Locations.KeyRings.List("projects/"+s.project+"/locations/"+location).PageSize(1000).
+		return f.Note(s.sorted(s.kms.Projects.Locations.KeyRings.List("projects/"+s.project+"/locations/"+location).PageSize(1000).
 			Pages(ctx, func(l *cloudkms.ListKeyRingsResponse) error { return page(l.KeyRings) }), "cloudkms.keyRings.list"))
 	})
 	if err != nil {
 		return err
 	}
-	return f.err()
+	return f.Err()
 }
 
 var keyRings = detailed(declaration{
@@ -97,7 +97,7 @@ var cryptoKeys = detailed(declaration{
 		for _, ring := range rings {
 			list := s.kms.Projects.Locations.KeyRings.CryptoKeys.List(ring.Name).PageSize(1000)
 			err := list.Pages(ctx, func(l *cloudkms.ListCryptoKeysResponse) error { return page(l.CryptoKeys) })
-			if err := f.note(s.sorted(err, "cloudkms.cryptoKeys.list")); err != nil {
+			if err := f.Note(s.sorted(err, "cloudkms.cryptoKeys.list")); err != nil {
 				return err
 			}
 		}
@@ -106,7 +106,7 @@ var cryptoKeys = detailed(declaration{
 	if err != nil {
 		return err
 	}
-	return f.err()
+	return f.Err()
 }, func(ctx context.Context, s *scope, at spot) (*cloudkms.CryptoKey, error) {
 	return s.kms.Projects.Locations.KeyRings.CryptoKeys.Get(at.path).Context(ctx).Do()
 }, func(ctx context.Context, s *scope, v *cloudkms.CryptoKey) (*resource, error) {

@@ -60,12 +60,12 @@ var repositories = detailed(declaration{
 	var f failures
 	err = parallel(ctx, locations, func(ctx context.Context, location string) error {
 		list := s.artifacts.Projects.Locations.Repositories.List("projects/" + s.project + "/locations/" + location).PageSize(1000)
-		return f.note(s.sorted(list.Pages(ctx, func(l *artifactregistry.ListRepositoriesResponse) error { return page(l.Repositories) }), "artifactregistry.repositories.list"))
+		return f.Note(s.sorted(list.Pages(ctx, func(l *artifactregistry.ListRepositoriesResponse) error { return page(l.Repositories) }), "artifactregistry.repositories.list"))
 	})
 	if err != nil {
 		return err
 	}
-	return f.err()
+	return f.Err()
 }, func(ctx context.Context, s *scope, at spot) (*artifactregistry.Repository, error) {
 	return s.artifacts.Projects.Locations.Repositories.Get(at.path).Context(ctx).Do()
 }, func(ctx context.Context, s *scope, v *artifactregistry.Repository) (*resource, error) {

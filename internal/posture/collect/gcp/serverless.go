@@ -130,12 +130,12 @@ var runServices = detailed(declaration{
 	var f failures
 	err = parallel(ctx, locations, func(ctx context.Context, location string) error {
 		list := s.run.Projects.Locations.Services.List("projects/" + s.project + "/locations/" + location).PageSize(100)
-		return f.note(s.sorted(list.Pages(ctx, func(l *run.GoogleCloudRunV2ListServicesResponse) error { return page(l.Services) }), "run.services.list"))
+		return f.Note(s.sorted(list.Pages(ctx, func(l *run.GoogleCloudRunV2ListServicesResponse) error { return page(l.Services) }), "run.services.list"))
 	})
 	if err != nil {
 		return err
 	}
-	return f.err()
+	return f.Err()
 }, func(ctx context.Context, s *scope, at spot) (*run.GoogleCloudRunV2Service, error) {
 	return s.run.Projects.Locations.Services.Get(at.path).Context(ctx).Do()
 }, func(ctx context.Context, s *scope, v *run.GoogleCloudRunV2Service) (*resource, error) {

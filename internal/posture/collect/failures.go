@@ -1,16 +1,14 @@
-package gcp
+package collect
 
 import (
 	"errors"
 	"fmt"
 	"sync"
-
-	"vigil/internal/posture/collect"
 )
 
-// failures remembers what could not be read of several resources. What cannot be
+// Failures remembers what could not be read of several resources. What cannot be
 // read of one does not keep the rest from being read.
-type failures struct {
+type Failures struct {
 	mu    sync.Mutex
 	first error
 	count int
@@ -20,13 +18,14 @@ type failures struct {
 // is missing everywhere.
 const tooMany = 20
 
-// note returns an error when there is no use in going on.
-func (f *failures) note(err error) error {
+// Note returns an error when there is no use in going on. What was removed
+// meanwhile, or cannot have any, is no failure.
+func (f *Failures) Note(err error) error {
 	switch {
-	case err == nil, collect.Over(err):
+	case err == nil, Over(err):
 		return err
-	case errors.Is(err, collect.ErrGone), errors.Is(err, collect.ErrOff):
-		return nil // it was removed meanwhile, or cannot have any
+	case errors.Is(err, ErrGone), errors.Is(err, ErrOff):
+		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,8 +39,8 @@ func (f *failures) note(err error) error {
 	return nil
 }
 
-// err returns what went wrong.
-func (f *failures) err() error {
+// Err returns what went wrong.
+func (f *Failures) Err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.count > 1 {

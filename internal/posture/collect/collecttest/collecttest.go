@@ -1,0 +1,117 @@
+// Package collecttest holds what the collectors of a cloud read against the rules
+// that are there for it: those that come with the product, and the list of what
+// built-in checks need.
+package collecttest
+
+import (
+	"encoding/json"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/graph"
+	"vigil/gremlin"
+	"vigil/internal/posture"
+	"vigil/internal/posture/partition"
+	"vigil/rules"
+)
+
+// Queries returns the queries of the product's rules for a cloud by the ids of
+// the rules.
+func Queries(t testing.TB, cloud string) map[string]string {
+	t.Helper()
+	queries := map[string]string{}
+	files, err := fs.Glob(rules.Files, cloud+"/*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := fs.ReadFile(rules.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rule struct{ ID, Query string }
+		if err := yaml.Unmarshal(text, &rule); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		queries[rule.ID] = rule.Query
+	}
+	if len(queries) == 0 {
+		t.Fatalf("the product has no rules for %s", cloud)
+	}
+	return queries
+}
+
+// Findings yields what queries find among the entities of an account on a day,
+// each with the rule that finds it.
+func Findings(t testing.TB, queries map[string]string, entities iter.Seq[posture.Entity], today time.Time) iter.Seq2[string, posture.EntityID] {
+	t.Helper()
+	b := graph.NewBuilder(graph.Limits{})
+	for e := range entities {
+		if err := b.Add(partition.Record(&e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func(string, posture.EntityID) bool) {
+		for id, query := range queries {
+			plan, err := gremlin.Compile(query, gremlin.CompileOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", id, err)
+			}
+			result, err := plan.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: today})
+			if err != nil {
+				t.Errorf("%s: %v", id, err)
+				continue
+			}
+			for v := range result.Values() {
+				if !yield(id, posture.EntityID(g.VertexID(v.Handle()).Str())) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A Need is what the list of built-in checks says that a check needs.
+type Need struct {
+	ID            string
+	Provider      string
+	ResourceType  posture.EntityType
+	Properties    []string
+	Permissions   []string
+	GraphEdges    []string
+	EventTriggers []string
+}
+
+// Needs reads the list of built-in checks for a cloud where it is beside the
+// checkout, and skips the test where it is not.
+func Needs(t testing.TB, cloud string) []Need {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "shared", "rules", "rules.json"))
+		if err != nil {
+			continue
+		}
+		var all []Need
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(all, func(n Need) bool { return n.Provider != cloud })
+	}
+	t.Skip("the list of built-in checks is not beside the checkout")
+	return nil
+}
