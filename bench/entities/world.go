@@ -57,8 +57,10 @@ func open(ctx context.Context, o options) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Migrate(ctx, db); err != nil {
-		return nil, err
+	if !o.reuse {
+		if err := store.Migrate(ctx, db); err != nil {
+			return nil, err
+		}
 	}
 	b := &bench{o: o, db: db, store: store.New(db, plainBox{}, nil), took: map[string]cost{}}
 	size := min(o.account, o.entities)

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vigil/internal/posture"
@@ -170,10 +171,12 @@ func (s *selection) rows() span {
 
 // cellWhere writes the condition for the cells of the selection.
 func (s *selection) cellWhere(args *[]any) string {
-	*args = append(*args, s.org)
-	terms := []string{"org = $1 AND count > 0"}
-	if s.accts != nil {
+	terms := []string{"count > 0"}
+	if s.accts != nil { // that they are of the organisation would only lead to all of its cells
 		terms = append(terms, "acct IN "+sqldb.List(args, s.accts))
+	} else {
+		*args = append(*args, s.org)
+		terms = append(terms, "org = $"+strconv.Itoa(len(*args)))
 	}
 	if s.types != nil {
 		terms = append(terms, "type IN "+sqldb.List(args, texts(s.types)))
