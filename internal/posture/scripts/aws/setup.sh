@@ -109,6 +109,19 @@ set_stacks() {
 	rm -f "$template"
 }
 
+# send_file REGION ACTION PARAMETERS does something with events. The parameters go
+# through a file that nobody else may read and that does not stay: there is a token
+# among them, and an address, which the first version of aws would fetch to use what
+# it finds there. aws reads the file twice, so that its input would not do.
+send_file() {
+	local file code=0
+	file=$(mktemp)
+	printf '%s' "$3" >"$file"
+	run aws events "$2" --region "$1" --cli-input-json "file://$file" >/dev/null || code=$?
+	rm -f "$file"
+	return "$code"
+}
+
 # set_destination ACCOUNT NAME ENDPOINT SECRET sets up the stream without SNS: the
 # first region calls Vigil, the others pass on to it.
 set_destination() {
@@ -119,21 +132,13 @@ set_destination() {
 	run aws iam create-role --role-name "$2" --assume-role-policy-document "$trust" --tags Key=created-by,Value=vigil >/dev/null || true
 	run aws iam put-role-policy --role-name "$2" --policy-name send --policy-document \
 		"{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"events:InvokeApiDestination\",\"Resource\":\"arn:${partition}:events:$home:$1:api-destination/$2/*\"},{\"Effect\":\"Allow\",\"Action\":\"events:PutEvents\",\"Resource\":\"$bus\"}]}"
-	# The token goes through a file that nobody else may read and that does not stay.
-	# aws reads it twice, so that its input would not do.
-	local file parameters="{\"Name\":\"$2\",\"AuthorizationType\":\"API_KEY\",\"AuthParameters\":{\"ApiKeyAuthParameters\":{\"ApiKeyName\":\"X-Event-Token\",\"ApiKeyValue\":\"$4\"}}}"
-	local action=create-connection code=0
+	local action=create-connection
 	aws events describe-connection --region "$home" --name "$2" >/dev/null 2>&1 && action=update-connection
-	file=$(mktemp)
-	printf '%s' "$parameters" >"$file"
-	run aws events "$action" --region "$home" --cli-input-json "file://$file" >/dev/null || code=$?
-	rm -f "$file"
-	[[ $code -eq 0 ]] || return "$code"
+	send_file "$home" "$action" "{\"Name\":\"$2\",\"AuthorizationType\":\"API_KEY\",\"AuthParameters\":{\"ApiKeyAuthParameters\":{\"ApiKeyName\":\"X-Event-Token\",\"ApiKeyValue\":\"$4\"}}}" || return
 	connection=$(aws events describe-connection --region "$home" --name "$2" --query ConnectionArn --output text 2>/dev/null || true)
-	local verb=create-api-destination
-	aws events describe-api-destination --region "$home" --name "$2" >/dev/null 2>&1 && verb=update-api-destination
-	run aws events "$verb" --region "$home" --name "$2" --connection-arn "$connection" --invocation-endpoint "$3" --http-method POST \
-		--invocation-rate-limit-per-second 50 >/dev/null
+	action=create-api-destination
+	aws events describe-api-destination --region "$home" --name "$2" >/dev/null 2>&1 && action=update-api-destination
+	send_file "$home" "$action" "{\"Name\":\"$2\",\"ConnectionArn\":\"$connection\",\"InvocationEndpoint\":\"$3\",\"HttpMethod\":\"POST\",\"InvocationRateLimitPerSecond\":50}" || return
 	destination=$(aws events describe-api-destination --region "$home" --name "$2" --query ApiDestinationArn --output text 2>/dev/null || true)
 	for region in $regions; do
 		run aws events put-rule --region "$region" --name "$2" --event-pattern "$pattern" --tags Key=created-by,Value=vigil >/dev/null
