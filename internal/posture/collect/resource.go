@@ -29,21 +29,29 @@ func NewResource(t posture.EntityType, account posture.AccountID, region, name s
 // it means that nothing is set.
 func (r *Resource) Text(name, value string) *Resource {
 	if value != "" {
-		r.Properties = append(r.Properties, posture.Text(name, value))
+		r.add(posture.Text(name, value))
 	}
+	return r
+}
+
+// add adds a property. Most resources have several: there is room for them at
+// once.
+func (r *Resource) add(p posture.Property) *Resource {
+	if r.Properties == nil {
+		r.Properties = make([]posture.Property, 0, 8)
+	}
+	r.Properties = append(r.Properties, p)
 	return r
 }
 
 // Flag adds a bool property.
 func (r *Resource) Flag(name string, value bool) *Resource {
-	r.Properties = append(r.Properties, posture.Flag(name, value))
-	return r
+	return r.add(posture.Flag(name, value))
 }
 
 // Number adds a long property.
 func (r *Resource) Number(name string, value int64) *Resource {
-	r.Properties = append(r.Properties, posture.Number(name, value))
-	return r
+	return r.add(posture.Number(name, value))
 }
 
 // Texts adds a list of strings: one property each.
@@ -66,6 +74,9 @@ func (r *Resource) Tag(name, value string) *Resource {
 // Edge adds an edge to another entity. One without a target is left out.
 func (r *Resource) Edge(label string, to posture.EntityID, properties ...posture.Property) *Resource {
 	if to != "" {
+		if r.Edges == nil {
+			r.Edges = make([]posture.Edge, 0, 4)
+		}
 		r.Edges = append(r.Edges, posture.Edge{Label: label, To: to, Properties: properties})
 	}
 	return r
@@ -75,7 +86,7 @@ func (r *Resource) Edge(label string, to posture.EntityID, properties ...posture
 // they are unknown, not absent.
 func (r *Resource) Unread(err error, names ...string) *Resource {
 	for _, name := range names {
-		r.Properties = append(r.Properties, posture.Unknown(name, err.Error()))
+		r.add(posture.Unknown(name, err.Error()))
 	}
 	r.problems = append(r.problems, fmt.Errorf("%s: %w", r.Name, err))
 	return r

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -99,21 +100,15 @@ func ranges(rule types.IpPermission) []string {
 // compareEdges puts edges that differ in their properties alone into an order
 // that does not depend on the answer's.
 func compareEdges(a, b posture.Edge) int {
-	key := func(e posture.Edge) string {
-		text := e.Label + " " + string(e.To)
-		for _, p := range e.Properties {
-			text += fmt.Sprintf(" %s %06d", p.String, p.Long)
-		}
-		return text
+	if c := cmp.Compare(a.Label, b.Label); c != 0 {
+		return c
 	}
-	ka, kb := key(a), key(b)
-	switch {
-	case ka < kb:
-		return -1
-	case ka > kb:
-		return 1
+	if c := cmp.Compare(a.To, b.To); c != 0 {
+		return c
 	}
-	return 0
+	return slices.CompareFunc(a.Properties, b.Properties, func(a, b posture.Property) int {
+		return cmp.Or(cmp.Compare(a.String, b.String), cmp.Compare(a.Long, b.Long))
+	})
 }
 
 // cidrRanges lists the address ranges that rules of the region name, so that
