@@ -116,10 +116,12 @@ func (db *DB) writeShared(ctx context.Context, limit time.Duration, alone bool, 
 		s.until = time.Time{}
 	}
 	after, err := db.use(ctx, limit, s, fn)
-	if err != nil {
+	// What fn saw of those before it is there for others, or not at all, once the
+	// transaction has ended: that holds for a failure, too.
+	<-s.done
+	if err != nil && (s.err == nil || s.users == 1) {
 		return nil, err
 	}
-	<-s.done
 	return after, s.err
 }
 

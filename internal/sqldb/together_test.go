@@ -22,8 +22,9 @@ type crowd struct {
 	shared bool // somebody saw what was not committed
 }
 
-// write has everybody write at once and returns what became of each.
-func (c *crowd) write(writers []func(tx *sqldb.Tx) error) []error {
+// write has everybody write at once and returns what became of each. Each is
+// passed to told as soon as it is known.
+func (c *crowd) write(writers []func(tx *sqldb.Tx) error, told func(i int, err error)) []error {
 	c.t.Helper()
 	errs := make([]error, len(writers))
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -51,9 +52,7 @@ func (c *crowd) write(writers []func(tx *sqldb.Tx) error) []error {
 				c.look(tx)
 				return fn(tx)
 			})
-			if errs[i] == nil && !slices.Contains(c.names(), fmt.Sprint(i)) {
-				c.t.Errorf("writer %d was told of a commit that nobody sees", i)
-			}
+			told(i, errs[i])
 		})
 	}
 	for c.db.Dialect() == sqldb.SQLite && c.db.Waiting() < len(writers) {
@@ -136,7 +135,12 @@ func TestWritersShareATransaction(t *testing.T) {
 						want = append(want, fmt.Sprint(i))
 					}
 				}
-				for i, err := range c.write(writers) {
+				told := func(i int, err error) {
+					if err == nil && !slices.Contains(c.names(), fmt.Sprint(i)) {
+						t.Errorf("writer %d was told of a commit that nobody sees", i)
+					}
+				}
+				for i, err := range c.write(writers, told) {
 					if (err == nil) != (i%4 != 3) {
 						t.Errorf("writer %d: %v", i, err)
 					}
@@ -151,4 +155,36 @@ func TestWritersShareATransaction(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAFailureIsNotToldBeforeItsCause has writers of whom one is the first and all
+// others find that they are too late: they know it when everybody can.
+func TestAFailureIsNotToldBeforeItsCause(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		c := newCrowd(t, db)
+		late := errors.New("too late")
+		writers := slices.Repeat([]func(tx *sqldb.Tx) error{func(tx *sqldb.Tx) error {
+			n, err := tx.Exec("INSERT INTO crowd (name) VALUES ('the first') ON CONFLICT DO NOTHING")
+			if err == nil && n == 0 {
+				err = late
+			}
+			return err
+		}}, 12)
+		failed := 0
+		for _, err := range c.write(writers, func(i int, err error) {
+			if len(c.names()) == 0 {
+				t.Errorf("writer %d knows (%v) what nobody sees", i, err)
+			}
+		}) {
+			if errors.Is(err, late) {
+				failed++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if failed != len(writers)-1 {
+			t.Errorf("%d of %d were too late", failed, len(writers))
+		}
+	})
 }
