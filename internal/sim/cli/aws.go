@@ -41,8 +41,8 @@ var awsProgram = program{
 	"events update-connection":        {"cli-input-json", (*Desk).putConnection},
 	"events describe-connection":      {"name", describe("connection")},
 	"events delete-connection":        {"name", remove("connection")},
-	"events create-api-destination":   {"name connection-arn invocation-endpoint http-method invocation-rate-limit-per-second", (*Desk).putDestination},
-	"events update-api-destination":   {"name connection-arn invocation-endpoint http-method invocation-rate-limit-per-second", (*Desk).putDestination},
+	"events create-api-destination":   {"cli-input-json", (*Desk).putDestination},
+	"events update-api-destination":   {"cli-input-json", (*Desk).putDestination},
 	"events describe-api-destination": {"name", describe("api-destination")},
 	"events delete-api-destination":   {"name", remove("api-destination")},
 	"iam create-role":                 {"role-name description assume-role-policy-document tags", (*Desk).createRole},
@@ -164,24 +164,41 @@ func (d *Desk) putConnection(_ context.Context, c Call) (string, error) {
 			ApiKeyAuthParameters struct{ ApiKeyName, ApiKeyValue string }
 		}
 	}
-	text, err := os.ReadFile(strings.TrimPrefix(c.one("cli-input-json"), "file://")) // #nosec G304 -- the script wrote it
-	if err != nil {
+	if err := readInput(c, &in); err != nil {
 		return "", err
 	}
-	if err := json.Unmarshal(text, &in); err != nil || in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
-		return "", errors.Join(errors.New("Invalid JSON received"), err)
+	if in.AuthParameters.ApiKeyAuthParameters.ApiKeyValue == "" {
+		return "", refuse("An error occurred (ValidationException): the connection has no key")
 	}
 	d.put(d.at(c, "connection", in.Name), "ConnectionArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":connection/"+in.Name+"/1", "header", in.AuthParameters.ApiKeyAuthParameters.ApiKeyName)
 	return "", nil
 }
 
 func (d *Desk) putDestination(_ context.Context, c Call) (string, error) {
-	name := c.one("name")
-	if arn, _ := d.get(d.at(c, "connection", name), "ConnectionArn"); arn == "" || arn != c.one("connection-arn") {
+	var in struct{ Name, ConnectionArn, InvocationEndpoint, HttpMethod string }
+	if err := readInput(c, &in); err != nil {
+		return "", err
+	}
+	if in.HttpMethod != "POST" {
+		return "", refuse("An error occurred (ValidationException): events are posted")
+	}
+	if arn, _ := d.get(d.at(c, "connection", in.Name), "ConnectionArn"); arn == "" || arn != in.ConnectionArn {
 		return "", refuse("An error occurred (ResourceNotFoundException): Connection does not exist")
 	}
-	d.put(d.at(c, "api-destination", name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":api-destination/"+name+"/1", "url", c.one("invocation-endpoint"))
+	d.put(d.at(c, "api-destination", in.Name), "ApiDestinationArn", "arn:aws:events:"+c.one("region")+":"+d.account(c)+":api-destination/"+in.Name+"/1", "url", in.InvocationEndpoint)
 	return "", nil
+}
+
+// readInput reads the parameters of a call from the file that it names.
+func readInput(c Call, in any) error {
+	text, err := os.ReadFile(strings.TrimPrefix(c.one("cli-input-json"), "file://")) // #nosec G304 -- the script wrote it
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, in); err != nil {
+		return errors.Join(errors.New("Invalid JSON received"), err)
+	}
+	return nil
 }
 
 // describe shows a thing of EventBridge.
