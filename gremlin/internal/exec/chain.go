@@ -117,10 +117,6 @@ func (o *output) failed(err error) error {
 
 // emit adds a value that row i of in led to.
 func (o *output) emit(in *batch, i int, v graph.Value) error {
-	switch k := v.Kind(); k {
-	case graph.KindVertex, graph.KindEdge:
-		return o.emitHandle(in, i, k, v.Handle(), graph.NoHandle)
-	}
 	bytes, err := o.run.weigh(v)
 	if err != nil {
 		return err
@@ -130,6 +126,10 @@ func (o *output) emit(in *batch, i int, v graph.Value) error {
 
 // emitHeld adds a value that takes so many bytes.
 func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
+	switch k := v.Kind(); k {
+	case graph.KindVertex, graph.KindEdge:
+		return o.emitHandle(in, i, k, v.Handle(), graph.NoHandle)
+	}
 	if o.b.kind != graph.KindNull {
 		if err := o.flush(); err != nil {
 			return err
@@ -198,10 +198,6 @@ func (o *output) fresh(v graph.Value) error {
 	one := &batch{vals: []graph.Value{v}}
 	if o.run.sackInit != nil {
 		one.sack = []graph.Value{*o.run.sackInit}
-	}
-	switch k := v.Kind(); k {
-	case graph.KindVertex, graph.KindEdge:
-		return o.emitHandle(one, 0, k, v.Handle(), graph.NoHandle)
 	}
 	return o.emitHeld(one, 0, v, 0)
 }
