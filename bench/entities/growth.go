@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
 )
 
 // An outcome is what questions took in an estate of some size.
@@ -80,13 +80,7 @@ func inSchema(o *options) error {
 	if strings.HasPrefix(o.database, "sqlite:") {
 		return nil
 	}
-	u, err := url.Parse(o.database)
-	if err != nil {
-		return err
-	}
-	q := u.Query()
-	q.Set("search_path", schema)
-	u.RawQuery = q.Encode()
-	o.database = u.String()
-	return nil
+	var err error
+	o.database, err = dbtest.InSchema(o.database, schema)
+	return err
 }

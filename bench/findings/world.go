@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"vigil/internal/posture/store"
 	"vigil/internal/secret"
 	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
 )
 
 // plainBox seals nothing: nothing here is secret.
@@ -66,7 +66,7 @@ func open(ctx context.Context, database string, size int) (*world, error) {
 // schema makes a schema in a PostgreSQL database, if it is not there, and returns
 // the URL that leads to it.
 func schema(ctx context.Context, database, name string) (string, error) {
-	u, err := url.Parse(database)
+	dsn, err := dbtest.InSchema(database, name)
 	if err != nil {
 		return "", err
 	}
@@ -75,10 +75,7 @@ func schema(ctx context.Context, database, name string) (string, error) {
 		return "", err
 	}
 	defer db.Close()
-	q := u.Query()
-	q.Set("search_path", name)
-	u.RawQuery = q.Encode()
-	return u.String(), db.Write(ctx, func(tx *sqldb.Tx) error {
+	return dsn, db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec("CREATE SCHEMA IF NOT EXISTS " + name)
 		return err
 	})

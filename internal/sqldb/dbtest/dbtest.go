@@ -75,14 +75,23 @@ func Postgres(t testing.TB) string {
 	run(t, server, "CREATE SCHEMA "+schema)
 	t.Cleanup(func() { run(t, server, "DROP SCHEMA "+schema+" CASCADE") })
 
-	u, err := url.Parse(server)
+	dsn, err := InSchema(server, schema)
 	if err != nil {
 		t.Fatal("VIGIL_TEST_POSTGRES is not a URL")
+	}
+	return dsn
+}
+
+// InSchema returns the URL that leads to a schema of a PostgreSQL database.
+func InSchema(database, schema string) (string, error) {
+	u, err := url.Parse(database)
+	if err != nil {
+		return "", err
 	}
 	q := u.Query()
 	q.Set("search_path", schema)
 	u.RawQuery = q.Encode()
-	return u.String()
+	return u.String(), nil
 }
 
 // run runs one statement on a connection of its own. It is used in clean-up,
