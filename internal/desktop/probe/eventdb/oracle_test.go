@@ -14,26 +14,12 @@ import (
 
 func TestOracleIsWatched(t *testing.T) {
 	t.Parallel()
-	l, err := line.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() { // a listener that refuses every service, as one that does not know ours
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				_, _ = c.Read(make([]byte, 4096))
-				text := []byte("(DESCRIPTION=(TMP=)(VSNNUM=318767104)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))")
-				packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
-				_, _ = c.Write(packet)
-			}()
-		}
-	}()
+	l := listen(t, func(c net.Conn) { // it refuses every service, as one that does not know ours
+		_, _ = c.Read(make([]byte, 4096))
+		text := []byte("(DESCRIPTION=(TMP=)(VSNNUM=318767104)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))")
+		packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
+		_, _ = c.Write(packet)
+	})
 	lab := newLab(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
 	lab.wants("it has no such database", lab.look(1), desktop.EventDatabaseError)
 	l.Set(line.Down)

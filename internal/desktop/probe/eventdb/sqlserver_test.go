@@ -36,12 +36,19 @@ const (
 
 func startTDS(t *testing.T) *tds {
 	t.Helper()
+	s := &tds{events: 4711}
+	s.line = listen(t, s.serve)
+	return s
+}
+
+// listen has everybody served who connects, as long as the line is up.
+func listen(t *testing.T, serve func(net.Conn)) *line.Listener {
+	t.Helper()
 	l, err := line.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
-	s := &tds{line: l, events: 4711}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -50,11 +57,11 @@ func startTDS(t *testing.T) *tds {
 			}
 			go func() {
 				defer c.Close()
-				s.serve(c)
+				serve(c)
 			}()
 		}
 	}()
-	return s
+	return l
 }
 
 func (s *tds) serve(c net.Conn) {
