@@ -21,11 +21,25 @@ import (
 // way of a test.
 func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud, sources ...collect.Source) (*app.App, *install.Installation) {
 	t.Helper()
+	return build(t, dsn, app.Options{Cloud: cloud, Sources: sources})
+}
+
+// build builds a server with options that need not say how it is installed, logs
+// and tells the time.
+func build(t *testing.T, dsn string, o app.Options) (*app.App, *install.Installation) {
+	t.Helper()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Metrics = prometheus.NewRegistry()
 	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
 	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	in, err := install.Open(t.Context(), conf, time.Now)
+	in, err := install.Open(t.Context(), conf, o.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +48,24 @@ func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud, sources ...collect.
 			t.Error(err)
 		}
 	})
-	a, err := app.New(t.Context(), app.Options{
-		Install: in, Cloud: cloud, Sources: sources, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now,
-	})
+	o.Install = in
+	a, err := app.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a, in
+}
+
+// launch runs a server that does its jobs, and returns where.
+func launch(t *testing.T, dsn string, o app.Options) (*install.Installation, string) {
+	t.Helper()
+	a, in := build(t, dsn, o)
+	base, err := a.Listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	background(t, a.Serve)
+	return in, base
 }
 
 func TestRoutesMatchTheDocument(t *testing.T) {

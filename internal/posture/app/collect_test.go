@@ -7,10 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"vigil/internal/config"
-	"vigil/internal/install"
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/collect"
@@ -74,31 +70,7 @@ func TestAnAccountIsOnboardedAndCollected(t *testing.T) {
 // startCollecting runs a server that does its jobs, and returns an admin.
 func startCollecting(t *testing.T, dsn string, source *aws.Source) *client {
 	t.Helper()
-	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
-	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
-	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
-	conf.Complete()
-	in, err := install.Open(t.Context(), conf, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	a, err := app.New(t.Context(), app.Options{
-		Install: in, Cloud: awsOnly{source}, Sources: []collect.Source{source}, Log: slog.New(slog.DiscardHandler),
-		Metrics: prometheus.NewRegistry(), Now: time.Now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := a.Listen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	background(t, a.Serve)
+	in, base := launch(t, dsn, app.Options{Cloud: awsOnly{source}, Sources: []collect.Source{source}})
 	c, _, _ := newOrg(t, in, base, "org")
 	return c
 }

@@ -1,16 +1,11 @@
 package app_test
 
 import (
-	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"vigil/internal/auth"
-	"vigil/internal/config"
-	"vigil/internal/install"
 	"vigil/internal/posture/app"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
@@ -48,30 +43,7 @@ func TestAStreamWithoutItsHeartbeatIsDisconnected(t *testing.T) {
 // serveAt runs a server by a clock and returns who logs its admin in.
 func serveAt(t *testing.T, dsn string, now func() time.Time) func() *client {
 	t.Helper()
-	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
-	conf.Posture = config.Posture{Enabled: true, Workers: 1, Rate: 1_000_000, Timeout: 30 * time.Second}
-	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
-	conf.Complete()
-	in, err := install.Open(t.Context(), conf, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	a, err := app.New(t.Context(), app.Options{
-		Install: in, Cloud: new(memcloud.Cloud), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := a.Listen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	background(t, a.Serve)
+	in, base := launch(t, dsn, app.Options{Cloud: new(memcloud.Cloud), Now: now})
 	_, _, admin := newOrg(t, in, base, "org")
 	return func() *client { return newClient(t, in, base, admin, auth.Admin) }
 }

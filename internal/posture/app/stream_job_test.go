@@ -18,15 +18,9 @@ import (
 func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
-		if err := job.Migrate(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		queue, err := job.New(db, job.Config{Queues: map[string]int{streaming: 2}, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		queue := streamQueue(t, db)
 		begun, goOn := make(chan int64, 2), make(chan struct{})
-		err = job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
+		err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
 			begun <- j.ID
 			<-goOn
 			return nil
@@ -56,18 +50,25 @@ func TestWorkIsTakenUpWhileTheLastIsNotRecorded(t *testing.T) {
 	})
 }
 
+// streamQueue makes a queue of work on event streams. It is not started.
+func streamQueue(t *testing.T, db *sqldb.DB) *job.Queue {
+	t.Helper()
+	if err := job.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	queue, err := job.New(db, job.Config{Queues: map[string]int{streaming: 2}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queue
+}
+
 // TestWorkOutlivesManyWorkers has the process die again and again that works on an
 // account. Nobody else would do what is left.
 func TestWorkOutlivesManyWorkers(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
-		if err := job.Migrate(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		queue, err := job.New(db, job.Config{Queues: map[string]int{streaming: 2}, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		queue := streamQueue(t, db)
 		begun := make(chan int, 1)
 		if err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
 			begun <- j.Attempt
@@ -75,7 +76,7 @@ func TestWorkOutlivesManyWorkers(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			if err := (jobs{queue}).Stream(tx, "org", "account"); err != nil {
 				return err
 			}

@@ -9,10 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"vigil/internal/config"
-	"vigil/internal/install"
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/clouds"
@@ -90,31 +86,9 @@ func newStageOf(t *testing.T, dsn string, accounts int) *stage {
 // serveClouds runs a server that reads clouds, and returns an admin.
 func serveClouds(t *testing.T, dsn string, c *clouds.Clouds) *client {
 	t.Helper()
-	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
-	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
-	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
-	conf.Complete()
-	in, err := install.Open(t.Context(), conf, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
+	in, base := launch(t, dsn, app.Options{
+		Cloud: c, Sources: c.Sources(), Client: c.Client(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	a, err := app.New(t.Context(), app.Options{
-		Install: in, Cloud: c, Sources: c.Sources(), Client: c.Client(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Metrics: prometheus.NewRegistry(), Now: time.Now,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := a.Listen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	background(t, a.Serve)
 	admin, _, _ := newOrg(t, in, base, "org")
 	return admin
 }
