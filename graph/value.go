@@ -3,6 +3,7 @@ package graph
 import (
 	"math"
 	"math/big"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -130,7 +131,18 @@ func List(vs ...Value) Value { return sliceValue(KindList, vs) }
 func Set(vs ...Value) Value { return sliceValue(KindSet, vs) }
 
 func sliceValue(k Kind, vs []Value) Value {
+	vs = snug(vs)
 	return Value{kind: k, ptr: unsafe.Pointer(unsafe.SliceData(vs)), num: uint64(len(vs))}
+}
+
+// snug returns a slice without much room to grow. A value does not remember how
+// much room there is, so a list that kept it would be larger than it says, up to
+// the whole of a list that it was cut from.
+func snug[E any](s []E) []E {
+	if cap(s)-len(s) <= len(s)/8 {
+		return s
+	}
+	return slices.Clone(s)
 }
 
 // An Entry is one key of a map with its value.
@@ -139,6 +151,7 @@ type Entry struct{ Key, Value Value }
 // Map returns a map of the entries, which must hold no key twice and must not
 // be changed later. The map remembers the order.
 func Map(es ...Entry) Value {
+	es = snug(es)
 	return Value{kind: KindMap, ptr: unsafe.Pointer(unsafe.SliceData(es)), num: uint64(len(es))}
 }
 

@@ -1,6 +1,7 @@
 package gremlin_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -111,6 +112,9 @@ var bombs = []struct{ name, text string }{
 	{"tree of lists", `g.V().both().tree().by(both().both().values("name").fold())`},
 	{"what a label keeps", `g.V().both().map(both().both().values("name").fold()).as("a").constant(1).order().select("a").count(local)`},
 	{"what a path keeps", `g.V().both().map(both().both().values("name").fold()).map(count(local)).order().path()`},
+	{"sets in lists", `g.V().map(both().map(both().map(both().values("n").fold().merge(["a"])).fold()).fold())`},
+	{"parts of sets in lists", `g.V().map(both().map(both().map(both().values("n").fold().difference(["a"])).fold()).fold())`},
+	{"short lists in lists", `g.V().map(both().map(both().map(both().values("n").fold()).fold()).fold())`},
 	{"what a branch keeps", `g.V().union(map(both().both().values("name").fold()), map(both().both().values("name").fold())).map(union(identity(), identity()).fold()).count(local)`},
 }
 
@@ -122,7 +126,7 @@ func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := run(t, g, b.text, budget)
+			_, err := run(t.Context(), t, g, b.text, budget)
 			var be *gremlin.BudgetError
 			if !errors.As(err, &be) {
 				// A number may also simply become too large.
@@ -139,20 +143,17 @@ func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
 }
 
 // run compiles and runs a query within a budget.
-func run(tb testing.TB, g *graph.Graph, text string, budget gremlin.Budget) (*gremlin.Result, error) {
+func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget gremlin.Budget) (*gremlin.Result, error) {
 	tb.Helper()
 	p, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: budget})
 	if err != nil {
 		tb.Fatalf("compile %s: %v", text, err)
 	}
-	return p.Run(tb.Context(), g, gremlin.RunOptions{Budget: budget})
+	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
-// TestNoBombRunsPastItsTime gives each bomb nothing but time. A machine that is
-// busy with other things takes a query off the processor now and then, so a late
-// attempt counts only if a loop that watches the clock all the time is not held
-// up right after it. One attempt in time is enough, three late ones that count
-// are too many.
+// TestNoBombRunsPastItsTime gives each bomb nothing but time. What else the
+// machine does can only make a query later, so the best of many attempts counts.
 func TestNoBombRunsPastItsTime(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("takes a while, and must not be slowed down")
@@ -161,43 +162,22 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 	budget := gremlin.Unlimited
 	budget.Memory = 128 << 20
 	budget.Time = 300 * time.Millisecond
-	slack := budget.Time / 10
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
-			late := 0
+			best := time.Hour
 			for range 25 {
 				start := time.Now()
-				_, err := run(t, g, b.text, budget)
-				took := time.Since(start)
+				_, err := run(t.Context(), t, g, b.text, budget)
 				if err == nil {
 					t.Skip("harmless without other limits")
 				}
-				if took <= budget.Time+slack {
+				if best = min(best, time.Since(start)); best <= budget.Time*11/10 {
 					return
 				}
-				if holdUp(budget.Time) > slack/4 {
-					continue
-				}
-				if late++; late == 3 {
-					t.Fatalf("ran for %v with a budget of %v", took, budget.Time)
-				}
 			}
-			t.Skip("the machine is too busy to tell")
+			t.Errorf("ran for %v with a budget of %v", best, budget.Time)
 		})
 	}
-}
-
-// holdUp watches the clock for a while and returns the longest time between two
-// looks.
-func holdUp(d time.Duration) time.Duration {
-	var longest time.Duration
-	start := time.Now()
-	for last := start; last.Sub(start) < d; {
-		now := time.Now()
-		longest = max(longest, now.Sub(last))
-		last = now
-	}
-	return longest
 }
 
 // TestNoBombUsesMoreMemoryThanItsBudget watches what is alive while a bomb goes
@@ -209,46 +189,61 @@ func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
 	g := web(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 32 << 20
-	budget.Time = time.Second
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
-			best := int64(1 << 62)
-			for range 25 {
-				best = min(best, peak(func() { _, _ = run(t, g, b.text, budget) }))
-				if best <= budget.Memory*11/10 {
-					return
-				}
+			w := &heapWatch{Context: t.Context(), allowed: budget.Memory * 11 / 10, left: time.Second}
+			_, err := run(w, t, g, b.text, budget)
+			if w.peak > w.allowed {
+				t.Errorf("used %d MiB with a budget of %d MiB (%v)", w.peak>>20, budget.Memory>>20, err)
 			}
-			t.Errorf("used %d MiB with a budget of %d MiB", best>>20, budget.Memory>>20)
 		})
 	}
 }
 
-// peak runs fn and returns how much more was alive than before, at most. What is
-// made while the collector looks counts as alive, so it is an upper bound.
-func peak(fn func()) int64 {
-	base := live()
-	top := base
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fn()
-	}()
-	for running := true; running; {
-		select {
-		case <-done:
-			running = false
-		default:
-		}
-		top = max(top, live())
-	}
-	return top - base
+// A heapWatch is the context of a query. The query asks it now and then whether
+// to go on, and stands still while it looks at the heap: nothing that is made
+// meanwhile can be taken for something kept.
+type heapWatch struct {
+	context.Context
+	allowed int64         // bytes that may be alive, above those at the start
+	peak    int64         // bytes that were, at most, where that is more than allowed
+	left    time.Duration // for which the query may run, without the looks
+
+	base    int64 // alive at the start
+	alive   int64 // above that, when last looked at
+	made    int64 // bytes ever allocated, when last looked at
+	resumed time.Time
 }
 
-// live returns the bytes of the heap that are in use.
-func live() int64 {
+// Err measures the heap once enough was allocated that more than allowed could
+// be alive.
+func (w *heapWatch) Err() error {
+	if w.resumed.IsZero() {
+		w.base = alive()
+	} else {
+		w.left -= time.Since(w.resumed)
+	}
+	made := sample("/gc/heap/allocs:bytes")
+	if made-w.made > max(w.allowed-w.alive, 1<<20) {
+		w.alive, w.made = alive()-w.base, made
+		w.peak = max(w.peak, w.alive)
+	}
+	w.resumed = time.Now()
+	if w.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return w.Context.Err()
+}
+
+// alive returns the bytes of the heap that are in use.
+func alive() int64 {
 	runtime.GC()
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	return sample("/gc/heap/live:bytes")
+}
+
+// sample reads a number that the runtime keeps.
+func sample(name string) int64 {
+	s := []metrics.Sample{{Name: name}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64())
 }

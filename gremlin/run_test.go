@@ -59,7 +59,7 @@ func TestOnlyTheFirstOfASortAreWanted(t *testing.T) {
 		{`g.V().order().by(shuffle).limit(2).count()`, []string{"2"}},
 		{`g.V().order().by("n").by(shuffle).limit(700).count()`, []string{"700"}},
 	} {
-		res, err := run(t, g, c.text, gremlin.DefaultBudget)
+		res, err := run(t.Context(), t, g, c.text, gremlin.DefaultBudget)
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
@@ -91,7 +91,7 @@ func TestCostIsLinearInTheEdgesTouched(t *testing.T) {
 	} {
 		var works []int64
 		for _, g := range graphs {
-			res, err := run(t, g, c.text, gremlin.Unlimited)
+			res, err := run(t.Context(), t, g, c.text, gremlin.Unlimited)
 			if err != nil {
 				t.Fatalf("%s: %v", c.text, err)
 			}
@@ -152,7 +152,7 @@ func TestATimeoutIsABudgetAndADeadline(t *testing.T) {
 	g := web(t, 500, 8)
 	budget := gremlin.Unlimited
 	budget.Time = 10 * time.Millisecond
-	_, err := run(t, g, `g.V().repeat(both().simplePath()).times(9).path().count()`, budget)
+	_, err := run(t.Context(), t, g, `g.V().repeat(both().simplePath()).times(9).path().count()`, budget)
 	var be *gremlin.BudgetError
 	if !errors.As(err, &be) || be.Limit != gremlin.LimitTime || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want a budget error of %s", err, gremlin.LimitTime)

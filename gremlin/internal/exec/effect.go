@@ -99,7 +99,10 @@ func (s *sides) value(key string) (graph.Value, error) {
 	case e.bulk != nil:
 		return graph.Opaque(e.bulk), nil
 	case e.isList:
-		return graph.List(e.list.values()...), s.run.meter.once(24 * int64(e.list.n))
+		if err := s.run.meter.once(24 * int64(e.list.len())); err != nil {
+			return graph.Null, err
+		}
+		return s.run.list(&e.list)
 	case e.set != nil:
 		return graph.Set(e.set.All()...), nil
 	case e.tree != nil:

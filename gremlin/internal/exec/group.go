@@ -193,7 +193,8 @@ func (g *groupLists) add(group int, in *batch, i int) error {
 }
 
 func (g *groupLists) result(group int) (graph.Value, bool, error) {
-	return graph.List(g.lists[group].values()...), true, nil
+	v, err := g.run.list(&g.lists[group])
+	return v, true, err
 }
 
 // groupLast keeps the last result of a traversal that is run row by row.

@@ -231,7 +231,8 @@ func (f *folding) result() (graph.Value, bool, error) {
 	if f.op != "" {
 		return f.acc, true, nil
 	}
-	return graph.List(f.list.values()...), true, nil
+	v, err := f.run.list(&f.list)
+	return v, true, err
 }
 
 // operate applies one of Gremlin's operators.

@@ -6,8 +6,8 @@ import "vigil/graph"
 // again and again while it grows.
 type valueList struct {
 	full [][]graph.Value // pieces that are complete
+	n    int             // values in them
 	tail []graph.Value
-	n    int
 }
 
 // pieceLen is the length of a piece of a long list.
@@ -15,26 +15,38 @@ const pieceLen = 4096
 
 // add appends n times v.
 func (l *valueList) add(v graph.Value, n int64) {
-	l.n += int(n)
 	for range n {
-		if len(l.tail) == pieceLen {
-			l.full = append(l.full, l.tail)
-			l.tail = make([]graph.Value, 0, pieceLen)
-		}
 		l.tail = append(l.tail, v)
+		l.grown()
 	}
 }
 
-// values returns the whole list.
-func (l *valueList) values() []graph.Value {
-	if len(l.full) == 0 {
-		return l.tail
+// grown puts the tail away once it is long enough.
+func (l *valueList) grown() {
+	if len(l.tail) >= pieceLen {
+		l.full = append(l.full, l.tail)
+		l.n += len(l.tail)
+		l.tail = make([]graph.Value, 0, pieceLen)
 	}
-	out := make([]graph.Value, 0, l.n)
+}
+
+// len returns how many values there are.
+func (l *valueList) len() int { return l.n + len(l.tail) }
+
+// list makes a list of what was collected. A long one takes a while, which counts
+// as work.
+func (r *run) list(l *valueList) (graph.Value, error) {
+	if len(l.full) == 0 {
+		return graph.List(l.tail...), nil
+	}
+	out := make([]graph.Value, 0, l.len())
 	for _, p := range l.full {
+		if err := r.meter.spend(len(p) / 16); err != nil {
+			return graph.Null, err
+		}
 		out = append(out, p...)
 	}
-	return append(out, l.tail...)
+	return graph.List(append(out, l.tail...)...), nil
 }
 
 // append adds n times v to a list and returns how much memory that takes.

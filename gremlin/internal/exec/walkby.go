@@ -147,22 +147,27 @@ func (p *listBy) of(v graph.Value) (graph.Value, bool, error) {
 }
 
 func (p *listBy) list(from graph.Handle) (graph.Value, bool, error) {
-	var out []graph.Value
+	var out valueList
 	p.run.meter.release(p.held)
 	p.held = 0
 	err := p.w.each(from, func(h graph.Handle) error {
-		before := len(out)
+		before := len(out.tail)
 		if p.key == nil {
-			out = append(out, graph.VertexOf(h))
+			out.tail = append(out.tail, graph.VertexOf(h))
 		} else {
-			out = p.key.appendAll(out, h)
+			out.tail = p.key.appendAll(out.tail, h)
 		}
-		bytes := listBytes * int64(len(out)-before)
+		bytes := listBytes * int64(len(out.tail)-before)
+		out.grown()
 		p.held += bytes
 		return p.run.meter.hold(bytes)
 	})
 	if err == nil {
 		err = p.run.meter.err
 	}
-	return graph.List(out...), true, err
+	if err != nil {
+		return graph.Null, false, err
+	}
+	v, err := p.run.list(&out)
+	return v, true, err
 }
