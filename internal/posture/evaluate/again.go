@@ -26,6 +26,7 @@ type Before struct {
 func (e *Evaluator) Again(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph)}
 	d := differences(b, a, changed)
+	d.later = !j.at.Truncate(Tick).Equal(b.At.Truncate(Tick))
 	anew := d.around(b.Graph, a.Graph)
 	labels := labelSet(a.Graph, anew)
 	a.Graph, a.Coverage, a.Said = b.Graph, b.Coverage, b.Said
@@ -136,6 +137,7 @@ type difference struct {
 	keys   map[string]bool    // of properties that changed, folded
 	edges  map[string]bool    // of edges that came, went or changed
 	scopes types              // whose coverage changed
+	later  bool               // the time is not what it was
 }
 
 // differences compares the entities that may have changed, and the coverage.
@@ -224,7 +226,7 @@ func (d *difference) doubt(q *query) bool {
 // thought of it.
 func (d *difference) touch(q *query) bool {
 	t := &q.touches
-	return q.reads.Clock ||
+	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
 		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, func(k string) bool { return d.keys[posture.Fold(k)] })) ||
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||

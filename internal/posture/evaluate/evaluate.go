@@ -52,6 +52,10 @@ type Evaluator struct {
 	known  memory
 }
 
+// Tick is how often the time changes for rules that ask how old something is. In
+// between they say what they said, unless something that they read has changed.
+const Tick = time.Minute
+
 // New returns an evaluator. The schema says where edges lead; the clock is that
 // of rules that ask how old something is.
 func New(s *Schema, l Lookup, now func() time.Time) *Evaluator {

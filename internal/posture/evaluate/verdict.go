@@ -93,7 +93,7 @@ func (s *Said) put(q posture.RuleQuery, v verdict) {
 func (j *judging) options() gremlin.RunOptions {
 	b := gremlin.RuleBudget
 	b.Results = max(b.Results, 4*int64(j.Graph.NumVertices()))
-	return gremlin.RunOptions{Budget: b, Now: j.at}
+	return gremlin.RunOptions{Budget: b, Now: j.at.Truncate(Tick)}
 }
 
 // unsure settles a verdict about values that are used for more than conditions.

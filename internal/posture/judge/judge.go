@@ -119,9 +119,6 @@ func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.Account
 	return err
 }
 
-// moment is how long rules that ask for the time say the same.
-const moment = time.Minute
-
 // part evaluates the rules that can see what changed. It fails with fault.Stale
 // when all of them must be.
 func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
@@ -137,7 +134,7 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	if !ok {
 		return errTooOld
 	}
-	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.at) < moment {
+	if before.Generation == s.Generation && slices.EqualFunc(before.Coverage, s.Coverage, sameCoverage) && j.Now().Sub(before.at) < evaluate.Tick {
 		return nil
 	}
 	changes, ok, err := j.Store.ChangesSince(ctx, org, id, before.Generation)

@@ -48,7 +48,11 @@ type held struct {
 	ref   posture.AccountRef
 	graph Graph
 	bytes int64
+	taken int // how often
 }
+
+// weighEvery is how often a graph is taken before it is weighed again.
+const weighEvery = 16
 
 // A turn lets one caller at a time load a graph.
 type turn struct {
@@ -121,11 +125,14 @@ func (g *Graphs) take(ref posture.AccountRef) (Graph, bool) {
 	}
 	g.order.MoveToFront(at)
 	h := at.Value.(*held)
-	// Queries make indexes, which count too.
-	now := h.graph.Bytes()
-	g.bytes += now - h.bytes
-	h.bytes = now
-	g.evict(h)
+	// Queries make indexes, which count too. To weigh a graph takes about as long
+	// as a small query.
+	if h.taken++; h.taken%weighEvery == 0 {
+		now := h.graph.Bytes()
+		g.bytes += now - h.bytes
+		h.bytes = now
+		g.evict(h)
+	}
 	return h.graph, true
 }
 
@@ -139,7 +146,7 @@ func (g *Graphs) keep(ref posture.AccountRef, found Graph) {
 		}
 		g.drop(at)
 	}
-	h := &held{ref, found, found.Bytes()}
+	h := &held{ref: ref, graph: found, bytes: found.Bytes()}
 	if h.bytes > g.limit {
 		return
 	}

@@ -273,6 +273,26 @@ func TestCacheStaysWithinItsBytes(t *testing.T) {
 	}
 }
 
+func TestIndexesThatQueriesMakeCount(t *testing.T) {
+	t.Parallel()
+	s := new(fakeStore)
+	s.change(ref, slices.Collect(estate.New(0, 300).All()))
+	g := partition.New(s, partition.Options{})
+	found := load(t, g, ref)
+	before := g.Bytes()
+	for l := range found.VertexLabels() {
+		for k := range found.Keys() {
+			found.VertexIndex(graph.Label(l), graph.Key(k))
+		}
+	}
+	for range 20 {
+		load(t, g, ref)
+	}
+	if got := g.Bytes(); got <= before || got != found.Bytes() {
+		t.Errorf("%d bytes without indexes, %d with them, the graph has %d", before, got, found.Bytes())
+	}
+}
+
 func TestGraphOfNoAccount(t *testing.T) {
 	t.Parallel()
 	s := new(fakeStore)
