@@ -3,9 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 
-	"vigil/internal/posture/estate"
+	"golang.org/x/sync/errgroup"
+
 	"vigil/internal/sqldb"
 )
 
@@ -22,27 +23,22 @@ func (b *bench) loadBulk(ctx context.Context) error {
 			return err
 		}
 	}
-	accounts := make(chan estate.Account)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed error
-	for range 2 {
-		wg.Go(func() {
-			for a := range accounts {
-				n, _, err := b.record(ctx, a)
-				mu.Lock()
-				b.count += n
-				failed = errors.Join(failed, err)
-				mu.Unlock()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2)
+	var count atomic.Int64
+	for _, a := range b.accounts {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return nil // another has failed
 			}
+			n, _, err := b.record(ctx, a)
+			count.Add(int64(n))
+			return err
 		})
 	}
-	for _, a := range b.accounts {
-		accounts <- a
-	}
-	close(accounts)
-	wg.Wait()
-	return errors.Join(failed, restore())
+	err = group.Wait()
+	b.count += int(count.Load())
+	return errors.Join(err, restore())
 }
 
 // dropIndexes drops the indexes of entities in PostgreSQL and returns what makes
