@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -124,6 +125,10 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("call %s: %w", r.URL.Host, ErrRefused)
 	}
+	if r.Body != nil && r.Body != http.NoBody {
+		r = r.WithContext(r.Context()) // a copy: the request is the caller's
+		r.Body = plainBody{r.Body}
+	}
 	start := time.Now()
 	answer, err := t.inner.RoundTrip(r)
 	call := Call{Host: host, Method: r.Method, Took: time.Since(start), Err: err}
@@ -133,6 +138,12 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.observe(call)
 	return answer, err
 }
+
+// plainBody is the body of a request that can only be read. The SDK of AWS closes
+// a body as soon as there is an answer; net/http may then still be looking for
+// its end. A closed body of the SDK that is asked to write itself fails, upon
+// which net/http closes the connection in the middle of the answer.
+type plainBody struct{ io.ReadCloser }
 
 // allowed reports whether a host is on the list. The clouds answer on the usual
 // port alone.

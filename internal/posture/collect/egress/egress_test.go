@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"vigil/internal/posture/collect/egress"
@@ -115,6 +116,43 @@ func TestCallsAreObserved(t *testing.T) {
 	answer.Body.Close()
 	if len(calls) != 1 || calls[0].Host != "sts.amazonaws.com" || calls[0].Status != http.StatusOK || calls[0].Took <= 0 {
 		t.Errorf("observed %+v", calls)
+	}
+}
+
+// eager is a body like those of the SDK of AWS: it can write itself, but not once
+// it is closed.
+type eager struct {
+	io.Reader
+	asked *bool
+}
+
+func (e eager) Close() error { return nil }
+
+func (e eager) WriteTo(io.Writer) (int64, error) {
+	*e.asked = true
+	return 0, io.EOF
+}
+
+func TestABodyIsRead(t *testing.T) {
+	t.Parallel()
+	transport, err := egress.New(egress.Options{Gateway: stand(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	asked, text := false, "Action=DescribeVolumes"
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.eu-west-1.amazonaws.com/", eager{strings.NewReader(text), &asked})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = int64(len(text))
+	answer, err := transport.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if asked {
+		t.Error("the body was asked to write itself, which fails when the SDK has closed it already")
 	}
 }
 
