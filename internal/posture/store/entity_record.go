@@ -136,8 +136,7 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 		return errClosed
 	}
 	defer r.Discard()
-	at := posture.AccountRef{Org: r.scope.Org, Account: r.scope.Account}
-	err := r.store.together.do(ctx, r.store.db, at, r.stage.count, func(tx *sqldb.Tx) error {
+	err := r.store.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if complete && r.unchanged() {
 			if known, err := r.store.stillCurrent(tx, r.scope); known || err != nil {
 				return err

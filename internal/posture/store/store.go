@@ -82,13 +82,11 @@ type Store struct {
 	jobs Jobs
 	now  func() time.Time
 	seen *places
-
-	together *commits
 }
 
 // New returns a store over a database whose tables are up to date.
 func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store {
-	return &Store{db: db, box: box, jobs: jobs, now: time.Now, seen: newPlaces(), together: newCommits()}
+	return &Store{db: db, box: box, jobs: jobs, now: time.Now, seen: newPlaces()}
 }
 
 // At returns the store with another clock.
