@@ -15,7 +15,7 @@
 //	        has changed
 //
 // The cloud counts its calls, and the run fails unless all ways made the same
-// ones, but for a few that were repeated. There is no limiter: the clouds' limits are not what is measured.
+// ones. There is no limiter: the clouds' limits are not what is measured.
 package main
 
 import (

@@ -40,7 +40,8 @@ type task struct {
 type result struct {
 	Resources int
 	Took      cost
-	Peak      int64 // bytes of memory
+	Peak      int64   // bytes of memory
+	OfBare    float64 // processor, in proportion to the bare SDK before and after it
 }
 
 // run does the task and says on standard output what it took.
@@ -82,7 +83,7 @@ func (t task) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Way, err)
 	}
-	return json.NewEncoder(os.Stdout).Encode(result{int(total.Load()), took, peak()})
+	return json.NewEncoder(os.Stdout).Encode(result{Resources: int(total.Load()), Took: took, Peak: peak()})
 }
 
 // reader returns what reads one account, and what to do at the end.
