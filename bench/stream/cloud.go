@@ -117,3 +117,38 @@ func (c *cloud) turn(ref world.Ref, open bool) error {
 	c.open[ref] = open
 	return c.Change(world.Change{Ref: ref, Patch: rules(open)})
 }
+
+// A step is a change that is going to be made.
+type step struct {
+	ref  world.Ref
+	at   time.Time
+	tell func() // sends the message
+}
+
+// plan returns changes at a rate, all accounts in turn, which begin when it
+// returns. Their messages are signed: that is the cloud's work, and would take as
+// much of the cores as the server's.
+func (c *cloud) plan(rate float64, over time.Duration) []step {
+	steps := make([]step, int(rate*over.Seconds()))
+	for i := range steps {
+		steps[i].ref = group(c.ids[i%len(c.ids)], i/len(c.ids)%perAccount)
+	}
+	sign := func(from, to int, begin time.Time) {
+		for i := from; i < to; i++ {
+			steps[i].at = begin.Add(time.Duration(float64(i) / rate * float64(time.Second)))
+			steps[i].tell = c.courier.AheadAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
+		}
+	}
+	const tried = 50
+	start := time.Now()
+	sign(0, min(tried, len(steps)), start)
+	begin := time.Now().Add(time.Since(start) * time.Duration(len(steps)/tried+1))
+	var group sync.WaitGroup
+	const workers = 2
+	for k := range workers {
+		group.Go(func() { sign(k*len(steps)/workers, (k+1)*len(steps)/workers, begin) })
+	}
+	group.Wait()
+	time.Sleep(time.Until(begin))
+	return steps
+}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,7 +19,7 @@ import (
 const rule = "aws-ec2-sg-ssh-open"
 
 const (
-	pageSize  = 50                    // findings that are looked at at a time, at least
+	pageSize  = 100                   // findings that are looked at at a time
 	pollEvery = 25 * time.Millisecond // that somebody looks
 	warmUp    = 15 * time.Second
 )
@@ -62,6 +64,16 @@ func (w *watch) saw(all []finding, now time.Time) {
 	}
 }
 
+// longest returns for how long something is expected already.
+func (w *watch) longest() (d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.expected {
+		d = max(d, time.Since(e.since))
+	}
+	return d
+}
+
 // left returns what was not seen yet.
 func (w *watch) left() []posture.EntityID {
 	w.mu.Lock()
@@ -72,7 +84,10 @@ func (w *watch) left() []posture.EntityID {
 // poll looks at the newest findings again and again, as a console would.
 func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
-		size := min(posture.MaxPage, pageSize+2*len(w.left())) // what is waited for may come at once
+		size := pageSize
+		if w.longest() > time.Second { // what came was perhaps not on the page
+			size = min(posture.MaxPage, pageSize+2*len(w.left()))
+		}
 		found, err := s.findings(ctx, map[string]any{}, size)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -96,25 +111,26 @@ func measure(ctx context.Context, o options, c *cloud, s *server) (*result, erro
 	poll.Go(func() { s.poll(polling, w) })
 	defer poll.Wait()
 	defer stop()
-	if _, err := c.storm(ctx, w, o.Rate, warmUp); err != nil {
+	if _, err := c.storm(ctx, w, c.plan(o.Rate, warmUp)); err != nil {
 		return nil, err
 	}
 	if late := s.drain(ctx, w); late > 0 {
 		return nil, fmt.Errorf("%d changes were never seen while all warmed up", late)
 	}
 	w.took = nil
+	steps := c.plan(o.Rate, o.Time)
 	before, err := s.mark()
 	if err != nil {
 		return nil, err
 	}
-	own, begin := cpu(), time.Now()
-	n, err := c.storm(ctx, w, o.Rate, o.Time)
+	own, begin, kept := cpu(), time.Now(), withheld()
+	n, err := c.storm(ctx, w, steps)
 	if err != nil {
 		return nil, err
 	}
 	r := &result{changes: n, over: time.Since(begin)}
 	r.late = s.drain(ctx, w)
-	r.own, r.all = cpu()-own, time.Since(begin)
+	r.own, r.all, r.withheld = cpu()-own, time.Since(begin), withheld()-kept
 	after, err := s.mark()
 	if err != nil {
 		return nil, err
@@ -137,25 +153,35 @@ func cpu() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// storm opens and closes groups at a rate, all accounts in turn.
-func (c *cloud) storm(ctx context.Context, w *watch, rate float64, over time.Duration) (int, error) {
-	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
-	defer tick.Stop()
+// withheld returns for how long the machine's own host has given its processors to
+// others while it had something to do. It is 0 where nobody says.
+func withheld() time.Duration {
+	text, _ := os.ReadFile("/proc/stat")
+	fields := strings.Fields(string(text)) // cpu, then user, nice, system, idle, iowait, irq, softirq and steal
+	if len(fields) < 9 {
+		return 0
+	}
+	ticks, _ := strconv.ParseInt(fields[8], 10, 64)
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// storm makes changes, each at its time.
+func (c *cloud) storm(ctx context.Context, w *watch, steps []step) (int, error) {
 	n := 0
-	for i, end := 0, time.Now().Add(over); time.Now().Before(end); i++ {
+	for _, s := range steps {
 		select {
-		case <-tick.C:
+		case <-time.After(time.Until(s.at)):
 		case <-ctx.Done():
 			return n, ctx.Err()
 		}
-		ref := group(c.ids[i%len(c.ids)], i/len(c.ids)%perAccount)
-		open := !c.open[ref]
-		if !w.expect(entity(ref), open) {
+		open := !c.open[s.ref]
+		if !w.expect(entity(s.ref), open) {
 			continue
 		}
-		if err := c.turn(ref, open); err != nil {
+		if err := c.turn(s.ref, open); err != nil {
 			return n, err
 		}
+		s.tell()
 		n++
 	}
 	return n, nil

@@ -13,6 +13,7 @@ type result struct {
 	took          []time.Duration
 	stages        map[string]stage
 	server, own   time.Duration // of CPU
+	withheld      time.Duration // by the machine's host
 }
 
 // stages in the order in which a change goes through them.
@@ -50,6 +51,9 @@ func (r *result) print(out io.Writer) {
 	each := func(d time.Duration) float64 { return d.Seconds() * 1000 / float64(max(r.changes, 1)) }
 	fmt.Fprintf(out, "CPU a change: server %.1f ms, simulated cloud and client %.1f ms (together %.2f cores over %s)\n",
 		each(r.server), each(r.own), (r.server+r.own).Seconds()/r.all.Seconds(), r.all.Round(time.Second))
+	if r.withheld > 0 {
+		fmt.Fprintf(out, "the host of this machine gave %.2f cores to others meanwhile\n", r.withheld.Seconds()/r.all.Seconds())
+	}
 	var total time.Duration
 	for _, d := range r.took {
 		total += d

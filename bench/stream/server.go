@@ -85,11 +85,7 @@ func (s *server) prepare(ctx context.Context, o options, c *cloud) error {
 			return err
 		}
 	}
-	if err := s.look(ctx, c); err != nil {
-		return err
-	}
-	c.courier.WatchAWS(c.Cloud)
-	return nil
+	return s.look(ctx, c)
 }
 
 // look sees how much there is, and which groups were left open the last time.

@@ -81,8 +81,7 @@ func (c *Courier) Subscribe(ctx context.Context, s Stream) error {
 	var p parcel
 	switch s.Provider {
 	case posture.AWS:
-		n := c.SNS.Confirm(s.topic("us-east-1"))
-		p = parcel{s.Endpoint, n.Header(), n.Body()}
+		p = s.parcel(c.SNS.Confirm(s.topic("us-east-1")))
 	case posture.Azure:
 		h, body := Validation(s.Account, "code-"+uuid(), c.Now())
 		p = parcel{s.Endpoint, h, body}
@@ -198,12 +197,17 @@ func (c *Courier) Idle() bool {
 
 // SendAWS delivers what CloudTrail says of a call.
 func (c *Courier) SendAWS(account, region, source, name string, parameters map[string]any) {
-	now := c.Now().UTC()
+	text := trailEvent(c.Now().UTC(), account, region, source, name, parameters)
+	c.deliver(posture.AWS, account, func(s Stream) parcel { return s.parcel(c.SNS.Notify(s.topic(region), text)) })
+}
+
+// trailEvent returns what CloudTrail says of a call.
+func trailEvent(at time.Time, account, region, source, name string, parameters map[string]any) string {
 	e, err := json.Marshal(map[string]any{
 		"version": "0", "id": uuid(), "detail-type": "AWS API Call via CloudTrail", "source": "aws." + strings.TrimSuffix(source, ".amazonaws.com"),
-		"account": account, "time": now, "region": region, "resources": []any{},
+		"account": account, "time": at, "region": region, "resources": []any{},
 		"detail": map[string]any{
-			"eventVersion": "1.09", "userIdentity": map[string]any{"type": "AssumedRole", "accountId": account}, "eventTime": now, "eventSource": source,
+			"eventVersion": "1.09", "userIdentity": map[string]any{"type": "AssumedRole", "accountId": account}, "eventTime": at, "eventSource": source,
 			"eventName": name, "awsRegion": region, "sourceIPAddress": "198.51.100.7", "requestParameters": parameters, "responseElements": nil,
 			"requestID": uuid(), "eventID": uuid(), "readOnly": false, "eventType": "AwsApiCall", "managementEvent": true, "recipientAccountId": account,
 		},
@@ -211,11 +215,11 @@ func (c *Courier) SendAWS(account, region, source, name string, parameters map[s
 	if err != nil {
 		panic(err) // it is made of strings
 	}
-	c.deliver(posture.AWS, account, func(s Stream) parcel {
-		n := c.SNS.Notify(s.topic(region), string(e))
-		return parcel{s.Endpoint, n.Header(), n.Body()}
-	})
+	return string(e)
 }
+
+// parcel returns the request in which SNS delivers a message.
+func (s Stream) parcel(n Notification) parcel { return parcel{s.Endpoint, n.Header(), n.Body()} }
 
 // SendAzure delivers what the activity log says of an operation.
 func (c *Courier) SendAzure(o Operation) {

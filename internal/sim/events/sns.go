@@ -74,8 +74,10 @@ type Notification struct {
 }
 
 // Notify returns a signed notification of a topic.
-func (s *SNS) Notify(topic, message string) Notification {
-	n := s.message("Notification", topic)
+func (s *SNS) Notify(topic, message string) Notification { return s.notify(s.now(), topic, message) }
+
+func (s *SNS) notify(at time.Time, topic, message string) Notification {
+	n := s.message(at, "Notification", topic)
 	n.Message = message
 	n.UnsubscribeURL = "https://" + hostOf(topic) + "/?Action=Unsubscribe&SubscriptionArn=" + url.QueryEscape(topic+":"+n.MessageID)
 	return s.Sign(n)
@@ -88,16 +90,16 @@ func (s *SNS) Confirm(topic string) Notification { return s.ask("SubscriptionCon
 func (s *SNS) Farewell(topic string) Notification { return s.ask("UnsubscribeConfirmation", topic) }
 
 func (s *SNS) ask(kind, topic string) Notification {
-	n := s.message(kind, topic)
+	n := s.message(s.now(), kind, topic)
 	n.Message = "You have chosen to subscribe to the topic " + topic + "."
 	n.Token = strings.ToLower(rand.Text() + rand.Text())
 	n.SubscribeURL = "https://" + hostOf(topic) + "/?Action=ConfirmSubscription&TopicArn=" + topic + "&Token=" + n.Token
 	return s.Sign(n)
 }
 
-func (s *SNS) message(kind, topic string) Notification {
+func (s *SNS) message(at time.Time, kind, topic string) Notification {
 	return Notification{
-		Type: kind, MessageID: uuid(), TopicArn: topic, Timestamp: s.now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		Type: kind, MessageID: uuid(), TopicArn: topic, Timestamp: at.UTC().Format("2006-01-02T15:04:05.000Z"),
 		SignatureVersion: "2", SigningCertURL: "https://" + hostOf(topic) + s.path,
 	}
 }

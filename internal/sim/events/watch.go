@@ -1,7 +1,9 @@
 package events
 
 import (
+	"cmp"
 	"strings"
+	"time"
 
 	"vigil/internal/posture"
 	"vigil/internal/sim/aws"
@@ -66,16 +68,31 @@ func (c call) name(change world.Change) string {
 // WatchAWS has the changes of a simulated AWS told.
 func (c *Courier) WatchAWS(cloud *aws.Cloud) {
 	cloud.Changes.Watch = func(change world.Change) {
-		how, ok := calls[change.Ref.Type]
-		if !ok {
-			return
+		if how, ok := calls[change.Ref.Type]; ok {
+			c.SendAWS(change.Ref.Place.Account, regionOf(change), how.source+".amazonaws.com", how.name(change), map[string]any{how.member: change.Ref.Name})
 		}
-		region := change.Ref.Place.Region
-		if region == "" {
-			region = "us-east-1"
-		}
-		c.SendAWS(change.Ref.Place.Account, region, how.source+".amazonaws.com", how.name(change), map[string]any{how.member: change.Ref.Name})
 	}
+}
+
+// regionOf returns where a change is told.
+func regionOf(change world.Change) string {
+	return cmp.Or(change.Ref.Place.Region, "us-east-1")
+}
+
+// AheadAWS signs what will be told of a change at a time and returns what delivers
+// it. To sign takes the simulated cloud about as long as it takes the product to
+// work the change off: whoever measures the product has it done before.
+func (c *Courier) AheadAWS(at time.Time, change world.Change) (tell func()) {
+	how, account, region := calls[change.Ref.Type], change.Ref.Place.Account, regionOf(change)
+	text := trailEvent(at.UTC(), account, region, how.source+".amazonaws.com", how.name(change), map[string]any{how.member: change.Ref.Name})
+	c.mu.Lock()
+	l, ok := c.streams[key(posture.AWS, account)]
+	c.mu.Unlock()
+	if !ok {
+		return func() {}
+	}
+	ready := l.parcel(c.SNS.notify(at, l.topic(region), text))
+	return func() { c.deliver(posture.AWS, account, func(Stream) parcel { return ready }) }
 }
 
 // ChangeAzure makes a change in a simulated Azure and has it told.
