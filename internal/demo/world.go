@@ -92,7 +92,9 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry) (*world, error) {
 	w.courier.WatchAWS(amazon)
 	w.courier.WatchGCP(google)
 	w.tenant = &events.Tenant{Courier: w.courier, Every: tenantEvery, Log: log}
-	w.tenant.WorkAWS(amazon, amazon.Account(1).ID, "us-east-1")
+	if err := w.tenant.WorkAWS(amazon, amazon.Account(1).ID, "us-east-1"); err != nil {
+		return nil, err
+	}
 	w.tenant.WorkAzure(azure, azure.Subscriptions()[1].ID)
 	w.tenant.WorkGCP(google, google.Projects()[1].ID)
 	key, secret := amazon.Identity()

@@ -22,6 +22,7 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/auth/authapi"
 	"vigil/internal/cursor"
+	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/install"
 	"vigil/internal/job"
@@ -209,9 +210,21 @@ func (a *App) Onboarding() *onboard.Service { return a.admit }
 // another takes its place.
 func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
 	all, _, err := a.store.Accounts(ctx, org, posture.AccountFilter{}, posture.Page{})
-	return !slices.ContainsFunc(all, func(x posture.Account) bool {
-		return x.Status.Value != posture.AccountDraft && (x.LastRun == "" || x.LastRun == posture.RunTimeout)
-	}), err
+	if err != nil {
+		return false, err
+	}
+	for _, x := range all {
+		if x.LastRun != "" && x.LastRun != posture.RunTimeout {
+			continue
+		}
+		if x.Status.Value == posture.AccountDraft { // until its credential was tried, if it has one
+			if _, err := a.store.Access(ctx, org, x.ID); fault.Is(err, fault.NotFound) {
+				continue
+			}
+		}
+		return false, nil
+	}
+	return true, nil
 }
 
 // callerOrg returns the organisation of a caller whom the guard let in.

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -19,18 +20,27 @@ func TestSettledWaitsForARunThatEndedWell(t *testing.T) {
 	now := time.Now()
 	bare := posture.Account{ID: "123456789012", Provider: posture.AWS, Name: "a"}.WithStream(posture.StreamDisconnected, now)
 	active := bare.WithStatus(posture.AccountActive, "", now)
+	draft := bare.WithStatus(posture.AccountDraft, "", now)
 	for name, tt := range map[string]struct {
 		account posture.Account
+		linked  bool
 		settled bool
 	}{
-		"draft":     {bare.WithStatus(posture.AccountDraft, "", now), true},
-		"never run": {active, false},
-		"completed": {active.WithRun(posture.RunCompleted, now), true},
-		"failed":    {active.WithRun(posture.RunFailed, now), true},
-		"lost":      {active.WithRun(posture.RunTimeout, now), false},
+		"draft":     {draft, false, true},
+		"untried":   {draft, true, false},
+		"never run": {active, true, false},
+		"completed": {active.WithRun(posture.RunCompleted, now), true, true},
+		"failed":    {active.WithRun(posture.RunFailed, now), true, true},
+		"lost":      {active.WithRun(posture.RunTimeout, now), true, false},
 	} {
 		org := posture.OrgID("org of " + name)
-		if err := kept.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error { return tx.AddAccount(tt.account) }); err != nil {
+		if err := kept.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
+			if err := tx.AddAccount(tt.account); err != nil || !tt.linked {
+				return err
+			}
+			c := posture.Credential{ID: "c", Provider: posture.AWS, ETag: "1", Created: now, Updated: now}
+			return errors.Join(tx.SaveCredential(c, nil), tx.AddLink(posture.NewLink(tt.account, c, now)))
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if settled, err := a.Settled(t.Context(), org); err != nil || settled != tt.settled {
