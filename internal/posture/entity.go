@@ -27,10 +27,14 @@ var typePrefixes = map[Provider]string{AWS: "AWS", Azure: "Azure", GCP: "GCP"}
 // An EntityType is one kind of resource: AWS.S3.Bucket.
 type EntityType string
 
-// Service returns the middle part of the type.
+// Service returns the middle part of the type. Azure and GCP write one of them
+// differently; filters compare without case, so records have one spelling.
 func (t EntityType) Service() string {
 	_, rest, _ := strings.Cut(string(t), ".")
 	service, _, _ := strings.Cut(rest, ".")
+	if service == "Sql" {
+		return "SQL"
+	}
 	return service
 }
 

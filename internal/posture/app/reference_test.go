@@ -114,3 +114,19 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		}
 	}
 }
+
+// TestServicesHaveOneSpelling holds because filters compare without case: whoever
+// asks for one service must not get another.
+func TestServicesHaveOneSpelling(t *testing.T) {
+	t.Parallel()
+	spelled := map[string]string{}
+	for _, s := range []collect.Source{aws.New(aws.Options{}), azure.New(azure.Options{}), gcp.New(gcp.Options{})} {
+		for _, d := range s.Declarations() {
+			service := d.Type.Service()
+			if other, ok := spelled[posture.Fold(service)]; ok && other != service {
+				t.Errorf("%s and %s are the same to a filter", service, other)
+			}
+			spelled[posture.Fold(service)] = service
+		}
+	}
+}
