@@ -167,10 +167,7 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 			best := time.Hour
 			for range 25 {
 				start := time.Now()
-				_, err := run(t.Context(), t, g, b.text, budget)
-				if err == nil {
-					t.Skip("harmless without other limits")
-				}
+				_, _ = run(t.Context(), t, g, b.text, budget) // without other limits some end by themselves
 				if best = min(best, time.Since(start)); best <= budget.Time*11/10 {
 					return
 				}

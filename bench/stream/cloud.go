@@ -126,8 +126,8 @@ type step struct {
 }
 
 // plan returns changes at a rate, all accounts in turn, which begin when it
-// returns. Their messages are signed: that is the cloud's work, and would take as
-// much of the cores as the server's.
+// returns. Their messages are signed: that is the cloud's work, and would take
+// almost half as much of the cores as the server's.
 func (c *cloud) plan(rate float64, over time.Duration) []step {
 	steps := make([]step, int(rate*over.Seconds()))
 	for i := range steps {
@@ -143,12 +143,12 @@ func (c *cloud) plan(rate float64, over time.Duration) []step {
 	start := time.Now()
 	sign(0, min(tried, len(steps)), start)
 	begin := time.Now().Add(time.Since(start) * time.Duration(len(steps)/tried+1))
-	var group sync.WaitGroup
+	var signing sync.WaitGroup
 	const workers = 2
 	for k := range workers {
-		group.Go(func() { sign(k*len(steps)/workers, (k+1)*len(steps)/workers, begin) })
+		signing.Go(func() { sign(k*len(steps)/workers, (k+1)*len(steps)/workers, begin) })
 	}
-	group.Wait()
+	signing.Wait()
 	time.Sleep(time.Until(begin))
 	return steps
 }

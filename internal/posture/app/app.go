@@ -22,7 +22,6 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/auth/authapi"
 	"vigil/internal/cursor"
-	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/install"
 	"vigil/internal/job"
@@ -213,18 +212,14 @@ func (a *App) Settled(ctx context.Context, org posture.OrgID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, x := range all {
-		if x.LastRun != "" && x.LastRun != posture.RunTimeout {
-			continue
-		}
-		if x.Status.Value == posture.AccountDraft { // until its credential was tried, if it has one
-			if _, err := a.store.Access(ctx, org, x.ID); fault.Is(err, fault.NotFound) {
-				continue
-			}
-		}
-		return false, nil
+	links, err := a.store.Links(ctx, org, nil)
+	linked := map[posture.AccountID]bool{}
+	for _, l := range links {
+		linked[l.Account] = true
 	}
-	return true, nil
+	return !slices.ContainsFunc(all, func(x posture.Account) bool {
+		return (linked[x.ID] || x.Status.Value != posture.AccountDraft) && (x.LastRun == "" || x.LastRun == posture.RunTimeout)
+	}), err
 }
 
 // callerOrg returns the organisation of a caller whom the guard let in.

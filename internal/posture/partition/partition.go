@@ -125,8 +125,8 @@ func (g *Graphs) take(ref posture.AccountRef) (Graph, bool) {
 	}
 	g.order.MoveToFront(at)
 	h := at.Value.(*held)
-	// Queries make indexes, which count too. To weigh a graph takes about as long
-	// as a small query.
+	// Queries make indexes, which count too. To weigh the graph each time took a
+	// twentieth of the server's processor in a stream of changes.
 	if h.taken++; h.taken%weighEvery == 0 {
 		now := h.graph.Bytes()
 		g.bytes += now - h.bytes

@@ -195,12 +195,6 @@ func (c *Courier) Idle() bool {
 	return true
 }
 
-// SendAWS delivers what CloudTrail says of a call.
-func (c *Courier) SendAWS(account, region, source, name string, parameters map[string]any) {
-	text := trailEvent(c.Now().UTC(), account, region, source, name, parameters)
-	c.deliver(posture.AWS, account, func(s Stream) parcel { return s.parcel(c.SNS.Notify(s.topic(region), text)) })
-}
-
 // trailEvent returns what CloudTrail says of a call.
 func trailEvent(at time.Time, account, region, source, name string, parameters map[string]any) string {
 	e, err := json.Marshal(map[string]any{
