@@ -1,0 +1,2 @@
+-- SQLite keeps no statistics of cells.
+SELECT 1;
