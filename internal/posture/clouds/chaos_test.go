@@ -130,7 +130,7 @@ func (c *chaos) removeOne(t *testing.T, account int) {
 // wrong is what goes wrong. A cloud that says that a service is off is believed,
 // so that is not among it.
 var wrong = []gateway.Kind{
-	gateway.Hang, gateway.Reset, gateway.Throttle, gateway.Garbage, gateway.Half, gateway.Fail, gateway.Latency, gateway.Deny, gateway.Expire,
+	gateway.Hang, gateway.Reset, gateway.Throttle, gateway.Garbage, gateway.Half, gateway.Stall, gateway.Fail, gateway.Latency, gateway.Deny, gateway.Expire,
 }
 
 // putFaults makes some calls of the cloud go wrong: of any service and either or

@@ -21,7 +21,8 @@ type Key struct {
 // Limiter keeps calls under what a cloud allows. Full runs and events share one,
 // so that they cannot together ask for more than each alone.
 type Limiter interface {
-	// Wait returns when a call may be made, or ctx's error.
+	// Wait returns when a call may be made, or ctx's error, which it may know
+	// before ctx ends.
 	Wait(ctx context.Context, k Key) error
 
 	// Throttled says that the cloud refused a call, and when it wants to be asked
@@ -30,24 +31,39 @@ type Limiter interface {
 }
 
 // Rates are the calls a second that start each limit: half of what the clouds
-// publish, so that the customer's own programs have the other half.
+// publish, so that the customer's own programs have the other half. Where calls
+// of a service have limits of their own, it is half of the least that is used.
 var Rates = map[string]float64{
-	"":          10, // a service that is not listed
-	"ec2":       10, // AWS: 20/s refill for most Describe calls
-	"iam":       7,  // 15/s, account wide
-	"s3":        50, // 100s/s for bucket reads
-	"kms":       25,
-	"sts":       25,
-	"rds":       10,
-	"lambda":    7,
-	"arm":       12.5, // Azure: 25/s refill for the reads of a principal in a subscription
-	"graph":     10,   // Microsoft Graph
-	"compute":   10,   // GCP: 20/s for reads
-	"storage":   25,
-	"iam.gcp":   10,
-	"bigquery":  25,
-	"sqladmin":  5,
-	"container": 5,
+	"": 10, // a service that is not listed
+
+	"ec2":        10, // AWS: 20/s refill for most Describe calls
+	"iam":        7,  // 15/s, account wide
+	"s3":         50, // 100s/s for bucket reads
+	"kms":        25,
+	"sts":        25,
+	"rds":        10,
+	"lambda":     5,   // 10/s for lists
+	"route53":    2.5, // 5/s, account wide
+	"cloudfront": 2.5, // 5/s
+	"wafv2":      2.5, // 5/s
+	"apigateway": 5,   // 10/s for all of it
+	"cloudtrail": 5,   // 10/s
+	"cloudwatch": 4.5, // 9/s for alarms
+	"logs":       2.5, // 5/s for metric filters
+
+	"arm":   12.5, // Azure: 25/s refill for the reads of a principal in a subscription
+	"graph": 10,   // Microsoft Graph
+
+	"compute":       10, // GCP: 20/s for reads
+	"storage":       25,
+	"iam.gcp":       10,
+	"bigquery":      25,
+	"sqladmin":      5,
+	"container":     5,
+	"secretmanager": 5,   // 600 reads a minute
+	"cloudkms":      2.5, // 300 reads a minute
+	"serviceusage":  2,   // 240 a minute
+	"apikeys":       2,   // 240 reads a minute
 }
 
 const (
@@ -93,7 +109,13 @@ func (l *Limits) Wait(ctx context.Context, k Key) error {
 			return ctx.Err()
 		}
 	}
-	return limit.Wait(ctx)
+	if err := limit.Wait(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return context.DeadlineExceeded // its turn would come after that
+	}
+	return nil
 }
 
 // prepare returns the limit of a key, recovered for the time that has passed,

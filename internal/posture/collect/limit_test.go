@@ -1,6 +1,8 @@
 package collect_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +61,23 @@ func TestLimitHonoursRetryAfter(t *testing.T) {
 		}
 		if waited := time.Since(begin); waited < 7*time.Second {
 			t.Errorf("waited %v, want 7 s", waited)
+		}
+	})
+}
+
+func TestATurnThatComesTooLateIsTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		calls(t, l, ec2) // spend the burst
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := l.Wait(ctx, ec2); !errors.Is(err, context.DeadlineExceeded) || !collect.Over(err) {
+			t.Errorf("a call that cannot be made in time: %v", err)
+		}
+		cancel()
+		if err := l.Wait(ctx, ec2); !errors.Is(err, context.Canceled) {
+			t.Errorf("a call of a run that was stopped: %v", err)
 		}
 	})
 }

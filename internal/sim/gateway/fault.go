@@ -46,11 +46,12 @@ const (
 	Reset    Kind = "reset"    // the connection is cut
 	Garbage  Kind = "garbage"  // answered with 200 and something else
 	Half     Kind = "half"     // the answer ends in the middle
+	Stall    Kind = "stall"    // the answer stops in the middle and never ends
 	Latency  Kind = "latency"  // answered after Delay
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{Throttle, Deny, Expire, Off, Fail, Hang, Reset, Garbage, Half, Latency}
+var Kinds = []Kind{Throttle, Deny, Expire, Off, Fail, Hang, Reset, Garbage, Half, Stall, Latency}
 
 // A Fault makes calls go wrong.
 type Fault struct {

@@ -129,7 +129,7 @@ func TestFaultsHitTheCallsTheyMatch(t *testing.T) {
 func TestFaultsOfTheLine(t *testing.T) {
 	t.Parallel()
 	g, client := start(t, func(g *gateway.Gateway) { g.Handle(".amazonaws.com", echo(g, "aws")) })
-	for _, kind := range []gateway.Kind{gateway.Reset, gateway.Half, gateway.Garbage, gateway.Hang} {
+	for _, kind := range []gateway.Kind{gateway.Reset, gateway.Half, gateway.Garbage, gateway.Hang, gateway.Stall} {
 		if _, err := g.Faults.Add(gateway.Fault{Match: gateway.Call{Action: string(kind)}, Kind: kind}); err != nil {
 			t.Fatal(err)
 		}
@@ -149,6 +149,22 @@ func TestFaultsOfTheLine(t *testing.T) {
 	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, url+"hang", nil)
 	if _, err := client.Do(request); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("hang: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	request, _ = http.NewRequestWithContext(ctx, http.MethodGet, url+"stall", nil)
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	first := make([]byte, 7)
+	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != "aws say" {
+		t.Errorf("stall: %q, %v", first, err)
+	}
+	cancel()
+	if rest, err := io.ReadAll(answer.Body); !errors.Is(err, context.Canceled) || len(rest) > 0 {
+		t.Errorf("stall: then %q, %v", rest, err)
 	}
 }
 

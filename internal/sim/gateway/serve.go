@@ -44,12 +44,17 @@ func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 		_, _ = w.Write([]byte("<html><body>\x00\xff This is not the answer you expect {[\x01</body>"))
 	case Half:
 		half(w, x.Answer)
+		panic(http.ErrAbortHandler)
+	case Stall:
+		half(w, x.Answer)
+		<-r.Context().Done()
+		panic(http.ErrAbortHandler)
 	default:
 		x.Refuse(w, *wrong)
 	}
 }
 
-// half sends the first half of an answer and cuts the connection.
+// half sends the first half of an answer.
 func half(w http.ResponseWriter, answer func(http.ResponseWriter)) {
 	whole := buffer{ResponseWriter: w, status: http.StatusOK}
 	answer(&whole)
@@ -57,7 +62,6 @@ func half(w http.ResponseWriter, answer func(http.ResponseWriter)) {
 	w.WriteHeader(whole.status)
 	_, _ = w.Write(whole.body[:len(whole.body)/2])
 	_ = http.NewResponseController(w).Flush()
-	panic(http.ErrAbortHandler)
 }
 
 // buffer holds an answer back.

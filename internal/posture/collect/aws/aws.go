@@ -41,6 +41,8 @@ type Options struct {
 	// Backoff is the longest pause before a call is tried again; it doubles with
 	// every attempt. Half a second when zero.
 	Backoff time.Duration
+	// Timeout is how long one attempt may take. A minute when zero.
+	Timeout time.Duration
 	// LookupHost finds the addresses of a host. The machine's resolver when nil.
 	LookupHost func(ctx context.Context, host string) ([]string, error)
 }
@@ -63,6 +65,9 @@ func New(o Options) *Source {
 	if o.Attempts == 0 {
 		o.Attempts = 5
 	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
 	if o.LookupHost == nil {
 		o.LookupHost = net.DefaultResolver.LookupHost
 	}
@@ -73,7 +78,7 @@ func New(o Options) *Source {
 		HTTPClient:  o.HTTP,
 		Credentials: aws.NewCredentialsCache(&o.Identity),
 		Retryer:     func() aws.Retryer { return newRetryer(o, nil) },
-		APIOptions:  []func(*middleware.Stack) error{limited(o.Limiter, "")},
+		APIOptions:  []func(*middleware.Stack) error{timed(o.Timeout), limited(o.Limiter, "")},
 	}}
 }
 

@@ -46,6 +46,29 @@ func limited(l collect.Limiter, account posture.AccountID) func(*middleware.Stac
 	}
 }
 
+// timed ends an attempt that takes too long, also one whose answer stops in the
+// middle: it says nothing about the run, and the next may be better.
+func timed(most time.Duration) func(*middleware.Stack) error {
+	end := middleware.FinalizeMiddlewareFunc("Timeout", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+		middleware.FinalizeOutput, middleware.Metadata, error,
+	) {
+		attempt, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		out, metadata, err := next.HandleFinalize(attempt, in)
+		if err != nil && ctx.Err() == nil && (attempt.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+			err = slowError{}
+		}
+		return out, metadata, err
+	})
+	return func(stack *middleware.Stack) error { return stack.Finalize.Insert(end, "Retry", middleware.After) }
+}
+
+// slowError says that AWS does not answer in time. It is worth another attempt.
+type slowError struct{}
+
+func (slowError) Error() string        { return "AWS does not answer in time" }
+func (slowError) RetryableError() bool { return true }
+
 // throttled reports whether an error says that there were too many calls.
 func throttled(err error) bool {
 	return err != nil && retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary || status(err) == 429

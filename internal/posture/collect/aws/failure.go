@@ -115,6 +115,9 @@ func plain(err error) error {
 	if e, ok := errors.AsType[*classError](err); ok {
 		return e
 	}
+	if e, ok := errors.AsType[slowError](err); ok {
+		return e
+	}
 	return err
 }
 

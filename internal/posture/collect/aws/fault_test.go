@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -107,95 +106,6 @@ func TestWeKnowWhoWeAre(t *testing.T) {
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
 	if got, err := aws.New(c.options).Principal(t.Context()); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("AWS is away: %q, %v", got, err)
-	}
-}
-
-func TestARoleThatMayReadNothing(t *testing.T) {
-	t.Parallel()
-	c := start(t, simaws.Options{Seed: 1})
-	a := c.Account(0)
-	got := collectAll(t, aws.New(c.options), accessTo(a.ID, a.DeniedRoleArn, a.ExternalID))
-	for kind, d := range declarations() {
-		errs := got.failures[kind]
-		if len(errs) == 0 {
-			t.Errorf("%s was read", kind)
-			continue
-		}
-		var denied *collect.DeniedError
-		if !errors.As(errs[0], &denied) || !slices.Contains(d.Permissions, denied.Permission) {
-			t.Errorf("%s: %v names none of its permissions", kind, errs[0])
-		}
-	}
-	for _, e := range got.entities { // what there is exactly one of
-		for _, p := range e.Properties {
-			if p.Type != posture.UnknownProperty && p.Name != "regionName" && p.Name != "accountId" {
-				t.Errorf("%s: %s is known to be %v", e.ID, p.Name, p)
-			}
-		}
-	}
-}
-
-// TestADeniedCallLeavesThingsUnknown denies each call in turn and sees to it that
-// everything else is as it was, that what is missing is unknown and not absent,
-// and that the missing permission is named.
-func TestADeniedCallLeavesThingsUnknown(t *testing.T) {
-	t.Parallel()
-	base := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
-	whole := collectAll(t, aws.New(base.options), base.access(0))
-	for call := range base.gateway.Faults.Calls() {
-		if call.Service == "sts" {
-			continue
-		}
-		t.Run(call.Service+" "+call.Action, func(t *testing.T) {
-			t.Parallel()
-			c := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
-			c.fault(t, gateway.Fault{Match: gateway.Call{Service: call.Service, Action: call.Action}, Kind: gateway.Deny})
-			permission := simulatedPermission(call)
-			var types []posture.EntityType
-			for kind, d := range declarations() {
-				if slices.Contains(d.Permissions, permission) {
-					types = append(types, kind)
-				}
-			}
-			got := collectAll(t, aws.New(c.options), c.access(0), types...)
-			named := 0
-			for _, kind := range types {
-				for _, err := range slices.Concat(got.failures[kind], got.problems[kind]) {
-					if !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), permission) {
-						t.Errorf("%s: %v does not name %s", kind, err, permission)
-					}
-					named++
-				}
-				if len(got.failures[kind]) == 0 {
-					compareKnown(t, whole.of(kind), got)
-				}
-			}
-			if named == 0 {
-				t.Errorf("nobody misses %s", permission)
-			}
-		})
-	}
-}
-
-// compareKnown: every entity is still there, and has every property it had or
-// says that it is unknown.
-func compareKnown(t *testing.T, want []posture.Entity, got read) {
-	t.Helper()
-	for _, w := range want {
-		e, ok := got.entities[w.ID]
-		if !ok {
-			t.Errorf("%s is lost", w.ID)
-			continue
-		}
-		for _, p := range w.Properties {
-			now := get(e, p.Name)
-			if now.Type != posture.UnknownProperty && !slices.Contains(all(e, p.Name), p) {
-				t.Errorf("%s: %s was %v and is %v", w.ID, p.Name, p, now)
-			}
-			if now.Type == posture.UnknownProperty && now.Error == "" {
-				t.Errorf("%s: %s does not say why it is unknown", w.ID, p.Name)
-			}
-		}
 	}
 }
 
@@ -312,8 +222,8 @@ func TestASessionThatIsRefusedForGoodEndsTheCollector(t *testing.T) {
 	}
 }
 
-// TestALyingCloudIsNotBelieved: garbage, half an answer, a cut connection or an
-// internal error fails the collector; nothing is passed off as absent.
+// TestALyingCloudIsNotBelieved: garbage, half an answer, a cut connection, none
+// or an internal error fails the collector, and not the run; nothing is passed off as absent.
 func TestALyingCloudIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	calls := map[posture.EntityType]gateway.Call{ // one of each protocol
@@ -326,19 +236,22 @@ func TestALyingCloudIsNotBelieved(t *testing.T) {
 		"AWS.CloudWatch.Alarm": {Service: "monitoring", Action: "DescribeAlarms"},
 		"AWS.EFS.FileSystem":   {Service: "elasticfilesystem", Action: "DescribeFileSystems"},
 	}
-	for _, kind := range []gateway.Kind{gateway.Garbage, gateway.Half, gateway.Reset, gateway.Fail} {
+	for _, kind := range []gateway.Kind{gateway.Garbage, gateway.Half, gateway.Reset, gateway.Fail, gateway.Hang, gateway.Stall} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 			var types []posture.EntityType
 			for entity, call := range calls {
+				if slow := kind == gateway.Hang || kind == gateway.Stall; slow && call.Service != "ec2" && call.Service != "kms" {
+					continue // one of XML and one of JSON take long enough
+				}
 				types = append(types, entity)
 				c.fault(t, gateway.Fault{Match: call, Kind: kind})
 			}
-			c.options.Attempts = 2
+			c.options.Attempts, c.options.Timeout = 2, 2*time.Second
 			got := collectAll(t, aws.New(c.options), c.access(0), types...)
 			for _, entity := range types {
-				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) {
+				if errs := got.failures[entity]; len(errs) != 1 || errors.Is(errs[0], collect.ErrGone) || errors.Is(errs[0], collect.ErrOff) || collect.Over(errs[0]) {
 					t.Errorf("%s: %v, with %d entities", entity, errs, len(got.of(entity)))
 				}
 			}

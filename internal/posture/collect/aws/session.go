@@ -38,7 +38,7 @@ func (src *Source) newSession(a posture.Access, role arn.ARN) *session {
 		Credentials: s.credentials,
 		Retryer:     func() aws.Retryer { return newRetryer(src.options, s.credentials.Invalidate) },
 	}
-	s.config.APIOptions = append(s.config.APIOptions, limited(src.options.Limiter, s.account), src.classified)
+	s.config.APIOptions = append(s.config.APIOptions, timed(src.options.Timeout), limited(src.options.Limiter, s.account), src.classified)
 	return s
 }
 

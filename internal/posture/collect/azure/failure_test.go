@@ -278,7 +278,7 @@ func TestPassingFaultsAreSurvived(t *testing.T) {
 // TestLastingFaultsEndTheCollector makes sure that none passes for an answer.
 func TestLastingFaultsEndTheCollector(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Hang, gateway.Expire} {
+	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Stall, gateway.Hang, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, simazure.Options{Size: 40, Page: 3}, func(o *azure.Options) { o.Timeout = 700 * time.Millisecond; o.Attempts = 2 })

@@ -104,6 +104,7 @@ func TestWhatDoesNotPassIsSaid(t *testing.T) {
 		gateway.Half:     {nil, "ask Google: read answer"},
 		gateway.Reset:    {nil, ""},
 		gateway.Hang:     {nil, "does not answer in time"},
+		gateway.Stall:    {nil, "does not answer in time"},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()

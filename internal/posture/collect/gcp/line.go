@@ -76,7 +76,7 @@ func (l *line) try(req *http.Request, key collect.Key, token string) (answer *ht
 	limiter := l.src.options.Limiter
 	if limiter != nil {
 		if err := limiter.Wait(req.Context(), key); err != nil {
-			return nil, never, errors.Join(err, context.DeadlineExceeded) // our turn comes after the run's end
+			return nil, never, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), l.src.options.Timeout)
