@@ -68,6 +68,10 @@ func (t EntityType) ID(account AccountID, place, name string) EntityID {
 	return EntityID(parts[0] + "." + parts[1] + "." + string(account) + "." + place + "." + parts[2] + "." + name)
 }
 
+// TagsUnread is the name of the unknown property of an entity whose tags could not
+// be read. No edge and no property of a cloud has it.
+const TagsUnread = "TAGS"
+
 // An Edge leads from the entity that has it to another, which may not have been
 // collected.
 type Edge struct {
@@ -79,7 +83,9 @@ type Edge struct {
 // An Entity is one resource of a cloud account as it was last read.
 //
 // Properties are in the order of their names; a name that occurs more than once
-// is a list. A property that could not be read is of type unknown.
+// is a list. A property that could not be read is of type unknown. So is one under
+// the label of edges that could not be, and one called TagsUnread when tags could
+// not.
 type Entity struct {
 	ID         EntityID
 	Type       EntityType

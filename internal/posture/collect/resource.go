@@ -3,6 +3,7 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"vigil/internal/posture"
 )
@@ -82,18 +83,25 @@ func (r *Resource) Edge(label string, to posture.EntityID, properties ...posture
 	return r
 }
 
-// Unread says that the properties of these names could not be read, and why:
-// they are unknown, not absent.
+// Unread says that the properties of these names, and the edges of these labels,
+// could not be read, and why: they are unknown, not absent.
 func (r *Resource) Unread(err error, names ...string) *Resource {
 	for _, name := range names {
-		r.add(posture.Unknown(name, err.Error()))
+		if !r.IsUnread(name) {
+			r.add(posture.Unknown(name, err.Error()))
+		}
 	}
 	r.problems = append(r.problems, fmt.Errorf("%s: %w", r.Name, err))
 	return r
 }
 
-// Detail runs a call that reads more of the resource into the properties of the
-// given names. What does not exist is not configured, and f has set what that
+// IsUnread reports whether a property, or edges of a label, could not be read.
+func (r *Resource) IsUnread(name string) bool {
+	return slices.ContainsFunc(r.Properties, func(p posture.Property) bool { return p.Name == name && p.Type == posture.UnknownProperty })
+}
+
+// Detail runs a call that reads more of the resource into the properties and
+// edges of the given names. What does not exist is not configured, and f has set what that
 // means before it returns ErrGone; any other failure leaves the properties
 // unknown. It returns an error only when the whole run is over.
 func (r *Resource) Detail(f func() error, names ...string) error {

@@ -226,9 +226,11 @@ func (d *difference) doubt(q *query) bool {
 // thought of it.
 func (d *difference) touch(q *query) bool {
 	t := &q.touches
+	folded := func(name string) bool { return d.keys[posture.Fold(name)] }
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
-		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, func(k string) bool { return d.keys[posture.Fold(k)] })) ||
+		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, folded)) ||
+		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.asksTags()) || // what could not be read
 		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
 		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
 }

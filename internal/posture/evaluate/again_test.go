@@ -178,6 +178,9 @@ func drawEntity(t *rapid.T) posture.Entity {
 		}
 	}
 	link := func(label string, to posture.EntityType) {
+		if rapid.IntRange(0, 4).Draw(t, "unread "+label) == 0 {
+			e.Properties = append(e.Properties, posture.Unknown(label, "denied"))
+		}
 		for n := range 3 {
 			if rapid.IntRange(0, 2).Draw(t, label) == 0 {
 				e.Edges = append(e.Edges, posture.Edge{Label: label, To: known(to, n).ID})

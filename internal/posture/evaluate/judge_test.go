@@ -81,6 +81,52 @@ func TestThreeAnswers(t *testing.T) {
 			failed:  [][2]string{{string(hostType), otherPlace}},
 			unknown: []string{"r"},
 		},
+		"edges that could not be read lead anywhere": {
+			rule: rule("lonely", `g.V().hasLabel('AWS.KMS.Key').not(__.in('ENCRYPTED_BY'))`),
+			entities: []posture.Entity{
+				entity(keyType, region, "k"), entity(keyType, otherPlace, "far"),
+				entity(bucketType, region, "b", posture.Unknown("ENCRYPTED_BY", "denied")),
+			},
+			violates: []string{"far"}, unknown: []string{"k"},
+		},
+		"edges that could not be read leave those unknown that have them": {
+			rule: rule("open", `g.V().hasLabel('AWS.EC2.Instance').where(out('HAS_ROLE').has('inlineAllowsAdmin', true))`),
+			entities: []posture.Entity{
+				entity(roleType, posture.Global, "admin", posture.Flag("inlineAllowsAdmin", true)),
+				entity(hostType, region, "a", to("HAS_ROLE", entity(roleType, posture.Global, "admin"))),
+				entity(hostType, region, "b", posture.Unknown("HAS_ROLE", "denied")),
+				entity(hostType, region, "c"),
+			},
+			violates: []string{"a"}, unknown: []string{"b"}, passing: 1,
+		},
+		"edges of a rule's own type that could not be read may lead to its others": {
+			rule: rule("open", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').out('ALLOWS_INGRESS').has('isInternet', true))`),
+			entities: []posture.Entity{
+				internet, entity(groupType, region, "a"), entity(groupType, region, "b", posture.Unknown("ALLOWS_INGRESS", "denied")),
+				entity(groupType, otherPlace, "c"),
+			},
+			unknown: []string{"a", "b"}, passing: 1,
+		},
+		"edges that a rule does not follow need not have been read": {
+			rule:     public,
+			entities: []posture.Entity{entity(bucketType, region, "a", posture.Flag("public", true), posture.Unknown("ENCRYPTED_BY", "denied"))},
+			violates: []string{"a"},
+		},
+		"tags that could not be read may be any": {
+			rule: rule("owner", `g.V().hasLabel('AWS.S3.Bucket').hasNot('tag.owner')`),
+			entities: []posture.Entity{
+				entity(bucketType, region, "a"), entity(bucketType, region, "b", posture.Unknown(posture.TagsUnread, "denied")),
+				entity(bucketType, region, "c", map[string]string{"owner": "ada"}),
+			},
+			violates: []string{"a"}, unknown: []string{"b"}, passing: 1,
+		},
+		"a search for tags that could not be read": {
+			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
+				Language: posture.SearchQuery, Text: `entityType = AWS.S3.Bucket AND NOT exists(tag.owner)`,
+			}},
+			entities: []posture.Entity{entity(bucketType, region, "a"), entity(bucketType, region, "b", posture.Unknown(posture.TagsUnread, "denied"))},
+			violates: []string{"a"}, unknown: []string{"b"},
+		},
 		"a date that could not be read is unknown for its entity alone": {
 			rule: rule("old", `g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().dateAdd(DT.day, 30).is(lt(datetime())))`),
 			entities: []posture.Entity{

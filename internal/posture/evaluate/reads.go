@@ -16,6 +16,8 @@ type Reads struct {
 	// Strange are types, properties and edges that the schema does not have at the
 	// place where the query asks for them.
 	Strange []string
+
+	back bool // it also goes against the direction of edges, or may
 }
 
 // Read works out what a Gremlin query looks at. Where it cannot follow the query
@@ -28,7 +30,7 @@ func (s *Schema) Read(text string) (Reads, error) {
 	}
 	r := &reader{schema: s, seen: types{}, marks: map[string]place{}, strange: map[string]bool{}}
 	end := r.chain(syntax.Connect(q.Steps, true), place{})
-	out := Reads{Types: r.seen.sorted(), Subjects: end.at.sorted()}
+	out := Reads{Types: r.seen.sorted(), Subjects: end.at.sorted(), back: r.back}
 	for what := range r.strange {
 		out.Strange = append(out.Strange, what)
 	}
@@ -56,6 +58,7 @@ type reader struct {
 	seen    types
 	marks   map[string]place // of as()
 	strange map[string]bool
+	back    bool
 }
 
 // chain follows steps from a place and returns where they end. Conditions on
@@ -93,6 +96,10 @@ func isCondition(s *syntax.Step) bool {
 // move follows a step that goes somewhere.
 func (r *reader) move(s *syntax.Step, p place) (place, bool) {
 	labels := texts(s.Args)
+	switch s.Name {
+	case "in", "inE", "both", "bothE", "E", "outV", "otherV", "bothV":
+		r.back = true
+	}
 	switch s.Name {
 	case "V":
 		return place{at: r.schema.all()}, true

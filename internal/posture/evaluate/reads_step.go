@@ -62,6 +62,7 @@ func (r *reader) step(s *syntax.Step, p place) place {
 func (r *reader) lost() types {
 	all := r.schema.all()
 	r.seen.add(all)
+	r.back = true
 	return all
 }
 

@@ -56,6 +56,7 @@ func (j *judging) hold(ctx context.Context, q *query) (verdict, error) {
 			return v, err
 		}
 	}
+	j.dim(q, &v)
 	return v, nil
 }
 
@@ -167,13 +168,18 @@ func (j *judging) search(q *query, v *verdict) {
 		v.subjects = nil
 	}
 	v.work = int64(len(hs))
+	tags := q.asksTags()
+	noTags := func(p posture.Property) bool {
+		return p.Name == posture.TagsUnread && p.Type == posture.UnknownProperty
+	}
 	for _, h := range hs {
 		e := entityOf(j.Graph, h)
-		switch q.where.Of(&e) {
-		case posture.Yes:
-			v.yes = append(v.yes, h)
-		case posture.Maybe:
+		truth := q.where.Of(&e)
+		switch {
+		case truth == posture.Maybe, tags && slices.ContainsFunc(e.Properties, noTags):
 			v.unknown = append(v.unknown, h)
+		case truth == posture.Yes:
+			v.yes = append(v.yes, h)
 		}
 	}
 }
@@ -183,6 +189,7 @@ type query struct {
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
 	reads    Reads
+	forward  bool              // what it says of a vertex depends on no other of its type
 	where    posture.Condition // of a search, in place of a plan
 	anywhere bool              // a search that does not say of which type
 }
@@ -231,7 +238,9 @@ func (e *Evaluator) readGraph(text string) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &query{plan: plan, touches: plan.Touches(), reads: reads}, nil
+	q := &query{plan: plan, touches: plan.Touches(), reads: reads}
+	q.forward = e.schema.onward(q)
+	return q, nil
 }
 
 func (e *Evaluator) readSearch(text string) (*query, error) {

@@ -80,7 +80,7 @@ func (s *scope) organization(ctx context.Context, r *resource) error {
 // accountTrails finds the trails that record all regions. They are listed in
 // each, wherever they are at home.
 func (s *scope) accountTrails(ctx context.Context, r *resource) error {
-	return detail(r, []string{"multiRegionTrailLogs"}, func() error {
+	return detail(r, []string{"multiRegionTrailLogs", "HAS"}, func() error {
 		client := cloudtrail.NewFromConfig(s.config)
 		out, err := client.DescribeTrails(ctx, &cloudtrail.DescribeTrailsInput{IncludeShadowTrails: aws.Bool(true)})
 		if err != nil {
@@ -148,7 +148,7 @@ var region = single(declaration{
 })
 
 func (s *scope) regionAnalyzers(ctx context.Context, r *resource) error {
-	return detail(r, []string{"analyzers"}, func() error {
+	return detail(r, []string{"analyzers", "HAS"}, func() error {
 		var active []string
 		err := listAnalyzers(ctx, s, nil, func(page []analyzertypes.AnalyzerSummary) error {
 			for _, a := range page {
@@ -168,7 +168,7 @@ func (s *scope) regionAnalyzers(ctx context.Context, r *resource) error {
 }
 
 func (s *scope) regionRecorders(ctx context.Context, r *resource) error {
-	return detail(r, []string{"recording", "allSupported"}, func() error {
+	return detail(r, []string{"recording", "allSupported", "HAS"}, func() error {
 		recording, all := false, false
 		err := listRecorders(ctx, s, nil, func(page []runningRecorder) error {
 			for _, rec := range page {
@@ -191,7 +191,7 @@ func (s *scope) regionRecorders(ctx context.Context, r *resource) error {
 }
 
 func (s *scope) regionDetectors(ctx context.Context, r *resource) error {
-	return detail(r, []string{"detectorStatus"}, func() error {
+	return detail(r, []string{"detectorStatus", "HAS"}, func() error {
 		status := ""
 		err := listDetectors(ctx, s, nil, func(ids []string) error {
 			for _, id := range ids {
@@ -212,7 +212,7 @@ func (s *scope) regionDetectors(ctx context.Context, r *resource) error {
 }
 
 func (s *scope) regionHub(ctx context.Context, r *resource) error {
-	return detail(r, []string{"hubArn"}, func() error {
+	return detail(r, []string{"hubArn", "HAS"}, func() error {
 		out, err := securityhub.NewFromConfig(s.config).DescribeHub(ctx, &securityhub.DescribeHubInput{})
 		if err == nil {
 			r.Text("hubArn", aws.ToString(out.HubArn))

@@ -57,7 +57,7 @@ var restAPIs = detailed(declaration{
 	if v.Policy != nil {
 		policyFacts(r, strings.ReplaceAll(*v.Policy, `\"`, `"`)) // it comes quoted twice
 	}
-	return r, detail(r, []string{"stages", "unloggedStages"}, func() error {
+	return r, detail(r, []string{"stages", "unloggedStages", "PROTECTED_BY", "WRITES_TO"}, func() error {
 		out, err := apigateway.NewFromConfig(s.config).GetStages(ctx, &apigateway.GetStagesInput{RestApiId: v.Id})
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ var httpAPIs = detailed(declaration{
 	if v.CorsConfiguration != nil {
 		set(r, "corsAllowOrigins", v.CorsConfiguration.AllowOrigins)
 	}
-	return r, detail(r, []string{"stages", "unloggedStages"}, func() error {
+	return r, detail(r, []string{"stages", "unloggedStages", "WRITES_TO"}, func() error {
 		out, err := apigatewayv2.NewFromConfig(s.config).GetStages(ctx, &apigatewayv2.GetStagesInput{ApiId: v.ApiId})
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ var tables = detailed(declaration{
 	client := dynamodb.NewFromConfig(s.config)
 	r := s.resource(tableType, *name)
 	r.XID = s.arn("dynamodb", "table/"+*name)
-	r, err := whole(r, []string{"tableStatus", "billingMode", "sseType", "kmsKeyArn", "deletionProtectionEnabled", "creationDateTime"}, func() error {
+	r, err := whole(r, []string{"tableStatus", "billingMode", "sseType", "kmsKeyArn", "deletionProtectionEnabled", "creationDateTime", "ENCRYPTED_BY"}, func() error {
 		out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: name})
 		if err == nil {
 			s.describeTable(r, out.Table)

@@ -81,8 +81,8 @@ func TestADeniedCallLeavesThingsUnknown(t *testing.T) {
 	}
 }
 
-// compareKnown: every entity is still there, and has every property it had or
-// says that it is unknown.
+// compareKnown: every entity is still there, and has every property, tag and edge
+// it had or says that it is unknown.
 func compareKnown(t *testing.T, want []posture.Entity, got read) {
 	t.Helper()
 	for _, w := range want {
@@ -98,6 +98,17 @@ func compareKnown(t *testing.T, want []posture.Entity, got read) {
 			}
 			if now.Type == posture.UnknownProperty && now.Error == "" {
 				t.Errorf("%s: %s does not say why it is unknown", w.ID, p.Name)
+			}
+		}
+		for name, value := range w.Tags {
+			if get(e, posture.TagsUnread).Type != posture.UnknownProperty && e.Tags[name] != value {
+				t.Errorf("%s: the tag %s was %s and is %q", w.ID, name, value, e.Tags[name])
+			}
+		}
+		for _, edge := range w.Edges {
+			same := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }
+			if get(e, edge.Label).Type != posture.UnknownProperty && !slices.ContainsFunc(e.Edges, same) {
+				t.Errorf("%s: the edge %s to %s is lost", w.ID, edge.Label, edge.To)
 			}
 		}
 	}

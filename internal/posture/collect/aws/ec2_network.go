@@ -55,7 +55,7 @@ var vpcs = listed(declaration{
 	}
 	set(r, "cidrBlocks", blocks)
 	if v.logsErr != nil {
-		return r.Unread(v.logsErr, "hasActiveFlowLog")
+		return r.Unread(v.logsErr, "hasActiveFlowLog", "HAS_FLOW_LOG")
 	}
 	active := false
 	for _, f := range v.logs {

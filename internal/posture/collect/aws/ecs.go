@@ -173,7 +173,8 @@ var taskDefinitions = detailed(declaration{
 }, func(ctx context.Context, s *scope, family *string) (*resource, error) {
 	r := s.resource(taskDefinitionType, *family)
 	r.XID = s.arn("ecs", "task-definition/"+*family)
-	return r, detail(r, []string{"revision", "networkMode", "pidMode", "images", "privilegedContainers", "writableRootContainers", "unloggedContainers"}, func() error {
+	return r, detail(r, []string{"revision", "networkMode", "pidMode", "images", "privilegedContainers", "writableRootContainers", "unloggedContainers",
+		"HAS_ROLE", "STARTED_BY", "MOUNTS", posture.TagsUnread}, func() error {
 		in := &ecs.DescribeTaskDefinitionInput{TaskDefinition: family, Include: []types.TaskDefinitionField{types.TaskDefinitionFieldTags}}
 		out, err := ecs.NewFromConfig(s.config).DescribeTaskDefinition(ctx, in)
 		if err != nil {

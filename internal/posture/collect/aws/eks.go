@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
@@ -16,10 +17,11 @@ func listEKS(ctx context.Context, s *scope, page func(names []string) error) err
 	return each(ctx, eks.NewListClustersPaginator(eks.NewFromConfig(s.config), in), func(out *eks.ListClustersOutput) error { return page(out.Clusters) })
 }
 
-// clusterDetails are the properties that DescribeCluster tells.
+// clusterDetails are the properties and edges that DescribeCluster tells.
 var clusterDetails = []string{
 	"status", "version", "platformVersion", "endpoint", "endpointPublicAccess", "endpointPrivateAccess", "publicAccessCidrs", "secretsEncrypted", "enabledLogTypes",
-	"authenticationMode", "deletionProtection", "createdAt",
+	"authenticationMode", "deletionProtection", "createdAt", "HAS_ROLE", "IN_VPC", "IN_SUBNET", "MEMBER_OF", "ENCRYPTED_BY",
+	posture.TagsUnread,
 }
 
 var eksClusters = detailed(declaration{
@@ -148,7 +150,7 @@ var nodegroups = detailed(declaration{
 	r := s.resource(nodegroupType, v.cluster+"/"+v.name)
 	r.Name, r.XID = v.name, s.arn("eks", "nodegroup/"+v.cluster+"/"+v.name)
 	r.Edge("IN_CLUSTER", s.id(eksClusterType, &v.cluster))
-	return whole(r, []string{"status", "version", "amiType", "capacityType", "instanceTypes", "remoteAccessKey"}, func() error {
+	return whole(r, []string{"status", "version", "amiType", "capacityType", "instanceTypes", "remoteAccessKey", "HAS_ROLE", "IN_SUBNET", "HAS_GROUP", posture.TagsUnread}, func() error {
 		in := &eks.DescribeNodegroupInput{ClusterName: &v.cluster, NodegroupName: &v.name}
 		out, err := eks.NewFromConfig(s.config).DescribeNodegroup(ctx, in)
 		if err == nil {

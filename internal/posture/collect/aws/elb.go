@@ -10,6 +10,7 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
@@ -72,7 +73,7 @@ var loadBalancers = detailed(declaration{
 	for _, z := range v.AvailabilityZones {
 		r.Edge("IN_SUBNET", s.id(subnetType, z.SubnetId))
 	}
-	err := detail(r, []string{"listeners", "httpWithoutRedirect"}, func() error {
+	err := detail(r, []string{"listeners", "httpWithoutRedirect", "HAS"}, func() error {
 		var all []string
 		plainHTTP := false
 		err := listListeners(ctx, s, v.LoadBalancerArn, func(page []types.Listener) error {
@@ -95,7 +96,7 @@ var loadBalancers = detailed(declaration{
 	if err != nil {
 		return nil, err
 	}
-	return r, detail(r, nil, func() error {
+	return r, detail(r, []string{posture.TagsUnread}, func() error {
 		out, err := elb.NewFromConfig(s.config).DescribeTags(ctx, &elb.DescribeTagsInput{ResourceArns: []string{r.XID}})
 		if err == nil {
 			for _, d := range out.TagDescriptions {
@@ -192,7 +193,7 @@ var targetGroups = detailed(declaration{
 	for _, arn := range v.LoadBalancerArns {
 		r.Edge("SERVES", s.ref(arn))
 	}
-	return r, detail(r, []string{"targets"}, func() error {
+	return r, detail(r, []string{"targets", "TARGETS"}, func() error {
 		out, err := elb.NewFromConfig(s.config).DescribeTargetHealth(ctx, &elb.DescribeTargetHealthInput{TargetGroupArn: v.TargetGroupArn})
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/guardduty"
 	"github.com/aws/aws-sdk-go-v2/service/securityhub"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
@@ -115,7 +116,7 @@ var detectors = detailed(declaration{
 }, listDetectors, func(ctx context.Context, s *scope, id *string) (*resource, error) {
 	r := s.resource(detectorType, *id)
 	r.XID = s.arn("guardduty", "detector/"+*id)
-	return r, detail(r, []string{"status", "findingPublishingFrequency", "features"}, func() error {
+	return r, detail(r, []string{"status", "findingPublishingFrequency", "features", "HAS_ROLE", posture.TagsUnread}, func() error {
 		out, err := guardduty.NewFromConfig(s.config).GetDetector(ctx, &guardduty.GetDetectorInput{DetectorId: id})
 		if err != nil {
 			return err

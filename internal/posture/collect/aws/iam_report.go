@@ -120,8 +120,9 @@ var reportProperties = properties{
 	text("accessKey2LastUsed", "When the second access key was last used; absent when it never was."),
 }
 
-// reportNames are the names of those properties.
-var reportNames = func() (names []string) {
+// reportNames are the names of those properties, and the edges to keys.
+var reportNames = func() []string {
+	names := []string{"HAS_KEY"}
 	for _, p := range reportProperties {
 		names = append(names, p.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
@@ -66,7 +67,7 @@ var keys = detailed(declaration{
 	if err != nil {
 		return nil, err
 	}
-	return r, detail(r, nil, func() error {
+	return r, detail(r, []string{posture.TagsUnread}, func() error {
 		out, err := client.ListResourceTags(ctx, &kms.ListResourceTagsInput{KeyId: v.KeyId})
 		if err == nil {
 			for _, t := range out.Tags {

@@ -33,7 +33,7 @@ var topics = detailed(declaration{
 	arn := aws.ToString(v.TopicArn)
 	r := s.resource(topicType, arn[lastColon(arn)+1:])
 	r.XID = arn
-	return whole(r, append([]string{"displayName", "kmsMasterKeyId", "fifoTopic"}, policyNames...), func() error {
+	return whole(r, append([]string{"displayName", "kmsMasterKeyId", "fifoTopic", "ENCRYPTED_BY"}, policyNames...), func() error {
 		out, err := sns.NewFromConfig(s.config).GetTopicAttributes(ctx, &sns.GetTopicAttributesInput{TopicArn: v.TopicArn})
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ var queues = detailed(declaration{
 	r := s.resource(queueType, lastPart(*url))
 	r.XID = s.arn("sqs", lastPart(*url))
 	r.Text("queueUrl", *url)
-	names := append([]string{"kmsMasterKeyId", "sqsManagedSseEnabled", "fifoQueue", "messageRetentionSeconds"}, policyNames...)
+	names := append([]string{"kmsMasterKeyId", "sqsManagedSseEnabled", "fifoQueue", "messageRetentionSeconds", "ENCRYPTED_BY", "FAILS_TO"}, policyNames...)
 	return whole(r, names, func() error {
 		in := &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll}}
 		out, err := sqs.NewFromConfig(s.config).GetQueueAttributes(ctx, in)

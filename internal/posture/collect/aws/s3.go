@@ -126,7 +126,7 @@ func (b bucket) policy(ctx context.Context, _ *scope) error {
 		b.Flag("policyTlsOnly", policyFacts(b.resource, aws.ToString(out.Policy)).tlsOnly())
 		return nil
 	}, none)
-	if err != nil || !exists && !unread(b.resource, "policy") {
+	if err != nil || !exists && !b.IsUnread("policy") {
 		return err // without a policy there is no status to ask for
 	}
 	return b.read([]string{"policyStatusIsPublic"}, func() error {
@@ -136,16 +136,6 @@ func (b bucket) policy(ctx context.Context, _ *scope) error {
 		}
 		return err
 	}, func() { b.Flag("policyStatusIsPublic", false) })
-}
-
-// unread reports whether a property could not be read.
-func unread(r *resource, name string) bool {
-	for _, p := range r.Properties {
-		if p.Name == name && p.Type == posture.UnknownProperty {
-			return true
-		}
-	}
-	return false
 }
 
 func (b bucket) acl(ctx context.Context, _ *scope) error {
@@ -193,7 +183,7 @@ func switches(r *resource, values ...*bool) {
 }
 
 func (b bucket) encryption(ctx context.Context, s *scope) error {
-	return b.read([]string{"serverSideEncryption", "kmsKeyId"}, func() error {
+	return b.read([]string{"serverSideEncryption", "kmsKeyId", "ENCRYPTED_BY"}, func() error {
 		out, err := b.client.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: b.name})
 		if err != nil {
 			return err
@@ -224,7 +214,7 @@ func (b bucket) versioning(ctx context.Context, _ *scope) error {
 }
 
 func (b bucket) logging(ctx context.Context, s *scope) error {
-	return b.read([]string{"loggingTarget"}, func() error {
+	return b.read([]string{"loggingTarget", "LOGS_TO"}, func() error {
 		out, err := b.client.GetBucketLogging(ctx, &s3.GetBucketLoggingInput{Bucket: b.name})
 		if err == nil && out.LoggingEnabled != nil {
 			to := aws.ToString(out.LoggingEnabled.TargetBucket)
@@ -235,7 +225,7 @@ func (b bucket) logging(ctx context.Context, s *scope) error {
 }
 
 func (b bucket) tagging(ctx context.Context, _ *scope) error {
-	return b.read(nil, func() error {
+	return b.read([]string{posture.TagsUnread}, func() error {
 		out, err := b.client.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: b.name})
 		if err != nil {
 			return err

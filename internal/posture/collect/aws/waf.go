@@ -77,7 +77,7 @@ var webACLs = detailed(declaration{
 	if err != nil || v.scope == types.ScopeCloudfront {
 		return r, err
 	}
-	return r, detail(r, nil, func() error {
+	return r, detail(r, []string{"PROTECTS"}, func() error {
 		in := &wafv2.ListResourcesForWebACLInput{WebACLArn: v.ARN, ResourceType: types.ResourceTypeApplicationLoadBalancer}
 		out, err := client.ListResourcesForWebACL(ctx, in)
 		if err == nil {

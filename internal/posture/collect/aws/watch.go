@@ -183,7 +183,7 @@ var eventRules = detailed(declaration{
 	r.Name, r.XID = aws.ToString(v.Name), aws.ToString(v.Arn)
 	r.Text("state", string(v.State)).Text("eventPattern", aws.ToString(v.EventPattern)).Text("scheduleExpression", aws.ToString(v.ScheduleExpression)).
 		Text("managedBy", aws.ToString(v.ManagedBy)).Edge("ON_BUS", s.id(eventBusType, v.EventBusName)).Edge("HAS_ROLE", s.refs(v.RoleArn))
-	return r, detail(r, []string{"targets"}, func() error {
+	return r, detail(r, []string{"targets", "CALLS"}, func() error {
 		out, err := eventbridge.NewFromConfig(s.config).ListTargetsByRule(ctx, &eventbridge.ListTargetsByRuleInput{Rule: v.Name, EventBusName: v.EventBusName})
 		if err != nil {
 			return err

@@ -156,6 +156,49 @@ func TestADeniedListNamesThePermission(t *testing.T) {
 	}
 }
 
+// TestDeniedEdgesAreUnknown denies each permission of each type in turn. What is
+// still read has the edges it had, or says that they are unknown.
+func TestDeniedEdgesAreUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, simazure.Options{Size: 60})
+	unknown := 0
+	for _, d := range r.source.Declarations() {
+		whole, err := list(t, r.open(t, r.access(0)), d.Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range d.Permissions {
+			service, action, ok := strings.Cut(p, "/")
+			if !ok || p == "Microsoft.Resources/subscriptions/read" {
+				continue // of Graph; without the other nothing can be opened
+			}
+			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: action}, Kind: gateway.Deny})
+			got, err := list(t, r.open(t, r.access(0)), d.Type)
+			r.faults.Remove("")
+			for id, was := range whole {
+				e := got[id]
+				if e == nil && err == nil {
+					t.Errorf("without %s: %s is lost", p, id)
+				}
+				if e == nil {
+					continue
+				}
+				for _, edge := range was.Edges {
+					switch same := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }; {
+					case e.IsUnread(edge.Label):
+						unknown++
+					case !slices.ContainsFunc(e.Edges, same):
+						t.Errorf("without %s: the edge %s of %s to %s is lost", p, edge.Label, id, edge.To)
+					}
+				}
+			}
+		}
+	}
+	if unknown == 0 {
+		t.Error("no edge is unknown")
+	}
+}
+
 func TestADirectoryWithoutConsentIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 20})

@@ -91,7 +91,7 @@ func (s *session) encrypted(ctx context.Context, r *resource, address string) er
 			r.Edge(keyEdge.Label, s.id(keyType, vault+"/keys/"+key))
 		}
 		return err
-	})
+	}, keyEdge.Label)
 }
 
 // A vaultIndex finds vaults by name: addresses of keys do not say which group

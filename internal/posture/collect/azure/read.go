@@ -174,7 +174,7 @@ func (k *kind) emit(ctx context.Context, s *session, it item, emit collect.Emit)
 				r.Edge("HAS", s.id(t, part.id))
 				return nil
 			})
-		})
+		}, "HAS")
 		if err != nil {
 			return err
 		}
@@ -215,9 +215,12 @@ var errVanished = errors.New("it went away while it was read")
 // read adds what a further call tells. A service that is not in use has nothing
 // to tell, and that is known.
 func (d detail) read(ctx context.Context, s *session, it item, r *resource) error {
-	names := make([]string, len(d.rows))
-	for i, row := range d.rows {
-		names[i] = row.Name
+	var names []string
+	for _, row := range d.rows {
+		names = append(names, row.Name)
+	}
+	for _, l := range d.links {
+		names = append(names, l.Label)
 	}
 	return r.Detail(func() error {
 		j, err := s.get(ctx, s.arm(it.id+d.path, d.version), d.permission)

@@ -271,5 +271,11 @@ func checkUnknown(t *testing.T, missing string, before []posture.Entity, got rea
 		if diff := cmp.Diff(known(want.Properties), known(e.Properties)); diff != "" {
 			t.Errorf("without %s: %s (-before +now):\n%s", missing, e.ID, diff)
 		}
+		read := func(all []posture.Edge) []posture.Edge {
+			return slices.DeleteFunc(slices.Clone(all), func(e posture.Edge) bool { return unknown[e.Label] })
+		}
+		if diff := cmp.Diff(read(want.Edges), read(e.Edges)); diff != "" {
+			t.Errorf("without %s: edges of %s (-before +now):\n%s", missing, e.ID, diff)
+		}
 	}
 }

@@ -39,7 +39,7 @@ var serviceAccounts = detailed(declaration{
 	r := s.begin(serviceAccountType, "projects/"+s.project+"/serviceAccounts/"+v.Email)
 	r.Text("email", v.Email).Text("uniqueId", v.UniqueId).Text("displayName", v.DisplayName).Text("description", v.Description).
 		Flag("disabled", v.Disabled).Flag("userManaged", s.userManaged(v.Email))
-	err := s.detail(r, "resourcemanager.projects.getIamPolicy", []string{"bindings", "privileged"}, func() error {
+	err := s.detail(r, "resourcemanager.projects.getIamPolicy", []string{"bindings", "privileged", boundTo.Label}, func() error {
 		given, err := s.projectBindings(ctx)
 		if err == nil {
 			s.bind(r, given, "serviceAccount:"+v.Email)
@@ -49,7 +49,7 @@ var serviceAccounts = detailed(declaration{
 	if err != nil {
 		return nil, err
 	}
-	return r, s.detail(r, "iam.serviceAccountKeys.list", []string{"userManagedKeys"}, func() error {
+	return r, s.detail(r, "iam.serviceAccountKeys.list", []string{"userManagedKeys", "HAS"}, func() error {
 		keys, err := s.keysOf(ctx, v.Email)
 		if err != nil {
 			return err

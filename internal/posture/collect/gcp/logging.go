@@ -122,7 +122,7 @@ var logMetrics = listed(declaration{
 	r.Text("filter", v.Filter).Text("description", v.Description).Flag("disabled", v.Disabled)
 	when(r, "createTime", v.CreateTime)
 	if v.err != nil {
-		return r.Unread(v.err, "watched")
+		return r.Unread(v.err, "watched", "WATCHED_BY")
 	}
 	for _, id := range v.by {
 		r.Edge("WATCHED_BY", id)

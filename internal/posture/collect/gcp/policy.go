@@ -34,7 +34,8 @@ var policyProperties = properties{
 
 var policyEdge = edge("GRANTS", "Whom its policy gives something, with the role.", principalType, serviceAccountType)
 
-var policyNames = names(policyProperties)
+// policyNames are the properties and edges that a policy tells.
+var policyNames = append(names(policyProperties), policyEdge.Label)
 
 // grant adds what a policy tells to the resource it is on.
 func (s *scope) grant(r *resource, policy []binding) {

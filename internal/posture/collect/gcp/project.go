@@ -52,7 +52,7 @@ var projects = single(declaration{
 	if v.Parent != nil {
 		r.Text("parent", v.Parent.Type+"s/"+v.Parent.Id)
 	}
-	err = s.detail(r, "resourcemanager.projects.getIamPolicy", append([]string{"auditConfigs", "auditExemptedMembers", "auditsAllServices"}, policyNames...), func() error {
+	err = s.detail(r, "resourcemanager.projects.getIamPolicy", append([]string{"auditConfigs", "auditExemptedMembers", "auditsAllServices", "BINDS"}, policyNames...), func() error {
 		policy, err := s.projectPolicy(ctx)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func audits(r *resource, configs []*cloudresourcemanager.AuditConfig) {
 
 // exports adds the project's sinks and whether one exports everything.
 func (s *scope) exports(ctx context.Context, r *resource) error {
-	return s.detail(r, "logging.sinks.list", []string{"exportsAllLogs"}, func() error {
+	return s.detail(r, "logging.sinks.list", []string{"exportsAllLogs", "HAS"}, func() error {
 		sinks, err := s.logSinks(ctx)
 		if err != nil && !isOff(s.sorted(err, "")) {
 			return err
@@ -119,7 +119,7 @@ var ownership = []string{"cloudresourcemanager.googleapis.com", "roles/owner"}
 // watches adds the project's log metrics and whether one on changes of owners
 // leads to an alert.
 func (s *scope) watches(ctx context.Context, r *resource) error {
-	return s.detail(r, "logging.logMetrics.list", []string{"watchesOwnership"}, func() error {
+	return s.detail(r, "logging.logMetrics.list", []string{"watchesOwnership", "HAS"}, func() error {
 		metrics, err := s.logMetrics(ctx)
 		if err != nil && !isOff(s.sorted(err, "")) {
 			return err
