@@ -63,7 +63,7 @@ type Posture struct {
 // Graph bounds what graph queries may cost. What is 0 has its default.
 type Graph struct {
 	Queries      int           `yaml:"queries" help:"Graph queries that run at the same time. Default: twice the processors, at least 4."`
-	OrgQueries   int           `yaml:"org_queries" default:"4" help:"Graph queries of one organisation that run at the same time."`
+	OrgQueries   int           `yaml:"org_queries" default:"4" help:"Graph queries of one organisation that run at the same time, always fewer than in all."`
 	TokenQueries int           `yaml:"token_queries" default:"2" help:"Graph queries of one token that run at the same time."`
 	Waiting      int           `yaml:"waiting" default:"64" help:"Graph queries that may wait for their turn; more are refused at once."`
 	Wait         time.Duration `yaml:"wait" default:"2s" help:"How long a graph query waits for its turn before it is refused."`

@@ -3,6 +3,7 @@ package walk
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -90,6 +91,38 @@ func TestGate(t *testing.T) {
 		}
 		if g.running != 0 || len(g.orgs) != 0 || len(g.callers) != 0 || g.waiting != 0 {
 			t.Errorf("the gate remembers %+v", g)
+		}
+	})
+}
+
+func TestGateSaysWhoseLimitItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		for _, c := range []struct {
+			limit   Admission
+			in      []string // org/caller of who is in
+			org, by string   // who comes
+			kind    fault.Kind
+			says    string
+		}{
+			{Admission{Total: 9, Org: 5, Caller: 1}, []string{"a/x"}, "a", "x", fault.Limited, "of this token"},
+			{Admission{Total: 9, Org: 2, Caller: 2}, []string{"a/x", "a/y"}, "a", "z", fault.Limited, "of this organisation"},
+			{Admission{Total: 2, Org: 1, Caller: 1}, []string{"a/x", "b/x"}, "c", "x", fault.Unavailable, "the server"},
+			{Admission{Total: 2, Org: 2, Caller: 2}, []string{"a/x"}, "a", "y", fault.Limited, "of this organisation"}, // never all
+			{Admission{Total: 1, Org: 1, Caller: 1}, []string{"a/x"}, "b", "x", fault.Unavailable, "the server"},
+		} {
+			g := newGate(c.limit)
+			for _, who := range c.in {
+				org, caller, _ := strings.Cut(who, "/")
+				if !try(ctx, g, org, caller)().in() {
+					t.Fatalf("%+v: %s is not let in", c.limit, who)
+				}
+			}
+			_, err := g.enter(ctx, c.org, c.by)
+			e, _ := errors.AsType[*fault.Error](err)
+			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.says) || e.After <= 0 {
+				t.Errorf("%+v: %s/%s is told %v, want %q", c.limit, c.org, c.by, err, c.says)
+			}
 		}
 	})
 }

@@ -102,8 +102,9 @@ func (t *teller) tell(v graph.Value, bulk int64) {
 				return
 			}
 		case *gremlin.Tree:
-			t.tree(&t.nodes, o)
-			return
+			if t.tree(&t.nodes, o) || o.Len() == 0 {
+				return
+			}
 		}
 	}
 	told := t.value(v)
@@ -125,15 +126,17 @@ func (t *teller) path(p *gremlin.Path) bool {
 }
 
 // tree adds the vertices of a tree. What lies below something that is not a
-// vertex lies below the vertex before it.
-func (t *teller) tree(at *branch, tree *gremlin.Tree) {
+// vertex lies below the vertex before it. It reports whether there were any.
+func (t *teller) tree(at *branch, tree *gremlin.Tree) bool {
+	found := false
 	for i := range tree.Len() {
 		below := at
 		if key := tree.Key(i); key.Kind() == graph.KindVertex {
-			below = t.put(at, key.Handle())
+			below, found = t.put(at, key.Handle()), true
 		}
-		t.tree(below, tree.Sub(i))
+		found = t.tree(below, tree.Sub(i)) || found
 	}
+	return found
 }
 
 // value returns a value as JSON knows it.

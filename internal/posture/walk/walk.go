@@ -80,14 +80,15 @@ type Cost struct {
 }
 
 // Enter waits for room for a query that is not asked here but costs as much.
-// Whoever was let in calls leave; too many at a time are fault.Limited.
+// Whoever was let in calls leave; too many of theirs at a time are fault.Limited,
+// too many of all fault.Unavailable.
 func (w *Walker) Enter(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
 	return w.gate.enter(ctx, string(org), caller)
 }
 
 // Ask answers a query. What is wrong with its text, and a budget that does not
 // suffice, is fault.Invalid; an account that the organisation does not have is
-// fault.NotFound; too many queries at a time are fault.Limited.
+// fault.NotFound; queries that there is no room for fail as those of Enter.
 func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	plan, err := w.plans.Compile(q.Text, gremlin.CompileOptions{Budget: w.budget})
 	if err != nil {
@@ -152,10 +153,14 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan) (Answer, 
 // refused turns what the engine says about a query into what the caller did
 // wrong.
 func refused(err error) error {
+	message := err.Error()
 	if e, ok := errors.AsType[*syntax.Error](err); ok {
 		if excerpt := e.Excerpt(); excerpt != "" {
-			return fault.Wrap(fault.Invalid, err, "gremlin: %s\n%s", err, excerpt)
+			message += "\n" + excerpt
 		}
 	}
-	return fault.Wrap(fault.Invalid, err, "gremlin: %s", err)
+	return &fault.Error{
+		Kind: fault.Invalid, Message: "gremlin: " + message, Err: err,
+		Details: []fault.Detail{{Path: "gremlin", Message: message}},
+	}
 }

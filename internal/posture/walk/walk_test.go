@@ -129,20 +129,23 @@ func TestAnswers(t *testing.T) {
 		`g.V().has('entityName','a').outE().inV().path().by().by(label)`:                   {2, "", 3, `[]`},
 		`g.V().has('entityName','b').out().tree()`:                                         {1, "b(cc)", 2, `[]`},
 		`g.V().has('entityName','b').outE().inV().tree()`:                                  {1, "b(cc)", 2, `[]`},
-		`g.V().count()`:                                                     {1, "", 0, `[4]`},
-		`g.V().hasLabel('none')`:                                            {0, "", 0, `[]`},
-		`g.V().groupCount().by(label)`:                                      {1, "", 0, `[{"AWS.X.Thing":4}]`},
-		`g.V().has('short',true).values('entityName').order()`:              {2, "", 0, `["a","b"]`},
-		`g.V().values('length').order()`:                                    {4, "", 0, `[1,1,2,4]`},
-		`g.V().values('length').mean()`:                                     {1, "", 0, `[2]`},
-		`g.V().values('region').dedup()`:                                    {1, "", 0, `["eu"]`},
-		`g.V().has('entityName','b').outE()`:                                {1, "", 2, `[{"from":"AWS.X.1.global.Thing.b","label":"TO","properties":{"via":"b\u003ecc"},"to":"AWS.X.1.global.Thing.cc"}]`},
-		`g.V().has('entityName','b').fold()`:                                {1, "", 1, `[[{"id":"AWS.X.1.global.Thing.b","type":"entity"}]]`},
-		`g.V().has('entityName','b').as('x').out().as('y').select('x','y')`: {1, "", 2, `[{"x":{"id":"AWS.X.1.global.Thing.b","type":"entity"},"y":{"id":"AWS.X.1.global.Thing.cc","type":"entity"}}]`},
-		`g.V().has('entityName','b').valueMap('length')`:                    {1, "", 0, `[{"length":[1]}]`},
-		`g.V().has('entityName','b').properties('length')`:                  {1, "", 0, `[{"length":1}]`},
-		`g.V().has('entityName','lone').group().by().by(out().count())`:     {1, "", 1, `[{"AWS.X.1.global.Thing.lone":0}]`},
-		`g.V().has('entityName','lone').elementMap('length')`:               {1, "", 0, `[{"id":"AWS.X.1.global.Thing.lone","label":"AWS.X.Thing","length":4}]`},
+		`g.V().has('entityName','b').out().tree().by('entityName')`:                        {1, "", 0, `[{"b":{"cc":{}}}]`},
+		`g.V().has('entityName','b').out().tree().by().by('entityName')`:                   {1, "b", 1, `[]`},
+		`g.V().hasLabel('none').tree()`:                                                    {1, "", 0, `[]`},
+		`g.V().count()`:                                                                    {1, "", 0, `[4]`},
+		`g.V().hasLabel('none')`:                                                           {0, "", 0, `[]`},
+		`g.V().groupCount().by(label)`:                                                     {1, "", 0, `[{"AWS.X.Thing":4}]`},
+		`g.V().has('short',true).values('entityName').order()`:                             {2, "", 0, `["a","b"]`},
+		`g.V().values('length').order()`:                                                   {4, "", 0, `[1,1,2,4]`},
+		`g.V().values('length').mean()`:                                                    {1, "", 0, `[2]`},
+		`g.V().values('region').dedup()`:                                                   {1, "", 0, `["eu"]`},
+		`g.V().has('entityName','b').outE()`:                                               {1, "", 2, `[{"from":"AWS.X.1.global.Thing.b","label":"TO","properties":{"via":"b\u003ecc"},"to":"AWS.X.1.global.Thing.cc"}]`},
+		`g.V().has('entityName','b').fold()`:                                               {1, "", 1, `[[{"id":"AWS.X.1.global.Thing.b","type":"entity"}]]`},
+		`g.V().has('entityName','b').as('x').out().as('y').select('x','y')`:                {1, "", 2, `[{"x":{"id":"AWS.X.1.global.Thing.b","type":"entity"},"y":{"id":"AWS.X.1.global.Thing.cc","type":"entity"}}]`},
+		`g.V().has('entityName','b').valueMap('length')`:                                   {1, "", 0, `[{"length":[1]}]`},
+		`g.V().has('entityName','b').properties('length')`:                                 {1, "", 0, `[{"length":1}]`},
+		`g.V().has('entityName','lone').group().by().by(out().count())`:                    {1, "", 1, `[{"AWS.X.1.global.Thing.lone":0}]`},
+		`g.V().has('entityName','lone').elementMap('length')`:                              {1, "", 0, `[{"id":"AWS.X.1.global.Thing.lone","label":"AWS.X.Thing","length":4}]`},
 		`g.E().count()`:         {1, "", 0, `[3]`},
 		`g.E().label().dedup()`: {1, "", 0, `["TO"]`},
 	} {
@@ -183,7 +186,8 @@ func TestRefusals(t *testing.T) {
 		`g.V().math('_ + 1')`:                                      "gremlin:",
 	} {
 		_, err := walker.Ask(t.Context(), walk.Query{Org: "org", Account: account, Text: text})
-		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+		blamed := fault.Details(err)
+		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) || len(blamed) != 1 || blamed[0].Path != "gremlin" {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
