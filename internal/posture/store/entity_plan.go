@@ -135,6 +135,7 @@ func and(ps ...plan) plan {
 			all = append(all, p)
 		}
 	}
+	all = once(all)
 	switch len(all) {
 	case 0:
 		return always(true)
@@ -159,6 +160,7 @@ func or(ps ...plan) plan {
 			some = append(some, p)
 		}
 	}
+	some = once(some)
 	switch len(some) {
 	case 0:
 		return always(false)
@@ -166,6 +168,20 @@ func or(ps ...plan) plan {
 		return some[0]
 	}
 	return some
+}
+
+// once leaves out plans that are there already.
+func once(ps []plan) []plan {
+	if len(ps) < 2 {
+		return ps
+	}
+	seen := make(map[string]bool, len(ps))
+	return slices.DeleteFunc(ps, func(p plan) bool {
+		text := p.where()
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // A planner turns filters and conditions of one organisation into plans.
@@ -183,15 +199,22 @@ func (p planner) one(kind byte, values []string) plan {
 	return or(ps...)
 }
 
-// typed returns the plan for entities whose type f lets through.
+// typed returns the plan for entities whose type f lets through. It names those
+// types or the others, whichever are fewer: there are no more than these.
 func (p planner) typed(f func(posture.EntityType) bool) plan {
 	var names []string
+	var others []plan
 	for _, t := range p.types {
 		if f(t) {
 			names = append(names, string(t))
+		} else {
+			others = append(others, miss(newToken(p.org, typeToken, "", string(t))))
 		}
 	}
-	return p.one(typeToken, names)
+	if len(names) <= len(others) {
+		return p.one(typeToken, names)
+	}
+	return and(others...)
 }
 
 // condition returns the plan for entities for which a condition is true, or, if
