@@ -58,8 +58,13 @@ type Aggregation struct {
 	Sub   map[string]Aggregation // asked again of the entities of each value
 }
 
-// MaxAggregationDepth is how deep aggregations may be nested.
-const MaxAggregationDepth = 5
+// Limits of aggregations: how deep they may be nested, and how many one call may
+// ask for, those within others included. Each is a walk through all entities, or
+// a table for every bucket of the one around it.
+const (
+	MaxAggregationDepth = 5
+	MaxAggregations     = 100
+)
 
 // A Bucket is one value of an aggregation.
 type Bucket struct {

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
@@ -39,7 +41,7 @@ type (
 	aggregationsIn struct {
 		Aggregations map[string]entityAggregation `json:"aggregations"`
 		Filters      entityFilters                `json:"filters"`
-		Pagination   *pagination                  `json:"paginationInfo"` // taken, as the document says; there are no pages
+		Pagination   *pagination                  `json:"paginationInfo"` // checked as elsewhere; there are no pages
 	}
 	aggregationsOut struct {
 		TotalCount   int                       `json:"totalCount"`
@@ -60,9 +62,9 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 		out.Providers = append(out.Providers, string(p))
 	}
 	if n := len(out.Accounts) + len(out.Names) + len(out.Types) + len(out.Regions) + len(out.Services) + len(out.Providers); n > maxFilterValues {
-		bad = append(bad, fault.Detail{Path: "filters", Message: "has more values than can be looked for at once"})
+		bad = append(bad, fault.Detail{Path: "filters", Message: fmt.Sprintf("has %d values; at most %d can be looked for at once", n, maxFilterValues)})
 	}
-	if f.Query != "" {
+	if strings.TrimSpace(f.Query) != "" {
 		var err error
 		if out.Where, err = search.Parse(f.Query); err != nil {
 			message := err.Error()
@@ -107,7 +109,15 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	if err != nil {
 		return aggregationsOut{}, err
 	}
-	as, err := aggregations("aggregations", in.Aggregations, 1)
+	list, err := a.listing(ctx, "aggregations", in.Filters, in.Aggregations)
+	if err != nil {
+		return aggregationsOut{}, err
+	}
+	if _, err := a.page(ctx, list, in.Pagination, 0); err != nil {
+		return aggregationsOut{}, err
+	}
+	room := posture.MaxAggregations
+	as, err := aggregations("aggregations", in.Aggregations, 1, &room)
 	if err != nil {
 		return aggregationsOut{}, err
 	}
@@ -115,10 +125,10 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	return aggregationsOut{total, findingBucketsOf(found)}, err
 }
 
-// aggregations reads what is to be counted.
-func aggregations(path string, asked map[string]entityAggregation, depth int) (map[string]posture.Aggregation, error) {
-	if depth > posture.MaxAggregationDepth && len(asked) > 0 {
-		return nil, fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
+// aggregations reads what is to be counted. There is room for so many of them.
+func aggregations(path string, asked map[string]entityAggregation, depth int, room *int) (map[string]posture.Aggregation, error) {
+	if err := roomFor(path, len(asked), depth, room); err != nil {
+		return nil, err
 	}
 	all := make(map[string]posture.Aggregation, len(asked))
 	for name, w := range asked {
@@ -133,11 +143,22 @@ func aggregations(path string, asked map[string]entityAggregation, depth int) (m
 				return nil, fault.Field(at+".termsCount", "must be at least 1")
 			}
 		}
-		sub, err := aggregations(at+".subAggregations", w.SubAggregations, depth+1)
+		sub, err := aggregations(at+".subAggregations", w.SubAggregations, depth+1, room)
 		if err != nil {
 			return nil, err
 		}
 		all[name] = posture.Aggregation{Of: of, Limit: limit, Sub: sub}
 	}
 	return all, nil
+}
+
+// roomFor takes the room that n aggregations at some depth need.
+func roomFor(path string, n, depth int, room *int) error {
+	if n > 0 && depth > posture.MaxAggregationDepth {
+		return fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
+	}
+	if *room -= n; *room < 0 {
+		return fault.Field("aggregations", "has more than %d aggregations, those within others included", posture.MaxAggregations)
+	}
+	return nil
 }

@@ -165,7 +165,8 @@ func (a *API) queryFindings(ctx context.Context, in findingQuery) (findingPage, 
 }
 
 func (a *API) aggregateFindings(ctx context.Context, f posture.FindingFilter, asked map[string]findingAggregation) (map[string]findingBuckets, error) {
-	as, err := findingAggregations("aggregations", asked, 1)
+	room := posture.MaxAggregations
+	as, err := findingAggregations("aggregations", asked, 1, &room)
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +177,14 @@ func (a *API) aggregateFindings(ctx context.Context, f posture.FindingFilter, as
 	return findingBucketsOf(found), nil
 }
 
-// findingAggregations reads nested aggregations.
-func findingAggregations(path string, asked map[string]findingAggregation, depth int) (map[string]posture.Aggregation, error) {
+// findingAggregations reads nested aggregations. There is room for so many of
+// them.
+func findingAggregations(path string, asked map[string]findingAggregation, depth int, room *int) (map[string]posture.Aggregation, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	if depth > posture.MaxAggregationDepth {
-		return nil, fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)
+	if err := roomFor(path, len(asked), depth, room); err != nil {
+		return nil, err
 	}
 	out := map[string]posture.Aggregation{}
 	for name, a := range asked {
@@ -200,7 +202,7 @@ func findingAggregations(path string, asked map[string]findingAggregation, depth
 			agg.Limit = *a.TermsCount
 		}
 		var err error
-		if agg.Sub, err = findingAggregations(at+".subAggregations", a.SubAggregations, depth+1); err != nil {
+		if agg.Sub, err = findingAggregations(at+".subAggregations", a.SubAggregations, depth+1, room); err != nil {
 			return nil, err
 		}
 		out[name] = agg

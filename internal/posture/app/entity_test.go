@@ -110,6 +110,9 @@ func TestEntitiesOverHTTP(t *testing.T) {
 		token := i.find(object{}, 5, "").member("continuationToken")
 		i.want(400, "POST", entities+"/query", object{"filters": object{"regions": []string{"x"}}, "paginationInfo": object{"continuationToken": token}})
 
+		if got := i.find(object{"query": " \t"}, 1, "").body["totalCount"]; got != float64(len(i.all)) {
+			t.Errorf("a query of spaces finds %v", got)
+		}
 		for _, e := range results(first)[:10] {
 			id := e["entityId"].(string)
 			if got := i.want(200, "GET", entityPath(id), nil); !reflect.DeepEqual(got.body, e) {
@@ -212,7 +215,17 @@ func TestAggregationsOverHTTP(t *testing.T) {
 	for range posture.MaxAggregationDepth {
 		deep = object{"fieldName": "region", "aggregationType": "Terms", "subAggregations": object{"x": deep}}
 	}
-	for _, bad := range []object{deep, terms("noSuchField"), {"fieldName": "region", "aggregationType": "Median"}, {"fieldName": "region", "aggregationType": "Terms", "termsCount": 0}} {
+	many := object{}
+	for n := range posture.MaxAggregations + 1 {
+		many[fmt.Sprint(n)] = terms("region")
+	}
+	wide := terms("provider")
+	wide["subAggregations"] = many
+	for _, page := range []object{{"pageSize": 0}, {"pageSize": posture.MaxPage + 1}, {"continuationToken": "made up"}} {
+		i.want(400, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": terms("region")}, "paginationInfo": page})
+	}
+	i.want(200, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": terms("region")}, "paginationInfo": object{"pageSize": 1000}})
+	for _, bad := range []object{deep, wide, terms("noSuchField"), {"fieldName": "region", "aggregationType": "Median"}, {"fieldName": "region", "aggregationType": "Terms", "termsCount": 0}} {
 		i.want(400, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": bad}})
 	}
 }

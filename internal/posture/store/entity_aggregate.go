@@ -13,6 +13,7 @@ import (
 )
 
 // maxBuckets is how many values all aggregations of a call may have together.
+// What is asked of a value counts as one more, whether there is an answer or not.
 const maxBuckets = 100_000
 
 // Aggregate implements [posture.EntityStore].
@@ -158,7 +159,7 @@ func (c *counter) add(e *posture.Entity, n int) error {
 		}
 		b := c.buckets[v]
 		if b == nil {
-			if *c.room--; *c.room < 0 {
+			if *c.room -= 1 + len(c.of.Sub); *c.room < 0 {
 				return fault.New(fault.Invalid, "the aggregations have more than %d buckets; filter more, or count something with fewer values", maxBuckets)
 			}
 			b = &bucket{sub: make(map[string]*counter, len(c.of.Sub))}
