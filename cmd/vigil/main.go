@@ -32,6 +32,7 @@ type cli struct {
 	Desktop    desktopCmd    `cmd:"" help:"Check the desktop environment and keep its secrets."`
 	Org        orgCmd        `cmd:"" help:"Add and list organisations."`
 	Token      tokenCmd      `cmd:"" help:"Make, list and revoke API tokens."`
+	Entity     entityCmd     `cmd:"" help:"Find the resources of cloud accounts."`
 	Keys       keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
 	Audit      auditCmd      `cmd:"" help:"Check the audit log."`
 	Backup     backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
