@@ -39,12 +39,12 @@ type (
 	}
 )
 
-// RuleReads says what of a type the query of a rule reads.
+// RuleReads says what the query of a rule reads.
 type RuleReads struct {
 	Rule       posture.RuleID
-	Types      []string
-	Properties []string
-	Edges      []string
+	Types      []posture.EntityType // whose entities can make a difference
+	Properties []string             // by name, in any case
+	Edges      []string             // by label
 }
 
 func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
@@ -62,7 +62,7 @@ func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
 		Types:  make([]schemaType, len(declared)),
 	}
 	for i, d := range declared {
-		of := slices.DeleteFunc(slices.Clone(reads), func(r RuleReads) bool { return !slices.Contains(r.Types, string(d.Type)) })
+		of := slices.DeleteFunc(slices.Clone(reads), func(r RuleReads) bool { return !slices.Contains(r.Types, d.Type) })
 		out.Types[i] = schemaTypeOf(d, of)
 	}
 	return out, nil
@@ -85,7 +85,9 @@ func schemaTypeOf(d collect.Declaration, reads []RuleReads) schemaType {
 	}
 	for _, p := range d.Properties {
 		w.Properties = append(w.Properties, schemaProperty{
-			p.Name, p.Kind, p.List, p.Doc, rules(func(r RuleReads) bool { return slices.Contains(r.Properties, p.Name) }),
+			p.Name, p.Kind, p.List, p.Doc, rules(func(r RuleReads) bool {
+				return slices.ContainsFunc(r.Properties, func(name string) bool { return strings.EqualFold(name, p.Name) })
+			}),
 		})
 	}
 	for _, e := range d.Edges {

@@ -6,7 +6,6 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/walk"
 )
 
 //go:generate env UPDATE=1 go test -count=1 -run TestGeneratedFilesAreCurrent .
@@ -20,22 +19,26 @@ func (a *App) declarations() []collect.Declaration {
 	return all
 }
 
-// reads says what the rules of an organisation read. A query that is not Gremlin
-// names no types, so it is left out.
+// reads says what the rules of an organisation read. Entities of other clouds are
+// none of their business.
 func (a *App) reads(ctx context.Context, org posture.OrgID) ([]api.RuleReads, error) {
 	rules, err := a.book.Rules(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	var all []api.RuleReads
+	all := make([]api.RuleReads, 0, len(rules))
 	for _, r := range rules {
-		if r.Query.Language != posture.GraphQuery {
-			continue
+		sees, err := a.judge.Evaluator.See(r.Query)
+		if err != nil {
+			continue // one that is broken was found so when it was saved
 		}
-		reads := api.RuleReads{Rule: r.ID}
-		if reads.Types, reads.Properties, reads.Edges, err = walk.Reads(r.Query.Text); err == nil {
-			all = append(all, reads) // one that is broken was found so when it was saved
+		reads := api.RuleReads{Rule: r.ID, Properties: sees.Properties, Edges: sees.Edges}
+		for _, t := range sees.Types {
+			if t.Provider() == r.Provider {
+				reads.Types = append(reads.Types, t)
+			}
 		}
+		all = append(all, reads)
 	}
 	return all, nil
 }

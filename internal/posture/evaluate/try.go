@@ -44,20 +44,29 @@ type Sees struct {
 	Strange    []string // names that the schema does not have where the query asks for them
 }
 
-// Explain says what a query looks at, and how it is run if it is Gremlin. It
-// fails when the text is wrong.
-func (e *Evaluator) Explain(q posture.RuleQuery) (Sees, *gremlin.Explanation, error) {
+// See says what a query looks at. It fails when the text is wrong.
+func (e *Evaluator) See(q posture.RuleQuery) (Sees, error) {
 	known, err := e.query(q)
 	if err != nil {
-		return Sees{}, nil, err
+		return Sees{}, err
 	}
-	s := Sees{
+	return Sees{
 		Types: slices.Sorted(slices.Values(known.reads.Types)), Subjects: slices.Sorted(slices.Values(known.reads.Subjects)),
 		Properties: slices.Sorted(slices.Values(known.touches.Keys)), Edges: slices.Sorted(slices.Values(known.touches.Edges)),
 		Clock: known.reads.Clock, Strange: known.reads.Strange,
+	}, nil
+}
+
+// Explain says what a query looks at, and how it is run if it is Gremlin. It
+// fails when the text is wrong.
+func (e *Evaluator) Explain(q posture.RuleQuery) (Sees, *gremlin.Explanation, error) {
+	sees, err := e.See(q)
+	if err != nil {
+		return sees, nil, err
 	}
-	if known.plan == nil {
-		return s, nil, nil
+	known, err := e.query(q)
+	if err != nil || known.plan == nil {
+		return sees, nil, err
 	}
-	return s, known.plan.Explain(), nil
+	return sees, known.plan.Explain(), nil
 }
