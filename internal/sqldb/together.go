@@ -32,7 +32,8 @@ type shared struct {
 	tx     *sql.Tx
 	until  time.Time // nobody joins later
 	users  int
-	broken bool // it cannot be committed any more
+	left   []leftover // by its users, to the end
+	broken bool       // it cannot be committed any more
 
 	done chan struct{} // closed when it has ended
 	err  error         // why it was not committed, then
@@ -103,7 +104,7 @@ func (db *DB) writeShared(ctx context.Context, limit time.Duration, alone bool, 
 		return nil, err
 	}
 	if s != nil && alone {
-		s.end()
+		db.end(s)
 		s = nil
 	}
 	if s == nil {
@@ -149,7 +150,7 @@ func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, fn func(t
 	defer func() {
 		s.leave(well)
 		if s.broken || !db.line.next(s) {
-			s.end()
+			db.end(s)
 			db.line.next(nil)
 		}
 	}()
@@ -164,6 +165,7 @@ func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, fn func(t
 		return nil, err
 	}
 	well = true
+	s.left = append(s.left, tx.left...)
 	return tx.after, nil
 }
 
@@ -193,19 +195,40 @@ func (s *shared) exec(text string) error {
 	return err
 }
 
-// end commits the transaction, or rolls it back when it is broken.
-func (s *shared) end() {
+// end commits a transaction, or rolls it back when it is broken.
+func (db *DB) end(s *shared) {
 	err := errTogether
-	if s.broken {
-		_ = s.tx.Rollback() // SQLite may have done so already
-	} else if err = s.tx.Commit(); err != nil {
-		_ = s.tx.Rollback()
-		err = classify(fmt.Errorf("commit transaction: %w", err))
+	if !s.broken {
+		err = db.commit(s)
 	}
-	if err != nil && s.users > 1 {
-		err = errors.Join(errTogether, err)
+	if err != nil {
+		_ = s.tx.Rollback() // SQLite may have done so already
+		if s.users > 1 {
+			err = errors.Join(errTogether, err)
+		}
 	}
 	_ = s.conn.Close() // it goes back to the pool
 	s.err = err
 	close(s.done)
+}
+
+// commit does what users have left to the end, and commits. Any of them may be the
+// one who does it for all, so a panic becomes an error.
+func (db *DB) commit(s *shared) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("finish transaction: panic: %v", p)
+		}
+	}()
+	if len(s.left) > 0 {
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), writing{db}, true), db.opts.WriteTimeout)
+		defer cancel()
+		if err := (&Tx{db: db, ctx: ctx, conn: s.conn, tx: s.tx}).finish(s.left); err != nil {
+			return err
+		}
+	}
+	if err := s.tx.Commit(); err != nil {
+		return classify(fmt.Errorf("commit transaction: %w", err))
+	}
+	return nil
 }

@@ -116,6 +116,8 @@ func TestWritersShareATransaction(t *testing.T) {
 		"by panic":      func(*sqldb.Tx) error { panic("at the disco") },
 		"in the middle": func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO crowd (name) VALUES (NULL)"); return err },
 		"at the end":    func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO friend (of) VALUES ('nobody')"); return err },
+		"late":          func(tx *sqldb.Tx) error { tx.Leave(func() error { return failed }, calls{}); return nil },
+		"late by panic": func(tx *sqldb.Tx) error { tx.Leave(func() error { panic("at the disco") }, calls{}); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,6 +157,73 @@ func TestWritersShareATransaction(t *testing.T) {
 			})
 		})
 	}
+}
+
+// calls calls the functions that are left to it.
+type calls struct{}
+
+func (calls) Finish(_ *sqldb.Tx, work []any) error {
+	for _, f := range work {
+		if err := f.(func() error)(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A register enters the names that are left to it.
+type register struct {
+	begun, entered []any
+	most           int // that it entered at once
+}
+
+func (r *register) Finish(tx *sqldb.Tx, work []any) error {
+	r.entered, r.most = append(r.entered, work...), max(r.most, len(work))
+	for _, name := range work {
+		if _, err := tx.Exec("INSERT INTO crowd (name) VALUES ($1)", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestWhatIsLeftToTheEndIsDoneTogether has writers leave their work to the end of
+// the transaction that they share: it is done at once, in the order of their turns.
+func TestWhatIsLeftToTheEndIsDoneTogether(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		c := newCrowd(t, db)
+		all := make([]register, 12) // each has its own on PostgreSQL, where they write side by side
+		of := func(i int) *register {
+			if db.Dialect() == sqldb.SQLite {
+				return &all[0]
+			}
+			return &all[i]
+		}
+		var writers []func(tx *sqldb.Tx) error
+		for i := range all {
+			writers = append(writers, func(tx *sqldb.Tx) error {
+				r, name := of(i), fmt.Sprint(i)
+				r.begun = append(r.begun, name)
+				tx.Leave(name, r)
+				return nil
+			})
+		}
+		told := func(i int, err error) {
+			if err != nil || !slices.Contains(c.names(), fmt.Sprint(i)) {
+				t.Errorf("writer %d: %v, and there are %v", i, err, c.names())
+			}
+		}
+		c.write(writers, told)
+		for _, r := range all {
+			if diff := cmp.Diff(r.begun, r.entered); diff != "" {
+				t.Errorf("entered in another order than begun (-begun +entered):\n%s", diff)
+			}
+		}
+		if db.Dialect() == sqldb.SQLite && all[0].most < 2 {
+			t.Error("everybody was entered alone")
+		}
+	})
 }
 
 // TestAFailureIsNotToldBeforeItsCause has writers of whom one is the first and all

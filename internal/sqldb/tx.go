@@ -25,6 +25,7 @@ type Tx struct {
 	ctx   context.Context // of the transaction, which a Tx stands for
 	conn  *sql.Conn
 	tx    *sql.Tx
+	left  []leftover
 	after []func()
 }
 
@@ -44,6 +45,12 @@ type Tx struct {
 // itself. A function that may be called in either way takes a Tx.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, false, fn)
+}
+
+// WriteAlone is Write in a transaction that nobody shares. It is for those that
+// take long: the short ones need not wait for their commit.
+func (db *DB) WriteAlone(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.write(ctx, db.opts.WriteTimeout, true, fn)
 }
 
 // write is Write with a limit of its own. Alone, it shares its transaction with
@@ -153,6 +160,9 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 
 	tx := &Tx{db: db, ctx: ctx, conn: conn, tx: stx}
 	if err := fn(tx); err != nil {
+		return nil, err
+	}
+	if err := tx.finish(tx.left); err != nil {
 		return nil, err
 	}
 	if err := stx.Commit(); err != nil {

@@ -230,7 +230,7 @@ func (c *changeSet) finish() error {
 		c.generation--
 		return nil
 	}
-	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.rows.flush, c.saveTally} {
+	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.rows.finish, c.saveTally} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -136,7 +136,11 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 		return errClosed
 	}
 	defer r.Discard()
-	err := r.store.db.Write(ctx, func(tx *sqldb.Tx) error {
+	write := r.store.db.Write
+	if r.stage.count >= maxWords {
+		write = r.store.db.WriteAlone
+	}
+	err := write(ctx, func(tx *sqldb.Tx) error {
 		if complete && r.unchanged() {
 			if known, err := r.store.stillCurrent(tx, r.scope); known || err != nil {
 				return err

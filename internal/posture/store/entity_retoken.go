@@ -12,7 +12,7 @@ import (
 func retoken(ctx context.Context, db *sqldb.DB) error {
 	s := New(db, nil, nil)
 	for more := true; more; {
-		if err := db.Write(ctx, func(tx *sqldb.Tx) (err error) {
+		if err := db.WriteAlone(ctx, func(tx *sqldb.Tx) (err error) {
 			more, err = s.retokenSome(tx)
 			return err
 		}); err != nil {
@@ -79,6 +79,9 @@ func (s *Store) retokenRows(tx *sqldb.Tx, rows []entityRow) error {
 			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.tokens} }))
 		return err
 	}
-	w := rowWriter{tx: tx, fresh: rows}
-	return w.flush()
+	w := rowWriter{tx: tx}
+	if err := w.index(rows, true); err != nil {
+		return err
+	}
+	return w.finish()
 }

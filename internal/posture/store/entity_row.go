@@ -40,20 +40,12 @@ func readRows(tx *sqldb.Tx, rids []int64) (map[int64]entityRow, error) {
 	return found, nil
 }
 
-// rowWriter writes rows and what they are found by.
-//
-// SQLite keeps the tokens in a table of its own, which collects changes in
-// memory and has to write them out whenever a statement of another kind comes in
-// between. So they wait until there are many of them.
+// rowWriter writes rows and what they are found by: in PostgreSQL a column of the
+// row, in SQLite a table of its own.
 type rowWriter struct {
 	tx    *sqldb.Tx
-	fresh []entityRow // whose tokens are to be written
-	stale []entityRow // whose tokens are to be replaced
-	gone  []int64     // whose tokens are to be removed
+	words []wordChange // that wait to be written
 }
-
-// maxWords is how many rows wait for their tokens to be written.
-const maxWords = 4096
 
 // insert writes rows that are not there.
 func (w *rowWriter) insert(rows []entityRow) error {
@@ -72,8 +64,7 @@ func (w *rowWriter) insert(rows []entityRow) error {
 	})); err != nil {
 		return err
 	}
-	w.fresh = wait(w.fresh, rows)
-	return w.flushMany()
+	return w.index(rows, true)
 }
 
 // update replaces rows that are there.
@@ -90,8 +81,7 @@ func (w *rowWriter) update(rows []entityRow) error {
 		argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc} })); err != nil {
 		return err
 	}
-	w.stale = wait(w.stale, rows)
-	return w.flushMany()
+	return w.index(rows, false)
 }
 
 // remove removes rows.
@@ -100,57 +90,41 @@ func (w *rowWriter) remove(rids []int64) error {
 		return nil
 	}
 	if w.tx.Dialect() == sqldb.SQLite {
-		w.gone = append(w.gone, rids...)
+		for _, rid := range rids {
+			w.words = append(w.words, wordChange{rid: rid})
+		}
 	}
 	_, err := w.tx.ExecEach(`DELETE FROM entity WHERE rid = $1`, oneEach(rids))
 	return err
 }
 
-// wait adds the tokens of rows to those that wait.
-func wait(waiting, rows []entityRow) []entityRow {
+// index takes the words of rows that are new, or are replaced. When too many wait
+// it writes them: who has so many shares the transaction with nobody, whose words
+// would have to come before.
+func (w *rowWriter) index(rows []entityRow, fresh bool) error {
 	for _, r := range rows {
-		waiting = append(waiting, entityRow{rid: r.rid, tokens: r.tokens})
+		w.words = append(w.words, wordChange{rid: r.rid, words: r.tokens, fresh: fresh})
 	}
-	return waiting
-}
-
-// flushMany writes tokens if many of them wait.
-func (w *rowWriter) flushMany() error {
-	if len(w.fresh)+len(w.stale) < maxWords {
+	if len(w.words) < maxWords {
 		return nil
 	}
-	return w.flush()
+	err := indexWords(w.tx, w.words)
+	w.words = w.words[:0]
+	return err
 }
 
-// flush writes the tokens that wait.
-func (w *rowWriter) flush() error {
-	words := func(r entityRow) []any { return []any{r.rid, r.tokens} }
-	for _, step := range []struct {
-		text string
-		n    int
-		args iter.Seq[[]any]
-	}{
-		{`DELETE FROM entity_token WHERE rowid = $1`, len(w.gone), oneEach(w.gone)},
-		{`REPLACE INTO entity_token (rowid, tokens) VALUES ($1, $2)`, len(w.stale), argsOf(w.stale, words)},
-		{`INSERT INTO entity_token (rowid, tokens) VALUES ($1, $2)`, len(w.fresh), argsOf(w.fresh, words)},
-	} {
-		if step.n == 0 {
-			continue
-		}
-		if _, err := w.tx.ExecEach(step.text, step.args); err != nil {
-			return err
-		}
+// finish leaves the words that wait to the end of the transaction.
+func (w *rowWriter) finish() error {
+	if len(w.words) > 0 {
+		w.tx.Leave(w.words, wordIndex{})
 	}
-	w.fresh, w.stale, w.gone = w.fresh[:0], w.stale[:0], w.gone[:0]
 	return nil
 }
 
 // deleteSpan removes all rows of a range.
 func deleteSpan(tx *sqldb.Tx, s span) error {
 	if tx.Dialect() == sqldb.SQLite {
-		if _, err := tx.Exec(`DELETE FROM entity_token WHERE rowid BETWEEN $1 AND $2`, s.from, s.to); err != nil {
-			return err
-		}
+		tx.Leave(s, wordIndex{})
 	}
 	_, err := tx.Exec(`DELETE FROM entity WHERE rid BETWEEN $1 AND $2`, s.from, s.to)
 	return err
