@@ -18,9 +18,13 @@ import (
 
 	"vigil/internal/config"
 	"vigil/internal/fault"
+	"vigil/internal/heap"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
+func main() {
+	heap.Tune()
+	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
 
 // cli is the command line: one field a command.
 type cli struct {

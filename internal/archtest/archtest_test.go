@@ -37,6 +37,7 @@ var policy = []line{
 	// Foundation: knows nothing of either server.
 	{"internal/fault", ""},
 	{"internal/config", ""},
+	{"internal/heap", ""},
 	{"internal/telemetry", ""},
 	{"internal/httpapi", "internal/fault"},
 	{"internal/apidoc", "internal/fault internal/httpapi"},
