@@ -15,11 +15,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/smithy-go/encoding/cbor"
+
 	"vigil/internal/posture/collect/aws"
 	simaws "vigil/internal/sim/aws"
 )
 
-// recorder keeps one answer of each call that speaks JSON.
+// recorder keeps one answer of each call that speaks JSON or CBOR.
 type recorder struct {
 	next    http.RoundTripper
 	mu      sync.Mutex
@@ -48,6 +50,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 var modules = map[string]string{
 	"kms": "kms", "logs": "cloudwatchlogs", "config": "configservice", "dynamodb": "dynamodb", "api": "ecr", "ecs": "ecs", "events": "eventbridge",
 	"organizations": "organizations", "secretsmanager": "secretsmanager", "sqs": "sqs", "ssm": "ssm", "acm": "acm", "lambda": "lambda", "eks": "eks",
+	"monitoring": "cloudwatch",
 }
 
 // restCalls name the operations of services that are called by path.
@@ -75,6 +78,9 @@ func operation(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		return module + "/" + target[strings.LastIndex(target, ".")+1:]
 	}
+	if _, name, ok := strings.Cut(r.URL.Path, "/operation/"); ok {
+		return module + "/" + name
+	}
 	for _, c := range restCalls {
 		if c.service == host && c.path.MatchString(r.URL.Path) {
 			return module + "/" + c.name
@@ -92,13 +98,13 @@ func TestAnswersLookLikeTheSDKsOwn(t *testing.T) {
 	r := &recorder{next: c.options.HTTP.Transport, answers: map[string][]byte{}}
 	c.options.HTTP.Transport = r
 	collectAll(t, aws.New(c.options), c.access(0))
-	if len(r.answers) < 30 {
+	if len(r.answers) < 30 || r.answers["cloudwatch/DescribeAlarms"] == nil {
 		t.Errorf("only %d calls were recorded", len(r.answers))
 	}
 	for name, answer := range r.answers {
 		want := snapshot(t, name)
-		var got any
-		if err := json.Unmarshal(answer, &got); err != nil {
+		got, err := decode(name, answer)
+		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -120,10 +126,50 @@ func snapshot(t *testing.T, name string) (body any) {
 		t.Fatal(err)
 	}
 	_, raw, _ := bytes.Cut(text, []byte("\n\n"))
-	if err := json.Unmarshal(raw, &body); err != nil {
+	if body, err = decode(name, raw); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return body
+}
+
+// decode reads an answer: JSON, or CBOR of the one service that speaks it.
+func decode(name string, raw []byte) (v any, err error) {
+	if !strings.HasPrefix(name, "cloudwatch/") {
+		err = json.Unmarshal(raw, &v)
+		return v, err
+	}
+	in, err := cbor.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	return fromCBOR(in), nil
+}
+
+// fromCBOR returns what JSON would have made of a value.
+func fromCBOR(v cbor.Value) any {
+	switch v := v.(type) {
+	case cbor.Map:
+		m := map[string]any{}
+		for name, e := range v {
+			m[name] = fromCBOR(e)
+		}
+		return m
+	case cbor.List:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = fromCBOR(e)
+		}
+		return list
+	case *cbor.Tag: // a time
+		return fromCBOR(v.Value)
+	case cbor.Uint, cbor.NegInt, cbor.Float32, cbor.Float64:
+		return float64(0)
+	case cbor.Bool:
+		return bool(v)
+	case cbor.String:
+		return string(v)
+	}
+	return nil
 }
 
 var moduleDirs sync.Map
