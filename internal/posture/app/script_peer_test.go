@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,11 @@ func TestPeerScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal("aws is not installed")
 	}
+	answer, err := http.Post("http://"+address+"/moto-api/reset", "", nil) // others leave things there
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": "http://" + address, "AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1",
 	} {
