@@ -185,8 +185,21 @@ func (a Attribute) values(e *Entity) func(yield func(value string, known bool) b
 					return
 				}
 			}
+			if e.tagsUnread() {
+				yield("", false)
+			}
 		}
 	}
+}
+
+// tagsUnread reports whether the tags of the entity could not be read.
+func (e *Entity) tagsUnread() bool {
+	for i := range e.Properties {
+		if p := &e.Properties[i]; p.Type == UnknownProperty && same(p.Name, TagsUnread) {
+			return true
+		}
+	}
+	return false
 }
 
 // Values returns the known values of an attribute.

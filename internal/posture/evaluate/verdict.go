@@ -168,18 +168,13 @@ func (j *judging) search(q *query, v *verdict) {
 		v.subjects = nil
 	}
 	v.work = int64(len(hs))
-	tags := q.asksTags()
-	noTags := func(p posture.Property) bool {
-		return p.Name == posture.TagsUnread && p.Type == posture.UnknownProperty
-	}
 	for _, h := range hs {
 		e := entityOf(j.Graph, h)
-		truth := q.where.Of(&e)
-		switch {
-		case truth == posture.Maybe, tags && slices.ContainsFunc(e.Properties, noTags):
-			v.unknown = append(v.unknown, h)
-		case truth == posture.Yes:
+		switch q.where.Of(&e) {
+		case posture.Yes:
 			v.yes = append(v.yes, h)
+		case posture.Maybe:
+			v.unknown = append(v.unknown, h)
 		}
 	}
 }

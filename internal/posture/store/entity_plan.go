@@ -235,7 +235,7 @@ func (p planner) condition(c posture.Condition, holds bool) plan {
 		case posture.PropertyAttribute:
 			return p.property(a.Name, newToken(p.org, hasToken, a.Name, ""), holds)
 		case posture.TagAttribute:
-			return either(newToken(p.org, hasTagToken, a.Name, ""), holds)
+			return p.tag(newToken(p.org, hasTagToken, a.Name, ""), holds)
 		}
 		return always(holds)
 	}
@@ -270,13 +270,16 @@ func (p planner) property(name string, t token, holds bool) plan {
 	return and(miss(t), miss(newToken(p.org, unknownToken, name, "")))
 }
 
+// tag is a hit or a certain miss: tags that are unknown may be any.
+func (p planner) tag(t token, holds bool) plan { return p.property(posture.TagsUnread, t, holds) }
+
 func (p planner) equal(c posture.Equal, holds bool) plan {
 	a := c.Attribute
 	switch a.Kind {
 	case posture.PropertyAttribute:
 		return p.property(a.Name, newToken(p.org, propertyToken, a.Name, c.Value), holds)
 	case posture.TagAttribute:
-		return either(newToken(p.org, tagToken, a.Name, c.Value), holds)
+		return p.tag(newToken(p.org, tagToken, a.Name, c.Value), holds)
 	}
 	same := func(v string) bool { return (posture.Fold(v) == posture.Fold(c.Value)) == holds }
 	switch a.Name {

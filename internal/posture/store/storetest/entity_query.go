@@ -10,6 +10,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/estate"
+	"vigil/internal/posture/search"
 )
 
 // queryTests ask questions about a made-up estate and compare the answers with
@@ -23,6 +24,7 @@ var queryTests = map[string]func(*testing.T, EntityFixture){
 	"AggregationsKeepCase":            aggregationsKeepCase,
 	"OrganisationsDoNotMix":           organisationsDoNotMix,
 	"OddTextsAreFound":                oddTextsAreFound,
+	"UnreadTagsAreNeither":            unreadTagsAreNeither,
 	"TooManyBucketsAreRefused":        tooManyBuckets,
 }
 
@@ -252,6 +254,39 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 	}
 	if found, _ := pages(t, f.Store, other, posture.EntityFilter{}, 500); len(found) != len(theirs) {
 		t.Errorf("the other organisation has %d entities, want %d", len(found), len(theirs))
+	}
+}
+
+// unreadTagsAreNeither asks for tags of an entity whose tags could not be read.
+func unreadTagsAreNeither(t *testing.T, f EntityFixture) {
+	made := func(name string, edit func(*posture.Entity)) posture.Entity {
+		return newEntity(east, name, func(e *posture.Entity) { e.Tags = nil; edit(e) })
+	}
+	es := []posture.Entity{
+		made("i-none", func(*posture.Entity) {}),
+		made("i-tagged", func(e *posture.Entity) { e.Tags = map[string]string{"env": "prod"} }),
+		made("i-unread", set(posture.Unknown(posture.TagsUnread, "denied"))),
+	}
+	record(t, f.Store, scoped(instance, east), true, es...)
+	for text, want := range map[string][]posture.EntityID{
+		"tag.env = prod":                         {es[1].ID},
+		"tag.env != prod":                        {es[0].ID},
+		"tag.env != test":                        {es[0].ID, es[1].ID},
+		"exists(tag.env)":                        {es[1].ID},
+		"NOT exists(tag.env)":                    {es[0].ID},
+		"NOT (NOT tag.env = prod)":               {es[1].ID},
+		"tag.env != prod OR region = us-east-1":  {es[0].ID, es[1].ID, es[2].ID},
+		"tag.env = prod AND region != us-east-1": {},
+	} {
+		where, err := search.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter := posture.EntityFilter{Where: where}
+		found, total := pages(t, f.Store, org, filter, 100)
+		if !slices.Equal(idsOf(found), want) || total != len(want) || !slices.Equal(matching(es, filter), want) {
+			t.Errorf("%s: found %v of %d, the condition holds for %v, want %v", text, idsOf(found), total, matching(es, filter), want)
+		}
 	}
 }
 
