@@ -9,16 +9,23 @@ import (
 	"vigil/internal/posture/partition"
 )
 
+// A need is what a query follows from entities of a type: labels of edges, and
+// what stands for tags.
+type need struct {
+	of     posture.EntityType
+	labels []string
+	alone  bool // who misses it makes no other entity unknown
+}
+
 // dim makes unknown what depends on edges or tags that could not be read. Where
-// edges lead to nobody knows. When no entity's answer depends on the edges of another of its
-// type, those that miss edges are unknown; otherwise everything is that the rule
-// is about in their region, or that has none.
+// edges lead to nobody knows. When no entity's answer depends on the edges of
+// another of its type, those that miss edges are unknown; otherwise everything is
+// that the rule is about in their region, or that has none.
 func (j *judging) dim(q *query, v *verdict) {
 	own, regions := map[graph.Handle]bool{}, map[string]bool{}
-	for _, t := range v.reads {
-		alone := q.forward && slices.Contains(v.subjects, t)
-		for _, h := range j.withUnknown([]posture.EntityType{t}, j.labels(q, t)) {
-			if own[h] = alone; !alone {
+	for _, n := range q.needs {
+		for _, h := range j.withUnknown([]posture.EntityType{n.of}, n.labels) {
+			if own[h] = n.alone; !n.alone {
 				regions[j.region(h)] = true
 			}
 		}
@@ -40,18 +47,24 @@ func (j *judging) dim(q *query, v *verdict) {
 	v.yes = slices.DeleteFunc(slices.Clone(v.yes), dark)
 }
 
-// labels returns the labels of edges from a type that a query follows, and what
-// stands for tags when it asks for them.
-func (j *judging) labels(q *query, t posture.EntityType) (labels []string) {
-	for label := range j.schema.out[t] {
-		if q.follows(label) {
-			labels = append(labels, label)
+// needs works out what a query follows.
+func (s *Schema) needs(q *query) (all []need) {
+	onward := s.onward(q)
+	for _, t := range q.reads.Types {
+		n := need{of: t, alone: onward && slices.Contains(q.reads.Subjects, t)}
+		for label := range s.out[t] {
+			if q.follows(label) {
+				n.labels = append(n.labels, label)
+			}
+		}
+		if q.asksTags() {
+			n.labels = append(n.labels, posture.TagsUnread)
+		}
+		if len(n.labels) > 0 {
+			all = append(all, n)
 		}
 	}
-	if q.asksTags() {
-		labels = append(labels, posture.TagsUnread)
-	}
-	return labels
+	return all
 }
 
 // asksTags reports whether the query asks for tags.

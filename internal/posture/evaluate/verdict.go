@@ -184,7 +184,7 @@ type query struct {
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
 	reads    Reads
-	forward  bool              // what it says of a vertex depends on no other of its type
+	needs    []need
 	where    posture.Condition // of a search, in place of a plan
 	anywhere bool              // a search that does not say of which type
 }
@@ -234,7 +234,7 @@ func (e *Evaluator) readGraph(text string) (*query, error) {
 		return nil, err
 	}
 	q := &query{plan: plan, touches: plan.Touches(), reads: reads}
-	q.forward = e.schema.onward(q)
+	q.needs = e.schema.needs(q)
 	return q, nil
 }
 
