@@ -1,2 +1,0 @@
--- SQLite keeps no statistics of cells.
-SELECT 1;
