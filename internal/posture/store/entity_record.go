@@ -137,7 +137,7 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	}
 	defer r.Discard()
 	write := r.store.db.Write
-	if r.stage.count >= maxWords {
+	if 2*r.stage.count >= maxWords { // those that moved to another region change the words of two rows
 		write = r.store.db.WriteAlone
 	}
 	err := write(ctx, func(tx *sqldb.Tx) error {

@@ -131,7 +131,7 @@ func deleteSpan(tx *sqldb.Tx, s span) error {
 }
 
 // argsOf yields the arguments of a statement for each row.
-func argsOf(rows []entityRow, args func(entityRow) []any) iter.Seq[[]any] {
+func argsOf[T any](rows []T, args func(T) []any) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for _, r := range rows {
 			if !yield(args(r)) {

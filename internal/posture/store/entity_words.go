@@ -59,27 +59,18 @@ func indexWords(tx *sqldb.Tx, all []wordChange) error {
 			stale = append(stale, c)
 		}
 	}
+	words := func(c wordChange) []any { return []any{c.rid, c.words} }
 	for _, step := range []struct {
 		text string
 		args iter.Seq[[]any]
 	}{
 		{`DELETE FROM entity_token WHERE rowid = $1`, oneEach(gone)},
-		{`REPLACE INTO entity_token (rowid, tokens) VALUES ($1, $2)`, wordArgs(stale)},
-		{`INSERT INTO entity_token (rowid, tokens) VALUES ($1, $2)`, wordArgs(fresh)},
+		{`REPLACE INTO entity_token (rowid, tokens) VALUES ($1, $2)`, argsOf(stale, words)},
+		{`INSERT INTO entity_token (rowid, tokens) VALUES ($1, $2)`, argsOf(fresh, words)},
 	} {
 		if _, err := tx.ExecEach(step.text, step.args); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func wordArgs(all []wordChange) iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for _, c := range all {
-			if !yield([]any{c.rid, c.words}) {
-				return
-			}
-		}
-	}
 }
