@@ -33,7 +33,9 @@ type Gateway struct {
 	authority *pki.Authority
 	listener  net.Listener
 	hosts     []route
-	calls     sync.WaitGroup
+
+	calls sync.RWMutex // held by each call for reading
+	over  bool         // no call is answered any more
 
 	mu     sync.Mutex
 	leaves map[string]*tls.Certificate // by the names they are for
@@ -88,7 +90,9 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	err := server.ServeTLS(g.listener, "", "")
-	g.calls.Wait()
+	g.calls.Lock()
+	g.over = true
+	g.calls.Unlock()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -99,8 +103,11 @@ func (g *Gateway) Serve(ctx context.Context) error {
 func (g *Gateway) Close() error { return g.listener.Close() }
 
 func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
-	g.calls.Add(1)
-	defer g.calls.Done()
+	g.calls.RLock()
+	defer g.calls.RUnlock()
+	if g.over {
+		return
+	}
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		host = r.Host

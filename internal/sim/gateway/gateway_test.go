@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,22 +31,27 @@ func start(t *testing.T, prepare func(*gateway.Gateway)) (*gateway.Gateway, *htt
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(ctx) }()
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(g.CA())
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true,
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, g.Address())
-		},
-	}
+	client := clientOf(g)
 	t.Cleanup(func() {
-		transport.CloseIdleConnections()
+		client.CloseIdleConnections()
 		cancel()
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
 	})
-	return g, &http.Client{Transport: transport}
+	return g, client
+}
+
+// clientOf returns a client whose calls all go to a gateway.
+func clientOf(g *gateway.Gateway) *http.Client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(g.CA())
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, g.Address())
+		},
+	}}
 }
 
 // echo is a cloud with one call whose answer is fixed.
@@ -204,5 +210,39 @@ func TestFaultsAreSetOverHTTP(t *testing.T) {
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusBadRequest {
 		t.Errorf("an unknown kind: status %d", answer.StatusCode)
+	}
+}
+
+func TestServeMayEndAmongCalls(t *testing.T) {
+	t.Parallel()
+	for range 30 {
+		endAmongCalls(t)
+	}
+}
+
+// endAmongCalls ends a gateway with the first of many answers.
+func endAmongCalls(t *testing.T) {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	client := clientOf(g)
+	defer client.CloseIdleConnections()
+	var callers sync.WaitGroup
+	defer callers.Wait()
+	for range 4 {
+		callers.Go(func() {
+			for ctx.Err() == nil {
+				if _, _, err := get(t, client, "https://"+gateway.AdminHost+"/faults"); err == nil {
+					cancel()
+				}
+			}
+		})
+	}
+	if err := g.Serve(ctx); err != nil {
+		t.Errorf("Serve: %v", err)
 	}
 }
