@@ -68,14 +68,16 @@ func tokenRange(org posture.OrgID, kind byte, name string) (after, to token) {
 	return after, after | (1<<valueBits - 1)
 }
 
-// appendWord appends the token as SQLite indexes it.
+// wordBytes is how long words are. Each byte holds seven bits of a token: all of
+// the value's, and half of the others, which are of the name and in the value's
+// hash too.
+const wordBytes = 8
+
+// appendWord appends the token as SQLite indexes it. To its tokenizer of ASCII, all
+// other bytes are letters. Digits and Latin letters would take five more.
 func (t token) appendWord(b []byte) []byte {
-	const base = 36
-	var space [13]byte // 36 to the 13th is more than a token can be
-	at := len(space)
-	for v := uint64(t); v > 0 || at == len(space); v /= base {
-		at--
-		space[at] = "0123456789abcdefghijklmnopqrstuvwxyz"[v%base]
+	for shift := 7 * (wordBytes - 1); shift >= 0; shift -= 7 {
+		b = append(b, 0x80|byte(t>>shift))
 	}
-	return append(b, space[at:]...)
+	return b
 }

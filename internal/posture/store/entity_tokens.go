@@ -11,15 +11,23 @@ import (
 
 // A tokenizer makes the tokens of entities of one organisation from their docs.
 // Most entities have the same names, and few values come once only: it remembers
-// what all tokens of a name have in common.
+// what all tokens of a name, and those of a home, have in common.
 type tokenizer struct {
-	dialect sqldb.Dialect
-	org     posture.OrgID
-	stems   map[tokenName]stem
-	home    home
-	root    string // of home
-	tokens  []token
-	text    []byte
+	dialect  sqldb.Dialect
+	org      posture.OrgID
+	name     stem
+	families map[tokenName]family
+	home     home
+	root     string  // of home
+	homely   []token // what everything in home has
+	tokens   []token
+	text     []byte
+}
+
+// A family is the tokens of all values of a name.
+type family struct {
+	stem stem
+	has  token // what has any of them has this one, too
 }
 
 type tokenName struct {
@@ -27,34 +35,30 @@ type tokenName struct {
 	name string
 }
 
-// maxStems bounds what is remembered: people may name a tag after a time.
-const maxStems = 4096
+// maxFamilies bounds what is remembered: people may name a tag after a time.
+const maxFamilies = 4096
 
 func newTokenizer(d sqldb.Dialect, org posture.OrgID) *tokenizer {
-	return &tokenizer{dialect: d, org: org, stems: map[tokenName]stem{}}
+	return &tokenizer{dialect: d, org: org, name: newStem(nil, org, nameToken, ""), families: map[tokenName]family{}}
 }
 
 // of returns everything an entity can be found by, as the database takes it.
 func (z *tokenizer) of(doc []byte, h home) (any, error) {
 	if z.root == "" || h != z.home {
-		z.home, z.root = h, h.root()
+		z.settle(h)
 	}
-	z.tokens = z.tokens[:0]
-	z.add(everyToken, "", "")
-	z.add(acctToken, "", string(h.account))
-	z.add(typeToken, "", string(h.typ))
-	z.add(regionToken, "", h.region)
+	z.tokens = append(z.tokens[:0], z.homely...)
 	if len(doc) == 0 || doc[0] != docVersion {
 		return nil, errDoc
 	}
 	r := docReader{rest: string(doc[1:])}
-	z.value(nameToken, "", r.since(r.since(z.root)))
+	z.value(z.name, r.since(r.since(z.root)))
 	_ = r.text() // the XID
 	z.properties(&r)
 	for range r.count() {
-		name := r.text()
-		z.add(hasTagToken, name, "")
-		z.value(tagToken, name, r.text())
+		f := z.family(tagToken, r.text())
+		z.tokens = append(z.tokens, f.has)
+		z.value(f.stem, r.text())
 	}
 	if r.bad {
 		return nil, errDoc
@@ -65,23 +69,34 @@ func (z *tokenizer) of(doc []byte, h home) (any, error) {
 	return z.words(), nil
 }
 
+// settle prepares for the entities of a home.
+func (z *tokenizer) settle(h home) {
+	z.home, z.root = h, h.root()
+	z.homely = append(z.homely[:0],
+		newToken(z.org, everyToken, "", ""),
+		newToken(z.org, acctToken, "", string(h.account)),
+		newToken(z.org, typeToken, "", string(h.typ)),
+		newToken(z.org, regionToken, "", h.region))
+}
+
 func (z *tokenizer) properties(r *docReader) {
 	last := ""
 	for i := range r.count() {
 		name := r.text()
 		p := r.value()
 		if p.Type == posture.UnknownProperty {
-			z.add(unknownToken, name, "")
+			z.tokens = append(z.tokens, newToken(z.org, unknownToken, name, ""))
 			continue
 		}
+		f := z.family(propertyToken, name)
 		if i == 0 || name != last { // those of one name follow each other
-			z.add(hasToken, name, "")
+			z.tokens = append(z.tokens, f.has)
 		}
 		last = name
 		if p.Type == posture.StringProperty {
-			z.value(propertyToken, name, p.String)
+			z.value(f.stem, p.String)
 		} else {
-			z.add(propertyToken, name, p.Plain())
+			z.add(f.stem, p.Plain())
 		}
 	}
 }
@@ -90,32 +105,35 @@ func (z *tokenizer) properties(r *docReader) {
 // one of the value as it is written, unless that is the form in which values are
 // compared. So two entities have the same tokens of a name only if they have the
 // same values.
-func (z *tokenizer) value(kind byte, name, value string) {
-	z.add(kind, name, value)
+func (z *tokenizer) value(s stem, value string) {
+	z.add(s, value)
 	if z.dialect == sqldb.Postgres && value != posture.Fold(value) {
-		s := z.stem(kind, name)
 		z.text = append(append(z.text[:0], s.text...), value...)
 		z.tokens = append(z.tokens, s.hash(z.text))
 	}
 }
 
 // add adds the token of a value in the form in which it is compared.
-func (z *tokenizer) add(kind byte, name, value string) {
-	s := z.stem(kind, name)
+func (z *tokenizer) add(s stem, value string) {
 	z.text = appendFold(append(z.text[:0], s.text...), value)
 	z.tokens = append(z.tokens, s.hash(z.text))
 }
 
-func (z *tokenizer) stem(kind byte, name string) stem {
-	s, ok := z.stems[tokenName{kind, name}]
+// family returns the family of a property or a tag.
+func (z *tokenizer) family(kind byte, name string) family {
+	f, ok := z.families[tokenName{kind, name}]
 	if !ok {
-		if len(z.stems) >= maxStems {
-			clear(z.stems)
+		if len(z.families) >= maxFamilies {
+			clear(z.families)
 		}
-		s = newStem(nil, z.org, kind, name)
-		z.stems[tokenName{kind, strings.Clone(name)}] = s // the name alone, not the doc that it is in
+		has := hasToken
+		if kind == tagToken {
+			has = hasTagToken
+		}
+		f = family{newStem(nil, z.org, kind, name), newToken(z.org, has, name, "")}
+		z.families[tokenName{kind, strings.Clone(name)}] = f // the name alone, not the doc that it is in
 	}
-	return s
+	return f
 }
 
 // appendFold appends what [posture.Fold] makes of a text.
@@ -147,7 +165,7 @@ func (z *tokenizer) numbers() []int64 {
 
 // words returns the tokens as the words that SQLite indexes.
 func (z *tokenizer) words() string {
-	z.text = z.text[:0]
+	z.text = slices.Grow(z.text[:0], len(z.tokens)*(wordBytes+1))
 	for _, t := range z.tokens {
 		z.text = append(t.appendWord(z.text), ' ')
 	}

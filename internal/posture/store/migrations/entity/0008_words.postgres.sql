@@ -1,0 +1,2 @@
+-- PostgreSQL keeps tokens as numbers.
+SELECT 1;
