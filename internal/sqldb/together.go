@@ -25,6 +25,15 @@ type line struct {
 	waiting []chan *shared
 }
 
+// sharing is how a writer shares its transaction.
+type sharing int
+
+const (
+	apart sharing = iota // it is undone without the others when it fails
+	sure                 // when it fails, so do the others
+	alone                // with nobody
+)
+
 // A shared is a transaction that writers use one after the other. What one of them
 // does is done once the last has committed.
 type shared struct {
@@ -33,6 +42,7 @@ type shared struct {
 	until  time.Time // nobody joins later
 	users  int
 	left   []leftover // by its users, to the end
+	marked bool       // there is a mark to go back to
 	broken bool       // it cannot be committed any more
 
 	done chan struct{} // closed when it has ended
@@ -97,13 +107,13 @@ func (l *line) next(s *shared) bool {
 }
 
 // writeShared runs fn in a transaction that others may share, and returns what is
-// to be done after it. Alone, it shares it with nobody.
-func (db *DB) writeShared(ctx context.Context, limit time.Duration, alone bool, fn func(tx *Tx) error) ([]func(), error) {
+// to be done after it.
+func (db *DB) writeShared(ctx context.Context, limit time.Duration, how sharing, fn func(tx *Tx) error) ([]func(), error) {
 	s, err := db.line.enter(ctx, db.opts.WaitTimeout)
 	if err != nil {
 		return nil, err
 	}
-	if s != nil && alone {
+	if s != nil && how == alone {
 		db.end(s)
 		s = nil
 	}
@@ -113,10 +123,10 @@ func (db *DB) writeShared(ctx context.Context, limit time.Duration, alone bool, 
 			return nil, err
 		}
 	}
-	if alone {
+	if how == alone {
 		s.until = time.Time{}
 	}
-	after, err := db.use(ctx, limit, s, fn)
+	after, err := db.use(ctx, limit, s, how, fn)
 	// What fn saw of those before it is there for others, or not at all, once the
 	// transaction has ended: that holds for a failure, too.
 	<-s.done
@@ -142,7 +152,7 @@ func (db *DB) beginShared(ctx context.Context) (*shared, error) {
 
 // use runs fn as one user of a transaction, then gives the turn on. What fn did is
 // undone when it fails or panics.
-func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, fn func(tx *Tx) error) ([]func(), error) {
+func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, how sharing, fn func(tx *Tx) error) ([]func(), error) {
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	own = context.WithValue(own, writing{db}, true)
@@ -154,7 +164,7 @@ func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, fn func(t
 			db.line.next(nil)
 		}
 	}()
-	if err := s.join(); err != nil {
+	if err := s.join(how); err != nil {
 		return nil, classify(fmt.Errorf("begin transaction: %w", err))
 	}
 	tx := &Tx{db: db, ctx: own, conn: s.conn, tx: s.tx}
@@ -170,9 +180,10 @@ func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, fn func(t
 }
 
 // join makes a mark to which the transaction goes back when its next user fails.
-// The first needs none.
-func (s *shared) join() error {
-	if s.users++; s.users == 1 {
+// The first needs none, nor do those who are sure.
+func (s *shared) join(how sharing) error {
+	s.users++
+	if s.marked = s.users > 1 && how == apart; !s.marked {
 		return nil
 	}
 	return s.exec("SAVEPOINT user")
@@ -181,7 +192,7 @@ func (s *shared) join() error {
 // leave keeps what the last user did, or undoes it.
 func (s *shared) leave(well bool) {
 	switch {
-	case s.users == 1:
+	case !s.marked:
 		s.broken = !well
 	case well:
 		s.broken = s.exec("RELEASE user") != nil

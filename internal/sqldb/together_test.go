@@ -1,6 +1,7 @@
 package sqldb_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -15,8 +16,9 @@ import (
 
 // A crowd is writers that all wait for one that is under way.
 type crowd struct {
-	t  *testing.T
-	db *sqldb.DB
+	t     *testing.T
+	db    *sqldb.DB
+	begin func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error
 
 	mu     sync.Mutex
 	shared bool // somebody saw what was not committed
@@ -48,7 +50,7 @@ func (c *crowd) write(writers []func(tx *sqldb.Tx) error, told func(i int, err e
 					errs[i] = fmt.Errorf("panic: %v", p)
 				}
 			}()
-			errs[i] = c.db.Write(c.t.Context(), func(tx *sqldb.Tx) error {
+			errs[i] = c.begin(c.db, c.t.Context(), func(tx *sqldb.Tx) error {
 				c.look(tx)
 				return fn(tx)
 			})
@@ -103,7 +105,7 @@ func newCrowd(t *testing.T, db *sqldb.DB) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &crowd{t: t, db: db}
+	return &crowd{t: t, db: db, begin: (*sqldb.DB).Write}
 }
 
 // TestWritersShareATransaction has writers fail in every way among others that do
@@ -119,43 +121,53 @@ func TestWritersShareATransaction(t *testing.T) {
 		"late":          func(tx *sqldb.Tx) error { tx.Leave(func() error { return failed }, calls{}); return nil },
 		"late by panic": func(tx *sqldb.Tx) error { tx.Leave(func() error { panic("at the disco") }, calls{}); return nil },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run(t, func(t *testing.T, db *sqldb.DB) {
-				c := newCrowd(t, db)
-				const n = 12
-				var writers []func(tx *sqldb.Tx) error
-				var want []string
-				for i := range n {
-					writers = append(writers, func(tx *sqldb.Tx) error {
-						if _, err := tx.Exec("INSERT INTO crowd (name) VALUES ($1)", fmt.Sprint(i)); err != nil || i%4 != 3 {
-							return err
-						}
-						return bad(tx)
-					})
-					if i%4 != 3 {
-						want = append(want, fmt.Sprint(i))
-					}
-				}
-				told := func(i int, err error) {
-					if err == nil && !slices.Contains(c.names(), fmt.Sprint(i)) {
-						t.Errorf("writer %d was told of a commit that nobody sees", i)
-					}
-				}
-				for i, err := range c.write(writers, told) {
-					if (err == nil) != (i%4 != 3) {
-						t.Errorf("writer %d: %v", i, err)
-					}
-				}
-				slices.Sort(want)
-				if diff := cmp.Diff(want, c.names()); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
-				if db.Dialect() == sqldb.SQLite && !c.shared {
-					t.Error("nobody shared a transaction")
-				}
+		for how, begin := range map[string]func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error{
+			"apart": (*sqldb.DB).Write, "sure": (*sqldb.DB).WriteSurely,
+		} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				run(t, func(t *testing.T, db *sqldb.DB) {
+					c := newCrowd(t, db)
+					c.begin = begin
+					c.failSome(bad)
+				})
 			})
+		}
+	}
+}
+
+// failSome has many write and some of them fail.
+func (c *crowd) failSome(bad func(tx *sqldb.Tx) error) {
+	c.t.Helper()
+	var writers []func(tx *sqldb.Tx) error
+	var want []string
+	for i := range 12 {
+		writers = append(writers, func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec("INSERT INTO crowd (name) VALUES ($1)", fmt.Sprint(i)); err != nil || i%4 != 3 {
+				return err
+			}
+			return bad(tx)
 		})
+		if i%4 != 3 {
+			want = append(want, fmt.Sprint(i))
+		}
+	}
+	told := func(i int, err error) {
+		if err == nil && !slices.Contains(c.names(), fmt.Sprint(i)) {
+			c.t.Errorf("writer %d was told of a commit that nobody sees", i)
+		}
+	}
+	for i, err := range c.write(writers, told) {
+		if (err == nil) != (i%4 != 3) {
+			c.t.Errorf("writer %d: %v", i, err)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, c.names()); diff != "" {
+		c.t.Errorf("(-want +got):\n%s", diff)
+	}
+	if c.db.Dialect() == sqldb.SQLite && !c.shared {
+		c.t.Error("nobody shared a transaction")
 	}
 }
 

@@ -44,31 +44,38 @@ type Tx struct {
 // A Write within a Write fails: SQLite has one writer, who would wait for
 // itself. A function that may be called in either way takes a Tx.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, db.opts.WriteTimeout, false, fn)
+	return db.write(ctx, db.opts.WriteTimeout, apart, fn)
+}
+
+// WriteSurely is Write for those that hardly fail, such as who writes much of what
+// others have looked at. It spares SQLite to keep every page as it was before, so
+// as to undo one of those that share a transaction: if it does fail, the others are
+// run again.
+func (db *DB) WriteSurely(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.write(ctx, db.opts.WriteTimeout, sure, fn)
 }
 
 // WriteAlone is Write in a transaction that nobody shares. It is for those that
 // take long: the short ones need not wait for their commit.
 func (db *DB) WriteAlone(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, db.opts.WriteTimeout, true, fn)
+	return db.write(ctx, db.opts.WriteTimeout, alone, fn)
 }
 
-// write is Write with a limit of its own. Alone, it shares its transaction with
-// nobody.
-func (db *DB) write(ctx context.Context, limit time.Duration, alone bool, fn func(tx *Tx) error) error {
+// write is Write with a limit of its own, in one of the ways to share.
+func (db *DB) write(ctx context.Context, limit time.Duration, how sharing, fn func(tx *Tx) error) error {
 	if ctx.Value(writing{db}) != nil {
 		return errors.New("begin transaction: a write within a write would wait for itself")
 	}
 	for attempt := 1; ; attempt++ {
-		after, err := db.writeOnce(ctx, limit, alone, fn)
+		after, err := db.writeOnce(ctx, limit, how, fn)
 		if err == nil {
 			for _, f := range after {
 				f()
 			}
 			return nil
 		}
-		if errors.Is(err, errTogether) && !alone {
-			alone = true
+		if errors.Is(err, errTogether) && how != alone {
+			how = alone
 			continue
 		}
 		if !isRolledBack(err) {
@@ -87,9 +94,9 @@ func (db *DB) write(ctx context.Context, limit time.Duration, alone bool, fn fun
 }
 
 // writeOnce returns what is to be done after the commit.
-func (db *DB) writeOnce(ctx context.Context, limit time.Duration, alone bool, fn func(tx *Tx) error) ([]func(), error) {
+func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how sharing, fn func(tx *Tx) error) ([]func(), error) {
 	if db.dialect == SQLite {
-		return db.writeShared(ctx, limit, alone, fn)
+		return db.writeShared(ctx, limit, how, fn)
 	}
 	conn, err := db.acquire(ctx, db.writer)
 	if err != nil {

@@ -136,7 +136,7 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 		return errClosed
 	}
 	defer r.Discard()
-	write := r.store.db.Write
+	write := r.store.db.WriteSurely
 	if 2*r.stage.count >= maxWords { // those that moved to another region change the words of two rows
 		write = r.store.db.WriteAlone
 	}
