@@ -61,11 +61,12 @@ func (p Provider) TypePrefix() string {
 // ID returns the id of the entity of this type with the given name. The place is
 // a region, a resource group or a location; empty means Global.
 func (t EntityType) ID(account AccountID, place, name string) EntityID {
-	parts := strings.SplitN(string(t), ".", 3)
 	if place == "" {
 		place = Global
 	}
-	return EntityID(parts[0] + "." + parts[1] + "." + string(account) + "." + place + "." + parts[2] + "." + name)
+	cloud, rest, _ := strings.Cut(string(t), ".")
+	service, kind, _ := strings.Cut(rest, ".")
+	return EntityID(cloud + "." + service + "." + string(account) + "." + place + "." + kind + "." + name)
 }
 
 // TagsUnread is the name of the unknown property of an entity whose tags could not

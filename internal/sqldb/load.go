@@ -1,10 +1,8 @@
 package sqldb
 
 import (
-	"database/sql"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -44,53 +42,41 @@ func (tx *Tx) copyRows(table string, columns []string, rows iter.Seq[[]any]) (n 
 	return n, err
 }
 
-// insertRows loads by INSERT: as many rows as fit at a time, and the rest one by
-// one, because reading a long statement takes longer than running a short one
-// several times. OR FAIL leaves the rows before one that fails to the
+// batches are how many rows SQLite is given at a time: the most that fit, and then
+// fewer. More gain nothing.
+var batches = []int{64, 16, 4, 1}
+
+// insertRows loads by INSERT. OR FAIL leaves the rows before one that fails to the
 // transaction, which is undone anyway: otherwise SQLite would copy every page
 // first that a statement of several rows changes.
 func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (n int64, err error) {
-	const most = 50 // rows a statement; more gains nothing
 	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
-	var full *sql.Stmt
-	defer func() {
-		if full != nil {
-			_ = full.Close()
-		}
-	}()
-	args := make([]any, 0, most*len(columns))
+	args := make([]any, 0, batches[0]*len(columns))
 	for row := range rows {
 		if len(row) != len(columns) {
 			return 0, fmt.Errorf("row %d has %d values for %d columns", n, len(row), len(columns))
 		}
 		n++
-		if args = append(args, row...); len(args) < most*len(columns) {
-			continue
-		}
-		if full == nil {
-			if full, err = tx.tx.PrepareContext(tx.ctx, head+rowParameters(most, len(columns))); err != nil {
+		if args = append(args, row...); len(args) == cap(args) {
+			if err := tx.insertBatches(head, len(columns), args); err != nil {
 				return 0, err
 			}
-		}
-		if _, err := full.ExecContext(tx.ctx, args...); err != nil {
-			return 0, err
-		}
-		args = args[:0]
-	}
-	if len(args) == 0 {
-		return n, nil
-	}
-	one, err := tx.tx.PrepareContext(tx.ctx, head+rowParameters(1, len(columns)))
-	if err != nil {
-		return 0, err
-	}
-	defer one.Close()
-	for row := range slices.Chunk(args, len(columns)) {
-		if _, err := one.ExecContext(tx.ctx, row...); err != nil {
-			return 0, err
+			args = args[:0]
 		}
 	}
-	return n, nil
+	return n, tx.insertBatches(head, len(columns), args)
+}
+
+func (tx *Tx) insertBatches(head string, columns int, args []any) error {
+	for _, size := range batches {
+		for len(args) >= size*columns {
+			if _, err := tx.tx.ExecContext(tx.ctx, head+rowParameters(size, columns), args[:size*columns]...); err != nil {
+				return err
+			}
+			args = args[size*columns:]
+		}
+	}
+	return nil
 }
 
 // rowParameters returns "(?, ?), (?, ?)" and so on. SQLite looks up each $1 among
