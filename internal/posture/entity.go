@@ -27,11 +27,16 @@ var typePrefixes = map[Provider]string{AWS: "AWS", Azure: "Azure", GCP: "GCP"}
 // An EntityType is one kind of resource: AWS.S3.Bucket.
 type EntityType string
 
+func (t EntityType) parts() (cloud, service, kind string) {
+	cloud, rest, _ := strings.Cut(string(t), ".")
+	service, kind, _ = strings.Cut(rest, ".")
+	return cloud, service, kind
+}
+
 // Service returns the middle part of the type. Azure and GCP write one of them
 // differently; filters compare without case, so records have one spelling.
 func (t EntityType) Service() string {
-	_, rest, _ := strings.Cut(string(t), ".")
-	service, _, _ := strings.Cut(rest, ".")
+	_, service, _ := t.parts()
 	if service == "Sql" {
 		return "SQL"
 	}
@@ -40,7 +45,7 @@ func (t EntityType) Service() string {
 
 // Provider returns the cloud that has such resources.
 func (t EntityType) Provider() Provider {
-	prefix, _, _ := strings.Cut(string(t), ".")
+	prefix, _, _ := t.parts()
 	for p, name := range typePrefixes {
 		if name == prefix {
 			return p
@@ -64,8 +69,7 @@ func (t EntityType) ID(account AccountID, place, name string) EntityID {
 	if place == "" {
 		place = Global
 	}
-	cloud, rest, _ := strings.Cut(string(t), ".")
-	service, kind, _ := strings.Cut(rest, ".")
+	cloud, service, kind := t.parts()
 	return EntityID(cloud + "." + service + "." + string(account) + "." + place + "." + kind + "." + name)
 }
 

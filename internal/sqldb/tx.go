@@ -47,10 +47,9 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, apart, fn)
 }
 
-// WriteSurely is Write for those that hardly fail, such as who writes much of what
-// others have looked at. It spares SQLite to keep every page as it was before, so
-// as to undo one of those that share a transaction: if it does fail, the others are
-// run again.
+// WriteSurely is Write for those that write much and fail only if the database does.
+// SQLite then need not keep every page as it was, to undo one of those that share a
+// transaction. If one fails all the same, the others are run again.
 func (db *DB) WriteSurely(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, sure, fn)
 }

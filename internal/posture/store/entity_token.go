@@ -74,7 +74,7 @@ func tokenRange(org posture.OrgID, kind byte, name string) (after, to token) {
 const wordBytes = 8
 
 // appendWord appends the token as SQLite indexes it. To its tokenizer of ASCII, all
-// other bytes are letters. Digits and Latin letters would take five more.
+// other bytes are letters. Digits and Latin letters would take three more.
 func (t token) appendWord(b []byte) []byte {
 	for shift := 7 * (wordBytes - 1); shift >= 0; shift -= 7 {
 		b = append(b, 0x80|byte(t>>shift))

@@ -10,8 +10,8 @@ import (
 )
 
 // A tokenizer makes the tokens of entities of one organisation from their docs.
-// Most entities have the same names, and few values come once only: it remembers
-// what all tokens of a name, and those of a home, have in common.
+// Most entities have the same names: it remembers what all tokens of a name, and
+// those of a home, have in common.
 type tokenizer struct {
 	dialect  sqldb.Dialect
 	org      posture.OrgID
