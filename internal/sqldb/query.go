@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"iter"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -97,14 +98,27 @@ func Missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
 // List appends values to args and returns the parameters that stand for them,
 // to be put after IN: "($3, $4)". Without values it is a list nothing is in.
 // SQLite takes 32766 parameters at most.
+//
+// The last value is repeated until there are 1, 2, 4, 8 and so on: databases
+// remember how they run a text, and few lists have the same length.
 func List[T any](args *[]any, values []T) string {
 	if len(values) == 0 {
 		return "(NULL)"
 	}
-	names := make([]string, len(values))
-	for i, v := range values {
-		*args = append(*args, v)
-		names[i] = "$" + strconv.Itoa(len(*args))
+	n := len(values)
+	if n <= maxPadded {
+		n = 1 << bits.Len(uint(n-1))
 	}
-	return "(" + strings.Join(names, ", ") + ")"
+	var b strings.Builder
+	for i := range n {
+		*args = append(*args, values[min(i, len(values)-1)])
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("$" + strconv.Itoa(len(*args)))
+	}
+	return "(" + b.String() + ")"
 }
+
+// maxPadded is how long lists are whose length is rounded up.
+const maxPadded = 1024

@@ -168,6 +168,31 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 	})
 }
 
+func TestLists(t *testing.T) {
+	t.Parallel()
+	many := make([]int, 1500)
+	for _, test := range []struct {
+		name   string
+		values []int
+		text   string // or what it ends with
+		args   int    // beside the one that was there
+	}{
+		{"nothing", nil, "(NULL)", 0},
+		{"one", many[:1], "($2)", 1},
+		{"rounded up", many[:3], "($2, $3, $4, $5)", 4},
+		{"as many as are rounded up", many[:1000], ", $1025)", 1024},
+		{"more", many, ", $1501)", 1500},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := []any{"first"}
+			text := sqldb.List(&args, test.values)
+			if !strings.HasSuffix(text, test.text) || len(args) != 1+test.args {
+				t.Errorf("it is %.40s… with %d arguments", text, len(args)-1)
+			}
+		})
+	}
+}
+
 func TestTypesAreRewrittenInTypesOnly(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
