@@ -21,6 +21,10 @@ type leftover struct {
 // Leave leaves work to the end of the transaction.
 func (tx *Tx) Leave(work any, to Finisher) { tx.left = append(tx.left, leftover{work, to}) }
 
+// Alone reports whether nobody shares the transaction: who has it need not leave
+// anything to its end to keep the order of what was left by others.
+func (tx *Tx) Alone() bool { return tx.alone || tx.db.dialect == Postgres }
+
 // finish has everybody do what was left to them.
 func (tx *Tx) finish(left []leftover) error {
 	for len(left) > 0 {

@@ -167,7 +167,7 @@ func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, how shari
 	if err := s.join(how); err != nil {
 		return nil, classify(fmt.Errorf("begin transaction: %w", err))
 	}
-	tx := &Tx{db: db, ctx: own, conn: s.conn, tx: s.tx}
+	tx := &Tx{db: db, ctx: own, conn: s.conn, tx: s.tx, alone: how == alone}
 	if err := fn(tx); err != nil {
 		if own.Err() != nil {
 			return nil, fault.Wrap(fault.Unavailable, err, "the database took too long")

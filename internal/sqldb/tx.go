@@ -25,6 +25,7 @@ type Tx struct {
 	ctx   context.Context // of the transaction, which a Tx stands for
 	conn  *sql.Conn
 	tx    *sql.Tx
+	alone bool // nobody shares it
 	left  []leftover
 	after []func()
 }

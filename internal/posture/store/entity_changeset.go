@@ -125,8 +125,7 @@ func (c *changeSet) update(items []staged) error {
 	if err != nil {
 		return err
 	}
-	var moved, changed []entityRow
-	var left []int64
+	var moved, changed, left []entityRow
 	var log [][]any
 	for _, u := range items {
 		was, ok := old[u.rid]
@@ -144,7 +143,10 @@ func (c *changeSet) update(items []staged) error {
 		if err != nil {
 			return err
 		}
-		row := entityRow{rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc}
+		if was.stale, err = c.stale(was, in); err != nil {
+			return err
+		}
+		row := entityRow{rid: u.rid, ekey: was.ekey, created: was.created, updated: c.at, doc: u.doc, stale: was.stale}
 		if u.region == in.region {
 			if row.tokens, err = c.tokens.of(u.doc, to.home(c.part)); err != nil {
 				return err
@@ -159,7 +161,7 @@ func (c *changeSet) update(items []staged) error {
 			if row, err = c.row(u, was.created); err != nil {
 				return err
 			}
-			moved, left = append(moved, row), append(left, u.rid)
+			moved, left = append(moved, row), append(left, was)
 			c.count(in, -1)
 			if err := c.ledger.remove(u.rid); err != nil {
 				return err
@@ -181,6 +183,15 @@ func (c *changeSet) update(items []staged) error {
 	return c.log(log)
 }
 
+// stale returns what a row is found by. PostgreSQL has it in the row and does not
+// ask.
+func (c *changeSet) stale(row entityRow, in *cell) ([]token, error) {
+	if c.tx.Dialect() == sqldb.Postgres {
+		return nil, nil
+	}
+	return c.tokens.of(row.doc, in.home(c.part))
+}
+
 var changeColumns = []string{"ekey", "generation", "rid", "at", "gone", "created", "body"}
 
 // log writes entries of change logs.
@@ -200,12 +211,17 @@ func (c *changeSet) remove(rids []int64) error {
 			return err
 		}
 		var log [][]any
+		var rows []entityRow
 		for rid, was := range old {
 			in := c.cellAt(rid)
 			e, err := readDoc(was.doc, in.home(c.part))
 			if err != nil {
 				return err
 			}
+			if was.stale, err = c.stale(was, in); err != nil {
+				return err
+			}
+			rows = append(rows, was)
 			c.gone = append(c.gone, e.ID)
 			c.count(in, -1)
 			if err := c.ledger.remove(rid); err != nil {
@@ -213,7 +229,7 @@ func (c *changeSet) remove(rids []int64) error {
 			}
 			log = append(log, []any{was.ekey, c.generation, rid, c.at, true, was.created, was.doc})
 		}
-		if err := c.rows.remove(slices.Collect(maps.Keys(old))); err != nil {
+		if err := c.rows.remove(rows); err != nil {
 			return err
 		}
 		if err := c.log(log); err != nil {

@@ -137,7 +137,7 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	}
 	defer r.Discard()
 	write := r.store.db.WriteSurely
-	if 2*r.stage.count >= maxWords { // those that moved to another region change the words of two rows
+	if r.much() {
 		write = r.store.db.WriteAlone
 	}
 	err := write(ctx, func(tx *sqldb.Tx) error {
@@ -166,6 +166,11 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	}
 	return nil
 }
+
+// much reports whether the words of so many rows may change that they should not
+// have to wait for the end of a transaction. Those that moved to another region change the
+// words of two.
+func (r *recording) much() bool { return 2*r.stage.count+r.known.unseen >= maxWords }
 
 // unchanged reports whether everything that was known was put as it was, and
 // nothing else.
@@ -229,7 +234,7 @@ func (r *recording) save(c *changeSet, complete bool) error {
 	if err := flush(1); err != nil {
 		return err
 	}
-	if !complete {
+	if !complete || r.known.unseen == 0 {
 		return nil
 	}
 	var gone []int64

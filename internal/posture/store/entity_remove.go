@@ -26,8 +26,11 @@ func removeEntities(tx *sqldb.Tx, org posture.OrgID, account posture.AccountID, 
 		WHERE rid BETWEEN $3 AND $4`, p.generation+1, at, rows.from, rows.to); err != nil {
 		return err
 	}
-	if err := deleteSpan(tx, rows); err != nil {
+	if _, err := tx.Exec(`DELETE FROM entity WHERE rid BETWEEN $1 AND $2`, rows.from, rows.to); err != nil {
 		return err
+	}
+	if tx.Dialect() == sqldb.SQLite {
+		tx.Leave(wordRemoval{p, p.generation + 1}, wordIndex{})
 	}
 	return emptyPartition(tx, p)
 }

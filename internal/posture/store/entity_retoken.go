@@ -76,11 +76,11 @@ func (s *Store) retokenRows(tx *sqldb.Tx, rows []entityRow) error {
 	}
 	if tx.Dialect() == sqldb.Postgres {
 		_, err := tx.ExecEach(`UPDATE entity SET tokens = $2 WHERE rid = $1`,
-			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.tokens} }))
+			argsOf(rows, func(r entityRow) []any { return []any{r.rid, numbersOf(r.tokens)} }))
 		return err
 	}
 	w := rowWriter{tx: tx}
-	if err := w.index(rows, true); err != nil {
+	if err := w.index(rows); err != nil {
 		return err
 	}
 	return w.finish()

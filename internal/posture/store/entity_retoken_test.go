@@ -33,15 +33,19 @@ func TestTokensAreWrittenAnew(t *testing.T) {
 		}
 		want := count()
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			spoil := `UPDATE entity SET tokens = '{1,2,3}'`
+			spoil := []string{`UPDATE entity SET tokens = '{1,2,3}'`}
 			if tx.Dialect() == sqldb.SQLite {
-				spoil = `UPDATE entity_token SET tokens = 'a b c'`
+				spoil = []string{
+					`INSERT INTO entity_token (entity_token) VALUES ('delete-all')`,
+					`INSERT INTO entity_token (rowid, tokens) SELECT rid, 'a b c' FROM entity`,
+				}
 			}
-			if _, err := tx.Exec(spoil); err != nil {
-				return err
+			for _, text := range append(spoil, `INSERT INTO entity_retoken (next) VALUES (0)`) {
+				if _, err := tx.Exec(text); err != nil {
+					return err
+				}
 			}
-			_, err := tx.Exec(`INSERT INTO entity_retoken (next) VALUES (0)`)
-			return err
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,8 @@ type entityRow struct {
 	created int64
 	updated int64
 	doc     []byte
-	tokens  any // as the database takes them, when it is written
+	tokens  []token // that it is found by, when it is written
+	stale   []token // that it was found by before: SQLite asks for them when it is written or removed
 }
 
 const rowColumns = `rid, ekey, created, updated, doc`
@@ -55,7 +56,7 @@ func (w *rowWriter) insert(rows []entityRow) error {
 	columns := []string{"rid", "ekey", "created", "updated", "doc"}
 	if w.tx.Dialect() == sqldb.Postgres {
 		_, err := w.tx.Load("entity", append(columns, "tokens"), argsOf(rows, func(r entityRow) []any {
-			return []any{r.rid, r.ekey, r.created, r.updated, r.doc, r.tokens}
+			return []any{r.rid, r.ekey, r.created, r.updated, r.doc, numbersOf(r.tokens)}
 		}))
 		return err
 	}
@@ -64,7 +65,7 @@ func (w *rowWriter) insert(rows []entityRow) error {
 	})); err != nil {
 		return err
 	}
-	return w.index(rows, true)
+	return w.index(rows)
 }
 
 // update replaces rows that are there.
@@ -74,38 +75,40 @@ func (w *rowWriter) update(rows []entityRow) error {
 	}
 	if w.tx.Dialect() == sqldb.Postgres {
 		_, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3, tokens = $4 WHERE rid = $1`,
-			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc, r.tokens} }))
+			argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc, numbersOf(r.tokens)} }))
 		return err
 	}
 	if _, err := w.tx.ExecEach(`UPDATE entity SET updated = $2, doc = $3 WHERE rid = $1`,
 		argsOf(rows, func(r entityRow) []any { return []any{r.rid, r.updated, r.doc} })); err != nil {
 		return err
 	}
-	return w.index(rows, false)
+	return w.index(rows)
 }
 
 // remove removes rows.
-func (w *rowWriter) remove(rids []int64) error {
-	if len(rids) == 0 {
+func (w *rowWriter) remove(rows []entityRow) error {
+	if len(rows) == 0 {
 		return nil
 	}
-	if w.tx.Dialect() == sqldb.SQLite {
-		for _, rid := range rids {
-			w.words = append(w.words, wordChange{rid: rid})
-		}
+	if _, err := w.tx.ExecEach(`DELETE FROM entity WHERE rid = $1`, argsOf(rows, func(r entityRow) []any { return []any{r.rid} })); err != nil {
+		return err
 	}
-	_, err := w.tx.ExecEach(`DELETE FROM entity WHERE rid = $1`, oneEach(rids))
-	return err
+	if w.tx.Dialect() == sqldb.Postgres {
+		return nil
+	}
+	return w.index(rows)
 }
 
-// index takes the words of rows that are new, or are replaced. When too many wait
-// it writes them: who has so many shares the transaction with nobody, whose words
-// would have to come before.
-func (w *rowWriter) index(rows []entityRow, fresh bool) error {
+// index takes what becomes of the words of rows. When too many wait it writes
+// them, unless there may be words of others that have to come before.
+func (w *rowWriter) index(rows []entityRow) error {
 	for _, r := range rows {
-		w.words = append(w.words, wordChange{rid: r.rid, words: r.tokens, fresh: fresh})
+		gone, come := differ(r.stale, r.tokens)
+		if len(gone)+len(come) > 0 {
+			w.words = append(w.words, wordChange{r.rid, len(r.stale) > 0, len(r.tokens) > 0, gone, come})
+		}
 	}
-	if len(w.words) < maxWords {
+	if len(w.words) < maxWords || !w.tx.Alone() {
 		return nil
 	}
 	err := indexWords(w.tx, w.words)
@@ -119,15 +122,6 @@ func (w *rowWriter) finish() error {
 		w.tx.Leave(w.words, wordIndex{})
 	}
 	return nil
-}
-
-// deleteSpan removes all rows of a range.
-func deleteSpan(tx *sqldb.Tx, s span) error {
-	if tx.Dialect() == sqldb.SQLite {
-		tx.Leave(s, wordIndex{})
-	}
-	_, err := tx.Exec(`DELETE FROM entity WHERE rid BETWEEN $1 AND $2`, s.from, s.to)
-	return err
 }
 
 // argsOf yields the arguments of a statement for each row.

@@ -73,6 +73,9 @@ func tokenRange(org posture.OrgID, kind byte, name string) (after, to token) {
 // hash too.
 const wordBytes = 8
 
+// word returns what is left of a token in its word.
+func (t token) word() token { return t & (1<<(7*wordBytes) - 1) }
+
 // appendWord appends the token as SQLite indexes it. To its tokenizer of ASCII, all
 // other bytes are letters. Digits and Latin letters would take three more.
 func (t token) appendWord(b []byte) []byte {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -42,8 +43,8 @@ func newTokenizer(d sqldb.Dialect, org posture.OrgID) *tokenizer {
 	return &tokenizer{dialect: d, org: org, name: newStem(nil, org, nameToken, ""), families: map[tokenName]family{}}
 }
 
-// of returns everything an entity can be found by, as the database takes it.
-func (z *tokenizer) of(doc []byte, h home) (any, error) {
+// of returns everything an entity can be found by, in order and each once.
+func (z *tokenizer) of(doc []byte, h home) ([]token, error) {
 	if z.root == "" || h != z.home {
 		z.settle(h)
 	}
@@ -63,10 +64,14 @@ func (z *tokenizer) of(doc []byte, h home) (any, error) {
 	if r.bad {
 		return nil, errDoc
 	}
-	if z.dialect == sqldb.Postgres {
-		return z.numbers(), nil
+	if z.dialect == sqldb.SQLite {
+		for i, t := range z.tokens {
+			z.tokens[i] = t.word()
+		}
 	}
-	return z.words(), nil
+	slices.Sort(z.tokens)
+	z.tokens = slices.Compact(z.tokens)
+	return slices.Clone(z.tokens), nil
 }
 
 // settle prepares for the entities of a home.
@@ -152,22 +157,35 @@ func appendFold(b []byte, s string) []byte {
 	return b
 }
 
-// numbers returns the tokens as PostgreSQL takes them.
-func (z *tokenizer) numbers() []int64 {
-	slices.Sort(z.tokens)
-	z.tokens = slices.Compact(z.tokens)
-	all := make([]int64, len(z.tokens))
-	for i, t := range z.tokens {
+// numbersOf returns tokens as PostgreSQL takes them.
+func numbersOf(tokens []token) []int64 {
+	all := make([]int64, len(tokens))
+	for i, t := range tokens {
 		all[i] = int64(t)
 	}
 	return all
 }
 
-// words returns the tokens as the words that SQLite indexes.
-func (z *tokenizer) words() string {
-	z.text = slices.Grow(z.text[:0], len(z.tokens)*(wordBytes+1))
-	for _, t := range z.tokens {
-		z.text = append(t.appendWord(z.text), ' ')
+// wordsOf returns tokens as the words that SQLite indexes.
+func wordsOf(tokens []token) string {
+	b := make([]byte, 0, len(tokens)*(wordBytes+1))
+	for _, t := range tokens {
+		b = append(t.appendWord(b), ' ')
 	}
-	return string(z.text)
+	return string(b)
+}
+
+// differ returns what only one of two lists has. Both are in order.
+func differ(a, b []token) (onlyA, onlyB []token) {
+	for len(a) > 0 && len(b) > 0 {
+		switch cmp.Compare(a[0], b[0]) {
+		case -1:
+			onlyA, a = append(onlyA, a[0]), a[1:]
+		case 1:
+			onlyB, b = append(onlyB, b[0]), b[1:]
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(onlyA, a...), append(onlyB, b...)
 }

@@ -1,0 +1,2 @@
+-- PostgreSQL replaces what a row is found by as a whole.
+SELECT 1;
