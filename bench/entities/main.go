@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"vigil/internal/heap"
 )
 
 // options are what a run is told.
@@ -55,6 +57,7 @@ func main() {
 	flag.StringVar(&profile, "profile", "", "write a processor profile of all parts but the loading to this file")
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
 	flag.Parse()
+	heap.Tune() // as the server does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := runAll(ctx, o, sizes, profile); err != nil {

@@ -13,16 +13,24 @@ import (
 	"vigil/internal/posture/estate"
 )
 
-// waits are how long answers took, of the API and by hand.
-type waits struct{ api, hand []time.Duration }
-
 // readers asks questions at rest and while an account is collected. Somebody who
 // asks by hand has the same processors and the same disk, and waits for them as
-// long: the second ratio says how much of the first is that.
+// long: the second ratio says how much of the first is that. They take turns of
+// many questions, because asking by hand reads whole tables, which pushes
+// everything else out of the memory that both have.
 func (b *bench) readers(ctx context.Context) error {
 	quick := b.asked()[:8] // pages and narrow filters: what people wait for
-	hand := b.o.runs("questions") || b.o.runs("graph")
-	rest, err := b.wait(quick, hand)
+	readers := []reader{{"API", func(q question) error {
+		_, err := b.ask(q.method, q.path, q.body)
+		return err
+	}}}
+	if b.o.runs("questions") || b.o.runs("graph") {
+		readers = append(readers, reader{"by hand", func(q question) error {
+			_, err := b.ask("POST", "/plain/"+url.PathEscape(q.name), "{}")
+			return err
+		}})
+	}
+	rest, err := waits(readers, quick)
 	if err != nil {
 		return err
 	}
@@ -30,24 +38,27 @@ func (b *bench) readers(ctx context.Context) error {
 	var failed error
 	ctx, stop := context.WithCancel(ctx)
 	wg.Go(func() { failed = b.collect(ctx) })
-	busy, err := b.wait(quick, hand)
+	busy, err := waits(readers, quick)
 	stop()
 	wg.Wait()
 	if err != nil || failed != nil {
 		return errors.Join(err, failed)
 	}
-	say("readers, %d questions at rest and %d during a collection", len(rest.api), len(busy.api))
-	tell := func(who string, rest, busy []time.Duration) {
+	say("readers, %d questions at rest and %d during a collection", len(rest[0]), len(busy[0]))
+	for i, r := range readers {
 		for _, q := range []float64{0.5, 0.99} {
-			say("  %-8s p%-3.0f %10s and %10s: %.1f times", who, 100*q, short(quantile(rest, q)), short(quantile(busy, q)), ratio(quantile(busy, q), quantile(rest, q)))
+			was, is := quantile(rest[i], q), quantile(busy[i], q)
+			say("  %-8s p%-3.0f %10s and %10s: %.1f times", r.name, 100*q, short(was), short(is), ratio(is, was))
 		}
-	}
-	tell("API", rest.api, busy.api)
-	if hand {
-		tell("by hand", rest.hand, busy.hand)
 	}
 	say("  the target is 2.0 times for the p99 of the API\n")
 	return nil
+}
+
+// A reader asks questions in one way.
+type reader struct {
+	name string
+	ask  func(question) error
 }
 
 // collect collects new accounts until ctx ends.
@@ -104,28 +115,28 @@ const (
 	longEnough  = time.Minute
 )
 
-// wait asks until there are many answers, or for a time at most.
-func (b *bench) wait(quick []question, hand bool) (w waits, err error) {
-	ask := func(into *[]time.Duration, method, path, body string) error {
-		c, err := measure(func() error {
-			_, err := b.ask(method, path, body)
-			return err
-		})
-		*into = append(*into, c.wall)
-		time.Sleep(2 * time.Millisecond) // people do not ask without pause
-		return err
+// waits returns how long the answers to each reader take.
+func waits(readers []reader, quick []question) (all [][]time.Duration, err error) {
+	for _, r := range readers {
+		w, err := r.wait(quick)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
 	}
-	for end := time.Now().Add(longEnough); time.Now().Before(end) && len(w.api) < manyAnswers; {
+	return all, nil
+}
+
+// wait asks until there are many answers, or for a time at most.
+func (r reader) wait(quick []question) (w []time.Duration, err error) {
+	for end := time.Now().Add(longEnough); time.Now().Before(end) && len(w) < manyAnswers; {
 		for _, q := range quick {
-			if err := ask(&w.api, q.method, q.path, q.body); err != nil {
+			c, err := measure(func() error { return r.ask(q) })
+			if err != nil {
 				return w, err
 			}
-			if !hand {
-				continue
-			}
-			if err := ask(&w.hand, "POST", "/plain/"+url.PathEscape(q.name), "{}"); err != nil {
-				return w, err
-			}
+			w = append(w, c.wall)
+			time.Sleep(2 * time.Millisecond) // people do not ask without pause
 		}
 	}
 	return w, nil

@@ -165,20 +165,50 @@ func (b *bench) onboard(ctx context.Context, a estate.Account) error {
 	})
 }
 
-// unitsAtOnce is how many units of an account the server reads at a time.
-const unitsAtOnce = 8
+// As the server does: how many accounts it works on at a time, and how many units
+// of each.
+const (
+	accountsAtOnce = 8
+	unitsAtOnce    = 8
+)
 
-// record collects an account. It returns how many entities it has and what
-// recording them took, without making them up.
-func (b *bench) record(ctx context.Context, a estate.Account) (n int, took cost, err error) {
+// record collects some accounts at a time. It returns how many entities they have
+// and what recording them took, without making them up.
+func (b *bench) record(ctx context.Context, accounts ...estate.Account) (n int, took cost, err error) {
+	for some := range slices.Chunk(accounts, accountsAtOnce) {
+		var work []func(context.Context) error
+		for _, a := range some {
+			made, collect := b.collection(a)
+			n += made
+			work = append(work, collect)
+		}
+		runtime.GC() // what making them up leaves behind is not part of it
+		c, err := measure(func() error {
+			group, ctx := errgroup.WithContext(ctx)
+			for _, collect := range work {
+				group.Go(func() error { return collect(ctx) })
+			}
+			return group.Wait()
+		})
+		if err != nil {
+			return n, took, err
+		}
+		took.wall += c.wall
+		took.cpu += c.cpu
+	}
+	return n, took, nil
+}
+
+// collection makes up the entities of an account. It returns how many there are and
+// what records them.
+func (b *bench) collection(a estate.Account) (n int, record func(context.Context) error) {
 	units := a.Units()
 	read := make([][]posture.Entity, len(units))
 	for i, u := range units {
 		read[i] = slices.Collect(u.Each)
 		n += len(read[i])
 	}
-	runtime.GC() // what making them up leaves behind is not part of it
-	took, err = measure(func() error {
+	return n, func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(unitsAtOnce)
 		for i, u := range units {
@@ -187,8 +217,7 @@ func (b *bench) record(ctx context.Context, a estate.Account) (n int, took cost,
 			})
 		}
 		return group.Wait()
-	})
-	return n, took, err
+	}
 }
 
 func (b *bench) recordUnit(ctx context.Context, scope collect.Scoped, es []posture.Entity) error {
