@@ -57,8 +57,8 @@ type Queue struct {
 	stopping atomic.Bool // running jobs are being cut short
 
 	mu       sync.Mutex
-	active   map[int64]context.CancelCauseFunc // jobs that run in this process
-	lostFrom map[int64]time.Time               // jobs that should but do not
+	active   map[attempt]context.CancelCauseFunc // that run in this process
+	lostFrom map[int64]time.Time                 // jobs that should but do not
 }
 
 //go:embed migrations/*.sql
@@ -99,7 +99,7 @@ func New(db *sqldb.DB, conf Config) (*Queue, error) {
 	q := &Queue{
 		db: db, conf: conf, log: conf.Log, id: uuid.NewString(), driver: newDriver(db),
 		workers: river.NewWorkers(), metrics: newMetrics(db),
-		active: map[int64]context.CancelCauseFunc{}, lostFrom: map[int64]time.Time{},
+		active: map[attempt]context.CancelCauseFunc{}, lostFrom: map[int64]time.Time{},
 	}
 	var err error
 	q.inserts, err = river.NewClient(newDriver(db), &river.Config{

@@ -120,7 +120,7 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var alive []string
+	alive := []string{q.id} // even if it is off the record: then it breaks off first
 	for w, err := range sqldb.Each(tx, func(r sqldb.Row) (w struct {
 		id   string
 		seen int64
@@ -131,9 +131,11 @@ func (q *Queue) orphans(tx *sqldb.Tx) (jobs []*rivertype.JobRow, dead []string, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if w.id == q.id || now-w.seen < (missedBeats*q.conf.Beat).Milliseconds() {
+		switch {
+		case w.id == q.id:
+		case now-w.seen < (missedBeats * q.conf.Beat).Milliseconds():
 			alive = append(alive, w.id)
-		} else {
+		default:
 			dead = append(dead, w.id)
 		}
 	}
@@ -175,7 +177,7 @@ func (q *Queue) lost(running []*rivertype.JobRow) (ids []int64) {
 	now := time.Now()
 	from := map[int64]time.Time{}
 	for _, j := range running {
-		if _, ok := q.active[j.ID]; ok || runner(j) != q.id {
+		if _, ok := q.active[attempt{j.ID, j.Attempt}]; ok || runner(j) != q.id {
 			continue
 		}
 		since, ok := q.lostFrom[j.ID]

@@ -159,6 +159,42 @@ func TestJobOfLivingWorkerIsLeftAlone(t *testing.T) {
 	})
 }
 
+// TestEveryRunBreaksOff has a process take up a job again that it still works on, as
+// it does when it was asleep and others put the job back: both runs end.
+func TestEveryRunBreaksOff(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		running, broken := make(chan int, 9), make(chan int, 9)
+		q := newQueue(t, db, job.Config{Beat: quick})
+		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
+			running <- j.Attempt
+			if j.Attempt > 2 {
+				return nil
+			}
+			<-ctx.Done()
+			broken <- j.Attempt
+			return ctx.Err()
+		})
+		insert(t, db, q, "x", job.Options{})
+		next(t, running)
+		change := func(text string) {
+			t.Helper()
+			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				_, err := tx.Exec(text)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change("UPDATE river_job SET state = 'available'")
+		next(t, running)
+		change("DELETE FROM job_worker")
+		if a, b := next(t, broken), next(t, broken); a+b != 1+2 {
+			t.Errorf("runs %d and %d were broken off", a, b)
+		}
+	})
+}
+
 func TestWorkerTakenForDeadBreaksOff(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {

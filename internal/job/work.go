@@ -46,16 +46,24 @@ func (w *worker[T]) Work(ctx context.Context, j *river.Job[T]) error {
 	})
 }
 
+// An attempt is one run of a job. Two run at once when a process that was taken for
+// dead takes its own job up again, before it knows.
+type attempt struct {
+	job    int64
+	number int
+}
+
 // work does a job by calling handle, and tells River what came of it.
 func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	this := attempt{job.ID, job.Attempt}
 	q.mu.Lock()
-	q.active[job.ID] = cancel
+	q.active[this] = cancel
 	q.mu.Unlock()
 	defer func() {
 		q.mu.Lock()
-		delete(q.active, job.ID)
+		delete(q.active, this)
 		q.mu.Unlock()
 	}()
 
