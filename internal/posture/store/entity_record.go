@@ -15,11 +15,7 @@ import (
 
 // Begin implements [collect.Recorder].
 func (s *Store) Begin(ctx context.Context, scope collect.Scoped) (collect.Recording, error) {
-	r := &recording{
-		store: s, scope: posture.Scope(scope), writer: newWriter(posture.Scope(scope)), next: map[string]int{},
-		versions: map[int64]int64{}, fresh: map[uint32]struct{}{}, repeated: map[digest]bool{},
-		known: knowns{limit: knownMemory}, stage: stage{limit: stageMemory},
-	}
+	r := newRecording(s, posture.Scope(scope))
 	if err := s.db.Read(ctx, r.load); err != nil {
 		r.Discard()
 		return nil, err
@@ -40,6 +36,14 @@ type recording struct {
 	repeated map[digest]bool     // which of them perhaps came twice, and whether it is written
 	stage    stage
 	closed   bool
+}
+
+func newRecording(s *Store, scope posture.Scope) *recording {
+	return &recording{
+		store: s, scope: scope, writer: newWriter(scope), next: map[string]int{},
+		versions: map[int64]int64{}, fresh: map[uint32]struct{}{}, repeated: map[digest]bool{},
+		known: knowns{limit: knownMemory}, stage: stage{limit: stageMemory},
+	}
 }
 
 // load reads what is known of the scope.
@@ -140,31 +144,33 @@ func (r *recording) Commit(ctx context.Context, complete bool) error {
 	if r.much() {
 		write = r.store.db.WriteAlone
 	}
-	err := write(ctx, func(tx *sqldb.Tx) error {
-		if complete && r.unchanged() {
-			if known, err := r.store.stillCurrent(tx, r.scope); known || err != nil {
-				return err
-			}
-		}
-		c, err := r.store.change(tx, r.scope)
-		if err != nil {
-			return err
-		}
-		if err := r.save(c, complete); err != nil {
-			return err
-		}
-		if err := c.finish(); err != nil {
-			return err
-		}
-		if complete {
-			return c.succeeded()
-		}
-		return c.failed("not all of it could be read")
-	})
-	if err != nil {
+	if err := write(ctx, func(tx *sqldb.Tx) error { return r.commit(tx, complete) }); err != nil {
 		return fmt.Errorf("save %s of %s: %w", r.scope.Type, r.scope.Region, err)
 	}
 	return nil
+}
+
+// commit does what Commit does, in a transaction.
+func (r *recording) commit(tx *sqldb.Tx, complete bool) error {
+	if complete && r.unchanged() {
+		if known, err := r.store.stillCurrent(tx, r.scope); known || err != nil {
+			return err
+		}
+	}
+	c, err := r.store.change(tx, r.scope)
+	if err != nil {
+		return err
+	}
+	if err := r.save(c, complete); err != nil {
+		return err
+	}
+	if err := c.finish(); err != nil {
+		return err
+	}
+	if complete {
+		return c.succeeded()
+	}
+	return c.failed("not all of it could be read")
 }
 
 // much reports whether the words of so many rows may change that they should not

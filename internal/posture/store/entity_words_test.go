@@ -88,10 +88,7 @@ func someEntities(random *rand.Rand) (es []posture.Entity) {
 
 // record writes the entities of a scope as a recording does.
 func (s *Store) record(tx *sqldb.Tx, scope posture.Scope, es []posture.Entity) error {
-	r := &recording{
-		store: s, scope: scope, writer: newWriter(scope), next: map[string]int{}, versions: map[int64]int64{},
-		fresh: map[uint32]struct{}{}, repeated: map[digest]bool{}, known: knowns{limit: knownMemory}, stage: stage{limit: stageMemory},
-	}
+	r := newRecording(s, scope)
 	defer r.Discard()
 	if err := r.load(tx); err != nil {
 		return err
@@ -101,14 +98,7 @@ func (s *Store) record(tx *sqldb.Tx, scope posture.Scope, es []posture.Entity) e
 			return err
 		}
 	}
-	c, err := s.change(tx, scope)
-	if err != nil {
-		return err
-	}
-	if err := r.save(c, true); err != nil {
-		return err
-	}
-	return c.finish()
+	return r.commit(tx, true)
 }
 
 // index returns everything rows are found by.
