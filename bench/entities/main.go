@@ -27,6 +27,7 @@ import (
 type options struct {
 	entities int
 	account  int           // entities of an account
+	atOnce   int           // accounts that are recorded at a time
 	database string        // URL; a new SQLite file when empty
 	dir      string        // for SQLite files
 	rounds   int           // measurements of each question
@@ -46,6 +47,7 @@ func main() {
 	var sizes, profile string
 	flag.StringVar(&sizes, "entities", "100000", "entities in all; several numbers, with commas, make several runs")
 	flag.IntVar(&o.account, "account", 50_000, "entities of an account")
+	flag.IntVar(&o.atOnce, "at-once", 8, "accounts that are recorded at a time, as many as the server works on")
 	flag.StringVar(&o.database, "database", "", "PostgreSQL URL, in whose schema vigil_bench everything is removed; a new SQLite file when empty")
 	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; that for temporary files when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "how often each question is asked")
@@ -57,6 +59,7 @@ func main() {
 	flag.StringVar(&profile, "profile", "", "write a processor profile of all parts but the loading to this file")
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
 	flag.Parse()
+	o.atOnce = max(o.atOnce, 1)
 	heap.Tune() // as the server does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -14,7 +14,7 @@ import (
 // with writing accounts for the first time. Few entities are collected several
 // times, for a figure that is worth something.
 func (b *bench) upsert(ctx context.Context) error {
-	few := min(accountsAtOnce, len(b.accounts)) // writing costs the same for every account
+	few := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
 	rounds := max(1, 1_000_000/b.o.entities)
 	var some, all, first written
 	at := func(of []estate.Account, revision int, changed float64) (later []estate.Account) {

@@ -165,17 +165,13 @@ func (b *bench) onboard(ctx context.Context, a estate.Account) error {
 	})
 }
 
-// As the server does: how many accounts it works on at a time, and how many units
-// of each.
-const (
-	accountsAtOnce = 8
-	unitsAtOnce    = 8
-)
+// unitsAtOnce is how many units of an account the server reads at a time.
+const unitsAtOnce = 8
 
 // record collects some accounts at a time. It returns how many entities they have
 // and what recording them took, without making them up.
 func (b *bench) record(ctx context.Context, accounts ...estate.Account) (n int, took cost, err error) {
-	for some := range slices.Chunk(accounts, accountsAtOnce) {
+	for some := range slices.Chunk(accounts, b.o.atOnce) {
 		var work []func(context.Context) error
 		for _, a := range some {
 			made, collect := b.collection(a)
