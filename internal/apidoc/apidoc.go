@@ -26,8 +26,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 // Routes serves the document, given as YAML, at /openapi.yaml and /openapi.json,
-// and the page at /docs/api, where browsers that ask for the root are sent. A
-// warning, if any, stands on top of the page.
+// and the page at /docs/api. A warning, if any, stands on top of the page.
 func Routes(document []byte, warning string) ([]httpapi.Route, error) {
 	asJSON, err := ToJSON(document)
 	if err != nil {
@@ -38,7 +37,6 @@ func Routes(document []byte, warning string) ([]httpapi.Route, error) {
 		return nil, err
 	}
 	return []httpapi.Route{
-		hidden("GET /", "getRoot", httpapi.Stream(toPage)),
 		hidden("GET /openapi.yaml", "getDocumentYAML", file("application/yaml", document)),
 		hidden("GET /openapi.json", "getDocumentJSON", file("application/json", asJSON)),
 		hidden("GET /docs/api", "getDocumentPage", file("text/html; charset=utf-8", page)),
@@ -73,11 +71,6 @@ func file(kind string, data []byte) httpapi.Handler {
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 		return nil
 	})
-}
-
-func toPage(w http.ResponseWriter, r *http.Request) error {
-	http.Redirect(w, r, "/docs/api", http.StatusFound)
-	return nil
 }
 
 // kinds are the files of the page that may be asked for.

@@ -49,10 +49,14 @@ var policy = []line{
 	{"internal/secret/...", "internal/fault internal/secret internal/sqldb"},
 	{"internal/cursor", "internal/fault internal/secret"},
 	{"internal/auth", "internal/fault internal/secret"},
-	{"internal/auth/...", "internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
+	{"internal/auth/websession", "internal/fault internal/httpapi internal/sqldb"},
+	{"internal/auth/...", "internal/auth/websession internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/audit", "internal/fault internal/secret"},
 	{"internal/audit/...", "internal/audit internal/auth internal/auth/authapi internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/install", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/job internal/secret internal/secret/... internal/sqldb"},
+
+	// The console, served by both servers.
+	{"web", "internal/fault internal/httpapi"},
 
 	// Rules and frameworks are data.
 	{"rules", ""},
@@ -82,11 +86,11 @@ var policy = []line{
 	{"internal/posture/scripts", "internal/posture"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/stream/aws internal/posture/stream/gcp internal/posture/scripts internal/posture/collect internal/posture/judge internal/posture/walk gremlin"},
 	{"internal/posture/clouds", "internal/posture internal/posture/collect internal/posture/collect/..."},
-	{"internal/posture/app", "rules frameworks gremlin internal/apidoc internal/config internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
+	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/config internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
-	{"internal/desktop/app", "internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
 	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.

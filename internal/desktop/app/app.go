@@ -29,6 +29,7 @@ import (
 	"vigil/internal/httpapi"
 	"vigil/internal/install"
 	"vigil/internal/secret"
+	"vigil/web"
 )
 
 // Options are what a desktop server is built from.
@@ -183,7 +184,11 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	routes := slices.Concat(served.Routes(), document, httpapi.HealthRoutes(health),
+	console, err := web.Routes()
+	if err != nil {
+		return nil, err
+	}
+	routes := slices.Concat(served.Routes(), console, document, httpapi.HealthRoutes(health),
 		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, string(session.Monitor))})
 	metrics, err := httpapi.NewMetrics(a.o.Metrics, "desktop")
 	if err != nil {

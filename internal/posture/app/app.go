@@ -37,6 +37,7 @@ import (
 	"vigil/internal/posture/sweep"
 	"vigil/internal/posture/walk"
 	"vigil/rules"
+	"vigil/web"
 )
 
 // Options are what a posture server is built from.
@@ -185,7 +186,12 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 	if err != nil {
 		return nil, err
 	}
+	console, err := web.Routes()
+	if err != nil {
+		return nil, err
+	}
 	return slices.Concat(
+		console,
 		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
