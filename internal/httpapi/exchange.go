@@ -40,6 +40,7 @@ type exchange struct {
 	caller Caller
 	notes  map[string]string
 	source string
+	header http.Header // of the answer
 }
 
 type exchangeKey struct{}
@@ -63,6 +64,14 @@ func RequestID(ctx context.Context) string {
 func SetCaller(ctx context.Context, c Caller) {
 	if x := exchangeOf(ctx); x != nil {
 		x.caller = c
+	}
+}
+
+// SetCookie has the answer to the request set a cookie, whatever the handler
+// returns. It must be called from the request's own goroutine.
+func SetCookie(ctx context.Context, c *http.Cookie) {
+	if x := exchangeOf(ctx); x != nil && x.header != nil {
+		x.header.Add("Set-Cookie", c.String())
 	}
 }
 

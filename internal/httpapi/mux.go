@@ -84,7 +84,7 @@ func NewMux(routes []Route, o Options) (*Mux, error) {
 
 // ServeHTTP answers one request.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{id: requestID(r), start: m.o.Now(), source: sourceOf(r)}
+	x := &exchange{id: requestID(r), start: m.o.Now(), source: sourceOf(r), header: w.Header()}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	rec := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
 	rec.before = func(status int) error { return m.audit(r, x, status) }

@@ -16,6 +16,7 @@ import (
 	"vigil/internal/audit/auditdb"
 	"vigil/internal/auth"
 	"vigil/internal/auth/authdb"
+	"vigil/internal/auth/websession"
 	"vigil/internal/config"
 	"vigil/internal/job"
 	"vigil/internal/secret"
@@ -57,7 +58,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 }
 
 func (i *Installation) open(ctx context.Context, master secret.Master, now func() time.Time) (err error) {
-	for _, migrate := range []func(context.Context, *sqldb.DB) error{secretdb.Migrate, authdb.Migrate, auditdb.Migrate, job.Migrate} {
+	for _, migrate := range []func(context.Context, *sqldb.DB) error{secretdb.Migrate, authdb.Migrate, websession.Migrate, auditdb.Migrate, job.Migrate} {
 		if err := migrate(ctx, i.DB); err != nil {
 			return fmt.Errorf("bring the tables up to date: %w", err)
 		}
