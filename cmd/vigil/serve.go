@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -95,7 +96,17 @@ func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger)
 	}
 	return posture.New(ctx, posture.Options{
 		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Log: log, Metrics: metrics, Now: time.Now,
+		Version: version, Desktop: func() string { return otherServer(in.Config.Desktop.Enabled, in.Config.Desktop.PublicURL) },
 	})
+}
+
+// otherServer is the address of the server beside this one that the console
+// links to, when it runs and can be reached by a name.
+func otherServer(enabled bool, url string) string {
+	if !enabled || strings.HasSuffix(url, ":0") {
+		return ""
+	}
+	return url
 }
 
 // cloudGateway returns what stands in for the clouds in development, if the

@@ -86,7 +86,7 @@ var policy = []line{
 	{"internal/posture/scripts", "internal/posture"},
 	{"internal/posture/api", "internal/cursor internal/fault internal/httpapi internal/posture internal/posture/onboard internal/posture/rulebook internal/posture/search internal/posture/stream/aws internal/posture/stream/gcp internal/posture/scripts internal/posture/collect internal/posture/judge internal/posture/walk gremlin"},
 	{"internal/posture/clouds", "internal/posture internal/posture/collect internal/posture/collect/..."},
-	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/config internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
+	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/config internal/secret internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/install internal/job internal/posture internal/posture/... internal/sqldb"},
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},

@@ -45,31 +45,55 @@ type Grant struct {
 // wrong with it, the caller learns only that it is not valid, with
 // fault.Invalid; the cause is for the log.
 func (g *Gate) Exchange(ctx context.Context, text secret.Text, address string) (Grant, error) {
-	hash, ok := hashToken(text)
-	if !ok {
-		return Grant{}, badAPIToken(errors.New("it is malformed"))
-	}
-	s, err := g.registry.store.StandingByHash(ctx, hash)
-	if fault.Is(err, fault.NotFound) {
-		return Grant{}, badAPIToken(errors.New("it is unknown"))
-	}
+	s, err := g.Admit(ctx, text, address)
 	if err != nil {
-		return Grant{}, fmt.Errorf("look up API token: %w", err)
+		return Grant{Caller: s.Caller()}, err
 	}
-	now := g.registry.now()
-	if cause := s.check(now); cause != nil {
-		return Grant{Caller: s.caller(s.role())}, badAPIToken(cause)
-	}
-	grant, err := g.issue(ctx, s, now)
-	if err != nil {
-		return Grant{}, err
-	}
-	g.registry.used.add(Use{s.Token.ID, now, address})
-	return grant, nil
+	return g.issue(ctx, s, g.registry.now())
 }
 
 func badAPIToken(cause error) error {
 	return fault.Wrap(fault.Invalid, cause, "the API token is not valid")
+}
+
+// Admit says whom the text of an API token belongs to, for a login that lasts
+// as long as the token is good. It fails as Exchange does.
+func (g *Gate) Admit(ctx context.Context, text secret.Text, address string) (Standing, error) {
+	hash, ok := hashToken(text)
+	if !ok {
+		return Standing{}, badAPIToken(errors.New("it is malformed"))
+	}
+	s, err := g.registry.store.StandingByHash(ctx, hash)
+	if fault.Is(err, fault.NotFound) {
+		return Standing{}, badAPIToken(errors.New("it is unknown"))
+	}
+	if err != nil {
+		return Standing{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now); cause != nil {
+		return s, badAPIToken(cause)
+	}
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return s, nil
+}
+
+// Holder says whom an API token that somebody logged in with belongs to now. It
+// fails with fault.Unauthenticated for one that is no longer good.
+func (g *Gate) Holder(ctx context.Context, id TokenID, address string) (Standing, error) {
+	s, err := g.registry.view.standing(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return Standing{}, refusal(errors.New("the API token is gone"))
+	}
+	if err != nil {
+		return Standing{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now); cause != nil {
+		return s, refusal(cause)
+	}
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return s, nil
 }
 
 // issue signs the tokens of a grant.
@@ -107,6 +131,9 @@ func (g *Gate) issue(ctx context.Context, s Standing, now time.Time) (Grant, err
 		Scope: strings.Join(scope, " "), Lasts: g.Life - time.Second,
 	}, nil
 }
+
+// Caller is the holder of the token, with the role that it grants now.
+func (s Standing) Caller() Caller { return s.caller(s.role()) }
 
 func (s Standing) caller(r Role) Caller {
 	return Caller{Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID}

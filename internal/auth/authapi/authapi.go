@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vigil/internal/auth"
+	"vigil/internal/auth/websession"
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 )
@@ -18,6 +19,7 @@ type API struct {
 	Registry *auth.Registry
 	Gate     *auth.Gate
 	Keys     *auth.Keys
+	Sessions *websession.Sessions // of browsers; none when nil
 }
 
 // The roles that routes ask for.
@@ -29,7 +31,7 @@ const (
 // Routes lists everything this package answers to, and the role each asks for.
 func (a *API) Routes() []httpapi.Route {
 	login := httpapi.Limits{Body: 16 << 10, Rate: httpapi.RateLogin}
-	return []httpapi.Route{
+	return append(a.sessionRoutes(login), []httpapi.Route{
 		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Limits: login, Handler: httpapi.JSON(a.authorize)},
 		{Pattern: "GET /.well-known/jwks.json", Need: httpapi.Public, Operation: "getKeys", Handler: httpapi.JSON(a.publishKeys)},
 
@@ -42,6 +44,19 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "GET /v1/users/{user_id}", Need: viewer, Operation: "getUser", Handler: httpapi.JSON(a.getUser)},
 		{Pattern: "PUT /v1/users/{user_id}", Need: admin, Operation: "updateUser", Handler: httpapi.JSON(a.putUser)},
 		{Pattern: "DELETE /v1/users/{user_id}", Need: admin, Operation: "deleteUser", Handler: httpapi.JSON(a.deleteUser)},
+	}...)
+}
+
+// sessionRoutes log browsers in and out.
+func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
+	if a.Sessions == nil {
+		return nil
+	}
+	return []httpapi.Route{
+		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Limits: login, Handler: a.login},
+		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
+		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.logout)},
+		{Pattern: "GET /console/open", Need: httpapi.Public, Operation: "openConsole", Limits: login, Hidden: true, Handler: httpapi.Stream(a.open)},
 	}
 }
 
@@ -52,20 +67,16 @@ const (
 	NoteChanged = "changed" // names of the members that changed, separated by commas
 )
 
-// Guard lets in callers with an access token whose role includes the one that
-// the route needs. Handlers find the caller with [auth.CallerFrom].
-func Guard(g *auth.Gate) httpapi.Guard {
+// Guard lets in callers with an access token or a browser session whose role
+// includes the one that the route needs. Handlers find the caller with
+// [auth.CallerFrom]. Sessions may be nil.
+func Guard(g *auth.Gate, sessions *websession.Sessions) httpapi.Guard {
 	return func(r *http.Request, need string) (context.Context, error) {
-		ctx := r.Context()
 		role, err := auth.ParseRole(need)
 		if err != nil {
 			return nil, errors.New("the route needs a role that does not exist: " + need)
 		}
-		token, err := bearer(r.Header)
-		if err != nil {
-			return nil, err
-		}
-		caller, err := g.Identify(ctx, token, httpapi.Source(ctx))
+		ctx, caller, err := identify(r, g, sessions)
 		note(ctx, caller)
 		if err != nil {
 			noteCause(ctx, err)
@@ -76,6 +87,21 @@ func Guard(g *auth.Gate) httpapi.Guard {
 		}
 		return auth.WithCaller(ctx, caller), nil
 	}
+}
+
+// identify says who sent a request. An Authorization header counts before a
+// cookie: a program that sends one means it.
+func identify(r *http.Request, g *auth.Gate, sessions *websession.Sessions) (context.Context, auth.Caller, error) {
+	ctx := r.Context()
+	if sessions != nil && len(r.Header.Values("Authorization")) == 0 && sessions.Has(r) {
+		return identifySession(r, g, sessions)
+	}
+	token, err := bearer(r.Header)
+	if err != nil {
+		return ctx, auth.Caller{}, err
+	}
+	caller, err := g.Identify(ctx, token, httpapi.Source(ctx))
+	return ctx, caller, err
 }
 
 // bearer returns the token of an Authorization header. The scheme is taken in

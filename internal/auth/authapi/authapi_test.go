@@ -87,7 +87,7 @@ func start(t *testing.T, db *sqldb.DB) *server {
 		})
 	}
 	mux, err := httpapi.NewMux(routes, httpapi.Options{
-		Guard: authapi.Guard(gate), Audit: auditapi.Recorder(log),
+		Guard: authapi.Guard(gate, nil), Audit: auditapi.Recorder(log),
 		Log: slog.New(slog.NewJSONHandler(s.lines, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {

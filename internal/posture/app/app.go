@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"vigil/internal/audit/auditapi"
 	"vigil/internal/auth"
 	"vigil/internal/auth/authapi"
+	"vigil/internal/auth/websession"
 	"vigil/internal/cursor"
 	"vigil/internal/httpapi"
 	"vigil/internal/install"
@@ -37,7 +39,6 @@ import (
 	"vigil/internal/posture/sweep"
 	"vigil/internal/posture/walk"
 	"vigil/rules"
-	"vigil/web"
 )
 
 // Options are what a posture server is built from.
@@ -47,6 +48,9 @@ type Options struct {
 	Sources []collect.Source
 	Client  *http.Client // reaches the clouds and nothing else; made when nil
 	Warning string       // shown by /healthz and on pages: that what is read is not real, for one
+	Version string
+	Demo    bool          // what is read is simulated
+	Desktop func() string // address of the desktop server, empty when there is none; may be nil
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Now     func() time.Time
@@ -56,6 +60,7 @@ type Options struct {
 type App struct {
 	o         Options
 	keys      *auth.Keys
+	sessions  *websession.Sessions
 	queue     *job.Queue
 	store     *store.Store
 	sweep     *sweep.Sweep
@@ -108,6 +113,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if a.keys, err = Keys(ctx, in, o.Now); err != nil {
 		return nil, err
 	}
+	a.sessions = websession.New(in.DB, websession.Options{
+		Realm: "posture", Now: o.Now, Secure: strings.HasPrefix(in.Config.Posture.PublicURL, "https:"),
+	})
 	a.server, err = a.newServer()
 	return a, err
 }
@@ -155,7 +163,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 		return nil, err
 	}
 	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
-		Guard: authapi.Guard(gate), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
+		Guard: authapi.Guard(gate, a.sessions), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
 		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now,
 		Rates: map[string]httpapi.Rate{
 			httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}, api.RateEvents: eventRate,
@@ -186,13 +194,13 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 	if err != nil {
 		return nil, err
 	}
-	console, err := web.Routes()
+	console, err := a.consoleRoutes()
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat(
 		console,
-		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys}).Routes(),
+		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys, Sessions: a.sessions}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
@@ -265,6 +273,7 @@ func (a *App) Serve(ctx context.Context) error {
 	}
 	var tending sync.WaitGroup
 	tending.Go(func() { a.keys.Run(ctx, a.o.Log) })
+	tending.Go(func() { a.sessions.Run(ctx, a.o.Log) })
 	tending.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
 	tending.Go(func() { a.o.Install.Audit.Run(ctx, a.o.Log, auditKept) })
 	err := a.server.Serve(ctx)

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/auth/authapi"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+	"vigil/web"
+)
+
+// consoleRoutes serve the console and what it must know before a login.
+func (a *App) consoleRoutes() ([]httpapi.Route, error) {
+	routes, err := web.Routes()
+	return append(routes, web.ConfigRoute(a.consoleConfig)), err
+}
+
+func (a *App) consoleConfig() web.Config {
+	other := ""
+	if a.o.Desktop != nil {
+		other = a.o.Desktop()
+	}
+	return web.Config{
+		Product: "posture", Version: a.o.Version, Demo: a.o.Demo, Warning: a.o.Warning,
+		OtherServer: web.Other("desktop", other), Login: []string{"apiToken"},
+	}
+}
+
+// ConsoleLink returns the path of a one-time link that opens the console for
+// the holder of an API token.
+func (a *App) ConsoleLink(ctx context.Context, token secret.Text, life time.Duration) (string, error) {
+	gate := auth.NewGate(a.o.Install.Registry, a.keys, auth.GateOptions{Audience: audience})
+	s, err := gate.Admit(ctx, token, "")
+	if err != nil {
+		return "", err
+	}
+	ticket, err := a.sessions.Invite(ctx, authapi.Invitation(s), life)
+	return "/console/open?ticket=" + ticket, err
+}
