@@ -12,6 +12,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"vigil/internal/posture"
@@ -105,6 +106,9 @@ var (
 	// ErrOff says that the account does not use the service or region: there is
 	// nothing to read, and that is not an error.
 	ErrOff = errors.New("the service is not enabled")
+
+	// ErrNotOffered says that the region does not have the service. It is an ErrOff.
+	ErrNotOffered = fmt.Errorf("%w: the region does not offer it", ErrOff)
 
 	// ErrGone says that what was asked for does not exist. Where that means "not
 	// configured" it is a value, not an error.

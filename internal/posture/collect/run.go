@@ -156,7 +156,7 @@ func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got readin
 		res.Normalize()
 		got.entities++
 		if room := maxErrors - len(got.problems); room > 0 {
-			got.problems = append(got.problems, res.problems[:min(room, len(res.problems))]...)
+			got.problems = append(got.problems, res.Problems()[:min(room, len(res.Problems()))]...)
 		}
 		return recording.Put(ctx, res.Entity)
 	}

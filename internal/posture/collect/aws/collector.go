@@ -164,7 +164,7 @@ func each[O, Opt any](ctx context.Context, p pager[O, Opt], page func(*O) error)
 
 // detail reads more of a resource; see [collect.Resource.Detail].
 func detail(r *resource, names []string, f func() error) error {
-	return r.Detail(func() error { return plain(f()) }, names...)
+	return collect.Detail(r, func() error { return plain(f()) }, names...)
 }
 
 // resource begins an entity of the scope's region.

@@ -11,6 +11,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/iampolicy"
 )
 
 // authorization passes on what GetAccountAuthorizationDetails tells: identities
@@ -134,11 +135,11 @@ var roles = listed(declaration{
 	if used := v.RoleLastUsed; used != nil && used.LastUsedDate != nil {
 		r.Text("lastUsedDate", used.LastUsedDate.UTC().Format(time.DateOnly))
 	}
-	trust, plainText, ok := parseDocument(aws.ToString(v.AssumeRolePolicyDocument))
+	trust, plainText, ok := iampolicy.Parse(aws.ToString(v.AssumeRolePolicyDocument))
 	r.Text("assumeRolePolicyDocument", plainText)
 	if ok {
-		r.Flag("trustIsPublic", trust.public())
-		for who, restricted := range trusted(trust) {
+		r.Flag("trustIsPublic", trust.Public())
+		for who, restricted := range trust.Trusted() {
 			r.Edge("TRUSTS", s.global(principalType, who), posture.Flag("restricted", restricted))
 		}
 	}
@@ -148,22 +149,6 @@ var roles = listed(declaration{
 
 func listRoles(ctx context.Context, s *scope, _ []string, page func([]types.RoleDetail) error) error {
 	return authorization(ctx, s, func(out *iam.GetAccountAuthorizationDetailsOutput) error { return page(out.RoleDetailList) }, types.EntityTypeRole)
-}
-
-// trusted returns whom a trust policy lets in, and whether only under a
-// condition.
-func trusted(d document) map[string]bool {
-	all := map[string]bool{}
-	for _, st := range d.Statement {
-		if !st.allows() {
-			continue
-		}
-		for _, who := range st.Principal {
-			free, seen := all[who]
-			all[who] = st.restricted() && (!seen || free)
-		}
-	}
-	return all
 }
 
 // iam begins an entity of IAM.
@@ -182,8 +167,8 @@ func (s *scope) policies(r *resource, inline []types.PolicyDetail, attached []ty
 	admin := false
 	for _, p := range inline {
 		own = append(own, aws.ToString(p.PolicyName))
-		d, _, ok := parseDocument(aws.ToString(p.PolicyDocument))
-		admin = admin || ok && d.admin()
+		d, _, ok := iampolicy.Parse(aws.ToString(p.PolicyDocument))
+		admin = admin || ok && d.Admin()
 	}
 	for _, p := range attached {
 		managed = append(managed, aws.ToString(p.PolicyArn))
@@ -218,8 +203,8 @@ var principalsOf = collector{
 		seen := map[string]bool{}
 		return plain(listRoles(ctx, s, nil, func(page []types.RoleDetail) error {
 			for _, role := range page {
-				trust, _, _ := parseDocument(aws.ToString(role.AssumeRolePolicyDocument))
-				for _, who := range trust.principals() {
+				trust, _, _ := iampolicy.Parse(aws.ToString(role.AssumeRolePolicyDocument))
+				for _, who := range trust.Principals() {
 					if seen[who] {
 						continue
 					}

@@ -10,6 +10,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/iampolicy"
 )
 
 // An attachedPolicy is a policy and what it is attached to.
@@ -60,9 +61,9 @@ var policies = listed(declaration{
 	when(r, "updateDate", v.UpdateDate)
 	for _, version := range v.PolicyVersionList {
 		if version.IsDefaultVersion {
-			d, plainText, ok := parseDocument(aws.ToString(version.Document))
+			d, plainText, ok := iampolicy.Parse(aws.ToString(version.Document))
 			r.Text("document", plainText)
-			r.Flag("allowsAdmin", ok && d.admin())
+			r.Flag("allowsAdmin", ok && d.Admin())
 		}
 	}
 	for _, id := range v.to {

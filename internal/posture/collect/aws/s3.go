@@ -123,7 +123,7 @@ func (b bucket) policy(ctx context.Context, _ *scope) error {
 			return err
 		}
 		exists = true
-		b.Flag("policyTlsOnly", policyFacts(b.resource, aws.ToString(out.Policy)).tlsOnly())
+		b.Flag("policyTlsOnly", policyFacts(b.resource, aws.ToString(out.Policy)).TLSOnly())
 		return nil
 	}, none)
 	if err != nil || !exists && !b.IsUnread("policy") {

@@ -68,7 +68,7 @@ func readTenant(ctx context.Context, s *session, emit collect.Emit) error {
 		for i, row := range read.rows {
 			names[i] = row.Name
 		}
-		err := r.Detail(func() error {
+		err := collect.Detail(r, func() error {
 			j, err := s.get(ctx, s.graph+read.path, read.permission)
 			if err == nil {
 				for _, row := range read.rows {

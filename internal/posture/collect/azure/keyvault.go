@@ -85,7 +85,7 @@ func (s *session) encrypted(ctx context.Context, r *resource, address string) er
 	if !ok {
 		return nil
 	}
-	return r.Detail(func() error {
+	return collect.Detail(r, func() error {
 		vault, err := s.vaults.find(ctx, s, name)
 		if err == nil && vault != "" {
 			r.Edge(keyEdge.Label, s.id(keyType, vault+"/keys/"+key))

@@ -168,7 +168,7 @@ func (k *kind) emit(ctx context.Context, s *session, it item, emit collect.Emit)
 		}
 	}
 	for _, t := range k.has {
-		err := r.Detail(func() error {
+		err := collect.Detail(r, func() error {
 			part := kindOf(t)
 			return part.parts(ctx, s, it, func(part item) error {
 				r.Edge("HAS", s.id(t, part.id))
@@ -222,7 +222,7 @@ func (d detail) read(ctx context.Context, s *session, it item, r *resource) erro
 	for _, l := range d.links {
 		names = append(names, l.Label)
 	}
-	return r.Detail(func() error {
+	return collect.Detail(r, func() error {
 		j, err := s.get(ctx, s.arm(it.id+d.path, d.version), d.permission)
 		if errors.Is(err, collect.ErrGone) {
 			return errVanished

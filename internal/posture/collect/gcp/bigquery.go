@@ -60,7 +60,7 @@ var datasets = detailed(declaration{
 		if isGone(err) && v.Location == "" {
 			return nil, err // it was asked for by name
 		}
-		return r, r.Detail(func() error { return err }, "location", "access", "allUsers", "allAuthenticatedUsers", "kmsKeyName", "ENCRYPTED_BY", "GRANTS")
+		return r, collect.Detail(r, func() error { return err }, "location", "access", "allUsers", "allAuthenticatedUsers", "kmsKeyName", "ENCRYPTED_BY", "GRANTS")
 	}
 	r.Region = strings.ToLower(whole.Location)
 	r.Text("location", r.Region)

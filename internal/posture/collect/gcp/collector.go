@@ -199,7 +199,7 @@ func parallel[T any](ctx context.Context, items []T, visit func(context.Context,
 // detail reads more of a resource; see [collect.Resource.Detail]. The permission
 // is what the call takes.
 func (s *scope) detail(r *resource, permission string, names []string, f func() error) error {
-	return r.Detail(func() error {
+	return collect.Detail(r, func() error {
 		err := f()
 		if err == nil {
 			return nil

@@ -1,4 +1,6 @@
-package aws
+// Package iampolicy reads AWS IAM policies, of identities and of resources, and
+// answers what rules ask of them.
+package iampolicy
 
 import (
 	"encoding/json"
@@ -7,12 +9,13 @@ import (
 	"strings"
 )
 
-// A document is an IAM policy, of an identity or a resource.
-type document struct {
-	Statement statements
+// A Document is an IAM policy, of an identity or a resource.
+type Document struct {
+	Statement Statements
 }
 
-type statement struct {
+// A Statement of a policy.
+type Statement struct {
 	Effect       string
 	Principal    principals
 	NotPrincipal principals
@@ -23,9 +26,9 @@ type statement struct {
 	Condition    map[string]map[string]words
 }
 
-// parseDocument reads a policy. IAM sends them percent-encoded. It returns the
+// Parse reads a policy. IAM sends them percent-encoded. It returns the
 // text as JSON and false when it is not one.
-func parseDocument(text string) (d document, plain string, ok bool) {
+func Parse(text string) (d Document, plain string, ok bool) {
 	if strings.HasPrefix(text, "%7B") || strings.HasPrefix(text, "%7b") {
 		if decoded, err := url.PathUnescape(text); err == nil {
 			text = decoded
@@ -34,29 +37,29 @@ func parseDocument(text string) (d document, plain string, ok bool) {
 	return d, text, json.Unmarshal([]byte(text), &d) == nil
 }
 
-// public reports whether anybody may do something.
-func (d document) public() bool {
-	return slices.ContainsFunc(d.Statement, func(s statement) bool {
+// Public reports whether anybody may do something.
+func (d Document) Public() bool {
+	return slices.ContainsFunc(d.Statement, func(s Statement) bool {
 		return s.allows() && slices.Contains(s.Principal, "*") && !s.restricted()
 	})
 }
 
-// admin reports whether everything may be done to everything.
-func (d document) admin() bool {
-	return slices.ContainsFunc(d.Statement, func(s statement) bool {
+// Admin reports whether everything may be done to everything.
+func (d Document) Admin() bool {
+	return slices.ContainsFunc(d.Statement, func(s Statement) bool {
 		return s.allows() && (slices.Contains(s.Action, "*") || slices.Contains(s.Action, "*:*")) && slices.Contains(s.Resource, "*")
 	})
 }
 
-// tlsOnly reports whether calls that are not encrypted are refused.
-func (d document) tlsOnly() bool {
-	return slices.ContainsFunc(d.Statement, func(s statement) bool {
+// TLSOnly reports whether calls that are not encrypted are refused.
+func (d Document) TLSOnly() bool {
+	return slices.ContainsFunc(d.Statement, func(s Statement) bool {
 		return s.Effect == "Deny" && slices.Contains(s.Principal, "*") && slices.ContainsFunc(s.insecure(), func(v string) bool { return strings.EqualFold(v, "false") })
 	})
 }
 
 // insecure returns what a statement demands of aws:SecureTransport.
-func (s statement) insecure() words {
+func (s Statement) insecure() words {
 	for name, values := range s.Condition["Bool"] {
 		if strings.EqualFold(name, "aws:SecureTransport") {
 			return values
@@ -65,8 +68,8 @@ func (s statement) insecure() words {
 	return nil
 }
 
-// principals returns whom the policy allows something, each once, in order.
-func (d document) principals() []string {
+// Principals returns whom the policy allows something, each once, in order.
+func (d Document) Principals() []string {
 	var all []string
 	for _, s := range d.Statement {
 		if s.allows() {
@@ -77,7 +80,23 @@ func (d document) principals() []string {
 	return slices.Compact(all)
 }
 
-func (s statement) allows() bool { return s.Effect == "Allow" }
+// Trusted returns the principals that a trust policy lets in, and whether only
+// under a condition.
+func (d Document) Trusted() map[string]bool {
+	all := map[string]bool{}
+	for _, st := range d.Statement {
+		if !st.allows() {
+			continue
+		}
+		for _, who := range st.Principal {
+			free, seen := all[who]
+			all[who] = st.restricted() && (!seen || free)
+		}
+	}
+	return all
+}
+
+func (s Statement) allows() bool { return s.Effect == "Allow" }
 
 // restrictingKeys are the condition keys that tell callers apart.
 var restrictingKeys = []string{
@@ -90,7 +109,7 @@ var restrictingKeys = []string{
 // restricted reports whether a statement's conditions let only certain callers
 // through. A condition that anybody meets, or that holds when its key is absent,
 // does not.
-func (s statement) restricted() bool {
+func (s Statement) restricted() bool {
 	for operator, keys := range s.Condition {
 		if strings.Contains(operator, "Not") || strings.HasSuffix(operator, "IfExists") || strings.HasPrefix(operator, "ForAllValues:") {
 			continue
@@ -140,19 +159,19 @@ func (w *words) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// statements is a statement or a list of them.
-type statements []statement
+// Statements is a statement or a list of them.
+type Statements []Statement
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (s *statements) UnmarshalJSON(text []byte) error {
-	var many []statement
+func (s *Statements) UnmarshalJSON(text []byte) error {
+	var many []Statement
 	if err := json.Unmarshal(text, &many); err == nil {
 		*s = many
 		return nil
 	}
-	var one statement
+	var one Statement
 	err := json.Unmarshal(text, &one)
-	*s = statements{one}
+	*s = Statements{one}
 	return err
 }
 
@@ -189,24 +208,3 @@ func principal(kind, value string) string {
 	}
 	return kind + ":" + value
 }
-
-// policyFacts adds a resource policy: its text, and what rules ask of it.
-func policyFacts(r *resource, text string) document {
-	d, plain, ok := parseDocument(text)
-	r.Text("policy", plain)
-	if ok {
-		r.Flag("policyIsPublic", d.public())
-		r.Texts("policyPrincipals", d.principals()...)
-	}
-	return d
-}
-
-// policyProperties declares what policyFacts adds.
-var policyProperties = properties{
-	text("policy", "Its resource policy as JSON; absent when it has none."),
-	flag("policyIsPublic", "The policy allows anybody something, without a condition that tells callers apart."),
-	texts("policyPrincipals", "Whom the policy allows something."),
-}
-
-// policyNames are the names of those properties.
-var policyNames = []string{"policy", "policyIsPublic", "policyPrincipals"}

@@ -1,0 +1,275 @@
+// Package cases runs the cases of resource declarations: raw answers of a cloud
+// go in, through the same reader as in production, and the entities that come out
+// are compared with the expected ones.
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/resource"
+)
+
+// A Case is a set of raw answers and what they come to.
+type Case struct {
+	Name string `yaml:"name"`
+	// Get reads the one resource of this name instead of the list.
+	Get string `yaml:"get"`
+	// Answers are what the cloud answers, by call. An answer is an object; or one of
+	// the words denied, gone, notEnabled, notOffered and throttled; or an error code
+	// after "code "; or a list of {for, answer}, chosen by the input.
+	Answers map[string]any `yaml:"answers"`
+	// Entities are what comes of it, in any order.
+	Entities []Entity `yaml:"entities"`
+	// Fails says that the list as a whole fails, so that nothing is taken for gone.
+	Fails bool `yaml:"fails"`
+}
+
+// An Entity is what is expected. Unknown are the names of the properties, the
+// labels of the edges and TAGS that could not be read.
+type Entity struct {
+	ID         string              `yaml:"id"` // the last parts of the id: region and name, or the name alone
+	Name       string              `yaml:"name"`
+	XID        string              `yaml:"xid"`
+	Properties map[string]any      `yaml:"properties"`
+	Edges      map[string][]string `yaml:"edges"`
+	Tags       map[string]string   `yaml:"tags"`
+	Unknown    []string            `yaml:"unknown"`
+}
+
+// Read returns the cases of a declaration: those in the second document of its
+// file.
+func Read(root fs.FS, file string) ([]Case, error) {
+	text, err := fs.ReadFile(root, file)
+	if err != nil {
+		return nil, err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(new(yaml.Node)); err != nil {
+		return nil, err
+	}
+	var document struct {
+		Cases []Case `yaml:"cases"`
+	}
+	if err := decoder.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return document.Cases, nil
+}
+
+// Vars are what cases are run with.
+var Vars = map[posture.Provider]resource.Vars{
+	posture.AWS:   {Account: "123456789012", Region: "eu-west-1", Partition: "aws"},
+	posture.Azure: {Account: "11111111-2222-3333-4444-555555555555", Region: posture.Global, Tenant: "99999999-8888-7777-6666-555555555555"},
+	posture.GCP:   {Account: "acme-prod", Region: posture.Global},
+}
+
+// Run runs a case and returns how what it came to differs from what was expected;
+// "" when it does not.
+func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t *resource.Type, c Case) string {
+	vars := Vars[t.Type.Provider()]
+	if t.Scope == resource.PerAccount {
+		vars.Region = posture.Global
+	}
+	canned := &transport{answers: c.Answers, used: map[string]bool{}}
+	reader := &collect.Reader{
+		Catalog: catalog, Transport: canned, Context: resource.Context{Vars: vars, Cloud: cloud}, Answers: collect.NewAnswers(),
+	}
+	var got []Entity
+	emit := collect.Emit(func(r *collect.Resource) error {
+		r.Normalize()
+		got = append(got, describe(r.Entity))
+		return nil
+	}).Serial()
+	var err error
+	if c.Get != "" {
+		err = reader.Get(ctx, t, c.Get, emit)
+	} else {
+		err = reader.List(ctx, t, emit)
+	}
+	switch {
+	case canned.missing != "":
+		return "the case has no answer to " + canned.missing
+	case err != nil && !c.Fails:
+		return "the list fails: " + err.Error()
+	case err == nil && c.Fails:
+		return "the list does not fail"
+	}
+	for call := range c.Answers {
+		if !canned.used[call] {
+			return "nothing calls " + call
+		}
+	}
+	return compare(c.Entities, got)
+}
+
+// compare compares what was expected with what came out. Only what an expected
+// entity names is compared, but for properties, edges and unknowns, which are
+// compared whole.
+func compare(want, got []Entity) string {
+	for i := range want {
+		slices.Sort(want[i].Unknown)
+		if i < len(got) {
+			if want[i].XID == "" {
+				want[i].XID = got[i].XID
+			}
+			if want[i].Name == "" {
+				want[i].Name = got[i].Name
+			}
+		}
+	}
+	byID := func(a, b Entity) int { return strings.Compare(a.ID, b.ID) }
+	want, got = slices.SortedFunc(slices.Values(want), byID), slices.SortedFunc(slices.Values(got), byID)
+	return cmp.Diff(plain(want), plain(got))
+}
+
+// plain turns entities into values whose numbers and lists compare.
+func plain(es []Entity) (all []any) {
+	for _, e := range es {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return []any{err.Error()}
+		}
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil {
+			return []any{err.Error()}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// describe writes an entity as cases do.
+func describe(e posture.Entity) Entity {
+	d := Entity{ID: shortID(e), Name: e.Name, XID: e.XID, Tags: e.Tags}
+	for _, p := range e.Properties {
+		if p.Type == posture.UnknownProperty {
+			d.Unknown = append(d.Unknown, p.Name)
+			continue
+		}
+		if d.Properties == nil {
+			d.Properties = map[string]any{}
+		}
+		var value any = p.String
+		switch p.Type {
+		case posture.BoolProperty:
+			value = p.Bool
+		case posture.LongProperty:
+			value = p.Long
+		}
+		switch before := d.Properties[p.Name].(type) {
+		case nil:
+			d.Properties[p.Name] = value
+		case []any:
+			d.Properties[p.Name] = append(before, value)
+		default:
+			d.Properties[p.Name] = []any{before, value}
+		}
+	}
+	slices.Sort(d.Unknown)
+	for _, edge := range e.Edges {
+		if d.Edges == nil {
+			d.Edges = map[string][]string{}
+		}
+		to := string(edge.To)
+		for _, p := range edge.Properties {
+			to += " " + p.Name + "=" + p.Plain()
+		}
+		d.Edges[edge.Label] = append(d.Edges[edge.Label], to)
+	}
+	return d
+}
+
+// shortID is the id without the type and account.
+func shortID(e posture.Entity) string {
+	part := strings.SplitN(string(e.Type), ".", 3)
+	rest := strings.TrimPrefix(string(e.ID), part[0]+"."+part[1]+"."+string(e.Account)+".")
+	place, name, _ := strings.Cut(rest, "."+part[2]+".")
+	return place + " " + name
+}
+
+// transport answers calls from a case.
+type transport struct {
+	answers map[string]any
+	used    map[string]bool
+	missing string
+}
+
+// Pages implements [collect.Transport].
+func (c *transport) Pages(_ context.Context, q *resource.Request, input []byte, page func(gjson.Result) error) error {
+	answer, ok := c.answers[q.Call]
+	if !ok {
+		c.missing = q.Call
+		return errors.New("no answer")
+	}
+	c.used[q.Call] = true
+	if list, ok := answer.([]any); ok {
+		answer = chosen(list, gjson.ParseBytes(input))
+	}
+	if word, ok := answer.(string); ok {
+		return refusal(word)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return page(gjson.ParseBytes(text))
+}
+
+// chosen returns the first answer whose for is among the input.
+func chosen(list []any, input gjson.Result) any {
+	for _, element := range list {
+		option, ok := element.(map[string]any)
+		if !ok {
+			continue
+		}
+		wanted, _ := option["for"].(map[string]any)
+		matches := true
+		for name, value := range wanted {
+			text, err := json.Marshal(value)
+			matches = matches && err == nil && input.Get(name).Raw == string(text)
+		}
+		if matches {
+			return option["answer"]
+		}
+	}
+	return "gone"
+}
+
+// A refusedError is a refusal of a case.
+type refusedError struct {
+	kind error
+	code string
+}
+
+func (e *refusedError) Error() string     { return e.kind.Error() }
+func (e *refusedError) ErrorCode() string { return e.code }
+func (e *refusedError) Unwrap() error     { return e.kind }
+
+func refusal(word string) error {
+	kinds := map[string]error{
+		"denied": collect.ErrDenied, "gone": collect.ErrGone, "notEnabled": collect.ErrOff, "notOffered": collect.ErrNotOffered,
+		"throttled": collect.ErrThrottled,
+	}
+	if kind, ok := kinds[word]; ok {
+		return &refusedError{kind, word}
+	}
+	if code, ok := strings.CutPrefix(word, "code "); ok {
+		return &refusedError{collect.ErrGone, code}
+	}
+	return fmt.Errorf("there is no refusal %q", word)
+}

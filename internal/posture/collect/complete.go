@@ -1,0 +1,159 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// complete turns the items of a page into entities and emits them.
+func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
+	one := func(ctx context.Context, item *resource.Item) error {
+		b, err := r.entity(ctx, t, item)
+		if err != nil || b == nil {
+			return err
+		}
+		return emit(b)
+	}
+	if len(t.Calls) > 0 {
+		return parallel(ctx, items, one)
+	}
+	for i := range items { // there is nothing to wait for
+		if err := one(ctx, &items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entity reads the rest of an item. It returns nil when the resource has vanished
+// meanwhile, and an error only when the unit cannot go on.
+func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.Item) (*resource.Builder, error) {
+	others := func(other posture.EntityType) ([]resource.Item, error) { return r.items(ctx, other) }
+	b, where, err := t.Begin(ctx, item, r.Context, others)
+	if err != nil {
+		return nil, err
+	}
+	var nothing []string // the calls that found nothing
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if !call.When.Hold(item, where.Vars) {
+			continue
+		}
+		if slices.Contains(nothing, call.Needs) {
+			call.PutAbsent(b)
+			nothing = append(nothing, call.Call)
+			continue
+		}
+		meaning, err := r.call(ctx, t, call, b, item, where, others)
+		switch {
+		case err != nil:
+			return nil, err
+		case meaning == resource.MeansVanished:
+			return nil, nil
+		case meaning == resource.MeansAbsent:
+			nothing = append(nothing, call.Call)
+		}
+	}
+	return b, nil
+}
+
+// call makes one further call into an entity. It returns what a refusal means.
+func (r *Reader) call(
+	ctx context.Context, t *resource.Type, call *resource.Call, b *resource.Builder, item *resource.Item, where resource.Context,
+	others func(posture.EntityType) ([]resource.Item, error),
+) (resource.Meaning, error) {
+	bound := *r
+	bound.Context = where
+	var answers []gjson.Result
+	err := bound.pages(ctx, &call.Request, item, false, func(answer gjson.Result) error {
+		answers = append(answers, answer)
+		return nil
+	})
+	if err == nil {
+		answer := &resource.Item{Result: joinPages(answers), Parent: item}
+		if !call.At.IsZero() {
+			answer.Result = call.At.Eval(answer, where.Vars)
+		}
+		err = call.Put(ctx, b, answer, item, where, others)
+	}
+	switch meaning := meaningOf(t, call, err); {
+	case err == nil, meaning == resource.MeansVanished:
+		return meaning, nil
+	case meaning == resource.MeansAbsent:
+		call.PutAbsent(b)
+		return meaning, nil
+	case Over(err):
+		return "", err
+	}
+	b.Unread(err, call.Names()...)
+	return resource.MeansUnknown, nil
+}
+
+// meaningOf says what the failure of a call means for the resource.
+func meaningOf(t *resource.Type, call *resource.Call, err error) resource.Meaning {
+	if c, ok := errors.AsType[coder](err); ok && slices.Contains(t.Vanished, c.ErrorCode()) {
+		return resource.MeansVanished
+	}
+	switch {
+	case errors.Is(err, ErrGone):
+		return call.Gone
+	case errors.Is(err, ErrNotOffered):
+		return call.NotOffered
+	case errors.Is(err, ErrOff):
+		return call.NotEnabled
+	}
+	return resource.MeansUnknown
+}
+
+// joinPages makes one answer of several pages: their lists follow one another.
+func joinPages(pages []gjson.Result) gjson.Result {
+	switch len(pages) {
+	case 0:
+		return gjson.Parse("{}")
+	case 1:
+		return pages[0]
+	}
+	var names []string
+	lists := map[string][]string{}
+	values := map[string]string{}
+	for _, page := range pages {
+		page.ForEach(func(name, value gjson.Result) bool {
+			if _, ok := values[name.Str]; !ok {
+				names = append(names, name.Str)
+			}
+			values[name.Str] = value.Raw
+			if value.IsArray() {
+				for _, element := range value.Array() {
+					lists[name.Str] = append(lists[name.Str], element.Raw)
+				}
+			}
+			return true
+		})
+	}
+	joined := []byte{'{'}
+	for i, name := range names {
+		if i > 0 {
+			joined = append(joined, ',')
+		}
+		joined = append(gjson.AppendJSONString(joined, name), ':')
+		if list, ok := lists[name]; ok {
+			joined = append(joined, '[')
+			for j, element := range list {
+				if j > 0 {
+					joined = append(joined, ',')
+				}
+				joined = append(joined, element...)
+			}
+			joined = append(joined, ']')
+		} else {
+			joined = append(joined, values[name]...)
+		}
+	}
+	return gjson.ParseBytes(append(joined, '}'))
+}

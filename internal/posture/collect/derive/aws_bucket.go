@@ -1,0 +1,55 @@
+package derive
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/resource"
+)
+
+// awsBucketACL adds what the access control list of an S3 bucket grants.
+var awsBucketACL = resource.Function{
+	Properties: []resource.Property{
+		{Name: "aclGrants", Kind: resource.Texts, Doc: "What its access control list grants to whom, such as AllUsers READ."},
+		{Name: "aclIsPublic", Kind: resource.Flag, Doc: "Its access control list grants something to everybody, or to everybody with an AWS account.", Exposed: "has an access list that lets anybody in"},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var grants []string
+		public := false
+		for _, grant := range in.Value.Array() {
+			grantee := grant.Get("Grantee")
+			if !grantee.Exists() {
+				continue
+			}
+			who := ""
+			for _, name := range []string{"URI", "ID", "EmailAddress"} {
+				if value := grantee.Get(name); value.Exists() {
+					who = value.String()
+					break
+				}
+			}
+			who = who[strings.LastIndex(who, "/")+1:]
+			public = public || who == "AllUsers" || who == "AuthenticatedUsers"
+			grants = append(grants, who+" "+grant.Get("Permission").String())
+		}
+		b.Set("aclGrants", grants).Flag("aclIsPublic", public)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("aclIsPublic", false) },
+}
+
+// awsBucketPublicAccessBlock adds which Block Public Access settings are on.
+var awsBucketPublicAccessBlock = resource.Function{
+	Properties: []resource.Property{{Name: "publicAccessBlock", Kind: resource.Texts, Doc: "The Block Public Access settings that are on."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var on []string
+		for name, value := range in.Value.Map() {
+			if value.Bool() {
+				on = append(on, strings.ToLower(name[:1])+name[1:])
+			}
+		}
+		slices.Sort(on)
+		b.Texts("publicAccessBlock", on...)
+		return nil
+	},
+}

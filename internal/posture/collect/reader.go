@@ -1,0 +1,264 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/tidwall/gjson"
+	"golang.org/x/sync/errgroup"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// A Reader reads declared types of one account in one region. It is what the
+// clouds have in common: listing, paging, completing, relating.
+type Reader struct {
+	Catalog   *resource.Catalog
+	Transport Transport
+	Context   resource.Context
+	// Answers keeps the answers that several types need; nil keeps none.
+	Answers *Answers
+}
+
+// concurrency is how many items of a page are completed at a time. The limiter
+// keeps the pace; this keeps memory and connections in bounds.
+const concurrency = 8
+
+// Unit returns the unit that reads a type.
+func (r *Reader) Unit(t *resource.Type, service string) Unit {
+	return Unit{
+		Type: t.Type, Region: r.Context.Region, Service: service,
+		List: func(ctx context.Context, emit Emit) error { return r.List(ctx, t, emit.Serial()) },
+		Get:  func(ctx context.Context, name string, emit Emit) error { return r.Get(ctx, t, name, emit.Serial()) },
+	}
+}
+
+// List emits every resource of a type.
+func (r *Reader) List(ctx context.Context, t *resource.Type, emit Emit) error {
+	return r.stages(ctx, t.List, nil, func(ctx context.Context, items []resource.Item) error {
+		return r.complete(ctx, t, items, emit)
+	})
+}
+
+// Get emits the one resource of a name, or fails with ErrGone.
+func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
+	found := false
+	pick := func(ctx context.Context, items []resource.Item) error {
+		for i := range items {
+			who, err := r.Context.Cloud.Identify(t, &items[i], r.Context.Vars)
+			if err != nil || who.Name != name || found {
+				continue
+			}
+			found = true
+			if err := r.complete(ctx, t, items[i:i+1], emit); err != nil {
+				return err
+			}
+			return errFound
+		}
+		return nil
+	}
+	stages := t.List
+	named := *r
+	if t.Get != nil {
+		stages = []resource.Stage{t.GetStage()}
+		named.Context.Name = name
+	}
+	err := named.stages(ctx, stages, nil, pick)
+	switch {
+	case found && (err == nil || errors.Is(err, errFound)):
+		return nil
+	case err != nil:
+		return err
+	}
+	return ErrGone
+}
+
+// errFound stops a list that has found what it was for.
+var errFound = errors.New("found")
+
+// A visit takes the items of one page.
+type visit func(ctx context.Context, items []resource.Item) error
+
+// stages runs a list: the items of each stage are what the next one is called
+// for, and those of the last one are visited. When a call for one item fails, the
+// other items are still visited, and the list fails at its end.
+func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *resource.Item, last visit) error {
+	if len(stages) == 0 {
+		return nil
+	}
+	s, rest := &stages[0], stages[1:]
+	if s.From != "" {
+		return r.stages(ctx, slices.Concat(r.Catalog.Type(s.From).List, rest), above, last)
+	}
+	next := last
+	var f Failures
+	if len(rest) > 0 {
+		next = func(ctx context.Context, items []resource.Item) error { return r.nextStage(ctx, rest, items, &f, last) }
+	}
+	if err := r.stage(ctx, s, above, next); err != nil {
+		return err
+	}
+	return f.Err()
+}
+
+// nextStage runs the rest of a list for the items of a page.
+func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
+	s := &rest[0]
+	if s.Function != "" {
+		made, err := r.Catalog.ListFunction(s.Function)(ctx, caller{r}, items)
+		if err != nil {
+			return err
+		}
+		if len(rest) == 1 {
+			return last(ctx, made)
+		}
+		return r.nextStage(ctx, rest[1:], made, f, last)
+	}
+	if s.Batch != nil {
+		for batch := range slices.Chunk(items, s.Batch.Size) {
+			if err := r.batch(ctx, rest, batch, f, last); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return parallel(ctx, items, func(ctx context.Context, item *resource.Item) error {
+		return r.substage(ctx, rest, item, f, last)
+	})
+}
+
+// substage runs the rest of a list for one item.
+func (r *Reader) substage(ctx context.Context, rest []resource.Stage, item *resource.Item, f *Failures, last visit) error {
+	var stop error
+	err := r.stages(ctx, rest, item, func(ctx context.Context, items []resource.Item) error {
+		stop = last(ctx, items)
+		return stop
+	})
+	if stop != nil {
+		return stop
+	}
+	return f.Note(err)
+}
+
+// batch runs the rest of a list for several items in one call.
+func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
+	values := []byte{'['}
+	for i := range items {
+		if i > 0 {
+			values = append(values, ',')
+		}
+		values = append(values, rest[0].Batch.Of.Eval(&items[i], r.Context.Vars).Raw...)
+	}
+	with := *r
+	with.Context.Batch = string(append(values, ']'))
+	return with.substage(ctx, rest, items[0].Parent, f, last)
+}
+
+// stage makes the calls of one stage for an item, and visits the items of each
+// page.
+func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.Item, next visit) error {
+	switch {
+	case s.One:
+		return next(ctx, []resource.Item{{Result: gjson.Parse("{}"), Parent: above}})
+	case s.Function != "":
+		made, err := r.Catalog.ListFunction(s.Function)(ctx, caller{r}, nil)
+		if err != nil {
+			return err
+		}
+		return next(ctx, made)
+	}
+	return r.pages(ctx, &s.Request, above, r.Catalog.Shared(s), func(answer gjson.Result) error {
+		items := itemsOf(s, answer, above, r.Context.Vars)
+		if len(items) == 0 {
+			return nil
+		}
+		return next(ctx, items)
+	})
+}
+
+// itemsOf returns the items of one page.
+func itemsOf(s *resource.Stage, answer gjson.Result, above *resource.Item, v resource.Vars) []resource.Item {
+	page := resource.Item{Result: answer, Parent: above}
+	var items []resource.Item
+	add := func(value gjson.Result) {
+		item := resource.Item{Result: value, Parent: above}
+		if value.Type != gjson.Null && s.Where.Hold(&item, v) {
+			items = append(items, item)
+		}
+	}
+	var flatten func(gjson.Result)
+	flatten = func(value gjson.Result) {
+		if !value.IsArray() {
+			add(value)
+			return
+		}
+		value.ForEach(func(_, element gjson.Result) bool {
+			flatten(element)
+			return true
+		})
+	}
+	if len(s.Items) == 0 {
+		flatten(answer)
+		return items
+	}
+	for _, at := range s.Items {
+		flatten(at.Eval(&page, v))
+	}
+	return items
+}
+
+// pages makes a call for an item.
+func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, page func(gjson.Result) error) error {
+	input := q.Input.JSON(item, r.Context.Vars)
+	if r.Answers != nil && shared {
+		return r.Answers.pages(ctx, r, q, input, page)
+	}
+	return r.Transport.Pages(ctx, q, input, page)
+}
+
+// parallel visits some items at a time.
+func parallel(ctx context.Context, items []resource.Item, visit func(context.Context, *resource.Item) error) error {
+	if len(items) == 1 {
+		return visit(ctx, &items[0])
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for i := range items {
+		group.Go(func() error { return visit(ctx, &items[i]) })
+	}
+	return group.Wait()
+}
+
+// caller makes the calls of list functions.
+type caller struct{ *Reader }
+
+// Call implements [resource.Caller].
+func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Item) (answers []gjson.Result, err error) {
+	err = c.pages(ctx, &q, item, true, func(answer gjson.Result) error {
+		answers = append(answers, answer)
+		return nil
+	})
+	return answers, err
+}
+
+// Items implements [resource.Caller].
+func (c caller) Items(ctx context.Context, t posture.EntityType) ([]resource.Item, error) {
+	return c.items(ctx, t)
+}
+
+// Vars implements [resource.Caller].
+func (c caller) Vars() resource.Vars { return c.Context.Vars }
+
+// items returns the raw items of a type.
+func (r *Reader) items(ctx context.Context, t posture.EntityType) (all []resource.Item, err error) {
+	var serial = make(chan struct{}, 1)
+	err = r.stages(ctx, []resource.Stage{{From: t}}, nil, func(_ context.Context, items []resource.Item) error {
+		serial <- struct{}{}
+		defer func() { <-serial }()
+		all = append(all, items...)
+		return nil
+	})
+	return all, err
+}

@@ -1,0 +1,82 @@
+package naming
+
+import (
+	"fmt"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// AWS knows how AWS names resources: by ARNs whose forms the declarations
+// tell. It implements [resource.Cloud].
+type AWS struct{ Catalog *resource.Catalog }
+
+// Identify implements [resource.Cloud].
+func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
+	name := t.Name.Text(item, v)
+	if name == "" {
+		return resource.Identity{}, fmt.Errorf("AWS lists a %s without %s: %.100s", t.Type, t.Name, item.Raw)
+	}
+	if a, ok := resource.ParseARN(name); ok {
+		if short, ok := t.ARN.Match(a); ok {
+			name = short
+		}
+	}
+	who := resource.Identity{ID: t.Type.ID(v.Account, place(t, v), name), Name: name, Display: name, Region: v.Region}
+	if who.XID = t.XID.Eval(item, v).String(); who.XID == "" && len(t.ARN) > 0 {
+		who.XID = t.ARN[0].Format(v, name)
+	}
+	return who, nil
+}
+
+// place returns the place in the ids of a type that is read in a region.
+func place(t *resource.Type, v resource.Vars) string {
+	if t.Place != "" || t.Scope == resource.PerAccount {
+		return posture.Global
+	}
+	return v.Region
+}
+
+// Ref implements [resource.Cloud]. A bare name is of a resource in the same
+// account and region.
+func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
+	a, isARN := resource.ParseARN(value)
+	for _, name := range to {
+		t := n.Catalog.Type(name)
+		if t == nil {
+			continue
+		}
+		if !isARN {
+			if short, ok := t.ARN.MatchResource(value); ok {
+				return t.Type.ID(v.Account, place(t, v), short)
+			}
+			continue
+		}
+		if short, ok := t.ARN.Match(a); ok {
+			return n.foreign(t, a, v, short)
+		}
+	}
+	if isARN || len(to) == 0 || strings.HasPrefix(value, "alias/") {
+		return ""
+	}
+	if t := n.Catalog.Type(to[0]); t != nil {
+		return t.Type.ID(v.Account, place(t, v), value)
+	}
+	return to[0].ID(v.Account, v.Region, value)
+}
+
+// foreign returns the id of what an ARN names, which may be in another account or
+// region. An ARN without an account, such as a bucket's, is taken for our own, and
+// so are the policies of AWS itself.
+func (n AWS) foreign(t *resource.Type, a resource.ARN, v resource.Vars, name string) posture.EntityID {
+	account := posture.AccountID(a.Account)
+	if a.Account == "" || a.Account == "aws" {
+		account = v.Account
+	}
+	region := a.Region
+	if t.Place != "" || t.Scope == resource.PerAccount {
+		region = posture.Global
+	}
+	return t.Type.ID(account, region, name)
+}

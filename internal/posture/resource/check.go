@@ -1,0 +1,108 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+)
+
+// check makes sure that a declaration is complete, and binds its functions.
+func (t *Type) check(functions Functions) error {
+	switch {
+	case t.Type.Provider() == "":
+		return fmt.Errorf("type %q does not begin with the name of a cloud", t.Type)
+	case t.Doc == "" || !strings.HasSuffix(t.Doc, "."):
+		return errors.New("doc is not a sentence")
+	case t.Scope != PerAccount && t.Scope != PerRegion:
+		return fmt.Errorf("scope is %q, not account or region", t.Scope)
+	case t.Place != "" && t.Place != posture.Global:
+		return fmt.Errorf("place is %q, not global", t.Place)
+	}
+	for i := range t.List {
+		if err := t.List[i].check(i, functions); err != nil {
+			return fmt.Errorf("list stage %d: %w", i+1, err)
+		}
+	}
+	if err := t.Answer.bind(functions); err != nil {
+		return err
+	}
+	seen := map[string]string{}
+	claim := func(a *Answer, where string) error {
+		for _, name := range a.Names() {
+			if before, twice := seen[name]; twice {
+				return fmt.Errorf("%s is declared in %s and in %s", name, before, where)
+			}
+			seen[name] = where
+		}
+		return nil
+	}
+	if err := claim(&t.Answer, "the list"); err != nil {
+		return err
+	}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Call == "" {
+			return fmt.Errorf("calls[%d] does not name a call", i)
+		}
+		if err := c.bind(functions); err != nil {
+			return fmt.Errorf("%s: %w", c.Call, err)
+		}
+		if err := claim(&c.Answer, c.Call); err != nil {
+			return err
+		}
+		for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
+			if m != MeansUnknown && m != MeansAbsent && m != MeansVanished {
+				return fmt.Errorf("%s: a refusal means %q, not absent or vanished", c.Call, m)
+			}
+		}
+		if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Call == c.Needs }) {
+			return fmt.Errorf("%s needs %s, which is not called before it", c.Call, c.Needs)
+		}
+	}
+	return nil
+}
+
+func (s *Stage) check(position int, functions Functions) error {
+	begins := 0
+	for _, begin := range []bool{s.Call != "", s.From != "", s.One, s.Function != ""} {
+		if begin {
+			begins++
+		}
+	}
+	switch _, known := functions.List[s.Function]; {
+	case begins != 1:
+		return errors.New("it has exactly one of call, from, one and function")
+	case (s.From != "" || s.One) && position > 0:
+		return errors.New("from and one come first")
+	case s.Function != "" && !known:
+		return fmt.Errorf("there is no list function %s", s.Function)
+	case s.Batch != nil && (s.Batch.Size < 1 || s.Batch.Of.IsZero() || position == 0):
+		return errors.New("a batch has a size, and takes its values (of) from the stage before it")
+	}
+	return nil
+}
+
+// bind finds the functions of an answer.
+func (a *Answer) bind(functions Functions) error {
+	for i := range a.Derive {
+		f, ok := functions.Derive[a.Derive[i].Name]
+		if !ok {
+			return fmt.Errorf("there is no function %s", a.Derive[i].Name)
+		}
+		a.Derive[i].function = f
+	}
+	return nil
+}
+
+// related makes sure that the types that a declaration refers to are there.
+func (c *Catalog) related(t *Type) error {
+	for _, s := range t.List {
+		if s.From != "" && c.byType[s.From] == nil {
+			return fmt.Errorf("its list begins with %s, which is not declared", s.From)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package resource
+
+import (
+	"fmt"
+
+	"github.com/tidwall/gjson"
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/posture"
+)
+
+// Edges are in the order of the file.
+type Edges []Edge
+
+// An Edge declares that entities of a type may have an edge of this label.
+type Edge struct {
+	Label string      `yaml:"-"`
+	To    EntityTypes `yaml:"to"`
+	Doc   string      `yaml:"doc"` // one sentence
+	Ref   Exprs       `yaml:"ref"` // every one counts: the names, ARNs, ids or links of the targets
+	Each  Expr        `yaml:"each"`
+}
+
+// EntityTypes is a list of types; a single one needs no list.
+type EntityTypes []posture.EntityType
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (ts *EntityTypes) UnmarshalYAML(node *yaml.Node) error {
+	var all Strings
+	if err := node.Decode(&all); err != nil {
+		return err
+	}
+	for _, t := range all {
+		*ts = append(*ts, posture.EntityType(t))
+	}
+	return nil
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (es *Edges) UnmarshalYAML(node *yaml.Node) error {
+	return eachMember(node, func(name string, value *yaml.Node) error {
+		e := Edge{Label: name}
+		if err := strict(value, &e); err != nil {
+			return err
+		}
+		switch {
+		case len(e.To) == 0:
+			return fmt.Errorf("edge %s: it does not say where it leads (to)", name)
+		case e.Doc == "":
+			return fmt.Errorf("edge %s: it has no doc", name)
+		case len(e.Ref) == 0:
+			return fmt.Errorf("edge %s: it does not say where its targets are named (ref)", name)
+		}
+		*es = append(*es, e)
+		return nil
+	})
+}
+
+// put adds the edges to an entity, each target once.
+func (e *Edge) put(b *Builder, item *Item, c Context) {
+	seen := map[posture.EntityID]bool{}
+	var add func(gjson.Result)
+	add = func(value gjson.Result) {
+		if value.IsArray() {
+			for _, element := range value.Array() {
+				add(element)
+			}
+			return
+		}
+		text := value.String()
+		if !e.Each.IsZero() {
+			text = e.Each.Text(&Item{Result: value, Parent: item}, c.Vars)
+		}
+		if value.Type == gjson.Null || text == "" {
+			return
+		}
+		if id := c.Cloud.Ref(c.Vars, e.To, text); id != "" && !seen[id] {
+			seen[id] = true
+			b.Edge(e.Label, id)
+		}
+	}
+	for _, ref := range e.Ref {
+		add(ref.Eval(item, c.Vars))
+	}
+}

@@ -1,0 +1,129 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// An Input is the input of a call: a JSON object whose strings may be templates.
+type Input struct {
+	members []member // in the order of their names in the file
+}
+
+type member struct {
+	name  string
+	value value
+}
+
+// A value is a literal, a template, an object or a list.
+type value struct {
+	literal  []byte // JSON
+	template Expr
+	object   *Input
+	list     []value
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (in *Input) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode {
+		return at(node, fmt.Errorf("an input is an object"))
+	}
+	for i := 0; i < len(node.Content); i += 2 {
+		v, err := newValue(node.Content[i+1])
+		if err != nil {
+			return err
+		}
+		in.members = append(in.members, member{node.Content[i].Value, v})
+	}
+	return nil
+}
+
+func newValue(node *yaml.Node) (v value, err error) {
+	switch {
+	case node.Kind == yaml.MappingNode:
+		v.object = new(Input)
+		return v, v.object.UnmarshalYAML(node)
+	case node.Kind == yaml.SequenceNode:
+		v.list = make([]value, len(node.Content))
+		for i, element := range node.Content {
+			if v.list[i], err = newValue(element); err != nil {
+				return v, err
+			}
+		}
+		return v, nil
+	case node.Kind == yaml.ScalarNode && node.Tag == "!!str" && bytes.ContainsRune([]byte(node.Value), '$'):
+		if v.template, err = TemplateExpr(node.Value); err != nil {
+			return v, at(node, err)
+		}
+		return v, nil
+	}
+	var plain any
+	if err := node.Decode(&plain); err != nil {
+		return v, err
+	}
+	v.literal, err = json.Marshal(plain)
+	return v, err
+}
+
+// Names returns the names of the members, for checks against the cloud's own
+// description.
+func (in Input) Names() []string {
+	names := make([]string, len(in.members))
+	for i, m := range in.members {
+		names[i] = m.name
+	}
+	return names
+}
+
+// JSON returns the input for an item. A member whose template does not exist is
+// left out.
+func (in Input) JSON(item *Item, v Vars) []byte {
+	return in.append([]byte{}, item, v)
+}
+
+func (in Input) append(to []byte, item *Item, v Vars) []byte {
+	to = append(to, '{')
+	first := true
+	for _, m := range in.members {
+		text, ok := m.value.append(nil, item, v)
+		if !ok {
+			continue
+		}
+		if !first {
+			to = append(to, ',')
+		}
+		first = false
+		name, _ := json.Marshal(m.name) // a string cannot fail
+		to = append(append(append(to, name...), ':'), text...)
+	}
+	return append(to, '}')
+}
+
+func (x value) append(to []byte, item *Item, v Vars) ([]byte, bool) {
+	switch {
+	case x.object != nil:
+		return x.object.append(to, item, v), true
+	case x.list != nil:
+		to = append(to, '[')
+		first := true
+		for _, element := range x.list {
+			text, ok := element.append(nil, item, v)
+			if !ok {
+				continue
+			}
+			if !first {
+				to = append(to, ',')
+			}
+			first = false
+			to = append(to, text...)
+		}
+		return append(to, ']'), true
+	case !x.template.IsZero():
+		result := x.template.Eval(item, v)
+		return append(to, result.Raw...), result.Exists()
+	}
+	return append(to, x.literal...), true
+}

@@ -1,0 +1,135 @@
+package resource
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Patterns are the forms that the ARNs of a type have. The first one makes the
+// external id of an entity whose answers do not tell it.
+type Patterns []Pattern
+
+// A Pattern is the form of an ARN:
+//
+//	arn:aws:lambda:{region}:{account}:function:{name}{:*}
+//
+// {name} is the name of the entity. {*/} is a path that may be left out, {:*} and
+// {/*} are ends that may be left out, {*} is anything but a slash or colon. What
+// follows => is the name that the entity has then: "... => aws/{name}".
+type Pattern struct {
+	source                   string
+	service, region, account string // "{region}", "" for none, or a literal
+	resource                 string
+	prefix                   string         // what precedes the name, when nothing else is variable
+	match                    *regexp.Regexp // otherwise
+	name                     string         // "{name}" or what follows =>
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (ps *Patterns) UnmarshalYAML(node *yaml.Node) error {
+	var all Strings
+	if err := node.Decode(&all); err != nil {
+		return err
+	}
+	for _, text := range all {
+		p, err := newPattern(text)
+		if err != nil {
+			return at(node, err)
+		}
+		*ps = append(*ps, p)
+	}
+	return nil
+}
+
+var wildcards = strings.NewReplacer(
+	`\{name\}`, `(.+?)`, `\{\*/\}`, `(?:.*/)?`, `\{:\*\}`, `(?::.*)?`, `\{/\*\}`, `(?:/.*)?`, `\{\*\}`, `[^/:]*`,
+)
+
+func newPattern(text string) (Pattern, error) {
+	p := Pattern{source: text, name: "{name}"}
+	form, name, renamed := strings.Cut(text, " => ")
+	if renamed {
+		p.name = name
+	}
+	part := strings.SplitN(form, ":", 6)
+	if len(part) != 6 || part[0] != "arn" || part[1] != "aws" || strings.Count(part[5], "{name}") != 1 {
+		return p, fmt.Errorf("%q is not the form of an ARN with a {name}", text)
+	}
+	p.service, p.region, p.account, p.resource = part[2], part[3], part[4], part[5]
+	if before, after, _ := strings.Cut(p.resource, "{name}"); after == "" && !strings.Contains(before, "{") {
+		p.prefix = before
+		return p, nil
+	}
+	p.match = regexp.MustCompile("^" + wildcards.Replace(regexp.QuoteMeta(p.resource)) + "$")
+	return p, nil
+}
+
+// An ARN is the name of a resource in AWS, taken apart.
+type ARN struct {
+	Partition, Service, Region, Account, Resource string
+}
+
+// ParseARN takes a name apart.
+func ParseARN(text string) (ARN, bool) {
+	part := strings.SplitN(text, ":", 6)
+	if len(part) != 6 || part[0] != "arn" {
+		return ARN{}, false
+	}
+	return ARN{part[1], part[2], part[3], part[4], part[5]}, true
+}
+
+// Match returns the name of the entity that an ARN is of.
+func (ps Patterns) Match(a ARN) (name string, ok bool) {
+	for _, p := range ps {
+		if p.service != a.Service || p.account != "{account}" && p.account != a.Account {
+			continue
+		}
+		if name, ok := p.matchResource(a.Resource); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// MatchResource is Match with the last part of an ARN alone: "alias/web".
+func (ps Patterns) MatchResource(resource string) (name string, ok bool) {
+	for _, p := range ps {
+		if name, ok := p.matchResource(resource); ok && p.prefix+resource != resource {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func (p *Pattern) matchResource(resource string) (string, bool) {
+	name := ""
+	if p.match == nil {
+		rest, ok := strings.CutPrefix(resource, p.prefix)
+		if !ok {
+			return "", false
+		}
+		name = rest
+	} else if found := p.match.FindStringSubmatch(resource); found != nil {
+		name = found[1]
+	}
+	return strings.Replace(p.name, "{name}", name, 1), name != ""
+}
+
+var optional = strings.NewReplacer("{*/}", "", "{:*}", "", "{/*}", "")
+
+// Format returns the ARN of the entity of a name.
+func (p *Pattern) Format(v Vars, name string) string {
+	region := v.Region
+	if p.region != "{region}" {
+		region = p.region
+	}
+	account := string(v.Account)
+	if p.account != "{account}" {
+		account = p.account
+	}
+	resource := strings.Replace(optional.Replace(p.resource), "{name}", name, 1)
+	return "arn:" + v.Partition + ":" + p.service + ":" + region + ":" + account + ":" + resource
+}

@@ -1,0 +1,264 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/posture"
+)
+
+// Scope says how often a type is read for one account.
+type Scope string
+
+// The scopes.
+const (
+	PerAccount Scope = "account" // once
+	PerRegion  Scope = "region"  // once in every enabled region
+)
+
+// A Type is the declaration of one resource type.
+type Type struct {
+	Type  posture.EntityType `yaml:"type"`
+	Doc   string             `yaml:"doc"` // one sentence
+	Scope Scope              `yaml:"scope"`
+
+	// List are the calls that list the resources, each made for every item of the
+	// one before it. Get reads one by its name; without it the list is searched.
+	List []Stage `yaml:"list"`
+	Get  *Stage  `yaml:"get"`
+
+	// Name is the last part of the entity's id: what tells resources of the type
+	// apart in one place. Display is what people call it, Name when empty.
+	Name    Expr  `yaml:"name"`
+	Display Exprs `yaml:"display"`
+	// XID is the cloud's own long name. Of AWS it follows from ARN when empty.
+	XID Exprs    `yaml:"xid"`
+	ARN Patterns `yaml:"arn"`
+	// Place is the place in the entity's id where that is not the region that it
+	// was read in: "global", for types whose references name no region.
+	Place string `yaml:"place"`
+
+	// ARM is the resource type of Azure Resource Manager and the version of its
+	// API: Microsoft.Storage/storageAccounts@2023-05-01. In is the type of what
+	// it is part of, Has are the types of its own parts.
+	ARM string               `yaml:"arm"`
+	In  posture.EntityType   `yaml:"in"`
+	Has []posture.EntityType `yaml:"has"`
+
+	// Vanished are the error codes that say that the resource itself is gone, in
+	// whatever call they come.
+	Vanished []string `yaml:"vanished"`
+	// None is the name of the entity that stands for there being no resource, so
+	// that rules can tell that from not knowing.
+	None string `yaml:"none"`
+	// Sensitive says that attackers are after what the resource holds.
+	Sensitive bool `yaml:"sensitive"`
+
+	Answer `yaml:",inline"`
+	Calls  []Call `yaml:"calls"`
+
+	// Events are the names of the cloud's own log entries that say that a resource
+	// may have changed, by source. Named says where an entry names the resource.
+	Events Events `yaml:"events"`
+	Named  string `yaml:"named"`
+
+	file string
+}
+
+// File returns the path of the file that declares the type.
+func (t *Type) File() string { return t.file }
+
+// An Answer says what one answer tells of a resource.
+type Answer struct {
+	Properties Properties `yaml:"properties"`
+	Edges      Edges      `yaml:"edges"`
+	Tags       Exprs      `yaml:"tags"`
+	Derive     []Derived  `yaml:"derive"`
+}
+
+// A Request names a call and its input.
+type Request struct {
+	Call  string `yaml:"call"`
+	Input Input  `yaml:"input"`
+	// Permission is what the credential must grant, where that does not follow
+	// from the call.
+	Permission string `yaml:"permission"`
+	// Rate is how many of these calls the cloud allows in a second, where that is
+	// less than for other calls of the service.
+	Rate float64 `yaml:"rate"`
+}
+
+// A Stage is one step of listing: it turns each item of the stage before it into
+// the items of a call's answers.
+type Stage struct {
+	Request `yaml:",inline"`
+	// Items is where the items are in an answer; the answer itself when empty.
+	Items Exprs `yaml:"items"`
+	// Where keeps only the items whose paths have one of the values.
+	Where Conditions `yaml:"where"`
+	// Batch makes one call for several items: of their values at a path, so many
+	// at a time. The input has them as $batch.
+	Batch *Batch `yaml:"batch"`
+	// From begins with the items of another type's list instead of a call.
+	From posture.EntityType `yaml:"from"`
+	// One begins with a single empty item: an account or a region has exactly one.
+	One bool `yaml:"one"`
+	// Function turns items into others by code; see [ListFunction].
+	Function string `yaml:"function"`
+}
+
+// A Batch gathers items for one call.
+type Batch struct {
+	Of   Expr `yaml:"of"`
+	Size int  `yaml:"size"`
+}
+
+// A Call completes one item: it reads more of the resource.
+type Call struct {
+	Request `yaml:",inline"`
+	Answer  `yaml:",inline"`
+	// At is where in the answer the paths of its properties begin.
+	At Expr `yaml:"at"`
+	// When says of which items it is asked at all. Of others its properties are
+	// left out, as if they were not declared.
+	When Conditions `yaml:"when"`
+	// Needs is another call of the type. Where that found nothing, this one is not
+	// made and finds nothing either.
+	Needs string `yaml:"needs"`
+	// Gone, NotEnabled and NotOffered say what it means when the cloud answers that
+	// there is no such thing, that the account does not use the service, or that
+	// the region does not have it. "absent" means that every property has the value
+	// it has when it is absent, "vanished" that there is no such resource any more.
+	// Without them the properties are unknown.
+	Gone       Meaning `yaml:"gone"`
+	NotEnabled Meaning `yaml:"notEnabled"`
+	NotOffered Meaning `yaml:"notOffered"`
+}
+
+// A Meaning is what a kind of refusal means.
+type Meaning string
+
+// The meanings.
+const (
+	MeansUnknown  Meaning = ""
+	MeansAbsent   Meaning = "absent"   // nothing is configured
+	MeansVanished Meaning = "vanished" // the resource itself is gone
+)
+
+// Names returns the names of the properties, the labels of the edges and, for
+// tags, [posture.TagsUnread]: what is unknown when the answer cannot be had.
+func (a *Answer) Names() []string {
+	var names []string
+	for _, p := range a.Properties {
+		names = append(names, p.Name)
+	}
+	for _, e := range a.Edges {
+		names = append(names, e.Label)
+	}
+	for _, d := range a.Derive {
+		for _, p := range d.function.Properties {
+			names = append(names, p.Name)
+		}
+		for _, e := range d.function.Edges {
+			names = append(names, e.Label)
+		}
+	}
+	if len(a.Tags) > 0 {
+		names = append(names, posture.TagsUnread)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Events are names of log entries by source.
+type Events []Event
+
+// An Event names entries of one source: "s3" of AWS stands for s3.amazonaws.com.
+type Event struct {
+	Source string
+	Names  []string
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler].
+func (es *Events) UnmarshalYAML(node *yaml.Node) error {
+	return eachMember(node, func(name string, value *yaml.Node) error {
+		e := Event{Source: name}
+		if err := value.Decode(&e.Names); err != nil {
+			return err
+		}
+		*es = append(*es, e)
+		return nil
+	})
+}
+
+// Conditions hold when every one of them does.
+type Conditions []Condition
+
+// A Condition is that the value of an expression is, or with Not is none, of the
+// values. An absent value is the empty string; "*" is any value that is there.
+type Condition struct {
+	At     Expr
+	Values []string
+	Not    bool
+}
+
+// UnmarshalYAML implements [yaml.Unmarshaler]: a map from expression to value or
+// values. A value list that begins with "!" means none of them.
+func (cs *Conditions) UnmarshalYAML(node *yaml.Node) error {
+	return eachMember(node, func(name string, value *yaml.Node) error {
+		e, err := PathExpr(name)
+		if err != nil {
+			return err
+		}
+		c := Condition{At: e}
+		if value.Kind == yaml.SequenceNode {
+			err = value.Decode(&c.Values)
+		} else {
+			c.Values = []string{value.Value}
+		}
+		if err != nil {
+			return err
+		}
+		if len(c.Values) > 0 && c.Values[0] == "!" {
+			c.Not, c.Values = true, c.Values[1:]
+		}
+		*cs = append(*cs, c)
+		return nil
+	})
+}
+
+// Hold reports whether every condition is met.
+func (cs Conditions) Hold(item *Item, v Vars) bool {
+	for _, c := range cs {
+		text := c.At.Text(item, v)
+		met := slices.ContainsFunc(c.Values, func(want string) bool {
+			if want == "*" {
+				return text != ""
+			}
+			if want != "" && want[0] == '$' {
+				value, _ := v.value(want[1:])
+				want = value.String()
+			}
+			return text == want
+		})
+		if met == c.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// eachMember passes on the members of a mapping in the order of the file.
+func eachMember(node *yaml.Node, f func(name string, value *yaml.Node) error) error {
+	if node.Kind != yaml.MappingNode {
+		return at(node, fmt.Errorf("an object is expected here"))
+	}
+	for i := 0; i < len(node.Content); i += 2 {
+		if err := f(node.Content[i].Value, node.Content[i+1]); err != nil {
+			return at(node.Content[i], err)
+		}
+	}
+	return nil
+}
