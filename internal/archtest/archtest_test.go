@@ -58,9 +58,10 @@ var policy = []line{
 	// The console, served by both servers.
 	{"web", "internal/fault internal/httpapi"},
 
-	// Rules and frameworks are data.
+	// Rules, frameworks and resource types are data.
 	{"rules", ""},
 	{"frameworks", ""},
+	{"resources", ""},
 
 	// The posture server.
 	{"internal/posture", "internal/fault"},
@@ -71,9 +72,12 @@ var policy = []line{
 	{"internal/posture/estate", "internal/posture internal/posture/collect"},
 	{"internal/posture/store", "internal/fault internal/posture internal/posture/collect internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/posture/store/storetest", "internal/fault internal/posture internal/posture/collect internal/posture/estate internal/posture/search"},
-	{"internal/posture/collect", "internal/fault internal/posture"},
+	{"internal/posture/iampolicy", ""},
+	{"internal/posture/resource", "internal/posture"},
+	{"internal/posture/naming", "internal/posture internal/posture/resource"},
+	{"internal/posture/collect", "internal/fault internal/posture internal/posture/resource"},
 	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/partition"},
-	{"internal/posture/collect/...", "internal/fault internal/posture internal/posture/collect internal/posture/collect/egress"},
+	{"internal/posture/collect/...", "resources internal/fault internal/posture internal/posture/collect internal/posture/collect/... internal/posture/iampolicy internal/posture/naming internal/posture/resource"},
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
 	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/partition"},
 	{"internal/posture/judge", "gremlin internal/fault internal/posture internal/posture/evaluate internal/posture/partition"},

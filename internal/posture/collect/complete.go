@@ -39,9 +39,17 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	if err != nil {
 		return nil, err
 	}
-	var nothing []string // the calls that found nothing
+	if len(t.Calls) > 0 {
+		item.Answers = map[string]gjson.Result{}
+	}
+	var nothing []string          // the calls that found nothing
+	refused := map[string]error{} // by the names of the calls
 	for i := range t.Calls {
 		call := &t.Calls[i]
+		if why := firstRefused(refused, call.When.Answers()); why != nil {
+			b.Unread(why, call.Names()...) // whether it is to be asked is not known
+			continue
+		}
 		if !call.When.Hold(item, where.Vars) {
 			continue
 		}
@@ -50,10 +58,12 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 			nothing = append(nothing, call.Call)
 			continue
 		}
-		meaning, err := r.call(ctx, t, call, b, item, where, others)
+		meaning, why, err := r.call(ctx, t, call, b, item, where, others)
 		switch {
 		case err != nil:
 			return nil, err
+		case why != nil:
+			refused[call.As] = why
 		case meaning == resource.MeansVanished:
 			return nil, nil
 		case meaning == resource.MeansAbsent:
@@ -63,11 +73,22 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	return b, nil
 }
 
-// call makes one further call into an entity. It returns what a refusal means.
+// firstRefused returns why one of the named calls was refused, or nil.
+func firstRefused(refused map[string]error, names []string) error {
+	for _, name := range names {
+		if why := refused[name]; why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// call makes one further call into an entity. It returns what a failure means, and
+// why its properties are unknown when it means that.
 func (r *Reader) call(
 	ctx context.Context, t *resource.Type, call *resource.Call, b *resource.Builder, item *resource.Item, where resource.Context,
 	others func(posture.EntityType) ([]resource.Item, error),
-) (resource.Meaning, error) {
+) (meaning resource.Meaning, why, fatal error) {
 	bound := *r
 	bound.Context = where
 	var answers []gjson.Result
@@ -80,19 +101,20 @@ func (r *Reader) call(
 		if !call.At.IsZero() {
 			answer.Result = call.At.Eval(answer, where.Vars)
 		}
+		item.Answers[call.As] = answer.Result
 		err = call.Put(ctx, b, answer, item, where, others)
 	}
-	switch meaning := meaningOf(t, call, err); {
+	switch meaning = meaningOf(t, call, err); {
 	case err == nil, meaning == resource.MeansVanished:
-		return meaning, nil
+		return meaning, nil, nil
 	case meaning == resource.MeansAbsent:
 		call.PutAbsent(b)
-		return meaning, nil
+		return meaning, nil, nil
 	case Over(err):
-		return "", err
+		return "", nil, err
 	}
 	b.Unread(err, call.Names()...)
-	return resource.MeansUnknown, nil
+	return resource.MeansUnknown, err, nil
 }
 
 // meaningOf says what the failure of a call means for the resource.

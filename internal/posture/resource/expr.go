@@ -13,7 +13,8 @@ import (
 // An Item is one element of an answer, with the item whose call listed it.
 type Item struct {
 	gjson.Result
-	Parent *Item // nil for an item that was listed for the whole account
+	Parent  *Item                   // nil for an item that was listed for the whole account
+	Answers map[string]gjson.Result // of the calls that completed it so far and have a name
 }
 
 // Vars are the variables of templates: where and for whom a call is made.
@@ -65,7 +66,8 @@ func textResult(text string) gjson.Result {
 
 // An Expr says where a value comes from: a gjson path into the item, or a
 // template of literal text with $variables and ${path}s. A path that begins with
-// ^ is looked up in the parent item, ^^ in its parent.
+// ^ is looked up in the parent item, ^^ in its parent; name>path is looked up in
+// the answer of the call of that name.
 type Expr struct {
 	source string
 	parts  []part
@@ -79,8 +81,9 @@ type part struct {
 }
 
 type itemPath struct {
-	up   int
-	text string
+	up     int
+	answer string // the name of a call; "" for the item itself
+	text   string
 }
 
 // IsZero reports whether nothing was declared.
@@ -93,7 +96,7 @@ func (e Expr) String() string { return e.source }
 // cloud's own description.
 func (e Expr) Paths() (paths []string) {
 	for _, p := range e.parts {
-		if p.path.text != "" && p.path.up == 0 {
+		if p.path.text != "" && p.path.up == 0 && p.path.answer == "" {
 			paths = append(paths, p.path.text)
 		}
 	}
@@ -147,10 +150,28 @@ func isWord(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 func newPath(text string) itemPath {
 	trimmed := strings.TrimLeft(text, "^")
 	p := itemPath{up: len(text) - len(trimmed), text: trimmed}
+	if name, rest, ok := strings.Cut(trimmed, ">"); ok && isName(name) {
+		p.answer, p.text = name, rest
+	}
 	if p.text == "" {
 		p.text = "@this"
 	}
 	return p
+}
+
+// isName reports whether a text may be the name of a call.
+func isName(text string) bool {
+	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// answers returns the names of the calls whose answers the expression looks into.
+func (e Expr) answers() (names []string) {
+	for _, p := range e.parts {
+		if p.path.answer != "" {
+			names = append(names, p.path.answer)
+		}
+	}
+	return names
 }
 
 // Eval returns the value of the expression. A single path or variable keeps its
@@ -191,10 +212,17 @@ func (p part) eval(item *Item, v Vars) gjson.Result {
 			return gjson.Result{}
 		}
 	}
-	if p.path.text == "@this" {
-		return item.Result
+	within := item.Result
+	if p.path.answer != "" {
+		for item.Answers == nil && item.Parent != nil { // the item that is completed has them
+			item = item.Parent
+		}
+		within = item.Answers[p.path.answer]
 	}
-	return item.Get(p.path.text)
+	if p.path.text == "@this" {
+		return within
+	}
+	return within.Get(p.path.text)
 }
 
 // UnmarshalYAML implements [yaml.Unmarshaler].

@@ -119,6 +119,9 @@ type Batch struct {
 type Call struct {
 	Request `yaml:",inline"`
 	Answer  `yaml:",inline"`
+	// As is the name by which conditions and inputs of later calls look into the
+	// answer: as: key, when: {key>KeyState: Enabled}.
+	As string `yaml:"as"`
 	// At is where in the answer the paths of its properties begin.
 	At Expr `yaml:"at"`
 	// When says of which items it is asked at all. Of others its properties are
@@ -227,6 +230,14 @@ func (cs *Conditions) UnmarshalYAML(node *yaml.Node) error {
 		*cs = append(*cs, c)
 		return nil
 	})
+}
+
+// Answers returns the names of the calls whose answers the conditions look into.
+func (cs Conditions) Answers() (names []string) {
+	for _, c := range cs {
+		names = append(names, c.At.answers()...)
+	}
+	return names
 }
 
 // Hold reports whether every condition is met.

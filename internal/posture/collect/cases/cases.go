@@ -5,6 +5,7 @@ package cases
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
@@ -121,20 +122,16 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 // entity names is compared, but for properties, edges and unknowns, which are
 // compared whole.
 func compare(want, got []Entity) string {
-	for i := range want {
-		slices.Sort(want[i].Unknown)
-		if i < len(got) {
-			if want[i].XID == "" {
-				want[i].XID = got[i].XID
-			}
-			if want[i].Name == "" {
-				want[i].Name = got[i].Name
-			}
-		}
-	}
 	byID := func(a, b Entity) int { return strings.Compare(a.ID, b.ID) }
 	want, got = slices.SortedFunc(slices.Values(want), byID), slices.SortedFunc(slices.Values(got), byID)
-	return cmp.Diff(plain(want), plain(got))
+	for i := range want {
+		want[i].Unknown = slices.Sorted(slices.Values(want[i].Unknown))
+		if i < len(got) {
+			want[i].XID = cmp.Or(want[i].XID, got[i].XID)
+			want[i].Name = cmp.Or(want[i].Name, got[i].Name)
+		}
+	}
+	return gocmp.Diff(plain(want), plain(got))
 }
 
 // plain turns entities into values whose numbers and lists compare.
