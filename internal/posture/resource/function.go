@@ -17,7 +17,9 @@ import (
 type Function struct {
 	Properties []Property // that it adds, with Name, Kind and Doc
 	Edges      []Edge     // that it adds, with Label, To and Doc
-	Apply      func(in FunctionInput, b *Builder) error
+	// Reads are the types whose lists it asks for.
+	Reads []posture.EntityType
+	Apply func(in FunctionInput, b *Builder) error
 	// Absent adds what it means when the cloud answers that there is nothing. The
 	// properties are left out when nil.
 	Absent func(b *Builder)

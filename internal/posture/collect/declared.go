@@ -1,0 +1,69 @@
+package collect
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/resource"
+)
+
+// A Grammar is what the declarations of one cloud leave out because it follows
+// from how the cloud names things.
+type Grammar interface {
+	// Permission returns what a credential must grant for a call.
+	Permission(r *resource.Request) string
+
+	// Service returns whose rate limit a call counts against.
+	Service(r *resource.Request) string
+
+	// EventSource returns the source of log entries that a declaration writes in
+	// short.
+	EventSource(short string) string
+}
+
+// DeclarationOf returns what is known of a declared type without asking a cloud:
+// what the schema, the documentation and the least-privilege policies are made of.
+func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration {
+	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, g)}
+	if t.Scope == resource.PerRegion {
+		d.Scope = PerRegion
+	}
+	for r := range c.Requests(t) {
+		d.Permissions = append(d.Permissions, strings.Fields(g.Permission(r))...)
+	}
+	slices.Sort(d.Permissions)
+	d.Permissions = slices.Compact(d.Permissions)
+	for a := range t.Answers() {
+		for _, p := range a.AllProperties() {
+			kind, list := p.Stored()
+			d.Properties = append(d.Properties, Property{Name: p.Name, Kind: kind, List: list, Doc: p.Doc})
+		}
+		for _, e := range a.AllEdges() {
+			d.Edges = addEdge(d.Edges, Edge{Label: e.Label, To: e.To, Doc: e.Doc})
+		}
+	}
+	for _, e := range t.Events {
+		d.Events = append(d.Events, Event{Source: g.EventSource(e.Source), Names: e.Names})
+	}
+	return d
+}
+
+// addEdge adds an edge; one of a label that is there already adds its targets.
+func addEdge(edges []Edge, e Edge) []Edge {
+	i := slices.IndexFunc(edges, func(o Edge) bool { return o.Label == e.Label })
+	if i < 0 {
+		return append(edges, e)
+	}
+	edges[i].To = append(slices.Clone(edges[i].To), e.To...)
+	return edges
+}
+
+// ServiceOf returns whose rate limit the first call of a type counts against.
+func ServiceOf(c *resource.Catalog, t *resource.Type, g Grammar) string {
+	for r := range c.Requests(t) {
+		if r.Call != "" {
+			return g.Service(r)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,222 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
+)
+
+// A recorder is a transport whose answers are given, and which remembers its
+// calls.
+type recorder struct {
+	mu      sync.Mutex
+	calls   []string
+	answers map[string][]string // pages by call and input; a page "!x" is a failure
+}
+
+func (r *recorder) Pages(_ context.Context, q *resource.Request, input []byte, page func(gjson.Result) error) error {
+	key := q.Call + " " + string(input)
+	r.mu.Lock()
+	r.calls = append(r.calls, key)
+	pages, ok := r.answers[key]
+	r.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("unexpected call %s", key)
+	}
+	for _, text := range pages {
+		if failure, failed := strings.CutPrefix(text, "!"); failed {
+			return map[string]error{"denied": collect.ErrDenied, "gone": collect.ErrGone, "off": collect.ErrOff, "identity": collect.ErrIdentity}[failure]
+		}
+		if err := page(gjson.Parse(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newReader returns a reader of types that are declared here.
+func newReader(t *testing.T, answers map[string][]string, declarations ...string) (*collect.Reader, *recorder) {
+	t.Helper()
+	files := fstest.MapFS{}
+	for i, text := range declarations {
+		files[fmt.Sprintf("aws/test/%d.yaml", i)] = &fstest.MapFile{Data: []byte(text)}
+	}
+	catalog, err := resource.Load(resource.Functions{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{answers: answers}
+	return &collect.Reader{
+		Catalog: catalog, Transport: r, Answers: collect.NewAnswers(),
+		Context: resource.Context{
+			Vars: resource.Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws"}, Cloud: naming.Of(posture.AWS, catalog),
+		},
+	}, r
+}
+
+// list returns the names of what a reader lists, each with its properties.
+func list(t *testing.T, r *collect.Reader, name posture.EntityType) ([]string, error) {
+	t.Helper()
+	var got []string
+	err := r.List(t.Context(), r.Catalog.Type(name), collect.Emit(func(res *collect.Resource) error {
+		text := res.Name
+		for _, p := range res.Properties {
+			text += " " + p.Name + "=" + p.Plain()
+			if p.Type == posture.UnknownProperty {
+				text += "?"
+			}
+		}
+		got = append(got, text)
+		return nil
+	}).Serial())
+	slices.Sort(got)
+	return got, err
+}
+
+const clusters = `
+type: AWS.Test.Cluster
+doc: A cluster.
+scope: region
+list:
+  - {call: test.ListClusters, items: names}
+  - {call: test.DescribeClusters, batch: {of: "@this", size: 2}, input: {names: $batch}, items: clusters}
+name: name
+properties:
+  state: {at: state, doc: Its state.}
+`
+
+const nodes = `
+type: AWS.Test.Node
+doc: A node.
+scope: region
+list:
+  - {from: AWS.Test.Cluster}
+  - {call: test.ListNodes, input: {cluster: "${name}"}, items: nodes}
+name: "${^name}/${id}"
+calls:
+  - {call: test.GetNode, input: {cluster: $1, id: $2}, gone: vanished, properties: {size: {at: size, type: long, doc: Its size.}}}
+`
+
+func clusterAnswers() map[string][]string {
+	return map[string][]string{
+		"test.ListClusters {}":                      {`{"names":["a","b"]}`, `{"names":["c"]}`},
+		`test.DescribeClusters {"names":["a","b"]}`: {`{"clusters":[{"name":"a","state":"up"},{"name":"b"}]}`},
+		`test.DescribeClusters {"names":["c"]}`:     {`{"clusters":[{"name":"c","state":"down"}]}`},
+		`test.ListNodes {"cluster":"a"}`:            {`{"nodes":[{"id":"1"}]}`, `{"nodes":[{"id":"2"}]}`},
+		`test.ListNodes {"cluster":"b"}`:            {`!denied`},
+		`test.ListNodes {"cluster":"c"}`:            {`!gone`},
+		`test.GetNode {"cluster":"a","id":"1"}`:     {`{"size":3}`},
+		`test.GetNode {"cluster":"a","id":"2"}`:     {`!gone`},
+	}
+}
+
+func TestReaderBatchesAndPages(t *testing.T) {
+	t.Parallel()
+	r, _ := newReader(t, clusterAnswers(), clusters)
+	got, err := list(t, r, "AWS.Test.Cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a state=up", "b", "c state=down"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A part of a list that is refused does not keep the rest from being read, but
+// the list is not complete. What was deleted meanwhile is not a failure.
+func TestReaderGoesOnAfterARefusedPart(t *testing.T) {
+	t.Parallel()
+	r, calls := newReader(t, clusterAnswers(), clusters, nodes)
+	got, err := list(t, r, "AWS.Test.Node")
+	if !errors.Is(err, collect.ErrDenied) {
+		t.Errorf("the list ends with %v, want that it was denied in part", err)
+	}
+	if diff := cmp.Diff([]string{"a/1 size=3"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	before := len(calls.calls)
+	if _, err := list(t, r, "AWS.Test.Cluster"); err != nil {
+		t.Fatal(err)
+	}
+	if len(calls.calls) != before {
+		t.Errorf("calls that two types share were made twice: %v", calls.calls[before:])
+	}
+}
+
+const buckets = `
+type: AWS.Test.Bucket
+doc: A bucket.
+scope: region
+list: [{call: test.ListBuckets, items: buckets, where: {region: [$region, ""]}}]
+get: {input: {prefix: $name}}
+name: name
+vanished: [NoSuchBucket]
+calls:
+  - {call: test.GetPolicy, input: {bucket: $name}, gone: absent, properties: {public: {at: public, type: bool, absent: false, doc: It is public.}}}
+  - {call: test.GetStatus, input: {bucket: $name}, needs: test.GetPolicy, properties: {status: {at: status, absent: none, doc: Its status.}}}
+`
+
+func TestReaderMeansWhatTheDeclarationSays(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		policy, status string
+		want           []string
+		fails          error
+	}{
+		"answered":                {`{"public":true}`, `{"status":"on"}`, []string{"web public=true status=on"}, nil},
+		"nothing configured":      {`!gone`, `!identity`, []string{"web public=false status=none"}, nil},
+		"refused":                 {`!denied`, `{"status":"on"}`, []string{"web public=? status=on"}, nil},
+		"gone without a meaning":  {`{}`, `!gone`, []string{"web public=false status=?"}, nil},
+		"the credential is over":  {`{}`, `!identity`, nil, collect.ErrIdentity},
+		"not enabled, no meaning": {`!off`, `{}`, []string{"web public=? status=none"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := newReader(t, map[string][]string{
+				"test.ListBuckets {}":             {`{"buckets":[{"name":"web"},{"name":"far","region":"us-east-1"}]}`},
+				`test.GetPolicy {"bucket":"web"}`: {test.policy},
+				`test.GetStatus {"bucket":"web"}`: {test.status},
+			}, buckets)
+			got, err := list(t, r, "AWS.Test.Bucket")
+			if !errors.Is(err, test.fails) {
+				t.Errorf("the list ends with %v, want %v", err, test.fails)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReaderGetsOne(t *testing.T) {
+	t.Parallel()
+	r, _ := newReader(t, map[string][]string{
+		`test.ListBuckets {"prefix":"web"}`:  {`{"buckets":[{"name":"web-old"},{"name":"web"}]}`},
+		`test.ListBuckets {"prefix":"gone"}`: {`{"buckets":[]}`},
+		`test.GetPolicy {"bucket":"web"}`:    {`!gone`},
+	}, buckets)
+	var got []string
+	emit := func(res *collect.Resource) error { got = append(got, res.Name); return nil }
+	if err := r.Get(t.Context(), r.Catalog.Type("AWS.Test.Bucket"), "web", emit); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"web"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if err := r.Get(t.Context(), r.Catalog.Type("AWS.Test.Bucket"), "gone", emit); !errors.Is(err, collect.ErrGone) {
+		t.Errorf("a bucket that is not there: %v", err)
+	}
+}

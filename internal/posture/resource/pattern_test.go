@@ -1,0 +1,62 @@
+package resource
+
+import "testing"
+
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ form, arn, name string }{
+		{"arn:aws:kms:{region}:{account}:key/{name}", "arn:aws:kms:us-east-1:123456789012:key/abc", "abc"},
+		{"arn:aws:kms:{region}:{account}:key/{name}", "arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/abc", "abc"},
+		{"arn:aws:kms:{region}:{account}:key/{name}", "arn:aws:kms:us-east-1:123456789012:alias/abc", ""},
+		{"arn:aws:iam::{account}:role/{*/}{name}", "arn:aws:iam::123456789012:role/some/path/web", "web"},
+		{"arn:aws:iam::{account}:role/{*/}{name}", "arn:aws:iam::123456789012:role/web", "web"},
+		{"arn:aws:iam::aws:policy/{*/}{name} => aws/{name}", "arn:aws:iam::aws:policy/job-function/ViewOnlyAccess", "aws/ViewOnlyAccess"},
+		{"arn:aws:iam::aws:policy/{*/}{name} => aws/{name}", "arn:aws:iam::123456789012:policy/own", ""},
+		{"arn:aws:s3:::{name}{/*}", "arn:aws:s3:::a.bucket/with/object", "a.bucket"},
+		{"arn:aws:lambda:{region}:{account}:function:{name}{:*}", "arn:aws:lambda:us-east-1:123456789012:function:f:7", "f"},
+		{"arn:aws:logs:{region}:{account}:log-group:{name}{:*}", "arn:aws:logs:us-east-1:123456789012:log-group:/a/b:*", "/a/b"},
+		{"arn:aws:elasticloadbalancing:{region}:{account}:listener/{name}/{*}", "arn:aws:elasticloadbalancing:us-east-1:1:listener/app/web/50/f2", "app/web/50"},
+		{"arn:aws:sns:{region}:{account}:{name}", "not an ARN", ""},
+		{"arn:aws:sns:{region}:{account}:{name}", "arn:aws:sns:us-east-1:123456789012:topic", "topic"},
+	} {
+		p, err := newPattern(test.form)
+		if err != nil {
+			t.Errorf("%s: %v", test.form, err)
+			continue
+		}
+		got := ""
+		if a, ok := ParseARN(test.arn); ok {
+			got, _ = Patterns{p}.Match(a)
+		}
+		if got != test.name {
+			t.Errorf("%s of %s is %q, want %q", test.arn, test.form, got, test.name)
+		}
+	}
+}
+
+func TestAPatternMakesARNs(t *testing.T) {
+	t.Parallel()
+	vars := Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws-cn"}
+	for form, want := range map[string]string{
+		"arn:aws:lambda:{region}:{account}:function:{name}{:*}": "arn:aws-cn:lambda:eu-west-1:123456789012:function:web",
+		"arn:aws:iam::{account}:role/{*/}{name}":                "arn:aws-cn:iam::123456789012:role/web",
+		"arn:aws:s3:::{name}{/*}":                               "arn:aws-cn:s3:::web",
+	} {
+		p, err := newPattern(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Format(vars, "web"); got != want {
+			t.Errorf("%s makes %s, want %s", form, got, want)
+		}
+	}
+}
+
+func TestPatternsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"", "arn:aws:s3:::bucket", "s3:{name}", "arn:aws:s3:::{name}{name}"} {
+		if _, err := newPattern(form); err == nil {
+			t.Errorf("%q is accepted", form)
+		}
+	}
+}

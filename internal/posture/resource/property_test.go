@@ -1,0 +1,86 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/posture"
+)
+
+// values describes the properties of a builder.
+func values(b *Builder) string {
+	var all []string
+	for _, p := range b.Properties {
+		all = append(all, fmt.Sprintf("%s=%s", p.Type, p.Plain()))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestProperties(t *testing.T) {
+	t.Parallel()
+	item := &Item{Result: gjson.Parse(`{
+		"text":"web","empty":"","number":7,"digits":"42","yes":true,"spelt":"TRUE","when":"2024-05-01T10:00:00.123+02:00",
+		"list":["b","a","b"],"nested":[["x"],["y"]],"object":{"k":1},"objects":[{"a":1,"b":"x"},{"a":2,"b":"y"}],"none":null,"nothing":[]}`)}
+	for yamlText, want := range map[string]string{
+		`{at: text, doc: d}`:                                     "string=web",
+		`{at: empty, doc: d}`:                                    "",
+		`{at: empty, absent: none, doc: d}`:                      "string=none",
+		`{at: missing, absent: none, doc: d}`:                    "string=none",
+		`{at: none, doc: d}`:                                     "",
+		`{at: [missing, text], doc: d}`:                          "string=web",
+		`{at: number, type: long, doc: d}`:                       "long=7",
+		`{at: digits, type: long, doc: d}`:                       "long=42",
+		`{at: text, type: long, absent: 0, doc: d}`:              "long=0",
+		`{at: yes, type: bool, doc: d}`:                          "bool=true",
+		`{at: spelt, type: bool, doc: d}`:                        "bool=true",
+		`{at: missing, type: bool, doc: d}`:                      "",
+		`{at: missing, type: bool, absent: false, doc: d}`:       "bool=false",
+		`{at: text, is: WEB, doc: d}`:                            "bool=true",
+		`{at: text, is: [a, b], doc: d}`:                         "bool=false",
+		`{at: missing, is: web, doc: d}`:                         "",
+		`{at: list, some: true, doc: d}`:                         "bool=true",
+		`{at: nothing, some: true, doc: d}`:                      "bool=false",
+		`{at: missing, some: true, doc: d}`:                      "bool=false",
+		`{at: when, type: time, doc: d}`:                         "string=2024-05-01T08:00:00Z",
+		`{at: list, type: strings, doc: d}`:                      "string=a string=b",
+		`{at: nested, type: strings, doc: d}`:                    "string=x string=y",
+		`{at: object, type: strings, doc: d}`:                    "string=k",
+		`{at: objects, type: strings, each: "${b}${a}", doc: d}`: "string=x1 string=y2",
+		`{at: text, map: {web: site}, doc: d}`:                   "string=site",
+	} {
+		var ps Properties
+		if err := yaml.Unmarshal([]byte("p: "+yamlText), &ps); err != nil {
+			t.Errorf("%s: %v", yamlText, err)
+			continue
+		}
+		b := NewBuilder("AWS.S3.Bucket", "1", posture.Global, "x")
+		ps[0].put(b, item, Vars{})
+		if got := values(b); got != want {
+			t.Errorf("%s is %q, want %q", yamlText, got, want)
+		}
+	}
+}
+
+func TestPropertiesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for yamlText, want := range map[string]string{
+		`{at: x}`:                                  "no doc",
+		`{doc: d}`:                                 "where its value is",
+		`{at: x, doc: d, type: float}`:             "no type",
+		`{at: x, doc: d, path: y}`:                 `no "path" here`,
+		`{at: x, doc: d, absent: 1}`:               "no string",
+		`{at: x, doc: d, values: [a], absent: b}`:  "no string",
+		`{at: x, doc: d, type: bool, values: [a]}`: "permitted values",
+		`{at: x, doc: d, type: long, is: a}`:       "make a bool",
+	} {
+		var ps Properties
+		err := yaml.Unmarshal([]byte("p: "+yamlText), &ps)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", yamlText, err, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package resource
+
+import "iter"
+
+// Requests yields every request that reading a type makes: those of its list, of
+// reading one, of completing an item, and of the lists that its functions read.
+func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
+	return func(yield func(*Request) bool) {
+		stages := c.expand(t.List)
+		for i := range stages {
+			if (stages[i].Call != "" || stages[i].Permission != "") && !yield(&stages[i].Request) {
+				return
+			}
+		}
+		if t.Get != nil {
+			if s := t.GetStage(); (s.Call != "" || s.Permission != "") && !yield(&s.Request) {
+				return
+			}
+		}
+		for i := range t.Calls {
+			if !yield(&t.Calls[i].Request) {
+				return
+			}
+		}
+		for a := range t.Answers() {
+			for _, d := range a.Derive {
+				for _, other := range d.function.Reads {
+					for r := range c.Requests(c.byType[other]) {
+						if !yield(r) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Answers yields what each answer tells: that of the list, and those of the calls.
+func (t *Type) Answers() iter.Seq[*Answer] {
+	return func(yield func(*Answer) bool) {
+		if !yield(&t.Answer) {
+			return
+		}
+		for i := range t.Calls {
+			if !yield(&t.Calls[i].Answer) {
+				return
+			}
+		}
+	}
+}
+
+// AllProperties returns the properties, those of functions included.
+func (a *Answer) AllProperties() []Property {
+	all := append([]Property{}, a.Properties...)
+	for _, d := range a.Derive {
+		all = append(all, d.function.Properties...)
+	}
+	return all
+}
+
+// AllEdges returns the edges, those of functions included.
+func (a *Answer) AllEdges() []Edge {
+	all := append([]Edge{}, a.Edges...)
+	for _, d := range a.Derive {
+		all = append(all, d.function.Edges...)
+	}
+	return all
+}
