@@ -26,8 +26,8 @@ type kept struct {
 func NewAnswers() *Answers { return &Answers{all: map[string]*kept{}} }
 
 // pages passes on the pages of a call, which is made by the first who asks.
-func (a *Answers) pages(ctx context.Context, r *Reader, q *resource.Request, input []byte, page func(gjson.Result) error) error {
-	key := r.Context.Region + " " + q.Call + " " + string(input)
+func (a *Answers) pages(ctx context.Context, r *Reader, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
+	key := r.Context.Region + " " + address + " " + string(input)
 	a.mu.Lock()
 	k, ok := a.all[key]
 	if !ok {
@@ -35,7 +35,7 @@ func (a *Answers) pages(ctx context.Context, r *Reader, q *resource.Request, inp
 		a.all[key] = k
 	}
 	a.mu.Unlock()
-	all, err := k.read(ctx, r, q, input)
+	all, err := k.read(ctx, r, q, address, input)
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,14 @@ func (a *Answers) pages(ctx context.Context, r *Reader, q *resource.Request, inp
 	return nil
 }
 
-func (k *kept) read(ctx context.Context, r *Reader, q *resource.Request, input []byte) ([]gjson.Result, error) {
+func (k *kept) read(ctx context.Context, r *Reader, q *resource.Request, address string, input []byte) ([]gjson.Result, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.done {
 		return k.pages, nil
 	}
 	var pages []gjson.Result
-	err := r.Transport.Pages(ctx, q, input, func(answer gjson.Result) error {
+	err := r.Transport.Pages(ctx, q, address, input, func(answer gjson.Result) error {
 		pages = append(pages, answer)
 		return nil
 	})

@@ -211,11 +211,15 @@ func itemsOf(s *resource.Stage, answer gjson.Result, above *resource.Item, v res
 
 // pages makes a call for an item.
 func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, page func(gjson.Result) error) error {
+	address, err := q.Address(item, r.Context.Vars)
+	if err != nil {
+		return err
+	}
 	input := q.Input.JSON(item, r.Context.Vars)
 	if r.Answers != nil && shared {
-		return r.Answers.pages(ctx, r, q, input, page)
+		return r.Answers.pages(ctx, r, q, address, input, page)
 	}
-	return r.Transport.Pages(ctx, q, input, page)
+	return r.Transport.Pages(ctx, q, address, input, page)
 }
 
 // parallel visits some items at a time.

@@ -27,7 +27,7 @@ type recorder struct {
 	answers map[string][]string // pages by call and input; a page "!x" is a failure
 }
 
-func (r *recorder) Pages(_ context.Context, q *resource.Request, input []byte, page func(gjson.Result) error) error {
+func (r *recorder) Pages(_ context.Context, q *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
 	key := q.Call + " " + string(input)
 	r.mu.Lock()
 	r.calls = append(r.calls, key)

@@ -47,6 +47,9 @@ func (t *Type) check(functions Functions) error {
 		if c.Call == "" {
 			return fmt.Errorf("calls[%d] does not name a call", i)
 		}
+		if !c.validCall() {
+			return fmt.Errorf("call %q is not a template that can be filled in", c.Call)
+		}
 		if err := c.bind(functions); err != nil {
 			return fmt.Errorf("%s: %w", c.Call, err)
 		}
@@ -79,10 +82,18 @@ func (s *Stage) check(position int, functions Functions) error {
 		return errors.New("from and one come first")
 	case s.Function != "" && !known:
 		return fmt.Errorf("there is no list function %s", s.Function)
+	case !s.validCall():
+		return fmt.Errorf("call %q is not a template that can be filled in", s.Call)
 	case s.Batch != nil && (s.Batch.Size < 1 || s.Batch.Of.IsZero() || position == 0):
 		return errors.New("a batch has a size, and takes its values (of) from the stage before it")
 	}
 	return nil
+}
+
+// validCall reports whether a call is a name or a template.
+func (r *Request) validCall() bool {
+	_, err := TemplateExpr(r.Call)
+	return err == nil
 }
 
 // bind finds the functions of an answer.

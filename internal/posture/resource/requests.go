@@ -1,6 +1,21 @@
 package resource
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
+
+// Address returns the call for an item: its templates are filled in.
+func (r *Request) Address(item *Item, v Vars) (string, error) {
+	if !strings.Contains(r.Call, "$") {
+		return r.Call, nil
+	}
+	e, err := TemplateExpr(r.Call)
+	if err != nil {
+		return "", err
+	}
+	return e.Text(item, v), nil
+}
 
 // Requests yields every request that reading a type makes: those of its list, of
 // reading one, of completing an item, and of the lists that its functions read.

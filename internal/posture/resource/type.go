@@ -80,6 +80,8 @@ type Answer struct {
 
 // A Request names a call and its input.
 type Request struct {
+	// Call is the name of an operation of AWS, or a template of the address of a
+	// method of Azure or Google.
 	Call  string `yaml:"call"`
 	Input Input  `yaml:"input"`
 	// Permission is what the credential must grant, where that does not follow

@@ -207,7 +207,7 @@ type transport struct {
 }
 
 // Pages implements [collect.Transport].
-func (c *transport) Pages(_ context.Context, q *resource.Request, input []byte, page func(gjson.Result) error) error {
+func (c *transport) Pages(_ context.Context, q *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
 	answer, ok := c.answers[q.Call]
 	if !ok {
 		c.missing = q.Call

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/api/bigquery/v2"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
 )
 
 // datasets take a call each: the list has their names alone.
