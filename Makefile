@@ -28,6 +28,10 @@ bench-entities: ## Measure entities beside hand-written SQL; SIZES=100000,100000
 generate: ## Make the documents, policies and roles that follow from the declarations
 	go generate ./internal/posture/app
 
+.PHONY: generate-aws
+generate-aws: ## Make the models of AWS's read operations anew from botocore; a minute of processor time
+	scripts/generate-aws
+
 .PHONY: test-peers
 test-peers: ## Test what is done with AWS against moto and the real command line of AWS
 	scripts/test-peers

@@ -77,6 +77,8 @@ var policy = []line{
 	{"internal/posture/naming", "internal/posture internal/posture/resource"},
 	{"internal/posture/collect", "internal/fault internal/posture internal/posture/resource"},
 	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/partition"},
+	{"internal/posture/collect/awsapi", "internal/posture/collect/awsapi/..."},
+	{"internal/posture/collect/awsapi/...", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/...", "resources internal/fault internal/posture internal/posture/collect internal/posture/collect/... internal/posture/iampolicy internal/posture/naming internal/posture/resource"},
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
 	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/partition"},

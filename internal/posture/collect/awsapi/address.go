@@ -1,0 +1,149 @@
+package awsapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/collect/awsapi/wire"
+)
+
+// address returns where a call goes, and what its signature is made for.
+func (c *Client) address(x *exchange) (*url.URL, model.Endpoint, error) {
+	region := x.region
+	if x.bucket != "" {
+		if known, ok := c.buckets.Load(x.bucket); ok {
+			region = known.(string)
+		}
+	}
+	endpoint, err := x.op.Endpoint(region, c.options.FIPS)
+	if err != nil {
+		return nil, endpoint, err
+	}
+	to := x.request.URL
+	to.Scheme, to.Host = "https", x.hostPrefix+endpoint.Host
+	switch {
+	case c.endpoint != nil:
+		to.Scheme, to.Host = c.endpoint.Scheme, c.endpoint.Host
+		base := strings.TrimSuffix(c.endpoint.Path, "/")
+		if to.RawPath != "" {
+			to.RawPath = base + to.RawPath
+		}
+		to.Path = base + to.Path
+	case virtualHost.MatchString(x.bucket):
+		to.Host = x.bucket + "." + to.Host
+		to.Path = cutBucket(to.Path, x.bucket)
+		if to.RawPath != "" {
+			to.RawPath = cutBucket(to.RawPath, x.bucket)
+		}
+	}
+	return &to, endpoint, nil
+}
+
+// virtualHost matches the names of buckets that can stand before S3's host name.
+// A dot would not fit its certificate.
+var virtualHost = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+
+func cutBucket(path, bucket string) string {
+	rest := strings.TrimPrefix(path, "/"+bucket)
+	if !strings.HasPrefix(rest, "/") {
+		rest = "/" + rest
+	}
+	return rest
+}
+
+// bucketOf returns the bucket that a call to S3 is about, or "".
+func bucketOf(input map[string]any) (string, error) {
+	bucket, _ := input["Bucket"].(string)
+	if strings.HasPrefix(bucket, "arn:") || strings.ContainsAny(bucket, "/?#") {
+		return "", &wire.InputError{Path: "Bucket", Err: errors.New("must be the name of a bucket")}
+	}
+	return bucket, nil
+}
+
+// regionName is what a region looks like. One that an answer names becomes a part
+// of a host name.
+var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+){1,3}-[0-9]{1,2}$`)
+
+// follow reports whether S3 says that a bucket is in another region, and goes
+// there.
+func (x *exchange) follow(err error) bool {
+	var e *Error
+	if x.bucket == "" || x.redirected || !errors.As(err, &e) || !regionName.MatchString(e.bucketRegion) {
+		return false
+	}
+	asked := x.region
+	if known, ok := x.client.buckets.Load(x.bucket); ok {
+		asked = known.(string)
+	}
+	switch e.HTTPStatus {
+	case http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect, http.StatusBadRequest:
+	default:
+		return false
+	}
+	if e.bucketRegion == asked || model.PartitionOf(e.bucketRegion) != model.PartitionOf(asked) {
+		return false
+	}
+	x.redirected = true
+	x.client.buckets.Store(x.bucket, e.bucketRegion)
+	return true
+}
+
+var hostLabel = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// hostPrefix returns what an operation puts before the host name.
+func hostPrefix(op *model.Operation, input map[string]any) (string, error) {
+	prefix := op.Host
+	for {
+		before, rest, found := strings.Cut(prefix, "{")
+		if !found {
+			return prefix, nil
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		value, _ := input[name].(string)
+		if !hostLabel.MatchString(value) {
+			return "", &wire.InputError{Path: name, Err: errors.New("is a part of the host name and must be one")}
+		}
+		prefix = before + value + after
+	}
+}
+
+// prepare makes an input what the service takes.
+func prepare(op *model.Operation, input map[string]any) {
+	if op.Service.Name != "route53" {
+		return
+	}
+	// Answers have the ids of zones with a path before it, addresses without.
+	for _, name := range []string{"Id", "HostedZoneId", "DelegationSetId", "ResourceId"} {
+		if id, ok := input[name].(string); ok {
+			input[name] = id[strings.LastIndex(id, "/")+1:]
+		}
+	}
+}
+
+// parseMembers reads an input that is JSON.
+func parseMembers(text []byte) (map[string]any, error) {
+	if len(text) == 0 {
+		return map[string]any{}, nil
+	}
+	if !gjson.ValidBytes(text) {
+		return nil, errors.New("the input is not JSON")
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	values := map[string]any{}
+	if err := decoder.Decode(&values); err != nil {
+		return nil, fmt.Errorf("the input must be a JSON object: %w", err)
+	}
+	if values == nil {
+		values = map[string]any{}
+	}
+	return values, nil
+}

@@ -1,0 +1,164 @@
+// Package awsapitest makes answers of AWS operations up, from their models and a
+// seed, and writes them in the protocols of the services. Tests hold decoders
+// against each other and against what was meant.
+package awsapitest
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// A Maker makes values up. What it makes depends on its seed alone.
+type Maker struct {
+	rand *rand.Rand
+	// Plain leaves out strings that only escapes can write.
+	Plain bool
+	// Full gives structures all of their members, and lists at least one item.
+	Full bool
+}
+
+// New returns a maker.
+func New(seed uint64) *Maker { return &Maker{rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))} }
+
+// maxDepth is how deep structures go; those that contain themselves have no end.
+const maxDepth = 7
+
+// Output makes an output of an operation up. Its values are map[string]any for
+// structures and maps, []any, string, bool, int64, float64, [time.Time] and
+// []byte, so that [encoding/json.Marshal] writes the answer that is expected.
+func (m *Maker) Output(op *model.Operation) map[string]any {
+	if op.Output == nil {
+		return map[string]any{}
+	}
+	return m.structure(op.Output, 0)
+}
+
+func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
+	values := map[string]any{}
+	if s.Union {
+		member := &s.Members[m.rand.IntN(len(s.Members))]
+		values[member.Name] = m.value(member, depth+1)
+		return values
+	}
+	for i := range s.Members {
+		member := &s.Members[i]
+		if !m.Full && m.rand.IntN(5) == 0 && member.Location != "statusCode" || depth > maxDepth && composite(member.Shape) {
+			continue
+		}
+		values[member.Name] = m.value(member, depth+1)
+	}
+	return values
+}
+
+func composite(s *model.Shape) bool {
+	return s.Type == model.Structure || s.Type == model.List || s.Type == model.Map
+}
+
+func (m *Maker) value(r *model.Member, depth int) any {
+	s := r.Shape
+	switch s.Type {
+	case model.Structure:
+		if s.Document {
+			return map[string]any{"any": []any{m.text(), true, nil}}
+		}
+		return m.structure(s, depth)
+	case model.List:
+		n := m.count(depth)
+		if (r.Flattened || s.Flattened) && n == 0 {
+			n = 1 // an empty one cannot be told from none
+		}
+		list := make([]any, 0, n)
+		for range n {
+			list = append(list, m.value(s.Item, depth+1))
+		}
+		return list
+	case model.Map:
+		n := max(m.count(depth), 1)
+		values := map[string]any{}
+		for range n {
+			key := m.text()
+			if r.Location == "headers" || m.Plain {
+				key = strings.ToLower(m.word())
+			} else if len(s.Key.Shape.Enum) > 0 {
+				key = s.Key.Shape.Enum[m.rand.IntN(len(s.Key.Shape.Enum))]
+			}
+			values[key] = m.value(s.Value, depth+1)
+		}
+		return values
+	}
+	return m.scalar(r)
+}
+
+func (m *Maker) count(depth int) int {
+	if depth > maxDepth/2 {
+		return 1
+	}
+	if m.Full {
+		return 1 + m.rand.IntN(2)
+	}
+	return m.rand.IntN(4)
+}
+
+func (m *Maker) scalar(r *model.Member) any {
+	switch s := r.Shape; s.Type {
+	case model.Boolean:
+		return m.rand.IntN(2) == 0
+	case model.Integer:
+		if r.Location == "statusCode" {
+			return int64(200)
+		}
+		return []int64{0, 7, -1, math.MaxInt32, math.MinInt32, int64(m.rand.Int32())}[m.rand.IntN(6)]
+	case model.Long:
+		return []int64{0, 12345678901, math.MaxInt64, math.MinInt64, m.rand.Int64()}[m.rand.IntN(5)]
+	case model.Float, model.Double:
+		return float64(m.rand.IntN(1<<20)-1<<19) / 8 // the same in 32 bits
+	case model.Timestamp:
+		t := time.Unix(m.rand.Int64N(4e9), 0).UTC()
+		if format := r.TimestampFormat + s.TimestampFormat; format != "rfc822" && r.Location != "header" && m.rand.IntN(2) == 0 {
+			t = t.Add(time.Duration(m.rand.IntN(4)) * 250 * time.Millisecond)
+		}
+		return t
+	case model.Blob:
+		raw := make([]byte, 1+m.rand.IntN(20))
+		for i := range raw {
+			raw[i] = byte(m.rand.IntN(256))
+		}
+		return raw
+	default:
+		switch {
+		case len(s.Enum) > 0:
+			return s.Enum[m.rand.IntN(len(s.Enum))]
+		case r.Location != "":
+			return m.word()
+		}
+		return m.text()
+	}
+}
+
+// pieces are what strings are made of. Some take escapes in XML or JSON.
+var pieces = []string{
+	"arn:aws:iam::123456789012:role/x", "word", " ", "0", "true", "é", "日本", "😀", "&", "<", ">", `"`, "'", `\`, "\n", "\t", "\r", "]]>", "<b>x</b>", "{\"a\":1}", "%20", "\u2028", "\u0085", "\ufffd",
+}
+
+func (m *Maker) text() string {
+	if m.Plain {
+		return m.word()
+	}
+	var b strings.Builder
+	for range m.rand.IntN(5) {
+		b.WriteString(pieces[m.rand.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+func (m *Maker) word() string {
+	letters := make([]byte, 1+m.rand.IntN(12))
+	for i := range letters {
+		letters[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[m.rand.IntN(36)]
+	}
+	return string(letters)
+}

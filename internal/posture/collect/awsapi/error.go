@@ -1,0 +1,109 @@
+package awsapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
+
+	"vigil/internal/posture/collect/awsapi/wire"
+)
+
+// An Error says that AWS refused a call. It is a [smithy.APIError], and what the
+// SDK's retryer looks for.
+type Error struct {
+	Service    string
+	Operation  string
+	Region     string
+	Code       string // "AccessDenied"; the name of the HTTP status when the answer has none
+	Message    string
+	HTTPStatus int
+	RequestID  string
+	RetryAfter time.Duration // how long AWS asks to wait; zero when it does not
+
+	bucketRegion string
+	date         time.Time
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s %s in %s: %s", e.Service, e.Operation, e.Region, e.Code)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	if e.RequestID != "" {
+		text += " (request " + e.RequestID + ")"
+	}
+	return text
+}
+
+// ErrorCode implements [smithy.APIError].
+func (e *Error) ErrorCode() string { return e.Code }
+
+// ErrorMessage implements [smithy.APIError].
+func (e *Error) ErrorMessage() string { return e.Message }
+
+// ErrorFault implements [smithy.APIError].
+func (e *Error) ErrorFault() smithy.ErrorFault {
+	switch {
+	case e.HTTPStatus >= 500:
+		return smithy.FaultServer
+	case e.HTTPStatus >= 400:
+		return smithy.FaultClient
+	}
+	return smithy.FaultUnknown
+}
+
+// HTTPStatusCode is what the SDK's retryer asks for.
+func (e *Error) HTTPStatusCode() int { return e.HTTPStatus }
+
+// Throttled reports whether AWS wants fewer calls.
+func (e *Error) Throttled() bool {
+	return e.HTTPStatus == http.StatusTooManyRequests || retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(e) == aws.TrueTernary
+}
+
+// expired reports whether the session that signed the call is over.
+func (e *Error) expired() bool {
+	return slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, e.Code)
+}
+
+// ErrSlow says that AWS did not answer in time.
+var ErrSlow error = slowError{}
+
+type slowError struct{}
+
+func (slowError) Error() string        { return "AWS does not answer in time" }
+func (slowError) RetryableError() bool { return true }
+
+// maxRetryAfter is the longest that a service may make us wait.
+const maxRetryAfter = 5 * time.Minute
+
+func (x *exchange) failure(answer *http.Response, body []byte) error {
+	f := wire.DecodeFailure(x.op, answer.StatusCode, answer.Header, body)
+	e := &Error{
+		Service: x.op.Service.Name, Operation: x.op.Name, Region: x.region,
+		Code: f.Code, Message: f.Message, HTTPStatus: answer.StatusCode, RequestID: f.RequestID, bucketRegion: f.Region,
+	}
+	e.date, _ = http.ParseTime(answer.Header.Get("Date"))
+	if after := answer.Header.Get("Retry-After"); after != "" {
+		if seconds, err := strconv.Atoi(after); err == nil && seconds > 0 {
+			e.RetryAfter = min(time.Duration(min(seconds, 1<<20))*time.Second, maxRetryAfter)
+		} else if at, err := http.ParseTime(after); err == nil {
+			e.RetryAfter = min(max(at.Sub(x.client.options.Now()), 0), maxRetryAfter)
+		}
+	}
+	return e
+}
+
+// CodeOf returns the code of the nearest refusal in an error's chain, or "".
+func CodeOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}

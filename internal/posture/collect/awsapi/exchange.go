@@ -1,0 +1,224 @@
+package awsapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/collect/awsapi/wire"
+)
+
+// An exchange is one call with all its attempts.
+type exchange struct {
+	client     *Client
+	op         *model.Operation
+	region     string
+	bucket     string // of S3
+	hostPrefix string
+	request    *wire.Request
+	decoder    *wire.Decoder
+	redirected bool
+}
+
+// run tries until there is an answer, or an error that another attempt would not
+// change.
+func (x *exchange) run(ctx context.Context) ([]byte, error) {
+	c := x.client
+	attempt := Attempt{Service: x.op.Service.Name, Operation: x.op.Name, Region: x.region}
+	for {
+		attempt.Number++
+		if c.options.Before != nil {
+			if err := c.options.Before(ctx, attempt); err != nil {
+				return nil, err
+			}
+		}
+		answer, err := x.try(ctx)
+		if c.options.After != nil {
+			c.options.After(attempt, err)
+		}
+		if err == nil {
+			return answer, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if x.follow(err) {
+			attempt.Number-- // the same attempt, elsewhere
+			continue
+		}
+		if attempt.Number >= c.options.Attempts || !x.retryable(err) {
+			return nil, err
+		}
+		delay, delayErr := c.retryer.RetryDelay(attempt.Number, err)
+		if delayErr != nil {
+			return nil, err
+		}
+		if err := pause(ctx, delay); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// try makes one attempt, which ends also when an answer stops in the middle.
+func (x *exchange) try(ctx context.Context) ([]byte, error) {
+	attempt, cancel := context.WithTimeout(ctx, x.client.options.Timeout)
+	defer cancel()
+	answer, err := x.send(attempt)
+	if err != nil && ctx.Err() == nil && attempt.Err() != nil {
+		return nil, fmt.Errorf("%s %s in %s: %w", x.op.Service.Name, x.op.Name, x.region, ErrSlow)
+	}
+	return answer, err
+}
+
+// bodies are buffers that answers are read into. Nothing of an answer stays in
+// them once it is decoded.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooled is how large a buffer may be to be used again.
+const maxPooled = 8 << 20
+
+func (x *exchange) send(ctx context.Context) ([]byte, error) {
+	r, err := x.signed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := x.client.options.HTTP.Do(r)
+	if err != nil {
+		return nil, &smithyhttp.RequestSendError{Err: err}
+	}
+	defer answer.Body.Close()
+	buffer := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if buffer.Cap() <= maxPooled {
+			buffer.Reset()
+			bodies.Put(buffer)
+		}
+	}()
+	if n := answer.ContentLength; n > 0 && n <= wire.MaxSize {
+		buffer.Grow(int(n) + bytes.MinRead)
+	}
+	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, wire.MaxSize+1)); err != nil {
+		return nil, &smithyhttp.RequestSendError{Err: err}
+	}
+	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
+		return x.decoder.Decode(answer.StatusCode, answer.Header, buffer.Bytes())
+	}
+	return nil, x.failure(answer, buffer.Bytes())
+}
+
+// signed makes a request for this attempt: credentials, time and region may be
+// others than before.
+func (x *exchange) signed(ctx context.Context) (*http.Request, error) {
+	c := x.client
+	address, signing, err := c.address(x)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, x.request.Method, address.String(), bytes.NewReader(x.request.Body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = x.request.Header.Clone()
+	r.Header.Set("User-Agent", "vigil")
+	if len(x.request.Body) == 0 {
+		r.Body, r.GetBody, r.ContentLength = nil, nil, 0
+	} else if x.op.Checksum {
+		sum := md5.Sum(x.request.Body)
+		r.Header.Set("Content-Md5", base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	if x.op.Unsigned {
+		return r, nil
+	}
+	credentials, err := c.options.Credentials.Retrieve(ctx)
+	if err != nil {
+		return nil, &credentialsError{err}
+	}
+	sum := sha256.Sum256(x.request.Body)
+	hash := hex.EncodeToString(sum[:])
+	s3 := signing.SigningName == "s3"
+	if s3 || signing.SigningName == "glacier" {
+		r.Header.Set("X-Amz-Content-Sha256", hash)
+	}
+	now := c.options.Now().Add(time.Duration(c.skew.Load()))
+	err = c.signer.SignHTTP(ctx, credentials, r, hash, signing.SigningName, signing.SigningRegion, now, func(o *v4.SignerOptions) {
+		o.DisableURIPathEscaping = s3 // a key may have two slashes
+	})
+	return r, err
+}
+
+// retryable reports whether another attempt may end better, and prepares it.
+func (x *exchange) retryable(err error) bool {
+	var own *credentialsError
+	if errors.As(err, &own) {
+		return false // whoever got them has tried
+	}
+	var refused *Error
+	if errors.As(err, &refused) {
+		if refused.expired() {
+			holder, ok := x.client.options.Credentials.(interface{ Invalidate() })
+			if ok {
+				holder.Invalidate()
+			}
+			return ok
+		}
+		if x.client.adjustClock(refused) {
+			return true
+		}
+	}
+	return x.client.retryer.IsErrorRetryable(err)
+}
+
+// maxSkew is how far clocks may be apart for AWS to take a signature.
+const maxSkew = 4 * time.Minute
+
+// adjustClock reports whether a call was refused for its time, and notes by how
+// much our clock is off.
+func (c *Client) adjustClock(e *Error) bool {
+	switch e.Code {
+	case "RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture", "InvalidSignatureException", "SignatureDoesNotMatch", "AuthFailure":
+	default:
+		return false
+	}
+	if e.date.IsZero() {
+		return false
+	}
+	skew := e.date.Sub(c.options.Now())
+	if (skew - time.Duration(c.skew.Load())).Abs() < maxSkew {
+		return false
+	}
+	c.skew.Store(int64(skew))
+	return true
+}
+
+// credentialsError says that there were no credentials to sign a call with.
+type credentialsError struct{ err error }
+
+func (e *credentialsError) Error() string { return "get credentials: " + e.err.Error() }
+func (e *credentialsError) Unwrap() error { return e.err }

@@ -1,0 +1,181 @@
+package model
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+//go:embed services.bin
+var services []byte
+
+// An index says where the services are in services.bin.
+type index struct {
+	Botocore   string              `json:"botocore"`
+	Regions    map[string][]string `json:"regions"` // by partition
+	Dictionary int                 `json:"dictionary"`
+	Services   []indexEntry        `json:"services"`
+
+	frames  map[string]func() (*Service, error)
+	names   []string
+	decoder *zstd.Decoder
+}
+
+// An indexEntry is a name and the length of its frame.
+type indexEntry struct {
+	name   string
+	length int
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (e *indexEntry) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&e.name, &e.length})
+}
+
+// opened is the index, read when it is first asked for.
+var opened = sync.OnceValues(func() (*index, error) {
+	ix, err := open(services)
+	if err != nil {
+		return nil, fmt.Errorf("open the embedded models of AWS: %w", err)
+	}
+	return ix, nil
+})
+
+var errTruncated = errors.New("it is truncated")
+
+func open(file []byte) (*index, error) {
+	cut := func(n int) ([]byte, error) {
+		if n < 0 || n > len(file) {
+			return nil, errTruncated
+		}
+		head := file[:n]
+		file = file[n:]
+		return head, nil
+	}
+	length, err := cut(4)
+	if err != nil {
+		return nil, err
+	}
+	head, err := cut(int(binary.BigEndian.Uint32(length)))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	text, err := plain.DecodeAll(head, nil)
+	if err != nil {
+		return nil, err
+	}
+	var ix index
+	if err := json.Unmarshal(text, &ix); err != nil {
+		return nil, err
+	}
+	dictionary, err := cut(ix.Dictionary)
+	if err != nil {
+		return nil, err
+	}
+	if ix.decoder, err = zstd.NewReader(nil, zstd.WithDecoderDicts(dictionary), zstd.WithDecoderConcurrency(1)); err != nil {
+		return nil, err
+	}
+	ix.frames = make(map[string]func() (*Service, error), len(ix.Services))
+	for _, e := range ix.Services {
+		frame, err := cut(e.length)
+		if err != nil {
+			return nil, err
+		}
+		ix.names = append(ix.names, e.name)
+		ix.frames[e.name] = sync.OnceValues(func() (*Service, error) { return ix.service(e.name, frame) })
+	}
+	return &ix, nil
+}
+
+func (ix *index) service(name string, frame []byte) (*Service, error) {
+	text, err := ix.decoder.DecodeAll(frame, nil)
+	if err != nil {
+		return nil, fmt.Errorf("open the model of %s: %w", name, err)
+	}
+	s := &Service{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("read the model of %s: %w", name, err)
+	}
+	return s, s.link(name)
+}
+
+// Version returns the version of botocore that the models are from.
+func Version() string {
+	ix, err := opened()
+	if err != nil {
+		return ""
+	}
+	return ix.Botocore
+}
+
+// Regions returns the regions of a partition that were known when the models
+// were made.
+func Regions(partition string) []string {
+	ix, err := opened()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(ix.Regions[partition])
+}
+
+// Services returns the names of all services in order.
+func Services() []string {
+	ix, err := opened()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(ix.names)
+}
+
+// ErrUnknown says that there is no such service or operation.
+var ErrUnknown = errors.New("unknown to AWS")
+
+// Open returns a service. It fails with [ErrUnknown] where there is none of that
+// name.
+func Open(service string) (*Service, error) {
+	ix, err := opened()
+	if err != nil {
+		return nil, err
+	}
+	load, ok := ix.frames[service]
+	if !ok {
+		return nil, fmt.Errorf("service %q: %w", service, ErrUnknown)
+	}
+	return load()
+}
+
+// Operations returns the names of the read operations of a service in order, or
+// nothing when there is no such service.
+func Operations(service string) []string {
+	s, err := Open(service)
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.Operations))
+}
+
+// Find returns an operation. It fails with [ErrUnknown] where there is none of
+// that name.
+func Find(service, operation string) (*Operation, error) {
+	s, err := Open(service)
+	if err != nil {
+		return nil, err
+	}
+	op, ok := s.Operations[operation]
+	if !ok {
+		return nil, fmt.Errorf("operation %q of %s: %w", operation, service, ErrUnknown)
+	}
+	return op, nil
+}

@@ -1,0 +1,103 @@
+package awsapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// ErrEndless says that AWS returned the same page token twice.
+var ErrEndless = errors.New("the same page token came twice")
+
+// Pages makes a call and returns its answers page by page. An error ends them. An
+// operation without pages has one.
+func (c *Client) Pages(ctx context.Context, service, operation, region string, input any) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		op, err := model.Find(service, operation)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		values, err := members(input)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		page := op.Paging()
+		var last []string
+		for {
+			answer, err := c.call(ctx, op, region, values)
+			if !yield(answer, err) || err != nil || page == nil {
+				return
+			}
+			tokens, more := nextTokens(page, answer)
+			if !more {
+				return
+			}
+			if slices.Equal(tokens, last) {
+				yield(nil, fmt.Errorf("%s %s in %s: %w", service, operation, region, ErrEndless))
+				return
+			}
+			last = tokens
+			for i, name := range page.Input {
+				delete(values, name)
+				if tokens[i] != "" {
+					values[name] = tokenValue(op, name, tokens[i])
+				}
+			}
+		}
+	}
+}
+
+// nextTokens returns what asks for the page behind an answer, and whether there
+// is one.
+func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
+	if p.More != "" && !lookup(answer, p.More).Bool() {
+		return nil, false
+	}
+	tokens, some := make([]string, len(p.Output)), false
+	for i, expression := range p.Output {
+		tokens[i] = lookup(answer, expression).String()
+		some = some || tokens[i] != ""
+	}
+	return tokens, some
+}
+
+// lookup evaluates an expression of botocore's paginators: names with dots, the
+// last item of a list as [-1], and || between alternatives.
+func lookup(answer []byte, expression string) gjson.Result {
+	for alternative := range strings.SplitSeq(expression, "||") {
+		found := gjson.ParseBytes(answer)
+		for part := range strings.SplitSeq(strings.TrimSpace(alternative), ".") {
+			name, last := strings.CutSuffix(part, "[-1]")
+			found = found.Get(gjson.Escape(name))
+			if last {
+				items := found.Array()
+				if len(items) == 0 {
+					found = gjson.Result{}
+					break
+				}
+				found = items[len(items)-1]
+			}
+		}
+		if found.Exists() && found.String() != "" {
+			return found
+		}
+	}
+	return gjson.Result{}
+}
+
+// tokenValue returns a token as its member takes it: a few are numbers.
+func tokenValue(op *model.Operation, name, token string) any {
+	if m := op.Input.Member(name); m != nil && (m.Shape.Type == model.Integer || m.Shape.Type == model.Long) {
+		return gjson.Parse(token).Int()
+	}
+	return token
+}

@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/aws/smithy-go"
+	smithydocument "github.com/aws/smithy-go/document"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// A Failure is what an answer says about a call that failed.
+type Failure struct {
+	Code      string
+	Message   string
+	RequestID string
+	Region    string // where a bucket is, if S3 says so
+}
+
+// maxMessage is how much of a message is kept.
+const maxMessage = 2000
+
+// DecodeFailure reads the answer of a call that failed. An answer that cannot be
+// read has the code of its HTTP status.
+func DecodeFailure(op *model.Operation, status int, header http.Header, body []byte) Failure {
+	var f Failure
+	switch op.Service.Protocol {
+	case model.JSON, model.RestJSON:
+		f = jsonFailure(header, body)
+	case model.CBOR:
+		f = cborFailure(op, status, header, body)
+	default:
+		f = xmlFailure(body)
+	}
+	if code, _, ok := strings.Cut(header.Get("X-Amzn-Query-Error"), ";"); ok && op.Service.QueryCompatible && code != "" {
+		f.Code = code
+	}
+	if f.Code == "" {
+		f.Code = strings.NewReplacer(" ", "", "-", "", "'", "").Replace(http.StatusText(status))
+	}
+	if f.Code == "" {
+		f.Code = "UnknownError"
+	}
+	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id", "X-Amz-Cf-Id"} {
+		if f.RequestID == "" {
+			f.RequestID = header.Get(name)
+		}
+	}
+	if region := header.Get("X-Amz-Bucket-Region"); region != "" {
+		f.Region = region
+	}
+	f.Message = f.Message[:min(len(f.Message), maxMessage)]
+	return f
+}
+
+func jsonFailure(header http.Header, body []byte) Failure {
+	var said struct {
+		Type    string          `json:"__type"`
+		Code    json.RawMessage `json:"code"` // also "Code"; not always a string
+		Message string          `json:"message"`
+		Other   string          `json:"errorMessage"`
+	}
+	_ = json.Unmarshal(body, &said) // what can be read is read
+	var f Failure
+	var code string
+	_ = json.Unmarshal(said.Code, &code)
+	for _, c := range []string{header.Get("X-Amzn-Errortype"), said.Type, code} {
+		if f.Code == "" {
+			f.Code = bareCode(c)
+		}
+	}
+	f.Message = said.Message
+	if f.Message == "" {
+		f.Message = said.Other
+	}
+	return f
+}
+
+// bareCode takes off the namespace before a code and the address behind it.
+func bareCode(code string) string {
+	code, _, _ = strings.Cut(code, ":")
+	if _, name, ok := strings.Cut(code, "#"); ok {
+		code = name
+	}
+	return code
+}
+
+// xmlFailure reads the first element Error, and the id of the request wherever it
+// is.
+func xmlFailure(body []byte) Failure {
+	var f Failure
+	s := &scanner{b: body}
+	inError := 0 // depth of the element
+	for {
+		t, err := s.next()
+		if err != nil || t == tokenEOF {
+			return f
+		}
+		if t == tokenEnd {
+			if inError > len(s.open) {
+				inError = -1
+			}
+			continue
+		}
+		var to *string
+		name := string(s.name)
+		switch {
+		case name == "RequestId" || name == "RequestID" || name == "requestId":
+			to = &f.RequestID
+		case name == "Error" && inError == 0:
+			inError = len(s.open)
+		case inError > 0 && len(s.open) == inError+1:
+			to = map[string]*string{"Code": &f.Code, "Message": &f.Message, "Region": &f.Region}[name]
+		}
+		if to == nil {
+			continue
+		}
+		text, err := s.value()
+		if err != nil {
+			return f
+		}
+		if *to == "" {
+			*to = string(text)
+		}
+	}
+}
+
+func cborFailure(op *model.Operation, status int, header http.Header, body []byte) Failure {
+	s, err := schemaOf(op)
+	if err != nil || len(body) == 0 {
+		return Failure{}
+	}
+	answer := &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(body))}}
+	err = s.protocol.DeserializeResponse(context.Background(), s.operation, noErrors, answer, &document{})
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() != "UnknownError" {
+		return Failure{Code: api.ErrorCode(), Message: api.ErrorMessage()}
+	}
+	return Failure{}
+}
+
+func appendDocument(b []byte, v smithydocument.Value) ([]byte, error) {
+	var plain any = v
+	if o, ok := v.(smithydocument.Opaque); ok {
+		plain = o.Value
+	}
+	text, err := json.Marshal(plain)
+	return append(b, text...), err
+}

@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"vigil/internal/posture/collect/awsapi/awsapitest"
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// everything is an operation whose output has members of every type in every form.
+func everything(protocol string) *model.Operation {
+	shapes := map[string]*model.Shape{}
+	add := func(s *model.Shape) *model.Shape {
+		shapes[s.Name] = s
+		return s
+	}
+	scalar := func(t model.Type) *model.Shape { return add(&model.Shape{Name: string(t), Type: t}) }
+	text, flag, whole, long := scalar(model.String), scalar(model.Boolean), scalar(model.Integer), scalar(model.Long)
+	single, double, blob, when := scalar(model.Float), scalar(model.Double), scalar(model.Blob), scalar(model.Timestamp)
+	list := func(name string, of *model.Shape) *model.Shape {
+		return add(&model.Shape{Name: name, Type: model.List, Item: &model.Member{Shape: of}})
+	}
+	dict := func(name string, of *model.Shape) *model.Shape {
+		return add(&model.Shape{Name: name, Type: model.Map, Key: &model.Member{Shape: text}, Value: &model.Member{Shape: of}})
+	}
+	union := add(&model.Shape{Name: "Choice", Type: model.Structure, Union: true})
+	inner := add(&model.Shape{Name: "Inner", Type: model.Structure})
+	texts, inners, dates := list("Texts", text), list("Inners", inner), list("Dates", when)
+	flat := list("FlatTexts", text)
+	flat.Flattened = true
+	named := dict("Named", inner)
+	named.Key.LocationName, named.Value.LocationName = "Name", "Item"
+	union.Members = []model.Member{{Name: "text", Shape: text}, {Name: "inner", Shape: inner}, {Name: "texts", Shape: texts}}
+	inner.Members = []model.Member{
+		{Name: "id", Shape: text}, {Name: "flag", Shape: flag}, {Name: "self", Shape: inner}, {Name: "texts", Shape: texts}, {Name: "count", Shape: whole},
+		{Name: "map", Shape: dict("Whole", whole)}, {Name: "choice", Shape: union, LocationName: "Choose"},
+	}
+	if protocol == model.RestXML {
+		inner.Members = append(inner.Members, model.Member{Name: "kind", Shape: text, LocationName: "xsi:type", Attribute: true})
+	}
+	out := add(&model.Shape{Name: "EverythingOutput", Type: model.Structure, Members: []model.Member{
+		{Name: "Text", Shape: text}, {Name: "Flag", Shape: flag}, {Name: "Whole", Shape: whole}, {Name: "Long", Shape: long}, {Name: "Single", Shape: single},
+		{Name: "Double", Shape: double}, {Name: "Blob", Shape: blob}, {Name: "When", Shape: when}, {Name: "Epoch", Shape: when, TimestampFormat: "unixTimestamp"},
+		{Name: "Iso", Shape: when, TimestampFormat: "iso8601"}, {Name: "Http", Shape: when, TimestampFormat: "rfc822"}, {Name: "Inner", Shape: inner, LocationName: "In"},
+		{Name: "Texts", Shape: texts}, {Name: "Inners", Shape: inners}, {Name: "Dates", Shape: dates}, {Name: "Lists", Shape: list("Lists", texts)}, {Name: "Map", Shape: dict("Map", text)},
+		{Name: "Named", Shape: named}, {Name: "Maps", Shape: dict("Maps", dict("Inmost", long))}, {Name: "Choice", Shape: union}, {Name: "FlatTexts", Shape: flat, LocationName: "Flat"},
+		{Name: "FlatInners", Shape: inners, Flattened: true}, {Name: "FlatMap", Shape: dict("FlatMap", text), Flattened: true},
+	}})
+	if protocol == model.RestJSON || protocol == model.JSON {
+		out.Members = append(out.Members, model.Member{Name: "Doc", Shape: add(&model.Shape{Name: "Doc", Type: model.Structure, Document: true})})
+	}
+	s := &model.Service{Name: "everything", ID: "Everything", Version: "1", Protocol: protocol, JSONVersion: "1.1", Target: "Everything"}
+	return &model.Operation{Name: "Everything", Service: s, Method: "POST", URI: "/", Output: out}
+}
+
+// A pair is both ways to read the answers of everything.
+type pair struct {
+	decoder   *Decoder
+	reference *reference
+}
+
+func newPair(tb testing.TB, protocol string) pair {
+	op := everything(protocol)
+	d, err := newDecoder(op)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := newReference(op)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return pair{d, r}
+}
+
+// seeds are answers to begin with.
+func seeds(op *model.Operation) [][]byte {
+	all := [][]byte{nil, []byte("{}"), []byte("<a/>"), []byte(`{"Epoch":"NaN","Single":"-Infinity","Double":1e400,"Text":"\ud83d\ude00\u0000"}`)}
+	for seed := range uint64(40) {
+		maker := awsapitest.New(seed)
+		maker.Full = seed%4 == 0
+		_, body := awsapitest.Answer(op, maker.Output(op))
+		all = append(all, body)
+	}
+	return append(all, []byte(`<?xml version="1.0" encoding="UTF-8"?><!-- c --><r xmlns:xsi="x"><Text>a<![CDATA[<b>]]>&#x41;</Text><In xsi:type="t"><id/></In><Flat>1</Flat><Text>b</Text><Flat>2</Flat><FlatMap><key>k</key><value>v</value></FlatMap></r>`),
+		[]byte(`<!DOCTYPE x [<!ENTITY a "b">]><r><Text>&a;</Text></r>`))
+}
+
+func fuzzRaw(f *testing.F, protocol string) {
+	p := newPair(f, protocol)
+	for _, body := range seeds(p.decoder.op) {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if difference := compare(p.decoder, p.reference, body); difference != "" {
+			t.Errorf("%s\n%q", difference, body)
+		}
+	})
+}
+
+// FuzzXML gives both decoders any bytes.
+func FuzzXML(f *testing.F) { fuzzRaw(f, model.RestXML) }
+
+// FuzzQuery does so with a result inside of an answer.
+func FuzzQuery(f *testing.F) { fuzzRaw(f, model.Query) }
+
+// FuzzJSON does so with JSON whose members have other names on the wire.
+func FuzzJSON(f *testing.F) { fuzzRaw(f, model.RestJSON) }
+
+// FuzzDamaged makes answers up that are correct but for a few bytes, which goes
+// deeper than bytes that mean nothing. Each input is one answer in each protocol.
+func FuzzDamaged(f *testing.F) {
+	var pairs []pair
+	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
+		pairs = append(pairs, newPair(f, protocol))
+	}
+	for seed := range uint64(20) {
+		f.Add(seed, []byte{})
+		f.Add(seed, []byte{1, 2, byte(seed), 4, 5, 6, byte(7 * seed), 8})
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, damage []byte) {
+		for _, p := range pairs {
+			_, body := awsapitest.Answer(p.decoder.op, awsapitest.New(seed).Output(p.decoder.op))
+			body = damaged(body, damage)
+			if difference := compare(p.decoder, p.reference, body); difference != "" {
+				t.Errorf("%s: %s\n%q", p.decoder.op.Service.Protocol, difference, body)
+			}
+		}
+	})
+}
+
+// damaged changes a body at as many places as there are four bytes of damage: two
+// for the place, one for what is done, one for a byte.
+func damaged(body, damage []byte) []byte {
+	for len(damage) >= 4 && len(body) > 0 {
+		at := int(binary.BigEndian.Uint16(damage)) % len(body)
+		what, c := damage[2], damage[3]
+		damage = damage[4:]
+		other := int(c) % len(body)
+		switch what % 6 {
+		case 0:
+			body[at] = c
+		case 1:
+			body = append(body[:at], body[at+1:]...)
+		case 2:
+			body = append(body[:at], append([]byte{c}, body[at:]...)...)
+		case 3: // twice the same
+			from, to := min(at, other), max(at, other)
+			body = append(body[:to], append(bytes.Clone(body[from:to]), body[to:]...)...)
+		case 4:
+			body = body[:at]
+		case 5: // two places change
+			body[at], body[other] = body[other], body[at]
+		}
+	}
+	return body
+}

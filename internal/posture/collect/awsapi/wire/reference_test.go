@@ -1,0 +1,273 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithydocument "github.com/aws/smithy-go/document"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// A reference reads answers with smithy-go's own deserializers. What they leave
+// to the generated code is done as that does it: lists of a member that comes
+// twice are joined, maps merged, and of anything else the last counts.
+type reference struct {
+	operation *smithy.OperationSchema
+	protocol  smithyhttp.ClientProtocol
+}
+
+func newReference(op *model.Operation) (*reference, error) {
+	b := &schemaBuilder{service: op.Service, made: map[*model.Shape]*smithy.Schema{}}
+	output, err := b.shape(op.Output)
+	if err != nil {
+		return nil, err
+	}
+	protocol, err := protocolOf(op.Service)
+	return &reference{smithy.NewOperationSchema(smithy.NewSchema(shapeID(op.Name), smithy.ShapeTypeOperation, 0), nil, output), protocol}, err
+}
+
+// decode returns what smithy-go makes of an answer. A panic of its is an error.
+func (r *reference) decode(body []byte) (v any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	out := &referenceOutput{schema: r.operation.Output}
+	answer := &smithyhttp.Response{Response: &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}}
+	err = r.protocol.DeserializeResponse(context.Background(), r.operation, noErrors, answer, out)
+	if out.value == nil {
+		out.value = map[string]any{}
+	}
+	return out.value, err
+}
+
+type referenceOutput struct {
+	schema *smithy.Schema
+	value  any
+}
+
+// Deserialize implements [smithy.Deserializable].
+func (o *referenceOutput) Deserialize(d smithy.ShapeDeserializer) (err error) {
+	o.value, err = readStructure(d, o.schema)
+	return err
+}
+
+func readStructure(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
+	values := map[string]any{}
+	read := smithy.ReadStruct
+	if schema.Type() == smithy.ShapeTypeUnion {
+		read = smithy.ReadUnion
+	}
+	err := read(d, schema, func(m *smithy.Schema) error {
+		v, err := readValue(d, m)
+		if err != nil {
+			return err
+		}
+		name := m.MemberName()
+		switch earlier := values[name].(type) {
+		case []any:
+			v = append(earlier, v.([]any)...)
+		case map[string]any:
+			if m.Type() == smithy.ShapeTypeMap {
+				for k, e := range v.(map[string]any) {
+					earlier[k] = e
+				}
+				v = earlier
+			}
+		}
+		values[name] = v
+		return nil
+	})
+	return values, err
+}
+
+func readNullable(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
+	if null, err := d.ReadNil(schema); null || err != nil {
+		return nil, err
+	}
+	return readValue(d, schema)
+}
+
+func readValue(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
+	switch schema.Type() {
+	case smithy.ShapeTypeStructure, smithy.ShapeTypeUnion:
+		return readStructure(d, schema)
+	case smithy.ShapeTypeList:
+		list := []any{}
+		err := smithy.ReadList(d, schema, func() error {
+			v, err := readNullable(d, schema.ListMember())
+			list = append(list, v)
+			return err
+		})
+		return list, err
+	case smithy.ShapeTypeMap:
+		values := map[string]any{}
+		err := smithy.ReadMap(d, schema, func(key string) error {
+			v, err := readNullable(d, schema.MapValue())
+			values[valid(key)] = v
+			return err
+		})
+		return values, err
+	}
+	return readScalar(d, schema)
+}
+
+// valid returns text as JSON can hold it.
+func valid(text string) string { return string(validUTF8([]byte(text))) }
+
+func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
+	number := func(b []byte) any {
+		if b[0] == '"' {
+			return string(b[1 : len(b)-1])
+		}
+		return json.Number(b)
+	}
+	switch schema.Type() {
+	case smithy.ShapeTypeString:
+		var v string
+		err := d.ReadString(schema, &v)
+		return valid(v), err
+	case smithy.ShapeTypeBoolean:
+		var v bool
+		err := d.ReadBool(schema, &v)
+		return v, err
+	case smithy.ShapeTypeInteger:
+		var v int32
+		err := d.ReadInt32(schema, &v)
+		return json.Number(fmt.Sprint(v)), err
+	case smithy.ShapeTypeLong:
+		var v int64
+		err := d.ReadInt64(schema, &v)
+		return json.Number(fmt.Sprint(v)), err
+	case smithy.ShapeTypeFloat:
+		var v float32
+		err := d.ReadFloat32(schema, &v)
+		return number(formatFloat(nil, float64(v), 32)), err
+	case smithy.ShapeTypeDouble:
+		var v float64
+		err := d.ReadFloat64(schema, &v)
+		return number(formatFloat(nil, v, 64)), err
+	case smithy.ShapeTypeTimestamp:
+		var v time.Time
+		err := d.ReadTime(schema, &v)
+		return v.UTC().Format(time.RFC3339Nano), err
+	case smithy.ShapeTypeBlob:
+		var v []byte
+		err := d.ReadBlob(schema, &v)
+		return base64.StdEncoding.EncodeToString(v), err
+	case smithy.ShapeTypeDocument:
+		var v smithydocument.Value
+		if err := d.ReadDocument(schema, &v); err != nil {
+			return nil, err
+		}
+		text, err := appendDocument(nil, v)
+		if err != nil {
+			return nil, err
+		}
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.UseNumber()
+		var plain any
+		err = decoder.Decode(&plain)
+		return plain, err
+	}
+	return nil, fmt.Errorf("a value of type %v", schema.Type())
+}
+
+// refusals are what we refuse on purpose though smithy-go reads it.
+var refusals = []error{errDirective, errName, errEntry, errYear, ErrDepth, ErrSize, ErrTrailing}
+
+// compare says how our reading of an answer differs from smithy-go's, "" if it
+// does not. What is malformed may be refused by us alone; smithy-go does not look
+// at what follows the result, and goes on after some errors in lists.
+func compare(d *Decoder, r *reference, body []byte) string {
+	got, err := d.Decode(http.StatusOK, http.Header{}, body)
+	want, wantErr := r.decode(body)
+	if err != nil {
+		if wantErr != nil || malformed(d.op.Service.Protocol, body) {
+			return ""
+		}
+		for _, refusal := range refusals {
+			if errors.Is(err, refusal) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("we refuse it: %v", err)
+	}
+	if wantErr != nil {
+		return fmt.Sprintf("smithy-go refuses it: %v; we read %s", wantErr, got)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(got))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return fmt.Sprintf("we write what is not JSON: %v: %s", err, got)
+	}
+	if !json.Valid(got) {
+		return fmt.Sprintf("we write what is not JSON: %s", got)
+	}
+	if !equalButFarTimes(want, v) {
+		text, _ := json.Marshal(want)
+		return fmt.Sprintf("smithy-go reads %s, we read %s", text, got)
+	}
+	return ""
+}
+
+// equalButFarTimes compares; smithy-go cannot read seconds beyond the year 2262.
+func equalButFarTimes(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, v := range a {
+			w, ok := b[k]
+			if !ok || !equalButFarTimes(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equalButFarTimes(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		if b, ok := b.(string); ok && a != b {
+			t, err := time.Parse(time.RFC3339Nano, b)
+			return err == nil && (t.Year() > 2261 || t.Year() < 1678)
+		}
+	}
+	return equal(a, b)
+}
+
+// malformed reports whether Go's own parser refuses a body.
+func malformed(protocol string, body []byte) bool {
+	if protocol == model.JSON || protocol == model.RestJSON {
+		return !json.Valid(body)
+	}
+	d := xml.NewDecoder(bytes.NewReader(body))
+	for {
+		if _, err := d.Token(); err != nil {
+			return !errors.Is(err, io.EOF)
+		}
+	}
+}

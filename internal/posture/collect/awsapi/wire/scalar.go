@@ -1,0 +1,231 @@
+package wire
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	smithytime "github.com/aws/smithy-go/time"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// plainJSON are the bytes that a JSON string holds as they are.
+var plainJSON = func() (t [256]bool) {
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
+func appendString[T string | []byte](b []byte, s T) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if plainJSON[c] {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			if r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+		}
+		b = append(b, s[from:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			if c >= utf8.RuneSelf {
+				b = append(b, "\ufffd"...)
+			} else {
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+		}
+		i++
+		from = i
+	}
+	b = append(b, s[from:]...)
+	return append(b, '"')
+}
+
+// digits reports whether text is a number that is written in JSON as it is and
+// certainly fits: at most n digits, no sign, no leading zero.
+func digits(text []byte, n int) bool {
+	if len(text) == 0 || len(text) > n || text[0] == '0' && len(text) > 1 {
+		return false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+func bitsOf(k kind) int {
+	if k == kindInt32 || k == kindFloat32 {
+		return 32
+	}
+	return 64
+}
+
+// appendInt appends a whole number in JSON, from text that Go takes for one.
+func appendInt(b, text []byte, bits int) ([]byte, error) {
+	if digits(text, 9) {
+		return append(b, text...), nil
+	}
+	n, err := strconv.ParseInt(string(text), 10, bits)
+	if err != nil {
+		return b, fmt.Errorf("not a whole number of %d bits", bits)
+	}
+	return strconv.AppendInt(b, n, 10), nil
+}
+
+// appendFloat appends a number in JSON, or a string where JSON has none.
+func appendFloat(b, text []byte, bits int) ([]byte, error) {
+	if digits(text, 7) {
+		return append(b, text...), nil
+	}
+	s := string(text)
+	switch {
+	case strings.EqualFold(s, "NaN"):
+		return append(b, `"NaN"`...), nil
+	case strings.EqualFold(s, "Infinity"):
+		return append(b, `"Infinity"`...), nil
+	case strings.EqualFold(s, "-Infinity"):
+		return append(b, `"-Infinity"`...), nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return b, errors.New("not a number")
+	}
+	return formatFloat(b, f, bits), nil
+}
+
+func formatFloat(b []byte, f float64, bits int) []byte {
+	if bits == 32 {
+		f = float64(float32(f))
+	}
+	switch {
+	case math.IsNaN(f):
+		return append(b, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(b, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(b, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, bits)
+}
+
+// errYear says that a time cannot be written in RFC 3339.
+var errYear = errors.New("a time outside the years 0 to 9999")
+
+func appendTime(b []byte, t time.Time) ([]byte, error) {
+	t = t.UTC()
+	if y := t.Year(); y < 0 || y > 9999 {
+		return b, errYear
+	}
+	b = append(b, '"')
+	b = t.AppendFormat(b, time.RFC3339Nano)
+	return append(b, '"'), nil
+}
+
+// appendTimeText appends a time that was sent as text.
+func appendTimeText(b, text []byte, format timeFormat) ([]byte, error) {
+	switch format {
+	case dateTime:
+		if canonicalTime(text) {
+			b = append(b, '"')
+			b = append(b, text...)
+			return append(b, '"'), nil
+		}
+		t, err := smithytime.ParseDateTime(string(text))
+		if err != nil {
+			return b, errors.New("not a time of RFC 3339")
+		}
+		return appendTime(b, t)
+	case httpDate:
+		t, err := smithytime.ParseHTTPDate(string(text))
+		if err != nil {
+			return b, errors.New("not a time of HTTP")
+		}
+		return appendTime(b, t)
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return b, errors.New("not a number of seconds")
+	}
+	return appendEpoch(b, f)
+}
+
+// appendEpoch appends a time given in seconds. Like the SDK it cuts what is less
+// than a millisecond.
+func appendEpoch(b []byte, seconds float64) ([]byte, error) {
+	if math.IsNaN(seconds) || math.Abs(seconds) > 1<<40 {
+		return b, errYear
+	}
+	return appendTime(b, time.UnixMilli(int64(seconds*1e3)))
+}
+
+// canonicalTime reports whether text is a time just as we write it, the most
+// frequent form: 2006-01-02T15:04:05Z, or with a fraction that does not end in 0.
+// Days that only some months have are left to the parser.
+func canonicalTime(text []byte) bool {
+	const form = "0000-00-00T00:00:00"
+	if len(text) < len(form)+1 || len(text) > len(form)+11 || text[len(text)-1] != 'Z' {
+		return false
+	}
+	for i := range len(form) {
+		if c := text[i]; form[i] == '0' && (c < '0' || c > '9') || form[i] != '0' && c != form[i] {
+			return false
+		}
+	}
+	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
+	if month, day := two(5), two(8); month < 1 || month > 12 || day < 1 || day > 28 || two(11) > 23 || two(14) > 59 || two(17) > 59 {
+		return false
+	}
+	fraction := text[len(form) : len(text)-1]
+	if len(fraction) == 0 {
+		return true
+	}
+	if fraction[0] != '.' || len(fraction) < 2 || fraction[len(fraction)-1] == '0' {
+		return false
+	}
+	for _, c := range fraction[1:] {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendBase64 appends a blob that was sent in base64.
+func appendBase64(b, text []byte) ([]byte, error) {
+	raw, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return b, errors.New("not base64")
+	}
+	return appendBlob(b, raw), nil
+}
+
+func appendBlob(b, raw []byte) []byte {
+	b = append(b, '"')
+	b = base64.StdEncoding.AppendEncode(b, raw)
+	return append(b, '"')
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"bytes"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+)
+
+// unescape appends text with entities replaced and line ends unified. Outside of
+// attributes the end of a CDATA section may not stand in it.
+func unescape(b, raw []byte, attribute bool) ([]byte, error) {
+	if !attribute && bytes.Contains(raw, []byte("]]>")) {
+		return b, errSyntax
+	}
+	at := bytes.IndexByte(raw, '&')
+	if at < 0 {
+		return cleanText(b, raw)
+	}
+	var err error
+	for at >= 0 {
+		if b, err = cleanText(b, raw[:at]); err != nil {
+			return b, err
+		}
+		raw = raw[at+1:]
+		end := bytes.IndexByte(raw, ';')
+		if end < 0 {
+			return b, errSyntax
+		}
+		r, ok := entity(raw[:end])
+		if !ok {
+			return b, errSyntax
+		}
+		b = utf8.AppendRune(b, r)
+		raw = raw[end+1:]
+		at = bytes.IndexByte(raw, '&')
+	}
+	return cleanText(b, raw)
+}
+
+var entities = map[string]rune{"lt": '<', "gt": '>', "amp": '&', "apos": '\'', "quot": '"'}
+
+func entity(name []byte) (rune, bool) {
+	if r, ok := entities[string(name)]; ok {
+		return r, true
+	}
+	if len(name) < 2 || name[0] != '#' {
+		return 0, false
+	}
+	number, radix := name[1:], 10
+	if number[0] == 'x' {
+		number, radix = number[1:], 16
+	}
+	for _, c := range number { // no sign, no underscore
+		if !(c >= '0' && c <= '9' || radix == 16 && (c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F')) {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseUint(string(number), radix, 64)
+	if err != nil || n > unicode.MaxRune {
+		return 0, false
+	}
+	r := rune(n)
+	if r >= 0xd800 && r <= 0xdfff {
+		r = utf8.RuneError
+	}
+	return r, inXML(r)
+}
+
+// cleanText appends text without entities: it must be UTF-8 and free of control
+// characters, and its line ends become \n.
+func cleanText(b, raw []byte) ([]byte, error) {
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		if c == '\r' {
+			b = append(b, '\n')
+			i++
+			if i < len(raw) && raw[i] == '\n' {
+				i++
+			}
+			continue
+		}
+		if c < utf8.RuneSelf {
+			if !inXML(rune(c)) {
+				return b, errSyntax
+			}
+			b = append(b, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && size == 1 || !inXML(r) {
+			return b, errSyntax
+		}
+		b = append(b, raw[i:i+size]...)
+		i += size
+	}
+	return b, nil
+}
+
+// inXML reports whether a character may stand in a document.
+func inXML(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd || r >= 0x10000 && r <= unicode.MaxRune
+}
