@@ -37,6 +37,7 @@ type cli struct {
 	Org        orgCmd        `cmd:"" help:"Add and list organisations."`
 	Token      tokenCmd      `cmd:"" help:"Make, list and revoke API tokens."`
 	Entity     entityCmd     `cmd:"" help:"Find the resources of cloud accounts."`
+	Catalog    catalogCmd    `cmd:"" help:"Check resource types, and list what clouds can be asked."`
 	Keys       keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
 	Audit      auditCmd      `cmd:"" help:"Check the audit log."`
 	Backup     backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`

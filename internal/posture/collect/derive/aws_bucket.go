@@ -1,7 +1,6 @@
 package derive
 
 import (
-	"slices"
 	"strings"
 
 	"vigil/internal/posture/resource"
@@ -42,14 +41,11 @@ var awsBucketACL = resource.Function{
 var awsBucketPublicAccessBlock = resource.Function{
 	Properties: []resource.Property{{Name: "publicAccessBlock", Kind: resource.Texts, Doc: "The Block Public Access settings that are on."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		var on []string
-		for name, value := range in.Value.Map() {
-			if value.Bool() {
-				on = append(on, strings.ToLower(name[:1])+name[1:])
+		for _, name := range []string{"blockPublicAcls", "ignorePublicAcls", "blockPublicPolicy", "restrictPublicBuckets"} {
+			if in.Value.Get(strings.ToUpper(name[:1]) + name[1:]).Bool() {
+				b.Text("publicAccessBlock", name)
 			}
 		}
-		slices.Sort(on)
-		b.Texts("publicAccessBlock", on...)
 		return nil
 	},
 }

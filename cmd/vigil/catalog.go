@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture/collect/awsapi"
+	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/collect/cases"
+	"vigil/internal/posture/collect/derive"
+	"vigil/internal/posture/resource"
+	"vigil/resources"
+)
+
+// catalogCmd works on declarations of resource types.
+type catalogCmd struct {
+	Check      catalogCheckCmd      `cmd:"" help:"Check the resource types of a folder and run their cases."`
+	Operations catalogOperationsCmd `cmd:"" help:"List what can be called of a cloud's service, and what it returns."`
+}
+
+type catalogCheckCmd struct {
+	Dir string `arg:"" optional:"" type:"existingdir" help:"Folder with <cloud>/<service>/<noun>.yaml; the types that come with Vigil when it is left out."`
+}
+
+// Run checks a folder beside the types that come with Vigil, which it may refer
+// to.
+func (c *catalogCheckCmd) Run(env *environment) error {
+	root, roots := fsOf(c.Dir)
+	catalog, err := resource.Load(derive.Functions(), roots...)
+	if err != nil {
+		return fault.New(fault.Invalid, "%s", err)
+	}
+	types, count, err := cases.Check(env.ctx, root, catalog)
+	if err != nil {
+		return fault.New(fault.Invalid, "%s", err)
+	}
+	_, err = fmt.Fprintf(env.stdout, "%d types, %d cases: all as declared\n", types, count)
+	return err
+}
+
+type catalogOperationsCmd struct {
+	Cloud     string `arg:"" enum:"aws" help:"aws."`
+	Service   string `arg:"" optional:"" help:"Service, such as sqs; all services when left out."`
+	Operation string `arg:"" optional:"" help:"Operation, such as GetQueueAttributes; all of the service when left out."`
+}
+
+// Run lists services, the operations of one, or the members of an operation.
+func (c *catalogOperationsCmd) Run(env *environment) error {
+	out := tabwriter.NewWriter(env.stdout, 0, 8, 2, ' ', 0)
+	defer out.Flush()
+	switch {
+	case c.Service == "":
+		for _, name := range awsapi.Services() {
+			fmt.Fprintf(out, "%s\t%d operations\n", name, len(awsapi.Operations(name)))
+		}
+		return nil
+	case !slices.Contains(awsapi.Services(), c.Service):
+		return fault.New(fault.Invalid, "AWS has no service %q; \"vigil catalog operations aws\" lists them", c.Service)
+	case c.Operation == "":
+		for _, name := range awsapi.Operations(c.Service) {
+			op, err := awsapi.Describe(c.Service, name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%s.%s\t%s\n", c.Service, name, strings.Join(memberNames(op.Output), ", "))
+		}
+		return nil
+	}
+	op, err := awsapi.Describe(c.Service, c.Operation)
+	if err != nil {
+		return fault.New(fault.Invalid, "%s has no read operation %q; \"vigil catalog operations aws %s\" lists them", c.Service, c.Operation, c.Service)
+	}
+	fmt.Fprintln(out, "input:")
+	describeShape(out, op.Input, 1, map[*model.Shape]bool{})
+	fmt.Fprintln(out, "answer:")
+	describeShape(out, op.Output, 1, map[*model.Shape]bool{})
+	return nil
+}
+
+// fsOf returns the folder to check and the folders to load with it.
+func fsOf(dir string) (fs.FS, []fs.FS) {
+	if dir == "" {
+		return resources.Files, []fs.FS{resources.Files}
+	}
+	own := os.DirFS(dir)
+	return own, []fs.FS{resources.Files, own}
+}
+
+func memberNames(s *model.Shape) (names []string) {
+	if s == nil {
+		return nil
+	}
+	for _, m := range s.Members {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// describeShape writes the members of a shape, indented. A shape within itself is
+// written once.
+func describeShape(w io.Writer, s *model.Shape, depth int, above map[*model.Shape]bool) {
+	if s == nil || above[s] {
+		return
+	}
+	above[s] = true
+	defer delete(above, s)
+	for _, m := range s.Members {
+		shape, list := m.Shape, ""
+		for shape.Type == model.List {
+			shape, list = shape.Item.Shape, list+"[]"
+		}
+		text := list + string(shape.Type)
+		if len(shape.Enum) > 0 {
+			text += ": " + strings.Join(shape.Enum, " | ")
+		}
+		if m.Required {
+			text += " (required)"
+		}
+		fmt.Fprintf(w, "%s%s\t%s\n", strings.Repeat("  ", depth), m.Name, text)
+		if shape.Type == model.Map {
+			shape = shape.Value.Shape
+		}
+		describeShape(w, shape, depth+1, above)
+	}
+}

@@ -1,0 +1,38 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
+)
+
+// Check runs every case of the declarations below a root, which the catalog has
+// loaded. It returns how many types and cases there are, and what is wrong.
+func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog) (types, count int, err error) {
+	var wrong []error
+	for _, t := range catalog.Types() {
+		if _, err := fs.Stat(root, t.File()); err != nil {
+			continue // it is of another root
+		}
+		types++
+		all, err := Read(root, t.File())
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if len(all) == 0 {
+			wrong = append(wrong, fmt.Errorf("%s: it has no cases", t.File()))
+		}
+		for _, c := range all {
+			count++
+			if diff := Run(ctx, catalog, naming.Of(t.Type.Provider(), catalog), t, c); diff != "" {
+				wrong = append(wrong, fmt.Errorf("%s: case %q: (-expected +read)\n%s", t.File(), c.Name, diff))
+			}
+		}
+	}
+	return types, count, errors.Join(wrong...)
+}

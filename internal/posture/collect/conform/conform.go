@@ -1,0 +1,241 @@
+// Package conform holds declarations against what the clouds publish of
+// themselves: every call exists, every member of its input, and every path into
+// its answer, with the declared type and permitted values.
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/collect/awsapi"
+	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/resource"
+)
+
+// An item is the shape of an item, with those above it.
+type item struct {
+	shape   *model.Shape // nil where it cannot be told
+	parent  *item
+	answers map[string]*model.Shape // of calls that have a name
+}
+
+// A checker gathers what is wrong with one type.
+type checker struct {
+	wrong []error
+}
+
+func (c *checker) fail(format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Errorf(format, args...))
+}
+
+// AWS holds a type of AWS against the models that AWS publishes.
+func AWS(catalog *resource.Catalog, t *resource.Type) []error {
+	c := new(checker)
+	listed := c.list(catalog.Stages(t))
+	if listed == nil {
+		return []error{errors.New("it has no list")}
+	}
+	if t.Get != nil {
+		get := t.GetStage()
+		c.list([]resource.Stage{get})
+	}
+	listed.answers = map[string]*model.Shape{}
+	c.lookups("name", t.Name.Lookups(), listed)
+	c.lookups("xid", t.XID.Lookups(), listed)
+	c.lookups("display", t.Display.Lookups(), listed)
+	c.answer(&t.Answer, listed)
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		for _, condition := range call.When {
+			c.lookups(call.Call+": when", condition.At.Lookups(), listed)
+		}
+		shape := c.call(&call.Request, listed)
+		if !call.At.IsZero() {
+			shape = c.follow(call.Call+": at", call.At.Lookups(), &item{shape: shape, parent: listed})
+		}
+		answer := &item{shape: shape, parent: listed, answers: listed.answers}
+		c.answer(&call.Answer, answer)
+		listed.answers[call.As] = shape
+	}
+	return c.wrong
+}
+
+// list follows the stages of a list and returns the shape of its items.
+func (c *checker) list(stages []resource.Stage) *item {
+	var above *item // nil before the first stage
+	for i := range stages {
+		s := &stages[i]
+		switch {
+		case s.One:
+			above = &item{}
+			continue
+		case s.Function != "":
+			above = &item{parent: above}
+			continue
+		}
+		if s.Batch != nil {
+			c.lookups(s.Call+": batch", s.Batch.Of.Lookups(), above)
+		}
+		shape := c.call(&s.Request, above)
+		page := &item{shape: shape, parent: above}
+		if len(s.Items) > 0 {
+			shape = c.follow(s.Call+": items", s.Items[:1].Lookups(), page)
+			for _, other := range s.Items[1:] {
+				c.follow(s.Call+": items", other.Lookups(), page)
+			}
+		}
+		for shape != nil && shape.Type == model.List { // nested lists are flattened
+			shape = shape.Item.Shape
+		}
+		parent := above
+		if s.Batch != nil {
+			parent = above.parent
+		}
+		above = &item{shape: shape, parent: parent}
+		for _, condition := range s.Where {
+			c.lookups(s.Call+": where", condition.At.Lookups(), above)
+		}
+	}
+	return above
+}
+
+// call checks that a call and the members of its input exist, and returns the
+// shape of its answer.
+func (c *checker) call(r *resource.Request, above *item) *model.Shape {
+	service, operation, _ := strings.Cut(r.Call, ".")
+	op, err := awsapi.Describe(service, operation)
+	if err != nil {
+		c.fail("%s: there is no such read operation", r.Call)
+		return nil
+	}
+	for _, m := range r.Input.Members() {
+		shape := op.Input
+		for _, name := range m.Names {
+			for shape != nil && shape.Type == model.List {
+				shape = shape.Item.Shape
+			}
+			if shape == nil || shape.Type == model.Map {
+				break
+			}
+			member := shape.Member(name)
+			if member == nil {
+				c.fail("%s: its input has no member %s", r.Call, strings.Join(m.Names, "."))
+				break
+			}
+			shape = member.Shape
+		}
+		c.lookups(r.Call+": input "+strings.Join(m.Names, "."), m.From.Lookups(), above)
+	}
+	for _, m := range required(op.Input) {
+		if !slices.ContainsFunc(r.Input.Members(), func(given resource.InputMember) bool { return given.Names[0] == m }) {
+			c.fail("%s: its input needs %s", r.Call, m)
+		}
+	}
+	return op.Output
+}
+
+func required(s *model.Shape) (names []string) {
+	if s == nil {
+		return nil
+	}
+	for _, m := range s.Members {
+		if m.Required {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// lookups checks that paths exist.
+func (c *checker) lookups(what string, all []resource.Lookup, at *item) {
+	for _, l := range all {
+		c.lookup(what, l, at)
+	}
+}
+
+// follow returns the shape that the one path of an expression leads to.
+func (c *checker) follow(what string, all []resource.Lookup, at *item) *model.Shape {
+	if len(all) != 1 {
+		c.lookups(what, all, at)
+		return nil
+	}
+	return c.lookup(what, all[0], at)
+}
+
+func (c *checker) lookup(what string, l resource.Lookup, at *item) *model.Shape {
+	for up := l.Up; up > 0 && at != nil; up-- {
+		at = at.parent
+	}
+	if at == nil {
+		c.fail("%s: %s looks above the first item", what, l.Path)
+		return nil
+	}
+	from := at.shape
+	if l.Answer != "" {
+		for at.answers == nil && at.parent != nil {
+			at = at.parent
+		}
+		from = at.answers[l.Answer]
+	}
+	shape, err := walk(from, l.Path)
+	if err != nil {
+		c.fail("%s: %s: %v", what, l.Path, err)
+	}
+	return shape
+}
+
+// answer checks what an answer tells.
+func (c *checker) answer(a *resource.Answer, at *item) {
+	for _, p := range a.Properties {
+		for _, from := range p.At {
+			c.property(&p, c.follow("property "+p.Name, from.Lookups(), at), from)
+		}
+	}
+	for _, e := range a.Edges {
+		c.lookups("edge "+e.Label, e.Ref.Lookups(), at)
+	}
+	c.lookups("tags", a.Tags.Lookups(), at)
+	for _, d := range a.Derive {
+		c.lookups(d.Name, d.At.Lookups(), at)
+	}
+}
+
+// property checks the type and the permitted values of a property. A template is
+// a string, whatever its parts are.
+func (c *checker) property(p *resource.Property, s *model.Shape, from resource.Expr) {
+	if s == nil || strings.Contains(from.String(), "$") {
+		return
+	}
+	inner := s
+	for inner.Type == model.List {
+		inner = inner.Item.Shape
+	}
+	switch {
+	case p.Some, len(p.Is) > 0, !p.Each.IsZero():
+	case p.Kind == resource.Flag && inner.Type != model.Boolean && inner.Type != model.String,
+		p.Kind == resource.Long && !slices.Contains([]model.Type{model.Integer, model.Long, model.String, model.Float, model.Double}, inner.Type),
+		p.Kind == resource.Time && inner.Type != model.Timestamp && inner.Type != model.String,
+		p.Kind == resource.Text && (inner.Type == model.Structure || inner.Type == model.Map || s.Type == model.List):
+		c.fail("property %s is declared as %s, and AWS tells a %s", p.Name, p.Kind, s.Type)
+	}
+	if len(inner.Enum) == 0 {
+		return
+	}
+	for _, v := range slices.Concat(p.Values, p.Is) {
+		if !slices.ContainsFunc(inner.Enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !mapped(p, v) {
+			c.fail("property %s: %q is none of the values that AWS has: %s", p.Name, v, strings.Join(inner.Enum, ", "))
+		}
+	}
+}
+
+// mapped reports whether a value is one that the declaration makes.
+func mapped(p *resource.Property, v string) bool {
+	for _, to := range p.Map {
+		if to == v {
+			return true
+		}
+	}
+	return false
+}

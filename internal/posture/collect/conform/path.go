@@ -1,0 +1,61 @@
+package conform
+
+import (
+	"fmt"
+	"strings"
+
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// walk returns the shape that a gjson path leads to. It returns nil where that
+// cannot be told: behind a modifier, or in a document of any form.
+func walk(s *model.Shape, path string) (*model.Shape, error) {
+	for _, segment := range segments(path) {
+		switch {
+		case s == nil || s.Document:
+			return nil, nil
+		case strings.HasPrefix(segment, "@"):
+			if segment == "@this" {
+				continue
+			}
+			return nil, nil
+		case segment == "#" || strings.HasPrefix(segment, "#("):
+			if s.Type != model.List {
+				return nil, fmt.Errorf("%s is no list, but a %s", s.Name, s.Type)
+			}
+			s = s.Item.Shape
+		case strings.Trim(segment, "0123456789") == "" && s.Type == model.List:
+			s = s.Item.Shape
+		case segment == "*" && s.Type == model.Map, s.Type == model.Map:
+			s = s.Value.Shape
+		case s.Type == model.Structure:
+			m := s.Member(strings.ReplaceAll(segment, `\`, ""))
+			if m == nil {
+				return nil, fmt.Errorf("%s has no member %s", s.Name, segment)
+			}
+			s = m.Shape
+		default:
+			return nil, fmt.Errorf("%s is a %s, which has no member %s", s.Name, s.Type, segment)
+		}
+	}
+	return s, nil
+}
+
+// segments cuts a path at its dots and pipes, but not within queries.
+func segments(path string) (all []string) {
+	depth, begin := 0, 0
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\\':
+			i++
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case (c == '.' || c == '|') && depth == 0:
+			all = append(all, path[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(all, path[begin:])
+}

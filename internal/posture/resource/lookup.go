@@ -1,0 +1,63 @@
+package resource
+
+// A Lookup is one path of an expression: what a check against the cloud's own
+// description of its answers walks along.
+type Lookup struct {
+	Up     int    // how many items above
+	Answer string // the name of the call into whose answer it looks; "" for the item
+	Path   string // of gjson
+}
+
+// Lookups returns the paths of an expression.
+func (e Expr) Lookups() (all []Lookup) {
+	for _, p := range e.parts {
+		if p.path.text != "" {
+			all = append(all, Lookup{p.path.up, p.path.answer, p.path.text})
+		}
+	}
+	return all
+}
+
+// Lookups returns the paths of all alternatives.
+func (es Exprs) Lookups() (all []Lookup) {
+	for _, e := range es {
+		all = append(all, e.Lookups()...)
+	}
+	return all
+}
+
+// An InputMember is a member of an input: the names that lead to it, and the
+// expression that fills it in; zero for a literal.
+type InputMember struct {
+	Names []string
+	From  Expr
+}
+
+// Members returns the members of an input, those of nested objects included.
+func (in Input) Members() (all []InputMember) {
+	for _, m := range in.members {
+		all = append(all, m.value.walk([]string{m.name})...)
+	}
+	return all
+}
+
+func (x value) walk(names []string) (all []InputMember) {
+	all = append(all, InputMember{Names: names, From: x.template})
+	if x.object != nil {
+		for _, m := range x.object.members {
+			all = append(all, m.value.walk(append(names[:len(names):len(names)], m.name))...)
+		}
+	}
+	for _, element := range x.list {
+		if element.object != nil {
+			for _, m := range element.object.members {
+				all = append(all, m.value.walk(append(names[:len(names):len(names)], m.name))...)
+			}
+		}
+	}
+	return all
+}
+
+// Stages returns the stages of a type's list, with those of the types that it
+// begins with.
+func (c *Catalog) Stages(t *Type) []Stage { return c.expand(t.List) }
