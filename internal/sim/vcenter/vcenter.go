@@ -49,15 +49,27 @@ type Center struct {
 	fault Fault
 }
 
-// creating is held while the simulator makes an inventory: it writes to variables
-// of its package as it does so.
+// creating serialises Model.Create, which writes package variables of the
+// simulator.
 var creating sync.Mutex
 
-// create makes the inventory of a model.
+// create makes the inventory of a model and gives it settings of its own. The
+// simulator shares the values of vpx.Setting between all models of a process, and
+// NewServer writes the server's address into them.
 func create(m *simulator.Model) error {
 	creating.Lock()
 	defer creating.Unlock()
-	return m.Create()
+	if err := m.Create(); err != nil {
+		return err
+	}
+	options := m.Map().OptionManager()
+	own := make([]types.BaseOptionValue, len(options.Setting))
+	for i, setting := range options.Setting {
+		value := *setting.GetOptionValue()
+		own[i] = &value
+	}
+	options.Setting = own
+	return nil
 }
 
 // New makes a virtual center and its inventory.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vmware/govmomi"
+	"github.com/vmware/govmomi/object"
 	"github.com/vmware/govmomi/view"
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/soap"
@@ -68,15 +69,19 @@ func isLogin(err error) bool {
 	return ok
 }
 
-func read(ctx context.Context, c *vcenter.Center, password string) (map[types.HostSystemConnectionState]int, int, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
+func login(ctx context.Context, c *vcenter.Center, password string) (*govmomi.Client, error) {
 	u, err := url.Parse(c.URL() + "/sdk")
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	u.User = url.UserPassword("svc", password)
-	client, err := govmomi.NewClient(ctx, u, true)
+	return govmomi.NewClient(ctx, u, true)
+}
+
+func read(ctx context.Context, c *vcenter.Center, password string) (map[types.HostSystemConnectionState]int, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	client, err := login(ctx, c, password)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -104,15 +109,55 @@ func read(ctx context.Context, c *vcenter.Center, password string) (map[types.Ho
 	return states, accessible, nil
 }
 
+// TestSeveralAreMadeAtOnce also holds each server to settings of its own: the
+// simulator writes a server's address into them.
 func TestSeveralAreMadeAtOnce(t *testing.T) {
 	t.Parallel()
+	leaf, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	centers := make([]*vcenter.Center, 3)
 	var wait sync.WaitGroup
-	for range 3 {
+	for i := range centers {
 		wait.Go(func() {
-			if _, err := vcenter.New(vcenter.Options{User: "u", Password: "p"}); err != nil {
+			c, err := vcenter.New(vcenter.Options{User: "svc", Password: "right", Certificate: leaf})
+			if err != nil {
 				t.Error(err)
+				return
 			}
+			centers[i] = c
 		})
 	}
 	wait.Wait()
+	if t.Failed() {
+		return
+	}
+	issuers := map[any]bool{}
+	for _, c := range centers {
+		if err := c.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer c.Stop()
+		issuers[setting(t, c, "config.vpxd.sso.sts.uri")] = true
+	}
+	if len(issuers) != len(centers) {
+		t.Errorf("the %d servers share the addresses of %d: %v", len(centers), len(issuers), issuers)
+	}
+}
+
+// setting reads one of a server's settings.
+func setting(t *testing.T, c *vcenter.Center, key string) any {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client, err := login(ctx, c, "right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := object.NewOptionManager(client.Client, *client.ServiceContent.Setting).Query(ctx, key)
+	if err != nil || len(values) != 1 {
+		t.Fatalf("%s: %v, %v", key, values, err)
+	}
+	return values[0].GetOptionValue().Value
 }
