@@ -44,6 +44,10 @@ torture: ## The long versions of the crash, storm and malformed-request tests, a
 bombs: ## Hold hostile queries to their limits of time and memory, without the race detector
 	go test ./gremlin -run 'Bomb' -count 1 -v
 
+.PHONY: conformance
+conformance: ## Run the scenarios that Apache TinkerPop publishes against the query engine
+	go run ./gremlin/conformance
+
 .PHONY: fuzz
 fuzz: ## Fuzz the query language: its parser ten million times, then its printer and its engine
 	go test ./gremlin/syntax/fuzz -run '^$$' -fuzz FuzzParse -fuzztime 10000000x -fuzzminimizetime 200x

@@ -1,9 +1,11 @@
-// Command conformance runs a file of Gremlin scenarios against the engine:
+// Command conformance runs Gremlin scenarios against the engine:
 //
+//	go run ./gremlin/conformance
 //	go run ./gremlin/conformance -scenarios FILE -graphs DIR
 //
-// It prints each scenario that fails and, as its last line, how many passed and
-// failed. It exits with 1 if any failed.
+// Without a file it takes the scenarios that Apache TinkerPop publishes, which it
+// downloads from Maven Central the first time. It prints each scenario that fails
+// and, as its last line, how many passed and failed. It exits with 1 if any failed.
 package main
 
 import (
@@ -14,7 +16,9 @@ import (
 	"os"
 	"os/signal"
 
+	"vigil/graph"
 	"vigil/gremlin/conformance/internal/suite"
+	"vigil/gremlin/internal/tinkerpop"
 )
 
 func main() {
@@ -30,29 +34,39 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	scenarios := flags.String("scenarios", "", "`file` of scenarios, one JSON object a line")
 	graphs := flags.String("graphs", "", "`folder` of graphs, one JSON file each")
 	only := flags.String("only", "", "run only scenarios whose id, tags or query contain `text`")
-	verbose := flags.Bool("v", false, "print scenarios that pass, too")
+	verbose := flags.Bool("v", false, "print scenarios that pass or are left out, too")
+	fetchOnly := flags.Bool("fetch", false, "download the scenarios and do not run them")
 	summary := flags.Bool("summary", false, "print how many failed for each kind of failure")
 	if flags.Parse(args) != nil {
 		return 2
 	}
-	if *scenarios == "" || *graphs == "" {
-		fmt.Fprintln(errs, "conformance: -scenarios and -graphs are needed")
+	if (*scenarios == "") != (*graphs == "") {
+		fmt.Fprintln(errs, "conformance: -scenarios and -graphs belong together")
 		return 2
 	}
-	all, err := load(*scenarios)
+	var all []tinkerpop.Scenario
+	var loaded map[string]*graph.Graph
+	var err error
+	if *scenarios != "" {
+		all, loaded, err = load(*scenarios, *graphs)
+	} else {
+		all, loaded, err = fetch(ctx)
+	}
 	if err != nil {
 		fmt.Fprintln(errs, "conformance:", err)
 		return 2
 	}
-	loaded, err := suite.LoadGraphs(*graphs)
-	if err != nil {
-		fmt.Fprintln(errs, "conformance:", err)
-		return 2
+	if *fetchOnly {
+		return 0
 	}
 	r := &suite.Report{Out: out, Verbose: *verbose, Summary: *summary}
 	s := &suite.Suite{Engine: engine(), Graphs: loaded}
 	for _, sc := range all {
-		if sc.Mentions(*only) && ctx.Err() == nil {
+		switch {
+		case !sc.Mentions(*only) || ctx.Err() != nil:
+		case suite.LeftOut(sc) != "":
+			r.LeaveOut(sc, suite.LeftOut(sc))
+		default:
 			r.Add(s.Run(ctx, sc))
 		}
 	}
@@ -63,11 +77,31 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-func load(file string) ([]suite.Scenario, error) {
+// load reads a file of scenarios and a folder of graphs.
+func load(file, dir string) ([]tinkerpop.Scenario, map[string]*graph.Graph, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	return suite.ReadScenarios(f)
+	all, err := tinkerpop.ReadScenarios(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	graphs, err := suite.LoadGraphs(dir)
+	return all, graphs, err
+}
+
+// fetch reads what Apache TinkerPop publishes.
+func fetch(ctx context.Context) ([]tinkerpop.Scenario, map[string]*graph.Graph, error) {
+	a, err := tinkerpop.Fetch(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := a.Scenarios()
+	if err != nil {
+		return nil, nil, err
+	}
+	graphs, err := suite.ReadGraphs(a)
+	return all, graphs, err
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"vigil/graph"
+	"vigil/gremlin/internal/tinkerpop"
 	"vigil/gremlin/internal/value"
 )
 
 // check compares results with an expectation and says what differs, or nothing.
-func (w world) check(e Expectation, results []graph.Value, err error) string {
+func (w world) check(e tinkerpop.Expectation, results []graph.Value, err error) string {
 	if e.Kind == "error" {
 		return checkError(e, err)
 	}
@@ -66,7 +67,7 @@ func (w world) checkValues(kind string, want, results []graph.Value) string {
 	return ""
 }
 
-func checkError(e Expectation, err error) string {
+func checkError(e tinkerpop.Expectation, err error) string {
 	if err == nil {
 		return "no error"
 	}

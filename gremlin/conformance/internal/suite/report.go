@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"vigil/gremlin/internal/tinkerpop"
 )
 
 // Report prints outcomes as they come and counts them.
@@ -14,6 +16,7 @@ type Report struct {
 	Verbose        bool // print what passes, too
 	Summary        bool // print how many failed by tag and by failure
 	Passed, Failed int
+	LeftOut        int // not run
 
 	groups map[string]int
 }
@@ -36,7 +39,15 @@ func (r *Report) Add(o Outcome) {
 	if o.Err != nil {
 		fmt.Fprintf(r.Out, "  error %v\n", o.Err)
 	} else {
-		fmt.Fprintf(r.Out, "  got   %s\n", list(o.Got))
+		fmt.Fprintf(r.Out, "  got   %s\n", tinkerpop.Brief(o.Got))
+	}
+}
+
+// LeaveOut counts a scenario that is not run.
+func (r *Report) LeaveOut(s tinkerpop.Scenario, why string) {
+	r.LeftOut++
+	if r.Verbose {
+		fmt.Fprintf(r.Out, "out   %s: %s\n", s.ID, why)
 	}
 }
 
@@ -69,29 +80,8 @@ func (r *Report) End() {
 			fmt.Fprintf(r.Out, "%5d %s\n", r.groups[name], name)
 		}
 	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(r.Out, "%d were left out: -v says why\n", r.LeftOut)
+	}
 	fmt.Fprintf(r.Out, "%d passed, %d failed\n", r.Passed, r.Failed)
-}
-
-// String writes what is expected in one line.
-func (e Expectation) String() string {
-	switch e.Kind {
-	case "error":
-		return fmt.Sprintf("an error %s %q", e.Match, e.Message)
-	case "empty":
-		return "nothing"
-	case "count":
-		return fmt.Sprintf("%d results", e.Count)
-	case "tree":
-		return "a tree\n        " + strings.Join(e.Values, "\n        ")
-	}
-	return e.Kind + " " + list(e.Values)
-}
-
-// list writes texts in one line, cut where there are very many.
-func list(texts []string) string {
-	const most = 60
-	if len(texts) > most {
-		return strings.Join(texts[:most], " | ") + fmt.Sprintf(" | and %d more", len(texts)-most)
-	}
-	return strings.Join(texts, " | ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"vigil/graph"
+	"vigil/gremlin/internal/tinkerpop"
 	"vigil/gremlin/internal/value"
 )
 
@@ -27,14 +28,14 @@ type Suite struct {
 
 // An Outcome says how one scenario went. Failure is empty if it passed.
 type Outcome struct {
-	Scenario Scenario
+	Scenario tinkerpop.Scenario
 	Failure  string
 	Got      []string // the results, as cells
 	Err      error    // the engine's error, or that of the scenario's own data
 }
 
 // Run runs one scenario. A panic of the engine is a failure of that scenario.
-func (s *Suite) Run(ctx context.Context, sc Scenario) (o Outcome) {
+func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 	o.Scenario = sc
 	defer func() {
 		if p := recover(); p != nil {
@@ -58,13 +59,13 @@ func (s *Suite) Run(ctx context.Context, sc Scenario) (o Outcome) {
 	results, err := s.Engine(ctx, q)
 	o.Err = err
 	o.Got = w.describeAll(results)
-	if err == nil && sc.When == whenNext && sc.Expect.Kind != "error" {
+	if err == nil && sc.When == tinkerpop.Next && sc.Expect.Kind != "error" {
 		if results, err = next(results, sc.Expect.Kind); err != nil {
 			o.Failure = err.Error()
 			return o
 		}
 	}
-	for _, e := range append([]Expectation{sc.Expect}, sc.Expect.Also...) {
+	for _, e := range append([]tinkerpop.Expectation{sc.Expect}, sc.Expect.Also...) {
 		if o.Failure = w.check(e, results, o.Err); o.Failure != "" {
 			return o
 		}
@@ -72,7 +73,7 @@ func (s *Suite) Run(ctx context.Context, sc Scenario) (o Outcome) {
 	return o
 }
 
-func (s *Suite) graph(sc Scenario) (*graph.Graph, error) {
+func (s *Suite) graph(sc tinkerpop.Scenario) (*graph.Graph, error) {
 	if g, ok := s.Graphs[sc.Graph]; ok && sc.Graph != "empty" {
 		if sc.Setup != "" {
 			return nil, fmt.Errorf("graph %s cannot be changed", sc.Graph)

@@ -3,14 +3,14 @@ package suite
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"vigil/graph"
+	"vigil/gremlin/internal/tinkerpop"
+	"vigil/gremlin/internal/tinkerpop/tinkerpoptest"
 	"vigil/gremlin/internal/value"
 )
 
@@ -147,38 +147,38 @@ func TestOutcomes(t *testing.T) {
 	sg.AddVertex(0)
 	for _, c := range []struct {
 		name   string
-		expect Expectation
+		expect tinkerpop.Expectation
 		got    []graph.Value
 		err    error
 		passes bool
 	}{
-		{"unordered", Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, true},
-		{"unordered counts", Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two, two}, nil, false},
-		{"ordered", Expectation{Kind: "ordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, false},
-		{"of", Expectation{Kind: "of", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, one}, nil, true},
-		{"not of", Expectation{Kind: "of", Values: []string{"d[2].i"}}, []graph.Value{one}, nil, false},
-		{"of and count", Expectation{Kind: "of", Values: []string{"d[1].i"}, Also: []Expectation{{Kind: "count", Count: 2}}}, []graph.Value{one}, nil, false},
-		{"count", Expectation{Kind: "count", Count: 1}, []graph.Value{one}, nil, true},
-		{"empty", Expectation{Kind: "empty"}, nil, nil, true},
-		{"not empty", Expectation{Kind: "empty"}, []graph.Value{one}, nil, false},
-		{"empty by error", Expectation{Kind: "empty"}, nil, fail, false},
-		{"error", Expectation{Kind: "error", Match: "containing", Message: "it breaks"}, nil, fail, true},
-		{"any error", Expectation{Kind: "error"}, nil, fail, true},
-		{"other error", Expectation{Kind: "error", Match: "containing", Message: "other"}, nil, fail, false},
-		{"starting", Expectation{Kind: "error", Match: "starting", Message: "it breaks"}, nil, fail, false},
-		{"ending", Expectation{Kind: "error", Match: "ending", Message: "it breaks"}, nil, fail, true},
-		{"no error", Expectation{Kind: "error"}, []graph.Value{one}, nil, false},
-		{"tree", Expectation{Kind: "tree", Values: []string{"|--a", "   |--b"}}, []graph.Value{graph.Opaque(tree)}, nil, true},
-		{"flat tree", Expectation{Kind: "tree", Values: []string{"|--a", "|--b"}}, []graph.Value{graph.Opaque(tree)}, nil, false},
-		{"subgraph", Expectation{Kind: "subgraph", Header: "edges", Also: []Expectation{{Kind: "subgraph", Header: "vertices", Values: []string{"v[marko]"}}}},
+		{"unordered", tinkerpop.Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, true},
+		{"unordered counts", tinkerpop.Expectation{Kind: "unordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two, two}, nil, false},
+		{"ordered", tinkerpop.Expectation{Kind: "ordered", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, two}, nil, false},
+		{"of", tinkerpop.Expectation{Kind: "of", Values: []string{"d[2].i", "d[1].i"}}, []graph.Value{one, one}, nil, true},
+		{"not of", tinkerpop.Expectation{Kind: "of", Values: []string{"d[2].i"}}, []graph.Value{one}, nil, false},
+		{"of and count", tinkerpop.Expectation{Kind: "of", Values: []string{"d[1].i"}, Also: []tinkerpop.Expectation{{Kind: "count", Count: 2}}}, []graph.Value{one}, nil, false},
+		{"count", tinkerpop.Expectation{Kind: "count", Count: 1}, []graph.Value{one}, nil, true},
+		{"empty", tinkerpop.Expectation{Kind: "empty"}, nil, nil, true},
+		{"not empty", tinkerpop.Expectation{Kind: "empty"}, []graph.Value{one}, nil, false},
+		{"empty by error", tinkerpop.Expectation{Kind: "empty"}, nil, fail, false},
+		{"error", tinkerpop.Expectation{Kind: "error", Match: "containing", Message: "it breaks"}, nil, fail, true},
+		{"any error", tinkerpop.Expectation{Kind: "error"}, nil, fail, true},
+		{"other error", tinkerpop.Expectation{Kind: "error", Match: "containing", Message: "other"}, nil, fail, false},
+		{"starting", tinkerpop.Expectation{Kind: "error", Match: "starting", Message: "it breaks"}, nil, fail, false},
+		{"ending", tinkerpop.Expectation{Kind: "error", Match: "ending", Message: "it breaks"}, nil, fail, true},
+		{"no error", tinkerpop.Expectation{Kind: "error"}, []graph.Value{one}, nil, false},
+		{"tree", tinkerpop.Expectation{Kind: "tree", Values: []string{"|--a", "   |--b"}}, []graph.Value{graph.Opaque(tree)}, nil, true},
+		{"flat tree", tinkerpop.Expectation{Kind: "tree", Values: []string{"|--a", "|--b"}}, []graph.Value{graph.Opaque(tree)}, nil, false},
+		{"subgraph", tinkerpop.Expectation{Kind: "subgraph", Header: "edges", Also: []tinkerpop.Expectation{{Kind: "subgraph", Header: "vertices", Values: []string{"v[marko]"}}}},
 			[]graph.Value{graph.Opaque(sg)}, nil, true},
-		{"other subgraph", Expectation{Kind: "subgraph", Header: "vertices", Values: []string{"v[lop]"}}, []graph.Value{graph.Opaque(sg)}, nil, false},
-		{"unknown", Expectation{Kind: "whatever"}, nil, nil, false},
+		{"other subgraph", tinkerpop.Expectation{Kind: "subgraph", Header: "vertices", Values: []string{"v[lop]"}}, []graph.Value{graph.Opaque(sg)}, nil, false},
+		{"unknown", tinkerpop.Expectation{Kind: "whatever"}, nil, nil, false},
 	} {
 		s := &Suite{Engine: func(context.Context, Query) ([]graph.Value, error) {
 			return c.got, c.err
 		}}
-		o := s.Run(t.Context(), Scenario{Graph: "empty", Setup: marko, When: whenList, Expect: c.expect})
+		o := s.Run(t.Context(), tinkerpop.Scenario{Graph: "empty", Setup: marko, When: tinkerpop.ToList, Expect: c.expect})
 		if (o.Failure == "") != c.passes {
 			t.Errorf("%s: failure is %q", c.name, o.Failure)
 		}
@@ -199,7 +199,7 @@ func TestNextTakesTheItemsOfTheFirstResult(t *testing.T) {
 		s := &Suite{Engine: func(context.Context, Query) ([]graph.Value, error) {
 			return c.got, nil
 		}}
-		o := s.Run(t.Context(), Scenario{Graph: "empty", When: whenNext, Expect: Expectation{Kind: "unordered", Values: c.values}})
+		o := s.Run(t.Context(), tinkerpop.Scenario{Graph: "empty", When: tinkerpop.Next, Expect: tinkerpop.Expectation{Kind: "unordered", Values: c.values}})
 		if o.Failure != "" {
 			t.Errorf("%v: %s", c.values, o.Failure)
 		}
@@ -216,30 +216,13 @@ func TestQueriesAreAskedWithTheirValuesAndPanicsFail(t *testing.T) {
 		}
 		panic("boom")
 	}}
-	o := s.Run(t.Context(), Scenario{
-		Graph: "empty", When: whenList, Gremlin: "g.V().out()", Params: [][2]string{{"x", "y"}},
-		SideEffects: [][2]string{{"a", "s[d[1].l,b]"}}, Expect: Expectation{Kind: "empty"},
+	o := s.Run(t.Context(), tinkerpop.Scenario{
+		Graph: "empty", When: tinkerpop.ToList, Gremlin: "g.V().out()", Params: [][2]string{{"x", "y"}},
+		SideEffects: [][2]string{{"a", "s[d[1].l,b]"}}, Expect: tinkerpop.Expectation{Kind: "empty"},
 	})
 	if !strings.Contains(o.Failure, "boom") {
 		t.Errorf("failure is %q", o.Failure)
 	}
-}
-
-// shared returns a path of the conformance data, or skips the test.
-func shared(t *testing.T, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "shared", "gremlin", name)
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-	}
-	t.Skip("no conformance data beside the checkout")
-	return ""
 }
 
 // TestEveryScenarioCanBeSetUp shows that what a scenario says about graph,
@@ -247,24 +230,18 @@ func shared(t *testing.T, name string) string {
 // values passes.
 func TestEveryScenarioCanBeSetUp(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open(shared(t, "scenarios.jsonl"))
+	graphs, err := ReadGraphs(tinkerpoptest.Open(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	all, err := ReadScenarios(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	graphs, err := LoadGraphs(shared(t, "graphs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, sc := range all {
+	for _, sc := range tinkerpoptest.Scenarios(t) {
+		if LeftOut(sc) != "" {
+			continue
+		}
 		if sc.Expect.Kind != "unordered" && sc.Expect.Kind != "ordered" {
 			continue
 		}
-		sc.When = whenList
+		sc.When = tinkerpop.ToList
 		s := &Suite{Graphs: graphs, Engine: func(_ context.Context, q Query) (vs []graph.Value, err error) {
 			for _, text := range sc.Expect.Values {
 				v, err := world{q.Graph}.cell(text)

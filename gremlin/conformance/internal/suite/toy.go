@@ -15,21 +15,27 @@ import (
 
 // toyGraph is a graph file: vertices and edges in the order they were written.
 type toyGraph struct {
-	Vertices []struct {
-		ID         toyValue
-		Label      string
-		Properties members[[]struct {
-			ID         toyValue
-			Value      toyValue
-			Properties members[toyValue]
-		}]
-	}
-	Edges []struct {
-		ID         toyValue
-		Label      string
-		OutV, InV  toyValue
-		Properties members[toyValue]
-	}
+	Vertices []toyVertex
+	Edges    []toyEdge
+}
+
+type toyVertex struct {
+	ID         toyValue
+	Label      string
+	Properties members[[]toyProperty]
+}
+
+type toyProperty struct {
+	ID         toyValue
+	Value      toyValue
+	Properties members[toyValue]
+}
+
+type toyEdge struct {
+	ID         toyValue
+	Label      string
+	OutV, InV  toyValue
+	Properties members[toyValue]
 }
 
 // members are those of a JSON object, in order: the order of keys shows in
@@ -164,6 +170,11 @@ func loadGraph(file string) (*graph.Graph, error) {
 	if err := json.Unmarshal(data, &toy); err != nil {
 		return nil, err
 	}
+	return toy.build()
+}
+
+// build makes the graph.
+func (toy *toyGraph) build() (*graph.Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
 	for _, v := range toy.Vertices {
 		h, err := b.AddVertex(v.ID.Value, v.Label)

@@ -1,0 +1,116 @@
+package tinkerpop
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A written scenario is one of a feature file, before its steps are understood.
+type written struct {
+	name  string
+	tags  []string // of the feature and its own
+	steps []step
+}
+
+// A step is one line that begins with Given, When, Then or And, and what belongs
+// to it.
+type step struct {
+	text string     // without the first word
+	doc  []string   // lines between triple quotes, without their common indentation
+	rows [][]string // cells of a table, header first
+}
+
+// parse reads a feature file: the part of the Gherkin language that TinkerPop
+// uses, which has neither outlines nor backgrounds.
+func parse(r io.Reader) ([]written, error) {
+	p := parser{lines: bufio.NewScanner(r)}
+	for p.lines.Scan() {
+		p.line++
+		if err := p.read(p.lines.Text()); err != nil {
+			return nil, fmt.Errorf("line %d: %w", p.line, err)
+		}
+	}
+	if p.quoted {
+		return nil, fmt.Errorf("line %d: quoted text does not end", p.line)
+	}
+	return p.scenarios, p.lines.Err()
+}
+
+type parser struct {
+	lines *bufio.Scanner
+	line  int
+
+	feature   []string // tags of the feature
+	tags      []string // tags since the last scenario
+	scenarios []written
+
+	quoted bool
+	indent int // of the quotes
+}
+
+func (p *parser) read(line string) error {
+	text := strings.TrimSpace(line)
+	if p.quoted {
+		return p.quote(line, text)
+	}
+	word, rest, _ := strings.Cut(text, " ")
+	switch {
+	case text == "" || strings.HasPrefix(text, "#"):
+	case strings.HasPrefix(text, "@"):
+		p.tags = append(p.tags, strings.Fields(text)...)
+	case word == "Feature:":
+		p.feature, p.tags = p.tags, nil
+	case word == "Scenario:":
+		p.scenarios = append(p.scenarios, written{name: strings.TrimSpace(rest), tags: slices.Concat(p.feature, p.tags)})
+		p.tags = nil
+	case slices.Contains([]string{"Given", "When", "Then", "And"}, word) && len(p.scenarios) > 0:
+		s := &p.scenarios[len(p.scenarios)-1]
+		s.steps = append(s.steps, step{text: strings.TrimSpace(rest)})
+	case text == `"""`:
+		p.quoted, p.indent = true, strings.Index(line, `"`)
+	case strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") && p.step() != nil:
+		p.step().rows = append(p.step().rows, cells(text))
+	default:
+		return fmt.Errorf("cannot read %q", text)
+	}
+	return nil
+}
+
+// quote reads a line of quoted text.
+func (p *parser) quote(line, text string) error {
+	s := p.step()
+	if s == nil {
+		return fmt.Errorf("quoted text belongs to no step")
+	}
+	if text == `"""` {
+		p.quoted = false
+		return nil
+	}
+	indent := min(p.indent, len(line)-len(strings.TrimLeft(line, " ")))
+	s.doc = append(s.doc, strings.TrimRight(line[indent:], " "))
+	return nil
+}
+
+// step returns the step at hand, or nil.
+func (p *parser) step() *step {
+	if len(p.scenarios) == 0 {
+		return nil
+	}
+	steps := p.scenarios[len(p.scenarios)-1].steps
+	if len(steps) == 0 {
+		return nil
+	}
+	return &steps[len(steps)-1]
+}
+
+// cells reads a line of a table, in which a backslash is written twice.
+func cells(text string) []string {
+	parts := strings.Split(strings.Trim(text, "|"), "|")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(strings.TrimSpace(parts[i]), `\\`, `\`)
+	}
+	return parts
+}

@@ -1,0 +1,39 @@
+// Package tinkerpoptest gives tests the scenarios of Apache TinkerPop.
+//
+// "make conformance" and scripts/test download them. Where they were never
+// downloaded tests are skipped, or fail if VIGIL_TEST_TINKERPOP_REQUIRED is 1.
+package tinkerpoptest
+
+import (
+	"os"
+	"testing"
+
+	"vigil/gremlin/internal/tinkerpop"
+)
+
+// Open opens the artefact, or skips the test.
+func Open(t testing.TB) *tinkerpop.Artefact {
+	t.Helper()
+	a, err := tinkerpop.Open()
+	if err != nil {
+		const why = "the scenarios of Apache TinkerPop were not downloaded: run make conformance"
+		if os.Getenv("VIGIL_TEST_TINKERPOP_REQUIRED") == "1" {
+			t.Fatal(why, err)
+		}
+		t.Skip(why)
+	}
+	return a
+}
+
+// Scenarios returns every scenario, or skips the test.
+func Scenarios(t testing.TB) []tinkerpop.Scenario {
+	t.Helper()
+	all, err := Open(t).Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 2000 {
+		t.Fatalf("only %d scenarios", len(all))
+	}
+	return all
+}
