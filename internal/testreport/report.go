@@ -1,0 +1,164 @@
+// Command testreport turns what "go test -json" prints into what a person reads:
+//
+//	go test -json ./... | go run ./internal/testreport
+//
+// It prints a line for each package, everything that a failed test printed and,
+// at the end, how many tests passed, the slowest of them and every test that was
+// skipped with its reason. It exits with 1 if anything failed.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	r := newReport(os.Stdout)
+	if err := r.read(os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "testreport:", err)
+		os.Exit(1)
+	}
+	r.end()
+	if r.failed() {
+		os.Exit(1)
+	}
+}
+
+// An event is one line of "go test -json", as "go doc test2json" describes it.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // of what is built
+	Test       string
+	Output     string
+	Elapsed    float64 // seconds
+}
+
+// A test is named by its package; a package itself has an empty name.
+type test struct{ pkg, name string }
+
+type report struct {
+	out     io.Writer
+	output  map[test][]string // of those that have not ended
+	results map[string]int    // how many tests ended with an action: pass, fail or skip
+	skipped map[string][]test // by reason
+	times   map[test]time.Duration
+	broken  bool // something failed that is no test
+}
+
+func newReport(out io.Writer) *report {
+	return &report{
+		out: out, output: map[test][]string{}, results: map[string]int{}, skipped: map[string][]test{}, times: map[test]time.Duration{},
+	}
+}
+
+func (r *report) failed() bool { return r.broken || r.results["fail"] > 0 }
+
+func (r *report) read(in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			fmt.Fprintln(r.out, lines.Text()) // from the go command itself
+			r.broken = true
+			continue
+		}
+		r.add(e)
+	}
+	return lines.Err()
+}
+
+func (r *report) add(e event) {
+	t := test{e.Package, e.Test}
+	switch e.Action {
+	case "output":
+		r.output[t] = append(r.output[t], e.Output)
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "build-fail":
+		r.broken = true
+	case "pass", "fail", "skip":
+		r.finish(t, e)
+	}
+}
+
+func (r *report) finish(t test, e event) {
+	output := r.output[t]
+	delete(r.output, t)
+	if t.name == "" {
+		r.finishPackage(t, e, output)
+		return
+	}
+	r.results[e.Action]++
+	r.times[t] = time.Duration(e.Elapsed * float64(time.Second))
+	switch e.Action {
+	case "fail":
+		fmt.Fprintf(r.out, "%s: ", t.pkg)
+		fmt.Fprint(r.out, strings.Join(output, ""))
+	case "skip":
+		why := reason(output)
+		r.skipped[why] = append(r.skipped[why], t)
+	}
+}
+
+// finishPackage prints a package's line and, when it failed, what its tests left
+// unfinished: those that a panic or the deadline ended.
+func (r *report) finishPackage(t test, e event, output []string) {
+	if e.Action == "skip" { // it has no tests
+		return
+	}
+	fmt.Fprintf(r.out, "%-4s %6.1fs %s\n", e.Action, e.Elapsed, t.pkg)
+	if e.Action != "fail" {
+		return
+	}
+	r.broken = true
+	for _, left := range slices.SortedFunc(maps.Keys(r.output), func(a, b test) int { return strings.Compare(a.name, b.name) }) {
+		if left.pkg == t.pkg {
+			output = append(output, r.output[left]...)
+			delete(r.output, left)
+		}
+	}
+	fmt.Fprint(r.out, strings.Join(output, ""))
+}
+
+// reason is what a test said last before it was skipped.
+func reason(output []string) string {
+	why := "without a reason"
+	for _, line := range output {
+		line = strings.TrimSpace(line)
+		if _, after, ok := strings.Cut(line, ".go:"); ok {
+			if _, text, ok := strings.Cut(after, ": "); ok {
+				why = text
+			}
+		}
+	}
+	return why
+}
+
+// end prints the summary.
+func (r *report) end() {
+	const most = 10
+	slowest := slices.SortedFunc(maps.Keys(r.times), func(a, b test) int {
+		return cmp.Or(cmp.Compare(r.times[b], r.times[a]), strings.Compare(a.pkg+a.name, b.pkg+b.name))
+	})
+	fmt.Fprintln(r.out, "\nThe slowest tests:")
+	for _, t := range slowest[:min(most, len(slowest))] {
+		fmt.Fprintf(r.out, "  %6.1fs %s %s\n", r.times[t].Seconds(), t.pkg, t.name)
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
+		fmt.Fprintf(r.out, "LEFT OUT: %s\n", why)
+		for _, t := range r.skipped[why] {
+			fmt.Fprintf(r.out, "  %s %s\n", t.pkg, t.name)
+		}
+	}
+	fmt.Fprintf(r.out, "%d tests passed, %d failed, %d were left out\n", r.results["pass"], r.results["fail"], r.results["skip"])
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		in     string
+		want   []string
+		not    []string
+		failed bool
+	}{
+		"all pass": {
+			in: `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":1.5}
+{"Action":"pass","Package":"p","Elapsed":2}`,
+			want: []string{"pass    2.0s p", "1.5s p TestA", "1 tests passed, 0 failed, 0 were left out"}, not: []string{"chatter", "LEFT OUT"},
+		},
+		"one fails": {
+			in: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:7: it is wrong\n"}
+{"Action":"fail","Package":"p","Test":"TestA","Elapsed":1}
+{"Action":"fail","Package":"p","Elapsed":2}`,
+			want: []string{"it is wrong", "fail    2.0s p", "0 tests passed, 1 failed"}, failed: true,
+		},
+		"one is skipped": {
+			in: `{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:7: there is no data: fetch it\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"--- SKIP: TestA (0.00s)\n"}
+{"Action":"skip","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}`,
+			want: []string{"LEFT OUT: there is no data: fetch it\n  p TestA", "1 were left out"},
+		},
+		"a panic": {
+			in: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: oh\n"}
+{"Action":"fail","Package":"p","Elapsed":2}`,
+			want: []string{"panic: oh"}, failed: true,
+		},
+		"it does not build": {
+			in: `{"ImportPath":"p","Action":"build-output","Output":"p.go:1: no\n"}
+{"ImportPath":"p","Action":"build-fail"}
+{"Action":"fail","Package":"p","FailedBuild":"p"}`,
+			want: []string{"p.go:1: no"}, failed: true,
+		},
+		"the go command complains": {in: "go: no such package", want: []string{"no such package"}, failed: true},
+	} {
+		var out strings.Builder
+		r := newReport(&out)
+		if err := r.read(strings.NewReader(tt.in)); err != nil {
+			t.Fatal(err)
+		}
+		r.end()
+		if r.failed() != tt.failed {
+			t.Errorf("%s: failed is %v", name, r.failed())
+		}
+		for _, text := range tt.want {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%s: no %q in\n%s", name, text, out.String())
+			}
+		}
+		for _, text := range tt.not {
+			if strings.Contains(out.String(), text) {
+				t.Errorf("%s: %q in\n%s", name, text, out.String())
+			}
+		}
+	}
+}
