@@ -19,12 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vigil/internal/auth"
-	"vigil/internal/install"
 	"vigil/internal/posture"
-	"vigil/internal/posture/clouds"
-	"vigil/internal/posture/collect/aws"
-	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/store"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/events"
@@ -33,23 +28,6 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// crashClouds returns the clouds that a server which is to be killed reads, or
-// nil when it reads none.
-func crashClouds() (*clouds.Clouds, error) {
-	address := os.Getenv("VIGIL_CRASH_GATEWAY")
-	if address == "" {
-		return nil, nil
-	}
-	ca, err := os.ReadFile(os.Getenv("VIGIL_CRASH_CA"))
-	if err != nil {
-		return nil, err
-	}
-	return clouds.New(clouds.Options{
-		AWS:     aws.Identity{AccessKeyID: os.Getenv("VIGIL_CRASH_KEY"), SecretAccessKey: os.Getenv("VIGIL_CRASH_SECRET")},
-		Gateway: &egress.Gateway{Address: address, CA: ca},
-	})
-}
-
 // A storm is a simulated AWS in which much changes, and a server that is told.
 type storm struct {
 	t        *testing.T
@@ -57,11 +35,10 @@ type storm struct {
 	sns      *events.SNS
 	accounts []simaws.Account
 	changes  []world.Change
-	env      []string
+	flags    []string // of a server that reads the cloud
+	keys     []string // of the cloud's identity, in such a server's environment
 
-	dir, dsn string
-	apiToken string
-	org      posture.OrgID
+	*host // of the server that is told
 }
 
 const stormRegion = "us-east-1"
@@ -87,7 +64,8 @@ func newStorm(t *testing.T, accounts, changes int) *storm {
 		t.Fatal(err)
 	}
 	key, secret := s.cloud.Identity()
-	s.env = []string{"VIGIL_CRASH_GATEWAY=" + g.Address(), "VIGIL_CRASH_CA=" + ca, "VIGIL_CRASH_KEY=" + key, "VIGIL_CRASH_SECRET=" + secret}
+	s.flags = []string{"-gateway", g.Address(), "-ca", ca}
+	s.keys = []string{"AWS_ACCESS_KEY_ID=" + key, "AWS_SECRET_ACCESS_KEY=" + secret}
 	for i := range accounts {
 		s.accounts = append(s.accounts, s.cloud.Account(i))
 	}
@@ -147,29 +125,13 @@ func openPort(port int, toAll bool) world.Object {
 	return world.Obj("ipPermissions", world.Items(world.Obj("ipProtocol", "tcp", "fromPort", port, "toPort", port, "ipRanges", world.Items(world.Obj("cidrIp", cidr)))))
 }
 
-// found starts anew: a world without changes and an installation that has
+// install starts anew: a cloud without changes, and an installation that has
 // collected it.
-func (s *storm) found(dsn string) map[string]events.Stream {
+func (s *storm) install(dsn string) map[string]events.Stream {
 	s.t.Helper()
 	s.cloud.Changes.Reset()
-	s.dir, s.dsn = s.t.TempDir(), dsn
-	in, err := install.Open(s.t.Context(), crashConfig(s.dir, dsn), time.Now)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	_, admin, err := in.Registry.CreateOrg(s.t.Context(), "org", "admin")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.org = posture.OrgID(admin.Org)
-	_, text, err := in.Registry.IssueToken(s.t.Context(), auth.Operator(admin.Org), auth.TokenEdit{Name: "test", User: admin.ID})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := in.Close(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.apiToken = text.Reveal()
+	s.host = newHost(s.t, dsn)
+	s.host.args, s.host.env = s.flags, s.keys
 
 	c, stop := s.start()
 	defer stop()
@@ -189,21 +151,6 @@ func (s *storm) found(dsn string) map[string]events.Stream {
 	}
 	c.quiet()
 	return streams
-}
-
-// start starts the server in a process of its own.
-func (s *storm) start() (*client, func()) {
-	s.t.Helper()
-	w := &witness{t: s.t, dir: s.dir, dsn: s.dsn, env: s.env}
-	cmd, base := w.start()
-	c := &client{t: s.t, base: base, http: &http.Client{Timeout: 30 * time.Second}}
-	c.token = c.exchange(s.apiToken)
-	return c, func() {
-		if err := cmd.Process.Kill(); err != nil {
-			s.t.Error(err)
-		}
-		_ = cmd.Wait() // it was killed
-	}
 }
 
 // quiet waits until nothing is left to do: no job that matters, and nothing to
@@ -226,8 +173,8 @@ func (c *client) quiet() {
 	c.t.Fatal("it does not come to rest")
 }
 
-// letters returns the messages that tell the changes.
-func (s *storm) letters(streams map[string]events.Stream) []events.Notification {
+// messages returns the messages that tell the changes.
+func (s *storm) messages(streams map[string]events.Stream) []events.Notification {
 	var all []events.Notification
 	for i, c := range s.changes {
 		source, name, member := "ec2.amazonaws.com", "ModifyVolume", "volumeId"
@@ -276,23 +223,20 @@ func (s *storm) apply() {
 	}
 }
 
-// An aftermath is what is left after a storm, without times.
-type aftermath struct {
+// A state is everything that a server has recorded, without times.
+type state struct {
 	Entities map[posture.EntityID]posture.Entity
 	Changes  map[posture.EntityID][]posture.EntityChange
 	Findings map[string]string
 }
 
-// look reads what is left.
-func (s *storm) look() aftermath {
+// recorded reads the state of the server.
+func (s *storm) recorded() state {
 	s.t.Helper()
-	in, err := install.Open(s.t.Context(), crashConfig(s.dir, s.dsn), time.Now)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	in := s.open()
 	defer in.Close()
 	st := store.New(in.DB, in.Box, nil)
-	a := aftermath{map[posture.EntityID]posture.Entity{}, map[posture.EntityID][]posture.EntityChange{}, map[string]string{}}
+	a := state{map[posture.EntityID]posture.Entity{}, map[posture.EntityID][]posture.EntityChange{}, map[string]string{}}
 	for _, account := range s.accounts {
 		_, err := st.EachEntity(s.t.Context(), s.org, posture.AccountID(account.ID), func(e posture.Entity) error {
 			e.Created, e.Updated = time.Time{}, time.Time{}
@@ -333,57 +277,54 @@ func (s *storm) look() aftermath {
 func TestAStormOfEventsLosesNothing(t *testing.T) {
 	t.Parallel()
 	changes, kills := 250, 3
-	switch {
-	case os.Getenv("VIGIL_TORTURE") != "":
+	if os.Getenv("VIGIL_TORTURE") != "" {
 		changes, kills = 10_000, 20
-	case testing.Short():
-		changes, kills = 100, 1
+	}
+	reference := newStorm(t, 3, changes)
+	inOrder := reference.deliverInOrder(dbtest.SQLite(t))
+	t.Logf("%d events, %d entities, %d findings", len(reference.changes), len(inOrder.Entities), len(inOrder.Findings))
+	open := 0
+	for _, status := range inOrder.Findings {
+		if status == "Open" {
+			open++
+		}
+	}
+	if open == 0 || len(inOrder.Entities) < 100 {
+		t.Errorf("%d open findings of %d entities: that tests nothing", open, len(inOrder.Entities))
 	}
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		s := newStorm(t, 3, changes)
-		inOrder := s.calm(dbtest.SQLite(t))
-		stormy := s.rage(dsn, kills)
-		t.Logf("%d events, %d entities, %d findings", len(s.changes), len(inOrder.Entities), len(inOrder.Findings))
-		if diff := cmp.Diff(inOrder, stormy); diff != "" {
-			t.Errorf("(-in order +stormy):\n%.4000s", diff)
-		}
-		open := 0
-		for _, status := range inOrder.Findings {
-			if status == "Open" {
-				open++
-			}
-		}
-		if open == 0 || len(inOrder.Entities) < 100 {
-			t.Errorf("%d open findings of %d entities: that tests nothing", open, len(inOrder.Entities))
+		crashed := newStorm(t, 3, changes).deliverAmidCrashes(dsn, kills)
+		if diff := cmp.Diff(inOrder, crashed); diff != "" {
+			t.Errorf("(-in order +amid crashes):\n%.4000s", diff)
 		}
 	})
 }
 
-// calm tells everything once and in order.
-func (s *storm) calm(dsn string) aftermath {
+// deliverInOrder tells everything once and in order, to a server on SQLite.
+func (s *storm) deliverInOrder(dsn string) state {
 	s.t.Helper()
-	streams := s.found(dsn)
+	streams := s.install(dsn)
 	s.apply()
 	c, stop := s.start()
-	for _, n := range s.letters(streams) {
+	for _, n := range s.messages(streams) {
 		if !send(c, n) {
 			s.t.Fatal("a message was not taken")
 		}
 	}
 	c.quiet()
 	stop()
-	return s.look()
+	return s.recorded()
 }
 
-// rage tells everything several times and in any order while the server is
-// killed.
-func (s *storm) rage(dsn string, kills int) aftermath {
+// deliverAmidCrashes tells everything several times and in any order while the
+// server is killed.
+func (s *storm) deliverAmidCrashes(dsn string, kills int) state {
 	s.t.Helper()
-	streams := s.found(dsn)
+	streams := s.install(dsn)
 	s.apply()
 	r := rand.New(rand.NewPCG(3, 4))
 	var posts []events.Notification
-	for _, n := range s.letters(streams) {
+	for _, n := range s.messages(streams) {
 		for range 1 + r.IntN(5) {
 			posts = append(posts, n)
 		}
@@ -391,7 +332,7 @@ func (s *storm) rage(dsn string, kills int) aftermath {
 	r.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
 	for part := range slices.Chunk(posts, len(posts)/(kills+1)+1) {
 		c, stop := s.start()
-		unsure := s.pour(c, part, stop)
+		unsure := deliverAndKill(c, part, stop)
 		c, stop = s.start() // what was not acknowledged is sent again, as the clouds do
 		for _, n := range unsure {
 			if !send(c, n) {
@@ -403,12 +344,12 @@ func (s *storm) rage(dsn string, kills int) aftermath {
 	c, stop := s.start()
 	c.quiet()
 	stop()
-	return s.look()
+	return s.recorded()
 }
 
-// pour sends messages from many sides and kills the server in the middle. It
-// returns those that were not acknowledged.
-func (s *storm) pour(c *client, posts []events.Notification, kill func()) (unsure []events.Notification) {
+// deliverAndKill sends messages from several clients and kills the server in the
+// middle. It returns those that were not acknowledged.
+func deliverAndKill(c *client, posts []events.Notification, kill func()) (unsure []events.Notification) {
 	next := make(chan events.Notification)
 	var mu sync.Mutex
 	var senders sync.WaitGroup
