@@ -1,0 +1,65 @@
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import { copyText } from '../parts/Copy';
+import { useKeys, type Key } from '../parts/keys';
+import { say, Toasts } from '../parts/toast';
+import { FrameContext, type FrameActions } from './context';
+import { Help } from './Help';
+import { JumpBox, type Target } from './JumpBox';
+import { Navigation, type MenuGroup } from './Navigation';
+import { nextTheme } from './theme';
+
+interface Props {
+  server: FrameActions['server'];
+  useMenu: () => MenuGroup[];
+  /** The letter after G for each address. */
+  letters: Record<string, string>;
+  find: (text: string) => Promise<Target[]>;
+}
+
+/** Everything around a screen: navigation, jump box, help, keys and messages. */
+export function Frame({ server, useMenu, letters, find }: Props) {
+  const [layer, setLayer] = useState<'none' | 'jump' | 'help' | 'menu'>('none');
+  const groups = useMenu();
+  const navigate = useNavigate();
+  const { pathname } = useLocation();
+  useEffect(() => setLayer('none'), [pathname]);
+
+  const theme = () => say(`Theme: ${nextTheme()}`);
+  const go = (to: string) => void navigate({ to } as never);
+  const items = groups.flatMap((g) => g.items);
+  useKeys([
+    { keys: 'Ctrl+k', does: 'Search or jump to', run: () => setLayer('jump') },
+    { keys: '/', does: 'Search or jump to', run: () => setLayer('jump') },
+    { keys: '?', does: 'Keys of this screen', run: () => setLayer('help') },
+    { keys: 't', does: 'Theme', run: theme },
+    { keys: 'c', does: 'Copy the link to this screen', run: () => void copyText(location.href, 'Link copied') },
+    { keys: 'f', does: 'Focus the filter', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+    ...items.flatMap((item): Key[] => (letters[item.to] ? [{ keys: `g ${letters[item.to]}`, does: `Go to ${item.label}`, run: () => go(item.to) }] : [])),
+  ]);
+  const screens: Target[] = items.map((i) => ({ group: 'Screen', icon: i.icon, label: i.label, to: i.to }));
+  const actions = useMemo<FrameActions>(
+    () => ({
+      server,
+      menuOpen: layer === 'menu',
+      toggleMenu: () => setLayer((l) => (l === 'menu' ? 'none' : 'menu')),
+      openJump: () => setLayer('jump'),
+      openHelp: () => setLayer('help'),
+      nextTheme: theme,
+    }),
+    [server, layer],
+  );
+  return (
+    <FrameContext value={actions}>
+      <a className="skip" href="#main">Skip to content</a>
+      <div className="app">
+        {layer === 'menu' && <button type="button" className="scrim" aria-label="Close menu" onClick={() => setLayer('none')} />}
+        <Navigation groups={groups} open={layer === 'menu'} />
+        <Outlet />
+      </div>
+      {layer === 'jump' && <JumpBox fixed={screens} find={find} onClose={() => setLayer('none')} />}
+      {layer === 'help' && <Help onClose={() => setLayer('none')} />}
+      <Toasts />
+    </FrameContext>
+  );
+}

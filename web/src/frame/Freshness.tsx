@@ -1,0 +1,52 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useConnection, tryNow } from '../api/connection';
+import { Button } from '../parts/Button';
+import { Mark } from '../parts/marks';
+import { clockTime, span, useNow, useUTC } from '../parts/time';
+import { useFrame } from './context';
+import { usePulse } from './pulse';
+
+/** How old what is on the screen is. */
+export function Freshness() {
+  const { lostSince } = useConnection();
+  const { server } = useFrame();
+  const now = useNow(1000);
+  const pulse = usePulse();
+  useUTC();
+  if (lostSince !== undefined) {
+    return (
+      <span className="fresh late">
+        <Mark name="unknown" />
+        <span>{span(now - lostSince)} old</span>
+      </span>
+    );
+  }
+  const text = server === 'desktop' ? `Looked ${span(now - pulse.lookedAt)} ago, every ${pulse.every} s` : `Live · last change ${clockTime(pulse.changedAt)}`;
+  return (
+    <span className="fresh">
+      <Mark name="ok" />
+      <span>{text}</span>
+    </span>
+  );
+}
+
+/** Says that the server is not reached; what was known stays. */
+export function StaleBanner() {
+  const { lostSince, nextTry } = useConnection();
+  const now = useNow(1000);
+  const client = useQueryClient();
+  if (lostSince === undefined) return null;
+  const again = async () => {
+    await tryNow();
+    await client.invalidateQueries();
+  };
+  return (
+    <div className="banner" role="status">
+      <Mark name="unknown" />
+      <span className="grow">
+        <b>Not reached since {clockTime(lostSince)}.</b> You see what was known then. Next try in {Math.max(0, Math.ceil((nextTry - now) / 1000))} s.
+      </span>
+      <Button look="quiet" onClick={() => void again()}>Try now</Button>
+    </div>
+  );
+}

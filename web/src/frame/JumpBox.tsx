@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useState, type KeyboardEvent } from 'react';
+import { Dialog } from '../parts/Dialog';
+import { Icon, type IconName } from '../parts/Icon';
+
+/** A place to jump to. */
+export interface Target {
+  group: string;
+  icon: IconName;
+  label: string;
+  detail?: string;
+  to?: string;
+  search?: Record<string, string>;
+  run?: () => void;
+}
+
+interface Props {
+  /** Targets that are known without asking: screens and actions. */
+  fixed: Target[];
+  /** Asks the server for targets that match. */
+  find: (text: string) => Promise<Target[]>;
+  onClose: () => void;
+}
+
+function matches(target: Target, text: string): boolean {
+  const words = text.toLowerCase().split(/\s+/);
+  const where = `${target.label} ${target.detail ?? ''}`.toLowerCase();
+  return words.every((word) => where.includes(word));
+}
+
+/** Goes anywhere by name. */
+export function JumpBox({ fixed, find, onClose }: Props) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const asked = useDeferredValue(text.trim());
+  const found = useQuery({ queryKey: ['jump', asked], queryFn: () => find(asked), enabled: asked.length > 1, staleTime: 60_000, placeholderData: (before) => before });
+  const navigate = useNavigate();
+  const targets = [...fixed.filter((t) => matches(t, text)), ...(asked.length > 1 ? (found.data ?? []) : [])].slice(0, 40);
+  const current = Math.min(chosen, targets.length - 1);
+
+  const go = (target: Target | undefined) => {
+    if (!target) return;
+    onClose();
+    if (target.run) target.run();
+    else void navigate({ to: target.to, search: target.search ?? {} } as never);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setChosen(Math.min(current + 1, targets.length - 1));
+    else if (event.key === 'ArrowUp') setChosen(Math.max(current - 1, 0));
+    else if (event.key === 'Enter') go(targets[current]);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <Dialog title="Search or jump to" className="jumpbox" bare onClose={onClose}>
+      <input className="input" role="combobox" aria-expanded="true" aria-controls="jump-list" aria-activedescendant={targets.length ? `jump-${current}` : undefined} aria-label="Search or jump to" placeholder="Screens, accounts, rules, resources by name" value={text} autoFocus onKeyDown={onKey} onChange={(e) => { setText(e.target.value); setChosen(0); }} />
+      <div className="jump-list" role="listbox" id="jump-list" aria-label="Targets">
+        {targets.map((t, i) => (
+          <div key={`${t.group}${t.label}${t.detail ?? ''}`} id={`jump-${i}`} role="option" aria-selected={i === current} onClick={() => go(t)} onMouseMove={() => setChosen(i)}>
+            <Icon name={t.icon} />
+            <span className="cut">{t.label}</span>
+            <span className="small t3 end cut">{t.detail ?? t.group}</span>
+          </div>
+        ))}
+      </div>
+      {targets.length === 0 && <p className="region t3">{found.isFetching ? 'Searching…' : 'Nothing has this name.'}</p>}
+    </Dialog>
+  );
+}

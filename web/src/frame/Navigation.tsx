@@ -1,0 +1,111 @@
+import { Link, useLocation } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { configQuery, logOut, sessionQuery } from '../api/session';
+import { Icon, type IconName } from '../parts/Icon';
+import { count, sentence } from '../parts/text';
+
+/** One line of the navigation. */
+export interface MenuItem {
+  to: string;
+  icon: IconName;
+  label: string;
+  count?: number | undefined;
+  /** The count is of things with a problem. */
+  bad?: boolean;
+}
+export interface MenuGroup {
+  title?: string;
+  items: MenuItem[];
+}
+
+export const Logo = () => (
+  <svg viewBox="0 0 20 20" aria-hidden="true">
+    <rect x=".5" y=".5" width="19" height="19" rx="5" className="logo-bg" />
+    <path d="M4.6 6l5.4 9 5.4-9" className="logo-v" />
+    <circle cx="10" cy="6.6" r="1.7" className="logo-dot" />
+  </svg>
+);
+
+function Count({ item }: { item: MenuItem }) {
+  if (item.count === undefined || (item.bad && item.count === 0)) return null;
+  return (
+    <span className={`n ${item.bad ? 'bad' : ''}`}>
+      {count(item.count)}
+      {item.bad && <span className="hide"> with a problem</span>}
+    </span>
+  );
+}
+
+function Item({ item, current }: { item: MenuItem; current: boolean }) {
+  return (
+    <Link to={item.to} aria-current={current ? 'page' : undefined}>
+      <Icon name={item.icon} />
+      {item.label}
+      <Count item={item} />
+    </Link>
+  );
+}
+
+function ServerSwitch() {
+  const config = useQuery(configQuery).data;
+  if (!config) return null;
+  const other = config.otherServer;
+  if (!other) return null;
+  const choice = (product: 'posture' | 'desktop', label: string) =>
+    config.product === product ? <span aria-current="true">{label}</span> : <a href={`${other.url}/console/`}>{label}</a>;
+  return (
+    <div className="switch" role="group" aria-label="Server">
+      {choice('posture', 'Posture')}
+      {choice('desktop', 'Desktop')}
+    </div>
+  );
+}
+
+function Foot() {
+  const config = useQuery(configQuery).data;
+  const session = useQuery(sessionQuery).data;
+  const leave = async () => {
+    await logOut();
+    location.assign('/console/');
+  };
+  return (
+    <div className="nav-foot">
+      {config?.demo && (
+        <div className="row">
+          <span className="pill warn">Demo</span>
+          {config.product === 'posture' ? 'simulated clouds' : 'simulated desktops'}
+        </div>
+      )}
+      <div className="row">
+        <span className="cut">{session?.userName} · {sentence(session?.role ?? '')}</span>
+        <button type="button" className="link end" onClick={() => void leave()}>Log out</button>
+      </div>
+    </div>
+  );
+}
+
+export function Navigation({ groups, open, footer }: { groups: MenuGroup[]; open: boolean; footer?: ReactNode }) {
+  const { pathname } = useLocation();
+  const session = useQuery(sessionQuery).data;
+  const items = groups.flatMap((g) => g.items);
+  const current = items.filter((i) => pathname === i.to || pathname.startsWith(i.to + '/')).sort((a, b) => b.to.length - a.to.length)[0];
+  return (
+    <nav className={`nav ${open ? 'open' : ''}`} aria-label="Main">
+      <div className="brand">
+        <Logo />
+        Vigil
+        <span className="brand-org cut">{session?.organization?.name}</span>
+      </div>
+      <ServerSwitch />
+      <div className="menu">
+        {groups.map((group) => [
+          group.title && <h2 key={group.title}>{group.title}</h2>,
+          ...group.items.map((item) => <Item key={item.to} item={item} current={item === current} />),
+        ])}
+      </div>
+      {footer}
+      <Foot />
+    </nav>
+  );
+}

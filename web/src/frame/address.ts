@@ -1,0 +1,31 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback } from 'react';
+
+/** The query of an address: plain text values, lists joined by comma. */
+export type Search = Record<string, string | undefined>;
+
+export function parseSearch(text: string): Search {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+/** Leaves commas and colons readable; empty values are left out. */
+export function formatSearch(search: Record<string, unknown>): string {
+  const parts = Object.entries(search)
+    .filter(([, v]) => v !== undefined && v !== null && v !== '')
+    .map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(String(v)).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%2F', '/')}`);
+  return parts.length ? '?' + parts.join('&') : '';
+}
+
+export const listOf = (value: string | undefined): string[] => (value ? value.split(',') : []);
+
+/** Reads and changes the query of the current address. */
+export function useAddress() {
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const change = useCallback(
+    (patch: Search, options: { push?: boolean } = {}) =>
+      void navigate({ to: '.', search: (before: Search) => ({ ...before, ...patch }), replace: !options.push } as never),
+    [navigate],
+  );
+  return { search, change };
+}

@@ -1,0 +1,19 @@
+import { useSyncExternalStore } from 'react';
+
+/** When the data of the server last changed, and when it was last asked. */
+interface Pulse {
+  changedAt: number;
+  lookedAt: number;
+  every: number;
+}
+
+let pulse: Pulse = { changedAt: Date.now(), lookedAt: Date.now(), every: 15 };
+const listeners = new Set<() => void>();
+
+export function setPulse(patch: Partial<Pulse>): void {
+  pulse = { ...pulse, ...patch };
+  listeners.forEach((listener) => listener());
+}
+
+export const usePulse = (): Pulse =>
+  useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => pulse);

@@ -1,0 +1,25 @@
+import { QueryClient } from '@tanstack/react-query';
+import { ApiError } from '../api/error';
+import { whenBack } from '../api/connection';
+
+/** Answers that may be better in a moment: no room, or too many calls. */
+const passing = (error: unknown) => error instanceof ApiError && [429, 502, 503, 504].includes(error.status);
+
+/** The cache of answers. A screen shows what is there and asks again when the pulse says so. */
+export function makeQueryClient(): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        networkMode: 'always',
+        staleTime: 10_000,
+        gcTime: 10 * 60_000,
+        retry: (failures, error) => passing(error) && failures < 3,
+        retryDelay: (failures, error) => (error instanceof ApiError && error.retryAfter ? error.retryAfter * 1000 : 500 * 2 ** failures),
+        refetchOnWindowFocus: true,
+      },
+      mutations: { networkMode: 'always' },
+    },
+  });
+  whenBack(() => void client.invalidateQueries());
+  return client;
+}

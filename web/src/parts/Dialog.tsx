@@ -1,0 +1,37 @@
+import { useEffect, useRef, type ReactNode } from 'react';
+import { Button } from './Button';
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  className?: string;
+  bare?: boolean;
+}
+
+/** The browser's modal dialog: keeps focus inside, closes with Esc and returns focus. */
+export function Dialog({ title, onClose, children, className = '', bare }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={element} className={`dialog ${className}`} aria-label={title} onCancel={(e) => { e.preventDefault(); onClose(); }} onClick={(e) => e.target === element.current && onClose()}>
+      {bare ? (
+        children
+      ) : (
+        <>
+          <header>
+            <h2>{title}</h2>
+            <Button look="quiet" icon="x" className="end" aria-label="Close" onClick={onClose} />
+          </header>
+          <div className="dialog-body">{children}</div>
+        </>
+      )}
+    </dialog>
+  );
+}

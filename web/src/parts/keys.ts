@@ -1,0 +1,64 @@
+import { useEffect, useRef } from 'react';
+
+/** One key of a screen. Keys read "j", "Shift+F", "Ctrl+Enter", "g o". */
+export interface Key {
+  keys: string;
+  does: string;
+  run: (event: KeyboardEvent) => void;
+}
+
+// The layer that was mounted last is asked first: a drawer's Esc comes before the page's.
+const layers: { current: Key[] }[] = [];
+let prefix = '';
+let prefixTimer: ReturnType<typeof setTimeout> | undefined;
+
+export const currentKeys = (): Key[] => layers.flatMap((layer) => layer.current);
+
+function typing(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.shadowRoot) return true;
+  return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName) || (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type));
+}
+
+function spell(event: KeyboardEvent): string {
+  const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const shifted = event.shiftKey && /^[a-z]$/.test(name) ? 'Shift+' : '';
+  return `${event.ctrlKey || event.metaKey ? 'Ctrl+' : ''}${event.altKey ? 'Alt+' : ''}${shifted}${name}`;
+}
+
+function find(keys: string): Key | undefined {
+  for (const layer of [...layers].reverse()) {
+    const key = layer.current.find((k) => k.keys.toLowerCase() === keys.toLowerCase());
+    if (key) return key;
+  }
+  return undefined;
+}
+
+function listen(event: KeyboardEvent): void {
+  const spelled = spell(event);
+  const chord = spelled.startsWith('Ctrl+') || spelled.startsWith('Alt+') || spelled === 'Escape';
+  if (event.defaultPrevented || (typing(event.target) && !chord)) return;
+  if (document.querySelector('dialog[open]') && !chord) return;
+  const key = find(prefix ? `${prefix} ${spelled}` : spelled);
+  clearTimeout(prefixTimer);
+  const starts = !prefix && !key && layers.some((l) => l.current.some((k) => k.keys.startsWith(spelled + ' ')));
+  prefix = starts ? spelled : '';
+  if (starts) prefixTimer = setTimeout(() => (prefix = ''), 1200);
+  if (!key) return;
+  event.preventDefault();
+  key.run(event);
+}
+
+/** Makes keys work while the component is mounted. */
+export function useKeys(keys: Key[]): void {
+  const layer = useRef(keys);
+  layer.current = keys;
+  useEffect(() => {
+    if (layers.length === 0) window.addEventListener('keydown', listen);
+    layers.push(layer);
+    return () => {
+      layers.splice(layers.indexOf(layer), 1);
+      if (layers.length === 0) window.removeEventListener('keydown', listen);
+    };
+  }, []);
+}

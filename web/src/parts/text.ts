@@ -1,0 +1,30 @@
+/** Numbers and words as they are shown. */
+
+const counts = new Intl.NumberFormat('en-GB');
+export const count = (n: number) => counts.format(n);
+
+/** "1 finding", "2 findings". */
+export const plural = (n: number, one: string, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+
+/** A sentence of the API, with its first letter in upper case. */
+export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** AGENT_ERR_DOMAIN_FAILURE becomes "agent err domain failure". */
+export const words = (status: string) => status.replaceAll('_', ' ').toLowerCase();
+
+/** AWS.EC2.Instance becomes EC2.Instance. */
+export const shortType = (type: string) => type.split('.').slice(1).join('.') || type;
+
+/** The last part of a type: Instance. */
+export const typeName = (type: string) => type.split('.').at(-1) ?? type;
+
+/** The name at the end of an entity id, for answers that name none. */
+export const nameInId = (id: string) => id.split('.').slice(5).join('.') || id;
+
+/** EC2.Instance, out of AWS.EC2.123456789012.eu-west-1.Instance.i-1. */
+export function typeInId(id: string): string {
+  const parts = id.split('.');
+  return parts.length > 5 ? `${parts[1]}.${parts[4]}` : '';
+}
+
+export const middleCut = (text: string, length = 24) => (text.length <= length ? text : `${text.slice(0, length / 2 - 1)}…${text.slice(-(length / 2 - 2))}`);

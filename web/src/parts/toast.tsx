@@ -1,0 +1,41 @@
+import { useSyncExternalStore } from 'react';
+
+/** Short messages about what was done, with a way back for ten seconds. */
+interface Toast {
+  id: number;
+  text: string;
+  undo?: () => void;
+}
+
+let toasts: Toast[] = [];
+let next = 1;
+const listeners = new Set<() => void>();
+const set = (value: Toast[]) => {
+  toasts = value;
+  listeners.forEach((listener) => listener());
+};
+const drop = (id: number) => set(toasts.filter((t) => t.id !== id));
+
+export function say(text: string, undo?: () => void): void {
+  const id = next++;
+  set([...toasts, undo ? { id, text, undo } : { id, text }]);
+  setTimeout(() => drop(id), undo ? 10_000 : 5_000);
+}
+
+export function Toasts() {
+  const all = useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), () => toasts);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {all.map((t) => (
+        <div className="toast" key={t.id}>
+          <span className="grow">{t.text}</span>
+          {t.undo && (
+            <button type="button" onClick={() => { drop(t.id); t.undo?.(); }}>
+              Undo
+            </button>
+          )}
+        </div>
+      ))}
+    </div>
+  );
+}

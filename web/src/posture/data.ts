@@ -1,0 +1,69 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { posture, type Account, type FindingQuery, type Rule, type Run } from '../api/posture';
+
+/** Questions that several screens ask, so that the answer is asked for once. */
+
+export const accountsQuery = queryOptions({
+  queryKey: ['accounts'],
+  queryFn: async () => {
+    const accounts: Account[] = [];
+    let token: string | undefined;
+    do {
+      const page = await posture.post('/v1/cloud-accounts/query', { body: { paginationInfo: { pageSize: 1000, continuationToken: token ?? null } } });
+      accounts.push(...page.cloudAccounts);
+      token = page.continuationToken;
+    } while (token);
+    return accounts;
+  },
+});
+
+export const rulesQuery = queryOptions({
+  queryKey: ['rules'],
+  queryFn: () => posture.get('/v1/rules'),
+  staleTime: 60_000,
+});
+
+export const frameworksQuery = queryOptions({
+  queryKey: ['frameworks'],
+  queryFn: async () => (await posture.get('/v1/compliance-frameworks')).results,
+  staleTime: 60_000,
+});
+
+export const schemaQuery = queryOptions({
+  queryKey: ['schema'],
+  queryFn: () => posture.get('/v1/entities/schema'),
+  staleTime: Infinity,
+});
+
+/** The newest runs, of one account or of all. */
+export const runsQuery = (cloudAccountId?: string, pageSize = 100) =>
+  queryOptions({
+    queryKey: ['runs', cloudAccountId ?? '', pageSize],
+    queryFn: async (): Promise<Run[]> =>
+      (await posture.post('/v1/cloud-accounts/collection-status/query', { body: { ...(cloudAccountId ? { filters: { cloudAccountId } } : {}), paginationInfo: { pageSize } } })).results,
+  });
+
+export const findingsQuery = (body: FindingQuery) =>
+  queryOptions({
+    queryKey: ['findings', 'query', body],
+    queryFn: ({ signal }) => posture.post('/v2/findings/query', { body, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const open = { status: 'Open', isSuppressed: false } as const;
+
+/** Accounts by id, for names in lists. */
+export function useAccountNames(): (id: string) => string {
+  const accounts = useQuery(accountsQuery).data;
+  const names = new Map(accounts?.map((a) => [a.cloudAccountId, a.cloudAccountName]));
+  return (id) => names.get(id) ?? id;
+}
+
+export function useRules(): Map<string, Rule> {
+  const rules = useQuery(rulesQuery).data;
+  return new Map(rules?.map((r) => [r.id, r]));
+}
+
+/** Buckets of an aggregation, fullest first. */
+export const buckets = (of: { buckets: Record<string, { count: number }> } | undefined) =>
+  Object.entries(of?.buckets ?? {}).map(([value, b]) => ({ value, ...b })).sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));

@@ -1,0 +1,69 @@
+import { listOf, type Search } from '../../frame/address';
+import { Mark, ProviderMark, severity } from '../../parts/marks';
+import { count } from '../../parts/text';
+import { buckets, accountsQuery } from '../data';
+import { useQuery } from '@tanstack/react-query';
+import { useFacets } from './useFindings';
+
+interface Facet {
+  name: string;
+  field: string;
+  label: string;
+}
+
+const facets: Facet[] = [
+  { name: 'level', field: 'level', label: 'Level' },
+  { name: 'account', field: 'cloudAccountId', label: 'Account' },
+  { name: 'service', field: 'service', label: 'Service' },
+  { name: 'region', field: 'region', label: 'Region' },
+  { name: 'tag.Environment', field: 'cloudTags.Environment', label: 'Tag: Environment' },
+];
+
+const levelOrder = ['High', 'Medium', 'Low'];
+
+interface Props {
+  search: Search;
+  change: (patch: Search) => void;
+}
+
+function Value({ facet, value, n, on, toggle, name, provider }: { facet: Facet; value: string; n: number; on: boolean; toggle: () => void; name: string; provider: string | undefined }) {
+  return (
+    <label className={`facet-value ${on ? 'on' : ''}`}>
+      <input type="checkbox" checked={on} onChange={toggle} />
+      {facet.name === 'level' && <Mark name={severity(value)} />}
+      {provider && <ProviderMark provider={provider} />}
+      <span className="grow cut" title={name}>{name}</span>
+      <span className="n">{count(n)}</span>
+    </label>
+  );
+}
+
+/** Values to filter by, with how many findings each would show. */
+export function Facets({ search, change }: Props) {
+  const found = useFacets(search);
+  const accounts = new Map(useQuery(accountsQuery).data?.map((a) => [a.cloudAccountId, a]));
+  return (
+    <div className="facets" role="group" aria-label="Filters">
+      {facets.map((facet) => {
+        const chosen = listOf(search[facet.name]);
+        const values = buckets(found[facet.field]);
+        for (const value of chosen) if (!values.some((v) => v.value === value)) values.push({ value, count: 0 });
+        if (facet.name === 'level') values.sort((a, b) => levelOrder.indexOf(a.value) - levelOrder.indexOf(b.value));
+        if (values.length === 0) return null;
+        const toggle = (value: string) => {
+          const next = chosen.includes(value) ? chosen.filter((v) => v !== value) : [...chosen, value];
+          change({ [facet.name]: next.join(',') || undefined });
+        };
+        return (
+          <fieldset key={facet.name}>
+            <legend className="label">{facet.label}</legend>
+            {values.slice(0, 12).map((v) => {
+              const account = facet.name === 'account' ? accounts.get(v.value) : undefined;
+              return <Value key={v.value} facet={facet} value={v.value} n={v.count} on={chosen.includes(v.value)} toggle={() => toggle(v.value)} name={account?.cloudAccountName ?? (v.value || 'none')} provider={account?.provider} />;
+            })}
+          </fieldset>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { listOf, type Search } from '../../frame/address';
+import { Button } from '../../parts/Button';
+import { Icon } from '../../parts/Icon';
+import { SearchInput } from '../../parts/SearchInput';
+import { Select } from '../../parts/Segments';
+import { useAccountNames, useRules } from '../data';
+import { activeNames, cleared, groupOf, groups, kinds, sortOf, sorts, type Group, type Sort } from './filters';
+
+interface Props {
+  search: Search;
+  change: (patch: Search) => void;
+}
+
+export function useFilterLabels() {
+  const accountName = useAccountNames();
+  const rules = useRules();
+  const label = (name: string) => kinds.find((k) => k.name === name)?.label ?? (name === 'q' ? 'Text' : name.slice(4));
+  const value = (name: string, text: string) =>
+    name === 'account' ? accountName(text) : name === 'rule' ? (rules.get(text)?.name ?? text) : text;
+  return { label, value: (name: string, text: string) => (name === 'q' ? text : listOf(text).map((v) => value(name, v)).join(', ')) };
+}
+
+/** One active filter, with a way to remove it. */
+export function FilterChip({ label, value, onRemove }: { label: string; value: string; onRemove: () => void }) {
+  return (
+    <span className="chip">
+      <span className="k">{label}</span>
+      <span className="v">{value}</span>
+      <button type="button" aria-label={`Remove ${label}`} onClick={onRemove}><Icon name="x" small /></button>
+    </span>
+  );
+}
+
+const options = <T extends string>(of: Record<T, string>) => (Object.entries(of) as [T, string][]).map(([value, label]) => ({ value, label }));
+
+/** Search, active filters, grouping and order. */
+export function FilterBar({ search, change }: Props) {
+  const { label, value } = useFilterLabels();
+  const active = activeNames(search).filter((n) => n !== 'q');
+  return (
+    <div className="toolbar">
+      <SearchInput label="Search findings" placeholder="Search rule, resource, tag" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
+      {active.map((name) => (
+        <FilterChip key={name} label={label(name)} value={value(name, search[name] ?? '')} onRemove={() => change({ [name]: undefined })} />
+      ))}
+      {(active.length > 0 || search.q) && <Button look="quiet" onClick={() => change(cleared(search))}>Clear</Button>}
+      <span className="row end">
+        <Select<Group> label="Group" visibleLabel value={groupOf(search)} options={options(groups)} onChange={(g) => change({ group: g === 'none' ? undefined : g })} />
+        <Select<Sort> label="Sort" visibleLabel value={sortOf(search)} options={options(sorts)} onChange={(s) => change({ sort: s === '-risk' ? undefined : s })} />
+      </span>
+    </div>
+  );
+}

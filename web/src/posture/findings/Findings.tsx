@@ -1,0 +1,115 @@
+import { useCallback, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useMay } from '../../api/session';
+import { useAddress, type Search } from '../../frame/address';
+import { Page } from '../../frame/Page';
+import { Button } from '../../parts/Button';
+import { copyText } from '../../parts/Copy';
+import { useKeys } from '../../parts/keys';
+import { Answer, Empty } from '../../parts/states';
+import { count, plural } from '../../parts/text';
+import { Drawer } from './Drawer';
+import { exportFindings } from './export';
+import { Facets } from './Facets';
+import { FilterBar, FilterChip, useFilterLabels } from './FilterBar';
+import { activeNames, cleared, groupOf, stateOf, states, type State } from './filters';
+import { FindingList } from './FindingList';
+import { GroupedList } from './GroupedList';
+import { SuppressDialog } from './SuppressDialog';
+import { useFindings, useStateCounts } from './useFindings';
+import './findings.css';
+
+function Views({ search }: { search: Search }) {
+  const counts = useStateCounts();
+  const current = stateOf(search);
+  return (
+    <nav className="tabs" aria-label="Views">
+      {(Object.keys(states) as State[]).map((s) => (
+        <Link key={s} to="/findings" search={{ status: s === 'open' ? undefined : s } as never} aria-current={s === current ? 'true' : undefined}>
+          {states[s].label}<span className="n">{counts[s] === undefined ? '' : count(counts[s])}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function NoMatch({ search, change }: { search: Search; change: (patch: Search) => void }) {
+  const { label, value } = useFilterLabels();
+  const active = activeNames(search);
+  const last = active.at(-1);
+  const without = useFindings(last ? { ...search, [last]: undefined } : search).total;
+  if (!last) return <Empty padded title={stateOf(search) === 'open' ? 'Nothing is open' : 'Nothing is here'}>{stateOf(search) === 'open' ? 'No rule finds a violation in what was read.' : 'No finding is in this state.'}</Empty>;
+  return (
+    <div className="state padded">
+      <h2>No finding matches</h2>
+      <div className="row wrap">{active.map((n) => <FilterChip key={n} label={label(n)} value={value(n, search[n] ?? '')} onRemove={() => change({ [n]: undefined })} />)}</div>
+      {without !== undefined && <p>Without {label(last)} there are {count(without)}.</p>}
+      <div className="row"><Button onClick={() => change({ [last]: undefined })}>Remove {label(last)}</Button><Button look="quiet" onClick={() => change(cleared(search))}>Clear all</Button></div>
+    </div>
+  );
+}
+
+/** Find what matters, understand it, decide. */
+export default function Findings() {
+  const { search, change } = useAddress();
+  const { query, findings, total } = useFindings(search);
+  const [cursor, setCursor] = useState(-1);
+  const [selected, setSelected] = useState<Set<string>>(new Set());
+  const [suppressing, setSuppressing] = useState<string[]>();
+  const analyst = useMay('analyst');
+  const grouping = groupOf(search);
+  const openIndex = findings.findIndex((f) => f.id === search.f);
+  const at = search.f ? openIndex : cursor;
+
+  const close = () => { setCursor(openIndex); change({ f: undefined }); };
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(at + by, findings.length - 1));
+    setCursor(next);
+    if (search.f) change({ f: findings[next]?.id });
+  };
+  const toggle = (id: string) => setSelected((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id]));
+  const more = useCallback(() => { if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage(); }, [query]);
+  const suppress = (ids: string[]) => { if (ids.length && analyst) setSuppressing(ids); };
+  useKeys([
+    { keys: 'j', does: 'Next finding', run: () => move(1) },
+    { keys: 'k', does: 'Previous finding', run: () => move(-1) },
+    { keys: 'Enter', does: 'Open the finding', run: () => change({ f: findings[cursor]?.id }) },
+    { keys: 'x', does: 'Select the finding', run: () => { const f = findings[at]; if (f) toggle(f.id); } },
+    { keys: 's', does: 'Suppress', run: () => suppress(selected.size ? [...selected] : findings[at] ? [findings[at].id] : []) },
+    { keys: 'Shift+f', does: 'Clear the filters', run: () => change(cleared(search)) },
+    { keys: 'e', does: 'Export', run: () => void exportFindings(search) },
+  ]);
+  const ids = [...selected];
+  return (
+    <Page title="Findings" fixed actions={<Button icon="download" className="wide" onClick={() => void exportFindings(search)}>Export</Button>}>
+      <div className={`findings-top ${search.f ? 'beside' : ''}`}><Views search={search} /><FilterBar search={search} change={change} /></div>
+      <div className={`findings ${search.f ? 'with-drawer' : ''}`}>
+        <Facets search={search} change={change} />
+        <div className="finding-list">
+          <div className="list-head">
+            {ids.length > 0 ? (
+              <>
+                <b>{plural(ids.length, 'finding')} selected</b>
+                <Button changes takes={!analyst && 'analyst'} onClick={() => suppress(ids)}>Suppress</Button>
+                <Button onClick={() => void copyText(ids.join('\n'), 'Ids copied')}>Copy ids</Button>
+                <Button look="quiet" onClick={() => setSelected(new Set())}>Clear</Button>
+              </>
+            ) : (
+              <span aria-live="polite"><b>{total === undefined ? ' ' : plural(total, 'finding')}</b></span>
+            )}
+            <span className="small t3 end wide"><kbd>J</kbd> <kbd>K</kbd> move <kbd>X</kbd> select <kbd>S</kbd> suppress</span>
+          </div>
+          {grouping !== 'none' ? (
+            <GroupedList search={search} grouping={grouping} compact={!!search.f} />
+          ) : (
+            <Answer query={query} what="the list" padded rows={12}>
+              {() => total === 0 ? <NoMatch search={search} change={change} /> : <FindingList findings={findings} total={total ?? 0} compact={!!search.f} search={search} cursor={at} selected={selected} onSelect={toggle} onEnd={more} />}
+            </Answer>
+          )}
+        </div>
+        {search.f && <Drawer id={search.f} inList={openIndex >= 0 || grouping !== 'none'} onClose={close} onMove={move} onSuppress={(id) => suppress([id])} />}
+      </div>
+      {suppressing && <SuppressDialog ids={suppressing} onClose={() => { setSuppressing(undefined); setSelected(new Set()); }} />}
+    </Page>
+  );
+}

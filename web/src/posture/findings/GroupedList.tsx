@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Buckets } from '../../api/posture';
+import type { Search } from '../../frame/address';
+import { StackBar } from '../../parts/Bars';
+import { Icon } from '../../parts/Icon';
+import { Answer, Empty } from '../../parts/states';
+import { count, nameInId, typeInId } from '../../parts/text';
+import { buckets, findingsQuery, useAccountNames, useRules } from '../data';
+import { filtersOf, groupField, sortsOf, type Group } from './filters';
+import { FindingRow } from './FindingRow';
+
+type Grouping = Exclude<Group, 'none'>;
+const member = { rule: 'ruleIds', resource: 'objectIds', account: 'cloudAccountIds', service: 'services' } as const;
+
+function Members({ search, grouping, value, compact }: { search: Search; grouping: Grouping; value: string; compact: boolean }) {
+  const query = useQuery(findingsQuery({ filters: { ...filtersOf(search), [member[grouping]]: [value] }, sorts: sortsOf(search), paginationInfo: { pageSize: 100 } }));
+  const rules = useRules();
+  const accountName = useAccountNames();
+  return (
+    <Answer query={query} what="the group" rows={3}>
+      {(page) => (
+        <ul>
+          {page.results.map((f) => (
+            <li key={f.id}>
+              <FindingRow finding={f} ruleName={rules.get(f.ruleId)?.name ?? f.ruleId} accountName={accountName(f.cloudAccountId)} compact={compact} on={search.f === f.id} cursor={false} selected={false} onSelect={() => undefined} search={search} />
+            </li>
+          ))}
+          {page.totalCount > page.results.length && <li className="group-more t3 small">and {count(page.totalCount - page.results.length)} more: filter by this {grouping} to see them</li>}
+        </ul>
+      )}
+    </Answer>
+  );
+}
+
+function useGroupName(grouping: Grouping): (value: string) => string {
+  const rules = useRules();
+  const accountName = useAccountNames();
+  return (value) => (grouping === 'rule' ? (rules.get(value)?.name ?? value) : grouping === 'account' ? accountName(value) : grouping === 'resource' ? `${nameInId(value)} · ${typeInId(value)}` : value);
+}
+
+const levels = (of: Buckets | undefined) =>
+  ['High', 'Medium', 'Low'].map((level) => ({ name: level.toLowerCase(), value: of?.buckets[level]?.count ?? 0 }));
+
+/** Findings by rule, resource, account or service; a group opens in place. */
+export function GroupedList({ search, grouping, compact }: { search: Search; grouping: Grouping; compact: boolean }) {
+  const [open, setOpen] = useState<Set<string>>(new Set());
+  const name = useGroupName(grouping);
+  const query = useQuery(
+    findingsQuery({
+      filters: filtersOf(search),
+      aggregations: { group: { fieldName: groupField[grouping], termsCount: 500, subAggregations: { level: { fieldName: 'level' } } } },
+      paginationInfo: { pageSize: 1 },
+    }),
+  );
+  const toggle = (value: string) => setOpen((before) => new Set(before.has(value) ? [...before].filter((v) => v !== value) : [...before, value]));
+  return (
+    <Answer query={query} what="the list" padded>
+      {(page) => {
+        const groups = buckets(page.aggregations?.group);
+        const largest = groups[0]?.count ?? 1;
+        if (groups.length === 0) return <Empty padded title="No finding matches" />;
+        return (
+          <div className="finding-scroll grouped" tabIndex={0} role="region" aria-label="Groups of findings">
+            {groups.map((g) => (
+              <section key={g.value}>
+                <button type="button" className="group-head" aria-expanded={open.has(g.value)} onClick={() => toggle(g.value)}>
+                  <Icon name={open.has(g.value) ? 'down' : 'right'} small />
+                  <span className="strong cut grow">{name(g.value)}</span>
+                  <span className="group-bar"><StackBar parts={levels((g as { subAggregations?: Record<string, Buckets> }).subAggregations?.level)} total={largest} /></span>
+                  <span className="num group-count">{count(g.count)}</span>
+                </button>
+                {open.has(g.value) && <Members search={search} grouping={grouping} value={g.value} compact={compact} />}
+              </section>
+            ))}
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}

@@ -1,0 +1,121 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { posture, type Entity, type Finding, type Rule } from '../../api/posture';
+import { StackBar } from '../../parts/Bars';
+import { Icon } from '../../parts/Icon';
+import { Answer } from '../../parts/states';
+import { sentence } from '../../parts/text';
+import { Time } from '../../parts/time';
+import { EntityText } from '../EntityText';
+import { gremlinOf, pictureQuery } from '../graph/load';
+import { PathPicture } from '../graph/PathPicture';
+import { propertyText } from '../resource/property';
+
+const partColours = ['high', 'medium', 'low', 'critical'];
+
+/** The score and what it is made of. */
+export function RiskSection({ finding }: { finding: Finding }) {
+  const parts = finding.riskParts.map((p, i) => ({ ...p, colour: partColours[i % partColours.length] ?? 'low' }));
+  return (
+    <section className="drawer-section">
+      <div className="region-head"><h3>Risk</h3><span className={`risk-total c-${finding.riskScore >= 90 ? 'critical' : 'high'}`}>{finding.riskScore}</span></div>
+      <StackBar tall total={100} parts={parts.map((p) => ({ name: p.colour, value: p.points }))} label={`Risk ${finding.riskScore} of 100`} />
+      <dl className="risk-parts">
+        {parts.map((p) => (
+          <div key={p.name}>
+            <dt><span className={`swatch b-${p.colour}`} />{sentence(p.name)}<b>{p.points}</b></dt>
+            <dd><EntityText text={p.why} /></dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** The picture of the rule for this resource. */
+export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
+  const query = useQuery(pictureQuery(rule, finding.objectId, finding.cloudAccountId));
+  return (
+    <section className="drawer-section">
+      <div className="region-head"><h3>How</h3><Link className="end" to={`/resource/${encodeURIComponent(finding.objectId)}`} search={{ rule: finding.ruleId } as never}>Open graph</Link></div>
+      <Answer query={query} what="the picture" rows={2}>{(picture) => <PathPicture picture={picture} entityId={finding.objectId} />}</Answer>
+    </section>
+  );
+}
+
+export function WhySection({ rule }: { rule: Rule | undefined }) {
+  if (!rule) return null;
+  return (
+    <section className="drawer-section why">
+      <div><h3>Why it matters</h3><p className="t2">{rule.description}</p></div>
+      <div>
+        <h3>What to do</h3>
+        <p>{rule.suggestedAction}</p>
+        {rule.documentationLink && <p><a className="link row tight" href={rule.documentationLink} target="_blank" rel="noreferrer">How the provider describes it <Icon name="out" small /></a></p>}
+      </div>
+    </section>
+  );
+}
+
+/** Names of properties that a query reads: the first argument of its has steps. */
+const readBy = (rule: Rule) => new Set([...gremlinOf(rule.query).matchAll(/has(?:Not)?\(\s*['"]([\w.]+)['"]/g)].map((m) => m[1]));
+
+/** The properties of the resource that the rule reads. */
+export function EvidenceSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
+  const query = useQuery({ queryKey: ['entity', finding.objectId], queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.objectId } }) });
+  const entity = query.data as Entity | undefined;
+  if (!entity || !rule) return null;
+  const names = readBy(rule);
+  const read = entity.properties.filter((p) => names.has(p.name));
+  if (read.length === 0) return null;
+  return (
+    <section className="drawer-section">
+      <div className="region-head"><h3>Evidence</h3><span className="end">as read <Time at={entity.lastUpdateTime} as="clock" /></span></div>
+      <table className="evidence">
+        <tbody>
+          {read.map((p) => (
+            <tr key={p.name}><th scope="row"><code>{p.name}</code></th><td><code className="value">{propertyText(p)}</code></td></tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const frameworkOf = (control: string) => control.slice(0, control.indexOf('_'));
+const numberOf = (control: string) => control.slice(control.indexOf('_') + 1);
+
+export function ControlsSection({ rule }: { rule: Rule | undefined }) {
+  const controls = rule?.complianceControlIds ?? [];
+  if (controls.length === 0) return null;
+  return (
+    <section className="drawer-section">
+      <div className="region-head"><h3>Controls</h3><span className="end">{controls.length}</span></div>
+      <div className="row wrap tight">
+        {controls.map((c) => (
+          <Link key={c} className="tag" to={`/compliance/${frameworkOf(c)}`} search={{ control: numberOf(c) } as never}><b>{frameworkOf(c)}</b> {numberOf(c)}</Link>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+const happened: Record<string, string> = { raised: 'Raised', resolved: 'Resolved', suppressed: 'Suppressed', released: 'Released' };
+
+export function LifeSection({ finding }: { finding: Finding }) {
+  const query = useQuery({ queryKey: ['findings', 'history', finding.id], queryFn: () => posture.get('/v2/findings/{finding_id}/history', { path: { finding_id: finding.id } }) });
+  return (
+    <section className="drawer-section">
+      <div className="region-head"><h3>Life</h3></div>
+      <Answer query={query} what="the history" rows={2}>
+        {(history) => (
+          <ol className="timeline">
+            {history.results.map((e, i) => (
+              <li key={i}><span className="timeline-head"><Time at={e.time} as="date" /> <span className="t2">{happened[e.what]}{e.by ? ` by ${e.by}` : ''}</span></span></li>
+            ))}
+          </ol>
+        )}
+      </Answer>
+    </section>
+  );
+}

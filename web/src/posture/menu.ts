@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query';
+import { posture } from '../api/posture';
+import type { MenuGroup } from '../frame/Navigation';
+import { accountsQuery, findingsQuery, frameworksQuery, open, rulesQuery } from './data';
+
+/** The navigation with its counts. */
+export function useMenu(): MenuGroup[] {
+  const findings = useQuery(findingsQuery({ filters: open, paginationInfo: { pageSize: 1 } })).data?.totalCount;
+  const entities = useQuery({
+    queryKey: ['entities', 'count'],
+    queryFn: async () => (await posture.post('/v1/entities/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
+    staleTime: 60_000,
+  }).data;
+  const rules = useQuery(rulesQuery).data?.length;
+  const frameworks = useQuery(frameworksQuery).data?.length;
+  const sick = useQuery(accountsQuery).data?.filter((a) => a.rollupStatus.value === 'error').length;
+  return [
+    { items: [{ to: '/overview', icon: 'overview', label: 'Overview' }, { to: '/findings', icon: 'findings', label: 'Findings', count: findings }] },
+    { title: 'Look', items: [{ to: '/inventory', icon: 'inventory', label: 'Inventory', count: entities }, { to: '/explore', icon: 'explore', label: 'Explore' }, { to: '/activity', icon: 'activity', label: 'Activity' }] },
+    { title: 'Decide', items: [{ to: '/rules', icon: 'rules', label: 'Rules', count: rules }, { to: '/compliance', icon: 'compliance', label: 'Compliance', count: frameworks }] },
+    { title: 'Run', items: [{ to: '/accounts', icon: 'accounts', label: 'Accounts', count: sick, bad: true }, { to: '/admin', icon: 'admin', label: 'Admin' }] },
+  ];
+}

@@ -1,0 +1,66 @@
+import { Link } from '@tanstack/react-router';
+import type { Account, Run } from '../../api/posture';
+import { Mark, type MarkName } from '../../parts/marks';
+import { count, plural, sentence } from '../../parts/text';
+import { clockTime } from '../../parts/time';
+
+interface Item {
+  mark: MarkName;
+  title: string;
+  text: string;
+  action: string;
+  to: string;
+  search?: Record<string, string>;
+}
+
+/** Types of the newest run that could not be read. */
+const unread = (run: Run | undefined) => Object.entries(run?.collectorStatus ?? {}).filter(([, c]) => c.status !== 'Success');
+
+/** The newest run of each account. */
+export function latestRuns(runs: Run[]): Map<string, Run> {
+  const latest = new Map<string, Run>();
+  for (const run of runs) {
+    const known = latest.get(run.cloudAccountId);
+    if (!known || known.startTime < run.startTime) latest.set(run.cloudAccountId, run);
+  }
+  return latest;
+}
+
+/** What keeps the numbers from being believed, and what was read. */
+export function coverageOf(accounts: Account[], runs: Run[]): Item[] {
+  const latest = latestRuns(runs);
+  const items: Item[] = [];
+  for (const a of accounts) {
+    const to = `/accounts/${encodeURIComponent(a.cloudAccountId)}`;
+    const run = latest.get(a.cloudAccountId);
+    if (a.accountStatus.value !== 'active') {
+      items.push({ mark: a.accountStatus.value === 'draft' ? 'unknown' : 'error', title: `${a.cloudAccountName} cannot be read`, text: sentence(a.accountStatus.reason ?? `The account is ${a.accountStatus.value}.`), action: 'Fix access', to });
+      continue;
+    }
+    if (run?.status === 'Started') items.push({ mark: 'unknown', title: `${a.cloudAccountName} is being read`, text: `${count(run.progress.done)} of ${count(run.progress.total)} units, ${plural(run.progress.entities, 'entity', 'entities')}.`, action: 'Run', to });
+    const missing = unread(run);
+    if (missing.length && run?.status !== 'Started') items.push({ mark: 'unknown', title: `${plural(missing.length, 'type')} of ${a.cloudAccountName} not read`, text: `${missing.slice(0, 3).map(([t]) => t).join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}. Their verdicts are unknown.`, action: 'Show', to });
+    if (a.eventStreamStatus.value !== 'connected') items.push({ mark: 'warn', title: `${a.cloudAccountName} sends no events`, text: 'Its stream is not connected; changes show with the next full read.', action: 'Set up', to, search: { tab: 'stream' } });
+  }
+  const current = accounts.filter((a) => a.accountStatus.value === 'active' && latest.get(a.cloudAccountId)?.status.startsWith('Completed'));
+  const newest = [...latest.values()].map((r) => r.endTime ?? '').sort().at(-1);
+  if (current.length) items.push({ mark: 'ok', title: `${current.length} of ${accounts.length} accounts are current`, text: newest ? `Last full read ended ${clockTime(newest)}.` : 'Everything was read.', action: 'Runs', to: '/accounts' });
+  return items;
+}
+
+export function Coverage({ accounts, runs }: { accounts: Account[]; runs: Run[] }) {
+  const items = coverageOf(accounts, runs);
+  const shown = items.length > 5 ? [...items.slice(0, 4), ...items.slice(-1)] : items;
+  return (
+    <ul className="attention">
+      {shown.map((i) => (
+        <li key={i.title}>
+          <Mark name={i.mark} />
+          <div className="grow"><p className="strong">{i.title}</p><p className="small t2">{i.text}</p></div>
+          <Link className="link small" to={i.to} search={(i.search ?? {}) as never} aria-label={`${i.action}: ${i.title}`}>{i.action}</Link>
+        </li>
+      ))}
+      {items.length > shown.length && <li><Link className="link" to="/accounts">{items.length - shown.length} more</Link></li>}
+    </ul>
+  );
+}

@@ -1,0 +1,63 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { posture, type FindingFilters, type Trends } from '../../api/posture';
+import { findingsQuery, open } from '../data';
+
+export type Range = '30d' | '13w' | '12m';
+export const ranges: Record<Range, { label: string; interval: 'day' | 'week' | 'month' }> = {
+  '30d': { label: '30 days', interval: 'day' },
+  '13w': { label: '13 weeks', interval: 'week' },
+  '12m': { label: '12 months', interval: 'month' },
+};
+
+const scope = (account: string | undefined): FindingFilters => (account ? { cloudAccountIds: [account] } : {});
+
+/** Open findings by level, rule and account, with the riskiest first. */
+export const useOpen = (account: string | undefined) =>
+  useQuery(
+    findingsQuery({
+      filters: { ...open, ...scope(account) },
+      paginationInfo: { pageSize: 100 },
+      aggregations: {
+        level: { fieldName: 'level' },
+        rule: { fieldName: 'ruleId', termsCount: 9 },
+        account: { fieldName: 'cloudAccountId', termsCount: 500, subAggregations: { level: { fieldName: 'level' } } },
+        risk: { fieldName: 'riskScore', termsCount: 101 },
+      },
+    }),
+  );
+
+export interface Series {
+  times: string[];
+  levels: { name: 'low' | 'medium' | 'high'; open: number[] }[];
+  raised: number[];
+  resolved: number[];
+}
+
+const levels = ['Low', 'Medium', 'High'] as const;
+const values = (trend: Trends['results']['Open'] | undefined, times: string[]) => times.map((t) => trend?.buckets[t]?.count ?? 0);
+
+/** Open, new and resolved findings over time, by level. */
+export function useTrend(range: Range, account: string | undefined) {
+  const interval = ranges[range].interval;
+  const ask = (filters: FindingFilters) => ({
+    queryKey: ['findings', 'trend', interval, filters],
+    queryFn: () => posture.post('/v2/findings/trends-query', { body: { interval, filters } }),
+  });
+  const all = useQuery(ask(scope(account)));
+  const byLevel = useQueries({ queries: levels.map((level) => ask({ ...scope(account), levels: [level] })) });
+  const times = Object.keys(all.data?.results.Open.buckets ?? {}).sort();
+  const series: Series | undefined = all.data && {
+    times,
+    levels: levels.map((level, i) => ({ name: level.toLowerCase() as 'low', open: values(byLevel[i]?.data?.results.Open, times) })),
+    raised: values(all.data.results.New, times),
+    resolved: values(all.data.results.Resolved, times),
+  };
+  return { query: all, series };
+}
+
+/** How a level changed over the last seven days, when the trend is by day. */
+export function weekChange(series: Series | undefined, level: string): number | undefined {
+  const open = series?.levels.find((l) => l.name === level)?.open;
+  if (!open || open.length < 8) return undefined;
+  return (open.at(-1) ?? 0) - (open.at(-8) ?? 0);
+}

@@ -1,0 +1,16 @@
+import { Frame } from '../frame/Frame';
+import { routerOf } from '../frame/router';
+import { jumpTargets } from './jump';
+import { useMenu } from './menu';
+
+const letters = {
+  '/overview': 'o', '/findings': 'f', '/inventory': 'i', '/explore': 'e', '/activity': 'a', '/rules': 'r', '/compliance': 'c',
+};
+
+const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} />;
+
+export const makeRouter = () =>
+  routerOf(PostureFrame, '/overview', {
+    '/overview': () => import('./overview/Overview'),
+    '/findings': () => import('./findings/Findings'),
+  });
