@@ -13,4 +13,9 @@ export const makeRouter = () =>
   routerOf(PostureFrame, '/overview', {
     '/overview': () => import('./overview/Overview'),
     '/findings': () => import('./findings/Findings'),
+    '/accounts': () => import('./accounts/Accounts'),
+    '/accounts/link': () => import('./link/Wizard'),
+    '/accounts/link/$provider': () => import('./link/Wizard'),
+    '/accounts/link/$provider/$step': () => import('./link/Wizard'),
+    '/accounts/$id': () => import('./accounts/AccountPage'),
   });

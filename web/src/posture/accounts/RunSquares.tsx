@@ -1,0 +1,20 @@
+import type { Run } from '../../api/posture';
+import { Mark } from '../../parts/marks';
+import { dateTime } from '../../parts/time';
+import { runMark } from './accountMarks';
+
+/** The last runs as squares, oldest first. */
+export function RunSquares({ runs }: { runs: Run[] }) {
+  const last = [...runs].sort((a, b) => a.startTime.localeCompare(b.startTime)).slice(-14);
+  if (last.length === 0) return <span className="t3">never read</span>;
+  const words = last.map((r) => `${dateTime(r.startTime)} ${runMark[r.status].word}`);
+  return (
+    <span className="run-squares" role="img" aria-label={`Last ${last.length} runs; newest: ${words.at(-1)}`}>
+      {last.map((r, i) => <span key={r.collectionId} className={`b-${runMark[r.status].mark}`} title={words[i]} />)}
+    </span>
+  );
+}
+
+export const RunWord = ({ run }: { run: Run }) => (
+  <span className={`word c-${runMark[run.status].mark}`}><Mark name={runMark[run.status].mark} />{runMark[run.status].word}</span>
+);

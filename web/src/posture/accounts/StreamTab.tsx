@@ -1,0 +1,62 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../../api/error';
+import { posture, type Account, type EventStream } from '../../api/posture';
+import { useMay } from '../../api/session';
+import { Button } from '../../parts/Button';
+import { Mark } from '../../parts/marks';
+import { Failure, Skeleton } from '../../parts/states';
+import { count, sentence } from '../../parts/text';
+import { Time } from '../../parts/time';
+import { say } from '../../parts/toast';
+import { ScriptBox, Secret } from './ScriptBox';
+
+function Facts({ stream: s }: { stream: EventStream }) {
+  const ok = s.status.value === 'connected';
+  return (
+    <dl className="kv narrow-kv">
+      <div><dt>Status</dt><dd><span className={`word c-${ok ? 'ok' : 'none'}`}><Mark name={ok ? 'ok' : 'none'} />{s.status.value}</span></dd></div>
+      <div><dt>Last event</dt><dd><Time at={s.lastEventTime} /></dd></div>
+      <div><dt>Waiting to be read</dt><dd>{count(s.pendingCount)}</dd></div>
+      <div><dt>Accepted, came twice, about nothing read</dt><dd>{count(s.acceptedCount)}, {count(s.duplicateCount)}, {count(s.unmappedCount)}</dd></div>
+      <div><dt>Endpoint</dt><dd><code>{s.endpoint}</code></dd></div>
+      {s.topicName && <div><dt>Topic</dt><dd><code>{s.topicName}</code></dd></div>}
+    </dl>
+  );
+}
+
+/** The event stream of an account: how it does, and how it is set up. */
+export function StreamTab({ account }: { account: Account }) {
+  const id = account.cloudAccountId;
+  const path = { cloud_account_id: id };
+  const admin = useMay('admin');
+  const client = useQueryClient();
+  const [secret, setSecret] = useState<string>();
+  const query = useQuery({ queryKey: ['stream', id], queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }), refetchInterval: 5000, retry: false });
+  const run = async (what: () => Promise<EventStream>) => {
+    try {
+      const stream = await what();
+      setSecret(stream.secret);
+      await client.invalidateQueries({ queryKey: ['stream', id] });
+    } catch (cause) {
+      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+    }
+  };
+  const open = () => run(() => posture.post('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
+  const close = () => run(() => posture.delete('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
+  const missing = query.error instanceof ApiError && query.error.status === 404;
+  return (
+    <section className="region stack">
+      {query.isPending && <Skeleton />}
+      {query.error && !missing && <Failure error={query.error} what="the stream" onRetry={() => void query.refetch()} />}
+      {missing && <p className="t2">This account has no event stream: changes show with the next full read. The script below sets one up.</p>}
+      {query.data && <Facts stream={query.data} />}
+      {secret && <Secret label="Secret of the stream" value={secret} />}
+      <div className="row">
+        <Button changes takes={!admin && 'admin'} onClick={() => void open()}>{query.data ? 'New secret' : 'Open by hand'}</Button>
+        {query.data && <Button look="danger" changes takes={!admin && 'admin'} onClick={() => void close()}>Close the stream</Button>}
+      </div>
+      <ScriptBox provider={account.provider} script="setup.sh" accounts={[id]} title="Set up by script" undo="teardown.sh" />
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { ApiError } from '../../api/error';
+import { posture, type Run } from '../../api/posture';
+import { sentence } from '../../parts/text';
+import { say } from '../../parts/toast';
+
+/** A run, asked for every second while it lasts. */
+export function useRun(cloudAccountId: string, collectionId: string | undefined) {
+  const client = useQueryClient();
+  const query = useQuery({
+    queryKey: ['run', collectionId],
+    enabled: !!collectionId,
+    queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', { path: { cloud_account_id: cloudAccountId, collection_id: collectionId ?? '' } }),
+    refetchInterval: (q) => (q.state.data?.status === 'Started' ? 1000 : false),
+  });
+  const ended = query.data !== undefined && query.data.status !== 'Started';
+  useEffect(() => {
+    if (!ended) return;
+    for (const key of ['runs', 'findings', 'entities', 'accounts']) void client.invalidateQueries({ queryKey: [key] });
+  }, [ended, client]);
+  return query;
+}
+
+/** Starts and stops reading an account. */
+export function useCollect(cloudAccountId: string) {
+  const client = useQueryClient();
+  const tell = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+  return {
+    start: async (): Promise<Run | undefined> => {
+      try {
+        const run = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', { path: { cloud_account_id: cloudAccountId }, body: {} });
+        await client.invalidateQueries({ queryKey: ['runs'] });
+        say('Reading the account');
+        return run as Run;
+      } catch (cause) {
+        tell(cause);
+        return undefined;
+      }
+    },
+    stop: async (collectionId: string) => {
+      try {
+        await posture.delete('/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}', { path: { cloud_account_id: cloudAccountId, collection_id: collectionId } });
+        await client.invalidateQueries({ queryKey: ['run', collectionId] });
+      } catch (cause) {
+        tell(cause);
+      }
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Provider } from '../../api/posture';
+
+/** What a person enters to link an account by hand, by provider. */
+export interface FieldSpec {
+  name: string;
+  label: string;
+  hint?: string;
+  secret?: boolean;
+  file?: boolean;
+  optional?: boolean;
+}
+
+interface ProviderSpec {
+  label: string;
+  account: FieldSpec;
+  credential: FieldSpec[];
+  makes: string;
+}
+
+export const specs: Record<Provider, ProviderSpec> = {
+  aws: {
+    label: 'Amazon Web Services',
+    account: { name: 'accountId', label: 'Account id', hint: '12 digits' },
+    credential: [
+      { name: 'RoleArn', label: 'ARN of the role', hint: 'arn:aws:iam::123456789012:role/vigil-reader' },
+      { name: 'ExternalId', label: 'External id', optional: true, hint: 'As in the trust policy of the role' },
+    ],
+    makes: 'A role that may read and change nothing, which only this server can take on.',
+  },
+  azure: {
+    label: 'Microsoft Azure',
+    account: { name: 'subscriptionId', label: 'Subscription id', hint: 'A UUID' },
+    credential: [
+      { name: 'DirectoryId', label: 'Directory (tenant) id' },
+      { name: 'ApplicationId', label: 'Application (client) id' },
+      { name: 'ApplicationKey', label: 'Client secret', secret: true, hint: 'The value of the secret, not its id. It is kept sealed and never shown again.' },
+    ],
+    makes: 'An application with a custom role that may read and change nothing.',
+  },
+  gcp: {
+    label: 'Google Cloud',
+    account: { name: 'projectId', label: 'Project id' },
+    credential: [
+      { name: 'ServiceAccountEmail', label: 'E-mail of the service account' },
+      { name: 'ServiceAccountKey', label: 'Key of the service account', secret: true, file: true, hint: 'The JSON key file, or its base64. It is kept sealed and never shown again.' },
+    ],
+    makes: 'A service account with a custom role that may read and change nothing.',
+  },
+};
+
+/** The API takes the key file as base64; people paste either. */
+export const keyAsBase64 = (text: string) => (text.trim().startsWith('{') ? btoa(text.trim()) : text.trim());
