@@ -13,6 +13,7 @@ export const makeRouter = () =>
   routerOf(PostureFrame, '/overview', {
     '/overview': () => import('./overview/Overview'),
     '/findings': () => import('./findings/Findings'),
+    '/resource/$id': () => import('./resource/Resource'),
     '/accounts': () => import('./accounts/Accounts'),
     '/accounts/link': () => import('./link/Wizard'),
     '/accounts/link/$provider': () => import('./link/Wizard'),
