@@ -1,6 +1,13 @@
 import { Frame } from '../frame/Frame';
 import { routerOf } from '../frame/router';
+import { jumpTargets } from './jump';
+import { useMenu } from './menu';
 
-const DesktopFrame = () => <Frame server="desktop" useMenu={() => []} letters={{}} find={async () => []} />;
+const letters = { '/health': 'h', '/gateways': 'g', '/connection-servers': 's', '/farms': 'f', '/rds-servers': 'w', '/alerts': 'a' };
 
-export const makeRouter = () => routerOf(DesktopFrame, '/health', {});
+const DesktopFrame = () => <Frame server="desktop" useMenu={useMenu} letters={letters} find={jumpTargets} />;
+
+export const makeRouter = () =>
+  routerOf(DesktopFrame, '/health', {
+    '/health': () => import('./health/Health'),
+  });

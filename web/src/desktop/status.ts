@@ -1,0 +1,35 @@
+import type { MarkName } from '../parts/marks';
+
+/** The five marks of a component. */
+export type Status = Extract<MarkName, 'ok' | 'warn' | 'error' | 'unknown' | 'off'>;
+
+const marks: Record<Status, string[]> = {
+  ok: ['OK', 'FULLY_ACCESSIBLE', 'CONNECTED', 'ONLINE', 'ACCESSIBLE', 'UP', 'AVAILABLE', 'PROVISIONED'],
+  warn: ['WARNING', 'WARN', 'RECONNECTING', 'CONNECTING', 'NOT_ACCESSIBLE', 'AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'MAINTENANCE'],
+  error: ['ERROR', 'PROBLEM', 'DOWN', 'OFFLINE', 'DISCONNECTED', 'UNCONTACTABLE', 'CANNOT_BIND', 'CANNOT_LOGIN', 'INVALID_CREDENTIALS', 'CERT_ERROR', 'MALFORMED_URL', 'NOT_RESPONDING'],
+  unknown: ['UNKNOWN', 'STALE', 'NOT_CONTACTED', 'UNCHECKED', 'NOT_YET_CONNECTED', 'NOT_CONFIGURED'],
+  off: ['DISABLED'],
+};
+const byName = new Map(Object.entries(marks).flatMap(([mark, names]) => names.map((n) => [n, mark as Status] as const)));
+
+/** The mark of a status that the API names. What is not known is unknown, never well. */
+export const markOf = (status: string | undefined): Status => byName.get(status ?? '') ?? (status?.startsWith('AGENT_ERR') ? 'error' : 'unknown');
+
+const order: Status[] = ['error', 'warn', 'unknown', 'off', 'ok'];
+export const rank = (status: Status) => order.indexOf(status);
+
+/** The worst of several statuses; unknown where there is none. */
+export const worst = (statuses: Status[]): Status => [...statuses].sort((a, b) => rank(a) - rank(b))[0] ?? 'unknown';
+
+export const countBy = (statuses: Status[]) => Object.fromEntries(order.map((s) => [s, statuses.filter((x) => x === s).length])) as Record<Status, number>;
+
+const day = 24 * 3_600_000;
+
+/** How a certificate stands: it warns below 30 days. */
+export function certificateStatus(certificate: { valid: boolean; valid_to: number } | undefined, now = Date.now()): Status {
+  if (!certificate || certificate.valid_to === 0) return 'unknown';
+  if (!certificate.valid || certificate.valid_to < now) return 'error';
+  return certificate.valid_to - now < 30 * day ? 'warn' : 'ok';
+}
+
+export const daysLeft = (to: number, now = Date.now()) => Math.floor((to - now) / day);
