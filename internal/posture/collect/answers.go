@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -9,25 +10,23 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Answers keeps the answers of calls that several types of one collection run
-// need, so that each call is made once. A failed call is made again.
+// Answers keeps the answers of calls that are the same for several types or items
+// of one collection run, so that each call is made once. A refusal is kept too:
+// the next item would be refused as well. After other failures the call is made
+// again.
 type Answers struct {
 	mu  sync.Mutex
 	all map[string]*kept
 }
 
-type kept struct {
-	mu    sync.Mutex // held while the call is made
-	done  bool
-	pages []gjson.Result
-}
-
 // NewAnswers returns the answers of a run that begins.
 func NewAnswers() *Answers { return &Answers{all: map[string]*kept{}} }
 
-// pages passes on the pages of a call, which is made by the first who asks.
-func (a *Answers) pages(ctx context.Context, r *Reader, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	key := r.Context.Region + " " + address + " " + string(input)
+// A readFunc makes a call and returns all pages of its answer.
+type readFunc func(ctx context.Context) ([]gjson.Result, error)
+
+// read returns the answer of a key, which is read by the first who asks.
+func (a *Answers) read(ctx context.Context, key string, read readFunc) (*kept, error) {
 	a.mu.Lock()
 	k, ok := a.all[key]
 	if !ok {
@@ -35,32 +34,113 @@ func (a *Answers) pages(ctx context.Context, r *Reader, q *resource.Request, add
 		a.all[key] = k
 	}
 	a.mu.Unlock()
-	all, err := k.read(ctx, r, q, address, input)
-	if err != nil {
-		return err
-	}
-	for _, answer := range all {
-		if err := page(answer); err != nil {
-			return err
-		}
-	}
-	return nil
+	return k, k.read(ctx, read)
 }
 
-func (k *kept) read(ctx context.Context, r *Reader, q *resource.Request, address string, input []byte) ([]gjson.Result, error) {
+// A kept is the answer of one call.
+type kept struct {
+	mu     sync.Mutex // held while the call is made
+	done   bool
+	err    error // a refusal
+	pages  []gjson.Result
+	joined gjson.Result                         // the pages as one; read with whole
+	groups map[string]map[string][]gjson.Result // elements of lists in it by the value at a path
+}
+
+func (k *kept) read(ctx context.Context, read readFunc) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.done {
-		return k.pages, nil
+		return k.err
 	}
-	var pages []gjson.Result
-	err := r.Transport.Pages(ctx, q, address, input, func(answer gjson.Result) error {
-		pages = append(pages, answer)
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	pages, err := read(ctx)
+	if refused := errors.Is(err, ErrDenied) || errors.Is(err, ErrOff); err == nil || refused {
+		k.done, k.pages, k.err = true, pages, err
 	}
-	k.done, k.pages = true, pages
-	return pages, nil
+	return err
+}
+
+// whole returns the answer with its pages joined.
+func (k *kept) whole() gjson.Result {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.joined.Exists() {
+		k.joined = joinPages(k.pages)
+	}
+	return k.joined
+}
+
+// about returns the part of an answer that a call is made for: what is at its
+// path, and of a list there the elements that its conditions name.
+func (k *kept) about(call *resource.Call, item *resource.Item, v resource.Vars) (gjson.Result, error) {
+	conditions := call.Where
+	if len(call.Find) > 0 {
+		conditions = call.Find
+	}
+	var found []gjson.Result
+	switch path, value, one := conditions.Lookup(v); {
+	case len(conditions) == 0:
+		return k.at(call, item, v), nil
+	case one:
+		found = k.group(call, path, item, v)[value]
+	default:
+		for _, element := range k.at(call, item, v).Array() {
+			if conditions.Hold(&resource.Item{Result: element, Parent: item}, v) {
+				found = append(found, element)
+			}
+		}
+	}
+	switch {
+	case len(call.Find) == 0:
+		return listOf(found), nil
+	case len(found) == 0:
+		return gjson.Result{}, ErrGone
+	}
+	return found[0], nil
+}
+
+func (k *kept) at(call *resource.Call, item *resource.Item, v resource.Vars) gjson.Result {
+	whole := k.whole()
+	if call.At.IsZero() {
+		return whole
+	}
+	return call.At.Eval(&resource.Item{Result: whole, Parent: item}, v)
+}
+
+// group returns the elements of the list at the call's path by their value at
+// another path. It is made once, so that finding the element of each of many items
+// does not take the product of both.
+func (k *kept) group(call *resource.Call, path resource.Expr, item *resource.Item, v resource.Vars) map[string][]gjson.Result {
+	name := call.At.String() + " " + path.String()
+	k.mu.Lock()
+	g, ok := k.groups[name]
+	k.mu.Unlock()
+	if ok {
+		return g
+	}
+	list := k.at(call, item, v)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	g = map[string][]gjson.Result{}
+	for _, element := range list.Array() {
+		value := path.Text(&resource.Item{Result: element}, v)
+		g[value] = append(g[value], element)
+	}
+	if k.groups == nil {
+		k.groups = map[string]map[string][]gjson.Result{}
+	}
+	k.groups[name] = g
+	return g
+}
+
+// listOf returns elements as a list.
+func listOf(elements []gjson.Result) gjson.Result {
+	list := []byte{'['}
+	for i, element := range elements {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, element.Raw...)
+	}
+	return gjson.ParseBytes(append(list, ']'))
 }

@@ -46,8 +46,8 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	refused := map[string]error{} // by the names of the calls
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		if why := firstRefused(refused, call.When.Answers()); why != nil {
-			b.Unread(why, call.Names()...) // whether it is to be asked is not known
+		if why := firstRefused(refused, call.LooksInto()); why != nil {
+			b.Unread(why, call.Names()...) // whether or for what it is to be asked is not known
 			continue
 		}
 		if !call.When.Hold(item, where.Vars) {
@@ -55,7 +55,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 		}
 		if slices.Contains(nothing, call.Needs) {
 			call.PutAbsent(b)
-			nothing = append(nothing, call.Call)
+			nothing = append(nothing, call.Key())
 			continue
 		}
 		meaning, why, err := r.call(ctx, t, call, b, item, where, others)
@@ -67,9 +67,10 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 		case meaning == resource.MeansVanished:
 			return nil, nil
 		case meaning == resource.MeansAbsent:
-			nothing = append(nothing, call.Call)
+			nothing = append(nothing, call.Key())
 		}
 	}
+	t.Finish(b, item, where.Vars)
 	return b, nil
 }
 
@@ -91,17 +92,10 @@ func (r *Reader) call(
 ) (meaning resource.Meaning, why, fatal error) {
 	bound := *r
 	bound.Context = where
-	var answers []gjson.Result
-	err := bound.pages(ctx, &call.Request, item, false, func(answer gjson.Result) error {
-		answers = append(answers, answer)
-		return nil
-	})
+	told, err := bound.answer(ctx, call, item)
 	if err == nil {
-		answer := &resource.Item{Result: joinPages(answers), Parent: item}
-		if !call.At.IsZero() {
-			answer.Result = call.At.Eval(answer, where.Vars)
-		}
-		item.Answers[call.As] = answer.Result
+		answer := &resource.Item{Result: told, Parent: item, Answers: item.Answers}
+		item.Answers[call.As] = told
 		err = call.Put(ctx, b, answer, item, where, others)
 	}
 	switch meaning = meaningOf(t, call, err); {
@@ -115,6 +109,40 @@ func (r *Reader) call(
 	}
 	b.Unread(err, call.Names()...)
 	return resource.MeansUnknown, err, nil
+}
+
+// answer returns what a call tells of an item. A call whose input is the same for
+// all items is made once.
+func (r *Reader) answer(ctx context.Context, call *resource.Call, item *resource.Item) (gjson.Result, error) {
+	k, err := r.read(ctx, call, item)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	return k.about(call, item, r.Context.Vars)
+}
+
+func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.Item) (*kept, error) {
+	function := func(ctx context.Context) ([]gjson.Result, error) {
+		answer, err := r.Catalog.AnswerFunction(call.Function).Apply(ctx, caller{r})
+		return []gjson.Result{answer}, err
+	}
+	switch {
+	case r.Answers != nil && call.Function != "":
+		return r.Answers.read(ctx, r.Context.Region+" "+call.Function, function)
+	case r.Answers != nil && (call.Static() || r.Catalog.Shared(call.Call)):
+		return r.kept(ctx, &call.Request, item)
+	}
+	k := new(kept)
+	return k, k.read(ctx, func(ctx context.Context) (pages []gjson.Result, err error) {
+		if call.Function != "" {
+			return function(ctx)
+		}
+		err = r.pages(ctx, &call.Request, item, false, func(answer gjson.Result) error {
+			pages = append(pages, answer)
+			return nil
+		})
+		return pages, err
+	})
 }
 
 // meaningOf says what the failure of a call means for the resource.

@@ -44,7 +44,11 @@ func (r *Reader) List(ctx context.Context, t *resource.Type, emit Emit) error {
 
 // Get emits the one resource of a name, or fails with ErrGone.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
-	found := false
+	found, emitted := false, false
+	told := func(b *Resource) error {
+		emitted = true
+		return emit(b)
+	}
 	pick := func(ctx context.Context, items []resource.Item) error {
 		for i := range items {
 			who, err := r.Context.Cloud.Identify(t, &items[i], r.Context.Vars)
@@ -52,7 +56,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 				continue
 			}
 			found = true
-			if err := r.complete(ctx, t, items[i:i+1], emit); err != nil {
+			if err := r.complete(ctx, t, items[i:i+1], told); err != nil {
 				return err
 			}
 			return errFound
@@ -67,9 +71,9 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	}
 	err := named.stages(ctx, stages, nil, pick)
 	switch {
-	case found && (err == nil || errors.Is(err, errFound)):
+	case emitted && (err == nil || errors.Is(err, errFound)):
 		return nil
-	case err != nil:
+	case err != nil && !errors.Is(err, errFound):
 		return err
 	}
 	return ErrGone
@@ -107,7 +111,7 @@ func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *res
 func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
 	s := &rest[0]
 	if s.Function != "" {
-		made, err := r.Catalog.ListFunction(s.Function)(ctx, caller{r}, items)
+		made, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, items)
 		if err != nil {
 			return err
 		}
@@ -161,15 +165,19 @@ func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resou
 func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.Item, next visit) error {
 	switch {
 	case s.One:
-		return next(ctx, []resource.Item{{Result: gjson.Parse("{}"), Parent: above}})
+		item := gjson.Parse("{}")
+		if r.Context.Name != "" {
+			item = gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"name":`), r.Context.Name), '}'))
+		}
+		return next(ctx, []resource.Item{{Result: item, Parent: above}})
 	case s.Function != "":
-		made, err := r.Catalog.ListFunction(s.Function)(ctx, caller{r}, nil)
+		made, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, nil)
 		if err != nil {
 			return err
 		}
 		return next(ctx, made)
 	}
-	return r.pages(ctx, &s.Request, above, r.Catalog.Shared(s), func(answer gjson.Result) error {
+	return r.pages(ctx, &s.Request, above, r.Catalog.Shared(s.Call), func(answer gjson.Result) error {
 		items := itemsOf(s, answer, above, r.Context.Vars)
 		if len(items) == 0 {
 			return nil
@@ -211,15 +219,39 @@ func itemsOf(s *resource.Stage, answer gjson.Result, above *resource.Item, v res
 
 // pages makes a call for an item.
 func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, page func(gjson.Result) error) error {
-	address, err := q.Address(item, r.Context.Vars)
+	if r.Answers == nil || !shared {
+		address, err := q.Address(item, r.Context.Vars)
+		if err != nil {
+			return err
+		}
+		return r.Transport.Pages(ctx, q, address, q.Input.JSON(item, r.Context.Vars), page)
+	}
+	k, err := r.kept(ctx, q, item)
 	if err != nil {
 		return err
 	}
-	input := q.Input.JSON(item, r.Context.Vars)
-	if r.Answers != nil && shared {
-		return r.Answers.pages(ctx, r, q, address, input, page)
+	for _, answer := range k.pages {
+		if err := page(answer); err != nil {
+			return err
+		}
 	}
-	return r.Transport.Pages(ctx, q, address, input, page)
+	return nil
+}
+
+// kept returns the answer of a call that others make too.
+func (r *Reader) kept(ctx context.Context, q *resource.Request, item *resource.Item) (*kept, error) {
+	address, err := q.Address(item, r.Context.Vars)
+	if err != nil {
+		return nil, err
+	}
+	input := q.Input.JSON(item, r.Context.Vars)
+	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) (pages []gjson.Result, err error) {
+		err = r.Transport.Pages(ctx, q, address, input, func(answer gjson.Result) error {
+			pages = append(pages, answer)
+			return nil
+		})
+		return pages, err
+	})
 }
 
 // parallel visits some items at a time.
@@ -240,7 +272,7 @@ type caller struct{ *Reader }
 
 // Call implements [resource.Caller].
 func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Item) (answers []gjson.Result, err error) {
-	err = c.pages(ctx, &q, item, true, func(answer gjson.Result) error {
+	err = c.pages(ctx, &q, item, c.Catalog.Shared(q.Call), func(answer gjson.Result) error {
 		answers = append(answers, answer)
 		return nil
 	})
@@ -250,6 +282,15 @@ func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Ite
 // Items implements [resource.Caller].
 func (c caller) Items(ctx context.Context, t posture.EntityType) ([]resource.Item, error) {
 	return c.items(ctx, t)
+}
+
+// Answer implements [resource.Caller].
+func (c caller) Answer(ctx context.Context, function string) (gjson.Result, error) {
+	k, err := c.read(ctx, &resource.Call{Function: function}, nil)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	return k.whole(), nil
 }
 
 // Vars implements [resource.Caller].

@@ -23,6 +23,7 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 			name = short
 		}
 	}
+	v.Name = name
 	who := resource.Identity{ID: t.Type.ID(v.Account, place(t, v), name), Name: name, Display: name, Region: v.Region}
 	if who.XID = t.XID.Eval(item, v).String(); who.XID == "" && len(t.ARN) > 0 {
 		who.XID = t.ARN[0].Format(v, name)
@@ -39,13 +40,17 @@ func place(t *resource.Type, v resource.Vars) string {
 }
 
 // Ref implements [resource.Cloud]. A bare name is of a resource in the same
-// account and region.
+// account and region. Of several types, ids of EC2 say by their prefix which one
+// they are of.
 func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
 	a, isARN := resource.ParseARN(value)
 	for _, name := range to {
 		t := n.Catalog.Type(name)
 		if t == nil {
 			continue
+		}
+		if prefix := t.IDPrefix(); !isARN && prefix != "" && len(to) > 1 && strings.HasPrefix(value, prefix) {
+			return t.Type.ID(v.Account, place(t, v), value)
 		}
 		if !isARN {
 			if short, ok := t.ARN.MatchResource(value); ok {
@@ -61,6 +66,9 @@ func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 		return ""
 	}
 	if t := n.Catalog.Type(to[0]); t != nil {
+		if len(to) > 1 && t.IDPrefix() != "" {
+			return "" // an id of another kind
+		}
 		return t.Type.ID(v.Account, place(t, v), value)
 	}
 	return to[0].ID(v.Account, v.Region, value)

@@ -57,6 +57,20 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, items func(post
 	return b, c, nil
 }
 
+// Finish adds to an entity what its identity takes from the answers of calls.
+func (t *Type) Finish(b *Builder, item *Item, v Vars) {
+	if len(t.Display.answers()) > 0 {
+		if display := t.Display.Text(item, v); display != "" {
+			b.Name = display
+		}
+	}
+	if len(t.XID.answers()) > 0 {
+		if xid := t.XID.Text(item, v); xid != "" {
+			b.XID = xid
+		}
+	}
+}
+
 func (t *Type) identify(item *Item, c Context) (Identity, error) {
 	if item.Result.Raw == "" {
 		return Identity{}, errors.New("an item without content")

@@ -19,7 +19,7 @@ type Catalog struct {
 	types     []*Type // in the order of their names
 	byType    map[posture.EntityType]*Type
 	functions Functions
-	calls     map[string]int // by how many types' lists each call is made
+	calls     map[string]int // by how many types each call is made
 }
 
 // Load reads the declarations below the given roots, each
@@ -111,17 +111,45 @@ func (t *Type) GetStage() Stage {
 // ListFunction returns the list function of a name, which the catalog has checked.
 func (c *Catalog) ListFunction(name string) ListFunction { return c.functions.List[name] }
 
-// Shared reports whether lists of several types make the call of a stage.
-func (c *Catalog) Shared(s *Stage) bool { return c.calls[s.Call] > 1 }
+// AnswerFunction returns the answer function of a name, which the catalog has
+// checked.
+func (c *Catalog) AnswerFunction(name string) AnswerFunction { return c.functions.Answer[name] }
 
-// countCalls counts by how many types' lists a call is made.
+// Shared reports whether several types make a call.
+func (c *Catalog) Shared(call string) bool { return c.calls[call] > 1 }
+
+// countCalls counts by how many types a call is made.
 func (c *Catalog) countCalls() {
 	c.calls = map[string]int{}
 	for _, t := range c.types {
-		for _, s := range c.expand(t.List) {
-			if s.Call != "" {
-				c.calls[s.Call]++
+		calls := map[string]bool{}
+		c.callsOf(t, calls)
+		for i := range t.Calls {
+			calls[t.Calls[i].Call] = true
+		}
+		for a := range t.Answers() {
+			for _, d := range a.Derive {
+				c.callsOfAll(d.function.Reads, calls)
 			}
+		}
+		for call := range calls {
+			c.calls[call]++
+		}
+	}
+}
+
+// callsOf gathers the calls that list a type.
+func (c *Catalog) callsOf(t *Type, calls map[string]bool) {
+	for _, s := range c.expand(t.List) {
+		calls[s.Call] = true
+		c.callsOfAll(c.functions.List[s.Function].Reads, calls)
+	}
+}
+
+func (c *Catalog) callsOfAll(types []posture.EntityType, calls map[string]bool) {
+	for _, t := range types {
+		if c.byType[t] != nil {
+			c.callsOf(c.byType[t], calls)
 		}
 	}
 }

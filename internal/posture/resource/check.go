@@ -32,6 +32,9 @@ func (t *Type) check(functions Functions) error {
 	seen := map[string]string{}
 	claim := func(a *Answer, where string) error {
 		for _, name := range a.Names() {
+			if a.hasEdge(name) {
+				continue // edges of a label may come from several answers
+			}
 			if before, twice := seen[name]; twice {
 				return fmt.Errorf("%s is declared in %s and in %s", name, before, where)
 			}
@@ -44,16 +47,19 @@ func (t *Type) check(functions Functions) error {
 	}
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		if c.Call == "" {
-			return fmt.Errorf("calls[%d] does not name a call", i)
+		if (c.Call == "") == (c.Function == "") {
+			return fmt.Errorf("calls[%d] names either a call or a function", i)
+		}
+		if _, known := functions.Answer[c.Function]; c.Function != "" && !known {
+			return fmt.Errorf("there is no answer function %s", c.Function)
 		}
 		if !c.validCall() {
 			return fmt.Errorf("call %q is not a template that can be filled in", c.Call)
 		}
 		if err := c.bind(functions); err != nil {
-			return fmt.Errorf("%s: %w", c.Call, err)
+			return fmt.Errorf("%s: %w", c.Key(), err)
 		}
-		if err := claim(&c.Answer, c.Call); err != nil {
+		if err := claim(&c.Answer, c.Key()); err != nil {
 			return err
 		}
 		for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
@@ -61,11 +67,19 @@ func (t *Type) check(functions Functions) error {
 				return fmt.Errorf("%s: a refusal means %q, not absent or vanished", c.Call, m)
 			}
 		}
-		if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Call == c.Needs }) {
+		if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Key() == c.Needs }) {
 			return fmt.Errorf("%s needs %s, which is not called before it", c.Call, c.Needs)
 		}
 	}
 	return nil
+}
+
+// hasEdge reports whether edges of a label are among what an answer tells.
+func (a *Answer) hasEdge(label string) bool {
+	return slices.ContainsFunc(a.Edges, func(e Edge) bool { return e.Label == label }) ||
+		slices.ContainsFunc(a.Derive, func(d Derived) bool {
+			return slices.ContainsFunc(d.function.Edges, func(e Edge) bool { return e.Label == label })
+		})
 }
 
 func (s *Stage) check(position int, functions Functions) error {
@@ -113,6 +127,11 @@ func (c *Catalog) related(t *Type) error {
 	for _, s := range t.List {
 		if s.From != "" && c.byType[s.From] == nil {
 			return fmt.Errorf("its list begins with %s, which is not declared", s.From)
+		}
+		for _, other := range c.functions.List[s.Function].Reads {
+			if c.byType[other] == nil {
+				return fmt.Errorf("%s reads %s, which is not declared", s.Function, other)
+			}
 		}
 	}
 	return nil

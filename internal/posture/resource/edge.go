@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
@@ -19,6 +20,7 @@ type Edge struct {
 	Doc   string      `yaml:"doc"` // one sentence
 	Ref   Exprs       `yaml:"ref"` // every one counts: the names, ARNs, ids or links of the targets
 	Each  Expr        `yaml:"each"`
+	ARN   bool        `yaml:"arn"` // only ARNs count: other values are no names of resources
 }
 
 // EntityTypes is a list of types; a single one needs no list.
@@ -71,7 +73,7 @@ func (e *Edge) put(b *Builder, item *Item, c Context) {
 		if !e.Each.IsZero() {
 			text = e.Each.Text(&Item{Result: value, Parent: item}, c.Vars)
 		}
-		if value.Type == gjson.Null || text == "" {
+		if value.Type == gjson.Null || text == "" || e.ARN && !strings.HasPrefix(text, "arn:") {
 			return
 		}
 		if id := c.Cloud.Ref(c.Vars, e.To, text); id != "" && !seen[id] {

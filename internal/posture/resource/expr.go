@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -84,6 +85,13 @@ type itemPath struct {
 	up     int
 	answer string // the name of a call; "" for the item itself
 	text   string
+}
+
+// dependsOnItem reports whether the value may differ from item to item.
+func (e Expr) dependsOnItem() bool {
+	return slices.ContainsFunc(e.parts, func(p part) bool {
+		return p.path.text != "" || slices.Contains([]string{"name", "1", "2", "3", "batch"}, p.variable)
+	})
 }
 
 // IsZero reports whether nothing was declared.
@@ -255,12 +263,38 @@ func (es *Exprs) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Eval returns the first alternative that exists and is not null.
-func (es Exprs) Eval(item *Item, v Vars) gjson.Result {
+// Eval returns the first alternative that exists and is neither null nor the empty
+// string; the empty string when there is no other.
+func (es Exprs) Eval(item *Item, v Vars) (found gjson.Result) {
 	for _, e := range es {
-		if value := e.Eval(item, v); value.Exists() && value.Type != gjson.Null {
+		value := e.Eval(item, v)
+		if !value.Exists() || value.Type == gjson.Null {
+			continue
+		}
+		if value.Type != gjson.String || value.Str != "" {
 			return value
 		}
+		found = value
 	}
-	return gjson.Result{}
+	return found
+}
+
+// Text returns the value as a string; "" when there is none.
+func (es Exprs) Text(item *Item, v Vars) string { return es.Eval(item, v).String() }
+
+// String returns the alternatives as they were written.
+func (es Exprs) String() string {
+	all := make([]string, len(es))
+	for i, e := range es {
+		all[i] = e.source
+	}
+	return strings.Join(all, " or ")
+}
+
+// answers returns the names of the calls whose answers the expressions look into.
+func (es Exprs) answers() (names []string) {
+	for _, e := range es {
+		names = append(names, e.answers()...)
+	}
+	return names
 }

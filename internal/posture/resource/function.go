@@ -37,12 +37,26 @@ type FunctionInput struct {
 
 // A ListFunction turns the items of a stage into others: it gathers what several
 // name, or makes calls in an order that stages cannot express.
-type ListFunction func(ctx context.Context, c Caller, items []Item) ([]Item, error)
+type ListFunction struct {
+	Calls []string             // that it makes
+	Reads []posture.EntityType // whose items it reads
+	Apply func(ctx context.Context, c Caller, items []Item) ([]Item, error)
+}
 
-// A Caller makes calls for a ListFunction.
+// An AnswerFunction makes calls in an order that declarations cannot express, such
+// as one to have a report made and another to read it. Its answer is the same for
+// all items of a unit.
+type AnswerFunction struct {
+	Calls []string // that it makes
+	Apply func(ctx context.Context, c Caller) (gjson.Result, error)
+}
+
+// A Caller makes calls for a ListFunction or AnswerFunction.
 type Caller interface {
 	// Call makes a call and returns its answer, all pages of it.
 	Call(ctx context.Context, r Request, item *Item) ([]gjson.Result, error)
+	// Answer returns the answer of an AnswerFunction.
+	Answer(ctx context.Context, function string) (gjson.Result, error)
 	// Items returns the raw items of another type of the same account and region.
 	Items(ctx context.Context, t posture.EntityType) ([]Item, error)
 	// Vars returns the variables of the unit.
@@ -53,6 +67,7 @@ type Caller interface {
 type Functions struct {
 	Derive map[string]Function
 	List   map[string]ListFunction
+	Answer map[string]AnswerFunction
 }
 
 // Derived applies a function to a value: "aws.resourcePolicy(Policy)".

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -41,6 +42,16 @@ func (in *Input) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// NewRequest returns the request of a call with an input as declarations write it.
+// It is for functions, and panics when the input is no such thing.
+func NewRequest(call, input string) Request {
+	q := Request{Call: call}
+	if err := yaml.Unmarshal([]byte(input), &q.Input); err != nil {
+		panic(fmt.Sprintf("the input of %s: %v", call, err))
+	}
+	return q
+}
+
 func newValue(node *yaml.Node) (v value, err error) {
 	switch {
 	case node.Kind == yaml.MappingNode:
@@ -76,6 +87,39 @@ func (in Input) Names() []string {
 		names[i] = m.name
 	}
 	return names
+}
+
+// static reports whether the input is the same for all items.
+func (in Input) static() bool {
+	return !slices.ContainsFunc(in.members, func(m member) bool { return !m.value.static() })
+}
+
+func (x value) static() bool {
+	switch {
+	case x.object != nil:
+		return x.object.static()
+	case x.list != nil:
+		return !slices.ContainsFunc(x.list, func(e value) bool { return !e.static() })
+	}
+	return !x.template.dependsOnItem()
+}
+
+// answers returns the names of the calls whose answers the input looks into.
+func (in Input) answers() (names []string) {
+	for _, m := range in.members {
+		names = append(names, m.value.answers()...)
+	}
+	return names
+}
+
+func (x value) answers() (names []string) {
+	if x.object != nil {
+		return x.object.answers()
+	}
+	for _, element := range x.list {
+		names = append(names, element.answers()...)
+	}
+	return append(names, x.template.answers()...)
 }
 
 // JSON returns the input for an item. A member whose template does not exist is

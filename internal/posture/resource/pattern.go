@@ -8,6 +8,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// IDPrefix returns how the ids of a type of EC2 begin: "vpc-"; "" for other types.
+func (t *Type) IDPrefix() string {
+	prefix, ok := strings.CutSuffix(t.Named, "-*")
+	if !ok {
+		return ""
+	}
+	return prefix + "-"
+}
+
 // Patterns are the forms that the ARNs of a type have. The first one makes the
 // external id of an entity whose answers do not tell it.
 type Patterns []Pattern

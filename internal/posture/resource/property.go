@@ -22,6 +22,7 @@ const (
 	Flag  Kind = "bool"
 	Long  Kind = "long"
 	Time  Kind = "time" // a string in RFC 3339, UTC, whole seconds
+	Date  Kind = "date" // the day of a time: 2024-05-01, UTC
 )
 
 // Properties are in the order of the file.
@@ -33,11 +34,13 @@ type Property struct {
 	Kind Kind   `yaml:"type"` // Text when empty
 	Doc  string `yaml:"doc"`  // one sentence
 
-	// At is where the value is; the first that exists.
+	// At is where the value is; the first that exists. Of a list of strings every
+	// one counts.
 	At Exprs `yaml:"at"`
 	// Each is a template that is applied to every element at At.
 	Each Expr `yaml:"each"`
-	// Is makes a bool of a string: true when it is one of these.
+	// Is makes a bool of a string: true when it is one of these. Of a list it is true
+	// when an element is.
 	Is Strings `yaml:"is"`
 	// Some makes a bool of a list or object: true when there is anything in it.
 	Some bool `yaml:"some"`
@@ -93,7 +96,7 @@ func (p *Property) check() error {
 		}
 	}
 	switch absent := p.Absent; {
-	case !slices.Contains([]Kind{Text, Texts, Flag, Long, Time}, p.Kind):
+	case !slices.Contains([]Kind{Text, Texts, Flag, Long, Time, Date}, p.Kind):
 		return fmt.Errorf("there is no type %q", p.Kind)
 	case p.Doc == "":
 		return fmt.Errorf("it has no doc")
@@ -136,6 +139,16 @@ func (p *Property) Stored() (kind string, list bool) {
 
 // put adds the property to an entity.
 func (p *Property) put(b *Builder, item *Item, v Vars) {
+	if p.Kind == Texts {
+		var all []string
+		for _, at := range p.At {
+			all = append(all, p.texts(at.Eval(item, v), v)...)
+		}
+		if b.Set(p.Name, all); len(all) == 0 {
+			p.putAbsent(b)
+		}
+		return
+	}
 	if !p.read(b, p.At.Eval(item, v), v) {
 		p.putAbsent(b)
 	}
@@ -172,17 +185,13 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 			b.Number(p.Name, n)
 		}
 		return ok
-	case Time:
+	case Time, Date:
 		text := value.String()
 		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-			text = t.UTC().Format(time.RFC3339)
+			text = t.UTC().Format(map[Kind]string{Time: time.RFC3339, Date: time.DateOnly}[p.Kind])
 		}
 		b.Text(p.Name, text)
 		return text != ""
-	case Texts:
-		all := p.texts(value, v)
-		b.Set(p.Name, all)
-		return len(all) > 0
 	}
 	text := value.String()
 	if !p.Each.IsZero() {
@@ -196,7 +205,7 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 func (p *Property) readFlag(b *Builder, value gjson.Result) bool {
 	switch text := value.String(); {
 	case len(p.Is) > 0:
-		b.Flag(p.Name, slices.ContainsFunc(p.Is, func(want string) bool { return strings.EqualFold(want, text) }))
+		b.Flag(p.Name, p.isAny(value))
 	case value.IsBool():
 		b.Flag(p.Name, value.Bool())
 	case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
@@ -205,6 +214,14 @@ func (p *Property) readFlag(b *Builder, value gjson.Result) bool {
 		return false
 	}
 	return true
+}
+
+// isAny reports whether a string, or a string in a list, is one that Is names.
+func (p *Property) isAny(value gjson.Result) bool {
+	if value.IsArray() {
+		return slices.ContainsFunc(value.Array(), p.isAny)
+	}
+	return slices.ContainsFunc(p.Is, func(want string) bool { return strings.EqualFold(want, value.String()) })
 }
 
 // wholeNumber reads a number, or a string that is one.

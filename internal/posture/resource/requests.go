@@ -21,9 +21,8 @@ func (r *Request) Address(item *Item, v Vars) (string, error) {
 // reading one, of completing an item, and of the lists that its functions read.
 func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
 	return func(yield func(*Request) bool) {
-		stages := c.expand(t.List)
-		for i := range stages {
-			if (stages[i].Call != "" || stages[i].Permission != "") && !yield(&stages[i].Request) {
+		for r := range c.listRequests(t) {
+			if !yield(r) {
 				return
 			}
 		}
@@ -33,8 +32,13 @@ func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
 			}
 		}
 		for i := range t.Calls {
-			if !yield(&t.Calls[i].Request) {
+			if call := &t.Calls[i]; call.Call != "" && !yield(&call.Request) {
 				return
+			}
+			for _, call := range c.functions.Answer[t.Calls[i].Function].Calls {
+				if !yield(&Request{Call: call}) {
+					return
+				}
 			}
 		}
 		for a := range t.Answers() {
@@ -44,6 +48,31 @@ func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
 						if !yield(r) {
 							return
 						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// listRequests yields the requests that listing a type makes.
+func (c *Catalog) listRequests(t *Type) iter.Seq[*Request] {
+	return func(yield func(*Request) bool) {
+		stages := c.expand(t.List)
+		for i := range stages {
+			if s := &stages[i]; (s.Call != "" || s.Permission != "") && !yield(&s.Request) {
+				return
+			}
+			f := c.functions.List[stages[i].Function]
+			for _, call := range f.Calls {
+				if !yield(&Request{Call: call}) {
+					return
+				}
+			}
+			for _, other := range f.Reads {
+				for r := range c.listRequests(c.byType[other]) {
+					if !yield(r) {
+						return
 					}
 				}
 			}

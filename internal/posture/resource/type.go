@@ -3,6 +3,7 @@ package resource
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -30,8 +31,9 @@ type Type struct {
 	Get  *Stage  `yaml:"get"`
 
 	// Name is the last part of the entity's id: what tells resources of the type
-	// apart in one place. Display is what people call it, Name when empty.
-	Name    Expr  `yaml:"name"`
+	// apart in one place. Display is what people call it, Name when empty. Display
+	// and XID may look into the answers of calls.
+	Name    Exprs `yaml:"name"`
 	Display Exprs `yaml:"display"`
 	// XID is the cloud's own long name. Of AWS it follows from ARN when empty.
 	XID Exprs    `yaml:"xid"`
@@ -106,6 +108,7 @@ type Stage struct {
 	// From begins with the items of another type's list instead of a call.
 	From posture.EntityType `yaml:"from"`
 	// One begins with a single empty item: an account or a region has exactly one.
+	// Of get it is an item with the member name.
 	One bool `yaml:"one"`
 	// Function turns items into others by code; see [ListFunction].
 	Function string `yaml:"function"`
@@ -124,8 +127,15 @@ type Call struct {
 	// As is the name by which conditions and inputs of later calls look into the
 	// answer: as: key, when: {key>KeyState: Enabled}.
 	As string `yaml:"as"`
+	// Function makes the answer by code instead of a call; see [AnswerFunction].
+	Function string `yaml:"function"`
 	// At is where in the answer the paths of its properties begin.
 	At Expr `yaml:"at"`
+	// Where keeps only the elements of the list at At whose paths have one of the
+	// values. Find keeps the first such element alone; that there is none means the
+	// same as the cloud's answer that there is no such thing.
+	Where Conditions `yaml:"where"`
+	Find  Conditions `yaml:"find"`
 	// When says of which items it is asked at all. Of others its properties are
 	// left out, as if they were not declared.
 	When Conditions `yaml:"when"`
@@ -140,6 +150,36 @@ type Call struct {
 	Gone       Meaning `yaml:"gone"`
 	NotEnabled Meaning `yaml:"notEnabled"`
 	NotOffered Meaning `yaml:"notOffered"`
+}
+
+// Key is the name of the call or function.
+func (c *Call) Key() string {
+	if c.Function != "" {
+		return c.Function
+	}
+	return c.Call
+}
+
+// Static reports whether the answer is the same for all items, so that it is
+// enough to ask once.
+func (c *Call) Static() bool {
+	address, err := TemplateExpr(c.Call)
+	return err == nil && c.Call != "" && !address.dependsOnItem() && c.Input.static()
+}
+
+// LooksInto returns the names of the earlier calls whose answers the call needs.
+func (c *Call) LooksInto() []string {
+	names := append(c.When.Answers(), c.Input.answers()...)
+	for _, p := range c.Properties {
+		names = append(names, p.At.answers()...)
+	}
+	for _, e := range c.Edges {
+		names = append(names, e.Ref.answers()...)
+	}
+	for _, d := range c.Derive {
+		names = append(names, d.At.answers()...)
+	}
+	return names
 }
 
 // A Meaning is what a kind of refusal means.
@@ -240,6 +280,16 @@ func (cs Conditions) Answers() (names []string) {
 		names = append(names, c.At.answers()...)
 	}
 	return names
+}
+
+// Lookup returns the path and value of conditions that are one alone, that a value
+// is a variable's: {ResourceId: $name}.
+func (cs Conditions) Lookup(v Vars) (path Expr, value string, ok bool) {
+	if len(cs) != 1 || cs[0].Not || len(cs[0].Values) != 1 || !strings.HasPrefix(cs[0].Values[0], "$") {
+		return Expr{}, "", false
+	}
+	variable, _ := v.value(cs[0].Values[0][1:])
+	return cs[0].At, variable.String(), true
 }
 
 // Hold reports whether every condition is met.

@@ -9,13 +9,39 @@ import "vigil/internal/posture/resource"
 func Functions() resource.Functions {
 	return resource.Functions{
 		Derive: map[string]resource.Function{
-			"aws.resourcePolicy":          awsResourcePolicy,
-			"aws.bucketPolicy":            awsBucketPolicy,
 			"aws.bucketACL":               awsBucketACL,
+			"aws.bucketOrigins":           awsBucketOrigins,
+			"aws.bucketPolicy":            awsBucketPolicy,
 			"aws.bucketPublicAccessBlock": awsBucketPublicAccessBlock,
-			"aws.securityGroupIngress":    awsSecurityGroupRules("ipPermissions", "ALLOWS_INGRESS", "What may come in"),
+			"aws.cidr":                    awsCIDR,
+			"aws.escapedPolicy":           awsEscapedPolicy,
+			"aws.eventSelectors":          awsEventSelectors,
+			"aws.inlinePolicies":          awsInlinePolicies,
+			"aws.ipVersion":               awsIPVersion,
+			"aws.listeners":               awsListeners,
+			"aws.networkAcl":              awsNetworkACL,
+			"aws.policyDocument":          awsPolicyDocument,
+			"aws.principal":               awsPrincipal,
+			"aws.recordsAllTypes":         awsRecordsAllTypes,
+			"aws.resourcePolicy":          awsResourcePolicy,
+			"aws.routes":                  awsRoutes,
 			"aws.securityGroupEgress":     awsSecurityGroupRules("ipPermissionsEgress", "ALLOWS_EGRESS", "What may go out"),
+			"aws.securityGroupIngress":    awsSecurityGroupRules("ipPermissions", "ALLOWS_INGRESS", "What may come in"),
+			"aws.trustPolicy":             awsTrustPolicy,
+			"aws.vpcPeering":              awsVPCPeering,
 		},
-		List: map[string]resource.ListFunction{},
+		List: map[string]resource.ListFunction{
+			"aws.accessKeys":        awsAccessKeys,
+			"aws.cidrRanges":        awsCIDRRanges,
+			"aws.policyAttachments": awsPolicyAttachments,
+			"aws.publicAddresses":   awsPublicAddresses,
+			"aws.subscriptionNames": awsSubscriptionNames,
+			"aws.trustedPrincipals": awsTrustedPrincipals,
+			"aws.webACLScopes":      awsWebACLScopes,
+		},
+		Answer: map[string]resource.AnswerFunction{
+			"aws.credentialReport":  awsCredentialReport,
+			"aws.multiRegionTrails": awsMultiRegionTrails,
+		},
 	}
 }

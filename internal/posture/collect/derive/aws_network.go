@@ -1,0 +1,262 @@
+package derive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+const (
+	ec2NetworkACL posture.EntityType = "AWS.EC2.NetworkAcl"
+	ec2Interface  posture.EntityType = "AWS.EC2.NetworkInterface"
+	ec2Address    posture.EntityType = "AWS.EC2.Address"
+	ec2VPC        posture.EntityType = "AWS.EC2.Vpc"
+)
+
+// firstText returns the first member of an object that is not empty.
+func firstText(object gjson.Result, names ...string) string {
+	for _, name := range names {
+		if text := object.Get(name).String(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// awsNetworkACL adds the entries of a network ACL, and whether they admit the
+// internet to the ports for remote administration.
+var awsNetworkACL = resource.Function{
+	Properties: []resource.Property{
+		{Name: "entries", Kind: resource.Texts, Doc: "Its rules in order: number, direction, action, protocol, ports and address range."},
+		{Name: "sshOpenToInternet", Kind: resource.Flag, Doc: "The internet is allowed in on TCP port 22, and no rule with a lower number denies it."},
+		{Name: "rdpOpenToInternet", Kind: resource.Flag, Doc: "The internet is allowed in on TCP port 3389, and no rule with a lower number denies it."},
+	},
+	Edges: []resource.Edge{{
+		Label: "ALLOWS_INGRESS", To: resource.EntityTypes{awsCIDRRange},
+		Doc: "What may come in, with ruleNumber, protocol (-1 for all), fromPort and toPort.",
+	}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		entries := in.Value.Array()
+		slices.SortStableFunc(entries, func(a, b gjson.Result) int { return cmp.Compare(a.Get("RuleNumber").Int(), b.Get("RuleNumber").Int()) })
+		for _, e := range entries {
+			putACLEntry(in, b, e)
+		}
+		b.Flag("sshOpenToInternet", aclAdmits(entries, 22)).Flag("rdpOpenToInternet", aclAdmits(entries, 3389))
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("sshOpenToInternet", false).Flag("rdpOpenToInternet", false) },
+}
+
+func putACLEntry(in resource.FunctionInput, b *resource.Builder, e gjson.Result) {
+	from, to := aclPorts(e)
+	peer := firstText(e, "CidrBlock", "Ipv6CidrBlock")
+	direction := map[bool]string{false: "ingress", true: "egress"}[e.Get("Egress").Bool()]
+	number, protocol, action := e.Get("RuleNumber").Int(), aclProtocol(e.Get("Protocol").String()), e.Get("RuleAction").String()
+	b.Text("entries", fmt.Sprintf("%d %s %s %s %d-%d %s", number, direction, action, protocol, from, to, peer))
+	if direction == "ingress" && action == "allow" && peer != "" {
+		b.Edge("ALLOWS_INGRESS", awsCIDRRange.ID(in.Account, in.Region, peer), posture.Number("ruleNumber", number), posture.Text("protocol", protocol),
+			posture.Number("fromPort", from), posture.Number("toPort", to))
+	}
+}
+
+// aclProtocol names the protocols that security groups name too.
+func aclProtocol(number string) string {
+	if name, ok := map[string]string{"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6"}[number]; ok {
+		return name
+	}
+	return number
+}
+
+func aclPorts(e gjson.Result) (from, to int64) {
+	ports := e.Get("PortRange")
+	if !ports.IsObject() {
+		return 0, 65535
+	}
+	return ports.Get("From").Int(), ports.Get("To").Int()
+}
+
+// aclAdmits reports whether the internet is let in to a TCP port. The entries are
+// in the order of their numbers: the first that covers the port decides.
+func aclAdmits(entries []gjson.Result, port int64) bool {
+	for _, peer := range []string{"0.0.0.0/0", "::/0"} {
+		for _, e := range entries {
+			from, to := aclPorts(e)
+			protocol := e.Get("Protocol").String()
+			if e.Get("Egress").Bool() || firstText(e, "CidrBlock", "Ipv6CidrBlock") != peer || port < from || port > to || protocol != "-1" && protocol != "6" {
+				continue
+			}
+			if e.Get("RuleAction").String() == "allow" {
+				return true
+			}
+			break
+		}
+	}
+	return false
+}
+
+// awsCIDRRanges lists the address ranges that security groups and network ACLs of
+// the region name, each once.
+var awsCIDRRanges = resource.ListFunction{
+	Reads: []posture.EntityType{awsSecurityGroup, ec2NetworkACL},
+	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
+		seen := map[string]bool{}
+		groups, err := c.Items(ctx, awsSecurityGroup)
+		if err != nil {
+			return nil, err
+		}
+		for _, group := range groups {
+			for _, rules := range []string{"IpPermissions", "IpPermissionsEgress"} {
+				for _, rule := range group.Get(rules).Array() {
+					for _, cidr := range awsRuleRanges(rule) {
+						seen[cidr] = true
+					}
+				}
+			}
+		}
+		acls, err := c.Items(ctx, ec2NetworkACL)
+		if err != nil {
+			return nil, err
+		}
+		for _, acl := range acls {
+			for _, e := range acl.Get("Entries").Array() {
+				seen[e.Get("CidrBlock").String()] = true
+				seen[e.Get("Ipv6CidrBlock").String()] = true
+			}
+		}
+		delete(seen, "")
+		return namedItems(slices.Sorted(maps.Keys(seen))), nil
+	},
+}
+
+// awsCIDR adds what an address range tells of itself.
+var awsCIDR = resource.Function{
+	Properties: []resource.Property{
+		{Name: "prefixLength", Kind: resource.Long, Doc: "The length of its prefix in bits."},
+		{Name: "ipVersion", Kind: resource.Long, Doc: "4 or 6."},
+		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the whole internet", Doc: "It is every address there is."},
+		{Name: "isPrivate", Kind: resource.Flag, Doc: "None of its addresses are routed on the internet."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		p, err := netip.ParsePrefix(in.Value.String())
+		if err != nil {
+			return nil // a range that AWS accepts and we do not know is still named
+		}
+		b.Number("prefixLength", int64(p.Bits())).Number("ipVersion", ipVersion(p.Addr())).Flag("isInternet", p.Bits() == 0)
+		b.Flag("isPrivate", p.Bits() > 7 && (p.Addr().IsPrivate() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast()))
+		return nil
+	},
+}
+
+func ipVersion(a netip.Addr) int64 {
+	if a.Is4() {
+		return 4
+	}
+	return 6
+}
+
+// awsIPVersion adds the version of an address.
+var awsIPVersion = resource.Function{
+	Properties: []resource.Property{{Name: "ipVersion", Kind: resource.Long, Doc: "4 or 6."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		if a, err := netip.ParseAddr(in.Value.String()); err == nil {
+			b.Number("ipVersion", ipVersion(a))
+		}
+		return nil
+	},
+}
+
+// awsPublicAddresses lists the public addresses of the region: those of network
+// interfaces, and those that are allocated.
+var awsPublicAddresses = resource.ListFunction{
+	Reads: []posture.EntityType{ec2Interface, ec2Address},
+	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) (all []resource.Item, err error) {
+		seen := map[string]bool{}
+		add := func(ip, owner string, used bool) {
+			if ip == "" || seen[ip] {
+				return
+			}
+			seen[ip] = true
+			text := gjson.AppendJSONString([]byte(`{"name":`), ip)
+			text = gjson.AppendJSONString(append(text, `,"owner":`...), owner)
+			all = append(all, resource.Item{Result: gjson.Parse(fmt.Sprintf(`%s,"inUse":%t}`, text, used))})
+		}
+		interfaces, err := c.Items(ctx, ec2Interface)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range interfaces {
+			add(i.Get("Association.PublicIp").String(), i.Get("Association.IpOwnerId").String(), true)
+		}
+		addresses, err := c.Items(ctx, ec2Address)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range addresses {
+			add(a.Get("PublicIp").String(), string(c.Vars().Account), a.Get("AssociationId").Exists())
+		}
+		return all, nil
+	},
+}
+
+// routeTargets are the types that routes lead to.
+var routeTargets = resource.EntityTypes{
+	"AWS.EC2.InternetGateway", "AWS.EC2.NatGateway", "AWS.EC2.VpcPeeringConnection", "AWS.EC2.TransitGateway", "AWS.EC2.VpnGateway",
+	ec2Interface, "AWS.EC2.Instance", "AWS.EC2.VpcEndpoint",
+}
+
+// awsRoutes adds the routes of a route table.
+var awsRoutes = resource.Function{
+	Properties: []resource.Property{
+		{Name: "routes", Kind: resource.Texts, Doc: "The destination and target of each route."},
+		{Name: "hasInternetRoute", Kind: resource.Flag, Doc: "It has a default route to an internet gateway."},
+	},
+	Edges: []resource.Edge{{Label: "ROUTES_TO", To: routeTargets, Doc: "The targets of its routes, with the destination."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var all []string
+		internet := false
+		for _, route := range in.Value.Array() {
+			to := firstText(route, "GatewayId", "NatGatewayId", "TransitGatewayId", "VpcPeeringConnectionId", "NetworkInterfaceId", "InstanceId",
+				"EgressOnlyInternetGatewayId", "LocalGatewayId", "CarrierGatewayId", "CoreNetworkArn")
+			destination := firstText(route, "DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
+			all = append(all, destination+" "+to)
+			internet = internet || strings.HasPrefix(to, "igw-") && (destination == "0.0.0.0/0" || destination == "::/0")
+			b.Edge("ROUTES_TO", in.Cloud.Ref(in.Vars, routeTargets, to), posture.Text("destination", destination))
+		}
+		b.Set("routes", all).Flag("hasInternetRoute", internet)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("hasInternetRoute", false) },
+}
+
+// awsVPCPeering adds whose VPCs a peering connection connects.
+var awsVPCPeering = resource.Function{
+	Properties: []resource.Property{
+		{Name: "crossAccount", Kind: resource.Flag, Doc: "The VPCs belong to different accounts."},
+	},
+	Edges: []resource.Edge{{Label: "CONNECTS", To: resource.EntityTypes{ec2VPC}, Doc: "The VPCs of this account that it connects."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var owners []string
+		for _, name := range []string{"RequesterVpcInfo", "AccepterVpcInfo"} {
+			side := in.Value.Get(name)
+			if !side.IsObject() {
+				continue
+			}
+			owner := side.Get("OwnerId").String()
+			owners = append(owners, owner)
+			if id := side.Get("VpcId").String(); owner == string(in.Account) && id != "" {
+				b.Edge("CONNECTS", ec2VPC.ID(in.Account, cmp.Or(side.Get("Region").String(), in.Region), id))
+			}
+		}
+		b.Flag("crossAccount", len(owners) == 2 && owners[0] != owners[1])
+		return nil
+	},
+}

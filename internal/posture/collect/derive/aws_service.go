@@ -1,0 +1,196 @@
+package derive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// awsListeners adds what the listeners of a load balancer do with plain HTTP.
+var awsListeners = resource.Function{
+	Properties: []resource.Property{
+		{Name: "listeners", Kind: resource.Texts, Doc: "Protocol and port of its listeners, with redirect for one that redirects to HTTPS."},
+		{Name: "httpWithoutRedirect", Kind: resource.Flag, Doc: "An HTTP listener does more than redirect to HTTPS."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var all []string
+		plainHTTP := false
+		for _, l := range in.Value.Array() {
+			redirects := slices.ContainsFunc(l.Get("DefaultActions").Array(), func(a gjson.Result) bool {
+				return a.Get("Type").Str == "redirect" && a.Get("RedirectConfig.Protocol").Str == "HTTPS"
+			})
+			text := fmt.Sprintf("%s %d", l.Get("Protocol").String(), l.Get("Port").Int())
+			if redirects {
+				text += " redirect"
+			}
+			all = append(all, text)
+			plainHTTP = plainHTTP || l.Get("Protocol").Str == "HTTP" && !redirects
+		}
+		b.Set("listeners", all).Flag("httpWithoutRedirect", plainHTTP)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("httpWithoutRedirect", false) },
+}
+
+// awsEventSelectors adds what a trail records.
+var awsEventSelectors = resource.Function{
+	Properties: []resource.Property{
+		{Name: "eventSelectors", Kind: resource.Texts, Doc: "What it records: management events with All, ReadOnly or WriteOnly, and data events."},
+		{Name: "logsAllManagementEvents", Kind: resource.Flag, Doc: "It records all management events, reads and writes."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		texts, all := selectedEvents(in.Value)
+		b.Set("eventSelectors", texts).Flag("logsAllManagementEvents", all)
+		return nil
+	},
+}
+
+// selectedEvents says what a trail records, and whether that is every management
+// event.
+func selectedEvents(answer gjson.Result) (texts []string, all bool) {
+	for _, e := range answer.Get("EventSelectors").Array() {
+		if e.Get("IncludeManagementEvents").Bool() {
+			kind := e.Get("ReadWriteType").String()
+			texts = append(texts, "management "+kind)
+			all = all || kind == "All" && len(e.Get("ExcludeManagementEventSources").Array()) == 0
+		}
+		for _, t := range e.Get("DataResources.#.Type").Array() {
+			texts = append(texts, "data "+t.String())
+		}
+	}
+	for _, e := range answer.Get("AdvancedEventSelectors").Array() {
+		category, narrowed := "", false
+		for _, f := range e.Get("FieldSelectors").Array() {
+			if equals := f.Get("Equals").Array(); f.Get("Field").Str == "eventCategory" && len(equals) > 0 {
+				category = equals[0].String()
+			} else {
+				narrowed = true
+			}
+		}
+		texts = append(texts, fmt.Sprintf("advanced %s %s", category, map[bool]string{true: "narrowed", false: "All"}[narrowed]))
+		all = all || category == "Management" && !narrowed
+	}
+	return texts, all
+}
+
+// awsMultiRegionTrails tells which trails of the account record all regions, and
+// whether one of them records every management event now. They are listed in
+// every region, wherever their home is.
+var awsMultiRegionTrails = resource.AnswerFunction{
+	Calls: []string{"cloudtrail.DescribeTrails", "cloudtrail.GetTrailStatus", "cloudtrail.GetEventSelectors"},
+	Apply: func(ctx context.Context, c resource.Caller) (gjson.Result, error) {
+		listed, err := c.Call(ctx, resource.NewRequest("cloudtrail.DescribeTrails", `{includeShadowTrails: true}`), nil)
+		if err != nil {
+			return gjson.Result{}, err
+		}
+		logs := false
+		arns := []byte{'['}
+		for _, t := range listed[0].Get("trailList").Array() {
+			if !t.Get("IsMultiRegionTrail").Bool() {
+				continue
+			}
+			home := fmt.Sprintf("arn:%s:cloudtrail:%s:%s:trail/%s", c.Vars().Partition, t.Get("HomeRegion").Str, c.Vars().Account, t.Get("Name").Str)
+			if len(arns) > 1 {
+				arns = append(arns, ',')
+			}
+			arns = gjson.AppendJSONString(arns, home)
+			trail := &resource.Item{Result: t}
+			status, err := c.Call(ctx, resource.NewRequest("cloudtrail.GetTrailStatus", `{Name: "${TrailARN}"}`), trail)
+			if err != nil {
+				return gjson.Result{}, err
+			}
+			events, err := c.Call(ctx, resource.NewRequest("cloudtrail.GetEventSelectors", `{TrailName: "${TrailARN}"}`), trail)
+			if err != nil {
+				return gjson.Result{}, err
+			}
+			_, all := selectedEvents(events[0])
+			logs = logs || all && status[0].Get("IsLogging").Bool()
+		}
+		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t}`, arns, logs)), nil
+	},
+}
+
+// awsRecordsAllTypes adds whether a configuration recorder that is recording does
+// so for all types. It looks into the answers of the calls "recorders" and
+// "status".
+var awsRecordsAllTypes = resource.Function{
+	Properties: []resource.Property{
+		{Name: "allSupported", Kind: resource.Flag, Doc: "A configuration recorder that is recording records all supported resource types."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		all := false
+		for _, r := range in.Value.Array() {
+			recording := slices.ContainsFunc(in.Item.Answers["status"].Get("ConfigurationRecordersStatus").Array(), func(s gjson.Result) bool {
+				return s.Get("name").Str == r.Get("name").Str && s.Get("recording").Bool()
+			})
+			all = all || recording && r.Get("recordingGroup.allSupported").Bool()
+		}
+		b.Flag("allSupported", all)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("allSupported", false) },
+}
+
+// awsEscapedPolicy is awsResourcePolicy for API Gateway, whose policies have their
+// quotation marks escaped once more.
+var awsEscapedPolicy = resource.Function{
+	Properties: awsResourcePolicy.Properties,
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		putPolicy(b, strings.ReplaceAll(in.Value.String(), `\"`, `"`))
+		return nil
+	},
+}
+
+// awsBucketOrigins adds the S3 buckets among the origins of a distribution.
+var awsBucketOrigins = resource.Function{
+	Edges: []resource.Edge{{Label: "ORIGIN", To: resource.EntityTypes{"AWS.S3.Bucket"}, Doc: "The S3 buckets among its origins."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		for _, host := range in.Value.Get("#.DomainName").Array() {
+			if bucket, rest, ok := strings.Cut(host.Str, ".s3."); ok && strings.Contains(rest, "amazonaws.com") {
+				b.Edge("ORIGIN", in.Cloud.Ref(in.Vars, []posture.EntityType{"AWS.S3.Bucket"}, bucket))
+			}
+		}
+		return nil
+	},
+}
+
+// awsSubscriptionNames gives subscriptions to SNS topics a name: all that wait for
+// confirmation have the same ARN.
+var awsSubscriptionNames = resource.ListFunction{
+	Apply: func(_ context.Context, _ resource.Caller, items []resource.Item) ([]resource.Item, error) {
+		for i := range items {
+			arn, topic := items[i].Get("SubscriptionArn").String(), items[i].Get("TopicArn").String()
+			topic = topic[strings.LastIndex(topic, ":")+1:]
+			last := strings.LastIndex(arn, ":")
+			name := topic + "/" + arn[last+1:]
+			if last < 0 {
+				name = topic + "/" + items[i].Get("Protocol").String() + "/" + items[i].Get("Endpoint").String()
+			}
+			member := gjson.AppendJSONString([]byte(`,"name":`), name)
+			items[i].Result = withMembers(items[i].Result, fmt.Appendf(member, `,"confirmed":%t`, last >= 0))
+		}
+		return items, nil
+	},
+}
+
+// homeRegions are the regions of what belongs to none, by partition.
+var homeRegions = map[string]string{"aws": "us-east-1", "aws-us-gov": "us-gov-west-1", "aws-cn": "cn-north-1"}
+
+// awsWebACLScopes lists the scopes of AWS WAF in a region. The web ACLs of
+// CloudFront are kept in the home region of the partition.
+var awsWebACLScopes = resource.ListFunction{
+	Apply: func(_ context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
+		scopes := []resource.Item{{Result: gjson.Parse(`{"Scope":"REGIONAL"}`)}}
+		if v := c.Vars(); v.Region == homeRegions[cmp.Or(v.Partition, "aws")] {
+			scopes = append(scopes, resource.Item{Result: gjson.Parse(`{"Scope":"CLOUDFRONT"}`)})
+		}
+		return scopes, nil
+	},
+}

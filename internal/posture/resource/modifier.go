@@ -1,0 +1,35 @@
+package resource
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// The modifiers that paths have beside those of gjson, for values that are several
+// in one string: "VPCZoneIdentifier|@split:,".
+func init() {
+	gjson.AddModifier("split", func(json, separator string) string {
+		list := []byte{'['}
+		for part := range strings.SplitSeq(gjson.Parse(json).String(), separator) {
+			if len(list) > 1 {
+				list = append(list, ',')
+			}
+			list = gjson.AppendJSONString(list, strings.TrimSpace(part))
+		}
+		return string(append(list, ']'))
+	})
+	onText("last", func(text, separator string) string { return text[strings.LastIndex(text, separator)+len(separator):] })
+	onText("trim", strings.Trim)
+}
+
+// onText adds a modifier that makes a string of a string.
+func onText(name string, f func(text, argument string) string) {
+	gjson.AddModifier(name, func(json, argument string) string {
+		value := gjson.Parse(json)
+		if value.Type != gjson.String {
+			return json
+		}
+		return string(gjson.AppendJSONString(nil, f(value.Str, argument)))
+	})
+}
