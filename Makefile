@@ -55,6 +55,21 @@ fuzz: ## Fuzz the query language: its parser ten million times, then its printer
 	go test ./gremlin -run '^$$' -fuzz FuzzTheEngineAgreesWithTheReference -fuzztime 10m -fuzzminimizetime 200x
 	go test ./gremlin -run '^$$' -fuzz FuzzQueriesDoNotBreakTheEngine -fuzztime 10m -fuzzminimizetime 200x
 
+.PHONY: oracle
+oracle: ## Hold our reading of AWS against the SDK's generated modules; compiles them, minutes when it is the first time
+	cd oracle/aws && go vet . && go test -count=1 .
+
+.PHONY: bench-awsapi
+bench-awsapi: ## Measure calls to AWS beside the SDK's generated modules
+	cd oracle/aws && RATIO=1 go test -count=1 -run Ratio -v .
+
+.PHONY: fuzz-awsapi
+fuzz-awsapi: ## Fuzz our reading of AWS's answers against smithy-go's own, ten million times
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzXML -fuzztime 3000000x -fuzzminimizetime 200x
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzQuery -fuzztime 1000000x -fuzzminimizetime 200x
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzJSON -fuzztime 3000000x -fuzzminimizetime 200x
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzDamaged -fuzztime 3000000x -fuzzminimizetime 200x
+
 .PHONY: bench-gremlin
 bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn
 	go run ./bench/gremlin

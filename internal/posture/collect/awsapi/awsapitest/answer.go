@@ -242,7 +242,11 @@ func formatTime(m *model.Member, t time.Time, format string) string {
 
 func (w *writer) json(s *model.Shape, values map[string]any) {
 	w.WriteByte('{')
-	w.WriteString(`"__unknown":{"a":[1,{"b":null}]}`)
+	comma := ""
+	if len(values) != 1 { // a union has no member that is unknown
+		w.WriteString(`"__unknown":{"a":[1,{"b":null}]}`)
+		comma = ","
+	}
 	for i := range s.Members {
 		m := &s.Members[i]
 		v, ok := values[m.Name]
@@ -253,7 +257,8 @@ func (w *writer) json(s *model.Shape, values map[string]any) {
 		if w.protocol == model.RestJSON {
 			name = m.WireName()
 		}
-		w.WriteString(",")
+		w.WriteString(comma)
+		comma = ","
 		w.marshal(name)
 		w.WriteString(": ")
 		w.jsonValue(m, v)

@@ -6,6 +6,7 @@ package awsapitest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ type Maker struct {
 	Plain bool
 	// Full gives structures all of their members, and lists at least one item.
 	Full bool
+	// Unions are shapes of which only one member is given, beside those that the
+	// model calls unions.
+	Unions []string
 }
 
 // New returns a maker.
@@ -39,7 +43,7 @@ func (m *Maker) Output(op *model.Operation) map[string]any {
 
 func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
 	values := map[string]any{}
-	if s.Union {
+	if s.Union || slices.Contains(m.Unions, s.Name) {
 		member := &s.Members[m.rand.IntN(len(s.Members))]
 		values[member.Name] = m.value(member, depth+1)
 		return values

@@ -219,8 +219,10 @@ def service(name, folder, regions):
         if op in pages:
             kept["page"] = pages[op]
         static = {k: v["value"] for k, v in o.get("staticContextParams", {}).items()}
-        # S3 chooses its addresses by the bucket, which is done where it is called.
-        if static and not name.startswith("s3"):
+        static.pop("RequiresAccountId", None)  # it is in the host prefix
+        # S3 chooses other addresses by the bucket, which is done where it is called.
+        buckets = name.startswith("s3") and "Bucket" in model["shapes"][o["input"]["shape"]].get("members", {})
+        if static and not buckets:
             own = endpoints.table(meta["endpointPrefix"], static)
             if own != usual:
                 kept["endpoints"] = own

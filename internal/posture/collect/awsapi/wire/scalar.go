@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -150,10 +151,10 @@ func appendTime(b []byte, t time.Time) ([]byte, error) {
 func appendTimeText(b, text []byte, format timeFormat) ([]byte, error) {
 	switch format {
 	case dateTime:
-		if canonicalTime(text) {
+		if kept, ok := canonicalTime(text); ok {
 			b = append(b, '"')
-			b = append(b, text...)
-			return append(b, '"'), nil
+			b = append(b, kept...)
+			return append(b, 'Z', '"'), nil
 		}
 		t, err := smithytime.ParseDateTime(string(text))
 		if err != nil {
@@ -183,36 +184,36 @@ func appendEpoch(b []byte, seconds float64) ([]byte, error) {
 	return appendTime(b, time.UnixMilli(int64(seconds*1e3)))
 }
 
-// canonicalTime reports whether text is a time just as we write it, the most
-// frequent form: 2006-01-02T15:04:05Z, or with a fraction that does not end in 0.
+// canonicalTime recognises the most frequent form of a time, 2006-01-02T15:04:05Z
+// or with a fraction, and returns what of it stands before the Z when we write it.
 // Days that only some months have are left to the parser.
-func canonicalTime(text []byte) bool {
+func canonicalTime(text []byte) ([]byte, bool) {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || len(text) > len(form)+11 || text[len(text)-1] != 'Z' {
-		return false
+		return nil, false
 	}
 	for i := range len(form) {
 		if c := text[i]; form[i] == '0' && (c < '0' || c > '9') || form[i] != '0' && c != form[i] {
-			return false
+			return nil, false
 		}
 	}
 	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
 	if month, day := two(5), two(8); month < 1 || month > 12 || day < 1 || day > 28 || two(11) > 23 || two(14) > 59 || two(17) > 59 {
-		return false
+		return nil, false
 	}
-	fraction := text[len(form) : len(text)-1]
-	if len(fraction) == 0 {
-		return true
+	text = text[:len(text)-1]
+	if len(text) == len(form) {
+		return text, true
 	}
-	if fraction[0] != '.' || len(fraction) < 2 || fraction[len(fraction)-1] == '0' {
-		return false
+	if text[len(form)] != '.' || len(text) == len(form)+1 {
+		return nil, false
 	}
-	for _, c := range fraction[1:] {
+	for _, c := range text[len(form)+1:] {
 		if c < '0' || c > '9' {
-			return false
+			return nil, false
 		}
 	}
-	return true
+	return bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte(".")), true
 }
 
 // appendBase64 appends a blob that was sent in base64.

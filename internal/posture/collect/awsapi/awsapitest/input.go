@@ -1,0 +1,51 @@
+package awsapitest
+
+import "vigil/internal/posture/collect/awsapi/model"
+
+// Input makes an input of an operation up: all members or only those that are
+// required. Strings are such as names and addresses can have; no value is zero,
+// which generated modules cannot tell from none.
+func (m *Maker) Input(op *model.Operation, required bool) map[string]any {
+	if op.Input == nil {
+		return map[string]any{}
+	}
+	plain := *m
+	plain.Plain, plain.Full = true, true
+	return plain.input(op.Input, required, 0)
+}
+
+func (m *Maker) input(s *model.Shape, required bool, depth int) map[string]any {
+	values := map[string]any{}
+	for i := range s.Members {
+		r := &s.Members[i]
+		if !r.Required && (required || depth > 2) || r.Token {
+			continue
+		}
+		values[r.Name] = m.inputValue(r, required, depth+1)
+	}
+	return values
+}
+
+func (m *Maker) inputValue(r *model.Member, required bool, depth int) any {
+	switch s := r.Shape; {
+	case r.Name == "Bucket":
+		return "bucket-name"
+	case r.Name == "AccountId":
+		return "123456789012"
+	case s.Type == model.Structure && !s.Document && !s.Union:
+		return m.input(s, required, depth)
+	case s.Type == model.List:
+		return []any{m.inputValue(s.Item, required, depth+1)}
+	case s.Type == model.Map:
+		return map[string]any{m.word(): m.inputValue(s.Value, required, depth+1)}
+	}
+	switch r.Shape.Type {
+	case model.Boolean:
+		return true
+	case model.Integer, model.Long:
+		return int64(1 + m.rand.IntN(1000))
+	case model.Float, model.Double:
+		return 1.5
+	}
+	return m.value(r, depth)
+}

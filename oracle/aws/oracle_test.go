@@ -1,0 +1,175 @@
+package aws_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"vigil/internal/posture/collect/awsapi/awsapitest"
+	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/collect/awsapi/wire"
+)
+
+// A canned answer is given to whatever is asked. It keeps the question.
+type canned struct {
+	header http.Header
+	body   []byte
+	asked  *http.Request
+	sent   []byte
+}
+
+func (c *canned) Do(r *http.Request) (*http.Response, error) {
+	c.asked, c.sent = r, nil
+	if r.Body != nil {
+		c.sent, _ = io.ReadAll(r.Body)
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: c.header.Clone(), Body: io.NopCloser(bytes.NewReader(c.body)), Request: r, ContentLength: int64(len(c.body)),
+	}, nil
+}
+
+// errNotSent says that the generated module refused an input that was made up.
+var errNotSent = errors.New("nothing was sent")
+
+func config(c *canned) aws.Config {
+	return aws.Config{
+		Region: region, HTTPClient: c, RetryMaxAttempts: 1,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "AKIATEST", SecretAccessKey: "x"}, nil
+		}),
+	}
+}
+
+const region = "eu-west-1"
+
+// typed calls an operation of a generated module and returns its output.
+func typed(ctx context.Context, client any, op *model.Operation, c *canned, input map[string]any) (reflect.Value, error) {
+	method := reflect.ValueOf(client).MethodByName(op.Name)
+	if !method.IsValid() {
+		return reflect.Value{}, errNotSent
+	}
+	in := reflect.New(method.Type().In(1).Elem())
+	if op.Input != nil {
+		fill(in.Elem(), op.Input, input)
+	}
+	c.asked = nil
+	out := method.Call([]reflect.Value{reflect.ValueOf(ctx), in})
+	if c.asked == nil {
+		return reflect.Value{}, fmt.Errorf("%w: %v", errNotSent, out[1])
+	}
+	if err, _ := out[1].Interface().(error); err != nil {
+		return reflect.Value{}, err
+	}
+	return out[0].Elem(), nil
+}
+
+// operations calls f with every operation that both sides know.
+func operations(t *testing.T, f func(t *testing.T, client any, c *canned, op *model.Operation)) {
+	for _, service := range slices.Sorted(maps.Keys(clients)) {
+		t.Run(service, func(t *testing.T) {
+			t.Parallel()
+			c := &canned{}
+			client := clients[service](config(c))
+			for _, name := range model.Operations(service) {
+				op, err := model.Find(service, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reflect.ValueOf(client).MethodByName(name).IsValid() {
+					f(t, client, c, op)
+				}
+			}
+		})
+	}
+}
+
+// seeds is how many answers each operation gets.
+func seeds() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("ORACLE_SEEDS"), 10, 64); err == nil {
+		return n
+	}
+	return 5
+}
+
+// TestAnswersAreReadTheSame gives both decoders the same answers.
+func TestAnswersAreReadTheSame(t *testing.T) {
+	t.Parallel()
+	operations(t, func(t *testing.T, client any, c *canned, op *model.Operation) {
+		if unfit[op.Service.Name+" "+op.Name] != "" {
+			return
+		}
+		decoder, err := wire.DecoderOf(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range seeds() {
+			maker := awsapitest.New(seed)
+			maker.Full, maker.Unions = seed == 0, []string{"AnalyticsFilter", "MetricsFilter", "AttributeValue"}
+			output := maker.Output(op)
+			if _, ok := output["MaxItems"].(string); ok {
+				output["MaxItems"] = "7" // the module takes it for a number
+			}
+			header, body := awsapitest.Answer(op, output)
+			c.header, c.body = typedAnswer(op, output, header, body)
+			required := awsapitest.New(seed)
+			required.Plain = true
+			got, err := typed(t.Context(), client, op, c, required.Input(op, true))
+			if err != nil {
+				if !errors.Is(err, errNotSent) {
+					t.Errorf("%s: the generated module refuses the answer: %v\n%.1500s", op.Name, err, body)
+				} else {
+					t.Logf("%s: %v", op.Name, err)
+				}
+				break
+			}
+			answer, err := decoder.Decode(http.StatusOK, header, body)
+			if err != nil {
+				t.Errorf("%s: we refuse the answer: %v\n%.1500s", op.Name, err, body)
+				break
+			}
+			d := json.NewDecoder(bytes.NewReader(answer))
+			d.UseNumber()
+			var ours map[string]any
+			if err := d.Decode(&ours); err != nil {
+				t.Fatal(err)
+			}
+			if difference := diff(op.Name, op.Output, ours, got); difference != "" {
+				t.Errorf("%s\nof %.2000s\nwe read %.2000s", difference, body, answer)
+				break
+			}
+			compared.Add(1)
+		}
+	})
+	t.Cleanup(func() {
+		t.Logf("%d answers were compared", compared.Load())
+		t.Logf("what the models have and the modules do not: %v", lacking())
+	})
+}
+
+// unfit are the operations that cannot be compared, and why.
+var unfit = map[string]string{
+	"s3 GetObject":             "its body is a stream",
+	"s3 GetObjectAnnotation":   "its body is a stream",
+	"s3 HeadObject":            "the module has Expires as time and as text",
+	"s3 GetObjectTorrent":      "its body is a stream",
+	"s3 GetBucketNotification": "deprecated: two members have the same name on the wire",
+}
+
+// unlike are the operations whose requests differ, and why.
+var unlike = map[string]string{
+	"dynamodb Query":                "the input has unions, which are taken out",
+	"s3 ListParts":                  "the module takes a number for text",
+	"s3control ListRegionalBuckets": "the module goes to the Outpost that the input names",
+}

@@ -1,0 +1,119 @@
+package aws_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture/collect/awsapi"
+	"vigil/internal/posture/collect/awsapi/awsapitest"
+	"vigil/internal/posture/collect/awsapi/model"
+	"vigil/internal/posture/collect/awsapi/wire"
+)
+
+// RoundTrip implements [http.RoundTripper].
+func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) { return c.Do(r) }
+
+// TestRequestsAreWrittenTheSame gives both sides the same inputs.
+func TestRequestsAreWrittenTheSame(t *testing.T) {
+	t.Parallel()
+	operations(t, func(t *testing.T, client any, c *canned, op *model.Operation) {
+		name := op.Service.Name + " " + op.Name
+		if op.Service.Name == "cloudwatch" || unlike[name] != "" {
+			return
+		}
+		for seed := range uint64(2) {
+			input := awsapitest.New(seed).Input(op, seed == 0)
+			if id, ok := input["HostedZoneId"].(string); ok && op.Service.Name == "route53" {
+				input["HostedZoneId"] = "/hostedzone/" + id
+			}
+			c.header, c.body = http.Header{}, nil
+			_, err := typed(t.Context(), client, op, c, input) // also takes out what the module cannot have
+			if errors.Is(err, errNotSent) {
+				t.Logf("%s: %v", op.Name, err)
+				continue
+			}
+			want := describe(t, c.asked, c.sent)
+			ours := &canned{header: http.Header{}}
+			us, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: ours}, Credentials: config(c).Credentials, Attempts: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = us.Call(t.Context(), op.Service.Name, op.Name, region, plain(input))
+			if _, bad := errors.AsType[*wire.InputError](err); bad {
+				t.Logf("%s: %v", op.Name, err) // what was taken out was required
+				continue
+			}
+			if ours.asked == nil {
+				t.Errorf("%s: we send nothing: %v", op.Name, err)
+				continue
+			}
+			if got := describe(t, ours.asked, ours.sent); !reflect.DeepEqual(want, got) {
+				t.Errorf("%s: the module sends\n%+v, we send\n%+v", op.Name, want, got)
+			}
+			requests.Add(1)
+		}
+	})
+	t.Cleanup(func() { t.Logf("%d requests were compared", requests.Load()) })
+}
+
+// plain makes of an input what JSON can hold.
+func plain(input map[string]any) json.RawMessage {
+	text, err := json.Marshal(input)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// A request is what matters of one.
+type request struct {
+	method, host, path, target, kind, scope string
+	query, form                             url.Values
+	document                                any
+	body                                    string
+}
+
+func describe(t *testing.T, r *http.Request, body []byte) request {
+	t.Helper()
+	q := r.URL.Query()
+	q.Del("x-id") // names the operation of S3 for logs
+	d := request{
+		method: r.Method, host: r.URL.Host, path: r.URL.EscapedPath(), target: r.Header.Get("X-Amz-Target"), kind: r.Header.Get("Content-Type"), query: q,
+	}
+	d.path = strings.TrimSuffix(d.path, "/") // some models have one at the end
+	// CloudTrail takes its target with and without a namespace.
+	d.target = strings.TrimPrefix(d.target, "com.amazonaws.cloudtrail.v20131101.")
+	_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	if parts := strings.Split(scope, "/"); len(parts) == 5 {
+		d.scope = parts[2] + "/" + parts[3]
+	}
+	switch {
+	case strings.HasPrefix(d.kind, "application/x-www-form-urlencoded"):
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.form = form
+	case strings.Contains(d.kind, "json"):
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber()
+		if err := decoder.Decode(&d.document); err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(fmt.Errorf("%w in %s", err, body))
+		}
+	default:
+		// The modules write members by name, we in the order of the model.
+		parts := strings.SplitAfter(string(body), ">")
+		slices.Sort(parts)
+		d.body = strings.Join(parts, "")
+	}
+	return d
+}
