@@ -32,6 +32,7 @@ func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate,
 	var err error
 	d.app, err = app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the desktops are simulated", Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now, Version: o.Version, Build: "demo",
+		Incidents: e,
 		Prepare: func(url string) error {
 			_, err := e.WriteInventory(url)
 			return err

@@ -33,8 +33,13 @@ type Board struct {
 	members   map[ID][]ID // farm -> its RDS servers
 	podOf     map[ID]ID   // pod endpoint -> its pod
 	pending   []Change
+	pulse     Pulse
+	loadedAt  Millis            // of the inventory
+	refused   *RefusedInventory // a newer inventory that is not in use
+	revision  uint64            // counts the changes of records
 
-	lists map[Kind]*list
+	lists    map[Kind]*list
+	overview atomic.Pointer[Document] // nil when a record changed since
 
 	telling   sync.Mutex // held while listeners are told, so that they hear in order
 	listeners []func([]Change)
@@ -42,9 +47,9 @@ type Board struct {
 
 // NewBoard returns a board without components.
 func NewBoard(now func() time.Time) *Board {
-	b := &Board{now: now, lists: make(map[Kind]*list)}
+	b := &Board{now: now, lists: make(map[Kind]*list), revision: uint64(now().UnixNano())}
 	for _, k := range Kinds() {
-		b.lists[k] = &list{entries: make(map[ID]entry), single: k == KindEventDatabase, revision: uint64(now().UnixNano())}
+		b.lists[k] = &list{entries: make(map[ID]entry), tracked: make(map[ID]map[string]tracked), single: k == KindEventDatabase, revision: uint64(now().UnixNano())}
 	}
 	b.Configure(Inventory{Policy: DefaultPolicy()})
 	return b
@@ -84,6 +89,10 @@ func (b *Board) Configure(inv Inventory) {
 	}
 	b.endpoints.configure(endpoints, func(e PodEndpoint) ID { return e.ID })
 	b.order()
+	b.loadedAt, b.refused = MillisOf(b.now()), nil
+	b.pulse.Inventory = b.loadedAt
+	b.overview.Store(nil)
+	b.revision++
 	b.deriveAll()
 	b.mu.Unlock()
 	b.tell()
@@ -194,7 +203,7 @@ func (b *Board) VirtualCenters() []VirtualCenterInfo {
 func (b *Board) Views() []View {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []View
+	out := []View{}
 	for _, id := range b.domains.ids {
 		out = append(out, b.domainView(id))
 	}
@@ -250,6 +259,7 @@ type list struct {
 	single   bool // served as one object
 	ids      []ID
 	entries  map[ID]entry
+	tracked  map[ID]map[string]tracked // component -> part -> last known status
 	revision uint64
 	document atomic.Pointer[Document] // nil when the entries changed since
 }

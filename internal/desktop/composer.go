@@ -1,5 +1,7 @@
 package desktop
 
+import "time"
+
 // A Composer makes linked clones for virtual centers.
 type Composer struct {
 	ID             ID
@@ -30,7 +32,9 @@ type ComposerMonitor struct {
 	Details ComposerDetails  `json:"details"`
 	Servers []ComposerServer `json:"connection_servers"`
 	ID      ID               `json:"id"`
+	Status  Health           `json:"status"`
 	Freshness
+	views []ServerView // those of Servers
 }
 
 // ComposerDetails tells which software a composer runs. The API version goes
@@ -76,7 +80,7 @@ func (p Policy) ComposerView(c Composer, s Snapshot[ComposerReading]) View {
 
 // ComposerRecord derives the monitor record of a composer from what the servers
 // that have looked at it see.
-func ComposerRecord(c Composer, s Snapshot[ComposerReading], views []ServerView) ComposerMonitor {
+func (p Policy) ComposerRecord(c Composer, s Snapshot[ComposerReading], views []ServerView, now time.Time) ComposerMonitor {
 	m := ComposerMonitor{
 		Name: c.Name, Port: Count(int64(c.Port)), ID: c.ID,
 		Details: ComposerDetails{
@@ -85,8 +89,8 @@ func ComposerRecord(c Composer, s Snapshot[ComposerReading], views []ServerView)
 			MinVCVersion: s.Good.MinVCVersion, MinESXVersion: s.Good.MinESXVersion,
 			VirtualCenters: append([]string{}, c.VirtualCenters...),
 		},
-		Servers:   []ComposerServer{},
-		Freshness: fresh(MillisOf(s.At), viewReasons(views)...),
+		Servers: []ComposerServer{},
+		Status:  healthOfViews(KindComposer, views),
 	}
 	for _, v := range views {
 		if v.View.Status == "" {
@@ -95,7 +99,13 @@ func ComposerRecord(c Composer, s Snapshot[ComposerReading], views []ServerView)
 		m.Servers = append(m.Servers, ComposerServer{
 			v.ServerID, v.ServerName, ComposerStatus(v.View.Status), v.View.ThumbprintAccepted, v.View.Certificate,
 		})
+		m.views = append(m.views, v)
 	}
+	ending := p.ending(now, m.Certificates()...)
+	if len(ending) > 0 && m.Status == HealthOK {
+		m.Status = HealthWarning
+	}
+	m.Freshness = fresh(MillisOf(s.At), m.Status, append(viewReasons(views), ending...)...)
 	return m
 }
 
@@ -104,9 +114,9 @@ func (m ComposerMonitor) Ref() Ref { return Ref{KindComposer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m ComposerMonitor) Statuses() []PartStatus {
-	out := make([]PartStatus, 0, len(m.Servers))
-	for _, s := range m.Servers {
-		out = append(out, PartStatus{s.Name, string(s.Status)})
+	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	for i, s := range m.Servers {
+		out = append(out, m.views[i].part(string(s.Status)))
 	}
 	return out
 }

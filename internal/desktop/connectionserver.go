@@ -32,12 +32,13 @@ type PeerHealth struct {
 	Name            string                  `json:"name"`
 	Version         string                  `json:"version"`
 	Build           string                  `json:"build"`
-	Problems        []string                `json:"problems,omitempty"` // what the server itself complains about
+	Problems        []string                `json:"problems"` // why the server cannot do its work
+	Warnings        []string                `json:"warnings"` // what needs attention while it still works
 	ConnectionCount int                     `json:"connection_count"`
 	TunnelCount     int                     `json:"tunnel_connection_count"`
 	Sessions        map[SessionProtocol]int `json:"sessions,omitempty"`
 	Revision        Revision                `json:"revision"`
-	Views           []View                  `json:"views,omitempty"`
+	Views           []View                  `json:"views"`
 }
 
 // A Revision is how far a server's copy of the shared store has come.
@@ -73,10 +74,11 @@ type ConnectionServerMonitor struct {
 	ConnectionCount    *int32                  `json:"connection_count,omitempty"`
 	TunnelCount        *int32                  `json:"tunnel_connection_count,omitempty"`
 	SessionThreshold   *int32                  `json:"session_threshold,omitempty"`
-	Replications       []Replication           `json:"cs_replications,omitempty"`
-	Services           []Service               `json:"services,omitempty"`
-	Sessions           []ProtocolSessions      `json:"session_protocol_data,omitempty"`
+	Replications       []Replication           `json:"cs_replications"`
+	Services           []Service               `json:"services"`
+	Sessions           []ProtocolSessions      `json:"session_protocol_data"`
 	Freshness
+	unseen bool
 }
 
 // ConnectionServerDetails tells which software a connection server runs.
@@ -89,6 +91,8 @@ type ConnectionServerDetails struct {
 type Replication struct {
 	ServerName string            `json:"server_name"`
 	Status     ReplicationStatus `json:"status"`
+
+	blame Ref // the server at fault, when it is not the one that the record is of
 }
 
 // Service is the state of a secure gateway.
@@ -103,28 +107,14 @@ type ProtocolSessions struct {
 	Protocol SessionProtocol `json:"session_protocol"`
 }
 
-// ReplicationOf compares the revisions of two servers. A peer may lag for the
-// grace; one that keeps another store, or lags longer, is in error.
-func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) ReplicationStatus {
-	if a.Store != b.Store {
-		return ReplicationError
-	}
-	newest := max(a.Number, b.Number)
-	reached := a.At
-	if b.Number == newest {
-		reached = b.At
-	}
-	if a.Number != b.Number && now.Sub(reached.Time()) > grace {
-		return ReplicationError
-	}
-	return ReplicationOK
-}
-
 // ConnectionServerRecord derives the monitor record of a connection server.
 // Peers are all servers of the inventory, the one described among them.
 func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) ConnectionServerMonitor {
 	cs, s := me.Server, me.Snapshot
-	m := ConnectionServerMonitor{ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK}
+	m := ConnectionServerMonitor{
+		ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK, unseen: !s.Tried(),
+		Replications: []Replication{}, Services: []Service{}, Sessions: []ProtocolSessions{},
+	}
 	if s.Certificate != nil {
 		m.Certificate = *s.Certificate
 		m.DefaultCertificate = &s.Certificate.SelfMade
@@ -133,29 +123,40 @@ func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) Con
 		m.SessionThreshold = new(Count(int64(cs.SessionThreshold)))
 	}
 	m.Details = ConnectionServerDetails{Build: s.Good.Health.Build, Version: s.Good.Health.Version}
-	var reasons []string
+	var problems, notes []string
+	attention := p.ending(now, m.Certificates()...)
 	switch f := s.Failing(p.FailuresBeforeDown); {
 	case !s.Tried():
-		m.Status, reasons = ConnectionServerUnknown, []string{"not checked yet"}
+		m.Status, problems = ConnectionServerUnknown, []string{"not checked yet"}
 	case f != nil && f.Cause == Unreachable:
-		m.Status, reasons = ConnectionServerNotResponding, []string{f.Reason}
+		m.Status, problems = ConnectionServerNotResponding, []string{f.Reason}
 	case f != nil:
-		m.Status, reasons = ConnectionServerError, []string{f.Reason}
+		m.Status, problems = ConnectionServerError, []string{f.Reason}
 	default:
-		reasons = p.describeServer(&m, me, peers, now)
-		if len(reasons) > 0 {
+		problems = p.describeServer(&m, me)
+		var lag string
+		lag, notes = p.describeReplication(&m, me, peers, now)
+		if lag != "" {
+			problems = append(problems, lag)
+		}
+		if len(problems) > 0 {
 			m.Status = ConnectionServerError
 		}
+		attention = append(slices.Clone(s.Good.Health.Warnings), attention...)
 	}
-	m.Freshness = fresh(MillisOf(s.At), reasons...)
+	health := HealthOf(KindConnectionServer, "", string(m.Status))
+	if len(attention) > 0 && health == HealthOK {
+		health = HealthWarning
+	}
+	m.Freshness = fresh(MillisOf(s.At), health, slices.Concat(problems, attention, notes)...)
 	return m
 }
 
 // describeServer fills in what a server that answers has told, and returns what
 // is wrong with it.
-func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer, peers []Peer, now time.Time) []string {
+func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer) []string {
 	h := me.Snapshot.Good.Health
-	reasons := slices.Clone(h.Problems)
+	problems := slices.Clone(h.Problems)
 	m.ConnectionCount = new(Count(int64(h.ConnectionCount)))
 	m.TunnelCount = new(Count(int64(h.TunnelCount)))
 	for _, protocol := range []SessionProtocol{ProtocolPCoIP, ProtocolRDP, ProtocolBlast} {
@@ -163,29 +164,16 @@ func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer, peers []Peer
 			m.Sessions = append(m.Sessions, ProtocolSessions{Count(int64(n)), protocol})
 		}
 	}
-	m.Services = me.Snapshot.Good.Services
+	m.Services = append(m.Services, me.Snapshot.Good.Services...)
 	for _, service := range m.Services {
 		if service.Status == ServiceDown {
-			reasons = append(reasons, fmt.Sprintf("%s is down", service.Name))
+			problems = append(problems, fmt.Sprintf("%s is down", service.Name))
 		}
-	}
-	for _, peer := range peers {
-		if peer.Server.ID == me.Server.ID || !peer.Snapshot.Tried() {
-			continue
-		}
-		r := Replication{peer.Server.Name, ReplicationError}
-		if peer.Snapshot.Failing(p.FailuresBeforeDown) == nil {
-			r.Status = ReplicationOf(h.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
-			if r.Status == ReplicationError {
-				reasons = append(reasons, "replication with "+peer.Server.Name+" lags")
-			}
-		}
-		m.Replications = append(m.Replications, r)
 	}
 	if c := me.Snapshot.Certificate; c != nil && !c.Valid && !c.Accepted && !c.SelfMade {
-		reasons = append(reasons, "its certificate is not valid")
+		problems = append(problems, "its certificate is not valid")
 	}
-	return reasons
+	return problems
 }
 
 // Ref implements [Record].
@@ -193,12 +181,12 @@ func (m ConnectionServerMonitor) Ref() Ref { return Ref{KindConnectionServer, m.
 
 // Statuses implements [Record].
 func (m ConnectionServerMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{"", string(m.Status)}}
+	out := []PartStatus{{Status: string(m.Status), Unseen: m.unseen}}
 	for _, r := range m.Replications {
-		out = append(out, PartStatus{"replication " + r.ServerName, string(r.Status)})
+		out = append(out, PartStatus{Part: "replication " + r.ServerName, Status: string(r.Status), Blame: r.blame})
 	}
 	for _, s := range m.Services {
-		out = append(out, PartStatus{"service " + string(s.Name), string(s.Status)})
+		out = append(out, PartStatus{Part: "service " + string(s.Name), Status: string(s.Status)})
 	}
 	return out
 }

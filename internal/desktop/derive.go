@@ -101,8 +101,8 @@ func (b *Board) deriveServers() {
 
 func (b *Board) deriveDomains() {
 	for _, id := range b.domains.ids {
-		views := b.seenBy(b.domainView(id))
-		b.put(KindDomain, id, DomainRecord(b.domains.specs[id], b.domains.snaps[id], b.trustOf(id), views))
+		views := b.seenBy(b.domainView(id), b.domains.snaps[id].Tried())
+		b.put(KindDomain, id, DomainRecord(b.domains.specs[id], b.domainInfo(id).ID, b.domains.snaps[id], b.trustOf(id), views))
 	}
 }
 
@@ -113,7 +113,7 @@ func (b *Board) deriveDatabase() {
 		id = b.inventory.EventDatabase.ID
 		snap = b.database.snaps[id]
 	}
-	b.put(KindEventDatabase, id, b.inventory.Policy.EventDatabaseRecord(b.inventory.EventDatabase, snap))
+	b.put(KindEventDatabase, id, b.inventory.Policy.EventDatabaseRecord(b.inventory.EventDatabase, snap, b.now()))
 }
 
 func (b *Board) deriveGateway(id ID) {
@@ -121,7 +121,8 @@ func (b *Board) deriveGateway(id ID) {
 }
 
 func (b *Board) deriveHost(id ID) {
-	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(b.hosts.specs[id], b.hosts.snaps[id], b.ports.snaps[id], b.now()))
+	host := b.hosts.specs[id]
+	b.put(KindRDSServer, id, b.inventory.Policy.RDSServerRecord(host, b.farms.specs[host.FarmID].Name, b.hosts.snaps[id], b.ports.snaps[id], b.now()))
 }
 
 func (b *Board) deriveFarm(id ID) {
@@ -139,27 +140,29 @@ func (b *Board) deriveFarm(id ID) {
 }
 
 func (b *Board) deriveSAML(id ID) {
-	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.seenBy(b.samlView(id))))
+	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.seenBy(b.samlView(id), b.saml.snaps[id].Tried())))
 }
 
 func (b *Board) derivePod(id ID) {
 	snapshot := func(id ID) Snapshot[PodReading] { return b.endpoints.snaps[id] }
-	b.put(KindPod, id, b.inventory.Policy.PodRecord(b.pods.specs[id], snapshot))
+	b.put(KindPod, id, b.inventory.Policy.PodRecord(b.pods.specs[id], snapshot, b.now()))
 }
 
 func (b *Board) deriveSSO() {
 	for _, id := range b.sso.ids {
 		c := b.sso.specs[id]
-		b.put(KindSSOConnector, id, b.inventory.Policy.SSORecord(c, b.domainInfo(c.DomainID), b.sso.snaps[id]))
+		b.put(KindSSOConnector, id, b.inventory.Policy.SSORecord(c, b.domainInfo(c.DomainID), b.sso.snaps[id], b.now()))
 	}
 }
 
 func (b *Board) deriveComposer(id ID) {
-	b.put(KindComposer, id, ComposerRecord(b.composers.specs[id], b.composers.snaps[id], b.seenBy(b.composerView(id))))
+	views := b.seenBy(b.composerView(id), b.composers.snaps[id].Tried())
+	b.put(KindComposer, id, b.inventory.Policy.ComposerRecord(b.composers.specs[id], b.composers.snaps[id], views, b.now()))
 }
 
 func (b *Board) deriveCenter(id ID) {
-	b.put(KindVirtualCenter, id, VirtualCenterRecord(b.centers.specs[id], b.centers.snaps[id], b.seenBy(b.centerView(id))))
+	views := b.seenBy(b.centerView(id), b.centers.snaps[id].Tried())
+	b.put(KindVirtualCenter, id, b.inventory.Policy.VirtualCenterRecord(b.centers.specs[id], b.centers.snaps[id], views, b.now()))
 }
 
 func (b *Board) domainView(id ID) View {
@@ -179,16 +182,21 @@ func (b *Board) centerView(id ID) View {
 }
 
 // seenBy returns how every connection server sees the component of our own
-// view. A peer that does not answer, or has not looked, sees nothing.
-func (b *Board) seenBy(own View) []ServerView {
+// view; looked says whether we have looked at it ourselves. A peer that does not
+// answer, or has not looked, sees nothing.
+func (b *Board) seenBy(own View, looked bool) []ServerView {
 	out := make([]ServerView, 0, len(b.servers.ids))
 	for _, id := range b.servers.ids {
 		cs, snap := b.servers.specs[id], b.servers.snaps[id]
 		v := ServerView{ServerID: id, ServerName: cs.Name, Self: cs.Self}
 		switch {
 		case cs.Self:
-			v.View = own
-		case snap.Failing(b.inventory.Policy.FailuresBeforeDown) == nil:
+			v.View, v.Unseen = own, !looked
+		case !snap.Tried():
+			v.Unseen = true
+		case snap.Failing(b.inventory.Policy.FailuresBeforeDown) != nil:
+			v.Silent = true
+		default:
 			for _, seen := range snap.Good.Health.Views {
 				if seen.Kind == own.Kind && seen.ID == own.ID {
 					v.View = seen

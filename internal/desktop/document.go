@@ -2,10 +2,13 @@ package desktop
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // A Document is the records of one kind as the API serves them: an array, or
@@ -13,6 +16,41 @@ import (
 type Document struct {
 	JSON []byte
 	ETag string // changes with the content
+
+	packed *packed
+}
+
+// packed is a document compressed, once somebody asks for it.
+type packed struct {
+	once sync.Once
+	gzip []byte
+}
+
+// newDocument returns a document whose ETag is made of a number.
+func newDocument(encoded []byte, revision uint64) *Document {
+	return &Document{JSON: encoded, ETag: strconv.Quote(strconv.FormatUint(revision, 36)), packed: new(packed)}
+}
+
+// minPacked is the size below which compressing is not worth it.
+const minPacked = 1 << 10
+
+// Gzip returns the document compressed, or nil when it is too small to gain by
+// it. It is compressed once.
+func (d Document) Gzip() []byte {
+	if d.packed == nil || len(d.JSON) < minPacked {
+		return nil
+	}
+	d.packed.once.Do(func() {
+		var out bytes.Buffer
+		w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+		if err == nil {
+			_, err = w.Write(d.JSON)
+		}
+		if err == nil && w.Close() == nil {
+			d.packed.gzip = out.Bytes()
+		}
+	})
+	return d.packed.gzip
 }
 
 // Document returns the records of a kind, encoded. It is cheap: the encoding
@@ -65,6 +103,10 @@ func (b *Board) Record(k Kind, id ID) (Record, []byte, bool) {
 // put replaces a record and notes how its statuses changed.
 func (b *Board) put(k Kind, id ID, r Record) {
 	l := b.lists[k]
+	if changes := l.track(b.now(), r); len(changes) > 0 {
+		b.pending = append(b.pending, changes...)
+		b.pulse.Statuses = MillisOf(b.now())
+	}
 	encoded, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("desktop: a record of kind %s does not encode: %v", k, err))
@@ -75,10 +117,7 @@ func (b *Board) put(k Kind, id ID, r Record) {
 		return
 	}
 	l.entries[id] = entry{r, encoded}
-	l.touch()
-	if existed {
-		b.pending = append(b.pending, changesOf(b.now(), before.record, r)...)
-	}
+	b.touch(l)
 }
 
 // order sets which components the list has, and forgets the others.
@@ -91,31 +130,47 @@ func (l *list) order(ids []ID) {
 		}
 	}
 	l.entries = kept
-	l.touch()
-}
-
-func (l *list) touch() {
+	maps.DeleteFunc(l.tracked, func(id ID, _ map[string]tracked) bool { return !slices.Contains(ids, id) })
 	l.revision++
 	l.document.Store(nil)
 }
 
+// touch notes that a record of the list has changed.
+func (b *Board) touch(l *list) {
+	l.revision++
+	l.document.Store(nil)
+	b.revision++
+	b.overview.Store(nil)
+	b.pulse.Records = MillisOf(b.now())
+}
+
+// Matching returns those records of a kind that match, encoded as a list.
+func (b *Board) Matching(k Kind, match func(Record) bool) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.lists[k]
+	return l.join(slices.DeleteFunc(slices.Clone(l.ids), func(id ID) bool { return !match(l.entries[id].record) }))
+}
+
 func (l *list) encode() *Document {
-	d := &Document{ETag: strconv.Quote(strconv.FormatUint(l.revision, 36))}
 	if l.single {
-		d.JSON = l.entries[l.ids[0]].json
-		return d
+		return newDocument(l.entries[l.ids[0]].json, l.revision)
 	}
+	return newDocument(l.join(l.ids), l.revision)
+}
+
+// join returns the records of some components as a list.
+func (l *list) join(ids []ID) []byte {
 	size := 2
-	for _, id := range l.ids {
+	for _, id := range ids {
 		size += len(l.entries[id].json) + 1
 	}
 	out := append(make([]byte, 0, size), '[')
-	for i, id := range l.ids {
+	for i, id := range ids {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, l.entries[id].json...)
 	}
-	d.JSON = append(out, ']')
-	return d
+	return append(out, ']')
 }

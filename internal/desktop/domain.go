@@ -69,9 +69,11 @@ type DomainMonitor struct {
 	NetBIOSName string         `json:"netbios_name"`
 	NT4         bool           `json:"nt4_domain"`
 	Servers     []DomainServer `json:"connection_servers"`
-	SID         string         `json:"id,omitempty"`
+	ID          ID             `json:"id"` // the SID once it is known
+	Status      Health         `json:"status"`
 	Freshness
-	ref Ref
+	ref   Ref
+	views []ServerView
 }
 
 // DomainServer is how one connection server sees a domain.
@@ -130,17 +132,19 @@ func (p Policy) DomainView(d Domain, s Snapshot[DomainReading], t *TrustedDomain
 }
 
 // DomainRecord derives the monitor record of a domain from what all servers
-// see of it.
-func DomainRecord(d Domain, s Snapshot[DomainReading], t *TrustedDomain, views []ServerView) DomainMonitor {
+// see of it; sid is empty until somebody has told it.
+func DomainRecord(d Domain, sid string, s Snapshot[DomainReading], t *TrustedDomain, views []ServerView) DomainMonitor {
 	m := DomainMonitor{
 		DNSName:     firstOf(d.DNSName, s.Good.DNSName),
 		NetBIOSName: firstOf(d.NetBIOSName, s.Good.NetBIOSName, netbiosGuess(d.DNSName)),
 		NT4:         t != nil && t.NT4(),
 		Servers:     []DomainServer{},
-		SID:         firstOf(d.SID, s.Good.SID),
-		Freshness:   fresh(MillisOf(s.At), viewReasons(views)...),
+		ID:          ID(firstOf(sid, string(d.ID))),
+		Status:      healthOfViews(KindDomain, views),
 		ref:         Ref{KindDomain, d.ID, d.DNSName},
+		views:       views,
 	}
+	m.Freshness = fresh(MillisOf(s.At), m.Status, viewReasons(views)...)
 	for _, v := range views {
 		m.Servers = append(m.Servers, DomainServer{
 			ID:     v.ServerID,
@@ -157,9 +161,9 @@ func (m DomainMonitor) Ref() Ref { return m.ref }
 
 // Statuses implements [Record].
 func (m DomainMonitor) Statuses() []PartStatus {
-	out := make([]PartStatus, 0, len(m.Servers))
-	for _, s := range m.Servers {
-		out = append(out, PartStatus{s.Name, string(s.Status)})
+	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	for i, s := range m.Servers {
+		out = append(out, m.views[i].part(string(s.Status)))
 	}
 	return out
 }

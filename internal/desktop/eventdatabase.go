@@ -19,6 +19,7 @@ type EventDatabase struct {
 // EventDatabaseReading is what a look at the event database brought home.
 type EventDatabaseReading struct {
 	EventCount int64
+	NoTables   bool // the event tables do not exist yet
 }
 
 // Kind implements [Reading].
@@ -26,12 +27,14 @@ func (EventDatabaseReading) Kind() Kind { return KindEventDatabase }
 
 // EventDatabaseMonitor is the monitor record of the event database.
 type EventDatabaseMonitor struct {
+	ID         ID                    `json:"id,omitempty"` // absent when none is configured
 	Details    *EventDatabaseDetails `json:"details,omitempty"`
 	EventCount *int32                `json:"event_count,omitempty"`
 	Status     EventDatabaseStatus   `json:"status"`
 	Freshness
 	ref         Ref
 	certificate *Certificate
+	unseen      bool
 }
 
 // EventDatabaseDetails tells where the event database is.
@@ -46,11 +49,16 @@ type EventDatabaseDetails struct {
 
 // EventDatabaseRecord derives the monitor record of the event database; db is
 // nil when none is configured.
-func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseReading]) EventDatabaseMonitor {
+func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseReading], now time.Time) EventDatabaseMonitor {
 	if db == nil {
-		return EventDatabaseMonitor{Status: EventDatabaseNotConfigured, Freshness: fresh(0, "the inventory names no event database"), ref: Ref{Kind: KindEventDatabase}}
+		return EventDatabaseMonitor{
+			Status:    EventDatabaseNotConfigured,
+			Freshness: fresh(0, HealthUnknown, "the inventory names no event database"),
+			ref:       Ref{Kind: KindEventDatabase},
+		}
 	}
 	m := EventDatabaseMonitor{
+		ID: db.ID,
 		Details: &EventDatabaseDetails{
 			DatabaseName: db.Database, Port: Count(int64(db.Port)), Prefix: db.Prefix,
 			ServerName: db.Server, Type: db.Type, UserName: db.User,
@@ -62,10 +70,15 @@ func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseR
 	if s.EverGood() {
 		m.EventCount = new(Count(s.Good.EventCount))
 	}
-	m.Freshness = fresh(MillisOf(s.At))
-	if m.Status != EventDatabaseConnected && s.Failure != nil {
-		m.Freshness = fresh(MillisOf(s.At), s.Failure.Reason)
+	m.unseen = !s.Tried()
+	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.ending(now, m.Certificates()...)
+	if len(reasons) > 0 && health == HealthOK {
+		health = HealthWarning
 	}
+	if m.Status != EventDatabaseConnected && s.Failure != nil {
+		reasons = append([]string{s.Failure.Reason}, reasons...)
+	}
+	m.Freshness = fresh(MillisOf(s.At), health, reasons...)
 	return m
 }
 
@@ -89,7 +102,9 @@ func (p Policy) eventDatabaseStatus(s Snapshot[EventDatabaseReading]) EventDatab
 func (m EventDatabaseMonitor) Ref() Ref { return m.ref }
 
 // Statuses implements [Record].
-func (m EventDatabaseMonitor) Statuses() []PartStatus { return []PartStatus{{"", string(m.Status)}} }
+func (m EventDatabaseMonitor) Statuses() []PartStatus {
+	return []PartStatus{{Status: string(m.Status), Unseen: m.unseen}}
+}
 
 // Certificates implements [Record].
 func (m EventDatabaseMonitor) Certificates() []PartCertificate {

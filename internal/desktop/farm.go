@@ -24,6 +24,9 @@ type FarmMonitor struct {
 	Details          FarmDetails `json:"details"`
 	ApplicationCount int32       `json:"application_count"`
 	RDSServerCount   int32       `json:"rds_server_count"`
+	HealthyCount     int32       `json:"healthy_rds_server_count"` // of those, without a problem
+	SessionCount     int32       `json:"session_count"`            // on all its servers that report
+	LoadIndex        *int32      `json:"load_index,omitempty"`     // mean of the servers that report one
 	Freshness
 }
 
@@ -88,23 +91,41 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
 	status, reasons := p.StatusOfFarm(f, servers)
 	var newest Millis
+	var healthy, sessions, load, loaded int64
 	for _, s := range servers {
 		newest = max(newest, s.LastUpdated)
+		if s.Status == RDSStatusOK {
+			healthy++
+		}
+		if s.SessionCount != nil {
+			sessions += int64(*s.SessionCount)
+		}
+		if s.LoadIndex != nil {
+			load, loaded = load+int64(*s.LoadIndex), loaded+1
+		}
 	}
-	return FarmMonitor{
+	m := FarmMonitor{
 		ID: f.ID, Name: f.Name, Status: status,
 		Details:          FarmDetails{f.Type, f.Source},
 		ApplicationCount: Count(int64(f.Applications)),
 		RDSServerCount:   Count(int64(len(servers))),
-		Freshness:        fresh(newest, reasons...),
+		HealthyCount:     Count(healthy),
+		SessionCount:     Count(sessions),
+		Freshness:        fresh(newest, HealthOf(KindFarm, "", string(status)), reasons...),
 	}
+	if loaded > 0 {
+		m.LoadIndex = new(Count(load / loaded))
+	}
+	return m
 }
 
 // Ref implements [Record].
 func (m FarmMonitor) Ref() Ref { return Ref{KindFarm, m.ID, m.Name} }
 
 // Statuses implements [Record].
-func (m FarmMonitor) Statuses() []PartStatus { return []PartStatus{{"", string(m.Status)}} }
+func (m FarmMonitor) Statuses() []PartStatus {
+	return []PartStatus{{Status: string(m.Status), Unseen: m.LastUpdated == 0}}
+}
 
 // Certificates implements [Record].
 func (m FarmMonitor) Certificates() []PartCertificate { return nil }

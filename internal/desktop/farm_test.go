@@ -28,7 +28,7 @@ func TestStatusOfFarm(t *testing.T) {
 		case unprovisioned:
 			beat.State = RDSProvisioningError
 		}
-		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, after[AgentBeat](beat), Snapshot[ListenerReading]{}, noon)
+		return policy.RDSServerRecord(RDSServer{Enabled: kind != disabled}, "farm", after[AgentBeat](beat), Snapshot[ListenerReading]{}, noon)
 	}
 	enabled := Farm{Enabled: true, Type: FarmManual}
 	automated := Farm{Enabled: true, Type: FarmAutomated, Source: SourceInstantClone}
@@ -96,7 +96,7 @@ func TestStateOfRDSServer(t *testing.T) {
 		{"a state we do not know", false, after[beat](beat{State: "DANCING"}), noon, RDSUnknown, RDSStatusWarning},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := policy.RDSServerRecord(RDSServer{Enabled: !tt.disabled}, tt.snap, Snapshot[ListenerReading]{}, tt.now)
+			got := policy.RDSServerRecord(RDSServer{Enabled: !tt.disabled}, "farm", tt.snap, Snapshot[ListenerReading]{}, tt.now)
 			if got.Details.State != tt.state || got.Status != tt.status {
 				t.Errorf("state = %s %s, want %s %s", got.Details.State, got.Status, tt.state, tt.status)
 			}
@@ -110,7 +110,7 @@ func TestStateOfRDSServer(t *testing.T) {
 func TestEveryReportedStateIsShown(t *testing.T) {
 	t.Parallel()
 	for state, status := range grades {
-		got := policy.RDSServerRecord(RDSServer{Enabled: true}, after[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, noon)
+		got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", after[AgentBeat](AgentBeat{State: state}), Snapshot[ListenerReading]{}, noon)
 		if got.Details.State != state || got.Status != status {
 			t.Errorf("an agent that reports %s is shown as %s %s, want %s", state, got.Details.State, got.Status, status)
 		}
@@ -152,7 +152,7 @@ func TestListenerCountsForTheStateOfItsServer(t *testing.T) {
 		{"the agent reports, the listener is back", after[beat](beat{}), after[listener](Unreachable, listener{}), RDSAvailable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := policy.RDSServerRecord(RDSServer{Enabled: true}, tt.beats, tt.looks, noon)
+			got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", tt.beats, tt.looks, noon)
 			if got.Details.State != tt.state {
 				t.Errorf("state = %s, want %s", got.Details.State, tt.state)
 			}

@@ -74,7 +74,7 @@ func (p Policy) GatewayRecord(g Gateway, s Snapshot[GatewayBeat], now time.Time)
 		m.BlastConnections, m.PCoIPConnections = &blast, &pcoip
 		m.ActiveConnections = new(Count(int64(blast) + int64(pcoip)))
 	}
-	m.Freshness = fresh(MillisOf(s.At), reasons...)
+	m.Freshness = fresh(MillisOf(s.At), HealthOf(KindGateway, "", string(m.Status)), reasons...)
 	return m
 }
 
@@ -82,7 +82,9 @@ func (p Policy) GatewayRecord(g Gateway, s Snapshot[GatewayBeat], now time.Time)
 func (m GatewayMonitor) Ref() Ref { return Ref{KindGateway, m.ID, m.Name} }
 
 // Statuses implements [Record].
-func (m GatewayMonitor) Statuses() []PartStatus { return []PartStatus{{"", string(m.Status)}} }
+func (m GatewayMonitor) Statuses() []PartStatus {
+	return []PartStatus{{Status: string(m.Status), Unseen: m.LastUpdated == 0}}
+}
 
 // Certificates implements [Record].
 func (m GatewayMonitor) Certificates() []PartCertificate { return nil }

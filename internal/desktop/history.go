@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"context"
+	"maps"
 	"time"
 )
 
@@ -14,23 +15,8 @@ type Change struct {
 	From    string
 	To      string
 	Reasons []string
-}
-
-// changesOf lists the statuses that differ between two records of a component.
-func changesOf(at time.Time, before, after Record) []Change {
-	was := make(map[string]string)
-	for _, s := range before.Statuses() {
-		was[s.Part] = s.Status
-	}
-	var out []Change
-	for _, s := range after.Statuses() {
-		if from, ok := was[s.Part]; ok && from != s.Status {
-			out = append(out, Change{
-				At: at, Ref: after.Ref(), Part: s.Part, From: from, To: s.Status, Reasons: after.Fresh().Reasons,
-			})
-		}
-	}
-	return out
+	Cause   Ref    // the component that the change is due to, often its own
+	Group   string // names the changes that the same cause brought within a minute
 }
 
 // A ChangeFilter selects changes; zero members select all.
@@ -39,8 +25,64 @@ type ChangeFilter struct {
 	ID    ID
 	Since time.Time
 	Until time.Time // exclusive
-	After string    // the cursor that the page before ended with
+
+	Statuses []string // the new status is one of these
+	Text     string   // in names, statuses or reasons, without regard to the case of ASCII letters
+
+	After string // the cursor that the page before ended with
 	Limit int
+}
+
+// A ChangeGroup is the changes that one cause brought within a minute of each
+// other, either for the worse or for the better, oldest first.
+type ChangeGroup struct {
+	ID      string
+	Cause   Ref
+	Changes []Change
+}
+
+// groupGap is the time between two changes above which they are not of the same
+// group.
+const groupGap = time.Minute
+
+// A Grouper gives changes their groups as they come. It is not safe for
+// concurrent use.
+type Grouper struct {
+	NewID func(at time.Time) string
+
+	open map[groupKey]openGroup
+}
+
+type groupKey struct {
+	cause Ref
+	good  bool
+}
+
+type openGroup struct {
+	id   string
+	last time.Time
+}
+
+// Group sets the group of each change.
+func (g *Grouper) Group(changes []Change) {
+	if g.open == nil {
+		g.open = make(map[groupKey]openGroup)
+	}
+	for i, c := range changes {
+		key := groupKey{c.Cause, HealthOf(c.Ref.Kind, c.Part, c.To) == HealthOK}
+		open, ok := g.open[key]
+		if !ok || c.At.Sub(open.last) > groupGap {
+			open.id = g.NewID(c.At)
+		}
+		open.last = c.At
+		g.open[key] = open
+		changes[i].Group = open.id
+	}
+	if len(changes) == 0 {
+		return
+	}
+	now := changes[len(changes)-1].At
+	maps.DeleteFunc(g.open, func(_ groupKey, o openGroup) bool { return now.Sub(o.last) > groupGap })
 }
 
 // HistoryStore keeps the changes of statuses.
@@ -53,6 +95,15 @@ type HistoryStore interface {
 	// Changes returns one page, newest first, and the cursor of the next page,
 	// empty on the last.
 	Changes(ctx context.Context, f ChangeFilter) (page []Change, next string, err error)
+
+	// ChangeGroups returns one page of groups that have a change which the filter
+	// selects, whole, newest first, and the cursor of the next page. The limit
+	// counts groups.
+	ChangeGroups(ctx context.Context, f ChangeFilter) (page []ChangeGroup, next string, err error)
+
+	// LastStatuses returns the newest status of every component and part whose
+	// status ever changed.
+	LastStatuses(ctx context.Context) ([]LastStatus, error)
 
 	// ForgetChanges removes the changes before the given time.
 	ForgetChanges(ctx context.Context, before time.Time) error

@@ -26,6 +26,12 @@ type AdministratorGroup struct {
 	SID      string
 }
 
+// A RefusedInventory says that a new inventory was not taken over.
+type RefusedInventory struct {
+	At      Millis `json:"at"`
+	Message string `json:"message"`
+}
+
 // Self returns the connection server that is ourselves, if the inventory has it.
 func (inv Inventory) Self() (ConnectionServer, bool) {
 	for _, cs := range inv.ConnectionServers {

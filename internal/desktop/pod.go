@@ -22,7 +22,6 @@ type PodEndpoint struct {
 // PodReading is what a look at a pod endpoint brought home.
 type PodReading struct {
 	RoundTrip time.Duration
-	Version   string
 }
 
 // Kind implements [Reading].
@@ -34,6 +33,7 @@ type PodMonitor struct {
 	Name      string               `json:"name"`
 	SiteID    ID                   `json:"site_id"`
 	Endpoints []PodEndpointMonitor `json:"endpoints"`
+	Status    Health               `json:"status"`
 	Freshness
 }
 
@@ -47,6 +47,7 @@ type PodEndpointMonitor struct {
 	RoundTrip *int64            `json:"roundtrip_time,omitempty"` // milliseconds
 
 	certificate *Certificate
+	unseen      bool
 }
 
 // StatusOfPodEndpoint derives the status of an endpoint: offline until it
@@ -63,14 +64,14 @@ func (p Policy) StatusOfPodEndpoint(s Snapshot[PodReading]) PodEndpointStatus {
 
 // PodRecord derives the monitor record of a pod; snapshot returns what is known
 // of an endpoint.
-func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading]) PodMonitor {
+func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now time.Time) PodMonitor {
 	m := PodMonitor{ID: pod.ID, Name: pod.Name, SiteID: pod.SiteID, Endpoints: []PodEndpointMonitor{}}
 	var newest Millis
 	var reasons []string
 	for _, e := range pod.Endpoints {
 		s := snapshot(e.ID)
 		newest = max(newest, MillisOf(s.At))
-		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate}
+		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, unseen: !s.Tried()}
 		em.Status = p.StatusOfPodEndpoint(s)
 		switch {
 		case !e.Enabled:
@@ -87,8 +88,43 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading]) PodMo
 		}
 		m.Endpoints = append(m.Endpoints, em)
 	}
-	m.Freshness = fresh(newest, reasons...)
+	m.Status = healthOfEndpoints(m.Endpoints)
+	ending := p.ending(now, m.Certificates()...)
+	if len(ending) > 0 && m.Status == HealthOK {
+		m.Status = HealthWarning
+	}
+	m.Freshness = fresh(newest, m.Status, append(reasons, ending...)...)
 	return m
+}
+
+// healthOfEndpoints grades a pod: it can be reached while one enabled endpoint
+// is online.
+func healthOfEndpoints(endpoints []PodEndpointMonitor) Health {
+	var enabled, online, offline int
+	for _, e := range endpoints {
+		if !e.Enabled {
+			continue
+		}
+		enabled++
+		switch {
+		case e.unseen:
+		case e.Status == PodEndpointOnline:
+			online++
+		case e.Status == PodEndpointOffline:
+			offline++
+		}
+	}
+	switch {
+	case enabled == 0:
+		return HealthDisabled
+	case offline == enabled:
+		return HealthError
+	case offline > 0:
+		return HealthWarning
+	case online > 0:
+		return HealthOK
+	}
+	return HealthUnknown
 }
 
 // Ref implements [Record].
@@ -96,9 +132,9 @@ func (m PodMonitor) Ref() Ref { return Ref{KindPod, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m PodMonitor) Statuses() []PartStatus {
-	out := make([]PartStatus, 0, len(m.Endpoints))
+	out := []PartStatus{{Status: string(m.Status), Unseen: m.LastUpdated == 0}}
 	for _, e := range m.Endpoints {
-		out = append(out, PartStatus{e.Name, string(e.Status)})
+		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unseen: e.unseen})
 	}
 	return out
 }

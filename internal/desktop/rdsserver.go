@@ -1,6 +1,9 @@
 package desktop
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // An RDSServer is a session host of a farm.
 type RDSServer struct {
@@ -39,6 +42,7 @@ type RDSServerMonitor struct {
 	ID             ID               `json:"id"`
 	Name           string           `json:"name"`
 	FarmID         ID               `json:"farm_id"`
+	FarmName       string           `json:"farm_name"`
 	Enabled        bool             `json:"enabled"`
 	Status         RDSStatus        `json:"status"`
 	Details        RDSServerDetails `json:"details"`
@@ -124,11 +128,12 @@ func PreferenceOf(load *int) LoadPreference {
 	return LoadLight
 }
 
-// RDSServerRecord derives the monitor record of an RDS server.
-func (p Policy) RDSServerRecord(r RDSServer, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSServerMonitor {
+// RDSServerRecord derives the monitor record of an RDS server; farm is the name
+// of the farm that it belongs to.
+func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSServerMonitor {
 	state := p.StateOfRDSServer(r.Enabled, s, l, now)
 	m := RDSServerMonitor{
-		ID: r.ID, Name: r.Name, FarmID: r.FarmID, Enabled: r.Enabled,
+		ID: r.ID, Name: r.Name, FarmID: r.FarmID, FarmName: farm, Enabled: r.Enabled,
 		Status: grades[state],
 		Details: RDSServerDetails{
 			AgentBuild: s.Good.AgentBuild, AgentVersion: s.Good.AgentVersion,
@@ -162,8 +167,12 @@ func (p Policy) RDSServerRecord(r RDSServer, s Snapshot[AgentBeat], l Snapshot[L
 	if f := l.Failing(p.FailuresBeforeDown); f != nil {
 		why = f.Reason
 	}
-	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), append([]string{why}, reasons...)...)
 	m.certificate = l.Certificate
+	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.ending(now, m.Certificates()...)
+	if len(ending) > 0 && health == HealthOK {
+		health = HealthWarning
+	}
+	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{why}, reasons, ending)...)
 	return m
 }
 
@@ -189,7 +198,12 @@ func (m RDSServerMonitor) Ref() Ref { return Ref{KindRDSServer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m RDSServerMonitor) Statuses() []PartStatus {
-	return []PartStatus{{"", string(m.Status)}, {"state", string(m.Details.State)}}
+	unseen := m.LastUpdated == 0
+	farm := Ref{KindFarm, m.FarmID, m.FarmName}
+	return []PartStatus{
+		{Status: string(m.Status), Unseen: unseen, Blame: farm},
+		{Part: statePart, Status: string(m.Details.State), Unseen: unseen, Blame: farm},
+	}
 }
 
 // Certificates implements [Record].

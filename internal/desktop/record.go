@@ -1,6 +1,10 @@
 package desktop
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"time"
+)
 
 // A Record is a monitor record: what the API serves of one component.
 type Record interface {
@@ -19,13 +23,14 @@ type Record interface {
 
 // Freshness is what every monitor record carries beyond the API document.
 type Freshness struct {
-	Reasons     []string `json:"reasons"`                          // why the status is not better; empty when all is well
+	Reasons     []string `json:"reasons"`                          // what is not as it should be, and why; empty when all is well
 	LastUpdated Millis   `json:"last_updated_timestamp,omitempty"` // when the component was last looked at; absent: never
+	*Standing            // a pointer, because the board completes it when it takes the record
 }
 
 // fresh returns a freshness whose reasons are never null on the wire.
-func fresh(at Millis, reasons ...string) Freshness {
-	f := Freshness{Reasons: []string{}, LastUpdated: at}
+func fresh(at Millis, h Health, reasons ...string) Freshness {
+	f := Freshness{Reasons: []string{}, LastUpdated: at, Standing: &Standing{Health: h, Parts: []Part{}}}
 	for _, r := range reasons {
 		if r != "" {
 			f.Reasons = append(f.Reasons, r)
@@ -42,6 +47,16 @@ func (f Freshness) Fresh() Freshness { return f }
 type PartStatus struct {
 	Part   string
 	Status string
+	Unseen bool // nobody has looked yet, so the status says nothing
+	Blame  Ref  // the other component that the status is due to; zero: the record's own
+}
+
+// Cause returns what the status is due to; own is the record's component.
+func (s PartStatus) Cause(own Ref) Ref {
+	if s.Blame.Kind != "" {
+		return s.Blame
+	}
+	return own
 }
 
 // A PartCertificate is a certificate that a record, or a part of it, shows.
@@ -71,4 +86,38 @@ func certificates(part string, c *Certificate) []PartCertificate {
 // Count returns n as the API's counts are: 32 bits, never negative.
 func Count(n int64) int32 {
 	return int32(min(max(n, 0), math.MaxInt32))
+}
+
+// ending describes the certificates that end soon or have ended.
+func (p Policy) ending(now time.Time, list ...PartCertificate) []string {
+	var out []string
+	for _, c := range list {
+		if why := p.endingReason(now, c.Certificate); why != "" {
+			if c.Part != "" {
+				why = c.Part + ": " + why
+			}
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// endingReason says when a certificate ends if that is soon, else nothing.
+func (p Policy) endingReason(now time.Time, c Certificate) string {
+	ends := c.ValidTo.Time()
+	if c.ValidTo == 0 || ends.After(now.Add(p.CertificateWarning)) {
+		return ""
+	}
+	day := ends.Format(time.DateOnly)
+	if !ends.After(now) {
+		return "its certificate ended on " + day
+	}
+	switch days := int(ends.Sub(now).Hours() / 24); days {
+	case 0:
+		return "its certificate ends on " + day + ", within a day"
+	case 1:
+		return "its certificate ends on " + day + ", in 1 day"
+	default:
+		return fmt.Sprintf("its certificate ends on %s, in %d days", day, days)
+	}
 }

@@ -28,8 +28,10 @@ type SAMLAuthenticatorMonitor struct {
 	ID      ID           `json:"id"`
 	Details SAMLDetails  `json:"details"`
 	Servers []SAMLServer `json:"connection_servers"`
+	Status  Health       `json:"status"`
 	Freshness
 	signing, certificate *Certificate
+	views                []ServerView
 }
 
 // SAMLDetails tells where a SAML authenticator is.
@@ -77,6 +79,9 @@ func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.
 	if end := s.Good.Signing.ValidTo.Time(); end.Before(soon) {
 		v.Reasons = append(v.Reasons, "its signing certificate ends on "+end.Format(time.DateOnly))
 	}
+	if s.Certificate != nil {
+		v.Reasons = append(v.Reasons, p.ending(now, PartCertificate{"", *s.Certificate})...)
+	}
 	if v.ThumbprintAccepted {
 		v.Reasons = append(v.Reasons, "its TLS certificate is accepted only by its thumbprint")
 	}
@@ -93,10 +98,12 @@ func SAMLRecord(a SAMLAuthenticator, s Snapshot[SAMLReading], views []ServerView
 		ID:          a.ID,
 		Details:     SAMLDetails{a.Label, a.MetadataURL, a.AdministratorURL},
 		Servers:     []SAMLServer{},
-		Freshness:   fresh(MillisOf(s.At), viewReasons(views)...),
+		Status:      healthOfViews(KindSAMLAuthenticator, views),
 		signing:     s.Good.Signing,
 		certificate: s.Certificate,
+		views:       views,
 	}
+	m.Freshness = fresh(MillisOf(s.At), m.Status, viewReasons(views)...)
 	for _, v := range views {
 		status := SAMLStatus(firstOf(v.View.Status, string(SAMLUnknown)))
 		m.Servers = append(m.Servers, SAMLServer{v.ServerID, v.ServerName, status, v.View.ThumbprintAccepted})
@@ -111,9 +118,9 @@ func (m SAMLAuthenticatorMonitor) Ref() Ref {
 
 // Statuses implements [Record].
 func (m SAMLAuthenticatorMonitor) Statuses() []PartStatus {
-	out := make([]PartStatus, 0, len(m.Servers))
-	for _, s := range m.Servers {
-		out = append(out, PartStatus{s.Name, string(s.Status)})
+	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	for i, s := range m.Servers {
+		out = append(out, m.views[i].part(string(s.Status)))
 	}
 	return out
 }

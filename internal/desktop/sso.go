@@ -1,5 +1,10 @@
 package desktop
 
+import (
+	"slices"
+	"time"
+)
+
 // An SSOConnector lets users sign on once, by certificates that enrollment
 // servers issue for them.
 type SSOConnector struct {
@@ -58,6 +63,8 @@ type SSOConnectorMonitor struct {
 	CertificateServers []CertificateServerDetails `json:"certificate_server_details"`
 	Freshness
 	certificates []PartCertificate
+	domain       Ref
+	unseen       bool
 }
 
 // EnrollmentServerDetails is the state of an enrollment server.
@@ -98,7 +105,7 @@ func atLeastOne(statuses []SSOStatus) SSOStatus {
 
 // SSORecord derives the monitor record of a connector. The connector is as bad
 // as the worst of what it cannot do without.
-func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading]) SSOConnectorMonitor {
+func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], now time.Time) SSOConnectorMonitor {
 	r := s.Good
 	var reasons []string
 	if f := s.Failing(p.FailuresBeforeDown); f != nil || !s.EverGood() {
@@ -117,6 +124,7 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading]) 
 		TemplateName: c.TemplateName, TemplateStatus: r.Template.status(),
 		Primary:            EnrollmentServerDetails{c.Primary.DNSName, c.Primary.ID, r.Primary.status()},
 		CertificateServers: []CertificateServerDetails{},
+		domain:             Ref{KindDomain, c.DomainID, d.DNSName}, unseen: !s.Tried(),
 	}
 	enrollment := []SSOStatus{m.Primary.Status}
 	parts := []SSOPart{r.Domain, r.Template, r.Primary}
@@ -141,7 +149,16 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading]) 
 		m.certificates = append(m.certificates, certificates(part.Name, part.Certificate)...)
 	}
 	m.Status = WorstSSO(m.DomainStatus, m.TemplateStatus, atLeastOne(enrollment), atLeastOne(servers))
-	m.Freshness = fresh(MillisOf(s.At), reasons...)
+	health, ending := HealthOf(KindSSOConnector, "", string(m.Status)), p.ending(now, m.enrollmentCertificates()...)
+	switch {
+	case !c.Enabled:
+		health = HealthDisabled
+	case m.unseen:
+		health = HealthUnknown
+	case len(ending) > 0 && health == HealthOK:
+		health = HealthWarning
+	}
+	m.Freshness = fresh(MillisOf(s.At), health, append(reasons, ending...)...)
 	return m
 }
 
@@ -158,19 +175,35 @@ func (m SSOConnectorMonitor) Ref() Ref { return Ref{KindSSOConnector, m.ID, m.Na
 
 // Statuses implements [Record].
 func (m SSOConnectorMonitor) Statuses() []PartStatus {
+	// Without its directory nothing is known of template and certificate servers.
+	var blame Ref
+	if m.DomainStatus == SSOError {
+		blame = m.domain
+	}
 	out := []PartStatus{
-		{"", string(m.Status)},
-		{"domain", string(m.DomainStatus)},
-		{"template", string(m.TemplateStatus)},
-		{"enrollment " + m.Primary.DNSName, string(m.Primary.Status)},
+		{Status: string(m.Status), Blame: blame},
+		{Part: "domain", Status: string(m.DomainStatus), Blame: m.domain},
+		{Part: "template", Status: string(m.TemplateStatus), Blame: blame},
+		{Part: "enrollment " + m.Primary.DNSName, Status: string(m.Primary.Status)},
 	}
 	if m.Secondary != nil {
-		out = append(out, PartStatus{"enrollment " + m.Secondary.DNSName, string(m.Secondary.Status)})
+		out = append(out, PartStatus{Part: "enrollment " + m.Secondary.DNSName, Status: string(m.Secondary.Status)})
 	}
 	for _, c := range m.CertificateServers {
-		out = append(out, PartStatus{"certificates " + c.Name, string(c.Status)})
+		out = append(out, PartStatus{Part: "certificates " + c.Name, Status: string(c.Status), Blame: blame})
+	}
+	for i := range out {
+		out[i].Unseen = m.unseen
 	}
 	return out
+}
+
+// enrollmentCertificates lists the certificates of the enrollment servers; those
+// of certificate servers are judged when they are read.
+func (m SSOConnectorMonitor) enrollmentCertificates() []PartCertificate {
+	return slices.DeleteFunc(slices.Clone(m.certificates), func(c PartCertificate) bool {
+		return slices.ContainsFunc(m.CertificateServers, func(s CertificateServerDetails) bool { return s.Name == c.Part })
+	})
 }
 
 // Certificates implements [Record].

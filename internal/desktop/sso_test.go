@@ -33,7 +33,7 @@ func TestStatusOfSSOConnector(t *testing.T) {
 		{"there is no certificate server", after[reading](good(func(r *reading) { r.CertificateServers = nil })), SSOError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := policy.SSORecord(SSOConnector{Secondary: &EnrollmentServer{}}, DomainInfo{}, tt.snap)
+			got := policy.SSORecord(SSOConnector{Secondary: &EnrollmentServer{}}, DomainInfo{}, tt.snap, noon)
 			if got.Status != tt.want {
 				t.Errorf("status = %s, want %s", got.Status, tt.want)
 			}

@@ -211,6 +211,7 @@ type DatastoreStatus string
 const (
 	DatastoreAccessible    DatastoreStatus = "ACCESSIBLE"
 	DatastoreNotAccessible DatastoreStatus = "NOT_ACCESSIBLE"
+	DatastoreUnknown       DatastoreStatus = "UNKNOWN" // its virtual center cannot be read
 )
 
 // DatastoreType is a kind of datastore.
@@ -230,4 +231,5 @@ const (
 	HostConnected     HostStatus = "CONNECTED"
 	HostDisconnected  HostStatus = "DISCONNECTED"
 	HostNotResponding HostStatus = "NOT_RESPONDING"
+	HostUnknown       HostStatus = "UNKNOWN" // its virtual center cannot be read
 )

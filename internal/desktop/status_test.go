@@ -102,7 +102,7 @@ func TestStatusOfConnectionServer(t *testing.T) {
 		{"a secure gateway is down", after[reading](reading{Health: good.Health, Services: []Service{{ServiceBlast, ServiceDown}}}),
 			ConnectionServerError, []string{"BLAST_SECURE_GATEWAY is down"}},
 		{"it lags within the grace", after[reading](behind), ConnectionServerOK, []string{}},
-		{"a peer lags beyond the grace", after[reading](ahead), ConnectionServerError, []string{"replication with cs2 lags"}},
+		{"a peer lags beyond the grace", after[reading](ahead), ConnectionServerOK, []string{"replication with cs2 lags: cs2 is behind"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			me := Peer{ConnectionServer{ID: "1", Name: "cs1"}, tt.snap}
@@ -158,7 +158,7 @@ func TestStatusOfEventDatabase(t *testing.T) {
 		{"it comes back", db, after[reading](good, Unreachable, good), EventDatabaseConnected},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := policy.EventDatabaseRecord(tt.db, tt.snap); got.Status != tt.want {
+			if got := policy.EventDatabaseRecord(tt.db, tt.snap, noon); got.Status != tt.want {
 				t.Errorf("status = %s, want %s", got.Status, tt.want)
 			}
 		})
@@ -272,7 +272,7 @@ func TestStatusOfVirtualCenter(t *testing.T) {
 			}
 		})
 	}
-	if got := VirtualCenterRecord(VirtualCenter{}, after[reading](), []ServerView{{ServerName: "cs2"}}).Servers[0].Status; got != VirtualCenterUnknown {
+	if got := policy.VirtualCenterRecord(VirtualCenter{}, after[reading](), []ServerView{{ServerName: "cs2"}}, noon).Servers[0].Status; got != VirtualCenterUnknown {
 		t.Errorf("status by a peer that has told nothing = %s, want %s", got, VirtualCenterUnknown)
 	}
 }

@@ -1,5 +1,7 @@
 package desktop
 
+import "time"
+
 // A VirtualCenter manages virtualization hosts.
 type VirtualCenter struct {
 	ID                 ID
@@ -34,7 +36,7 @@ func DefaultVirtualCenterLimits() VirtualCenterLimits { return VirtualCenterLimi
 type StorageAccelerator struct {
 	Enabled            bool           `json:"enabled"`
 	DefaultCacheSizeMB *int32         `json:"default_cache_size_mb,omitempty"`
-	HostOverrides      []HostOverride `json:"host_overrides,omitempty"`
+	HostOverrides      []HostOverride `json:"host_overrides"`
 }
 
 // HostOverride is the cache size of one host.
@@ -97,7 +99,9 @@ type VirtualCenterMonitor struct {
 	Servers       []VirtualCenterServer `json:"connection_servers"`
 	Datastores    []Datastore           `json:"datastores"`
 	Hosts         []Host                `json:"hosts"`
+	Status        Health                `json:"status"`
 	Freshness
+	views []ServerView
 }
 
 // VirtualCenterDetails tells which software a virtual center runs.
@@ -147,7 +151,7 @@ type HostDetails struct {
 	ClusterName string   `json:"cluster_name"`
 	APIVersion  string   `json:"api_version"`
 	Version     string   `json:"version"`
-	VGPUTypes   []string `json:"vgpu_types,omitempty"`
+	VGPUTypes   []string `json:"vgpu_types"`
 }
 
 // VirtualCenterView derives how we see a virtual center ourselves.
@@ -182,8 +186,9 @@ func (p Policy) virtualCenterStatus(s Snapshot[VirtualCenterReading]) VirtualCen
 }
 
 // VirtualCenterRecord derives the monitor record of a virtual center from what
-// all servers see of it.
-func VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], views []ServerView) VirtualCenterMonitor {
+// all servers see of it. While it cannot be read, nothing is known of its hosts
+// and datastores but that they are there.
+func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], views []ServerView, now time.Time) VirtualCenterMonitor {
 	m := VirtualCenterMonitor{
 		ID: vc.ID, Name: vc.Name,
 		DesktopsCount: Count(int64(s.Good.DesktopsCount)),
@@ -191,8 +196,17 @@ func VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], vie
 		Servers:       []VirtualCenterServer{},
 		Datastores:    append([]Datastore{}, s.Good.Datastores...),
 		Hosts:         append([]Host{}, s.Good.Hosts...),
-		Freshness:     fresh(MillisOf(s.At), viewReasons(views)...),
+		Status:        healthOfViews(KindVirtualCenter, views),
+		views:         views,
 	}
+	if !vc.Enabled {
+		m.Status = HealthDisabled
+	}
+	attention := append(m.describeHosts(p.virtualCenterStatus(s) == VirtualCenterOK), p.ending(now, certificates("", s.Certificate)...)...)
+	if len(attention) > 0 && m.Status == HealthOK {
+		m.Status = HealthWarning
+	}
+	m.Freshness = fresh(MillisOf(s.At), m.Status, append(viewReasons(views), attention...)...)
 	for _, v := range views {
 		m.Servers = append(m.Servers, VirtualCenterServer{
 			v.ServerID, v.ServerName, VirtualCenterStatus(firstOf(v.View.Status, string(VirtualCenterUnknown))),
@@ -200,6 +214,34 @@ func VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], vie
 		})
 	}
 	return m
+}
+
+// describeHosts says which hosts and datastores are lost. When the center cannot
+// be read, their statuses are unknown.
+func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
+	var lost []string
+	for i, h := range m.Hosts {
+		if h.Details.VGPUTypes == nil {
+			m.Hosts[i].Details.VGPUTypes = []string{}
+		}
+		switch {
+		case !readable:
+			m.Hosts[i].Status = HostUnknown
+		case h.Status == HostNotResponding:
+			lost = append(lost, "the host "+h.Details.Name+" does not respond")
+		case h.Status == HostDisconnected:
+			lost = append(lost, "the host "+h.Details.Name+" is disconnected")
+		}
+	}
+	for i, d := range m.Datastores {
+		switch {
+		case !readable:
+			m.Datastores[i].Status = DatastoreUnknown
+		case d.Status == DatastoreNotAccessible:
+			lost = append(lost, "the datastore "+d.Details.Name+" is not accessible")
+		}
+	}
+	return lost
 }
 
 // Information returns what the API tells of the virtual center's configuration.
@@ -210,6 +252,7 @@ func (vc VirtualCenter) Information(r VirtualCenterReading) VirtualCenterInfo {
 		InstanceUUID: r.InstanceUUID, Version: r.Version, VMCDeployment: vc.VMCDeployment,
 		Limits: vc.Limits, StorageAccelerator: vc.StorageAccelerator, SESparse: vc.SESparse,
 	}
+	info.StorageAccelerator.HostOverrides = append([]HostOverride{}, vc.StorageAccelerator.HostOverrides...)
 	if vc.Trust.CAPEM != "" {
 		info.CertificateOverride = &CertificateOverride{Certificate: vc.Trust.CAPEM, Type: "PEM"}
 	}
@@ -221,15 +264,15 @@ func (m VirtualCenterMonitor) Ref() Ref { return Ref{KindVirtualCenter, m.ID, m.
 
 // Statuses implements [Record].
 func (m VirtualCenterMonitor) Statuses() []PartStatus {
-	out := make([]PartStatus, 0, len(m.Servers)+len(m.Hosts)+len(m.Datastores))
-	for _, s := range m.Servers {
-		out = append(out, PartStatus{s.Name, string(s.Status)})
+	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	for i, s := range m.Servers {
+		out = append(out, m.views[i].part(string(s.Status)))
 	}
 	for _, h := range m.Hosts {
-		out = append(out, PartStatus{"host " + h.Details.Name, string(h.Status)})
+		out = append(out, PartStatus{Part: "host " + h.Details.Name, Status: string(h.Status)})
 	}
 	for _, d := range m.Datastores {
-		out = append(out, PartStatus{"datastore " + d.Details.Name, string(d.Status)})
+		out = append(out, PartStatus{Part: "datastore " + d.Details.Name, Status: string(d.Status)})
 	}
 	return out
 }

@@ -3,8 +3,10 @@
 // A rule names a condition (a certificate ends within so many days, a status is
 // a bad one, a number is above or below a bound) and where to send. What meets
 // the condition for as long as the rule asks raises one alert per component and
-// part; it is told of once, again at the rule's interval if it has one, and
-// once more when it is over. What is to be sent is kept in the same transaction
+// part. Alerts of a rule that have the same cause are a group: it is told of
+// once, again at the rule's interval if it has one, and once more when all of it
+// is over. A group that somebody acknowledges is not repeated, and nothing is
+// sent of one that is silenced. What is to be sent is kept in the same transaction
 // as the alert itself and tried again until it is delivered or a day has passed,
 // so that a crash neither loses a notice nor sends it twice unasked.
 package alert
@@ -99,6 +101,7 @@ type Subject struct {
 type Alert struct {
 	RuleID     string
 	Subject    Subject
+	Cause      desktop.Ref // the component that the alert is due to
 	State      State
 	Summary    string
 	Since      time.Time // when the condition began to hold
@@ -117,6 +120,7 @@ type Notice struct {
 	RuleID   string
 	RuleName string
 	Alert    Alert
+	Related  int // other open alerts of the same rule and cause
 	At       time.Time
 }
 
@@ -172,6 +176,14 @@ type Store interface {
 	// Postpone notes a failed attempt and when to try again.
 	Postpone(ctx context.Context, d Delivery) error
 
+	// Notes returns what administrators said about groups of alerts.
+	Notes(ctx context.Context) ([]Note, error)
+
+	// ChangeNote changes what is noted about a group of a rule, starting from an
+	// empty note, and returns the outcome. An outcome that says nothing at the
+	// given time is forgotten.
+	ChangeNote(ctx context.Context, group, ruleID string, now time.Time, change func(*Note)) (Note, error)
+
 	// Forget removes alerts that ended before the time and deliveries that
 	// expired.
 	Forget(ctx context.Context, before, now time.Time) error
@@ -183,4 +195,6 @@ type Transition struct {
 	Alert Alert // as it is now
 	Gone  bool  // a pending alert that ended is forgotten
 	Send  []Delivery
+
+	repeat bool // the alert is told of again
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,6 +34,7 @@ type Options struct {
 	Every  time.Duration    // how often rules are looked at; 15 s when zero
 	Now    func() time.Time // time.Now when nil
 	Log    *slog.Logger
+	Kept   time.Duration                       // how long alerts that are over are listed; 90 days when zero
 	Notice func(ctx context.Context, n Notice) // told of every notice that is to be sent; may be nil
 }
 
@@ -40,6 +42,7 @@ type Options struct {
 type Engine struct {
 	Options
 	wake chan struct{}
+	last atomic.Int64 // when an alert last changed, in milliseconds
 	stop context.CancelFunc
 	work sync.WaitGroup
 }
@@ -47,11 +50,15 @@ type Engine struct {
 // NewEngine makes an engine.
 func NewEngine(o Options) *Engine {
 	o.Every = cmp.Or(o.Every, 15*time.Second)
+	o.Kept = cmp.Or(o.Kept, 90*24*time.Hour)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return &Engine{Options: o, wake: make(chan struct{}, 1)}
 }
+
+// ChangedAt returns when an alert last changed, as far as this process knows.
+func (e *Engine) ChangedAt() time.Time { return time.UnixMilli(e.last.Load()) }
 
 // Start begins to look at the rules.
 func (e *Engine) Start(ctx context.Context) {
@@ -91,9 +98,6 @@ func (e *Engine) run(ctx context.Context) {
 	}
 }
 
-// kept is how long alerts that are over are listed.
-const kept = 7 * 24 * time.Hour
-
 // Evaluate holds all rules against the board once.
 func (e *Engine) Evaluate(ctx context.Context) error {
 	now := e.Now()
@@ -104,6 +108,10 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 	alerts, err := e.Store.Alerts(ctx, now)
 	if err != nil {
 		return fmt.Errorf("read alerts: %w", err)
+	}
+	notes, err := e.notes(ctx)
+	if err != nil {
+		return fmt.Errorf("read notes of alerts: %w", err)
 	}
 	have := map[string][]Alert{}
 	for _, a := range alerts {
@@ -119,15 +127,58 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 		if r.Enabled {
 			found = r.Condition.find(records, now)
 		}
-		changes = append(changes, judge(r, found, have[r.ID], now, uuid.NewString)...)
+		changes = append(changes, judge(r, found, have[r.ID], notes, now, uuid.NewString)...)
 	}
 	if len(changes) > 0 {
 		if err := e.Store.Apply(ctx, changes); err != nil {
 			return fmt.Errorf("record alerts: %w", err)
 		}
+		e.last.Store(now.UnixMilli())
 		e.tell(ctx, changes)
 	}
-	return e.Store.Forget(ctx, now.Add(-kept), now)
+	if err := e.forgetNotes(ctx, notes, now); err != nil {
+		return fmt.Errorf("forget notes of alerts: %w", err)
+	}
+	return e.Store.Forget(ctx, now.Add(-e.Kept), now)
+}
+
+// notes returns the notes by group.
+func (e *Engine) notes(ctx context.Context) (map[string]Note, error) {
+	all, err := e.Store.Notes(ctx)
+	out := make(map[string]Note, len(all))
+	for _, n := range all {
+		out[n.Group] = n
+	}
+	return out, err
+}
+
+// forgetNotes ends the acknowledgement of groups that are over, and silences
+// whose time has come.
+func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now time.Time) error {
+	if len(notes) == 0 {
+		return nil
+	}
+	alerts, err := e.Store.Alerts(ctx, now)
+	if err != nil {
+		return err
+	}
+	open := make(map[string]bool)
+	for _, a := range alerts {
+		open[a.Group()] = open[a.Group()] || a.Open()
+	}
+	for group, n := range notes {
+		over := !n.AcknowledgedAt.IsZero() && !open[group]
+		if !over && !(n.AcknowledgedAt.IsZero() && n.empty(now)) {
+			continue
+		}
+		_, err := e.Store.ChangeNote(ctx, group, n.RuleID, now, func(n *Note) {
+			n.AcknowledgedBy, n.AcknowledgedAt, n.Comment = "", time.Time{}, ""
+		})
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *Engine) tell(ctx context.Context, changes []Transition) {

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type finding struct {
 	subject Subject
 	summary string
+	cause   desktop.Ref
 }
 
 // find returns what meets a condition among the records.
@@ -24,14 +26,18 @@ func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 		if n.Kind != "" && ref.Kind != n.Kind || n.Component != "" && ref.ID != n.Component {
 			continue
 		}
+		cause := ref
+		if own := r.Statuses(); len(own) > 0 {
+			cause = own[0].Cause(ref)
+		}
 		raise := func(part, format string, args ...any) {
-			found = append(found, finding{Subject{ref, part}, fmt.Sprintf(format, args...)})
+			found = append(found, finding{Subject{ref, part}, fmt.Sprintf(format, args...), cause})
 		}
 		switch n.Type {
 		case CertificateEnds:
 			n.findCertificates(r, now, raise)
 		case StatusIs:
-			n.findStatuses(r, raise)
+			found = append(found, n.findStatuses(r)...)
 		case CountIs:
 			n.findCounts(r, raise)
 		}
@@ -54,7 +60,8 @@ func (n Condition) findCertificates(r desktop.Record, now time.Time, raise raise
 	}
 }
 
-func (n Condition) findStatuses(r desktop.Record, raise raiser) {
+func (n Condition) findStatuses(r desktop.Record) (found []finding) {
+	ref := r.Ref()
 	for _, s := range r.Statuses() {
 		if !slices.ContainsFunc(n.Statuses, func(want string) bool { return strings.EqualFold(want, s.Status) }) {
 			continue
@@ -63,8 +70,9 @@ func (n Condition) findStatuses(r desktop.Record, raise raiser) {
 		if reasons := r.Fresh().Reasons; len(reasons) > 0 {
 			why = ": " + strings.Join(reasons[:min(len(reasons), 5)], "; ")
 		}
-		raise(s.Part, "the status is %s%s", s.Status, why)
+		found = append(found, finding{Subject{ref, s.Part}, fmt.Sprintf("the status is %s%s", s.Status, why), s.Cause(ref)})
 	}
+	return found
 }
 
 func (n Condition) findCounts(r desktop.Record, raise raiser) {
@@ -83,7 +91,7 @@ func (n Condition) findCounts(r desktop.Record, raise raiser) {
 
 // judge compares what a rule finds now with the alerts it has, and returns the
 // changes. It is pure but for the ids of deliveries, which newID makes.
-func judge(r Rule, found []finding, have []Alert, now time.Time, newID func() string) []Transition {
+func judge(r Rule, found []finding, have []Alert, notes map[string]Note, now time.Time, newID func() string) []Transition {
 	open := map[string]Alert{}
 	for _, a := range have {
 		if a.State != Resolved {
@@ -92,7 +100,7 @@ func judge(r Rule, found []finding, have []Alert, now time.Time, newID func() st
 	}
 	var out []Transition
 	for _, f := range found {
-		a := Alert{RuleID: r.ID, Subject: f.subject, State: Pending, Since: now}
+		a := Alert{RuleID: r.ID, Subject: f.subject, Cause: f.cause, State: Pending, Since: now}
 		was := State("")
 		if old, ok := open[a.Key()]; ok {
 			a, was = old, old.State
@@ -106,8 +114,24 @@ func judge(r Rule, found []finding, have []Alert, now time.Time, newID func() st
 	for _, a := range open {
 		out = append(out, r.end(a, now, newID))
 	}
-	slices.SortFunc(out, func(a, b Transition) int { return strings.Compare(a.Alert.Key(), b.Alert.Key()) })
+	// The alert about the cause itself comes first: it is the one to tell of.
+	slices.SortFunc(out, func(a, b Transition) int {
+		return cmp.Or(cmp.Compare(a.consequence(), b.consequence()), strings.Compare(a.Alert.Key(), b.Alert.Key()))
+	})
+	tellOnce(r, out, have, notes, now)
 	return out
+}
+
+// consequence is 0 for an alert about its cause itself, 1 about a part of it and
+// 2 about something else.
+func (t Transition) consequence() int {
+	switch {
+	case t.Alert.Subject.Ref != t.Alert.Cause:
+		return 2
+	case t.Alert.Subject.Part != "":
+		return 1
+	}
+	return 0
 }
 
 // advance moves an alert whose condition holds.
@@ -120,8 +144,12 @@ func (r Rule) advance(a Alert, was State, now time.Time, newID func() string) (T
 		return t, true
 	case was == "":
 		return t, true
-	case was == Firing && r.Repeat > 0 && now.Sub(a.NotifiedAt) >= r.Repeat:
+	case was == Firing && a.NotifiedAt.IsZero(): // it fired in silence
 		t.Alert.NotifiedAt = now
+		t.Send = r.deliveries(t.Alert, now, newID)
+		return t, true
+	case was == Firing && r.Repeat > 0 && now.Sub(a.NotifiedAt) >= r.Repeat:
+		t.Alert.NotifiedAt, t.repeat = now, true
 		t.Send = r.deliveries(t.Alert, now, newID)
 		return t, true
 	}
@@ -137,7 +165,9 @@ func (r Rule) end(a Alert, now time.Time, newID func() string) Transition {
 		return t
 	}
 	t.Alert.State, t.Alert.ResolvedAt = Resolved, now
-	t.Send = r.deliveries(t.Alert, now, newID)
+	if !a.NotifiedAt.IsZero() {
+		t.Send = r.deliveries(t.Alert, now, newID)
+	}
 	return t
 }
 

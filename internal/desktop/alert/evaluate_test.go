@@ -73,7 +73,7 @@ func TestTheLifeOfAnAlert(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", For: time.Minute, Repeat: time.Hour, Channels: []Channel{{Type: Mail}, {Type: Webhook}}}
 	subject := Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}}
-	holds := []finding{{subject, "it is so"}}
+	holds := []finding{{subject, "it is so", subject.Ref}}
 	var have []Alert
 	ids := 0
 	newID := func() string { ids++; return fmt.Sprint(ids) }
@@ -94,7 +94,7 @@ func TestTheLifeOfAnAlert(t *testing.T) {
 		{"it begins anew", 64 * time.Minute, holds, Pending, 0},
 		{"and ends before anybody was told", 64*time.Minute + time.Second, nil, "gone", 0},
 	} {
-		out := judge(r, tt.found, have, at(tt.after), newID)
+		out := judge(r, tt.found, have, nil, at(tt.after), newID)
 		if tt.want == "" {
 			if len(out) != 0 {
 				t.Errorf("%s: %+v", tt.name, out)

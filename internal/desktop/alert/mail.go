@@ -152,6 +152,12 @@ func (m mailer) message(to []string, d Delivery) []byte {
 	if p.Part != "" {
 		line("Part:      %s", p.Part)
 	}
+	if p.Cause.Kind != "" && p.Cause != p.Component {
+		line("Cause:     %s %s", p.Cause.Kind, p.Cause.Name)
+	}
+	if p.Related > 0 {
+		line("Related:   %d more alerts of the same cause", p.Related)
+	}
 	line("Since:     %s", p.Since.Time().Format(time.RFC3339))
 	if p.Resolved != 0 {
 		line("Over at:   %s", p.Resolved.Time().Format(time.RFC3339))

@@ -88,6 +88,9 @@ type payload struct {
 	Summary   string         `json:"summary"`
 	Since     desktop.Millis `json:"since"`
 	Resolved  desktop.Millis `json:"resolved_at,omitempty"`
+	Group     string         `json:"group_id"`
+	Cause     desktop.Ref    `json:"cause"`
+	Related   int            `json:"related_count"` // other open alerts of the group
 }
 
 type payloadRule struct {
@@ -102,6 +105,7 @@ func payloadOf(d Delivery) payload {
 		Rule:      payloadRule{d.Notice.RuleID, d.Notice.RuleName},
 		Component: a.Subject.Ref, Part: a.Subject.Part, Summary: a.Summary,
 		Since: desktop.MillisOf(a.Since), Resolved: desktop.MillisOf(a.ResolvedAt),
+		Group: a.Group(), Cause: a.Cause, Related: d.Notice.Related,
 	}
 	if a.State == Resolved {
 		p.Type = "alert.resolved"

@@ -19,7 +19,7 @@ type condition struct {
 	Kind      string     `json:"kind,omitempty"`
 	Component desktop.ID `json:"component_id,omitempty"`
 	Days      int        `json:"days,omitempty"`
-	Statuses  []string   `json:"statuses,omitempty"`
+	Statuses  []string   `json:"statuses"`
 	Measure   string     `json:"measure,omitempty"`
 	Operator  string     `json:"operator,omitempty"`
 	Value     int64      `json:"value,omitempty"`
@@ -30,7 +30,7 @@ type channel struct {
 	URL    string                        `json:"url,omitempty"`
 	Secret httpapi.Optional[secret.Text] `json:"secret,omitzero"`
 	Signed *bool                         `json:"signed,omitempty"` // read-only: whether there is a secret
-	To     []string                      `json:"to,omitempty"`
+	To     []string                      `json:"to"`
 }
 
 type ruleSpec struct {
@@ -54,19 +54,19 @@ type rule struct {
 	UpdatedAt desktop.Millis `json:"updated_at"`
 }
 
-func ruleOf(r alert.Rule) rule {
+func (a *API) ruleOf(r alert.Rule) rule {
 	c := r.Condition
 	wire := rule{
 		ID: r.ID, Name: r.Name, Enabled: r.Enabled,
 		Condition: condition{
-			Type: string(c.Type), Kind: string(c.Kind), Component: c.Component, Days: c.Days,
-			Statuses: c.Statuses, Measure: c.Measure, Operator: string(c.Operator), Value: c.Value,
+			Type: string(c.Type), Kind: string(c.Kind), Component: a.Board.PublicID(c.Kind, c.Component), Days: c.Days,
+			Statuses: append([]string{}, c.Statuses...), Measure: c.Measure, Operator: string(c.Operator), Value: c.Value,
 		},
 		For: int64(r.For / time.Second), Repeat: int64(r.Repeat / time.Second),
 		CreatedAt: desktop.MillisOf(r.CreatedAt), UpdatedAt: desktop.MillisOf(r.UpdatedAt),
 	}
 	for _, ch := range r.Channels {
-		one := channel{Type: string(ch.Type), URL: ch.URL, To: ch.To}
+		one := channel{Type: string(ch.Type), URL: ch.URL, To: append([]string{}, ch.To...)}
 		if ch.Type == alert.Webhook {
 			one.Signed = new(!ch.Secret.IsZero())
 		}
@@ -75,15 +75,15 @@ func ruleOf(r alert.Rule) rule {
 	return wire
 }
 
-// rule makes a rule of what was sent. A webhook without a secret keeps the one
+// ruleFrom makes a rule of what was sent. A webhook without a secret keeps the one
 // that the rule had for the same address.
-func (s ruleSpec) rule(old alert.Rule) alert.Rule {
+func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	c := s.Condition
 	r := old
 	r.Name, r.Enabled = s.Name, s.Enabled == nil || *s.Enabled
 	r.For, r.Repeat = time.Duration(s.For)*time.Second, time.Duration(s.Repeat)*time.Second
 	r.Condition = alert.Condition{
-		Type: alert.ConditionType(c.Type), Kind: desktop.Kind(c.Kind), Component: c.Component, Days: c.Days,
+		Type: alert.ConditionType(c.Type), Kind: desktop.Kind(c.Kind), Component: a.Board.ComponentID(c.Component), Days: c.Days,
 		Statuses: c.Statuses, Measure: c.Measure, Operator: alert.Operator(c.Operator), Value: c.Value,
 	}
 	r.Channels = make([]alert.Channel, len(s.Channels))
@@ -100,18 +100,18 @@ func (s ruleSpec) rule(old alert.Rule) alert.Rule {
 
 func (a *API) listRules(ctx context.Context, _ httpapi.None) ([]rule, error) {
 	all, err := a.Rules.Rules(ctx)
-	return httpapi.Each(all, ruleOf), err
+	return httpapi.Each(all, a.ruleOf), err
 }
 
 func (a *API) getRule(ctx context.Context, in byID) (httpapi.Reply, error) {
 	r, err := a.Rules.Rule(ctx, in.ID)
-	return httpapi.Tagged(tag(r), ruleOf(r)), err
+	return httpapi.Tagged(tag(r), a.ruleOf(r)), err
 }
 
 func tag(r alert.Rule) string { return strconv.FormatInt(r.Version, 10) }
 
 func (a *API) createRule(ctx context.Context, in ruleSpec) (httpapi.Reply, error) {
-	r := in.rule(alert.Rule{ID: uuid.NewString(), Version: 1, CreatedAt: a.Now(), UpdatedAt: a.Now()})
+	r := a.ruleFrom(in, alert.Rule{ID: uuid.NewString(), Version: 1, CreatedAt: a.Now(), UpdatedAt: a.Now()})
 	if err := r.Validate(); err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -120,7 +120,7 @@ func (a *API) createRule(ctx context.Context, in ruleSpec) (httpapi.Reply, error
 	}
 	a.Alerts.Wake()
 	httpapi.Note(ctx, "rule", r.ID)
-	return httpapi.Created("/rest/config/v1/alert-rules/"+r.ID, tag(r), ruleOf(r)), nil
+	return httpapi.Created("/rest/config/v1/alert-rules/"+r.ID, tag(r), a.ruleOf(r)), nil
 }
 
 type ruleUpdate struct {
@@ -137,7 +137,7 @@ func (a *API) updateRule(ctx context.Context, in ruleUpdate) (httpapi.Reply, err
 	if err := in.IfMatch.Check(tag(old)); err != nil {
 		return httpapi.Reply{}, err
 	}
-	r := in.rule(old)
+	r := a.ruleFrom(in.ruleSpec, old)
 	r.Version, r.UpdatedAt = old.Version+1, a.Now()
 	if err := r.Validate(); err != nil {
 		return httpapi.Reply{}, err
@@ -146,7 +146,7 @@ func (a *API) updateRule(ctx context.Context, in ruleUpdate) (httpapi.Reply, err
 		return httpapi.Reply{}, err
 	}
 	a.Alerts.Wake()
-	return httpapi.Tagged(tag(r), ruleOf(r)), nil
+	return httpapi.Tagged(tag(r), a.ruleOf(r)), nil
 }
 
 func (a *API) deleteRule(ctx context.Context, in byID) (httpapi.Reply, error) {
@@ -173,29 +173,4 @@ func (a *API) testRule(ctx context.Context, in byID) ([]testResult, error) {
 		out = append(out, one)
 	}
 	return out, nil
-}
-
-type raised struct {
-	RuleID     string         `json:"rule_id"`
-	Kind       desktop.Kind   `json:"kind"`
-	ID         desktop.ID     `json:"component_id"`
-	Name       string         `json:"name"`
-	Part       string         `json:"part,omitempty"`
-	State      alert.State    `json:"state"`
-	Summary    string         `json:"summary"`
-	Since      desktop.Millis `json:"since"`
-	FiredAt    desktop.Millis `json:"fired_at,omitempty"`
-	ResolvedAt desktop.Millis `json:"resolved_at,omitempty"`
-}
-
-func (a *API) listAlerts(ctx context.Context, _ httpapi.None) ([]raised, error) {
-	all, err := a.Rules.Alerts(ctx, a.Now().Add(-24*time.Hour))
-	return httpapi.Each(all, func(v alert.Alert) raised {
-		ref := v.Subject.Ref
-		return raised{
-			RuleID: v.RuleID, Kind: ref.Kind, ID: ref.ID, Name: ref.Name, Part: v.Subject.Part,
-			State: v.State, Summary: v.Summary, Since: desktop.MillisOf(v.Since),
-			FiredAt: desktop.MillisOf(v.FiredAt), ResolvedAt: desktop.MillisOf(v.ResolvedAt),
-		}
-	}), err
 }

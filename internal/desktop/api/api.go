@@ -27,13 +27,18 @@ var Document []byte
 // Board is what the API reads of the estate.
 type Board interface {
 	Document(k desktop.Kind) desktop.Document
+	Overview() desktop.Document
+	Pulse() desktop.Pulse
+	Matching(k desktop.Kind, match func(desktop.Record) bool) []byte
+	PublicID(k desktop.Kind, id desktop.ID) desktop.ID
+	ComponentID(public desktop.ID) desktop.ID
 	Record(k desktop.Kind, id desktop.ID) (desktop.Record, []byte, bool)
 	Domains() []desktop.DomainInfo
 	Domain(sid string) (desktop.Domain, bool)
 	VirtualCenters() []desktop.VirtualCenterInfo
 }
 
-// Options are what the API is made of. All are required.
+// Options are what the API is made of. All are required unless they say so.
 type Options struct {
 	Board      Board
 	Gate       *session.Gate
@@ -50,11 +55,17 @@ type Options struct {
 	// domain. It fails with a *session.Refusal when the domain says no.
 	TryAccount func(ctx context.Context, d desktop.Domain, username string, password secret.Text) error
 
+	// Revision tells how often what administrators set up has changed.
+	Revision func(ctx context.Context) (desktop.Revision, error)
+
 	// Health tells our peers how we are.
 	Health func(ctx context.Context) (desktop.PeerHealth, error)
 
 	// PeerToken returns what peers show us; empty when we have no peers.
 	PeerToken func(ctx context.Context) (secret.Text, error)
+
+	// Incidents can be made to happen in the demo; nil elsewhere.
+	Incidents IncidentSwitches
 
 	Now func() time.Time
 }
@@ -90,7 +101,7 @@ func Rates() map[string]httpapi.Rate {
 func (a *API) Routes() []httpapi.Route {
 	var all []httpapi.Route
 	for _, group := range [][]httpapi.Route{
-		a.authRoutes(), a.accountRoutes(), a.configRoutes(), a.monitorRoutes(), a.alertRoutes(), a.keyRoutes(), a.agentRoutes(),
+		a.authRoutes(), a.accountRoutes(), a.configRoutes(), a.monitorRoutes(), a.alertRoutes(), a.keyRoutes(), a.agentRoutes(), a.incidentRoutes(),
 	} {
 		all = append(all, group...)
 	}
@@ -127,9 +138,14 @@ func (a *API) configRoutes() []httpapi.Route {
 }
 
 func (a *API) alertRoutes() []httpapi.Route {
-	const path = "/rest/config/v1/alert-rules"
+	const path, groups = "/rest/config/v1/alert-rules", "/rest/monitor/alert-groups"
 	return []httpapi.Route{
 		{Pattern: "GET /rest/monitor/alerts", Need: viewer, Operation: "listAlerts", Handler: httpapi.JSON(a.listAlerts)},
+		{Pattern: "GET " + groups, Need: viewer, Operation: "listAlertGroups", Handler: httpapi.JSON(a.listAlertGroups)},
+		{Pattern: "PUT " + groups + "/{id}/acknowledgement", Need: admin, Operation: "acknowledgeAlertGroup", Handler: httpapi.JSON(a.acknowledgeGroup)},
+		{Pattern: "DELETE " + groups + "/{id}/acknowledgement", Need: admin, Operation: "unacknowledgeAlertGroup", Handler: httpapi.JSON(a.unacknowledgeGroup)},
+		{Pattern: "PUT " + groups + "/{id}/silence", Need: admin, Operation: "silenceAlertGroup", Handler: httpapi.JSON(a.silenceGroup)},
+		{Pattern: "DELETE " + groups + "/{id}/silence", Need: admin, Operation: "unsilenceAlertGroup", Handler: httpapi.JSON(a.unsilenceGroup)},
 		{Pattern: "GET " + path, Need: admin, Operation: "listAlertRules", Handler: httpapi.JSON(a.listRules)},
 		{Pattern: "POST " + path, Need: admin, Operation: "createAlertRule", Handler: httpapi.JSON(a.createRule)},
 		{Pattern: "GET " + path + "/{id}", Need: admin, Operation: "getAlertRule", Handler: httpapi.JSON(a.getRule)},

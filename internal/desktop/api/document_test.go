@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"vigil/internal/apidoc/apitest"
@@ -9,5 +10,17 @@ import (
 
 func TestRoutesAndDocumentNameTheSameOperations(t *testing.T) {
 	t.Parallel()
-	apitest.Load(t, api.Document).CheckRoutes(t, api.New(api.Options{}).Routes())
+	apitest.Load(t, api.Document).CheckRoutes(t, api.New(api.Options{Incidents: noIncidents{}}).Routes())
+}
+
+// noIncidents makes an API that has the routes of the demo too.
+type noIncidents struct{ api.IncidentSwitches }
+
+func TestIncidentsAreServedByTheDemoOnly(t *testing.T) {
+	t.Parallel()
+	for _, r := range api.New(api.Options{}).Routes() {
+		if strings.Contains(r.Pattern, "/rest/demo") {
+			t.Errorf("%s is served outside the demo", r.Pattern)
+		}
+	}
 }

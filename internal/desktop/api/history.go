@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
+	"vigil/internal/httpapi"
 )
 
 type changeQuery struct {
@@ -16,14 +18,20 @@ type changeQuery struct {
 	ID     string `query:"id"`
 	Since  int64  `query:"since"`
 	Until  int64  `query:"until"`
+	Status string `query:"status"`
+	Text   string `query:"q"`
 	Cursor string `query:"cursor"`
 	Limit  int    `query:"limit"`
 }
 
 // Validate checks the filter.
 func (q *changeQuery) Validate() error {
-	q.Kind = strings.ToUpper(q.Kind)
+	q.Kind, q.Status = strings.ToUpper(q.Kind), strings.ToUpper(q.Status)
 	switch {
+	case strings.Count(q.Status, ",") >= 50:
+		return fault.Field("status", "must name at most 50 statuses")
+	case len(q.Text) > 200:
+		return fault.Field("q", "must have at most 200 characters")
 	case q.Kind != "" && !slices.Contains(desktop.Kinds(), desktop.Kind(q.Kind)):
 		return fault.Field("kind", "is not a kind of component")
 	case q.Limit < 0 || q.Limit > 1000:
@@ -47,7 +55,10 @@ type change struct {
 	Part      string         `json:"part,omitempty"`
 	From      string         `json:"from_status"`
 	To        string         `json:"to_status"`
+	FromBy    desktop.Health `json:"from_health"`
+	ToBy      desktop.Health `json:"to_health"`
 	Reasons   []string       `json:"reasons"`
+	Cause     desktop.Ref    `json:"cause"`
 }
 
 type changePage struct {
@@ -55,22 +66,88 @@ type changePage struct {
 	Next    string   `json:"next_cursor,omitempty"`
 }
 
+func (a *API) changeOf(c desktop.Change) change {
+	wire := change{
+		Timestamp: desktop.MillisOf(c.At), Kind: c.Ref.Kind, ID: a.Board.PublicID(c.Ref.Kind, c.Ref.ID), Name: c.Ref.Name,
+		Part: c.Part, From: c.From, To: c.To, Reasons: c.Reasons, Cause: a.public(c.Cause),
+		FromBy: desktop.HealthOf(c.Ref.Kind, c.Part, c.From), ToBy: desktop.HealthOf(c.Ref.Kind, c.Part, c.To),
+	}
+	if c.Cause.Kind == "" {
+		wire.Cause = a.public(c.Ref)
+	}
+	if wire.Reasons == nil {
+		wire.Reasons = []string{}
+	}
+	return wire
+}
+
+// public returns a component as the API names it.
+func (a *API) public(r desktop.Ref) desktop.Ref {
+	r.ID = a.Board.PublicID(r.Kind, r.ID)
+	return r
+}
+
+func (a *API) filter(q changeQuery) desktop.ChangeFilter {
+	f := desktop.ChangeFilter{
+		Kind: desktop.Kind(q.Kind), ID: a.Board.ComponentID(desktop.ID(q.ID)), After: q.Cursor, Limit: cmp.Or(q.Limit, 100),
+		Since: desktop.Millis(q.Since).Time(), Until: desktop.Millis(q.Until).Time(), Text: q.Text,
+	}
+	if q.Status != "" {
+		f.Statuses = strings.Split(q.Status, ",")
+	}
+	return f
+}
+
 func (a *API) listChanges(ctx context.Context, q changeQuery) (changePage, error) {
-	limit := q.Limit
-	if limit == 0 {
-		limit = 100
+	found, next, err := a.History.Changes(ctx, a.filter(q))
+	return changePage{httpapi.Each(found, a.changeOf), next}, err
+}
+
+type changeGroup struct {
+	ID         string         `json:"id"`
+	Cause      desktop.Ref    `json:"cause"`
+	First      desktop.Millis `json:"first_timestamp"`
+	Last       desktop.Millis `json:"last_timestamp"`
+	Health     desktop.Health `json:"health"`
+	Reasons    []string       `json:"reasons"`
+	Count      int            `json:"count"`
+	Components int            `json:"component_count"`
+	Changes    []change       `json:"changes"`
+}
+
+type changeGroupPage struct {
+	Groups []changeGroup `json:"groups"`
+	Next   string        `json:"next_cursor,omitempty"`
+}
+
+// maxGroupChanges is how many changes of a group are sent with it.
+const maxGroupChanges = 50
+
+func (a *API) listChangeGroups(ctx context.Context, q changeQuery) (changeGroupPage, error) {
+	if q.Limit > 200 {
+		return changeGroupPage{}, fault.Field("limit", "must be from 1 to 200")
 	}
-	found, next, err := a.History.Changes(ctx, desktop.ChangeFilter{
-		Kind: desktop.Kind(q.Kind), ID: desktop.ID(q.ID), After: q.Cursor, Limit: limit,
-		Since: desktop.Millis(q.Since).Time(), Until: desktop.Millis(q.Until).Time(),
-	})
-	page := changePage{Changes: make([]change, len(found)), Next: next}
-	for i, c := range found {
-		reasons := c.Reasons
-		if reasons == nil {
-			reasons = []string{}
+	found, next, err := a.History.ChangeGroups(ctx, a.filter(q))
+	return changeGroupPage{httpapi.Each(found, a.changeGroupOf), next}, err
+}
+
+// changeGroupOf describes a group by the change of its cause, if that is among
+// its changes.
+func (a *API) changeGroupOf(g desktop.ChangeGroup) changeGroup {
+	changes := httpapi.Each(g.Changes, a.changeOf)
+	out := changeGroup{ID: g.ID, Cause: changes[0].Cause, First: changes[0].Timestamp, Count: len(changes), Reasons: changes[0].Reasons}
+	components := make(map[desktop.Ref]bool)
+	rank := func(h desktop.Health) int { return slices.Index(desktop.Healths(), h) }
+	for i, c := range changes {
+		components[desktop.Ref{Kind: c.Kind, ID: c.ID}] = true
+		out.Last = max(out.Last, c.Timestamp)
+		if i == 0 || rank(c.ToBy) < rank(out.Health) {
+			out.Health = c.ToBy
 		}
-		page.Changes[i] = change{desktop.MillisOf(c.At), c.Ref.Kind, c.Ref.ID, c.Ref.Name, c.Part, c.From, c.To, reasons}
+		if c.Kind == out.Cause.Kind && c.ID == out.Cause.ID && c.Part == "" {
+			out.Reasons = c.Reasons
+		}
 	}
-	return page, err
+	out.Components, out.Changes = len(components), changes[:min(len(changes), maxGroupChanges)]
+	return out
 }

@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
@@ -16,7 +19,7 @@ var lists = []struct {
 	kind            desktop.Kind
 	single          string
 }{
-	{"/rest/monitor/ad-domains", "listADDomainMonitors", desktop.KindDomain, ""},
+	{"/rest/monitor/ad-domains", "listADDomainMonitors", desktop.KindDomain, "getADDomainMonitor"},
 	{"/rest/monitor/connection-servers", "listConnectionServerMonitors", desktop.KindConnectionServer, "getConnectionServerMonitor"},
 	{"/rest/monitor/event-database", "getEventDatabaseMonitor", desktop.KindEventDatabase, ""},
 	{"/rest/monitor/farms", "listFarmMonitors", desktop.KindFarm, "getFarmMonitor"},
@@ -25,7 +28,7 @@ var lists = []struct {
 	{"/rest/monitor/saml-authenticators", "listSAMLAuthenticatorMonitors", desktop.KindSAMLAuthenticator, "getSAMLAuthenticatorMonitor"},
 	{"/rest/monitor/v1/pods", "listPodMonitors", desktop.KindPod, "getPodMonitor"},
 	{"/rest/monitor/v1/true-sso", "listTrueSSOMonitorInfos", desktop.KindSSOConnector, "getTrueSSOMonitorInfo"},
-	{"/rest/monitor/desktop-composers", "listDesktopComposerMonitors", desktop.KindComposer, ""},
+	{"/rest/monitor/desktop-composers", "listDesktopComposerMonitors", desktop.KindComposer, "getDesktopComposerMonitor"},
 	{"/rest/monitor/view-composers", "listViewComposerMonitors", desktop.KindComposer, ""},
 	{"/rest/monitor/virtual-centers", "listVirtualCenterMonitors", desktop.KindVirtualCenter, "getVirtualCenterMonitor"},
 }
@@ -36,7 +39,7 @@ func (a *API) monitorRoutes() []httpapi.Route {
 	for _, l := range lists {
 		routes = append(routes, httpapi.Route{
 			Pattern: "GET " + l.path, Need: viewer, Operation: l.operation, Quiet: true, Limits: limits,
-			Handler: a.document(l.kind),
+			Handler: a.list(l.kind),
 		})
 		if l.single != "" {
 			routes = append(routes, httpapi.Route{
@@ -45,31 +48,134 @@ func (a *API) monitorRoutes() []httpapi.Route {
 			})
 		}
 	}
-	return append(routes, httpapi.Route{
-		Pattern: "GET /rest/monitor/history", Need: viewer, Operation: "listStatusChanges", Handler: httpapi.JSON(a.listChanges),
-	})
+	return append(routes,
+		httpapi.Route{Pattern: "GET /rest/monitor/overview", Need: viewer, Operation: "getOverview", Quiet: true, Limits: limits,
+			Handler: document(func() desktop.Document { return a.Board.Overview() })},
+		httpapi.Route{Pattern: "GET /rest/monitor/pulse", Need: viewer, Operation: "getPulse", Quiet: true, Limits: limits,
+			Handler: a.pulse},
+		httpapi.Route{Pattern: "GET /rest/monitor/history", Need: viewer, Operation: "listStatusChanges", Handler: httpapi.JSON(a.listChanges)},
+		httpapi.Route{Pattern: "GET /rest/monitor/history/groups", Need: viewer, Operation: "listStatusChangeGroups", Handler: httpapi.JSON(a.listChangeGroups)},
+	)
 }
 
 // The header values of every document, made once: making them anew for each
 // request shows in measurements.
 var jsonType = []string{"application/json"}
 
-// document serves a list as the board has it encoded.
-func (a *API) document(k desktop.Kind) httpapi.Handler {
+// list serves a list as the board has it encoded, or those of its records that
+// a filter asks for.
+func (a *API) list(k desktop.Kind) httpapi.Handler {
+	whole := document(func() desktop.Document { return a.Board.Document(k) })
+	if k != desktop.KindRDSServer {
+		return whole
+	}
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
+		var q rdsQuery
+		if err := httpapi.Bind(r, &q); err != nil {
+			return nil, err
+		}
+		if q == (rdsQuery{}) {
+			return whole(w, r)
+		}
+		return httpapi.Reply{Header: http.Header{"Content-Type": jsonType}, Body: a.Board.Matching(k, q.match)}, nil
+	}
+}
+
+// The header values of compressed documents, made once like jsonType.
+var (
+	gzipEncoding = []string{"gzip"}
+	varies       = []string{"Accept-Encoding"}
+)
+
+// document serves a document that the board keeps encoded, compressed for those
+// who take it so. The two encodings have an entity tag each; either says that
+// the caller has the newest.
+func document(get func() desktop.Document) httpapi.Handler {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
-		d := a.Board.Document(k)
-		h := http.Header{"Content-Type": jsonType, "Etag": {d.ETag}}
-		if r.Header.Get("If-None-Match") == d.ETag {
+		d := get()
+		packedTag := strings.TrimSuffix(d.ETag, `"`) + `-gzip"`
+		h := http.Header{"Content-Type": jsonType, "Etag": {d.ETag}, "Vary": varies}
+		if httpapi.NotModified(r, d.ETag, packedTag) {
 			return httpapi.Reply{Status: http.StatusNotModified, Header: h}, nil
+		}
+		if httpapi.AcceptsGzip(r) {
+			if packed := d.Gzip(); packed != nil {
+				h["Etag"], h["Content-Encoding"] = []string{packedTag}, gzipEncoding
+				return httpapi.Reply{Header: h, Body: packed}, nil
+			}
 		}
 		return httpapi.Reply{Header: h, Body: d.JSON}, nil
 	}
 }
 
+// rdsQuery selects RDS servers; empty members select all.
+type rdsQuery struct {
+	Farm   string `query:"farm_id"`
+	State  string `query:"state"`
+	Status string `query:"status"`
+	Text   string `query:"q"`
+}
+
+// Validate checks the filter: a state or status that there is not would select
+// nothing without saying why.
+func (q *rdsQuery) Validate() error {
+	q.State, q.Status, q.Text = strings.ToUpper(q.State), strings.ToUpper(q.Status), strings.ToLower(q.Text)
+	for one := range strings.SplitSeq(q.State, ",") {
+		if q.State != "" && !desktop.RDSState(one).Known() {
+			return fault.Field("state", "is not a state of an RDS server: %s", one)
+		}
+	}
+	for one := range strings.SplitSeq(q.Status, ",") {
+		switch desktop.RDSStatus(one) {
+		case "", desktop.RDSStatusOK, desktop.RDSStatusWarning, desktop.RDSStatusError, desktop.RDSStatusDisabled:
+		default:
+			return fault.Field("status", "must be one of OK, WARNING, ERROR, DISABLED")
+		}
+	}
+	return nil
+}
+
+func (q rdsQuery) match(r desktop.Record) bool {
+	m, ok := r.(desktop.RDSServerMonitor)
+	return ok && among(q.Farm, string(m.FarmID)) && among(q.State, string(m.Details.State)) && among(q.Status, string(m.Status)) &&
+		(strings.Contains(strings.ToLower(m.Name), q.Text) || strings.Contains(strings.ToLower(m.FarmName), q.Text))
+}
+
+// among reports whether a value is in a list that is joined by commas; an empty
+// list has every value.
+func among(list, value string) bool {
+	return list == "" || slices.Contains(strings.Split(list, ","), value)
+}
+
+// pulse tells when something last changed. It is cheap, so that it can be asked
+// for often.
+type pulse struct {
+	desktop.Pulse
+	Alerts        desktop.Millis `json:"alerts"`
+	Configuration desktop.Millis `json:"configuration"`
+}
+
+func (a *API) pulse(_ http.ResponseWriter, r *http.Request) (any, error) {
+	revision, err := a.Revision(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	p := pulse{a.Board.Pulse(), desktop.MillisOf(a.Alerts.ChangedAt()), revision.At}
+	etag := fmt.Sprintf(`"%x-%x-%x-%x-%x"`, p.Records, p.Statuses, p.Inventory, p.Alerts, revision.Number)
+	if httpapi.NotModified(r, etag) {
+		return httpapi.Reply{Status: http.StatusNotModified, Header: http.Header{"Etag": {etag}}}, nil
+	}
+	return httpapi.OK(p).With("ETag", etag), nil
+}
+
 // record serves one record as the board has it encoded.
 func (a *API) record(k desktop.Kind) httpapi.Handler {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
-		_, encoded, ok := a.Board.Record(k, desktop.ID(r.PathValue("id")))
+		id := desktop.ID(r.PathValue("id"))
+		if k == desktop.KindDomain {
+			id = a.Board.ComponentID(id)
+		}
+		_, encoded, ok := a.Board.Record(k, id)
 		if !ok {
 			return nil, fault.New(fault.NotFound, "there is no such component")
 		}

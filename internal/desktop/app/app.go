@@ -45,6 +45,10 @@ type Options struct {
 	// Reload has the inventory read again at once, as on SIGHUP. It may be nil.
 	Reload <-chan os.Signal
 
+	// Incidents can be made to happen when the environment is simulated; nil
+	// otherwise.
+	Incidents api.IncidentSwitches
+
 	// Prepare is called with the server's URL once it is known and before the
 	// inventory is read. The demo writes the inventory there. It may be nil.
 	Prepare func(url string) error
@@ -113,6 +117,11 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := a.heartbeats.Open(ctx); err != nil {
 		return nil, err
 	}
+	known, err := a.store.LastStatuses(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the last statuses: %w", err)
+	}
+	a.board.Remember(known)
 	a.watch()
 	a.look()
 	if err := a.metrics.register(o.Metrics, a.board); err != nil {
@@ -122,7 +131,6 @@ func New(ctx context.Context, o Options) (*App, error) {
 		Store: a.store, Keys: a.keys, Directory: loginDirectory{a.directory, a.board},
 		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
 	})
-	var err error
 	a.server, err = a.newServer()
 	return a, err
 }
@@ -145,7 +153,7 @@ func (a *App) watch() {
 	a.history = newChronicle(a.store, a.o.Log)
 	a.alerts = alert.NewEngine(alert.Options{
 		Store: a.store, Board: a.board, Send: alert.NewChannels(a.o.Webhook, a.o.Mail),
-		Every: a.o.AlertEvery, Now: a.o.Now, Log: a.o.Log,
+		Every: a.o.AlertEvery, Now: a.o.Now, Log: a.o.Log, Kept: a.o.HistoryKept,
 	})
 	a.board.Listen(func(changes []desktop.Change) {
 		a.history.add(changes)
@@ -168,9 +176,7 @@ func (a *App) look() {
 	}
 	a.watcher = &inventory.Watcher{
 		Path: a.o.Install.Config.Desktop.Inventory, Every: a.o.WatchEvery, Apply: a.apply,
-		Reject: func(err error) {
-			a.o.Log.Error("the inventory is not taken over; the last good one stays in use", "error", err)
-		},
+		Reject: a.rejectInventory,
 	}
 }
 
@@ -219,15 +225,39 @@ func (a *App) newServer() (*httpapi.Server, error) {
 }
 
 func (a *App) newAPI() *api.API {
+	var incidents api.IncidentSwitches
+	if a.o.Incidents != nil {
+		incidents = watchedIncidents{a.o.Incidents, a.probes}
+	}
 	return api.New(api.Options{
-		Board: a.board, Gate: a.gate, Accounts: a.store, History: a.store, Heartbeats: a.heartbeats,
-		Rules: a.store, Alerts: a.alerts, Now: a.o.Now, Health: a.health,
+		Incidents: incidents,
+		Board:     a.board, Gate: a.gate, Accounts: a.store, History: a.store, Heartbeats: a.heartbeats,
+		Rules: a.store, Alerts: a.alerts, Now: a.o.Now, Health: a.health, Revision: a.store.Revision,
 		SealPassword: func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error) {
 			return a.o.Install.Box.Seal(ctx, store.AccountCell(id), []byte(password.Reveal()))
 		},
 		TryAccount: a.tryAccount,
 		PeerToken:  a.peerToken,
 	})
+}
+
+// watchedIncidents has everything looked at when something begins or ends, so
+// that it shows at once.
+type watchedIncidents struct {
+	api.IncidentSwitches
+	probes *probe.Scheduler
+}
+
+// Begin implements [api.IncidentSwitches].
+func (i watchedIncidents) Begin(name string) error {
+	defer i.probes.LookAll()
+	return i.IncidentSwitches.Begin(name)
+}
+
+// End implements [api.IncidentSwitches].
+func (i watchedIncidents) End(name string) error {
+	defer i.probes.LookAll()
+	return i.IncidentSwitches.End(name)
 }
 
 // component finds the component that an agent speaks for.

@@ -50,6 +50,7 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 			if err != nil {
 				return unusable(err), func() {}
 			}
+			db.ReadOnly = true
 			return db.Look, db.Close
 		},
 		VirtualCenter: func(spec desktop.VirtualCenter) (probe.Look, func()) {
@@ -69,7 +70,26 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 			found.Silent--
 		}
 	}
+	found.Findings = append(found.Findings, checkGroups(ctx, client, inv, now)...)
 	return found, nil
+}
+
+// checkGroups looks up the administrator groups: without one nobody can log in.
+func checkGroups(ctx context.Context, client *directory.Client, inv desktop.Inventory, now func() time.Time) []Finding {
+	var out []Finding
+	for _, g := range inv.Administrators {
+		if g.SID != "" {
+			continue // it is not looked up by the server either
+		}
+		began := now()
+		f := Finding{Ref: desktop.Ref{Kind: desktop.KindDomain, ID: g.DomainID, Name: "group " + g.Name}}
+		if err := client.CheckGroup(ctx, g); err != nil {
+			f.Problem = desktop.FailureOf(err).Reason + ", so nobody can log in by it"
+		}
+		f.Took = now().Sub(began)
+		out = append(out, f)
+	}
+	return out
 }
 
 // problemOf says what is wrong with a component that was looked at. Connection
@@ -92,6 +112,10 @@ func warningOf(o desktop.Observation, inv desktop.Inventory, now time.Time) stri
 	switch r := o.Reading.(type) {
 	case desktop.SSOReading:
 		return reasonsOf(r, desktop.SSOWarn)
+	case desktop.EventDatabaseReading:
+		if r.NoTables {
+			return "it has no event tables yet: the server creates them when it starts"
+		}
 	case desktop.SAMLReading:
 		for _, spec := range inv.SAMLAuthenticators {
 			if spec.ID == o.ID {

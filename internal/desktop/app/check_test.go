@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vigil/internal/desktop/app"
+	"vigil/internal/sim/directory"
 	"vigil/internal/sim/estate"
 )
 
@@ -59,6 +60,10 @@ func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
 		if !strings.HasPrefix(got[name], want) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
+	}
+	w.estate.Domains[0].Change(func(d *directory.Domain) { d.Groups = nil })
+	if got := problems()["group Desktop Root Administrators"]; !strings.Contains(got, "corp.example has no group Desktop Root Administrators") {
+		t.Errorf("the administrators' group is gone: %q", got)
 	}
 	if _, err := app.Check(t.Context(), w.dir+"/none.yaml", nil, time.Now); err == nil {
 		t.Error("an inventory that is not there is checked")

@@ -3,10 +3,12 @@ package app
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/desktop/store"
 )
 
 // chronicle writes changes of statuses into the history. The board does not
@@ -17,18 +19,21 @@ type chronicle struct {
 	wake  chan struct{}
 
 	mu      sync.Mutex
+	groups  desktop.Grouper
 	waiting []desktop.Change
 }
 
 // maxWaiting bounds the memory while the database is away; the oldest are lost.
 const maxWaiting = 100_000
 
-func newChronicle(store desktop.HistoryStore, log *slog.Logger) *chronicle {
-	return &chronicle{store: store, log: log, wake: make(chan struct{}, 1)}
+func newChronicle(history desktop.HistoryStore, log *slog.Logger) *chronicle {
+	return &chronicle{store: history, log: log, wake: make(chan struct{}, 1), groups: desktop.Grouper{NewID: store.ChangeID}}
 }
 
 func (c *chronicle) add(changes []desktop.Change) {
 	c.mu.Lock()
+	changes = slices.Clone(changes) // others have them too
+	c.groups.Group(changes)
 	c.waiting = append(c.waiting, changes...)
 	c.waiting = c.waiting[max(0, len(c.waiting)-maxWaiting):]
 	c.mu.Unlock()

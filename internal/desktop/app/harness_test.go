@@ -108,7 +108,7 @@ func (w *world) run(o options) {
 		w.Fatal(err)
 	}
 	ao := app.Options{
-		Install: in, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now, Version: "1.0.0", Build: "1",
+		Install: in, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Now: time.Now, Version: "1.0.0", Build: "1", Incidents: w.estate,
 		Prepare: func(url string) error {
 			_, err := w.estate.WriteInventory(url)
 			return err

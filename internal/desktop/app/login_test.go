@@ -1,14 +1,18 @@
 package app_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"vigil/internal/audit"
+	"vigil/internal/desktop"
 	"vigil/internal/desktop/app"
 	"vigil/internal/install"
 	"vigil/internal/sim/directory"
@@ -199,4 +203,60 @@ func TestTokensExpire(t *testing.T) {
 	if a := w.call(http.MethodGet, "/rest/monitor/farms", renewed.Access, nil); a.status != http.StatusOK {
 		t.Errorf("the renewed token: %d", a.status)
 	}
+}
+
+func TestAMissingAdministratorsGroupRefusesLoginsAndIsLogged(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	w := start(t, options{size: tiny(), calm: true, app: func(o *app.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }})
+	w.estate.Domains[0].Change(func(d *directory.Domain) { d.Groups = nil })
+	w.until("logins are refused", func() bool {
+		return w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password)).status == http.StatusUnauthorized
+	})
+	if text := log.String(); !strings.Contains(text, "nobody can log in") || !strings.Contains(text, "has no group Desktop Root Administrators") {
+		t.Errorf("the log does not say why:\n%s", text)
+	}
+}
+
+// lockedBuffer is a buffer that several goroutines may write to.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func TestARefusedInventoryIsShown(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	token := w.login().Access
+	own := func() desktop.Freshness { return w.record(desktop.KindConnectionServer, self).Fresh() }
+	w.until("all is well", func() bool { return own().Health == desktop.HealthOK })
+	w.edit("domains:\n", "domainz:\n")
+	w.until("the server's record tells of it", func() bool {
+		f := own()
+		return f.Health == desktop.HealthWarning && strings.Contains(strings.Join(f.Reasons, ";"), "inventory file is refused")
+	})
+	var overview struct {
+		Inventory struct {
+			Refused *desktop.RefusedInventory `json:"refused"`
+		} `json:"inventory"`
+	}
+	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(t, &overview)
+	if r := overview.Inventory.Refused; r == nil || !strings.Contains(r.Message, "domainz") {
+		t.Errorf("the overview says %+v", r)
+	}
+	w.edit("domainz:\n", "domains:\n")
+	w.until("all is well again", func() bool { return own().Health == desktop.HealthOK })
+	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(t, &overview)
 }

@@ -26,7 +26,15 @@ func (m *metrics) register(reg prometheus.Registerer, board *desktop.Board) erro
 	m.beats = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vigil_desktop_heartbeats_total", Help: "Reports of gateways and agents that were taken, by kind.",
 	}, []string{"kind"})
-	for _, c := range []prometheus.Collector{meter.NewCollector(board), m.logins, m.probes, m.beats} {
+	inventory := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "vigil_desktop_inventory_refused", Help: "1 while the inventory file is refused and an older one is in use.",
+	}, func() float64 {
+		if board.Refused() != nil {
+			return 1
+		}
+		return 0
+	})
+	for _, c := range []prometheus.Collector{meter.NewCollector(board), inventory, m.logins, m.probes, m.beats} {
 		if err := reg.Register(c); err != nil {
 			return err
 		}

@@ -18,9 +18,14 @@ func (a *App) health(ctx context.Context) (desktop.PeerHealth, error) {
 	if err != nil {
 		return desktop.PeerHealth{}, err
 	}
-	return desktop.PeerHealth{
+	h := desktop.PeerHealth{
 		Name: a.name(), Version: a.o.Version, Build: a.o.Build, Revision: revision, Views: a.board.Views(),
-	}, nil
+		Problems: []string{}, Warnings: []string{},
+	}
+	if refused := a.board.Refused(); refused != nil {
+		h.Warnings = append(h.Warnings, "its inventory file is refused and the last good one is in use: "+refused.Message)
+	}
+	return h, nil
 }
 
 // name is what the inventory calls this server.
@@ -80,7 +85,7 @@ func (a *App) tryAccount(ctx context.Context, d desktop.Domain, username string,
 // refusal spells a directory's refusal as package session does.
 func refusal(err error) error {
 	if r, ok := errors.AsType[*directory.Refusal](err); ok {
-		return &session.Refusal{Cause: string(r.Reason), Counted: r.Counted, Err: err}
+		return &session.Refusal{Cause: string(r.Reason), Counted: r.Counted, Err: err, Misconfigured: r.Reason == directory.NoAdministrators}
 	}
 	return err
 }

@@ -103,6 +103,7 @@ func (a *App) forget(ctx context.Context) error {
 // apply takes over an inventory.
 func (a *App) apply(inv desktop.Inventory, d inventory.Diff) {
 	a.o.Log.Info("inventory taken over", "changes", d.String())
+	wasRefused := a.board.Refused() != nil
 	a.directory.Configure(inv)
 	a.board.Configure(inv)
 	if inv.EventDatabase == nil {
@@ -110,6 +111,24 @@ func (a *App) apply(inv desktop.Inventory, d inventory.Diff) {
 		a.events.Use(nil)
 	}
 	a.probes.Configure(a.estate.Targets(inv))
+	if wasRefused {
+		a.lookAtSelf()
+	}
+}
+
+// rejectInventory takes note of a file that is not taken over. The server's own
+// record, its overview and its metrics say so until a good one is.
+func (a *App) rejectInventory(err error) {
+	a.o.Log.Error("the inventory is not taken over; the last good one stays in use", "error", err)
+	a.board.RefuseInventory(desktop.RefusedInventory{At: desktop.MillisOf(a.o.Now()), Message: err.Error()})
+	a.lookAtSelf()
+}
+
+// lookAtSelf has the server's own record brought up to date now.
+func (a *App) lookAtSelf() {
+	if self, ok := a.board.Inventory().Self(); ok {
+		a.probes.Look(desktop.KindConnectionServer, self.ID)
+	}
 }
 
 // eventDatabase makes the look at the event database, which is also where our

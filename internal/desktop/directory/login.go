@@ -2,6 +2,7 @@ package directory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,33 +144,52 @@ func whoIs(conn *conn, r root, username string) (User, []string, error) {
 // what it was: a group that is replaced by another of its name is a rare thing.
 const groupLife = 10 * time.Minute
 
+// A MissingGroup says that a domain has no group of a name.
+type MissingGroup struct{ Domain, Name string }
+
+func (g *MissingGroup) Error() string { return "the domain " + g.Domain + " has no group " + g.Name }
+
+// CheckGroup looks an administrator group up that is given by its name. It fails
+// with a *MissingGroup when the domain does not have it.
+func (c *Client) CheckGroup(ctx context.Context, g desktop.AdministratorGroup) error {
+	_, err := c.groupSID(ctx, g)
+	return err
+}
+
 // administratorSIDs returns the SIDs of the administrator groups. One that
-// cannot be looked up is left out while another is known.
+// cannot be looked up is left out while another is known. Groups that do not
+// exist are a refusal, not a failure: to ask again does not help.
 func (c *Client) administratorSIDs(ctx context.Context) ([]string, error) {
 	c.mu.RLock()
 	groups := c.administrators
 	c.mu.RUnlock()
 	var out []string
-	var failed error
+	var failed, absent error
 	for _, g := range groups {
 		if g.SID != "" {
 			out = append(out, g.SID)
 			continue
 		}
 		sid, err := c.groupSID(ctx, g)
+		if missing, ok := errors.AsType[*MissingGroup](err); ok {
+			absent = errors.Join(absent, missing)
+			continue
+		}
 		if err != nil {
 			failed = err
 			continue
 		}
 		out = append(out, sid)
 	}
-	if len(out) == 0 {
-		if failed == nil {
-			failed = &Refusal{Reason: NotAdministrator} // the inventory names no group
-		}
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case failed != nil:
 		return nil, failed
+	case absent != nil:
+		return nil, &Refusal{Reason: NoAdministrators, Err: absent}
 	}
-	return out, nil
+	return nil, &Refusal{Reason: NotAdministrator} // the inventory names no group
 }
 
 // groupSID looks a group up by its name, as the service account.
@@ -193,13 +213,13 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 			return fmt.Errorf("find group: %w", err)
 		}
 		if e == nil {
-			return &desktop.Failure{Cause: desktop.Broken, Reason: "the domain has no group " + g.Name}
+			return &MissingGroup{Domain: d.spec.DNSName, Name: g.Name}
 		}
 		sid, err = decodeSID(e.GetRawAttributeValue("objectSid"))
 		return err
 	})
 	if err != nil {
-		if ok {
+		if _, gone := errors.AsType[*MissingGroup](err); ok && !gone {
 			return known.sid, nil // better the group as it was than nobody
 		}
 		return "", err

@@ -25,6 +25,7 @@ const (
 	NotAdministrator   Reason = "not a member of the root administrators group"
 	EmptyPassword      Reason = "empty password"
 	BadName            Reason = "not a user name"
+	NoAdministrators   Reason = "no administrators' group of the inventory exists in the directory"
 	CannotJoin         Reason = "may not create computer accounts where clones are made"
 )
 

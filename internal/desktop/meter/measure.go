@@ -18,8 +18,8 @@ type Measure struct {
 
 // names lists every measure there is, with the kinds that have it.
 var names = map[string][]desktop.Kind{
-	"session_count":           {desktop.KindRDSServer, desktop.KindConnectionServer},
-	"load_index":              {desktop.KindRDSServer},
+	"session_count":           {desktop.KindRDSServer, desktop.KindConnectionServer, desktop.KindFarm},
+	"load_index":              {desktop.KindRDSServer, desktop.KindFarm},
 	"connection_count":        {desktop.KindConnectionServer},
 	"tunnel_connection_count": {desktop.KindConnectionServer},
 	"active_connection_count": {desktop.KindGateway},
@@ -67,6 +67,8 @@ func Of(r desktop.Record) []Measure {
 	case desktop.FarmMonitor:
 		m.add("application_count", "", &r.ApplicationCount)
 		m.add("rds_server_count", "", &r.RDSServerCount)
+		m.add("session_count", "", &r.SessionCount)
+		m.add("load_index", "", r.LoadIndex)
 	case desktop.EventDatabaseMonitor:
 		m.add("event_count", "", r.EventCount)
 	case desktop.PodMonitor:

@@ -10,8 +10,8 @@ import (
 )
 
 // composer makes the target of a composer: its address makes sense, its
-// certificate is accepted, and it answers over HTTP. One that tells its version
-// as JSON is believed.
+// certificate is accepted, and there is something at its address. One that tells
+// its version as JSON is believed.
 func (e Estate) composer(c desktop.Composer) Target {
 	server := &web{address: c.URL, trust: c.Trust, now: e.Now}
 	return Target{
@@ -21,7 +21,7 @@ func (e Estate) composer(c desktop.Composer) Target {
 			if err != nil {
 				return nil, certificate, err
 			}
-			if status >= http.StatusInternalServerError {
+			if !served(status) {
 				return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s answers with status %d", c.URL, status)}
 			}
 			var told struct {

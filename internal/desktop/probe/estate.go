@@ -64,7 +64,7 @@ func (e Estate) Targets(inv desktop.Inventory) []Target {
 	for _, p := range inv.Pods {
 		for _, endpoint := range p.Endpoints {
 			if endpoint.Enabled {
-				out = append(out, e.podEndpoint(endpoint, inv.PeerToken))
+				out = append(out, e.podEndpoint(endpoint))
 			}
 		}
 	}

@@ -146,11 +146,19 @@ func (l *lab) peer() *peer {
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", Revision: desktop.Revision{Store: "s"}})
 	p.status.Store(http.StatusOK)
 	p.server = l.server(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != desktop.HealthPath || r.Header.Get("Authorization") != "Bearer secret of env:T" {
-			w.WriteHeader(http.StatusUnauthorized)
+		status := int(p.status.Load())
+		token := r.Header.Get("Authorization")
+		if r.URL.Path != desktop.HealthPath && token != "" {
+			l.t.Errorf("%s is shown a token", r.URL.Path)
+		}
+		if r.URL.Path != desktop.HealthPath || token != "Bearer secret of env:T" {
+			if status == http.StatusOK {
+				status = http.StatusUnauthorized
+			}
+			w.WriteHeader(status)
 			return
 		}
-		w.WriteHeader(int(p.status.Load()))
+		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(p.health.Load())
 	})
 	return p

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,45 +14,34 @@ import (
 // counts.
 const roundTrips = 3
 
-// podEndpoint makes the target of an endpoint of a remote pod. Any answer that
-// is no error of the server is a sign of life: other pods need not share our
-// token. Whoever does share it tells its version too.
-func (e Estate) podEndpoint(p desktop.PodEndpoint, token desktop.SecretRef) Target {
-	type spec struct {
-		Endpoint desktop.PodEndpoint
-		Token    desktop.SecretRef
-	}
+// podPath is what an endpoint of a pod is asked for: a list that every
+// connection server has, and that it refuses to callers it does not know.
+const podPath = "/rest/monitor/connection-servers"
+
+// podEndpoint makes the target of an endpoint of a remote pod. It is asked
+// without credentials: the token of our peers is for our peers only.
+func (e Estate) podEndpoint(p desktop.PodEndpoint) Target {
 	server := &web{address: p.URL, trust: p.Trust, now: e.Now}
 	return Target{
-		Ref: desktop.Ref{Kind: desktop.KindPodEndpoint, ID: p.ID, Name: p.Name}, Spec: spec{p, token},
+		Ref: desktop.Ref{Kind: desktop.KindPodEndpoint, ID: p.ID, Name: p.Name}, Spec: p,
 		Careful: true, Close: server.close,
 		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
-			header, err := e.bearer(ctx, token)
-			if err != nil {
-				return nil, nil, err
-			}
-			var reading desktop.PodReading
 			var certificate *desktop.Certificate
 			times := make([]time.Duration, 0, roundTrips)
 			for range 1 + roundTrips { // the first one connects
 				began := e.Now()
-				status, body, shown, err := server.get(ctx, p.URL+desktop.HealthPath, header)
+				status, _, shown, err := server.get(ctx, p.URL+podPath, http.Header{"Accept": {"application/json"}})
 				if certificate = shown; err != nil {
 					return nil, certificate, err
 				}
-				if status >= http.StatusInternalServerError {
-					return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s answers with status %d", p.URL, status)}
+				if !served(status) {
+					return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s is no connection server: it answers with status %d", p.URL, status)}
 				}
 				times = append(times, e.Now().Sub(began))
-				var health desktop.PeerHealth
-				if status == http.StatusOK && json.Unmarshal(body, &health) == nil {
-					reading.Version = health.Version
-				}
 			}
 			warm := times[1:]
 			slices.Sort(warm)
-			reading.RoundTrip = warm[len(warm)/2]
-			return reading, certificate, nil
+			return desktop.PodReading{RoundTrip: warm[len(warm)/2]}, certificate, nil
 		},
 	}
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,8 +117,11 @@ func TestConnectionServersAreWatched(t *testing.T) {
 	gateway.Set(line.Up)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s", Number: 9, At: desktop.MillisOf(time.Now().Add(-time.Hour))}})
 	l.look(1)
-	if m := status("replication lags", desktop.ConnectionServerError); m.Replications[0].Status != desktop.ReplicationError {
+	if m := status("the other server lags", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
 		t.Errorf("replication = %s, want ERROR", m.Replications[0].Status)
+	}
+	if behind := l.board.Records(desktop.KindConnectionServer)[1].(desktop.ConnectionServerMonitor); behind.Status != desktop.ConnectionServerError {
+		t.Errorf("the server that lags is %s, want ERROR", behind.Status)
 	}
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Problems: []string{"no licence"}, Revision: desktop.Revision{Store: "s"}})
 	l.look(1)
@@ -179,12 +183,23 @@ func TestPodsAreWatched(t *testing.T) {
 	p.status.Store(http.StatusBadGateway)
 	l.look(2)
 	status(desktop.PodEndpointOffline)
+	p.status.Store(http.StatusOK)
+	l.look(2)
+	status(desktop.PodEndpointOnline)
+	p.status.Store(http.StatusNotFound) // a web server, and no connection server
+	l.look(2)
+	status(desktop.PodEndpointOffline)
 }
 
 func TestComposersAreWatched(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
-	s := l.server(func(w http.ResponseWriter, _ *http.Request) {
+	var empty atomic.Bool
+	s := l.server(func(w http.ResponseWriter, r *http.Request) {
+		if empty.Load() {
+			http.NotFound(w, r)
+			return
+		}
 		_, _ = w.Write([]byte(`{"version":"7.13","api_version":"2.0"}`))
 	})
 	inv := desktop.Inventory{
@@ -207,6 +222,10 @@ func TestComposersAreWatched(t *testing.T) {
 	l.look(2)
 	status("it hangs", desktop.ComposerError)
 	s.line.Set(line.Up)
+	empty.Store(true)
+	l.look(2)
+	status("it answers 404 to everything", desktop.ComposerError)
+	empty.Store(false)
 	inv.Composers[0].Trust = desktop.Trust{}
 	l.configure(inv)
 	l.look(2)

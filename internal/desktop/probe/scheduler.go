@@ -147,6 +147,15 @@ func (s *Scheduler) Look(k desktop.Kind, id desktop.ID) bool {
 	return r != nil
 }
 
+// LookAll has every component looked at now.
+func (s *Scheduler) LookAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.runners {
+		r.wake()
+	}
+}
+
 // pause is how long to wait after a look, given how many failed in a row.
 func (o Options) pause(t Target, failures int, last *desktop.Failure) time.Duration {
 	wait := o.Interval

@@ -10,6 +10,16 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
+// served reports whether a status says that there is something at the address
+// that was asked for, also when it is not for us or not to be read this way.
+func served(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
+		return true
+	}
+	return status < http.StatusBadRequest
+}
+
 // web is a web server that is looked at again and again, over connections that
 // are kept. It is made at the first look, since a bad address or a missing file
 // is something to report, not to refuse.

@@ -36,6 +36,10 @@ type Refusal struct {
 	Cause   string // for the audit record: "wrong password", "not an administrator"
 	Counted bool   // the directory counts it towards its lockout
 	Err     error
+
+	// Misconfigured says that nobody can log in until an administrator mends the
+	// configuration, so it belongs in the log.
+	Misconfigured bool
 }
 
 func (r *Refusal) Error() string { return r.Cause }
@@ -122,6 +126,9 @@ func (g *Gate) Login(ctx context.Context, c Credentials) (Tokens, error) {
 	user, after, err := g.admit(ctx, c)
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		event.Refused = r.Cause
+		if r.Misconfigured && g.Log != nil {
+			g.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
+		}
 		g.Report(ctx, event)
 		return Tokens{}, refused(after)
 	}

@@ -30,13 +30,15 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 		SELECT `+alertColumns+`
 		FROM desktop_alert
 		WHERE rule_id = $1
-		  AND subject = $2`, a.RuleID, a.Key())
+		  AND subject = $2
+		ORDER BY since DESC
+		LIMIT 1`, a.RuleID, a.Key())
 	if err != nil && !sqldb.Missing(err) {
 		return err
 	}
 	before := was.State
 	if before == alert.Resolved {
-		before = "" // one that is over gives way to a new one
+		before = "" // it is over: this is another one
 	}
 	moved := t.Was == alert.Firing && a.State == alert.Firing && !was.NotifiedAt.Before(a.NotifiedAt)
 	if before != t.Was || moved {
@@ -47,7 +49,11 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 		return err
 	}
 	if t.Gone {
-		_, err := tx.Exec(`DELETE FROM desktop_alert WHERE rule_id = $1 AND subject = $2`, a.RuleID, a.Key())
+		_, err := tx.Exec(`
+			DELETE FROM desktop_alert
+			WHERE rule_id = $1
+			  AND subject = $2
+			  AND resolved_at = 0`, a.RuleID, a.Key())
 		return err
 	}
 	if err := putAlert(tx, a); err != nil {
@@ -64,12 +70,12 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 func putAlert(tx *sqldb.Tx, a alert.Alert) error {
 	_, err := tx.Exec(`
 		INSERT INTO desktop_alert (`+alertColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (rule_id, subject) DO UPDATE
-		SET name = excluded.name, state = excluded.state, summary = excluded.summary, since = excluded.since,
-			fired_at = excluded.fired_at, notified_at = excluded.notified_at, resolved_at = excluded.resolved_at`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		ON CONFLICT (rule_id, subject, since) DO UPDATE
+		SET name = excluded.name, state = excluded.state, summary = excluded.summary, fired_at = excluded.fired_at, notified_at = excluded.notified_at, resolved_at = excluded.resolved_at`,
 		a.RuleID, a.Key(), a.Subject.Ref.Kind, a.Subject.Ref.ID, a.Subject.Ref.Name, a.Subject.Part, a.State, a.Summary,
-		millis(a.Since), millis(a.FiredAt), millis(a.NotifiedAt), millis(a.ResolvedAt))
+		millis(a.Since), millis(a.FiredAt), millis(a.NotifiedAt), millis(a.ResolvedAt),
+		a.Cause.Kind, a.Cause.ID, a.Cause.Name)
 	return err
 }
 

@@ -3,6 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +16,21 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// changeNumber tells changes of the same millisecond apart.
+var changeNumber atomic.Uint32
+
+// ChangeID returns an id that sorts by time: a UUID of version 7 made for the
+// given moment. Ids of the same millisecond sort in the order they were made.
+func ChangeID(at time.Time) string {
+	var id uuid.UUID
+	_, _ = rand.Read(id[8:]) // it never fails
+	binary.BigEndian.PutUint64(id[:8], uint64(max(at.UnixMilli(), 0))<<16)
+	n := changeNumber.Add(1) & (1<<26 - 1)
+	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(n>>14))
+	binary.BigEndian.PutUint16(id[8:], 0x8000|uint16(n&0x3fff))
+	return id.String()
+}
+
 // AppendChanges implements [desktop.HistoryStore]. The ids grow with time, so
 // that the newest first is their order backwards.
 func (s *Store) AppendChanges(ctx context.Context, changes []desktop.Change) error {
@@ -18,20 +38,20 @@ func (s *Store) AppendChanges(ctx context.Context, changes []desktop.Change) err
 		return nil
 	}
 	ids := make([]string, len(changes))
-	for i := range ids {
-		id, err := uuid.NewV7()
-		if err != nil {
-			return err
-		}
-		ids[i] = id.String()
+	for i, c := range changes {
+		ids[i] = ChangeID(c.At)
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.ExecEach(`
-			INSERT INTO desktop_change (id, changed_at, kind, component, name, part, from_status, to_status, reasons)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			INSERT INTO desktop_change (id, changed_at, kind, component, name, part, from_status, to_status, reasons,
+				cause_kind, cause_id, cause_name, group_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 			func(yield func([]any) bool) {
 				for i, c := range changes {
-					row := []any{ids[i], millis(c.At), c.Ref.Kind, c.Ref.ID, c.Ref.Name, c.Part, c.From, c.To, toJSON(c.Reasons)}
+					row := []any{
+						ids[i], millis(c.At), c.Ref.Kind, c.Ref.ID, c.Ref.Name, c.Part, c.From, c.To, toJSON(c.Reasons),
+						c.Cause.Kind, c.Cause.ID, c.Cause.Name, cmp.Or(c.Group, ids[i]),
+					}
 					if !yield(row) {
 						return
 					}
@@ -47,10 +67,13 @@ type stored struct {
 	change desktop.Change
 }
 
+const changeColumns = `id, changed_at, kind, component, name, part, from_status, to_status, reasons, cause_kind, cause_id, cause_name, group_id`
+
 func scanChange(r sqldb.Row) (c stored, err error) {
 	var reasons string
 	err = r.Scan(&c.id, moment{&c.change.At}, &c.change.Ref.Kind, &c.change.Ref.ID, &c.change.Ref.Name,
-		&c.change.Part, &c.change.From, &c.change.To, &reasons)
+		&c.change.Part, &c.change.From, &c.change.To, &reasons,
+		&c.change.Cause.Kind, &c.change.Cause.ID, &c.change.Cause.Name, &c.change.Group)
 	if err == nil {
 		err = fromJSON(reasons, &c.change.Reasons)
 	}
@@ -60,19 +83,55 @@ func scanChange(r sqldb.Row) (c stored, err error) {
 // maxPage is the size of a page where none is asked for.
 const maxPage = 1000
 
+// where returns the condition of a filter; after is the column of its cursor.
+func where(f desktop.ChangeFilter, after string, args *[]any) string {
+	var all []string
+	and := func(format string, value any) {
+		*args = append(*args, value)
+		all = append(all, fmt.Sprintf(format, fmt.Sprintf("$%d", len(*args))))
+	}
+	if f.Kind != "" {
+		and("kind = %s", f.Kind)
+	}
+	if f.ID != "" {
+		and("component = %s", f.ID)
+	}
+	if !f.Since.IsZero() {
+		and("changed_at >= %s", millis(f.Since))
+	}
+	if !f.Until.IsZero() {
+		and("changed_at < %s", millis(f.Until))
+	}
+	if f.After != "" {
+		and(after+" < %s", f.After)
+	}
+	if f.Text != "" {
+		and(`lower(name || ' ' || part || ' ' || from_status || ' ' || to_status || ' ' || cause_name || ' ' || reasons) LIKE %s ESCAPE '\'`,
+			"%"+likeEscape.Replace(strings.ToLower(f.Text))+"%")
+	}
+	if len(f.Statuses) > 0 {
+		all = append(all, "to_status IN "+sqldb.List(args, f.Statuses))
+	}
+	if len(all) == 0 {
+		return "TRUE"
+	}
+	return strings.Join(all, " AND ")
+}
+
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
 // Changes implements [desktop.HistoryStore].
 func (s *Store) Changes(ctx context.Context, f desktop.ChangeFilter) ([]desktop.Change, string, error) {
 	limit := min(maxPage, cmp.Or(f.Limit, maxPage))
+	var args []any
+	condition := where(f, "id", &args)
+	args = append(args, limit+1)
 	rows, err := list(ctx, s, scanChange, `
-		SELECT id, changed_at, kind, component, name, part, from_status, to_status, reasons
+		SELECT `+changeColumns+`
 		FROM desktop_change
-		WHERE ($1 = '' OR kind = $1)
-		  AND ($2 = '' OR component = $2)
-		  AND changed_at >= $3
-		  AND (CAST($4 AS BIGINT) = 0 OR changed_at < $4)
-		  AND ($5 = '' OR id < $5)
+		WHERE `+condition+fmt.Sprintf(`
 		ORDER BY id DESC
-		LIMIT $6`, f.Kind, f.ID, millis(f.Since), millis(f.Until), f.After, limit+1)
+		LIMIT $%d`, len(args)), args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -84,8 +143,63 @@ func (s *Store) Changes(ctx context.Context, f desktop.ChangeFilter) ([]desktop.
 	page := make([]desktop.Change, len(rows))
 	for i, r := range rows {
 		page[i] = r.change
+		if r.change.Group == r.id {
+			page[i].Group = "" // it was added without one
+		}
 	}
 	return page, next, nil
+}
+
+// ChangeGroups implements [desktop.HistoryStore].
+func (s *Store) ChangeGroups(ctx context.Context, f desktop.ChangeFilter) (page []desktop.ChangeGroup, next string, err error) {
+	limit := min(maxPage, cmp.Or(f.Limit, maxPage))
+	var args []any
+	condition := where(f, "group_id", &args)
+	args = append(args, limit+1)
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		ids, err := sqldb.Query(tx, sqldb.Scalar[string], `
+			SELECT DISTINCT group_id
+			FROM desktop_change
+			WHERE `+condition+fmt.Sprintf(`
+			ORDER BY group_id DESC
+			LIMIT $%d`, len(args)), args...)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		if len(ids) > limit {
+			ids = ids[:limit]
+			next = ids[limit-1]
+		}
+		var members []any
+		rows, err := sqldb.Query(tx, scanChange, `
+			SELECT `+changeColumns+`
+			FROM desktop_change
+			WHERE group_id IN `+sqldb.List(&members, ids)+`
+			ORDER BY group_id DESC, id`, members...)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if len(page) == 0 || page[len(page)-1].ID != r.change.Group {
+				page = append(page, desktop.ChangeGroup{ID: r.change.Group, Cause: r.change.Cause})
+			}
+			g := &page[len(page)-1]
+			g.Changes = append(g.Changes, r.change)
+		}
+		return nil
+	})
+	return page, next, err
+}
+
+// LastStatuses implements [desktop.HistoryStore].
+func (s *Store) LastStatuses(ctx context.Context) ([]desktop.LastStatus, error) {
+	return list(ctx, s, func(r sqldb.Row) (v desktop.LastStatus, err error) {
+		err = r.Scan(&v.Kind, &v.ID, &v.Part, &v.Status, moment{&v.Since})
+		return v, err
+	}, `
+		SELECT kind, component, part, to_status, changed_at
+		FROM desktop_change
+		WHERE id IN (SELECT max(id) FROM desktop_change GROUP BY kind, component, part)`)
 }
 
 // ForgetChanges implements [desktop.HistoryStore].

@@ -22,12 +22,9 @@ type control struct {
 	listener net.Listener
 	server   *http.Server
 	work     sync.WaitGroup
-
-	mu     sync.Mutex
-	active map[string]bool
 }
 
-func newControl(e *Estate) *control { return &control{estate: e, active: map[string]bool{}} }
+func newControl(e *Estate) *control { return &control{estate: e} }
 
 // URL is where the control listens.
 func (c *control) URL() string { return "http://" + c.listener.Addr().String() }
@@ -58,19 +55,8 @@ func (c *control) Stop() error {
 }
 
 func (c *control) list(w http.ResponseWriter, _ *http.Request) {
-	type incident struct {
-		Name    string `json:"name"`
-		Summary string `json:"summary"`
-		Active  bool   `json:"active"`
-	}
-	out := []incident{}
-	c.mu.Lock()
-	for _, i := range c.estate.Incidents() {
-		out = append(out, incident{i.Name, i.Summary, c.active[i.Name]})
-	}
-	c.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out) // whoever hung up does not need it
+	_ = json.NewEncoder(w).Encode(c.estate.Incidents()) // whoever hung up does not need it
 }
 
 func (c *control) change(begin bool) http.HandlerFunc {
@@ -87,9 +73,6 @@ func (c *control) change(begin bool) http.HandlerFunc {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
-			c.mu.Lock()
-			c.active[name] = begin
-			c.mu.Unlock()
 			w.WriteHeader(http.StatusNoContent)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"vigil/internal/desktop"
@@ -95,6 +96,9 @@ type Estate struct {
 	machines *machines
 	control  *control
 	running  []component
+
+	mu     sync.Mutex
+	active map[string]bool // names of incidents that have begun
 }
 
 // component is a part with a life of its own.
@@ -119,7 +123,7 @@ func New(o Options) (*Estate, error) {
 		return nil, err
 	}
 	e := &Estate{
-		options: o, ca: ca, secrets: map[string]string{"peer-token": rand.Text()},
+		active: map[string]bool{}, options: o, ca: ca, secrets: map[string]string{"peer-token": rand.Text()},
 		Admin: Administrator{Domain: "CORP", Username: "admin", Password: "Demo-" + rand.Text()[:12]},
 	}
 	if o.EventDatabase != nil {

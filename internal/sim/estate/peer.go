@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"vigil/internal/desktop"
@@ -58,6 +59,8 @@ func (p *Peer) See(id desktop.ID, status string) {
 
 func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case strings.HasPrefix(r.URL.Path, "/rest/monitor/"):
+		http.Error(w, "log in first", http.StatusUnauthorized)
 	case r.URL.Path != desktop.HealthPath:
 		http.NotFound(w, r)
 	case r.Header.Get("Authorization") != "Bearer "+p.token:

@@ -35,9 +35,14 @@ type Database struct {
 	shown   *reach.Shown
 	fate    reach.Fate
 
+	// ReadOnly keeps the database from creating tables that are missing: they
+	// count as empty. It is set before the first use.
+	ReadOnly bool
+
 	mu     sync.Mutex
 	db     *sql.DB
 	prefix string // as the tables have it
+	absent bool   // there are no tables, and none may be created
 	count  count
 }
 
@@ -76,13 +81,16 @@ func (d *Database) Look(ctx context.Context) (desktop.Reading, *desktop.Certific
 		d.drop()
 		return nil, d.shown.Certificate(), d.failure(err)
 	}
-	return desktop.EventDatabaseReading{EventCount: events}, d.shown.Certificate(), nil
+	return desktop.EventDatabaseReading{EventCount: events, NoTables: d.absent}, d.shown.Certificate(), nil
 }
 
 func (d *Database) countEvents(ctx context.Context) (int64, error) {
 	db, err := d.open(ctx)
 	if err != nil {
 		return 0, err
+	}
+	if d.absent {
+		return 0, db.PingContext(ctx)
 	}
 	began := d.now()
 	if began.Sub(d.count.at) < countCost*d.count.took {
@@ -126,20 +134,26 @@ func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// settle finds out how the tables are spelt, and creates those that are missing.
+// settle finds out how the tables are spelt, and creates those that are missing
+// unless the database is read only.
 func (d *Database) settle(ctx context.Context, db *sql.DB) error {
 	if err := db.PingContext(ctx); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
+	d.absent = d.ReadOnly
 	for _, prefix := range d.dialect.spellings(d.spec.Prefix) {
 		d.prefix = prefix
 		_, err := db.ExecContext(ctx, "SELECT 1 FROM "+d.table("event")+" WHERE 1 = 0")
 		if err == nil {
+			d.absent = false
 			break
 		}
 		if why := d.dialect.explain(err); why.cause != missingTable {
 			return fmt.Errorf("look for tables: %w", err)
 		}
+	}
+	if d.ReadOnly {
+		return nil
 	}
 	return d.createTables(ctx, db)
 }

@@ -247,3 +247,26 @@ func TestTextsFitTheirColumns(t *testing.T) {
 		t.Errorf("clip = %q", clip("a\xffb\x00c"))
 	}
 }
+
+func TestAReadOnlyDatabaseCreatesNothing(t *testing.T) {
+	t.Parallel()
+	s := startTDS(t)
+	l := newLab(t, desktop.EventDatabase{
+		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.line.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
+	}, "password")
+	l.db.ReadOnly = true
+	s.mu.Lock()
+	s.countError = 208 // no such table
+	s.mu.Unlock()
+	reading, _, err := l.db.Look(t.Context())
+	if want := (desktop.EventDatabaseReading{NoTables: true}); err != nil || reading != want {
+		t.Errorf("without tables: %+v, %v, want %+v", reading, err, want)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, statement := range s.statements {
+		if strings.Contains(statement, "CREATE") {
+			t.Errorf("the server was told %q", statement)
+		}
+	}
+}

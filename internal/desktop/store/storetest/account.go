@@ -129,3 +129,73 @@ func changesFiltered(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 }
+
+func changesSearched(t *testing.T, s Store) {
+	ctx := t.Context()
+	all := []desktop.Change{
+		change(0, desktop.KindGateway, "g1", "STALE"),
+		change(time.Minute, desktop.KindGateway, "g2", "PROBLEM"),
+		change(2*time.Minute, desktop.KindFarm, "f1", "ERROR"),
+	}
+	all[0].Reasons = []string{"it has been silent, 100% of the time"}
+	all[1].Cause = desktop.Ref{Kind: desktop.KindFarm, ID: "f1", Name: "Farm One"}
+	must(t, s.AppendChanges(ctx, all))
+	for _, tt := range []struct {
+		name   string
+		filter desktop.ChangeFilter
+		want   []int
+	}{
+		{"one status", desktop.ChangeFilter{Statuses: []string{"STALE"}}, []int{0}},
+		{"two statuses", desktop.ChangeFilter{Statuses: []string{"STALE", "ERROR"}}, []int{2, 0}},
+		{"a reason", desktop.ChangeFilter{Text: "SILENT"}, []int{0}},
+		{"a percent sign is no wildcard", desktop.ChangeFilter{Text: "0%"}, []int{0}},
+		{"an underscore is no wildcard", desktop.ChangeFilter{Text: "0_"}, []int{}},
+		{"the cause", desktop.ChangeFilter{Text: "farm one"}, []int{1}},
+	} {
+		got, _, err := s.Changes(ctx, tt.filter)
+		must(t, err)
+		want := []desktop.Change{}
+		for _, i := range tt.want {
+			want = append(want, all[i])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+func changesGrouped(t *testing.T, s Store) {
+	ctx := t.Context()
+	cause := desktop.Ref{Kind: desktop.KindFarm, ID: "f1", Name: "farm"}
+	var all []desktop.Change
+	for i := range 6 {
+		c := change(time.Duration(i)*20*time.Minute, desktop.KindGateway, "g", string(rune('A'+i)))
+		c.Cause, c.Group = cause, []string{"1", "2", "3"}[i/2]
+		all = append(all, c)
+	}
+	must(t, s.AppendChanges(ctx, all))
+	group := func(id string, changes ...desktop.Change) desktop.ChangeGroup {
+		return desktop.ChangeGroup{ID: id, Cause: cause, Changes: changes}
+	}
+	page, next, err := s.ChangeGroups(ctx, desktop.ChangeFilter{Limit: 2})
+	must(t, err)
+	if diff := cmp.Diff([]desktop.ChangeGroup{group("3", all[4], all[5]), group("2", all[2], all[3])}, page); diff != "" || next != "2" {
+		t.Errorf("first page, next %q: %s", next, diff)
+	}
+	page, next, err = s.ChangeGroups(ctx, desktop.ChangeFilter{Limit: 2, After: next})
+	must(t, err)
+	if diff := cmp.Diff([]desktop.ChangeGroup{group("1", all[0], all[1])}, page); diff != "" || next != "" {
+		t.Errorf("last page, next %q: %s", next, diff)
+	}
+	page, _, err = s.ChangeGroups(ctx, desktop.ChangeFilter{Statuses: []string{"D"}})
+	must(t, err)
+	if diff := cmp.Diff([]desktop.ChangeGroup{group("2", all[2], all[3])}, page); diff != "" {
+		t.Errorf("a group is not whole: %s", diff)
+	}
+	last, err := s.LastStatuses(ctx)
+	must(t, err)
+	want := []desktop.LastStatus{{Kind: desktop.KindGateway, ID: "g", Part: "part", Status: "F", Since: at(100 * time.Minute)}}
+	if diff := cmp.Diff(want, last); diff != "" {
+		t.Errorf("last statuses: %s", diff)
+	}
+}

@@ -61,6 +61,7 @@ func firing(ruleID string) alert.Alert {
 	return alert.Alert{
 		RuleID: ruleID, State: alert.Firing, Summary: "the status is STALE",
 		Subject: alert.Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}, Part: "p"},
+		Cause:   desktop.Ref{Kind: desktop.KindFarm, ID: "f1", Name: "farm"},
 		Since:   now, FiredAt: at(time.Minute), NotifiedAt: at(time.Minute),
 	}
 }
@@ -98,9 +99,16 @@ func alertsWithNotices(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	// It begins anew after its end.
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired}}))
+	again := fired
+	again.Since, again.FiredAt, again.NotifiedAt = at(3*time.Minute), at(3*time.Minute), at(3*time.Minute)
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: again}}))
 	if open, err = s.Alerts(ctx, at(time.Hour)); err != nil || len(open) != 1 {
 		t.Errorf("open again: %v, %v", open, err)
+	}
+	all, err := s.Alerts(ctx, now)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Alert{again, ended}, all); diff != "" {
+		t.Errorf("the one that is over is gone: %s", diff)
 	}
 	must(t, s.DeleteRule(ctx, "a"))
 	if open, err = s.Alerts(ctx, now); err != nil || len(open) != 0 {
@@ -164,5 +172,33 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	must(t, s.Forget(ctx, now, at(24*time.Hour)))
 	if due, err = s.Claim(ctx, at(48*time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
 		t.Errorf("expired: %v, %v", due, err)
+	}
+}
+
+func notesOfGroups(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	_, err := s.ChangeNote(ctx, "g", "none", now, func(*alert.Note) {})
+	wantKind(t, err, fault.NotFound)
+	want := alert.Note{Group: "g", RuleID: "a", AcknowledgedBy: "admin", AcknowledgedAt: now, Comment: "on it"}
+	got, err := s.ChangeNote(ctx, "g", "a", now, func(n *alert.Note) { *n = want })
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	want.SilencedBy, want.SilencedUntil, want.SilenceReason = "root", at(time.Hour), "works"
+	_, err = s.ChangeNote(ctx, "g", "a", now, func(n *alert.Note) {
+		n.SilencedBy, n.SilencedUntil, n.SilenceReason = "root", at(time.Hour), "works"
+	})
+	must(t, err)
+	all, err := s.Notes(ctx)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Note{want}, all); diff != "" {
+		t.Error(diff)
+	}
+	_, err = s.ChangeNote(ctx, "g", "a", at(2*time.Hour), func(n *alert.Note) { n.AcknowledgedAt = time.Time{} })
+	must(t, err)
+	if all, err = s.Notes(ctx); err != nil || len(all) != 0 {
+		t.Errorf("a note that says nothing is kept: %v, %v", all, err)
 	}
 }

@@ -29,6 +29,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"AccountsKeepTheirSealedPassword":        accountsKeepPasswords,
 		"ChangesComeNewestFirstInPages":          changesInPages,
 		"ChangesAreFilteredAndForgotten":         changesFiltered,
+		"ChangesAreSearched":                     changesSearched,
+		"ChangesAreGroupedByCause":               changesGrouped,
 		"SessionsEndOnce":                        sessionsEndOnce,
 		"FailuresCountWithinTheirWindow":         failuresCount,
 		"FailuresAreCountedExactlyByManyAtOnce":  failuresExact,
@@ -42,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"RulesAreReplacedByVersion":              rulesByVersion,
 		"AlertsAndTheirNoticesAreKeptTogether":   alertsWithNotices,
 		"AnAlertThatChangedMeanwhileIsLeftAlone": alertsStale,
+		"NotesOfGroupsOfAlerts":                  notesOfGroups,
 		"DeliveriesAreClaimedOnce":               deliveriesClaimed,
 	} {
 		t.Run(name, func(t *testing.T) {

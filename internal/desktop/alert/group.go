@@ -1,0 +1,159 @@
+package alert
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/desktop"
+)
+
+// groupSpace is the name space of the ids of groups.
+var groupSpace = uuid.MustParse("7f0c7a52-7f0e-5f43-9d0b-2f6b3c1c9a11")
+
+// GroupID names the alerts of a rule that have the same cause. It is the same
+// whenever they are raised.
+func GroupID(ruleID string, cause desktop.Ref) string {
+	return uuid.NewSHA1(groupSpace, []byte(ruleID+"/"+string(cause.Kind)+"/"+string(cause.ID))).String()
+}
+
+// Group names the group that an alert belongs to.
+func (a Alert) Group() string { return GroupID(a.RuleID, a.Cause) }
+
+// Open reports whether an alert is not over.
+func (a Alert) Open() bool { return a.State != Resolved }
+
+// A Note is what administrators said about a group of alerts.
+type Note struct {
+	Group  string
+	RuleID string
+
+	// An acknowledged group is not told of again while it lasts.
+	AcknowledgedBy string
+	AcknowledgedAt time.Time // zero: it is not
+	Comment        string
+
+	// Nothing is sent of a group that is silenced.
+	SilencedBy    string
+	SilencedUntil time.Time // zero: it is not
+	SilenceReason string
+}
+
+// Silenced reports whether nothing is to be sent.
+func (n Note) Silenced(now time.Time) bool { return now.Before(n.SilencedUntil) }
+
+// empty reports whether a note says nothing any more.
+func (n Note) empty(now time.Time) bool { return n.AcknowledgedAt.IsZero() && !n.Silenced(now) }
+
+// An Episode is the alerts of one group from the first that was raised until the
+// last was over.
+type Episode struct {
+	Group  string
+	RuleID string
+	Cause  desktop.Ref
+	State  State     // Firing while one fires, Pending while none does and one may
+	Since  time.Time // of the first
+	Ended  time.Time // of the last; zero while one is open
+	Alerts []Alert   // oldest first
+}
+
+// episodeGap is the time between two alerts of a group above which they are not
+// of the same episode.
+const episodeGap = time.Minute
+
+// Episodes gathers alerts by rule and cause, newest first.
+func Episodes(alerts []Alert) []Episode {
+	sorted := slices.Clone(alerts)
+	slices.SortStableFunc(sorted, func(a, b Alert) int { return a.Since.Compare(b.Since) })
+	last := make(map[string]int) // group -> its newest episode
+	var out []Episode
+	for _, a := range sorted {
+		i, ok := last[a.Group()]
+		if !ok || !out[i].Ended.IsZero() && a.Since.Sub(out[i].Ended) > episodeGap {
+			i = len(out)
+			last[a.Group()] = i
+			out = append(out, Episode{Group: a.Group(), RuleID: a.RuleID, Cause: a.Cause, Since: a.Since, State: Resolved, Ended: a.Since})
+		}
+		out[i].add(a)
+	}
+	slices.SortStableFunc(out, func(a, b Episode) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Group, b.Group)) })
+	return out
+}
+
+func (e *Episode) add(a Alert) {
+	e.Alerts = append(e.Alerts, a)
+	switch {
+	case a.State == Firing, a.State == Pending && e.State == Resolved:
+		e.State = a.State
+	}
+	switch {
+	case a.Open():
+		e.Ended = time.Time{}
+	case !e.Ended.IsZero() && a.ResolvedAt.After(e.Ended):
+		e.Ended = a.ResolvedAt
+	}
+}
+
+// quietTime is how long after a notice of a group the alerts that join it are
+// not told of: they are most likely consequences of the same event.
+const quietTime = 5 * time.Minute
+
+// tellOnce leaves, of the notices that a rule is about to send, one for each
+// group: when its first alert fires and when its last one is over. Nothing is
+// sent of groups that are silenced, and acknowledged ones are not repeated.
+func tellOnce(r Rule, changes []Transition, have []Alert, notes map[string]Note, now time.Time) {
+	after := make(map[string]Alert) // open alerts as they will be
+	for _, a := range have {
+		if a.Open() {
+			after[a.Key()] = a
+		}
+	}
+	for _, t := range changes {
+		if t.Gone || !t.Alert.Open() {
+			delete(after, t.Alert.Key())
+		} else {
+			after[t.Alert.Key()] = t.Alert
+		}
+	}
+	open := make(map[string]int)
+	for _, a := range after {
+		open[a.Group()]++
+	}
+	recently := func(self Alert, within time.Duration) bool {
+		return slices.ContainsFunc(have, func(a Alert) bool {
+			return a.State == Firing && a.Key() != self.Key() && a.Group() == self.Group() &&
+				!a.NotifiedAt.IsZero() && now.Sub(a.NotifiedAt) < within
+		})
+	}
+	told := make(map[string]bool)
+	for i, t := range changes {
+		group := t.Alert.Group()
+		note := notes[group]
+		var drop bool
+		switch {
+		case len(t.Send) == 0:
+			continue
+		case note.Silenced(now):
+			drop = true
+			if t.Alert.State == Firing {
+				changes[i].Alert.NotifiedAt = time.Time{} // it is told of when the silence ends
+			}
+		case t.Alert.State == Resolved:
+			drop = told[group] || open[group] > 0
+		case t.Was == Firing && t.repeat:
+			drop = told[group] || !note.AcknowledgedAt.IsZero() || recently(t.Alert, min(quietTime, r.Repeat))
+		default:
+			drop = told[group] || recently(t.Alert, quietTime)
+		}
+		if drop {
+			changes[i].Send = nil
+			continue
+		}
+		told[group] = true
+		for j := range t.Send {
+			changes[i].Send[j].Notice.Related = max(open[group]-1, 0)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package alert
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/desktop"
+)
+
+var lost = desktop.Ref{Kind: desktop.KindConnectionServer, ID: "c2", Name: "cs2"}
+
+// consequences are what a rule finds when one of twenty servers is down.
+func consequences(n int) []finding {
+	out := []finding{{Subject{Ref: lost}, "the status is NOT_RESPONDING", lost}}
+	for i := range n - 1 {
+		ref := desktop.Ref{Kind: desktop.KindConnectionServer, ID: desktop.ID(fmt.Sprint("p", i)), Name: fmt.Sprint("peer", i)}
+		out = append(out, finding{Subject{ref, "replication cs2"}, "the status is ERROR", lost})
+	}
+	return out
+}
+
+func TestOneCauseIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	r := Rule{ID: "r", Name: "rule", Repeat: time.Hour, Channels: []Channel{{Type: Mail}}}
+	have := map[string]Alert{}
+	notes := map[string]Note{}
+	group := GroupID("r", lost)
+	ids := 0
+	for _, tt := range []struct {
+		name   string
+		after  time.Duration
+		found  []finding
+		note   Note
+		alerts int // that change
+		told   []string
+	}{
+		{"a server goes down", 0, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
+		{"its other peers notice", 20 * time.Second, consequences(20), Note{}, 17, nil},
+		{"it is told of again", 61 * time.Minute, consequences(20), Note{}, 20, []string{"FIRING cs2 +19"}},
+		{"somebody acknowledges", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 20, nil},
+		{"some are over", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
+		{"all are over", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
+		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: at(300 * time.Minute)}, 3, nil},
+		{"the silence ends", 301 * time.Minute, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
+		{"it ends in silence", 310 * time.Minute, nil, Note{SilencedUntil: at(400 * time.Minute)}, 3, nil},
+	} {
+		notes[group] = tt.note
+		var before []Alert
+		for _, a := range have {
+			before = append(before, a)
+		}
+		out := judge(r, tt.found, before, notes, at(tt.after), func() string { ids++; return fmt.Sprint(ids) })
+		var told []string
+		for _, c := range out {
+			for _, d := range c.Send {
+				told = append(told, fmt.Sprintf("%s %s +%d", c.Alert.State, d.Notice.Alert.Subject.Ref.Name, d.Notice.Related))
+			}
+			have[c.Alert.Key()] = c.Alert
+			if !c.Alert.Open() {
+				delete(have, c.Alert.Key())
+			}
+		}
+		if diff := cmp.Diff(tt.told, told); diff != "" || len(out) != tt.alerts {
+			t.Errorf("%s: %d alerts change, want %d; told (-want +got): %s", tt.name, len(out), tt.alerts, diff)
+		}
+	}
+}
+
+func TestEpisodes(t *testing.T) {
+	t.Parallel()
+	one := func(id string, since, ended time.Duration) Alert {
+		a := Alert{RuleID: "r", Cause: lost, State: Firing, Since: at(since), Subject: Subject{Ref: desktop.Ref{ID: desktop.ID(id)}}}
+		if ended != 0 {
+			a.State, a.ResolvedAt = Resolved, at(ended)
+		}
+		return a
+	}
+	other := one("x", 0, time.Minute)
+	other.Cause = desktop.Ref{Kind: desktop.KindFarm, ID: "f"}
+	type episode struct {
+		Since, Ended time.Time
+		State        State
+		Alerts       int
+	}
+	var got []episode
+	for _, e := range Episodes([]Alert{
+		one("a", 10*time.Hour, 0), one("b", 10*time.Hour+time.Minute, 11*time.Hour),
+		one("a", 0, time.Hour), one("b", time.Minute, 30*time.Minute), one("c", time.Hour+30*time.Second, 2*time.Hour),
+		other,
+	}) {
+		got = append(got, episode{e.Since, e.Ended, e.State, len(e.Alerts)})
+	}
+	want := []episode{
+		{at(10 * time.Hour), time.Time{}, Firing, 2},
+		{at(0), at(2 * time.Hour), Resolved, 3},
+		{at(0), at(time.Minute), Resolved, 1},
+	}
+	if GroupID("r", lost) > other.Group() {
+		want[1], want[2] = want[2], want[1]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("episodes (-want +got):\n%s", diff)
+	}
+}

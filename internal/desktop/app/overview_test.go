@@ -1,0 +1,244 @@
+package app_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+	"vigil/internal/sim/estate"
+)
+
+func (w *world) overview(token string) (o desktop.Overview) {
+	w.Helper()
+	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(w, &o)
+	return o
+}
+
+func TestOverviewGroupsWhatIsWrongByItsCause(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small(), join: true})
+	token := w.login().Access
+	w.until("all is well", func() bool { return w.overview(token).ProblemCount == 0 })
+	healthy := w.overview(token)
+	if healthy.Sessions.RDSSessions == 0 || healthy.Sessions.Connections == 0 || healthy.Sessions.GatewayConnections == 0 {
+		t.Errorf("sessions = %+v", healthy.Sessions)
+	}
+	for _, k := range healthy.Kinds {
+		if k.Kind != desktop.KindEventDatabase && (k.Total == 0 || k.Health[desktop.HealthOK] != k.Total) {
+			t.Errorf("%+v", k)
+		}
+	}
+	w.expect(204, "POST", "/rest/demo/incidents/farm-fails", token, nil)
+	w.expect(204, "POST", "/rest/demo/incidents/server-down", token, nil)
+	w.expect(404, "POST", "/rest/demo/incidents/nothing", token, nil)
+	problem := func(name string) *desktop.Problem {
+		o := w.overview(token)
+		i := slices.IndexFunc(o.Problems, func(p desktop.Problem) bool { return p.Cause.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return &o.Problems[i]
+	}
+	w.until("the farm and its servers are one problem", func() bool {
+		p := problem("farm-01")
+		return p != nil && p.Count == 4 && p.Health == desktop.HealthError && len(p.Reasons) > 0 && p.Since > 0
+	})
+	w.until("the server that is down is one problem, and its peers are none", func() bool {
+		p := problem(peer)
+		return p != nil && p.Count == 1 && p.Health == desktop.HealthError
+	})
+	if n := len(w.overview(token).Problems); n != 2 {
+		t.Errorf("%d problems, want 2: %+v", n, w.overview(token).Problems)
+	}
+	var incidents []desktop.Incident
+	w.expect(200, "GET", "/rest/demo/incidents", token, nil).into(t, &incidents)
+	if n := len(slices.DeleteFunc(incidents, func(i desktop.Incident) bool { return !i.Active })); n != 2 {
+		t.Errorf("%d incidents are active, want 2", n)
+	}
+	w.expect(204, "DELETE", "/rest/demo/incidents/farm-fails", token, nil)
+	w.expect(204, "DELETE", "/rest/demo/incidents", token, nil)
+	w.until("all is well again", func() bool { return w.overview(token).ProblemCount == 0 })
+}
+
+func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small()})
+	token := w.login().Access
+	get := func(path, encoding, match string) (*http.Response, []byte) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), "GET", w.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Accept-Encoding", encoding) // set by hand, it is not undone by the client
+		r.Header.Set("If-None-Match", match)
+		response, err := w.plain.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response, body
+	}
+	for _, path := range []string{"/rest/monitor/rds-servers", "/rest/monitor/overview"} {
+		_, plain := get(path, "identity", "")
+		response, packed := get(path, "gzip", "")
+		if response.Header.Get("Content-Encoding") != "gzip" || len(packed)*2 > len(plain) {
+			t.Fatalf("%s: %q, %d bytes of %d", path, response.Header.Get("Content-Encoding"), len(packed), len(plain))
+		}
+		r, err := gzip.NewReader(strings.NewReader(string(packed)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil || !json.Valid(text) {
+			t.Errorf("%s: %v, %.100s", path, err, text)
+		}
+		w.until("it is not sent again while it is as it was", func() bool {
+			first, _ := get(path, "gzip", "")
+			again, body := get(path, "gzip", first.Header.Get("ETag"))
+			return again.StatusCode == http.StatusNotModified && len(body) == 0
+		})
+	}
+	first, _ := get("/rest/monitor/pulse", "gzip", "")
+	if first.StatusCode != 200 || first.Header.Get("ETag") == "" {
+		t.Errorf("pulse: %d %q", first.StatusCode, first.Header.Get("ETag"))
+	}
+}
+
+func TestRDSServersAreFiltered(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small(), join: true})
+	token := w.login().Access
+	w.until("all servers report", func() bool {
+		return strings.Count(string(w.expect(200, "GET", "/rest/monitor/rds-servers?state=available", token, nil).body), `"farm_name"`) == 9
+	})
+	farm := w.record(desktop.KindFarm, "farm-02").Ref().ID
+	for query, want := range map[string]int{
+		"": 9, "farm_id=" + string(farm): 3, "q=FARM-02": 3, "q=rds001": 1, "status=ok,error": 9, "status=ERROR": 0,
+		"state=AVAILABLE&farm_id=" + string(farm): 3, "state=MAINTENANCE": 0, "farm_id=nothing": 0,
+	} {
+		var got []desktop.RDSServerMonitor
+		w.expect(200, "GET", "/rest/monitor/rds-servers?"+query, token, nil).into(t, &got)
+		if len(got) != want {
+			t.Errorf("%q: %d servers, want %d", query, len(got), want)
+		}
+	}
+	w.expect(400, "GET", "/rest/monitor/rds-servers?state=nothing", token, nil)
+	w.expect(400, "GET", "/rest/monitor/rds-servers?status=nothing", token, nil)
+}
+
+func TestAComponentHasOneID(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny()})
+	token := w.login().Access
+	begin("domain-down")(w)
+	w.status(desktop.KindDomain, "lab.example", self, "UNCONTACTABLE")
+	var domains []struct {
+		ID   string `json:"id"`
+		Name string `json:"dns_name"`
+	}
+	w.expect(200, "GET", "/rest/monitor/ad-domains", token, nil).into(t, &domains)
+	for _, d := range domains {
+		if !strings.HasPrefix(d.ID, "S-1-5-21-") {
+			t.Errorf("%s has the id %q", d.Name, d.ID)
+		}
+		w.expect(200, "GET", "/rest/monitor/ad-domains/"+d.ID, token, nil)
+	}
+	w.expect(404, "GET", "/rest/monitor/ad-domains/nothing", token, nil)
+	var page struct {
+		Changes []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"changes"`
+	}
+	w.until("the history has the domain under its SID", func() bool {
+		w.expect(200, "GET", "/rest/monitor/history?id="+domains[2].ID, token, nil).into(t, &page)
+		return len(page.Changes) > 0
+	})
+	for _, c := range page.Changes {
+		if c.ID != domains[2].ID || c.Name != "lab.example" {
+			t.Errorf("%+v, want the id %s", c, domains[2].ID)
+		}
+	}
+}
+
+func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small()})
+	token := w.login().Access
+	w.status(desktop.KindConnectionServer, peer, "", "OK")
+	rule := idOf(t, w.expect(201, "POST", "/rest/config/v1/alert-rules", token, object{
+		"name": "anything", "condition": object{"type": "STATUS", "statuses": []string{"ERROR", "NOT_RESPONDING", "UNKNOWN"}},
+		"channels": []object{{"type": "MAIL", "to": []string{"ops@corp.example"}}},
+	}))
+	begin("server-down")(w)
+	const path = "/rest/monitor/alert-groups"
+	var groups []struct {
+		ID           string      `json:"id"`
+		RuleID       string      `json:"rule_id"`
+		Cause        desktop.Ref `json:"cause"`
+		State        string      `json:"state"`
+		Count        int         `json:"count"`
+		Acknowledged object      `json:"acknowledgement"`
+		Silenced     object      `json:"silence"`
+	}
+	find := func() int {
+		groups = nil
+		w.expect(200, "GET", path+"?state=firing", token, nil).into(t, &groups)
+		for i, g := range groups {
+			if g.Cause.Name == peer {
+				return i
+			}
+		}
+		return -1
+	}
+	w.until("the server that is down is one group of many alerts", func() bool {
+		i := find()
+		return i >= 0 && groups[i].Count > 5 && groups[i].RuleID == rule
+	})
+	id := groups[find()].ID
+	w.expect(200, "PUT", path+"/"+id+"/acknowledgement", token, object{"comment": "on it"})
+	until := desktop.MillisOf(time.Now().Add(time.Hour))
+	w.expect(200, "PUT", path+"/"+id+"/silence", token, object{"until": until, "reason": "works"})
+	if g := groups[find()]; g.Acknowledged["comment"] != "on it" || g.Silenced["reason"] != "works" {
+		t.Errorf("%+v", g)
+	}
+	w.expect(400, "PUT", path+"/"+id+"/silence", token, object{"until": 1})
+	w.expect(404, "PUT", path+"/11111111-1111-4111-8111-111111111111/acknowledgement", token, object{})
+	w.expect(200, "DELETE", path+"/"+id+"/silence", token, nil)
+	w.expect(200, "DELETE", path+"/"+id+"/acknowledgement", token, nil)
+	if g := groups[find()]; g.Acknowledged != nil || g.Silenced != nil {
+		t.Errorf("%+v", g)
+	}
+	end("server-down")(w)
+	w.until("the group is over", func() bool { return find() < 0 })
+	w.expect(200, "GET", path+"?state=RESOLVED&since=1", token, nil).into(t, &groups)
+	if len(groups) == 0 {
+		t.Error("a group that is over is not listed")
+	}
+	w.expect(200, "GET", "/rest/monitor/alerts?since=1&limit=5", token, nil)
+	w.expect(400, "GET", "/rest/monitor/alerts?state=nothing", token, nil)
+	var history struct {
+		Groups []struct {
+			Cause      desktop.Ref `json:"cause"`
+			Count      int         `json:"count"`
+			Components int         `json:"component_count"`
+		} `json:"groups"`
+	}
+	w.expect(200, "GET", "/rest/monitor/history/groups?status=not_responding", token, nil).into(t, &history)
+	if len(history.Groups) != 1 || history.Groups[0].Cause.Name != peer || history.Groups[0].Components < 3 {
+		t.Errorf("the history has %+v", history.Groups)
+	}
+	w.expect(400, "GET", "/rest/monitor/history/groups?limit=1000", token, nil)
+}

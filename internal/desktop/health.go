@@ -1,0 +1,76 @@
+package desktop
+
+// Health grades a status. Every kind has statuses of its own; their health is
+// what they have in common, so that lists, overviews and alerts can be sorted
+// and coloured without knowing each kind.
+type Health string
+
+// The grades of health.
+const (
+	HealthOK       Health = "OK"
+	HealthWarning  Health = "WARNING"
+	HealthError    Health = "ERROR"
+	HealthUnknown  Health = "UNKNOWN"  // nobody has looked, or what was seen is too old
+	HealthDisabled Health = "DISABLED" // switched off by an administrator
+)
+
+// Healths lists the grades, worst first.
+func Healths() []Health {
+	return []Health{HealthError, HealthWarning, HealthUnknown, HealthOK, HealthDisabled}
+}
+
+// statusHealth grades the statuses whose meaning does not depend on the kind.
+// What is not listed is unknown.
+var statusHealth = map[string]Health{
+	"OK": HealthOK, "FULLY_ACCESSIBLE": HealthOK, "CONNECTED": HealthOK, "ONLINE": HealthOK, "ACCESSIBLE": HealthOK, "UP": HealthOK,
+
+	"WARNING": HealthWarning, "WARN": HealthWarning, "RECONNECTING": HealthWarning, "CONNECTING": HealthWarning,
+
+	"ERROR": HealthError, "PROBLEM": HealthError, "DOWN": HealthError, "OFFLINE": HealthError, "DISCONNECTED": HealthError,
+	"UNCONTACTABLE": HealthError, "CANNOT_BIND": HealthError, "INVALID_CREDENTIALS": HealthError, "CANNOT_LOGIN": HealthError,
+	"CERT_ERROR": HealthError, "MALFORMED_URL": HealthError, "NOT_RESPONDING": HealthError, "NOT_ACCESSIBLE": HealthError,
+
+	"DISABLED": HealthDisabled,
+}
+
+// statePart is the part of an RDS server's record that holds its agent's state.
+const statePart = "state"
+
+// HealthOf grades a status of a component or of a part of it.
+func HealthOf(k Kind, part, status string) Health {
+	if k == KindRDSServer && part == statePart {
+		status = string(grades[RDSState(status)])
+	}
+	if h, ok := statusHealth[status]; ok {
+		return h
+	}
+	return HealthUnknown
+}
+
+// worse returns the worse of two grades.
+func worse(a, b Health) Health {
+	for _, h := range Healths() {
+		if a == h || b == h {
+			return h
+		}
+	}
+	return HealthUnknown
+}
+
+// healthOfViews grades a component by the connection servers that see it: it is
+// as bad as the worst of them finds it. A server that cannot tell does not
+// count, unless none can.
+func healthOfViews(k Kind, views []ServerView) Health {
+	out := HealthUnknown
+	for _, v := range views {
+		h := HealthOf(k, v.ServerName, v.View.Status)
+		switch {
+		case h == HealthUnknown:
+		case out == HealthUnknown:
+			out = h
+		default:
+			out = worse(out, h)
+		}
+	}
+	return out
+}

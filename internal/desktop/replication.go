@@ -1,0 +1,91 @@
+package desktop
+
+import (
+	"fmt"
+	"time"
+)
+
+// ReplicationOf compares the revisions of two servers. A peer may lag for the
+// grace; one that keeps another store, or lags longer, is in error.
+func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) ReplicationStatus {
+	if a.Store != b.Store {
+		return ReplicationError
+	}
+	newest := max(a.Number, b.Number)
+	reached := a.At
+	if b.Number == newest {
+		reached = b.At
+	}
+	if a.Number != b.Number && now.Sub(reached.Time()) > grace {
+		return ReplicationError
+	}
+	return ReplicationOK
+}
+
+// describeReplication fills in the state of replication to every peer. It
+// returns why the server itself is behind, if it is, and what is wrong with its
+// peers: a peer that is down or behind is no fault of the server that waits for
+// it.
+func (p Policy) describeReplication(m *ConnectionServerMonitor, me Peer, peers []Peer, now time.Time) (lag string, notes []string) {
+	newest := p.agreed(peers)
+	lag = p.lag(me, newest, now)
+	for _, peer := range peers {
+		if peer.Server.ID == me.Server.ID || !peer.Snapshot.Tried() {
+			continue
+		}
+		name := peer.Server.Name
+		r := Replication{ServerName: name, Status: ReplicationError}
+		blame := Ref{KindConnectionServer, peer.Server.ID, name}
+		switch f := peer.Snapshot.Failing(p.FailuresBeforeDown); {
+		case f != nil:
+			r.blame = blame
+			notes = append(notes, "nothing is replicated to "+name+", which does not answer")
+		default:
+			r.Status = ReplicationOf(me.Snapshot.Good.Health.Revision, peer.Snapshot.Good.Health.Revision, now, p.ReplicationGrace)
+			if r.Status == ReplicationError && lag == "" {
+				r.blame = blame
+				notes = append(notes, "replication with "+name+" lags: "+name+" is behind")
+			}
+		}
+		m.Replications = append(m.Replications, r)
+	}
+	return lag, notes
+}
+
+// agreed returns the newest revision of the store that most servers have. When
+// as many have one as another, the store of this server counts.
+func (p Policy) agreed(peers []Peer) Revision {
+	votes := make(map[string]int)
+	newest := make(map[string]Revision)
+	var best string
+	for _, peer := range peers {
+		if !peer.Snapshot.EverGood() || peer.Snapshot.Failing(p.FailuresBeforeDown) != nil {
+			continue
+		}
+		r := peer.Snapshot.Good.Health.Revision
+		votes[r.Store] += 2
+		if peer.Server.Self {
+			votes[r.Store]++
+		}
+		if have, ok := newest[r.Store]; !ok || r.Number > have.Number {
+			newest[r.Store] = r
+		}
+		if votes[r.Store] > votes[best] {
+			best = r.Store
+		}
+	}
+	return newest[best]
+}
+
+// lag says how a server is behind the newest revision, or nothing when it is
+// not, or not for longer than the grace.
+func (p Policy) lag(me Peer, newest Revision, now time.Time) string {
+	have := me.Snapshot.Good.Health.Revision
+	switch {
+	case have.Store != newest.Store:
+		return "it keeps another store than the other servers"
+	case have.Number < newest.Number && now.Sub(newest.At.Time()) > p.ReplicationGrace:
+		return fmt.Sprintf("it lags in replication: it has revision %d of %d", have.Number, newest.Number)
+	}
+	return ""
+}

@@ -1,0 +1,110 @@
+package desktop
+
+import "time"
+
+// Standing is how a component is doing, in the same terms for every kind.
+type Standing struct {
+	Health Health `json:"health"`
+	Since  Millis `json:"since,omitempty"` // since when the component has its status; absent: nobody has looked yet
+	Parts  []Part `json:"parts"`
+}
+
+// A Part is a status of a component's part: how one connection server sees it,
+// a host, a service.
+type Part struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Health Health `json:"health"`
+	Since  Millis `json:"since,omitempty"`
+}
+
+// A LastStatus is the status that a component or a part was last known to have.
+type LastStatus struct {
+	Kind   Kind
+	ID     ID
+	Part   string // empty: the component itself
+	Status string
+	Since  time.Time
+}
+
+// tracked is the last known status of a part and what was to blame for it. It
+// outlives the part's absence from the record, as when a server stops answering,
+// so that the change is noticed when the part is back.
+type tracked struct {
+	status string
+	since  time.Time
+	cause  Ref
+}
+
+// track compares a record with what was known of its component, fills in its
+// standing and returns how its statuses changed.
+func (l *list) track(at time.Time, r Record) []Change {
+	ref, fresh := r.Ref(), r.Fresh()
+	known := l.tracked[ref.ID]
+	if known == nil {
+		known = make(map[string]tracked)
+		l.tracked[ref.ID] = known
+	}
+	var changes []Change
+	parts := []Part{}
+	var since Millis
+	for _, s := range r.Statuses() {
+		was, ok := known[s.Part]
+		if ok && was.status != s.Status && s.Unseen {
+			// Nobody has looked since the start: what is known from before holds.
+			parts = appendPart(parts, ref.Kind, s, 0)
+			continue
+		}
+		now := tracked{status: s.Status, since: was.since, cause: s.Cause(ref)}
+		if !ok || was.status != s.Status {
+			now.since = at
+		}
+		if ok && was.status != s.Status {
+			changes = append(changes, changeOf(at, ref, s, was, now, fresh.Reasons))
+		}
+		known[s.Part] = now
+		if s.Part == "" {
+			since = MillisOf(now.since)
+		}
+		parts = appendPart(parts, ref.Kind, s, MillisOf(now.since))
+	}
+	if fresh.Standing != nil {
+		fresh.Standing.Since, fresh.Standing.Parts = since, parts
+	}
+	return changes
+}
+
+// changeOf describes a change. When the new status is good, what was to blame
+// for the old one is the cause of the change too.
+func changeOf(at time.Time, ref Ref, s PartStatus, was, now tracked, reasons []string) Change {
+	cause := now.cause
+	if HealthOf(ref.Kind, s.Part, s.Status) == HealthOK && was.cause.Kind != "" {
+		cause = was.cause
+	}
+	return Change{At: at, Ref: ref, Part: s.Part, From: was.status, To: s.Status, Reasons: reasons, Cause: cause}
+}
+
+func appendPart(parts []Part, k Kind, s PartStatus, since Millis) []Part {
+	if s.Part == "" {
+		return parts
+	}
+	return append(parts, Part{Name: s.Part, Status: s.Status, Health: HealthOf(k, s.Part, s.Status), Since: since})
+}
+
+// Remember tells the board which statuses were known before the server started,
+// so that a restart is no change. It comes before the first Configure with
+// components.
+func (b *Board) Remember(last []LastStatus) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range last {
+		l := b.lists[s.Kind]
+		if l == nil {
+			continue
+		}
+		if l.tracked[s.ID] == nil {
+			l.tracked[s.ID] = make(map[string]tracked)
+		}
+		l.tracked[s.ID][s.Part] = tracked{status: s.Status, since: s.Since}
+	}
+}

@@ -1,0 +1,168 @@
+package desktop
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func lookAtServer(b *Board, at time.Time, services ...Service) {
+	b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: at, Reading: ConnectionServerReading{
+		Health: PeerHealth{Version: "1"}, Services: services,
+	}})
+}
+
+func TestAPartThatWasAwayHasNotForgottenItsStatus(t *testing.T) {
+	t.Parallel()
+	b, now, changes := newBoard(estate())
+	lookAtServer(b, *now, Service{ServiceBlast, ServiceDown})
+	for range 2 {
+		*now = now.Add(time.Minute)
+		b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: *now, Failure: &Failure{Cause: Unreachable, Reason: "gone"}})
+	}
+	*now = now.Add(time.Minute)
+	lookAtServer(b, *now, Service{ServiceBlast, ServiceUp})
+	var got []string
+	for _, c := range *changes {
+		if c.Part == "service BLAST_SECURE_GATEWAY" {
+			got = append(got, c.From+">"+c.To)
+		}
+	}
+	if diff := cmp.Diff([]string{"DOWN>UP"}, got); diff != "" {
+		t.Errorf("changes of the service (-want +got):\n%s", diff)
+	}
+}
+
+func TestStandingTellsSinceWhen(t *testing.T) {
+	t.Parallel()
+	b, now, _ := newBoard(estate())
+	gateway := func() GatewayMonitor { return b.Records(KindGateway)[0].(GatewayMonitor) }
+	if got := gateway(); got.Health != HealthUnknown || got.LastUpdated != 0 {
+		t.Errorf("before the first report: %+v", got.Standing)
+	}
+	began := *now
+	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{}})
+	*now = now.Add(30 * time.Second)
+	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{BlastConnections: 3}})
+	if got := gateway(); got.Health != HealthOK || got.Since != MillisOf(began) {
+		t.Errorf("after two reports: %+v, want OK since %d", got.Standing, MillisOf(began))
+	}
+	*now = now.Add(time.Hour)
+	b.Tick()
+	if got := gateway(); got.Health != HealthUnknown || got.Status != GatewayStale || got.Since != MillisOf(*now) {
+		t.Errorf("after an hour of silence: %+v", got.Standing)
+	}
+}
+
+func TestARestartIsNoChange(t *testing.T) {
+	t.Parallel()
+	now := noon
+	b := NewBoard(func() time.Time { return now })
+	var changes []Change
+	b.Listen(func(c []Change) { changes = append(changes, c...) })
+	before := noon.Add(-48 * time.Hour)
+	b.Remember([]LastStatus{
+		{KindDomain, "d1", "", "OK", before}, {KindDomain, "d1", "cs1", "FULLY_ACCESSIBLE", before},
+		{KindGateway, "g1", "", "PROBLEM", before},
+	})
+	b.Configure(estate())
+	b.Tick()
+	b.Observe(Observation{Kind: KindDomain, ID: "d1", At: now, Reading: DomainReading{SID: "S-1"}})
+	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: now, Reading: GatewayBeat{}})
+	if got := b.Records(KindDomain)[0].Fresh(); got.Since != MillisOf(before) || got.Parts[0].Since != MillisOf(before) {
+		t.Errorf("standing = %+v, want since %d", got.Standing, MillisOf(before))
+	}
+	var got []string
+	for _, c := range changes {
+		if c.Ref.ID == "d1" || c.Ref.ID == "g1" {
+			got = append(got, string(c.Ref.ID)+c.Part+" "+c.From+">"+c.To)
+		}
+	}
+	if diff := cmp.Diff([]string{"g1 PROBLEM>OK"}, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+// A component that is down, or that nobody has looked at, has all its lists.
+func TestListsAreNeverAbsent(t *testing.T) {
+	t.Parallel()
+	b, now, _ := newBoard(estate())
+	check := func(what string) {
+		t.Helper()
+		for _, k := range Kinds() {
+			for _, r := range b.Records(k) {
+				for _, path := range nullLists(t, r) {
+					t.Errorf("%s: %s has no list %s", what, k, path)
+				}
+			}
+		}
+	}
+	check("unseen")
+	for _, o := range []Observation{
+		{Kind: KindConnectionServer, ID: "c1", Reading: ConnectionServerReading{}},
+		{Kind: KindVirtualCenter, ID: "v1", Reading: VirtualCenterReading{Hosts: []Host{{}}, Datastores: []Datastore{{}}}},
+		{Kind: KindSSOConnector, ID: "t1", Reading: SSOReading{}},
+		{Kind: KindComposer, ID: "m1", Reading: ComposerReading{}},
+		{Kind: KindPodEndpoint, ID: "p1e1", Reading: PodReading{}},
+	} {
+		o.At = *now
+		b.Observe(o)
+	}
+	check("read")
+	for _, k := range []Kind{KindConnectionServer, KindVirtualCenter, KindSSOConnector, KindComposer, KindPodEndpoint} {
+		for range 6 {
+			*now = now.Add(time.Minute)
+			b.Observe(Observation{Kind: k, ID: map[Kind]ID{
+				KindConnectionServer: "c1", KindVirtualCenter: "v1", KindSSOConnector: "t1", KindComposer: "m1", KindPodEndpoint: "p1e1",
+			}[k], At: *now, Failure: &Failure{Cause: Unreachable, Reason: "gone"}})
+		}
+	}
+	check("down")
+	for _, info := range b.VirtualCenters() {
+		for _, path := range nullLists(t, info) {
+			t.Errorf("the configuration of a virtual center has no list %s", path)
+		}
+	}
+}
+
+// nullLists encodes a value and returns the paths that are null, and the lists
+// of its type that are missing.
+func nullLists(t *testing.T, v any) []string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case nil:
+			out = append(out, path)
+		case []any:
+			for _, one := range v {
+				walk(path+"[]", one)
+			}
+		case map[string]any:
+			for name, one := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), one)
+			}
+		}
+	}
+	walk("", tree)
+	if m, ok := v.(ConnectionServerMonitor); ok {
+		for _, name := range []string{"services", "session_protocol_data", "cs_replications", "parts", "reasons"} {
+			if _, ok := tree.(map[string]any)[name]; !ok {
+				out = append(out, name+" of "+m.Name)
+			}
+		}
+	}
+	return out
+}

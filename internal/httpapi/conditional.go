@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// NotModified reports whether the caller already has the version of a document
+// that one of the given entity tags names.
+func NotModified(r *http.Request, etags ...string) bool {
+	for _, value := range r.Header.Values("If-None-Match") {
+		for part := range strings.SplitSeq(value, ",") {
+			tag := bareTag(part)
+			if tag == "*" {
+				return true
+			}
+			for _, etag := range etags {
+				if tag != "" && tag == bareTag(etag) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// AcceptsGzip reports whether the caller takes an answer compressed with gzip.
+func AcceptsGzip(r *http.Request) bool {
+	for _, value := range r.Header.Values("Accept-Encoding") {
+		for part := range strings.SplitSeq(value, ",") {
+			coding, params, _ := strings.Cut(part, ";")
+			coding = strings.TrimSpace(coding)
+			if !strings.EqualFold(coding, "gzip") && coding != "*" {
+				continue
+			}
+			q, found := strings.CutPrefix(strings.TrimSpace(params), "q=")
+			if weight, err := strconv.ParseFloat(q, 64); found && err == nil && weight == 0 {
+				continue
+			}
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"vigil/internal/httpapi"
+)
+
+func TestNotModified(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		"": false, `"a"`: true, `W/"a"`: true, `"b", "a"`: true, `"a-gzip"`: true, `"b"`: false, "*": true, `""`: false, "a": true,
+	} {
+		r := &http.Request{Header: http.Header{"If-None-Match": {value}}}
+		if got := httpapi.NotModified(r, `"a"`, `"a-gzip"`); got != want {
+			t.Errorf("If-None-Match: %s: %v, want %v", value, got, want)
+		}
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		"": false, "gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "br": false, "GZIP": true, "gzip; q=0.0": false,
+	} {
+		r := &http.Request{Header: http.Header{"Accept-Encoding": {value}}}
+		if got := httpapi.AcceptsGzip(r); got != want {
+			t.Errorf("Accept-Encoding: %s: %v, want %v", value, got, want)
+		}
+	}
+}
