@@ -132,6 +132,7 @@ func newDesktop(ctx context.Context, in *install.Installation, log *slog.Logger)
 	return desktop.New(ctx, desktop.Options{
 		Install: in, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Now: time.Now,
 		Version: version, Build: version, Reload: reload, Settings: settings,
+		Posture: func() string { return otherServer(in.Config.Posture.Enabled, in.Config.Posture.PublicURL) },
 	})
 }
 

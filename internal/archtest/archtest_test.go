@@ -97,7 +97,7 @@ var policy = []line{
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
 	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
-	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture"},

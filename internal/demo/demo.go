@@ -89,7 +89,7 @@ func run(ctx context.Context, o Options, in *install.Installation, w *world, des
 	if err != nil {
 		return err
 	}
-	desktop, err := newDesktop(ctx, in, desktops, o)
+	desktop, err := newDesktop(ctx, in, desktops, url, o)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type desktopDemo struct {
 }
 
 // newDesktop starts the estate and takes the server's address.
-func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate, o Options) (*desktopDemo, error) {
+func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate, posture string, o Options) (*desktopDemo, error) {
 	if err := e.Start(ctx); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate,
 	var err error
 	d.app, err = app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the desktops are simulated", Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now, Version: o.Version, Build: "demo",
-		Incidents: e,
+		Incidents: e, Posture: func() string { return posture },
 		Prepare: func(url string) error {
 			_, err := e.WriteInventory(url)
 			return err

@@ -11,6 +11,8 @@ import (
 	_ "embed"
 	"time"
 
+	"vigil/internal/audit"
+	"vigil/internal/auth/websession"
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/alert"
 	"vigil/internal/desktop/heartbeat"
@@ -64,6 +66,12 @@ type Options struct {
 	// PeerToken returns what peers show us; empty when we have no peers.
 	PeerToken func(ctx context.Context) (secret.Text, error)
 
+	// Browsers keeps the sessions of browsers.
+	Browsers *websession.Sessions
+
+	// Audit reads the audit log.
+	Audit func(ctx context.Context, f audit.Filter) ([]audit.Record, error)
+
 	// Incidents can be made to happen in the demo; nil elsewhere.
 	Incidents IncidentSwitches
 
@@ -111,11 +119,12 @@ func (a *API) Routes() []httpapi.Route {
 func (a *API) authRoutes() []httpapi.Route {
 	// Logins of one user wait for each other: time for many of them at once.
 	login := httpapi.Limits{Rate: httpapi.RateLogin, Timeout: 90 * time.Second}
-	return []httpapi.Route{
+	return append(a.sessionRoutes(login), []httpapi.Route{
+		{Pattern: "GET /rest/config/v1/audit", Need: admin, Operation: "listAuditRecords", Handler: httpapi.JSON(a.listAudit)},
 		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Limits: login, Handler: httpapi.JSON(a.login)},
 		{Pattern: "POST /rest/logout", Need: httpapi.Public, Operation: "logoutUser", Limits: login, Handler: httpapi.JSON(a.logout)},
 		{Pattern: "POST /rest/refresh", Need: httpapi.Public, Operation: "refreshAccessToken", Limits: login, Handler: httpapi.JSON(a.refresh)},
-	}
+	}...)
 }
 
 func (a *API) accountRoutes() []httpapi.Route {

@@ -6,11 +6,13 @@ import (
 
 	"vigil/internal/apidoc/apitest"
 	"vigil/internal/desktop/api"
+	"vigil/web"
 )
 
 func TestRoutesAndDocumentNameTheSameOperations(t *testing.T) {
 	t.Parallel()
-	apitest.Load(t, api.Document).CheckRoutes(t, api.New(api.Options{Incidents: noIncidents{}}).Routes())
+	routes := append(api.New(api.Options{Incidents: noIncidents{}}).Routes(), web.ConfigRoute(nil))
+	apitest.Load(t, api.Document).CheckRoutes(t, routes)
 }
 
 // noIncidents makes an API that has the routes of the demo too.

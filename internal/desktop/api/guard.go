@@ -21,8 +21,7 @@ func (a *API) Guard(r *http.Request, need string) (context.Context, error) {
 	case peer:
 		return a.guardPeer(r)
 	}
-	ctx := r.Context()
-	caller, err := a.Gate.Identify(ctx, bearer(r))
+	ctx, caller, err := a.identify(r)
 	if err != nil {
 		return nil, err
 	}

@@ -9,13 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vigil/internal/apidoc"
+	"vigil/internal/audit"
 	"vigil/internal/audit/auditapi"
 	"vigil/internal/auth"
+	"vigil/internal/auth/websession"
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/alert"
 	"vigil/internal/desktop/api"
@@ -44,6 +47,10 @@ type Options struct {
 
 	// Reload has the inventory read again at once, as on SIGHUP. It may be nil.
 	Reload <-chan os.Signal
+
+	// Posture returns the address of the posture server, empty when there is
+	// none. It may be nil.
+	Posture func() string
 
 	// Incidents can be made to happen when the environment is simulated; nil
 	// otherwise.
@@ -81,6 +88,7 @@ type App struct {
 	directory  *directory.Client
 	heartbeats *heartbeat.Service
 	gate       *session.Gate
+	browsers   *websession.Sessions
 	alerts     *alert.Engine
 	probes     *probe.Scheduler
 	estate     probe.Estate
@@ -131,6 +139,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		Store: a.store, Keys: a.keys, Directory: loginDirectory{a.directory, a.board},
 		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
 	})
+	a.browsers = websession.New(in.DB, websession.Options{Realm: "desktop", Secure: !in.Config.Desktop.PlainHTTP || strings.HasPrefix(in.Config.Desktop.PublicURL, "https:"), Now: o.Now})
 	a.server, err = a.newServer()
 	return a, err
 }
@@ -194,6 +203,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	console = append(console, web.ConfigRoute(a.consoleConfig))
 	routes := slices.Concat(served.Routes(), console, document, httpapi.HealthRoutes(health),
 		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, string(session.Monitor))})
 	metrics, err := httpapi.NewMetrics(a.o.Metrics, "desktop")
@@ -201,7 +211,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 		return nil, err
 	}
 	a.handler, err = httpapi.NewMux(routes, httpapi.Options{
-		Guard: served.Guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.DesktopError,
+		Guard: served.Guard, Audit: recorder(in.Audit), Errors: httpapi.DesktopError,
 		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(),
 	})
 	if err != nil {
@@ -224,14 +234,36 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	return httpapi.NewServer(options)
 }
 
+// recorder writes audit records of the desktop server, which are told from
+// those of organisations by their scope.
+func recorder(l *audit.Log) httpapi.Audit {
+	write := auditapi.Recorder(l)
+	return func(ctx context.Context, e httpapi.Event) error {
+		e.Caller.Org = api.AuditScope
+		return write(ctx, e)
+	}
+}
+
+// consoleConfig is what the console must know before a login.
+func (a *App) consoleConfig() web.Config {
+	other := ""
+	if a.o.Posture != nil {
+		other = a.o.Posture()
+	}
+	return web.Config{
+		Product: "desktop", Version: a.o.Version, Demo: a.o.Incidents != nil, Warning: a.o.Warning,
+		OtherServer: web.Other("posture", other), Login: []string{"password"},
+	}
+}
+
 func (a *App) newAPI() *api.API {
 	var incidents api.IncidentSwitches
 	if a.o.Incidents != nil {
 		incidents = watchedIncidents{a.o.Incidents, a.probes}
 	}
 	return api.New(api.Options{
-		Incidents: incidents,
-		Board:     a.board, Gate: a.gate, Accounts: a.store, History: a.store, Heartbeats: a.heartbeats,
+		Incidents: incidents, Browsers: a.browsers, Audit: a.o.Install.Audit.Page,
+		Board: a.board, Gate: a.gate, Accounts: a.store, History: a.store, Heartbeats: a.heartbeats,
 		Rules: a.store, Alerts: a.alerts, Now: a.o.Now, Health: a.health, Revision: a.store.Revision,
 		SealPassword: func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error) {
 			return a.o.Install.Box.Seal(ctx, store.AccountCell(id), []byte(password.Reveal()))

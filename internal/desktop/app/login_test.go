@@ -13,6 +13,7 @@ import (
 
 	"vigil/internal/audit"
 	"vigil/internal/desktop"
+	"vigil/internal/desktop/api"
 	"vigil/internal/desktop/app"
 	"vigil/internal/install"
 	"vigil/internal/sim/directory"
@@ -128,7 +129,7 @@ func TestOneAnswerForEveryRefusalAndTheTrueCauseInTheAuditLog(t *testing.T) {
 	if len(bodies) != 1 {
 		t.Errorf("%d different answers to refused logins: %v", len(bodies), bodies)
 	}
-	records, err := in.Audit.Page(t.Context(), audit.Filter{Operation: "loginUser", Outcome: audit.Denied, Limit: 50})
+	records, err := in.Audit.Page(t.Context(), audit.Filter{Org: api.AuditScope, Operation: "loginUser", Outcome: audit.Denied, Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}

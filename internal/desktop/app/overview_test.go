@@ -175,9 +175,11 @@ func TestAComponentHasOneID(t *testing.T) {
 
 func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: estate.Small()})
+	w := start(t, options{size: estate.Small(), join: true})
 	token := w.login().Access
-	w.status(desktop.KindConnectionServer, peer, "", "OK")
+	for _, domain := range []string{"corp.example", "emea.corp.example", "lab.example", "partner.example"} {
+		w.status(desktop.KindDomain, domain, peer, "FULLY_ACCESSIBLE")
+	}
 	rule := idOf(t, w.expect(201, "POST", "/rest/config/v1/alert-rules", token, object{
 		"name": "anything", "condition": object{"type": "STATUS", "statuses": []string{"ERROR", "NOT_RESPONDING", "UNKNOWN"}},
 		"channels": []object{{"type": "MAIL", "to": []string{"ops@corp.example"}}},

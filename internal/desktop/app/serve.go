@@ -44,6 +44,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.runProbes, a.tick, a.tidy, a.history.run, a.events.Run,
 		func(ctx context.Context) { a.watcher.Run(ctx, a.o.Reload) },
 		func(ctx context.Context) { a.keys.Run(ctx, a.o.Log) },
+		func(ctx context.Context) { a.browsers.Run(ctx, a.o.Log) },
 	} {
 		wait.Go(func() { run(work) })
 	}

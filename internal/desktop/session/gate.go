@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -119,9 +120,18 @@ func refused(after time.Duration) error {
 	}
 }
 
-// Login begins a session. Whatever the cause of a refusal, the answer is the
-// same; the true cause goes to Report.
+// Login begins a session and returns its tokens.
 func (g *Gate) Login(ctx context.Context, c Credentials) (Tokens, error) {
+	s, err := g.Enter(ctx, c, g.RefreshLife)
+	if err != nil {
+		return Tokens{}, err
+	}
+	return g.sign(ctx, s)
+}
+
+// Enter begins a session that lasts for the given time. Whatever the cause of a
+// refusal, the answer is the same; the true cause goes to Report.
+func (g *Gate) Enter(ctx context.Context, c Credentials, life time.Duration) (Session, error) {
 	event := Event{At: g.Now(), Action: "login", Domain: c.Domain, Username: c.Username, Source: c.Source}
 	user, after, err := g.admit(ctx, c)
 	if r, ok := errors.AsType[*Refusal](err); ok {
@@ -130,7 +140,7 @@ func (g *Gate) Login(ctx context.Context, c Credentials) (Tokens, error) {
 			g.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
 		}
 		g.Report(ctx, event)
-		return Tokens{}, refused(after)
+		return Session{}, refused(after)
 	}
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
 		err = &fault.Error{Kind: fault.Unavailable, Message: "the directory cannot be asked now", After: 10 * time.Second, Err: f}
@@ -138,20 +148,16 @@ func (g *Gate) Login(ctx context.Context, c Credentials) (Tokens, error) {
 	if err != nil {
 		event.Refused = "the directory could not be asked"
 		g.Report(ctx, event)
-		return Tokens{}, err
+		return Session{}, err
 	}
 	now := g.Now()
-	s := Session{ID: uuid.NewString(), User: user, Source: c.Source, CreatedAt: now, ExpiresAt: now.Add(g.RefreshLife)}
+	s := Session{ID: uuid.NewString(), User: user, Source: c.Source, CreatedAt: now, ExpiresAt: now.Add(life)}
 	if err := g.Store.AddSession(ctx, s); err != nil {
-		return Tokens{}, err
-	}
-	tokens, err := g.sign(ctx, s)
-	if err != nil {
-		return Tokens{}, err
+		return Session{}, err
 	}
 	event.Domain, event.Username, event.SID, event.Session = user.Domain, user.Name, user.SID, s.ID
 	g.Report(ctx, event)
-	return tokens, nil
+	return s, nil
 }
 
 // admit tries the credentials under the throttle. With a refusal it returns when
@@ -223,6 +229,11 @@ func (g *Gate) Logout(ctx context.Context, token, source string) error {
 	if err != nil {
 		return err
 	}
+	return g.end(ctx, s, source)
+}
+
+// end ends a session; one that has ended meanwhile is all right too.
+func (g *Gate) end(ctx context.Context, s Session, source string) error {
 	now := g.Now()
 	if err := g.Store.EndSession(ctx, s.ID, now); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
@@ -233,6 +244,26 @@ func (g *Gate) Logout(ctx context.Context, token, source string) error {
 		Source: source, Session: s.ID,
 	})
 	return nil
+}
+
+// Sessions returns the sessions of a user that live, newest first.
+func (g *Gate) Sessions(ctx context.Context, sid string) ([]Session, error) {
+	all, err := g.Store.SessionsOf(ctx, sid)
+	now := g.Now()
+	return slices.DeleteFunc(all, func(s Session) bool { return !s.Live(now) }), err
+}
+
+// End ends a session of a user. It fails with fault.NotFound when the user has
+// no such session, or it has ended.
+func (g *Gate) End(ctx context.Context, sid, id, source string) error {
+	s, err := g.Store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	if s.User.SID != sid || !s.Live(g.Now()) {
+		return fault.New(fault.NotFound, "there is no such session")
+	}
+	return g.end(ctx, s, source)
 }
 
 // errRefresh is the answer to every refresh token that is good no more. It is

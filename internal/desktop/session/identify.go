@@ -69,17 +69,34 @@ func (g *Gate) identifySession(ctx context.Context, bearer string, now time.Time
 	if err != nil {
 		return known{}, err
 	}
-	s, err := g.Store.Session(ctx, claims.Session)
-	if fault.Is(err, fault.NotFound) || err == nil && !s.Live(now) {
-		return known{}, errToken(nil)
-	}
+	s, err := g.live(ctx, claims.Session, now)
 	if err != nil {
 		return known{}, err
 	}
-	return known{
-		caller:  Caller{ID: s.ID, Name: s.User.Domain + `\` + s.User.Name, SID: s.User.SID, Role: Administrator},
-		expires: claims.ExpiresAt,
-	}, nil
+	return known{caller: callerOf(s), expires: claims.ExpiresAt}, nil
+}
+
+func callerOf(s Session) Caller {
+	return Caller{ID: s.ID, Name: s.User.Domain + `\` + s.User.Name, SID: s.User.SID, Role: Administrator}
+}
+
+// live returns a session that has not ended.
+func (g *Gate) live(ctx context.Context, id string, now time.Time) (Session, error) {
+	s, err := g.Store.Session(ctx, id)
+	if fault.Is(err, fault.NotFound) || err == nil && !s.Live(now) {
+		return Session{}, errToken(nil)
+	}
+	return s, err
+}
+
+// Holder tells whose session it is. It fails with fault.Unauthenticated when the
+// session has ended.
+func (g *Gate) Holder(ctx context.Context, id string) (Caller, error) {
+	s, err := g.live(ctx, id, g.Now())
+	if err != nil {
+		return Caller{}, err
+	}
+	return callerOf(s), nil
 }
 
 // known is a token that was found good.

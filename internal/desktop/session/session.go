@@ -60,6 +60,9 @@ type Store interface {
 	// before.
 	EndSession(ctx context.Context, id string, at time.Time) error
 
+	// SessionsOf returns the sessions of a user that have not ended, newest first.
+	SessionsOf(ctx context.Context, sid string) ([]Session, error)
+
 	// ForgetSessions removes sessions that expired or ended before the time.
 	ForgetSessions(ctx context.Context, before time.Time) error
 

@@ -19,16 +19,27 @@ func (s *Store) AddSession(ctx context.Context, v session.Session) error {
 	return err
 }
 
+const sessionColumns = `id, domain_id, domain, username, user_sid, source, created_at, expires_at, ended_at`
+
+func scanSession(r sqldb.Row) (v session.Session, err error) {
+	err = r.Scan(&v.ID, &v.User.DomainID, &v.User.Domain, &v.User.Name, &v.User.SID, &v.Source,
+		moment{&v.CreatedAt}, moment{&v.ExpiresAt}, moment{&v.EndedAt})
+	return v, err
+}
+
 // Session implements [session.Store].
 func (s *Store) Session(ctx context.Context, id string) (session.Session, error) {
-	return one(ctx, s, "session", func(r sqldb.Row) (v session.Session, err error) {
-		err = r.Scan(&v.ID, &v.User.DomainID, &v.User.Domain, &v.User.Name, &v.User.SID, &v.Source,
-			moment{&v.CreatedAt}, moment{&v.ExpiresAt}, moment{&v.EndedAt})
-		return v, err
-	}, `
-		SELECT id, domain_id, domain, username, user_sid, source, created_at, expires_at, ended_at
+	return one(ctx, s, "session", scanSession, `SELECT `+sessionColumns+` FROM desktop_session WHERE id = $1`, id)
+}
+
+// SessionsOf implements [session.Store].
+func (s *Store) SessionsOf(ctx context.Context, sid string) ([]session.Session, error) {
+	return list(ctx, s, scanSession, `
+		SELECT `+sessionColumns+`
 		FROM desktop_session
-		WHERE id = $1`, id)
+		WHERE user_sid = $1
+		  AND ended_at = 0
+		ORDER BY created_at DESC, id`, sid)
 }
 
 // EndSession implements [session.Store].

@@ -22,6 +22,21 @@ func sessionsEndOnce(t *testing.T, s Store) {
 	if diff := cmp.Diff(v, got); diff != "" {
 		t.Error(diff)
 	}
+	other := v
+	other.ID, other.CreatedAt = "s2", at(time.Second)
+	stranger := other
+	stranger.ID, stranger.User.SID = "s3", "S-1-6"
+	must(t, s.AddSession(ctx, other))
+	must(t, s.AddSession(ctx, stranger))
+	own, err := s.SessionsOf(ctx, "S-1-5")
+	must(t, err)
+	if diff := cmp.Diff([]session.Session{other, v}, own); diff != "" {
+		t.Errorf("sessions of a user: %s", diff)
+	}
+	must(t, s.EndSession(ctx, "s2", at(time.Minute)))
+	if own, err = s.SessionsOf(ctx, "S-1-5"); err != nil || len(own) != 1 {
+		t.Errorf("an ended session is listed: %v, %v", own, err)
+	}
 	must(t, s.EndSession(ctx, "s1", at(time.Minute)))
 	wantKind(t, s.EndSession(ctx, "s1", at(time.Minute)), fault.NotFound)
 	got, err = s.Session(ctx, "s1")

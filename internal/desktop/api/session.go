@@ -1,0 +1,169 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"vigil/internal/auth/websession"
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/session"
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// methodPassword is how browsers log in.
+const methodPassword = "password"
+
+// sessionRoutes log browsers in and out, and show administrators their own
+// sessions.
+func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
+	const path = "/rest/config/v1/sessions"
+	return []httpapi.Route{
+		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Limits: login, Handler: a.beginSession},
+		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
+		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.endSession)},
+		{Pattern: "GET " + path, Need: admin, Operation: "listSessions", Handler: httpapi.JSON(a.listSessions)},
+		{Pattern: "DELETE " + path + "/{id}", Need: admin, Operation: "revokeSession", Handler: httpapi.JSON(a.revokeSession)},
+	}
+}
+
+// browserSession says who is calling. What only a browser session has is left
+// out of the answer to other callers. Members are spelt as the posture server
+// spells them, so that one console serves both.
+type browserSession struct {
+	UserID      string         `json:"userId,omitempty"` // SID of the user; none for a key
+	UserName    string         `json:"userName"`
+	Role        session.Role   `json:"role"`
+	Method      string         `json:"method"`
+	SessionID   string         `json:"sessionId,omitempty"`
+	StartTime   desktop.Millis `json:"startTime,omitempty"`
+	EndTime     desktop.Millis `json:"endTime,omitempty"`
+	IdleEndTime desktop.Millis `json:"idleEndTime,omitempty"`
+	CSRFToken   string         `json:"csrfToken,omitempty"`
+}
+
+type webSessionKey struct{}
+
+func webSessionOf(ctx context.Context) (websession.Session, bool) {
+	s, ok := ctx.Value(webSessionKey{}).(websession.Session)
+	return s, ok
+}
+
+// identify says who sent a request: by the Authorization header, or by the
+// cookie of a browser. A browser session is as good as the login that it began
+// with.
+func (a *API) identify(r *http.Request) (context.Context, session.Caller, error) {
+	ctx := r.Context()
+	token := bearer(r)
+	if r.Header.Get("Authorization") != "" || !a.Browsers.Has(r) {
+		caller, err := a.Gate.Identify(ctx, token)
+		return ctx, caller, err
+	}
+	s, err := a.Browsers.Authenticate(r)
+	if err != nil {
+		return ctx, session.Caller{}, err
+	}
+	caller, err := a.Gate.Holder(ctx, s.Grant)
+	return context.WithValue(ctx, webSessionKey{}, s), caller, err
+}
+
+func (a *API) beginSession(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if err := websession.CheckOrigin(r); err != nil {
+		return nil, err
+	}
+	var in loginRequest
+	if err := httpapi.Bind(r, &in); err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	httpapi.Note(ctx, "domain", short(in.Domain))
+	httpapi.Note(ctx, "username", short(in.Username))
+	login, err := a.Gate.Enter(ctx, session.Credentials{
+		Domain: in.Domain, Username: in.Username, Password: in.Password.Text, Source: httpapi.Source(ctx),
+	}, a.Browsers.Life)
+	if err != nil {
+		return nil, err
+	}
+	name := login.User.Domain + `\` + login.User.Name
+	s, err := a.Browsers.Begin(r, websession.Identity{Subject: login.User.SID, Grant: login.ID, Name: name, Method: methodPassword})
+	if err != nil {
+		return nil, err
+	}
+	return a.browserSessionOf(session.Caller{ID: login.ID, Name: name, SID: login.User.SID, Role: session.Administrator}, s), nil
+}
+
+func (a *API) browserSessionOf(c session.Caller, s websession.Session) browserSession {
+	out := browserSession{UserID: c.SID, UserName: c.Name, Role: c.Role, Method: "accessToken"}
+	if c.Role == session.Monitor {
+		out.Method = "monitoringKey"
+	}
+	if s.ID != "" {
+		out.SessionID, out.Method, out.CSRFToken = c.ID, s.Method, s.CSRFToken()
+		out.StartTime, out.EndTime = desktop.MillisOf(s.CreatedAt), desktop.MillisOf(s.EndsAt)
+		out.IdleEndTime = desktop.MillisOf(a.Browsers.IdleEnd(s))
+	}
+	return out
+}
+
+func (a *API) getSession(ctx context.Context, _ httpapi.None) (browserSession, error) {
+	s, _ := webSessionOf(ctx)
+	return a.browserSessionOf(callerOf(ctx), s), nil
+}
+
+// endSession logs a browser out: its cookie and the login behind it.
+func (a *API) endSession(ctx context.Context, _ httpapi.None) (httpapi.Reply, error) {
+	s, ok := webSessionOf(ctx)
+	if !ok {
+		return httpapi.Reply{}, fault.New(fault.NotFound, "the request does not belong to a browser session")
+	}
+	if err := a.Browsers.Logout(ctx, s); err != nil {
+		return httpapi.Reply{}, err
+	}
+	err := a.Gate.End(ctx, s.Subject, s.Grant, httpapi.Source(ctx))
+	if fault.Is(err, fault.NotFound) {
+		err = nil
+	}
+	return httpapi.NoContent(), err
+}
+
+type ownSession struct {
+	ID        string         `json:"id"`
+	Method    string         `json:"method"` // password for a browser, accessToken for a program
+	Source    string         `json:"source"`
+	Agent     string         `json:"agent,omitempty"`
+	CreatedAt desktop.Millis `json:"created_at"`
+	LastUsed  desktop.Millis `json:"last_used_at,omitempty"` // of a browser
+	ExpiresAt desktop.Millis `json:"expires_at"`
+	Current   bool           `json:"current"` // the one that asks
+}
+
+func (a *API) listSessions(ctx context.Context, _ httpapi.None) ([]ownSession, error) {
+	me := callerOf(ctx)
+	logins, err := a.Gate.Sessions(ctx, me.SID)
+	if err != nil {
+		return nil, err
+	}
+	browsers, err := a.Browsers.List(ctx, "", me.SID)
+	if err != nil {
+		return nil, err
+	}
+	byLogin := make(map[string]websession.Session)
+	for _, b := range browsers {
+		byLogin[b.Grant] = b
+	}
+	return httpapi.Each(logins, func(s session.Session) ownSession {
+		out := ownSession{
+			ID: s.ID, Method: "accessToken", Source: s.Source, CreatedAt: desktop.MillisOf(s.CreatedAt),
+			ExpiresAt: desktop.MillisOf(s.ExpiresAt), Current: s.ID == me.ID,
+		}
+		if b, ok := byLogin[s.ID]; ok {
+			out.Method, out.Agent, out.LastUsed = b.Method, b.Agent, desktop.MillisOf(b.UsedAt)
+			out.ExpiresAt = desktop.MillisOf(a.Browsers.IdleEnd(b))
+		}
+		return out
+	}), nil
+}
+
+func (a *API) revokeSession(ctx context.Context, in byID) (httpapi.Reply, error) {
+	return httpapi.NoContent(), a.Gate.End(ctx, callerOf(ctx).SID, in.ID, httpapi.Source(ctx))
+}

@@ -1,0 +1,138 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"strings"
+	"testing"
+)
+
+// browser is a caller that keeps cookies and shows no token.
+type browser struct {
+	*world
+	client *http.Client
+	csrf   string
+}
+
+func (w *world) browser() *browser {
+	w.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	client := w.document.Client(w, w.plain.Transport)
+	client.Jar = jar
+	return &browser{world: w, client: client}
+}
+
+func (b *browser) want(status int, method, path string, body any, header ...string) answer {
+	b.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(b.Context(), method, b.url+path, bytes.NewReader(text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if b.csrf != "" {
+		r.Header.Set("X-CSRF-Token", b.csrf)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := b.client.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != status {
+		b.Errorf("%s %s: %d, want %d: %.300s %v", method, path, response.StatusCode, status, got, err)
+	}
+	return answer{response.StatusCode, response.Header, got}
+}
+
+func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), calm: true})
+	token := w.login().Access
+	b := w.browser()
+	b.want(401, "GET", "/console/session", nil)
+	b.want(401, "GET", "/rest/monitor/farms", nil)
+	b.want(401, "POST", "/console/session", w.credentials("wrong"))
+	b.want(400, "POST", "/console/session", object{})
+	b.want(403, "POST", "/console/session", w.credentials(w.estate.Admin.Password), "Sec-Fetch-Site", "cross-site")
+	login := b.want(200, "POST", "/console/session", w.credentials(w.estate.Admin.Password))
+	if c := login.header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-vigil-desktop=") || !strings.Contains(c, "HttpOnly") ||
+		!strings.Contains(c, "Secure") || !strings.Contains(c, "SameSite=Strict") {
+		t.Errorf("cookie %q", c)
+	}
+	var me struct {
+		UserName  string `json:"userName"`
+		Role      string `json:"role"`
+		Method    string `json:"method"`
+		SessionID string `json:"sessionId"`
+		CSRFToken string `json:"csrfToken"`
+		StartTime int64  `json:"startTime"`
+		EndTime   int64  `json:"endTime"`
+	}
+	b.want(200, "GET", "/console/session", nil).into(t, &me)
+	if me.UserName != `CORP\admin` || me.Role != "admin" || me.Method != "password" || me.EndTime-me.StartTime != 10*3600*1000 {
+		t.Errorf("%+v", me)
+	}
+	b.want(200, "GET", "/rest/monitor/farms", nil)
+	b.want(403, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
+	b.csrf = me.CSRFToken
+	b.want(201, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
+	b.want(401, "GET", "/rest/monitor/farms", nil, "Authorization", "Bearer none") // a token counts before the cookie
+
+	var sessions []struct {
+		ID      string `json:"id"`
+		Method  string `json:"method"`
+		Current bool   `json:"current"`
+	}
+	b.want(200, "GET", "/rest/config/v1/sessions", nil).into(t, &sessions)
+	if len(sessions) != 2 || sessions[0].ID != me.SessionID || !sessions[0].Current || sessions[0].Method != "password" || sessions[1].Method != "accessToken" {
+		t.Errorf("sessions %+v", sessions)
+	}
+	b.want(204, "DELETE", "/rest/config/v1/sessions/"+sessions[1].ID, nil)
+	w.expect(401, "GET", "/rest/monitor/farms", token, nil)
+	b.want(404, "DELETE", "/rest/config/v1/sessions/"+sessions[1].ID, nil)
+
+	other := w.browser()
+	var second struct {
+		CSRFToken string `json:"csrfToken"`
+		SessionID string `json:"sessionId"`
+	}
+	other.want(200, "POST", "/console/session", w.credentials(w.estate.Admin.Password)).into(t, &second)
+	other.csrf = second.CSRFToken
+	b.want(204, "DELETE", "/rest/config/v1/sessions/"+second.SessionID, nil)
+	other.want(401, "GET", "/rest/monitor/farms", nil)
+
+	var page struct {
+		Records []struct {
+			Operation string `json:"operation"`
+			ActorName string `json:"actor_name"`
+			Outcome   string `json:"outcome"`
+		} `json:"records"`
+		Next string `json:"next_cursor"`
+	}
+	b.want(200, "GET", "/rest/config/v1/audit?operation=createMonitoringKey&outcome=success", nil).into(t, &page)
+	if len(page.Records) != 1 || page.Records[0].ActorName != `CORP\admin` {
+		t.Errorf("audit %+v", page)
+	}
+	b.want(200, "GET", "/rest/config/v1/audit?limit=1", nil).into(t, &page)
+	if len(page.Records) != 1 || page.Next == "" {
+		t.Errorf("audit %+v", page)
+	}
+	b.want(200, "GET", "/rest/config/v1/audit?cursor="+page.Next, nil)
+	b.want(400, "GET", "/rest/config/v1/audit?outcome=luck", nil)
+
+	b.want(204, "DELETE", "/console/session", nil)
+	b.want(401, "GET", "/rest/monitor/farms", nil)
+	b.want(200, "GET", "/console/config", nil)
+}
