@@ -13,6 +13,7 @@ import (
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/api"
 	"vigil/internal/sim/estate"
+	"vigil/web"
 )
 
 // expect calls and fails unless the status is the wanted one.
@@ -306,7 +307,11 @@ func TestTorture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document.Hide(t, pages)
+	console, err := web.Routes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document.Hide(t, append(pages, console...))
 	apitest.Torture{
 		Document: document, Handler: w.app.Handler(), N: 3000, Seed: 1,
 		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer "+token) },
