@@ -57,9 +57,9 @@ func (w *watch) saw(all []finding, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range all {
-		if e, ok := w.expected[f.ObjectID]; ok && f.RuleID == rule && e.status == f.Status {
+		if e, ok := w.expected[f.EntityID]; ok && f.RuleID == rule && e.status == f.Status {
 			w.took = append(w.took, now.Sub(e.since))
-			delete(w.expected, f.ObjectID)
+			delete(w.expected, f.EntityID)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (s *server) look(ctx context.Context, c *cloud) error {
 		}
 		open := map[posture.EntityID]bool{}
 		for _, f := range found {
-			open[f.ObjectID] = true
+			open[f.EntityID] = true
 		}
 		for i := range perAccount {
 			if ref := group(id, i); open[entity(ref)] {
@@ -147,7 +147,7 @@ func (s *server) logIn(ctx context.Context) error {
 
 // A finding is what the API shows of one.
 type finding struct {
-	ObjectID posture.EntityID `json:"objectId"`
+	EntityID posture.EntityID `json:"entityId"`
 	RuleID   string           `json:"ruleId"`
 	Status   string           `json:"status"`
 }

@@ -18,8 +18,9 @@ import (
 	"vigil/internal/secret"
 )
 
-// maxToken bounds the text that is looked at.
-const maxToken = 16 << 10
+// maxToken bounds the text that is looked at. A token may carry a query with
+// thousands of filter values.
+const maxToken = 512 << 10
 
 // Sealer encrypts. *secret.Box is one.
 type Sealer interface {

@@ -51,6 +51,7 @@ func (d *decoder) members(v reflect.Value) {
 	d.each(func(name string) {
 		i, ok := plan.find(name)
 		if !ok {
+			d.ignored(name, plan)
 			d.skip()
 			return
 		}
@@ -67,6 +68,10 @@ func (d *decoder) members(v reflect.Value) {
 
 func (d *decoder) member(v reflect.Value, m member) {
 	f := v.FieldByIndex(m.index)
+	if m.nullable && d.kind() == 'n' {
+		d.scalar()
+		return
+	}
 	before := len(d.details)
 	d.value(f)
 	if m.enum != nil && len(d.details) == before {

@@ -25,7 +25,9 @@ func decodeJSON(data []byte, dst any) error {
 		return err
 	}
 	d := decoder{cursor: c}
-	d.value(reflect.ValueOf(dst).Elem())
+	v := reflect.ValueOf(dst).Elem()
+	d.value(v)
+	d.setWarnings(v)
 	return d.fault()
 }
 
@@ -34,6 +36,8 @@ type decoder struct {
 	cursor
 	path    []step
 	details []fault.Detail
+
+	warnings Warnings
 }
 
 // step is a member's name, or an element's index where the name is empty.

@@ -14,6 +14,8 @@ type plan struct {
 	params  []param        // from path, query, headers and form
 	body    []int          // index of the field that takes the whole body
 	form    bool           // the body is a form
+
+	warnings []int // index of the field that takes [Warnings]
 }
 
 type member struct {
@@ -21,6 +23,7 @@ type member struct {
 	index    []int
 	required bool
 	enum     []string
+	nullable bool // null is taken as if the member were not sent
 }
 
 // param is a field that is filled from outside the body.
@@ -66,11 +69,14 @@ func (p *plan) add(t reflect.Type, above []int) {
 		if !f.IsExported() {
 			continue
 		}
+		if f.Type == reflect.TypeFor[Warnings]() {
+			p.warnings = index
+		}
 		if _, ok := f.Tag.Lookup("body"); ok {
 			p.body = index
 		}
 		if name != "" && name != "-" {
-			p.members = append(p.members, member{name, index, required, enum})
+			p.members = append(p.members, member{name, index, required, enum, f.Tag.Get("null") == "absent"})
 		}
 		for _, source := range []string{"path", "query", "header", "form"} {
 			if name := f.Tag.Get(source); name != "" {

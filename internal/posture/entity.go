@@ -73,6 +73,31 @@ func (t EntityType) ID(account AccountID, place, name string) EntityID {
 	return EntityID(cloud + "." + service + "." + string(account) + "." + place + "." + kind + "." + name)
 }
 
+// NameIn returns the name in the id of an entity of this type and account. It
+// is the whole id where the id is not one that [EntityType.ID] makes.
+func (t EntityType) NameIn(id EntityID, account AccountID) string {
+	cloud, service, kind := t.parts()
+	rest, ok := strings.CutPrefix(string(id), cloud+"."+service+"."+string(account)+".")
+	if !ok {
+		return string(id)
+	}
+	// A place may hold dots, as the names of resource groups do.
+	if _, name, ok := strings.Cut(rest, "."+kind+"."); ok && name != "" {
+		return name
+	}
+	return string(id)
+}
+
+// guessType reads the type from an id whose place holds no dots. Findings that
+// were raised before their type was stored need it.
+func (id EntityID) guessType() EntityType {
+	parts := strings.SplitN(string(id), ".", 6)
+	if len(parts) < 6 {
+		return ""
+	}
+	return EntityType(parts[0] + "." + parts[1] + "." + parts[4])
+}
+
 // TagsUnread is the name of the unknown property of an entity whose tags could not
 // be read. No edge and no property of a cloud has it.
 const TagsUnread = "TAGS"

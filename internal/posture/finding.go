@@ -49,6 +49,7 @@ type Finding struct {
 	Account     AccountID
 	Provider    Provider
 	Object      EntityID
+	Type        EntityType // of the object; ObjectType knows it also where this is empty
 	XID         string // the cloud's own name of the object
 	Name        string // of the object, as people call it
 	Service     string
@@ -62,6 +63,18 @@ type Finding struct {
 	Updated     time.Time
 	Resolved    time.Time // zero while it is open
 }
+
+// ObjectType is the type of the object.
+func (f Finding) ObjectType() EntityType {
+	if f.Type != "" {
+		return f.Type
+	}
+	return f.Object.guessType()
+}
+
+// ObjectID is the object's own name in its cloud, the last part of its entity
+// id: what the cloud's own tools call it.
+func (f Finding) ObjectID() string { return f.ObjectType().NameIn(f.Object, f.Account) }
 
 // Suppressed reports whether somebody has put the finding aside for now.
 func (f Finding) Suppressed(now time.Time) bool {
@@ -139,12 +152,26 @@ type FindingFilter struct {
 	Providers  []Provider
 	Regions    []string
 	Rules      []RuleID // nil for any; empty but not nil for none
-	Objects    []string
+	Objects    []string            // entity ids, objects' own names or the clouds' long ids
 	Tags       map[string][]string // every name must have one of its values
 	Statuses   []FindingStatus
 	Suppressed *bool
 	Text       string // a part of its ids, names, rule, service or region
+	IDs        []FindingID
+	MinRisk    int // 0 for any
+	Created    Span
+	Resolved   Span // findings that are open have no such time
 }
+
+// A Span is a stretch of time: from its beginning up to, but without, its end.
+// Zero times leave that side open.
+type Span struct{ From, To time.Time }
+
+// IsZero reports whether the span is all of time.
+func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
+
+// MaxSuppress is how many findings one call may suppress or release.
+const MaxSuppress = 10_000
 
 // A FindingSort is one of the orders that findings are sorted by.
 type FindingSort struct {
@@ -163,6 +190,13 @@ type FindingPage struct {
 type Trend struct {
 	Start               time.Time
 	Open, New, Resolved int
+}
+
+// Trends are how findings came and went, all of them and by the values of a
+// field.
+type Trends struct {
+	All    []Trend
+	Groups map[string][]Trend // nil when not asked for
 }
 
 // A ControlPosture counts the resources that a control is about.
@@ -206,8 +240,15 @@ type FindingStore interface {
 	// newest first.
 	FindingHistory(ctx context.Context, org OrgID, id FindingID) ([]FindingEvent, error)
 
-	// Trends counts by interval: day, week or month.
-	Trends(ctx context.Context, org OrgID, f FindingFilter, interval string, now time.Time) ([]Trend, error)
+	// SuppressAll puts every finding that f lets through aside, or takes them up
+	// again when s is nil, in one transaction. It returns how many f let through,
+	// and how many of them were changed. It fails with fault.Invalid when there
+	// are more than MaxSuppress.
+	SuppressAll(ctx context.Context, org OrgID, f FindingFilter, s *Suppression, now time.Time) (matched, changed int, err error)
+
+	// Trends counts by interval: day, week or month. With a field, as on the wire,
+	// it also counts by the field's values.
+	Trends(ctx context.Context, org OrgID, f FindingFilter, interval, by string, now time.Time) (Trends, error)
 
 	// Posture counts violating, passing and unknown resources of the given rules.
 	Posture(ctx context.Context, org OrgID, rules []RuleID) (map[RuleID]ControlPosture, error)

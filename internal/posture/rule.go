@@ -196,6 +196,7 @@ type RuleFilter struct {
 	Sources    []RuleSource
 	Categories []string
 	Frameworks []string
+	Controls   []string // <framework id>_<control id>
 	Text       string // a part of name, display name or description
 }
 
@@ -205,6 +206,9 @@ func (f RuleFilter) Matches(r Rule) bool {
 		oneOf(f.Statuses, r.Status) && oneOf(f.Sources, r.Source) && oneOf(f.Categories, r.Category) &&
 		(len(f.Frameworks) == 0 || slices.ContainsFunc(r.Controls, func(c string) bool {
 			return slices.ContainsFunc(f.Frameworks, func(id string) bool { return len(c) > len(id) && strings.EqualFold(c[:len(id)+1], id+"_") })
+		})) &&
+		(len(f.Controls) == 0 || slices.ContainsFunc(r.Controls, func(c string) bool {
+			return slices.ContainsFunc(f.Controls, func(id string) bool { return strings.EqualFold(c, id) })
 		})) &&
 		(f.Text == "" || strings.Contains(strings.ToLower(r.Name+"\n"+r.DisplayName+"\n"+r.Description), strings.ToLower(f.Text)))
 }

@@ -24,9 +24,10 @@ type (
 	tagMatch = httpapi.OneOrMany[string]
 
 	accountQuery struct {
-		Filters        accountFilters `json:"filters"`
+		Filters        accountFilters `json:"filters" null:"absent"`
 		GetCredentials bool           `json:"getCredentials"`
 		Pagination     *pagination    `json:"paginationInfo"`
+		Warnings       httpapi.Warnings
 	}
 	relationshipRef struct {
 		CloudAccountID string `json:"cloudAccountId"`
@@ -38,6 +39,7 @@ type (
 		Credentials       *[]credential      `json:"credentials,omitempty"`
 		Relationships     *[]relationshipRef `json:"relationships,omitempty"`
 		ContinuationToken string             `json:"continuationToken,omitempty"`
+		Warnings          []string           `json:"warnings,omitempty"`
 	}
 )
 
@@ -64,15 +66,12 @@ func (f accountFilters) filter() (posture.AccountFilter, error) {
 }
 
 func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, error) {
-	filter, err := in.Filters.filter()
-	if err != nil {
-		return accountPage{}, err
-	}
-	list, err := a.listing(ctx, "cloud-accounts", in.Filters)
-	if err != nil {
-		return accountPage{}, err
-	}
+	list := listing{"cloud-accounts", &in.Filters}
 	want, err := a.page(ctx, list, in.Pagination, 0)
+	if err != nil {
+		return accountPage{}, err
+	}
+	filter, err := in.Filters.filter()
 	if err != nil {
 		return accountPage{}, err
 	}
@@ -80,7 +79,7 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 	if err != nil {
 		return accountPage{}, err
 	}
-	out := accountPage{TotalCount: total, CloudAccounts: httpapi.Each(found, accountOf)}
+	out := accountPage{TotalCount: total, CloudAccounts: httpapi.Each(found, accountOf), Warnings: in.Warnings}
 	if len(found) > 0 {
 		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
 		if err != nil {

@@ -104,6 +104,8 @@ func (a *API) Routes() []httpapi.Route {
 
 		{Pattern: "POST /v2/findings/query", Need: viewer, Operation: "queryFindings", Safe: true, Handler: httpapi.JSON(a.queryFindings)},
 		{Pattern: "POST /v2/findings/trends-query", Need: viewer, Operation: "queryTrends", Safe: true, Handler: httpapi.JSON(a.queryTrends)},
+		{Pattern: "POST /v2/findings/suppressions", Need: analyst, Operation: "suppressFindings", Handler: httpapi.JSON(a.suppressMany)},
+		{Pattern: "POST /v2/findings/releases", Need: analyst, Operation: "releaseFindings", Handler: httpapi.JSON(a.releaseMany)},
 		{Pattern: "GET /v2/findings/{finding_id}", Need: viewer, Operation: "getFinding", Handler: httpapi.JSON(a.getFinding)},
 		{Pattern: "GET /v2/findings/{finding_id}/history", Need: viewer, Operation: "getFindingHistory", Handler: httpapi.JSON(a.getFindingHistory)},
 		{Pattern: "PUT /v2/findings/{finding_id}/suppression", Need: analyst, Operation: "suppressFinding", Handler: httpapi.JSON(a.suppress)},

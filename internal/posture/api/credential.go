@@ -46,13 +46,15 @@ type (
 	credentialQuery struct {
 		Filters struct {
 			Providers []string `json:"providers"`
-		} `json:"filters"`
+		} `json:"filters" null:"absent"`
 		Pagination *pagination `json:"paginationInfo"`
+		Warnings   httpapi.Warnings
 	}
 	credentialPage struct {
 		TotalCount        int          `json:"totalCount"`
 		Credentials       []credential `json:"credentials"`
 		ContinuationToken string       `json:"continuationToken,omitempty"`
+		Warnings          []string     `json:"warnings,omitempty"`
 	}
 )
 
@@ -72,24 +74,21 @@ func (b credentialBody) properties(p posture.Provider) ([]posture.Property, erro
 }
 
 func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credentialPage, error) {
+	list := listing{"cloud-credentials", &in.Filters}
+	want, err := a.page(ctx, list, in.Pagination, 0)
+	if err != nil {
+		return credentialPage{}, err
+	}
 	var bad []fault.Detail
 	providers := known("filters.providers", in.Filters.Providers, posture.Providers, &bad)
 	if len(bad) > 0 {
 		return credentialPage{}, fault.Fields(bad...)
 	}
-	list, err := a.listing(ctx, "cloud-credentials", in.Filters)
-	if err != nil {
-		return credentialPage{}, err
-	}
-	want, err := a.page(ctx, list, in.Pagination, 0)
-	if err != nil {
-		return credentialPage{}, err
-	}
 	found, total, err := a.Store.Credentials(ctx, a.Org(ctx), providers, want)
 	if err != nil {
 		return credentialPage{}, err
 	}
-	out := credentialPage{TotalCount: total, Credentials: httpapi.Each(found, credentialOf)}
+	out := credentialPage{TotalCount: total, Credentials: httpapi.Each(found, credentialOf), Warnings: in.Warnings}
 	if len(found) > 0 {
 		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
 	}

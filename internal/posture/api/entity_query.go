@@ -23,13 +23,15 @@ type (
 		Query           string   `json:"query"`
 	}
 	entityQuery struct {
-		Filters    entityFilters `json:"filters"`
+		Filters    entityFilters `json:"filters" null:"absent"`
 		Pagination *pagination   `json:"paginationInfo"`
+		Warnings   httpapi.Warnings
 	}
 	entityPage struct {
 		TotalCount        int      `json:"totalCount"`
 		Results           []entity `json:"results"`
 		ContinuationToken string   `json:"continuationToken,omitempty"`
+		Warnings          []string `json:"warnings,omitempty"`
 	}
 
 	entityAggregation struct {
@@ -40,12 +42,14 @@ type (
 	}
 	aggregationsIn struct {
 		Aggregations map[string]entityAggregation `json:"aggregations"`
-		Filters      entityFilters                `json:"filters"`
+		Filters      entityFilters                `json:"filters" null:"absent"`
 		Pagination   *pagination                  `json:"paginationInfo"` // checked as elsewhere; there are no pages
+		Warnings     httpapi.Warnings
 	}
 	aggregationsOut struct {
 		TotalCount   int                       `json:"totalCount"`
 		Aggregations map[string]findingBuckets `json:"aggregations"`
+		Warnings     []string                  `json:"warnings,omitempty"`
 	}
 )
 
@@ -81,15 +85,12 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 }
 
 func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, error) {
-	filter, err := in.Filters.filter()
-	if err != nil {
-		return entityPage{}, err
-	}
-	list, err := a.listing(ctx, "entities", in.Filters)
-	if err != nil {
-		return entityPage{}, err
-	}
+	list := listing{"entities", &in.Filters}
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
+	if err != nil {
+		return entityPage{}, err
+	}
+	filter, err := in.Filters.filter()
 	if err != nil {
 		return entityPage{}, err
 	}
@@ -97,9 +98,9 @@ func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, er
 	if err != nil {
 		return entityPage{}, err
 	}
-	out := entityPage{TotalCount: found.Total, Results: httpapi.Each(found.Entities, entityOf)}
+	out := entityPage{TotalCount: found.Total, Results: httpapi.Each(found.Entities, entityOf), Warnings: in.Warnings}
 	if found.Next != "" {
-		out.ContinuationToken, err = a.Cursors.Seal(ctx, list, []byte(found.Next))
+		out.ContinuationToken, err = a.token(ctx, list, found.Next)
 	}
 	return out, err
 }
@@ -109,11 +110,7 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	if err != nil {
 		return aggregationsOut{}, err
 	}
-	list, err := a.listing(ctx, "aggregations", in.Filters, in.Aggregations)
-	if err != nil {
-		return aggregationsOut{}, err
-	}
-	if _, err := a.page(ctx, list, in.Pagination, 0); err != nil {
+	if _, err := a.page(ctx, listing{"aggregations", &in.Filters}, in.Pagination, 0); err != nil {
 		return aggregationsOut{}, err
 	}
 	room := posture.MaxAggregations
@@ -122,7 +119,7 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 		return aggregationsOut{}, err
 	}
 	total, found, err := a.Entities.Aggregate(ctx, a.Org(ctx), filter, as)
-	return aggregationsOut{total, findingBucketsOf(found)}, err
+	return aggregationsOut{total, findingBucketsOf(found), in.Warnings}, err
 }
 
 // aggregations reads what is to be counted. There is room for so many of them.

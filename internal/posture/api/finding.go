@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"vigil/internal/fault"
@@ -27,8 +28,11 @@ type (
 		RuleID         string            `json:"ruleId"`
 		CloudAccountID string            `json:"cloudAccountId"`
 		CloudProvider  string            `json:"cloudProvider"`
-		ObjectID       string            `json:"objectId"`
+		EntityID       string            `json:"entityId"`
+		ObjectID       string            `json:"objectId"` // the object's own name in its cloud: the last part of the entityId
 		ObjectXID      string            `json:"objectXid"`
+		ObjectName     string            `json:"objectName"` // as people call it
+		ObjectType     string            `json:"objectType"`
 		Service        string            `json:"service"`
 		Region         string            `json:"region"`
 		Level          string            `json:"level"`
@@ -51,6 +55,25 @@ type (
 		Reason string                      `json:"reason" required:"true"`
 		Until  httpapi.Optional[time.Time] `json:"until"`
 	}
+	// findingSelection chooses the findings that a change is about.
+	findingSelection struct {
+		FindingIDs []string        `json:"findingIds"`
+		Filters    *findingFilters `json:"filters"`
+	}
+	suppressManyIn struct {
+		findingSelection
+		Reason   string                      `json:"reason" required:"true"`
+		Until    httpapi.Optional[time.Time] `json:"until"`
+		Warnings httpapi.Warnings
+	}
+	releaseManyIn struct {
+		findingSelection
+		Warnings httpapi.Warnings
+	}
+	suppressedMany struct {
+		MatchedCount int `json:"matchedCount"`
+		ChangedCount int `json:"changedCount"`
+	}
 	findingEvent struct {
 		Time httpapi.Time `json:"time"`
 		What string       `json:"what"`
@@ -64,13 +87,16 @@ type (
 func (a *API) findingOf(f posture.Finding) finding {
 	w := finding{
 		ID: string(f.ID), Type: "violation", RuleID: string(f.Rule), CloudAccountID: string(f.Account), CloudProvider: string(f.Provider),
-		ObjectID: string(f.Object), ObjectXID: f.XID, Service: f.Service, Region: f.Region, Level: string(f.Level),
+		EntityID: string(f.Object), ObjectID: f.ObjectID(), ObjectXID: f.XID, ObjectName: f.Name, ObjectType: string(f.ObjectType()), Service: f.Service, Region: f.Region, Level: string(f.Level),
 		CreationTime: httpapi.Time{Time: f.Created}, LastUpdateTime: httpapi.Time{Time: f.Updated}, ResolvedTime: optionalTime(f.Resolved),
 		RiskScore: f.Risk.Score, RiskParts: httpapi.Each(f.Risk.Parts, func(p posture.RiskPart) riskPart { return riskPart(p) }),
 		CloudTags: f.Tags, Status: string(f.Status), IsSuppressed: f.Suppressed(a.Now()),
 	}
 	if w.ObjectXID == "" {
-		w.ObjectXID = w.ObjectID
+		w.ObjectXID = w.EntityID
+	}
+	if w.ObjectName == "" {
+		w.ObjectName = w.ObjectID
 	}
 	if s := f.Suppression; s != nil {
 		w.Suppression = &suppression{s.By, s.Reason, httpapi.Time{Time: s.Since}, optionalTime(s.Until)}
@@ -118,6 +144,58 @@ func (a *API) suppress(ctx context.Context, in suppressIn) (finding, error) {
 	}
 	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), s, now)
 	return a.findingOf(f), err
+}
+
+// Validate refuses a selection that is empty, or made in two ways.
+func (in findingSelection) Validate() error {
+	if (in.FindingIDs == nil) == (in.Filters == nil) {
+		return fault.Field("findingIds", "or filters must say which findings are meant, and not both")
+	}
+	return nil
+}
+
+// filter returns the filter of a selection.
+func (a *API) selected(ctx context.Context, in findingSelection) (posture.FindingFilter, error) {
+	if in.Filters != nil {
+		return a.findingFilter(ctx, *in.Filters)
+	}
+	f := posture.FindingFilter{IDs: []posture.FindingID{"none"}} // an empty list is nothing, not everything
+	for _, id := range in.FindingIDs {
+		f.IDs = append(f.IDs, posture.FindingID(id))
+	}
+	return f, nil
+}
+
+func (a *API) suppressMany(ctx context.Context, in suppressManyIn) (suppressedMany, error) {
+	now := a.Now()
+	s := &posture.Suppression{By: a.Caller(ctx), Reason: in.Reason, Since: now}
+	if in.Reason == "" {
+		return suppressedMany{}, fault.Field("reason", "must say why")
+	}
+	if in.Until.Set() {
+		if !in.Until.Value.After(now) {
+			return suppressedMany{}, fault.Field("until", "must lie in the future")
+		}
+		s.Until = in.Until.Value
+	}
+	return a.suppressSelected(ctx, in.findingSelection, s, in.Warnings)
+}
+
+func (a *API) releaseMany(ctx context.Context, in releaseManyIn) (suppressedMany, error) {
+	return a.suppressSelected(ctx, in.findingSelection, nil, in.Warnings)
+}
+
+func (a *API) suppressSelected(ctx context.Context, in findingSelection, s *posture.Suppression, warnings []string) (suppressedMany, error) {
+	filter, err := a.selected(ctx, in)
+	if err != nil {
+		return suppressedMany{}, err
+	}
+	if len(warnings) > 0 { // a filter that is not understood would choose too many
+		return suppressedMany{}, fault.New(fault.Invalid, "%s", warnings[0])
+	}
+	matched, changed, err := a.Findings.SuppressAll(ctx, a.Org(ctx), filter, s, a.Now())
+	httpapi.Note(ctx, "findings", strconv.Itoa(changed))
+	return suppressedMany{matched, changed}, err
 }
 
 func (a *API) release(ctx context.Context, in findingPath) (finding, error) {

@@ -2,9 +2,9 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
@@ -17,26 +17,43 @@ type (
 		Levels                 []string                  `json:"levels"`
 		CapitalLevels          []string                  `json:"Levels"` // as the document spells it
 		CloudAccountIDs        []string                  `json:"cloudAccountIds"`
+		CloudAccountID         httpapi.OneOrMany[string] `json:"cloudAccountId"` // another name for cloudAccountIds, as are those below for theirs
 		CloudProviders         []string                  `json:"cloudProviders"`
 		CloudProvider          httpapi.OneOrMany[string] `json:"cloudProvider"`
 		CloudTags              map[string][]string       `json:"cloudTags"`
 		Regions                []string                  `json:"regions"`
 		RuleIDs                []string                  `json:"ruleIds"`
+		RuleID                 httpapi.OneOrMany[string] `json:"ruleId"`
 		ObjectIDs              []string                  `json:"objectIds"`
 		ComplianceFrameworkIDs []string                  `json:"complianceFrameworkIds"`
+		FrameworkIDs           httpapi.OneOrMany[string] `json:"frameworkIds"`
 		Status                 httpapi.OneOrMany[string] `json:"status"`
+		Statuses               httpapi.OneOrMany[string] `json:"statuses"`
 		IsSuppressed           *bool                     `json:"isSuppressed"`
 		QueryString            string                    `json:"queryString"`
+		MinRiskScore           *int                      `json:"minRiskScore"`
+		ComplianceControlIDs   []string                  `json:"complianceControlIds"`
+		CreatedFrom            *time.Time                `json:"createdFrom"`
+		CreatedTo              *time.Time                `json:"createdTo"`
+		ResolvedFrom           *time.Time                `json:"resolvedFrom"`
+		ResolvedTo             *time.Time                `json:"resolvedTo"`
 	}
 	findingSort struct {
 		FieldName string `json:"fieldName" required:"true"`
 		Order     string `json:"order" enum:"asc,desc"`
 	}
+	// findingList is what decides which findings are listed, and in which order.
+	findingList struct {
+		Filters findingFilters                 `json:"filters" null:"absent"`
+		Sorts   []findingSort                  `json:"sorts" null:"absent"`
+		Sort    httpapi.OneOrMany[findingSort] `json:"sort" null:"absent"` // another name for sorts
+	}
 	findingQuery struct {
-		Filters      findingFilters                `json:"filters"`
-		Sorts        []findingSort                 `json:"sorts"`
+		findingList
 		Aggregations map[string]findingAggregation `json:"aggregations"`
+		Facets       []string                      `json:"facets" maxItems:"20"`
 		Pagination   *pagination                   `json:"paginationInfo"`
+		Warnings     httpapi.Warnings
 	}
 	findingAggregation struct {
 		FieldName       string                        `json:"fieldName" required:"true"`
@@ -57,24 +74,9 @@ type (
 		PageCount         int                       `json:"pageCount"`
 		Results           []finding                 `json:"results"`
 		Aggregations      map[string]findingBuckets `json:"aggregations,omitempty"`
+		Facets            map[string]findingBuckets `json:"facets,omitempty"`
 		ContinuationToken string                    `json:"continuationToken,omitempty"`
-	}
-	trendsIn struct {
-		Filters  findingFilters `json:"filters"`
-		Interval string         `json:"interval" required:"true" enum:"day,week,month"`
-	}
-	trendCount struct {
-		Count int `json:"count"`
-	}
-	trendBuckets struct {
-		Buckets map[string]trendCount `json:"buckets"`
-	}
-	trendsOut struct {
-		Results struct {
-			Open     trendBuckets `json:"Open"`
-			New      trendBuckets `json:"New"`
-			Resolved trendBuckets `json:"Resolved"`
-		} `json:"results"`
+		Warnings          []string                  `json:"warnings,omitempty"`
 	}
 )
 
@@ -93,24 +95,30 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 	out := posture.FindingFilter{
 		Services:   f.Services,
 		Levels:     append(levels("filters.levels", f.Levels), levels("filters.Levels", f.CapitalLevels)...),
-		Accounts:   f.CloudAccountIDs,
+		Accounts:   slices.Concat(f.CloudAccountIDs, f.CloudAccountID),
 		Providers:  append(known("filters.cloudProviders", f.CloudProviders, posture.Providers, &bad), known("filters.cloudProvider", f.CloudProvider, posture.Providers, &bad)...),
 		Regions:    f.Regions,
 		Objects:    f.ObjectIDs,
 		Tags:       f.CloudTags,
-		Statuses:   known("filters.status", f.Status, posture.FindingStatuses, &bad),
+		Statuses:   append(known("filters.status", f.Status, posture.FindingStatuses, &bad), known("filters.statuses", f.Statuses, posture.FindingStatuses, &bad)...),
 		Suppressed: f.IsSuppressed,
 		Text:       f.QueryString,
+		Created:    span(f.CreatedFrom, f.CreatedTo),
+		Resolved:   span(f.ResolvedFrom, f.ResolvedTo),
+	}
+	if f.MinRiskScore != nil {
+		if out.MinRisk = *f.MinRiskScore; out.MinRisk < 0 || out.MinRisk > 100 {
+			bad = append(bad, fault.Detail{Path: "filters.minRiskScore", Message: "must be from 0 to 100"})
+		}
 	}
 	if len(bad) > 0 {
 		return out, fault.Fields(bad...)
 	}
-	if len(f.RuleIDs) > 0 {
-		for _, id := range f.RuleIDs {
-			out.Rules = append(out.Rules, posture.RuleID(id))
-		}
+	for _, id := range slices.Concat(f.RuleIDs, f.RuleID) {
+		out.Rules = append(out.Rules, posture.RuleID(id))
 	}
-	if len(f.ComplianceFrameworkIDs) == 0 {
+	frameworks := slices.Concat(f.ComplianceFrameworkIDs, f.FrameworkIDs)
+	if len(frameworks) == 0 && len(f.ComplianceControlIDs) == 0 {
 		return out, nil
 	}
 	rules, err := a.Book.Rules(ctx, a.Org(ctx))
@@ -119,7 +127,7 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 	}
 	of := []posture.RuleID{}
 	for _, r := range rules {
-		if (posture.RuleFilter{Frameworks: f.ComplianceFrameworkIDs}).Matches(r) && (out.Rules == nil || slices.Contains(out.Rules, r.ID)) {
+		if (posture.RuleFilter{Frameworks: frameworks, Controls: f.ComplianceControlIDs}).Matches(r) && (out.Rules == nil || slices.Contains(out.Rules, r.ID)) {
 			of = append(of, r.ID)
 		}
 	}
@@ -127,24 +135,32 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 	return out, nil
 }
 
-func (in findingQuery) sorts() []posture.FindingSort {
+// span reads the ends of a stretch of time.
+func span(from, to *time.Time) (s posture.Span) {
+	if from != nil {
+		s.From = *from
+	}
+	if to != nil {
+		s.To = *to
+	}
+	return s
+}
+
+func (in findingList) sorts() []posture.FindingSort {
 	var sorts []posture.FindingSort
-	for _, s := range in.Sorts {
+	for _, s := range slices.Concat(in.Sorts, in.Sort) {
 		sorts = append(sorts, posture.FindingSort{Field: s.FieldName, Desc: s.Order == "desc"})
 	}
 	return sorts
 }
 
 func (a *API) queryFindings(ctx context.Context, in findingQuery) (findingPage, error) {
-	filter, err := a.findingFilter(ctx, in.Filters)
-	if err != nil {
-		return findingPage{}, err
-	}
-	list, err := a.listing(ctx, "findings", in.Filters, in.Sorts)
-	if err != nil {
-		return findingPage{}, err
-	}
+	list := listing{"findings", &in.findingList}
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
+	if err != nil {
+		return findingPage{}, err
+	}
+	filter, err := a.findingFilter(ctx, in.Filters)
 	if err != nil {
 		return findingPage{}, err
 	}
@@ -152,14 +168,21 @@ func (a *API) queryFindings(ctx context.Context, in findingQuery) (findingPage, 
 	if err != nil {
 		return findingPage{}, err
 	}
-	out := findingPage{TotalCount: found.Total, PageCount: len(found.Findings), Results: httpapi.Each(found.Findings, a.findingOf)}
+	out := findingPage{
+		TotalCount: found.Total, PageCount: len(found.Findings), Results: httpapi.Each(found.Findings, a.findingOf), Warnings: in.Warnings,
+	}
 	if found.Next != "" {
-		if out.ContinuationToken, err = a.Cursors.Seal(ctx, list, []byte(found.Next)); err != nil {
+		if out.ContinuationToken, err = a.token(ctx, list, found.Next); err != nil {
 			return findingPage{}, err
 		}
 	}
 	if len(in.Aggregations) > 0 {
-		out.Aggregations, err = a.aggregateFindings(ctx, filter, in.Aggregations)
+		if out.Aggregations, err = a.aggregateFindings(ctx, filter, in.Aggregations); err != nil {
+			return findingPage{}, err
+		}
+	}
+	if len(in.Facets) > 0 {
+		out.Facets, err = a.findingFacets(ctx, in.Filters, in.Facets)
 	}
 	return out, err
 }
@@ -224,30 +247,4 @@ func findingBucketsOf(found map[string]posture.Buckets) map[string]findingBucket
 		out[name] = w
 	}
 	return out
-}
-
-func (a *API) queryTrends(ctx context.Context, in trendsIn) (trendsOut, error) {
-	var out trendsOut
-	filter, err := a.findingFilter(ctx, in.Filters)
-	if err != nil {
-		return out, err
-	}
-	trends, err := a.Findings.Trends(ctx, a.Org(ctx), filter, in.Interval, a.Now())
-	if err != nil {
-		return out, err
-	}
-	r := &out.Results
-	for _, b := range []*trendBuckets{&r.Open, &r.New, &r.Resolved} {
-		b.Buckets = map[string]trendCount{}
-	}
-	for _, t := range trends {
-		at, err := httpapi.Time{Time: t.Start}.MarshalText()
-		if err != nil {
-			return out, fmt.Errorf("write the time of a trend: %w", err)
-		}
-		r.Open.Buckets[string(at)] = trendCount{t.Open}
-		r.New.Buckets[string(at)] = trendCount{t.New}
-		r.Resolved.Buckets[string(at)] = trendCount{t.Resolved}
-	}
-	return out, nil
 }

@@ -1,7 +1,13 @@
 package api
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
 
 	"vigil/internal/cursor"
 	"vigil/internal/fault"
@@ -17,16 +23,28 @@ type pagination struct {
 	Size  *int    `json:"pageSize"`
 }
 
-// listing is a query that is answered in pages. A token made for one does not
-// continue another.
-func (a *API) listing(ctx context.Context, name string, filter ...any) (cursor.Query, error) {
-	hash, err := cursor.Hash(filter...)
-	return cursor.Query{Org: string(a.Org(ctx)), Name: name, Filter: hash}, err
+// A listing is a query that is answered in pages. Its tokens carry the query:
+// clients in the field change filters between pages and still mean the list that
+// they began with.
+type listing struct {
+	name  string // of the operation
+	query any    // pointer to everything that decides what is listed and in which order
+}
+
+// continuation is what a token says.
+type continuation struct {
+	Query json.RawMessage `json:"q"`
+	After string          `json:"a"`
+}
+
+func (a *API) cursorOf(ctx context.Context, l listing) cursor.Query {
+	return cursor.Query{Org: string(a.Org(ctx)), Name: l.name, Filter: "query"}
 }
 
 // page reads which page a caller asks for. Without pagination it is size
-// records, 0 for all.
-func (a *API) page(ctx context.Context, q cursor.Query, p *pagination, size int) (posture.Page, error) {
+// records, 0 for all. When the caller sends a token, the query is replaced by the
+// one that the token was made for.
+func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (posture.Page, error) {
 	want := posture.Page{Size: size}
 	if p == nil {
 		return want, nil
@@ -41,19 +59,58 @@ func (a *API) page(ctx context.Context, q cursor.Query, p *pagination, size int)
 	if p.Token == nil || *p.Token == "" {
 		return want, nil
 	}
-	place, err := a.Cursors.Open(ctx, q, *p.Token)
+	packed, err := a.Cursors.Open(ctx, a.cursorOf(ctx, l), *p.Token)
 	if fault.Is(err, fault.Invalid) {
-		return want, fault.Field("paginationInfo.continuationToken", "is not a token of this query")
+		return want, fault.Field("paginationInfo.continuationToken", "is not a token of this operation")
 	}
-	want.After = string(place)
+	if err != nil {
+		return want, err
+	}
+	var c continuation
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err == nil {
+		reflect.ValueOf(l.query).Elem().SetZero() // nothing of the query that came along is kept
+		err = json.Unmarshal(c.Query, l.query)
+	}
+	want.After = c.After
+	if err != nil {
+		err = fmt.Errorf("read continuation token: %w", err)
+	}
 	return want, err
+}
+
+// token continues a listing after a place.
+func (a *API) token(ctx context.Context, l listing, after string) (string, error) {
+	query, err := json.Marshal(l.query)
+	if err != nil {
+		return "", fmt.Errorf("write continuation token: %w", err)
+	}
+	text, err := json.Marshal(continuation{query, after})
+	if err != nil {
+		return "", fmt.Errorf("write continuation token: %w", err)
+	}
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return "", fmt.Errorf("write continuation token: %w", err)
+	}
+	return a.Cursors.Seal(ctx, a.cursorOf(ctx, l), packed.Bytes())
 }
 
 // next returns the token that continues a page of n records after last. It is
 // empty when the page was not full.
-func (a *API) next(ctx context.Context, q cursor.Query, p posture.Page, n int, last string) (string, error) {
+func (a *API) next(ctx context.Context, l listing, p posture.Page, n int, last string) (string, error) {
 	if p.Size == 0 || n < p.Size {
 		return "", nil
 	}
-	return a.Cursors.Seal(ctx, q, []byte(last))
+	return a.token(ctx, l, last)
 }

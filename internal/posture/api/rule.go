@@ -118,13 +118,15 @@ type (
 			Categories             []string `json:"categories"`
 			ComplianceFrameworkIDs []string `json:"complianceFrameworkIds"`
 			QueryString            string   `json:"queryString"`
-		} `json:"filters"`
+		} `json:"filters" null:"absent"`
 		Pagination *pagination `json:"paginationInfo"`
+		Warnings   httpapi.Warnings
 	}
 	rulePage struct {
-		TotalCount        int    `json:"totalCount"`
-		Results           []rule `json:"results"`
-		ContinuationToken string `json:"continuationToken,omitempty"`
+		TotalCount        int      `json:"totalCount"`
+		Results           []rule   `json:"results"`
+		ContinuationToken string   `json:"continuationToken,omitempty"`
+		Warnings          []string `json:"warnings,omitempty"`
 	}
 	ruleVersion struct {
 		Version int          `json:"version"`
@@ -202,6 +204,11 @@ func (a *API) getRule(ctx context.Context, in rulePath) (httpapi.Reply, error) {
 }
 
 func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
+	list := listing{"rules", &in.Filters}
+	want, err := a.page(ctx, list, in.Pagination, 0)
+	if err != nil {
+		return rulePage{}, err
+	}
 	var bad []fault.Detail
 	filter := posture.RuleFilter{
 		Providers: known("filters.providers", in.Filters.Providers, posture.Providers, &bad),
@@ -216,19 +223,11 @@ func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 	if len(bad) > 0 {
 		return rulePage{}, fault.Fields(bad...)
 	}
-	list, err := a.listing(ctx, "rules", in.Filters)
-	if err != nil {
-		return rulePage{}, err
-	}
-	want, err := a.page(ctx, list, in.Pagination, 0)
-	if err != nil {
-		return rulePage{}, err
-	}
 	rules, err := a.Book.Rules(ctx, a.Org(ctx))
 	if err != nil {
 		return rulePage{}, err
 	}
-	out := rulePage{Results: []rule{}}
+	out := rulePage{Results: []rule{}, Warnings: in.Warnings}
 	for _, r := range rules { // there are some hundreds, in the order of their ids
 		if !filter.Matches(r) {
 			continue

@@ -37,12 +37,14 @@ type (
 		Filters struct {
 			Provider       string `json:"provider"`
 			CloudAccountID string `json:"cloudAccountId"`
-		} `json:"filters"`
+		} `json:"filters" null:"absent"`
 		Pagination *pagination `json:"paginationInfo"`
+		Warnings   httpapi.Warnings
 	}
 	runPage struct {
 		Results    []run        `json:"results"`
 		Pagination runPlacement `json:"paginationInfo"`
+		Warnings   []string     `json:"warnings,omitempty"`
 	}
 	runPlacement struct {
 		TotalCount        int    `json:"totalCount"`
@@ -77,6 +79,11 @@ func runOf(r posture.Run) run {
 }
 
 func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
+	list := listing{"collections", &in.Filters}
+	want, err := a.page(ctx, list, in.Pagination, 0)
+	if err != nil {
+		return runPage{}, err
+	}
 	filter := posture.RunFilter{Account: posture.AccountID(in.Filters.CloudAccountID), Since: a.Now().Add(-posture.History)}
 	if in.Filters.Provider != "" {
 		var ok bool
@@ -84,19 +91,11 @@ func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
 			return runPage{}, fault.Field("filters.provider", "must be one of %s", join(posture.Providers))
 		}
 	}
-	list, err := a.listing(ctx, "collections", in.Filters)
-	if err != nil {
-		return runPage{}, err
-	}
-	want, err := a.page(ctx, list, in.Pagination, 0)
-	if err != nil {
-		return runPage{}, err
-	}
 	found, total, err := a.Runs.Runs(ctx, a.Org(ctx), filter, want)
 	if err != nil {
 		return runPage{}, err
 	}
-	out := runPage{Results: httpapi.Each(found, runOf), Pagination: runPlacement{TotalCount: total, PageSize: want.Size}}
+	out := runPage{Results: httpapi.Each(found, runOf), Warnings: in.Warnings, Pagination: runPlacement{TotalCount: total, PageSize: want.Size}}
 	if len(found) > 0 {
 		out.Pagination.ContinuationToken, err = a.next(ctx, list, want, len(found), found[len(found)-1].Place())
 	}

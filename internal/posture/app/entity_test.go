@@ -108,7 +108,11 @@ func TestEntitiesOverHTTP(t *testing.T) {
 			t.Errorf("pages have %d entities, want %d", len(seen), len(i.all))
 		}
 		token := i.find(object{}, 5, "").member("continuationToken")
-		i.want(400, "POST", entities+"/query", object{"filters": object{"regions": []string{"x"}}, "paginationInfo": object{"continuationToken": token}})
+		second := i.find(object{}, 5, token)
+		if other := i.find(object{"regions": []string{"x"}, "query": "region = x"}, 5, token); other.text != second.text {
+			t.Errorf("a token with another query goes on with that one: %s", other.text)
+		}
+		i.want(400, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"continuationToken": token}})
 
 		if got := i.find(object{"query": " \t"}, 1, "").body["totalCount"]; got != float64(len(i.all)) {
 			t.Errorf("a query of spaces finds %v", got)

@@ -247,7 +247,7 @@ func TestFindingTellsEntityRuleRiskAndNeighbours(t *testing.T) {
 	}
 	got := j.Rules[0].Violating[0]
 	want := posture.Finding{
-		ID: posture.NewFindingID("o", "r", host.ID), Rule: "r", Account: account, Provider: posture.AWS, Object: host.ID, XID: "arn:web", Name: "web",
+		ID: posture.NewFindingID("o", "r", host.ID), Rule: "r", Account: account, Provider: posture.AWS, Object: host.ID, Type: host.Type, XID: "arn:web", Name: "web",
 		Service: "EC2", Region: region, Level: posture.LevelHigh, Status: posture.FindingOpen, Tags: map[string]string{"env": "prod"},
 		Risk: posture.Risk{Score: 82, Parts: []posture.RiskPart{
 			{Name: "level", Points: 55, Why: "the rule is of level High"},

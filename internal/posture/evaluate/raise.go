@@ -27,7 +27,7 @@ func newWriter(j *judging, entities map[posture.EntityID]posture.Entity) *writer
 func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
 	e := w.entity(h)
 	f := posture.Finding{
-		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, XID: e.XID, Name: e.Name,
+		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, Type: e.Type, XID: e.XID, Name: e.Name,
 		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.of(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
 	}
 	return posture.Raised{Finding: f, Blob: func() string { return w.blob(&f, r, &e, h) }}
@@ -52,7 +52,8 @@ type (
 		RuleID   posture.RuleID       `json:"ruleId"`
 		Account  posture.AccountID    `json:"cloudAccountId"`
 		Provider posture.Provider     `json:"cloudProvider"`
-		Object   posture.EntityID     `json:"objectId"`
+		Entity   posture.EntityID     `json:"entityId"`
+		Object   string               `json:"objectId"`
 		XID      string               `json:"objectXid"`
 		Service  string               `json:"service"`
 		Region   string               `json:"region"`
@@ -128,7 +129,7 @@ func (w *writer) blob(f *posture.Finding, r *posture.Rule, e *posture.Entity, h 
 		w.rules[r.ID] = rule
 	}
 	finding := blobFinding{
-		ID: f.ID, RuleID: f.Rule, Account: f.Account, Provider: f.Provider, Object: f.Object, XID: f.XID, Service: f.Service, Region: f.Region,
+		ID: f.ID, RuleID: f.Rule, Account: f.Account, Provider: f.Provider, Entity: f.Object, Object: f.ObjectID(), XID: f.XID, Service: f.Service, Region: f.Region,
 		Level: f.Level, Score: f.Risk.Score, Tags: f.Tags, Parts: make([]blobPart, len(f.Risk.Parts)),
 	}
 	for i, p := range f.Risk.Parts {

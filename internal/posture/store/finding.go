@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-const findingColumns = `id, rule, account, provider, object, xid, name, service, region, level, risk, parts, status, tags,
+const findingColumns = `id, rule, account, provider, object, type, xid, name, service, region, level, risk, parts, status, tags,
 	put_aside, created, updated, resolved`
 
 func scanFinding(row sqldb.Row) (posture.Finding, error) {
@@ -29,7 +29,7 @@ func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 		tags, aside                *string
 		created, updated, resolved int64
 	)
-	err := row.Scan(append([]any{&f.ID, &f.Rule, &f.Account, &f.Provider, &f.Object, &f.XID, &f.Name, &f.Service, &f.Region, &f.Level,
+	err := row.Scan(append([]any{&f.ID, &f.Rule, &f.Account, &f.Provider, &f.Object, &f.Type, &f.XID, &f.Name, &f.Service, &f.Region, &f.Level,
 		&f.Risk.Score, &parts, &f.Status, &tags, &aside, &created, &updated, &resolved}, extra...)...)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 // findingDigest tells whether two states of a finding differ in what is worth saving.
 func findingDigest(f posture.Finding) int64 {
 	h := fnv.New64a()
-	for _, part := range []string{f.XID, f.Name, f.Service, f.Region, string(f.Level), toJSON(f.Risk), toJSON(f.Tags)} {
+	for _, part := range []string{string(f.Type), f.XID, f.Name, f.Service, f.Region, string(f.Level), toJSON(f.Risk), toJSON(f.Tags)} {
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part))))
 		_, _ = h.Write([]byte(part))
 	}

@@ -269,6 +269,12 @@ func findingValue(f posture.Finding, column string) string {
 		return string(f.Object)
 	case "xid":
 		return f.XID
+	case "local_id":
+		return f.ObjectID()
+	case "type":
+		return string(f.Type)
+	case "name":
+		return f.Name
 	case "service":
 		return f.Service
 	case "region":

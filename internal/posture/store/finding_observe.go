@@ -311,7 +311,7 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 			event(c.n, "raised")
 		}
 		rows = append(rows, []any{
-			c.n, f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
+			c.n, f.Type, f.ObjectID(), f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
 			sqldb.Millis(f.Updated), c.digest, c.words,
 		})
 		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
@@ -324,8 +324,8 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 	}
 	if _, err := o.tx.ExecEach(`
 		UPDATE finding
-		SET xid = $2, name = $3, service = $4, region = $5, level = $6, risk = $7, parts = $8, tags = $9, status = 'Open',
-			created = $10, updated = $11, resolved = 0, digest = $12, words = $13
+		SET type = $2, local_id = $3, xid = $4, name = $5, service = $6, region = $7, level = $8, risk = $9, parts = $10, tags = $11,
+			status = 'Open', created = $12, updated = $13, resolved = 0, digest = $14, words = $15
 		WHERE n = $1`, slices.Values(rows)); err != nil {
 		return err
 	}
@@ -349,13 +349,13 @@ func (o *observation) saveResolved(event func(int64, string)) error {
 }
 
 var findingRowColumns = []string{
-	"n", "org", "id", "rule", "account", "provider", "object", "xid", "name", "service", "region", "level", "risk", "parts", "status",
+	"n", "org", "id", "rule", "account", "provider", "object", "type", "local_id", "xid", "name", "service", "region", "level", "risk", "parts", "status",
 	"tags", "put_aside", "aside_till", "created", "updated", "resolved", "digest", "words",
 }
 
 func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
 	return []any{
-		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), f.XID, f.Name, f.Service, f.Region,
+		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), string(f.Type), f.ObjectID(), f.XID, f.Name, f.Service, f.Region,
 		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), nil, int64(0), sqldb.Millis(f.Created),
 		sqldb.Millis(f.Updated), int64(0), findingDigest(f), words(f),
 	}

@@ -16,7 +16,8 @@ import (
 // findingFields are the columns of the fields that findings are sorted and
 // counted by, under their lower-case names on the wire.
 var findingFields = map[string]string{
-	"id": "id", "ruleid": "rule", "cloudaccountid": "account", "cloudprovider": "provider", "objectid": "object", "objectxid": "xid",
+	"id": "id", "ruleid": "rule", "cloudaccountid": "account", "cloudprovider": "provider", "entityid": "object", "objectid": "local_id", "objectxid": "xid",
+	"objectname": "name", "objecttype": "type",
 	"service": "service", "region": "region", "level": "level", "status": "status", "riskscore": "risk",
 	"creationtime": "created", "lastupdatetime": "updated",
 }
@@ -43,8 +44,33 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	in("account", "lower(account)", lowered(f.Accounts))
 	in("provider", "provider", texts(f.Providers))
 	in("region", "lower(region)", lowered(f.Regions))
-	in("object", "object", f.Objects)
+	if len(f.Objects) > 0 {
+		list := sqldb.List(&args, f.Objects)
+		terms = append(terms, fmt.Sprintf("(object IN %s OR local_id IN %s OR xid IN %s)", list, list, list))
+		dims = append(dims, "object")
+	}
 	in("status", "status", texts(f.Statuses))
+	in("id", "id", texts(f.IDs))
+	if f.MinRisk > 0 {
+		args = append(args, f.MinRisk)
+		terms, dims = append(terms, fmt.Sprintf("risk >= $%d", len(args))), append(dims, "risk")
+	}
+	within := func(column string, s posture.Span) {
+		if s.IsZero() {
+			return
+		}
+		terms, dims = append(terms, column+" <> 0"), append(dims, column)
+		if !s.From.IsZero() {
+			args = append(args, sqldb.Millis(s.From))
+			terms = append(terms, fmt.Sprintf("%s >= $%d", column, len(args)))
+		}
+		if !s.To.IsZero() {
+			args = append(args, sqldb.Millis(s.To))
+			terms = append(terms, fmt.Sprintf("%s < $%d", column, len(args)))
+		}
+	}
+	within("created", f.Created)
+	within("resolved", f.Resolved)
 	if f.Rules != nil {
 		terms = append(terms, "rule IN "+sqldb.List(&args, texts(f.Rules)))
 		dims = append(dims, "rule")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"vigil/internal/fault"
@@ -40,42 +41,98 @@ func trendNext(t time.Time, interval string) time.Time {
 
 // Trends implements [posture.FindingStore]. The number that is open now is
 // known; what it was before follows from what came and went since.
-func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.FindingFilter, interval string, now time.Time) ([]posture.Trend, error) {
+func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.FindingFilter, interval, by string, now time.Time) (posture.Trends, error) {
 	length, ok := trendLength[interval]
 	if !ok {
-		return nil, fault.Field("interval", "must be day, week or month")
+		return posture.Trends{}, fault.Field("interval", "must be day, week or month")
 	}
-	trends := trendFrame(interval, length, now)
-	open := 0
+	column, ok := trendColumns[strings.ToLower(by)]
+	if !ok {
+		return posture.Trends{}, fault.Field("groupBy", "must be level, cloudProvider, cloudAccountId, service or ruleId")
+	}
+	t := &trendCounter{frame: trendFrame(interval, length, now), open: map[string]int{}, groups: map[string][]posture.Trend{}}
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
-		isOpen := f
-		isOpen.Statuses = []posture.FindingStatus{posture.FindingOpen}
 		if len(f.Statuses) == 0 || slices.Contains(f.Statuses, posture.FindingOpen) {
-			if open, err = countFindings(tx, org, isOpen, now); err != nil {
+			if t.open, err = openByGroup(tx, org, f, by, column, now); err != nil {
 				return err
 			}
 		}
 		where, args, _ := findingWhere(tx, org, f, now)
-		args = append(args, sqldb.Millis(trends[0].Start))
+		args = append(args, sqldb.Millis(t.frame[0].Start))
 		for e, err := range sqldb.Each(tx, scanTrendEvent, `
-			SELECT e.at, e.what, tags
+			SELECT e.at, e.what, tags, grouped
 			FROM finding_event e
-			JOIN (SELECT n, tags FROM finding WHERE `+where+`) f ON f.n = e.n
+			JOIN (SELECT n, tags, `+column+` AS grouped FROM finding WHERE `+where+`) f ON f.n = e.n
 			WHERE e.org = $1 AND e.at >= $`+strconv.Itoa(len(args)), args...) {
 			if err != nil {
 				return err
 			}
 			if tagged(e.tags, f.Tags) {
-				countTrend(trends, e)
+				countTrend(t.group(e.group), e)
 			}
 		}
 		return nil
 	})
-	for i := len(trends) - 1; i >= 0; i-- {
-		trends[i].Open = max(0, open)
-		open += trends[i].Resolved - trends[i].New
+	return t.trends(by != ""), err
+}
+
+// trendColumns are the columns of the fields that trends are counted by.
+var trendColumns = map[string]string{
+	"": "''", "level": "level", "cloudprovider": "provider", "cloudaccountid": "account", "service": "service", "ruleid": "rule",
+}
+
+// openByGroup returns how many findings are open now, by the value of a column.
+func openByGroup(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, by, column string, now time.Time) (map[string]int, error) {
+	f.Statuses = []posture.FindingStatus{posture.FindingOpen}
+	open := map[string]int{}
+	if by == "" {
+		n, err := countFindings(tx, org, f, now)
+		open[""] = n
+		return open, err
 	}
-	return trends, err
+	g := &grouping{tx: tx, org: org, filter: f, now: now, fields: map[string]string{by: column}}
+	rows, err := g.group([]step{{by, posture.Aggregation{Of: posture.Attribute{Name: by}}}}, f)
+	for _, r := range rows {
+		open[r.values[0]] = r.count
+	}
+	return open, err
+}
+
+// A trendCounter counts events by group and interval.
+type trendCounter struct {
+	frame  []posture.Trend // without counts
+	open   map[string]int  // now
+	groups map[string][]posture.Trend
+}
+
+// group returns the intervals of a group.
+func (t *trendCounter) group(name string) []posture.Trend {
+	if t.groups[name] == nil {
+		t.groups[name] = slices.Clone(t.frame)
+	}
+	return t.groups[name]
+}
+
+// trends works out how many findings were open in each interval, and sums the
+// groups.
+func (t *trendCounter) trends(grouped bool) posture.Trends {
+	for name := range t.open {
+		t.group(name)
+	}
+	out := posture.Trends{All: slices.Clone(t.frame)}
+	for name, g := range t.groups {
+		open := t.open[name]
+		for i := len(g) - 1; i >= 0; i-- {
+			g[i].Open = max(0, open)
+			open += g[i].Resolved - g[i].New
+			all := &out.All[i]
+			all.Open, all.New, all.Resolved = all.Open+g[i].Open, all.New+g[i].New, all.Resolved+g[i].Resolved
+		}
+	}
+	if grouped {
+		out.Groups = t.groups
+	}
+	return out
 }
 
 // trendFrame returns the empty intervals up to now, oldest first.
@@ -96,6 +153,8 @@ type trendEvent struct {
 	at   time.Time
 	what string
 	tags map[string]string
+
+	group string
 }
 
 func scanTrendEvent(row sqldb.Row) (e trendEvent, err error) {
@@ -103,7 +162,7 @@ func scanTrendEvent(row sqldb.Row) (e trendEvent, err error) {
 		at   int64
 		tags *string
 	)
-	if err := row.Scan(&at, &e.what, &tags); err != nil {
+	if err := row.Scan(&at, &e.what, &tags, &e.group); err != nil {
 		return e, err
 	}
 	e.at = sqldb.Time(at)

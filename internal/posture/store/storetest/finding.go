@@ -13,7 +13,7 @@ import (
 // newFinding returns what an evaluation says of the i-th object.
 func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
 	f := posture.Finding{
-		Provider: posture.AWS, Object: posture.EntityID(fmt.Sprintf("AWS.S3.a.global.Bucket.bucket-%03d", i)), XID: fmt.Sprintf("arn:aws:s3:::bucket-%03d", i),
+		Provider: posture.AWS, Object: posture.EntityID(fmt.Sprintf("AWS.S3.a.global.Bucket.bucket-%03d", i)), Type: "AWS.S3.Bucket", XID: fmt.Sprintf("arn:aws:s3:::bucket-%03d", i),
 		Name: fmt.Sprintf("bucket-%03d", i), Service: "S3", Region: "eu-west-1", Level: posture.LevelHigh,
 		Risk: posture.Risk{Score: i * 37 % 101, Parts: []posture.RiskPart{{Name: "level", Points: 40, Why: "high"}}},
 		Tags: map[string]string{"Team": []string{"blue", "red"}[i%2]},
@@ -214,6 +214,12 @@ func findingFilters(t *testing.T, f Fixture) {
 		{"rules", posture.FindingFilter{Rules: []posture.RuleID{"s"}}, 2},
 		{"no rule at all", posture.FindingFilter{Rules: []posture.RuleID{}}, 0},
 		{"objects", posture.FindingFilter{Objects: []string{string(newFinding(2).Finding.Object)}}, 1},
+		{"objects by their own name and by the cloud's long id", posture.FindingFilter{Objects: []string{"bucket-001", "arn:aws:s3:::bucket-002"}}, 2},
+		{"ids", posture.FindingFilter{IDs: []posture.FindingID{posture.NewFindingID(org, "r", newFinding(1).Finding.Object), "none"}}, 1},
+		{"risk", posture.FindingFilter{MinRisk: 101}, 0},
+		{"created before", posture.FindingFilter{Created: posture.Span{To: begin}}, 0},
+		{"created since", posture.FindingFilter{Created: posture.Span{From: begin, To: begin.Add(time.Minute)}}, 6},
+		{"resolved", posture.FindingFilter{Resolved: posture.Span{From: begin.AddDate(-1, 0, 0)}}, 0},
 		{"tags", posture.FindingFilter{Tags: map[string][]string{"team": {"RED"}}}, 3},
 		{"suppressed", posture.FindingFilter{Suppressed: &yes}, 1},
 		{"not suppressed", posture.FindingFilter{Suppressed: &no}, 5},
@@ -327,18 +333,21 @@ func trendsFollowWhatHappened(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin.Add(-3*day), violating("r", 1, 2, 3))
 	judge(t, f, 2, begin.Add(-day), violating("r", 1))
 	judge(t, f, 3, begin, violating("r", 1, 2))
-	got, err := f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "day", begin)
-	if err != nil || len(got) < 5 {
-		t.Fatalf("Trends = %v, %v", got, err)
+	trends, err := f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "day", "", begin)
+	if err != nil || len(trends.All) < 5 || trends.Groups != nil {
+		t.Fatalf("Trends = %v, %v", trends, err)
 	}
+	got := trends.All
 	want := [][3]int{{0, 0, 0}, {3, 3, 0}, {3, 0, 0}, {1, 0, 2}, {2, 1, 0}}
 	for i, w := range want {
 		if g := got[len(got)-5+i]; [3]int{g.Open, g.New, g.Resolved} != w {
 			t.Errorf("%s: open %d, new %d, resolved %d, want %v", g.Start.Format(time.DateOnly), g.Open, g.New, g.Resolved, w)
 		}
 	}
-	_, err = f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "year", begin)
+	_, err = f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "year", "", begin)
 	wantKind(t, "by year", err, fault.Invalid)
+	_, err = f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "day", "nonsense", begin)
+	wantKind(t, "by nonsense", err, fault.Invalid)
 }
 
 func postureCountsVerdicts(t *testing.T, f Fixture) {

@@ -65,6 +65,8 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"FindingsAreAggregated":              findingsAreAggregated,
 		"CountsAgreeWithARecount":            countsAgreeWithARecount,
 		"TrendsFollowWhatHappened":           trendsFollowWhatHappened,
+		"TrendsAreGrouped":                   trendsAreGrouped,
+		"ManyAreSuppressedAtOnce":            manyAreSuppressedAtOnce,
 		"PostureCountsVerdicts":              postureCountsVerdicts,
 		"RulesKeepTheirVersions":             rulesKeepTheirVersions,
 		"FrameworksAreKept":                  frameworksAreKept,

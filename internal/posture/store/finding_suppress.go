@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// SuppressAll implements [posture.FindingStore].
+func (s *Store) SuppressAll(ctx context.Context, org posture.OrgID, f posture.FindingFilter, sup *posture.Suppression, now time.Time) (matched, changed int, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		found, err := matchingFindings(tx, org, f, now)
+		if err != nil {
+			return err
+		}
+		matched = len(found)
+		rows, events := suppressionRows(org, found, sup, now)
+		changed = len(rows)
+		if changed == 0 {
+			return nil
+		}
+		if _, err := tx.ExecEach(`UPDATE finding SET put_aside = $2, aside_till = $3, updated = $4 WHERE n = $1`, slices.Values(rows)); err != nil {
+			return err
+		}
+		_, err = tx.Load("finding_event", []string{"org", "n", "at", "what", "who"}, slices.Values(events))
+		return err
+	})
+	return matched, changed, err
+}
+
+// matchingFindings reads the findings that a filter lets through, for a change.
+func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) ([]stored, error) {
+	where, args, _ := findingWhere(tx, org, f, now)
+	var found []stored
+	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+		return k, scanFindingInto(row, &k.finding, &k.n)
+	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY n`+tx.ForUpdate(), args...) {
+		if err != nil {
+			return nil, err
+		}
+		if !tagged(k.finding.Tags, f.Tags) {
+			continue
+		}
+		if len(found) == posture.MaxSuppress {
+			return nil, fault.New(fault.Invalid, "more than %d findings match; narrow the filters", posture.MaxSuppress)
+		}
+		found = append(found, k)
+	}
+	return found, nil
+}
+
+// suppressionRows are the changes to findings, and what their histories will
+// say. A finding that is not suppressed has nothing to be released from.
+func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression, now time.Time) (rows, events [][]any) {
+	what, by := "released", ""
+	var (
+		aside any
+		till  int64
+	)
+	if sup != nil {
+		aside, till, what, by = toJSON(sup), asideTill(*sup), "suppressed", sup.By
+	}
+	for _, k := range found {
+		if sup == nil && k.finding.Suppression == nil {
+			continue
+		}
+		rows = append(rows, []any{k.n, aside, till, sqldb.Millis(now)})
+		events = append(events, []any{string(org), k.n, sqldb.Millis(now), what, by})
+	}
+	return rows, events
+}

@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+)
+
+func trendsAreGrouped(t *testing.T, f Fixture) {
+	day := 24 * time.Hour
+	low := func(objects ...int) posture.RuleJudgement {
+		r := violating("low", objects...)
+		for i := range r.Violating {
+			r.Violating[i].Finding.Level = posture.LevelLow
+		}
+		return r
+	}
+	judge(t, f, 1, begin.Add(-2*day), violating("high", 1, 2, 3))
+	judge(t, f, 2, begin.Add(-day), low(4))
+	judge(t, f, 3, begin, violating("high", 1))
+	for _, filter := range []posture.FindingFilter{{}, {Tags: map[string][]string{"Team": {"red", "blue"}}}} {
+		got, err := f.Store.Trends(t.Context(), org, filter, "day", "level", begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := func(all []posture.Trend) (days [][3]int) {
+			for _, g := range all[len(all)-3:] {
+				days = append(days, [3]int{g.Open, g.New, g.Resolved})
+			}
+			return days
+		}
+		wantSame(t, "High", last(got.Groups["High"]), [][3]int{{3, 3, 0}, {3, 0, 0}, {1, 0, 2}})
+		wantSame(t, "Low", last(got.Groups["Low"]), [][3]int{{0, 0, 0}, {1, 1, 0}, {1, 0, 0}})
+		wantSame(t, "all", last(got.All), [][3]int{{3, 3, 0}, {4, 1, 0}, {2, 0, 2}})
+	}
+}
+
+func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, violating("r", 1, 2, 3))
+	judge(t, f, 1, begin, violating("s", 4))
+	aside := &posture.Suppression{By: "ann", Reason: "known", Since: begin, Until: begin.Add(time.Hour)}
+	change := func(name string, of posture.OrgID, filter posture.FindingFilter, s *posture.Suppression, wantMatched, wantChanged int) {
+		t.Helper()
+		matched, changed, err := f.Store.SuppressAll(t.Context(), of, filter, s, begin)
+		if err != nil || matched != wantMatched || changed != wantChanged {
+			t.Errorf("%s: %d matched, %d changed, %v; want %d and %d", name, matched, changed, err, wantMatched, wantChanged)
+		}
+	}
+	rule := posture.FindingFilter{Rules: []posture.RuleID{"r"}}
+	change("of another organisation", other, rule, aside, 0, 0)
+	change("release what is not suppressed", org, rule, nil, 3, 0)
+	change("suppress", org, rule, aside, 3, 3)
+	got := find(t, f, "r", 2)
+	wantSame(t, "suppression", got.Suppression, aside)
+	if find(t, f, "s", 4).Suppression != nil {
+		t.Error("a finding of another rule is suppressed")
+	}
+	history, err := f.Store.FindingHistory(t.Context(), org, got.ID)
+	if err != nil || len(history) != 2 || history[1].By != "ann" && history[0].By != "ann" {
+		t.Errorf("history %v, %v", history, err)
+	}
+	change("release one by its id", org, posture.FindingFilter{IDs: []posture.FindingID{got.ID}}, nil, 1, 1)
+	change("release all by tag", org, posture.FindingFilter{Tags: map[string][]string{"Team": {"red", "blue"}}}, nil, 4, 2)
+	if find(t, f, "r", 1).Suppression != nil {
+		t.Error("a released finding is suppressed")
+	}
+}
