@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -20,6 +21,7 @@ import (
 	"vigil/internal/config"
 	"vigil/internal/install"
 	"vigil/internal/posture/app"
+	"vigil/internal/secret"
 	"vigil/internal/sim/estate"
 	"vigil/internal/telemetry"
 )
@@ -37,6 +39,7 @@ type Options struct {
 
 // Ready is what the ready file says. Keys of parts that do not run are left out.
 type Ready struct {
+	ConsoleURL       string     `json:"console_url"` // opens the console logged in, once
 	PostureURL       string     `json:"posture_url"`
 	AuthURL          string     `json:"auth_url"`
 	EventsURL        string     `json:"events_url"`
@@ -78,9 +81,11 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // run builds both servers and serves until ctx ends or one of them fails.
 func run(ctx context.Context, o Options, in *install.Installation, w *world, desktops *estate.Estate) error {
+	var desktopURL atomic.Value // known once the desktop server listens
+	desktopURL.Store("")
 	posture, err := app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the clouds are simulated", Cloud: w.clouds, Sources: w.clouds.Sources(), Client: w.clouds.Client(), Log: o.Log,
-		Metrics: w.metrics, Now: time.Now,
+		Metrics: w.metrics, Now: time.Now, Version: o.Version, Demo: true, Desktop: func() string { return desktopURL.Load().(string) },
 	})
 	if err != nil {
 		return err
@@ -93,6 +98,7 @@ func run(ctx context.Context, o Options, in *install.Installation, w *world, des
 	if err != nil {
 		return err
 	}
+	desktopURL.Store(desktop.url)
 	ready := Ready{
 		PostureURL: url, AuthURL: url, EventsURL: url, DesktopURL: desktop.url, Sim: &w.sim,
 		DesktopDomain: desktops.Admin.Domain, DesktopUsername: desktops.Admin.Username, DesktopPassword: desktops.Admin.Password,
@@ -121,6 +127,12 @@ func run(ctx context.Context, o Options, in *install.Installation, w *world, des
 		stop()
 		return errors.Join(err, servers.Wait())
 	}
+	link, err := posture.ConsoleLink(ctx, secret.NewText(ready.APIToken), 24*time.Hour)
+	if err != nil {
+		stop()
+		return errors.Join(err, servers.Wait())
+	}
+	ready.ConsoleURL = url + link
 	if err := announce(o, ready, desktops.ControlURL()); err != nil {
 		stop()
 		return errors.Join(err, servers.Wait())
@@ -174,6 +186,9 @@ func addTokens(ctx context.Context, r *auth.Registry, ready *Ready) (auth.OrgID,
 func announce(o Options, r Ready, incidents string) error {
 	fmt.Fprintf(o.Out, `Vigil runs on a temporary folder, beside simulated clouds and desktops. Ctrl-C ends it and removes everything.
 
+  console       %s
+                (this link logs you in, once; later log in with the admin's token)
+
   posture API   %s   (try it at %s/docs/api)
   admin         %s
   viewer        %s
@@ -190,7 +205,7 @@ Something breaks among the desktops, and is mended again (a list of what can):
   curl -s %s/incidents
   curl -X POST %s/incidents/NAME
   curl -X DELETE %s/incidents/NAME
-`, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.DesktopURL, r.DesktopURL, r.DesktopDomain, r.DesktopUsername, r.DesktopPassword, r.AuthURL, r.APIToken, incidents, incidents, incidents)
+`, r.ConsoleURL, r.PostureURL, r.PostureURL, r.APIToken, r.ViewerAPIToken, r.DesktopURL, r.DesktopURL, r.DesktopDomain, r.DesktopUsername, r.DesktopPassword, r.AuthURL, r.APIToken, incidents, incidents, incidents)
 	if o.ReadyFile == "" {
 		return nil
 	}

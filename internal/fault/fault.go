@@ -35,6 +35,11 @@ const (
 type Detail struct {
 	Path    string
 	Message string
+
+	// Where in the member's text, for one that is a query: lines and columns count
+	// from 1, and 0 stands for unknown.
+	Line, Column, EndColumn int
+	Hint                    string // what was perhaps meant; may be empty
 }
 
 // Error is a classified failure.

@@ -67,8 +67,12 @@ type ErrorBody func(Problem) any
 // PostureError is the shape of the posture service's errors.
 func PostureError(p Problem) any {
 	type member struct {
-		Path    string `json:"path"`
-		Message string `json:"message"`
+		Path      string `json:"path"`
+		Message   string `json:"message"`
+		Line      int    `json:"line,omitempty"`
+		Column    int    `json:"column,omitempty"`
+		EndColumn int    `json:"endColumn,omitempty"`
+		Hint      string `json:"hint,omitempty"`
 	}
 	body := struct {
 		Message    string   `json:"message"`

@@ -26,7 +26,7 @@ func TestIgnoredMembersAreNamed(t *testing.T) {
 	for body, want := range map[string]httpapi.Warnings{
 		`{"filters":{"Levels":["High"]}}`: nil, // another spelling of the same
 		`{"other":1,"filters":null}`:      nil,
-		`{"filters":{"level":1}}`:                     {"filters.level is not known and was ignored; the nearest known member is filters.levels."},
+		`{"filters":{"level":1}}`:         {"filters.level is not known and was ignored; the nearest known member is filters.levels."},
 		`{"filters":{"account":{"x":1}},"sorts":[{"fieldName":"a"},{"field":"b"}]}`: {
 			"filters.account is not known and was ignored; the nearest known member is filters.cloudAccountIds.",
 			"sorts[1].field is not known and was ignored; the nearest known member is sorts[1].fieldName.",

@@ -50,8 +50,8 @@ type Finding struct {
 	Provider    Provider
 	Object      EntityID
 	Type        EntityType // of the object; ObjectType knows it also where this is empty
-	XID         string // the cloud's own name of the object
-	Name        string // of the object, as people call it
+	XID         string     // the cloud's own name of the object
+	Name        string     // of the object, as people call it
 	Service     string
 	Region      string
 	Level       FindingLevel
@@ -151,7 +151,7 @@ type FindingFilter struct {
 	Accounts   []string
 	Providers  []Provider
 	Regions    []string
-	Rules      []RuleID // nil for any; empty but not nil for none
+	Rules      []RuleID            // nil for any; empty but not nil for none
 	Objects    []string            // entity ids, objects' own names or the clouds' long ids
 	Tags       map[string][]string // every name must have one of its values
 	Statuses   []FindingStatus
@@ -204,6 +204,13 @@ type ControlPosture struct {
 	Violating, Passing, Unknown int
 }
 
+// A RuleVerdict counts what one rule says of one account.
+type RuleVerdict struct {
+	Rule    RuleID
+	Account AccountID
+	ControlPosture
+}
+
 // FindingStore keeps findings. Any number of processes share it.
 //
 // Methods are safe for concurrent use. What belongs to another organisation is
@@ -249,6 +256,10 @@ type FindingStore interface {
 	// Trends counts by interval: day, week or month. With a field, as on the wire,
 	// it also counts by the field's values.
 	Trends(ctx context.Context, org OrgID, f FindingFilter, interval, by string, now time.Time) (Trends, error)
+
+	// Verdicts returns what rules said of accounts when they were last evaluated,
+	// by rule and account. Empty lists do not filter.
+	Verdicts(ctx context.Context, org OrgID, rules []RuleID, accounts []AccountID) ([]RuleVerdict, error)
 
 	// Posture counts violating, passing and unknown resources of the given rules.
 	Posture(ctx context.Context, org OrgID, rules []RuleID) (map[RuleID]ControlPosture, error)

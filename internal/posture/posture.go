@@ -9,6 +9,7 @@ package posture
 import (
 	"crypto/rand"
 	"strings"
+	"time"
 
 	"vigil/internal/fault"
 )
@@ -39,6 +40,13 @@ func ParseProvider(s string) (Provider, bool) {
 type Page struct {
 	After string // the key of the last record already seen
 	Size  int    // how many records at most; 0 for all
+}
+
+// A Pulse tells whether anything of an organisation has changed: each member is
+// another text after a change of its kind.
+type Pulse struct {
+	Findings, Entities, Rules, Accounts, Collections string
+	LastChange                                       time.Time // zero before the first
 }
 
 // MaxPage is the largest page a caller may ask for.

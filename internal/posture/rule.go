@@ -106,6 +106,29 @@ type RulePatch struct {
 	Level     Given[RuleLevel]
 	Tags      Given[map[string]string]
 	Resources Given[map[string]string]
+
+	// Own rules only: what native ones say comes with the product.
+	Name, DisplayName, Description, SuggestedAction, DocumentationLink Given[string]
+	Service                                                            Given[string]
+	Query, Visualization                                               Given[RuleQuery]
+	Controls                                                           Given[[]string]
+}
+
+// ownOnly lists the members that are given and that only own rules take.
+func (p RulePatch) ownOnly() (paths []string) {
+	for _, m := range []struct {
+		path  string
+		given bool
+	}{
+		{"name", p.Name.Set}, {"displayName", p.DisplayName.Set}, {"description", p.Description.Set}, {"suggestedAction", p.SuggestedAction.Set},
+		{"documentationLink", p.DocumentationLink.Set}, {"service", p.Service.Set}, {"query", p.Query.Set},
+		{"visualizationQuery", p.Visualization.Set}, {"complianceControlIds", p.Controls.Set},
+	} {
+		if m.given {
+			paths = append(paths, m.path)
+		}
+	}
+	return paths
 }
 
 // Patched returns the rule with a patch applied.
@@ -115,6 +138,24 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 	p.Level.into(&r.Level)
 	p.Tags.into(&r.Tags)
 	p.Resources.into(&r.Resources)
+	if r.Source == Native {
+		var bad []fault.Detail
+		for _, path := range p.ownOnly() {
+			bad = append(bad, fault.Detail{Path: path, Message: "cannot be changed in a rule that comes with the product; make a copy"})
+		}
+		if len(bad) > 0 {
+			return r, fault.Fields(bad...)
+		}
+	}
+	p.Name.into(&r.Name)
+	p.DisplayName.into(&r.DisplayName)
+	p.Description.into(&r.Description)
+	p.SuggestedAction.into(&r.SuggestedAction)
+	p.DocumentationLink.into(&r.DocumentationLink)
+	p.Service.into(&r.Service)
+	p.Query.into(&r.Query)
+	p.Visualization.into(&r.Visualization)
+	p.Controls.into(&r.Controls)
 	if strings.TrimSpace(r.Category) == "" {
 		return r, fault.Field("category", "must not be empty")
 	}
@@ -197,7 +238,7 @@ type RuleFilter struct {
 	Categories []string
 	Frameworks []string
 	Controls   []string // <framework id>_<control id>
-	Text       string // a part of name, display name or description
+	Text       string   // a part of name, display name or description
 }
 
 // Matches reports whether the filter lets the rule through.

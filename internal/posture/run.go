@@ -19,6 +19,9 @@ const (
 	RunTimeout             RunStatus = "Timeout"
 )
 
+// RunStatuses lists them.
+var RunStatuses = []RunStatus{RunStarted, RunCompleted, RunCompletedWithErrors, RunFailed, RunTimeout}
+
 // CollectorStatus says how one collector of a run did.
 type CollectorStatus string
 
@@ -101,6 +104,14 @@ type RunFilter struct {
 	Provider Provider
 	Account  AccountID
 	Since    time.Time
+	Before   time.Time
+	Statuses []RunStatus
+}
+
+// A Schedule says when an account was and will be collected.
+type Schedule struct {
+	Last Run       // the newest run; without an id when there is none
+	Next time.Time // zero when none is planned
 }
 
 // AccountRef names an account of any organisation.
@@ -125,6 +136,10 @@ type RunStore interface {
 	// Runs returns one page of the runs that f lets through, newest first, and
 	// how many there are in all. A page follows the place of the last run seen.
 	Runs(ctx context.Context, org OrgID, f RunFilter, p Page) (page []Run, total int, err error)
+
+	// Schedules returns when accounts were and will be collected: all accounts, or
+	// only the given one.
+	Schedules(ctx context.Context, org OrgID, only AccountID) (map[AccountID]Schedule, error)
 
 	// KeepRun saves how far a run has come and renews its lease. It reports
 	// whether somebody wants it stopped, and fails with fault.NotFound when it is

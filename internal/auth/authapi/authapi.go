@@ -56,6 +56,8 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Limits: login, Handler: a.login},
 		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
 		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.logout)},
+		{Pattern: "GET /v1/users/{user_id}/sessions", Need: admin, Operation: "listUserSessions", Handler: httpapi.JSON(a.listSessions)},
+		{Pattern: "DELETE /v1/users/{user_id}/sessions/{session_id}", Need: admin, Operation: "endUserSession", Handler: httpapi.JSON(a.endUserSession)},
 		{Pattern: "GET /console/open", Need: httpapi.Public, Operation: "openConsole", Limits: login, Hidden: true, Handler: httpapi.Stream(a.open)},
 	}
 }

@@ -31,6 +31,19 @@ type (
 		ETag              string            `json:"eTag"`
 		CreatedTime       httpapi.Time      `json:"createdTime"`
 		LastUpdateTime    httpapi.Time      `json:"lastUpdateTime"`
+
+		LastCollection     *lastRun      `json:"lastCollection,omitempty"`
+		NextCollectionTime *httpapi.Time `json:"nextCollectionTime,omitempty"`
+	}
+
+	// lastRun is the newest collection of an account.
+	lastRun struct {
+		CollectionID string        `json:"collectionId"`
+		Status       string        `json:"status"`
+		StartTime    httpapi.Time  `json:"startTime"`
+		EndTime      *httpapi.Time `json:"endTime,omitempty"`
+		Progress     runProgress   `json:"progress"`
+		Reason       string        `json:"reason,omitempty"`
 	}
 
 	// accountBody is what callers say of an account.
@@ -153,7 +166,45 @@ func (a *API) find(ctx context.Context, in accountPath) (posture.Account, error)
 
 func (a *API) getAccount(ctx context.Context, in accountPath) (httpapi.Reply, error) {
 	found, err := a.find(ctx, in)
-	return httpapi.Tagged(found.ETag, accountOf(found)), err
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	shown := []account{accountOf(found)}
+	err = a.addSchedules(ctx, shown, found.ID)
+	return httpapi.Tagged(found.ETag, shown[0]), err
+}
+
+// addSchedules adds when accounts were and will be collected: all of them, or the
+// only one.
+func (a *API) addSchedules(ctx context.Context, all []account, only posture.AccountID) error {
+	schedules, err := a.Runs.Schedules(ctx, a.Org(ctx), only)
+	for i := range all {
+		s := schedules[posture.AccountID(all[i].CloudAccountID)]
+		all[i].NextCollectionTime = optionalTime(s.Next)
+		if r := s.Last; r.ID != "" {
+			all[i].LastCollection = &lastRun{
+				r.ID, string(r.Status), httpapi.Time{Time: r.Start}, optionalTime(r.End), runProgress{r.Done, r.Units, r.Entities}, r.Reason,
+			}
+		}
+	}
+	return err
+}
+
+// validateAccount has the link of an account tried against its cloud once more.
+func (a *API) validateAccount(ctx context.Context, in accountPath) (httpapi.Reply, error) {
+	found, err := a.find(ctx, in)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	links, err := a.Store.Links(ctx, a.Org(ctx), []posture.AccountID{found.ID})
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if len(links) == 0 {
+		return httpapi.Reply{}, fault.New(fault.Conflict, "cloud account %q has no credential; link one first", found.ID)
+	}
+	err = a.Store.Onboard(ctx, a.Org(ctx), func(tx posture.OnboardingTx) error { return tx.Validate(found.ID) })
+	return httpapi.Accepted(accountOf(found)), err
 }
 
 func (a *API) putAccount(ctx context.Context, in putAccountIn) (httpapi.Reply, error) {

@@ -86,6 +86,9 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 			return accountPage{}, err
 		}
 	}
+	if err := a.addSchedules(ctx, out.CloudAccounts, ""); err != nil {
+		return accountPage{}, err
+	}
 	if in.GetCredentials {
 		err = a.addCredentials(ctx, &out, found, filter.Providers)
 	}

@@ -43,6 +43,7 @@ type API struct {
 	Findings    posture.FindingStore
 	Entities    posture.EntityStore
 	Walker      *walk.Walker
+	Pulses      Pulses
 	Judge       *judge.Judge
 	Caller      func(context.Context) string // who is asking, by name
 	Cursors     *cursor.Cursors
@@ -64,6 +65,9 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}", Need: viewer, Operation: "getCloudAccount", Handler: httpapi.JSON(a.getAccount)},
 		{Pattern: "PUT /v1/cloud-accounts/{cloud_account_id}", Need: admin, Operation: "updateCloudAccount", Handler: httpapi.JSON(a.putAccount)},
 
+		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/validation", Need: admin, Operation: "validateCloudAccount", Handler: httpapi.JSON(a.validateAccount)},
+		{Pattern: "GET /console/pulse", Need: viewer, Operation: "getPulse", Quiet: true, Handler: httpapi.JSON(a.getPulse)},
+
 		{Pattern: "POST /v1/cloud-credentials/query", Need: viewer, Operation: "queryCloudCredentials", Safe: true, Handler: httpapi.JSON(a.queryCredentials)},
 		{Pattern: "POST /v1/providers/{provider}/cloud-credentials", Need: admin, Operation: "addCloudCredential", Handler: httpapi.JSON(a.addCredential)},
 		{Pattern: "GET /v1/providers/{provider}/cloud-credentials/{credential_id}", Need: viewer, Operation: "getCloudCredential", Handler: httpapi.JSON(a.getCredential)},
@@ -84,11 +88,15 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/entities/graph-query", Need: viewer, Operation: "queryGraph", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.queryGraph)},
 		{Pattern: "GET /v1/entities/schema", Need: viewer, Operation: "getSchema", Handler: httpapi.JSON(a.getSchema)},
 		{Pattern: "GET /v1/entities/{resource_id}", Need: viewer, Operation: "getEntity", Handler: httpapi.JSON(a.getEntity)},
+		{Pattern: "GET /v1/entities/{resource_id}/neighbors", Need: viewer, Operation: "getNeighbors", Handler: httpapi.JSON(a.getNeighbors)},
+		{Pattern: "GET /v1/entities/{resource_id}/verdicts", Need: viewer, Operation: "getEntityVerdicts", Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.getEntityVerdicts)},
 		{Pattern: "GET /v1/entities/{resource_id}/changelog", Need: viewer, Operation: "getChangeLog", Handler: httpapi.JSON(a.getChangeLog)},
 
 		{Pattern: "GET /v1/rules", Need: viewer, Operation: "listRules", Handler: httpapi.JSON(a.listRules)},
 		{Pattern: "POST /v1/rules", Need: analyst, Operation: "addRule", Handler: httpapi.JSON(a.addRule)},
 		{Pattern: "POST /v1/rules/query", Need: viewer, Operation: "queryRules", Safe: true, Handler: httpapi.JSON(a.queryRules)},
+		{Pattern: "POST /v1/rules/check", Need: viewer, Operation: "checkRule", Safe: true, Handler: httpapi.JSON(a.checkRule)},
+		{Pattern: "POST /v1/rules/verdicts-query", Need: viewer, Operation: "queryVerdicts", Safe: true, Handler: httpapi.JSON(a.queryVerdicts)},
 		{Pattern: "POST /v1/rules/test", Need: analyst, Operation: "testRule", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.tryRule)},
 		{Pattern: "GET /v1/rules/{rule_id}", Need: viewer, Operation: "getRule", Handler: httpapi.JSON(a.getRule)},
 		{Pattern: "PATCH /v1/rules/{rule_id}", Need: analyst, Operation: "patchRule", Handler: httpapi.JSON(a.patchRule)},

@@ -23,6 +23,7 @@ type (
 		Tags           map[string]string `json:"tags"`
 		CreationTime   httpapi.Time      `json:"creationTime"`
 		LastUpdateTime httpapi.Time      `json:"lastUpdateTime"`
+		Findings       *entityFindings   `json:"findings,omitempty"` // when they were asked for
 	}
 
 	entityPath struct {

@@ -21,6 +21,11 @@ type (
 		Type       string      `json:"type"`
 		ChildNodes []graphNode `json:"childNodes"`
 	}
+	graphEdge struct {
+		From  string `json:"from"`
+		Label string `json:"label"`
+		To    string `json:"to"`
+	}
 	graphTree struct {
 		Nodes []graphNode `json:"nodes"`
 	}
@@ -46,6 +51,7 @@ type (
 		Tree     graphTree         `json:"tree"`
 		Entities map[string]entity `json:"entities"`
 		Values   []any             `json:"values"`
+		Edges    []graphEdge       `json:"edges"`
 		Explain  *graphExplain     `json:"explain,omitempty"`
 		Cost     *graphCost        `json:"cost,omitempty"`
 	}
@@ -61,6 +67,7 @@ func (a *API) queryGraph(ctx context.Context, in graphIn) (httpapi.Reply, error)
 	out := graphOut{
 		Count: found.Count, Tree: graphTree{httpapi.Each(found.Nodes, nodeOf)}, Values: found.Values,
 		Entities: make(map[string]entity, len(found.Entities)),
+		Edges:    httpapi.Each(found.Edges, func(e walk.Edge) graphEdge { return graphEdge{string(e.From), e.Label, string(e.To)} }),
 	}
 	for id, e := range found.Entities {
 		out.Entities[string(id)] = entityOf(e)

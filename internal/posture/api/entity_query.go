@@ -9,6 +9,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
+	"vigil/internal/posture/queryfault"
 	"vigil/internal/posture/search"
 )
 
@@ -21,11 +22,14 @@ type (
 		Regions         []string `json:"regions"`
 		Services        []string `json:"services"`
 		Query           string   `json:"query"`
+		EntityIDs       []string `json:"entityIds" maxItems:"200"`
 	}
 	entityQuery struct {
 		Filters    entityFilters `json:"filters" null:"absent"`
 		Pagination *pagination   `json:"paginationInfo"`
 		Warnings   httpapi.Warnings
+
+		IncludeFindings bool `json:"includeFindings"`
 	}
 	entityPage struct {
 		TotalCount        int      `json:"totalCount"`
@@ -75,7 +79,7 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 			if e, ok := errors.AsType[*search.Error](err); ok {
 				message = "is not understood at " + e.Error()
 			}
-			bad = append(bad, fault.Detail{Path: "filters.query", Message: message})
+			bad = append(bad, queryfault.Detail("filters.query", message, err))
 		}
 	}
 	if len(bad) > 0 {
@@ -94,13 +98,23 @@ func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, er
 	if err != nil {
 		return entityPage{}, err
 	}
-	found, err := a.Entities.Entities(ctx, a.Org(ctx), filter, want)
+	var found posture.EntityPage
+	if len(in.Filters.EntityIDs) > 0 {
+		found, err = a.entitiesByID(ctx, in.Filters.EntityIDs, filter)
+	} else {
+		found, err = a.Entities.Entities(ctx, a.Org(ctx), filter, want)
+	}
 	if err != nil {
 		return entityPage{}, err
 	}
 	out := entityPage{TotalCount: found.Total, Results: httpapi.Each(found.Entities, entityOf), Warnings: in.Warnings}
 	if found.Next != "" {
-		out.ContinuationToken, err = a.token(ctx, list, found.Next)
+		if out.ContinuationToken, err = a.token(ctx, list, found.Next); err != nil {
+			return entityPage{}, err
+		}
+	}
+	if in.IncludeFindings {
+		err = a.addFindings(ctx, out.Results)
 	}
 	return out, err
 }

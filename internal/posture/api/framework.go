@@ -38,6 +38,11 @@ type (
 	}
 	controlPosture struct {
 		control
+		verdictSum
+		Rules    map[string]*verdictSum `json:"rules,omitempty"`    // by rule, when details were asked for
+		Accounts map[string]*verdictSum `json:"accounts,omitempty"` // by account, likewise
+	}
+	verdictSum struct {
 		Violating int `json:"violating"`
 		Passing   int `json:"passing"`
 		Unknown   int `json:"unknown"`
@@ -51,6 +56,8 @@ type (
 	}
 	postureIn struct {
 		frameworkPath
+		CloudAccountIDs []string `json:"cloudAccountIds"`
+		Details         bool     `json:"details"`
 	}
 	putFrameworkIn struct {
 		frameworkPath
@@ -117,18 +124,47 @@ func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error)
 			rules = append(rules, posture.RuleID(id))
 		}
 	}
-	counts, err := a.Findings.Posture(ctx, a.Org(ctx), rules)
+	if len(rules) == 0 {
+		rules = append(rules, "none") // no rule, rather than all
+	}
+	verdicts, err := a.Findings.Verdicts(ctx, a.Org(ctx), rules, idsOf[posture.AccountID](in.CloudAccountIDs))
 	if err != nil {
 		return posturePage{}, err
 	}
+	by := map[string][]posture.RuleVerdict{}
+	for _, v := range verdicts {
+		by[string(v.Rule)] = append(by[string(v.Rule)], v)
+	}
 	return posturePage{len(found), httpapi.Each(found, func(c control) controlPosture {
 		p := controlPosture{control: c}
+		if in.Details {
+			p.Rules, p.Accounts = map[string]*verdictSum{}, map[string]*verdictSum{}
+		}
 		for _, id := range c.RuleIDs {
-			n := counts[posture.RuleID(id)]
-			p.Violating, p.Passing, p.Unknown = p.Violating+n.Violating, p.Passing+n.Passing, p.Unknown+n.Unknown
+			for _, v := range by[id] {
+				p.add(v, in.Details)
+			}
 		}
 		return p
 	})}, nil
+}
+
+// add counts what a rule says of an account.
+func (p *controlPosture) add(v posture.RuleVerdict, details bool) {
+	sums := []*verdictSum{&p.verdictSum}
+	if details {
+		sums = append(sums, sumOf(p.Rules, string(v.Rule)), sumOf(p.Accounts, string(v.Account)))
+	}
+	for _, s := range sums {
+		s.Violating, s.Passing, s.Unknown = s.Violating+v.Violating, s.Passing+v.Passing, s.Unknown+v.Unknown
+	}
+}
+
+func sumOf(by map[string]*verdictSum, key string) *verdictSum {
+	if by[key] == nil {
+		by[key] = new(verdictSum)
+	}
+	return by[key]
 }
 
 func (a *API) putFramework(ctx context.Context, in putFrameworkIn) (framework, error) {

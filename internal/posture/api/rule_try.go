@@ -2,12 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
 	"strings"
 
+	"vigil/gremlin"
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
 	"vigil/internal/posture/judge"
+	"vigil/internal/posture/queryfault"
 )
 
 type (
@@ -33,6 +36,22 @@ type (
 		WaitedMs   float64 `json:"waitedMs"`
 		RanMs      float64 `json:"ranMs"`
 	}
+	checkRuleIn struct {
+		Query string `json:"query" required:"true"`
+	}
+	queryError struct {
+		Message   string `json:"message"`
+		Line      int    `json:"line,omitempty"`
+		Column    int    `json:"column,omitempty"`
+		EndColumn int    `json:"endColumn,omitempty"`
+		Hint      string `json:"hint,omitempty"`
+	}
+	checkRuleOut struct {
+		Valid   bool          `json:"valid"`
+		Errors  []queryError  `json:"errors"`
+		Reads   *triedReads   `json:"reads,omitempty"`
+		Explain *graphExplain `json:"explain,omitempty"`
+	}
 	tryRuleOut struct {
 		Violating int           `json:"violating"`
 		Unknown   int           `json:"unknown"`
@@ -41,6 +60,7 @@ type (
 		Reads     triedReads    `json:"reads"`
 		Cost      triedCost     `json:"cost"`
 		Explain   *graphExplain `json:"explain,omitempty"`
+		Unread    []unread      `json:"unread"` // scopes of the types it reads that were not read
 	}
 )
 
@@ -67,9 +87,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	}
 	out := tryRuleOut{
 		Violating: len(t.Violating), Unknown: len(t.Unknown), Passing: t.Passing, Results: []triedEntity{},
-		Reads: triedReads{
-			texts(t.Reads.Types), texts(t.Reads.Subjects), texts(t.Reads.Properties), texts(t.Reads.Edges), t.Reads.Clock, texts(t.Reads.Strange),
-		},
+		Reads: readsOf(t.Reads),
 		Cost: triedCost{
 			Traversers: t.Work, Generation: t.Generation, WaitedMs: float64(waited.Microseconds()) / 1000, RanMs: float64(t.Took.Microseconds()) / 1000,
 		},
@@ -79,6 +97,35 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	if t.Explain != nil {
 		out.Explain = explainOf(t.Explain)
 	}
+	out.Unread, err = a.unreadOf(ctx, account, t.Reads.Types)
+	return out, err
+}
+
+func readsOf(s judge.Sees) triedReads {
+	return triedReads{texts(s.Types), texts(s.Subjects), texts(s.Properties), texts(s.Edges), s.Clock, texts(s.Strange)}
+}
+
+// checkRule compiles a query without running it.
+func (a *API) checkRule(_ context.Context, in checkRuleIn) (checkRuleOut, error) {
+	out := checkRuleOut{Errors: []queryError{}}
+	q, err := tryQuery(in.Query)
+	if err == nil {
+		var sees judge.Sees
+		var plan *gremlin.Explanation
+		if sees, plan, err = a.Judge.Evaluator.Explain(q); err == nil {
+			reads := readsOf(sees)
+			out.Valid, out.Reads = true, &reads
+			if plan != nil {
+				out.Explain = explainOf(plan)
+			}
+			return out, nil
+		}
+	}
+	d := queryfault.Detail("query", err.Error(), err)
+	if f, ok := errors.AsType[*fault.Error](err); ok && len(f.Details) > 0 {
+		d = f.Details[0]
+	}
+	out.Errors = append(out.Errors, queryError{d.Message, d.Line, d.Column, d.EndColumn, d.Hint})
 	return out, nil
 }
 

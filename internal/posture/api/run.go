@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
@@ -35,8 +36,11 @@ type (
 	}
 	runQuery struct {
 		Filters struct {
-			Provider       string `json:"provider"`
-			CloudAccountID string `json:"cloudAccountId"`
+			Provider       string     `json:"provider"`
+			CloudAccountID string     `json:"cloudAccountId"`
+			Statuses       []string   `json:"statuses"`
+			StartedFrom    *time.Time `json:"startedFrom"`
+			StartedTo      *time.Time `json:"startedTo"`
 		} `json:"filters" null:"absent"`
 		Pagination *pagination `json:"paginationInfo"`
 		Warnings   httpapi.Warnings
@@ -90,6 +94,15 @@ func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
 		if filter.Provider, ok = posture.ParseProvider(in.Filters.Provider); !ok {
 			return runPage{}, fault.Field("filters.provider", "must be one of %s", join(posture.Providers))
 		}
+	}
+	var bad []fault.Detail
+	if filter.Statuses = known("filters.statuses", in.Filters.Statuses, posture.RunStatuses, &bad); len(bad) > 0 {
+		return runPage{}, fault.Fields(bad...)
+	}
+	when := span(in.Filters.StartedFrom, in.Filters.StartedTo)
+	filter.Before = when.To
+	if when.From.After(filter.Since) {
+		filter.Since = when.From
 	}
 	found, total, err := a.Runs.Runs(ctx, a.Org(ctx), filter, want)
 	if err != nil {

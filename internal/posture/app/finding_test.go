@@ -86,7 +86,7 @@ func TestIgnoredFiltersAreNamed(t *testing.T) {
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	got := i.want(200, "POST", findings, object{"filters": object{"severity": "x"}, "sorts": []object{{"fieldName": "id", "direction": 1}}, "paginationInfo": object{"size": 1}})
 	warnings, _ := got.body["warnings"].([]any)
-	if len(warnings) != 3 || !strings.Contains(fmt.Sprint(warnings[0]), "filters.severity") || !strings.Contains(fmt.Sprint(warnings[2]), "paginationInfo.pageSize") {
+	if len(warnings) != 3 || !strings.Contains(fmt.Sprint(warnings[0]), "filters.severity") || !strings.Contains(fmt.Sprint(warnings[1]), "paginationInfo.pageSize") {
 		t.Errorf("warnings %v", warnings)
 	}
 	if got := i.want(200, "POST", findings, object{"other": 1}); got.body["warnings"] != nil {

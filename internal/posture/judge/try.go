@@ -10,6 +10,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/queryfault"
 )
 
 // A Trial is what a rule would say of an account, and how it gets there.
@@ -21,6 +22,9 @@ type Trial struct {
 	Reads      evaluate.Sees
 	Explain    *gremlin.Explanation // nil for a search
 }
+
+// Sees is what a query looks at.
+type Sees = evaluate.Sees
 
 // trialTime is how long a trial may take: somebody waits for it.
 const trialTime = 10 * time.Second
@@ -69,5 +73,5 @@ func refused(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fault.Field("query", "takes longer than %v", trialTime)
 	}
-	return fault.Field("query", "%v", err)
+	return fault.Fields(queryfault.Detail("query", err.Error(), err))
 }

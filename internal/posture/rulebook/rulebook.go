@@ -4,7 +4,6 @@ package rulebook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/queryfault"
 	"vigil/internal/posture/search"
 )
 
@@ -94,6 +94,11 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 	if r, err = r.Patched(p, b.Now()); err != nil {
 		return r, err
 	}
+	if r.Source == posture.Custom {
+		if err := b.check(ctx, org, r); err != nil {
+			return r, err
+		}
+	}
 	return r, b.Store.SaveRule(ctx, org, r, by)
 }
 
@@ -143,7 +148,7 @@ func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) err
 		query posture.RuleQuery
 	}{{"query", r.Query}, {"visualizationQuery", r.Visualization}} {
 		if err := CheckQuery(q.query); err != nil {
-			bad = append(bad, fault.Detail{Path: q.path, Message: err.Error()})
+			bad = append(bad, queryfault.Detail(q.path, err.Error(), err))
 		}
 	}
 	frameworks, err := b.Frameworks(ctx, org)
@@ -182,7 +187,7 @@ func shown(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errors.New("does not compile: " + err.Error())
+	return fmt.Errorf("does not compile: %w", err)
 }
 
 // Frameworks returns the frameworks that come with the product and the

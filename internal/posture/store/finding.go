@@ -186,6 +186,24 @@ func (s *Store) FindingHistory(ctx context.Context, org posture.OrgID, id postur
 	return all, err
 }
 
+// Verdicts implements [posture.FindingStore].
+func (s *Store) Verdicts(ctx context.Context, org posture.OrgID, rules []posture.RuleID, accounts []posture.AccountID) (all []posture.RuleVerdict, err error) {
+	args, where := []any{org}, "org = $1"
+	if len(rules) > 0 {
+		where += " AND rule IN " + sqldb.List(&args, texts(rules))
+	}
+	if len(accounts) > 0 {
+		where += " AND account IN " + sqldb.List(&args, texts(accounts))
+	}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		all, err = sqldb.Query(tx, func(row sqldb.Row) (v posture.RuleVerdict, err error) {
+			return v, row.Scan(&v.Rule, &v.Account, &v.Violating, &v.Passing, &v.Unknown)
+		}, `SELECT rule, account, violating, passing, unknown FROM rule_verdict WHERE `+where+` ORDER BY rule, account`, args...)
+		return err
+	})
+	return all, err
+}
+
 // Posture implements [posture.FindingStore].
 func (s *Store) Posture(ctx context.Context, org posture.OrgID, rules []posture.RuleID) (counts map[posture.RuleID]posture.ControlPosture, err error) {
 	counts = map[posture.RuleID]posture.ControlPosture{}

@@ -88,6 +88,13 @@ func (s *Store) Runs(ctx context.Context, org posture.OrgID, f posture.RunFilter
 		args = append(args, f.Account)
 		where += fmt.Sprintf(" AND account = $%d", len(args))
 	}
+	if !f.Before.IsZero() {
+		args = append(args, sqldb.Millis(f.Before))
+		where += fmt.Sprintf(" AND started < $%d", len(args))
+	}
+	if len(f.Statuses) > 0 {
+		where += " AND status IN " + sqldb.List(&args, texts(f.Statuses))
+	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM run WHERE `+where, args...)
 		if err != nil {
@@ -112,6 +119,41 @@ func (s *Store) Runs(ctx context.Context, org posture.OrgID, f posture.RunFilter
 		return err
 	})
 	return page, total, err
+}
+
+// Schedules implements [posture.RunStore].
+func (s *Store) Schedules(ctx context.Context, org posture.OrgID, only posture.AccountID) (map[posture.AccountID]posture.Schedule, error) {
+	all := map[posture.AccountID]posture.Schedule{}
+	args, where := []any{org}, "org = $1"
+	if only != "" {
+		args, where = append(args, only), where+" AND account = $2"
+	}
+	err := s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		for r, err := range sqldb.Each(tx, scanRun, `
+			SELECT `+runColumns+`
+			FROM (SELECT run.*, row_number() OVER (PARTITION BY account ORDER BY started DESC, id DESC) AS place FROM run WHERE `+where+`) newest
+			WHERE place = 1`, args...) {
+			if err != nil {
+				return err
+			}
+			all[r.Account] = posture.Schedule{Last: r}
+		}
+		type planned struct {
+			account posture.AccountID
+			due     int64
+		}
+		for p, err := range sqldb.Each(tx, func(row sqldb.Row) (p planned, err error) { return p, row.Scan(&p.account, &p.due) },
+			`SELECT account, due FROM schedule WHERE `+where, args...) {
+			if err != nil {
+				return err
+			}
+			found := all[p.account]
+			found.Next = sqldb.Time(p.due)
+			all[p.account] = found
+		}
+		return nil
+	})
+	return all, err
 }
 
 // errRunOver says that a run has ended, or is gone with its account.

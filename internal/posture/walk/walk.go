@@ -13,6 +13,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/partition"
+	"vigil/internal/posture/queryfault"
 )
 
 // Options bound what queries may cost. The zero value is fit for use.
@@ -65,7 +66,8 @@ type Answer struct {
 	Count    int64 // results
 	Nodes    []*Node
 	Entities map[posture.EntityID]posture.Entity
-	Values   []any // results that are no vertices, as JSON knows them
+	Values   []any  // results that are no vertices, as JSON knows them
+	Edges    []Edge // between the entities of the answer
 	Cost     Cost
 	Explain  *gremlin.Explanation // when it was asked for
 }
@@ -136,7 +138,7 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan) (Answer, 
 		teller.tell(item.Value, item.Bulk)
 	}
 	a := Answer{
-		Count: res.Count, Nodes: teller.nodes.list(), Values: teller.values,
+		Count: res.Count, Nodes: teller.nodes.list(), Values: teller.values, Edges: teller.edges(),
 		Cost: Cost{Work: res.Work, Bytes: res.Bytes, Generation: g.Generation, Ran: w.now().Sub(began)},
 	}
 	if q.Explain {
@@ -161,6 +163,6 @@ func refused(err error) error {
 	}
 	return &fault.Error{
 		Kind: fault.Invalid, Message: "gremlin: " + message, Err: err,
-		Details: []fault.Detail{{Path: "gremlin", Message: message}},
+		Details: []fault.Detail{queryfault.Detail("gremlin", message, err)},
 	}
 }

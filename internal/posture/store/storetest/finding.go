@@ -359,4 +359,28 @@ func postureCountsVerdicts(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "posture", got, map[posture.RuleID]posture.ControlPosture{"r": {Violating: 2, Passing: 5, Unknown: 1}})
+	judge(t, f, 1, begin, violating("s", 1))
+	for _, tt := range []struct {
+		rules    []posture.RuleID
+		accounts []posture.AccountID
+		want     []posture.RuleID
+	}{
+		{nil, nil, []posture.RuleID{"r", "s"}}, {[]posture.RuleID{"s", "x"}, []posture.AccountID{"a"}, []posture.RuleID{"s"}}, {nil, []posture.AccountID{"b"}, nil},
+	} {
+		all, err := f.Store.Verdicts(t.Context(), org, tt.rules, tt.accounts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rules []posture.RuleID
+		for _, v := range all {
+			rules = append(rules, v.Rule)
+			if v.Rule == "r" {
+				wantSame(t, "verdict", v, posture.RuleVerdict{Rule: "r", Account: "a", ControlPosture: posture.ControlPosture{Violating: 2, Passing: 5, Unknown: 1}})
+			}
+		}
+		wantSame(t, "rules of verdicts", rules, tt.want)
+	}
+	if all, err := f.Store.Verdicts(t.Context(), other, nil, nil); err != nil || len(all) != 0 {
+		t.Errorf("verdicts of another organisation: %v, %v", all, err)
+	}
 }

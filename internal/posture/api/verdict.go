@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"slices"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/judge"
+)
+
+type (
+	verdictQuery struct {
+		Filters struct {
+			RuleIDs         []string `json:"ruleIds"`
+			CloudAccountIDs []string `json:"cloudAccountIds"`
+		} `json:"filters" null:"absent"`
+		IncludeUnread bool `json:"includeUnread"`
+		Warnings      httpapi.Warnings
+	}
+	verdictCount struct {
+		RuleID         string `json:"ruleId"`
+		CloudAccountID string `json:"cloudAccountId"`
+		Violating      int    `json:"violating"`
+		Passing        int    `json:"passing"`
+		Unknown        int    `json:"unknown"`
+	}
+	// unread is a scope of an account that was not read when it was last tried.
+	unread struct {
+		CloudAccountID string        `json:"cloudAccountId"`
+		EntityType     string        `json:"entityType"`
+		Region         string        `json:"region"`
+		Why            string        `json:"why"`
+		LastRead       *httpapi.Time `json:"lastReadTime,omitempty"`
+	}
+	verdictPage struct {
+		TotalCount int            `json:"totalCount"`
+		Results    []verdictCount `json:"results"`
+		Unread     []unread       `json:"unread,omitempty"`
+		Warnings   []string       `json:"warnings,omitempty"`
+	}
+	entityVerdict struct {
+		RuleID    string `json:"ruleId"`
+		RuleName  string `json:"ruleName"`
+		Level     string `json:"level"`
+		Verdict   string `json:"verdict"`
+		FindingID string `json:"findingId,omitempty"`
+	}
+	entityVerdicts struct {
+		Results []entityVerdict `json:"results"`
+		Unread  []unread        `json:"unread"`
+	}
+)
+
+func (a *API) queryVerdicts(ctx context.Context, in verdictQuery) (verdictPage, error) {
+	rules, accounts := idsOf[posture.RuleID](in.Filters.RuleIDs), idsOf[posture.AccountID](in.Filters.CloudAccountIDs)
+	found, err := a.Findings.Verdicts(ctx, a.Org(ctx), rules, accounts)
+	if err != nil {
+		return verdictPage{}, err
+	}
+	out := verdictPage{TotalCount: len(found), Warnings: in.Warnings, Results: httpapi.Each(found, func(v posture.RuleVerdict) verdictCount {
+		return verdictCount{string(v.Rule), string(v.Account), v.Violating, v.Passing, v.Unknown}
+	})}
+	if !in.IncludeUnread {
+		return out, nil
+	}
+	seen := map[posture.AccountID]bool{}
+	for _, v := range found {
+		if seen[v.Account] {
+			continue
+		}
+		seen[v.Account] = true
+		more, err := a.unreadOf(ctx, v.Account, nil)
+		if err != nil {
+			return out, err
+		}
+		out.Unread = append(out.Unread, more...)
+	}
+	return out, nil
+}
+
+func idsOf[T ~string](values []string) []T {
+	return httpapi.Each(values, func(v string) T { return T(v) })
+}
+
+// unreadOf lists the scopes of an account that were not read when they were last
+// tried: all, or those of some types.
+func (a *API) unreadOf(ctx context.Context, account posture.AccountID, types []posture.EntityType) ([]unread, error) {
+	coverage, err := a.Entities.Coverage(ctx, a.Org(ctx), account)
+	all := []unread{}
+	for _, c := range coverage {
+		if !c.Current() && (types == nil || slices.Contains(types, c.Type)) {
+			all = append(all, unread{string(account), string(c.Type), c.Region, c.Why, optionalTime(c.Succeeded)})
+		}
+	}
+	return all, err
+}
+
+// getEntityVerdicts says what every rule that can find an entity says of it.
+func (a *API) getEntityVerdicts(ctx context.Context, in entityPath) (entityVerdicts, error) {
+	org := a.Org(ctx)
+	e, err := a.Entities.Entity(ctx, org, posture.EntityID(in.ID))
+	if err != nil {
+		return entityVerdicts{}, err
+	}
+	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return entityVerdicts{}, err
+	}
+	defer leave()
+	found, err := a.Judge.Entity(ctx, org, e)
+	if err != nil {
+		return entityVerdicts{}, err
+	}
+	rules, err := a.Book.Rules(ctx, org)
+	if err != nil {
+		return entityVerdicts{}, err
+	}
+	by := map[posture.RuleID]posture.Rule{}
+	for _, r := range rules {
+		by[r.ID] = r
+	}
+	out := entityVerdicts{Results: httpapi.Each(found, func(v judge.EntityVerdict) entityVerdict {
+		w := entityVerdict{RuleID: string(v.Rule), RuleName: by[v.Rule].Name, Level: string(by[v.Rule].Level.FindingLevel()), Verdict: string(v.Verdict)}
+		if v.Verdict == judge.Violation {
+			w.FindingID = string(posture.NewFindingID(org, v.Rule, e.ID))
+		}
+		return w
+	})}
+	out.Unread, err = a.unreadOf(ctx, e.Account, nil)
+	return out, err
+}

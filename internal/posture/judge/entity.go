@@ -1,0 +1,65 @@
+package judge
+
+import (
+	"context"
+	"slices"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+// Verdict is what a rule says of an entity.
+type Verdict string
+
+// The verdicts.
+const (
+	Violation Verdict = "Violation"
+	Pass      Verdict = "Pass"
+	Unknown   Verdict = "Unknown"
+)
+
+// An EntityVerdict is what one rule says of an entity.
+type EntityVerdict struct {
+	Rule    posture.RuleID
+	Verdict Verdict
+}
+
+// Entity evaluates the enabled rules that find entities of its type, as the
+// account is now. A rule that cannot be run is unknown.
+func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity) ([]EntityVerdict, error) {
+	rules, _, err := j.Book.RulesAt(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	s, err := j.see(ctx, org, e.Account)
+	if err != nil {
+		return nil, err
+	}
+	if s.gone {
+		return nil, fault.New(fault.NotFound, "cloud account %q was not found", e.Account)
+	}
+	limited, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	all := []EntityVerdict{}
+	for _, r := range rules {
+		if r.Provider != e.Provider || r.Status != posture.RuleEnabled {
+			continue
+		}
+		sees, err := j.Evaluator.See(r.Query)
+		if err != nil || !slices.Contains(sees.Subjects, e.Type) {
+			continue
+		}
+		verdict := Pass
+		answers, err := j.Evaluator.Try(limited, s.Account, r)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil || slices.Contains(answers[0].Unknown, e.ID):
+			verdict = Unknown
+		case slices.Contains(answers[0].Violating, e.ID):
+			verdict = Violation
+		}
+		all = append(all, EntityVerdict{r.ID, verdict})
+	}
+	return all, nil
+}

@@ -1,0 +1,27 @@
+// Package queryfault says what is wrong with the text of a query and where, for
+// editors that mark the place.
+package queryfault
+
+import (
+	"errors"
+
+	"vigil/gremlin/syntax"
+	"vigil/internal/fault"
+	"vigil/internal/posture/search"
+)
+
+// Detail blames the member of a request that holds a query. The message is the
+// caller's to choose; the place and the hint come from the error.
+func Detail(path, message string, err error) fault.Detail {
+	d := fault.Detail{Path: path, Message: message}
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
+		d.Line, d.Column, d.Hint = int(e.Span.Pos.Line), int(e.Span.Pos.Column), e.Hint
+		if e.Span.End.Line == e.Span.Pos.Line {
+			d.EndColumn = int(e.Span.End.Column)
+		}
+	}
+	if e, ok := errors.AsType[*search.Error](err); ok {
+		d.Line, d.Column = 1, e.Column
+	}
+	return d
+}

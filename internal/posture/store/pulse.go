@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// Pulse tells whether anything of an organisation has changed since another
+// pulse. It looks at a few index entries and at what is kept per account.
+func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, err error) {
+	last := int64(0)
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		for _, each := range []struct {
+			into  *string
+			times bool // the first number is a time
+			text  string
+		}{
+			{&p.Findings, true, `SELECT updated, 0 FROM finding WHERE org = $1 ORDER BY updated DESC LIMIT 1`},
+			{&p.Entities, false, `SELECT CAST(coalesce(sum(generation), 0) AS BIGINT), count(*) FROM entity_partition WHERE org = $1`},
+			{&p.Rules, false, `SELECT generation, 0 FROM rule_generation WHERE org = $1`},
+			{&p.Accounts, true, `
+				SELECT coalesce(max(CASE WHEN updated > status_since AND updated > stream_since THEN updated
+					WHEN status_since > stream_since THEN status_since ELSE stream_since END), 0), count(*)
+				FROM account WHERE org = $1`},
+			{&p.Collections, true, `SELECT coalesce(max(updated), 0), count(*) FROM run WHERE org = $1`},
+		} {
+			numbers, err := sqldb.Query(tx, func(row sqldb.Row) (n [2]int64, err error) { return n, row.Scan(&n[0], &n[1]) }, each.text, org)
+			if err != nil {
+				return fmt.Errorf("read the pulse: %w", err)
+			}
+			var mark []string
+			for _, n := range numbers {
+				mark = append(mark, strconv.FormatInt(n[0], 36)+"."+strconv.FormatInt(n[1], 36))
+				if each.times {
+					last = max(last, n[0])
+				}
+			}
+			*each.into = strings.Join(mark, ".")
+		}
+		return nil
+	})
+	if last > 0 {
+		p.LastChange = sqldb.Time(last)
+	}
+	return p, err
+}

@@ -1,0 +1,114 @@
+package walk
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"vigil/graph"
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+// An Edge leads from one entity to another.
+type Edge struct {
+	From  posture.EntityID
+	Label string
+	To    posture.EntityID
+}
+
+// maxEdges is how many edges an answer tells of, and maxIncident how many are
+// looked at to find them.
+const (
+	maxEdges    = 5_000
+	maxIncident = 200_000
+)
+
+// edges returns the edges between the vertices of the answer, as many as fit.
+func (t *teller) edges() []Edge {
+	all := []Edge{}
+	looked := 0
+	for v := range t.seen {
+		edges, to := t.graph.Incident(v, graph.Out)
+		if looked += len(edges); looked > maxIncident {
+			break
+		}
+		for i, e := range edges {
+			if t.seen[to[i]] {
+				all = append(all, Edge{t.id(v), t.graph.EdgeLabels()[t.graph.EdgeLabel(e)], t.id(to[i])})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To))
+	})
+	all = slices.Compact(all)
+	return all[:min(len(all), maxEdges)]
+}
+
+// The directions of edges, seen from an entity.
+const (
+	Outgoing = "out"
+	Incoming = "in"
+)
+
+// A Neighbour is an entity at the other end of an edge.
+type Neighbour struct {
+	Direction string
+	Label     string
+	ID        posture.EntityID
+}
+
+// A NeighbourCount is how many neighbours of a type there are by direction and
+// label.
+type NeighbourCount struct {
+	Direction string
+	Label     string
+	Type      posture.EntityType
+	Count     int
+}
+
+// Neighbourhood is what an entity is connected to.
+type Neighbourhood struct {
+	Counts     []NeighbourCount
+	Neighbours []Neighbour // by direction, label and id
+}
+
+// Neighbours returns what an entity of an account is connected to. It fails with
+// fault.NotFound when the account's graph does not have it.
+func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account posture.AccountID, id posture.EntityID) (Neighbourhood, error) {
+	g, err := w.graphs.Graph(ctx, org, account)
+	if err != nil {
+		return Neighbourhood{}, err
+	}
+	v, ok := g.VertexByID(graph.String(string(id)))
+	if !ok {
+		return Neighbourhood{}, fault.New(fault.NotFound, "entity %q is not in the graph of its account", id)
+	}
+	t := newTeller(g.Graph)
+	var n Neighbourhood
+	counts := map[NeighbourCount]int{}
+	for _, d := range []struct {
+		way  graph.Direction
+		name string
+	}{{graph.Out, Outgoing}, {graph.In, Incoming}} {
+		edges, to := g.Incident(v, d.way)
+		for i, e := range edges {
+			label := g.EdgeLabels()[g.EdgeLabel(e)]
+			n.Neighbours = append(n.Neighbours, Neighbour{d.name, label, t.id(to[i])})
+			counts[NeighbourCount{Direction: d.name, Label: label, Type: posture.EntityType(g.VertexLabels()[g.VertexLabel(to[i])])}]++
+		}
+	}
+	slices.SortFunc(n.Neighbours, func(a, b Neighbour) int {
+		return cmp.Or(cmp.Compare(b.Direction, a.Direction), cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
+	})
+	n.Neighbours = slices.Compact(n.Neighbours)
+	for c, count := range counts {
+		c.Count = count
+		n.Counts = append(n.Counts, c)
+	}
+	slices.SortFunc(n.Counts, func(a, b NeighbourCount) int {
+		return cmp.Or(cmp.Compare(b.Direction, a.Direction), cmp.Compare(a.Label, b.Label), cmp.Compare(a.Type, b.Type))
+	})
+	return n, nil
+}
