@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"net/url"
 	"time"
 
+	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
 	"vigil/internal/desktop/app"
 	"vigil/internal/desktop/heartbeat"
+	"vigil/internal/desktop/store"
 	"vigil/internal/install"
 	"vigil/internal/sim/estate"
 	"vigil/internal/telemetry"
@@ -34,15 +38,39 @@ func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate,
 		Install: in, Warning: "demo: the desktops are simulated", Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now, Version: o.Version, Build: "demo",
 		Incidents: e, Posture: func() string { return posture },
 		Prepare: func(url string) error {
-			_, err := e.WriteInventory(url)
-			return err
+			inv, err := e.WriteInventory(url)
+			if err != nil {
+				return err
+			}
+			return remember(ctx, d.app.Store(), estate.MakePast(inv, time.Now(), e.ControlURL()+"/notices"))
 		},
+		// The rules of the demo post to the simulation on this machine.
+		Settings: app.Settings{Webhook: alert.WebhookOptions{AllowPlain: true, AllowLoopback: true}},
 	})
 	if err != nil {
 		return d, err
 	}
 	d.url, err = d.app.Listen(ctx)
 	return d, err
+}
+
+// remember puts an invented past into the store, unless it has one.
+func remember(ctx context.Context, st *store.Store, p estate.Past) error {
+	if _, err := st.Rule(ctx, p.Rules[0].ID); err == nil {
+		return nil
+	}
+	groups := desktop.Grouper{NewID: store.ChangeID}
+	groups.Group(p.Changes)
+	errs := []error{st.AppendChanges(ctx, p.Changes)}
+	for _, r := range p.Rules {
+		errs = append(errs, st.AddRule(ctx, r))
+	}
+	var alerts []alert.Transition
+	for _, a := range p.Alerts {
+		alerts = append(alerts, alert.Transition{Alert: a})
+	}
+	return errors.Join(append(errs, st.Apply(ctx, alerts),
+		st.AddSamples(ctx, desktop.FineStep, p.Fine), st.AddSamples(ctx, desktop.CoarseStep, p.Coarse))...)
 }
 
 // join lets gateways and RDS servers enrol and report, once the server answers.

@@ -46,6 +46,7 @@ type Options struct {
 	Gate       *session.Gate
 	Accounts   desktop.AccountStore
 	History    desktop.HistoryStore
+	Samples    desktop.SampleStore
 	Heartbeats *heartbeat.Service
 	Rules      alert.Store
 	Alerts     *alert.Engine

@@ -53,6 +53,7 @@ func (a *API) monitorRoutes() []httpapi.Route {
 			Handler: document(func() desktop.Document { return a.Board.Overview() })},
 		httpapi.Route{Pattern: "GET /rest/monitor/pulse", Need: viewer, Operation: "getPulse", Quiet: true, Limits: limits,
 			Handler: a.pulse},
+		httpapi.Route{Pattern: "GET /rest/monitor/samples", Need: viewer, Operation: "listSamples", Handler: httpapi.JSON(a.listSamples)},
 		httpapi.Route{Pattern: "GET /rest/monitor/history", Need: viewer, Operation: "listStatusChanges", Handler: httpapi.JSON(a.listChanges)},
 		httpapi.Route{Pattern: "GET /rest/monitor/history/groups", Need: viewer, Operation: "listStatusChangeGroups", Handler: httpapi.JSON(a.listChangeGroups)},
 	)

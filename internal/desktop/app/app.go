@@ -25,6 +25,7 @@ import (
 	"vigil/internal/desktop/directory"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/desktop/inventory"
+	"vigil/internal/desktop/meter"
 	"vigil/internal/desktop/probe"
 	"vigil/internal/desktop/probe/eventdb"
 	"vigil/internal/desktop/session"
@@ -57,7 +58,8 @@ type Options struct {
 	Incidents api.IncidentSwitches
 
 	// Prepare is called with the server's URL once it is known and before the
-	// inventory is read. The demo writes the inventory there. It may be nil.
+	// inventory is read. The demo writes the inventory and the past there. It may
+	// be nil.
 	Prepare func(url string) error
 
 	Settings
@@ -72,6 +74,7 @@ type Settings struct {
 	Probe       probe.Options // how often and how long to look; Observe and Now are set by us
 	WatchEvery  time.Duration // how often to look whether the inventory has changed; 5 s
 	Tick        time.Duration // how often statuses that time alone changes are derived; 2 s
+	SampleEvery time.Duration // how often measures are read, to be kept over time; 30 s
 	AlertEvery  time.Duration // how often rules are looked at, beside whenever a status changes; 15 s
 	Webhook     alert.WebhookOptions
 	Mail        alert.MailOptions
@@ -97,6 +100,7 @@ type App struct {
 	eventsIn   *eventdb.Database // where events go; nil without an event database
 	eventsSpec desktop.EventDatabase
 	history    *chronicle
+	sampler    *meter.Sampler
 	handler    *httpapi.Mux
 	server     *httpapi.Server
 	metrics    metrics
@@ -125,11 +129,6 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := a.heartbeats.Open(ctx); err != nil {
 		return nil, err
 	}
-	known, err := a.store.LastStatuses(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the last statuses: %w", err)
-	}
-	a.board.Remember(known)
 	a.watch()
 	a.look()
 	if err := a.metrics.register(o.Metrics, a.board); err != nil {
@@ -140,6 +139,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
 	})
 	a.browsers = websession.New(in.DB, websession.Options{Realm: "desktop", Secure: !in.Config.Desktop.PlainHTTP || strings.HasPrefix(in.Config.Desktop.PublicURL, "https:"), Now: o.Now})
+	var err error
 	a.server, err = a.newServer()
 	return a, err
 }
@@ -160,6 +160,7 @@ func orDefault(d *time.Duration, value time.Duration) {
 // watch makes what follows the state of the estate: history, alerts, events.
 func (a *App) watch() {
 	a.history = newChronicle(a.store, a.o.Log)
+	a.sampler = &meter.Sampler{Board: a.board, Store: a.store, Every: a.o.SampleEvery, Now: a.o.Now, Log: a.o.Log}
 	a.alerts = alert.NewEngine(alert.Options{
 		Store: a.store, Board: a.board, Send: alert.NewChannels(a.o.Webhook, a.o.Mail),
 		Every: a.o.AlertEvery, Now: a.o.Now, Log: a.o.Log, Kept: a.o.HistoryKept,
@@ -263,7 +264,7 @@ func (a *App) newAPI() *api.API {
 	}
 	return api.New(api.Options{
 		Incidents: incidents, Browsers: a.browsers, Audit: a.o.Install.Audit.Page,
-		Board: a.board, Gate: a.gate, Accounts: a.store, History: a.store, Heartbeats: a.heartbeats,
+		Board: a.board, Gate: a.gate, Accounts: a.store, History: a.store, Samples: a.store, Heartbeats: a.heartbeats,
 		Rules: a.store, Alerts: a.alerts, Now: a.o.Now, Health: a.health, Revision: a.store.Revision,
 		SealPassword: func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error) {
 			return a.o.Install.Box.Seal(ctx, store.AccountCell(id), []byte(password.Reveal()))
@@ -306,6 +307,9 @@ func (a *App) EnrolmentToken(ctx context.Context, who heartbeat.Agent) (string, 
 	_, text, err := a.heartbeats.NewToken(ctx, "command line", who, 0)
 	return text, err
 }
+
+// Store keeps the server's state.
+func (a *App) Store() *store.Store { return a.store }
 
 // Handler answers the server's requests, whoever listens.
 func (a *App) Handler() http.Handler { return a.handler }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/desktop/app"
 	"vigil/internal/sim/estate"
 )
 
@@ -243,4 +244,36 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 		t.Errorf("the history has %+v", history.Groups)
 	}
 	w.expect(400, "GET", "/rest/monitor/history/groups?limit=1000", token, nil)
+}
+
+func TestMeasuresAreKeptOverTime(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), join: true, app: func(o *app.Options) { o.SampleEvery = 50 * time.Millisecond }})
+	w.estate.RDSServers[0].SetSessions(7)
+	token := w.login().Access
+	w.until("the server has sessions", func() bool { return w.overview(token).Sessions.RDSSessions == 7 })
+	o := options{size: tiny()}
+	w.stop() // what is open is stored
+	w.run(o)
+	token = w.login().Access
+	var got struct {
+		Step   int64 `json:"step_seconds"`
+		Series []struct {
+			Points []struct {
+				Average float64 `json:"average"`
+				Maximum int64   `json:"maximum"`
+			} `json:"points"`
+		} `json:"series"`
+	}
+	const path = "/rest/monitor/samples"
+	for _, query := range []string{"?kind=RDS_SERVER&measure=session_count", "?kind=farm&measure=session_count&step=86400", "?kind=RDS_SERVER&measure=session_count&id=" + string(w.estate.RDSServers[0].ID())} {
+		w.expect(200, "GET", path+query, token, nil).into(t, &got)
+		if len(got.Series) != 1 || len(got.Series[0].Points) == 0 || got.Series[0].Points[len(got.Series[0].Points)-1].Maximum != 7 {
+			t.Errorf("%s: %+v", query, got)
+		}
+	}
+	for _, bad := range []string{"", "?kind=RDS_SERVER", "?kind=FARM&measure=application_count", "?kind=x&measure=session_count", "?kind=FARM&measure=session_count&step=7",
+		"?kind=FARM&measure=session_count&since=1&step=300", "?kind=FARM&measure=session_count&since=5&until=4"} {
+		w.expect(400, "GET", path+bad, token, nil)
+	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -24,6 +25,11 @@ func (a *App) Listen(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+	known, err := a.store.LastStatuses(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the last statuses: %w", err)
+	}
+	a.board.Remember(known)
 	// The demo's inventory is there only now.
 	a.watcher.Path = a.o.Install.Config.Desktop.Inventory
 	if err := a.watcher.Load(); err != nil {
@@ -41,7 +47,7 @@ func (a *App) Serve(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var wait sync.WaitGroup
 	for _, run := range []func(context.Context){
-		a.runProbes, a.tick, a.tidy, a.history.run, a.events.Run,
+		a.runProbes, a.tick, a.tidy, a.history.run, a.events.Run, a.sampler.Run,
 		func(ctx context.Context) { a.watcher.Run(ctx, a.o.Reload) },
 		func(ctx context.Context) { a.keys.Run(ctx, a.o.Log) },
 		func(ctx context.Context) { a.browsers.Run(ctx, a.o.Log) },
@@ -98,7 +104,12 @@ func (a *App) forget(ctx context.Context) error {
 	if err := a.gate.Tidy(ctx); err != nil {
 		return err
 	}
-	return a.store.ForgetChanges(ctx, a.o.Now().Add(-a.o.HistoryKept))
+	now := a.o.Now()
+	return errors.Join(
+		a.store.ForgetChanges(ctx, now.Add(-a.o.HistoryKept)),
+		a.store.ForgetSamples(ctx, desktop.FineStep, now.Add(-desktop.FineKept)),
+		a.store.ForgetSamples(ctx, desktop.CoarseStep, now.Add(-a.o.HistoryKept)),
+	)
 }
 
 // apply takes over an inventory.

@@ -56,6 +56,7 @@ type Store struct {
 var (
 	_ desktop.AccountStore = (*Store)(nil)
 	_ desktop.HistoryStore = (*Store)(nil)
+	_ desktop.SampleStore  = (*Store)(nil)
 	_ session.Store        = (*Store)(nil)
 	_ heartbeat.Store      = (*Store)(nil)
 	_ alert.Store          = (*Store)(nil)

@@ -17,6 +17,7 @@ import (
 //	GET    /incidents         what can happen
 //	POST   /incidents/{name}  let it happen
 //	DELETE /incidents/{name}  mend it
+//	POST   /notices           takes the notices of alert rules, and throws them away
 type control struct {
 	estate   *Estate
 	listener net.Listener
@@ -39,6 +40,7 @@ func (c *control) Start(context.Context) error {
 	mux.HandleFunc("GET /incidents", c.list)
 	mux.HandleFunc("POST /incidents/{name}", c.change(true))
 	mux.HandleFunc("DELETE /incidents/{name}", c.change(false))
+	mux.HandleFunc("POST /notices", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	c.work.Go(func() { _ = c.server.Serve(c.listener) }) // until it is closed
 	return nil

@@ -17,6 +17,7 @@ import (
 type Store interface {
 	desktop.AccountStore
 	desktop.HistoryStore
+	desktop.SampleStore
 	session.Store
 	heartbeat.Store
 	alert.Store
@@ -31,6 +32,8 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"ChangesAreFilteredAndForgotten":         changesFiltered,
 		"ChangesAreSearched":                     changesSearched,
 		"ChangesAreGroupedByCause":               changesGrouped,
+		"SamplesComeInOrder":                     samplesInOrder,
+		"SamplesOfOneMomentAreMerged":            samplesMerged,
 		"SessionsEndOnce":                        sessionsEndOnce,
 		"FailuresCountWithinTheirWindow":         failuresCount,
 		"FailuresAreCountedExactlyByManyAtOnce":  failuresExact,

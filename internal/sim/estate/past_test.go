@@ -1,0 +1,63 @@
+package estate
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+)
+
+// pastInventory is an inventory with some of everything that has a past.
+func pastInventory() desktop.Inventory {
+	inv := desktop.Inventory{
+		Domains:           []desktop.Domain{{ID: "d1", DNSName: "corp.example"}, {ID: "d2", DNSName: "lab.example"}},
+		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1"}, {ID: "c2", Name: "cs2"}, {ID: "c3", Name: "cs3"}},
+		Gateways:          []desktop.Gateway{{ID: "g1", Name: "gw1"}},
+		Farms:             []desktop.Farm{{ID: "f1", Name: "farm", Enabled: true}},
+		RDSServers:        []desktop.RDSServer{{ID: "r1", Name: "rds1", FarmID: "f1", Enabled: true}, {ID: "r2", Name: "rds2", FarmID: "f1"}},
+		Pods:              []desktop.Pod{{ID: "p1", Name: "pod", Endpoints: []desktop.PodEndpoint{{ID: "e1", Name: "far"}}}},
+		Composers:         []desktop.Composer{{ID: "m1", Name: "composer"}},
+	}
+	return inv
+}
+
+func TestThePastIsAMonthAndEndsWell(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+	p := MakePast(pastInventory(), now, "http://127.0.0.1/notices")
+	if len(p.Changes) < 50 || len(p.Alerts) < 20 || len(p.Fine) == 0 || len(p.Coarse) == 0 {
+		t.Fatalf("%d changes, %d alerts, %d and %d samples", len(p.Changes), len(p.Alerts), len(p.Fine), len(p.Coarse))
+	}
+	last := make(map[string]string)
+	for i, c := range p.Changes {
+		if i > 0 && c.At.Before(p.Changes[i-1].At) {
+			t.Fatal("the changes are not in order")
+		}
+		if c.At.Before(now.Add(-(PastDays+1)*24*time.Hour)) || !c.At.Before(now) {
+			t.Errorf("a change at %s", c.At)
+		}
+		if c.Cause.Kind == "" {
+			t.Errorf("%s %q has no cause", c.Ref.Name, c.Part)
+		}
+		last[string(c.Ref.Kind)+string(c.Ref.ID)+c.Part] = string(desktop.HealthOf(c.Ref.Kind, c.Part, c.To))
+	}
+	for what, health := range last {
+		if health != string(desktop.HealthOK) {
+			t.Errorf("%s ends as %s", what, health)
+		}
+	}
+	for _, a := range p.Alerts {
+		if a.ResolvedAt.IsZero() || !a.ResolvedAt.After(a.Since) {
+			t.Errorf("%+v", a)
+		}
+	}
+	days := make(map[int]bool)
+	for _, s := range p.Coarse {
+		if s.Series == (desktop.Series{Kind: desktop.KindRDSServer, Measure: "session_count"}) {
+			days[s.Point.At.YearDay()] = true
+		}
+	}
+	if len(days) < PastDays {
+		t.Errorf("sessions of %d days, want %d", len(days), PastDays)
+	}
+}

@@ -1,0 +1,84 @@
+package estate
+
+import (
+	"math"
+	"time"
+
+	"vigil/internal/desktop"
+)
+
+// curve is a series and what it measured at a time.
+type curve struct {
+	series desktop.Series
+	value  func(at time.Time) float64
+	fine   time.Duration // how far its samples go back
+	coarse time.Duration
+}
+
+// sample makes the samples of all series.
+func (p *past) sample() {
+	for _, c := range p.curves() {
+		p.Fine = append(p.Fine, c.samples(desktop.FineStep, p.now.Add(-c.fine), p.now)...)
+		p.Coarse = append(p.Coarse, c.samples(desktop.CoarseStep, p.now.Add(-c.coarse), p.now)...)
+	}
+}
+
+func (c curve) samples(step time.Duration, from, to time.Time) []desktop.Sample {
+	var out []desktop.Sample
+	for at := from.UTC().Truncate(step); at.Add(step).Before(to); at = at.Add(step) {
+		point := desktop.Point{At: at}
+		for i := range 3 {
+			point.Add(int64(c.value(at.Add(time.Duration(i) * step / 3))))
+		}
+		out = append(out, desktop.Sample{Series: c.series, Point: point})
+	}
+	return out
+}
+
+func (p *past) curves() []curve {
+	const month = PastDays * 24 * time.Hour
+	var out []curve
+	add := func(k desktop.Kind, id desktop.ID, measure string, fineBack, coarseBack time.Duration, value func(time.Time) float64) {
+		out = append(out, curve{desktop.Series{Kind: k, ID: id, Measure: measure}, value, fineBack, coarseBack})
+	}
+	// ripple sets components of the same kind apart.
+	ripple := func(n int, at time.Time) float64 {
+		return 1 + 0.15*math.Sin(float64(at.Unix())/1700+float64(n)) + 0.08*math.Sin(float64(at.Unix())/310+float64(3*n))
+	}
+	members := make(map[desktop.ID]int)
+	number := make(map[desktop.ID]int)
+	var enabled int
+	for i, r := range p.inv.RDSServers {
+		sessions := func(at time.Time) float64 { return 26 * busy(at) * ripple(i, at) }
+		if !r.Enabled {
+			sessions = func(time.Time) float64 { return 0 }
+		} else {
+			enabled++
+			members[r.FarmID]++
+			number[r.FarmID] = i
+		}
+		add(desktop.KindRDSServer, r.ID, "session_count", serverFine, serverCoarse, sessions)
+		add(desktop.KindRDSServer, r.ID, "load_index", serverFine, serverCoarse, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
+	}
+	for _, f := range p.inv.Farms {
+		n, i := float64(members[f.ID]), number[f.ID]
+		add(desktop.KindFarm, f.ID, "session_count", fine, month, func(at time.Time) float64 { return n * 26 * busy(at) * ripple(i, at) })
+		add(desktop.KindFarm, f.ID, "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
+	}
+	total := func(n, each float64, seed int) func(time.Time) float64 {
+		return func(at time.Time) float64 { return n * each * busy(at) * (1 + (ripple(seed, at)-1)/4) }
+	}
+	for _, k := range []desktop.Kind{desktop.KindRDSServer, desktop.KindFarm} {
+		add(k, "", "session_count", fine, month, total(float64(enabled), 26, 1))
+		add(k, "", "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at) })
+	}
+	for i, cs := range p.inv.ConnectionServers {
+		add(desktop.KindConnectionServer, cs.ID, "connection_count", fine, month, func(at time.Time) float64 { return 30 * busy(at) * ripple(i, at) })
+	}
+	add(desktop.KindConnectionServer, "", "connection_count", fine, month, total(float64(len(p.inv.ConnectionServers)), 30, 2))
+	for i, g := range p.inv.Gateways {
+		add(desktop.KindGateway, g.ID, "active_connection_count", fine, month, func(at time.Time) float64 { return 120 * busy(at) * ripple(i, at) })
+	}
+	add(desktop.KindGateway, "", "active_connection_count", fine, month, total(float64(len(p.inv.Gateways)), 120, 3))
+	return out
+}
