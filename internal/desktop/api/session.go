@@ -28,18 +28,18 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 }
 
 // browserSession says who is calling. What only a browser session has is left
-// out of the answer to other callers. Members are spelt as the posture server
-// spells them, so that one console serves both.
+// out of the answer to other callers. Members and times are spelt as the posture
+// server spells them, so that one console serves both.
 type browserSession struct {
-	UserID      string         `json:"userId,omitempty"` // SID of the user; none for a key
-	UserName    string         `json:"userName"`
-	Role        session.Role   `json:"role"`
-	Method      string         `json:"method"`
-	SessionID   string         `json:"sessionId,omitempty"`
-	StartTime   desktop.Millis `json:"startTime,omitempty"`
-	EndTime     desktop.Millis `json:"endTime,omitempty"`
-	IdleEndTime desktop.Millis `json:"idleEndTime,omitempty"`
-	CSRFToken   string         `json:"csrfToken,omitempty"`
+	UserID      string        `json:"userId,omitempty"` // SID of the user; none for a key
+	UserName    string        `json:"userName"`
+	Role        session.Role  `json:"role"`
+	Method      string        `json:"method"`
+	SessionID   string        `json:"sessionId,omitempty"`
+	StartTime   *httpapi.Time `json:"startTime,omitempty"`
+	EndTime     *httpapi.Time `json:"endTime,omitempty"`
+	IdleEndTime *httpapi.Time `json:"idleEndTime,omitempty"`
+	CSRFToken   string        `json:"csrfToken,omitempty"`
 }
 
 type webSessionKey struct{}
@@ -99,8 +99,8 @@ func (a *API) browserSessionOf(c session.Caller, s websession.Session) browserSe
 	}
 	if s.ID != "" {
 		out.SessionID, out.Method, out.CSRFToken = c.ID, s.Method, s.CSRFToken()
-		out.StartTime, out.EndTime = desktop.MillisOf(s.CreatedAt), desktop.MillisOf(s.EndsAt)
-		out.IdleEndTime = desktop.MillisOf(a.Browsers.IdleEnd(s))
+		out.StartTime, out.EndTime = &httpapi.Time{Time: s.CreatedAt}, &httpapi.Time{Time: s.EndsAt}
+		out.IdleEndTime = &httpapi.Time{Time: a.Browsers.IdleEnd(s)}
 	}
 	return out
 }

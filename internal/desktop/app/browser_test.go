@@ -8,6 +8,7 @@ import (
 	"net/http/cookiejar"
 	"strings"
 	"testing"
+	"time"
 )
 
 // browser is a caller that keeps cookies and shows no token.
@@ -72,16 +73,16 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		t.Errorf("cookie %q", c)
 	}
 	var me struct {
-		UserName  string `json:"userName"`
-		Role      string `json:"role"`
-		Method    string `json:"method"`
-		SessionID string `json:"sessionId"`
-		CSRFToken string `json:"csrfToken"`
-		StartTime int64  `json:"startTime"`
-		EndTime   int64  `json:"endTime"`
+		UserName  string    `json:"userName"`
+		Role      string    `json:"role"`
+		Method    string    `json:"method"`
+		SessionID string    `json:"sessionId"`
+		CSRFToken string    `json:"csrfToken"`
+		StartTime time.Time `json:"startTime"`
+		EndTime   time.Time `json:"endTime"`
 	}
 	b.want(200, "GET", "/console/session", nil).into(t, &me)
-	if me.UserName != `CORP\admin` || me.Role != "admin" || me.Method != "password" || me.EndTime-me.StartTime != 10*3600*1000 {
+	if me.UserName != `CORP\admin` || me.Role != "admin" || me.Method != "password" || me.EndTime.Sub(me.StartTime) != 10*time.Hour {
 		t.Errorf("%+v", me)
 	}
 	b.want(200, "GET", "/rest/monitor/farms", nil)
