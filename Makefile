@@ -64,11 +64,12 @@ bench-awsapi: ## Measure calls to AWS beside the SDK's generated modules
 	cd oracle/aws && RATIO=1 go test -count=1 -run Ratio -v .
 
 .PHONY: fuzz-awsapi
-fuzz-awsapi: ## Fuzz our reading of AWS's answers against smithy-go's own, ten million times
-	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzXML -fuzztime 3000000x -fuzzminimizetime 200x
-	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzQuery -fuzztime 1000000x -fuzzminimizetime 200x
-	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzJSON -fuzztime 3000000x -fuzzminimizetime 200x
-	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzDamaged -fuzztime 3000000x -fuzzminimizetime 200x
+fuzz-awsapi: ## Hold our reading of AWS's answers against smithy-go's own: ten million damaged answers, then any bytes
+	AWSAPI_EXECUTIONS=10000000 go test ./internal/posture/collect/awsapi/wire -count 1 -timeout 5h -run TestDamaged -v
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzXML -fuzztime 2m -fuzzminimizetime 200x
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzQuery -fuzztime 2m -fuzzminimizetime 200x
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzJSON -fuzztime 2m -fuzzminimizetime 200x
+	go test ./internal/posture/collect/awsapi/wire -run '^$$' -fuzz FuzzDamaged -fuzztime 2m -fuzzminimizetime 200x
 
 .PHONY: bench-gremlin
 bench-gremlin: ## Compare the query engine with TinkerGraph; needs java and mvn

@@ -20,6 +20,8 @@ type Maker struct {
 	Plain bool
 	// Full gives structures all of their members, and lists at least one item.
 	Full bool
+	// Sparse gives structures few of their members, for small answers.
+	Sparse bool
 	// Unions are shapes of which only one member is given, beside those that the
 	// model calls unions.
 	Unions []string
@@ -50,12 +52,23 @@ func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
 	}
 	for i := range s.Members {
 		member := &s.Members[i]
-		if !m.Full && m.rand.IntN(5) == 0 && member.Location != "statusCode" || depth > maxDepth && composite(member.Shape) {
+		if m.leaveOut(depth) && member.Location != "statusCode" || depth > maxDepth && composite(member.Shape) {
 			continue
 		}
 		values[member.Name] = m.value(member, depth+1)
 	}
 	return values
+}
+
+// leaveOut decides about a member that may be absent.
+func (m *Maker) leaveOut(depth int) bool {
+	switch {
+	case m.Full:
+		return false
+	case m.Sparse:
+		return m.rand.IntN(5+2*depth) > 0
+	}
+	return m.rand.IntN(5) == 0
 }
 
 func composite(s *model.Shape) bool {

@@ -1,0 +1,170 @@
+package wire
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vigil/internal/posture/collect/awsapi/awsapitest"
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// TestDamagedAnswersAreReadTheSame holds our decoders against smithy-go's own with
+// answers that are correct but for a few bytes: as many as AWSAPI_EXECUTIONS says,
+// from a seed that AWSAPI_SEED may set.
+func TestDamagedAnswersAreReadTheSame(t *testing.T) {
+	t.Parallel()
+	executions, seed := int64(4000), uint64(1)
+	if n, err := strconv.ParseInt(os.Getenv("AWSAPI_EXECUTIONS"), 10, 64); err == nil {
+		executions = n
+	}
+	if n, err := strconv.ParseUint(os.Getenv("AWSAPI_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	protocols := []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON}
+	var done, failed atomic.Int64
+	var wait sync.WaitGroup
+	for worker := range runtime.GOMAXPROCS(0) {
+		var pairs []pair
+		for _, protocol := range protocols {
+			pairs = append(pairs, newPair(t, protocol))
+		}
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(worker)))
+			for failed.Load() < 5 {
+				p := pairs[random.IntN(len(pairs))]
+				maker := awsapitest.New(random.Uint64())
+				maker.Sparse = true
+				_, whole := awsapitest.Answer(p.decoder.op, maker.Output(p.decoder.op))
+				// One answer is damaged in many ways: making it up takes longer than
+				// reading it.
+				for range 50 {
+					if done.Add(1) > executions {
+						return
+					}
+					damage := make([]byte, 4*random.IntN(5))
+					for i := range damage {
+						damage[i] = byte(random.Uint32())
+					}
+					for i := 3; i < len(damage); i += 4 {
+						damage[i] = suspicious[random.IntN(len(suspicious))]
+					}
+					body := damaged(append([]byte(nil), whole...), damage)
+					if difference := compare(p.decoder, p.reference, body); difference != "" {
+						failed.Add(1)
+						t.Errorf("%s: %s\n%q", p.decoder.op.Service.Protocol, difference, body)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d answers", min(done.Load(), executions))
+}
+
+// suspicious are bytes that mean something to a parser, and some that do not.
+var suspicious = []byte("<>/&;#x!-[]?='\":{},\\ \t\r\n\x00\x01\x7f\x80\xc3\xff0129aeE+.tfnNI_z")
+
+// TestTruncatedAnswersAreErrors cuts a correct answer at every byte.
+func TestTruncatedAnswersAreErrors(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
+		p := newPair(t, protocol)
+		maker := awsapitest.New(5)
+		maker.Sparse = true
+		_, body := awsapitest.Answer(p.decoder.op, maker.Output(p.decoder.op))
+		for n := 1; n < len(body); n++ {
+			if got, err := p.decoder.Decode(200, nil, body[:n]); err == nil {
+				t.Fatalf("%s: %d of %d bytes are read as %s", protocol, n, len(body), got)
+			}
+		}
+		if _, err := p.decoder.Decode(200, nil, body); err != nil {
+			t.Errorf("%s: all of it: %v", protocol, err)
+		}
+	}
+}
+
+// TestHostileAnswersAreErrors: what would take memory or time without end, or
+// reach for files, ends at once.
+func TestHostileAnswersAreErrors(t *testing.T) {
+	t.Parallel()
+	deep := func(open, end string, n int) []byte {
+		b := make([]byte, 0, n*(len(open)+len(end))+16)
+		for range n {
+			b = append(b, open...)
+		}
+		for range n {
+			b = append(b, end...)
+		}
+		return b
+	}
+	x, j := newPair(t, model.RestXML), newPair(t, model.RestJSON)
+	for name, tt := range map[string]struct {
+		p    pair
+		body []byte
+	}{
+		"entities of entities":               {x, []byte(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><r><Text>&b;</Text></r>`)},
+		"a file":                             {x, []byte(`<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><r><Text>&f;</Text></r>`)},
+		"an unknown entity":                  {x, []byte(`<r><Text>&nbsp;</Text></r>`)},
+		"deep elements":                      {x, append(append([]byte("<r>"), deep("<In>", "</In>", 1<<20)...), "</r>"...)},
+		"deep unknown elements":              {x, append(append([]byte("<r>"), deep("<x>", "</x>", 1<<20)...), "</r>"...)},
+		"deep arrays":                        {j, append(append([]byte(`{"x":`), deep("[", "]", 1<<20)...), '}')},
+		"deep objects":                       {j, []byte(`{"In":` + string(deep(`{"self":`, "}", 1<<18)) + `}`)},
+		"two roots":                          {x, []byte(`<r/><r/>`)},
+		"a character reference that is none": {x, []byte(`<r><Text>&#x110000;</Text></r>`)},
+		"another encoding":                   {x, []byte(`<?xml version="1.0" encoding="UTF-16"?><r/>`)},
+		"bytes that are no text":             {x, []byte("<r><Text>\xff\xfe</Text></r>")},
+		"a control character":                {x, []byte("<r><Text>\x00</Text></r>")},
+		"tags that cross":                    {x, []byte(`<r><In><id></In></id></r>`)},
+		"a number too large":                 {x, []byte(`<r><Whole>2147483648</Whole></r>`)},
+		"a year too large":                   {j, []byte(`{"Epoch":1e300}`)},
+		"too much":                           {j, append(make([]byte, MaxSize), "{}"...)},
+	} {
+		start := time.Now()
+		if got, err := tt.p.decoder.Decode(200, nil, tt.body); err == nil {
+			t.Errorf("%s is read as %.100s", name, got)
+		}
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+}
+
+// TestRepeatedMembersAreJoined: lists are joined, maps merged, of anything else
+// the last counts.
+func TestRepeatedMembersAreJoined(t *testing.T) {
+	t.Parallel()
+	x, j := newPair(t, model.RestXML), newPair(t, model.RestJSON)
+	for _, tt := range []struct {
+		p          pair
+		body, want string
+	}{
+		{x, `<r><Text>a</Text><Flat>1</Flat><Text>b</Text><Flat>2</Flat></r>`, `{"Text":"b","FlatTexts":["1","2"]}`},
+		{x, `<r><Texts><i>1</i></Texts><Texts/><Texts><i>2</i></Texts></r>`, `{"Texts":["1","2"]}`},
+		{x, `<r><FlatMap><key>k</key><value>1</value></FlatMap><Flag>1</Flag><FlatMap><key>k</key><value>2</value></FlatMap></r>`, `{"FlatMap":{"k":"2"},"Flag":true}`},
+		{x, `<r><Map><entry><key>a</key><value>1</value></entry><entry><key>b</key><value>2</value></entry><entry><key>a</key><value>3</value></entry></Map></r>`, `{"Map":{"b":"2","a":"3"}}`},
+		{j, `{"Text":"a","Texts":["1"],"Text":"b","Texts":[],"Texts":["2"],"Text":null}`, `{"Text":"b","Texts":["1","2"]}`},
+		{j, `{"Map":{"a":"1","\u0061":"2"},"Map":{"b":"3"}}`, `{"Map":{"a":"2","b":"3"}}`},
+	} {
+		got, err := tt.p.decoder.Decode(200, nil, []byte(tt.body))
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s is read as %s, %v, want %s", tt.body, got, err, tt.want)
+		}
+		if difference := compare(tt.p.decoder, tt.p.reference, []byte(tt.body)); difference != "" {
+			t.Errorf("%s: %s", tt.body, difference)
+		}
+	}
+	many := []byte(`{"Map":{`)
+	for i := range 100 {
+		many = append(many, `"k`+strconv.Itoa(i%40)+`":"`+strconv.Itoa(i)+`",`...)
+	}
+	many = append(many, `"last":"x"}}`...)
+	if difference := compare(j.decoder, j.reference, many); difference != "" {
+		t.Error(difference)
+	}
+}
