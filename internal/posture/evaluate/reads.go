@@ -20,8 +20,9 @@ type Reads struct {
 	back bool // it also goes against the direction of edges, or may
 }
 
-// Read works out what a Gremlin query looks at. Where it cannot follow the query
-// it assumes every type. The error is that of the text.
+// Read works out what a Gremlin query looks at. It follows the steps that it knows
+// through the schema; at any other it assumes that the query may read every type.
+// The error is that of the text.
 func (s *Schema) Read(text string) (Reads, error) {
 	limits := syntax.Limits{Length: 64 << 10, Steps: 400, Depth: 32, Literals: 10_000}
 	q, err := syntax.Parse(text, syntax.Options{Limits: limits})
@@ -29,6 +30,7 @@ func (s *Schema) Read(text string) (Reads, error) {
 		return Reads{}, err
 	}
 	r := &reader{schema: s, seen: types{}, marks: map[string]place{}, strange: map[string]bool{}}
+	r.source(q.Source)
 	end := r.chain(syntax.Connect(q.Steps, true), place{})
 	out := Reads{Types: r.seen.sorted(), Subjects: end.at.sorted(), back: r.back}
 	for what := range r.strange {
@@ -43,27 +45,56 @@ func (s *Schema) Read(text string) (Reads, error) {
 	return out, nil
 }
 
-// A place is where traversers can be: at vertices of some types, or on edges
-// between them.
+// A place is where traversers can be: at vertices of some types, on edges that
+// lead from some types to others, or both. At a value it is empty.
 type place struct {
 	at       types // vertices
-	from, to types // ends of edges; nil at vertices
+	from, to types // ends of edges
+	lost     bool  // it could not be followed: anywhere
 }
 
-func (p place) vertices() bool { return p.from == nil }
+func union(a, b place) place {
+	u := place{at: types{}, from: types{}, to: types{}, lost: a.lost || b.lost}
+	for _, p := range []place{a, b} {
+		u.at.add(p.at)
+		u.from.add(p.from)
+		u.to.add(p.to)
+	}
+	return u
+}
+
+// size grows with the place, and is the same only if the place is.
+func (p place) size() int { return len(p.at) + len(p.from) + len(p.to) }
 
 // A reader follows a query through the schema.
 type reader struct {
 	schema  *Schema
-	seen    types
+	seen    types            // whose entities were looked at
+	visited place            // everywhere a traverser has been: by() may look back at it
 	marks   map[string]place // of as()
 	strange map[string]bool
 	back    bool
 }
 
+// source looks at what configures the traversal: strategies may hold traversals,
+// which apply wherever the query goes.
+func (r *reader) source(steps []syntax.Step) {
+	for _, s := range steps {
+		for _, a := range s.Args {
+			syntax.Walk(a, func(a syntax.Arg) {
+				if _, ok := a.(*syntax.Traversal); ok {
+					r.anywhere()
+				}
+			})
+		}
+	}
+}
+
 // chain follows steps from a place and returns where they end. Conditions on
 // labels that stand together count before anything is seen.
 func (r *reader) chain(steps []syntax.Step, p place) place {
+	begin := p              // of the last step that branches
+	var tests []syntax.Step // until() and emit() since the last repeat(), which may stand before it
 	for i := 0; i < len(steps); i++ {
 		s := &steps[i]
 		if next, ok := r.move(s, p); ok {
@@ -74,20 +105,71 @@ func (r *reader) chain(steps []syntax.Step, p place) place {
 				}
 				p = r.narrow(&f, p)
 			}
-			if p.vertices() {
-				r.seen.add(p.at)
-			}
+			r.seen.add(p.at)
+			r.visited = union(r.visited, p)
 			continue
 		}
-		p = r.step(s, p)
+		switch s.Name {
+		case "choose", "branch":
+			begin = p
+			p = r.step(s, p)
+		case "option":
+			p = union(p, r.children(s, begin))
+		case "until", "emit":
+			if tests = append(tests, *s); !beforeRepeat(steps[i+1:]) {
+				r.children(s, p)
+			}
+		case "repeat":
+			p = r.repeat(s, tests, p)
+			tests = nil
+		default:
+			p = r.step(s, p)
+		}
+		r.visited = union(r.visited, p)
 	}
 	return p
 }
 
-// isCondition reports whether a step only lets through or not.
+// beforeRepeat reports whether a repeat() follows the modulators at hand.
+func beforeRepeat(steps []syntax.Step) bool {
+	for _, s := range steps {
+		switch s.Name {
+		case "repeat":
+			return true
+		case "until", "emit", "times":
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// isCondition reports whether a step only lets through or not, each traverser by
+// itself and without a trace.
 func isCondition(s *syntax.Step) bool {
 	switch s.Name {
-	case "has", "hasLabel", "hasNot", "hasId", "hasKey", "hasValue", "where", "filter", "not", "and", "or", "as", "dedup", "identity":
+	case "has", "hasLabel", "hasNot", "hasId", "hasKey", "hasValue", "as", "identity":
+		return true
+	case "dedup":
+		return len(s.Args) == 0 // by labels, what is dropped depends on other places
+	case "where", "filter", "not", "and", "or":
+		clean := true
+		for _, a := range s.Args {
+			syntax.Walk(a, func(a syntax.Arg) {
+				if t, ok := a.(*syntax.Traversal); ok {
+					clean = clean && !slices.ContainsFunc(t.Steps, leavesTrace)
+				}
+			})
+		}
+		return clean
+	}
+	return false
+}
+
+// leavesTrace reports whether a step records its traversers for later steps.
+func leavesTrace(s syntax.Step) bool {
+	switch s.Name {
+	case "aggregate", "store", "sideEffect", "group", "groupCount", "subgraph", "tree", "sack", "fail":
 		return true
 	}
 	return false
@@ -95,32 +177,38 @@ func isCondition(s *syntax.Step) bool {
 
 // move follows a step that goes somewhere.
 func (r *reader) move(s *syntax.Step, p place) (place, bool) {
-	labels := texts(s.Args)
-	switch s.Name {
+	name, labels := moveName(s), texts(s.Args)
+	switch name {
 	case "in", "inE", "both", "bothE", "E", "outV", "otherV", "bothV":
 		r.back = true
 	}
-	switch s.Name {
+	out, in := r.schema.out, r.schema.in
+	switch name {
 	case "V":
 		return place{at: r.schema.all()}, true
 	case "out":
-		r.edges(r.schema.out, p, labels)
-		return place{at: r.schema.follow(r.schema.out, p.at, labels)}, true
+		r.edges(out, p, labels)
+		return place{at: r.schema.follow(out, p.at, labels)}, true
 	case "in":
-		r.edges(r.schema.in, p, labels)
-		return place{at: r.schema.follow(r.schema.in, p.at, labels)}, true
+		r.edges(in, p, labels)
+		return place{at: r.schema.follow(in, p.at, labels)}, true
 	case "both":
-		at := r.schema.follow(r.schema.out, p.at, labels)
-		at.add(r.schema.follow(r.schema.in, p.at, labels))
+		at := r.schema.follow(out, p.at, labels)
+		at.add(r.schema.follow(in, p.at, labels))
 		return place{at: at}, true
 	case "outE":
-		r.edges(r.schema.out, p, labels)
-		return place{from: p.at, to: r.schema.follow(r.schema.out, p.at, labels)}, true
+		r.edges(out, p, labels)
+		return r.onEdges(p.at, r.schema.follow(out, p.at, labels)), true
 	case "inE":
-		r.edges(r.schema.in, p, labels)
-		return place{from: r.schema.follow(r.schema.in, p.at, labels), to: p.at}, true
-	case "bothE", "E":
-		return place{from: r.schema.all(), to: r.schema.all()}, true
+		r.edges(in, p, labels)
+		return r.onEdges(r.schema.follow(in, p.at, labels), p.at), true
+	case "bothE":
+		from, to := r.schema.follow(in, p.at, labels), r.schema.follow(out, p.at, labels)
+		from.add(p.at)
+		to.add(p.at)
+		return r.onEdges(from, to), true
+	case "E":
+		return r.onEdges(r.schema.all(), r.schema.all()), true
 	case "inV":
 		return place{at: p.to}, true
 	case "outV":
@@ -132,6 +220,32 @@ func (r *reader) move(s *syntax.Step, p place) (place, bool) {
 		return place{at: at}, true
 	}
 	return p, false
+}
+
+// onEdges is a place on edges. An edge is part of the entity that it leaves, and is
+// there only when the entity that it leads to is.
+func (r *reader) onEdges(from, to types) place {
+	r.seen.add(from)
+	r.seen.add(to)
+	return place{from: from, to: to}
+}
+
+// moveName returns the step that a move means whose direction is an argument:
+// to(OUT) is out(), toE(IN) is inE(), toV(BOTH) is bothV().
+func moveName(s *syntax.Step) string {
+	suffix, ok := map[string]string{"to": "", "toE": "E", "toV": "V"}[s.Name]
+	if !ok || len(s.Args) == 0 {
+		return s.Name
+	}
+	t, ok := s.Args[0].(*syntax.Token)
+	if !ok {
+		return s.Name
+	}
+	direction := map[string]string{"OUT": "out", "from": "out", "IN": "in", "to": "in", "BOTH": "both"}[t.Name]
+	if direction == "" {
+		return s.Name
+	}
+	return direction + suffix
 }
 
 // edges notes labels that no edge here has.
@@ -157,8 +271,8 @@ func few(t types) string {
 
 // narrow applies a condition on labels.
 func (r *reader) narrow(s *syntax.Step, p place) place {
-	if !p.vertices() {
-		return p
+	if len(p.from) > 0 || p.lost {
+		return p // the label may be that of an edge
 	}
 	var names []string
 	switch {

@@ -7,7 +7,8 @@ import (
 )
 
 // step follows a step that goes nowhere by itself: it looks at where it is, or
-// sends traversers into traversals.
+// sends traversers into traversals. At a step that it does not know the query may
+// go anywhere.
 func (r *reader) step(s *syntax.Step, p place) place {
 	switch s.Name {
 	case "hasLabel":
@@ -24,46 +25,71 @@ func (r *reader) step(s *syntax.Step, p place) place {
 	case "hasNot":
 		r.keys(p, texts(s.Args))
 		return p
+	case "where", "filter", "not", "and", "or", "sideEffect",
+		"hasId", "hasKey", "hasValue", "is", "dedup", "limit", "range", "skip", "tail", "sample", "coin", "simplePath", "cyclicPath",
+		"timeLimit", "identity", "barrier", "order", "aggregate", "store", "times", "with", "profile", "discard":
+		r.children(s, p)
+		return p
 	case "values", "properties", "valueMap", "propertyMap", "elementMap":
 		r.keys(p, texts(s.Args))
 		return place{}
-	case "as":
-		for _, name := range texts(s.Args) {
-			r.marks[name] = p
-		}
-		return p
-	case "select":
-		if names := texts(s.Args); len(names) == 1 && len(s.Args) == 1 {
-			return r.marks[names[0]]
-		}
+	case "id", "label", "key", "value", "count", "constant", "sum", "max", "min", "mean", "math", "loops", "asDate", "asNumber", "asString", "asBool",
+		"dateAdd", "dateDiff", "length", "toLower", "toUpper", "trim", "lTrim", "rTrim", "split", "substring", "replace", "concat", "format":
+		r.children(s, p)
 		return place{}
-	case "repeat":
-		return r.repeat(s, p)
-	case "optional":
+	case "as":
+		return r.mark(texts(s.Args), p)
+	case "select":
+		return r.selected(s, p)
+	case "optional", "choose", "branch": // what no option takes goes on as it is
 		return union(p, r.children(s, p))
-	case "union", "coalesce", "flatMap", "map", "local", "choose", "branch", "option":
+	case "union", "coalesce", "flatMap", "map", "local":
 		return r.children(s, p)
 	case "by":
 		r.keys(p, texts(s.Args))
-		r.children(s, p)
+		r.children(s, union(p, r.visited)) // path() and select(), for two, apply it to earlier places
 		return p
-	case "match", "inject", "call", "sack", "fold", "unfold", "cap", "group", "groupCount", "project", "tree", "subgraph", "path":
-		r.children(s, p)
-		return place{at: r.lost()}
-	case "id", "label", "count", "constant", "asDate", "dateAdd", "dateDiff", "math", "sum", "max", "min", "mean":
-		r.children(s, p)
-		return place{}
 	}
-	r.children(s, p) // where, filter, not, and, or, until, emit and whatever else asks
-	return p
+	r.children(s, union(p, r.visited))
+	return r.anywhere()
 }
 
-// lost is where a traverser is that could not be followed: anywhere.
-func (r *reader) lost() types {
+// anywhere is where a traverser is that could not be followed.
+func (r *reader) anywhere() place {
 	all := r.schema.all()
 	r.seen.add(all)
 	r.back = true
-	return all
+	return place{at: all, from: all, to: all, lost: true}
+}
+
+// mark gives a place names. At the begin of where(as('a').out()) a name that is
+// known leads back to its place.
+func (r *reader) mark(names []string, p place) place {
+	for _, name := range names {
+		p = union(p, r.marks[name])
+	}
+	for _, name := range names {
+		r.marks[name] = union(r.marks[name], p)
+	}
+	return p
+}
+
+// selected goes back to the place of a name. Two names, the parts of a map, a side
+// effect and what a traversal selects are not followed.
+func (r *reader) selected(s *syntax.Step, p place) place {
+	names := texts(s.Args)
+	if mark, ok := r.marks[first(names)]; ok && len(names) == 1 && len(s.Args) == 1 && !p.lost {
+		return mark
+	}
+	r.children(s, union(p, r.visited))
+	return r.anywhere()
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
 }
 
 // children follows the traversals among the arguments of a step and returns where
@@ -78,27 +104,36 @@ func (r *reader) children(s *syntax.Step, p place) place {
 	return end
 }
 
-// repeat follows a traversal until it leads to nothing new.
-func (r *reader) repeat(s *syntax.Step, p place) place {
+// repeat follows a traversal, and the until() and emit() that stand before it,
+// until they lead to nothing new.
+func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p place) place {
 	for {
-		next := union(p, r.children(s, p))
-		if len(next.at) == len(p.at) {
-			return next
+		known := p.size() + r.known()
+		p = union(p, r.children(s, p))
+		if p.size()+r.known() > known {
+			continue
 		}
-		p = next
+		for _, t := range tests {
+			r.children(&t, p)
+		}
+		if r.known() == known-p.size() { // no name in them leads the traversal elsewhere
+			return p
+		}
 	}
 }
 
-func union(a, b place) place {
-	at := types{}
-	at.add(a.at)
-	at.add(b.at)
-	return place{at: at}
+// known grows with what is known of names and earlier places.
+func (r *reader) known() int {
+	n := r.visited.size()
+	for _, p := range r.marks {
+		n += 1 + p.size()
+	}
+	return n
 }
 
 // keys notes properties that nothing here has.
 func (r *reader) keys(p place, names []string) {
-	if !p.vertices() || len(p.at) == 0 {
+	if len(p.from) > 0 || len(p.at) == 0 {
 		return // what edges have is not part of the schema
 	}
 	for _, name := range names {

@@ -32,6 +32,25 @@ func TestReadFollowsAQueryThroughTheSchema(t *testing.T) {
 		`g.V().hasLabel('AWS.EC2.Instance').out('MEMBER_OF').hasLabel('AWS.EC2.SecurityGroup').in('MEMBER_OF')`: {
 			Types: kinds(hostType, groupType), Subjects: kinds(hostType)},
 		`g.V()`: {Types: every, Subjects: every},
+		`g.V().hasLabel('AWS.EC2.Instance').to(OUT, 'MEMBER_OF')`:         {Types: kinds(hostType, groupType), Subjects: kinds(groupType)},
+		`g.V().hasLabel('AWS.EC2.SecurityGroup').to(IN, 'MEMBER_OF')`:     {Types: kinds(hostType, groupType), Subjects: kinds(hostType)},
+		`g.V().hasLabel('AWS.EC2.Instance').toE(OUT, 'HAS_ROLE').toV(IN)`: {Types: kinds(hostType, roleType), Subjects: kinds(roleType)},
+		`g.V().hasLabel('AWS.EC2.SecurityGroup').not(inE('MEMBER_OF'))`:   {Types: kinds(hostType, groupType), Subjects: kinds(groupType)},
+		`g.V().hasLabel('AWS.EC2.Instance').not(outE('HAS_ROLE'))`:        {Types: kinds(hostType, roleType), Subjects: kinds(hostType)},
+		`g.V().hasLabel('AWS.EC2.Instance').union(outE('MEMBER_OF'), outE('HAS_ROLE')).inV()`: {
+			Types: kinds(hostType, groupType, roleType), Subjects: kinds(groupType, roleType)},
+		`g.V().hasLabel('AWS.EC2.Instance').choose(has('state', 'x'), out('HAS_ROLE'))`: {
+			Types: kinds(hostType, roleType), Subjects: kinds(hostType, roleType)},
+		`g.V().hasLabel('AWS.EC2.Instance').choose(values('state')).option('x', out('HAS_ROLE')).option(none, out('MEMBER_OF'))`: {
+			Types: kinds(hostType, groupType, roleType), Subjects: kinds(hostType, groupType, roleType)},
+		`g.V().hasLabel('AWS.EC2.Instance').as('h').out('MEMBER_OF').where(__.as('h').out('HAS_ROLE'))`: {
+			Types: kinds(hostType, groupType, roleType), Subjects: kinds(groupType)},
+		`g.V().hasLabel('AWS.EC2.Instance').until(out('READS')).repeat(out('HAS_ROLE'))`: {
+			Types: kinds(hostType, roleType, bucketType), Subjects: kinds(hostType, roleType)},
+		`g.V().hasLabel('AWS.S3.Bucket').properties().element()`:                                      {Types: every, Subjects: every},
+		`g.V().hasLabel('AWS.S3.Bucket').fold().unfold()`:                                             {Types: every, Subjects: every},
+		`g.V().hasLabel('AWS.S3.Bucket').as('a').out('ENCRYPTED_BY').as('b').select('a', 'b')`:        {Types: every, Subjects: every},
+		`g.withStrategies(SubgraphStrategy(vertices: __.out('READS'))).V().hasLabel('AWS.S3.Bucket')`: {Types: every, Subjects: kinds(bucketType)},
 		`g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().is(lt(datetime())))`: {
 			Types: kinds(hostType), Subjects: kinds(hostType), Clock: true},
 		`g.V().hasLabel('AWS.S3.Buckett')`: {Strange: []string{"type AWS.S3.Buckett"}},

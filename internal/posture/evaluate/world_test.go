@@ -91,7 +91,13 @@ func (w *world) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.Account
 	return found, nil
 }
 
-func (w *world) graph(t testing.TB) *graph.Graph {
+// fataler is what the tests need of testing.TB; random tests have it too.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func (w *world) graph(t fataler) *graph.Graph {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
 	for _, id := range slices.Sorted(maps.Keys(w.entities)) {
