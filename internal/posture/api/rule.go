@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"vigil/internal/fault"
@@ -320,6 +321,7 @@ func (in *patchRuleIn) Validate() error {
 			bad = append(bad, fault.Detail{Path: name, Message: "must be a string"})
 		}
 	}
+	slices.SortFunc(bad, func(a, b fault.Detail) int { return strings.Compare(a.Path, b.Path) })
 	if len(bad) > 0 {
 		return fault.Fields(bad...)
 	}

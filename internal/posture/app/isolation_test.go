@@ -7,9 +7,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"vigil/internal/httpapi"
+	"vigil/internal/install"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/store"
 	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -21,21 +29,9 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		a, in := newApp(t, dsn, new(memcloud.Cloud))
 		base := serve(t, a)
-		one, _, oneAdmin := newOrg(t, in, base, "one")
+		one, theirs := newTenant(t, in, base)
 		two, _, _ := newOrg(t, in, base, "two")
-
-		theirs := map[string]string{"cloud_account_id": accountID(1), "user_id": string(oneAdmin.ID)}
-		one.want(201, "POST", accounts, awsAccount(accountID(1)))
-		one.want(201, "POST", accounts, awsAccount(accountID(2)))
-		theirs["credential_id"] = one.want(201, "POST", credentials, awsCredential()).member("credentialId")
-		one.want(201, "POST", relationships, object{"cloudAccountId": accountID(1), "credentialId": theirs["credential_id"]})
-		theirs["pair"] = accountID(1) + "_" + theirs["credential_id"]
-		theirs["token_id"] = one.want(201, "POST", "/v1/api-tokens", object{"name": "x"}).member("id")
-		unknown := map[string]string{
-			"cloud_account_id": accountID(777), "credential_id": "6f9619ff-8b86-d011-b42d-00c04fc964ff", "pair": accountID(777) + "_6f9619ff-8b86-d011-b42d-00c04fc964ff",
-			"token_id": "6f9619ff-8b86-d011-b42d-00c04fc964ff", "user_id": "6f9619ff-8b86-d011-b42d-00c04fc964ff",
-		}
-		before := one.want(200, "POST", "/v1/cloud-accounts/query", object{"getCredentials": true})
+		before := everything(one, theirs)
 
 		probes := 0
 		for _, route := range a.Routes() {
@@ -45,8 +41,8 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 			for _, body := range bodies(theirs, unknown) {
 				method, path := fill(route.Pattern, with(theirs, "provider", "aws"))
 				_, path2 := fill(route.Pattern, with(unknown, "provider", "aws"))
-				if strings.Contains(path, "{") { // an id that this test has none of
-					continue
+				if strings.Contains(path, "{") {
+					t.Fatalf("%s has an id that this test does not know: add it to newTenant and to unknown", route.Pattern)
 				}
 				foreign, absent := two.do(method, path, body[0]), two.do(method, path2, body[1])
 				probes++
@@ -55,15 +51,85 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 				}
 			}
 		}
-		if probes < 100 {
+		if probes < 300 {
 			t.Errorf("only %d probes", probes)
 		}
 		token := one.want(200, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1}}).member("continuationToken")
 		two.want(400, "POST", "/v1/cloud-accounts/query", object{"paginationInfo": object{"pageSize": 1, "continuationToken": token}})
-		if after := one.want(200, "POST", "/v1/cloud-accounts/query", object{"getCredentials": true}); after.text != before.text {
-			t.Errorf("something has changed:\n%s\n%s", before.text, after.text)
+		if after := everything(one, theirs); after != before {
+			t.Errorf("something has changed:\n%s\n%s", before, after)
 		}
 	})
+}
+
+// unknown are ids that nobody has, by the names that routes give them.
+var unknown = map[string]string{
+	"cloud_account_id": accountID(777), "credential_id": nobody, "pair": accountID(777) + "_" + nobody, "token_id": nobody, "user_id": nobody,
+	"resource_id": "AWS.Test.000000000777.global.Thing.t", "rule_id": nobody, "framework_id": "house-of-nobody", "finding_id": nobody, "collection_id": nobody,
+}
+
+const nobody = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+
+// newTenant adds an organisation that has one of everything, and returns its admin
+// and the ids by the names that routes give them.
+func newTenant(t *testing.T, in *install.Installation, base string) (*client, map[string]string) {
+	t.Helper()
+	c, org, admin := newOrg(t, in, base, "one")
+	id, run := accountID(1), uuid.NewString()
+	c.want(201, "POST", accounts, awsAccount(id))
+	c.want(201, "POST", accounts, awsAccount(accountID(2)))
+	credential := c.want(201, "POST", credentials, awsCredential()).member("credentialId")
+	c.want(201, "POST", relationships, object{"cloudAccountId": id, "credentialId": credential})
+	c.want(200, "PUT", "/v1/compliance-frameworks/house-of-one", object{"name": "House rules", "controls": []object{{"controlId": "1", "title": "None"}}})
+	rule := c.want(201, "POST", "/v1/rules", object{
+		"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')"),
+	}).member("id")
+
+	kept, now := store.New(in.DB, in.Box, noJobs{}), time.Now()
+	i := &inventory{client: c, org: posture.OrgID(org.ID), store: kept}
+	thing := collect.NewResource("AWS.Test.Thing", posture.AccountID(id), "", "t").Text("secret", "of one").Entity
+	i.record(collect.Scoped{Org: i.org, Account: posture.AccountID(id), Type: thing.Type, Region: posture.Global}, thing)
+	if err := kept.StartRun(t.Context(), i.org, posture.Run{ID: run, Provider: posture.AWS, Account: posture.AccountID(id), Status: posture.RunStarted, Start: now, Updated: now}, now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	raised := posture.Finding{Provider: posture.AWS, Object: thing.ID, Name: "t", Service: "Test", Region: posture.Global, Level: posture.LevelHigh}
+	_, err := kept.Observe(t.Context(), i.org, posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{
+		{Rule: posture.RuleID(rule), Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings := results(c.want(200, "POST", "/v2/findings/query", nil))
+	if len(findings) != 1 {
+		t.Fatalf("findings %v", findings)
+	}
+	finding, _ := findings[0]["id"].(string)
+	return c, map[string]string{
+		"cloud_account_id": id, "credential_id": credential, "pair": id + "_" + credential, "user_id": string(admin.ID),
+		"token_id": c.want(201, "POST", "/v1/api-tokens", object{"name": "x"}).member("id"), "resource_id": string(thing.ID),
+		"rule_id": rule, "framework_id": "house-of-one", "finding_id": finding, "collection_id": run,
+	}
+}
+
+// noJobs takes jobs and does none of them.
+type noJobs struct{ store.Jobs }
+
+// Collect implements [store.Jobs].
+func (noJobs) Collect(*sqldb.Tx, posture.OrgID, string) error { return nil }
+
+// everything is what an organisation sees of its own.
+func everything(c *client, ids map[string]string) string {
+	c.t.Helper()
+	text := c.want(200, "POST", "/v1/cloud-accounts/query", object{"getCredentials": true}).text
+	for _, path := range []string{
+		"/v1/entities/{resource_id}", "/v1/rules/{rule_id}", "/v1/rules/{rule_id}/history", "/v1/compliance-frameworks/{framework_id}/controls",
+		"/v2/findings/{finding_id}", "/v2/findings/{finding_id}/history", "/v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}",
+		"/v1/users/{user_id}", "/v1/api-tokens",
+	} {
+		method, path := fill("GET "+path, ids)
+		text += "\n" + c.want(200, method, path, nil).text
+	}
+	return text
 }
 
 func TestTwoOrganisationsMayHaveTheSameAccount(t *testing.T) {
@@ -105,6 +171,12 @@ func bodies(theirs, unknown map[string]string) [][2]any {
 			return object{"provider": "aws", "relationshipUpdates": []object{{"action": "delete", "cloudAccountId": ids["cloud_account_id"], "credentialId": ids["credential_id"]}}}
 		},
 		func(ids map[string]string) any {
+			return object{"filters": object{"objectIds": []string{ids["resource_id"]}, "ruleIds": []string{ids["rule_id"]}, "complianceFrameworkIds": []string{ids["framework_id"]}}}
+		},
+		func(ids map[string]string) any {
+			return object{"name": "x", "level": "Low", "reason": "x", "controls": []object{{"controlId": "1", "title": "x"}}, "complianceControlIds": []string{ids["framework_id"] + "_1"}}
+		},
+		func(ids map[string]string) any {
 			return object{"name": "x", "role": "viewer", "userId": ids["user_id"], "partitionKey": ids["cloud_account_id"], "gremlin": "g.V()"}
 		},
 	)
@@ -123,7 +195,7 @@ func with(m map[string]string, name, value string) map[string]string {
 	return m
 }
 
-var generated = regexp.MustCompile(`"(id|eTag|createdTime|lastUpdateTime|token|hint|time|requestId)":"[^"]*"`)
+var generated = regexp.MustCompile(`"(id|eTag|createdTime|creationTime|lastUpdateTime|token|hint|time|requestId)":("[^"]*"|\d+)`)
 
 // shape is what an answer says apart from the ids that were asked for and what
 // differs between any two answers.
