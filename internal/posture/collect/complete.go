@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,11 +15,17 @@ import (
 // complete turns the items of a page into entities and emits them.
 func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
 	one := func(ctx context.Context, item *resource.Item) error {
-		b, err := r.entity(ctx, t, item)
+		b, refused, err := r.entity(ctx, t, item)
 		if err != nil || b == nil {
 			return err
 		}
-		return emit(b)
+		if err := emit(b); err != nil {
+			return err
+		}
+		if t.IsSingle() {
+			return refused
+		}
+		return nil
 	}
 	if len(t.Calls) > 0 {
 		return parallel(ctx, items, one)
@@ -32,18 +39,21 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 }
 
 // entity reads the rest of an item. It returns nil when the resource has vanished
-// meanwhile, and an error only when the unit cannot go on.
-func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.Item) (*resource.Builder, error) {
+// meanwhile, and an error only when the unit cannot go on. When all calls were
+// refused, it also returns why: of a resource that is listed without a call
+// nothing was read at all then.
+func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.Item) (b *resource.Builder, allRefused, fatal error) {
 	others := func(other posture.EntityType) ([]resource.Item, error) { return r.items(ctx, other) }
 	b, where, err := t.Begin(ctx, item, r.Context, others)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(t.Calls) > 0 {
 		item.Answers = map[string]gjson.Result{}
 	}
 	var nothing []string          // the calls that found nothing
 	refused := map[string]error{} // by the names of the calls
+	answered := false
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		if why := firstRefused(refused, call.LooksInto()); why != nil {
@@ -61,17 +71,23 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 		meaning, why, err := r.call(ctx, t, call, b, item, where, others)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case why != nil:
 			refused[call.As] = why
+			allRefused = cmp.Or(allRefused, why)
+			continue
 		case meaning == resource.MeansVanished:
-			return nil, nil
+			return nil, nil, nil
 		case meaning == resource.MeansAbsent:
 			nothing = append(nothing, call.Key())
 		}
+		answered = true
 	}
 	t.Finish(b, item, where.Vars)
-	return b, nil
+	if answered {
+		allRefused = nil
+	}
+	return b, allRefused, nil
 }
 
 // firstRefused returns why one of the named calls was refused, or nil.

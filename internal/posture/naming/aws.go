@@ -43,6 +43,9 @@ func place(t *resource.Type, v resource.Vars) string {
 // account and region. Of several types, ids of EC2 say by their prefix which one
 // they are of.
 func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
+	if value == "" {
+		return ""
+	}
 	a, isARN := resource.ParseARN(value)
 	for _, name := range to {
 		t := n.Catalog.Type(name)

@@ -111,3 +111,7 @@ func (a *Answer) AllEdges() []Edge {
 	}
 	return all
 }
+
+// IsSingle reports whether an account or region has exactly one resource of the
+// type, which is listed without a call.
+func (t *Type) IsSingle() bool { return len(t.List) == 1 && t.List[0].One }

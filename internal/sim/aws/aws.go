@@ -11,7 +11,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -157,6 +159,10 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		return
 	}
 	run, ok := c.operations[x.service][x.action]
+	if !ok && c.reads(x) {
+		x.write(w, answer{})
+		return
+	}
 	if !ok {
 		x.refuse(w, &failure{http.StatusBadRequest, "InvalidAction", "The simulated " + x.service + " has no action " + x.action})
 		return
@@ -167,6 +173,15 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		return
 	}
 	x.write(w, out)
+}
+
+// reads reports whether a call that is not simulated reads something: the account
+// has none of it.
+func (c *Cloud) reads(x *call) bool {
+	if c.operations[x.service] == nil && x.protocol == restJSON {
+		return true
+	}
+	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(x.action, verb) })
 }
 
 // on registers an operation of a service.

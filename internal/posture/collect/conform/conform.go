@@ -42,9 +42,9 @@ func AWS(catalog *resource.Catalog, t *resource.Type) []error {
 		c.list([]resource.Stage{get})
 	}
 	listed.answers = map[string]*model.Shape{}
-	c.lookups("name", t.Name.Lookups(), listed)
-	c.lookups("xid", t.XID.Lookups(), listed)
-	c.lookups("display", t.Display.Lookups(), listed)
+	c.alternatives("name", t.Name, listed)
+	c.alternatives("xid", t.XID, listed)
+	c.alternatives("display", t.Display, listed)
 	c.answer(&t.Answer, listed)
 	for i := range t.Calls {
 		call := &t.Calls[i]
@@ -54,6 +54,9 @@ func AWS(catalog *resource.Catalog, t *resource.Type) []error {
 		shape := c.call(&call.Request, listed)
 		if !call.At.IsZero() {
 			shape = c.follow(call.Call+": at", call.At.Lookups(), &item{shape: shape, parent: listed})
+		}
+		if shape != nil && shape.Type == model.List && len(call.Find) > 0 {
+			shape = shape.Item.Shape
 		}
 		answer := &item{shape: shape, parent: listed, answers: listed.answers}
 		c.answer(&call.Answer, answer)
@@ -81,9 +84,10 @@ func (c *checker) list(stages []resource.Stage) *item {
 		shape := c.call(&s.Request, above)
 		page := &item{shape: shape, parent: above}
 		if len(s.Items) > 0 {
-			shape = c.follow(s.Call+": items", s.Items[:1].Lookups(), page)
+			shape = c.follow(s.Call+": items", s.Items[0].Lookups(), page)
 			for _, other := range s.Items[1:] {
 				c.follow(s.Call+": items", other.Lookups(), page)
+				shape = nil // it may be of either shape
 			}
 		}
 		for shape != nil && shape.Type == model.List { // nested lists are flattened
@@ -104,6 +108,9 @@ func (c *checker) list(stages []resource.Stage) *item {
 // call checks that a call and the members of its input exist, and returns the
 // shape of its answer.
 func (c *checker) call(r *resource.Request, above *item) *model.Shape {
+	if r.Call == "" { // a function makes the calls
+		return nil
+	}
 	service, operation, _ := strings.Cut(r.Call, ".")
 	op, err := awsapi.Describe(service, operation)
 	if err != nil {
@@ -155,6 +162,19 @@ func (c *checker) lookups(what string, all []resource.Lookup, at *item) {
 	}
 }
 
+// alternatives checks that one of several expressions exists.
+func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
+	var failures []error
+	for _, e := range all {
+		try := new(checker)
+		if try.lookups(what, e.Lookups(), at); len(try.wrong) == 0 {
+			return
+		}
+		failures = append(failures, try.wrong...)
+	}
+	c.wrong = append(c.wrong, failures...)
+}
+
 // follow returns the shape that the one path of an expression leads to.
 func (c *checker) follow(what string, all []resource.Lookup, at *item) *model.Shape {
 	if len(all) != 1 {
@@ -189,9 +209,12 @@ func (c *checker) lookup(what string, l resource.Lookup, at *item) *model.Shape 
 // answer checks what an answer tells.
 func (c *checker) answer(a *resource.Answer, at *item) {
 	for _, p := range a.Properties {
+		c.alternatives("property "+p.Name, p.At, at)
+		var enum []string // of all alternatives
 		for _, from := range p.At {
-			c.property(&p, c.follow("property "+p.Name, from.Lookups(), at), from)
+			enum = append(enum, c.kind(&p, new(checker).follow("", from.Lookups(), at), from)...)
 		}
+		c.values(&p, enum)
 	}
 	for _, e := range a.Edges {
 		c.lookups("edge "+e.Label, e.Ref.Lookups(), at)
@@ -202,11 +225,11 @@ func (c *checker) answer(a *resource.Answer, at *item) {
 	}
 }
 
-// property checks the type and the permitted values of a property. A template is
-// a string, whatever its parts are.
-func (c *checker) property(p *resource.Property, s *model.Shape, from resource.Expr) {
+// kind checks the type of a property and returns the values that AWS permits; none
+// when it permits any. A template is a string, whatever its parts are.
+func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr) []string {
 	if s == nil || strings.Contains(from.String(), "$") {
-		return
+		return nil
 	}
 	inner := s
 	for inner.Type == model.List {
@@ -220,12 +243,17 @@ func (c *checker) property(p *resource.Property, s *model.Shape, from resource.E
 		p.Kind == resource.Text && (inner.Type == model.Structure || inner.Type == model.Map || s.Type == model.List):
 		c.fail("property %s is declared as %s, and AWS tells a %s", p.Name, p.Kind, s.Type)
 	}
-	if len(inner.Enum) == 0 {
+	return inner.Enum
+}
+
+// values checks that the permitted values of a property are among those of AWS.
+func (c *checker) values(p *resource.Property, enum []string) {
+	if len(enum) == 0 {
 		return
 	}
 	for _, v := range slices.Concat(p.Values, p.Is) {
-		if !slices.ContainsFunc(inner.Enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !mapped(p, v) {
-			c.fail("property %s: %q is none of the values that AWS has: %s", p.Name, v, strings.Join(inner.Enum, ", "))
+		if !slices.ContainsFunc(enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !mapped(p, v) {
+			c.fail("property %s: %q is none of the values that AWS has: %s", p.Name, v, strings.Join(enum, ", "))
 		}
 	}
 }

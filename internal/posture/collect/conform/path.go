@@ -14,11 +14,11 @@ func walk(s *model.Shape, path string) (*model.Shape, error) {
 		switch {
 		case s == nil || s.Document:
 			return nil, nil
-		case strings.HasPrefix(segment, "@"):
+		case strings.HasPrefix(segment, "@"), strings.HasPrefix(segment, "["), strings.HasPrefix(segment, "{"):
 			if segment == "@this" {
 				continue
 			}
-			return nil, nil
+			return nil, nil // a modifier, or a new list or object of several paths
 		case segment == "#" || strings.HasPrefix(segment, "#("):
 			if s.Type != model.List {
 				return nil, fmt.Errorf("%s is no list, but a %s", s.Name, s.Type)
@@ -41,18 +41,21 @@ func walk(s *model.Shape, path string) (*model.Shape, error) {
 	return s, nil
 }
 
-// segments cuts a path at its dots and pipes, but not within queries.
+// segments cuts a path at its dots, but not within queries. What follows a pipe
+// works on what came before as a whole, and is not looked at.
 func segments(path string) (all []string) {
 	depth, begin := 0, 0
 	for i := 0; i < len(path); i++ {
 		switch c := path[i]; {
 		case c == '\\':
 			i++
-		case c == '(':
+		case c == '(' || c == '[' || c == '{':
 			depth++
-		case c == ')':
+		case c == ')' || c == ']' || c == '}':
 			depth--
-		case (c == '.' || c == '|') && depth == 0:
+		case c == '|' && depth == 0:
+			return append(append(all, path[begin:i]), "@piped")
+		case c == '.' && depth == 0:
 			all = append(all, path[begin:i])
 			begin = i + 1
 		}
