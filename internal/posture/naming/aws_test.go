@@ -32,7 +32,7 @@ func TestReferencesAreUnderstood(t *testing.T) {
 		"arn:aws:wafv2:us-east-1:123456789012:global/webacl/n/i":                  "AWS.WAF.123456789012.us-east-1.WebACL.global/n/i",
 		"arn:aws:sns:us-east-1:123456789012:topic":                                "AWS.SNS.123456789012.us-east-1.Topic.topic",
 		"arn:aws-us-gov:kms:us-gov-west-1:123456789012:key/abc":                   "AWS.KMS.123456789012.us-gov-west-1.Key.abc",
-		"arn:aws:states:us-east-1:123456789012:stateMachine:x":                    "",
+		"arn:aws:nosuch:us-east-1:123456789012:thing:x":                           "",
 		"arn:aws:events:us-east-1:123456789012:event-bus/default":                 "AWS.Events.123456789012.us-east-1.EventBus.default",
 		"arn:aws:iam::123456789012:oidc-provider/token.actions.example.com/extra": "AWS.IAM.123456789012.global.OidcProvider.token.actions.example.com/extra",
 	} {
