@@ -68,11 +68,12 @@ func equal(a, b any) bool {
 }
 
 // TestEveryOperationIsReadAsItWasMeant decodes an answer of every operation of
-// every service but those that speak CBOR; of a fifth of the services, unless
+// every service but those that speak CBOR, and compares it with what was meant and
+// with what smithy-go's own deserializers read; of a fifth of the services, unless
 // VIGIL_TORTURE asks for all.
 func TestEveryOperationIsReadAsItWasMeant(t *testing.T) {
 	t.Parallel()
-	services, operations := model.Services(), 0
+	services, operations, compared := model.Services(), 0, 0
 	for n, name := range services {
 		s, err := model.Open(name)
 		if err != nil {
@@ -107,8 +108,25 @@ func TestEveryOperationIsReadAsItWasMeant(t *testing.T) {
 				t.Errorf("%s %s:\nwant %.3000s\ngot  %.3000s\nof   %.3000s", name, op.Name, want, got, body)
 				return
 			}
+			if name == "s3" && op.Name == "GetBucketLocation" {
+				continue // its root is the member itself, which smithy-go leaves to the module
+			}
+			if op.Output == nil {
+				continue
+			}
+			r, err := newReference(op)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared++
+			smithys, err := r.decode(header, body)
+			if err != nil || !equal(smithys, parsed(t, got)) {
+				text, _ := json.Marshal(smithys)
+				t.Errorf("%s %s: smithy-go reads %.3000s, %v\nwe read %.3000s", name, op.Name, text, err, got)
+				return
+			}
 			decoders.Delete(op) // or all of AWS stays in memory
 		}
 	}
-	t.Logf("%d operations", operations)
+	t.Logf("%d operations, %d of them also read by smithy-go", operations, compared)
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -28,6 +29,9 @@ type reference struct {
 }
 
 func newReference(op *model.Operation) (*reference, error) {
+	if op.Output == nil {
+		return nil, errors.New("it returns nothing")
+	}
 	b := &schemaBuilder{service: op.Service, made: map[*model.Shape]*smithy.Schema{}}
 	output, err := b.shape(op.Output)
 	if err != nil {
@@ -38,14 +42,14 @@ func newReference(op *model.Operation) (*reference, error) {
 }
 
 // decode returns what smithy-go makes of an answer. A panic of its is an error.
-func (r *reference) decode(body []byte) (v any, err error) {
+func (r *reference) decode(header http.Header, body []byte) (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
 	out := &referenceOutput{schema: r.operation.Output}
-	answer := &smithyhttp.Response{Response: &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}}
+	answer := &smithyhttp.Response{Response: &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}}
 	err = r.protocol.DeserializeResponse(context.Background(), r.operation, noErrors, answer, out)
 	if out.value == nil {
 		out.value = map[string]any{}
@@ -188,12 +192,16 @@ func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) 
 // refusals are what we refuse on purpose though smithy-go reads it.
 var refusals = []error{errDirective, errName, errEntry, errYear, ErrDepth, ErrSize, ErrTrailing}
 
+// overflown matches numbers that smithy-go 1.28.7 takes for the least of 64 bits:
+// it stops reading digits there.
+var overflown = regexp.MustCompile(`-9223372036854775808[0-9]`)
+
 // compare says how our reading of an answer differs from smithy-go's, "" if it
 // does not. What is malformed may be refused by us alone; smithy-go does not look
 // at what follows the result, and goes on after some errors in lists.
 func compare(d *Decoder, r *reference, body []byte) string {
 	got, err := d.Decode(http.StatusOK, http.Header{}, body)
-	want, wantErr := r.decode(body)
+	want, wantErr := r.decode(http.Header{}, body)
 	if err != nil {
 		if wantErr != nil || malformed(d.op.Service.Protocol, body) {
 			return ""
@@ -202,6 +210,9 @@ func compare(d *Decoder, r *reference, body []byte) string {
 			if errors.Is(err, refusal) {
 				return ""
 			}
+		}
+		if overflown.Match(body) {
+			return ""
 		}
 		return fmt.Sprintf("we refuse it: %v", err)
 	}
