@@ -10,4 +10,8 @@ const DesktopFrame = () => <Frame server="desktop" useMenu={useMenu} letters={le
 export const makeRouter = () =>
   routerOf(DesktopFrame, '/health', {
     '/health': () => import('./health/Health'),
+    '/rds-servers': () => import('./wall/Wall'),
+    '/rds-servers/$id': () => import('./wall/Wall'),
+    '/$kind': () => import('./kinds/KindScreen'),
+    '/$kind/$id': () => import('./kinds/KindScreen'),
   });

@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Kind } from '../../api/desktop';
+import { Mark } from '../../parts/marks';
+import { Answer } from '../../parts/states';
+import { sentence, words } from '../../parts/text';
+import { Time } from '../../parts/time';
+import type { Component } from '../components';
+import { changesQuery } from '../data';
+import { markOf } from '../status';
+import { StatusStrip } from './StatusStrip';
+
+/** The parts of a component with their statuses. */
+export function Parts({ title, rows }: { title: string; rows: { name: string; status: string; detail?: string }[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <section>
+      <div className="region-head"><h3>{title}</h3><span className="end">{rows.filter((r) => markOf(r.status) === 'ok').length} of {rows.length}</span></div>
+      <ul className="list">{rows.map((r) => <li key={r.name}><span className="cut grow">{r.name} <span className="small t3">{r.detail}</span></span><span className={`word c-${markOf(r.status)}`}><Mark name={markOf(r.status)} />{words(r.status)}</span></li>)}</ul>
+    </section>
+  );
+}
+
+/** The history of one component: a strip and its changes. */
+export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string; status: Component['status'] }) {
+  const query = useQuery(changesQuery({ kind, id, limit: 50 }));
+  return (
+    <section>
+      <div className="region-head"><h3>Status</h3><Link className="end" to="/history" search={{ kind, id } as never}>History</Link></div>
+      <Answer query={query} what="the history" rows={2}>
+        {({ changes }) => (
+          <>
+            <StatusStrip changes={changes.filter((c) => !c.part)} now={status} />
+            <ul className="list">{changes.slice(0, 6).map((c, i) => <li key={i}><span className="small t3"><Time at={c.timestamp} as="date" /></span><span className="cut grow small">{c.part}</span><span className={`word c-${markOf(c.to_status)}`}><Mark name={markOf(c.to_status)} />{words(c.to_status)}</span></li>)}</ul>
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+/** A component beside its list: why, since when, its parts, and what to do next. */
+export function ComponentPanel({ component: c, children, actions }: { component: Component; children?: ReactNode; actions?: ReactNode }) {
+  return (
+    <div className="panel-body">
+      <div className="row"><Mark name={c.status} /><h2 className="panel-title cut">{c.name}</h2><span className={`c-${c.status}`}>{c.word}</span></div>
+      {c.reasons.map((r) => <div key={r} className={`note ${c.status}`}><Mark name={c.status} /><span>{sentence(r)}</span></div>)}
+      {children}
+      <ComponentHistory kind={c.kind} id={c.id} status={c.status} />
+      <div className="row wrap">{actions}<Link className="btn" to="/alert-rules/new" search={{ kind: c.kind, component: c.id, name: c.name } as never}>Alert on this</Link></div>
+    </div>
+  );
+}
