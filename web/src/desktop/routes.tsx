@@ -12,6 +12,13 @@ export const makeRouter = () =>
     '/health': () => import('./health/Health'),
     '/rds-servers': () => import('./wall/Wall'),
     '/rds-servers/$id': () => import('./wall/Wall'),
+    '/alerts': () => import('./alerts/Alerts'),
+    '/alert-rules/$id': () => import('./alerts/AlertRuleEditor'),
+    '/history': () => import('./history/History'),
+    '/domain-accounts': () => import('./accounts/DomainAccounts'),
+    '/machines': () => import('./machines/Machines'),
+    '/event-database': () => import('./kinds/EventDatabase'),
+    '/admin': () => import('./admin/Admin'),
     '/$kind': () => import('./kinds/KindScreen'),
     '/$kind/$id': () => import('./kinds/KindScreen'),
   });

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { Page } from '../../frame/Page';
+import { Answer } from '../../parts/states';
+import { count } from '../../parts/text';
+import { Time } from '../../parts/time';
+import { fromEventDatabase } from '../components';
+import { eventDatabaseQuery } from '../data';
+import { ComponentPanel } from './ComponentPanel';
+import '../../posture/accounts/accounts.css';
+import './kinds.css';
+
+/** Where the events of the desktops are kept. */
+export default function EventDatabase() {
+  const query = useQuery(eventDatabaseQuery);
+  return (
+    <Page title="Event database">
+      <Answer query={query} what="the event database" padded>
+        {(d) => (
+          <div className="settings-form">
+            <ComponentPanel component={fromEventDatabase(d)}>
+              {d.details && <dl className="kv"><div><dt>Server</dt><dd>{d.details.server_name}:{d.details.port}</dd></div><div><dt>Database</dt><dd>{d.details.database_name}, {d.details.type.toLowerCase()}</dd></div><div><dt>User</dt><dd>{d.details.user_name}</dd></div><div><dt>Events</dt><dd>{count(d.event_count ?? 0)}</dd></div><div><dt>Looked</dt><dd><Time at={d.last_updated_timestamp} /></dd></div></dl>}
+            </ComponentPanel>
+          </div>
+        )}
+      </Answer>
+    </Page>
+  );
+}

@@ -1,0 +1,89 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { ApiError } from '../../api/error';
+import { desktop, type Agent } from '../../api/desktop';
+import { useAddress } from '../../frame/address';
+import { Page } from '../../frame/Page';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { SelectField } from '../../parts/Field';
+import { Mark } from '../../parts/marks';
+import { SearchInput } from '../../parts/SearchInput';
+import { Answer, Empty } from '../../parts/states';
+import { count, sentence, words } from '../../parts/text';
+import { Time } from '../../parts/time';
+import { say } from '../../parts/toast';
+import { Secret } from '../../posture/accounts/ScriptBox';
+import { agentsQuery, gatewaysQuery, rdsQuery } from '../data';
+import { certificateStatus, daysLeft } from '../status';
+import '../../posture/accounts/accounts.css';
+import '../../posture/findings/findings.css';
+
+const tell = (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+
+function TokenDialog({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const [kind, setKind] = useState<'GATEWAY' | 'RDS_SERVER'>('GATEWAY');
+  const [token, setToken] = useState<string>();
+  const gateways = useQuery(gatewaysQuery).data ?? [];
+  const servers = useQuery(rdsQuery).data ?? [];
+  const items = kind === 'GATEWAY' ? gateways : servers;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const component_id = String(new FormData(event.currentTarget).get('component'));
+    void desktop.post('/rest/config/v1/enrollment-tokens', { body: { kind, component_id } }).then((made) => { setToken(made.token); void client.invalidateQueries({ queryKey: ['desktop', 'tokens'] }); }, tell);
+  };
+  return (
+    <Dialog title="Enrol a machine" onClose={onClose}>
+      {token ? <Secret label="Enrolment token" value={token} /> : (
+        <form className="form" onSubmit={submit}>
+          <SelectField label="Kind" value={kind} onChange={(e) => setKind(e.target.value as 'GATEWAY')} options={[{ value: 'GATEWAY', label: 'Gateway' }, { value: 'RDS_SERVER', label: 'RDS server' }]} />
+          <SelectField key={kind} label="Machine" name="component" options={items.map((i) => ({ value: i.id, label: i.name }))} hint="A machine that enrols again gets a new certificate; the one before is revoked." />
+          <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Make a token</Button></div>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+function Tokens() {
+  const client = useQueryClient();
+  const query = useQuery({ queryKey: ['desktop', 'tokens'], queryFn: () => desktop.get('/rest/config/v1/enrollment-tokens') });
+  const remove = (id: string) => void desktop.delete('/rest/config/v1/enrollment-tokens/{id}', { path: { id } }).then(() => client.invalidateQueries({ queryKey: ['desktop', 'tokens'] }), tell);
+  return (
+    <section>
+      <div className="region-head region"><h2>Enrolment tokens</h2></div>
+      <Answer query={query} what="the tokens" padded>
+        {(tokens) => tokens.length === 0 ? <p className="region t3">There is none.</p> : <table className="table"><thead><tr><th>Kind</th><th>Made by</th><th>Made</th><th>Ends</th><th><span className="hide">Actions</span></th></tr></thead><tbody>{tokens.map((t) => <tr key={t.id}><td>{words(t.kind)}</td><td>{t.created_by}</td><td><Time at={t.created_at} /></td><td>{t.used_at ? <>used <Time at={t.used_at} /></> : <Time at={t.expires_at} />}</td><td><Button changes onClick={() => remove(t.id)}>Revoke</Button></td></tr>)}</tbody></table>}
+      </Answer>
+    </section>
+  );
+}
+
+/** The machines whose agents report, and how new ones enrol. */
+export default function Machines() {
+  const { search, change } = useAddress();
+  const client = useQueryClient();
+  const [adding, setAdding] = useState(false);
+  const query = useQuery(agentsQuery);
+  const revoke = (a: Agent) => window.confirm(`Revoke the certificate of ${a.name}? It stops reporting.`) && void desktop.delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind, id: a.id } }).then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }), tell);
+  return (
+    <Page title="Machines" beside={<span className="t3">{count(query.data?.length ?? 0)}</span>} actions={<Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>Enrol</Button>}>
+      <div className="toolbar"><SearchInput label="Search machines" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>
+      <Answer query={query} what="the machines" padded>
+        {(agents) => {
+          const shown = agents.filter((a) => a.name.toLowerCase().includes((search.q ?? '').toLowerCase()));
+          if (shown.length === 0) return <Empty padded title={agents.length ? 'No machine matches' : 'No machine is enrolled'} />;
+          return (
+            <div className="table-scroll"><table className="table"><thead><tr><th>Machine</th><th className="wide">Kind</th><th>Certificate</th><th className="wide">Last seen</th><th><span className="hide">Actions</span></th></tr></thead>
+              <tbody>{shown.slice(0, 300).map((a) => { const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after }); return <tr key={a.id}><th scope="row">{a.name}</th><td className="wide t2">{words(a.kind)}</td><td><span className={`word c-${status}`}><Mark name={status} />{a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}</span></td><td className="wide t3"><Time at={a.last_seen_at} /></td><td className="num">{!a.revoked && <Button changes onClick={() => revoke(a)}>Revoke</Button>}</td></tr>; })}</tbody></table>
+              {shown.length > 300 && <p className="region t3">and {count(shown.length - 300)} more: search for one.</p>}
+            </div>
+          );
+        }}
+      </Answer>
+      <Tokens />
+      {adding && <TokenDialog onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}

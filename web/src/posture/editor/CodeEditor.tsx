@@ -1,0 +1,103 @@
+import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { Compartment, EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import type { FieldError } from '../../api/error';
+import type { Schema } from '../../api/posture';
+import { completeGremlin } from './completion';
+import { gremlin } from './gremlin';
+
+interface Props {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  onRun: () => void;
+  schema: Schema | undefined;
+  problems?: FieldError[];
+  readOnly?: boolean;
+}
+
+// The editor lives in a shadow root, where its styles are adopted sheets: the content security policy allows no style elements.
+const look = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'transparent', fontSize: '13.5px' },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '22px' },
+  '.cm-content': { padding: '10px 0', caretColor: 'var(--text)' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--text-3)', border: '0', paddingLeft: '12px' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--accent) 7%, transparent)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--text)', border: '0', borderRadius: '8px', boxShadow: 'var(--shadow-pop)', font: 'var(--type-small)' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--selected)', color: 'var(--text)' },
+  '.hover': { padding: '9px 12px', maxWidth: '440px' },
+});
+
+function hover(schema: Schema | undefined) {
+  return hoverTooltip((view, position) => {
+    const line = view.state.doc.lineAt(position);
+    for (const match of line.text.matchAll(/['"]([\w.]+)['"]/g)) {
+      const from = line.from + match.index + 1;
+      const name = match[1] ?? '';
+      if (position < from || position > from + name.length) continue;
+      const type = schema?.types.find((t) => t.entityType === name || t.properties.some((p) => p.name === name) || t.edges.some((e) => e.label === name));
+      const known = type?.entityType === name ? type : (type?.properties.find((p) => p.name === name) ?? type?.edges.find((e) => e.label === name));
+      if (!known) return null;
+      return { pos: from, end: from + name.length, create: () => {
+        const dom = document.createElement('div');
+        dom.className = 'hover';
+        dom.textContent = `${name} of ${type?.entityType ?? ''}: ${known.description}`;
+        return { dom };
+      } };
+    }
+    return null;
+  });
+}
+
+/** Places of problems in the text; those without a place are marked on the first line. */
+function diagnostics(state: EditorState, problems: FieldError[]): Diagnostic[] {
+  return problems.map((p) => {
+    const line = state.doc.line(Math.min(Math.max(p.line ?? 1, 1), state.doc.lines));
+    const from = Math.min(line.from + (p.column ? p.column - 1 : 0), line.to);
+    const to = p.endColumn ? Math.min(line.from + p.endColumn - 1, line.to) : line.to;
+    return { from, to: Math.max(from, to), severity: 'error', message: p.hint ? `${p.message}. ${p.hint}` : p.message };
+  });
+}
+
+/** A text editor for queries with completion, hover and marks at problems. */
+export default function CodeEditor({ label, value, onChange, onRun, schema, problems = [], readOnly = false }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const latest = useRef({ onChange, onRun });
+  latest.current = { onChange, onRun };
+  const known = useRef(new Compartment());
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return;
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
+    const run = () => { latest.current.onRun(); return true; };
+    view.current = new EditorView({
+      root, parent: root as unknown as Element,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          keymap.of([{ key: 'Mod-Enter', run }]), lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), highlightActiveLine(), lintGutter(), gremlin, look,
+          known.current.of([]), keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+          EditorState.readOnly.of(readOnly), EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }), EditorView.lineWrapping,
+          EditorView.updateListener.of((u) => u.docChanged && latest.current.onChange(u.state.doc.toString())),
+        ],
+      }),
+    });
+    return () => view.current?.destroy();
+  }, [label, readOnly]);
+  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure([autocompletion({ override: [completeGremlin(schema)] }), hover(schema)]) }), [schema]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor && editor.state.doc.toString() !== value) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+  useEffect(() => {
+    if (view.current) view.current.dispatch(setDiagnostics(view.current.state, diagnostics(view.current.state, problems)));
+  }, [problems]);
+  return <div ref={host} className="code-editor" />;
+}

@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { posture, type Account, type RuleTestAnswer } from '../../api/posture';
+
+/** The outcome of a dry run in one account. */
+export interface Outcome {
+  account: Account;
+  answer?: RuleTestAnswer;
+  error?: unknown;
+}
+
+export interface DryRun {
+  query: string;
+  at: number;
+  outcomes: Outcome[];
+}
+
+/** Tries a query on several accounts, two at a time. Nothing is kept. */
+export function useDryRun() {
+  const [run, setRun] = useState<DryRun>();
+  const [busy, setBusy] = useState(false);
+  const start = async (query: string, accounts: Account[]) => {
+    setBusy(true);
+    const waiting = [...accounts];
+    const outcomes: Outcome[] = [];
+    const worker = async () => {
+      for (let account = waiting.shift(); account; account = waiting.shift()) {
+        try {
+          outcomes.push({ account, answer: await posture.post('/v1/rules/test', { body: { query, partitionKey: account.cloudAccountId } }) });
+        } catch (error) {
+          outcomes.push({ account, error });
+        }
+      }
+    };
+    await Promise.all([worker(), worker()]);
+    setRun({ query, at: Date.now(), outcomes });
+    setBusy(false);
+  };
+  return { run, busy, start };
+}
+
+export const totals = (run: DryRun) => ({
+  violating: run.outcomes.reduce((n, o) => n + (o.answer?.violating ?? 0), 0),
+  unknown: run.outcomes.reduce((n, o) => n + (o.answer?.unknown ?? 0), 0),
+  passing: run.outcomes.reduce((n, o) => n + (o.answer?.passing ?? 0), 0),
+  cost: run.outcomes.reduce((n, o) => n + (o.answer?.cost.traversers ?? 0), 0),
+  ms: run.outcomes.reduce((n, o) => n + (o.answer?.cost.ranMs ?? 0), 0),
+});
