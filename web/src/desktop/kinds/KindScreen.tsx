@@ -48,7 +48,7 @@ export default function KindScreen() {
   const navigate = useNavigate();
   const { search, change } = useAddress();
   const [cursor, setCursor] = useState(-1);
-  const query = useQuery({ ...(spec?.query ?? { queryKey: ['none'], queryFn: () => Promise.resolve([]) }), enabled: !!spec } as { queryKey: string[]; queryFn: () => Promise<never[]> });
+  const query = useQuery({ ...(spec?.query ?? { queryKey: ['none'], queryFn: () => Promise.resolve([]) }), enabled: !!spec } as unknown as { queryKey: string[]; queryFn: () => Promise<never[]> });
   const all: Row[] = (query.data ?? []).map((item) => ({ item, component: (spec as KindSpec).component(item) })).sort((a, b) => rank(a.component.status) - rank(b.component.status) || a.component.name.localeCompare(b.component.name, 'en', { numeric: true }));
   const rows = all.filter(({ component: c }) => (!search.status || c.status === search.status) && `${c.name} ${c.detail} ${c.word}`.toLowerCase().includes((search.q ?? '').toLowerCase()));
   const chosen = all.find((r) => r.component.id === id);
