@@ -66,7 +66,7 @@ export default function Machines() {
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const query = useQuery(agentsQuery);
-  const revoke = (a: Agent) => window.confirm(`Revoke the certificate of ${a.name}? It stops reporting.`) && void desktop.delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind, id: a.id } }).then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }), tell);
+  const revoke = (a: Agent) => window.confirm(`Revoke the certificate of ${a.name}? It stops reporting.`) && void desktop.delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind === 'GATEWAY' ? 'gateways' : 'rds-servers', id: a.id } }).then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }), tell);
   return (
     <Page title="Machines" beside={<span className="t3">{count(query.data?.length ?? 0)}</span>} actions={<Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>Enrol</Button>}>
       <div className="toolbar"><SearchInput label="Search machines" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>

@@ -1,0 +1,23 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { Page } from '../../frame/Page';
+import { Audit } from './Audit';
+import { Tokens } from './Tokens';
+import { Users } from './Users';
+import '../accounts/accounts.css';
+
+const tabs = { users: 'Users', tokens: 'Tokens', audit: 'Audit' } as const;
+type Tab = keyof typeof tabs;
+
+/** Who may do what, and who did. */
+export default function Admin() {
+  const { tab: given } = useParams({ strict: false }) as { tab?: string };
+  const tab = (given && given in tabs ? given : 'users') as Tab;
+  return (
+    <Page title="Admin">
+      <nav className="tabs" aria-label="Admin">{(Object.keys(tabs) as Tab[]).map((t) => <Link key={t} to={`/admin/${t}`} aria-current={t === tab ? 'true' : undefined}>{tabs[t]}</Link>)}</nav>
+      {tab === 'users' && <Users />}
+      {tab === 'tokens' && <Tokens />}
+      {tab === 'audit' && <Audit />}
+    </Page>
+  );
+}

@@ -1,0 +1,72 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState, type FormEvent } from 'react';
+import { ApiError } from '../../api/error';
+import { posture, type Role } from '../../api/posture';
+import { useMay } from '../../api/session';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { SelectField, TextField } from '../../parts/Field';
+import { Answer } from '../../parts/states';
+import { sentence } from '../../parts/text';
+import { Time } from '../../parts/time';
+import { say } from '../../parts/toast';
+import { Secret } from '../accounts/ScriptBox';
+import { roles, usersQuery } from './Users';
+
+const unusedAfter = 90 * 24 * 3_600_000;
+
+function TokenDialog({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const users = useQuery(usersQuery).data ?? [];
+  const [error, setError] = useState<ApiError>();
+  const [token, setToken] = useState<string>();
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
+    try {
+      const made = await posture.post('/v1/api-tokens', { body: { name: value('name'), role: value('role') as Role, ...(value('user') ? { userId: value('user') } : {}), ...(value('expiry') ? { expiryTime: new Date(value('expiry')).toISOString() } : {}) } });
+      setToken(made.token);
+      await client.invalidateQueries({ queryKey: ['tokens'] });
+    } catch (cause) {
+      if (cause instanceof ApiError) setError(cause);
+      else throw cause;
+    }
+  };
+  return (
+    <Dialog title="New API token" onClose={onClose}>
+      {token ? <Secret label="API token" value={token} /> : (
+        <form className="form" onSubmit={(e) => void submit(e)}>
+          <TextField label="Name" name="name" required autoFocus error={error?.field('name')} />
+          <SelectField label="Whose" name="user" options={[{ value: '', label: 'mine' }, ...users.map((u) => ({ value: u.id, label: u.name }))]} />
+          <SelectField label="Role" name="role" defaultValue="viewer" options={roles} error={error?.field('role') ?? (error && sentence(error.message))} />
+          <TextField label="Ends" name="expiry" type="date" hint="Never when left empty" />
+          <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Make it</Button></div>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+export function Tokens() {
+  const admin = useMay('admin');
+  const client = useQueryClient();
+  const [adding, setAdding] = useState(false);
+  const users = new Map(useQuery(usersQuery).data?.map((u) => [u.id, u.name]));
+  const query = useQuery({ queryKey: ['tokens'], queryFn: async () => (await posture.get('/v1/api-tokens')).results });
+  const revoke = (id: string, name: string) => window.confirm(`Revoke the token ${name}?`) && void posture.delete('/v1/api-tokens/{token_id}', { path: { token_id: id } }).then(() => client.invalidateQueries({ queryKey: ['tokens'] }), (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'));
+  const unused = (t: { createdTime: string; lastUsedTime?: string }) => Date.now() - new Date(t.lastUsedTime ?? t.createdTime).getTime() > unusedAfter;
+  return (
+    <>
+      <div className="toolbar"><Button icon="plus" changes takes={!admin && 'admin'} onClick={() => setAdding(true)}>New token</Button></div>
+      <Answer query={query} what="tokens" padded>
+        {(tokens) => (
+          <table className="table">
+            <thead><tr><th>Name</th><th>Whose</th><th>Role</th><th className="wide">Begins with</th><th className="wide">Ends</th><th>Last used</th><th><span className="hide">Actions</span></th></tr></thead>
+            <tbody>{tokens.map((t) => <tr key={t.id}><th scope="row">{t.name} {unused(t) && <span className="pill warn">unused</span>}</th><td>{users.get(t.userId) ?? t.userId}</td><td>{t.role}</td><td className="wide"><code>{t.hint}</code></td><td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td><td className="t2"><Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span></td><td className="num"><Button changes look="danger" takes={!admin && 'admin'} onClick={() => revoke(t.id, t.name)}>Revoke</Button></td></tr>)}</tbody>
+          </table>
+        )}
+      </Answer>
+      {adding && <TokenDialog onClose={() => setAdding(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+/** Questions to begin with. A blank is chosen in the text. */
+export const questions: { text: string; gremlin: string }[] = [
+  { text: 'Which instances have a public address?', gremlin: "g.V().hasLabel('AWS.EC2.Instance').has('publicIpAddress')" },
+  { text: 'What can the internet reach?', gremlin: "g.V().has('isInternet', true).in('ALLOWS_INGRESS').in('MEMBER_OF').dedup()" },
+  { text: 'Which roles do instances have?', gremlin: "g.V().hasLabel('AWS.EC2.Instance').out('HAS_PROFILE').out('HAS_ROLE').path()" },
+  { text: 'Which keys encrypt something?', gremlin: "g.V().hasLabel('AWS.KMS.Key').where(__.in('ENCRYPTED_BY'))" },
+  { text: 'Which buckets are public?', gremlin: "g.V().hasLabel('AWS.S3.Bucket').has('policyIsPublic', true)" },
+  { text: 'Which buckets keep no versions?', gremlin: "g.V().hasLabel('AWS.S3.Bucket').has('versioningStatus', neq('Enabled'))" },
+  { text: 'How many resources are there of each type?', gremlin: 'g.V().groupCount().by(label())' },
+  { text: 'Which security groups let everybody in?', gremlin: "g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').has('isInternet', true))" },
+  { text: 'What is in each VPC?', gremlin: "g.V().hasLabel('AWS.EC2.Vpc').project('vpc','things').by(id()).by(__.in().count())" },
+  { text: 'Which volumes are not encrypted?', gremlin: "g.V().hasLabel('AWS.EC2.Volume').has('encrypted', false)" },
+  { text: 'Which snapshots are public?', gremlin: "g.V().hasLabel('AWS.EC2.Snapshot').has('isPublic', true)" },
+  { text: 'Which users have access keys?', gremlin: "g.V().hasLabel('AWS.IAM.User').where(out('HAS_ACCESS_KEY'))" },
+  { text: 'Which policies allow everything?', gremlin: "g.V().hasLabel('AWS.IAM.Policy').has('allowsAdmin', true)" },
+  { text: 'Who has a policy that allows everything?', gremlin: "g.V().hasLabel('AWS.IAM.Policy').has('allowsAdmin', true).in('HAS_POLICY').path()" },
+  { text: 'Which machines of Azure are there?', gremlin: "g.V().hasLabel('Azure.Compute.VirtualMachine')" },
+  { text: 'Which instances of Google Cloud are there?', gremlin: "g.V().hasLabel('GCP.Compute.Instance')" },
+  { text: 'Which resources have no owner?', gremlin: "g.V().hasNot('tag.Owner').limit(100)" },
+  { text: 'What is in production?', gremlin: "g.V().has('tag.Environment', 'production')" },
+  { text: 'What was changed last?', gremlin: "g.V().order().by('lastUpdateTime', desc).limit(20)" },
+  { text: 'Which edges are there, and how many?', gremlin: 'g.E().groupCount().by(label())' },
+];
