@@ -5,7 +5,8 @@ help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Build bin/vigil
+build: ## Build the console and bin/vigil
+	bash -c '. scripts/web.sh && build_web'
 	go build -trimpath -o bin/vigil ./cmd/vigil
 
 .PHONY: demo
@@ -15,6 +16,14 @@ demo: ## Run everything on a temporary folder, with simulated clouds
 .PHONY: test
 test: ## Pass every test, on SQLite and on PostgreSQL
 	scripts/test
+
+.PHONY: test-web
+test-web: ## Test the console: types, units, build, and scenarios in a real browser
+	scripts/test-web
+
+.PHONY: pictures
+pictures: ## Take pictures of every screen of the console, light and dark, into web/pictures
+	VIGIL_PICTURES=1 scripts/test-web pictures
 
 .PHONY: test-e2e
 test-e2e: ## Test the desktop server against a real directory, database and session host

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Sourced by the other scripts: builds the console where Node is there, and says
+# so where it is not. A build that is newer than its sources is kept.
+
+build_web() {
+	if ! command -v npm >/dev/null || ! node -e 'process.exit(+process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null; then
+		echo "Node 20 or newer is missing: the console is left out, and its address says how to build it." >&2
+		return
+	fi
+	local built=web/dist/app/index.html
+	if [ -e $built ] && [ -z "$(find web/src web/public web/build web/index.html web/package-lock.json web/vite.config.ts \
+		internal/posture/api/openapi.yaml internal/desktop/api/openapi.yaml -newer $built -print -quit)" ]; then
+		return
+	fi
+	echo "building the console" >&2
+	install_web
+	(cd web && npm run --silent build >&2)
+}
+
+# install_web installs what the lock file names, unless that was done.
+install_web() {
+	[ web/node_modules/.package-lock.json -nt web/package-lock.json ] || (cd web && npm ci --no-audit --no-fund --loglevel=error >&2)
+}

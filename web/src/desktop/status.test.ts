@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { StatusChange } from '../api/desktop';
+import { spansOf } from './kinds/spans';
+import { groupChanges } from './history/group';
+import { certificateStatus, markOf, worst } from './status';
+
+const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({ timestamp, kind: 'GATEWAY', id: '1', name: 'gw1', from_status, to_status, reasons: [], ...(part ? { part } : {}) });
+
+describe('statuses', () => {
+  it('that nobody knows are unknown, never well', () => {
+    expect(markOf('SOMETHING_NEW')).toBe('unknown');
+    expect(markOf(undefined)).toBe('unknown');
+    expect(markOf('AGENT_ERR_DOMAIN_FAILURE')).toBe('error');
+    expect(worst([])).toBe('unknown');
+    expect(worst(['ok', 'warn', 'unknown'])).toBe('warn');
+  });
+  it('of a certificate warn below thirty days', () => {
+    const now = 1_000_000_000_000;
+    const day = 86_400_000;
+    expect(certificateStatus({ valid: true, valid_to: now + 31 * day }, now)).toBe('ok');
+    expect(certificateStatus({ valid: true, valid_to: now + 29 * day }, now)).toBe('warn');
+    expect(certificateStatus({ valid: true, valid_to: now - 1 }, now)).toBe('error');
+    expect(certificateStatus(undefined, now)).toBe('unknown');
+  });
+  it('over time are spans without a gap', () => {
+    expect(spansOf([change(30, 'ERROR', 'OK'), change(20, 'OK', 'ERROR')], 'ok', 10, 40)).toEqual([{ status: 'ok', from: 10, to: 20 }, { status: 'error', from: 20, to: 30 }, { status: 'ok', from: 30, to: 40 }]);
+    expect(spansOf([], 'warn', 0, 5)).toEqual([{ status: 'warn', from: 0, to: 5 }]);
+  });
+  it('that change for one cause are one line', () => {
+    const changes = Array.from({ length: 20 }, (_, i) => change(1000 + i * 1000, 'OK', 'ERROR', `cs${i}`));
+    expect(groupChanges(changes)).toMatchObject([{ parts: 20, to: 'ERROR' }]);
+  });
+});

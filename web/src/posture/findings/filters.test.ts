@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { formatSearch, parseSearch } from '../../frame/address';
+import { activeNames, cleared, filtersOf } from './filters';
+
+describe('the filters of an address', () => {
+  const search = parseSearch('?level=High,Low&account=A&tag.env=prod&q=ssh&f=1');
+  it('become filters of the API', () => {
+    expect(filtersOf(search)).toEqual({ status: 'Open', isSuppressed: false, levels: ['High', 'Low'], cloudAccountIds: ['A'], cloudTags: { env: ['prod'] }, queryString: 'ssh' });
+  });
+  it('leave one out, to count what it would show', () => {
+    expect(filtersOf(search, 'level').levels).toBeUndefined();
+    expect(filtersOf(search, 'tag.env').cloudTags).toBeUndefined();
+  });
+  it('are cleared without closing the drawer', () => {
+    expect(activeNames(search)).toEqual(['level', 'account', 'tag.env', 'q']);
+    expect({ ...search, ...cleared(search) }.f).toBe('1');
+  });
+  it('are written readably, and read back the same', () => {
+    expect(formatSearch(search)).toBe('?level=High,Low&account=A&tag.env=prod&q=ssh&f=1');
+    expect(parseSearch(formatSearch({ q: 'a b&c=ü', empty: '' }))).toEqual({ q: 'a b&c=ü' });
+  });
+});
