@@ -24,7 +24,7 @@ function Console({ config }: { config: Config }) {
   const session = useQuery(sessionQuery);
   const router = useRouterOf(config);
   const queries = useQueryClient();
-  useEffect(() => whenLoggedOut(() => queries.setQueryData(sessionQuery.queryKey, undefined) ?? queries.resetQueries({ queryKey: sessionQuery.queryKey, exact: true })), [queries]);
+  useEffect(() => whenLoggedOut(() => void queries.resetQueries({ queryKey: sessionQuery.queryKey, exact: true })), [queries]);
   if (session.isPending || !router) return null;
   if (!session.data) return <Login config={config} />;
   return <RouterProvider router={router} />;

@@ -91,7 +91,7 @@ export async function send<T>(method: string, path: string, request: Request = {
     const answer = await reach(address(path, request.query), init(method, request));
     if (!answer.ok) {
       const error = await readError(answer);
-      if (answer.status === 401) onLoggedOut.forEach((listener) => listener());
+      if (answer.status === 401 && path !== '/console/session') onLoggedOut.forEach((listener) => listener());
       throw error;
     }
     return { data: await readBody<T>(answer), headers: answer.headers };

@@ -98,7 +98,8 @@ interface AnswerProps<T> {
 export function Answer<T>({ query, what, rows, padded, children }: AnswerProps<T>) {
   const retry = () => void query.refetch();
   if (query.data === undefined) {
-    if (query.isError) return <Failure error={query.error} what={what} onRetry={retry} padded={padded ?? false} />;
+    const error = query.error ?? query.failureReason; // the reason is there while an attempt waits for the next
+    if (error) return <Failure error={error} what={what} onRetry={retry} padded={padded ?? false} />;
     return <div className={padded ? 'region' : ''}><Skeleton {...(rows ? { rows } : {})} /></div>;
   }
   return (
