@@ -4,7 +4,7 @@ import { spansOf } from './kinds/spans';
 import { groupChanges } from './history/group';
 import { certificateStatus, markOf, worst } from './status';
 
-const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({ timestamp, kind: 'GATEWAY', id: '1', name: 'gw1', from_status, to_status, reasons: [], ...(part ? { part } : {}) });
+const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({ timestamp, kind: 'GATEWAY', id: '1', name: 'gw1', from_status, to_status, reasons: [], from_health: 'OK', to_health: 'OK', cause: { kind: 'GATEWAY', id: '1', name: 'gw1' }, ...(part ? { part } : {}) });
 
 describe('statuses', () => {
   it('that nobody knows are unknown, never well', () => {

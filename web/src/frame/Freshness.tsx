@@ -21,7 +21,7 @@ export function Freshness() {
       </span>
     );
   }
-  const text = server === 'desktop' ? `Looked ${span(now - pulse.lookedAt)} ago, every ${pulse.every} s` : `Live · last change ${clockTime(pulse.changedAt)}`;
+  const text = server === 'desktop' ? `Looked ${span(now - pulse.lookedAt)} ago, every ${pulse.every} s` : pulse.changedAt ? `Live · last change ${clockTime(pulse.changedAt)}` : 'Live';
   return (
     <span className="fresh">
       <Mark name="ok" />

@@ -2,12 +2,13 @@ import { useSyncExternalStore } from 'react';
 
 /** When the data of the server last changed, and when it was last asked. */
 interface Pulse {
-  changedAt: number;
+  /** Unknown until the first change that was seen. */
+  changedAt?: number;
   lookedAt: number;
   every: number;
 }
 
-let pulse: Pulse = { changedAt: Date.now(), lookedAt: Date.now(), every: 15 };
+let pulse: Pulse = { lookedAt: Date.now(), every: 15 };
 const listeners = new Set<() => void>();
 
 export function setPulse(patch: Partial<Pulse>): void {

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { posture } from '../api/posture';
 import type { MenuGroup } from '../frame/Navigation';
+import { useServerPulse } from './pulse';
 import { accountsQuery, findingsQuery, frameworksQuery, open, rulesQuery } from './data';
 
 /** The navigation with its counts. */
 export function useMenu(): MenuGroup[] {
+  useServerPulse();
   const findings = useQuery(findingsQuery({ filters: open, paginationInfo: { pageSize: 1 } })).data?.totalCount;
   const entities = useQuery({
     queryKey: ['entities', 'count'],

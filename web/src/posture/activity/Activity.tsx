@@ -6,7 +6,7 @@ import { Page } from '../../frame/Page';
 import { Mark, severity } from '../../parts/marks';
 import { Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { typeInId } from '../../parts/text';
+import { shortType } from '../../parts/text';
 import { day, Time } from '../../parts/time';
 import { accountsQuery, findingsQuery, useAccountNames, useRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
@@ -64,7 +64,7 @@ export default function Activity() {
               <div className="table-scroll">
                 <table className="table">
                   <thead><tr><th>When</th><th>What</th><th>Rule</th><th className="wide">Resource</th><th className="wide">Account</th></tr></thead>
-                  <tbody>{events.slice(0, 300).map((e) => <tr key={`${e.finding.id}${e.what}`}><td className="t3"><Time at={e.at} as="date" /></td><td>{e.what === 'raised' ? <span className={`word c-${severity(e.finding.level, e.finding.riskScore)}`}><Mark name={severity(e.finding.level, e.finding.riskScore)} />raised</span> : <span className="word c-pass"><Mark name="pass" />resolved</span>}</td><th scope="row"><Link to="/findings" search={{ f: e.finding.id, ...(e.finding.status === 'Resolved' ? { status: 'resolved' } : {}) } as never}>{rules.get(e.finding.ruleId)?.name ?? e.finding.ruleId}</Link></th><td className="wide"><Link to={`/resource/${encodeURIComponent(e.finding.objectId)}`}>{resourceName(e.finding)}</Link> <span className="t3">{typeInId(e.finding.objectId)}</span></td><td className="wide t2">{accountName(e.finding.cloudAccountId)}</td></tr>)}</tbody>
+                  <tbody>{events.slice(0, 300).map((e) => <tr key={`${e.finding.id}${e.what}`}><td className="t3"><Time at={e.at} as="date" /></td><td>{e.what === 'raised' ? <span className={`word c-${severity(e.finding.level, e.finding.riskScore)}`}><Mark name={severity(e.finding.level, e.finding.riskScore)} />raised</span> : <span className="word c-pass"><Mark name="pass" />resolved</span>}</td><th scope="row"><Link to="/findings" search={{ f: e.finding.id, ...(e.finding.status === 'Resolved' ? { status: 'resolved' } : {}) } as never}>{rules.get(e.finding.ruleId)?.name ?? e.finding.ruleId}</Link></th><td className="wide"><Link to={`/resource/${encodeURIComponent(e.finding.entityId)}`}>{resourceName(e.finding)}</Link> <span className="t3">{shortType(e.finding.objectType)}</span></td><td className="wide t2">{accountName(e.finding.cloudAccountId)}</td></tr>)}</tbody>
                 </table>
               </div>
             </>

@@ -9,7 +9,7 @@ import { Icon } from '../../parts/Icon';
 import { useKeys } from '../../parts/keys';
 import { Mark, ProviderMark, Word, severity } from '../../parts/marks';
 import { Answer } from '../../parts/states';
-import { typeInId, typeName } from '../../parts/text';
+import { shortType, typeName } from '../../parts/text';
 import { day, span, Time } from '../../parts/time';
 import { useAccountNames, useRules } from '../data';
 import { iconOfType } from '../graph/icons';
@@ -32,7 +32,7 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
   return (
     <>
       <div className="row tight wrap drawer-actions">
-        <Link className="btn primary" to={`/resource/${encodeURIComponent(finding.objectId)}`}>Open resource <kbd aria-hidden="true">O</kbd></Link>
+        <Link className="btn primary" to={`/resource/${encodeURIComponent(finding.entityId)}`}>Open resource <kbd aria-hidden="true">O</kbd></Link>
         {finding.isSuppressed ? (
           <Button changes takes={!analyst && 'analyst'} onClick={() => void release([finding.id])}>Release</Button>
         ) : (
@@ -49,7 +49,7 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
 function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boolean; onSuppress: (id: string) => void }) {
   const rule = useRules().get(finding.ruleId);
   const accountName = useAccountNames();
-  const type = typeInId(finding.objectId);
+  const type = shortType(finding.objectType);
   const { completeBlob: _, ...shown } = finding;
   return (
     <div className="drawer-body" tabIndex={0} role="region" aria-label="Finding">
@@ -59,7 +59,7 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
       <h2 className="drawer-title">{rule?.name ?? finding.ruleId}</h2>
       <div className="row wrap tight drawer-resource">
         <Icon name={iconOfType(typeName(type))} />
-        <Link className="link" to={`/resource/${encodeURIComponent(finding.objectId)}`}>{resourceName(finding)}</Link>
+        <Link className="link" to={`/resource/${encodeURIComponent(finding.entityId)}`}>{resourceName(finding)}</Link>
         <span className="t3">{type}</span>·<ProviderMark provider={finding.cloudProvider} />{accountName(finding.cloudAccountId)} · {finding.region}
       </div>
       <Actions finding={shown} onSuppress={onSuppress} />
@@ -85,7 +85,7 @@ export function Drawer({ id, inList, onClose, onMove, onSuppress }: Props) {
   useKeys([
     { keys: 'Escape', does: 'Close the drawer', run: onClose },
     { keys: 's', does: 'Suppress', run: () => onSuppress(id) },
-    { keys: 'o', does: 'Open the resource', run: () => finding && void navigate({ to: `/resource/${encodeURIComponent(finding.objectId)}` } as never) },
+    { keys: 'o', does: 'Open the resource', run: () => finding && void navigate({ to: `/resource/${encodeURIComponent(finding.entityId)}` } as never) },
     { keys: 'r', does: 'Open the rule', run: () => finding && void navigate({ to: `/rules/${encodeURIComponent(finding.ruleId)}` } as never) },
   ]);
   return (

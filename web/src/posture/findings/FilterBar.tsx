@@ -14,7 +14,7 @@ interface Props {
 export function useFilterLabels() {
   const accountName = useAccountNames();
   const rules = useRules();
-  const label = (name: string) => kinds.find((k) => k.name === name)?.label ?? (name === 'q' ? 'Text' : name.slice(4));
+  const label = (name: string) => kinds.find((k) => k.name === name)?.label ?? ({ q: 'Text', risk: 'Risk at least', since: 'Raised' }[name] ?? name.slice(4));
   const value = (name: string, text: string) =>
     name === 'account' ? accountName(text) : name === 'rule' ? (rules.get(text)?.name ?? text) : text;
   return { label, value: (name: string, text: string) => (name === 'q' ? text : listOf(text).map((v) => value(name, v)).join(', ')) };

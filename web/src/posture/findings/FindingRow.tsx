@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import type { Finding } from '../../api/posture';
 import type { Search } from '../../frame/address';
 import { Mark, severity } from '../../parts/marks';
-import { nameInId, typeInId } from '../../parts/text';
+import { shortType } from '../../parts/text';
 import { Time } from '../../parts/time';
 
 /** The name of a finding's resource. */
-export const resourceName = (f: Finding) => f.cloudTags?.Name ?? nameInId(f.objectId);
+export const resourceName = (f: Finding) => f.objectName;
 
 interface Props {
   finding: Finding;
@@ -26,7 +26,7 @@ function Compact({ finding, ruleName }: Pick<Props, 'finding' | 'ruleName'>) {
     <>
       <span className="grow">
         <span className="finding-name cut">{ruleName}</span>
-        <span className="finding-meta cut">{[resourceName(finding), typeInId(finding.objectId), env].filter(Boolean).join(' · ')}</span>
+        <span className="finding-meta cut">{[resourceName(finding), shortType(finding.objectType), env].filter(Boolean).join(' · ')}</span>
       </span>
       <span className="finding-end">
         <span className="risk"><span className="hide">Risk </span>{finding.riskScore}</span>
@@ -40,7 +40,7 @@ function Wide({ finding, ruleName, accountName }: Pick<Props, 'finding' | 'ruleN
   return (
     <>
       <span className="cut strong f-rule">{ruleName}</span>
-      <span className="cut f-res">{resourceName(finding)} <span className="t3">{typeInId(finding.objectId)}</span></span>
+      <span className="cut f-res">{resourceName(finding)} <span className="t3">{shortType(finding.objectType)}</span></span>
       <span className="cut t2 f-acc">{accountName}</span>
       <span className="cut t2 f-reg">{finding.region}</span>
       <span className="cut t2 f-svc">{finding.service}</span>

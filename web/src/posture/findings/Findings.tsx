@@ -25,10 +25,12 @@ function Views({ search }: { search: Search }) {
   return (
     <nav className="tabs" aria-label="Views">
       {(Object.keys(states) as State[]).map((s) => (
-        <Link key={s} to="/findings" search={{ status: s === 'open' ? undefined : s } as never} aria-current={s === current ? 'true' : undefined}>
+        <Link key={s} to="/findings" search={{ status: s === 'open' ? undefined : s } as never} aria-current={s === current && !search.since && !search.risk ? 'true' : undefined}>
           {states[s].label}<span className="n">{counts[s] === undefined ? '' : count(counts[s])}</span>
         </Link>
       ))}
+      <Link to="/findings" search={{ since: 'today', sort: '-new' } as never} aria-current={search.since ? 'true' : undefined}>New today</Link>
+      <Link to="/findings" search={{ risk: '90' } as never} aria-current={search.risk ? 'true' : undefined}>Critical risk</Link>
     </nav>
   );
 }

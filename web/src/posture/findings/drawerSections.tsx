@@ -34,11 +34,11 @@ export function RiskSection({ finding }: { finding: Finding }) {
 
 /** The picture of the rule for this resource. */
 export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
-  const query = useQuery(pictureQuery(rule, finding.objectId, finding.cloudAccountId));
+  const query = useQuery(pictureQuery(rule, finding.entityId, finding.cloudAccountId));
   return (
     <section className="drawer-section">
-      <div className="region-head"><h3>How</h3><Link className="end" to={`/resource/${encodeURIComponent(finding.objectId)}`} search={{ rule: finding.ruleId } as never}>Open graph</Link></div>
-      <Answer query={query} what="the picture" rows={2}>{(picture) => <PathPicture picture={picture} entityId={finding.objectId} />}</Answer>
+      <div className="region-head"><h3>How</h3><Link className="end" to={`/resource/${encodeURIComponent(finding.entityId)}`} search={{ rule: finding.ruleId } as never}>Open graph</Link></div>
+      <Answer query={query} what="the picture" rows={2}>{(picture) => <PathPicture picture={picture} entityId={finding.entityId} />}</Answer>
     </section>
   );
 }
@@ -62,7 +62,7 @@ const readBy = (rule: Rule) => new Set([...gremlinOf(rule.query).matchAll(/has(?
 
 /** The properties of the resource that the rule reads. */
 export function EvidenceSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
-  const query = useQuery({ queryKey: ['entity', finding.objectId], queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.objectId } }) });
+  const query = useQuery({ queryKey: ['entity', finding.entityId], queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.entityId } }) });
   const entity = query.data as Entity | undefined;
   if (!entity || !rule) return null;
   const names = readBy(rule);

@@ -6,7 +6,7 @@ import { say } from '../../parts/toast';
 import { filtersOf, sortsOf } from './filters';
 
 const columns: [string, (f: Finding) => string | number][] = [
-  ['id', (f) => f.id], ['rule', (f) => f.ruleId], ['level', (f) => f.level], ['risk', (f) => f.riskScore], ['resource', (f) => f.objectId],
+  ['id', (f) => f.id], ['rule', (f) => f.ruleId], ['level', (f) => f.level], ['risk', (f) => f.riskScore], ['resource', (f) => f.entityId],
   ['cloud_id', (f) => f.objectXid], ['provider', (f) => f.cloudProvider], ['account', (f) => f.cloudAccountId], ['region', (f) => f.region],
   ['service', (f) => f.service], ['status', (f) => f.status], ['suppressed', (f) => String(f.isSuppressed)], ['raised', (f) => f.creationTime], ['resolved', (f) => f.resolvedTime ?? ''],
 ];

@@ -42,6 +42,8 @@ export function filtersOf(search: Search, without?: string): FindingFilters {
   const tags = tagsOf(search).filter(([name]) => `tag.${name}` !== without);
   if (tags.length) filters.cloudTags = Object.fromEntries(tags);
   if (search.q && without !== 'q') filters.queryString = search.q;
+  if (search.risk && without !== 'risk') filters.minRiskScore = Number(search.risk) || 0;
+  if (search.since === 'today' && without !== 'since') filters.createdFrom = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
   return filters;
 }
 
@@ -62,7 +64,7 @@ export const sortsOf = (search: Search) => orders[sortOf(search)];
 export const activeNames = (search: Search): string[] => [
   ...kinds.filter((k) => search[k.name]).map((k) => k.name),
   ...tagsOf(search).map(([name]) => `tag.${name}`),
-  ...(search.q ? ['q'] : []),
+  ...['risk', 'since', 'q'].filter((name) => search[name]),
 ];
 
 /** A change of the address that removes every filter. */
@@ -71,4 +73,4 @@ export const cleared = (search: Search): Search => Object.fromEntries(activeName
 export const groups = { none: 'None', rule: 'Rule', resource: 'Resource', account: 'Account', service: 'Service' } as const;
 export type Group = keyof typeof groups;
 export const groupOf = (search: Search): Group => (search.group && search.group in groups ? (search.group as Group) : 'none');
-export const groupField: Record<Exclude<Group, 'none'>, string> = { rule: 'ruleId', resource: 'objectId', account: 'cloudAccountId', service: 'service' };
+export const groupField: Record<Exclude<Group, 'none'>, string> = { rule: 'ruleId', resource: 'entityId', account: 'cloudAccountId', service: 'service' };

@@ -74,7 +74,7 @@ function Tree({ search, chosen }: { search: Search; chosen: string | undefined }
 
 function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) {
   const accountName = useAccountNames();
-  const counts = useQuery(findingsQuery({ filters: { ...open, objectIds: entities.map((e) => e.entityId).slice(0, 200) }, aggregations: { object: { fieldName: 'objectId', termsCount: 200 } }, paginationInfo: { pageSize: 1 } })).data?.aggregations?.object?.buckets ?? {};
+  const counts = useQuery(findingsQuery({ filters: { ...open, objectIds: entities.map((e) => e.entityId).slice(0, 200) }, aggregations: { object: { fieldName: 'entityId', termsCount: 200 } }, paginationInfo: { pageSize: 1 } })).data?.aggregations?.object?.buckets ?? {};
   return entities.map((e) => (
     <tr key={e.entityId}>
       <th scope="row"><Link className="row tight" to={`/resource/${encodeURIComponent(e.entityId)}`}><Icon name={iconOfType(typeName(e.entityType))} small /><span className="cut">{e.entityName}</span></Link></th>

@@ -24,7 +24,7 @@ function figures(page: FindingPage | undefined, series: Series | undefined, unre
   const search = account ? { account } : {};
   return [
     { label: 'Open', value: page?.totalCount, to: '/findings', search, detail: <><span className="c-high">+{count(today.raised)}</span> new, <span className="c-pass">−{count(today.resolved)}</span> resolved today</> },
-    { label: 'Critical risk', mark: 'critical', value: critical, to: '/findings', search: { ...search, sort: '-risk' }, detail: 'score 90 and more' },
+    { label: 'Critical risk', mark: 'critical', value: critical, to: '/findings', search: { ...search, risk: '90' }, detail: 'score 90 and more' },
     ...(['High', 'Medium', 'Low'] as const).map((name): Figure => ({ label: name, mark: name.toLowerCase() as 'high', value: level(name), to: '/findings', search: { ...search, level: name }, detail: signed(weekChange(series, name.toLowerCase())) })),
     { label: 'Unknown', mark: 'unknown', value: unread, to: '/accounts', search: { status: 'error' }, detail: unread === 0 ? 'everything was read' : 'types could not be read' },
   ];

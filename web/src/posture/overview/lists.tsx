@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { Account, Buckets, Finding, FindingPage } from '../../api/posture';
 import { StackBar } from '../../parts/Bars';
 import { Mark, ProviderMark, severity } from '../../parts/marks';
-import { count, middleCut, typeInId } from '../../parts/text';
+import { count, middleCut, shortType } from '../../parts/text';
 import { buckets, useRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
 
@@ -10,9 +10,9 @@ import { resourceName } from '../findings/FindingRow';
 export function riskiest(findings: Finding[]): { finding: Finding; more: number }[] {
   const byResource = new Map<string, { finding: Finding; more: number }>();
   for (const finding of findings) {
-    const known = byResource.get(finding.objectId);
+    const known = byResource.get(finding.entityId);
     if (known) known.more++;
-    else byResource.set(finding.objectId, { finding, more: 0 });
+    else byResource.set(finding.entityId, { finding, more: 0 });
   }
   return [...byResource.values()].slice(0, 9);
 }
@@ -28,7 +28,7 @@ export function Riskiest({ page }: { page: FindingPage }) {
             <b className="risk">{finding.riskScore}</b>
             <span className="cut">{rules.get(finding.ruleId)?.name ?? finding.ruleId}</span>
             {more > 0 && <span className="small t3">+{more}</span>}
-            <span className="small t3 cut list-resource">{middleCut(resourceName(finding), 22)} · {typeInId(finding.objectId)}</span>
+            <span className="small t3 cut list-resource">{middleCut(resourceName(finding), 22)} · {shortType(finding.objectType)}</span>
           </Link>
         </li>
       ))}

@@ -19,7 +19,7 @@ const GraphView = lazy(() => import('../graph/GraphView'));
 type View = 'why' | 'near';
 
 function useCounts(account: string, ids: string[]): Map<string, number> {
-  const page = useQuery({ ...findingsQuery({ filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) }, aggregations: { object: { fieldName: 'objectId', termsCount: 250 } }, paginationInfo: { pageSize: 1 } }), enabled: ids.length > 0 }).data;
+  const page = useQuery({ ...findingsQuery({ filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) }, aggregations: { object: { fieldName: 'entityId', termsCount: 250 } }, paginationInfo: { pageSize: 1 } }), enabled: ids.length > 0 }).data;
   return new Map(Object.entries(page?.aggregations?.object?.buckets ?? {}).map(([id, b]) => [id, b.count]));
 }
 
