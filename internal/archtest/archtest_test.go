@@ -38,6 +38,8 @@ var policy = []line{
 	{"internal/fault", ""},
 	{"internal/config", ""},
 	{"internal/heap", ""},
+	{"internal/diskspace", ""},
+	{"internal/outbound", ""},
 	{"internal/telemetry", ""},
 	{"internal/httpapi", "internal/fault"},
 	{"internal/apidoc", "internal/fault internal/httpapi"},
@@ -48,12 +50,12 @@ var policy = []line{
 	{"internal/secret", "internal/fault"},
 	{"internal/secret/...", "internal/fault internal/secret internal/sqldb"},
 	{"internal/cursor", "internal/fault internal/secret"},
-	{"internal/auth", "internal/fault internal/secret"},
+	{"internal/auth", "internal/audit internal/fault internal/secret"},
 	{"internal/auth/websession", "internal/fault internal/httpapi internal/sqldb"},
 	{"internal/auth/...", "internal/auth/websession internal/audit internal/auth internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/audit", "internal/fault internal/secret"},
 	{"internal/audit/...", "internal/audit internal/auth internal/auth/authapi internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb"},
-	{"internal/install", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/job internal/secret internal/secret/... internal/sqldb"},
+	{"internal/install", "internal/audit internal/audit/... internal/auth internal/auth/... internal/config internal/diskspace internal/fault internal/job internal/secret internal/secret/... internal/sqldb"},
 
 	// The console, served by both servers.
 	{"web", "internal/fault internal/httpapi"},
@@ -80,7 +82,7 @@ var policy = []line{
 	{"internal/posture/collect/collecttest", "graph gremlin rules internal/posture internal/posture/partition"},
 	{"internal/posture/collect/awsapi", "internal/posture/collect/awsapi/..."},
 	{"internal/posture/collect/awsapi/...", "internal/posture/collect/awsapi/..."},
-	{"internal/posture/collect/...", "resources internal/fault internal/posture internal/posture/collect internal/posture/collect/... internal/posture/iampolicy internal/posture/naming internal/posture/resource"},
+	{"internal/posture/collect/...", "resources internal/fault internal/outbound internal/posture internal/posture/collect internal/posture/collect/... internal/posture/iampolicy internal/posture/naming internal/posture/resource"},
 	{"internal/posture/catalog", "gremlin graph internal/posture internal/posture/collect internal/posture/evaluate"},
 	{"internal/posture/evaluate", "gremlin gremlin/syntax graph internal/fault internal/posture internal/posture/search internal/posture/partition"},
 	{"internal/posture/judge", "gremlin internal/fault internal/posture internal/posture/evaluate internal/posture/partition internal/posture/queryfault"},
@@ -98,7 +100,7 @@ var policy = []line{
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
 	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/install internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
-	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture"},

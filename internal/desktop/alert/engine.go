@@ -227,10 +227,10 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) error {
 	d.Error = err.Error()
 	d.NextAt = e.Now().Add(min(time.Hour, 5*time.Second<<min(d.Attempts-1, 12)))
 	if !d.NextAt.Before(d.ExpireAt) {
-		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err)
+		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err, "cause", errors.Unwrap(err))
 		return e.Store.Delivered(ctx, d.ID)
 	}
-	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err)
+	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err, "cause", errors.Unwrap(err))
 	return e.Store.Postpone(ctx, d)
 }
 

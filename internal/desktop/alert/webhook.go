@@ -11,14 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
-	"syscall"
 	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/outbound"
 )
 
 // WebhookOptions say how notices are posted.
@@ -31,10 +30,7 @@ type WebhookOptions struct {
 }
 
 // webhooks posts notices. An administrator chooses the address, and the server
-// reaches more than an administrator may: addresses of this machine, of the
-// link (where clouds keep their credentials) and of no host at all are refused,
-// by the address that a name resolves to when it is dialled, so that a name
-// cannot change its mind after the check.
+// reaches more than an administrator may: see package outbound.
 type webhooks struct {
 	WebhookOptions
 	client *http.Client
@@ -42,7 +38,7 @@ type webhooks struct {
 
 func newWebhooks(o WebhookOptions) *webhooks {
 	w := &webhooks{WebhookOptions: o}
-	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: w.control}
+	dialer := outbound.Policy{AllowSelf: o.AllowLoopback, Deny: o.Deny}.Dialer(5 * time.Second)
 	w.client = &http.Client{
 		Timeout: 10 * time.Second,
 		Transport: &http.Transport{
@@ -54,27 +50,6 @@ func newWebhooks(o WebhookOptions) *webhooks {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
 	}
 	return w
-}
-
-// control is asked with the address that is about to be dialled.
-func (w *webhooks) control(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap()
-	switch {
-	case ip.IsLoopback() && w.AllowLoopback:
-		return nil
-	case ip.IsLoopback(), ip.IsUnspecified(), ip.IsMulticast(), ip.IsLinkLocalUnicast(), !ip.IsValid():
-		return fmt.Errorf("notices are not posted to %s", ip)
-	}
-	for _, p := range w.Deny {
-		if p.Contains(ip) {
-			return fmt.Errorf("notices are not posted to %s", ip)
-		}
-	}
-	return nil
 }
 
 // payload is what is posted.
@@ -134,7 +109,7 @@ func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
 	}
 	response, err := w.client.Do(request)
 	if err != nil {
-		return fmt.Errorf("post notice: %w", err)
+		return unreachable{err}
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // a polite end; the answer is of no interest
@@ -153,3 +128,15 @@ func sign(secret []byte, at time.Time, body []byte) string {
 	_, _ = mac.Write(body)
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
+
+// unreachable is a notice that nobody took. Its text is the same whether the
+// address is not allowed, nothing listens there, or something listens that does
+// not speak TLS: it is shown to whoever chose the address, who must not be able
+// to explore the network with it. The cause is for the log.
+type unreachable struct{ cause error }
+
+func (unreachable) Error() string {
+	return "post notice: the receiver could not be reached, or did not answer as a webhook does; the server's log says why"
+}
+
+func (u unreachable) Unwrap() error { return u.cause }

@@ -3,45 +3,21 @@ package reach
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
-	"net/netip"
-	"syscall"
 	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/outbound"
 )
 
 // dialTimeout bounds one attempt to connect; the context bounds all.
 const dialTimeout = 5 * time.Second
 
-// forbidden are networks that no component of an estate lives in. An address
-// of the inventory must not lead a probe to a cloud's metadata service.
-var forbidden = []netip.Prefix{
-	netip.MustParsePrefix("169.254.0.0/16"),
-	netip.MustParsePrefix("fe80::/10"),
-	netip.MustParsePrefix("224.0.0.0/4"),
-	netip.MustParsePrefix("ff00::/8"),
-	netip.MustParsePrefix("fd00:ec2::254/128"),
-}
-
 // Dialer returns the dialer that every probe uses. It tries all addresses of a
-// name and refuses those no component lives at.
+// name. Components may live on this machine, but an address of the inventory
+// must not lead a probe to a cloud's metadata service.
 func Dialer() *net.Dialer {
-	return &net.Dialer{Timeout: dialTimeout, ControlContext: refuseForbidden}
-}
-
-func refuseForbidden(_ context.Context, _, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("parse address %s: %w", address, err)
-	}
-	for _, p := range forbidden {
-		if p.Contains(at.Addr().Unmap()) {
-			return &desktop.Failure{Cause: desktop.Denied, Reason: at.Addr().String() + " is an address that is never probed"}
-		}
-	}
-	return nil
+	return outbound.Policy{AllowSelf: true}.Dialer(dialTimeout)
 }
 
 // Connect dials an address and, with a configuration, speaks TLS on it.

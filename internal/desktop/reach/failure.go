@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"vigil/internal/desktop"
+	"vigil/internal/outbound"
 )
 
 // Failure says why an endpoint could not be used, from the error that trying it
@@ -26,6 +27,8 @@ func Failure(what string, err error) *desktop.Failure {
 	var dns *net.DNSError
 	var record tls.RecordHeaderError
 	switch {
+	case errors.Is(err, outbound.ErrRefused):
+		return fail(desktop.Denied, "has an address that is never probed")
 	case errors.As(err, &dns):
 		return fail(desktop.Unreachable, "has a name that does not resolve")
 	case isCertificate(err):

@@ -18,6 +18,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"vigil/internal/outbound"
 )
 
 // Clouds lists the hosts of AWS, Azure and Google Cloud, commercial and
@@ -86,7 +88,8 @@ func New(o Options) (*Transport, error) {
 	if o.Observe == nil {
 		o.Observe = func(Call) {}
 	}
-	dialer := &net.Dialer{Timeout: o.Timeout, KeepAlive: 30 * time.Second}
+	// A proxy or the gateway, which the operator chose, may run on this machine.
+	dialer := outbound.Policy{AllowSelf: o.Proxy != nil || o.Gateway != nil}.Dialer(o.Timeout)
 	t := &Transport{allow: o.Allow, observe: o.Observe, inner: &http.Transport{
 		DialContext:           dialer.DialContext,
 		ForceAttemptHTTP2:     true,

@@ -1,0 +1,144 @@
+// Package outbound decides where connections that leave the server may go.
+//
+// Whoever may name an address (an administrator, an inventory, a message of a
+// cloud) could otherwise use the server to reach what they cannot: its own
+// services, or the metadata service that hands out the credentials of the
+// machine. The decision is made about the address that is about to be connected
+// to, after names are resolved, so that a name cannot change its mind between
+// check and use.
+package outbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ErrRefused says that a connection was refused before it was attempted.
+var ErrRefused = errors.New("connections to this address are not allowed")
+
+// metadata are the addresses at which clouds hand out credentials and settings
+// of a machine, besides those that are local to the link.
+var metadata = []netip.Prefix{
+	netip.MustParsePrefix("fd00:ec2::/32"),      // AWS: metadata, DNS and time
+	netip.MustParsePrefix("fd20:ce::254/128"),   // Google Cloud
+	netip.MustParsePrefix("168.63.129.16/32"),   // Azure's host agent
+	netip.MustParsePrefix("100.100.100.200/32"), // Alibaba Cloud
+	netip.MustParsePrefix("192.0.0.192/32"),     // Oracle Cloud
+}
+
+// embedding are IPv6 networks whose addresses contain an IPv4 address, and the
+// byte it begins at.
+var embedding = []struct {
+	prefix netip.Prefix
+	at     int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
+	{netip.MustParsePrefix("::/96"), 12},        // IPv4-compatible, obsolete
+	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},
+	{netip.MustParsePrefix("2001::/32"), 12}, // Teredo; the client's address, inverted
+}
+
+// A Policy says which addresses may be connected to. The zero value allows all
+// but the own machine, the link, multicast, and metadata services.
+type Policy struct {
+	AllowSelf bool           // also this machine, by loopback or any of its addresses
+	Deny      []netip.Prefix // further networks
+}
+
+// Dialer returns a dialer under the policy.
+func (p Policy) Dialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, ControlContext: p.control}
+}
+
+// control is asked with each address that is about to be connected to.
+func (p Policy) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %s", ErrRefused, address)
+	}
+	return p.Check(at.Addr())
+}
+
+// Check fails with ErrRefused for an address that must not be connected to.
+func (p Policy) Check(a netip.Addr) error {
+	a = a.WithZone("").Unmap()
+	if !a.IsValid() || p.refuses(a) {
+		return fmt.Errorf("%w: %s", ErrRefused, a)
+	}
+	if inner, ok := embedded(a); ok && p.refuses(inner) {
+		return fmt.Errorf("%w: %s", ErrRefused, a)
+	}
+	return nil
+}
+
+func (p Policy) refuses(a netip.Addr) bool {
+	if a.IsLoopback() || isOwn(a) {
+		return !p.AllowSelf || contains(p.Deny, a)
+	}
+	return a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) ||
+		a.Is4() && a.As4()[0] == 0 || contains(metadata, a) || contains(p.Deny, a)
+}
+
+func contains(list []netip.Prefix, a netip.Addr) bool {
+	for _, p := range list {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// embedded returns the IPv4 address that an IPv6 address leads to, if it is of
+// a kind that does.
+func embedded(a netip.Addr) (netip.Addr, bool) {
+	if !a.Is6() || a.IsLoopback() || a.IsUnspecified() {
+		return netip.Addr{}, false
+	}
+	bytes := a.As16()
+	for _, e := range embedding {
+		if !e.prefix.Contains(a) {
+			continue
+		}
+		inner := [4]byte(bytes[e.at : e.at+4])
+		if e.prefix.Bits() == 32 { // Teredo
+			for i := range inner {
+				inner[i] ^= 0xff
+			}
+		}
+		return netip.AddrFrom4(inner), true
+	}
+	return netip.Addr{}, false
+}
+
+// own are the addresses of this machine, looked up now and then: they change.
+var own struct {
+	sync.Mutex
+	looked    time.Time
+	addresses map[netip.Addr]bool
+}
+
+const ownAge = 10 * time.Second
+
+func isOwn(a netip.Addr) bool {
+	own.Lock()
+	defer own.Unlock()
+	if own.addresses == nil || time.Since(own.looked) > ownAge {
+		if list, err := net.InterfaceAddrs(); err == nil {
+			own.addresses = make(map[netip.Addr]bool, len(list))
+			for _, n := range list {
+				if p, err := netip.ParsePrefix(n.String()); err == nil {
+					own.addresses[p.Addr().WithZone("").Unmap()] = true
+				}
+			}
+			own.looked = time.Now()
+		}
+	}
+	return own.addresses[a]
+}
