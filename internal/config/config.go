@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -21,12 +22,22 @@ import (
 
 // Config is everything a server can be told.
 type Config struct {
-	DataDir   string  `yaml:"data_dir" default:"/var/lib/vigil" help:"Folder for the database, keys and certificates."`
-	Database  string  `yaml:"database" secret:"url" help:"Database: postgres://user:password@host/name or sqlite:///path. Default: vigil.db in the data folder."`
-	MasterKey string  `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN, gcp-kms://NAME or azure-kv://NAME. Default: master.key in the data folder, made on first start."`
-	Log       Log     `yaml:"log" embed:"" prefix:"log-"`
-	Posture   Posture `yaml:"posture" embed:"" prefix:"posture-"`
-	Desktop   Desktop `yaml:"desktop" embed:"" prefix:"desktop-"`
+	DataDir   string        `yaml:"data_dir" default:"/var/lib/vigil" help:"Folder for the database, keys and certificates."`
+	Database  string        `yaml:"database" secret:"url" help:"Database: postgres://user:password@host/name or sqlite:///path. Default: vigil.db in the data folder."`
+	MasterKey string        `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN, gcp-kms://NAME or azure-kv://NAME. Default: master.key in the data folder, made by vigil init."`
+	MinFreeMB int64         `yaml:"min_free_mb" name:"min-free-mb" default:"512" help:"Free space (MB) of the disk of the data folder below which events and new collections are refused; below a quarter of it, all changes but logins and removals."`
+	TokenLife time.Duration `yaml:"token_life" default:"2160h" help:"How long API tokens are good for whose end is not said when they are made."`
+	Audit     Audit         `yaml:"audit" embed:"" prefix:"audit-"`
+	Log       Log           `yaml:"log" embed:"" prefix:"log-"`
+	Posture   Posture       `yaml:"posture" embed:"" prefix:"posture-"`
+	Desktop   Desktop       `yaml:"desktop" embed:"" prefix:"desktop-"`
+}
+
+// Audit says how the audit log is kept.
+type Audit struct {
+	Kept       time.Duration `yaml:"kept" default:"9600h" help:"How long audit records are kept."`
+	MaxRecords int64         `yaml:"max_records" default:"5000000" help:"Audit records that are kept at most; about a kilobyte each."`
+	Checkpoint string        `yaml:"checkpoint" help:"File outside the database that shows at the next start whether the newest audit records are missing. Default: audit.checkpoint in the data folder."`
 }
 
 // Log says what is logged and how.
@@ -43,6 +54,31 @@ type Listener struct {
 	PlainHTTP    bool   `yaml:"plain_http" name:"plain-http" help:"Serve plain HTTP. Only on loopback, unless insecure_http is set."`
 	InsecureHTTP bool   `yaml:"insecure_http" name:"insecure-http" help:"Allow plain HTTP beyond loopback, for use behind a proxy that speaks TLS."`
 	PublicURL    string `yaml:"public_url" name:"public-url" help:"Address by which clients reach the server, when it is not the listen address."`
+
+	TrustedProxies string `yaml:"trusted_proxies" name:"trusted-proxies" help:"Addresses and networks of reverse proxies, separated by commas. Their X-Forwarded-For header is believed, so that limits count each client and not the proxy."`
+}
+
+// Proxies returns the networks of trusted proxies.
+func (l Listener) Proxies() ([]netip.Prefix, error) { return networks(l.TrustedProxies) }
+
+// networks reads addresses and networks, separated by commas.
+func networks(list string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for text := range strings.SplitSeq(list, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		if a, err := netip.ParseAddr(text); err == nil {
+			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
 }
 
 // Posture is the posture server.
@@ -88,6 +124,9 @@ func (c *Config) Complete() {
 	if c.MasterKey == "" {
 		c.MasterKey = "file:" + filepath.Join(c.DataDir, "master.key")
 	}
+	if c.Audit.Checkpoint == "" {
+		c.Audit.Checkpoint = filepath.Join(c.DataDir, "audit.checkpoint")
+	}
 	c.Posture.complete(PostureListen)
 	c.Desktop.complete(DesktopListen)
 }
@@ -125,17 +164,8 @@ func (c *Config) Check() error {
 	if !c.Posture.Enabled && !c.Desktop.Enabled {
 		wrong("posture.enabled", "and desktop.enabled are both off: there is nothing to run")
 	}
-	if c.Posture.Workers < 1 {
-		wrong("posture.workers", "must be at least 1")
-	}
-	if c.Posture.Rate < 1 {
-		wrong("posture.rate", "must be at least 1")
-	}
-	if c.Posture.ChangesKept < 0 {
-		wrong("posture.changes_kept", "must not be negative")
-	}
-	if g := c.Posture.Graph; min(int64(g.Queries), int64(g.OrgQueries), int64(g.TokenQueries), int64(g.Waiting), int64(g.Wait), g.Work, g.Results, int64(g.Time), g.MemoryMB, g.CacheMB) < 0 {
-		wrong("posture.graph", "has a negative number")
+	for _, problem := range c.ranges() {
+		wrong(problem[0], "%s", problem[1])
 	}
 	if (c.Posture.CloudGateway == "") != (c.Posture.CloudGatewayCA == "") {
 		wrong("posture.cloud_gateway", "and cloud_gateway_ca go together")
@@ -166,6 +196,9 @@ func (l Listener) problems() [][2]string {
 	}
 	if ip := net.ParseIP(host); l.PlainHTTP && !l.InsecureHTTP && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		bad = append(bad, [2]string{"plain_http", "is for loopback addresses; set insecure_http where a proxy in front speaks TLS"})
+	}
+	if _, err := l.Proxies(); err != nil {
+		bad = append(bad, [2]string{"trusted_proxies", "must be addresses or networks such as 10.0.0.0/8, separated by commas"})
 	}
 	if u, err := url.Parse(l.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		bad = append(bad, [2]string{"public_url", "must be an http or https address"})
