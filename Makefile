@@ -49,6 +49,10 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 torture: ## The long versions of the crash, storm and malformed-request tests, and of runs against clouds that misbehave
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
+.PHONY: siege
+siege: ## One hostile client against the real server for ten minutes on each database: others keep their pace, memory and disk their bounds
+	scripts/siege
+
 .PHONY: bombs
 bombs: ## Hold hostile queries to their limits of time and memory, without the race detector
 	go test ./gremlin -run 'Bomb' -count 1 -v

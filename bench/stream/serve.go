@@ -110,7 +110,7 @@ func newHouse(ctx context.Context, s setup) (*house, error) {
 	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	if h.in, err = install.Open(ctx, conf, time.Now); err != nil {
+	if h.in, err = install.OpenOrInit(ctx, conf, time.Now); err != nil {
 		return nil, err
 	}
 	h.app, err = app.New(ctx, app.Options{

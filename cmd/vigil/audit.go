@@ -1,14 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
+	"vigil/internal/audit"
 	"vigil/internal/fault"
 	"vigil/internal/install"
 )
 
 type auditCmd struct {
-	Verify auditVerifyCmd `cmd:"" help:"Check that no record was changed, removed or put in."`
+	Verify     auditVerifyCmd     `cmd:"" help:"Check that no record was changed, removed or put in."`
+	Prune      auditPruneCmd      `cmd:"" help:"Remove old records now, beyond what the servers remove by themselves."`
+	AcceptLoss auditAcceptLossCmd `cmd:"" help:"Go on although the database lacks its newest records, and record that."`
 }
 
 type auditVerifyCmd struct {
@@ -17,8 +22,16 @@ type auditVerifyCmd struct {
 
 // Run implements the command.
 func (c *auditVerifyCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
-		report, err := in.Audit.Verify(e.ctx)
+	return c.despiteLoss(e, false, func(in *install.Installation) error {
+		known, err := audit.ReadCheckpointFile(in.Config.Audit.Checkpoint)
+		if err != nil {
+			return err
+		}
+		var checkpoints []audit.Checkpoint
+		if known.Number > 0 {
+			checkpoints = append(checkpoints, known)
+		}
+		report, err := in.Audit.Verify(e.ctx, checkpoints...)
 		if err != nil {
 			return err
 		}
@@ -26,6 +39,58 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 			return fault.New(fault.Conflict, "the audit log is broken at record %d: %s", b.Number, b.Problem)
 		}
 		fmt.Fprintf(e.stdout, "%d records, %d to %d, are sound\n", report.Records, report.First, report.Last)
+		if report.First > 1 {
+			fmt.Fprintf(e.stdout, "records 1 to %d were pruned; the mark is signed\n", report.First-1)
+		}
+		if known.Number == 0 {
+			fmt.Fprintln(e.stdout, "there is no checkpoint file, so that missing newest records would not show")
+		}
+		return nil
+	})
+}
+
+// despiteLoss runs use on an installation whose newest records may be missing.
+func (f *settingsFlags) despiteLoss(e *environment, accept bool, use func(*install.Installation) error) error {
+	conf, err := f.effective()
+	if err != nil {
+		return err
+	}
+	in, err := install.OpenDespiteLoss(e.ctx, conf, time.Now, accept)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(in), in.Close())
+}
+
+type auditPruneCmd struct {
+	settingsFlags
+	Keep    time.Duration `help:"Remove records older than this, such as 2160h, counted back from the time that the newest records tell."`
+	Records int64         `help:"Remove all but so many of the newest records."`
+}
+
+// Run implements the command.
+func (c *auditPruneCmd) Run(e *environment) error {
+	if c.Keep <= 0 && c.Records <= 0 {
+		return fault.New(fault.Invalid, "say what to keep: --keep or --records")
+	}
+	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+		n, err := in.Audit.Prune(e.ctx, audit.Retention{Age: c.Keep, Records: c.Records})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "removed %d records\n", n)
+		return nil
+	})
+}
+
+type auditAcceptLossCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *auditAcceptLossCmd) Run(e *environment) error {
+	return c.despiteLoss(e, true, func(*install.Installation) error {
+		fmt.Fprintln(e.stdout, "what is missing is on record; servers start again")
 		return nil
 	})
 }

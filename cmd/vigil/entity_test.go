@@ -19,7 +19,7 @@ func newInventory(t *testing.T) string {
 	t.Helper()
 	conf := config.Config{DataDir: t.TempDir()}
 	conf.Complete()
-	in, err := install.Open(t.Context(), conf, time.Now)
+	in, err := install.OpenOrInit(t.Context(), conf, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

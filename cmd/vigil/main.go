@@ -30,6 +30,7 @@ func main() {
 type cli struct {
 	ConfigFile string `name:"config" short:"c" type:"existingfile" env:"VIGIL_CONFIG" help:"File (YAML) with settings."`
 
+	Init       initCmd       `cmd:"" help:"Make an installation: data folder, master key and database. Nothing else does."`
 	Serve      serveCmd      `cmd:"" help:"Run the servers that the configuration names."`
 	Demo       demoCmd       `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
 	Agent      agentCmd      `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`

@@ -42,7 +42,7 @@ type tokenCreateCmd struct {
 	Name    string        `arg:"" help:"Name to tell the token by."`
 	User    string        `default:"admin" help:"Name of the user it belongs to."`
 	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"The most it grants: viewer, analyst or admin."`
-	Expires time.Duration `help:"How long it is good for, such as 720h. Default: for ever."`
+	Expires time.Duration `help:"How long it is good for, such as 720h. Default: token_life, 90 days unless set."`
 }
 
 // tokenEdit is what a new token is to be.
@@ -106,9 +106,9 @@ func (c *tokenListCmd) Run(e *environment) error {
 			return err
 		}
 		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tNAME\tROLE\tBEGINS\tCREATED\tEXPIRES\tLAST USED")
+		fmt.Fprintln(w, "ID\tNAME\tROLE\tBEGINS\tCREATED\tEXPIRES\tLAST USED\tFROM")
 		for _, t := range tokens {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, t.Hint, day(t.CreatedAt), day(t.ExpiresAt), day(t.LastUsedAt))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, t.Hint, day(t.CreatedAt), day(t.ExpiresAt), day(t.LastUsedAt), t.LastAddress)
 		}
 		return w.Flush()
 	})

@@ -47,6 +47,7 @@ type Record struct {
 	Status    int               `json:"status,omitempty"`
 	Cause     string            `json:"cause,omitempty"`   // the true reason of a refusal
 	Changed   []string          `json:"changed,omitempty"` // names of members
+	Count     int64             `json:"count,omitempty"`   // how many requests like this one the record stands for, if not for one
 }
 
 // encode returns the text that is hashed and stored. Map keys are sorted, so
@@ -106,16 +107,30 @@ type Store interface {
 	// returns nil, the entries are on disk.
 	Extend(ctx context.Context, build func(Head) ([]Entry, error)) error
 
+	// Attach returns a context under which the first transaction that changes the
+	// database also appends the record of a, as entries that chain makes of it.
+	// Transactions append one after the other.
+	// Committed is told the last entry once it is on disk.
+	Attach(ctx context.Context, a Attachment, chain func(Head, []Record) ([]Entry, error), committed func(Entry)) context.Context
+
+	// Head returns the newest entry.
+	Head(ctx context.Context) (Head, error)
+
+	// TimeBefore returns the time of the record that so many others follow, or
+	// the zero time if there are not so many.
+	TimeBefore(ctx context.Context, others int64) (time.Time, error)
+
 	// Snapshot calls f with the chain as it is at one moment.
 	Snapshot(ctx context.Context, f func(Chain) error) error
 
 	// Page returns the records that match.
 	Page(ctx context.Context, f Filter) ([]Record, error)
 
-	// Cut removes the oldest entries before the given time, at most limit and
-	// never the newest of all, and stores the anchor that sign makes of the last
-	// one removed. It returns how many were removed.
-	Cut(ctx context.Context, before time.Time, limit int, sign func(Head) (Anchor, error)) (int64, error)
+	// Cut removes the oldest entries: those before the given time, and those that
+	// at least keep others follow, if keep is not zero. It removes at most limit
+	// and never the newest of all, and stores the anchor that sign makes of the
+	// last one removed. It returns how many were removed.
+	Cut(ctx context.Context, before time.Time, keep int64, limit int, sign func(Head) (Anchor, error)) (int64, error)
 
 	// Keys returns the signing keys, oldest first.
 	Keys(ctx context.Context) ([]Key, error)

@@ -254,7 +254,7 @@ func TestCutTailIsFoundByACheckpoint(t *testing.T) {
 func TestShortenedLogVerifies(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 20)
-		n, err := l.Retain(t.Context(), noon.Add(12*time.Hour))
+		n, err := l.Retain(t.Context(), noon.Add(12*time.Hour), 0)
 		if err != nil || n != 12 {
 			t.Fatalf("Retain = %d, %v; want 12", n, err)
 		}
@@ -266,7 +266,7 @@ func TestShortenedLogVerifies(t *testing.T) {
 			t.Errorf("records of the system: %+v, %v", page, err)
 		}
 		// Everything is old: the newest record stays as the end of the chain.
-		if n, err := l.Retain(t.Context(), noon.Add(1000*time.Hour)); err != nil || n != 8 {
+		if n, err := l.Retain(t.Context(), noon.Add(1000*time.Hour), 0); err != nil || n != 8 {
 			t.Errorf("Retain = %d, %v; want 8", n, err)
 		}
 		if r := verify(t, l); r.Broken != nil || r.First != 21 || r.Records != 2 {

@@ -37,9 +37,12 @@ type Log struct {
 	mu    sync.Mutex
 	queue []*waiting
 
-	turn chan struct{} // held by whoever commits; guards seen and signer
-	seen Head
-	key  signer
+	turn chan struct{} // held by whoever commits
+
+	state sync.Mutex // guards what follows; held for moments only
+	seen  Head
+	key   signer
+	file  *checkpointFile // nil if none is kept
 }
 
 // waiting is a record whose writer waits for the commit.
@@ -94,9 +97,9 @@ func (l *Log) RotateKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.turn <- struct{}{}
+	l.state.Lock()
+	defer l.state.Unlock()
 	l.key = s
-	<-l.turn
 	return nil
 }
 
@@ -104,12 +107,7 @@ func (l *Log) RotateKey(ctx context.Context) error {
 // ctx ends: what is to be recorded has already happened. An error means that
 // the record may not have been written.
 func (l *Log) Append(ctx context.Context, r Record) error {
-	if r.Time.IsZero() {
-		r.Time = l.now()
-	}
-	r.ID = rand.Text()
-	// These become columns too, and PostgreSQL is particular about text.
-	r.Org, r.Actor, r.Operation = clean(r.Org), clean(r.Actor), clean(r.Operation)
+	l.complete(&r)
 	w := &waiting{record: r, done: make(chan error, 1)}
 	l.mu.Lock()
 	l.queue = append(l.queue, w)
@@ -123,6 +121,16 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 			<-l.turn
 		}
 	}
+}
+
+// complete fills in what the log adds to a record.
+func (l *Log) complete(r *Record) {
+	if r.Time.IsZero() {
+		r.Time = l.now()
+	}
+	r.ID = rand.Text()
+	// These become columns too, and PostgreSQL is particular about text.
+	r.Org, r.Actor, r.Operation = clean(r.Org), clean(r.Actor), clean(r.Operation)
 }
 
 // Waiting returns how many records wait for a commit, for metrics.
@@ -151,21 +159,43 @@ func (l *Log) commit(ctx context.Context) {
 		records[i] = w.record
 	}
 	var head Head
+	var last Entry
 	err := l.store.Extend(ctx, func(h Head) (entries []Entry, err error) {
+		l.state.Lock()
+		defer l.state.Unlock()
 		if err := l.check(h); err != nil {
 			return nil, err
 		}
-		entries, head, err = extend(h, records, l.key)
+		if entries, head, err = extend(h, records, l.key); err == nil {
+			last = entries[len(entries)-1]
+		}
 		return entries, err
 	})
 	if err == nil {
-		l.seen = head
+		l.saw(head)
+		l.committed(last)
 	} else {
 		err = fault.Wrap(fault.Unavailable, fmt.Errorf("append audit record: %w", err), "the audit log cannot be written")
 	}
 	for _, w := range batch {
 		w.done <- err
 	}
+}
+
+// saw notes a head that is on disk. Others may have got further meanwhile.
+func (l *Log) saw(h Head) {
+	l.state.Lock()
+	defer l.state.Unlock()
+	if h.Number > l.seen.Number {
+		l.seen = h
+	}
+}
+
+// signer returns the key in use.
+func (l *Log) signer() signer {
+	l.state.Lock()
+	defer l.state.Unlock()
+	return l.key
 }
 
 // check refuses to go on after a head that is older than one we have seen.
@@ -185,15 +215,14 @@ func (l *Log) Page(ctx context.Context, f Filter) ([]Record, error) {
 	return page, nil
 }
 
-// Retain removes records older than the given time, in batches, and records
-// that it did. What is left still verifies.
-func (l *Log) Retain(ctx context.Context, since time.Time) (removed int64, err error) {
-	l.turn <- struct{}{}
-	key := l.key
-	<-l.turn
+// Retain removes records older than the given time, and all but the newest keep
+// if that is not zero, in batches, and records that it did. What is left still
+// verifies.
+func (l *Log) Retain(ctx context.Context, since time.Time, keep int64) (removed int64, err error) {
+	key := l.signer()
 	for {
 		var through int64
-		n, err := l.store.Cut(ctx, since, cutBatch, func(h Head) (Anchor, error) {
+		n, err := l.store.Cut(ctx, since, keep, cutBatch, func(h Head) (Anchor, error) {
 			through = h.Number
 			return Anchor{Head: h, Key: key.id, Signature: key.sign(aboutAnchor, h)}, nil
 		})
@@ -212,16 +241,43 @@ func (l *Log) Retain(ctx context.Context, since time.Time) (removed int64, err e
 	}
 }
 
-// Run removes records older than keep, once an hour, until ctx ends. A keep of
-// zero keeps everything.
-func (l *Log) Run(ctx context.Context, log *slog.Logger, keep time.Duration) {
-	if keep <= 0 {
-		return
+// A Retention says how much of the log is kept.
+type Retention struct {
+	Age     time.Duration // records older than this go; zero keeps them
+	Records int64         // at most so many stay; zero keeps all
+}
+
+// clockWitnesses is how many records must tell the time before anything is
+// removed by its age: a clock that is wrong for a moment, or at one start, must
+// not take the log with it.
+const clockWitnesses = 100
+
+// Prune removes what is not to be kept. Age is counted back from the time that
+// the log itself tells, in the order of its records: that of the record which
+// [clockWitnesses] others follow, and never from later than now.
+func (l *Log) Prune(ctx context.Context, r Retention) (removed int64, err error) {
+	var since time.Time
+	if r.Age > 0 {
+		told, err := l.store.TimeBefore(ctx, clockWitnesses)
+		if err != nil {
+			return 0, fmt.Errorf("shorten audit log: %w", err)
+		}
+		if now := l.now(); told.After(now) {
+			told = now
+		}
+		if !told.IsZero() {
+			since = told.Add(-r.Age)
+		}
 	}
+	return l.Retain(ctx, since, r.Records)
+}
+
+// Run prunes the log once an hour until ctx ends.
+func (l *Log) Run(ctx context.Context, log *slog.Logger, r Retention) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if _, err := l.Retain(ctx, l.now().Add(-keep)); err != nil && ctx.Err() == nil {
+		if _, err := l.Prune(ctx, r); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "audit log not shortened", "error", err)
 		}
 		select {

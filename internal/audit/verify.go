@@ -176,9 +176,8 @@ func (l *Log) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("make audit checkpoint: %w", err)
 	}
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
-	return Checkpoint{head, l.key.id, l.key.sign(aboutHead, head)}, nil
+	key := l.signer()
+	return Checkpoint{head, key.id, key.sign(aboutHead, head)}, nil
 }
 
 // String returns the checkpoint on one line.

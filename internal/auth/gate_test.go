@@ -241,3 +241,17 @@ func TestUseOfTokensIsRecordedNowAndThen(t *testing.T) {
 		}
 	})
 }
+
+func TestTokensEndByDefault(t *testing.T) {
+	t.Parallel()
+	h := onSQLite(t)
+	p := h.process(t)
+	_, text := p.org(t, "acme")
+	h.clock.pass(auth.DefaultTokenLife - time.Minute)
+	if _, err := p.Exchange(t.Context(), text, ""); err != nil {
+		t.Errorf("shortly before its end: %v", err)
+	}
+	h.clock.pass(time.Minute)
+	_, err := p.Exchange(t.Context(), text, "")
+	wantKind(t, "after its end", err, fault.Invalid)
+}

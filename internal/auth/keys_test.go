@@ -134,6 +134,7 @@ func TestKeysRotateByThemselves(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)
 	p := h.process(t)
+	p.TokenLife = 365 * 24 * time.Hour
 	seen := map[string]bool{}
 	_, text := p.org(t, "acme")
 	for range 200 {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/mail"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"vigil/internal/audit"
 	"vigil/internal/fault"
 	"vigil/internal/secret"
 )
@@ -19,11 +21,19 @@ import (
 // more than they have, and an organisation always has an admin. It is safe for
 // concurrent use.
 type Registry struct {
+	// TokenLife is how long API tokens are good for whose end is not said;
+	// DefaultTokenLife if zero.
+	TokenLife time.Duration
+
 	store Store
 	now   func() time.Time
 	view  *view
 	used  *usage
 }
+
+// DefaultTokenLife is how long an API token is good for unless told otherwise: a
+// forgotten one does not open the door for ever.
+const DefaultTokenLife = 90 * 24 * time.Hour
 
 // NewRegistry returns a registry on a store. Now is time.Now if nil.
 func NewRegistry(store Store, now func() time.Time) *Registry {
@@ -113,6 +123,7 @@ func (r *Registry) AddUser(ctx context.Context, by Caller, e UserEdit) (User, er
 		ID: UserID(uuid.NewString()), Org: by.Org, Name: e.Name, Email: e.Email, Role: e.Role,
 		Disabled: e.Disabled, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
+	audit.Note(ctx, "user_id", string(u.ID))
 	return u, r.changed(r.store.CreateUser(ctx, u))
 }
 
@@ -170,7 +181,7 @@ type TokenEdit struct {
 	Name      string
 	User      UserID    // the caller's if empty
 	Role      Role      // the lower of the caller's and the user's if NoRole
-	ExpiresAt time.Time // never if zero
+	ExpiresAt time.Time // after the registry's TokenLife if zero
 }
 
 // IssueToken makes an API token and returns its text, which nobody can find out
@@ -183,6 +194,9 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 	now := r.now()
 	if !e.ExpiresAt.IsZero() && !e.ExpiresAt.After(now) {
 		return Token{}, secret.Text{}, fault.Field("expiryTime", "must lie in the future")
+	}
+	if e.ExpiresAt.IsZero() {
+		e.ExpiresAt = now.Add(cmp.Or(r.TokenLife, DefaultTokenLife))
 	}
 	if e.User == "" {
 		e.User = by.User
@@ -212,6 +226,8 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 		ID: TokenID(uuid.NewString()), Org: by.Org, User: u.ID, Name: name, Hint: hintOf(text), Role: e.Role,
 		CreatedBy: by.User, CreatedAt: now, ExpiresAt: e.ExpiresAt,
 	}
+	audit.Note(ctx, "token_id", string(t.ID))
+	audit.Note(ctx, "user_id", string(t.User))
 	return t, text, r.changed(r.store.CreateToken(ctx, t, hash))
 }
 

@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, desktops.Stop()) }()
-	in, err := install.Open(ctx, settings(dir, desktops.InventoryFile(), o), time.Now)
+	in, err := install.OpenOrInit(ctx, settings(dir, desktops.InventoryFile(), o), time.Now)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type GatewayBeat struct {
 	Version          string   `json:"version"`
 	BlastConnections int      `json:"blast_connection_count"`
 	PCoIPConnections int      `json:"pcoip_connection_count"`
-	Problems         []string `json:"problems,omitempty"`
+	Problems         []string `json:"problems,omitempty" maxItems:"16"`
 }
 
 // Kind implements [Reading].

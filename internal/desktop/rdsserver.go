@@ -23,7 +23,7 @@ type AgentBeat struct {
 	State           RDSState        `json:"state,omitempty"`      // empty means AVAILABLE
 	LoadIndex       *int            `json:"load_index,omitempty"` // 0 to 100; absent: not measured
 	SessionCount    int             `json:"session_count"`
-	Problems        []string        `json:"problems,omitempty"`
+	Problems        []string        `json:"problems,omitempty" maxItems:"16"`
 }
 
 // Kind implements [Reading].

@@ -27,6 +27,7 @@ const (
 	Stale                       // the caller's version of the thing is not the current one
 	VersionRequired             // the caller must say which version it means to change
 	TooLarge                    // the request is bigger than we read
+	TooSlow                     // the request did not arrive in time
 	Limited                     // the caller asks too often
 	Unavailable                 // we cannot answer now, and may be able to later
 )

@@ -23,7 +23,8 @@ import (
 // fields tagged json take the body's member of that name; a field tagged body
 // takes the whole body, undecoded where it is a []byte. A field without a tag is
 // never filled. More tags: required:"true" refuses a request without the
-// member, enum:"A,B" compares strings without case and keeps the spelling given.
+// member, enum:"A,B" compares strings without case and keeps the spelling given,
+// maxItems:"N" bounds a list or map; without it the bound is [DefaultItems].
 //
 // Null is refused unless the field is a pointer or an [Optional]. The body may
 // be missing when no member is required. All that is wrong with types, missing
@@ -69,12 +70,9 @@ func bind(r *http.Request, v reflect.Value) error {
 	return nil
 }
 
-// readBody reads the body, which Mux has limited.
+// readBody returns the body, which Mux has read into memory.
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
-	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", tooLarge.Limit)
-	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the body could not be read")
 	}

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,47 @@ func TestMatchReadsIfMatch(t *testing.T) {
 			if err := in.Match.Check(tag); !fault.Is(err, fault.Stale) {
 				t.Errorf("%s and %s: %v", tt.header, tag, err)
 			}
+		}
+	}
+}
+
+func TestListsAreBounded(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Few    []string            `json:"few" maxItems:"2"`
+		Labels map[string]string   `json:"labels" maxItems:"2"`
+		Items  []property          `json:"items" maxItems:"3"`
+		Many   []string            `json:"many"`
+		Nested map[string][]string `json:"nested"`
+	}
+	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat(`"x",`, n), ",") + "]" }
+	nested := func(n, m int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"k%d":%s,`, i, list(m))
+		}
+		return "{" + strings.TrimSuffix(b.String(), ",") + "}"
+	}
+	m := mux(t, httpapi.Options{}, public("POST /x", httpapi.JSON(func(_ context.Context, i in) (int, error) { return len(i.Few), nil })))
+	for _, tt := range []struct {
+		name, body string
+		status     int
+		want       string
+	}{
+		{"at the limit", `{"few":["a","b"],"labels":{"a":"1","b":"2"}}`, 200, "2"},
+		{"a list above it", `{"few":["a","b","c"]}`, 400, "few must have at most 2 elements"},
+		{"what follows is still read", `{"few":["a","b","c",{"d":[1]}],"labels":1}`, 400, `{"path":"labels","message":"must be an object"}`},
+		{"a map above it", `{"labels":{"a":"1","b":"2","c":"3","d":4}}`, 400, "labels must have at most 2 members"},
+		{"named beside many other mistakes", `{"items":[` + strings.TrimSuffix(strings.Repeat("{},", 500), ",") + `]}`, 400, "items must have at most 3 elements"},
+		{"the default", `{"many":` + list(1000) + `}`, 200, "0"},
+		{"above the default", `{"many":` + list(1001) + `}`, 400, "many must have at most 1000 elements"},
+		{"a list within a map", `{"nested":{"k":` + list(1001) + `}}`, 400, "nested.k must have at most 1000 elements"},
+		{"all lists together", `{"nested":` + nested(900, 10) + `}`, 200, "0"},
+		{"all lists together above it", `{"nested":` + nested(900, 11) + `}`, 400, "all lists of a request together must have at most 10000 elements"},
+	} {
+		res := ask(m, "POST", "/x", tt.body)
+		if got := text(t, res); res.StatusCode != tt.status || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %d %s, want %d with %q", tt.name, res.StatusCode, got, tt.status, tt.want)
 		}
 	}
 }

@@ -12,16 +12,67 @@ func (d *decoder) slice(v reflect.Value) {
 		d.wrong("an array")
 		return
 	}
+	limit := d.takeLimit()
 	list := reflect.MakeSlice(v.Type(), 0, 0)
 	zero := reflect.Zero(v.Type().Elem())
 	for more := d.enter(); more; more = d.next() {
 		n := list.Len()
+		if !d.room(n, limit, "elements") {
+			d.leave()
+			break
+		}
 		list = reflect.Append(list, zero)
 		d.push("", n)
 		d.value(list.Index(n))
 		d.pop()
 	}
 	v.Set(list)
+}
+
+// DefaultItems is how many elements a list, or members a map, of a request may
+// have whose field has no maxItems tag. It keeps what one request costs the
+// database small, and the number of its bind variables below what SQLite
+// (32,766) and PostgreSQL (65,535) take.
+const DefaultItems = 1000
+
+// maxBodyItems is how many elements all lists and maps of one body may have
+// together: lists of lists would otherwise multiply their limits.
+const maxBodyItems = 10_000
+
+// takeLimit returns the limit of the list or map that is about to be decoded.
+// The tag of a member is about the outermost one.
+func (d *decoder) takeLimit() int {
+	limit := d.limit
+	d.limit = 0
+	if limit == 0 {
+		return DefaultItems
+	}
+	return limit
+}
+
+// room reports whether one more element may follow n others, and counts it. If
+// not, it blames the list, which is at the current path.
+func (d *decoder) room(n, limit int, what string) bool {
+	if n >= limit && len(d.details) >= maxDetails { // the length matters more than what is wrong with the elements
+		d.details = d.details[:maxDetails-1]
+	}
+	switch {
+	case n >= limit:
+		d.blame("must have at most %d %s", limit, what)
+	case d.items >= maxBodyItems:
+		d.blame("is too long: all lists of a request together must have at most %d elements", maxBodyItems)
+	default:
+		d.items++
+		return true
+	}
+	return false
+}
+
+// leave steps over the rest of an array, with the cursor at one of its values.
+func (d *decoder) leave() {
+	for more := true; more; more = d.next() {
+		d.skip()
+	}
 }
 
 // object decodes an object whose names are data.
@@ -32,7 +83,22 @@ func (d *decoder) object(v reflect.Value) {
 	}
 	t := v.Type()
 	m := reflect.MakeMap(t)
+	limit := d.takeLimit()
+	over := false
 	d.each(func(name string) {
+		if over {
+			d.skip()
+			return
+		}
+		if m.Len() >= limit || d.items >= maxBodyItems {
+			d.pop() // the whole map is to blame, not the member that was one too many
+			d.room(m.Len(), limit, "members")
+			d.push(name, 0)
+			over = true
+			d.skip()
+			return
+		}
+		d.items++
 		item := reflect.New(t.Elem()).Elem()
 		d.value(item)
 		m.SetMapIndex(reflect.ValueOf(name).Convert(t.Key()), item)
@@ -73,7 +139,9 @@ func (d *decoder) member(v reflect.Value, m member) {
 		return
 	}
 	before := len(d.details)
+	d.limit = m.maxItems
 	d.value(f)
+	d.limit = 0
 	if m.enum != nil && len(d.details) == before {
 		d.choose(f, m.enum)
 	}

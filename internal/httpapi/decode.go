@@ -36,6 +36,8 @@ type decoder struct {
 	cursor
 	path    []step
 	details []fault.Detail
+	limit   int // of the list or map that comes next; 0 for the default
+	items   int // elements of lists and maps so far
 
 	warnings Warnings
 }

@@ -6,15 +6,17 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 )
 
 // A Caller is who sent a request, as far as limits, logs and audit records need
 // to know.
 type Caller struct {
-	ID   string // of the token or user; rate limits count against it
-	Name string // for people who read logs
-	Org  string
+	ID    string // of the token or user; rate limits count against it
+	Name  string // for people who read logs
+	Org   string
+	Admin bool // there is room for them when the server is full
 }
 
 // An Event is what an audit record says of one request.
@@ -38,9 +40,13 @@ type exchange struct {
 	start  time.Time
 	route  *Route
 	caller Caller
-	notes  map[string]string
 	source string
 	header http.Header // of the answer
+
+	mu       sync.Mutex // a change may be recorded by another goroutine than the request's
+	notes    map[string]string
+	recorded bool // a record is on disk with the change
+	later    bool // something was noted since
 }
 
 type exchangeKey struct{}
@@ -96,11 +102,18 @@ func Source(ctx context.Context) string {
 // must be called from the request's own goroutine.
 func Note(ctx context.Context, key, value string) {
 	if x := exchangeOf(ctx); x != nil {
-		if x.notes == nil {
-			x.notes = make(map[string]string)
-		}
-		x.notes[key] = value
+		x.note(key, value)
 	}
+}
+
+func (x *exchange) note(key, value string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.notes == nil {
+		x.notes = make(map[string]string)
+	}
+	x.later = x.later || x.notes[key] != value
+	x.notes[key] = value
 }
 
 // requestID takes over the caller's id when it is a short printable token.

@@ -41,7 +41,22 @@ type trail struct {
 	err    error
 }
 
-func (a *trail) write(_ context.Context, e httpapi.Event) error {
+func (a *trail) Attach(ctx context.Context, p httpapi.Pending) context.Context {
+	return context.WithValue(ctx, pendingKey{}, p)
+}
+
+type pendingKey struct{}
+
+// change pretends that a handler commits a change, and the record with it.
+func (a *trail) change(ctx context.Context) {
+	p := ctx.Value(pendingKey{}).(httpapi.Pending)
+	if e, wanted := p.Event(); wanted {
+		a.events = append(a.events, e)
+		p.Committed()
+	}
+}
+
+func (a *trail) Append(_ context.Context, e httpapi.Event) error {
 	a.events = append(a.events, e)
 	return a.err
 }
@@ -95,7 +110,7 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 			[]httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
 	} {
 		log := &trail{err: tt.sink}
-		m := mux(t, httpapi.Options{Guard: guard, Audit: log.write}, routes...)
+		m := mux(t, httpapi.Options{Guard: guard, Audit: log}, routes...)
 		res := ask(m, tt.method, tt.target, "", "Authorization", "Bearer "+tt.token)
 		if res.StatusCode != tt.status {
 			t.Errorf("%s: status %d, want %d", tt.name, res.StatusCode, tt.status)
@@ -251,7 +266,7 @@ func TestSlowHandlersAreCutOff(t *testing.T) {
 func TestCallersThatWentAwayAreNotOurFault(t *testing.T) {
 	t.Parallel()
 	log := new(trail)
-	m := mux(t, httpapi.Options{Audit: log.write}, public("POST /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+	m := mux(t, httpapi.Options{Audit: log}, public("POST /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
 		return nil, ctx.Err()
 	})))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -269,7 +284,7 @@ func TestStreamsFlushThroughTheAudit(t *testing.T) {
 		return http.NewResponseController(w).Flush()
 	})
 	for sink, want := range map[error]int{nil: 200, io.ErrShortWrite: 503} {
-		m := mux(t, httpapi.Options{Audit: (&trail{err: sink}).write}, public("POST /x", flush))
+		m := mux(t, httpapi.Options{Audit: &trail{err: sink}}, public("POST /x", flush))
 		if res := ask(m, "POST", "/x", ""); res.StatusCode != want {
 			t.Errorf("with audit %v: status %d, want %d", sink, res.StatusCode, want)
 		}
@@ -280,7 +295,7 @@ func TestTooManyAtATimeIs503(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		m := mux(t, httpapi.Options{InFlight: 1}, public("GET /x", httpapi.JSON(func(context.Context, httpapi.None) (any, error) {
+		m := mux(t, httpapi.Options{Admit: httpapi.Admission{Total: 1}}, public("GET /x", httpapi.JSON(func(context.Context, httpapi.None) (any, error) {
 			<-release
 			return 1, nil
 		})))
@@ -345,6 +360,52 @@ func TestMetricsNameRoutesNotPaths(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+}
+
+func TestTheRecordIsCommittedWithTheChange(t *testing.T) {
+	t.Parallel()
+	log := new(trail)
+	answer := func(after func(ctx context.Context) error) httpapi.Handler {
+		return httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+			httpapi.Note(ctx, "id", "7")
+			log.change(ctx)
+			log.change(ctx) // a second transaction of the same request
+			return 1, after(ctx)
+		})
+	}
+	m := mux(t, httpapi.Options{Guard: guard, Audit: log},
+		httpapi.Route{Pattern: "POST /x", Need: "admin", Operation: "x", Handler: answer(func(context.Context) error { return nil })},
+		httpapi.Route{Pattern: "POST /noted", Need: "admin", Operation: "noted", Handler: answer(func(ctx context.Context) error {
+			httpapi.Note(ctx, "more", "8")
+			return nil
+		})},
+		httpapi.Route{Pattern: "POST /failed", Need: "admin", Operation: "failed", Handler: answer(func(context.Context) error {
+			return errors.New("after the change")
+		})})
+	for _, tt := range []struct {
+		path   string
+		sink   error
+		status int
+		want   []int // statuses of the records: 0 is that of the change
+	}{
+		{"/x", nil, 200, []int{0}},
+		{"/x", errors.New("disk full"), 200, []int{0}},
+		{"/noted", nil, 200, []int{0, 200}},
+		{"/noted", errors.New("disk full"), 200, []int{0, 200}},
+		{"/failed", nil, 500, []int{0, 500}},
+	} {
+		log.events, log.err = nil, tt.sink
+		if got := ask(m, "POST", tt.path, "", "Authorization", "Bearer admin").StatusCode; got != tt.status {
+			t.Errorf("%s with audit %v: status %d, want %d", tt.path, tt.sink, got, tt.status)
+		}
+		var got []int
+		for _, e := range log.events {
+			got = append(got, e.Status)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || log.events[0].Notes["id"] != "7" {
+			t.Errorf("%s with audit %v: records (-want +got):\n%s%+v", tt.path, tt.sink, diff, log.events)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -25,6 +26,7 @@ type Health struct {
 	mu       sync.Mutex
 	names    []string
 	checks   map[string]Check
+	notices  map[string]func() string
 	stopping atomic.Bool
 }
 
@@ -41,6 +43,17 @@ func (h *Health) Add(name string, c Check) {
 		slices.Sort(h.names)
 	}
 	h.checks[name] = c
+}
+
+// AddNotice enters a named text that is shown beside the checks, unless it is
+// empty. It does not make the server unready.
+func (h *Health) AddNotice(name string, text func() string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.notices == nil {
+		h.notices = make(map[string]func() string)
+	}
+	h.notices[name] = text
 }
 
 // Stopping says that the server is about to stop: from now on it is not ready.
@@ -66,6 +79,7 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 	for i, name := range names {
 		checks[i] = h.checks[name]
 	}
+	notices := maps.Clone(h.notices)
 	h.mu.Unlock()
 
 	answer := health{Status: "ok", Checks: map[string]string{"server": "ok"}}
@@ -73,6 +87,12 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 		answer = health{Status: "stopping", Checks: map[string]string{"server": "stopping"}}
 	}
 	answer.Warning = h.Warning
+	for name, notice := range notices {
+		answer.Checks[name] = "ok"
+		if text := notice(); text != "" {
+			answer.Checks[name] = text
+		}
+	}
 	for i, name := range names {
 		answer.Checks[name] = "ok"
 		if err := checks[i](ctx); err != nil {
@@ -90,16 +110,16 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 // says that the process lives, /readyz that it can do its work.
 func HealthRoutes(h *Health) []Route {
 	return []Route{
-		{Pattern: "GET /healthz", Need: Public, Operation: "getHealth", Quiet: true, Hidden: true,
+		{Pattern: "GET /healthz", Need: Public, Operation: "getHealth", Quiet: true, Monitor: true, Hidden: true,
 			Handler: JSON(func(context.Context, None) (health, error) {
 				return health{Status: "ok", Warning: h.Warning}, nil
 			})},
-		{Pattern: "GET /readyz", Need: Public, Operation: "getReadiness", Quiet: true, Hidden: true, Handler: JSON(h.ready)},
+		{Pattern: "GET /readyz", Need: Public, Operation: "getReadiness", Quiet: true, Monitor: true, Hidden: true, Handler: JSON(h.ready)},
 	}
 }
 
 // MetricsRoute serves what was gathered, in the format of Prometheus.
 func MetricsRoute(g prometheus.Gatherer, need string) Route {
 	h := promhttp.HandlerFor(g, promhttp.HandlerOpts{DisableCompression: true})
-	return Route{Pattern: "GET /metrics", Need: need, Operation: "getMetrics", Quiet: true, Hidden: true, Handler: Plain(h)}
+	return Route{Pattern: "GET /metrics", Need: need, Operation: "getMetrics", Quiet: true, Monitor: true, Hidden: true, Handler: Plain(h)}
 }

@@ -21,13 +21,33 @@ type Match struct {
 func (m *Match) UnmarshalText(text []byte) error {
 	*m = Match{sent: true}
 	for part := range strings.SplitSeq(string(text), ",") {
-		tag := bareTag(part)
-		if tag == "*" {
+		// Only the bare asterisk stands for any version. In quotes it is a tag as
+		// any other, which no version has; and no version has the empty tag.
+		if strings.TrimSpace(part) == "*" {
 			m.any = true
+			continue
 		}
-		m.tags = append(m.tags, tag)
+		m.tags = append(m.tags, bareTag(part))
 	}
 	return nil
+}
+
+// Versions returns the versions as stores take them: separated by commas, "*"
+// for any, and "" when the header was not sent.
+func (m Match) Versions() string {
+	switch {
+	case !m.sent:
+		return ""
+	case m.any:
+		return "*"
+	}
+	tags := slices.Clone(m.tags)
+	for i, tag := range tags {
+		if tag == "" || tag == "*" {
+			tags[i] = `"` + tag + `"` // it must not be taken for the header that was not sent, or for any version
+		}
+	}
+	return strings.Join(tags, ",")
 }
 
 // Sent reports whether the caller named a version.

@@ -18,30 +18,28 @@ import (
 // it returns is the handler's.
 type Guard func(r *http.Request, need string) (context.Context, error)
 
-// An Audit writes a record of a request that changes something, or that was
-// refused. It is called before the answer is sent; if it fails, a change is
-// answered with 503.
-type Audit func(ctx context.Context, e Event) error
-
 // Options are what a Mux needs. The zero value serves public routes only.
 type Options struct {
-	Guard    Guard
-	Audit    Audit
-	Errors   ErrorBody        // shape of error bodies; PostureError when nil
-	Log      *slog.Logger     // discarded when nil
-	Metrics  *Metrics         // none when nil
-	Rates    map[string]Rate  // by the names that routes use; "" is the default
-	InFlight int              // requests served at a time; 512 when zero
-	Timeout  time.Duration    // of handlers that do not say; 30 s when zero
-	Now      func() time.Time // time.Now when nil
+	Guard   Guard
+	Audit   Auditor
+	Errors  ErrorBody        // shape of error bodies; PostureError when nil
+	Log     *slog.Logger     // discarded when nil
+	Metrics *Metrics         // none when nil
+	Rates   map[string]Rate  // by the names that routes use; "" is the default
+	Admit   Admission        // requests handled at a time
+	Proxies Proxies          // whose word on where a request comes from counts
+	Space   func() Space     // how much room for writing is left; always enough when nil
+	Timeout time.Duration    // of handlers that do not say; 30 s when zero
+	Now     func() time.Time // time.Now when nil
 }
 
 // Mux serves a table of routes.
 type Mux struct {
-	o        Options
-	router   Router[*Route]
-	limiter  *limiter
-	inFlight chan struct{}
+	o       Options
+	router  Router[*Route]
+	limiter *limiter
+	gate    *gate
+	bodies  bodies
 }
 
 // NewMux checks the table and returns its server.
@@ -52,16 +50,13 @@ func NewMux(routes []Route, o Options) (*Mux, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.InFlight == 0 {
-		o.InFlight = 512
-	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Mux{o: o, limiter: newLimiter(o.Rates, o.Now), inFlight: make(chan struct{}, o.InFlight)}
+	m := &Mux{o: o, limiter: newLimiter(o.Rates, o.Now), gate: newGate(o.Admit)}
 	for _, rt := range routes {
 		if err := rt.check(); err != nil {
 			return nil, err
@@ -84,7 +79,7 @@ func NewMux(routes []Route, o Options) (*Mux, error) {
 
 // ServeHTTP answers one request.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{id: requestID(r), start: m.o.Now(), source: sourceOf(r), header: w.Header()}
+	x := &exchange{id: requestID(r), start: m.o.Now(), source: m.o.Proxies.source(r), header: w.Header()}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	rec := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
 	rec.before = func(status int) error { return m.audit(r, x, status) }
@@ -137,14 +132,6 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 // run lets the request pass all gates and calls its handler.
 func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	rt := x.route
-	if !rt.Quiet {
-		select {
-		case m.inFlight <- struct{}{}:
-			defer func() { <-m.inFlight }()
-		default:
-			return nil, fault.New(fault.Unavailable, "the server is busy")
-		}
-	}
 	ctx := r.Context()
 	if rt.Limits.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -169,12 +156,24 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	if err := m.limiter.allow(rt.Limits.Rate, x.account()); err != nil {
 		return nil, err
 	}
-	if r.ContentLength > rt.Limits.Body {
-		drain(r, rt.Limits.Body)
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", rt.Limits.Body)
+	if err := m.checkSpace(rt); err != nil {
+		return nil, err
 	}
-	r.Body = http.MaxBytesReader(rec.ResponseWriter, r.Body, rt.Limits.Body)
-	body, err := rt.Handler(rec, r.WithContext(ctx))
+	release, err := m.readBody(rec, r, x)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if !rt.Monitor {
+		// A slot is taken only now that everything has arrived: callers who send
+		// slowly keep none from others.
+		leave, err := m.gate.enter(ctx, x.entrant())
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
+	body, err := rt.Handler(rec, r.WithContext(m.attach(ctx, r, x)))
 	if err != nil && fault.KindOf(err) == fault.Internal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fault.Wrap(fault.Unavailable, err, "the request took too long")
 	}
@@ -190,23 +189,20 @@ func (x *exchange) account() string {
 	return network(x.source)
 }
 
-// audit writes the record of a request whose answer is about to be sent.
-func (m *Mux) audit(r *http.Request, x *exchange, status int) error {
-	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
-	if m.o.Audit == nil || x.route == nil || !refused && !x.route.mutates() {
-		return nil
+// payer is whose share of the server a request uses: the organisation's, the
+// caller's where there are no organisations, or the network's of an unknown one.
+func (x *exchange) payer() string {
+	if x.caller.ID != "" && x.caller.Org != "" {
+		return "org " + x.caller.Org
 	}
-	e := Event{
-		Time: x.start, RequestID: x.id, Operation: x.route.Operation, Method: r.Method,
-		Caller: x.caller, Source: x.source, Target: pathValues(r, x.route), Notes: x.notes, Status: status,
+	return x.account()
+}
+
+func (x *exchange) entrant() entrant {
+	return entrant{
+		key:   shareKey{x.payer(), x.route.mutates()},
+		known: x.caller.ID != "", admin: x.caller.Admin,
 	}
-	// The record must be written even when the caller has gone.
-	err := m.o.Audit(context.WithoutCancel(r.Context()), e)
-	if err != nil && (refused || !x.route.mutates()) {
-		m.o.Log.ErrorContext(r.Context(), "write audit record", "request_id", x.id, "operation", e.Operation, "err", err)
-		return nil
-	}
-	return err
 }
 
 // pathValues returns the values of a route's wildcards.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -24,6 +25,7 @@ type member struct {
 	required bool
 	enum     []string
 	nullable bool // null is taken as if the member were not sent
+	maxItems int  // of the list or map that the member is; 0 for the default
 }
 
 // param is a field that is filled from outside the body.
@@ -76,7 +78,7 @@ func (p *plan) add(t reflect.Type, above []int) {
 			p.body = index
 		}
 		if name != "" && name != "-" {
-			p.members = append(p.members, member{name, index, required, enum, f.Tag.Get("null") == "absent"})
+			p.members = append(p.members, member{name, index, required, enum, f.Tag.Get("null") == "absent", maxItems(f)})
 		}
 		for _, source := range []string{"path", "query", "header", "form"} {
 			if name := f.Tag.Get(source); name != "" {
@@ -85,6 +87,19 @@ func (p *plan) add(t reflect.Type, above []int) {
 			}
 		}
 	}
+}
+
+// maxItems reads the tag of that name.
+func maxItems(f reflect.StructField) int {
+	tag := f.Tag.Get("maxItems")
+	if tag == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(tag)
+	if err != nil || n < 1 {
+		panic("httpapi: maxItems of " + f.Name + " is " + tag)
+	}
+	return n
 }
 
 func fields(t reflect.Type) func(func(reflect.StructField) bool) {

@@ -30,6 +30,7 @@ var statuses = [...]int{
 	fault.Stale:           http.StatusPreconditionFailed,
 	fault.VersionRequired: http.StatusPreconditionRequired,
 	fault.TooLarge:        http.StatusRequestEntityTooLarge,
+	fault.TooSlow:         http.StatusRequestTimeout,
 	fault.Limited:         http.StatusTooManyRequests,
 	fault.Unavailable:     http.StatusServiceUnavailable,
 }

@@ -26,9 +26,15 @@ type Route struct {
 	Operation string // operation id of the OpenAPI document, also in logs and audit records
 	Limits    Limits
 	Safe      bool // a POST that changes nothing, such as a query: it is not audited
-	Quiet     bool // called so often by machines that its log line is for debugging only
-	Hidden    bool // not part of the API and so not in its document: the console, the document itself
-	Handler   Handler
+	Login     bool // tells who the caller is: its record is written when that is known, and when little disk space is left it goes on
+	// Deferrable requests write much and lose nothing by coming later: they are
+	// the first to be refused when disk space is low.
+	Deferrable bool
+
+	Quiet   bool // called so often by machines that its log line is for debugging only
+	Monitor bool // says how the server is: answered even when it has no room for other requests
+	Hidden  bool // not part of the API and so not in its document: the console, the document itself
+	Handler Handler
 }
 
 // Limits bound what one request may cost. Zero values mean the defaults.

@@ -23,6 +23,7 @@ type ServerOptions struct {
 	TLS        *Certificate   // plain HTTP when nil
 	ClientCAs  *x509.CertPool // whose client certificates are believed; none when nil
 	AllowPlain bool           // plain HTTP beyond the own machine
+	Proxies    Proxies        // may have more connections than others
 
 	Grace time.Duration // how long requests may finish after a stop; 15 s when zero
 	Drain time.Duration // how long to go on serving while /readyz already says no
@@ -65,6 +66,7 @@ func (s *Server) Listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	l = limitConns(l, s.o.Proxies)
 	if s.o.TLS != nil {
 		l = tls.NewListener(l, s.o.TLS.config(s.o.ClientCAs))
 	}

@@ -8,6 +8,7 @@ package posture
 
 import (
 	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ func NewETag() string { return rand.Text()[:20] }
 
 // checkVersion fails with fault.Stale unless wanted, when given, is current.
 func checkVersion(current, wanted string) error {
-	if wanted == "" || wanted == "*" || wanted == current {
+	if wanted == "" || wanted == "*" || slices.Contains(strings.Split(wanted, ","), current) {
 		return nil
 	}
 	return fault.New(fault.Stale, "the record has changed since it was read; read it again")

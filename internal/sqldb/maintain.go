@@ -16,6 +16,20 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
+// HasTable reports whether the database has a table of this name.
+func (db *DB) HasTable(ctx context.Context, name string) (found bool, err error) {
+	text := `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
+	if db.dialect == Postgres {
+		text = `SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = $1`
+	}
+	err = db.Read(ctx, func(tx *Tx) error {
+		n, err := QueryOne(tx, Scalar[int64], text, name)
+		found = n > 0
+		return err
+	})
+	return found, err
+}
+
 // IntegrityCheck reads a whole SQLite database and reports what is broken in
 // it. PostgreSQL looks after itself, and the check finds nothing there.
 func (db *DB) IntegrityCheck(ctx context.Context) error {

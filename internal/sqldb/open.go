@@ -34,6 +34,10 @@ type Options struct {
 	// not hold up others for ever. By default one minute.
 	WriteTimeout time.Duration
 
+	// MustExist refuses to create the file of a SQLite database: Open then fails
+	// with fs.ErrNotExist.
+	MustExist bool
+
 	// WaitTimeout is how long a transaction waits for its turn before it fails
 	// with fault.Unavailable. By default 30 seconds.
 	WaitTimeout time.Duration

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"iter"
 	"math/bits"
@@ -118,6 +119,23 @@ func List[T any](args *[]any, values []T) string {
 		b.WriteString("$" + strconv.Itoa(len(*args)))
 	}
 	return "(" + b.String() + ")"
+}
+
+// maxListed is how many texts [Dialect.TextList] passes one by one on SQLite,
+// whose time to read a statement grows with the square of its parameters.
+const maxListed = 64
+
+// TextList is [List] for texts that a caller chose, and that may be many.
+func (d Dialect) TextList(args *[]any, values []string) string {
+	if d != SQLite || len(values) <= maxListed {
+		return List(args, values)
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	*args = append(*args, string(text))
+	return "(SELECT value FROM json_each($" + strconv.Itoa(len(*args)) + "))"
 }
 
 // maxPadded is how long lists are whose length is rounded up.

@@ -347,3 +347,41 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 		}
 	}
 }
+
+// TestLongListsOfTexts finds rows by more texts than are passed one by one.
+func TestLongListsOfTexts(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			if _, err := tx.Exec(`CREATE TABLE thing (name TEXT NOT NULL PRIMARY KEY)`); err != nil {
+				return err
+			}
+			for _, name := range []string{"a", `with "quotes"`, "ü", "z"} {
+				if _, err := tx.Exec(`INSERT INTO thing (name) VALUES ($1)`, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 1, 64, 65, 5000} {
+			values := []string{"ü", `with "quotes"`}
+			for i := range n {
+				values = append(values, fmt.Sprint("none", i))
+			}
+			var found []string
+			begin := time.Now()
+			err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
+				var args []any
+				found, err = sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM thing WHERE name IN `+tx.Dialect().TextList(&args, values), args...)
+				return err
+			})
+			if err != nil || len(found) != 2 || !slices.Contains(found, `with "quotes"`) || !slices.Contains(found, "ü") {
+				t.Errorf("%d texts: %q, %v", len(values), found, err)
+			}
+			t.Logf("%d texts: %v", len(values), time.Since(begin))
+		}
+	})
+}

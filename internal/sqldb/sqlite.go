@@ -23,7 +23,11 @@ func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 	}
 	// SQLite would create the file readable by everybody; its log takes over
 	// the mode of the file.
-	f, err := os.OpenFile(abs, os.O_RDWR|os.O_CREATE, 0o600)
+	mode := os.O_RDWR | os.O_CREATE
+	if opts.MustExist {
+		mode = os.O_RDWR
+	}
+	f, err := os.OpenFile(abs, mode, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}

@@ -174,6 +174,9 @@ func (db *DB) use(ctx context.Context, limit time.Duration, s *shared, how shari
 		}
 		return nil, err
 	}
+	if err := tx.runHook(); err != nil {
+		return nil, err
+	}
 	well = true
 	s.left = append(s.left, tx.left...)
 	return tx.after, nil

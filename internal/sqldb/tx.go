@@ -169,6 +169,11 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
+	if opts == nil { // it may write
+		if err := tx.runHook(); err != nil {
+			return nil, err
+		}
+	}
 	if err := tx.finish(tx.left); err != nil {
 		return nil, err
 	}
@@ -181,6 +186,9 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 // Context returns the context of the transaction. That of a write does not end
 // when the caller's does.
 func (tx *Tx) Context() context.Context { return tx.ctx }
+
+// On reports whether the transaction is one of the given database.
+func (tx *Tx) On(db *DB) bool { return tx.db == db }
 
 // Dialect returns the kind of database this is.
 func (tx *Tx) Dialect() Dialect { return tx.db.dialect }

@@ -20,8 +20,41 @@ import (
 )
 
 // Recorder writes the records of a server's requests.
-func Recorder(l *audit.Log) httpapi.Audit {
-	return func(ctx context.Context, e httpapi.Event) error { return l.Append(ctx, record(e)) }
+func Recorder(l *audit.Log) httpapi.Auditor { return &recorder{log: l, sample: newSampler(time.Now)} }
+
+type recorder struct {
+	log    *audit.Log
+	sample *sampler
+}
+
+// Attach implements [httpapi.Auditor].
+func (r *recorder) Attach(ctx context.Context, p httpapi.Pending) context.Context {
+	return r.log.Attach(ctx, audit.Attachment{
+		Record: func() (audit.Record, bool) {
+			e, wanted := p.Event()
+			return record(e), wanted
+		},
+		Committed: p.Committed,
+		Note:      p.Note,
+	})
+}
+
+// Append implements [httpapi.Auditor]. Requests that came to nothing are sampled:
+// anybody can send any number of them.
+func (r *recorder) Append(ctx context.Context, e httpapi.Event) error {
+	rec := record(e)
+	if rec.Outcome == audit.Success {
+		return r.log.Append(ctx, rec)
+	}
+	write, ended := r.sample.take(rec)
+	var errs []error
+	if write {
+		errs = append(errs, r.log.Append(ctx, rec))
+	}
+	for _, rec := range ended {
+		errs = append(errs, r.log.Append(ctx, rec))
+	}
+	return errors.Join(errs...)
 }
 
 // record makes an audit record of a request.
@@ -180,13 +213,14 @@ type wireRecord struct {
 	Status    int               `json:"status,omitempty"`
 	Cause     string            `json:"cause,omitempty"`
 	Changed   []string          `json:"changed"`
+	Count     int64             `json:"count,omitempty"`
 }
 
 func wire(r audit.Record) wireRecord {
 	w := wireRecord{
 		ID: r.ID, Time: httpapi.Time{Time: r.Time}, RequestID: r.Request, Actor: r.Actor,
 		ActorName: r.ActorName, TokenID: r.Token, Source: r.Source, Operation: r.Operation, Targets: r.Targets,
-		Outcome: r.Outcome, Status: r.Status, Cause: r.Cause, Changed: r.Changed,
+		Outcome: r.Outcome, Status: r.Status, Cause: r.Cause, Changed: r.Changed, Count: r.Count,
 	}
 	if w.Targets == nil {
 		w.Targets = map[string]string{}

@@ -84,24 +84,29 @@ func (s *Store) Extend(ctx context.Context, build func(audit.Head) ([]audit.Entr
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecEach(`
-			INSERT INTO audit_record (number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, func(yield func([]any) bool) {
-			for _, e := range entries {
-				r := e.Record
-				if !yield([]any{r.Number, sqldb.Millis(r.Time), r.Org, r.Actor, r.Operation, string(r.Outcome), string(e.Body),
-					filled(e.Prev), filled(e.Hash), e.Key, filled(e.Signature)}) {
-					return
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
-		last := entries[len(entries)-1]
-		_, err = tx.Exec(`UPDATE audit_chain SET number = $1, hash = $2 WHERE id = 1`, last.Record.Number, last.Hash)
-		return err
+		return insert(tx, entries)
 	})
+}
+
+// insert appends entries to the chain, whose ends are locked.
+func insert(tx *sqldb.Tx, entries []audit.Entry) error {
+	_, err := tx.ExecEach(`
+		INSERT INTO audit_record (number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, func(yield func([]any) bool) {
+		for _, e := range entries {
+			r := e.Record
+			if !yield([]any{r.Number, sqldb.Millis(r.Time), r.Org, r.Actor, r.Operation, string(r.Outcome), string(e.Body),
+				filled(e.Prev), filled(e.Hash), e.Key, filled(e.Signature)}) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	last := entries[len(entries)-1]
+	_, err = tx.Exec(`UPDATE audit_chain SET number = $1, hash = $2 WHERE id = 1`, last.Record.Number, last.Hash)
+	return err
 }
 
 // filled returns b for a column that is never NULL.
@@ -136,18 +141,25 @@ func scanEntry(r sqldb.Row) (e audit.Entry, err error) {
 }
 
 // Cut implements [audit.Store].
-func (s *Store) Cut(ctx context.Context, before time.Time, limit int, sign func(audit.Head) (audit.Anchor, error)) (n int64, err error) {
+func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int, sign func(audit.Head) (audit.Anchor, error)) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		e, err := lockEnds(tx)
 		if err != nil {
 			return err
 		}
-		through, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
-			SELECT coalesce(min(number), $2) - 1
-			FROM audit_record
-			WHERE at >= $1`, sqldb.Millis(before), e.head.Number)
-		if err != nil {
-			return err
+		through := int64(0)
+		if !before.IsZero() {
+			// In the order of the records: one that is young enough keeps all that follow.
+			through, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+				SELECT coalesce(min(number), $2) - 1
+				FROM audit_record
+				WHERE at >= $1`, sqldb.Millis(before), e.head.Number)
+			if err != nil {
+				return err
+			}
+		}
+		if keep > 0 {
+			through = max(through, e.head.Number-keep)
 		}
 		through = min(through, e.head.Number-1, e.anchor.Number+int64(limit))
 		if n = through - e.anchor.Number; n <= 0 {
@@ -172,6 +184,33 @@ func (s *Store) Cut(ctx context.Context, before time.Time, limit int, sign func(
 		return err
 	})
 	return n, err
+}
+
+// Head implements [audit.Store].
+func (s *Store) Head(ctx context.Context) (audit.Head, error) {
+	var e ends
+	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		e, err = readEnds(tx, "")
+		return err
+	})
+	return e.head, err
+}
+
+// TimeBefore implements [audit.Store].
+func (s *Store) TimeBefore(ctx context.Context, others int64) (t time.Time, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		e, err := readEnds(tx, "")
+		if err != nil {
+			return err
+		}
+		at, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT at FROM audit_record WHERE number = $1`, e.head.Number-others)
+		if sqldb.Missing(err) {
+			return nil
+		}
+		t = sqldb.Time(at)
+		return err
+	})
+	return t, err
 }
 
 // Keys implements [audit.Store].

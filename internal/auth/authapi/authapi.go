@@ -32,7 +32,7 @@ const (
 func (a *API) Routes() []httpapi.Route {
 	login := httpapi.Limits{Body: 16 << 10, Rate: httpapi.RateLogin}
 	return append(a.sessionRoutes(login), []httpapi.Route{
-		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Limits: login, Handler: httpapi.JSON(a.authorize)},
+		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Login: true, Limits: login, Handler: httpapi.JSON(a.authorize)},
 		{Pattern: "GET /.well-known/jwks.json", Need: httpapi.Public, Operation: "getKeys", Handler: httpapi.JSON(a.publishKeys)},
 
 		{Pattern: "GET /v1/api-tokens", Need: admin, Operation: "listApiTokens", Handler: httpapi.JSON(a.listTokens)},
@@ -53,7 +53,7 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 		return nil
 	}
 	return []httpapi.Route{
-		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Limits: login, Handler: a.login},
+		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: login, Handler: a.login},
 		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
 		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.logout)},
 		{Pattern: "GET /v1/users/{user_id}/sessions", Need: admin, Operation: "listUserSessions", Handler: httpapi.JSON(a.listSessions)},
@@ -126,7 +126,7 @@ func note(ctx context.Context, c auth.Caller) {
 	if c.Token == "" {
 		return
 	}
-	httpapi.SetCaller(ctx, httpapi.Caller{ID: string(c.Token), Name: c.Name, Org: string(c.Org)})
+	httpapi.SetCaller(ctx, httpapi.Caller{ID: string(c.Token), Name: c.Name, Org: string(c.Org), Admin: c.Role.Includes(auth.Admin)})
 	httpapi.Note(ctx, NoteActor, string(c.User))
 }
 

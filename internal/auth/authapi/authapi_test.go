@@ -350,6 +350,15 @@ func TestUsersAreKeptByVersion(t *testing.T) {
 		s.want("last admin demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
 		s.want("last admin disabled", s.send("PUT", me, admin, `{"name":"admin","role":"admin","status":"disabled"}`), 409)
 		s.want("last admin removed", s.send("DELETE", me, admin, ""), 409)
+
+		// An admin who cannot log in does not count.
+		second := s.want("a second admin", s.send("POST", "/v1/users", admin, `{"name":"second","role":"admin"}`), 201).json["id"].(string)
+		s.want("the only admin who can log in, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
+		s.want("the only admin who can log in, removed", s.send("DELETE", me, admin, ""), 409)
+		s.want("a token for less", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`","role":"viewer"}`), 201)
+		s.want("the only admin who can log in as one, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
+		s.want("a token", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`"}`), 201)
+		s.want("demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 200)
 	})
 }
 

@@ -81,8 +81,6 @@ func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.R
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	httpapi.Note(ctx, "token_id", string(t.ID))
-	httpapi.Note(ctx, "user_id", string(t.User))
 	return createdToken(t, text), nil
 }
 

@@ -88,7 +88,6 @@ func (a *API) createUser(ctx context.Context, in userEdit) (httpapi.Reply, error
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	httpapi.Note(ctx, "user_id", string(u.ID))
 	return httpapi.Created("/v1/users/"+string(u.ID), userTag(u), wireUser(u)), nil
 }
 
@@ -137,11 +136,13 @@ func (a *API) putUser(ctx context.Context, in putUserRequest) (httpapi.Reply, er
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	wanted := old
+	wanted.Name, wanted.Email, wanted.Role, wanted.Disabled = edit.Name, edit.Email, edit.Role, edit.Disabled
+	httpapi.Note(ctx, NoteChanged, strings.Join(changes(old, wanted), ","))
 	u, err := a.Registry.ChangeUser(ctx, by, old.ID, version, edit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	httpapi.Note(ctx, NoteChanged, strings.Join(changes(old, u), ","))
 	return httpapi.Tagged(userTag(u), wireUser(u)), nil
 }
 

@@ -31,7 +31,7 @@ func scanSigningKey(r sqldb.Row) (k auth.SigningKey, err error) {
 
 // AddSigningKey implements [auth.KeyStore].
 func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
-	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`
 			INSERT INTO auth_signing_key (realm, number, id, public, sealed, created_at, active_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -50,7 +50,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
 
 // DropSigningKeys implements [auth.KeyStore].
 func (s *Store) DropSigningKeys(ctx context.Context, realm string, below int64) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`DELETE FROM auth_signing_key WHERE realm = $1 AND number < $2`, realm, below)
 		return err
 	})

@@ -3,6 +3,7 @@ package authdb
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"vigil/internal/auth"
 	"vigil/internal/fault"
@@ -105,6 +106,10 @@ func (s *Store) ReplaceUser(ctx context.Context, u auth.User) error {
 		if _, err := readVersion(tx, u.Org, u.ID, u.Version-1); err != nil {
 			return err
 		}
+		before, err := adminsWithToken(tx, u.Org)
+		if err != nil {
+			return err
+		}
 		rivals, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 			SELECT count(*)
 			FROM auth_user
@@ -126,7 +131,7 @@ func (s *Store) ReplaceUser(ctx context.Context, u auth.User) error {
 		if err != nil {
 			return err
 		}
-		return keepAdmin(tx, u.Org)
+		return keepAdmin(tx, u.Org, before)
 	})
 	if err != nil {
 		return fmt.Errorf("change user: %w", err)
@@ -140,10 +145,14 @@ func (s *Store) DeleteUser(ctx context.Context, org auth.OrgID, id auth.UserID, 
 		if u, err = readVersion(tx, org, id, version); err != nil {
 			return err
 		}
+		before, err := adminsWithToken(tx, org)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(`DELETE FROM auth_user WHERE org_id = $1 AND id = $2`, org, id); err != nil {
 			return err
 		}
-		return keepAdmin(tx, org)
+		return keepAdmin(tx, org, before)
 	})
 	if err != nil {
 		return auth.User{}, fmt.Errorf("remove user: %w", err)
@@ -160,8 +169,31 @@ func readVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) (a
 	return u, err
 }
 
-// keepAdmin refuses a change that leaves nobody to undo it.
-func keepAdmin(tx *sqldb.Tx, org auth.OrgID) error {
+// adminsWithToken counts the admins who can log in: enabled, with an API token
+// that is good for a while yet and grants the role.
+func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
+	return sqldb.QueryOne(tx, sqldb.Scalar[int64], `
+		SELECT count(DISTINCT u.id)
+		FROM auth_user u
+		JOIN auth_token t ON t.user_id = u.id
+		WHERE u.org_id = $1
+		  AND u.role = $2
+		  AND NOT u.disabled
+		  AND t.role = $2
+		  AND t.revoked_at IS NULL
+		  AND (t.expires_at IS NULL OR t.expires_at > $3)`, org, auth.Admin.String(), sqldb.Millis(time.Now()))
+}
+
+// keepAdmin refuses a change that leaves nobody to undo it: no admin, or none
+// who can log in where there was one before.
+func keepAdmin(tx *sqldb.Tx, org auth.OrgID, before int64) error {
+	after, err := adminsWithToken(tx, org)
+	if err != nil {
+		return err
+	}
+	if before > 0 && after == 0 {
+		return fault.New(fault.Conflict, "nobody could log in as admin any more: give another admin an API token with the role admin first")
+	}
 	n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		SELECT count(*)
 		FROM auth_user

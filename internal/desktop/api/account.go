@@ -95,10 +95,10 @@ func (a *API) createAccount(ctx context.Context, in accountSpec) (httpapi.Reply,
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	httpapi.Note(ctx, "account", string(v.ID))
 	if err := a.Accounts.AddAccount(ctx, v, sealed); err != nil {
 		return httpapi.Reply{}, err
 	}
-	httpapi.Note(ctx, "account", string(v.ID))
 	return httpapi.Created("/rest/config/v1/ic-domain-accounts/"+string(v.ID), "", accountOf(v)), nil
 }
 

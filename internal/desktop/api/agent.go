@@ -57,7 +57,6 @@ func (a *API) createToken(ctx context.Context, in tokenSpec) (httpapi.Reply, err
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	httpapi.Note(ctx, "token", t.ID)
 	wire := tokenOf(t)
 	wire.Token = secret
 	return httpapi.Created("/rest/config/v1/enrollment-tokens/"+t.ID, "", wire), nil
@@ -102,11 +101,7 @@ func (a *API) revokeAgent(ctx context.Context, in agentPath) (httpapi.Reply, err
 }
 
 func (a *API) enrol(ctx context.Context, in heartbeat.EnrolRequest) (heartbeat.Enrolment, error) {
-	got, err := a.Heartbeats.Enrol(ctx, in)
-	if err == nil {
-		httpapi.Note(ctx, "agent", string(got.Kind)+"/"+string(got.ID))
-	}
-	return got, err
+	return a.Heartbeats.Enrol(ctx, in)
 }
 
 // The handlers below need the certificate that the sender showed, which a

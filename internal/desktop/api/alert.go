@@ -19,7 +19,7 @@ type condition struct {
 	Kind      string     `json:"kind,omitempty"`
 	Component desktop.ID `json:"component_id,omitempty"`
 	Days      int        `json:"days,omitempty"`
-	Statuses  []string   `json:"statuses"`
+	Statuses  []string   `json:"statuses" maxItems:"50"`
 	Measure   string     `json:"measure,omitempty"`
 	Operator  string     `json:"operator,omitempty"`
 	Value     int64      `json:"value,omitempty"`
@@ -30,7 +30,7 @@ type channel struct {
 	URL    string                        `json:"url,omitempty"`
 	Secret httpapi.Optional[secret.Text] `json:"secret,omitzero"`
 	Signed *bool                         `json:"signed,omitempty"` // read-only: whether there is a secret
-	To     []string                      `json:"to"`
+	To     []string                      `json:"to" maxItems:"20"`
 }
 
 type ruleSpec struct {
@@ -39,7 +39,7 @@ type ruleSpec struct {
 	Condition condition `json:"condition" required:"true"`
 	For       int64     `json:"for_seconds"`
 	Repeat    int64     `json:"repeat_seconds"`
-	Channels  []channel `json:"channels" required:"true"`
+	Channels  []channel `json:"channels" required:"true" maxItems:"10"`
 }
 
 type rule struct {
@@ -115,11 +115,11 @@ func (a *API) createRule(ctx context.Context, in ruleSpec) (httpapi.Reply, error
 	if err := r.Validate(); err != nil {
 		return httpapi.Reply{}, err
 	}
+	httpapi.Note(ctx, "rule", r.ID)
 	if err := a.Rules.AddRule(ctx, r); err != nil {
 		return httpapi.Reply{}, err
 	}
 	a.Alerts.Wake()
-	httpapi.Note(ctx, "rule", r.ID)
 	return httpapi.Created("/rest/config/v1/alert-rules/"+r.ID, tag(r), a.ruleOf(r)), nil
 }
 

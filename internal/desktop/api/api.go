@@ -122,7 +122,7 @@ func (a *API) authRoutes() []httpapi.Route {
 	login := httpapi.Limits{Rate: httpapi.RateLogin, Timeout: 90 * time.Second}
 	return append(a.sessionRoutes(login), []httpapi.Route{
 		{Pattern: "GET /rest/config/v1/audit", Need: admin, Operation: "listAuditRecords", Handler: httpapi.JSON(a.listAudit)},
-		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Limits: login, Handler: httpapi.JSON(a.login)},
+		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Login: true, Limits: login, Handler: httpapi.JSON(a.login)},
 		{Pattern: "POST /rest/logout", Need: httpapi.Public, Operation: "logoutUser", Limits: login, Handler: httpapi.JSON(a.logout)},
 		{Pattern: "POST /rest/refresh", Need: httpapi.Public, Operation: "refreshAccessToken", Limits: login, Handler: httpapi.JSON(a.refresh)},
 	}...)

@@ -25,7 +25,7 @@ func (a *API) Guard(r *http.Request, need string) (context.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	httpapi.SetCaller(ctx, httpapi.Caller{ID: caller.ID, Name: caller.Name})
+	httpapi.SetCaller(ctx, httpapi.Caller{ID: caller.ID, Name: caller.Name, Admin: caller.Role == session.Administrator})
 	if need == admin && caller.Role != session.Administrator {
 		return nil, fault.New(fault.Forbidden, "a monitoring key may only read the state of the estate")
 	}

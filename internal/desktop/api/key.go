@@ -41,7 +41,6 @@ func (a *API) createKey(ctx context.Context, in keySpec) (httpapi.Reply, error) 
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	httpapi.Note(ctx, "key", k.ID)
 	wire := keyOf(k)
 	wire.Key = text
 	return httpapi.Created("/rest/config/v1/monitoring-keys/"+k.ID, "", wire), nil

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"vigil/internal/fault"
+	"vigil/internal/httpapi"
 	"vigil/internal/secret"
 )
 
@@ -47,6 +48,9 @@ func passwordText(data []byte) (string, error) {
 	var parts []json.RawMessage
 	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &parts) != nil {
 		return "", fault.New(fault.Invalid, "must be an array of strings, or a string")
+	}
+	if len(parts) > httpapi.DefaultItems {
+		return "", fault.New(fault.Invalid, "must have at most %d elements", httpapi.DefaultItems)
 	}
 	var inner strings.Builder
 	for i, part := range parts {

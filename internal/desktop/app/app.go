@@ -195,6 +195,10 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Desktop
 	health := &httpapi.Health{Warning: a.o.Warning}
 	health.Add("database", in.DB.Check)
+	health.AddNotice("disk", in.Space.Notice)
+	if err := a.o.Metrics.Register(in.Space.Collector()); err != nil {
+		return nil, err
+	}
 	served := a.newAPI()
 	document, err := apidoc.Routes(api.Document, a.o.Warning)
 	if err != nil {
@@ -211,16 +215,21 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxies, err := conf.Proxies()
+	if err != nil {
+		return nil, err
+	}
 	a.handler, err = httpapi.NewMux(routes, httpapi.Options{
 		Guard: served.Guard, Audit: recorder(in.Audit), Errors: httpapi.DesktopError,
-		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(),
+		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies,
+		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	options := httpapi.ServerOptions{
 		Address: conf.Listen, Handler: a.handler, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP,
-		ClientCAs: a.heartbeats.ClientCAs(),
+		ClientCAs: a.heartbeats.ClientCAs(), Proxies: proxies,
 	}
 	switch {
 	case conf.PlainHTTP:
@@ -237,12 +246,25 @@ func (a *App) newServer() (*httpapi.Server, error) {
 
 // recorder writes audit records of the desktop server, which are told from
 // those of organisations by their scope.
-func recorder(l *audit.Log) httpapi.Audit {
-	write := auditapi.Recorder(l)
-	return func(ctx context.Context, e httpapi.Event) error {
+func recorder(l *audit.Log) httpapi.Auditor { return scoped{auditapi.Recorder(l)} }
+
+type scoped struct{ recorder httpapi.Auditor }
+
+// Attach implements [httpapi.Auditor].
+func (s scoped) Attach(ctx context.Context, p httpapi.Pending) context.Context {
+	event := p.Event
+	p.Event = func() (httpapi.Event, bool) {
+		e, wanted := event()
 		e.Caller.Org = api.AuditScope
-		return write(ctx, e)
+		return e, wanted
 	}
+	return s.recorder.Attach(ctx, p)
+}
+
+// Append implements [httpapi.Auditor].
+func (s scoped) Append(ctx context.Context, e httpapi.Event) error {
+	e.Caller.Org = api.AuditScope
+	return s.recorder.Append(ctx, e)
 }
 
 // consoleConfig is what the console must know before a login.

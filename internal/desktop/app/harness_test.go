@@ -103,7 +103,7 @@ func start(t *testing.T, o options) *world {
 // run starts the server. It can be stopped and run again on the same folder.
 func (w *world) run(o options) {
 	w.Helper()
-	in, err := install.Open(w.Context(), w.conf, time.Now)
+	in, err := install.OpenOrInit(w.Context(), w.conf, time.Now)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"vigil/internal/audit"
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
 )
@@ -34,6 +35,7 @@ func (s *Service) NewToken(ctx context.Context, by string, a Agent, life time.Du
 		ID: uuid.NewString(), Hash: hash(secret), Agent: a,
 		CreatedBy: by, CreatedAt: now, ExpiresAt: now.Add(life),
 	}
+	audit.Note(ctx, "token", t.ID)
 	if err := s.Store.AddToken(ctx, t); err != nil {
 		return Token{}, "", err
 	}
@@ -69,6 +71,7 @@ func (s *Service) Enrol(ctx context.Context, r EnrolRequest) (Enrolment, error) 
 	if err != nil {
 		return Enrolment{}, err
 	}
+	audit.Note(ctx, "agent", string(t.Agent.Kind)+"/"+string(t.Agent.ID))
 	err = s.Store.Redeem(ctx, t.ID, now, certificateOf(t.Agent, cert))
 	if fault.Is(err, fault.Conflict) {
 		return Enrolment{}, refused

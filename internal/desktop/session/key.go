@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"vigil/internal/audit"
 	"vigil/internal/fault"
 )
 
@@ -47,6 +48,7 @@ func (g *Gate) NewKey(ctx context.Context, by, name string, expires time.Time) (
 		ID: uuid.NewString(), Name: name, Hash: sum[:], Hint: text[:len(keyPrefix)+4],
 		CreatedBy: by, CreatedAt: g.Now(), ExpiresAt: expires,
 	}
+	audit.Note(ctx, "key", k.ID)
 	if err := g.Store.AddKey(ctx, k); err != nil {
 		return Key{}, "", err
 	}

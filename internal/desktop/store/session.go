@@ -80,7 +80,7 @@ func (s *Store) Failures(ctx context.Context, subject string) (session.Failures,
 
 // AddFailure implements [session.Store].
 func (s *Store) AddFailure(ctx context.Context, subject string, at time.Time, window time.Duration) (f session.Failures, err error) {
-	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err = s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		f, err = sqldb.QueryOne(tx, scanFailures, `
 			INSERT INTO desktop_login_failure (subject, failed, last_at)
 			VALUES ($1, 1, $2)
@@ -95,7 +95,7 @@ func (s *Store) AddFailure(ctx context.Context, subject string, at time.Time, wi
 
 // ClearFailures implements [session.Store].
 func (s *Store) ClearFailures(ctx context.Context, subject string) error {
-	_, err := s.exec(ctx, `DELETE FROM desktop_login_failure WHERE subject = $1`, subject)
+	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `DELETE FROM desktop_login_failure WHERE subject = $1`, subject)
 	return err
 }
 

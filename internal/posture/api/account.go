@@ -53,8 +53,8 @@ type (
 		Provider         string                              `json:"provider"`
 		Environment      httpapi.Optional[string]            `json:"environment"`
 		OwnerInfo        httpapi.Optional[owner]             `json:"ownerInfo"`
-		Properties       *[]property                         `json:"properties"`
-		Tags             httpapi.Optional[map[string]string] `json:"tags"`
+		Properties       *[]property                         `json:"properties" maxItems:"50"`
+		Tags             httpapi.Optional[map[string]string] `json:"tags" maxItems:"200"`
 	}
 
 	accountPath struct {
@@ -68,11 +68,11 @@ type (
 	putAccountIn struct {
 		accountPath
 		accountBody
-		IfMatch string `header:"If-Match"`
+		IfMatch httpapi.Match `header:"If-Match"`
 	}
 	deleteAccountIn struct {
 		accountPath
-		IfMatch string `header:"If-Match"`
+		IfMatch httpapi.Match `header:"If-Match"`
 	}
 )
 
@@ -220,7 +220,7 @@ func (a *API) putAccount(ctx context.Context, in putAccountIn) (httpapi.Reply, e
 		return httpapi.Reply{}, err
 	}
 	done, err := a.applyAccount(ctx, found.Provider, onboard.AccountChange{
-		Action: onboard.Put, ID: found.ID, Spec: spec, IfMatch: version(in.IfMatch),
+		Action: onboard.Put, ID: found.ID, Spec: spec, IfMatch: in.IfMatch.Versions(),
 	})
 	return httpapi.Tagged(done.ETag, accountOf(done)), err
 }
@@ -231,7 +231,7 @@ func (a *API) deleteAccount(ctx context.Context, in deleteAccountIn) (account, e
 		return account{}, err
 	}
 	done, err := a.applyAccount(ctx, found.Provider, onboard.AccountChange{
-		Action: onboard.Delete, ID: found.ID, IfMatch: version(in.IfMatch),
+		Action: onboard.Delete, ID: found.ID, IfMatch: in.IfMatch.Versions(),
 	})
 	return accountOf(done), err
 }

@@ -17,7 +17,7 @@ type (
 		EventStreamStatuses []string            `json:"eventStreamStatuses"`
 		CloudAccountIDs     []string            `json:"cloudAccountIds"`
 		Environments        []string            `json:"environments"`
-		Tags                map[string]tagMatch `json:"tags"`
+		Tags                map[string]tagMatch `json:"tags" maxItems:"50"`
 	}
 
 	// tagMatch takes one value of a tag or several.

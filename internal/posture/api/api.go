@@ -79,7 +79,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "DELETE /v1/providers/{provider}/{pair}", Need: admin, Operation: "deleteRelationshipByPair", Handler: httpapi.JSON(a.deleteLink)},
 
 		{Pattern: "POST /v1/cloud-accounts/collection-status/query", Need: viewer, Operation: "queryCollections", Safe: true, Handler: httpapi.JSON(a.queryRuns)},
-		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/collections", Need: analyst, Operation: "startCollection", Handler: httpapi.JSON(a.startRun)},
+		{Pattern: "POST /v1/cloud-accounts/{cloud_account_id}/collections", Need: analyst, Operation: "startCollection", Deferrable: true, Handler: httpapi.JSON(a.startRun)},
 		{Pattern: "GET /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: viewer, Operation: "getCollection", Handler: httpapi.JSON(a.getRun)},
 		{Pattern: "DELETE /v1/cloud-accounts/{cloud_account_id}/collections/{collection_id}", Need: analyst, Operation: "stopCollection", Handler: httpapi.JSON(a.stopRun)},
 
@@ -147,11 +147,6 @@ func sameProvider(path posture.Provider, body string) error {
 		return nil
 	}
 	return fault.Field("provider", "must be %q, as in the path", path)
-}
-
-// version reads the entity tag of an If-Match header.
-func version(ifMatch string) string {
-	return strings.Trim(strings.TrimPrefix(strings.TrimSpace(ifMatch), "W/"), `"`)
 }
 
 // one returns the single record that a set of one changed, or its fault.

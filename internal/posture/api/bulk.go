@@ -30,9 +30,9 @@ type (
 	}
 	bulkIn struct {
 		Provider            string               `json:"provider" required:"true" enum:"aws,azure,gcp"`
-		CloudAccountUpdates []accountUpdate      `json:"cloudAccountUpdates"`
-		CredentialUpdates   []credentialUpdate   `json:"credentialUpdates"`
-		RelationshipUpdates []relationshipUpdate `json:"relationshipUpdates"`
+		CloudAccountUpdates []accountUpdate      `json:"cloudAccountUpdates" maxItems:"100"`
+		CredentialUpdates   []credentialUpdate   `json:"credentialUpdates" maxItems:"100"`
+		RelationshipUpdates []relationshipUpdate `json:"relationshipUpdates" maxItems:"100"`
 	}
 
 	accountUpdated struct {

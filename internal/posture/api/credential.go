@@ -24,7 +24,7 @@ type (
 	credentialBody struct {
 		CredentialType string     `json:"credentialType" enum:"collection"`
 		Provider       string     `json:"provider"`
-		Properties     []property `json:"properties"`
+		Properties     []property `json:"properties" maxItems:"50"`
 	}
 	credentialPath struct {
 		providerPath
@@ -37,11 +37,11 @@ type (
 	putCredentialIn struct {
 		credentialPath
 		credentialBody
-		IfMatch string `header:"If-Match"`
+		IfMatch httpapi.Match `header:"If-Match"`
 	}
 	deleteCredentialIn struct {
 		credentialPath
-		IfMatch string `header:"If-Match"`
+		IfMatch httpapi.Match `header:"If-Match"`
 	}
 	credentialQuery struct {
 		Filters struct {
@@ -138,7 +138,7 @@ func (a *API) putCredential(ctx context.Context, in putCredentialIn) (httpapi.Re
 		return httpapi.Reply{}, err
 	}
 	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{
-		Action: onboard.Put, ID: posture.CredentialID(in.CredentialID), Properties: ps, IfMatch: version(in.IfMatch),
+		Action: onboard.Put, ID: posture.CredentialID(in.CredentialID), Properties: ps, IfMatch: in.IfMatch.Versions(),
 	})
 	return httpapi.Tagged(done.ETag, credentialOf(done)), err
 }
@@ -149,7 +149,7 @@ func (a *API) deleteCredential(ctx context.Context, in deleteCredentialIn) (cred
 		return credential{}, err
 	}
 	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{
-		Action: onboard.Delete, ID: posture.CredentialID(in.CredentialID), IfMatch: version(in.IfMatch),
+		Action: onboard.Delete, ID: posture.CredentialID(in.CredentialID), IfMatch: in.IfMatch.Versions(),
 	})
 	return credentialOf(done), err
 }

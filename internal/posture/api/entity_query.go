@@ -42,10 +42,10 @@ type (
 		FieldName       string                       `json:"fieldName" required:"true"`
 		AggregationType string                       `json:"aggregationType" required:"true" enum:"Terms"`
 		TermsCount      *int                         `json:"termsCount"`
-		SubAggregations map[string]entityAggregation `json:"subAggregations"`
+		SubAggregations map[string]entityAggregation `json:"subAggregations" maxItems:"100"`
 	}
 	aggregationsIn struct {
-		Aggregations map[string]entityAggregation `json:"aggregations"`
+		Aggregations map[string]entityAggregation `json:"aggregations" maxItems:"100"`
 		Filters      entityFilters                `json:"filters" null:"absent"`
 		Pagination   *pagination                  `json:"paginationInfo"` // checked as elsewhere; there are no pages
 		Warnings     httpapi.Warnings

@@ -57,7 +57,7 @@ type (
 	}
 	// findingSelection chooses the findings that a change is about.
 	findingSelection struct {
-		FindingIDs []string        `json:"findingIds"`
+		FindingIDs []string        `json:"findingIds" maxItems:"10000"`
 		Filters    *findingFilters `json:"filters"`
 	}
 	suppressManyIn struct {

@@ -20,7 +20,7 @@ type (
 		CloudAccountID         httpapi.OneOrMany[string] `json:"cloudAccountId"` // another name for cloudAccountIds, as are those below for theirs
 		CloudProviders         []string                  `json:"cloudProviders"`
 		CloudProvider          httpapi.OneOrMany[string] `json:"cloudProvider"`
-		CloudTags              map[string][]string       `json:"cloudTags"`
+		CloudTags              map[string][]string       `json:"cloudTags" maxItems:"50"`
 		Regions                []string                  `json:"regions"`
 		RuleIDs                []string                  `json:"ruleIds"`
 		RuleID                 httpapi.OneOrMany[string] `json:"ruleId"`
@@ -45,12 +45,12 @@ type (
 	// findingList is what decides which findings are listed, and in which order.
 	findingList struct {
 		Filters findingFilters                 `json:"filters" null:"absent"`
-		Sorts   []findingSort                  `json:"sorts" null:"absent"`
-		Sort    httpapi.OneOrMany[findingSort] `json:"sort" null:"absent"` // another name for sorts
+		Sorts   []findingSort                  `json:"sorts" null:"absent" maxItems:"20"`
+		Sort    httpapi.OneOrMany[findingSort] `json:"sort" null:"absent" maxItems:"20"` // another name for sorts
 	}
 	findingQuery struct {
 		findingList
-		Aggregations map[string]findingAggregation `json:"aggregations"`
+		Aggregations map[string]findingAggregation `json:"aggregations" maxItems:"100"`
 		Facets       []string                      `json:"facets" maxItems:"20"`
 		Pagination   *pagination                   `json:"paginationInfo"`
 		Warnings     httpapi.Warnings
@@ -59,7 +59,7 @@ type (
 		FieldName       string                        `json:"fieldName" required:"true"`
 		AggregationType string                        `json:"aggregationType" enum:"Terms"`
 		TermsCount      *int                          `json:"termsCount"`
-		SubAggregations map[string]findingAggregation `json:"subAggregations"`
+		SubAggregations map[string]findingAggregation `json:"subAggregations" maxItems:"100"`
 	}
 	findingBucket struct {
 		Count           int                       `json:"count"`

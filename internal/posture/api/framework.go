@@ -71,7 +71,7 @@ type (
 			ControlID string `json:"controlId" required:"true"`
 			Title     string `json:"title" required:"true"`
 			Section   string `json:"section"`
-		} `json:"controls" required:"true"`
+		} `json:"controls" required:"true" maxItems:"5000"`
 	}
 )
 

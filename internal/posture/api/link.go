@@ -25,8 +25,8 @@ type (
 	}
 	deleteLinkIn struct {
 		providerPath
-		Pair    string `path:"pair"` // account and credential joined by an underscore
-		IfMatch string `header:"If-Match"`
+		Pair    string        `path:"pair"` // account and credential joined by an underscore
+		IfMatch httpapi.Match `header:"If-Match"`
 	}
 )
 
@@ -67,7 +67,7 @@ func (a *API) deleteLink(ctx context.Context, in deleteLinkIn) (relationship, er
 		return relationship{}, fault.New(fault.NotFound, "there is no link %q", in.Pair)
 	}
 	done, err := a.Onboarding.Apply(ctx, a.Org(ctx), onboard.Changes{Provider: p, Links: []onboard.LinkChange{{
-		Action: onboard.Delete, Account: posture.AccountID(account), Credential: posture.CredentialID(credential), IfMatch: version(in.IfMatch),
+		Action: onboard.Delete, Account: posture.AccountID(account), Credential: posture.CredentialID(credential), IfMatch: in.IfMatch.Versions(),
 	}}})
 	l, err := one(done.Links, err)
 	return relationshipOf(l), err

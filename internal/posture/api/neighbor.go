@@ -49,7 +49,11 @@ type (
 func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, error) {
 	id := in.ID
 	list := listing{"neighbors", &in.neighborList}
-	want, err := a.page(ctx, list, &pagination{in.ContinuationToken, in.PageSize}, defaultPage)
+	asked := pagination{Token: in.ContinuationToken}
+	if in.PageSize != nil {
+		asked.Size = httpapi.Some(*in.PageSize)
+	}
+	want, err := a.page(ctx, list, &asked, defaultPage)
 	if err != nil {
 		return neighborPage{}, err
 	}

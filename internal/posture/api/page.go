@@ -11,6 +11,7 @@ import (
 
 	"vigil/internal/cursor"
 	"vigil/internal/fault"
+	"vigil/internal/httpapi"
 	"vigil/internal/posture"
 )
 
@@ -19,8 +20,8 @@ const defaultPage = 100
 
 // pagination is how a caller asks for one page.
 type pagination struct {
-	Token *string `json:"continuationToken"`
-	Size  *int    `json:"pageSize"`
+	Token *string               `json:"continuationToken"`
+	Size  httpapi.Optional[int] `json:"pageSize"`
 }
 
 // A listing is a query that is answered in pages. Its tokens carry the query:
@@ -50,9 +51,10 @@ func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (pos
 		return want, nil
 	}
 	want.Size = defaultPage
-	if p.Size != nil {
-		want.Size = *p.Size
+	if p.Size.Null {
+		return want, fault.Field("paginationInfo.pageSize", "must be an integer, not null")
 	}
+	want.Size = p.Size.Or(want.Size)
 	if want.Size < 1 || want.Size > posture.MaxPage {
 		return want, fault.Field("paginationInfo.pageSize", "must be from 1 to %d", posture.MaxPage)
 	}

@@ -64,8 +64,8 @@ type (
 		InventoryProvider    string                              `json:"inventoryProvider"`
 		VisualizationQuery   string                              `json:"visualizationQuery"`
 		ComplianceControlIDs httpapi.Optional[[]string]          `json:"complianceControlIds"`
-		Resources            httpapi.Optional[map[string]string] `json:"resources"`
-		Tags                 httpapi.Optional[map[string]string] `json:"tags"`
+		Resources            httpapi.Optional[map[string]string] `json:"resources" maxItems:"3"`
+		Tags                 httpapi.Optional[map[string]string] `json:"tags" maxItems:"200"`
 	}
 
 	rulePath struct {
@@ -73,7 +73,7 @@ type (
 	}
 	deleteRuleIn struct {
 		rulePath
-		IfMatch string `header:"If-Match"`
+		IfMatch httpapi.Match `header:"If-Match"`
 	}
 
 	// patchRuleIn takes what may be changed, and notices what may not.
@@ -83,8 +83,8 @@ type (
 		Status    httpapi.Optional[string]            `json:"status" enum:"Enabled,Disabled"`
 		Category  httpapi.Optional[string]            `json:"category"`
 		Level     httpapi.Optional[string]            `json:"level" enum:"High,Med,Low"`
-		Tags      httpapi.Optional[map[string]string] `json:"tags"`
-		Resources httpapi.Optional[map[string]string] `json:"resources"`
+		Tags      httpapi.Optional[map[string]string] `json:"tags" maxItems:"200"`
+		Resources httpapi.Optional[map[string]string] `json:"resources" maxItems:"3"`
 
 		// Own rules only.
 		Name                 *string   `json:"name"`
@@ -392,7 +392,7 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 }
 
 func (a *API) deleteRule(ctx context.Context, in deleteRuleIn) (rule, error) {
-	r, err := a.Book.Delete(ctx, a.Org(ctx), posture.RuleID(in.ID), version(in.IfMatch))
+	r, err := a.Book.Delete(ctx, a.Org(ctx), posture.RuleID(in.ID), in.IfMatch.Versions())
 	return ruleOf(a.Org(ctx), r), err
 }
 

@@ -43,7 +43,7 @@ func (a *Streams) Routes() []httpapi.Route {
 	limits := httpapi.Limits{Body: eventBody, Timeout: 20 * time.Second, Rate: RateEvents}
 	cloud := func(pattern, operation string, h httpapi.Handler) httpapi.Route {
 		// Messages are not audited one by one: they are many, and each is kept.
-		return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: operation, Safe: true, Quiet: true, Limits: limits, Handler: h}
+		return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: operation, Safe: true, Quiet: true, Deferrable: true, Limits: limits, Handler: h}
 	}
 	return []httpapi.Route{
 		cloud("POST /events/aws", "receiveAWSEvent", a.receiveAWS),

@@ -79,9 +79,6 @@ type App struct {
 // do not open this one.
 const audience = "vigil-posture"
 
-// auditKept is how long audit records are kept.
-const auditKept = 400 * 24 * time.Hour
-
 // New builds a server. It does nothing before Listen and Serve.
 func New(ctx context.Context, o Options) (*App, error) {
 	in := o.Install
@@ -153,6 +150,10 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Posture
 	health := &httpapi.Health{Warning: a.o.Warning}
 	health.Add("database", in.DB.Check)
+	health.AddNotice("disk", in.Space.Notice)
+	if err := a.o.Metrics.Register(in.Space.Collector()); err != nil {
+		return nil, err
+	}
 	gate := auth.NewGate(in.Registry, a.keys, auth.GateOptions{Audience: audience})
 	var err error
 	if a.table, err = a.routes(gate, health); err != nil {
@@ -162,9 +163,18 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxies, err := conf.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	guard, err := a.guard(gate)
+	if err != nil {
+		return nil, err
+	}
 	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
-		Guard: authapi.Guard(gate, a.sessions), Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
-		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now,
+		Guard: guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
+		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now, Proxies: proxies,
+		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 		Rates: map[string]httpapi.Rate{
 			httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}, api.RateEvents: eventRate,
 		},
@@ -172,7 +182,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := httpapi.ServerOptions{Address: conf.Listen, Handler: a.mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP}
+	options := httpapi.ServerOptions{Address: conf.Listen, Handler: a.mux, Log: a.o.Log, Health: health, AllowPlain: conf.InsecureHTTP, Proxies: proxies}
 	switch {
 	case conf.PlainHTTP:
 	case conf.TLSCert != "":
@@ -211,7 +221,7 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 		a.streamRoutes(),
 		document,
 		httpapi.HealthRoutes(health),
-		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, httpapi.Public)},
+		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String())},
 	), nil
 }
 
@@ -275,7 +285,7 @@ func (a *App) Serve(ctx context.Context) error {
 	tending.Go(func() { a.keys.Run(ctx, a.o.Log) })
 	tending.Go(func() { a.sessions.Run(ctx, a.o.Log) })
 	tending.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
-	tending.Go(func() { a.o.Install.Audit.Run(ctx, a.o.Log, auditKept) })
+	tending.Go(func() { a.o.Install.Audit.Run(ctx, a.o.Log, a.o.Install.AuditRetention()) })
 	err := a.server.Serve(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()

@@ -39,7 +39,7 @@ func build(t *testing.T, dsn string, o app.Options) (*app.App, *install.Installa
 	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	in, err := install.Open(t.Context(), conf, o.Now)
+	in, err := install.OpenOrInit(t.Context(), conf, o.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

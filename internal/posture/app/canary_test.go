@@ -49,7 +49,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	in, err := install.Open(t.Context(), conf, time.Now)
+	in, err := install.OpenOrInit(t.Context(), conf, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,9 +90,18 @@ func TestNoSecretLeaves(t *testing.T) {
 	say("POST", azure, object{"properties": canary})
 	say("GET", "/v1/audit", nil)
 	say("DELETE", azure+"/"+id, nil)
-	res, err := http.Get(base + "/metrics")
+	token, err := os.ReadFile(filepath.Join(conf.DataDir, "metrics.token"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	scrape, err := http.NewRequestWithContext(t.Context(), "GET", base+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scrape.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	res, err := http.DefaultClient.Do(scrape)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
 	}
 	var metrics bytes.Buffer
 	if _, err := metrics.ReadFrom(res.Body); err != nil {

@@ -50,6 +50,7 @@ type recorder struct {
 	gone     map[string]bool   // ids whose removal was acknowledged
 	unsure   map[string]bool   // ids that a request was under way for when the server died
 	bulk     int
+	attempts []attempt
 }
 
 // cycle starts the server, checks what was acknowledged before, lets clients
@@ -103,8 +104,13 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	for _, id := range ids {
 		r.unsure[id] = true
 	}
+	a := attempt{request: fmt.Sprintf("write-%d", len(r.attempts))}
+	if method == "POST" {
+		a.ids = ids
+	}
+	r.attempts = append(r.attempts, a)
 	r.mu.Unlock()
-	status, err := c.send(method, path, body)
+	status, err := c.send(method, path, body, "X-Request-Id", a.request)
 	if err != nil {
 		return 0
 	}
@@ -243,6 +249,7 @@ func (r *recorder) checkDatabase() {
 	if err != nil || report.Broken != nil {
 		r.t.Errorf("audit log: %+v, %v", report.Broken, err)
 	}
+	r.checkRecords(in)
 	if r.bulk == 0 || len(r.gone) == 0 {
 		r.t.Errorf("%d bulk-updates and %d removals: this tests little", r.bulk, len(r.gone))
 	}
@@ -250,8 +257,8 @@ func (r *recorder) checkDatabase() {
 }
 
 // send is do for a server that may be gone.
-func (c *client) send(method, path string, body any) (int, error) {
-	r, err := c.request(method, path, body)
+func (c *client) send(method, path string, body any, headers ...string) (int, error) {
+	r, err := c.request(method, path, body, headers...)
 	if err != nil {
 		return 0, err
 	}

@@ -92,7 +92,7 @@ func (h *host) open() *install.Installation {
 	h.t.Helper()
 	conf := config.Config{DataDir: h.dir, Database: h.dsn}
 	conf.Complete()
-	in, err := install.Open(h.t.Context(), conf, time.Now)
+	in, err := install.OpenOrInit(h.t.Context(), conf, time.Now)
 	if err != nil {
 		h.t.Fatal(err)
 	}

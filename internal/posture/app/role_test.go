@@ -32,6 +32,11 @@ func TestRolesAreEnforcedOnEveryRoute(t *testing.T) {
 				"provider": "aws", "cloud_account_id": "none", "credential_id": "none", "pair": "none", "token_id": "none",
 				"user_id": "none", "collection_id": "none", "resource_id": "none", "rule_id": "none", "finding_id": "none", "framework_id": "none", "session_id": "none",
 			})
+			c, anonymous := c, anonymous
+			if route.Hidden { // the document does not know it, and the clients hold answers against the document
+				c = &client{t: t, base: base, token: c.token, http: http.DefaultClient}
+				anonymous = &client{t: t, base: base, token: "none", http: http.DefaultClient}
+			}
 			got := c.do(method, path, nil).status
 			if allowed := got != http.StatusForbidden; allowed != role.Includes(need) || got == http.StatusUnauthorized || got >= 500 {
 				t.Errorf("%s as %s = %d; it needs %s", route.Pattern, role, got, need)

@@ -74,7 +74,7 @@ func account(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) (posture.Acc
 
 // Accounts implements [posture.OnboardingStore].
 func (s *Store) Accounts(ctx context.Context, org posture.OrgID, f posture.AccountFilter, p posture.Page) (page []posture.Account, total int, err error) {
-	where, args := accountWhere(org, f)
+	where, args := accountWhere(s.db.Dialect(), org, f)
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		if len(f.Tags) > 0 { // tags are text to the database: they are looked at here
 			page, total, err = s.taggedAccounts(tx, where, args, f, p)
@@ -108,7 +108,7 @@ func (s *Store) taggedAccounts(tx *sqldb.Tx, where string, args []any, f posture
 }
 
 // accountWhere writes the part of a filter that the database can answer.
-func accountWhere(org posture.OrgID, f posture.AccountFilter) (string, []any) {
+func accountWhere(d sqldb.Dialect, org posture.OrgID, f posture.AccountFilter) (string, []any) {
 	args := []any{org}
 	terms := []string{"org = $1"}
 	for _, in := range []struct {
@@ -123,7 +123,7 @@ func accountWhere(org posture.OrgID, f posture.AccountFilter) (string, []any) {
 		{"lower(coalesce(environment, ''))", lowered(f.Environments)},
 	} {
 		if len(in.values) > 0 {
-			terms = append(terms, in.column+" IN "+sqldb.List(&args, in.values))
+			terms = append(terms, in.column+" IN "+d.TextList(&args, in.values))
 		}
 	}
 	return strings.Join(terms, " AND "), args

@@ -124,7 +124,7 @@ func (s *selection) selectAccounts() error {
 	s.accts, err = sqldb.Query(s.tx, sqldb.Scalar[int64], `
 		SELECT acct
 		FROM entity_partition
-		WHERE org = $1 AND lower(account) IN `+sqldb.List(&args, lowered(readable(s.filter.Accounts)))+`
+		WHERE org = $1 AND lower(account) IN `+s.tx.Dialect().TextList(&args, lowered(readable(s.filter.Accounts)))+`
 		ORDER BY acct`, args...)
 	s.empty = len(s.accts) == 0
 	return err
@@ -179,10 +179,10 @@ func (s *selection) cellWhere(args *[]any) string {
 		terms = append(terms, "org = $"+strconv.Itoa(len(*args)))
 	}
 	if s.types != nil {
-		terms = append(terms, "type IN "+sqldb.List(args, texts(s.types)))
+		terms = append(terms, "type IN "+s.tx.Dialect().TextList(args, texts(s.types)))
 	}
 	if s.regions != nil {
-		terms = append(terms, "region IN "+sqldb.List(args, s.regions))
+		terms = append(terms, "region IN "+s.tx.Dialect().TextList(args, s.regions))
 	}
 	return strings.Join(terms, " AND ")
 }

@@ -35,7 +35,7 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	terms := []string{"org = $1"}
 	in := func(column, expression string, values []string) {
 		if len(values) > 0 {
-			terms = append(terms, expression+" IN "+sqldb.List(&args, values))
+			terms = append(terms, expression+" IN "+tx.Dialect().TextList(&args, values))
 			dims = append(dims, column)
 		}
 	}
@@ -72,7 +72,7 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	within("created", f.Created)
 	within("resolved", f.Resolved)
 	if f.Rules != nil {
-		terms = append(terms, "rule IN "+sqldb.List(&args, texts(f.Rules)))
+		terms = append(terms, "rule IN "+tx.Dialect().TextList(&args, texts(f.Rules)))
 		dims = append(dims, "rule")
 	}
 	if f.Suppressed != nil {

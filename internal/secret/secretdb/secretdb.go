@@ -13,6 +13,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// Table holds the keyset. An installation is where it is.
+const Table = "secret_keyset"
+
 //go:embed migrations/*.sql
 var migrations embed.FS
 
@@ -49,7 +52,7 @@ func (k *Keyring) Keyset(ctx context.Context) (w secret.Wrapped, err error) {
 
 // Replace stores the next generation of the keyset.
 func (k *Keyring) Replace(ctx context.Context, w secret.Wrapped) error {
-	return k.db.Write(ctx, func(tx *sqldb.Tx) error {
+	return k.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		statement := `
 			UPDATE secret_keyset
 			SET generation = $1, master = $2, keyset = $3, rotated_at = $4
@@ -89,7 +92,7 @@ func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64)
 
 // SetBookmark records how far a column has come.
 func (k *Keyring) SetBookmark(ctx context.Context, column string, generation int64, place string, done bool) error {
-	err := k.db.Write(ctx, func(tx *sqldb.Tx) error {
+	err := k.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`
 			INSERT INTO secret_bookmark (column_name, generation, place, done)
 			VALUES ($1, $2, $3, $4)

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"vigil/internal/install"
+)
+
+type initCmd struct {
+	settingsFlags
+}
+
+// Run implements the command.
+func (c *initCmd) Run(e *environment) error {
+	conf, err := c.effective()
+	if err != nil {
+		return err
+	}
+	if err := install.Init(e.ctx, conf, time.Now); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "made an installation in %s; keep a copy of its master key apart from backups, and add an organisation with vigil org add\n", conf.DataDir)
+	return nil
+}

@@ -1,0 +1,84 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"vigil/internal/audit"
+	"vigil/internal/audit/auditdb"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// attached returns a context that records a request with its first change.
+func attached(ctx context.Context, l *audit.Log, request string, committed *bool) context.Context {
+	return l.Attach(ctx, audit.Attachment{
+		Record: func() (audit.Record, bool) {
+			return audit.Record{Request: request, Operation: "change", Outcome: audit.Success}, !*committed
+		},
+		Committed: func() { *committed = true },
+	})
+}
+
+func TestARecordIsCommittedWithItsChange(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		l := open(t, db, secrettest.NewBox(t))
+		exec(t, db, `CREATE TABLE thing (name TEXT NOT NULL PRIMARY KEY)`)
+		insert := func(name string) func(*sqldb.Tx) error {
+			return func(tx *sqldb.Tx) error {
+				_, err := tx.Exec(`INSERT INTO thing (name) VALUES ($1)`, name)
+				return err
+			}
+		}
+		const writers = 30
+		var wait sync.WaitGroup
+		for i := range writers {
+			wait.Go(func() {
+				var committed bool
+				ctx := attached(t.Context(), l, fmt.Sprint("r", i), &committed)
+				// Every third fails, and leaves neither change nor record.
+				failing := errors.New("no")
+				err := db.Write(ctx, func(tx *sqldb.Tx) error {
+					if err := insert(fmt.Sprint("thing", i))(tx); err != nil || i%3 != 0 {
+						return err
+					}
+					return failing
+				})
+				if i%3 == 0 {
+					if !errors.Is(err, failing) || committed {
+						t.Errorf("writer %d: %v, committed %t", i, err, committed)
+					}
+					return
+				}
+				if err != nil || !committed {
+					t.Errorf("writer %d: %v, committed %t", i, err, committed)
+				}
+				// What the request writes later, and what is not the change, adds none.
+				if err := db.Write(ctx, insert(fmt.Sprint("more", i))); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		var unused bool
+		ctx := sqldb.WithoutCommitHook(attached(t.Context(), l, "counter", &unused))
+		if err := db.Write(ctx, insert("counter")); err != nil || unused {
+			t.Errorf("a write without the hook: %v, recorded %t", err, unused)
+		}
+		page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := writers - writers/3; len(page) != want {
+			t.Errorf("%d records, want %d", len(page), want)
+		}
+		if r := verify(t, l); r.Broken != nil || r.Records != int64(len(page)) {
+			t.Errorf("the chain: %+v, %v", r, r.Broken)
+		}
+	})
+}

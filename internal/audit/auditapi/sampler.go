@@ -1,0 +1,92 @@
+package auditapi
+
+import (
+	"sync"
+	"time"
+
+	"vigil/internal/audit"
+)
+
+// Of requests that were refused or failed, each kind has its first few in a
+// minute written in full; the others are counted, and the count is written when
+// the minute is over. A kind is an organisation or, for callers who are not
+// known, everybody.
+const (
+	sampleWindow = time.Minute
+	sampleKind   = 10   // records of one operation and status in a window
+	sampleAll    = 100  // records of one organisation, or of all strangers, in a window
+	maxKinds     = 5000 // counted at a time; operations times statuses times active organisations
+)
+
+// kind is what requests that are counted together have in common.
+type kind struct {
+	org       string
+	operation string
+	status    int
+}
+
+type tally struct {
+	since   time.Time
+	written int
+	skipped audit.Record // the latest that was not written, with how many there were
+}
+
+// A sampler decides which records of failed requests are written.
+type sampler struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	since time.Time
+	kinds map[kind]*tally
+	orgs  map[string]int // records written in the window
+}
+
+func newSampler(now func() time.Time) *sampler {
+	return &sampler{now: now, kinds: make(map[kind]*tally), orgs: make(map[string]int)}
+}
+
+// take reports whether a record is to be written, and returns the counts of
+// the window before if it has just ended.
+func (s *sampler) take(r audit.Record) (write bool, ended []audit.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := s.now(); now.Sub(s.since) >= sampleWindow || now.Before(s.since) {
+		ended = s.end()
+		s.since = now
+	}
+	k := kind{r.Org, r.Operation, r.Status}
+	t := s.kinds[k]
+	if t == nil {
+		if len(s.kinds) >= maxKinds {
+			k = kind{operation: "other", status: r.Status}
+			t = s.kinds[k]
+		}
+		if t == nil {
+			t = &tally{}
+			s.kinds[k] = t
+		}
+	}
+	if t.written < sampleKind && s.orgs[r.Org] < sampleAll {
+		t.written++
+		s.orgs[r.Org]++
+		return true, ended
+	}
+	n := t.skipped.Count + 1
+	t.skipped = audit.Record{
+		Time: r.Time, Org: k.org, Operation: k.operation, Outcome: r.Outcome, Status: r.Status, Source: r.Source, Count: n,
+	}
+	return false, ended
+}
+
+// end returns the counts of the window, which is over.
+func (s *sampler) end() []audit.Record {
+	var counts []audit.Record
+	for _, t := range s.kinds {
+		if t.skipped.Count > 0 {
+			counts = append(counts, t.skipped)
+		}
+	}
+	clear(s.kinds)
+	clear(s.orgs)
+	return counts
+}

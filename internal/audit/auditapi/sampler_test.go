@@ -1,0 +1,51 @@
+package auditapi
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/audit"
+)
+
+func TestRefusalsAreCountedAndSampled(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	s := newSampler(func() time.Time { return now })
+	written := 0
+	for range 100_000 {
+		if write, ended := s.take(audit.Record{Operation: "createThing", Status: 401, Outcome: audit.Denied, Source: "192.0.2.1"}); write {
+			written++
+		} else if ended != nil {
+			t.Fatal("the window is not over")
+		}
+	}
+	if written != sampleKind {
+		t.Errorf("%d of 100000 refusals were written, want %d", written, sampleKind)
+	}
+	for i := range 2 * sampleAll {
+		if write, _ := s.take(audit.Record{Operation: "op" + string(rune('a'+i)), Status: 401}); write {
+			written++
+		}
+	}
+	if written != sampleAll {
+		t.Errorf("%d refusals of strangers were written, want %d", written, sampleAll)
+	}
+	if write, _ := s.take(audit.Record{Org: "acme", Operation: "createThing", Status: 403}); !write {
+		t.Error("strangers kept the record of an organisation out")
+	}
+	now = now.Add(sampleWindow)
+	write, ended := s.take(audit.Record{Operation: "createThing", Status: 401})
+	if !write {
+		t.Error("the next window has no room")
+	}
+	total := int64(0)
+	for _, r := range ended {
+		total += r.Count
+		if r.Operation == "createThing" && (r.Count != 100_000-sampleKind || r.Outcome != audit.Denied || r.Source != "192.0.2.1") {
+			t.Errorf("summary %+v", r)
+		}
+	}
+	if want := int64(100_000 + 2*sampleAll - sampleAll); total != want {
+		t.Errorf("%d were counted, want %d", total, want)
+	}
+}

@@ -1,0 +1,63 @@
+package auditdb
+
+import (
+	"context"
+
+	"vigil/internal/audit"
+	"vigil/internal/sqldb"
+)
+
+// Attach implements [audit.Store].
+func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit.Head, []audit.Record) ([]audit.Entry, error), committed func(audit.Entry)) context.Context {
+	to := &appender{chain: chain}
+	return sqldb.WithCommitHook(ctx, func(tx *sqldb.Tx) error {
+		r, wanted := a.Record()
+		if !wanted || !tx.On(s.db) {
+			return nil
+		}
+		// The end of the chain is locked for as short a time as can be: from the end
+		// of the transaction to its commit. On SQLite the changes that share a
+		// transaction are chained together, and one signature is made for all.
+		tx.Leave(work{r, to}, finisher{s})
+		tx.AfterCommit(func() {
+			committed(to.last)
+			a.Committed()
+		})
+		return nil
+	})
+}
+
+// appender chains records for one log.
+type appender struct {
+	chain func(audit.Head, []audit.Record) ([]audit.Entry, error)
+	last  audit.Entry // of the transaction that the record is in
+}
+
+// work is one record and who chains it.
+type work struct {
+	record audit.Record
+	to     *appender
+}
+
+// finisher appends what a transaction has recorded.
+type finisher struct{ store *Store }
+
+// Finish implements [sqldb.Finisher].
+func (f finisher) Finish(tx *sqldb.Tx, left []any) error {
+	e, err := lockEnds(tx)
+	if err != nil {
+		return err
+	}
+	records := make([]audit.Record, len(left))
+	for i, l := range left {
+		records[i] = l.(work).record
+	}
+	entries, err := left[0].(work).to.chain(e.head, records)
+	if err != nil {
+		return err
+	}
+	for _, l := range left {
+		l.(work).to.last = entries[len(entries)-1]
+	}
+	return insert(tx, entries)
+}

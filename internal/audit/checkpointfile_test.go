@@ -1,0 +1,119 @@
+package audit_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vigil/internal/audit"
+	"vigil/internal/audit/auditdb"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestLostRecordsAreNoticedAtTheNextStart removes the newest records together
+// with the head of the chain, as a restored copy or a damaged log does.
+func TestLostRecordsAreNoticedAtTheNextStart(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		box, path := secrettest.NewBox(t), filepath.Join(t.TempDir(), "audit.checkpoint")
+		start := func() *audit.Log {
+			l := open(t, db, box)
+			t.Cleanup(func() { _ = l.Close() })
+			return l
+		}
+		keep := func(l *audit.Log, accept bool) {
+			t.Helper()
+			if err := l.KeepCheckpoint(t.Context(), path, accept); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := start()
+		keep(l, false)
+		fill(t, l, 5)
+		var committed bool
+		if err := db.Write(attached(t.Context(), l, "r", &committed), func(*sqldb.Tx) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := audit.ReadCheckpointFile(path); err != nil || c.Number != 6 {
+			t.Errorf("checkpoint %+v, %v; want record 6", c, err)
+		}
+		keep(start(), false)
+		exec(t, db, `DELETE FROM audit_record WHERE number > 3`,
+			`UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
+		l = start()
+		if r := verify(t, l); r.Broken != nil {
+			t.Fatalf("the chain by itself: %v", r.Broken)
+		}
+		c, err := audit.ReadCheckpointFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, l, c); r.Broken == nil {
+			t.Error("the checkpoint did not show the loss")
+		}
+		if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrCut) {
+			t.Errorf("started without the newest records: %v", err)
+		}
+		keep(l, true)
+		page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
+		if err != nil || len(page) != 1 || page[0].Targets["had"] != "6" || page[0].Targets["has"] != "3" {
+			t.Errorf("the loss is on record as %+v, %v", page, err)
+		}
+		keep(start(), false) // and it starts again
+	})
+}
+
+func TestATornCheckpointLeavesTheOneBefore(t *testing.T) {
+	t.Parallel()
+	db, path := dbtest.Open(t, dbtest.SQLite(t)), filepath.Join(t.TempDir(), "audit.checkpoint")
+	l := open(t, db, secrettest.NewBox(t))
+	defer l.Close()
+	if err := l.KeepCheckpoint(t.Context(), path, false); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, l, 4) // the fourth is in the second place
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("garbage"), 600); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if c, err := audit.ReadCheckpointFile(path); err != nil || c.Number != 3 {
+		t.Errorf("checkpoint %+v, %v; want record 3", c, err)
+	}
+}
+
+// TestAWrongClockDoesNotPrune starts with a clock that is years ahead.
+func TestAWrongClockDoesNotPrune(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		box := secrettest.NewBox(t)
+		fill(t, open(t, db, box), 35)
+		ahead, err := audit.Open(t.Context(), auditdb.NewStore(db), box, func() time.Time { return noon.AddDate(20, 0, 0) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		year := audit.Retention{Age: 365 * 24 * time.Hour}
+		for range 3 {
+			if n, err := ahead.Prune(t.Context(), year); n != 0 || err != nil {
+				t.Fatalf("%d records removed, %v", n, err)
+			}
+			if err := ahead.Append(t.Context(), audit.Record{Operation: "x", Outcome: audit.Success}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// By number it prunes whatever the clock says.
+		if n, err := ahead.Prune(t.Context(), audit.Retention{Records: 30}); n != 8 || err != nil {
+			t.Errorf("%d records removed by number, %v; want 8", n, err)
+		}
+		if r := verify(t, ahead); r.Broken != nil || r.First != 9 {
+			t.Errorf("the chain: %+v", r)
+		}
+	})
+}

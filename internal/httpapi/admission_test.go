@@ -1,0 +1,223 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// orgGuard takes "org/role" for a token.
+func orgGuard(r *http.Request, _ string) (context.Context, error) {
+	org, role, ok := strings.Cut(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), "/")
+	if !ok {
+		return nil, fault.New(fault.Unauthenticated, "a token is needed")
+	}
+	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: org + role, Org: org, Admin: role == "admin"})
+	return r.Context(), nil
+}
+
+// blocking is a route whose handler waits to be released.
+func blocking(pattern, need string, release chan struct{}) httpapi.Route {
+	return httpapi.Route{Pattern: pattern, Need: need, Operation: "blocked", Handler: httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return 1, nil
+	})}
+}
+
+func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Minute,
+			Admit: httpapi.Admission{Total: 20, Reads: 2, Changes: 3, Waiting: 4, Wait: 5 * time.Second}},
+			blocking("GET /x", "viewer", release), blocking("POST /x", "viewer", release),
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: says(1)})
+		answers := make(chan int, 100)
+		send := func(method, token string) {
+			go func() { answers <- ask(m, method, "/x", "", "Authorization", "Bearer "+token).StatusCode }()
+		}
+		for range 2 + 4 {
+			send("GET", "a/viewer")
+		}
+		synctest.Wait()
+		if res := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("beyond what may wait: status %d, want 429", res.StatusCode)
+		}
+		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
+			t.Errorf("another organisation: status %d, want 200", got)
+		}
+		for range 3 {
+			send("POST", "a/viewer")
+		}
+		time.Sleep(6 * time.Second) // those that wait give up
+		synctest.Wait()
+		limited := 0
+		for len(answers) > 0 {
+			if code := <-answers; code == 429 {
+				limited++
+			}
+		}
+		if limited != 4 {
+			t.Errorf("%d waited in vain, want 4", limited)
+		}
+		close(release)
+		for range 2 + 3 {
+			if code := <-answers; code != 200 {
+				t.Errorf("one that had a slot got %d", code)
+			}
+		}
+		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer").StatusCode; got != 200 {
+			t.Errorf("afterwards: status %d, want 200", got)
+		}
+	})
+}
+
+func TestThereIsRoomForAdministrators(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		m := mux(t, httpapi.Options{Guard: orgGuard, Admit: httpapi.Admission{Total: 4, Reserved: 1, Anonymous: 2, Address: 2, Reads: 4}},
+			blocking("GET /x", "viewer", release), blocking("GET /open", httpapi.Public, release),
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: says(1)},
+			httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "health", Monitor: true, Handler: says(1)})
+		for range 2 {
+			go ask(m, "GET", "/open", "")
+		}
+		synctest.Wait()
+		if got := ask(m, "GET", "/open", "").StatusCode; got != 503 {
+			t.Errorf("one stranger too many: status %d, want 503", got)
+		}
+		go ask(m, "GET", "/x", "", "Authorization", "Bearer a/viewer")
+		synctest.Wait()
+		for token, want := range map[string]int{"a/viewer": 503, "b/viewer": 503, "b/admin": 200} {
+			if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer "+token).StatusCode; got != want {
+				t.Errorf("%s: status %d, want %d", token, got, want)
+			}
+		}
+		if got := ask(m, "GET", "/healthz", "").StatusCode; got != 200 {
+			t.Errorf("health: status %d", got)
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+// TestSlowBodiesTakeNoSlot opens requests that never finish sending, more than
+// there are slots.
+func TestSlowBodiesTakeNoSlot(t *testing.T) {
+	t.Parallel()
+	m := mux(t, httpapi.Options{Admit: httpapi.Admission{Total: 8}},
+		public("POST /x", httpapi.JSON(func(context.Context, struct {
+			A string `json:"a"`
+		}) (any, error) {
+			return 1, nil
+		})))
+	srv := httptest.NewServer(m)
+	defer srv.Close()
+	for range 40 {
+		c, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	}
+	for range 10 {
+		res, err := http.Post(srv.URL+"/x", "application/json", strings.NewReader(`{"a":"b"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != 200 {
+			t.Fatalf("status %d while others send slowly", res.StatusCode)
+		}
+	}
+}
+
+// TestBodiesOfOneSenderAreBounded announces more bodies than one address may
+// have under way.
+func TestBodiesOfOneSenderAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := mux(t, httpapi.Options{}, public("POST /x", httpapi.JSON(func(context.Context, struct {
+			A string `json:"a"`
+		}) (any, error) {
+			return 1, nil
+		})))
+		post := func(source string, body io.Reader) int {
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "/x", body)
+			r.RemoteAddr = source + ":1"
+			w := httptest.NewRecorder()
+			m.ServeHTTP(w, r)
+			return w.Code
+		}
+		var stalled []*io.PipeWriter
+		for range 16 { // of unknown length: each may become a mebibyte
+			pr, pw := io.Pipe()
+			stalled = append(stalled, pw)
+			go post("192.0.2.1", pr)
+		}
+		synctest.Wait()
+		if got := post("192.0.2.1", strings.NewReader(`{}`)); got != 429 {
+			t.Errorf("one body too many: status %d, want 429", got)
+		}
+		if got := post("192.0.2.2", strings.NewReader(`{}`)); got != 200 {
+			t.Errorf("another address: status %d, want 200", got)
+		}
+		for _, pw := range stalled {
+			pw.Close()
+		}
+		synctest.Wait()
+		if got := post("192.0.2.1", strings.NewReader(`{}`)); got != 200 {
+			t.Errorf("afterwards: status %d, want 200", got)
+		}
+	})
+}
+
+func TestForwardedAddressesAreBelievedFromTrustedProxiesOnly(t *testing.T) {
+	t.Parallel()
+	proxies := httpapi.Proxies{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::1/128")}
+	for _, tt := range []struct {
+		proxies         httpapi.Proxies
+		remote, forward string
+		want            string
+	}{
+		{nil, "192.0.2.1:5", "198.51.100.7", "192.0.2.1"},
+		{proxies, "203.0.113.9:5", "198.51.100.7", "203.0.113.9"},
+		{proxies, "192.0.2.1:5", "198.51.100.7", "198.51.100.7"},
+		{proxies, "192.0.2.1:5", "10.6.6.6, 198.51.100.7", "198.51.100.7"},
+		{proxies, "192.0.2.1:5", "10.6.6.6, 198.51.100.7, 192.0.2.2", "198.51.100.7"},
+		{proxies, "192.0.2.1:5", "198.51.100.7:4711", "198.51.100.7"},
+		{proxies, "192.0.2.1:5", "nonsense", "192.0.2.1"},
+		{proxies, "192.0.2.1:5", "", "192.0.2.1"},
+		{proxies, "[2001:db8::1]:5", "2001:db8:1::2", "2001:db8:1::2"},
+	} {
+		m := mux(t, httpapi.Options{Proxies: tt.proxies}, public("GET /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (string, error) {
+			return httpapi.Source(ctx), nil
+		})))
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/x", nil)
+		r.RemoteAddr = tt.remote
+		if tt.forward != "" {
+			r.Header.Set("X-Forwarded-For", tt.forward)
+		}
+		w := httptest.NewRecorder()
+		m.ServeHTTP(w, r)
+		if got := strings.Trim(w.Body.String(), "\"\n"); got != tt.want {
+			t.Errorf("%s forwarding %q: source %q, want %q", tt.remote, tt.forward, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Proxies are the addresses of reverse proxies whose X-Forwarded-For header is
+// believed. What anybody else says about where a request comes from is ignored:
+// limits per address would otherwise be up to the caller.
+type Proxies []netip.Prefix
+
+// Contains reports whether an address is that of a trusted proxy.
+func (ps Proxies) Contains(a netip.Addr) bool {
+	for _, p := range ps {
+		if p.Contains(a.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxHops bounds how many entries of X-Forwarded-For are looked at.
+const maxHops = 16
+
+// source returns the address that a request came from: the one that connected
+// or, if that is a trusted proxy, the last one before the trusted proxies.
+func (ps Proxies) source(r *http.Request) string {
+	direct := sourceOf(r)
+	at, err := netip.ParseAddr(direct)
+	if err != nil || len(ps) == 0 {
+		return direct
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for range maxHops {
+		if !ps.Contains(at) || len(hops) == 0 {
+			break
+		}
+		last := strings.TrimSpace(hops[len(hops)-1])
+		hops = hops[:len(hops)-1]
+		a, err := netip.ParseAddr(last)
+		if err != nil {
+			if p, perr := netip.ParseAddrPort(last); perr == nil {
+				a, err = p.Addr(), nil
+			}
+		}
+		if err != nil {
+			break
+		}
+		at = a.Unmap().WithZone("")
+	}
+	return at.String()
+}

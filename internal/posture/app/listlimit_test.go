@@ -1,0 +1,25 @@
+package app_test
+
+import (
+	"net/http"
+	"testing"
+
+	"vigil/internal/apidoc/apitest"
+	"vigil/internal/posture/api"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestListsAreBoundedAsTheDocumentSays holds every list of every request body
+// to the limit that the document states for it.
+func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		a, in := newApp(t, dsn, new(memcloud.Cloud))
+		base := serve(t, a)
+		c, _, _ := newOrg(t, in, base, "org")
+		apitest.Load(t, api.Document).CheckListLimits(t, http.DefaultClient, base, func(h http.Header) {
+			h.Set("Authorization", "Bearer "+c.token)
+		})
+	})
+}

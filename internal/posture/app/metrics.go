@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vigil/internal/auth"
+	"vigil/internal/auth/authapi"
+	"vigil/internal/httpapi"
+	"vigil/internal/secret"
+)
+
+// metricsTokenFile is the file in the data folder whose text Prometheus sends as
+// bearer token: access tokens are too short-lived for it.
+const metricsTokenFile = "metrics.token"
+
+// guard lets callers in by access token or browser session, and to the metrics
+// also by the token in the data folder.
+func (a *App) guard(gate *auth.Gate) (httpapi.Guard, error) {
+	token, err := metricsToken(filepath.Join(a.o.Install.Config.DataDir, metricsTokenFile))
+	if err != nil {
+		return nil, err
+	}
+	others := authapi.Guard(gate, a.sessions)
+	return func(r *http.Request, need string) (context.Context, error) {
+		if r.URL.Path == "/metrics" {
+			if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && secret.NewText(got).Equal(token) {
+				httpapi.SetCaller(r.Context(), httpapi.Caller{ID: "metrics", Name: "metrics"})
+				return r.Context(), nil
+			}
+		}
+		return others(r, need)
+	}, nil
+}
+
+// metricsToken reads the token, and makes it if there is none.
+func metricsToken(path string) (secret.Text, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = f.WriteString(rand.Text() + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return secret.Text{}, fmt.Errorf("make the token for metrics: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("read the token for metrics: %w", err)
+	}
+	if len(strings.TrimSpace(string(text))) < 16 {
+		return secret.Text{}, fmt.Errorf("the token for metrics in %s is too short", path)
+	}
+	return secret.NewText(strings.TrimSpace(string(text))), nil
+}
