@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"vigil/internal/posture"
 	"vigil/internal/posture/resource"
 )
 
@@ -43,9 +42,11 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 // refused, it also returns why: of a resource that is listed without a call
 // nothing was read at all then.
 func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.Item) (b *resource.Builder, allRefused, fatal error) {
-	others := func(other posture.EntityType) ([]resource.Item, error) { return r.items(ctx, other) }
-	b, where, err := t.Begin(ctx, item, r.Context, others)
+	b, where, err := t.Begin(ctx, item, r.Context, caller{r})
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := overIn(b); err != nil {
 		return nil, nil, err
 	}
 	if len(t.Calls) > 0 {
@@ -68,7 +69,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 			nothing = append(nothing, call.Key())
 			continue
 		}
-		meaning, why, err := r.call(ctx, t, call, b, item, where, others)
+		meaning, why, err := r.call(ctx, t, call, b, item, where)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -104,7 +105,6 @@ func firstRefused(refused map[string]error, names []string) error {
 // why its properties are unknown when it means that.
 func (r *Reader) call(
 	ctx context.Context, t *resource.Type, call *resource.Call, b *resource.Builder, item *resource.Item, where resource.Context,
-	others func(posture.EntityType) ([]resource.Item, error),
 ) (meaning resource.Meaning, why, fatal error) {
 	bound := *r
 	bound.Context = where
@@ -112,7 +112,8 @@ func (r *Reader) call(
 	if err == nil {
 		answer := &resource.Item{Result: told, Parent: item, Answers: item.Answers}
 		item.Answers[call.As] = told
-		err = call.Put(ctx, b, answer, item, where, others)
+		call.Put(ctx, b, answer, item, where, caller{&bound})
+		err = overIn(b)
 	}
 	switch meaning = meaningOf(t, call, err); {
 	case err == nil, meaning == resource.MeansVanished:
@@ -125,6 +126,16 @@ func (r *Reader) call(
 	}
 	b.Unread(err, call.Names()...)
 	return resource.MeansUnknown, err, nil
+}
+
+// overIn returns the failure of a function that ends the whole list, if any.
+func overIn(b *resource.Builder) error {
+	for _, err := range b.Problems() {
+		if Over(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // answer returns what a call tells of an item. A call whose input is the same for

@@ -3,7 +3,10 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 	"golang.org/x/sync/errgroup"
@@ -20,6 +23,8 @@ type Reader struct {
 	Context   resource.Context
 	// Answers keeps the answers that several types need; nil keeps none.
 	Answers *Answers
+
+	once *once // of the list that is being read
 }
 
 // concurrency is how many items of a page are completed at a time. The limiter
@@ -37,46 +42,109 @@ func (r *Reader) Unit(t *resource.Type, service string) Unit {
 
 // List emits every resource of a type.
 func (r *Reader) List(ctx context.Context, t *resource.Type, emit Emit) error {
-	return r.stages(ctx, t.List, nil, func(ctx context.Context, items []resource.Item) error {
-		return r.complete(ctx, t, items, emit)
+	of := r.begin()
+	var some atomic.Bool
+	err := of.stages(ctx, t.List, nil, func(ctx context.Context, items []resource.Item) error {
+		some.Store(true)
+		return of.complete(ctx, t, items, emit)
 	})
+	if t.None != "" && !some.Load() && (err == nil || errors.Is(err, ErrOff)) {
+		return of.complete(ctx, t, []resource.Item{{Result: gjson.Parse("{}"), None: true}}, emit)
+	}
+	return err
 }
 
-// Get emits the one resource of a name, or fails with ErrGone.
+// begin returns a reader for one list.
+func (r *Reader) begin() *Reader {
+	of := *r
+	of.once = new(once)
+	return &of
+}
+
+// Get emits the one resource of a name, or fails with ErrGone. Of a type that is
+// gathered from others it emits all that have to do with the name.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
 	found, emitted := false, false
 	told := func(b *Resource) error {
 		emitted = true
 		return emit(b)
 	}
+	of := r.begin()
+	if t.Gathered && t.Get == nil {
+		return of.List(ctx, t, emit)
+	}
+	asked := r.Context.Cloud.Asked(t, name)
+	if t.Gathered {
+		asked = name
+	}
+	if asked == "" {
+		return notNamed(t, name)
+	}
 	pick := func(ctx context.Context, items []resource.Item) error {
+		if t.Gathered {
+			return of.complete(ctx, t, items, told)
+		}
 		for i := range items {
-			who, err := r.Context.Cloud.Identify(t, &items[i], r.Context.Vars)
-			if err != nil || who.Name != name || found {
+			item := &items[i]
+			who, err := r.Context.Cloud.Identify(t, item, r.Context.Vars)
+			if err != nil || who.Name != asked && !strings.EqualFold(who.XID, asked) || found {
 				continue
 			}
 			found = true
-			if err := r.complete(ctx, t, items[i:i+1], told); err != nil {
+			if who.Region == posture.Global && t.In != "" && item.Parent == nil { // it is where what it is part of is
+				if item.Parent, err = of.one(ctx, r.Catalog.Type(t.In), name); err != nil {
+					return err
+				}
+			}
+			if err := of.complete(ctx, t, items[i:i+1], told); err != nil {
 				return err
 			}
 			return errFound
 		}
 		return nil
 	}
-	stages := t.List
-	named := *r
-	if t.Get != nil {
-		stages = []resource.Stage{t.GetStage()}
-		named.Context.Name = name
-	}
-	err := named.stages(ctx, stages, nil, pick)
+	err := of.find(ctx, t, asked, pick)
 	switch {
 	case emitted && (err == nil || errors.Is(err, errFound)):
 		return nil
+	case t.None != "" && errors.Is(err, ErrGone):
+		return r.List(ctx, t, emit) // others may be there in its place
 	case err != nil && !errors.Is(err, errFound):
 		return err
+	case t.Gathered:
+		return nil
 	}
 	return ErrGone
+}
+
+func notNamed(t *resource.Type, name string) error {
+	return fmt.Errorf("%.300q is not the name of a %s", name, t.Type)
+}
+
+// find visits the items among which the resource of a name is.
+func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick visit) error {
+	if t.Get == nil {
+		return r.stages(ctx, t.List, nil, pick)
+	}
+	named := *r
+	named.Context.Name = name
+	return named.stages(ctx, []resource.Stage{t.GetStage()}, nil, pick)
+}
+
+// one returns the item of the resource that holds the one of a name.
+func (r *Reader) one(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
+	asked := r.Context.Cloud.Asked(t, name)
+	if asked == "" {
+		return nil, notNamed(t, name)
+	}
+	err = r.find(ctx, t, asked, func(_ context.Context, items []resource.Item) error {
+		item = &items[0]
+		return nil
+	})
+	if err == nil && item == nil {
+		err = ErrGone
+	}
+	return item, err
 }
 
 // errFound stops a list that has found what it was for.
@@ -172,18 +240,26 @@ func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.I
 		return next(ctx, []resource.Item{{Result: item, Parent: above}})
 	case s.Function != "":
 		made, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, nil)
-		if err != nil {
-			return err
+		if len(made) > 0 { // what is known counts although not all is
+			err = errors.Join(next(ctx, made), err)
 		}
-		return next(ctx, made)
+		return err
+	case above != nil && !s.When.Hold(above, r.Context.Vars):
+		return nil
+	case s.Call == "":
+		return visitSome(ctx, next, itemsOf(s, above.Result, above, r.Context.Vars))
 	}
 	return r.pages(ctx, &s.Request, above, r.Catalog.Shared(s.Call), func(answer gjson.Result) error {
-		items := itemsOf(s, answer, above, r.Context.Vars)
-		if len(items) == 0 {
-			return nil
-		}
-		return next(ctx, items)
+		return visitSome(ctx, next, itemsOf(s, answer, above, r.Context.Vars))
 	})
+}
+
+// visitSome visits items when there are any.
+func visitSome(ctx context.Context, next visit, items []resource.Item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	return next(ctx, items)
 }
 
 // itemsOf returns the items of one page.
@@ -265,45 +341,4 @@ func parallel(ctx context.Context, items []resource.Item, visit func(context.Con
 		group.Go(func() error { return visit(ctx, &items[i]) })
 	}
 	return group.Wait()
-}
-
-// caller makes the calls of list functions.
-type caller struct{ *Reader }
-
-// Call implements [resource.Caller].
-func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Item) (answers []gjson.Result, err error) {
-	err = c.pages(ctx, &q, item, c.Catalog.Shared(q.Call), func(answer gjson.Result) error {
-		answers = append(answers, answer)
-		return nil
-	})
-	return answers, err
-}
-
-// Items implements [resource.Caller].
-func (c caller) Items(ctx context.Context, t posture.EntityType) ([]resource.Item, error) {
-	return c.items(ctx, t)
-}
-
-// Answer implements [resource.Caller].
-func (c caller) Answer(ctx context.Context, function string) (gjson.Result, error) {
-	k, err := c.read(ctx, &resource.Call{Function: function}, nil)
-	if err != nil {
-		return gjson.Result{}, err
-	}
-	return k.whole(), nil
-}
-
-// Vars implements [resource.Caller].
-func (c caller) Vars() resource.Vars { return c.Context.Vars }
-
-// items returns the raw items of a type.
-func (r *Reader) items(ctx context.Context, t posture.EntityType) (all []resource.Item, err error) {
-	var serial = make(chan struct{}, 1)
-	err = r.stages(ctx, []resource.Stage{{From: t}}, nil, func(_ context.Context, items []resource.Item) error {
-		serial <- struct{}{}
-		defer func() { <-serial }()
-		all = append(all, items...)
-		return nil
-	})
-	return all, err
 }

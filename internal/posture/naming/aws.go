@@ -15,6 +15,9 @@ type AWS struct{ Catalog *resource.Catalog }
 // Identify implements [resource.Cloud].
 func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
 	name := t.Name.Text(item, v)
+	if item.None {
+		name = t.None
+	}
 	if name == "" {
 		return resource.Identity{}, fmt.Errorf("AWS lists a %s without %s: %.100s", t.Type, t.Name, item.Raw)
 	}
@@ -30,6 +33,9 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	}
 	return who, nil
 }
+
+// Asked implements [resource.Cloud].
+func (n AWS) Asked(_ *resource.Type, name string) string { return name }
 
 // place returns the place in the ids of a type that is read in a region.
 func place(t *resource.Type, v resource.Vars) string {

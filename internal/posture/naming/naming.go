@@ -9,5 +9,8 @@ import (
 
 // Of returns the naming of a cloud.
 func Of(p posture.Provider, c *resource.Catalog) resource.Cloud {
+	if p == posture.Azure {
+		return Azure{c}
+	}
 	return AWS{c}
 }

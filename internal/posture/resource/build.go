@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/tidwall/gjson"
 
@@ -20,6 +19,11 @@ type Cloud interface {
 	// a bare name. The entity is of one of the types. It returns "" when the value
 	// names none.
 	Ref(v Vars, to []posture.EntityType, value string) posture.EntityID
+
+	// Asked returns the name by which calls ask for what an event names, which may
+	// be a part of the resource or spell it differently. It returns "" when the
+	// event does not name a resource of the type.
+	Asked(t *Type, name string) string
 }
 
 // An Identity is who an entity is.
@@ -38,7 +42,7 @@ type Context struct {
 }
 
 // Begin starts the entity of an item with what the item itself tells.
-func (t *Type) Begin(ctx context.Context, item *Item, c Context, items func(posture.EntityType) ([]Item, error)) (*Builder, Context, error) {
+func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) (*Builder, Context, error) {
 	who, err := t.identify(item, c)
 	if err != nil {
 		return nil, c, err
@@ -48,11 +52,12 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, items func(post
 		Region: who.Region, Service: t.Type.Service(),
 	}}
 	c.Name = who.Name
-	if err := t.Answer.Put(ctx, b, item, item, c, items); err != nil {
-		return nil, c, err
+	if item.None { // nothing is known of it but its name
+		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, who.XID)) + `}`)}
 	}
-	if display := t.Display.Eval(item, c.Vars); display.String() != "" {
-		b.Name = display.String()
+	t.Answer.Put(ctx, b, item, item, c, caller)
+	if display := t.Display.Text(item, c.Vars); display != "" {
+		b.Name = display
 	}
 	return b, c, nil
 }
@@ -79,8 +84,9 @@ func (t *Type) identify(item *Item, c Context) (Identity, error) {
 }
 
 // Put adds what an answer tells. The item is that of the list; of an answer of a
-// further call it is the answer's parent.
-func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Context, items func(posture.EntityType) ([]Item, error)) error {
+// further call it is the answer's parent. What a function cannot tell, because a
+// call that it makes fails, is unknown.
+func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Context, caller Caller) {
 	for i := range a.Properties {
 		a.Properties[i].put(b, answer, c.Vars)
 	}
@@ -102,12 +108,12 @@ func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Cont
 			}
 			continue
 		}
-		in := FunctionInput{Context: c, Ctx: ctx, Value: value, Item: item, Items: items}
+		in := FunctionInput{Context: c, Ctx: ctx, Value: value, Item: item, Caller: caller}
+		in.Items = func(t posture.EntityType) ([]Item, error) { return caller.Items(ctx, t) }
 		if err := d.function.Apply(in, b); err != nil {
-			return fmt.Errorf("%s: %w", d.Name, err)
+			b.Unread(err, d.function.names()...)
 		}
 	}
-	return nil
 }
 
 // PutAbsent adds what it means that there is nothing to tell.

@@ -55,12 +55,25 @@ func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 	}
 	slices.SortFunc(c.types, func(a, b *Type) int { return strings.Compare(string(a.Type), string(b.Type)) })
 	for _, t := range c.types {
+		if err := c.expandAzure(t); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", t.file, err))
+		}
+	}
+	for _, t := range c.types {
 		if err := c.related(t); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", t.file, err))
 		}
 	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
 	c.countCalls()
-	return c, errors.Join(wrong...)
+	for _, t := range c.types {
+		for i := range t.List {
+			t.List[i].Shared = t.List[i].Call != "" && c.Shared(t.List[i].Call)
+		}
+	}
+	return c, nil
 }
 
 // parse reads one declaration: the first document of a file. Cases are in the

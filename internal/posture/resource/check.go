@@ -11,6 +11,9 @@ import (
 
 // check makes sure that a declaration is complete, and binds its functions.
 func (t *Type) check(functions Functions) error {
+	if t.Scope == "" && t.Type.Provider() == posture.Azure {
+		t.Scope = PerAccount // Azure lists all locations at once
+	}
 	switch {
 	case t.Type.Provider() == "":
 		return fmt.Errorf("type %q does not begin with the name of a cloud", t.Type)
@@ -90,6 +93,7 @@ func (s *Stage) check(position int, functions Functions) error {
 		}
 	}
 	switch _, known := functions.List[s.Function]; {
+	case begins == 0 && position > 0 && len(s.Items) > 0: // of the item before it
 	case begins != 1:
 		return errors.New("it has exactly one of call, from, one and function")
 	case (s.From != "" || s.One) && position > 0:
@@ -124,14 +128,13 @@ func (a *Answer) bind(functions Functions) error {
 
 // related makes sure that the types that a declaration refers to are there.
 func (c *Catalog) related(t *Type) error {
+	others := t.reads()
 	for _, s := range t.List {
-		if s.From != "" && c.byType[s.From] == nil {
-			return fmt.Errorf("its list begins with %s, which is not declared", s.From)
-		}
-		for _, other := range c.functions.List[s.Function].Reads {
-			if c.byType[other] == nil {
-				return fmt.Errorf("%s reads %s, which is not declared", s.Function, other)
-			}
+		others = append(append(others, s.From), c.functions.List[s.Function].Reads...)
+	}
+	for _, other := range others {
+		if other != "" && c.byType[other] == nil {
+			return fmt.Errorf("it needs the list of %s, which is not declared", other)
 		}
 	}
 	return nil

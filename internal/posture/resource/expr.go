@@ -16,6 +16,7 @@ type Item struct {
 	gjson.Result
 	Parent  *Item                   // nil for an item that was listed for the whole account
 	Answers map[string]gjson.Result // of the calls that completed it so far and have a name
+	None    bool                    // it stands for there being no resource of the type
 }
 
 // Vars are the variables of templates: where and for whom a call is made.
@@ -216,9 +217,12 @@ func (p part) eval(item *Item, v Vars) gjson.Result {
 		return value
 	}
 	for range p.path.up {
-		if item = item.Parent; item == nil {
-			return gjson.Result{}
+		if item != nil {
+			item = item.Parent
 		}
+	}
+	if item == nil { // of a call that is made for no item
+		return gjson.Result{}
 	}
 	within := item.Result
 	if p.path.answer != "" {

@@ -17,9 +17,11 @@ import (
 type Function struct {
 	Properties []Property // that it adds, with Name, Kind and Doc
 	Edges      []Edge     // that it adds, with Label, To and Doc
-	// Reads are the types whose lists it asks for.
-	Reads []posture.EntityType
-	Apply func(in FunctionInput, b *Builder) error
+	// Reads are the types whose lists it asks for, and Permissions what its other
+	// calls take.
+	Reads       []posture.EntityType
+	Permissions []string
+	Apply       func(in FunctionInput, b *Builder) error
 	// Absent adds what it means when the cloud answers that there is nothing. The
 	// properties are left out when nil.
 	Absent func(b *Builder)
@@ -33,6 +35,8 @@ type FunctionInput struct {
 	Item  *Item        // the item of the list
 	// Items returns the raw items of another type of the same account and region.
 	Items func(posture.EntityType) ([]Item, error)
+	// Caller makes calls.
+	Caller Caller
 }
 
 // A ListFunction turns the items of a stage into others: it gathers what several
@@ -51,7 +55,7 @@ type AnswerFunction struct {
 	Apply func(ctx context.Context, c Caller) (gjson.Result, error)
 }
 
-// A Caller makes calls for a ListFunction or AnswerFunction.
+// A Caller makes calls for functions.
 type Caller interface {
 	// Call makes a call and returns its answer, all pages of it.
 	Call(ctx context.Context, r Request, item *Item) ([]gjson.Result, error)
@@ -59,8 +63,28 @@ type Caller interface {
 	Answer(ctx context.Context, function string) (gjson.Result, error)
 	// Items returns the raw items of another type of the same account and region.
 	Items(ctx context.Context, t posture.EntityType) ([]Item, error)
+	// Each visits the raw items of another type one after another, without keeping
+	// them all.
+	Each(ctx context.Context, t posture.EntityType, visit func(*Item) error) error
+	// One returns the raw item of another type that has a name, or of which
+	// something of that name is a part.
+	One(ctx context.Context, t posture.EntityType, name string) (*Item, error)
+	// Once returns what read returns. It is called once for all items of a list;
+	// the key says what it reads.
+	Once(key string, read func() (any, error)) (any, error)
 	// Vars returns the variables of the unit.
 	Vars() Vars
+}
+
+// names returns the names of the properties and the labels of the edges.
+func (f *Function) names() (names []string) {
+	for _, p := range f.Properties {
+		names = append(names, p.Name)
+	}
+	for _, e := range f.Edges {
+		names = append(names, e.Label)
+	}
+	return names
 }
 
 // Functions are the functions that declarations may name: "aws.resourcePolicy".

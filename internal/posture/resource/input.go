@@ -171,3 +171,21 @@ func (x value) append(to []byte, item *Item, v Vars) ([]byte, bool) {
 	}
 	return append(to, x.literal...), true
 }
+
+// NewInput returns an input of names and templates in turn.
+func NewInput(pairs ...string) (in Input) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		in.add(pairs[i], pairs[i+1])
+	}
+	return in
+}
+
+// add adds a member whose value is a template or a plain text. Both are written
+// here, not in a file.
+func (in *Input) add(name, text string) {
+	template, err := TemplateExpr(text)
+	if err != nil {
+		panic(err)
+	}
+	in.members = append(in.members, member{name, value{template: template}})
+}

@@ -221,7 +221,7 @@ func (p *Property) isAny(value gjson.Result) bool {
 	if value.IsArray() {
 		return slices.ContainsFunc(value.Array(), p.isAny)
 	}
-	return slices.ContainsFunc(p.Is, func(want string) bool { return strings.EqualFold(want, value.String()) })
+	return slices.ContainsFunc(p.Is, func(want string) bool { return matches(want, value.String()) })
 }
 
 // wholeNumber reads a number, or a string that is one.

@@ -1,20 +1,31 @@
 package resource
 
 import (
+	"fmt"
 	"iter"
 	"strings"
+
+	"vigil/internal/posture"
 )
 
 // Address returns the call for an item: its templates are filled in.
 func (r *Request) Address(item *Item, v Vars) (string, error) {
-	if !strings.Contains(r.Call, "$") {
-		return r.Call, nil
+	address := r.Path
+	if address == "" {
+		address = r.Call
 	}
-	e, err := TemplateExpr(r.Call)
+	if !strings.Contains(address, "$") {
+		return address, nil
+	}
+	e, err := TemplateExpr(address)
 	if err != nil {
 		return "", err
 	}
-	return e.Text(item, v), nil
+	text := e.Text(item, v)
+	if text == "" {
+		return "", fmt.Errorf("%s cannot be called: the item lacks a part of %s", r.Call, address)
+	}
+	return text, nil
 }
 
 // Requests yields every request that reading a type makes: those of its list, of
@@ -41,13 +52,18 @@ func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
 				}
 			}
 		}
+		for _, other := range t.reads() {
+			for r := range c.listRequests(c.byType[other]) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
 		for a := range t.Answers() {
 			for _, d := range a.Derive {
-				for _, other := range d.function.Reads {
-					for r := range c.Requests(c.byType[other]) {
-						if !yield(r) {
-							return
-						}
+				for _, permission := range d.function.Permissions {
+					if !yield(&Request{Permission: permission}) {
+						return
 					}
 				}
 			}
@@ -78,6 +94,16 @@ func (c *Catalog) listRequests(t *Type) iter.Seq[*Request] {
 			}
 		}
 	}
+}
+
+// reads returns the types whose lists the functions of a type ask for.
+func (t *Type) reads() (all []posture.EntityType) {
+	for a := range t.Answers() {
+		for _, d := range a.Derive {
+			all = append(all, d.function.Reads...)
+		}
+	}
+	return all
 }
 
 // Answers yields what each answer tells: that of the list, and those of the calls.

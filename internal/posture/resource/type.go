@@ -42,12 +42,12 @@ type Type struct {
 	// was read in: "global", for types whose references name no region.
 	Place string `yaml:"place"`
 
-	// ARM is the resource type of Azure Resource Manager and the version of its
-	// API: Microsoft.Storage/storageAccounts@2023-05-01. In is the type of what
-	// it is part of, Has are the types of its own parts.
-	ARM string               `yaml:"arm"`
-	In  posture.EntityType   `yaml:"in"`
-	Has []posture.EntityType `yaml:"has"`
+	// Region is where the region is that the entity is in, when that is neither
+	// the one it was read in nor, of Azure, its location.
+	Region Expr `yaml:"region"`
+
+	// AzureResource is for what Azure Resource Manager lists.
+	AzureResource `yaml:",inline"`
 
 	// Vanished are the error codes that say that the resource itself is gone, in
 	// whatever call they come.
@@ -55,6 +55,10 @@ type Type struct {
 	// None is the name of the entity that stands for there being no resource, so
 	// that rules can tell that from not knowing.
 	None string `yaml:"none"`
+	// Gathered says that an entity is made from several resources, as those who
+	// have roles are made from role assignments. Events name one of those, so
+	// reading one reads all that get, or the list, finds.
+	Gathered bool `yaml:"gathered"`
 	// Sensitive says that attackers are after what the resource holds.
 	Sensitive bool `yaml:"sensitive"`
 
@@ -92,14 +96,23 @@ type Request struct {
 	// Rate is how many of these calls the cloud allows in a second, where that is
 	// less than for other calls of the service.
 	Rate float64 `yaml:"rate"`
+
+	// Path is, of Azure, the template of the whole address, where the call is
+	// relative to a resource. Call when empty.
+	Path string `yaml:"-"`
+	// Shared says that several types need the answer. Load sets it.
+	Shared bool `yaml:"-"`
 }
 
 // A Stage is one step of listing: it turns each item of the stage before it into
 // the items of a call's answers.
 type Stage struct {
 	Request `yaml:",inline"`
-	// Items is where the items are in an answer; the answer itself when empty.
+	// Items is where the items are in an answer; the answer itself when empty. A
+	// stage with items and without a call takes them out of the item before it.
 	Items Exprs `yaml:"items"`
+	// When says for which items of the stage before it the call is made.
+	When Conditions `yaml:"when"`
 	// Where keeps only the items whose paths have one of the values.
 	Where Conditions `yaml:"where"`
 	// Batch makes one call for several items: of their values at a path, so many
@@ -163,7 +176,11 @@ func (c *Call) Key() string {
 // Static reports whether the answer is the same for all items, so that it is
 // enough to ask once.
 func (c *Call) Static() bool {
-	address, err := TemplateExpr(c.Call)
+	path := c.Call
+	if c.Path != "" {
+		path = c.Path
+	}
+	address, err := TemplateExpr(path)
 	return err == nil && c.Call != "" && !address.dependsOnItem() && c.Input.static()
 }
 
@@ -203,12 +220,7 @@ func (a *Answer) Names() []string {
 		names = append(names, e.Label)
 	}
 	for _, d := range a.Derive {
-		for _, p := range d.function.Properties {
-			names = append(names, p.Name)
-		}
-		for _, e := range d.function.Edges {
-			names = append(names, e.Label)
-		}
+		names = append(names, d.function.names()...)
 	}
 	if len(a.Tags) > 0 {
 		names = append(names, posture.TagsUnread)
@@ -242,7 +254,8 @@ func (es *Events) UnmarshalYAML(node *yaml.Node) error {
 type Conditions []Condition
 
 // A Condition is that the value of an expression is, or with Not is none, of the
-// values. An absent value is the empty string; "*" is any value that is there.
+// values, whose case does not count. An absent value is the empty string; "*" is
+// any value that is there, and "*word*" one that has the word in it.
 type Condition struct {
 	At     Expr
 	Values []string
@@ -297,20 +310,37 @@ func (cs Conditions) Hold(item *Item, v Vars) bool {
 	for _, c := range cs {
 		text := c.At.Text(item, v)
 		met := slices.ContainsFunc(c.Values, func(want string) bool {
-			if want == "*" {
-				return text != ""
-			}
 			if want != "" && want[0] == '$' {
 				value, _ := v.value(want[1:])
-				want = value.String()
+				return text == value.String()
 			}
-			return text == want
+			return matches(want, text)
 		})
 		if met == c.Not {
 			return false
 		}
 	}
 	return true
+}
+
+// matches compares a text with a value of a declaration without regard to case.
+// A star at the beginning or end of the value stands for anything.
+func matches(want, text string) bool {
+	if want == "*" {
+		return text != ""
+	}
+	want, text = strings.ToLower(want), strings.ToLower(text)
+	begin, cutEnd := strings.CutSuffix(want, "*")
+	end, cutBegin := strings.CutPrefix(want, "*")
+	switch {
+	case cutBegin && cutEnd:
+		return strings.Contains(text, want[1:len(want)-1])
+	case cutBegin:
+		return strings.HasSuffix(text, end)
+	case cutEnd:
+		return strings.HasPrefix(text, begin)
+	}
+	return text == want
 }
 
 // eachMember passes on the members of a mapping in the order of the file.

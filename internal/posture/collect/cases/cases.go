@@ -207,7 +207,7 @@ type transport struct {
 }
 
 // Pages implements [collect.Transport].
-func (c *transport) Pages(_ context.Context, q *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
+func (c *transport) Pages(_ context.Context, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
 	answer, ok := c.answers[q.Call]
 	if !ok {
 		c.missing = q.Call
@@ -215,7 +215,7 @@ func (c *transport) Pages(_ context.Context, q *resource.Request, _ string, inpu
 	}
 	c.used[q.Call] = true
 	if list, ok := answer.([]any); ok {
-		answer = chosen(list, gjson.ParseBytes(input))
+		answer = chosen(list, address, gjson.ParseBytes(input))
 	}
 	if word, ok := answer.(string); ok {
 		return refusal(word)
@@ -228,7 +228,7 @@ func (c *transport) Pages(_ context.Context, q *resource.Request, _ string, inpu
 }
 
 // chosen returns the first answer whose for is among the input.
-func chosen(list []any, input gjson.Result) any {
+func chosen(list []any, address string, input gjson.Result) any {
 	for _, element := range list {
 		option, ok := element.(map[string]any)
 		if !ok {
@@ -237,6 +237,10 @@ func chosen(list []any, input gjson.Result) any {
 		wanted, _ := option["for"].(map[string]any)
 		matches := true
 		for name, value := range wanted {
+			if name == "address" {
+				matches = matches && value == address
+				continue
+			}
 			text, err := json.Marshal(value)
 			matches = matches && err == nil && input.Get(name).Raw == string(text)
 		}

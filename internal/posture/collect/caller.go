@@ -1,0 +1,100 @@
+package collect
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// caller makes the calls of functions.
+type caller struct{ *Reader }
+
+// Call implements [resource.Caller].
+func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Item) (answers []gjson.Result, err error) {
+	q.Shared = true
+	err = c.pages(ctx, &q, item, c.Catalog.Shared(q.Call), func(answer gjson.Result) error {
+		answers = append(answers, answer)
+		return nil
+	})
+	return answers, err
+}
+
+// Items implements [resource.Caller].
+func (c caller) Items(ctx context.Context, t posture.EntityType) (all []resource.Item, err error) {
+	err = c.Each(ctx, t, func(item *resource.Item) error {
+		all = append(all, *item)
+		return nil
+	})
+	return all, err
+}
+
+// Each implements [resource.Caller].
+func (c caller) Each(ctx context.Context, t posture.EntityType, visit func(*resource.Item) error) error {
+	var mu sync.Mutex
+	return c.stages(ctx, []resource.Stage{{From: t}}, nil, func(_ context.Context, items []resource.Item) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range items {
+			if err := visit(&items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// One implements [resource.Caller].
+func (c caller) One(ctx context.Context, t posture.EntityType, name string) (*resource.Item, error) {
+	return c.one(ctx, c.Catalog.Type(t), name)
+}
+
+// Answer implements [resource.Caller].
+func (c caller) Answer(ctx context.Context, function string) (gjson.Result, error) {
+	k, err := c.read(ctx, &resource.Call{Function: function}, nil)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	return k.whole(), nil
+}
+
+// Vars implements [resource.Caller].
+func (c caller) Vars() resource.Vars { return c.Context.Vars }
+
+// Once implements [resource.Caller].
+func (c caller) Once(key string, read func() (any, error)) (any, error) {
+	if c.once == nil {
+		return read()
+	}
+	return c.once.do(key, read)
+}
+
+// once keeps what functions read for all items of a list.
+type once struct {
+	mu  sync.Mutex
+	all map[string]*outcome
+}
+
+type outcome struct {
+	once  sync.Once
+	value any
+	err   error
+}
+
+func (o *once) do(key string, read func() (any, error)) (any, error) {
+	o.mu.Lock()
+	if o.all == nil {
+		o.all = map[string]*outcome{}
+	}
+	one, ok := o.all[key]
+	if !ok {
+		one = new(outcome)
+		o.all[key] = one
+	}
+	o.mu.Unlock()
+	one.once.Do(func() { one.value, one.err = read() })
+	return one.value, one.err
+}

@@ -1,0 +1,99 @@
+package naming
+
+import (
+	"strings"
+
+	"vigil/internal/posture"
+)
+
+// An ARMID is the id of a resource of Azure Resource Manager, taken apart:
+//
+//	/subscriptions/S/resourceGroups/G/providers/Microsoft.Sql/servers/A/databases/B
+//
+// Of a resource that extends another, such as a lock, the namespace and types are
+// those after the last "providers".
+type ARMID struct {
+	Subscription string
+	Group        string   // "" for what is in none
+	Namespace    string   // "Microsoft.Sql"
+	Types        []string // "servers", "databases"
+	Names        []string // "A", "B", after those of what it extends
+}
+
+// ParseARMID takes an id apart. Case is kept.
+func ParseARMID(id string) (ARMID, bool) {
+	var a ARMID
+	parts := strings.Split(strings.Trim(id, "/"), "/")
+	for len(parts) > 0 {
+		if len(parts) < 2 || parts[0] == "" || parts[1] == "" {
+			return ARMID{}, false
+		}
+		switch key, value := parts[0], parts[1]; {
+		case strings.EqualFold(key, "providers"):
+			a.Namespace, a.Types = value, nil
+		case a.Namespace == "" && strings.EqualFold(key, "subscriptions"):
+			a.Subscription = value
+		case a.Namespace == "" && strings.EqualFold(key, "resourceGroups"):
+			a.Group = value
+		case a.Namespace == "" && strings.EqualFold(key, "locations"):
+			a.Types, a.Names = append(a.Types, key), append(a.Names, value)
+		case a.Namespace == "":
+			return ARMID{}, false
+		default:
+			a.Types, a.Names = append(a.Types, key), append(a.Names, value)
+		}
+		parts = parts[2:]
+	}
+	if a.Namespace != "" && len(a.Types) == 0 {
+		return ARMID{}, false
+	}
+	return a, a.Subscription != "" || a.Namespace != ""
+}
+
+// ResourceType returns the resource type in lower case:
+// microsoft.sql/servers/databases.
+func (a ARMID) ResourceType() string {
+	switch {
+	case a.Namespace != "":
+		return strings.ToLower(a.Namespace + "/" + strings.Join(a.Types, "/"))
+	case len(a.Types) > 0:
+		return "microsoft.resources/subscriptions/" + strings.ToLower(strings.Join(a.Types, "/"))
+	case a.Group != "":
+		return "microsoft.resources/subscriptions/resourcegroups"
+	}
+	return "microsoft.resources/subscriptions"
+}
+
+// Name returns what tells the resource apart from others of its type and group:
+// its own name after those of what it is part of. Resource Manager compares names
+// without regard to case and spells them differently from answer to answer, so it
+// is in lower case.
+func (a ARMID) Name() string {
+	switch {
+	case len(a.Names) > 0:
+		return strings.ToLower(strings.Join(a.Names, "/"))
+	case a.Group != "":
+		return strings.ToLower(a.Group)
+	}
+	return strings.ToLower(a.Subscription)
+}
+
+// Place returns the part of the entity id that says where the resource is: its
+// resource group.
+func (a ARMID) Place() string {
+	if a.Group == "" || len(a.Names) == 0 {
+		return posture.Global
+	}
+	return strings.ToLower(a.Group)
+}
+
+// Within cuts an id down to the resource of the given type that holds it: of a
+// firewall rule of a server, the server.
+func Within(id, resourceType string) (string, bool) {
+	for id = "/" + strings.Trim(id, "/"); id != ""; id = id[:strings.LastIndex(id, "/")] {
+		if a, ok := ParseARMID(id); ok && strings.EqualFold(a.ResourceType(), resourceType) {
+			return id, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,116 @@
+package naming
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// Azure knows how Azure names resources: by the ids of Resource Manager, whose
+// resource types the declarations tell, and by the object ids of Microsoft Graph.
+// It implements [resource.Cloud].
+type Azure struct{ Catalog *resource.Catalog }
+
+// azureSubscription is what an id without a subscription belongs to: it was listed
+// because it holds for the subscription that is read.
+const azureSubscription posture.EntityType = "Azure.Subscription.Subscription"
+
+// Identify implements [resource.Cloud].
+func (n Azure) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
+	if t.ARM == "" {
+		return n.identifyObject(t, item, v)
+	}
+	id := usual(t, item.Get("id").String())
+	if item.None {
+		id = "/subscriptions/" + string(v.Account) + "/providers/" + t.ResourceType() + "/" + t.None
+	}
+	a, ok := ParseARMID(id)
+	if !ok {
+		return resource.Identity{}, fmt.Errorf("Azure lists a %s without an id: %.100s", t.Type, item.Raw) //nolint:staticcheck // a name
+	}
+	display := cmp.Or(item.Get("name").String(), path.Base(id))
+	return resource.Identity{
+		ID: t.Type.ID(v.Account, a.Place(), a.Name()), Name: a.Name(), XID: id, Region: location(item),
+		Display: display[strings.LastIndex(display, "/")+1:],
+	}, nil
+}
+
+// usual returns an id with the resource type as calls spell it.
+func usual(t *resource.Type, id string) string {
+	if t.Spelled == "" || id == "" {
+		return id
+	}
+	return "/" + strings.TrimPrefix(strings.Replace(id, "/"+t.Spelled+"/", "/"+t.ResourceType()+"/", 1), "/")
+}
+
+// identifyObject identifies what is not of Resource Manager by its declared name.
+func (n Azure) identifyObject(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
+	name := bareName(t.Name.Text(item, v))
+	if name == "" {
+		return resource.Identity{}, fmt.Errorf("Azure lists a %s without %s: %.100s", t.Type, t.Name, item.Raw) //nolint:staticcheck // a name
+	}
+	return resource.Identity{
+		ID: t.Type.ID(v.Account, posture.Global, name), Name: name, Display: name, XID: cmp.Or(t.XID.Eval(item, v).String(), name),
+		Region: cmp.Or(t.Region.Text(item, v), posture.Global),
+	}, nil
+}
+
+// location returns where a resource is: at its own location, or at that of what it
+// is part of.
+func location(item *resource.Item) string {
+	for ; item != nil; item = item.Parent {
+		if where := bareName(item.Get("location").String()); where != "" {
+			return where
+		}
+	}
+	return posture.Global
+}
+
+// bareName returns a name as ids of entities have it. Locations are spelled with
+// and without spaces.
+func bareName(name string) string {
+	return strings.ToLower(strings.ReplaceAll(name, " ", ""))
+}
+
+// Ref implements [resource.Cloud]. The value is the id of a resource, or of a part
+// of it; the object id of a principal or directory object; or the name of a
+// location.
+func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
+	for _, name := range to {
+		t := n.Catalog.Type(name)
+		if t == nil {
+			continue
+		}
+		if t.ARM == "" {
+			if bare := bareName(value); bare != "" && !strings.Contains(bare, "/") {
+				return t.Type.ID(v.Account, posture.Global, bare)
+			}
+			continue
+		}
+		if whole, ok := Within(value, t.ResourceType()); ok {
+			a, _ := ParseARMID(whole)
+			account := v.Account
+			if a.Subscription != "" { // roles of Azure itself belong to each subscription that uses them
+				account = posture.AccountID(strings.ToLower(a.Subscription))
+			}
+			return t.Type.ID(account, a.Place(), a.Name())
+		}
+		if a, ok := ParseARMID(value); ok && name == azureSubscription && a.Subscription == "" {
+			return t.Type.ID(v.Account, posture.Global, string(v.Account))
+		}
+	}
+	return ""
+}
+
+// Asked implements [resource.Cloud]. Events name the parts of a resource too.
+func (n Azure) Asked(t *resource.Type, name string) string {
+	if t.ARM == "" {
+		return strings.ToLower(name)
+	}
+	id, _ := Within(name, t.ResourceType())
+	return id
+}

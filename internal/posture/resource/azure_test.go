@@ -1,0 +1,157 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/internal/posture"
+)
+
+// load loads declarations that are written here.
+func load(declarations ...string) (*Catalog, error) {
+	files := fstest.MapFS{}
+	for i, text := range declarations {
+		files[fmt.Sprintf("azure/test/%d.yaml", i)] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return Load(Functions{}, files)
+}
+
+const server = `
+type: Azure.Sql.Server
+doc: A server.
+arm: Microsoft.Sql/servers@2021-11-01
+query: {$expand: administrators}
+permissions: [Microsoft.Sql/servers/administrators/read]
+has: [Azure.Sql.Rule]
+identity: true
+calls:
+  - {call: /auditingSettings/default, properties: {auditing: {at: state, doc: Its auditing.}}}
+  - {call: /providers/Microsoft.Insights/diagnosticSettings@2021-05-01-preview, properties: {logs: {at: logs, doc: Its logs.}}}
+events: {Microsoft.Sql/servers/auditingSettings: [write]}
+`
+
+const rule = `
+type: Azure.Sql.Rule
+doc: A firewall rule.
+arm: Microsoft.Sql/servers/firewallRules@2021-11-01
+in: Azure.Sql.Server
+of: {kind: "*v12*"}
+properties: {start: {at: properties.start, doc: The first address.}}
+`
+
+// described returns the requests of a type, each as it is called.
+func described(c *Catalog, t posture.EntityType) (all []string) {
+	item := &Item{}
+	item.Result = textResult("x")
+	vars := Vars{Account: "s", Tenant: "t", Name: "N"}
+	for r := range c.Requests(c.Type(t)) {
+		path := r.Path
+		if path == "" {
+			path = r.Call
+		}
+		all = append(all, fmt.Sprintf("%s %s (%s) shared=%v", path, r.Input.JSON(item, vars), r.Permission, r.Shared))
+	}
+	return all
+}
+
+func TestAzureTypesAreWrittenOut(t *testing.T) {
+	t.Parallel()
+	c, err := load(server, rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = "Microsoft.Sql/servers/read Microsoft.Sql/servers/administrators/read"
+	want := []string{
+		`/subscriptions/$subscription/providers/Microsoft.Sql/servers {"api-version":"2021-11-01","$expand":"administrators"} (` + own + `) shared=true`,
+		`$name {"api-version":"2021-11-01","$expand":"administrators"} (` + own + `) shared=false`,
+		`${id}/auditingSettings/default {"api-version":"2021-11-01"} (Microsoft.Sql/servers/auditingSettings/read) shared=false`,
+		`${id}/providers/Microsoft.Insights/diagnosticSettings {"api-version":"2021-05-01-preview"} (Microsoft.Insights/diagnosticSettings/read) shared=false`,
+		`${id}/firewallRules {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=true`,
+	}
+	if diff := cmp.Diff(want, described(c, "Azure.Sql.Server")); diff != "" {
+		t.Errorf("server (-want +got)\n%s", diff)
+	}
+	want = []string{
+		want[0],
+		`${id}/firewallRules {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=true`,
+		`$name {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=false`,
+	}
+	if diff := cmp.Diff(want, described(c, "Azure.Sql.Rule")); diff != "" {
+		t.Errorf("rule (-want +got)\n%s", diff)
+	}
+	declared := c.Type("Azure.Sql.Server")
+	var edges []string
+	for a := range declared.Answers() {
+		for _, e := range a.AllEdges() {
+			edges = append(edges, fmt.Sprint(e.Label, e.To))
+		}
+	}
+	wantEdges := []string{
+		"IN[Azure.Resources.ResourceGroup Azure.Subscription.Subscription]",
+		"HAS_IDENTITY[Azure.Authorization.Principal Azure.ManagedIdentity.UserAssignedIdentity]", "HAS[Azure.Sql.Rule]",
+	}
+	if diff := cmp.Diff(wantEdges, edges); diff != "" {
+		t.Errorf("edges (-want +got)\n%s", diff)
+	}
+	if got := fmt.Sprint(declared.Events); got != "[{Microsoft.Sql/servers [write delete]} {Microsoft.Sql/servers/auditingSettings [write]}]" {
+		t.Errorf("events %s", got)
+	}
+	part := c.Type("Azure.Sql.Rule")
+	if !slices.Equal(part.Edges[0].To, EntityTypes{"Azure.Sql.Server"}) || len(part.List) != 2 || part.List[1].When == nil {
+		t.Errorf("the part is listed by %+v and is in %v", part.List, part.Edges[0].To)
+	}
+}
+
+func TestGraphObjectsAreReadByID(t *testing.T) {
+	t.Parallel()
+	c, err := load(`
+type: Azure.Entra.User
+doc: A user.
+list: [{call: "graph:/v1.0/users", input: {$select: "id,name", $top: 999}, items: value, permission: Directory.Read.All}]
+name: id
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`graph:/v1.0/users {"$select":"id,name","$top":999} (Directory.Read.All) shared=false`,
+		`graph:/v1.0/users/$name {"$select":"id,name"} (Directory.Read.All) shared=false`,
+	}
+	if diff := cmp.Diff(want, described(c, "Azure.Entra.User")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestAzureTypesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		strings.Replace(server, "@2021-11-01", "", 1): "the version of its API",
+		server: "it has Azure.Sql.Rule, which is not declared",
+		rule:   "it is in Azure.Sql.Server, which is not declared",
+		"type: Azure.A.B\ndoc: It.\nname: id\nlist: [{call: /subscriptions/$subscription/things}]": "which version of the API",
+	} {
+		if _, err := load(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		want, text string
+		ok         bool
+	}{
+		{"Enabled", "enabled", true}, {"*", "x", true}, {"*", "", false}, {"", "", true}, {"*app*", "functionApp,linux", true}, {"*app", "webapp", true},
+		{"*app", "apple", false}, {"app*", "apple", true}, {"app*", "webapp", false}, {"/*", "/x", true}, {"a", "b", false},
+	} {
+		if got := matches(test.want, test.text); got != test.ok {
+			t.Errorf("%q matches %q: %v", test.want, test.text, got)
+		}
+	}
+}
