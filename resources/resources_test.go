@@ -3,6 +3,7 @@ package resources_test
 import (
 	"testing"
 
+	"vigil/internal/posture"
 	"vigil/internal/posture/collect/cases"
 	"vigil/internal/posture/collect/derive"
 	"vigil/internal/posture/resource"
@@ -22,4 +23,46 @@ func TestCases(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d types, %d cases", types, count)
+}
+
+// TestAzureCasesHaveEverything makes sure that each property and edge of an Azure
+// type is in a case, and that each call is refused in one.
+func TestAzureCasesHaveEverything(t *testing.T) {
+	t.Parallel()
+	catalog, err := resource.Load(derive.Functions(), resources.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, declared := range catalog.Of(posture.Azure) {
+		all, err := cases.Read(resources.Files, declared.File())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, refused := map[string]bool{}, map[string]bool{}
+		for _, c := range all {
+			for call, answer := range c.Answers {
+				refused[call] = refused[call] || answer == "denied"
+			}
+			for _, e := range c.Entities {
+				for name := range e.Properties {
+					seen[name] = true
+				}
+				for label := range e.Edges {
+					seen[label] = true
+				}
+			}
+		}
+		for a := range declared.Answers() {
+			for _, name := range a.Names() {
+				if !seen[name] && name != posture.TagsUnread {
+					t.Errorf("%s: no case has %s", declared.Type, name)
+				}
+			}
+		}
+		for _, call := range declared.Calls {
+			if !refused[call.Call] {
+				t.Errorf("%s: no case refuses %s", declared.Type, call.Call)
+			}
+		}
+	}
 }

@@ -3,7 +3,10 @@
 // a credential report.
 package derive
 
-import "vigil/internal/posture/resource"
+import (
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
 
 // Functions returns all functions by their names.
 func Functions() resource.Functions {
@@ -29,6 +32,26 @@ func Functions() resource.Functions {
 			"aws.securityGroupIngress":    awsSecurityGroupRules("ipPermissions", "ALLOWS_INGRESS", "What may come in"),
 			"aws.trustPolicy":             awsTrustPolicy,
 			"aws.vpcPeering":              awsVPCPeering,
+			"azure.activeKey":             azureActiveKey,
+			"azure.activityLogs":          azureLogs(azureActivityLog...),
+			"azure.alertConditions":       azureAlertConditions,
+			"azure.alertedOperations":     azureAlertedOperations,
+			"azure.assignmentScope":       azureAssignmentScope,
+			"azure.cidrRange":             azureCIDRRangeFacts,
+			"azure.emails":                azureEmails,
+			"azure.enforcesMFA":           azureEnforcesMFA,
+			"azure.flowLogRetention":      azureFlowLogRetention,
+			"azure.keyVaultKey":           azureKeyVaultKey,
+			"azure.logs":                  azureLogs(),
+			"azure.memberOf":              azureMemberOf,
+			"azure.mfaForAll":             azureMFAForAll,
+			"azure.mfaRegistration":       azureMFARegistration,
+			"azure.networkRules":          azureNetworkRules,
+			"azure.networkWatcherCount":   azureCountIn("networkWatcherCount", "Azure.Network.NetworkWatcher", "How many network watchers the subscription has in it."),
+			"azure.principalRoles":        azurePrincipalRoles,
+			"azure.rolePower":             azureRolePower,
+			"azure.userRoles":             azureUserRoles,
+			"azure.virtualNetworkCount":   azureCountIn("virtualNetworkCount", "Azure.Network.VirtualNetwork", "How many virtual networks the subscription has in it."),
 		},
 		List: map[string]resource.ListFunction{
 			"aws.accessKeys":        awsAccessKeys,
@@ -38,6 +61,9 @@ func Functions() resource.Functions {
 			"aws.subscriptionNames": awsSubscriptionNames,
 			"aws.trustedPrincipals": awsTrustedPrincipals,
 			"aws.webACLScopes":      awsWebACLScopes,
+			"azure.cidrRanges":      {Reads: []posture.EntityType{azureNetworkSecurityGroup}, Apply: azureCIDRRanges},
+			"azure.principals":      {Reads: []posture.EntityType{azureRoleAssignment}, Apply: azurePrincipals},
+			"azure.usedRoles":       {Reads: []posture.EntityType{azureRoleAssignment}, Apply: azureUsedRoles},
 		},
 		Answer: map[string]resource.AnswerFunction{
 			"aws.credentialReport":  awsCredentialReport,

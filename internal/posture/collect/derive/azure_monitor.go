@@ -1,0 +1,125 @@
+package derive
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// azureAlertConditions adds what an activity log alert compares.
+var azureAlertConditions = textsFunction("conditions", "Its conditions, such as operationName = Microsoft.Sql/servers/write.", func(alert gjson.Result) (all []string) {
+	for _, c := range azureConditions(alert) {
+		all = append(all, c.Get("field").String()+" = "+c.Get("equals").String())
+	}
+	return all
+})
+
+// azureAlertedOperations adds the operations that the enabled activity log alerts
+// of a list watch.
+var azureAlertedOperations = textsFunction("alertedOperations", "The operations that enabled activity log alerts watch.", func(list gjson.Result) (all []string) {
+	for _, alert := range list.Array() {
+		if on := alert.Get("properties.enabled"); on.Exists() && !on.Bool() {
+			continue
+		}
+		for _, c := range azureConditions(alert) {
+			if strings.EqualFold(c.Get("field").String(), "operationName") {
+				all = append(all, c.Get("equals").String())
+			}
+		}
+	}
+	return all
+})
+
+// azureConditions returns what an alert compares, whether all or any of it must
+// hold.
+func azureConditions(alert gjson.Result) (all []gjson.Result) {
+	for _, c := range alert.Get("properties.condition.allOf").Array() {
+		all = append(all, c.Get("anyOf").Array()...)
+		if c.Get("field").String() != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// azureActivityLog are the categories of a subscription's activity log.
+var azureActivityLog = []string{"Administrative", "Alert", "Autoscale", "Policy", "Recommendation", "ResourceHealth", "Security", "ServiceHealth"}
+
+// azureLogs adds the log categories, or groups of them, that one diagnostic setting
+// or a list of them exports. A setting that exports the group allLogs exports all
+// of the given categories.
+func azureLogs(categories ...string) resource.Function {
+	return textsFunction("logs", "The log categories, or groups of them, that diagnostic settings export.", func(settings gjson.Result) (all []string) {
+		for _, s := range settings.Array() { // one setting is a list of one
+			for _, log := range s.Get("properties.logs").Array() {
+				if log.Get("enabled").Bool() {
+					all = append(all, strings.TrimSpace(log.Get("category").String()+log.Get("categoryGroup").String()))
+				}
+			}
+		}
+		if slices.Contains(all, "allLogs") {
+			all = append(all, categories...)
+		}
+		return all
+	})
+}
+
+// azureFlowLogRetention adds how long a flow log is kept: for ever when its
+// retention policy is off.
+var azureFlowLogRetention = resource.Function{
+	Properties: []resource.Property{{Name: "retentionDays", Kind: resource.Long, Doc: "Number of days to retain flow log records; 0 keeps them for ever."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		days := int64(0)
+		if in.Value.Get("enabled").Bool() {
+			days = in.Value.Get("days").Int()
+		}
+		b.Number("retentionDays", days)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Number("retentionDays", 0) },
+}
+
+// azureEmails adds the addresses of a security contact, which are one string.
+var azureEmails = textsFunction("emails", "The email addresses that get notifications of Microsoft Defender for Cloud; absent when there is none.", func(text gjson.Result) []string {
+	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
+})
+
+// textsFunction is a function that adds one list of strings.
+func textsFunction(name, doc string, read func(gjson.Result) []string) resource.Function {
+	return resource.Function{
+		Properties: []resource.Property{{Name: name, Kind: resource.Texts, Doc: doc}},
+		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+			b.Set(name, read(in.Value))
+			return nil
+		},
+	}
+}
+
+// azureCountIn adds how many resources of a type the subscription has in a
+// location.
+func azureCountIn(property string, of posture.EntityType, doc string) resource.Function {
+	where := func(location string) string { return strings.ToLower(strings.ReplaceAll(location, " ", "")) }
+	return resource.Function{
+		Properties: []resource.Property{{Name: property, Kind: resource.Long, Doc: doc}},
+		Reads:      []posture.EntityType{of},
+		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+			counts, err := in.Caller.Once("count "+string(of), func() (any, error) {
+				counts := map[string]int64{}
+				err := in.Caller.Each(in.Ctx, of, func(item *resource.Item) error {
+					counts[where(item.Get("location").String())]++
+					return nil
+				})
+				return counts, err
+			})
+			if err != nil {
+				return err
+			}
+			b.Number(property, counts.(map[string]int64)[where(in.Value.String())])
+			return nil
+		},
+	}
+}
