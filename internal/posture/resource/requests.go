@@ -139,5 +139,8 @@ func (a *Answer) AllEdges() []Edge {
 }
 
 // IsSingle reports whether an account or region has exactly one resource of the
-// type, which is listed without a call.
-func (t *Type) IsSingle() bool { return len(t.List) == 1 && t.List[0].One }
+// type, which is listed without a call. The tenant of Azure is none: that it is
+// there is known from the credential.
+func (t *Type) IsSingle() bool {
+	return len(t.List) == 1 && t.List[0].One && t.Type.Provider() != posture.Azure
+}

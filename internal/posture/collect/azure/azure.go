@@ -1,14 +1,8 @@
 // Package azure reads Azure subscriptions.
 //
-// A subscription is read with an application's secret. Most of what there is
-// comes from Resource Manager, whose lists and answers all have one shape: a
-// type is a row of a table that says where its resources are, which version of
-// the API describes them, and which parts of the answer are properties and
-// edges. Directory objects come from Microsoft Graph in the same way.
-//
-// Resource Manager compares names without regard to case and spells them
-// differently from answer to answer, so the parts of entity ids are in lower
-// case.
+// A subscription is read with an application's secret, from Resource Manager and
+// Microsoft Graph. What there is to read is declared in resources/azure; this
+// package signs in, makes the calls and says what a refusal means.
 package azure
 
 import (
@@ -21,6 +15,8 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/resource"
 )
 
 // Options say how subscriptions are reached.
@@ -37,6 +33,8 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock. time.Now when nil.
 	Now func() time.Time
+	// Catalog holds the resource types. Those that come with the product when nil.
+	Catalog *resource.Catalog
 }
 
 // Source reads Azure subscriptions. It implements [collect.Source].
@@ -58,6 +56,9 @@ func New(o Options) *Source {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Catalog == nil {
+		o.Catalog = declared.Catalog()
+	}
 	return &Source{options: o}
 }
 
@@ -67,7 +68,13 @@ var _ collect.Source = (*Source)(nil)
 func (*Source) Provider() posture.Provider { return posture.Azure }
 
 // Declarations implements [collect.Source].
-func (*Source) Declarations() []collect.Declaration { return collect.Declarations(collectors) }
+func (src *Source) Declarations() []collect.Declaration { return declarations(src.options.Catalog) }
+
+// Versions of the calls that the source makes itself.
+const (
+	subscriptionVersion  = "2022-12-01"
+	resourceGroupVersion = "2021-04-01"
+)
 
 // Open implements [collect.Source]. It asks for a token and looks at the
 // subscription, which any role on it allows.

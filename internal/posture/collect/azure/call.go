@@ -28,12 +28,6 @@ const (
 	maxDepth  = 100             // of lists and objects in one another; real answers have ten
 )
 
-// Names of services in limits.
-const (
-	armService   = "arm"
-	graphService = "graph"
-)
-
 // lines are the ways to Azure's services with one identity.
 type lines map[string]runtime.Pipeline // by host
 

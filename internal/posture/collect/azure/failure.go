@@ -153,5 +153,6 @@ type classError struct {
 	err   error
 }
 
-func (e *classError) Error() string   { return fmt.Sprintf("%v (%s)", e.class, e.code) }
-func (e *classError) Unwrap() []error { return []error{e.class, e.err} }
+func (e *classError) Error() string     { return fmt.Sprintf("%v (%s)", e.class, e.code) }
+func (e *classError) ErrorCode() string { return e.code }
+func (e *classError) Unwrap() []error   { return []error{e.class, e.err} }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"vigil/internal/posture/collect/declared"
 )
 
 // Role returns the least that the application must be allowed for everything to
@@ -38,7 +40,7 @@ func GraphPermissions() []string {
 
 // permissions returns what the collectors need, of Resource Manager and of Graph.
 func permissions() (actions, graph []string) {
-	for _, c := range collectors {
+	for _, c := range declarations(declared.Catalog()) {
 		if c.Service == graphService {
 			graph = append(graph, c.Permissions...)
 		} else {

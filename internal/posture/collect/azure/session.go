@@ -2,7 +2,6 @@ package azure
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,8 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
 )
 
 // A session reads one subscription.
@@ -19,8 +20,8 @@ type session struct {
 	tenant  string
 	base    string // where Resource Manager is
 	graph   string // where Microsoft Graph is
+	catalog *resource.Catalog
 	memo    memo
-	vaults  vaultIndex
 	dial    func() (lines, error)
 
 	renewing sync.Mutex
@@ -33,7 +34,8 @@ func (src *Source) newSession(a posture.Access) (*session, error) {
 		account: a.Account.ID,
 		tenant:  strings.ToLower(a.Credential.Property(posture.PropDirectoryID)),
 		base:    env.cloud.Services[cloud.ResourceManager].Endpoint,
-		graph:   env.graph + "/v1.0",
+		graph:   env.graph,
+		catalog: src.options.Catalog,
 		memo:    memo{now: src.options.Now},
 		dial:    func() (lines, error) { return src.dial(a, env) },
 	}
@@ -64,23 +66,29 @@ func (s *session) arm(path, version string) string {
 	return address + "?api-version=" + version
 }
 
-// Units implements [collect.Session]. Types that need the same lists follow one
-// another, so that they are still remembered.
+// Units implements [collect.Session].
 func (s *session) Units(context.Context) ([]collect.Unit, error) {
-	units := make([]collect.Unit, len(collectors))
-	for i, c := range collectors {
-		units[i] = collect.Bind(c, s, posture.Global)
+	var units []collect.Unit
+	for _, t := range inOrder(s.catalog) {
+		units = append(units, s.unit(t))
 	}
 	return units, nil
 }
 
 // Unit implements [collect.Session].
 func (s *session) Unit(t posture.EntityType, _ string) (collect.Unit, bool) {
-	i := slices.IndexFunc(collectors, func(c collector) bool { return c.Type == t })
-	if i < 0 {
+	declared := s.catalog.Type(t)
+	if declared == nil || t.Provider() != posture.Azure {
 		return collect.Unit{}, false
 	}
-	return collect.Bind(collectors[i], s, posture.Global), true
+	return s.unit(declared), true
+}
+
+func (s *session) unit(t *resource.Type) collect.Unit {
+	reader := &collect.Reader{Catalog: s.catalog, Transport: s, Context: resource.Context{
+		Vars: resource.Vars{Account: s.account, Region: posture.Global, Tenant: s.tenant}, Cloud: naming.Of(posture.Azure, s.catalog),
+	}}
+	return reader.Unit(t, collect.ServiceOf(s.catalog, t, grammar{}))
 }
 
 // Close implements [collect.Session].
