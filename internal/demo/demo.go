@@ -123,6 +123,10 @@ func run(ctx context.Context, o Options, in *install.Installation, w *world, des
 		stop()
 		return errors.Join(err, servers.Wait())
 	}
+	servers.Go(func() error {
+		historyWhenJudged(ctx, in.DB, org, len(w.sets), o.Log)
+		return nil
+	})
 	if err := w.stream(ctx, url, ready.APIToken); err != nil {
 		stop()
 		return errors.Join(err, servers.Wait())

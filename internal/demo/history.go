@@ -1,0 +1,123 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// historyDays is how far back the made-up history of the demo goes.
+const historyDays = 30
+
+// past is what the history makes of one finding.
+type past struct {
+	n        int64
+	id       string
+	raised   time.Time      // when it was last raised
+	episodes [][2]time.Time // earlier times from raised to resolved
+}
+
+// historyWhenJudged makes up the history of an organisation once all its accounts
+// were judged, beside everything else: nobody waits for it.
+func historyWhenJudged(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts int, log *slog.Logger) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		judged := 0
+		err := db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+			judged, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM judged WHERE org = $1`, id)
+			return err
+		})
+		if err == nil && judged >= accounts {
+			err = giveHistory(ctx, db, posture.OrgID(id), time.Now())
+		}
+		if err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "the demo has no history", "error", err)
+		}
+		if err != nil || judged >= accounts {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	log.WarnContext(ctx, "the demo has no history: its accounts were not judged in time")
+}
+
+// giveHistory spreads the findings of an organisation over the last month, as if
+// the demo had run that long: the time at which each was raised is moved back,
+// and some were raised and resolved before. What is open now stays as it is.
+//
+// It writes to the tables of findings directly, because the product has no way to
+// change what has happened.
+func giveHistory(ctx context.Context, db *sqldb.DB, org posture.OrgID, now time.Time) error {
+	err := db.Write(ctx, func(tx *sqldb.Tx) error {
+		found, err := sqldb.Query(tx, func(row sqldb.Row) (p past, err error) { return p, row.Scan(&p.n, &p.id) },
+			`SELECT n, id FROM finding WHERE org = $1 AND status = 'Open' ORDER BY n`, org)
+		if err != nil {
+			return err
+		}
+		var moved, events [][]any
+		for _, p := range found {
+			p.imagine(now)
+			at := sqldb.Millis(p.raised)
+			moved = append(moved, []any{p.n, at})
+			for _, e := range p.episodes {
+				events = append(events, []any{string(org), p.n, sqldb.Millis(e[0]), "raised", ""}, []any{string(org), p.n, sqldb.Millis(e[1]), "resolved", ""})
+			}
+		}
+		if _, err := tx.ExecEach(`UPDATE finding SET created = $2, updated = $2 WHERE n = $1`, slices.Values(moved)); err != nil {
+			return err
+		}
+		if _, err := tx.ExecEach(`UPDATE finding_event SET at = $2 WHERE n = $1 AND what = 'raised'`, slices.Values(moved)); err != nil {
+			return err
+		}
+		_, err = tx.Load("finding_event", []string{"org", "n", "at", "what", "who"}, slices.Values(events))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("make up the history of the demo: %w", err)
+	}
+	return nil
+}
+
+// imagine makes up what happened to a finding. The same finding has the same
+// history in every demo.
+func (p *past) imagine(now time.Time) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(p.id))
+	seed := h.Sum64()
+	next := func(below int) int { // below some number, as if by chance
+		seed ^= seed << 13
+		seed ^= seed >> 7
+		seed ^= seed << 17
+		return int(seed % uint64(below))
+	}
+	const minutes = 24 * 60
+	back := func(most int) time.Duration { return time.Duration(1+next(most*minutes)) * time.Minute }
+	// Most have been there since the beginning: an estate is not made in a month.
+	age := historyDays * 24 * time.Hour
+	if next(100) < 55 {
+		age = back(historyDays - 1)
+	}
+	p.raised = now.Add(-age)
+	// One in three was mended and came back.
+	for begin := p.raised; next(3) == 0; {
+		resolved := begin.Add(-back(4))
+		raised := resolved.Add(-back(6))
+		if now.Sub(raised) > historyDays*24*time.Hour {
+			return
+		}
+		p.episodes = append(p.episodes, [2]time.Time{raised, resolved})
+		begin = raised
+	}
+}

@@ -1,0 +1,74 @@
+package demo
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/store"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+func TestHistoryFillsAMonthAndLeavesThePresentAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := store.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		s := store.New(db, secrettest.NewBox(t), nil)
+		now := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+		r := posture.RuleJudgement{Rule: "r"}
+		for i := range 400 {
+			r.Violating = append(r.Violating, posture.Raised{
+				Finding: posture.Finding{Provider: posture.AWS, Object: posture.EntityID(fmt.Sprintf("AWS.S3.a.global.Bucket.b-%d", i)), Type: "AWS.S3.Bucket", Level: posture.LevelHigh},
+				Blob:    func() string { return "{}" },
+			})
+		}
+		for _, org := range []posture.OrgID{"org", "other"} {
+			if _, err := s.Observe(t.Context(), org, posture.Judgement{Account: "a", RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{r}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := giveHistory(t.Context(), db, "org", now); err != nil {
+			t.Fatal(err)
+		}
+		trends, err := s.Trends(t.Context(), "org", posture.FindingFilter{}, "day", "", now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		days, resolved := 0, 0
+		for _, d := range trends.All {
+			if d.New > 0 && d.Open > 0 {
+				days++
+			}
+			resolved += d.Resolved
+		}
+		if last := trends.All[len(trends.All)-1]; days < 25 || resolved < 50 || last.Open != 400 {
+			t.Errorf("%d days with new findings, %d resolved, %d open now", days, resolved, last.Open)
+		}
+		page, err := s.Findings(t.Context(), "org", posture.FindingFilter{}, nil, posture.Page{Size: 1000}, now)
+		if err != nil || page.Total != 400 {
+			t.Fatalf("%d findings, %v", page.Total, err)
+		}
+		for _, f := range page.Findings {
+			if f.Status != posture.FindingOpen || f.Created.After(now) || now.Sub(f.Created) > 31*24*time.Hour {
+				t.Fatalf("finding %+v", f)
+			}
+		}
+		// Another evaluation finds nothing new.
+		if _, err := s.Observe(t.Context(), "org", posture.Judgement{Account: "a", RulesAt: posture.AnyRules, At: now.Add(time.Hour), Rules: []posture.RuleJudgement{r}}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Findings(t.Context(), "org", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
+		if err != nil || again.Total != 0 {
+			t.Errorf("%d findings were raised anew, %v", again.Total, err)
+		}
+		others, err := s.Findings(t.Context(), "other", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
+		if err != nil || others.Total != 400 {
+			t.Errorf("%d findings of another organisation are as they were, %v", others.Total, err)
+		}
+	})
+}
