@@ -44,6 +44,8 @@ type API struct {
 	Entities    posture.EntityStore
 	Walker      *walk.Walker
 	Pulses      Pulses
+	Views       posture.ViewStore
+	User        func(context.Context) string // who is asking, by id
 	Judge       *judge.Judge
 	Caller      func(context.Context) string // who is asking, by name
 	Cursors     *cursor.Cursors
@@ -56,7 +58,7 @@ type API struct {
 // Routes lists everything this package answers to, and the role each asks for.
 func (a *API) Routes() []httpapi.Route {
 	large := httpapi.Limits{Body: httpapi.LargeBody}
-	return []httpapi.Route{
+	return append(append(a.exportRoutes(), a.viewRoutes()...), []httpapi.Route{
 		{Pattern: "POST /v1/cloud-accounts/query", Need: viewer, Operation: "queryCloudAccounts", Safe: true, Handler: httpapi.JSON(a.queryAccounts)},
 		{Pattern: "POST /v1/providers/{provider}/cloud-accounts", Need: admin, Operation: "addCloudAccount", Handler: httpapi.JSON(a.addAccount)},
 		{Pattern: "GET /v1/providers/{provider}/cloud-accounts/{cloud_account_id}", Need: viewer, Operation: "getProviderCloudAccount", Handler: httpapi.JSON(a.getAccount)},
@@ -123,7 +125,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/cloud-accounts/gcp-discovery-task", Need: admin, Operation: "discoverProjects", Safe: true, Handler: httpapi.JSON(a.discover)},
 		{Pattern: "POST /v1/cloud-accounts/aws-discovery-task", Need: admin, Operation: "discoverMembers", Safe: true, Handler: httpapi.JSON(a.discoverMembers)},
 		{Pattern: "POST /v1/cloud-accounts/azure-discovery-task", Need: admin, Operation: "discoverSubscriptions", Safe: true, Handler: httpapi.JSON(a.discoverSubscriptions)},
-	}
+	}...)
 }
 
 // providerPath is the provider of a path.

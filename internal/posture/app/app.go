@@ -216,7 +216,7 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
 			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
 			Entities: a.store, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
-			Pulses: a.store, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
+			Pulses: a.store, Views: a.store, User: callerUser, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
 		}).Routes(),
 		a.streamRoutes(),
 		document,
@@ -263,6 +263,12 @@ func (a *App) Handler() http.Handler { return a.mux }
 func callerName(ctx context.Context) string {
 	c, _ := auth.CallerFrom(ctx)
 	return c.Name
+}
+
+// callerUser returns the id of a caller whom the guard let in.
+func callerUser(ctx context.Context) string {
+	c, _ := auth.CallerFrom(ctx)
+	return string(c.User)
 }
 
 // Listen takes the server's address and returns its URL.

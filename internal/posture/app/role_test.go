@@ -30,7 +30,7 @@ func TestRolesAreEnforcedOnEveryRoute(t *testing.T) {
 			}
 			method, path := fill(route.Pattern, map[string]string{
 				"provider": "aws", "cloud_account_id": "none", "credential_id": "none", "pair": "none", "token_id": "none",
-				"user_id": "none", "collection_id": "none", "resource_id": "none", "rule_id": "none", "finding_id": "none", "framework_id": "none", "session_id": "none",
+				"user_id": "none", "collection_id": "none", "resource_id": "none", "rule_id": "none", "finding_id": "none", "framework_id": "none", "session_id": "none", "view_id": "none",
 			})
 			c, anonymous := c, anonymous
 			if route.Hidden { // the document does not know it, and the clients hold answers against the document

@@ -246,6 +246,31 @@ func TestPostureIsCountedByRuleAndAccount(t *testing.T) {
 	}
 }
 
+func TestViewsAreSaved(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0)
+	made := i.want(201, "POST", "/v1/views", object{"name": " Critical ", "screen": "findings", "query": "level=High", "shared": true})
+	path := "/v1/views/" + made.member("id")
+	i.want(400, "POST", "/v1/views", object{"name": " ", "screen": "findings"})
+	i.want(400, "POST", "/v1/views", object{"name": "x", "screen": "findings", "query": strings.Repeat("x", 9000)})
+	user, err := i.install.Registry.AddUser(t.Context(), auth.Operator(auth.OrgID(i.org)), auth.UserEdit{Name: "ann", Role: auth.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := newClient(t, i.install, i.base, user, auth.Viewer)
+	if all := results(ann.want(200, "GET", "/v1/views", nil)); len(all) != 1 || all[0]["own"] != false || all[0]["name"] != "Critical" {
+		t.Errorf("views %v", all)
+	}
+	ann.want(404, "PUT", path, object{"name": "x", "screen": "findings"})
+	ann.want(404, "DELETE", path, nil)
+	i.want(200, "PUT", path, object{"name": "Mine", "screen": "findings"})
+	if all := results(ann.want(200, "GET", "/v1/views", nil)); len(all) != 0 {
+		t.Errorf("a view that is not shared any more: %v", all)
+	}
+	i.want(204, "DELETE", path, nil)
+	i.want(404, "DELETE", path, nil)
+}
+
 func TestAdminSeesAndEndsSessions(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)

@@ -19,6 +19,7 @@ type Store interface {
 	posture.RuleStore
 	posture.FrameworkStore
 	posture.FindingStore
+	posture.ViewStore
 }
 
 // A Fixture is a store under test, empty, and the accounts and runs that it
@@ -65,6 +66,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"FindingsAreAggregated":              findingsAreAggregated,
 		"CountsAgreeWithARecount":            countsAgreeWithARecount,
 		"TrendsFollowWhatHappened":           trendsFollowWhatHappened,
+		"ViewsAreOwnOrShared":                viewsAreOwnOrShared,
 		"TrendsAreGrouped":                   trendsAreGrouped,
 		"ManyAreSuppressedAtOnce":            manyAreSuppressedAtOnce,
 		"PostureCountsVerdicts":              postureCountsVerdicts,

@@ -1,0 +1,262 @@
+package api
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+)
+
+// The formats of exports.
+const (
+	formatCSV   = "csv"
+	formatLines = "jsonl"
+)
+
+// maxExported is how many records one export has at most.
+const maxExported = 1_000_000
+
+type (
+	exportFormat struct {
+		Format string `json:"format" enum:"csv,jsonl"`
+	}
+	findingExport struct {
+		findingList
+		exportFormat
+	}
+	entityExport struct {
+		Filters entityFilters `json:"filters" null:"absent"`
+		exportFormat
+	}
+	postureExport struct {
+		postureIn
+		exportFormat
+	}
+)
+
+// An exporter writes records one after another, as lines of JSON or rows of CSV.
+// Nothing is sent before the first record or the end, so that what is wrong with
+// a request can still be answered.
+type exporter struct {
+	w       http.ResponseWriter
+	name    string
+	columns []string
+	csv     *csv.Writer // nil for lines of JSON
+	lines   *json.Encoder
+	begun   bool
+	written int
+}
+
+func newExporter(w http.ResponseWriter, format, name string, columns ...string) *exporter {
+	x := &exporter{w: w, name: name, columns: columns}
+	if format == formatLines {
+		x.lines = json.NewEncoder(w)
+		x.lines.SetEscapeHTML(false)
+	} else {
+		x.csv = csv.NewWriter(w)
+	}
+	return x
+}
+
+// begin sends the headers and, of CSV, the names of the columns.
+func (x *exporter) begin() error {
+	if x.begun {
+		return nil
+	}
+	x.begun = true
+	kind, suffix := "application/jsonl", formatLines
+	if x.csv != nil {
+		kind, suffix = "text/csv; charset=utf-8", formatCSV
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", `attachment; filename="`+x.name+"."+suffix+`"`)
+	x.w.WriteHeader(http.StatusOK)
+	if x.csv != nil {
+		return x.csv.Write(x.columns)
+	}
+	return nil
+}
+
+// put writes a record.
+func (x *exporter) put(record any, row ...string) error {
+	if err := x.begin(); err != nil {
+		return err
+	}
+	x.written++
+	if x.csv == nil {
+		return x.lines.Encode(record)
+	}
+	for i := range row {
+		row[i] = plainCell(row[i])
+	}
+	return x.csv.Write(row)
+}
+
+// flush sends what was written so far.
+func (x *exporter) flush() error {
+	if err := x.begin(); err != nil {
+		return err
+	}
+	if x.csv != nil {
+		x.csv.Flush()
+		if err := x.csv.Error(); err != nil {
+			return err
+		}
+	}
+	return http.NewResponseController(x.w).Flush()
+}
+
+// plainCell keeps spreadsheets from taking a text that others chose, such as a
+// tag, for a formula.
+func plainCell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// pages writes one page after another until there is no more.
+func (x *exporter) pages(read func(p posture.Page) (next string, err error)) error {
+	for p := (posture.Page{Size: posture.MaxPage}); ; {
+		next, err := read(p)
+		if err != nil {
+			return err
+		}
+		if err := x.flush(); err != nil {
+			return err
+		}
+		if next == "" || x.written >= maxExported {
+			return nil
+		}
+		p.After = next
+	}
+}
+
+func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
+	var in findingExport
+	if err := httpapi.Bind(r, &in); err != nil {
+		return err
+	}
+	ctx := r.Context()
+	filter, err := a.findingFilter(ctx, in.Filters)
+	if err != nil {
+		return err
+	}
+	x := newExporter(w, in.Format, "findings", "id", "ruleId", "level", "riskScore", "status", "isSuppressed", "cloudProvider", "cloudAccountId", "service", "region",
+		"objectType", "objectName", "objectId", "entityId", "objectXid", "creationTime", "lastUpdateTime", "resolvedTime", "cloudTags")
+	return x.pages(func(p posture.Page) (string, error) {
+		page, err := a.Findings.Findings(ctx, a.Org(ctx), filter, in.sorts(), p, a.Now())
+		if err != nil {
+			return "", err
+		}
+		for _, found := range page.Findings {
+			f := a.findingOf(found)
+			tags, err := json.Marshal(f.CloudTags)
+			if err != nil {
+				return "", fmt.Errorf("write tags: %w", err)
+			}
+			if err := x.put(f, f.ID, f.RuleID, f.Level, strconv.Itoa(f.RiskScore), f.Status, strconv.FormatBool(f.IsSuppressed), f.CloudProvider, f.CloudAccountID,
+				f.Service, f.Region, f.ObjectType, f.ObjectName, f.ObjectID, f.EntityID, f.ObjectXID, timeCell(&f.CreationTime), timeCell(&f.LastUpdateTime),
+				timeCell(f.ResolvedTime), string(tags)); err != nil {
+				return "", err
+			}
+		}
+		return page.Next, nil
+	})
+}
+
+func timeCell(t *httpapi.Time) string {
+	if t == nil {
+		return ""
+	}
+	text, err := t.MarshalText()
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (a *API) exportEntities(w http.ResponseWriter, r *http.Request) error {
+	var in entityExport
+	if err := httpapi.Bind(r, &in); err != nil {
+		return err
+	}
+	ctx := r.Context()
+	filter, err := in.Filters.filter()
+	if err != nil {
+		return err
+	}
+	x := newExporter(w, in.Format, "resources", "entityId", "entityType", "entityName", "provider", "cloudAccountId", "region", "service", "xid",
+		"creationTime", "lastUpdateTime", "tags", "properties")
+	return x.pages(func(p posture.Page) (string, error) {
+		page, err := a.Entities.Entities(ctx, a.Org(ctx), filter, p)
+		if err != nil {
+			return "", err
+		}
+		for _, found := range page.Entities {
+			e := entityOf(found)
+			tags, err := json.Marshal(e.Tags)
+			if err != nil {
+				return "", fmt.Errorf("write tags: %w", err)
+			}
+			properties, err := json.Marshal(e.Properties)
+			if err != nil {
+				return "", fmt.Errorf("write properties: %w", err)
+			}
+			if err := x.put(e, e.EntityID, e.EntityType, e.EntityName, e.Provider, e.CloudAccountID, e.Region, e.Service, e.XID, timeCell(&e.CreationTime),
+				timeCell(&e.LastUpdateTime), string(tags), string(properties)); err != nil {
+				return "", err
+			}
+		}
+		return page.Next, nil
+	})
+}
+
+func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
+	var in postureExport
+	if err := httpapi.Bind(r, &in); err != nil {
+		return err
+	}
+	found, err := a.getPosture(r.Context(), in.postureIn)
+	if err != nil {
+		return err
+	}
+	x := newExporter(w, in.Format, "posture", "controlId", "title", "section", "verdict", "violating", "passing", "unknown", "ruleIds")
+	for _, c := range found.Results {
+		if err := x.put(c, c.ControlID, c.Title, c.Section, c.verdict(), strconv.Itoa(c.Violating), strconv.Itoa(c.Passing), strconv.Itoa(c.Unknown),
+			strings.Join(c.RuleIDs, " ")); err != nil {
+			return err
+		}
+	}
+	return x.flush()
+}
+
+// verdict sums a control up: one violation is enough, then one unknown. A control
+// that nothing was held against has no verdict.
+func (p controlPosture) verdict() string {
+	switch {
+	case p.Violating > 0:
+		return "violation"
+	case p.Unknown > 0:
+		return "unknown"
+	case p.Passing > 0:
+		return "pass"
+	}
+	return "no rule"
+}
+
+// exportRoutes stream lists as files.
+func (a *API) exportRoutes() []httpapi.Route {
+	limits := httpapi.Limits{Timeout: -1, Rate: httpapi.RateHeavy}
+	return []httpapi.Route{
+		{Pattern: "POST /v2/findings/export", Need: viewer, Operation: "exportFindings", Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportFindings)},
+		{Pattern: "POST /v1/entities/export", Need: viewer, Operation: "exportEntities", Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportEntities)},
+		{Pattern: "POST /v1/compliance-frameworks/{framework_id}/posture/export", Need: viewer, Operation: "exportPosture", Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportPosture)},
+	}
+}

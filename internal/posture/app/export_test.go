@@ -1,0 +1,52 @@
+package app_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb/dbtest"
+)
+
+func TestListsAreExported(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 1, 1100) // more than one page
+		i.raise("aws-iam-root-mfa", time.Now(), func(n int, f *posture.Finding) { f.Name = "=cmd()," }, 1, 2, 3)
+		export := func(path string, body object) (rows [][]string) {
+			got := i.want(200, "POST", path, body)
+			if kind := got.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" || !strings.Contains(got.header.Get("Content-Disposition"), ".csv") {
+				t.Errorf("%s: %s", path, kind)
+			}
+			rows, err := csv.NewReader(strings.NewReader(got.text)).ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rows
+		}
+		rows := export("/v2/findings/export", object{"filters": object{"minRiskScore": 20}, "sorts": []object{{"fieldName": "riskScore"}}})
+		if len(rows) != 3 || rows[0][0] != "id" || rows[1][3] != "20" || rows[1][11] != "'=cmd()," {
+			t.Errorf("findings %v", rows)
+		}
+		if rows := export("/v2/findings/export", object{"filters": object{"minRiskScore": 100}, "format": "CSV"}); len(rows) != 1 {
+			t.Errorf("no findings: %v", rows)
+		}
+		if rows := export("/v1/entities/export", object{}); len(rows) != len(i.all)+1 {
+			t.Errorf("%d rows of %d entities", len(rows), len(i.all))
+		}
+		if rows := export("/v1/compliance-frameworks/cis-aws-3.0/posture/export", object{}); len(rows) < 10 {
+			t.Errorf("posture %v", rows)
+		}
+		lines := strings.Split(strings.TrimSpace(i.want(200, "POST", "/v2/findings/export", object{"format": "jsonl"}).text), "\n")
+		var f object
+		if err := json.Unmarshal([]byte(lines[0]), &f); err != nil || len(lines) != 3 || f["ruleId"] != "aws-iam-root-mfa" {
+			t.Errorf("lines %q, %v", lines, err)
+		}
+		i.want(400, "POST", "/v2/findings/export", object{"format": "pdf"})
+		i.want(400, "POST", "/v2/findings/export", object{"filters": object{"levels": []string{"odd"}}})
+		i.want(404, "POST", "/v1/compliance-frameworks/none/posture/export", nil)
+	})
+}
