@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"vigil/internal/auth"
 	"vigil/internal/httpapi"
 	"vigil/internal/install"
 	"vigil/internal/posture"
@@ -66,6 +67,7 @@ func TestNoIDOfAnotherOrganisationMeansAnything(t *testing.T) {
 var unknown = map[string]string{
 	"cloud_account_id": accountID(777), "credential_id": nobody, "pair": accountID(777) + "_" + nobody, "token_id": nobody, "user_id": nobody,
 	"resource_id": "AWS.Test.000000000777.global.Thing.t", "rule_id": nobody, "framework_id": "house-of-nobody", "finding_id": nobody, "collection_id": nobody,
+	"session_id": nobody, "view_id": nobody,
 }
 
 const nobody = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
@@ -104,10 +106,21 @@ func newTenant(t *testing.T, in *install.Installation, base string) (*client, ma
 		t.Fatalf("findings %v", findings)
 	}
 	finding, _ := findings[0]["id"].(string)
+	_, text, err := in.Registry.IssueToken(t.Context(), auth.Operator(org.ID), auth.TokenEdit{Name: "console", User: admin.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newBrowser(t, base).want(200, "POST", "/console/session", object{"apiToken": text.Reveal()})
+	sessions := results(c.want(200, "GET", "/v1/users/"+string(admin.ID)+"/sessions", nil))
+	if len(sessions) != 1 {
+		t.Fatalf("sessions %v", sessions)
+	}
+	session, _ := sessions[0]["id"].(string)
 	return c, map[string]string{
 		"cloud_account_id": id, "credential_id": credential, "pair": id + "_" + credential, "user_id": string(admin.ID),
 		"token_id": c.want(201, "POST", "/v1/api-tokens", object{"name": "x"}).member("id"), "resource_id": string(thing.ID),
-		"rule_id": rule, "framework_id": "house-of-one", "finding_id": finding, "collection_id": run,
+		"rule_id": rule, "framework_id": "house-of-one", "finding_id": finding, "collection_id": run, "session_id": session,
+		"view_id": c.want(201, "POST", "/v1/views", object{"name": "Mine", "screen": "findings", "shared": true}).member("id"),
 	}
 }
 
@@ -195,7 +208,7 @@ func with(m map[string]string, name, value string) map[string]string {
 	return m
 }
 
-var generated = regexp.MustCompile(`"(id|eTag|createdTime|creationTime|lastUpdateTime|token|hint|time|requestId)":("[^"]*"|\d+)`)
+var generated = regexp.MustCompile(`"(id|eTag|createdTime|creationTime|lastUpdateTime|expiryTime|token|hint|time|requestId)":("[^"]*"|\d+)`)
 
 // shape is what an answer says apart from the ids that were asked for and what
 // differs between any two answers.
