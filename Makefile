@@ -94,7 +94,7 @@ bench-stream: ## Measure from a change in a cloud to its finding, stage by stage
 
 .PHONY: bench-collect
 bench-collect: ## Measure collecting beside the bare SDK
-	go run ./bench/collect
+	cd bench/collect && go run .
 
 .PHONY: bench-evaluate
 bench-evaluate: ## Measure the whole catalog of rules beside checks written by hand

@@ -15,6 +15,7 @@ import (
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/evaluate"
 	"vigil/internal/posture/partition"
 	"vigil/rules"
@@ -33,7 +34,7 @@ func newWorkshop() (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workshop{declared: (*aws.Source)(nil).Declarations()}
+	w := &workshop{declared: aws.Declarations(declared.Catalog())}
 	w.schema = catalog.Schema(w.declared)
 	for _, e := range c.Rules {
 		if e.Provider == posture.AWS {

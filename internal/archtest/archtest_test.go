@@ -103,7 +103,7 @@ var policy = []line{
 	{"internal/desktop/...", "internal/apidoc internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.
-	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture"},
+	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},
 
 	// Wiring may import anything, and nothing imports it.
 	{"internal/posture/app/crashserver", "*"},

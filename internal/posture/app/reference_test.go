@@ -13,6 +13,7 @@ import (
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/collect/gcp"
 )
 
@@ -20,7 +21,7 @@ import (
 // collectors, by its path in the repository.
 func fromDeclarations() map[string]string {
 	all := map[string]string{
-		"internal/posture/scripts/aws/policy.json":  string(aws.Policy()),
+		"internal/posture/scripts/aws/policy.json":  string(aws.Policy(declared.Catalog())),
 		"internal/posture/scripts/azure/role.json":  string(azure.Role("@scopes@")),
 		"internal/posture/scripts/azure/graph.txt":  lines(azure.GraphPermissions()),
 		"internal/posture/scripts/gcp/role.yaml":    string(gcp.Role()),

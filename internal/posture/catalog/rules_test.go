@@ -16,6 +16,7 @@ import (
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/azure"
+	builtin "vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/collect/gcp"
 	"vigil/internal/posture/evaluate"
 	"vigil/internal/posture/partition"
@@ -32,7 +33,7 @@ func product(t *testing.T) *catalog.Catalog {
 }
 
 func declared() []collect.Declaration {
-	return slices.Concat((*aws.Source)(nil).Declarations(), (*azure.Source)(nil).Declarations(), (*gcp.Source)(nil).Declarations())
+	return slices.Concat(aws.Declarations(builtin.Catalog()), azure.New(azure.Options{}).Declarations(), (*gcp.Source)(nil).Declarations())
 }
 
 // TestRulesAskOnlyForWhatCollectorsRead holds queries and cases against the

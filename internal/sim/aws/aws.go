@@ -159,7 +159,7 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		return
 	}
 	run, ok := c.operations[x.service][x.action]
-	if !ok && c.reads(x) {
+	if !ok && x.reads() {
 		x.write(w, answer{})
 		return
 	}
@@ -177,10 +177,7 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 
 // reads reports whether a call that is not simulated reads something: the account
 // has none of it.
-func (c *Cloud) reads(x *call) bool {
-	if c.operations[x.service] == nil && x.protocol == restJSON {
-		return true
-	}
+func (x *call) reads() bool {
 	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(x.action, verb) })
 }
 

@@ -106,9 +106,9 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 		}
 		_ = json.Unmarshal(body, &x.body) // absent in most
 		if !x.route(r, host) {
-			if x.protocol == restJSON && c.operations[x.service] == nil {
-				x.action = r.Method + " " + r.URL.Path
-				return x, nil // the account has nothing of the service
+			if name, ok := unsimulated(x.service, r); ok && x.protocol == restJSON {
+				x.action = name
+				return x, nil
 			}
 			return x, &failure{http.StatusNotFound, "UnknownOperationException", r.Method + " " + r.URL.Path}
 		}

@@ -10,11 +10,9 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go"
 
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/awsapi"
 )
 
 // Identity is who we are when we ask for a customer's role: an access key, or
@@ -41,44 +39,42 @@ func (i *Identity) Retrieve(ctx context.Context) (aws.Credentials, error) {
 }
 
 // assume returns the credentials of a role, renewed before they end.
-func (src *Source) assume(p partition, role arn.ARN, externalID string) *aws.CredentialsCache {
-	base := src.base.Copy()
-	base.Region = p.home
-	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(base), role.String(), func(o *stscreds.AssumeRoleOptions) {
-		o.RoleSessionName = src.options.SessionName
-		o.Duration = src.options.SessionLength
-		if externalID != "" {
-			o.ExternalID = aws.String(externalID)
-		}
+func (src *Source) assume(p partition, role arn.ARN, externalID string) (*aws.CredentialsCache, error) {
+	client, err := src.client(src.own, "")
+	if err != nil {
+		return nil, err
+	}
+	provider := client.AssumeRole(awsapi.Role{
+		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: src.options.SessionLength, Region: p.home,
 	})
-	return aws.NewCredentialsCache(refusal{provider, role}, func(o *aws.CredentialsCacheOptions) {
+	return aws.NewCredentialsCache(assumedRole{provider, role}, func(o *aws.CredentialsCacheOptions) {
 		o.ExpiryWindow = src.options.SessionLength / 10
 		o.ExpiryWindowJitterFrac = 0.5
-	})
+	}), nil
 }
 
-// refusal tells a refused role from an AWS that cannot be asked.
-type refusal struct {
+// assumedRole tells a refused role from an AWS that cannot be asked.
+type assumedRole struct {
 	aws.CredentialsProvider
 	role arn.ARN
 }
 
 // Retrieve implements [aws.CredentialsProvider].
-func (r refusal) Retrieve(ctx context.Context) (aws.Credentials, error) {
+func (r assumedRole) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	c, err := r.CredentialsProvider.Retrieve(ctx)
-	api, ok := errors.AsType[smithy.APIError](err)
+	refused, ok := errors.AsType[*awsapi.Error](err)
 	if !ok {
 		return c, err
 	}
-	switch api.ErrorCode() {
+	switch refused.Code {
 	case "AccessDenied", "AccessDeniedException":
 		return c, &identityError{"AWS does not let us assume " + r.role.String() + ": its trust policy must name our identity and the external id of the credential", err}
 	case "ValidationError", "MalformedPolicyDocument":
-		return c, &identityError{"AWS does not accept " + r.role.String() + " as a role: " + api.ErrorMessage(), err}
+		return c, &identityError{"AWS does not accept " + r.role.String() + " as a role: " + refused.Message, err}
 	case "RegionDisabledException":
 		return c, &identityError{"the account does not allow sessions in " + partitions[r.role.Partition].home, err}
 	case "InvalidClientTokenId", "SignatureDoesNotMatch", "ExpiredToken", "UnrecognizedClientException":
-		return c, &ownError{api.ErrorCode(), err}
+		return c, &ownError{refused.Code, err}
 	}
 	return c, err
 }

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/service/organizations"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/tidwall/gjson"
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/resource"
 )
 
 // Members lists the accounts of the organisation that an account manages; see
@@ -39,23 +38,26 @@ func (src *Source) members(ctx context.Context, a posture.Access) ([]posture.Mem
 		return nil, err
 	}
 	defer s.Close()
-	client := organizations.NewFromConfig(s.scope(posture.Global).config)
-	about, err := client.DescribeOrganization(ctx, &organizations.DescribeOrganizationInput{})
+	at := s.in(posture.Global)
+	management := ""
+	err = at.Pages(ctx, &resource.Request{Call: "organizations.DescribeOrganization"}, "organizations.DescribeOrganization", []byte("{}"), func(answer gjson.Result) error {
+		management = answer.Get("Organization.MasterAccountId").String()
+		return nil
+	})
 	if err != nil {
-		return nil, plain(err)
+		return nil, err
 	}
 	members := []posture.Member{}
-	err = each(ctx, organizations.NewListAccountsPaginator(client, &organizations.ListAccountsInput{}), func(out *organizations.ListAccountsOutput) error {
-		for _, m := range out.Accounts {
-			id := aws.ToString(m.Id)
+	err = at.Pages(ctx, &resource.Request{Call: "organizations.ListAccounts"}, "organizations.ListAccounts", []byte("{}"), func(answer gjson.Result) error {
+		for _, m := range answer.Get("Accounts").Array() {
+			id := m.Get("Id").String()
 			members = append(members, posture.Member{
-				ID: posture.AccountID(id), Name: aws.ToString(m.Name), Email: aws.ToString(m.Email), State: string(m.State),
-				Root: id == aws.ToString(about.Organization.MasterAccountId),
+				ID: posture.AccountID(id), Name: m.Get("Name").String(), Email: m.Get("Email").String(), State: m.Get("State").String(), Root: id == management,
 			})
 		}
 		return nil
 	})
-	return members, plain(err)
+	return members, err
 }
 
 // ownName remembers what we are, which does not change while we run.
@@ -71,13 +73,15 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if src.self.name != "" {
 		return src.self.name, nil
 	}
-	base := src.base.Copy()
-	base.Region = partitions["aws"].home
-	out, err := sts.NewFromConfig(base).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	client, err := src.client(src.own, "")
+	if err != nil {
+		return "", err
+	}
+	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", partitions["aws"].home, nil)
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "AWS does not tell who we are")
 	}
-	src.self.name = trustable(aws.ToString(out.Arn))
+	src.self.name = trustable(gjson.GetBytes(answer, "Arn").String())
 	return src.self.name, nil
 }
 

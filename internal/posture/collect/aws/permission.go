@@ -4,62 +4,62 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"vigil/internal/posture/resource"
 )
 
-// prefixes are the names that services have in permissions and limits, where
-// they differ from the SDK's in more than case.
+// prefixes are the names that services have in permissions and in signatures,
+// where that is not what declarations call them.
 var prefixes = map[string]string{
-	"Elastic Load Balancing v2": "elasticloadbalancing",
-	"EFS":                       "elasticfilesystem",
-	"CloudWatch Logs":           "logs",
-	"EventBridge":               "events",
-	"Config Service":            "config",
-	"OpenSearch":                "es",
-	"Auto Scaling":              "autoscaling",
-	"Secrets Manager":           "secretsmanager",
-	"Route 53":                  "route53",
-	"API Gateway":               "apigateway",
-	"ApiGatewayV2":              "apigateway",
-	"AccessAnalyzer":            "access-analyzer",
-	"S3 Control":                "s3",
+	"accessanalyzer": "access-analyzer", "amp": "aps", "apigatewayv2": "apigateway", "bedrock-agent": "bedrock", "cloudhsmv2": "cloudhsm",
+	"docdb": "rds", "dynamodbstreams": "dynamodb", "efs": "elasticfilesystem", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing",
+	"emr": "elasticmapreduce", "greengrassv2": "greengrass", "keyspaces": "cassandra", "kinesisanalyticsv2": "kinesisanalytics",
+	"lexv2-models": "lex", "mwaa": "airflow", "neptune": "rds", "opensearch": "es", "opensearchserverless": "aoss", "pinpoint": "mobiletargeting",
+	"resourcegroupstaggingapi": "tag", "s3control": "s3", "service-quotas": "servicequotas", "sesv2": "ses", "sso-admin": "sso",
+	"stepfunctions": "states", "timestream-query": "timestream", "timestream-write": "timestream",
 }
 
-// prefix returns the name of a service in permissions and limits.
-func prefix(serviceID string) string {
-	if p, ok := prefixes[serviceID]; ok {
+// permissionPrefix returns the name of a service in permissions and limits.
+func permissionPrefix(service string) string {
+	if p, ok := prefixes[service]; ok {
 		return p
 	}
-	return strings.ToLower(serviceID)
+	return service
 }
 
-// permissions are those whose names are not the service and the call.
-var permissions = map[string]string{
-	"S3.ListBuckets":                     "s3:ListAllMyBuckets",
-	"S3.GetBucketEncryption":             "s3:GetEncryptionConfiguration",
-	"S3.GetPublicAccessBlock":            "s3:GetBucketPublicAccessBlock",
-	"S3.GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
-	"S3 Control.GetPublicAccessBlock":    "s3:GetAccountPublicAccessBlock",
-}
+// Grammar implements [collect.Grammar].
+type Grammar struct{}
 
-// permission returns what a credential must grant for a call.
-func permission(serviceID, operation string) string {
-	if p, ok := permissions[serviceID+"."+operation]; ok {
-		return p
+// Permission implements [collect.Grammar].
+func (Grammar) Permission(r *resource.Request) string {
+	if r.Permission != "" {
+		return r.Permission
 	}
-	if prefix(serviceID) == "apigateway" {
-		return "apigateway:GET"
+	service, operation, _ := strings.Cut(r.Call, ".")
+	prefix := permissionPrefix(service)
+	if prefix == "apigateway" { // its permissions are the methods of HTTP
+		operation = "GET"
 	}
-	return prefix(serviceID) + ":" + operation
+	return prefix + ":" + operation
 }
 
-// Policy returns the least that a role must be allowed for everything to be
-// read, as an IAM policy. The role is never allowed to read data: what the last
+// Service implements [collect.Grammar].
+func (Grammar) Service(r *resource.Request) string {
+	service, _, _ := strings.Cut(r.Call, ".")
+	return permissionPrefix(service)
+}
+
+// EventSource implements [collect.Grammar].
+func (Grammar) EventSource(short string) string { return short + ".amazonaws.com" }
+
+// Policy returns the least that a role must be allowed for every declared type to
+// be read, as an IAM policy. The role is never allowed to read data: what the last
 // statement denies is not granted by the first either, but a policy that is
 // attached beside this one might.
-func Policy() []byte {
-	allowed := []string{"organizations:ListAccounts"} // of discovery
-	for _, c := range collectors {
-		allowed = append(allowed, c.Permissions...)
+func Policy(c *resource.Catalog) []byte {
+	allowed := []string{"organizations:ListAccounts", "ec2:DescribeRegions"} // of discovery and of sessions
+	for _, d := range Declarations(c) {
+		allowed = append(allowed, d.Permissions...)
 	}
 	slices.Sort(allowed)
 	type statement struct {

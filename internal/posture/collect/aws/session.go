@@ -11,51 +11,56 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/awsapi"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
 )
 
 // A session reads one account.
 type session struct {
 	account     posture.AccountID
 	partition   partition
-	config      aws.Config // without a region
+	catalog     *resource.Catalog
+	client      *awsapi.Client
 	credentials *aws.CredentialsCache
-	report      report
-	closed      atomic.Pointer[[]string] // regions that are not enabled, once they were listed
+	lookupHost  func(ctx context.Context, host string) ([]string, error)
+	disabled    atomic.Pointer[[]string] // regions that are not enabled, once they were listed
 }
 
-// A scope is a session bound to a region, or to none.
-type scope struct {
-	*session
-	region string     // posture.Global for what belongs to none
-	config aws.Config // of the region, or of the partition's home
-}
-
-func (src *Source) newSession(a posture.Access, role arn.ARN) *session {
-	s := &session{account: a.Account.ID, partition: partitions[role.Partition]}
-	s.credentials = src.assume(s.partition, role, a.Credential.Property(posture.PropExternalID))
-	s.config = aws.Config{
-		HTTPClient:  src.options.HTTP,
-		Credentials: s.credentials,
-		Retryer:     func() aws.Retryer { return newRetryer(src.options, s.credentials.Invalidate) },
+func (src *Source) newSession(a posture.Access, role arn.ARN) (*session, error) {
+	s := &session{account: a.Account.ID, partition: partitions[role.Partition], catalog: src.options.Catalog, lookupHost: src.options.LookupHost}
+	var err error
+	if s.credentials, err = src.assume(s.partition, role, a.Credential.Property(posture.PropExternalID)); err != nil {
+		return nil, err
 	}
-	s.config.APIOptions = append(s.config.APIOptions, timed(src.options.Timeout), limited(src.options.Limiter, s.account), src.classified)
-	return s
+	s.client, err = src.client(s.credentials, s.account)
+	return s, err
 }
 
-// scope binds the session to a region.
-func (s *session) scope(region string) *scope {
-	config := s.config.Copy()
-	config.Region = region
+// in returns the transport of a region, or of the partition's home for what
+// belongs to none.
+func (s *session) in(region string) transport {
 	if region == posture.Global {
-		config.Region = s.partition.home
+		region = s.partition.home
 	}
-	return &scope{session: s, region: region, config: config}
+	return transport{s, region}
+}
+
+// reader returns what reads declared types in a region.
+func (s *session) reader(region string, answers *collect.Answers) *collect.Reader {
+	return &collect.Reader{
+		Catalog: s.catalog, Transport: s.in(region), Answers: answers,
+		Context: resource.Context{
+			Vars:  resource.Vars{Account: s.account, Region: region, Partition: s.partition.name},
+			Cloud: naming.AWS{Catalog: s.catalog},
+		},
+	}
 }
 
 // Units implements [collect.Session]. Where the regions may not be listed it
-// returns those of the home region, so that each collector says what it misses.
+// returns those of the home region, so that each unit says what it misses.
 func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
-	regions, closed, err := s.regions(ctx)
+	regions, disabled, err := s.regions(ctx)
 	if errors.Is(err, collect.ErrDenied) {
 		regions, err = []string{s.partition.home}, nil
 	}
@@ -63,41 +68,40 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 		return nil, err
 	}
 	slices.Sort(regions)
-	s.closed.Store(&closed)
-	var units []collect.Unit
-	account := s.scope(posture.Global)
-	for _, c := range collectors {
-		if c.Scope == collect.PerAccount {
-			units = append(units, collect.Bind(c, account, posture.Global))
-		}
-	}
+	s.disabled.Store(&disabled)
+	answers := collect.NewAnswers()
+	units := s.units(resource.PerAccount, s.reader(posture.Global, answers))
 	for _, region := range regions {
-		here := s.scope(region)
-		for _, c := range collectors {
-			if c.Scope == collect.PerRegion {
-				units = append(units, collect.Bind(c, here, region))
-			}
-		}
+		units = append(units, s.units(resource.PerRegion, s.reader(region, answers))...)
 	}
 	return units, nil
 }
 
+func (s *session) units(scope resource.Scope, r *collect.Reader) (units []collect.Unit) {
+	for _, t := range s.catalog.Of(posture.AWS) {
+		if t.Scope == scope {
+			units = append(units, r.Unit(t, collect.ServiceOf(s.catalog, t, Grammar{})))
+		}
+	}
+	return units
+}
+
 // Closed implements [collect.Regional].
 func (s *session) Closed(region string) bool {
-	closed := s.closed.Load()
-	return closed != nil && slices.Contains(*closed, region)
+	disabled := s.disabled.Load()
+	return disabled != nil && slices.Contains(*disabled, region)
 }
 
 // Unit implements [collect.Session].
-func (s *session) Unit(t posture.EntityType, region string) (collect.Unit, bool) {
-	i := slices.IndexFunc(collectors, func(c collector) bool { return c.Type == t })
-	if i < 0 {
+func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bool) {
+	t := s.catalog.Type(name)
+	if t == nil || name.Provider() != posture.AWS {
 		return collect.Unit{}, false
 	}
-	if collectors[i].Scope == collect.PerAccount {
+	if t.Scope == resource.PerAccount {
 		region = posture.Global
 	}
-	return collect.Bind(collectors[i], s.scope(region), region), true
+	return s.reader(region, nil).Unit(t, collect.ServiceOf(s.catalog, t, Grammar{})), true
 }
 
 // Close implements [collect.Session].

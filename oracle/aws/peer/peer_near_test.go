@@ -1,4 +1,4 @@
-package aws_test
+package peer_test
 
 import (
 	"crypto/ecdsa"

@@ -1,8 +1,9 @@
-// Package aws reads AWS accounts.
+// Package aws reads AWS accounts: it is the transport of the declared resource
+// types of AWS.
 //
-// An account is read with sessions of a role that its owner made for us. Every
-// type has a collector in a file named after its service: a declaration, the
-// calls that list it, and how one answer becomes an entity.
+// An account is read with sessions of a role that its owner made for us. What is
+// read is declared in resources/aws; how any operation is called by its name is
+// in package awsapi.
 package aws
 
 import (
@@ -16,15 +17,20 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/smithy-go/middleware"
+	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/awsapi"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/resource"
 )
 
 // Options say how accounts are reached.
 type Options struct {
+	// Catalog declares the types that are read. Those that come with Vigil when
+	// nil.
+	Catalog *resource.Catalog
 	// HTTP makes the calls; see package egress.
 	HTTP *http.Client
 	// Identity is who we are when we ask for a customer's role.
@@ -47,52 +53,72 @@ type Options struct {
 	LookupHost func(ctx context.Context, host string) ([]string, error)
 }
 
-// Source reads AWS accounts. It implements [collect.Source].
+// A Source opens AWS accounts.
 type Source struct {
 	options Options
-	base    aws.Config // our own identity, no region
+	own     *aws.CredentialsCache // our own identity
 	self    ownName
 }
 
-// New returns a source.
+// New returns a source. It calls nothing.
 func New(o Options) *Source {
+	if o.Catalog == nil {
+		o.Catalog = declared.Catalog()
+	}
 	if o.SessionName == "" {
 		o.SessionName = "vigil"
 	}
 	if o.SessionLength == 0 {
 		o.SessionLength = time.Hour
 	}
-	if o.Attempts == 0 {
-		o.Attempts = 5
-	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
 	if o.LookupHost == nil {
 		o.LookupHost = net.DefaultResolver.LookupHost
 	}
-	if o.Backoff == 0 {
-		o.Backoff = 500 * time.Millisecond
-	}
-	return &Source{options: o, base: aws.Config{
-		HTTPClient:  o.HTTP,
-		Credentials: aws.NewCredentialsCache(&o.Identity),
-		Retryer:     func() aws.Retryer { return newRetryer(o, nil) },
-		APIOptions:  []func(*middleware.Stack) error{timed(o.Timeout), limited(o.Limiter, "")},
-	}}
+	return &Source{options: o, own: aws.NewCredentialsCache(&o.Identity)}
 }
 
 var _ collect.Source = (*Source)(nil)
+
+// client returns a client that signs with the given credentials, for calls that
+// count against the limits of an account.
+func (src *Source) client(credentials aws.CredentialsProvider, account posture.AccountID) (*awsapi.Client, error) {
+	o := awsapi.Options{
+		HTTP: src.options.HTTP, Credentials: credentials, Attempts: src.options.Attempts, Backoff: src.options.Backoff,
+		Timeout: src.options.Timeout, LookupHost: src.options.LookupHost,
+	}
+	if limiter := src.options.Limiter; limiter != nil {
+		o.Before = func(ctx context.Context, a awsapi.Attempt) error { return limiter.Wait(ctx, limitKey(account, a)) }
+		o.After = func(a awsapi.Attempt, err error) {
+			if refused, ok := errors.AsType[*awsapi.Error](err); ok && refused.Throttled() {
+				limiter.Throttled(limitKey(account, a), refused.RetryAfter)
+			}
+		}
+	}
+	return awsapi.New(o)
+}
+
+func limitKey(account posture.AccountID, a awsapi.Attempt) collect.Key {
+	return collect.Key{Provider: posture.AWS, Account: account, Region: a.Region, Service: permissionPrefix(a.Service)}
+}
 
 // Provider implements [collect.Source].
 func (*Source) Provider() posture.Provider { return posture.AWS }
 
 // Declarations implements [collect.Source].
-func (*Source) Declarations() []collect.Declaration { return collect.Declarations(collectors) }
+func (src *Source) Declarations() []collect.Declaration {
+	return Declarations(src.options.Catalog)
+}
+
+// Declarations returns what is known of the types of AWS without asking it.
+func Declarations(c *resource.Catalog) (all []collect.Declaration) {
+	for _, t := range c.Of(posture.AWS) {
+		all = append(all, collect.DeclarationOf(c, t, Grammar{}))
+	}
+	return all
+}
 
 // Open implements [collect.Source]. It asks for a session, and nothing more: a
-// role that may read nothing fails in each collector, which then names what it
-// misses.
+// role that may read nothing fails in each unit, which then names what it misses.
 func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
 	return src.open(ctx, a)
 }
@@ -105,9 +131,12 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	if role.AccountID != string(a.Account.ID) {
 		return nil, fmt.Errorf("%w: the role is of account %s, not of %s", collect.ErrIdentity, role.AccountID, a.Account.ID)
 	}
-	s := src.newSession(a, role)
+	s, err := src.newSession(a, role)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := s.credentials.Retrieve(ctx); err != nil {
-		return nil, classify(err)
+		return nil, classify(err, "sts:AssumeRole")
 	}
 	return s, nil
 }
@@ -137,19 +166,20 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 
 // regions returns the regions that are enabled in the account, and those that are
 // not.
-func (s *session) regions(ctx context.Context) (enabled, closed []string, err error) {
-	out, err := ec2.NewFromConfig(s.scope(posture.Global).config).DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)})
-	if err != nil {
-		return nil, nil, plain(err)
-	}
-	for _, r := range out.Regions {
-		if aws.ToString(r.OptInStatus) == "not-opted-in" {
-			closed = append(closed, aws.ToString(r.RegionName))
-		} else {
-			enabled = append(enabled, aws.ToString(r.RegionName))
+func (s *session) regions(ctx context.Context) (enabled, disabled []string, err error) {
+	describe := &resource.Request{Call: "ec2.DescribeRegions"}
+	err = s.in(posture.Global).Pages(ctx, describe, describe.Call, []byte(`{"AllRegions":true}`), func(answer gjson.Result) error {
+		for _, r := range answer.Get("Regions").Array() {
+			name := r.Get("RegionName").String()
+			if r.Get("OptInStatus").String() == "not-opted-in" {
+				disabled = append(disabled, name)
+			} else {
+				enabled = append(enabled, name)
+			}
 		}
-	}
-	return enabled, closed, nil
+		return nil
+	})
+	return enabled, disabled, err
 }
 
 // sentence makes an error fit to be read by the person who made the role.

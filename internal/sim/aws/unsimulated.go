@@ -1,0 +1,47 @@
+package aws
+
+import (
+	"net/http"
+	"strings"
+
+	"vigil/internal/posture/collect/awsapi/model"
+)
+
+// signers are the services that sign under the name of another.
+var signers = map[string][]string{"ses": {"sesv2"}, "bedrock": {"bedrock", "bedrock-agent"}}
+
+// unsimulated returns the name of the REST operation of a service that is not
+// simulated, as AWS publishes it. The account has nothing of such services.
+func unsimulated(service string, r *http.Request) (string, bool) {
+	names, ok := signers[service]
+	if !ok {
+		names = []string{service}
+	}
+	for _, name := range names {
+		s, err := model.Open(name)
+		if err != nil {
+			continue
+		}
+		for _, op := range s.Operations {
+			if op.Method == r.Method && matches(op.URI, r.URL.Path) {
+				return op.Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// matches reports whether a path has the form of a URI with {members}.
+func matches(uri, path string) bool {
+	uri, _, _ = strings.Cut(uri, "?")
+	want, got := strings.Split(strings.Trim(uri, "/"), "/"), strings.Split(strings.Trim(path, "/"), "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i := range want {
+		if want[i] != got[i] && !strings.HasPrefix(want[i], "{") {
+			return false
+		}
+	}
+	return true
+}
