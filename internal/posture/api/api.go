@@ -101,6 +101,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/rules/verdicts-query", Need: viewer, Operation: "queryVerdicts", Safe: true, Handler: httpapi.JSON(a.queryVerdicts)},
 		{Pattern: "POST /v1/rules/test", Need: analyst, Operation: "testRule", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.tryRule)},
 		{Pattern: "GET /v1/rules/{rule_id}", Need: viewer, Operation: "getRule", Handler: httpapi.JSON(a.getRule)},
+		{Pattern: "PUT /v1/rules/{rule_id}", Need: analyst, Operation: "putRule", Handler: httpapi.JSON(a.putRule)},
 		{Pattern: "PATCH /v1/rules/{rule_id}", Need: analyst, Operation: "patchRule", Handler: httpapi.JSON(a.patchRule)},
 		{Pattern: "DELETE /v1/rules/{rule_id}", Need: analyst, Operation: "deleteRule", Handler: httpapi.JSON(a.deleteRule)},
 		{Pattern: "GET /v1/rules/{rule_id}/history", Need: viewer, Operation: "getRuleHistory", Handler: httpapi.JSON(a.getRuleHistory)},

@@ -37,7 +37,7 @@ type (
 		Tags                 map[string]string   `json:"tags"`
 		CreationTime         int64               `json:"creationTime"`
 		LastUpdateTime       int64               `json:"lastUpdateTime"`
-		Reads                *triedReads         `json:"reads,omitempty"` // of one rule, not of a list
+		Reads                *triedReads         `json:"reads,omitempty"` // when it was asked for
 	}
 
 	// queryText is the JSON that a rule's query is a string of.
@@ -71,6 +71,11 @@ type (
 	rulePath struct {
 		ID string `path:"rule_id"`
 	}
+	getRuleIn struct {
+		rulePath
+		Include string `query:"include" enum:"reads"`
+	}
+
 	deleteRuleIn struct {
 		rulePath
 		IfMatch httpapi.Match `header:"If-Match"`
@@ -86,26 +91,24 @@ type (
 		Tags      httpapi.Optional[map[string]string] `json:"tags" maxItems:"200"`
 		Resources httpapi.Optional[map[string]string] `json:"resources" maxItems:"3"`
 
-		// Own rules only.
-		Name                 *string   `json:"name"`
-		DisplayName          *string   `json:"displayName"`
-		Description          *string   `json:"description"`
-		SuggestedAction      *string   `json:"suggestedAction"`
-		DocumentationLink    *string   `json:"documentationLink"`
-		Service              *string   `json:"service"`
-		Query                *string   `json:"query"`
-		VisualizationQuery   *string   `json:"visualizationQuery"`
-		ComplianceControlIDs *[]string `json:"complianceControlIds"`
-
-		ID                fixed `json:"id"`
-		OrgID             fixed `json:"orgId"`
-		Type              fixed `json:"type"`
-		Source            fixed `json:"source"`
-		Provider          fixed `json:"provider"`
-		InventoryProvider fixed `json:"inventoryProvider"`
-		Triggers          fixed `json:"triggers"`
-		CreationTime      fixed `json:"creationTime"`
-		LastUpdateTime    fixed `json:"lastUpdateTime"`
+		ID                   fixed `json:"id"`
+		OrgID                fixed `json:"orgId"`
+		Name                 fixed `json:"name"`
+		DisplayName          fixed `json:"displayName"`
+		Description          fixed `json:"description"`
+		SuggestedAction      fixed `json:"suggestedAction"`
+		DocumentationLink    fixed `json:"documentationLink"`
+		Type                 fixed `json:"type"`
+		Source               fixed `json:"source"`
+		Provider             fixed `json:"provider"`
+		Service              fixed `json:"service"`
+		Query                fixed `json:"query"`
+		InventoryProvider    fixed `json:"inventoryProvider"`
+		VisualizationQuery   fixed `json:"visualizationQuery"`
+		ComplianceControlIDs fixed `json:"complianceControlIds"`
+		Triggers             fixed `json:"triggers"`
+		CreationTime         fixed `json:"creationTime"`
+		LastUpdateTime       fixed `json:"lastUpdateTime"`
 	}
 
 	// fixed is a member of the record that cannot be patched.
@@ -202,12 +205,15 @@ func (a *API) listRules(ctx context.Context, _ httpapi.None) ([]rule, error) {
 	return httpapi.Each(rules, a.ruleShown(ctx)), err
 }
 
-func (a *API) getRule(ctx context.Context, in rulePath) (httpapi.Reply, error) {
+func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) {
 	r, err := a.Book.Rule(ctx, a.Org(ctx), posture.RuleID(in.ID))
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	w := ruleOf(a.Org(ctx), r)
+	if in.Include == "" {
+		return httpapi.Tagged(r.ETag, w), nil
+	}
 	if sees, err := a.Judge.Evaluator.See(r.Query); err == nil { // one that does not compile any more reads nothing
 		reads := readsOf(sees)
 		w.Reads = &reads
@@ -309,8 +315,11 @@ func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
 func (in *patchRuleIn) Validate() error {
 	var bad []fault.Detail
 	for name, member := range map[string]fixed{
-		"id": in.ID, "orgId": in.OrgID, "type": in.Type, "source": in.Source, "provider": in.Provider, "inventoryProvider": in.InventoryProvider,
-		"triggers": in.Triggers, "creationTime": in.CreationTime, "lastUpdateTime": in.LastUpdateTime,
+		"id": in.ID, "orgId": in.OrgID, "name": in.Name, "displayName": in.DisplayName, "description": in.Description,
+		"suggestedAction": in.SuggestedAction, "documentationLink": in.DocumentationLink, "type": in.Type, "source": in.Source,
+		"provider": in.Provider, "service": in.Service, "query": in.Query, "inventoryProvider": in.InventoryProvider,
+		"visualizationQuery": in.VisualizationQuery, "complianceControlIds": in.ComplianceControlIDs, "triggers": in.Triggers,
+		"creationTime": in.CreationTime, "lastUpdateTime": in.LastUpdateTime,
 	} {
 		if member.Sent {
 			bad = append(bad, fault.Detail{Path: name, Message: "cannot be changed"})
@@ -324,39 +333,6 @@ func (in *patchRuleIn) Validate() error {
 	slices.SortFunc(bad, func(a, b fault.Detail) int { return strings.Compare(a.Path, b.Path) })
 	if len(bad) > 0 {
 		return fault.Fields(bad...)
-	}
-	return nil
-}
-
-// own reads what is changed of an own rule.
-func (in *patchRuleIn) own(p *posture.RulePatch) error {
-	for _, m := range []struct {
-		from *string
-		into *posture.Given[string]
-	}{
-		{in.Name, &p.Name}, {in.DisplayName, &p.DisplayName}, {in.Description, &p.Description}, {in.SuggestedAction, &p.SuggestedAction},
-		{in.DocumentationLink, &p.DocumentationLink}, {in.Service, &p.Service},
-	} {
-		if m.from != nil {
-			*m.into = posture.Give(*m.from)
-		}
-	}
-	for _, m := range []struct {
-		path string
-		from *string
-		into *posture.Given[posture.RuleQuery]
-	}{{"query", in.Query, &p.Query}, {"visualizationQuery", in.VisualizationQuery, &p.Visualization}} {
-		if m.from == nil {
-			continue
-		}
-		q, err := readQuery(m.path, *m.from)
-		if err != nil {
-			return err
-		}
-		*m.into = posture.Give(q)
-	}
-	if in.ComplianceControlIDs != nil {
-		p.Controls = posture.Give(*in.ComplianceControlIDs)
 	}
 	return nil
 }
@@ -378,16 +354,18 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 	if in.Resources.Sent {
 		p.Resources = posture.Give(in.Resources.Value)
 	}
-	if err := in.own(&p); err != nil {
-		return httpapi.Reply{}, err
-	}
+	return a.changeRule(ctx, in.rulePath, in.IfMatch, p)
+}
+
+// changeRule changes a rule of which the caller has seen the newest version.
+func (a *API) changeRule(ctx context.Context, path rulePath, match httpapi.Match, p posture.RulePatch) (httpapi.Reply, error) {
 	check := func(etag string) error {
-		if err := in.IfMatch.Require(); err != nil {
+		if err := match.Require(); err != nil {
 			return err
 		}
-		return in.IfMatch.Check(etag)
+		return match.Check(etag)
 	}
-	r, err := a.Book.Patch(ctx, a.Org(ctx), posture.RuleID(in.rulePath.ID), p, check, a.Caller(ctx))
+	r, err := a.Book.Patch(ctx, a.Org(ctx), posture.RuleID(path.ID), p, check, a.Caller(ctx))
 	return httpapi.Tagged(r.ETag, ruleOf(a.Org(ctx), r)), err
 }
 

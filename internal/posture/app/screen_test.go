@@ -110,19 +110,20 @@ func TestOwnRuleIsEditedAndChecked(t *testing.T) {
 	account, _ := i.network()
 	made := i.ownRule(defaultNetworks)
 	path := "/v1/rules/" + made.member("id")
-	changed := i.want(200, "PATCH", path, object{"name": "Other", "query": graphQuery("g.V().hasLabel('AWS.EC2.Subnet')"), "description": nil}, "If-Match", made.header.Get("ETag"))
+	changed := i.want(200, "PUT", path, object{"name": "Other", "query": graphQuery("g.V().hasLabel('AWS.EC2.Subnet')"), "description": nil}, "If-Match", made.header.Get("ETag"))
 	if changed.member("name") != "Other" || !strings.Contains(changed.member("query"), "Subnet") {
 		t.Errorf("changed: %s", changed.text)
 	}
-	got := i.want(200, "GET", path, nil)
+	got := i.want(200, "GET", path+"?include=reads", nil)
 	if reads, _ := got.body["reads"].(object); reads == nil || reads["findsTypes"].([]any)[0] != "AWS.EC2.Subnet" {
 		t.Errorf("reads: %v", got.body["reads"])
 	}
-	for _, bad := range []object{{"query": graphQuery("g.V(")}, {"displayName": "with space"}, {"complianceControlIds": []string{"none_1"}}, {"id": "x"}, {"provider": "gcp"}} {
-		i.want(400, "PATCH", path, bad, "If-Match", got.header.Get("ETag"))
+	for _, bad := range []object{{"query": graphQuery("g.V(")}, {"displayName": "with space"}, {"complianceControlIds": []string{"none_1"}}} {
+		i.want(400, "PUT", path, bad, "If-Match", got.header.Get("ETag"))
 	}
 	native := i.want(200, "GET", "/v1/rules/aws-iam-root-mfa", nil)
-	i.want(400, "PATCH", "/v1/rules/aws-iam-root-mfa", object{"name": "x"}, "If-Match", native.header.Get("ETag"))
+	i.want(400, "PATCH", path, object{"name": "x"}, "If-Match", got.header.Get("ETag"))
+	i.want(400, "PUT", "/v1/rules/aws-iam-root-mfa", object{"name": "x"}, "If-Match", native.header.Get("ETag"))
 
 	check := func(query string) object { return i.want(200, "POST", "/v1/rules/check", object{"query": query}).body }
 	if ok := check(defaultNetworks); ok["valid"] != true || ok["reads"] == nil || len(ok["errors"].([]any)) != 0 {
