@@ -82,7 +82,9 @@ func readStructure(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, erro
 		name := m.MemberName()
 		switch earlier := values[name].(type) {
 		case []any:
-			v = append(earlier, v.([]any)...)
+			if m.Type() == smithy.ShapeTypeList { // a document may be anything
+				v = append(earlier, v.([]any)...)
+			}
 		case map[string]any:
 			if m.Type() == smithy.ShapeTypeMap {
 				for k, e := range v.(map[string]any) {
