@@ -17,7 +17,9 @@ build_web() {
 	(cd web && npm run --silent build >&2)
 }
 
-# install_web installs what the lock file names, unless that was done.
+# install_web installs what the lock file names, unless that was done. "npm ci"
+# refuses a lock file without the optional packages of other systems, which not
+# every registry has.
 install_web() {
-	[ web/node_modules/.package-lock.json -nt web/package-lock.json ] || (cd web && npm ci --no-audit --no-fund --loglevel=error >&2)
+	[ web/node_modules/.package-lock.json -nt web/package-lock.json ] || (cd web && npm install --no-save --no-audit --no-fund --loglevel=error >&2)
 }
