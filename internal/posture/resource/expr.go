@@ -101,17 +101,6 @@ func (e Expr) IsZero() bool { return e.source == "" }
 // String returns the expression as it was written.
 func (e Expr) String() string { return e.source }
 
-// Paths returns the gjson paths into the item itself, for checks against the
-// cloud's own description.
-func (e Expr) Paths() (paths []string) {
-	for _, p := range e.parts {
-		if p.path.text != "" && p.path.up == 0 && p.path.answer == "" {
-			paths = append(paths, p.path.text)
-		}
-	}
-	return paths
-}
-
 // PathExpr parses an expression in which plain text is a path.
 func PathExpr(text string) (Expr, error) {
 	if !strings.Contains(text, "$") {

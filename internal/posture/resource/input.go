@@ -79,16 +79,6 @@ func newValue(node *yaml.Node) (v value, err error) {
 	return v, err
 }
 
-// Names returns the names of the members, for checks against the cloud's own
-// description.
-func (in Input) Names() []string {
-	names := make([]string, len(in.members))
-	for i, m := range in.members {
-		names[i] = m.name
-	}
-	return names
-}
-
 // static reports whether the input is the same for all items.
 func (in Input) static() bool {
 	return !slices.ContainsFunc(in.members, func(m member) bool { return !m.value.static() })

@@ -84,7 +84,7 @@ var _ collect.Source = (*Source)(nil)
 func (src *Source) client(credentials aws.CredentialsProvider, account posture.AccountID) (*awsapi.Client, error) {
 	o := awsapi.Options{
 		HTTP: src.options.HTTP, Credentials: credentials, Attempts: src.options.Attempts, Backoff: src.options.Backoff,
-		Timeout: src.options.Timeout, LookupHost: src.options.LookupHost,
+		Timeout: src.options.Timeout,
 	}
 	if limiter := src.options.Limiter; limiter != nil {
 		o.Before = func(ctx context.Context, a awsapi.Attempt) error { return limiter.Wait(ctx, limitKey(account, a)) }

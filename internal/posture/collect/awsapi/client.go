@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -50,8 +49,6 @@ type Options struct {
 	Before func(context.Context, Attempt) error
 	// After, when not nil, is told how every attempt ended.
 	After func(Attempt, error)
-	// LookupHost finds the addresses of a host. The machine's resolver when nil.
-	LookupHost func(ctx context.Context, host string) ([]string, error)
 	// Now is the clock. time.Now when nil.
 	Now func() time.Time
 }
@@ -87,9 +84,6 @@ func New(o Options) (*Client, error) {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
-	}
-	if o.LookupHost == nil {
-		o.LookupHost = net.DefaultResolver.LookupHost
 	}
 	if o.Now == nil {
 		o.Now = time.Now
