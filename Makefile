@@ -23,11 +23,23 @@ test-web: ## Test the console: types, units, build, and scenarios in a real brow
 
 .PHONY: pictures
 pictures: ## Take pictures of every screen of the console, light and dark, into web/pictures
-	VIGIL_PICTURES=1 scripts/test-web pictures
+	CONSOLE_PICTURES=1 scripts/test-web pictures
+
+.PHONY: bench-console
+bench-console: ## Measure the console's first load and scrolling; READY names the ready file of a running demo
+	node bench/console/measure.mjs $(READY)
 
 .PHONY: test-e2e
 test-e2e: ## Test the desktop server against a real directory, database and session host
 	scripts/test-e2e
+
+.PHONY: package
+package: ## Build a Debian package into dist/
+	scripts/package debian
+
+.PHONY: test-package
+test-package: ## Build the Debian package, install it into a folder and run what it installs
+	scripts/test-package
 
 .PHONY: bench-entities
 bench-entities: ## Measure entities beside hand-written SQL; SIZES=100000,1000000 DATABASE=postgres://...
@@ -49,6 +61,10 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 torture: ## The long versions of the crash, storm and malformed-request tests, and of runs against clouds that misbehave
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
+.PHONY: crash
+crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop PostgreSQL 60 times, and compare changes with records; SQLITE=, POSTGRES=, STOPS=
+	scripts/crash $(or $(SQLITE),1000) $(or $(POSTGRES),200) $(or $(STOPS),60)
+
 .PHONY: siege
 siege: ## One hostile client against the real server for ten minutes on each database: others keep their pace, memory and disk their bounds
 	scripts/siege
@@ -56,6 +72,7 @@ siege: ## One hostile client against the real server for ten minutes on each dat
 .PHONY: bombs
 bombs: ## Hold hostile queries to their limits of time and memory, without the race detector
 	go test ./gremlin -run 'Bomb' -count 1 -v
+	VIGIL_BOMBS=all go test ./cmd/vigil -run Bomb -count 1 -v
 
 .PHONY: conformance
 conformance: ## Run the scenarios that Apache TinkerPop publishes against the query engine
@@ -71,6 +88,14 @@ fuzz: ## Fuzz the query language: its parser ten million times, then its printer
 .PHONY: oracle
 oracle: ## Hold our reading of AWS against the SDK's generated modules; compiles them, minutes when it is the first time
 	cd oracle/aws && go vet . && go test -count=1 .
+
+.PHONY: oracle-gcp
+oracle-gcp: ## Hold the declarations of Google Cloud against Google's discovery documents
+	cd oracle/gcp && go vet . && go test -count=1 .
+
+.PHONY: oracle-azure
+oracle-azure: ## Hold the declarations of Azure against the models of Microsoft's typed modules
+	cd oracle/azure && go vet . && go test -count=1 .
 
 .PHONY: bench-awsapi
 bench-awsapi: ## Measure calls to AWS beside the SDK's generated modules

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/metrics"
 	"strings"
@@ -45,77 +46,29 @@ func web(tb testing.TB, n, degree int) *graph.Graph {
 	return g
 }
 
-// bombs are queries that would use up a machine if they were let.
-var bombs = []struct{ name, text string }{
-	{"paths", `g.V().both().both().both().both().both().path()`},
-	{"path explosion in a repeat", `g.V().repeat(both()).times(30).path()`},
-	{"simple paths", `g.V().repeat(both().simplePath()).emit().path()`},
-	{"endless repeat", `g.V().repeat(both())`},
-	{"endless repeat with until", `g.V().repeat(both()).until(has("name", "nobody"))`},
-	{"endless repeat that emits", `g.V().repeat(out()).emit()`},
-	{"nested repeats", `g.V().repeat(repeat(repeat(both().simplePath()).times(3)).times(3)).times(3).path()`},
-	{"cross product", `g.V().as("a").V().as("b").V().as("c").select("a", "b", "c")`},
-	{"cross product of counts", `g.V().V().V().where(out().count().is(gt(3))).count()`},
-	{"group by itself", `g.V().both().both().path().group().by()`},
-	{"group lists", `g.V().both().both().both().group().by("n").by(path().fold())`},
-	{"sort everything", `g.V().both().both().both().as("x").order().by(path()).select("x")`},
-	{"sort by lists", `g.V().both().both().order().by(both().values("name").fold()).by(both().both().values("name").fold())`},
-	{"first of everything sorted", `g.V().both().both().both().as("x").order().by(path()).limit(1000000).select("x")`},
-	{"sort paths", `g.V().repeat(both()).times(4).path().order()`},
-	{"fold everything", `g.V().both().both().as("a").both().as("b").select("a", "b").fold()`},
-	{"dedup paths", `g.V().repeat(both()).times(5).path().dedup().count()`},
-	{"aggregate paths", `g.V().repeat(both()).times(4).path().aggregate("x").cap("x")`},
-	{"tree", `g.V().repeat(both()).times(5).tree()`},
-	{"doubling string", `g.inject("aaaaaaaaaaaaaaaa").repeat(map(project("x").by().select("x").concat(identity()))).times(30).length()`},
-	{"growing by replace", `g.inject("aaaaaaaaaaaaaaaa").repeat(replace("a", "aaaaaaaaaaaaaaaa")).times(30).length()`},
-	{"doubling list", `g.inject([1,2,3,4]).repeat(combine(identity())).times(30).count(local)`},
-	{"product of products", `g.inject([1,2,3,4]).repeat(product(identity())).times(30).count(local)`},
-	{"nested projections", `g.V().repeat(project("a","b","c","d").by().by().by().by()).times(30)`},
-	{"nested projections compared", `g.V().limit(2).repeat(project("a","b").by().by()).times(30).dedup()`},
-	{"nested projections as text", `g.V().limit(2).repeat(project("a","b").by().by()).times(30).asString()`},
-	{"nested projections sorted", `g.V().repeat(project("a","b").by().by()).times(30).order()`},
-	{"squared number", `g.withSack(99999999999999999999n).V().repeat(sack(mult).by(sack())).times(30).sack()`},
-	{"match", `g.V().match(__.as("a").both().as("b"), __.as("b").both().as("c"), __.as("c").both().as("d"), __.as("d").both().as("a"))`},
-	{"deep where", `g.V().where(both().where(both().where(both().where(both().where(both().has("name","nobody"))))))`},
-	{"not of nothing", `g.V().not(both().both().both().both().has("name","nobody"))`},
-	{"count that never ends", `g.V().where(both().both().both().both().both().count().is(123456789)).count()`},
-	{"regular expression", `g.V().both().both().both().has("name", regex("(v|e|r|t|x)*(v|e|r|t|x)*number (1|2|3)+$")).path()`},
-	{"regular expression on long text", `g.inject("aaaaaaaaaaaaaaaa").repeat(replace("a", "aaaaaaaaaaaaaaaa")).times(4).repeat(union(is(regex("(a|b|ab)*c")), identity())).times(30)`},
-	{"within what was collected", `g.V().both().values("n").aggregate("x").repeat(union(where(within("x")), where(without("x")))).times(30)`},
-	{"union of unions", `g.V().repeat(union(both(), both(), both(), both()).simplePath()).times(20).path()`},
-	{"local explosion", `g.V().local(both().both().both().both().path().fold())`},
-	{"projection explosion", `g.V().project("a","b").by(both().both().both().path().fold()).by(both().both().both().path().fold())`},
-	{"choose explosion", `g.V().repeat(choose(has("n", gt(10)), both(), both())).times(25).path()`},
-	{"side effect list", `g.V().both().both().both().local(aggregate("x")).select("x").count(local).sum()`},
-	{"sack of lists", `g.withSack([1]).V().repeat(both().sack(addAll).by(constant([1,2,3,4,5,6,7,8]))).times(20).sack()`},
-	{"sample", `g.V().both().both().both().path().sample(100000)`},
-	{"tail", `g.V().both().both().both().path().tail(10000000)`},
-	{"last of everything", `g.V().both().both().both().path().tail(20000)`},
-	{"all of a label", `g.V().as("a").both().as("a").both().as("a").both().as("a").select(all, "a")`},
-	{"group of groups", `g.V().both().both().group().by("name").by(both().group().by("name").by(both().values("name").fold()))`},
-	{"maps in maps", `g.V().map(both().map(both().map(both().map(both().count()).fold()).fold()).fold())`},
-	{"text of everything", `g.V().both().both().both().values("name").fold().conjoin(" ").split("")`},
-	{"sorted lists", `g.V().both().both().fold().order(local).by(both().values("name").fold()).unfold()`},
-	{"shuffle", `g.V().both().both().both().path().order().by(shuffle)`},
-	{"subgraph", `g.V().repeat(bothE().subgraph("s").otherV()).times(20).cap("s")`},
-	{"coalesce", `g.V().repeat(coalesce(both().simplePath(), both())).times(20).path()`},
-	{"results", `g.V().both().both().both()`},
-	{"lists side by side", `g.V().project("a","b","c","d","e","f","g","h").by(both().both().both().values("name").fold())`},
-	{"names that grow", `g.V().values("name")` + strings.Repeat(`.replace("e", "eeeeeeeeeeeeeeee")`, 5) + `.length()`},
-	{"lists that double", `g.V().map(values("name").fold())` + strings.Repeat(`.combine(identity())`, 16) + `.count(local)`},
-	{"sacks that double", `g.withSack([1,2,3,4]).V()` + strings.Repeat(`.sack(addAll).by(sack())`, 16) + `.count()`},
-	{"lists of lists", `g.V().map(both().both().map(both().values("name").fold()).fold()).map(unfold().fold()).count(local)`},
-	{"group of the last", `g.V().group().by("name").by(map(both().both().map(both().both().values("name").fold()).fold()))`},
-	{"group of sums", `g.V().map(both().both().values("name").fold()).both().group().by(count(local)).by(fold([], addAll))`},
-	{"group of what follows", `g.V().both().group().by("name").by(both().count().map(inject(1).V().both().values("name").fold()))`},
-	{"named groups of groups", `g.V().both().both().group("x").by("name").by(both().group().by("name").by(both().values("name").fold())).cap("x")`},
-	{"tree of lists", `g.V().both().tree().by(both().both().values("name").fold())`},
-	{"what a label keeps", `g.V().both().map(both().both().values("name").fold()).as("a").constant(1).order().select("a").count(local)`},
-	{"what a path keeps", `g.V().both().map(both().both().values("name").fold()).map(count(local)).order().path()`},
-	{"sets in lists", `g.V().map(both().map(both().map(both().values("n").fold().merge(["a"])).fold()).fold())`},
-	{"parts of sets in lists", `g.V().map(both().map(both().map(both().values("n").fold().difference(["a"])).fold()).fold())`},
-	{"short lists in lists", `g.V().map(both().map(both().map(both().values("n").fold()).fold()).fold())`},
-	{"what a branch keeps", `g.V().union(map(both().both().values("name").fold()), map(both().both().values("name").fold())).map(union(identity(), identity()).fold()).count(local)`},
+// A bomb is a query that would use up a machine if it were let.
+type bomb struct{ name, text string }
+
+// bombs reads the bombs, one a line with its name before it. cmd/vigil sends the
+// same to a server.
+func bombs(tb testing.TB) []bomb {
+	tb.Helper()
+	data, err := os.ReadFile("testdata/bombs.txt")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []bomb
+	for line := range strings.Lines(string(data)) {
+		name, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok {
+			tb.Fatalf("not a bomb: %s", line)
+		}
+		all = append(all, bomb{name, text})
+	}
+	if len(all) < 60 {
+		tb.Fatalf("%d bombs", len(all))
+	}
+	return all
 }
 
 func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
@@ -123,7 +76,7 @@ func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
 	g := web(t, 2000, 8)
 	// A tenth of the default, so that there is not so much to do.
 	budget := gremlin.Budget{Traversers: 100_000, Live: 10_000, Memory: 6 << 20, Results: 1000}
-	for _, b := range bombs {
+	for _, b := range bombs(t) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := run(t.Context(), t, g, b.text, budget)
@@ -162,7 +115,7 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 	budget := gremlin.Unlimited
 	budget.Memory = 128 << 20
 	budget.Time = 300 * time.Millisecond
-	for _, b := range bombs {
+	for _, b := range bombs(t) {
 		t.Run(b.name, func(t *testing.T) {
 			best := time.Hour
 			for range 25 {
@@ -186,7 +139,7 @@ func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
 	g := web(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 32 << 20
-	for _, b := range bombs {
+	for _, b := range bombs(t) {
 		t.Run(b.name, func(t *testing.T) {
 			w := &heapWatch{Context: t.Context(), allowed: budget.Memory * 11 / 10, left: time.Second}
 			_, err := run(w, t, g, b.text, budget)

@@ -1,8 +1,9 @@
 package gremlin
 
 import (
-	"container/list"
 	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // A Cache keeps compiled queries by their text, the ones used last if there are
@@ -14,8 +15,7 @@ type Cache struct {
 	Size int
 
 	mu      sync.Mutex
-	byText  map[cacheKey]*list.Element
-	recent  list.List // of *cached, the one used last in front
+	plans   *simplelru.LRU[cacheKey, *Plan] // nil before the first one
 	hits    int64
 	lookups int64
 }
@@ -28,11 +28,6 @@ const DefaultCacheSize = 1000
 type cacheKey struct {
 	text                                  string
 	length, steps, depth, literals, regex int
-}
-
-type cached struct {
-	key  cacheKey
-	plan *Plan
 }
 
 // Compile is [Compile] for texts that come again. Errors are not kept.
@@ -54,34 +49,27 @@ func (c *Cache) find(key cacheKey) *Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lookups++
-	e := c.byText[key]
-	if e == nil {
+	if c.plans == nil {
 		return nil
 	}
-	c.hits++
-	c.recent.MoveToFront(e)
-	return e.Value.(*cached).plan
+	p, ok := c.plans.Get(key)
+	if ok {
+		c.hits++
+	}
+	return p
 }
 
 func (c *Cache) keep(key cacheKey, p *Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byText == nil {
-		c.byText = map[cacheKey]*list.Element{}
+	if c.plans == nil {
+		size := c.Size
+		if size <= 0 {
+			size = DefaultCacheSize
+		}
+		c.plans, _ = simplelru.NewLRU[cacheKey, *Plan](size, nil) // fails for sizes below 1 only
 	}
-	if c.byText[key] != nil {
-		return // somebody else was quicker
-	}
-	c.byText[key] = c.recent.PushFront(&cached{key, p})
-	size := c.Size
-	if size <= 0 {
-		size = DefaultCacheSize
-	}
-	for c.recent.Len() > size {
-		last := c.recent.Back()
-		delete(c.byText, last.Value.(*cached).key)
-		c.recent.Remove(last)
-	}
+	c.plans.Add(key, p)
 }
 
 // Stats returns how many plans are kept, how often one was asked for and how
@@ -89,5 +77,8 @@ func (c *Cache) keep(key cacheKey, p *Plan) {
 func (c *Cache) Stats() (plans int, lookups, hits int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.recent.Len(), c.lookups, c.hits
+	if c.plans == nil {
+		return 0, c.lookups, c.hits
+	}
+	return c.plans.Len(), c.lookups, c.hits
 }

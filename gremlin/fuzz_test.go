@@ -17,7 +17,7 @@ func FuzzQueriesDoNotBreakTheEngine(f *testing.F) {
 	for _, text := range security {
 		f.Add(text)
 	}
-	for _, b := range bombs {
+	for _, b := range bombs(f) {
 		f.Add(b.text)
 	}
 	for _, text := range scriptQueries(f) {

@@ -24,7 +24,15 @@ type RunOptions struct {
 	SideEffects map[string]graph.Value
 	// Now is what datetime() stands for; the zero Time is the time of the run.
 	Now time.Time
+	// OnLarge, if not nil, is called once when the query keeps more than
+	// [Large] bytes or does much work, so that the caller can prepare for what
+	// may follow.
+	OnLarge func()
 }
+
+// Large is the memory, by account, from which on a query is worth the caller's
+// attention: see RunOptions.OnLarge.
+const Large = exec.Large
 
 // Values that are no [graph.Value] of their own kind are opaque ones that carry
 // one of these.
@@ -50,6 +58,7 @@ type Result struct {
 	Count int64  // number of results
 	Work  int64  // traversers handled and edges touched
 	Bytes int64  // memory that was kept at most, by account
+	Held  int64  // memory of the results themselves, by account
 }
 
 // Values returns the results one by one.
@@ -83,7 +92,7 @@ func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Resul
 }
 
 func newResult(out *exec.Outcome) *Result {
-	return &Result{Items: out.Results, Count: out.Total, Work: out.Work, Bytes: out.Peak}
+	return &Result{Items: out.Results, Count: out.Total, Work: out.Work, Bytes: out.Peak, Held: out.Held}
 }
 
 // runRoot executes a bound plan. The fields of how that follow from opts are
@@ -95,7 +104,7 @@ func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptio
 			out, err = nil, &InternalError{Panic: p, Stack: debug.Stack()}
 		}
 	}()
-	how.Limits, how.Side = opts.Budget.orDefaults().exec(), opts.SideEffects
+	how.Limits, how.Side, how.OnLarge = opts.Budget.orDefaults().exec(), opts.SideEffects, opts.OnLarge
 	if out, err = exec.Run(ctx, g, root, how); err != nil {
 		return nil, budgetError(err)
 	}

@@ -25,15 +25,15 @@ func TestCases(t *testing.T) {
 	t.Logf("%d types, %d cases", types, count)
 }
 
-// TestAzureCasesHaveEverything makes sure that each property and edge of an Azure
-// type is in a case, and that each call is refused in one.
-func TestAzureCasesHaveEverything(t *testing.T) {
+// TestCasesHaveEverything makes sure that each property and edge of a type of Azure
+// or Google Cloud is in a case, and that each call is refused in one.
+func TestCasesHaveEverything(t *testing.T) {
 	t.Parallel()
 	catalog, err := resource.Load(derive.Functions(), resources.Files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, declared := range catalog.Of(posture.Azure) {
+	for _, declared := range append(catalog.Of(posture.Azure), catalog.Of(posture.GCP)...) {
 		all, err := cases.Read(resources.Files, declared.File())
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,8 @@
 # with its data in a folder of its own.
 #
 #   scripts/postgres.sh start DIR   start it, unless it runs, and print its URL
+#   scripts/postgres.sh pause DIR   stop it and keep its data; when it starts again, it has the same URL if its port is free
+#   scripts/postgres.sh crash DIR   stop it at once, as if it had crashed, and keep its data
 #   scripts/postgres.sh stop DIR    stop it and remove its data
 #
 # The server is looked for on this machine, and installed with apt-get if it is
@@ -140,6 +142,9 @@ start() {
 		# Whether a port is free shows when the server takes it.
 		for try in 1 2 3 4 5 6 7 8 9 10; do
 			port=$((20000 + $(od -An -N2 -tu2 /dev/urandom) % 30000))
+			if [ "$try" = 1 ] && [ -s "$dir/url" ]; then
+				port=$(sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/' "$dir/url")
+			fi
 			if control -w -t 60 -l "$(readlink -f "$dir/data")/server.log" -o "-p $port" start >/dev/null 2>&1; then
 				(
 					umask 077
@@ -157,6 +162,14 @@ start() {
 	cat "$dir/url"
 }
 
+# pause stops the server in one of the ways of pg_ctl.
+pause() {
+	[ -f "$dir/data/postmaster.pid" ] || return 0
+	dir=$(cd "$dir" && pwd)
+	server
+	control -m "$1" -w stop || say "the server was not running"
+}
+
 stop() {
 	[ -d "$dir" ] || return 0
 	dir=$(cd "$dir" && pwd)
@@ -169,15 +182,17 @@ stop() {
 }
 
 if [ $# -ne 2 ] || [ -z "$2" ]; then
-	say "usage: postgres.sh start|stop DIR"
+	say "usage: postgres.sh start|pause|crash|stop DIR"
 	exit 2
 fi
 dir=$2
 case $1 in
 start) start ;;
+pause) pause fast ;;
+crash) pause immediate ;;
 stop) stop ;;
 *)
-	say "usage: postgres.sh start|stop DIR"
+	say "usage: postgres.sh start|pause|crash|stop DIR"
 	exit 2
 	;;
 esac

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vigil/internal/heap"
+	"vigil/internal/gctune"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
@@ -48,7 +48,7 @@ type result struct {
 // run does the task and says on standard output what it took.
 func (t task) run(ctx context.Context) error {
 	if t.Way != "bare" {
-		heap.Tune() // as the server does
+		gctune.Tune() // as the server does
 	}
 	way, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: t.Cloud.Address, CA: t.Cloud.CA}})
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"vigil/internal/config"
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/app"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/sim/estate"
 )
 
@@ -93,7 +93,7 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	conf.Desktop = config.Desktop{Enabled: true, Inventory: e.InventoryFile()}
 	conf.Desktop.Listen = "127.0.0.1:0"
 	conf.Complete()
-	in, err := install.OpenOrInit(ctx, conf, time.Now)
+	in, err := instance.OpenOrInit(ctx, conf, time.Now)
 	if err != nil {
 		return nil, nil, err
 	}

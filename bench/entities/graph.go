@@ -6,20 +6,20 @@ import (
 
 	"vigil/graph"
 	"vigil/internal/posture"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 	"vigil/internal/sqldb"
 )
 
 // graph loads the graph of one account in both ways.
 func (b *bench) graph(ctx context.Context) error {
 	account := b.accounts[0]
-	graphs := partition.New(b.store, partition.Options{})
+	graphs := graphcache.New(b.store, graphcache.Options{})
 	if _, err := graphs.Graph(ctx, org, account.ID); err != nil { // makes the snapshot
 		return err
 	}
 	var vertices, edges int
 	snapshot, err := median(5, func() error {
-		g, err := partition.New(b.store, partition.Options{}).Graph(ctx, org, account.ID)
+		g, err := graphcache.New(b.store, graphcache.Options{}).Graph(ctx, org, account.ID)
 		if err == nil {
 			vertices, edges = g.NumVertices(), g.NumEdges()
 		}
@@ -34,7 +34,7 @@ func (b *bench) graph(ctx context.Context) error {
 	}
 	ours, err := median(3, func() error {
 		gb := graph.NewBuilder(graph.Limits{})
-		if _, err := b.store.EachEntity(ctx, org, account.ID, func(e posture.Entity) error { return gb.Add(partition.Record(&e)) }); err != nil {
+		if _, err := b.store.EachEntity(ctx, org, account.ID, func(e posture.Entity) error { return gb.Add(graphcache.Record(&e)) }); err != nil {
 			return err
 		}
 		_, err := gb.Build()
@@ -99,7 +99,7 @@ func (b *bench) graphByHand(ctx context.Context, account posture.AccountID) erro
 			for _, x := range edges {
 				e.Edges = append(e.Edges, posture.Edge{Label: x.Label, To: x.To})
 			}
-			if err := gb.Add(partition.Record(&e)); err != nil {
+			if err := gb.Add(graphcache.Record(&e)); err != nil {
 				return err
 			}
 		}

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"vigil/internal/heap"
+	"vigil/internal/gctune"
 )
 
 // options are what a run is told.
@@ -60,7 +60,7 @@ func main() {
 	flag.Float64Var(&o.changed, "changed", 0.01, "share of entities that are different in the second collection")
 	flag.Parse()
 	o.atOnce = max(o.atOnce, 1)
-	heap.Tune() // as the server does
+	gctune.Tune() // as the server does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := runAll(ctx, o, sizes, profile); err != nil {

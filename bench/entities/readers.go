@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 )
 
 // readers asks questions at rest and while an account is collected. Somebody who
@@ -64,7 +64,7 @@ type reader struct {
 // collect collects new accounts until ctx ends.
 func (b *bench) collect(ctx context.Context) error {
 	for i := 2000; ctx.Err() == nil; i++ {
-		a := estate.New(i, min(b.o.account, b.o.entities))
+		a := entitygen.New(i, min(b.o.account, b.o.entities))
 		err := b.onboard(ctx, a)
 		if err == nil {
 			err = b.collectAccount(ctx, a)
@@ -83,7 +83,7 @@ const (
 )
 
 // collectAccount collects an account page by page, many units at a time.
-func (b *bench) collectAccount(ctx context.Context, a estate.Account) error {
+func (b *bench) collectAccount(ctx context.Context, a entitygen.Account) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(unitsAtOnce)
 	for _, u := range a.Units() {

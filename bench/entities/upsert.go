@@ -6,7 +6,7 @@ import (
 	"runtime/pprof"
 	"time"
 
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 )
 
 // upsert collects everything again with one entity in a hundred changed, and
@@ -17,7 +17,7 @@ func (b *bench) upsert(ctx context.Context) error {
 	few := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
 	rounds := max(1, 1_000_000/b.o.entities)
 	var some, all, first written
-	at := func(of []estate.Account, revision int, changed float64) (later []estate.Account) {
+	at := func(of []entitygen.Account, revision int, changed float64) (later []entitygen.Account) {
 		for _, a := range of {
 			a.Revision, a.Changed = revision, changed
 			later = append(later, a)
@@ -37,9 +37,9 @@ func (b *bench) upsert(ctx context.Context) error {
 		return err
 	}
 	label("first")
-	var fresh []estate.Account
+	var fresh []entitygen.Account
 	for i := range few {
-		a := estate.New(1000+6*i, min(b.o.account, b.o.entities))
+		a := entitygen.New(1000+6*i, min(b.o.account, b.o.entities))
 		if err := b.onboard(ctx, a); err != nil {
 			return err
 		}

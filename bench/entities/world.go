@@ -20,8 +20,8 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/estate"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/entitygen"
+	"vigil/internal/posture/graphcache"
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/walk"
 	"vigil/internal/secret"
@@ -35,7 +35,7 @@ type bench struct {
 	o        options
 	db       *sqldb.DB
 	store    *store.Store
-	accounts []estate.Account
+	accounts []entitygen.Account
 	mux      *httpapi.Mux // the API, and the same questions by hand
 	count    int
 	cached   []question
@@ -65,14 +65,14 @@ func open(ctx context.Context, o options) (*bench, error) {
 	b := &bench{o: o, db: db, store: store.New(db, plainBox{}, nil), took: map[string]cost{}}
 	size := min(o.account, o.entities)
 	for i := range max(1, o.entities/size) {
-		b.accounts = append(b.accounts, estate.New(i, size))
+		b.accounts = append(b.accounts, entitygen.New(i, size))
 	}
 	if err := b.makePlain(ctx); err != nil {
 		return nil, err
 	}
 	a := &api.API{
 		Org: func(context.Context) posture.OrgID { return org }, Entities: b.store, Cursors: cursor.New(plainBox{}), Now: time.Now,
-		Walker:       walk.New(partition.New(b.store, partition.Options{}), b.store, walk.Options{}),
+		Walker:       walk.New(graphcache.New(b.store, graphcache.Options{}), b.store, walk.Options{}),
 		Declarations: func() []collect.Declaration { return nil },
 	}
 	var routes []httpapi.Route
@@ -159,7 +159,7 @@ func (b *bench) loadEach(ctx context.Context) error {
 }
 
 // onboard adds an account.
-func (b *bench) onboard(ctx context.Context, a estate.Account) error {
+func (b *bench) onboard(ctx context.Context, a entitygen.Account) error {
 	return b.store.Onboard(ctx, org, func(tx posture.OnboardingTx) error {
 		return tx.AddAccount(posture.Account{ID: a.ID, Provider: a.Provider, Name: string(a.ID), ETag: rand.Text()})
 	})
@@ -170,7 +170,7 @@ const unitsAtOnce = 8
 
 // record collects some accounts at a time. It returns how many entities they have
 // and what recording them took, without making them up.
-func (b *bench) record(ctx context.Context, accounts ...estate.Account) (n int, took cost, err error) {
+func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n int, took cost, err error) {
 	for some := range slices.Chunk(accounts, b.o.atOnce) {
 		var work []func(context.Context) error
 		for _, a := range some {
@@ -197,7 +197,7 @@ func (b *bench) record(ctx context.Context, accounts ...estate.Account) (n int, 
 
 // collection makes up the entities of an account. It returns how many there are and
 // what records them.
-func (b *bench) collection(a estate.Account) (n int, record func(context.Context) error) {
+func (b *bench) collection(a entitygen.Account) (n int, record func(context.Context) error) {
 	units := a.Units()
 	read := make([][]posture.Entity, len(units))
 	for i, u := range units {

@@ -81,6 +81,15 @@ func has(e *posture.Entity, name string) posture.Truth {
 
 func not(t posture.Truth) posture.Truth { return posture.Yes - t }
 
+// ofThose answers a check of resources that a rule is about. Of those that it may be
+// about nothing is certain.
+func ofThose(about, wrong posture.Truth) posture.Truth {
+	if about == posture.Maybe {
+		return posture.Maybe
+	}
+	return min(about, wrong)
+}
+
 // out asks whether one of the entities at the end of edges is as wanted.
 func (a *readAccount) out(e *posture.Entity, label string, wanted func(edge *posture.Edge, to *posture.Entity) posture.Truth) posture.Truth {
 	answer := posture.No
@@ -119,9 +128,12 @@ func text(edge *posture.Edge, name string) string {
 // byHand are ten rules of the catalog as Go code.
 var byHand = map[posture.RuleID]check{
 	"aws-iam-user-console-mfa": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		return min(is(e, "passwordEnabled", true), is(e, "mfaActive", false))
+		return ofThose(is(e, "passwordEnabled", true), is(e, "mfaActive", false))
 	}},
 	"aws-iam-access-key-age-90": {"AWS.IAM.User", func(_ *readAccount, e *posture.Entity) posture.Truth {
+		if max(is(e, "accessKey1Active", true), is(e, "accessKey2Active", true)) == posture.No {
+			return posture.No // the rule is not about users without an active key
+		}
 		// Like the rule, it decides nothing when it cannot read some of it.
 		for _, name := range [...]string{"accessKey1Active", "accessKey1LastRotated", "accessKey2Active", "accessKey2LastRotated"} {
 			if has(e, name) == posture.Maybe {
@@ -143,36 +155,47 @@ var byHand = map[posture.RuleID]check{
 	}},
 	"aws-ec2-ebs-encrypted": {"AWS.EC2.Volume", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "encrypted", false) }},
 	"aws-ec2-imdsv2": {"AWS.EC2.Instance", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		return min(says(e, "metadataHttpEndpoint", "enabled"), not(says(e, "metadataHttpTokens", "required")))
+		gone := max(says(e, "state", "shutting-down"), says(e, "state", "terminated"))
+		return ofThose(not(gone), min(says(e, "metadataHttpEndpoint", "enabled"), not(says(e, "metadataHttpTokens", "required"))))
 	}},
 	"aws-ec2-exposed-admin-instance": {"AWS.EC2.Instance", func(a *readAccount, e *posture.Entity) posture.Truth {
-		exposed := has(e, "publicIpAddress")
-		if exposed == posture.No {
-			return posture.No
-		}
-		internet := func(_ *posture.Edge, to *posture.Entity) posture.Truth { return is(to, "isInternet", true) }
-		exposed = min(exposed, a.out(e, "MEMBER_OF", func(_ *posture.Edge, group *posture.Entity) posture.Truth {
-			return a.out(group, "ALLOWS_INGRESS", internet)
-		}))
+		exposed := max(a.reached(e, "publicIpAddress", 4), a.reached(e, "ipv6Addresses", 6))
 		if exposed == posture.No {
 			return posture.No
 		}
 		return min(exposed, a.out(e, "HAS_PROFILE", func(_ *posture.Edge, profile *posture.Entity) posture.Truth {
 			return a.out(profile, "HAS_ROLE", func(_ *posture.Edge, role *posture.Entity) posture.Truth {
-				return max(is(role, "inlineAllowsAdmin", true), a.out(role, "HAS_POLICY", func(_ *posture.Edge, policy *posture.Entity) posture.Truth {
-					return is(policy, "allowsAdmin", true)
-				}))
+				return is(role, "isAdmin", true)
 			})
 		}))
 	}},
 	"aws-vpc-flow-logs": {"AWS.EC2.Vpc", func(a *readAccount, e *posture.Entity) posture.Truth {
-		return not(a.out(e, "HAS_FLOW_LOG", func(_ *posture.Edge, log *posture.Entity) posture.Truth { return says(log, "flowLogStatus", "ACTIVE") }))
+		return not(a.out(e, "HAS_FLOW_LOG", func(_ *posture.Edge, log *posture.Entity) posture.Truth {
+			return min(says(log, "flowLogStatus", "ACTIVE"), not(says(log, "deliverLogsStatus", "FAILED")), max(says(log, "trafficType", "ALL"), says(log, "trafficType", "REJECT")))
+		}))
 	}},
 	"aws-kms-rotation": {"AWS.KMS.Key", func(_ *readAccount, e *posture.Entity) posture.Truth {
-		return min(says(e, "keyManager", "CUSTOMER"), says(e, "keyState", "Enabled"), says(e, "keySpec", "SYMMETRIC_DEFAULT"),
-			says(e, "origin", "AWS_KMS"), is(e, "rotationEnabled", false))
+		about := min(says(e, "keyManager", "CUSTOMER"), says(e, "keyState", "Enabled"), says(e, "keySpec", "SYMMETRIC_DEFAULT"), says(e, "origin", "AWS_KMS"))
+		return ofThose(about, is(e, "rotationEnabled", false))
 	}},
 	"aws-rds-public": {"AWS.RDS.DBInstance", func(_ *readAccount, e *posture.Entity) posture.Truth { return is(e, "publiclyAccessible", true) }},
+}
+
+// reached asks whether an instance has an address of a version and a security
+// group that lets the internet in over it.
+func (a *readAccount) reached(e *posture.Entity, address string, version int64) posture.Truth {
+	there := has(e, address)
+	if there == posture.No {
+		return there
+	}
+	return min(there, a.out(e, "MEMBER_OF", func(_ *posture.Edge, group *posture.Entity) posture.Truth {
+		return a.out(group, "ALLOWS_INGRESS", func(edge *posture.Edge, to *posture.Entity) posture.Truth {
+			if p := text(edge, "protocol"); p != "tcp" && p != "udp" && p != "-1" {
+				return posture.No
+			}
+			return min(is(to, "isInternet", true), some(to, "ipVersion", func(p *posture.Property) bool { return p.Long == version }))
+		})
+	}))
 }
 
 // oldKey asks whether a key is active and older than 90 days.

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/evaluate"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 	"vigil/rules"
 )
 
@@ -177,7 +177,7 @@ func (w *workshop) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.
 	changed.Properties = slices.DeleteFunc(slices.Clone(changed.Properties), func(p posture.Property) bool { return p.Name == "versioningStatus" })
 	changed.Properties = append(changed.Properties, posture.Text("versioningStatus", "Suspended"))
 	changed.Normalize()
-	patched, err := a.Graph.Patch([]graph.Change{{Record: partition.Record(&changed)}})
+	patched, err := a.Graph.Patch([]graph.Change{{Record: graphcache.Record(&changed)}})
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ func (w *workshop) coverage() []posture.Coverage {
 func build(all []posture.Entity) (*graph.Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
 	for i := range all {
-		if err := b.Add(partition.Record(&all[i])); err != nil {
+		if err := b.Add(graphcache.Record(&all[i])); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 	"vigil/internal/auth"
 	"vigil/internal/config"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/clouds"
@@ -93,7 +93,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // A house is the server from inside.
 type house struct {
-	in      *install.Installation
+	in      *instance.Installation
 	app     *app.App
 	metrics *prometheus.Registry
 	base    string
@@ -110,7 +110,7 @@ func newHouse(ctx context.Context, s setup) (*house, error) {
 	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	if h.in, err = install.OpenOrInit(ctx, conf, time.Now); err != nil {
+	if h.in, err = instance.OpenOrInit(ctx, conf, time.Now); err != nil {
 		return nil, err
 	}
 	h.app, err = app.New(ctx, app.Options{

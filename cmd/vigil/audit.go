@@ -7,7 +7,7 @@ import (
 
 	"vigil/internal/audit"
 	"vigil/internal/fault"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 )
 
 type auditCmd struct {
@@ -22,7 +22,7 @@ type auditVerifyCmd struct {
 
 // Run implements the command.
 func (c *auditVerifyCmd) Run(e *environment) error {
-	return c.despiteLoss(e, false, func(in *install.Installation) error {
+	return c.despiteLoss(e, false, func(in *instance.Installation) error {
 		known, err := audit.ReadCheckpointFile(in.Config.Audit.Checkpoint)
 		if err != nil {
 			return err
@@ -31,6 +31,8 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 		if known.Number > 0 {
 			checkpoints = append(checkpoints, known)
 		}
+		outside, unasked := in.Witnesses.Known(e.ctx)
+		checkpoints = append(checkpoints, outside...)
 		report, err := in.Audit.Verify(e.ctx, checkpoints...)
 		if err != nil {
 			return err
@@ -45,17 +47,20 @@ func (c *auditVerifyCmd) Run(e *environment) error {
 		if known.Number == 0 {
 			fmt.Fprintln(e.stdout, "there is no checkpoint file, so that missing newest records would not show")
 		}
+		if unasked != nil {
+			return fault.New(fault.Unavailable, "a place that keeps checkpoints could not be asked: %v", unasked)
+		}
 		return nil
 	})
 }
 
 // despiteLoss runs use on an installation whose newest records may be missing.
-func (f *settingsFlags) despiteLoss(e *environment, accept bool, use func(*install.Installation) error) error {
+func (f *settingsFlags) despiteLoss(e *environment, accept bool, use func(*instance.Installation) error) error {
 	conf, err := f.effective()
 	if err != nil {
 		return err
 	}
-	in, err := install.OpenDespiteLoss(e.ctx, conf, time.Now, accept)
+	in, err := instance.OpenDespiteLoss(e.ctx, conf, time.Now, accept)
 	if err != nil {
 		return err
 	}
@@ -73,7 +78,7 @@ func (c *auditPruneCmd) Run(e *environment) error {
 	if c.Keep <= 0 && c.Records <= 0 {
 		return fault.New(fault.Invalid, "say what to keep: --keep or --records")
 	}
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		n, err := in.Audit.Prune(e.ctx, audit.Retention{Age: c.Keep, Records: c.Records})
 		if err != nil {
 			return err
@@ -89,7 +94,7 @@ type auditAcceptLossCmd struct {
 
 // Run implements the command.
 func (c *auditAcceptLossCmd) Run(e *environment) error {
-	return c.despiteLoss(e, true, func(*install.Installation) error {
+	return c.despiteLoss(e, true, func(*instance.Installation) error {
 		fmt.Fprintln(e.stdout, "what is missing is on record; servers start again")
 		return nil
 	})
@@ -102,7 +107,7 @@ type backupCmd struct {
 
 // Run implements the command.
 func (c *backupCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		if err := in.DB.Backup(e.ctx, c.File); err != nil {
 			return err
 		}

@@ -4,23 +4,24 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"vigil/internal/fault"
+	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/awsapi"
 	"vigil/internal/posture/collect/awsapi/model"
 	"vigil/internal/posture/collect/cases"
-	"vigil/internal/posture/collect/derive"
-	"vigil/internal/posture/resource"
+	"vigil/internal/posture/collect/declared"
 	"vigil/resources"
 )
 
 // catalogCmd works on declarations of resource types.
 type catalogCmd struct {
 	Check      catalogCheckCmd      `cmd:"" help:"Check the resource types of a folder and run their cases."`
+	Try        catalogTryCmd        `cmd:"" help:"Read a resource type from an account and print the calls, answers and entities; nothing is saved."`
+	Policy     catalogPolicyCmd     `cmd:"" help:"Print the least that a role must be allowed for everything to be read, types of your own included."`
 	Operations catalogOperationsCmd `cmd:"" help:"List what can be called of a cloud's service, and what it returns."`
 }
 
@@ -31,16 +32,35 @@ type catalogCheckCmd struct {
 // Run checks a folder beside the types that come with Vigil, which it may refer
 // to.
 func (c *catalogCheckCmd) Run(env *environment) error {
-	root, roots := fsOf(c.Dir)
-	catalog, err := resource.Load(derive.Functions(), roots...)
+	var root fs.FS = resources.Files
+	var own []string
+	if c.Dir != "" {
+		root, own = declared.Folder(c.Dir), []string{c.Dir}
+	}
+	catalog, err := declared.Load(own...)
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err)
 	}
-	types, count, err := cases.Check(env.ctx, root, catalog)
+	types, count, err := cases.Check(env.ctx, root, catalog, len(own))
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err)
 	}
 	_, err = fmt.Fprintf(env.stdout, "%d types, %d cases: all as declared\n", types, count)
+	return err
+}
+
+type catalogPolicyCmd struct {
+	Cloud string   `arg:"" enum:"aws" help:"aws."`
+	Dirs  []string `arg:"" optional:"" type:"existingdir" help:"Folders with resource types of your own."`
+}
+
+// Run prints the policy of the types that come with Vigil and of folders.
+func (c *catalogPolicyCmd) Run(env *environment) error {
+	catalog, err := declared.Load(c.Dirs...)
+	if err != nil {
+		return fault.New(fault.Invalid, "%s", err)
+	}
+	_, err = env.stdout.Write(aws.Policy(catalog))
 	return err
 }
 
@@ -81,15 +101,6 @@ func (c *catalogOperationsCmd) Run(env *environment) error {
 	fmt.Fprintln(out, "answer:")
 	describeShape(out, op.Output, 1, map[*model.Shape]bool{})
 	return nil
-}
-
-// fsOf returns the folder to check and the folders to load with it.
-func fsOf(dir string) (fs.FS, []fs.FS) {
-	if dir == "" {
-		return resources.Files, []fs.FS{resources.Files}
-	}
-	own := os.DirFS(dir)
-	return own, []fs.FS{resources.Files, own}
 }
 
 func memberNames(s *model.Shape) (names []string) {

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/desktop/app"
 	"vigil/internal/desktop/store"
 	"vigil/internal/fault"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/secret"
 )
 
@@ -32,7 +32,7 @@ func (c *desktopEnrolCmd) Run(e *environment) error {
 	if c.Expires <= 0 {
 		return fault.Field("expires", "must be longer than zero")
 	}
-	return c.withVault(e, func(in *install.Installation, tables *store.Store) error {
+	return c.withVault(e, func(in *instance.Installation, tables *store.Store) error {
 		_, text, err := app.NewEnrolmentToken(e.ctx, in.Config.Desktop.Inventory, tables, c.Machine, c.Expires, time.Now)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ type desktopCheckCmd struct {
 
 // Run implements the command.
 func (c *desktopCheckCmd) Run(e *environment) error {
-	return c.withVault(e, func(in *install.Installation, vault *store.Store) error {
+	return c.withVault(e, func(in *instance.Installation, vault *store.Store) error {
 		report, err := app.Check(e.ctx, in.Config.Desktop.Inventory, vault, time.Now)
 		if err != nil {
 			return err
@@ -90,8 +90,8 @@ func printReport(out io.Writer, report app.Report) error {
 }
 
 // withVault runs f with the tables of the desktop server up to date.
-func (f *settingsFlags) withVault(e *environment, use func(*install.Installation, *store.Store) error) error {
-	return f.withInstallation(e.ctx, func(in *install.Installation) error {
+func (f *settingsFlags) withVault(e *environment, use func(*instance.Installation, *store.Store) error) error {
+	return f.withInstallation(e.ctx, func(in *instance.Installation) error {
 		if err := store.Migrate(e.ctx, in.DB); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (c *vaultSetCmd) Run(e *environment) error {
 	if value == "" {
 		return fault.New(fault.Invalid, "the secret is empty: give it on standard input")
 	}
-	return c.withVault(e, func(_ *install.Installation, vault *store.Store) error {
+	return c.withVault(e, func(_ *instance.Installation, vault *store.Store) error {
 		return vault.SetEntry(e.ctx, c.Name, secret.NewText(value))
 	})
 }
@@ -131,7 +131,7 @@ type vaultListCmd struct {
 
 // Run implements the command.
 func (c *vaultListCmd) Run(e *environment) error {
-	return c.withVault(e, func(_ *install.Installation, vault *store.Store) error {
+	return c.withVault(e, func(_ *instance.Installation, vault *store.Store) error {
 		names, err := vault.Entries(e.ctx)
 		for _, name := range names {
 			fmt.Fprintln(e.stdout, name)
@@ -147,5 +147,5 @@ type vaultDeleteCmd struct {
 
 // Run implements the command.
 func (c *vaultDeleteCmd) Run(e *environment) error {
-	return c.withVault(e, func(_ *install.Installation, vault *store.Store) error { return vault.DeleteEntry(e.ctx, c.Name) })
+	return c.withVault(e, func(_ *instance.Installation, vault *store.Store) error { return vault.DeleteEntry(e.ctx, c.Name) })
 }

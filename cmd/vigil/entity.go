@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"vigil/internal/fault"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture"
 	"vigil/internal/posture/search"
 	"vigil/internal/posture/store"
@@ -39,7 +39,7 @@ func (c *entityFindCmd) Run(e *environment) error {
 	if filter.Where, err = condition(c.Query); err != nil {
 		return err
 	}
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		by, err := c.operator(e, in)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vigil/internal/config"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/store"
@@ -19,7 +19,7 @@ func newInventory(t *testing.T) string {
 	t.Helper()
 	conf := config.Config{DataDir: t.TempDir()}
 	conf.Complete()
-	in, err := install.OpenOrInit(t.Context(), conf, time.Now)
+	in, err := instance.OpenOrInit(t.Context(), conf, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

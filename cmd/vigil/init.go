@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vigil/internal/install"
+	"vigil/internal/instance"
 )
 
 type initCmd struct {
@@ -17,7 +17,7 @@ func (c *initCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	if err := install.Init(e.ctx, conf, time.Now); err != nil {
+	if err := instance.Init(e.ctx, conf, time.Now); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "made an installation in %s; keep a copy of its master key apart from backups, and add an organisation with vigil org add\n", conf.DataDir)

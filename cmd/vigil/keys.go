@@ -7,7 +7,7 @@ import (
 	"time"
 
 	desktop "vigil/internal/desktop/store"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture/app"
 	posture "vigil/internal/posture/store"
 )
@@ -24,7 +24,7 @@ type keysRotateSigningCmd struct {
 
 // Run implements the command.
 func (c *keysRotateSigningCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		keys, err := app.Keys(e.ctx, in, time.Now)
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ type keysRotateSecretsCmd struct {
 
 // Run implements the command.
 func (c *keysRotateSecretsCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		if err := errors.Join(posture.Migrate(e.ctx, in.DB), desktop.Migrate(e.ctx, in.DB)); err != nil {
 			return err
 		}
@@ -75,5 +75,5 @@ func (c *keysRewrapCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	return install.Rewrap(e.ctx, conf, c.From, time.Now)
+	return instance.Rewrap(e.ctx, conf, c.From, time.Now)
 }

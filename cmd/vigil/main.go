@@ -18,11 +18,14 @@ import (
 
 	"vigil/internal/config"
 	"vigil/internal/fault"
-	"vigil/internal/heap"
+	"vigil/internal/gctune"
+	"vigil/internal/posture/export"
+	"vigil/internal/processors"
 )
 
 func main() {
-	heap.Tune()
+	gctune.Tune()
+	processors.Spread()
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
@@ -30,31 +33,50 @@ func main() {
 type cli struct {
 	ConfigFile string `name:"config" short:"c" type:"existingfile" env:"VIGIL_CONFIG" help:"File (YAML) with settings."`
 
-	Init       initCmd       `cmd:"" help:"Make an installation: data folder, master key and database. Nothing else does."`
-	Serve      serveCmd      `cmd:"" help:"Run the servers that the configuration names."`
-	Demo       demoCmd       `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
-	Agent      agentCmd      `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`
-	Desktop    desktopCmd    `cmd:"" help:"Check the desktop environment and keep its secrets."`
-	Org        orgCmd        `cmd:"" help:"Add and list organisations."`
-	Token      tokenCmd      `cmd:"" help:"Make, list and revoke API tokens."`
-	Entity     entityCmd     `cmd:"" help:"Find the resources of cloud accounts."`
-	Catalog    catalogCmd    `cmd:"" help:"Check resource types, and list what clouds can be asked."`
-	Keys       keysCmd       `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
-	Audit      auditCmd      `cmd:"" help:"Check the audit log."`
-	Backup     backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
-	Config     configCmd     `cmd:"" help:"Check and print the settings in force."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
-	Completion completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Init          initCmd          `cmd:"" help:"Make an installation: data folder, master key and database. Nothing else does."`
+	Serve         serveCmd         `cmd:"" help:"Run the servers that the configuration names."`
+	Scan          scanCmd          `cmd:"" help:"Read a cloud account with your own credentials and print what is wrong. Needs no server."`
+	Login         loginCmd         `cmd:"" group:"client" help:"Log in to a server and keep that as a profile."`
+	Logout        logoutCmd        `cmd:"" group:"client" help:"Forget a profile."`
+	Profiles      profilesCmd      `cmd:"" group:"client" help:"List profiles, or choose the current one."`
+	Accounts      accountsCmd      `cmd:"" group:"client" help:"List cloud accounts."`
+	Collect       collectCmd       `cmd:"" group:"client" help:"Collect a cloud account now."`
+	Findings      findingsCmd      `cmd:"" group:"client" help:"List findings, the riskiest first."`
+	Suppress      suppressCmd      `cmd:"" group:"client" help:"Put findings aside."`
+	Mute          muteCmd          `cmd:"" group:"client" help:"Suppress findings by rule, account, tag or resource."`
+	Notifications notificationsCmd `cmd:"" group:"client" help:"Tell people and programs of findings, failed collections and silent streams."`
+	Rules         rulesCmd         `cmd:"" group:"client" help:"List rules."`
+	Compliance    complianceCmd    `cmd:"" group:"client" help:"List frameworks, or how accounts stand against the controls of one."`
+	Entities      entitiesCmd      `cmd:"" group:"client" help:"List the resources of cloud accounts."`
+	Query         queryCmd         `cmd:"" group:"client" help:"Run a Gremlin query over the graph of an account."`
+	Users         usersCmd         `cmd:"" group:"client" help:"List users."`
+	Tokens        tokensCmd        `cmd:"" group:"client" help:"List API tokens."`
+	Export        exportCmd        `cmd:"" group:"client" help:"Write findings, resources or compliance to a file."`
+	API           apiCmd           `cmd:"" name:"api" group:"client" help:"Call any operation of the API."`
+	Demo          demoCmd          `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
+	Agent         agentCmd         `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`
+	Desktop       desktopCmd       `cmd:"" help:"Check the desktop environment and keep its secrets."`
+	Org           orgCmd           `cmd:"" help:"Add and list organisations."`
+	Token         tokenCmd         `cmd:"" help:"Make, list and revoke API tokens."`
+	Entity        entityCmd        `cmd:"" help:"Find the resources of cloud accounts."`
+	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list what clouds can be asked."`
+	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
+	Audit         auditCmd         `cmd:"" help:"Check the audit log."`
+	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
+	Config        configCmd        `cmd:"" help:"Check and print the settings in force."`
+	Version       versionCmd       `cmd:"" help:"Print the version."`
+	Completion    completionCmd    `cmd:"" help:"Print a completion script for a shell."`
 }
 
 // environment is what commands get from the process.
 type environment struct {
 	ctx            context.Context
+	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
 // reserved are environment variables with our prefix that are not settings.
-var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED"}
+var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA"}
 
 // run is main without the process: it returns the exit status.
 func run(args, environ []string, stdout, stderr io.Writer) int {
@@ -74,15 +96,38 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "vigil:", err)
 		return 2
 	}
-	err = parsed.Run(&environment{ctx, stdout, stderr})
+	err = parsed.Run(&environment{ctx, os.Stdin, stdout, stderr})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(stderr, "vigil:", err)
-		if fault.Is(err, fault.Invalid) {
-			return 2
-		}
-		return 1
+		return exitCode(err)
 	}
 	return 0
+}
+
+// The exit codes, as docs/cli.md lists them.
+const (
+	exitFailed   = 1 // it did not work
+	exitUsage    = 2 // the command or its input makes no sense
+	exitFindings = 3 // there are findings of the level that --fail-on names
+	exitUnknown  = 4 // there are none, but not everything could be read
+)
+
+// An exitError ends the process with a code of its own.
+type exitError struct {
+	code int
+	text string
+}
+
+func (e *exitError) Error() string { return e.text }
+
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*exitError](err); ok {
+		return e.code
+	}
+	if fault.Is(err, fault.Invalid) {
+		return exitUsage
+	}
+	return exitFailed
 }
 
 // newParser returns a parser whose flags fall back to the environment, then to
@@ -106,6 +151,8 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Resolvers(kong.ResolverFunc(resolve)),
+		kong.ExplicitGroups([]kong.Group{{Key: "client", Title: "Commands that call a server:"}}),
+		kong.Vars{"export_formats": export.List()},
 	)
 }
 

@@ -5,7 +5,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"vigil/internal/install"
+	"vigil/internal/instance"
 )
 
 type orgCmd struct {
@@ -21,7 +21,7 @@ type orgAddCmd struct {
 
 // Run implements the command.
 func (c *orgAddCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		_, user, err := in.Registry.CreateOrg(e.ctx, c.Name, c.Admin)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ type orgListCmd struct {
 
 // Run implements the command.
 func (c *orgListCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		orgs, err := in.Registry.Orgs(e.ctx)
 		if err != nil {
 			return err

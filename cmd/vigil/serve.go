@@ -15,10 +15,11 @@ import (
 
 	"vigil/internal/config"
 	desktop "vigil/internal/desktop/app"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	posture "vigil/internal/posture/app"
 	"vigil/internal/posture/clouds"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/telemetry"
 )
@@ -43,7 +44,7 @@ func (c *serveCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	in, err := install.Open(e.ctx, conf, time.Now)
+	in, err := instance.Open(e.ctx, conf, time.Now)
 	if err != nil {
 		return err
 	}
@@ -52,12 +53,12 @@ func (c *serveCmd) Run(e *environment) error {
 
 // serveAll runs the servers that the settings name until one fails or the
 // process is told to stop.
-func serveAll(e *environment, in *install.Installation, log *slog.Logger) error {
+func serveAll(e *environment, in *instance.Installation, log *slog.Logger) error {
 	group, ctx := errgroup.WithContext(e.ctx)
 	for _, s := range []struct {
 		name    string
 		enabled bool
-		build   func(context.Context, *install.Installation, *slog.Logger) (server, error)
+		build   func(context.Context, *instance.Installation, *slog.Logger) (server, error)
 	}{
 		{"posture", in.Config.Posture.Enabled, newPosture},
 		{"desktop", in.Config.Desktop.Enabled, newDesktop},
@@ -76,16 +77,24 @@ func serveAll(e *environment, in *install.Installation, log *slog.Logger) error 
 		fmt.Fprintf(e.stdout, "%s API at %s\n", s.name, url)
 		group.Go(func() error { return built.Serve(ctx) })
 	}
+	if err := notifyReady(); err != nil {
+		log.WarnContext(ctx, "systemd was not told that the servers are ready", "error", err)
+	}
 	return group.Wait()
 }
 
-func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger) (server, error) {
-	gateway, err := cloudGateway(in.Config.Posture)
+func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger) (server, error) {
+	gateway, err := cloudGateway(in.Config.Posture.CloudGateway, in.Config.Posture.CloudGatewayCA)
 	if err != nil {
 		return nil, err
 	}
+	types, err := declared.Load(config.Folders(in.Config.Posture.ResourceDirs)...)
+	if err != nil {
+		return nil, fmt.Errorf("posture.resource_dirs: %w", err)
+	}
 	metrics := telemetry.NewRegistry(telemetry.ThisBuild(version))
-	all, err := clouds.New(clouds.Options{Gateway: gateway, Limiter: collect.NewLimits(time.Now), Metrics: metrics})
+	limits := collect.NewLimits(time.Now)
+	all, err := clouds.New(clouds.Options{Catalog: types, Gateway: gateway, Limiter: limits, Metrics: metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +104,7 @@ func newPosture(ctx context.Context, in *install.Installation, log *slog.Logger)
 		log.WarnContext(ctx, "the clouds are simulated", "gateway", gateway.Address)
 	}
 	return posture.New(ctx, posture.Options{
-		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Log: log, Metrics: metrics, Now: time.Now,
+		Install: in, Warning: warning, Cloud: all, Sources: all.Sources(), Client: all.Client(), Limits: limits, Log: log, Metrics: metrics, Now: time.Now,
 		Version: version, Desktop: func() string { return otherServer(in.Config.Desktop.Enabled, in.Config.Desktop.PublicURL) },
 	})
 }
@@ -111,18 +120,18 @@ func otherServer(enabled bool, url string) string {
 
 // cloudGateway returns what stands in for the clouds in development, if the
 // settings say so.
-func cloudGateway(c config.Posture) (*egress.Gateway, error) {
-	if c.CloudGateway == "" {
+func cloudGateway(address, authority string) (*egress.Gateway, error) {
+	if address == "" {
 		return nil, nil
 	}
-	ca, err := os.ReadFile(c.CloudGatewayCA)
+	ca, err := os.ReadFile(authority)
 	if err != nil {
 		return nil, fmt.Errorf("read the authority of the cloud gateway: %w", err)
 	}
-	return &egress.Gateway{Address: c.CloudGateway, CA: ca}, nil
+	return &egress.Gateway{Address: address, CA: ca}, nil
 }
 
-func newDesktop(ctx context.Context, in *install.Installation, log *slog.Logger) (server, error) {
+func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger) (server, error) {
 	settings, err := desktop.SettingsOf(ctx, in.Config.Desktop)
 	if err != nil {
 		return nil, err
@@ -137,12 +146,12 @@ func newDesktop(ctx context.Context, in *install.Installation, log *slog.Logger)
 }
 
 // withInstallation runs f on the installation that the settings describe.
-func (f *settingsFlags) withInstallation(ctx context.Context, use func(*install.Installation) error) error {
+func (f *settingsFlags) withInstallation(ctx context.Context, use func(*instance.Installation) error) error {
 	conf, err := f.effective()
 	if err != nil {
 		return err
 	}
-	in, err := install.Open(ctx, conf, time.Now)
+	in, err := instance.Open(ctx, conf, time.Now)
 	if err != nil {
 		return err
 	}

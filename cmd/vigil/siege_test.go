@@ -7,64 +7,81 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"vigil/internal/config"
+	"vigil/internal/sqldb"
 	"vigil/internal/sqldb/dbtest"
 )
 
 // What a server must keep under siege.
 const (
-	siegeSlower = 5                      // times that a well-behaved caller may wait longer than in peace,
-	siegeFloor  = 400 * time.Millisecond // counted from at least this, because the attackers use the same processors
-	siegeMemory = 768 << 20              // bytes resident
-	siegeDisk   = 64 << 20               // bytes by which the data folder may grow, beyond what the good caller wrote
+	siegeSlower = 5                     // times that a well-behaved caller may wait longer than in peace,
+	siegeFloor  = 10 * time.Millisecond // counted from at least this, because the attackers use the same processors
+	siegeMemory = 768 << 20             // bytes resident at any time
+	siegeDisk   = 64 << 20              // bytes by which the data folder and the database may grow, beyond
+	siegeChange = 16 << 10              // bytes for each change of the good caller, with its record, job and indexes
+	siegeShort  = 4 * time.Second       // the length of the test beside others
+	siegeRound  = 20 * time.Second      // of siege, after half as long of peace
 )
 
 // TestSiege runs the real server against one hostile client beside a
 // well-behaved organisation: anonymous floods, bodies that never end, the most
 // expensive requests that are allowed, and those that are not. VIGIL_SIEGE says
-// for how long, such as 10m. The machine must have nothing else to do, so it runs
-// by "make siege" alone.
+// for how long, such as 10m; see make siege. How long the well-behaved caller
+// waits counts only then, when the machine has nothing else to do. Peace and
+// siege take turns, so that what else the machine does slows both.
 func TestSiege(t *testing.T) {
-	text := os.Getenv("VIGIL_SIEGE")
-	if text == "" {
-		t.Skip("VIGIL_SIEGE does not say for how long; see make siege")
+	length, alone := siegeShort, false
+	if text := os.Getenv("VIGIL_SIEGE"); text != "" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		alone = true
+	} else if testing.Short() {
+		t.Skip("takes twenty seconds")
 	}
-	length, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var turn sync.Mutex // they would disturb each other
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		f := startFortress(t, dsn)
-		quiet := f.behave(length / 4)
-		before := f.diskUse()
-		ctx, stop := context.WithTimeout(t.Context(), length)
-		defer stop()
-		var attackers sync.WaitGroup
-		f.attack(ctx, &attackers)
-		loud := f.behave(length - length/8)
-		memory := f.memory()
-		stop()
-		attackers.Wait()
-		f.judge(quiet, loud, memory, f.diskUse()-before)
+		turn.Lock()
+		defer turn.Unlock()
+		f := startFortress(t, dsn, fillWeb(t, 500, 4))
+		attackers := f.hire()
+		var quiet, loud waits
+		before, memory := f.diskUse(), int64(0)
+		for begin := time.Now(); ; {
+			round := min(siegeRound, length)
+			f.behave(&quiet, round/2, func() bool { return true })
+			f.resetPeak()
+			attackers.attack()
+			f.behave(&loud, round, attackers.answered)
+			memory = max(memory, f.status("VmHWM"))
+			attackers.rest()
+			if time.Since(begin) >= length*3/2 {
+				break
+			}
+			t.Logf("after %v: in peace %v; under siege %v", time.Since(begin).Round(time.Second), &quiet, &loud)
+		}
+		attackers.dismiss()
+		f.judge(&quiet, &loud, memory, f.diskUse()-before, alone)
 	})
 }
 
 // A fortress is a server under siege.
 type fortress struct {
 	t         *testing.T
-	dir       string
+	binary    string
+	dir, dsn  string
 	base      string
 	pid       int
 	good, bad string // API tokens
@@ -75,17 +92,33 @@ type fortress struct {
 	written  int
 }
 
-// vigil runs the command line of this test binary.
+// build builds vigil, without the race detector even when the test runs with it:
+// it makes a server that is measured slow and large.
+func (f *fortress) build() {
+	f.t.Helper()
+	if f.binary = os.Getenv("VIGIL_SIEGE_BINARY"); f.binary != "" {
+		return // to compare with another
+	}
+	f.binary = filepath.Join(f.t.TempDir(), "vigil")
+	cmd := exec.Command("go", "build", "-race=false", "-buildvcs=false", "-ldflags=-s -w", "-o", f.binary, ".")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		f.t.Fatalf("build vigil: %v\n%s", err, out)
+	}
+}
+
+// vigil runs the command line.
 func (f *fortress) vigil(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Args[0] = "vigil"
+	cmd := exec.Command(f.binary, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "VIGIL_") })
 	return cmd
 }
 
-func startFortress(t *testing.T, dsn string) *fortress {
+// startFortress makes an installation with two organisations and starts its
+// server. fill, if there is one, adds to the installation before the start.
+func startFortress(t *testing.T, dsn string, fill func(config.Config), flags ...string) *fortress {
 	t.Helper()
-	f := &fortress{t: t, dir: filepath.Join(t.TempDir(), "data"), statuses: map[int]int{}}
+	f := &fortress{t: t, dir: filepath.Join(t.TempDir(), "data"), dsn: dsn, statuses: map[int]int{}}
+	f.build()
 	settings := []string{"--data-dir", f.dir, "--database", dsn, "--min-free-mb", "0"}
 	run := func(args ...string) string {
 		out, err := f.vigil(append(args, settings...)...).Output()
@@ -97,7 +130,12 @@ func startFortress(t *testing.T, dsn string) *fortress {
 	run("init")
 	f.good = run("org", "add", "good")
 	f.bad = run("org", "add", "bad")
-	serve := f.vigil(append([]string{"serve", "--posture-plain-http", "--posture-listen", "127.0.0.1:0", "--log-level", "error"}, settings...)...)
+	if fill != nil {
+		conf := config.Config{DataDir: f.dir, Database: dsn}
+		conf.Complete()
+		fill(conf)
+	}
+	serve := f.vigil(append([]string{"serve", "--posture-plain-http", "--posture-listen", "127.0.0.1:0", "--log-level", "error"}, slices.Concat(settings, flags)...)...)
 	serve.Stderr = os.Stderr
 	out, err := serve.StdoutPipe()
 	if err != nil {
@@ -121,13 +159,21 @@ func startFortress(t *testing.T, dsn string) *fortress {
 
 // caller is a client with an access token.
 type caller struct {
-	f     *fortress
-	http  *http.Client
-	token string
+	t       *testing.T
+	base    string
+	http    *http.Client
+	token   string
+	problem func(string) // told what no server may answer
+}
+
+func (f *fortress) problem(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.problems = append(f.problems, text)
 }
 
 func (f *fortress) caller(apiToken string) *caller {
-	c := &caller{f: f, http: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	c := &caller{t: f.t, base: f.base, http: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, problem: f.problem}
 	if apiToken == "" {
 		return c
 	}
@@ -148,9 +194,9 @@ func (f *fortress) caller(apiToken string) *caller {
 
 // send returns the status of an answer, and notes what no server may answer.
 func (c *caller) send(ctx context.Context, method, path string, body []byte) int {
-	r, err := http.NewRequestWithContext(ctx, method, c.f.base+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		c.f.t.Error(err)
+		c.problem(err.Error())
 		return 0
 	}
 	if c.token != "" {
@@ -163,171 +209,142 @@ func (c *caller) send(ctx context.Context, method, path string, body []byte) int
 	defer res.Body.Close()
 	answer, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if res.StatusCode >= 500 && (res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "") {
-		c.f.mu.Lock()
-		c.f.problems = append(c.f.problems, fmt.Sprintf("%s %s = %d %.200s", method, path, res.StatusCode, answer))
-		c.f.mu.Unlock()
+		c.problem(fmt.Sprintf("%s %s = %d %.200s", method, path, res.StatusCode, answer))
 	}
 	return res.StatusCode
 }
 
+// waits are how long the well-behaved caller waited, by request.
+type waits struct {
+	all  []time.Duration
+	step [3][]time.Duration
+}
+
+func (w *waits) p(percent int) time.Duration { return percentile(w.all, percent) }
+
+func percentile(took []time.Duration, percent int) time.Duration {
+	if len(took) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(took))
+	return sorted[len(sorted)*percent/100]
+}
+
+func (w *waits) String() string {
+	text := fmt.Sprintf("%d requests, p50 %v, p90 %v, p99 %v (", len(w.all), w.p(50).Round(100*time.Microsecond), w.p(90).Round(100*time.Microsecond), w.p(99).Round(100*time.Microsecond))
+	for i, name := range []string{"accounts", "findings", "change"} {
+		text += fmt.Sprintf("%s %v ", name, percentile(w.step[i], 99).Round(100*time.Microsecond))
+	}
+	return strings.TrimSpace(text) + ")"
+}
+
 // behave is the well-behaved organisation: it reads and writes, one request at
-// a time, and measures how long each takes.
-func (f *fortress) behave(length time.Duration) []time.Duration {
+// a time, and measures how long each takes, for a time and until something else
+// is the case.
+func (f *fortress) behave(w *waits, length time.Duration, enough func() bool) {
 	f.t.Helper()
 	c := f.caller(f.good)
-	var took []time.Duration
-	for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		for _, step := range []struct {
+	begin := time.Now()
+	for ; time.Since(begin) < length || !enough() && time.Since(begin) < length+2*time.Minute; time.Sleep(20 * time.Millisecond) {
+		for i, step := range []struct {
 			want         int
 			method, path string
 			body         string
 		}{
-			{200, "POST", "/v1/cloud-accounts/query", `{}`},
+			{200, "POST", "/v1/cloud-accounts/query", `{"paginationInfo":{"pageSize":50}}`},
 			{200, "POST", "/v2/findings/query", `{"filters":{"levels":["High"]}}`},
 			{201, "POST", "/v1/providers/aws/cloud-accounts", fmt.Sprintf(
 				`{"cloudAccountName":"a","properties":[{"name":"AccountID","type":"string","stringV":"%012d"}]}`, f.written+1)},
 		} {
-			begin := time.Now()
+			sent := time.Now()
 			if got := c.send(f.t.Context(), step.method, step.path, []byte(step.body)); got != step.want {
 				f.t.Errorf("the well-behaved organisation: %s %s = %d, want %d", step.method, step.path, got, step.want)
 			}
-			took = append(took, time.Since(begin))
+			took := time.Since(sent)
+			w.all, w.step[i] = append(w.all, took), append(w.step[i], took)
 		}
 		f.written++
 	}
-	slices.Sort(took)
-	return took
 }
 
-// attack starts everything that one hostile client can think of.
-func (f *fortress) attack(ctx context.Context, group *sync.WaitGroup) {
-	hostile, nobody := f.caller(f.bad), f.caller("")
-	list := func(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]` }
-	loop := func(n int, c *caller, method, path, body string) {
-		for range n {
-			group.Go(func() {
-				for ctx.Err() == nil {
-					status := c.send(ctx, method, path, []byte(body))
-					f.mu.Lock()
-					f.statuses[status]++
-					f.mu.Unlock()
-				}
-			})
-		}
-	}
-	// The most expensive reads that are allowed, and lists that are not.
-	loop(4, hostile, "POST", "/v2/findings/query", `{"filters":{"services":`+list(1000)+`,"ruleIds":`+list(1000)+`,"objectIds":`+list(1000)+`,"regions":`+list(1000)+`}}`)
-	loop(2, hostile, "POST", "/v1/entities/query", `{"filters":{"entityNames":`+list(1000)+`,"regions":`+list(1000)+`}}`)
-	loop(2, hostile, "POST", "/v2/findings/query", `{"filters":{"ruleIds":`+list(60_000)+`}}`)
-	// Changes by nobody, wrong tokens, forged events, and what makes no sense.
-	loop(2, nobody, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
-	loop(1, nobody, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
-	loop(1, nobody, "POST", "/events/aws", `{"Type":"Notification"}`)
-	loop(1, hostile, "POST", "/v1/cloud-accounts/bulk-update", `{"provider":"aws","cloudAccountUpdates":[`+strings.Repeat(`{"action":"post"},`, 99)+`{}]}`)
-	// Bodies that never end.
-	address := strings.TrimPrefix(f.base, "http://")
-	for i := range 200 {
-		group.Go(func() {
-			stall(ctx, address, []string{"/events/aws", "/v1/cloud-accounts/query", "/events/azure/x"}[i%3])
-		})
-	}
-}
-
-// stall sends the beginning of a large body, again and again.
-func stall(ctx context.Context, address, path string) {
-	for ctx.Err() == nil {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			return
-		}
-		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n%s", path, strings.Repeat(" ", 100_000))
-		closed := make(chan struct{})
-		go func() {
-			defer close(closed)
-			_, _ = io.Copy(io.Discard, c)
-		}()
-		select {
-		case <-ctx.Done():
-		case <-closed:
-		}
-		_ = c.Close()
-		<-closed
-	}
-}
-
-// memory returns what the server has resident.
-func (f *fortress) memory() int64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.pid))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			if err != nil {
-				f.t.Fatal(err)
-			}
-			return kb << 10
-		}
-	}
-	f.t.Fatal("no VmRSS")
-	return 0
-}
-
-// diskUse returns the size of the data folder.
+// diskUse returns the size of the data folder and of the database.
 func (f *fortress) diskUse() (total int64) {
-	err := filepath.Walk(f.dir, func(_ string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() {
-			total += info.Size()
-		}
-		return nil
-	})
-	if err != nil {
-		f.t.Fatal(err)
+	f.t.Helper()
+	add := func(dir string) {
+		must(f.t, filepath.Walk(dir, func(_ string, info os.FileInfo, err error) error {
+			if err == nil && !info.IsDir() {
+				total += info.Size()
+			}
+			return nil
+		}))
 	}
+	add(f.dir)
+	if path, ok := strings.CutPrefix(f.dsn, "sqlite://"); ok {
+		add(filepath.Dir(path))
+		return total
+	}
+	db := dbtest.Open(f.t, f.dsn)
+	must(f.t, db.Read(f.t.Context(), func(tx *sqldb.Tx) error {
+		sizes, err := sqldb.Query(tx, sqldb.Scalar[int64], `SELECT pg_database_size(current_database())`)
+		if err == nil {
+			total += sizes[0]
+		}
+		return err
+	}))
 	return total
 }
 
 // judge holds what was measured against what must be kept.
-func (f *fortress) judge(quiet, loud []time.Duration, memory, disk int64) {
+func (f *fortress) judge(quiet, loud *waits, memory, disk int64, alone bool) {
 	f.t.Helper()
-	p99 := func(took []time.Duration) time.Duration { return took[len(took)*99/100] }
 	sent := 0
 	for _, n := range f.statuses {
 		sent += n
 	}
-	f.t.Logf("p99 %v in peace (%d requests), %v under siege (%d); %d hostile requests %v; %d MB resident, %d KB more on disk, %d accounts",
-		p99(quiet), len(quiet), p99(loud), len(loud), sent, f.statuses, memory>>20, disk>>10, f.written)
-	if disk > siegeDisk {
-		f.t.Errorf("the data folder grew by %d MB, at most %d", disk>>20, siegeDisk>>20)
+	f.t.Logf("in peace %v; under siege %v: %.1f times; %d hostile requests %v; %d MB resident, %d KB more on disk, %d changes",
+		quiet, loud, float64(loud.p(99))/float64(quiet.p(99)), sent, f.statuses, memory>>20, disk>>10, f.written)
+	if limit := siegeDisk + siegeChange*int64(f.written); disk > limit {
+		f.t.Errorf("the disk holds %d MB more, at most %d", disk>>20, limit>>20)
 	}
 	if len(f.problems) > 0 {
 		f.t.Errorf("%d answers that no server may give, such as %s", len(f.problems), f.problems[0])
 	}
-	if sent < 100 || f.statuses[401] == 0 || f.statuses[400] == 0 || f.statuses[200] == 0 {
+	if !enoughAnswers(f.statuses) {
 		f.t.Errorf("%d hostile requests, %v: this tests little", sent, f.statuses)
 	}
-	c := f.caller(f.good)
-	res, err := http.NewRequestWithContext(f.t.Context(), "GET", f.base+"/v1/audit?operation=addCloudAccount&outcome=success&pageSize=1000", nil)
-	if err != nil {
-		f.t.Fatal(err)
+	if records := f.records(); records != f.written {
+		f.t.Errorf("%d records of %d changes", records, f.written)
 	}
-	res.Header.Set("Authorization", "Bearer "+c.token)
-	answer, err := c.http.Do(res)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var page struct {
-		Results []struct{} `json:"results"`
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil || len(page.Results) != min(f.written, 1000) {
-		f.t.Errorf("%d records of %d changes, %v", len(page.Results), f.written, err)
-	}
-	if limit := siegeSlower * max(p99(quiet), siegeFloor); p99(loud) > limit {
-		f.t.Errorf("p99 of the well-behaved organisation is %v under siege, %v in peace; at most %v", p99(loud), p99(quiet), limit)
+	if limit := siegeSlower * max(quiet.p(99), siegeFloor); alone && loud.p(99) > limit {
+		f.t.Errorf("p99 of the well-behaved organisation is %v under siege, %v in peace; at most %v", loud.p(99), quiet.p(99), limit)
 	}
 	if memory > siegeMemory {
 		f.t.Errorf("%d MB resident, at most %d", memory>>20, siegeMemory>>20)
+	}
+}
+
+// records returns how many changes of the well-behaved organisation the audit log
+// has.
+func (f *fortress) records() (n int) {
+	f.t.Helper()
+	c := f.caller(f.good)
+	for token := ""; ; {
+		r, err := http.NewRequestWithContext(f.t.Context(), "GET",
+			f.base+"/v1/audit?operation=addCloudAccount&outcome=success&pageSize=1000&continuationToken="+url.QueryEscape(token), nil)
+		must(f.t, err)
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		answer, err := c.http.Do(r)
+		must(f.t, err)
+		var page struct {
+			Results []struct{} `json:"results"`
+			Token   string     `json:"continuationToken"`
+		}
+		err = json.NewDecoder(answer.Body).Decode(&page)
+		_ = answer.Body.Close()
+		must(f.t, err)
+		if n += len(page.Results); page.Token == "" {
+			return n
+		}
+		token = page.Token
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"vigil/internal/auth"
 	"vigil/internal/fault"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 )
 
 type tokenCmd struct {
@@ -24,7 +24,7 @@ type orgFlag struct {
 }
 
 // operator returns who acts for the organisation on the command line.
-func (f orgFlag) operator(e *environment, in *install.Installation) (auth.Caller, error) {
+func (f orgFlag) operator(e *environment, in *instance.Installation) (auth.Caller, error) {
 	orgs, err := in.Registry.Orgs(e.ctx)
 	if err != nil {
 		return auth.Caller{}, err
@@ -43,6 +43,8 @@ type tokenCreateCmd struct {
 	User    string        `default:"admin" help:"Name of the user it belongs to."`
 	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"The most it grants: viewer, analyst or admin."`
 	Expires time.Duration `help:"How long it is good for, such as 720h. Default: token_life, 90 days unless set."`
+	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
+	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
 }
 
 // tokenEdit is what a new token is to be.
@@ -50,11 +52,12 @@ type tokenEdit struct {
 	name    string
 	role    auth.Role
 	expires time.Duration
+	limits  auth.TokenLimits
 }
 
 // Run implements the command.
 func (c *tokenCreateCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		by, err := c.operator(e, in)
 		if err != nil {
 			return err
@@ -71,13 +74,17 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		return issueToken(e, in, users[i], tokenEdit{c.Name, role, c.Expires})
+		limits, err := auth.NewTokenLimits(c.Scope, c.Address)
+		if err != nil {
+			return err
+		}
+		return issueToken(e, in, users[i], tokenEdit{c.Name, role, c.Expires, limits})
 	})
 }
 
 // issueToken makes an API token of a user and prints it.
-func issueToken(e *environment, in *install.Installation, u auth.User, t tokenEdit) error {
-	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role}
+func issueToken(e *environment, in *instance.Installation, u auth.User, t tokenEdit) error {
+	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, Limits: t.limits}
 	if t.expires > 0 {
 		edit.ExpiresAt = time.Now().Add(t.expires)
 	}
@@ -96,7 +103,7 @@ type tokenListCmd struct {
 
 // Run implements the command.
 func (c *tokenListCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		by, err := c.operator(e, in)
 		if err != nil {
 			return err
@@ -106,9 +113,10 @@ func (c *tokenListCmd) Run(e *environment) error {
 			return err
 		}
 		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tNAME\tROLE\tBEGINS\tCREATED\tEXPIRES\tLAST USED\tFROM")
+		fmt.Fprintln(w, "ID\tNAME\tROLE\tBEGINS\tCREATED\tEXPIRES\tLAST USED\tFROM\tLIMITED TO")
 		for _, t := range tokens {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, t.Hint, day(t.CreatedAt), day(t.ExpiresAt), day(t.LastUsedAt), t.LastAddress)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, t.Role, t.Hint, day(t.CreatedAt), day(t.ExpiresAt), day(t.LastUsedAt), t.LastAddress,
+				strings.Trim(t.Limits.Scopes+" "+t.Limits.Addresses, " "))
 		}
 		return w.Flush()
 	})
@@ -130,7 +138,7 @@ type tokenRevokeCmd struct {
 
 // Run implements the command.
 func (c *tokenRevokeCmd) Run(e *environment) error {
-	return c.withInstallation(e.ctx, func(in *install.Installation) error {
+	return c.withInstallation(e.ctx, func(in *instance.Installation) error {
 		by, err := c.operator(e, in)
 		if err != nil {
 			return err

@@ -116,6 +116,13 @@ type Store interface {
 	// Head returns the newest entry.
 	Head(ctx context.Context) (Head, error)
 
+	// Tally returns the ends of the chain and what is there between them.
+	Tally(ctx context.Context) (Tally, error)
+
+	// Abandon stores the anchor that sign makes of the head: what precedes it is
+	// no longer part of the chain. It is for a chain with entries missing.
+	Abandon(ctx context.Context, sign func(Head) (Anchor, error)) error
+
 	// TimeBefore returns the time of the record that so many others follow, or
 	// the zero time if there are not so many.
 	TimeBefore(ctx context.Context, others int64) (time.Time, error)
@@ -138,6 +145,14 @@ type Store interface {
 	// AddKey stores a key. If first is set and there is one already, it fails
 	// with fault.Stale.
 	AddKey(ctx context.Context, k Key, first bool) error
+}
+
+// A Tally says how many entries there are, and how many there should be.
+type Tally struct {
+	Anchor  Head
+	Head    Head  // as the chain tells it
+	Records int64 // after the anchor
+	Last    Head  // the newest entry that is there, or the anchor
 }
 
 // A Chain is the whole log at one moment.

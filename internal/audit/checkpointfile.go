@@ -47,12 +47,16 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) 
 		return fmt.Errorf("open audit checkpoint: %w", err)
 	}
 	c := &checkpointFile{file: file}
+	gap := l.whole(ctx)
 	loss := l.lost(ctx, known, head)
+	if loss == nil {
+		loss = gap
+	}
 	switch {
 	case loss != nil && !acceptLoss:
 		return errors.Join(loss, file.Close())
 	case loss != nil:
-		if err := file.Truncate(0); err != nil {
+		if err := errors.Join(l.abandon(ctx, gap), file.Truncate(0)); err != nil {
 			return errors.Join(err, file.Close())
 		}
 	case known.Number > 0:
@@ -68,6 +72,30 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) 
 		Operation: "audit.acceptLoss", ActorName: "operator", Outcome: Success,
 		Targets: map[string]string{"had": fmt.Sprint(known.Number), "has": fmt.Sprint(head.Number)},
 	})
+}
+
+// abandon has the chain begin anew after its head if there are entries missing.
+func (l *Log) abandon(ctx context.Context, gap error) error {
+	if !errors.Is(gap, ErrCut) {
+		return gap
+	}
+	key := l.signer()
+	return l.store.Abandon(ctx, func(h Head) (Anchor, error) {
+		return Anchor{Head: h, Key: key.id, Signature: key.sign(aboutAnchor, h)}, nil
+	})
+}
+
+// whole checks, without reading all of them, that the records are there that the
+// ends of the chain tell of.
+func (l *Log) whole(ctx context.Context) error {
+	t, err := l.store.Tally(ctx)
+	if err != nil {
+		return fmt.Errorf("read audit log: %w", err)
+	}
+	if want := t.Head.Number - t.Anchor.Number; t.Records != want || t.Last.Number != t.Head.Number || string(t.Last.Hash) != string(t.Head.Hash) {
+		return fmt.Errorf("%w: it has %d records, the newest of them %d, and should have %d up to %d", ErrCut, t.Records, t.Last.Number, want, t.Head.Number)
+	}
+	return nil
 }
 
 // lost compares what the file has seen with what the database has.

@@ -1,7 +1,9 @@
 package audit_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -65,6 +67,75 @@ func TestLostRecordsAreNoticedAtTheNextStart(t *testing.T) {
 		}
 		keep(start(), false) // and it starts again
 	})
+}
+
+// TestDeletedRecordsKeepTheServerFromStarting deletes records and leaves the end
+// of the chain as it was.
+func TestDeletedRecordsKeepTheServerFromStarting(t *testing.T) {
+	t.Parallel()
+	for name, statement := range map[string]string{
+		"the newest 30":    `DELETE FROM audit_record WHERE number > 5`,
+		"some in between":  `DELETE FROM audit_record WHERE number BETWEEN 10 AND 12`,
+		"all":              `DELETE FROM audit_record`,
+		"one, and another": `UPDATE audit_record SET hash = prev WHERE number = 35`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+				box, path := secrettest.NewBox(t), filepath.Join(t.TempDir(), "audit.checkpoint")
+				l := open(t, db, box)
+				fill(t, l, 35)
+				exec(t, db, statement)
+				l = open(t, db, box)
+				t.Cleanup(func() { _ = l.Close() })
+				if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrCut) {
+					t.Fatalf("started: %v", err)
+				}
+				if r := verify(t, l); r.Broken == nil {
+					t.Error("verify finds nothing")
+				}
+				if err := l.KeepCheckpoint(t.Context(), path, true); err != nil {
+					t.Fatal(err)
+				}
+				fill(t, l, 2)
+				again := open(t, db, box)
+				t.Cleanup(func() { _ = again.Close() })
+				if err := again.KeepCheckpoint(t.Context(), path, false); err != nil {
+					t.Errorf("after the loss was accepted: %v", err)
+				}
+				if r := verify(t, again); r.Broken != nil || r.First != 36 || r.Last != 38 {
+					t.Errorf("the chain after the loss: %+v", r)
+				}
+			})
+		})
+	}
+}
+
+func TestWitnessesShowALossThatTheFolderDoesNot(t *testing.T) {
+	t.Parallel()
+	db, box := dbtest.Open(t, dbtest.SQLite(t)), secrettest.NewBox(t)
+	l := open(t, db, box)
+	fill(t, l, 5)
+	w := &remembering{got: make(chan audit.Checkpoint, 10)}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		audit.NewWitnesses(l, w).Publish(ctx, slog.New(slog.DiscardHandler), time.Millisecond)
+	}()
+	seen := <-w.got
+	cancel()
+	<-done
+	if len(w.got) != 0 || seen.Number != 5 {
+		t.Errorf("told record %d, and %d times more without a change", seen.Number, len(w.got))
+	}
+	if err := l.CheckAgainst(t.Context(), seen); err != nil {
+		t.Errorf("nothing is lost: %v", err)
+	}
+	exec(t, db, `DELETE FROM audit_record WHERE number > 3`, `UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
+	if err := open(t, db, box).CheckAgainst(t.Context(), seen); !errors.Is(err, audit.ErrCut) {
+		t.Errorf("the loss did not show: %v", err)
+	}
 }
 
 func TestATornCheckpointLeavesTheOneBefore(t *testing.T) {

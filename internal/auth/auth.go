@@ -63,6 +63,7 @@ type Token struct {
 	RevokedAt   time.Time // zero while it is good
 	LastUsedAt  time.Time // zero for never; exact to a minute
 	LastAddress string
+	Limits      TokenLimits
 }
 
 // A Caller is who made a request.
@@ -72,6 +73,8 @@ type Caller struct {
 	Name  string // of the user
 	Role  Role
 	Token TokenID // the API token behind the access token
+
+	Limits TokenLimits // of that token
 }
 
 type callerKey struct{}

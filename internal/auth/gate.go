@@ -24,12 +24,14 @@ type Gate struct {
 	GateOptions
 	registry *Registry
 	keys     *Keys
+	places   *Places
+	failures *failures
 }
 
 // NewGate returns the gate of one server.
 func NewGate(r *Registry, k *Keys, o GateOptions) *Gate {
 	o.Life = cmp.Or(o.Life, 30*time.Minute)
-	return &Gate{GateOptions: o, registry: r, keys: k}
+	return &Gate{GateOptions: o, registry: r, keys: k, places: NewPlaces(r.store.TokenPlaces, r.now), failures: newFailures(r.now)}
 }
 
 // A Grant is what an API token is traded for.
@@ -52,7 +54,12 @@ func (g *Gate) Exchange(ctx context.Context, text secret.Text, address string) (
 	return g.issue(ctx, s, g.registry.now())
 }
 
-func badAPIToken(cause error) error {
+// badAPIToken refuses a token. A network that has sent too many of them is told
+// to wait, longer each time; a good token is accepted from it all the same.
+func (g *Gate) badAPIToken(address string, cause error) error {
+	if wait := g.failures.add(address); wait > 0 {
+		return &fault.Error{Kind: fault.Limited, Message: "too many API tokens that are not valid came from this address", After: wait, Err: cause}
+	}
 	return fault.Wrap(fault.Invalid, cause, "the API token is not valid")
 }
 
@@ -61,21 +68,39 @@ func badAPIToken(cause error) error {
 func (g *Gate) Admit(ctx context.Context, text secret.Text, address string) (Standing, error) {
 	hash, ok := hashToken(text)
 	if !ok {
-		return Standing{}, badAPIToken(errors.New("it is malformed"))
+		return Standing{}, g.badAPIToken(address, errors.New("it is malformed"))
 	}
 	s, err := g.registry.store.StandingByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) {
-		return Standing{}, badAPIToken(errors.New("it is unknown"))
+		return Standing{}, g.badAPIToken(address, errors.New("it is unknown"))
 	}
 	if err != nil {
 		return Standing{}, fmt.Errorf("look up API token: %w", err)
 	}
 	now := g.registry.now()
-	if cause := s.check(now); cause != nil {
-		return s, badAPIToken(cause)
+	if cause := s.check(now, address); cause != nil {
+		return s, g.badAPIToken(address, cause)
 	}
+	g.places.Add(accountOf(hash), address)
 	g.registry.used.add(Use{s.Token.ID, now, address})
 	return s, nil
+}
+
+func accountOf(h TokenHash) string { return string(h[:]) }
+
+// KnownAccount names the account that limits count a login with this token
+// against, if the token was used from the address's network before. Otherwise it
+// returns "".
+func (g *Gate) KnownAccount(ctx context.Context, text secret.Text, address string) string {
+	hash, ok := hashToken(text)
+	if !ok {
+		return ""
+	}
+	known, err := g.places.Has(ctx, accountOf(hash), address)
+	if err != nil || !known {
+		return "" // the login itself meets the same error, and reports it
+	}
+	return accountOf(hash)
 }
 
 // Holder says whom an API token that somebody logged in with belongs to now. It
@@ -89,7 +114,7 @@ func (g *Gate) Holder(ctx context.Context, id TokenID, address string) (Standing
 		return Standing{}, fmt.Errorf("look up API token: %w", err)
 	}
 	now := g.registry.now()
-	if cause := s.check(now); cause != nil {
+	if cause := s.check(now, address); cause != nil {
 		return s, refusal(cause)
 	}
 	g.registry.used.add(Use{s.Token.ID, now, address})
@@ -136,7 +161,7 @@ func (g *Gate) issue(ctx context.Context, s Standing, now time.Time) (Grant, err
 func (s Standing) Caller() Caller { return s.caller(s.role()) }
 
 func (s Standing) caller(r Role) Caller {
-	return Caller{Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID}
+	return Caller{Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID, Limits: s.Token.Limits}
 }
 
 // Identify says who holds an access token. It fails with fault.Unauthenticated
@@ -154,7 +179,7 @@ func (g *Gate) Identify(ctx context.Context, text, address string) (Caller, erro
 		return Caller{}, fmt.Errorf("look up API token: %w", err)
 	}
 	now := g.registry.now()
-	if cause := s.check(now); cause != nil {
+	if cause := s.check(now, address); cause != nil {
 		return s.caller(NoRole), refusal(cause)
 	}
 	if string(s.User.ID) != c.Subject || string(s.Org.ID) != c.Org {

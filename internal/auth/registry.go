@@ -182,6 +182,7 @@ type TokenEdit struct {
 	User      UserID    // the caller's if empty
 	Role      Role      // the lower of the caller's and the user's if NoRole
 	ExpiresAt time.Time // after the registry's TokenLife if zero
+	Limits    TokenLimits
 }
 
 // IssueToken makes an API token and returns its text, which nobody can find out
@@ -217,6 +218,9 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 	if !u.Role.Includes(e.Role) {
 		return Token{}, secret.Text{}, fault.Field("role", "is above that of the user, which is %s", u.Role)
 	}
+	if !by.Limits.includes(e.Limits) {
+		return Token{}, secret.Text{}, fault.New(fault.Forbidden, "your token is limited to scopes or addresses; one that it makes must be limited to the same or fewer")
+	}
 	text := newTokenText()
 	hash, ok := hashToken(text)
 	if !ok {
@@ -224,7 +228,7 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 	}
 	t := Token{
 		ID: TokenID(uuid.NewString()), Org: by.Org, User: u.ID, Name: name, Hint: hintOf(text), Role: e.Role,
-		CreatedBy: by.User, CreatedAt: now, ExpiresAt: e.ExpiresAt,
+		CreatedBy: by.User, CreatedAt: now, ExpiresAt: e.ExpiresAt, Limits: e.Limits,
 	}
 	audit.Note(ctx, "token_id", string(t.ID))
 	audit.Note(ctx, "user_id", string(t.User))

@@ -64,6 +64,10 @@ type Store interface {
 	// StandingByHash finds it by the hash of the token's text.
 	StandingByHash(ctx context.Context, h TokenHash) (Standing, error)
 
+	// TokenPlaces returns from which networks tokens that are not revoked were
+	// last used; the account is the token's hash.
+	TokenPlaces(ctx context.Context) ([]Place, error)
+
 	// Used records when tokens were last used. It ignores those that are gone.
 	Used(ctx context.Context, uses []Use) error
 }
@@ -83,7 +87,7 @@ type Use struct {
 }
 
 // check says why the token is worthless, if it is.
-func (s Standing) check(now time.Time) error {
+func (s Standing) check(now time.Time, address string) error {
 	switch {
 	case !s.Token.RevokedAt.IsZero():
 		return errors.New("the API token is revoked")
@@ -95,6 +99,8 @@ func (s Standing) check(now time.Time) error {
 		return errors.New("the organisation is disabled")
 	case s.role() == NoRole:
 		return errors.New("no role is left")
+	case !s.Token.Limits.AllowsAddress(address):
+		return errors.New("the API token must not be used from this address")
 	}
 	return nil
 }

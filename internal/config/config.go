@@ -27,6 +27,7 @@ type Config struct {
 	MasterKey string        `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN, gcp-kms://NAME or azure-kv://NAME. Default: master.key in the data folder, made by vigil init."`
 	MinFreeMB int64         `yaml:"min_free_mb" name:"min-free-mb" default:"512" help:"Free space (MB) of the disk of the data folder below which events and new collections are refused; below a quarter of it, all changes but logins and removals."`
 	TokenLife time.Duration `yaml:"token_life" default:"2160h" help:"How long API tokens are good for whose end is not said when they are made."`
+	Roles     string        `yaml:"roles" default:"api,collect,evaluate,stream" help:"What this process does of the posture server's work, where several share a PostgreSQL database: api, collect, evaluate and stream, separated by commas."`
 	Audit     Audit         `yaml:"audit" embed:"" prefix:"audit-"`
 	Log       Log           `yaml:"log" embed:"" prefix:"log-"`
 	Posture   Posture       `yaml:"posture" embed:"" prefix:"posture-"`
@@ -38,6 +39,11 @@ type Audit struct {
 	Kept       time.Duration `yaml:"kept" default:"9600h" help:"How long audit records are kept."`
 	MaxRecords int64         `yaml:"max_records" default:"5000000" help:"Audit records that are kept at most; about a kilobyte each."`
 	Checkpoint string        `yaml:"checkpoint" help:"File outside the database that shows at the next start whether the newest audit records are missing. Default: audit.checkpoint in the data folder."`
+
+	CheckpointURL    string        `yaml:"checkpoint_url" name:"checkpoint-url" help:"Address (http or https) of a web server or object store that keeps the newest checkpoint too: it is PUT there, and read back with GET at start."`
+	CheckpointToken  string        `yaml:"checkpoint_token" secret:"reference" help:"Where the bearer token for it is kept (file:PATH or env:NAME)."`
+	CheckpointSyslog string        `yaml:"checkpoint_syslog" help:"Syslog server that is told checkpoints: unix:///dev/log, udp://HOST:PORT or tcp://HOST:PORT."`
+	CheckpointEvery  time.Duration `yaml:"checkpoint_every" default:"1m" help:"Time between checkpoints that are sent there."`
 }
 
 // Log says what is logged and how.
@@ -64,10 +70,7 @@ func (l Listener) Proxies() ([]netip.Prefix, error) { return networks(l.TrustedP
 // networks reads addresses and networks, separated by commas.
 func networks(list string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
-	for text := range strings.SplitSeq(list, ",") {
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
+	for _, text := range members(list) {
 		if a, err := netip.ParseAddr(text); err == nil {
 			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
 			continue
@@ -93,7 +96,42 @@ type Posture struct {
 	CloudGatewayCA string        `yaml:"cloud_gateway_ca" name:"cloud-gateway-ca" help:"Authority (PEM) of the simulator's certificates."`
 	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
 	ChangesKept    time.Duration `yaml:"changes_kept" default:"2160h" help:"How long the change logs of resources that are gone are kept."`
+	ResourceDirs   string        `yaml:"resource_dirs" help:"Folders with resource types of your own, separated by commas. See docs/own-types.md."`
+	RuleDirs       string        `yaml:"rule_dirs" help:"Folders with rules of your own, separated by commas."`
+	NotifyPrivate  bool          `yaml:"notify_private" help:"Also send notifications to this machine and to private networks."`
 	Graph          Graph         `yaml:"graph" embed:"" prefix:"graph-"`
+}
+
+// Roles of a process that runs the posture server.
+const (
+	RoleAPI      = "api"      // answers requests
+	RoleCollect  = "collect"  // reads accounts
+	RoleEvaluate = "evaluate" // holds rules against them
+	RoleStream   = "stream"   // takes events and reads what they name
+)
+
+// AllRoles are those of a process that is told nothing else.
+var AllRoles = []string{RoleAPI, RoleCollect, RoleEvaluate, RoleStream}
+
+// RoleList returns the roles of this process.
+func (c *Config) RoleList() []string {
+	if c.Roles == "" {
+		return AllRoles
+	}
+	return members(c.Roles)
+}
+
+// Folders returns the folders of a setting that lists them.
+func Folders(list string) []string { return members(list) }
+
+// members returns what a setting lists, separated by commas.
+func members(list string) (all []string) {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // Graph bounds what graph queries may cost. What is 0 has its default.
@@ -152,6 +190,17 @@ func (c *Config) Check() error {
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, fmt.Errorf("%s %s", name, fmt.Sprintf(format, args...)))
 	}
+	if u, err := url.Parse(c.Audit.CheckpointURL); c.Audit.CheckpointURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		wrong("audit.checkpoint_url", "must be an http:// or https:// address")
+	}
+	if u, err := url.Parse(c.Audit.CheckpointSyslog); c.Audit.CheckpointSyslog != "" && (err != nil ||
+		(u.Scheme != "unix" || u.Path == "") && (u.Scheme != "udp" && u.Scheme != "tcp" || u.Port() == "")) {
+		wrong("audit.checkpoint_syslog", "must be unix:///PATH, udp://HOST:PORT or tcp://HOST:PORT")
+	}
+	if t := c.Audit.CheckpointToken; t != "" && !isReference(t) {
+		// The value is not repeated: it may be the secret itself.
+		wrong("audit.checkpoint_token", "must say where the token is kept (file: or env:), not what it is")
+	}
 	if !filepath.IsAbs(c.DataDir) {
 		wrong("data_dir", "must be an absolute path")
 	}
@@ -161,6 +210,11 @@ func (c *Config) Check() error {
 	if kind, _, _ := strings.Cut(c.MasterKey, ":"); !slices.Contains([]string{"file", "env", "aws-kms", "gcp-kms", "azure-kv"}, kind) {
 		wrong("master_key", "must begin with file:, env:, aws-kms:, gcp-kms: or azure-kv:")
 	}
+	for _, role := range c.RoleList() {
+		if !slices.Contains(AllRoles, role) {
+			wrong("roles", "must be of %s: %s is none", strings.Join(AllRoles, ", "), role)
+		}
+	}
 	if !c.Posture.Enabled && !c.Desktop.Enabled {
 		wrong("posture.enabled", "and desktop.enabled are both off: there is nothing to run")
 	}
@@ -169,6 +223,13 @@ func (c *Config) Check() error {
 	}
 	if (c.Posture.CloudGateway == "") != (c.Posture.CloudGatewayCA == "") {
 		wrong("posture.cloud_gateway", "and cloud_gateway_ca go together")
+	}
+	for name, list := range map[string]string{"posture.resource_dirs": c.Posture.ResourceDirs, "posture.rule_dirs": c.Posture.RuleDirs} {
+		for _, folder := range Folders(list) {
+			if !filepath.IsAbs(folder) {
+				wrong(name, "must be absolute paths, separated by commas: %s is none", folder)
+			}
+		}
 	}
 	if c.Desktop.Enabled && c.Desktop.Inventory == "" {
 		wrong("desktop.inventory", "is required when the desktop server runs")

@@ -23,11 +23,11 @@ type Desktop struct {
 	Webhook     Webhook       `yaml:"webhook" embed:"" prefix:"webhook-"`
 }
 
-// DesktopLogin bounds how many logins may fail. Below the lockout of the user's
-// directory it stays in any case.
+// DesktopLogin bounds how many logins may fail. The limits stay below the
+// lockout of the user's directory in any case.
 type DesktopLogin struct {
-	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user that are passed on to the directory within the window; fewer where the directory locks accounts sooner."`
-	FailuresPerAddress int           `yaml:"failures_per_address" default:"200" help:"Refused logins from one address within the window."`
+	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user from one address before the next must wait: a second, then twice as long each time. Fewer are passed on where the directory locks accounts sooner."`
+	FailuresPerAddress int           `yaml:"failures_per_address" default:"200" help:"Refused logins from one address before further ones must wait, longer each time."`
 	Window             time.Duration `yaml:"window" default:"15m" help:"After which failures are forgotten, where the directory does not say."`
 	MaxWait            time.Duration `yaml:"max_wait" default:"1m" help:"How long a login waits for others of the same user."`
 }

@@ -66,6 +66,7 @@ func (c Config) ranges() [][2]string {
 		duration("token_life", c.TokenLife, hour, years).orZero(),
 		number("min_free_mb", c.MinFreeMB, 1, 1<<30).orZero(),
 		duration("audit.kept", c.Audit.Kept, day, years).orZero(),
+		duration("audit.checkpoint_every", c.Audit.CheckpointEvery, time.Second, day).orZero(),
 		number("audit.max_records", c.Audit.MaxRecords, 1000, 1e12).orZero(),
 	)
 	return append(own, append(c.Posture.ranges(), c.Desktop.ranges()...)...)

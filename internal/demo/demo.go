@@ -17,9 +17,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vigil/internal/atomicfile"
 	"vigil/internal/auth"
 	"vigil/internal/config"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture/app"
 	"vigil/internal/secret"
 	"vigil/internal/sim/estate"
@@ -66,12 +67,12 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, desktops.Stop()) }()
-	in, err := install.OpenOrInit(ctx, settings(dir, desktops.InventoryFile(), o), time.Now)
+	in, err := instance.OpenOrInit(ctx, settings(dir, desktops.InventoryFile(), o), time.Now)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	world, err := newWorld(o.Log, telemetry.NewRegistry(telemetry.ThisBuild(o.Version)))
+	world, err := newWorld(o.Log, telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), nil)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func Run(ctx context.Context, o Options) (err error) {
 }
 
 // run builds both servers and serves until ctx ends or one of them fails.
-func run(ctx context.Context, o Options, in *install.Installation, w *world, desktops *estate.Estate) error {
+func run(ctx context.Context, o Options, in *instance.Installation, w *world, desktops *estate.Estate) error {
 	var desktopURL atomic.Value // known once the desktop server listens
 	desktopURL.Store("")
 	posture, err := app.New(ctx, app.Options{
@@ -149,6 +150,7 @@ func settings(dir, inventory string, o Options) config.Config {
 	c := config.Config{DataDir: filepath.Join(dir, "data"), Database: o.Database}
 	c.Posture = config.Posture{Enabled: true, Workers: 8, Rate: 2000, Timeout: 30 * time.Second}
 	c.Posture.Listen, c.Posture.PlainHTTP = o.Listen, true
+	c.Posture.NotifyPrivate = true // a receiver to try notifications with is on this machine
 	c.Desktop = config.Desktop{Enabled: true, Inventory: inventory}
 	c.Desktop.Listen = o.DesktopListen
 	c.Complete()
@@ -218,9 +220,5 @@ Something breaks among the desktops, and is mended again (a list of what can):
 		return err
 	}
 	// Whoever waits for the file must not read half of it.
-	part := o.ReadyFile + ".part"
-	if err := os.WriteFile(part, append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(part, o.ReadyFile)
+	return atomicfile.WriteBytes(o.ReadyFile, 0o600, append(text, '\n'))
 }

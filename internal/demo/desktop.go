@@ -15,7 +15,7 @@ import (
 	"vigil/internal/desktop/app"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/desktop/store"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/sim/estate"
 	"vigil/internal/telemetry"
 )
@@ -28,7 +28,7 @@ type desktopDemo struct {
 }
 
 // newDesktop starts the estate and takes the server's address.
-func newDesktop(ctx context.Context, in *install.Installation, e *estate.Estate, posture string, o Options) (*desktopDemo, error) {
+func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate, posture string, o Options) (*desktopDemo, error) {
 	if err := e.Start(ctx); err != nil {
 		return nil, err
 	}

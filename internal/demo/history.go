@@ -29,7 +29,7 @@ type past struct {
 func historyWhenJudged(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts int, log *slog.Logger) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		judged := 0
 		err := db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 			judged, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM judged WHERE org = $1`, id)

@@ -17,6 +17,7 @@ import (
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/resource"
 	simaws "vigil/internal/sim/aws"
 	simazure "vigil/internal/sim/azure"
 	"vigil/internal/sim/events"
@@ -63,7 +64,7 @@ const (
 	size     = 120 // resources of an account, about
 )
 
-func newWorld(log *slog.Logger, metrics *prometheus.Registry) (*world, error) {
+func newWorld(log *slog.Logger, metrics *prometheus.Registry, types *resource.Catalog) (*world, error) {
 	g, err := gateway.Listen("127.0.0.1:0", log)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func newWorld(log *slog.Logger, metrics *prometheus.Registry) (*world, error) {
 	key, secret := amazon.Identity()
 	w.clouds, err = clouds.New(clouds.Options{
 		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()},
-		Limiter: collect.NewLimits(time.Now), Metrics: metrics,
+		Limiter: collect.NewLimits(time.Now), Metrics: metrics, Catalog: types,
 	})
 	if err != nil {
 		return nil, err

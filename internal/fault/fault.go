@@ -32,6 +32,10 @@ const (
 	Unavailable                 // we cannot answer now, and may be able to later
 )
 
+// ErrOutcomeUnknown is in the chain of an error after which a change may have
+// been made or not: the database was lost while it committed.
+var ErrOutcomeUnknown = errors.New("it is not known whether the change was made")
+
 // A Detail blames one member of the input, by its path: "properties[0].stringV".
 type Detail struct {
 	Path    string

@@ -2,11 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 
 	"vigil/internal/fault"
+	"vigil/internal/processors"
 )
 
 // Admission bounds how many requests are handled at a time. Zero values mean
@@ -17,6 +17,7 @@ type Admission struct {
 	Anonymous int // of Total, for callers who are not known; a quarter of Total
 	Address   int // for one address of those; 32
 	Reads     int // for one organisation, requests that change nothing; twice the processors, 4 at least
+	Shared    int // the same while other organisations send requests too; half of Reads
 	Changes   int // for one organisation, requests that change something; 64
 
 	Waiting int           // requests of one organisation or address that wait for their turn; 1024
@@ -33,7 +34,8 @@ func (a Admission) withDefaults() Admission {
 	set(&a.Reserved, a.Total/16)
 	set(&a.Anonymous, max(a.Total/4, 1))
 	set(&a.Address, 32)
-	set(&a.Reads, max(4, 2*runtime.GOMAXPROCS(0)))
+	set(&a.Reads, max(4, 2*processors.Count()))
+	set(&a.Shared, max(a.Reads/2, 1))
 	set(&a.Changes, 64)
 	set(&a.Waiting, 1024)
 	if a.Wait == 0 {
@@ -54,6 +56,38 @@ type gate struct {
 	running   int
 	anonymous int
 	shares    map[shareKey]*share
+	recent    [2]visit // the last two organisations that sent requests, the newest first
+}
+
+// visit says when an organisation sent a request.
+type visit struct {
+	who string
+	at  time.Time
+}
+
+// activeFor is for how long after a request an organisation counts as one that uses
+// the server.
+const activeFor = time.Second
+
+// noteVisit notes which organisation sends a request.
+func (g *gate) noteVisit(e entrant, now time.Time) {
+	if !e.known {
+		return
+	}
+	if g.recent[0].who != e.key.who {
+		g.recent[1] = g.recent[0]
+	}
+	g.recent[0] = visit{e.key.who, now}
+}
+
+// alone reports whether no other organisation sent requests lately.
+func (g *gate) alone(who string, now time.Time) bool {
+	for _, v := range g.recent {
+		if v.who != who && v.who != "" && now.Sub(v.at) < activeFor {
+			return false
+		}
+	}
+	return true
 }
 
 type shareKey struct {
@@ -98,7 +132,9 @@ func (g *gate) enter(ctx context.Context, e entrant) (leave func(), err error) {
 		g.mu.Unlock()
 		return nil, fault.New(fault.Unavailable, "the server has too many requests under way; try again later")
 	}
-	limit := g.limit(e)
+	now := time.Now()
+	g.noteVisit(e, now)
+	limit := g.limit(e, now)
 	if s.running < limit {
 		g.admit(e, s)
 		g.mu.Unlock()
@@ -142,12 +178,14 @@ func tooManyAtOnce(e entrant, limit int) error {
 }
 
 // limit returns how many requests of one share are handled at a time.
-func (g *gate) limit(e entrant) int {
+func (g *gate) limit(e entrant, now time.Time) int {
 	switch {
 	case !e.known:
 		return g.a.Address
 	case e.key.changes:
 		return g.a.Changes
+	case !g.alone(e.key.who, now):
+		return min(g.a.Shared, g.a.Reads)
 	}
 	return g.a.Reads
 }
@@ -171,7 +209,8 @@ func (g *gate) admit(e entrant, s *share) {
 	}
 }
 
-// leave gives the slot back, to the next of the same share if there is one.
+// leave gives the slot back, to those of the same share that wait if there are
+// any and the share is not less by now.
 func (g *gate) leave(e entrant, s *share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -180,7 +219,7 @@ func (g *gate) leave(e entrant, s *share) {
 	if !e.known {
 		g.anonymous--
 	}
-	for len(s.waiting) > 0 {
+	for limit := g.limit(e, time.Now()); len(s.waiting) > 0 && s.running < limit; {
 		w := s.waiting[0]
 		s.waiting = s.waiting[1:]
 		if w.gone {
@@ -188,7 +227,6 @@ func (g *gate) leave(e entrant, s *share) {
 		}
 		g.admit(e, s)
 		close(w.admitted)
-		return
 	}
 	g.forget(e.key, s)
 }

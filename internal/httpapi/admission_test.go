@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +83,54 @@ func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
 		}
 		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer").StatusCode; got != 200 {
 			t.Errorf("afterwards: status %d, want 200", got)
+		}
+	})
+}
+
+// TestAnOrganisationHasLessWhileOthersAreThere lets one have all reads while it is
+// alone, and half of them while another sends requests.
+func TestAnOrganisationHasLessWhileOthersAreThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var running atomic.Int32
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Hour, Admit: httpapi.Admission{Total: 20, Reads: 4, Wait: time.Hour}},
+			httpapi.Route{Pattern: "GET /x", Need: "viewer", Operation: "x", Handler: httpapi.JSON(func(context.Context, httpapi.None) (any, error) {
+				running.Add(1)
+				defer running.Add(-1)
+				<-release
+				return 1, nil
+			})},
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: says(1)})
+		done := make(chan int, 20)
+		for range 12 {
+			go func() { done <- ask(m, "GET", "/x", "", "Authorization", "Bearer a/viewer").StatusCode }()
+		}
+		want := func(n int32, when string) {
+			t.Helper()
+			synctest.Wait()
+			if got := running.Load(); got != n {
+				t.Errorf("%s: %d at a time, want %d", when, got, n)
+			}
+		}
+		want(4, "alone")
+		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
+			t.Errorf("the other organisation: %d", got)
+		}
+		release <- struct{}{}
+		want(3, "in company")
+		release <- struct{}{}
+		want(2, "in company")
+		release <- struct{}{}
+		want(2, "in company, the next in turn")
+		time.Sleep(2 * time.Second)
+		release <- struct{}{}
+		want(4, "alone again")
+		close(release)
+		for range 12 {
+			if code := <-done; code != 200 {
+				t.Errorf("status %d", code)
+			}
 		}
 	})
 }
@@ -219,5 +268,55 @@ func TestForwardedAddressesAreBelievedFromTrustedProxiesOnly(t *testing.T) {
 		if got := strings.Trim(w.Body.String(), "\"\n"); got != tt.want {
 			t.Errorf("%s forwarding %q: source %q, want %q", tt.remote, tt.forward, got, tt.want)
 		}
+	}
+}
+
+// TestLoginsOfKnownAccountsHaveLimitsOfTheirOwn lets somebody at an address use
+// up what the address may ask.
+func TestLoginsOfKnownAccountsHaveLimitsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	type login struct {
+		User string `json:"user"`
+	}
+	route := public("POST /login", httpapi.JSON(func(_ context.Context, in login) (string, error) { return in.User, nil }))
+	route.Limits = httpapi.Limits{Rate: httpapi.RateLogin, Account: func(r *http.Request) string {
+		var in login
+		if httpapi.Bind(r, &in) != nil || in.User != "resident" || httpapi.Source(r.Context()) != "192.0.2.1" {
+			return ""
+		}
+		return in.User
+	}}
+	now := time.Now()
+	m := mux(t, httpapi.Options{
+		Now:   func() time.Time { return now },
+		Rates: map[string]httpapi.Rate{httpapi.RateLogin: {PerSecond: 1, Burst: 3}},
+	}, route)
+	post := func(source, user string) int {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/login", strings.NewReader(`{"user":"`+user+`"}`))
+		r.RemoteAddr = source + ":1"
+		w := httptest.NewRecorder()
+		m.ServeHTTP(w, r)
+		return w.Code
+	}
+	for i := range 10 {
+		want := 200
+		if i >= 3 {
+			want = 429
+		}
+		if got := post("192.0.2.1", "stranger"); got != want {
+			t.Errorf("login %d of a stranger: %d, want %d", i, got, want)
+		}
+	}
+	for i := range 4 {
+		want := 200
+		if i == 3 {
+			want = 429 // it has a limit too
+		}
+		if got := post("192.0.2.1", "resident"); got != want {
+			t.Errorf("login %d of the resident: %d, want %d", i, got, want)
+		}
+	}
+	if got := post("192.0.2.2", "resident"); got != 200 {
+		t.Errorf("from another address: %d", got)
 	}
 }

@@ -15,6 +15,7 @@ type recorder struct {
 	http.ResponseWriter
 	before func(status int) error
 	head   bool // the answer to HEAD has no body
+	packs  bool // the caller takes the answer compressed
 	status int
 	bytes  int64
 	denied error // what before said
@@ -78,12 +79,35 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	if !ok {
 		p = OK(body)
 	}
-	data, kind, err := encode(p.Body)
-	if err != nil {
-		return m.fail(rec, fmt.Errorf("encode answer: %w", err))
+	if p.Sent != nil {
+		defer p.Sent()
+	}
+	pieces, long := p.Body.(Pieces)
+	var data []byte
+	kind := "application/json"
+	if !long {
+		var err error
+		if data, kind, err = encode(p.Body); err != nil {
+			return m.fail(rec, fmt.Errorf("encode answer: %w", err))
+		}
 	}
 	h := rec.Header()
-	if kind != "" {
+	if m.o.Compress && h.Get("Vary") == "" && kind == "application/json" {
+		h.Set("Vary", "Accept-Encoding")
+	}
+	if rec.packs && compressible(p, pieces, data) {
+		packed, err := compress(pieces, data)
+		if err != nil {
+			return m.fail(rec, fmt.Errorf("compress answer: %w", err))
+		}
+		data, long = packed, false
+		h.Set("Content-Encoding", "gzip")
+	}
+	switch {
+	case long:
+		h.Set("Content-Type", kind)
+		h.Set("Content-Length", strconv.FormatInt(pieces.Len(), 10))
+	case kind != "":
 		h.Set("Content-Type", kind)
 		h.Set("Content-Length", strconv.Itoa(len(data)))
 	}
@@ -94,8 +118,12 @@ func (m *Mux) reply(rec *recorder, body any) error {
 		p.Status = http.StatusOK
 	}
 	rec.WriteHeader(p.Status)
-	if rec.denied == nil && len(data) > 0 {
-		_, _ = rec.Write(data) // it fails when the caller has gone, and then nobody is left to tell
+	switch { // it fails when the caller has gone, and then nobody is left to tell
+	case rec.denied != nil:
+	case long:
+		_, _ = pieces.WriteTo(rec)
+	case len(data) > 0:
+		_, _ = rec.Write(data)
 	}
 	return m.deny(rec)
 }

@@ -111,6 +111,7 @@ func (m *Mux) readBody(rec *recorder, r *http.Request, x *exchange) (release fun
 		release()
 		return nil, err
 	}
+	x.body = body
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return release, nil
 }

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"vigil/internal/atomicfile"
 )
 
 // A Certificate is a server's certificate and key in two files. It is read
@@ -164,16 +166,6 @@ func selfSign(certFile, keyFile string, now time.Time) error {
 	return writePEM(certFile, "CERTIFICATE", cert, 0o644)
 }
 
-// writePEM writes a file whole or not at all.
 func writePEM(name, kind string, der []byte, mode fs.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".pem-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	err = errors.Join(f.Chmod(mode), pem.Encode(f, &pem.Block{Type: kind, Bytes: der}), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return atomicfile.WriteBytes(name, mode, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }

@@ -41,6 +41,8 @@ type exchange struct {
 	route  *Route
 	caller Caller
 	source string
+	login  string      // the account of a login from a place that is known
+	body   []byte      // as it was received
 	header http.Header // of the answer
 
 	mu       sync.Mutex // a change may be recorded by another goroutine than the request's
@@ -60,6 +62,14 @@ func exchangeOf(ctx context.Context) *exchange {
 func RequestID(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil {
 		return x.id
+	}
+	return ""
+}
+
+// Pattern returns the pattern of the route that the request took, or "".
+func Pattern(ctx context.Context) string {
+	if x := exchangeOf(ctx); x != nil && x.route != nil {
+		return x.route.Pattern
 	}
 	return ""
 }

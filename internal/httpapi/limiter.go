@@ -1,10 +1,11 @@
 package httpapi
 
 import (
-	"container/list"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/time/rate"
 
 	"vigil/internal/fault"
@@ -44,17 +45,13 @@ type limiter struct {
 	rates map[string]Rate
 	now   func() time.Time
 
+	processes atomic.Int64 // that share the rates
+
 	mu      sync.Mutex
-	buckets map[bucketKey]*list.Element
-	recent  *list.List // of *bucket, most recent first
+	buckets *simplelru.LRU[bucketKey, *rate.Limiter]
 }
 
 type bucketKey struct{ rate, who string }
-
-type bucket struct {
-	key bucketKey
-	*rate.Limiter
-}
 
 // newLimiter takes rates that differ from the defaults.
 func newLimiter(rates map[string]Rate, now func() time.Time) *limiter {
@@ -62,7 +59,20 @@ func newLimiter(rates map[string]Rate, now func() time.Time) *limiter {
 	for name, r := range rates {
 		all[name] = r
 	}
-	return &limiter{rates: all, now: now, buckets: make(map[bucketKey]*list.Element), recent: list.New()}
+	buckets, _ := simplelru.NewLRU[bucketKey, *rate.Limiter](maxBuckets, nil) // fails only for a size below 1
+	l := &limiter{rates: all, now: now, buckets: buckets}
+	l.processes.Store(1)
+	return l
+}
+
+// SetProcesses says how many processes answer requests. Each takes an equal part of
+// every rate, so that a caller may make no more requests of all than of one.
+func (m *Mux) SetProcesses(n int) { m.limiter.processes.Store(int64(max(1, n))) }
+
+// share returns the part of a rate that this process has.
+func (l *limiter) share(r Rate) Rate {
+	n := l.processes.Load()
+	return Rate{PerSecond: r.PerSecond / float64(n), Burst: max(1, r.Burst/int(n))}
 }
 
 // allow takes one token from who's bucket, or says when there will be one.
@@ -75,6 +85,7 @@ func (l *limiter) allow(name, who string) error {
 		return nil
 	}
 	now := l.now()
+	r = l.share(r)
 	b := l.bucket(bucketKey{name, who}, r)
 	if b.AllowN(now, 1) {
 		return nil
@@ -83,19 +94,17 @@ func (l *limiter) allow(name, who string) error {
 	return &fault.Error{Kind: fault.Limited, Message: "too many requests", After: wait}
 }
 
-func (l *limiter) bucket(key bucketKey, r Rate) *bucket {
+func (l *limiter) bucket(key bucketKey, r Rate) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e, ok := l.buckets[key]; ok {
-		l.recent.MoveToFront(e)
-		return e.Value.(*bucket)
+	if b, ok := l.buckets.Get(key); ok {
+		if b.Limit() != rate.Limit(r.PerSecond) {
+			b.SetLimitAt(l.now(), rate.Limit(r.PerSecond))
+			b.SetBurstAt(l.now(), r.Burst)
+		}
+		return b
 	}
-	if l.recent.Len() >= maxBuckets {
-		last := l.recent.Back()
-		delete(l.buckets, last.Value.(*bucket).key)
-		l.recent.Remove(last)
-	}
-	b := &bucket{key, rate.NewLimiter(rate.Limit(r.PerSecond), max(r.Burst, 1))}
-	l.buckets[key] = l.recent.PushFront(b)
+	b := rate.NewLimiter(rate.Limit(r.PerSecond), r.Burst)
+	l.buckets.Add(key, b)
 	return b
 }

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -22,15 +24,19 @@ type Guard func(r *http.Request, need string) (context.Context, error)
 type Options struct {
 	Guard   Guard
 	Audit   Auditor
-	Errors  ErrorBody        // shape of error bodies; PostureError when nil
-	Log     *slog.Logger     // discarded when nil
-	Metrics *Metrics         // none when nil
-	Rates   map[string]Rate  // by the names that routes use; "" is the default
-	Admit   Admission        // requests handled at a time
-	Proxies Proxies          // whose word on where a request comes from counts
-	Space   func() Space     // how much room for writing is left; always enough when nil
-	Timeout time.Duration    // of handlers that do not say; 30 s when zero
-	Now     func() time.Time // time.Now when nil
+	Errors  ErrorBody       // shape of error bodies; PostureError when nil
+	Log     *slog.Logger    // discarded when nil
+	Metrics *Metrics        // none when nil
+	Rates   map[string]Rate // by the names that routes use; "" is the default
+	Admit   Admission       // requests handled at a time
+	Proxies Proxies         // whose word on where a request comes from counts
+	// Idempotency remembers requests by their Idempotency-Key; the header is
+	// ignored when nil.
+	Idempotency Idempotency
+	Compress    bool             // compress long answers to reads for those who take it
+	Space       func() Space     // how much room for writing is left; always enough when nil
+	Timeout     time.Duration    // of handlers that do not say; 30 s when zero
+	Now         func() time.Time // time.Now when nil
 }
 
 // Mux serves a table of routes.
@@ -121,6 +127,7 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 	body, err := m.run(rec, r, x)
 	switch {
 	case err == nil:
+		rec.packs = m.o.Compress && !x.route.mutates() && !x.route.SecretAnswer && AcceptsGzip(r)
 		return m.reply(rec, body)
 	case r.Context().Err() != nil && rec.status == 0:
 		m.problem(rec, Problem{Status: statusGone, Message: "the caller went away"}) // for log and audit: nobody reads it
@@ -153,8 +160,10 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		}
 		ctx = guarded
 	}
-	if err := m.limiter.allow(rt.Limits.Rate, x.account()); err != nil {
-		return nil, err
+	if rt.Limits.Account == nil {
+		if err := m.limiter.allow(rt.Limits.Rate, x.account()); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.checkSpace(rt); err != nil {
 		return nil, err
@@ -164,6 +173,13 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		return nil, err
 	}
 	defer release()
+	if rt.Limits.Account != nil {
+		// The body says which account it is.
+		x.login = rt.Limits.Account(withBody(r, x.body))
+		if err := m.limiter.allow(rt.Limits.Rate, x.account()); err != nil {
+			return nil, err
+		}
+	}
 	if !rt.Monitor {
 		// A slot is taken only now that everything has arrived: callers who send
 		// slowly keep none from others.
@@ -173,18 +189,40 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		}
 		defer leave()
 	}
-	body, err := rt.Handler(rec, r.WithContext(m.attach(ctx, r, x)))
+	ctx = m.attach(ctx, r, x)
+	key, past, err := m.once(ctx, r, x)
+	if err != nil || past != nil {
+		return past, err
+	}
+	if key != nil {
+		ctx = m.o.Idempotency.Attach(ctx, *key)
+	}
+	body, err := rt.Handler(rec, r.WithContext(ctx))
+	if err == nil && key != nil {
+		m.keepAnswer(ctx, x, key, body)
+	}
 	if err != nil && fault.KindOf(err) == fault.Internal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fault.Wrap(fault.Unavailable, err, "the request took too long")
 	}
-	return body, err
+	return body, m.tellOutcome(rec, x, err)
 }
 
-// account is what rate limits count against: the caller, or the network of an
-// unknown one.
+// withBody returns a copy of a request whose body can be read without using up
+// that of the original.
+func withBody(r *http.Request, body []byte) *http.Request {
+	c := *r
+	c.Body = io.NopCloser(bytes.NewReader(body))
+	return &c
+}
+
+// account is what rate limits count against: the caller, the account of a login
+// from a known place, or the network of an unknown sender.
 func (x *exchange) account() string {
-	if x.caller.ID != "" {
+	switch {
+	case x.caller.ID != "":
 		return "caller " + x.caller.ID
+	case x.login != "":
+		return "login " + x.login
 	}
 	return network(x.source)
 }
@@ -201,7 +239,7 @@ func (x *exchange) payer() string {
 func (x *exchange) entrant() entrant {
 	return entrant{
 		key:   shareKey{x.payer(), x.route.mutates()},
-		known: x.caller.ID != "", admin: x.caller.Admin,
+		known: x.caller.ID != "" || x.login != "", admin: x.caller.Admin,
 	}
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -12,7 +13,14 @@ import (
 type Reply struct {
 	Status int // 200 when zero
 	Header http.Header
-	Body   any // nil for none
+	Body   any    // nil for none
+	Sent   func() // called once the body was sent, or could not be; may be nil
+}
+
+// Pieces is a body of JSON that is sent piece by piece, because it is long.
+type Pieces interface {
+	io.WriterTo
+	Len() int64
 }
 
 // With returns the reply with one more header.

@@ -31,6 +31,10 @@ type Route struct {
 	// the first to be refused when disk space is low.
 	Deferrable bool
 
+	// SecretAnswer says that the answer holds a secret, which is not kept for
+	// requests that are sent again with the same Idempotency-Key.
+	SecretAnswer bool
+
 	Quiet   bool // called so often by machines that its log line is for debugging only
 	Monitor bool // says how the server is: answered even when it has no room for other requests
 	Hidden  bool // not part of the API and so not in its document: the console, the document itself
@@ -42,6 +46,12 @@ type Limits struct {
 	Body    int64         // bytes of body that are read
 	Timeout time.Duration // how long the handler may take; negative for streams, which may take any time
 	Rate    string        // name of the rate limit that the request counts against
+
+	// Account names the account that a login is for, if the account has logged in
+	// from the request's address before. Such a request counts against limits of
+	// the account, which others at the same address cannot use up. It returns ""
+	// for all others, which count against the address.
+	Account func(r *http.Request) string
 }
 
 // A Handler answers one request. It returns what to send rather than sending

@@ -49,7 +49,7 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}
 	tx.AfterCommit(func() {
-		if q.started.Load() {
+		if q.started.Load() && q.doesJobs() {
 			q.driver.pilot.nudge(res.Job.Queue)
 		}
 	})

@@ -27,13 +27,26 @@ type Config struct {
 	Metrics prometheus.Registerer // none if nil
 
 	// Queues names the queues whose jobs this process does, and how many of
-	// each at once. By default "default" and 10.
+	// each at once. By default "default" and 10. With an empty map it does none
+	// and only inserts.
 	Queues map[string]int
+
+	// Roles says what this process does, for the others to know.
+	Roles []string
+
+	// Members is told after each beat which processes live and what they do.
+	Members func([]Member)
 
 	// Beat is how often this process shows that it lives and looks after
 	// schedules and dead processes. One that missed six beats is taken for
 	// dead. By default two seconds. All processes must agree on it.
 	Beat time.Duration
+}
+
+// A Member is a living process that shares the database.
+type Member struct {
+	ID    string
+	Roles []string
 }
 
 // Queue is the work queue of a database. Insert may be called at any time, by
@@ -53,7 +66,9 @@ type Queue struct {
 	loop      sync.WaitGroup
 	endLoop   context.CancelFunc
 
-	started  atomic.Bool // nudges are heard
+	reachedSince time.Time // from when on the database answered every beat; zero if it always did
+
+	started  atomic.Bool // nudges are heard, if it does jobs
 	stopping atomic.Bool // running jobs are being cut short
 
 	mu       sync.Mutex
@@ -121,13 +136,38 @@ func (q *Queue) riverLog() *slog.Logger { return slog.New(quiet{q.log.Handler()}
 
 // Start begins to do jobs, once in the life of a Queue. It returns when the
 // workers run; Stop ends them.
-func (q *Queue) Start(ctx context.Context) error {
+func (q *Queue) Start(ctx context.Context) (err error) {
+	if q.doesJobs() {
+		if q.client, err = q.newWorkers(); err != nil {
+			return fmt.Errorf("start job queue: %w", err)
+		}
+	}
+	if _, err := q.beat(ctx); err != nil {
+		return fmt.Errorf("start job queue: %w", err)
+	}
+	// The work does not end with ctx, which is that of starting, but with Stop.
+	ctx = context.WithoutCancel(ctx)
+	if q.doesJobs() {
+		if err := q.client.Start(ctx); err != nil {
+			return fmt.Errorf("start job queue: %w", err)
+		}
+	}
+	q.started.Store(true)
+	ctx, q.endLoop = context.WithCancel(ctx)
+	q.loop.Go(func() { q.tend(ctx) })
+	return nil
+}
+
+// doesJobs reports whether this process does jobs, and does not only insert them.
+func (q *Queue) doesJobs() bool { return len(q.conf.Queues) > 0 }
+
+// newWorkers returns the River client that does jobs.
+func (q *Queue) newWorkers() (*river.Client[*sql.Tx], error) {
 	queues := map[string]river.QueueConfig{}
 	for name, workers := range q.conf.Queues {
 		queues[name] = river.QueueConfig{MaxWorkers: workers}
 	}
-	var err error
-	q.client, err = river.NewClient(q.driver, &river.Config{
+	return river.NewClient(q.driver, &river.Config{
 		ID:      q.id,
 		Logger:  q.riverLog(),
 		Queues:  queues,
@@ -143,21 +183,6 @@ func (q *Queue) Start(ctx context.Context) error {
 		// River knows a dead worker only by the time it takes. See rescue.go.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour,
 	})
-	if err != nil {
-		return fmt.Errorf("start job queue: %w", err)
-	}
-	if _, err := q.beat(ctx); err != nil {
-		return fmt.Errorf("start job queue: %w", err)
-	}
-	// The work does not end with ctx, which is that of starting, but with Stop.
-	ctx = context.WithoutCancel(ctx)
-	if err := q.client.Start(ctx); err != nil {
-		return fmt.Errorf("start job queue: %w", err)
-	}
-	q.started.Store(true)
-	ctx, q.endLoop = context.WithCancel(ctx)
-	q.loop.Go(func() { q.tend(ctx) })
-	return nil
 }
 
 // Stop takes no more jobs and waits for those that run. When ctx ends first,
@@ -166,20 +191,25 @@ func (q *Queue) Stop(ctx context.Context) error {
 	if !q.started.Swap(false) {
 		return nil
 	}
-	err := q.client.Stop(ctx)
-	own := context.WithoutCancel(ctx)
-	if err != nil && ctx.Err() != nil {
-		q.stopping.Store(true)
-		grace, cancel := context.WithTimeout(own, 10*time.Second)
-		defer cancel()
-		if err = q.client.StopAndCancel(grace); err != nil {
-			err = fmt.Errorf("stop job queue: a job does not end: %w", err)
-		}
+	var err error
+	if q.doesJobs() {
+		err = q.stopWorkers(ctx)
 	}
 	q.endLoop()
 	q.loop.Wait()
-	if e := q.signOff(own); e != nil {
-		err = errors.Join(err, e)
+	return errors.Join(err, q.signOff(context.WithoutCancel(ctx)))
+}
+
+func (q *Queue) stopWorkers(ctx context.Context) error {
+	err := q.client.Stop(ctx)
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
-	return err
+	q.stopping.Store(true)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := q.client.StopAndCancel(grace); err != nil {
+		return fmt.Errorf("stop job queue: a job does not end: %w", err)
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ type greet struct {
 func (greet) Kind() string { return "greet" }
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // run runs a test on every database, with the tables of the queue in it.
 func run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river/riverdriver"
@@ -25,6 +26,7 @@ func (q *Queue) tend(ctx context.Context) {
 		do   func(context.Context) error
 	}{
 		{"show a sign of life", q.liveOn},
+		{"list the living processes", q.reportMembers},
 		{"insert repeated jobs", q.insertDue},
 		{"rescue jobs of the dead", q.rescue},
 	}
@@ -48,6 +50,9 @@ func (q *Queue) tend(ctx context.Context) {
 // its jobs are theirs now, so it breaks them off.
 func (q *Queue) liveOn(ctx context.Context) error {
 	known, err := q.beat(ctx)
+	if err != nil {
+		q.reachedSince = time.Now().Add(q.conf.Beat)
+	}
 	if err != nil || known {
 		return err
 	}
@@ -71,10 +76,37 @@ func (q *Queue) beat(ctx context.Context) (known bool, err error) {
 		if known = n == 1; err != nil || known {
 			return err
 		}
-		_, err = tx.Exec("INSERT INTO job_worker (id, seen_at) VALUES ($1, $2)", q.id, now)
+		_, err = tx.Exec("INSERT INTO job_worker (id, seen_at, roles) VALUES ($1, $2, $3)", q.id, now, strings.Join(q.conf.Roles, ","))
 		return err
 	})
 	return known, err
+}
+
+// reportMembers tells Config.Members which processes live.
+func (q *Queue) reportMembers(ctx context.Context) error {
+	if q.conf.Members == nil {
+		return nil
+	}
+	var living []Member
+	err := q.db.Read(ctx, func(tx *sqldb.Tx) error {
+		now, err := clock(tx)
+		if err != nil {
+			return err
+		}
+		living, err = sqldb.Query(tx, scanMember, "SELECT id, roles FROM job_worker WHERE seen_at > $1", now-(missedBeats*q.conf.Beat).Milliseconds())
+		return err
+	})
+	if err == nil {
+		q.conf.Members(living)
+	}
+	return err
+}
+
+func scanMember(r sqldb.Row) (m Member, err error) {
+	var roles string
+	err = r.Scan(&m.ID, &roles)
+	m.Roles = strings.Split(roles, ",")
+	return m, err
 }
 
 // clock returns the time of the database in milliseconds, the one clock that
@@ -87,8 +119,12 @@ func clock(tx *sqldb.Tx) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], text)
 }
 
-// rescue puts the jobs of dead processes back into their queues.
+// rescue puts the jobs of dead processes back into their queues. After the database
+// was away, it first gives the others the time to show that they live.
 func (q *Queue) rescue(ctx context.Context) error {
+	if time.Since(q.reachedSince) < missedBeats*q.conf.Beat {
+		return nil
+	}
 	var orphans []*rivertype.JobRow
 	var dead []string
 	look := func(tx *sqldb.Tx) (err error) {

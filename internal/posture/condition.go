@@ -16,14 +16,6 @@ const (
 	Yes
 )
 
-// truth turns a fact into a Truth.
-func truth(b bool) Truth {
-	if b {
-		return Yes
-	}
-	return No
-}
-
 // A Condition is one thing that the search language says of an entity. Values and
 // names are compared without regard to case.
 type Condition interface {

@@ -76,6 +76,13 @@ func (c Credential) Property(name string) string {
 	return p.String
 }
 
+// ExternalIDProperty returns the index of the external id among the properties
+// that a caller sent, or -1.
+func ExternalIDProperty(properties []Property) int {
+	_, i := lookup(properties, PropExternalID)
+	return i
+}
+
 // NewCredential returns the credential that properties describe, and its
 // secrets apart.
 func NewCredential(id CredentialID, p Provider, properties []Property, now time.Time) (Credential, Secrets, error) {

@@ -87,6 +87,8 @@ type Suppression struct {
 	Reason string
 	Since  time.Time
 	Until  time.Time // zero for good
+
+	MuteRule MuteRuleID `json:",omitempty"` // that did it; empty when a person did
 }
 
 // A Risk is a score and what it is made of.
@@ -138,9 +140,10 @@ type RuleJudgement struct {
 	// Gone says that the rule itself is disabled or deleted: all its findings
 	// are resolved.
 	Gone bool
-	// Passing is how many entities of the rule's type neither violate it nor are
-	// unknown, for the posture summary.
-	Passing int
+	// Passing is how many of the entities that the rule is about neither violate it
+	// nor are unknown, and NotApplicable how many others of their types there are,
+	// for the posture summary.
+	Passing, NotApplicable int
 }
 
 // FindingFilter chooses findings. Empty members do not filter, values are
@@ -202,6 +205,7 @@ type Trends struct {
 // A ControlPosture counts the resources that a control is about.
 type ControlPosture struct {
 	Violating, Passing, Unknown int
+	NotApplicable               int // of the types that the rules find, but not what they are about
 }
 
 // A RuleVerdict counts what one rule says of one account.

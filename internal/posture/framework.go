@@ -15,6 +15,7 @@ type Framework struct {
 	Author      string
 	Description string
 	URL         string
+	Source      string // where numbers, and the rules of controls, were taken from
 	Custom      bool
 	Controls    []Control
 	Created     time.Time
@@ -26,6 +27,7 @@ type Control struct {
 	ID      string // of the framework's own: "1.5"
 	Title   string // in our words
 	Section string
+	Manual  bool // who published it says that a person has to look
 }
 
 // ControlID returns the id by which rules name a control of the framework.

@@ -40,6 +40,10 @@ type CollectorResult struct {
 	Errors   []string // with CollectorErrors: what could not be read, and which permission is missing
 	Message  string   // with CollectorFailure and CollectorTimeout: why
 	Entities int      // how many were read
+	// NotEnabled and NotOffered are the regions in which there was nothing to read
+	// because the account does not use the service, or the region does not have it.
+	NotEnabled []string
+	NotOffered []string
 }
 
 // RunScope narrows a run. Empty lists do not.

@@ -36,6 +36,14 @@ type OnboardingStore interface {
 	// secrets, or fault.NotFound when it has none. Only what talks to the cloud
 	// may call it.
 	Access(ctx context.Context, org OrgID, id AccountID) (Access, error)
+
+	// ExternalID returns the external id that was issued for the organisation's
+	// roles. It issues one if there is none yet.
+	ExternalID(ctx context.Context, org OrgID) (string, error)
+
+	// CheckExternalID fails with fault.Conflict if an external id belongs to
+	// another organisation.
+	CheckExternalID(ctx context.Context, org OrgID, id string) error
 }
 
 // OnboardingTx reads and writes within one transaction. What it does not find
@@ -50,6 +58,11 @@ type OnboardingTx interface {
 	Credential(id CredentialID) (Credential, Secrets, error)
 	SaveCredential(c Credential, s Secrets) error // adds or replaces
 	RemoveCredential(id CredentialID) error       // with its links
+
+	// ClaimExternalID makes an external id the organisation's for good: roles may
+	// go on trusting it after the last credential that had it is gone. It fails
+	// with fault.Conflict if the id belongs to another organisation.
+	ClaimExternalID(id string) error
 
 	Link(a AccountID, c CredentialID) (Link, error)
 	LinksOfAccount(id AccountID) ([]Link, error)

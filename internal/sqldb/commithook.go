@@ -6,8 +6,18 @@ type commitHookKey struct{}
 
 // WithCommitHook returns a context under which every write transaction calls
 // hook once its function has succeeded, before it commits: what hook writes is
-// committed with the change or not at all. If hook fails, so does the write.
+// committed with the change or not at all. If hook fails, so does the write. A
+// hook that the context has already is called first.
 func WithCommitHook(ctx context.Context, hook func(tx *Tx) error) context.Context {
+	if first, ok := ctx.Value(commitHookKey{}).(func(*Tx) error); ok {
+		second := hook
+		hook = func(tx *Tx) error {
+			if err := first(tx); err != nil {
+				return err
+			}
+			return second(tx)
+		}
+	}
 	return context.WithValue(ctx, commitHookKey{}, hook)
 }
 

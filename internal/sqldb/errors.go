@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 
@@ -46,6 +47,26 @@ func classify(err error) error {
 	return err
 }
 
+// classifyCommit is classify for the error of a commit. Unless the database said
+// that it rolled back, the transaction may have been committed all the same.
+func classifyCommit(err error) error {
+	err = fmt.Errorf("commit transaction: %w", err)
+	if rolledBack(err) {
+		return classify(err)
+	}
+	return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", fault.ErrOutcomeUnknown, err), "the database failed while a change was committed")
+}
+
+// rolledBack reports whether the error of a commit says that nothing was
+// committed.
+func rolledBack(err error) bool {
+	if code := sqliteCode(err); code != 0 {
+		return code&0xff != sqlite3.SQLITE_IOERR
+	}
+	code := postgresCode(err)
+	return code != "" && !strings.HasPrefix(code, "08") && !strings.HasPrefix(code, "57P") || errors.Is(err, sql.ErrTxDone)
+}
+
 func isUnique(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
@@ -82,6 +103,11 @@ func isUnavailable(err error) bool {
 		return true
 	}
 	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.Canceled) {
+		return true
+	}
+	// A server that stops at once closes its connections in the middle of an
+	// answer, and pgx then refuses to use them: it says that no byte was sent.
+	if errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err) {
 		return true
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone)

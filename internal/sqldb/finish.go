@@ -2,39 +2,42 @@ package sqldb
 
 import "slices"
 
-// A Finisher does what is better done once, at the end of a transaction, than by
-// each who writes. It is comparable.
+// A Finisher runs work that is cheaper once at the end of a transaction than in
+// each writer. It must be comparable.
 type Finisher interface {
-	// Finish does everything that was left to it: on SQLite by all who share the
-	// transaction, in the order in which they wrote. When it fails, nothing of the
-	// transaction is kept. Nothing can be left to the end of tx, nor be done after
-	// its commit.
+	// Finish runs the work that was deferred to this finisher: on SQLite by all
+	// writers of the shared transaction, in the order in which they wrote. When it
+	// fails the whole transaction is rolled back. It must call neither tx.Defer nor
+	// tx.AfterCommit.
 	Finish(tx *Tx, work []any) error
 }
 
-// A leftover is some work and who is to do it.
-type leftover struct {
+// deferredWork is one call of Defer.
+type deferredWork struct {
 	work any
 	to   Finisher
 }
 
-// Leave leaves work to the end of the transaction.
-func (tx *Tx) Leave(work any, to Finisher) { tx.left = append(tx.left, leftover{work, to}) }
+// Defer has to.Finish called with the work at the end of the transaction.
+func (tx *Tx) Defer(work any, to Finisher) {
+	tx.deferred = append(tx.deferred, deferredWork{work, to})
+}
 
-// Alone reports whether nobody shares the transaction: who has it need not leave
-// anything to its end to keep the order of what was left by others.
-func (tx *Tx) Alone() bool { return tx.alone || tx.db.dialect == Postgres }
+// Exclusive reports whether no other writer shares the transaction. Its writer may
+// then do work at once that would otherwise have to be deferred behind the work of
+// earlier writers.
+func (tx *Tx) Exclusive() bool { return tx.exclusive || tx.db.dialect == Postgres }
 
-// finish has everybody do what was left to them.
-func (tx *Tx) finish(left []leftover) error {
-	for len(left) > 0 {
-		to := left[0].to
+// finish calls every finisher once, with all of its work.
+func (tx *Tx) finish(all []deferredWork) error {
+	for len(all) > 0 {
+		to := all[0].to
 		var work []any
-		left = slices.DeleteFunc(left, func(l leftover) bool {
-			if l.to != to {
+		all = slices.DeleteFunc(all, func(d deferredWork) bool {
+			if d.to != to {
 				return false
 			}
-			work = append(work, l.work)
+			work = append(work, d.work)
 			return true
 		})
 		if err := to.Finish(tx, work); err != nil {

@@ -54,7 +54,7 @@ func (db *DB) Migrate(ctx context.Context, space string, fsys fs.FS) error {
 // changes tables meanwhile. It has an hour, since a change to a large table may
 // take its time.
 func (db *DB) Exclusive(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, time.Hour, alone, func(tx *Tx) error {
+	return db.write(ctx, time.Hour, exclusive, func(tx *Tx) error {
 		if err := tx.Lock("schema_migration"); err != nil {
 			return err
 		}

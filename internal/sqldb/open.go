@@ -50,7 +50,7 @@ type DB struct {
 	writer  *sql.DB // SQLite: one connection; PostgreSQL: the pool
 	reader  *sql.DB // SQLite: read-only connections; PostgreSQL: the same pool
 	opts    Options
-	line    line // SQLite: those who want to write
+	queue   writeQueue // of SQLite writers
 }
 
 // Open opens the database that the URL names, and creates the file of a SQLite

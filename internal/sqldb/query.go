@@ -140,3 +140,21 @@ func (d Dialect) TextList(args *[]any, values []string) string {
 
 // maxPadded is how long lists are whose length is rounded up.
 const maxPadded = 1024
+
+// Strings returns values of a string type as strings, for [Dialect.TextList].
+func Strings[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
+
+// Lower returns texts as lower() of the database does, if they are ASCII.
+func Lower(values []string) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = strings.ToLower(v)
+	}
+	return all
+}

@@ -21,13 +21,13 @@ const maxAttempts = 10
 // Its statements take no context: they run under that of the transaction, so
 // that a caller who goes away cannot leave a write half done.
 type Tx struct {
-	db    *DB
-	ctx   context.Context // of the transaction, which a Tx stands for
-	conn  *sql.Conn
-	tx    *sql.Tx
-	alone bool // nobody shares it
-	left  []leftover
-	after []func()
+	db        *DB
+	ctx       context.Context // of the transaction, which a Tx stands for
+	conn      *sql.Conn
+	tx        *sql.Tx
+	exclusive bool // no other writer shares it
+	deferred  []deferredWork
+	after     []func()
 }
 
 // Write runs fn in a transaction that may write, and commits it. When Write
@@ -39,32 +39,32 @@ type Tx struct {
 // another; fn is then run again, so it must do nothing outside the transaction
 // that cannot be done twice. See [Tx.AfterCommit].
 //
-// On SQLite writers that wait for each other share a transaction: one that fails is
-// undone without the others, and none returns before the commit.
+// On SQLite queued writers share a transaction (group commit). Each has a savepoint:
+// a failing writer is undone alone, and none returns before the commit.
 //
-// A Write within a Write fails: SQLite has one writer, who would wait for
-// itself. A function that may be called in either way takes a Tx.
+// A Write within a Write fails: SQLite has one writer, so it would deadlock. A
+// function that may be called inside and outside of a transaction takes a Tx.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, db.opts.WriteTimeout, apart, fn)
+	return db.write(ctx, db.opts.WriteTimeout, isolated, fn)
 }
 
-// WriteSurely is Write for those that write much and fail only if the database does.
-// SQLite then need not keep every page as it was, to undo one of those that share a
-// transaction. If one fails all the same, the others are run again.
-func (db *DB) WriteSurely(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, db.opts.WriteTimeout, sure, fn)
+// WriteCooperative is Write without a savepoint, for bulk writers that fail only if
+// the database does: SQLite then does not copy every page that they change. If one
+// fails, the whole group is rolled back and the others are run again.
+func (db *DB) WriteCooperative(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.write(ctx, db.opts.WriteTimeout, cooperative, fn)
 }
 
-// WriteAlone is Write in a transaction that nobody shares. It is for those that
-// take long: the short ones need not wait for their commit.
-func (db *DB) WriteAlone(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.write(ctx, db.opts.WriteTimeout, alone, fn)
+// WriteExclusive is Write in a transaction that no other writer shares. It is for
+// long transactions, whose commit short ones should not have to wait for.
+func (db *DB) WriteExclusive(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.write(ctx, db.opts.WriteTimeout, exclusive, fn)
 }
 
-// write is Write with a limit of its own, in one of the ways to share.
-func (db *DB) write(ctx context.Context, limit time.Duration, how sharing, fn func(tx *Tx) error) error {
+// write is Write with a time limit and an isolation from the rest of its group.
+func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) error {
 	if ctx.Value(writing{db}) != nil {
-		return errors.New("begin transaction: a write within a write would wait for itself")
+		return errors.New("begin transaction: a write within a write would deadlock")
 	}
 	for attempt := 1; ; attempt++ {
 		after, err := db.writeOnce(ctx, limit, how, fn)
@@ -74,8 +74,8 @@ func (db *DB) write(ctx context.Context, limit time.Duration, how sharing, fn fu
 			}
 			return nil
 		}
-		if errors.Is(err, errTogether) && how != alone {
-			how = alone
+		if errors.Is(err, errGroup) && how != exclusive {
+			how = exclusive
 			continue
 		}
 		if !isRolledBack(err) {
@@ -94,9 +94,9 @@ func (db *DB) write(ctx context.Context, limit time.Duration, how sharing, fn fu
 }
 
 // writeOnce returns what is to be done after the commit.
-func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how sharing, fn func(tx *Tx) error) ([]func(), error) {
+func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) ([]func(), error) {
 	if db.dialect == SQLite {
-		return db.writeShared(ctx, limit, how, fn)
+		return db.writeGrouped(ctx, limit, how, fn)
 	}
 	conn, err := db.acquire(ctx, db.writer)
 	if err != nil {
@@ -174,11 +174,11 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 			return nil, err
 		}
 	}
-	if err := tx.finish(tx.left); err != nil {
+	if err := tx.finish(tx.deferred); err != nil {
 		return nil, err
 	}
 	if err := stx.Commit(); err != nil {
-		return nil, classify(fmt.Errorf("commit transaction: %w", err))
+		return nil, classifyCommit(err)
 	}
 	return tx.after, nil
 }
@@ -209,6 +209,17 @@ func (tx *Tx) Lock(name string) error {
 		return nil
 	}
 	_, err := tx.Exec(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/' || $1, 0))`, name)
+	return err
+}
+
+// LockShared waits until nobody holds the lock of this name by [Tx.Lock], and
+// keeps others from taking it until this transaction ends. Any number of
+// transactions may hold it shared.
+func (tx *Tx) LockShared(name string) error {
+	if tx.db.dialect == SQLite {
+		return nil
+	}
+	_, err := tx.Exec(`SELECT pg_advisory_xact_lock_shared(hashtextextended(current_schema() || '/' || $1, 0))`, name)
 	return err
 }
 

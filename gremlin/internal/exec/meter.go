@@ -50,13 +50,21 @@ type meter struct {
 	memory   int64
 	peak     int64
 	live     int64
+	large    func() // called when the run turns out to be large; nil once it was
 }
+
+// Large is the accounted memory at which Options.OnLarge is called, and largeWork
+// the work at which it is: what much work leaves behind is much garbage.
+const (
+	Large     = 4 << 20
+	largeWork = 1 << 16
+)
 
 // checkEvery is how much work is done between two looks at the clock.
 const checkEvery = 2048
 
-func newMeter(ctx context.Context, l Limits) *meter {
-	m := &meter{ctx: ctx, limits: l, check: checkEvery}
+func newMeter(ctx context.Context, l Limits, onLarge func()) *meter {
+	m := &meter{ctx: ctx, limits: l, check: checkEvery, large: onLarge}
 	if l.Time > 0 {
 		m.deadline = time.Now().Add(l.Time)
 	}
@@ -94,6 +102,9 @@ func (m *meter) look() error {
 		return m.err
 	}
 	m.check = m.work + checkEvery
+	if m.work > largeWork && m.large != nil {
+		m.grown()
+	}
 	if m.limits.Work > 0 && m.work > m.limits.Work {
 		return &LimitError{Name: "work", Allowed: m.limits.Work}
 	}
@@ -111,11 +122,20 @@ func (m *meter) hold(bytes int64) error {
 	m.memory += bytes
 	if m.memory > m.peak {
 		m.peak = m.memory
+		if m.peak > Large && m.large != nil {
+			m.grown()
+		}
 		if m.limits.Memory > 0 && m.memory > m.limits.Memory {
 			return &LimitError{Name: "memory", Allowed: m.limits.Memory}
 		}
 	}
 	return nil
+}
+
+// grown says that much memory is used, once.
+func (m *meter) grown() {
+	m.large()
+	m.large = nil
 }
 
 // release accounts for memory that is no longer kept.
@@ -135,6 +155,9 @@ func (m *meter) let(n int) { m.live -= int64(n) }
 
 // once checks that something of a size may be made at all.
 func (m *meter) once(bytes int64) error {
+	if m.memory+bytes > Large && m.large != nil {
+		m.grown()
+	}
 	if m.limits.Memory > 0 && m.memory+bytes > m.limits.Memory {
 		return &LimitError{Name: "memory", Allowed: m.limits.Memory}
 	}

@@ -15,6 +15,7 @@ type Options struct {
 	Side    map[string]graph.Value // values of side effects, besides those of the query
 	Reading Reading                // what unknown values mean
 	Profile bool                   // measure every step
+	OnLarge func()                 // called once when the run keeps more than Large bytes or does much work; may be nil
 }
 
 // Reading says what a predicate makes of a value that is unknown.
@@ -39,6 +40,7 @@ type Outcome struct {
 	Total   int64 // number of results, bulks included
 	Work    int64
 	Peak    int64 // accounted memory
+	Held    int64 // accounted memory of the results
 	Profile []Measure
 	Indexes []string // how the query started
 }
@@ -62,6 +64,7 @@ type run struct {
 	pairs     value.Keys    // of properties that were compared: key and value
 	firsts    []graph.Value // the first property of each pair
 	out       Outcome
+	held      int64 // bytes of the results, by account
 }
 
 // batchRows is how many rows a batch has in full flow.
@@ -69,7 +72,7 @@ const batchRows = 1024
 
 // Run executes a plan.
 func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Outcome, error) {
-	r := &run{g: g, root: root, opt: opt, meter: newMeter(ctx, opt.Limits), size: batchRows}
+	r := &run{g: g, root: root, opt: opt, meter: newMeter(ctx, opt.Limits, opt.OnLarge), size: batchRows}
 	if root.Lazy {
 		r.size = 1
 	}
@@ -98,7 +101,7 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 	if err := r.drive(&c); err != nil {
 		return nil, err
 	}
-	r.out.Work, r.out.Peak, r.out.Indexes = r.meter.work, r.meter.peak, r.indexes
+	r.out.Work, r.out.Peak, r.out.Held, r.out.Indexes = r.meter.work, r.meter.peak, r.held, r.indexes
 	if r.probes != nil {
 		r.out.Profile = r.probes.measures()
 	}
@@ -173,6 +176,7 @@ func (r *run) collect(b *batch) error {
 		if err := r.meter.hold(64 + bytes); err != nil {
 			return err
 		}
+		r.held += 64 + bytes
 		r.out.Results = append(r.out.Results, Result{Value: v, Bulk: c})
 	}
 	return r.meter.spend(n)

@@ -26,7 +26,6 @@ type kind struct {
 }
 
 type tally struct {
-	since   time.Time
 	written int
 	skipped audit.Record // the latest that was not written, with how many there were
 }

@@ -18,7 +18,7 @@ func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit
 		// The end of the chain is locked for as short a time as can be: from the end
 		// of the transaction to its commit. On SQLite the changes that share a
 		// transaction are chained together, and one signature is made for all.
-		tx.Leave(work{r, to}, finisher{s})
+		tx.Defer(work{r, to}, finisher{s})
 		tx.AfterCommit(func() {
 			committed(to.last)
 			a.Committed()

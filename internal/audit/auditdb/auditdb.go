@@ -127,7 +127,8 @@ func (s *Store) Snapshot(ctx context.Context, f func(audit.Chain) error) error {
 		return f(audit.Chain{Anchor: e.anchor, Head: e.head, Entries: sqldb.Each(tx, scanEntry, `
 			SELECT number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature
 			FROM audit_record
-			ORDER BY number`)})
+			WHERE number > $1
+			ORDER BY number`, e.anchor.Number)})
 	})
 }
 
@@ -194,6 +195,42 @@ func (s *Store) Head(ctx context.Context) (audit.Head, error) {
 		return err
 	})
 	return e.head, err
+}
+
+// Tally implements [audit.Store].
+func (s *Store) Tally(ctx context.Context) (t audit.Tally, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		e, err := readEnds(tx, "")
+		if err != nil {
+			return err
+		}
+		t = audit.Tally{Anchor: e.anchor.Head, Head: e.head, Last: e.anchor.Head}
+		t.Records, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT count(*) FROM audit_record WHERE number > $1`, e.anchor.Number)
+		if err != nil || t.Records == 0 {
+			return err
+		}
+		return tx.QueryRow(`SELECT number, hash FROM audit_record ORDER BY number DESC LIMIT 1`).Scan(&t.Last.Number, &t.Last.Hash)
+	})
+	return t, err
+}
+
+// Abandon implements [audit.Store].
+func (s *Store) Abandon(ctx context.Context, sign func(audit.Head) (audit.Anchor, error)) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		e, err := lockEnds(tx)
+		if err != nil {
+			return err
+		}
+		a, err := sign(e.head)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`
+			UPDATE audit_chain
+			SET anchor_number = $1, anchor_hash = $2, anchor_key_id = $3, anchor_signature = $4
+			WHERE id = 1`, a.Number, a.Hash, a.Key, a.Signature)
+		return err
+	})
 }
 
 // TimeBefore implements [audit.Store].

@@ -12,6 +12,7 @@ import (
 	"vigil/internal/auth/websession"
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
+	"vigil/internal/secret"
 )
 
 // API answers requests.
@@ -31,12 +32,14 @@ const (
 // Routes lists everything this package answers to, and the role each asks for.
 func (a *API) Routes() []httpapi.Route {
 	login := httpapi.Limits{Body: 16 << 10, Rate: httpapi.RateLogin}
+	exchange := login
+	exchange.Account = knownAccount(a, func(r authorizeRequest) secret.Text { return r.RefreshToken })
 	return append(a.sessionRoutes(login), []httpapi.Route{
-		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Login: true, Limits: login, Handler: httpapi.JSON(a.authorize)},
+		{Pattern: "POST /csp/gateway/am/api/auth/api-tokens/authorize", Need: httpapi.Public, Operation: "authorize", Login: true, Limits: exchange, Handler: httpapi.JSON(a.authorize)},
 		{Pattern: "GET /.well-known/jwks.json", Need: httpapi.Public, Operation: "getKeys", Handler: httpapi.JSON(a.publishKeys)},
 
 		{Pattern: "GET /v1/api-tokens", Need: admin, Operation: "listApiTokens", Handler: httpapi.JSON(a.listTokens)},
-		{Pattern: "POST /v1/api-tokens", Need: admin, Operation: "createApiToken", Handler: httpapi.JSON(a.createToken)},
+		{Pattern: "POST /v1/api-tokens", Need: admin, Operation: "createApiToken", SecretAnswer: true, Handler: httpapi.JSON(a.createToken)},
 		{Pattern: "DELETE /v1/api-tokens/{token_id}", Need: admin, Operation: "revokeApiToken", Handler: httpapi.JSON(a.revokeToken)},
 
 		{Pattern: "GET /v1/users", Need: viewer, Operation: "listUsers", Handler: httpapi.JSON(a.listUsers)},
@@ -52,13 +55,27 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	if a.Sessions == nil {
 		return nil
 	}
+	begin := login
+	begin.Account = knownAccount(a, func(r loginRequest) secret.Text { return r.APIToken })
 	return []httpapi.Route{
-		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: login, Handler: a.login},
+		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: begin, Handler: a.login},
 		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
 		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.logout)},
 		{Pattern: "GET /v1/users/{user_id}/sessions", Need: admin, Operation: "listUserSessions", Handler: httpapi.JSON(a.listSessions)},
 		{Pattern: "DELETE /v1/users/{user_id}/sessions/{session_id}", Need: admin, Operation: "endUserSession", Handler: httpapi.JSON(a.endUserSession)},
 		{Pattern: "GET /console/open", Need: httpapi.Public, Operation: "openConsole", Limits: login, Hidden: true, Handler: httpapi.Stream(a.open)},
+	}
+}
+
+// knownAccount returns the Account limit of a route whose request holds an API
+// token.
+func knownAccount[In any](a *API, token func(In) secret.Text) func(*http.Request) string {
+	return func(r *http.Request) string {
+		var in In
+		if httpapi.Bind(r, &in) != nil {
+			return "" // the handler says what is wrong
+		}
+		return a.Gate.KnownAccount(r.Context(), token(in), httpapi.Source(r.Context()))
 	}
 }
 
@@ -86,6 +103,9 @@ func Guard(g *auth.Gate, sessions *websession.Sessions) httpapi.Guard {
 		}
 		if !caller.Role.Includes(role) {
 			return nil, fault.New(fault.Forbidden, "this needs the role %s; yours is %s", role, caller.Role)
+		}
+		if scope := ScopeOf(httpapi.Pattern(ctx)); !caller.Limits.AllowsScope(scope) {
+			return nil, fault.New(fault.Forbidden, "the API token is limited to %s; this needs %s", caller.Limits.Scopes, scope)
 		}
 		return auth.WithCaller(ctx, caller), nil
 	}

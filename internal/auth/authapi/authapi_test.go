@@ -424,3 +424,22 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 		}
 	})
 }
+
+func TestTokensAreLimitedToTheirScopes(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *server) {
+		admin := s.exchange(s.adminToken)
+		a := s.want("create", s.send("POST", "/v1/api-tokens", admin, `{"name":"ci","scopes":["findings"],"addresses":["127.0.0.0/8"]}`), 201)
+		limited := s.exchange(a.json["token"].(string))
+		a = s.want("a route out of scope", s.send("GET", "/v1/users", limited, ""), 403)
+		if !strings.Contains(a.text, "findings") || !strings.Contains(a.text, "administration") {
+			t.Errorf("the refusal says %s", a.text)
+		}
+		a = s.want("list", s.send("GET", "/v1/api-tokens", admin, ""), 200)
+		if !strings.Contains(a.text, `"scopes":["findings"],"addresses":["127.0.0.0/8"]`) || !strings.Contains(a.text, `"expiryTime"`) {
+			t.Errorf("the list says %s", a.text)
+		}
+		s.want("an unknown scope", s.send("POST", "/v1/api-tokens", admin, `{"name":"ci","scopes":["all"]}`), 400)
+		elsewhere := s.want("create", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","addresses":["192.0.2.1"]}`), 201).json["token"].(string)
+		s.want("from another address", s.send("POST", authorize, "", "refresh_token="+url.QueryEscape(elsewhere)), 400)
+	})
+}

@@ -21,6 +21,8 @@ type tokenRecord struct {
 	ExpiryTime  *httpapi.Time `json:"expiryTime,omitempty"`
 	LastUsed    *httpapi.Time `json:"lastUsedTime,omitempty"`
 	LastAddress string        `json:"lastUsedAddress,omitempty"`
+	Scopes      []string      `json:"scopes"`    // none: all
+	Addresses   []string      `json:"addresses"` // none: all
 }
 
 // newTokenRecord is the one answer that holds a token's text.
@@ -34,6 +36,7 @@ func wireToken(t auth.Token) tokenRecord {
 		ID: t.ID, Name: t.Name, UserID: t.User, Role: t.Role, Hint: t.Hint, CreatedBy: string(t.CreatedBy),
 		CreatedTime: httpapi.Time{Time: t.CreatedAt}, ExpiryTime: wireTime(t.ExpiresAt),
 		LastUsed: wireTime(t.LastUsedAt), LastAddress: t.LastAddress,
+		Scopes: t.Limits.ScopeList(), Addresses: t.Limits.AddressList(),
 	}
 }
 
@@ -64,6 +67,8 @@ type createTokenRequest struct {
 	UserID     string    `json:"userId"`
 	Role       string    `json:"role" enum:"viewer,analyst,admin"`
 	ExpiryTime time.Time `json:"expiryTime"`
+	Scopes     []string  `json:"scopes" maxItems:"10"`
+	Addresses  []string  `json:"addresses" maxItems:"50"`
 }
 
 func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.Reply, error) {
@@ -76,6 +81,9 @@ func (a *API) createToken(ctx context.Context, in createTokenRequest) (httpapi.R
 		if edit.Role, err = auth.ParseRole(in.Role); err != nil {
 			return httpapi.Reply{}, err
 		}
+	}
+	if edit.Limits, err = auth.NewTokenLimits(in.Scopes, in.Addresses); err != nil {
+		return httpapi.Reply{}, err
 	}
 	t, text, err := a.Registry.IssueToken(ctx, by, edit)
 	if err != nil {

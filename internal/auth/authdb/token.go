@@ -11,7 +11,7 @@ import (
 )
 
 const tokenColumns = `t.id, t.org_id, t.user_id, t.name, t.hint, t.role, t.created_by, t.created_at,
-	t.expires_at, t.revoked_at, t.last_used_at, t.last_address`
+	t.expires_at, t.revoked_at, t.last_used_at, t.last_address, t.scopes, t.addresses`
 
 // tokenRow receives what Scan cannot put into a Token.
 type tokenRow struct {
@@ -24,7 +24,7 @@ type tokenRow struct {
 func (w *tokenRow) fields() []any {
 	t := &w.token
 	return []any{&t.ID, &t.Org, &t.User, &t.Name, &t.Hint, &w.role, &t.CreatedBy, &w.created,
-		&w.expires, &w.revoked, &w.lastUse, &t.LastAddress}
+		&w.expires, &w.revoked, &w.lastUse, &t.LastAddress, &t.Limits.Scopes, &t.Limits.Addresses}
 }
 
 func (w *tokenRow) value() (auth.Token, error) {
@@ -50,9 +50,9 @@ func (s *Store) CreateToken(ctx context.Context, t auth.Token, h auth.TokenHash)
 			return err
 		}
 		_, err := tx.Exec(`
-			INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt))
+			INSERT INTO auth_token (id, org_id, user_id, hash, hint, name, role, created_by, created_at, expires_at, scopes, addresses)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+			t.ID, t.Org, t.User, h[:], t.Hint, t.Name, t.Role.String(), t.CreatedBy, sqldb.Millis(t.CreatedAt), millis(t.ExpiresAt), t.Limits.Scopes, t.Limits.Addresses)
 		return err
 	})
 	if err != nil {
@@ -161,4 +161,26 @@ func (s *Store) Used(ctx context.Context, uses []auth.Use) error {
 		})
 		return err
 	})
+}
+
+// TokenPlaces implements [auth.Store].
+func (s *Store) TokenPlaces(ctx context.Context) (all []auth.Place, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		all, err = sqldb.Query(tx, scanPlace, `
+			SELECT t.hash, t.last_address
+			FROM auth_token t
+			WHERE t.revoked_at IS NULL
+			  AND t.last_used_at IS NOT NULL
+			ORDER BY t.last_used_at DESC
+			LIMIT 50000`)
+		return err
+	})
+	return all, err
+}
+
+func scanPlace(r sqldb.Row) (auth.Place, error) {
+	var hash []byte
+	var address string
+	err := r.Scan(&hash, &address)
+	return auth.Place{Account: string(hash), Network: auth.Network(address)}, err
 }

@@ -170,7 +170,8 @@ func readVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) (a
 }
 
 // adminsWithToken counts the admins who can log in: enabled, with an API token
-// that is good for a while yet and grants the role.
+// that is good for a while yet, grants the role, and is not limited to parts of
+// the API without administration.
 func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		SELECT count(DISTINCT u.id)
@@ -181,6 +182,7 @@ func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 		  AND NOT u.disabled
 		  AND t.role = $2
 		  AND t.revoked_at IS NULL
+		  AND (t.scopes = '' OR t.scopes LIKE '%administration%')
 		  AND (t.expires_at IS NULL OR t.expires_at > $3)`, org, auth.Admin.String(), sqldb.Millis(time.Now()))
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vigil/internal/atomicfile"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/fault"
 )
@@ -63,14 +64,5 @@ func (k keeper) Save(c heartbeat.Credential) error {
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(k.dir, ".credential-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // in vain, once it is renamed
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), k.path())
+	return atomicfile.WriteBytes(k.path(), 0o600, text)
 }

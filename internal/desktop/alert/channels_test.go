@@ -72,10 +72,20 @@ func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
 	trusted := &tls.Config{RootCAs: pool}
+	open := httptest.NewServer(http.NotFoundHandler()) // something that does not speak TLS
+	defer open.Close()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	secure := func(url string) string { return strings.Replace(url, "http:", "https:", 1) }
 	for _, tt := range []struct {
 		name, url, want string
 		o               WebhookOptions
 	}{
+		{"a port that is open", secure(open.URL), "HTTP response to HTTPS client", WebhookOptions{AllowLoopback: true}},
+		{"a port that is closed", secure(closed.URL), "connection refused", WebhookOptions{AllowLoopback: true}},
+		{"a port that is open, and not allowed", secure(open.URL), "not allowed", WebhookOptions{}},
+		{"a port that is closed, and not allowed", secure(closed.URL), "not allowed", WebhookOptions{}},
+		{"a name that there is not", "https://nothing.invalid/", "", WebhookOptions{}},
 		{"this machine", s.URL, "not allowed", WebhookOptions{TLS: trusted}},
 		{"this machine by name", strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "not allowed", WebhookOptions{TLS: trusted}},
 		{"a denied network", s.URL, "not allowed", WebhookOptions{TLS: trusted, Deny: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}},
@@ -95,6 +105,9 @@ func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(cause.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, cause)
+		}
+		if _, ok := err.(unreachable); !ok && tt.name != "plain http" { // which is refused for its scheme, whatever is there
+			t.Errorf("%s: %v has a text of its own", tt.name, err)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func TestAnEngineWakesAndStops(t *testing.T) {
 	defer e.Stop()
 	o.set(desktop.GatewayStale, time.Second)
 	e.Wake()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		if got := o.take(); len(got) == 1 {
 			return

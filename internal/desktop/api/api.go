@@ -122,7 +122,7 @@ func (a *API) authRoutes() []httpapi.Route {
 	login := httpapi.Limits{Rate: httpapi.RateLogin, Timeout: 90 * time.Second}
 	return append(a.sessionRoutes(login), []httpapi.Route{
 		{Pattern: "GET /rest/config/v1/audit", Need: admin, Operation: "listAuditRecords", Handler: httpapi.JSON(a.listAudit)},
-		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Login: true, Limits: login, Handler: httpapi.JSON(a.login)},
+		{Pattern: "POST /rest/login", Need: httpapi.Public, Operation: "loginUser", Login: true, Limits: a.loginLimits(login), Handler: httpapi.JSON(a.login)},
 		{Pattern: "POST /rest/logout", Need: httpapi.Public, Operation: "logoutUser", Limits: login, Handler: httpapi.JSON(a.logout)},
 		{Pattern: "POST /rest/refresh", Need: httpapi.Public, Operation: "refreshAccessToken", Limits: login, Handler: httpapi.JSON(a.refresh)},
 	}...)
@@ -170,7 +170,7 @@ func (a *API) keyRoutes() []httpapi.Route {
 	const path = "/rest/config/v1/monitoring-keys"
 	return []httpapi.Route{
 		{Pattern: "GET " + path, Need: admin, Operation: "listMonitoringKeys", Handler: httpapi.JSON(a.listKeys)},
-		{Pattern: "POST " + path, Need: admin, Operation: "createMonitoringKey", Handler: httpapi.JSON(a.createKey)},
+		{Pattern: "POST " + path, Need: admin, Operation: "createMonitoringKey", SecretAnswer: true, Handler: httpapi.JSON(a.createKey)},
 		{Pattern: "DELETE " + path + "/{id}", Need: admin, Operation: "deleteMonitoringKey", Handler: httpapi.JSON(a.deleteKey)},
 	}
 }
@@ -181,7 +181,7 @@ func (a *API) agentRoutes() []httpapi.Route {
 	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
 	return []httpapi.Route{
 		{Pattern: "GET " + tokens, Need: admin, Operation: "listEnrollmentTokens", Handler: httpapi.JSON(a.listTokens)},
-		{Pattern: "POST " + tokens, Need: admin, Operation: "createEnrollmentToken", Handler: httpapi.JSON(a.createToken)},
+		{Pattern: "POST " + tokens, Need: admin, Operation: "createEnrollmentToken", SecretAnswer: true, Handler: httpapi.JSON(a.createToken)},
 		{Pattern: "DELETE " + tokens + "/{id}", Need: admin, Operation: "deleteEnrollmentToken", Handler: httpapi.JSON(a.deleteToken)},
 		{Pattern: "GET " + agents, Need: admin, Operation: "listAgents", Handler: httpapi.JSON(a.listAgents)},
 		{Pattern: "DELETE " + agents + "/{kind}/{id}", Need: admin, Operation: "revokeAgent", Handler: httpapi.JSON(a.revokeAgent)},

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"vigil/internal/auth"
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/session"
 	"vigil/internal/httpapi"
@@ -17,18 +18,23 @@ type monitoringKey struct {
 	CreatedAt desktop.Millis `json:"created_at"`
 	ExpiresAt desktop.Millis `json:"expires_at,omitempty"`
 	LastUsed  desktop.Millis `json:"last_used_at,omitempty"`
+
+	LastAddress string   `json:"last_used_address,omitempty"`
+	Addresses   []string `json:"addresses"` // none: all
 }
 
 func keyOf(k session.Key) monitoringKey {
 	return monitoringKey{
 		ID: k.ID, Name: k.Name, Hint: k.Hint, CreatedBy: k.CreatedBy,
 		CreatedAt: desktop.MillisOf(k.CreatedAt), ExpiresAt: desktop.MillisOf(k.ExpiresAt), LastUsed: desktop.MillisOf(k.LastUsedAt),
+		LastAddress: k.LastAddress, Addresses: k.Limits.AddressList(),
 	}
 }
 
 type keySpec struct {
 	Name      string         `json:"name" required:"true"`
 	ExpiresAt desktop.Millis `json:"expires_at"`
+	Addresses []string       `json:"addresses" maxItems:"50"`
 }
 
 func (a *API) listKeys(ctx context.Context, _ httpapi.None) ([]monitoringKey, error) {
@@ -37,7 +43,11 @@ func (a *API) listKeys(ctx context.Context, _ httpapi.None) ([]monitoringKey, er
 }
 
 func (a *API) createKey(ctx context.Context, in keySpec) (httpapi.Reply, error) {
-	k, text, err := a.Gate.NewKey(ctx, callerOf(ctx).Name, in.Name, in.ExpiresAt.Time())
+	limits, err := auth.NewTokenLimits(nil, in.Addresses)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	k, text, err := a.Gate.NewKey(ctx, callerOf(ctx).Name, in.Name, in.ExpiresAt.Time(), limits)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}

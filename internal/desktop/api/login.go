@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"vigil/internal/desktop/session"
@@ -42,6 +43,20 @@ func (a *API) login(ctx context.Context, r loginRequest) (tokens, error) {
 		Domain: r.Domain, Username: r.Username, Password: r.Password.Text, Source: httpapi.Source(ctx),
 	})
 	return tokens{got.Access, got.Refresh}, err
+}
+
+// loginLimits lets logins of users who come from where they have logged in
+// before count against the user, and not against the address.
+func (a *API) loginLimits(l httpapi.Limits) httpapi.Limits {
+	l.Account = func(r *http.Request) string {
+		var in loginRequest
+		if httpapi.Bind(r, &in) != nil {
+			return "" // the handler says what is wrong
+		}
+		ctx := r.Context()
+		return a.Gate.KnownAccount(ctx, session.Credentials{Domain: in.Domain, Username: in.Username, Source: httpapi.Source(ctx)})
+	}
+	return l
 }
 
 // short keeps what anybody may send from filling the audit log.

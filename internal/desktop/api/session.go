@@ -19,7 +19,7 @@ const methodPassword = "password"
 func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	const path = "/rest/config/v1/sessions"
 	return []httpapi.Route{
-		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Limits: login, Handler: a.beginSession},
+		{Pattern: "POST /console/session", Need: httpapi.Public, Operation: "beginSession", Login: true, Limits: a.loginLimits(login), Handler: a.beginSession},
 		{Pattern: "GET /console/session", Need: viewer, Operation: "getSession", Handler: httpapi.JSON(a.getSession)},
 		{Pattern: "DELETE /console/session", Need: viewer, Operation: "endSession", Handler: httpapi.JSON(a.endSession)},
 		{Pattern: "GET " + path, Need: admin, Operation: "listSessions", Handler: httpapi.JSON(a.listSessions)},
@@ -56,7 +56,7 @@ func (a *API) identify(r *http.Request) (context.Context, session.Caller, error)
 	ctx := r.Context()
 	token := bearer(r)
 	if r.Header.Get("Authorization") != "" || !a.Browsers.Has(r) {
-		caller, err := a.Gate.Identify(ctx, token)
+		caller, err := a.Gate.Identify(ctx, token, httpapi.Source(ctx))
 		return ctx, caller, err
 	}
 	s, err := a.Browsers.Authenticate(r)

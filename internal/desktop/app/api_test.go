@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vigil/internal/apidoc"
 	"vigil/internal/apidoc/apitest"
@@ -88,7 +90,9 @@ func TestVerifyingAccountsCannotLockThemEither(t *testing.T) {
 		a := w.call("POST", "/rest/config/v1/ic-domain-accounts", token, object{"ad_domain_id": domain, "username": "reader", "password": "wrong"})
 		statuses[a.status]++
 	}
-	if w.estate.Domains[0].Locked("reader") || statuses[400] != 5 || statuses[429] != 10 {
+	// The directory locks after ten. Six are passed on at once and, as time goes by,
+	// one or two more.
+	if w.estate.Domains[0].Locked("reader") || statuses[400] < 6 || statuses[400] > 8 || statuses[400]+statuses[429] != 15 {
 		t.Errorf("locked %v, statuses %v", w.estate.Domains[0].Locked("reader"), statuses)
 	}
 }
@@ -133,6 +137,36 @@ func TestMonitoringKeysReadAndNothingElse(t *testing.T) {
 	w.expect(401, "GET", "/rest/monitor/rds-servers", key.Key, nil)
 }
 
+func TestMonitoringKeysEndAndWorkFromTheirAddressesOnly(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), calm: true})
+	token := w.login().Access
+	const path = "/rest/config/v1/monitoring-keys"
+	type key struct {
+		Key         string   `json:"key"`
+		ExpiresAt   int64    `json:"expires_at"`
+		LastAddress string   `json:"last_used_address"`
+		Addresses   []string `json:"addresses"`
+	}
+	var here, elsewhere key
+	w.expect(201, "POST", path, token, object{"name": "here", "addresses": []string{"127.0.0.0/8"}}).into(t, &here)
+	w.expect(201, "POST", path, token, object{"name": "elsewhere", "addresses": []string{"192.0.2.1"}}).into(t, &elsewhere)
+	if life := time.Until(time.UnixMilli(here.ExpiresAt)); life < 89*24*time.Hour || life > 90*24*time.Hour {
+		t.Errorf("a key whose end was not said ends in %s", life)
+	}
+	w.expect(401, "GET", "/rest/monitor/farms", elsewhere.Key, nil)
+	for range 2 { // the second time it is remembered
+		w.expect(200, "GET", "/rest/monitor/farms", here.Key, nil)
+	}
+	w.expect(400, "POST", path, token, object{"name": "x", "addresses": []string{"nowhere"}})
+	var all []key
+	w.expect(200, "GET", path, token, nil).into(t, &all)
+	i := slices.IndexFunc(all, func(k key) bool { return k.LastAddress != "" })
+	if len(all) != 2 || i < 0 || all[i].LastAddress != "127.0.0.1" || !slices.Equal(all[i].Addresses, []string{"127.0.0.0/8"}) {
+		t.Errorf("listed as %+v", all)
+	}
+}
+
 func TestHistoryTellsWhatHappened(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
@@ -150,16 +184,24 @@ func TestHistoryTellsWhatHappened(t *testing.T) {
 		} `json:"changes"`
 		Next string `json:"next_cursor"`
 	}
-	want := "UNCHECKED>ONLINE OFFLINE>UNCHECKED ONLINE>OFFLINE"
 	w.until("the history has it", func() bool {
 		w.expect(200, "GET", "/rest/monitor/history?kind=pod&limit=1000", token, nil).into(t, &page)
-		var steps []string
+		// The newest comes first. On a busy machine a check may time out, and more
+		// happens in between; but no step is missing.
+		left, before := []string{"UNCHECKED>ONLINE", "OFFLINE>UNCHECKED", "ONLINE>OFFLINE"}, ""
 		for _, c := range page.Changes {
-			if c.Part == "cs1.pod1.example" {
-				steps = append(steps, c.From+">"+c.To)
+			if c.Part != "cs1.pod1.example" {
+				continue
+			}
+			if before != "" && c.To != before {
+				t.Fatalf("the part became %s and then was %s: %+v", c.To, before, page.Changes)
+			}
+			before = c.From
+			if len(left) > 0 && c.From+">"+c.To == left[0] {
+				left = left[1:]
 			}
 		}
-		return strings.HasPrefix(strings.Join(steps, " "), want)
+		return len(left) == 0
 	})
 	w.expect(200, "GET", "/rest/monitor/history?limit=1", token, nil).into(t, &page)
 	if len(page.Changes) != 1 || page.Next == "" {

@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -31,14 +32,15 @@ import (
 	"vigil/internal/desktop/session"
 	"vigil/internal/desktop/store"
 	"vigil/internal/httpapi"
-	"vigil/internal/install"
+	"vigil/internal/idempotency"
+	"vigil/internal/instance"
 	"vigil/internal/secret"
 	"vigil/web"
 )
 
 // Options are what a desktop server is built from.
 type Options struct {
-	Install *install.Installation
+	Install *instance.Installation
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	Now     func() time.Time
@@ -136,7 +138,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	}
 	a.gate = session.NewGate(session.Options{
 		Store: a.store, Keys: a.keys, Directory: loginDirectory{a.directory, a.board},
-		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
+		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, KeyLife: in.Config.TokenLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
 	})
 	a.browsers = websession.New(in.DB, websession.Options{Realm: "desktop", Secure: !in.Config.Desktop.PlainHTTP || strings.HasPrefix(in.Config.Desktop.PublicURL, "https:"), Now: o.Now})
 	var err error
@@ -196,7 +198,8 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	health := &httpapi.Health{Warning: a.o.Warning}
 	health.Add("database", in.DB.Check)
 	health.AddNotice("disk", in.Space.Notice)
-	if err := a.o.Metrics.Register(in.Space.Collector()); err != nil {
+	health.AddNotice("audit", in.Witnesses.Notice)
+	if err := errors.Join(a.o.Metrics.Register(in.Space.Collector()), a.o.Metrics.Register(in.Witnesses.Collector())); err != nil {
 		return nil, err
 	}
 	served := a.newAPI()
@@ -221,7 +224,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	}
 	a.handler, err = httpapi.NewMux(routes, httpapi.Options{
 		Guard: served.Guard, Audit: recorder(in.Audit), Errors: httpapi.DesktopError,
-		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies,
+		Log: a.o.Log, Metrics: metrics, Now: a.o.Now, Rates: api.Rates(), Proxies: proxies, Compress: true, Idempotency: idempotency.New(in.DB, "desktop", a.o.Now),
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 	})
 	if err != nil {

@@ -1,13 +1,26 @@
 package app_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"vigil/internal/desktop"
 	"vigil/internal/desktop/app"
 	"vigil/internal/sim/directory"
 	"vigil/internal/sim/estate"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
 )
 
 func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
@@ -67,5 +80,88 @@ func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
 	}
 	if _, err := app.Check(t.Context(), w.dir+"/none.yaml", nil, time.Now); err == nil {
 		t.Error("an inventory that is not there is checked")
+	}
+}
+
+// TestCheckBelievesNoServerThatAnswers404 puts a web server that has nothing in
+// the place of the composer and of a pod's endpoint.
+func TestCheckBelievesNoServerThatAnswers404(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: estate.Small(), calm: true})
+	nothing := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(nothing.Close)
+	sum := sha256.Sum256(nothing.Certificate().Raw)
+	text, err := os.ReadFile(w.estate.InventoryFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	thumbprint := "tls: {thumbprint: \"" + hex.EncodeToString(sum[:]) + "\"}"
+	changed := regexp.MustCompile(`(name: composer1\.corp\.example\n *url: )\S+\n( *)tls: .*`).ReplaceAll(text, []byte("${1}"+nothing.URL+"\n${2}"+thumbprint))
+	changed = regexp.MustCompile(`name: cs1\.pod1\.example, url: \S+, tls: \{.*?\}`).ReplaceAll(changed, []byte("name: cs1.pod1.example, url: "+nothing.URL+", "+thumbprint))
+	if n := strings.Count(string(changed), nothing.URL); n != 2 {
+		t.Fatalf("%d of 2 addresses were changed:\n%s", n, changed)
+	}
+	path := filepath.Join(filepath.Dir(w.estate.InventoryFile()), "nothing.yaml")
+	if err := os.WriteFile(path, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report, err := app.Check(t.Context(), path, nil, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := map[string]string{}
+	for _, f := range report.Findings {
+		problems[f.Ref.Name] = f.Problem
+	}
+	for _, name := range []string{"composer1.corp.example", "cs1.pod1.example"} {
+		if got := problems[name]; !strings.Contains(got, "404") {
+			t.Errorf("%s: %q, want a problem that names the status 404", name, got)
+		}
+	}
+}
+
+// TestCheckCreatesNoTables checks an event database that has none.
+func TestCheckCreatesNoTables(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.Postgres(t)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	e, err := estate.New(estate.Options{Dir: t.TempDir(), Size: tiny(), EventDatabase: &estate.Database{
+		Host: u.Hostname(), Port: port, Name: strings.TrimPrefix(u.Path, "/"), User: u.User.Username(), Password: password, Plain: true,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Stop() })
+	if _, err := e.WriteInventory("https://localhost:8444"); err != nil {
+		t.Fatal(err)
+	}
+	report, err := app.Check(t.Context(), e.InventoryFile(), nil, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(report.Findings, func(f app.Finding) bool { return f.Ref.Kind == desktop.KindEventDatabase })
+	if i < 0 || report.Findings[i].Problem != "" || !strings.Contains(report.Findings[i].Warning, "no event tables yet") {
+		t.Errorf("findings %+v", report.Findings)
+	}
+	err = dbtest.Open(t, dsn).Read(t.Context(), func(tx *sqldb.Tx) error {
+		tables, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
+		if len(tables) != 0 {
+			t.Errorf("the check made %q", tables)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

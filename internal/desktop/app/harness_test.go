@@ -28,7 +28,7 @@ import (
 	"vigil/internal/desktop/app"
 	"vigil/internal/desktop/heartbeat"
 	"vigil/internal/desktop/probe"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/sim/estate"
 )
 
@@ -58,6 +58,8 @@ type options struct {
 	estate   func(*estate.Options)
 	app      func(*app.Options)
 	join     bool // start the machines that report
+
+	conf func(*config.Config) // changes settings before the server starts
 
 	calm bool // look at components once and then seldom: the test is about something else
 
@@ -90,6 +92,9 @@ func start(t *testing.T, o options) *world {
 	w.conf = config.Config{DataDir: w.dir + "/data", Database: o.database}
 	w.conf.Desktop = config.Desktop{Enabled: true, Inventory: w.estate.InventoryFile()}
 	w.conf.Desktop.Listen = "127.0.0.1:0"
+	if o.conf != nil {
+		o.conf(&w.conf)
+	}
 	w.conf.Complete()
 	w.run(o)
 	if o.join {
@@ -103,7 +108,7 @@ func start(t *testing.T, o options) *world {
 // run starts the server. It can be stopped and run again on the same folder.
 func (w *world) run(o options) {
 	w.Helper()
-	in, err := install.OpenOrInit(w.Context(), w.conf, time.Now)
+	in, err := instance.OpenOrInit(w.Context(), w.conf, time.Now)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -159,7 +164,25 @@ func (w *world) run(o options) {
 		}
 	}
 	w.Cleanup(w.stop)
+	if o.calm {
+		w.directoriesRead()
+	}
 }
+
+// directoriesRead waits until every directory was read. Before that the server
+// does not know after how many wrong passwords a directory locks an account,
+// and lets only one through.
+func (w *world) directoriesRead() {
+	w.Helper()
+	for _, d := range w.app.Board().Inventory().Domains {
+		w.until("the directory of "+d.DNSName+" was read", func() bool {
+			return w.app.Board().Lockout(d.ID) != desktop.LockoutPolicy{}
+		})
+	}
+}
+
+// document checks every answer that the tests of this package get. It is read once.
+var document = sync.OnceValues(func() (*apitest.Document, error) { return apitest.New(api.Document) })
 
 // connect makes a client that knows the server by its thumbprint.
 func (w *world) connect() {
@@ -175,7 +198,9 @@ func (w *world) connect() {
 		Timeout:   2 * time.Minute,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true},
 	}
-	w.document = apitest.Load(w, api.Document)
+	if w.document, err = document(); err != nil {
+		w.Fatal(err)
+	}
 	w.client = w.document.Client(w, w.plain.Transport)
 }
 
@@ -196,6 +221,18 @@ func (a answer) into(t testing.TB, v any) {
 // call sends one request.
 func (w *world) call(method, path, token string, body any) answer {
 	w.Helper()
+	return w.callFrom("", method, path, token, body)
+}
+
+// callFrom sends a request as a trusted proxy would for a client at the address.
+func (w *world) callFrom(address, method, path, token string, body any) answer {
+	w.Helper()
+	return w.callWith(http.Header{"X-Forwarded-For": {address}}, method, path, token, body)
+}
+
+// callWith sends a request with further headers; empty ones are left out.
+func (w *world) callWith(headers http.Header, method, path, token string, body any) answer {
+	w.Helper()
 	var sent io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -214,6 +251,11 @@ func (w *world) call(method, path, token string, body any) answer {
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	for name := range headers {
+		if value := headers.Get(name); value != "" {
+			request.Header.Set(name, value)
+		}
 	}
 	response, err := w.client.Do(request)
 	if err != nil {

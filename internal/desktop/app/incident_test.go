@@ -9,7 +9,7 @@ import (
 	"vigil/internal/desktop"
 	"vigil/internal/sim/directory"
 	"vigil/internal/sim/estate"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // A step breaks or mends something and tells what must follow.
@@ -237,9 +237,9 @@ func TestAHungDomainDelaysNothingElse(t *testing.T) {
 	w.status(desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE")
 	w.estate.Domains[2].Break(directory.Hung)
 	for range 3 {
-		w.estate.Pods[0].Line().Set(line.Down)
+		w.estate.Pods[0].Line().Set(flakylistener.Down)
 		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
-		w.estate.Pods[0].Line().Set(line.Up)
+		w.estate.Pods[0].Line().Set(flakylistener.Up)
 		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
 	}
 	w.status(desktop.KindDomain, "lab.example", self, "UNCONTACTABLE")

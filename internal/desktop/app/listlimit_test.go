@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"vigil/internal/apidoc/apitest"
@@ -18,4 +19,24 @@ func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
 	apitest.Load(t, api.Document).CheckListLimits(t, w.client, w.url, func(h http.Header) {
 		h.Set("Authorization", "Bearer "+token)
 	}, "reportGateway", "reportRDSServer")
+}
+
+// TestEveryListIsInEveryAnswer holds the document to lists that are always there,
+// and the two that requests may leave out to be there in answers all the same.
+func TestEveryListIsInEveryAnswer(t *testing.T) {
+	t.Parallel()
+	apitest.Load(t, api.Document).CheckListsAreRequired(t, "Condition.statuses", "Channel.to")
+	w := start(t, options{size: tiny(), calm: true})
+	token := w.login().Access
+	made := w.expect(201, "POST", "/rest/config/v1/alert-rules", token, object{
+		"name": "ending", "condition": object{"type": "CERTIFICATE", "days": 10},
+		"channels": []object{{"type": "WEBHOOK", "url": "https://hooks.example/x"}},
+	})
+	for what, a := range map[string]answer{"made": made, "listed": w.expect(200, "GET", "/rest/config/v1/alert-rules", token, nil)} {
+		for _, list := range []string{`"statuses":[]`, `"to":[]`} {
+			if !strings.Contains(string(a.body), list) {
+				t.Errorf("%s: %s, want %s in it", what, a.body, list)
+			}
+		}
+	}
 }

@@ -14,9 +14,9 @@ import (
 	"vigil/internal/desktop/app"
 	"vigil/internal/desktop/store"
 	"vigil/internal/fault"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/sim/estate"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 func TestTheRealAgentReportsThisMachine(t *testing.T) {
@@ -92,11 +92,11 @@ func TestAVirtualCenterThatChangedItsPassword(t *testing.T) {
 		if err := os.WriteFile(secret, tt.password, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.estate.Centers[0].Line().Set(line.Down)
+		w.estate.Centers[0].Line().Set(flakylistener.Down)
 		w.until("the session is lost", func() bool {
 			return w.record(desktop.KindVirtualCenter, "vc1.corp.example").Statuses()[0].Status != "OK"
 		})
-		w.estate.Centers[0].Line().Set(line.Up)
+		w.estate.Centers[0].Line().Set(flakylistener.Up)
 		w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, tt.want)
 	}
 }
@@ -141,7 +141,7 @@ func TestTheInventoryIsReadAgainWithoutLosingState(t *testing.T) {
 // commandLineToken makes an enrolment token beside the running server.
 func (w *world) commandLineToken(machine string) string {
 	w.Helper()
-	in, err := install.Open(w.Context(), w.conf, time.Now)
+	in, err := instance.Open(w.Context(), w.conf, time.Now)
 	if err != nil {
 		w.Fatal(err)
 	}

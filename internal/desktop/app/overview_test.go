@@ -25,8 +25,11 @@ func TestOverviewGroupsWhatIsWrongByItsCause(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), join: true})
 	token := w.login().Access
-	w.until("all is well", func() bool { return w.overview(token).ProblemCount == 0 })
-	healthy := w.overview(token)
+	var healthy desktop.Overview
+	w.until("all is well", func() bool {
+		healthy = w.overview(token)
+		return healthy.ProblemCount == 0
+	})
 	if healthy.Sessions.RDSSessions == 0 || healthy.Sessions.Connections == 0 || healthy.Sessions.GatewayConnections == 0 {
 		t.Errorf("sessions = %+v", healthy.Sessions)
 	}
@@ -54,9 +57,8 @@ func TestOverviewGroupsWhatIsWrongByItsCause(t *testing.T) {
 		p := problem(peer)
 		return p != nil && p.Count == 1 && p.Health == desktop.HealthError
 	})
-	if n := len(w.overview(token).Problems); n != 2 {
-		t.Errorf("%d problems, want 2: %+v", n, w.overview(token).Problems)
-	}
+	// On a busy machine the report of another server may be late for a moment.
+	w.until("there are no other problems", func() bool { return len(w.overview(token).Problems) == 2 })
 	var incidents []desktop.Incident
 	w.expect(200, "GET", "/rest/demo/incidents", token, nil).into(t, &incidents)
 	if n := len(slices.DeleteFunc(incidents, func(i desktop.Incident) bool { return !i.Active })); n != 2 {
@@ -91,8 +93,15 @@ func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
 		}
 		return response, body
 	}
-	for _, path := range []string{"/rest/monitor/rds-servers", "/rest/monitor/overview"} {
+	for _, path := range []string{
+		"rds-servers", "overview", "ad-domains", "connection-servers", "farms", "gateways", "saml-authenticators", "v1/pods",
+		"v1/true-sso", "desktop-composers", "view-composers", "virtual-centers", "history", "alerts",
+	} {
+		path = "/rest/monitor/" + path
 		_, plain := get(path, "identity", "")
+		if len(plain) < 1100 {
+			continue // it fits a packet, and is sent as it is
+		}
 		response, packed := get(path, "gzip", "")
 		if response.Header.Get("Content-Encoding") != "gzip" || len(packed)*2 > len(plain) {
 			t.Fatalf("%s: %q, %d bytes of %d", path, response.Header.Get("Content-Encoding"), len(packed), len(plain))
@@ -104,6 +113,9 @@ func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
 		text, err := io.ReadAll(r)
 		if err != nil || !json.Valid(text) {
 			t.Errorf("%s: %v, %.100s", path, err, text)
+		}
+		if response.Header.Get("ETag") == "" {
+			continue // it is made anew for each who asks
 		}
 		w.until("it is not sent again while it is as it was", func() bool {
 			first, _ := get(path, "gzip", "")

@@ -15,7 +15,7 @@ import (
 	"vigil/internal/desktop"
 	"vigil/internal/sim/directory"
 	"vigil/internal/sim/estate"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
@@ -43,13 +43,13 @@ func TestStatesOnTheWayBack(t *testing.T) {
 	w := start(t, options{size: estate.Small()})
 	center, pod := w.estate.Centers[0], w.estate.Pods[0]
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
-	w.passes(func() { center.Line().Set(line.Down) }, desktop.KindVirtualCenter, "vc1.corp.example", self, "RECONNECTING")
+	w.passes(func() { center.Line().Set(flakylistener.Down) }, desktop.KindVirtualCenter, "vc1.corp.example", self, "RECONNECTING")
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "DOWN")
 
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
-	pod.Line().Set(line.Down)
+	pod.Line().Set(flakylistener.Down)
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
-	w.passes(func() { pod.Line().Set(line.Up) }, desktop.KindPod, "pod-1", "cs1.pod1.example", "UNCHECKED")
+	w.passes(func() { pod.Line().Set(flakylistener.Up) }, desktop.KindPod, "pod-1", "cs1.pod1.example", "UNCHECKED")
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
 }
 
@@ -156,9 +156,9 @@ func TestEveryPartOfSingleSignOn(t *testing.T) {
 	part("certificates "+issuer, "ERROR")
 	show(365 * 24 * time.Hour)
 	part("", "OK")
-	w.estate.Enrollment[0].Line().Set(line.Down)
+	w.estate.Enrollment[0].Line().Set(flakylistener.Down)
 	part("enrollment localhost", "ERROR")
-	w.estate.Enrollment[0].Line().Set(line.Up)
+	w.estate.Enrollment[0].Line().Set(flakylistener.Up)
 	part("enrollment localhost", "OK")
 
 	corp.Break(directory.Down)
@@ -193,16 +193,16 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 			}
 		},
 		unseen: func(w *world) {
-			wire.Set(line.Hung)
+			wire.Set(flakylistener.Hung)
 			w.status(desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTING")
 		},
 	})
 	status := func(want string) { t.Helper(); w.status(desktop.KindEventDatabase, "127.0.0.1", "", want) }
-	wire.Set(line.Up)
+	wire.Set(flakylistener.Up)
 	status("CONNECTED")
-	w.passes(func() { wire.Set(line.Down) }, desktop.KindEventDatabase, "127.0.0.1", "", "RECONNECTING")
+	w.passes(func() { wire.Set(flakylistener.Down) }, desktop.KindEventDatabase, "127.0.0.1", "", "RECONNECTING")
 	status("DISCONNECTED")
-	wire.Set(line.Up)
+	wire.Set(flakylistener.Up)
 	status("CONNECTED")
 	if err := os.WriteFile(filepath.Join(w.dir, "estate", "event-database"), []byte("wrong"), 0o600); err != nil {
 		t.Fatal(err)
@@ -225,9 +225,9 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 }
 
 // behindLine passes connections on to a server, over a line that can be cut.
-func behindLine(t *testing.T, to string) *line.Listener {
+func behindLine(t *testing.T, to string) *flakylistener.Listener {
 	t.Helper()
-	l, err := line.Listen("127.0.0.1:0")
+	l, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

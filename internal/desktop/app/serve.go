@@ -38,6 +38,14 @@ func (a *App) Listen(ctx context.Context) (string, error) {
 	return url, nil
 }
 
+// runAudit looks after the audit log, unless the posture server of this process
+// does.
+func (a *App) runAudit(ctx context.Context) {
+	if !a.o.Install.Config.Posture.Enabled {
+		a.o.Install.RunAudit(ctx, a.o.Log)
+	}
+}
+
 // Serve answers requests and watches the estate until ctx ends, then lets what
 // is under way finish. It comes after Listen.
 func (a *App) Serve(ctx context.Context) error {
@@ -51,6 +59,7 @@ func (a *App) Serve(ctx context.Context) error {
 		func(ctx context.Context) { a.watcher.Run(ctx, a.o.Reload) },
 		func(ctx context.Context) { a.keys.Run(ctx, a.o.Log) },
 		func(ctx context.Context) { a.browsers.Run(ctx, a.o.Log) },
+		a.runAudit,
 	} {
 		wait.Go(func() { run(work) })
 	}

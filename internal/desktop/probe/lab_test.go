@@ -17,7 +17,7 @@ import (
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/directory"
 	sim "vigil/internal/sim/directory"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
@@ -74,12 +74,18 @@ func (l *lab) close() {
 	}
 }
 
-// look looks at everything a number of times.
+// look looks at everything a number of times, and is patient: the machine may be busy.
 func (l *lab) look(times int) {
+	l.t.Helper()
+	l.lookFor(times, 30*time.Second)
+}
+
+// lookFor looks at everything a number of times, for so long each.
+func (l *lab) lookFor(times int, timeout time.Duration) {
 	l.t.Helper()
 	for range times {
 		for _, t := range l.targets {
-			ctx, cancel := context.WithTimeout(l.t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(l.t.Context(), timeout)
 			l.board.Observe(t.observe(ctx, l.now))
 			cancel()
 		}
@@ -110,7 +116,7 @@ func wants[S ~string](t *testing.T, what string, got, want S, f desktop.Freshnes
 
 // server is a web server behind a line that can be cut.
 type server struct {
-	line *line.Listener
+	line *flakylistener.Listener
 	leaf tls.Certificate
 	url  string
 }
@@ -121,7 +127,7 @@ func (l *lab) server(h http.HandlerFunc) *server {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	listener, err := line.Listen("127.0.0.1:0")
+	listener, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		l.t.Fatal(err)
 	}

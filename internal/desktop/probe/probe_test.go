@@ -8,7 +8,7 @@ import (
 
 	"vigil/internal/desktop"
 	sim "vigil/internal/sim/directory"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 func TestDomainIsWatched(t *testing.T) {
@@ -71,7 +71,7 @@ func TestConnectionServersAreWatched(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	p := l.peer()
-	gateway, err := line.Listen("127.0.0.1:0")
+	gateway, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func TestConnectionServersAreWatched(t *testing.T) {
 	if !m.Certificate.Valid || *m.DefaultCertificate || m.Services[0].Status != desktop.ServiceUp || m.Replications[0].Status != desktop.ReplicationOK {
 		t.Errorf("record = %+v", m)
 	}
-	gateway.Set(line.Down)
+	gateway.Set(flakylistener.Down)
 	l.look(1)
 	if m := status("a gateway hangs up", desktop.ConnectionServerError); m.Services[0].Status != desktop.ServiceDown {
 		t.Errorf("service = %s, want DOWN", m.Services[0].Status)
 	}
-	gateway.Set(line.Up)
+	gateway.Set(flakylistener.Up)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s", Number: 9, At: desktop.MillisOf(time.Now().Add(-time.Hour))}})
 	l.look(1)
 	if m := status("the other server lags", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
@@ -133,12 +133,12 @@ func TestConnectionServersAreWatched(t *testing.T) {
 	p.status.Store(http.StatusOK)
 	l.look(1)
 	status("it is mended", desktop.ConnectionServerOK)
-	p.line.Set(line.Down)
+	p.line.Set(flakylistener.Down)
 	l.look(2)
 	if m := status("it is gone", desktop.ConnectionServerNotResponding); m.Details.Version != "8.1" {
 		t.Error("a server that is gone has lost its version")
 	}
-	p.line.Set(line.Up)
+	p.line.Set(flakylistener.Up)
 	l.look(1)
 	status("it is back", desktop.ConnectionServerOK)
 	inv.PeerToken = "env:WRONG"
@@ -170,12 +170,12 @@ func TestPodsAreWatched(t *testing.T) {
 	status(desktop.PodEndpointUnchecked)
 	l.look(1)
 	status(desktop.PodEndpointOnline)
-	p.line.Set(line.Down)
+	p.line.Set(flakylistener.Down)
 	l.look(1)
 	status(desktop.PodEndpointOnline)
 	l.look(1)
 	status(desktop.PodEndpointOffline)
-	p.line.Set(line.Up)
+	p.line.Set(flakylistener.Up)
 	l.look(1)
 	status(desktop.PodEndpointUnchecked)
 	l.look(1)
@@ -218,10 +218,10 @@ func TestComposersAreWatched(t *testing.T) {
 	if m.Details.APIVersion != "2.0" || m.Details.APIVerion != "2.0" || m.Servers[0].ThumbprintAccepted || !m.Servers[0].Certificate.Valid {
 		t.Errorf("record = %+v", m)
 	}
-	s.line.Set(line.Hung)
-	l.look(2)
+	s.line.Set(flakylistener.Hung)
+	l.lookFor(2, time.Second)
 	status("it hangs", desktop.ComposerError)
-	s.line.Set(line.Up)
+	s.line.Set(flakylistener.Up)
 	empty.Store(true)
 	l.look(2)
 	status("it answers 404 to everything", desktop.ComposerError)
@@ -261,10 +261,10 @@ func TestRDPListenersAreWatched(t *testing.T) {
 	if c := l.board.Records(desktop.KindRDSServer)[0].Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
 		t.Errorf("certificates = %+v", c)
 	}
-	rdp.Set(line.Hung)
-	l.look(2)
+	rdp.Set(flakylistener.Hung)
+	l.lookFor(2, time.Second)
 	status(desktop.RDSAgentUnreachable)
-	rdp.Set(line.Up)
+	rdp.Set(flakylistener.Up)
 	l.look(1)
 	status(desktop.RDSAvailable)
 	web := l.server(func(http.ResponseWriter, *http.Request) {})
@@ -277,7 +277,7 @@ func TestRDPListenersAreWatched(t *testing.T) {
 }
 
 // rdpServer is a listener that agrees on TLS and shows a certificate.
-func (l *lab) rdpServer() *line.Listener {
+func (l *lab) rdpServer() *flakylistener.Listener {
 	l.t.Helper()
 	listener, config := l.tlsLine()
 	go func() {

@@ -13,18 +13,18 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
 // tlsLine returns a line and a certificate for it.
-func (l *lab) tlsLine() (*line.Listener, *tls.Config) {
+func (l *lab) tlsLine() (*flakylistener.Listener, *tls.Config) {
 	l.t.Helper()
 	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	listener, err := line.Listen("127.0.0.1:0")
+	listener, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		l.t.Fatal(err)
 	}

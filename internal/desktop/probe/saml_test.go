@@ -22,7 +22,7 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 
 	"vigil/internal/desktop"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // signer signs metadata.
@@ -155,10 +155,10 @@ func TestSAMLAuthenticatorsAreWatched(t *testing.T) {
 	serve(200, lasting.sign(t, metadata(far, lasting.cert)))
 	status("mended", desktop.SAMLOK)
 
-	s.line.Set(line.Down)
+	s.line.Set(flakylistener.Down)
 	l.look(2)
 	status("it is gone", desktop.SAMLError)
-	s.line.Set(line.Up)
+	s.line.Set(flakylistener.Up)
 	inv.SAMLAuthenticators[0].Trust = desktop.Trust{Thumbprint: first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator).Certificates()[0].Certificate.Thumbprint}
 	l.configure(inv)
 	l.look(1)

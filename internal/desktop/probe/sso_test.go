@@ -9,7 +9,7 @@ import (
 
 	"vigil/internal/desktop"
 	sim "vigil/internal/sim/directory"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
@@ -66,16 +66,16 @@ func TestSingleSignOnIsWatched(t *testing.T) {
 	if m.DomainSID != "S-1-5-21-1-2-3" || len(m.CertificateServers) != 2 || m.Primary.Status != desktop.SSOOK || m.Secondary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
 	}
-	one.line.Set(line.Down)
+	one.line.Set(flakylistener.Down)
 	l.look(1)
 	if m := status("one enrollment server is gone", desktop.SSOWarn); m.Primary.Status != desktop.SSOError {
 		t.Errorf("primary = %s, want ERROR", m.Primary.Status)
 	}
-	two.line.Set(line.Down)
+	two.line.Set(flakylistener.Down)
 	l.look(1)
 	status("both are gone", desktop.SSOError)
-	one.line.Set(line.Up)
-	two.line.Set(line.Up)
+	one.line.Set(flakylistener.Up)
+	two.line.Set(flakylistener.Up)
 	for _, tt := range []struct {
 		name   string
 		change func(*sim.Domain)

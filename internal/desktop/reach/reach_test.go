@@ -14,13 +14,13 @@ import (
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/reach"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
 // server is a web server behind a line that can be cut.
 type server struct {
-	line *line.Listener
+	line *flakylistener.Listener
 	ca   *pki.Authority
 	leaf tls.Certificate
 	url  string
@@ -37,7 +37,7 @@ func start(t *testing.T, hosts ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := line.Listen("127.0.0.1:0")
+	l, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +141,8 @@ func TestFailuresTellWhyAnEndpointCannotBeReached(t *testing.T) {
 		}
 	}()
 	down, hung := start(t, "127.0.0.1"), start(t, "127.0.0.1")
-	down.line.Set(line.Down)
-	hung.line.Set(line.Hung)
+	down.line.Set(flakylistener.Down)
+	hung.line.Set(flakylistener.Hung)
 	for _, tt := range []struct {
 		name, url string
 		cause     desktop.Cause
@@ -155,7 +155,11 @@ func TestFailuresTellWhyAnEndpointCannotBeReached(t *testing.T) {
 		{"an address that makes no sense", "gopher://x", desktop.Malformed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			patience := 30 * time.Second
+			if tt.url == hung.url {
+				patience = time.Second // all that ends it
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			w, err := reach.NewWeb(tt.url, desktop.Trust{}, time.Now)
 			if err == nil {

@@ -68,6 +68,7 @@ type Options struct {
 	Directory   Directory
 	AccessLife  time.Duration // 30 minutes when zero
 	RefreshLife time.Duration // 8 hours when zero
+	KeyLife     time.Duration // of monitoring keys whose end is not said; 90 days when zero
 	Throttle    ThrottleOptions
 	Now         func() time.Time // time.Now when nil
 	Log         *slog.Logger
@@ -100,6 +101,7 @@ type Gate struct {
 func NewGate(o Options) *Gate {
 	o.AccessLife = cmp.Or(o.AccessLife, 30*time.Minute)
 	o.RefreshLife = cmp.Or(o.RefreshLife, 8*time.Hour)
+	o.KeyLife = cmp.Or(o.KeyLife, DefaultKeyLife)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -167,14 +169,14 @@ func (g *Gate) admit(ctx context.Context, c Credentials) (User, time.Duration, e
 	if !ok {
 		// Addresses that guess at domains are counted like those that guess at
 		// passwords.
-		after, err := g.throttle.count(ctx, addressOf(c.Source))
+		after, err := g.throttle.count(ctx, c.Source)
 		if err != nil {
 			return User{}, 0, err
 		}
 		return User{}, after, &Refusal{Cause: "unknown domain"}
 	}
 	var user User
-	after, err := g.throttle.try(ctx, subjects(d, c), g.Directory.Lockout(d.ID), func() error {
+	after, err := g.throttle.try(ctx, attemptOf(d, c), g.Directory.Lockout(d.ID), func() error {
 		var err error
 		user, err = g.Directory.Login(ctx, d, c.Username, c.Password)
 		return err
@@ -182,12 +184,22 @@ func (g *Gate) admit(ctx context.Context, c Credentials) (User, time.Duration, e
 	return user, after, err
 }
 
+// KnownAccount names the account that limits count a login against, if it has
+// logged in from the same network before, and "" otherwise.
+func (g *Gate) KnownAccount(ctx context.Context, c Credentials) string {
+	d, ok := g.Directory.Find(c.Domain)
+	if !ok {
+		return ""
+	}
+	return g.throttle.knownUser(ctx, attemptOf(d, c))
+}
+
 // Verify tries the credentials of an account that is not to log in, under the
 // same throttle, so that this way cannot lock accounts either. Try must fail
 // with a *Refusal when the directory says no.
 func (g *Gate) Verify(ctx context.Context, d desktop.Domain, username, source string, try func() error) (time.Duration, error) {
 	c := Credentials{Domain: d.DNSName, Username: username, Source: source}
-	return g.throttle.try(ctx, subjects(d, c), g.Directory.Lockout(d.ID), try)
+	return g.throttle.try(ctx, attemptOf(d, c), g.Directory.Lockout(d.ID), try)
 }
 
 func (g *Gate) sign(ctx context.Context, s Session) (Tokens, error) {
@@ -285,11 +297,15 @@ func (g *Gate) refreshed(ctx context.Context, token string) (Session, error) {
 	return s, err
 }
 
+// placesKept is how long it is remembered that a user logged in from somewhere.
+const placesKept = 180 * 24 * time.Hour
+
 // Tidy forgets what is of no more use. It is called now and then.
 func (g *Gate) Tidy(ctx context.Context) error {
 	now := g.Now()
 	return errors.Join(
 		g.Store.ForgetSessions(ctx, now.Add(-24*time.Hour)),
 		g.Store.ForgetFailures(ctx, now.Add(-24*time.Hour)),
+		g.Store.ForgetLoginPlaces(ctx, now.Add(-placesKept)),
 	)
 }

@@ -38,21 +38,22 @@ func errToken(cause error) error {
 	return fault.Wrap(fault.Unauthenticated, cause, "the access token is missing, wrong, or has expired")
 }
 
-// Identify tells who holds an access token or a key.
-func (g *Gate) Identify(ctx context.Context, bearer string) (Caller, error) {
+// Identify tells who holds an access token or a key that is used from an
+// address.
+func (g *Gate) Identify(ctx context.Context, bearer, source string) (Caller, error) {
 	if bearer == "" {
 		return Caller{}, errToken(nil)
 	}
 	sum := sha256.Sum256([]byte(bearer))
 	now := g.Now()
-	if k, ok := g.seen.get(sum, now); ok {
+	if k, ok := g.seen.get(sum, now); ok && k.limits.AllowsAddress(source) {
 		return k.caller, nil
 	}
 	before := g.seen.ended()
 	var k known
 	var err error
 	if strings.HasPrefix(bearer, keyPrefix) {
-		k, err = g.identifyKey(ctx, sum[:], now)
+		k, err = g.identifyKey(ctx, sum[:], source, now)
 	} else {
 		k, err = g.identifySession(ctx, bearer, now)
 	}
@@ -104,6 +105,7 @@ type known struct {
 	caller  Caller
 	expires time.Time // zero: never
 	checked time.Time
+	limits  auth.TokenLimits
 }
 
 // cache remembers tokens that were found good, by their hash: checking a

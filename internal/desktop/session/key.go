@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"vigil/internal/audit"
+	"vigil/internal/auth"
 	"vigil/internal/fault"
 )
 
@@ -27,12 +29,19 @@ type Key struct {
 	Hint       string // its first characters, to tell keys apart
 	CreatedBy  string
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
+	ExpiresAt  time.Time // zero: never, for keys of older versions
 	LastUsedAt time.Time // zero: never; exact to a minute
+
+	LastAddress string           // that it was last used from
+	Limits      auth.TokenLimits // of which only the addresses count
 }
 
-// NewKey makes a key and returns its text, once. A zero time never expires.
-func (g *Gate) NewKey(ctx context.Context, by, name string, expires time.Time) (Key, string, error) {
+// DefaultKeyLife is how long a key is good for unless told otherwise.
+const DefaultKeyLife = 90 * 24 * time.Hour
+
+// NewKey makes a key and returns its text, once. A zero time stands for the
+// gate's KeyLife.
+func (g *Gate) NewKey(ctx context.Context, by, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > 100:
@@ -42,11 +51,14 @@ func (g *Gate) NewKey(ctx context.Context, by, name string, expires time.Time) (
 	case !expires.IsZero() && !expires.After(g.Now()):
 		return Key{}, "", fault.Field("expires_at", "must be in the future")
 	}
+	if expires.IsZero() {
+		expires = g.Now().Add(g.KeyLife)
+	}
 	text := keyPrefix + rand.Text()
 	sum := sha256.Sum256([]byte(text))
 	k := Key{
 		ID: uuid.NewString(), Name: name, Hash: sum[:], Hint: text[:len(keyPrefix)+4],
-		CreatedBy: by, CreatedAt: g.Now(), ExpiresAt: expires,
+		CreatedBy: by, CreatedAt: g.Now(), ExpiresAt: expires, Limits: limits,
 	}
 	audit.Note(ctx, "key", k.ID)
 	if err := g.Store.AddKey(ctx, k); err != nil {
@@ -64,7 +76,7 @@ func (g *Gate) DeleteKey(ctx context.Context, id string) error {
 	return nil
 }
 
-func (g *Gate) identifyKey(ctx context.Context, hash []byte, now time.Time) (known, error) {
+func (g *Gate) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (known, error) {
 	k, err := g.Store.KeyByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
 		return known{}, errToken(nil)
@@ -72,10 +84,13 @@ func (g *Gate) identifyKey(ctx context.Context, hash []byte, now time.Time) (kno
 	if err != nil {
 		return known{}, err
 	}
+	if !k.Limits.AllowsAddress(source) {
+		return known{}, errToken(errors.New("the key must not be used from this address"))
+	}
 	if now.Sub(k.LastUsedAt) >= time.Minute {
-		if err := g.Store.UseKey(ctx, k.ID, now); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := g.Store.UseKey(ctx, k.ID, now, source); err != nil && !fault.Is(err, fault.NotFound) {
 			return known{}, err
 		}
 	}
-	return known{caller: Caller{ID: k.ID, Name: k.Name, Role: Monitor}, expires: k.ExpiresAt}, nil
+	return known{caller: Caller{ID: k.ID, Name: k.Name, Role: Monitor}, expires: k.ExpiresAt, limits: k.Limits}, nil
 }

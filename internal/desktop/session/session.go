@@ -14,6 +14,7 @@ import (
 	"context"
 	"time"
 
+	"vigil/internal/auth"
 	"vigil/internal/desktop"
 )
 
@@ -39,7 +40,7 @@ type Session struct {
 func (s Session) Live(now time.Time) bool { return s.EndedAt.IsZero() && now.Before(s.ExpiresAt) }
 
 // Failures are the refused logins that count against a subject: a user of a
-// domain, or an address.
+// domain, a network, or a user at a network.
 type Failures struct {
 	Count int
 	Last  time.Time
@@ -66,18 +67,28 @@ type Store interface {
 	// ForgetSessions removes sessions that expired or ended before the time.
 	ForgetSessions(ctx context.Context, before time.Time) error
 
-	// Failures returns what counts against a subject, zero when nothing does.
-	Failures(ctx context.Context, subject string) (Failures, error)
+	// Failures returns what counts against each of the subjects, zero when nothing
+	// does.
+	Failures(ctx context.Context, subjects ...string) ([]Failures, error)
 
 	// AddFailure counts one more, from one again if the last was longer ago than
 	// the window.
 	AddFailure(ctx context.Context, subject string, at time.Time, window time.Duration) (Failures, error)
 
-	// ClearFailures forgets what counts against a subject.
-	ClearFailures(ctx context.Context, subject string) error
+	// ClearFailures forgets what counts against the subjects.
+	ClearFailures(ctx context.Context, subjects ...string) error
 
 	// ForgetFailures removes what was last counted before the time.
 	ForgetFailures(ctx context.Context, before time.Time) error
+
+	// LoginPlaces returns from which networks users have logged in.
+	LoginPlaces(ctx context.Context) ([]auth.Place, error)
+
+	// AddLoginPlace remembers one, or that it was used again.
+	AddLoginPlace(ctx context.Context, p auth.Place, at time.Time) error
+
+	// ForgetLoginPlaces removes those that were added before the time.
+	ForgetLoginPlaces(ctx context.Context, before time.Time) error
 
 	// AddKey keeps a new key.
 	AddKey(ctx context.Context, k Key) error
@@ -88,8 +99,8 @@ type Store interface {
 	// KeyByHash returns the key whose text has the hash.
 	KeyByHash(ctx context.Context, hash []byte) (Key, error)
 
-	// UseKey notes when a key was last used.
-	UseKey(ctx context.Context, id string, at time.Time) error
+	// UseKey notes when a key was last used, and from which address.
+	UseKey(ctx context.Context, id string, at time.Time, address string) error
 
 	// DeleteKey removes a key.
 	DeleteKey(ctx context.Context, id string) error

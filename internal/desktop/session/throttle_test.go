@@ -3,45 +3,68 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"vigil/internal/auth"
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
 )
 
-// counts is the part of a store that the throttle uses.
-type counts struct {
+// memory is the part of a store that the throttle uses.
+type memory struct {
 	Store
-	mu    sync.Mutex
-	all   map[string]Failures
-	looks int // how often a count was read
+	mu     sync.Mutex
+	all    map[string]Failures
+	places []auth.Place
+	looks  int // how often counts were read
 }
 
-func (c *counts) Failures(_ context.Context, subject string) (Failures, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.looks++
-	return c.all[subject], nil
+func (m *memory) Failures(_ context.Context, subjects ...string) ([]Failures, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looks++
+	all := make([]Failures, len(subjects))
+	for i, s := range subjects {
+		all[i] = m.all[s]
+	}
+	return all, nil
 }
 
-func (c *counts) AddFailure(_ context.Context, subject string, at time.Time, window time.Duration) (Failures, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := c.all[subject]
+func (m *memory) AddFailure(_ context.Context, subject string, at time.Time, window time.Duration) (Failures, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.all[subject]
 	if at.Sub(f.Last) >= window {
 		f.Count = 0
 	}
-	c.all[subject] = Failures{f.Count + 1, at}
-	return c.all[subject], nil
+	m.all[subject] = Failures{f.Count + 1, at}
+	return m.all[subject], nil
 }
 
-func (c *counts) ClearFailures(_ context.Context, subject string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.all, subject)
+func (m *memory) ClearFailures(_ context.Context, subjects ...string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range subjects {
+		delete(m.all, s)
+	}
+	return nil
+}
+
+func (m *memory) LoginPlaces(context.Context) ([]auth.Place, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.places), nil
+}
+
+func (m *memory) AddLoginPlace(_ context.Context, p auth.Place, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.places = append(m.places, p)
 	return nil
 }
 
@@ -54,7 +77,7 @@ type bench struct {
 func newBench(o ThrottleOptions) *bench {
 	b := new(bench)
 	b.clock.Store(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixNano())
-	b.throttle = newThrottle(&counts{all: map[string]Failures{}}, o, func() time.Time { return time.Unix(0, b.clock.Load()) })
+	b.throttle = newThrottle(&memory{all: map[string]Failures{}}, o, func() time.Time { return time.Unix(0, b.clock.Load()) })
 	return b
 }
 
@@ -63,7 +86,7 @@ func (b *bench) pass(d time.Duration) { b.clock.Add(int64(d)) }
 var (
 	wrong  = &Refusal{Cause: "wrong password", Counted: true}
 	policy = desktop.LockoutPolicy{Threshold: 5, Window: 10 * time.Minute}
-	bob    = subject{user: "user bob", address: "address 192.0.2.1"}
+	bob    = attempt{user: "user bob", address: "192.0.2.1"}
 )
 
 func fails() error    { return wrong }
@@ -72,13 +95,20 @@ func succeeds() error { return nil }
 func TestAllowanceStaysBelowTheDirectorysOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(ThrottleOptions{})
-	for threshold, want := range map[int]int{0: 5, 1: 1, 2: 1, 3: 1, 4: 2, 5: 3, 7: 5, 10: 5, 100: 5} {
-		if got, _ := b.allowance(desktop.LockoutPolicy{Threshold: threshold}); got != want || threshold > 1 && got >= threshold {
-			t.Errorf("threshold %d: %d, want %d", threshold, got, want)
+	for threshold, want := range map[int]allowance{
+		1: {all: 1}, 2: {all: 1}, 3: {all: 2, reserved: 1}, 4: {all: 2, reserved: 1}, 5: {all: 3, reserved: 1},
+		7: {all: 5, reserved: 1}, 10: {all: 8, reserved: 2}, 100: {all: 98, reserved: 32},
+	} {
+		want.limited, want.window = true, b.Window
+		if got := b.allowance(desktop.LockoutPolicy{Threshold: threshold}); got != want || threshold > 1 && got.all >= threshold {
+			t.Errorf("threshold %d: %+v, want %+v", threshold, got, want)
 		}
 	}
-	if _, window := b.allowance(policy); window != policy.Window {
-		t.Errorf("window %s", window)
+	if got := b.allowance(policy); got.window != policy.Window {
+		t.Errorf("window %s", got.window)
+	}
+	if got := b.allowance(desktop.LockoutPolicy{}); got.limited {
+		t.Errorf("a directory that never locks: %+v", got)
 	}
 }
 
@@ -121,22 +151,134 @@ func TestRefusalsThatTheDirectoryDoesNotCountAreNotCountedAgainstTheUser(t *test
 	}
 }
 
-func TestAnAddressThatFailsTooOftenIsBlockedForAllUsers(t *testing.T) {
+func TestAnAddressThatFailsTooOftenWaitsLongerEachTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(ThrottleOptions{PerAddress: 3, Window: time.Hour})
-	for _, user := range []string{"a", "b", "c"} {
-		if _, err := b.try(t.Context(), subject{"user " + user, "address x"}, policy, fails); !errors.Is(err, wrong) {
+	never := desktop.LockoutPolicy{}
+	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, never, succeeds); err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []string{"a", "b", "c", "d"} {
+		if _, err := b.try(t.Context(), attempt{user: "user " + user, address: "x"}, never, fails); !errors.Is(err, wrong) {
 			t.Fatal(err)
 		}
 	}
-	if after, err := b.try(t.Context(), subject{"user d", "address x"}, policy, succeeds); !errors.Is(err, errThrottled) || after != time.Hour {
-		t.Errorf("%s, %v", after, err)
+	for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
+		if after, err := b.try(t.Context(), attempt{user: "user d", address: "x"}, never, succeeds); !errors.Is(err, errThrottled) || after != want {
+			t.Errorf("%s, %v, want %s", after, err, want)
+		}
+		b.pass(want)
+		if _, err := b.try(t.Context(), attempt{user: "user e" + want.String(), address: "x"}, never, fails); !errors.Is(err, wrong) {
+			t.Errorf("after %s: %v", want, err)
+		}
 	}
-	if _, err := b.try(t.Context(), subject{"user d", "address y"}, policy, succeeds); err != nil {
+	if _, err := b.try(t.Context(), attempt{user: "user d", address: "y"}, never, succeeds); err != nil {
 		t.Errorf("from another address: %v", err)
 	}
-	if after, err := b.count(t.Context(), "address x"); err != nil || after == 0 {
+	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, never, succeeds); err != nil {
+		t.Errorf("a user who has logged in from there before: %v", err)
+	}
+	if after, err := b.count(t.Context(), "x"); err != nil || after == 0 {
 		t.Errorf("%s, %v", after, err)
+	}
+}
+
+func TestFiveWrongPasswordsDoNotKeepTheRightOneOut(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]desktop.LockoutPolicy{
+		"the directory never locks":        {},
+		"it locks after ten":               {Threshold: 10, Window: 10 * time.Minute},
+		"it locks after a hundred at once": {Threshold: 100, Window: 10 * time.Minute},
+	} {
+		b := newBench(ThrottleOptions{})
+		for i := range 5 {
+			if _, err := b.try(t.Context(), bob, policy, fails); !errors.Is(err, wrong) {
+				t.Fatalf("%s: wrong password %d: %v", name, i, err)
+			}
+		}
+		if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
+			t.Errorf("%s: the right password after five wrong ones: %v", name, err)
+		}
+	}
+}
+
+func TestFurtherWrongPasswordsMustWaitLongerEachTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(ThrottleOptions{})
+	for range 6 {
+		_, _ = b.try(t.Context(), bob, desktop.LockoutPolicy{}, fails)
+	}
+	for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+		after, err := b.try(t.Context(), bob, desktop.LockoutPolicy{}, fails)
+		if !errors.Is(err, errThrottled) || after != want {
+			t.Fatalf("%s, %v; want %s", after, err, want)
+		}
+		b.pass(want)
+		if _, err := b.try(t.Context(), bob, desktop.LockoutPolicy{}, fails); !errors.Is(err, wrong) {
+			t.Fatal(err)
+		}
+	}
+	b.pass(time.Minute)
+	if _, err := b.try(t.Context(), bob, desktop.LockoutPolicy{}, succeeds); err != nil {
+		t.Errorf("the right password after a minute: %v", err)
+	}
+}
+
+// TestFailuresFromElsewhereDoNotKeepAKnownPlaceOut lets attackers fail from a
+// thousand addresses, and expects the directory not to lock.
+func TestFailuresFromElsewhereDoNotKeepAKnownPlaceOut(t *testing.T) {
+	t.Parallel()
+	for _, threshold := range []int{0, 3, 4, 5, 10} {
+		b := newBench(ThrottleOptions{})
+		policy := desktop.LockoutPolicy{Threshold: threshold, Window: 10 * time.Minute}
+		if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
+			t.Fatal(err)
+		}
+		bad := 0 // as the directory counts them: a success begins anew
+		for i := range 1000 {
+			stranger := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i%250)}
+			_, _ = b.try(t.Context(), stranger, policy, func() error { bad++; return wrong })
+			b.pass(time.Second)
+			if i%100 != 50 {
+				continue
+			}
+			if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
+				t.Fatalf("threshold %d: after %d failures elsewhere: %v", threshold, i, err)
+			}
+			bad = 0
+		}
+		if threshold > 0 && bad >= threshold {
+			t.Errorf("the directory, which locks after %d, counted %d wrong passwords", threshold, bad)
+		}
+	}
+}
+
+// TestLoginsThatHangElsewhereDoNotHoldUpAKnownPlace has strangers use every slot
+// that they may have.
+func TestLoginsThatHangElsewhereDoNotHoldUpAKnownPlace(t *testing.T) {
+	t.Parallel()
+	for _, threshold := range []int{0, 5} {
+		b := newBench(ThrottleOptions{MaxWait: time.Minute})
+		policy := desktop.LockoutPolicy{Threshold: threshold, Window: 10 * time.Minute}
+		if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wait sync.WaitGroup
+		started := make(chan struct{}, 20)
+		for i := range 20 {
+			stranger := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i)}
+			wait.Go(func() {
+				_, _ = b.try(ctx, stranger, policy, func() error { started <- struct{}{}; <-ctx.Done(); return wrong })
+			})
+		}
+		<-started
+		<-started
+		if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
+			t.Errorf("threshold %d: %v", threshold, err)
+		}
+		cancel()
+		wait.Wait()
 	}
 }
 
@@ -177,8 +319,8 @@ func TestManyGoodLoginsAtOnceAllGetTheirTurn(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if len(b.users) != 0 {
-		t.Errorf("%d queues are left over", len(b.users))
+	if len(b.queues.users) != 0 {
+		t.Errorf("%d queues are left over", len(b.queues.users))
 	}
 }
 
@@ -204,7 +346,7 @@ func TestAddressesOfOneSiteAreOne(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		"192.0.2.1":        "address 192.0.2.1",
-		"::ffff:192.0.2.1": "address ::ffff:192.0.2.1",
+		"::ffff:192.0.2.1": "address 192.0.2.1",
 		"2001:db8::1":      "address 2001:db8::/64",
 		"2001:db8::ffff:2": "address 2001:db8::/64",
 		"2001:db8:0:1::2":  "address 2001:db8:0:1::/64",
@@ -230,12 +372,12 @@ func TestWaitingForOthersOfTheSameUserCostsNothing(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	// Each looks at the count of its address and of its user, and once more for
-	// every time that it waited at the head of the queue.
-	if looks := b.store.(*counts).looks; looks > 4*logins {
+	// Each looks at the counts once, and once more for every time that it waited
+	// at the head of the queue.
+	if looks := b.store.(*memory).looks; looks > 4*logins {
 		t.Errorf("%d logins at once looked %d times at the counts", logins, looks)
 	}
-	if len(b.users) != 0 {
-		t.Errorf("%d queues are left", len(b.users))
+	if len(b.queues.users) != 0 {
+		t.Errorf("%d queues are left", len(b.queues.users))
 	}
 }

@@ -2,10 +2,11 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"vigil/internal/auth"
 	"vigil/internal/desktop/session"
-	"vigil/internal/fault"
 	"vigil/internal/sqldb"
 )
 
@@ -66,16 +67,31 @@ func scanFailures(r sqldb.Row) (f session.Failures, err error) {
 	return f, err
 }
 
-// Failures implements [session.Store].
-func (s *Store) Failures(ctx context.Context, subject string) (session.Failures, error) {
-	f, err := one(ctx, s, "failure", scanFailures, `
-		SELECT failed, last_at
-		FROM desktop_login_failure
-		WHERE subject = $1`, subject)
-	if fault.Is(err, fault.NotFound) {
-		return session.Failures{}, nil
-	}
+type subjectFailures struct {
+	subject string
+	session.Failures
+}
+
+func scanSubjectFailures(r sqldb.Row) (f subjectFailures, err error) {
+	err = r.Scan(&f.subject, &f.Count, moment{&f.Last})
 	return f, err
+}
+
+// Failures implements [session.Store].
+func (s *Store) Failures(ctx context.Context, subjects ...string) ([]session.Failures, error) {
+	var args []any
+	in := sqldb.List(&args, subjects)
+	found, err := list(ctx, s, scanSubjectFailures, `
+		SELECT subject, failed, last_at
+		FROM desktop_login_failure
+		WHERE subject IN `+in, args...)
+	all := make([]session.Failures, len(subjects))
+	for _, f := range found {
+		if i := slices.Index(subjects, f.subject); i >= 0 {
+			all[i] = f.Failures
+		}
+	}
+	return all, err
 }
 
 // AddFailure implements [session.Store].
@@ -94,8 +110,10 @@ func (s *Store) AddFailure(ctx context.Context, subject string, at time.Time, wi
 }
 
 // ClearFailures implements [session.Store].
-func (s *Store) ClearFailures(ctx context.Context, subject string) error {
-	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `DELETE FROM desktop_login_failure WHERE subject = $1`, subject)
+func (s *Store) ClearFailures(ctx context.Context, subjects ...string) error {
+	var args []any
+	in := sqldb.List(&args, subjects)
+	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `DELETE FROM desktop_login_failure WHERE subject IN `+in, args...)
 	return err
 }
 
@@ -105,11 +123,41 @@ func (s *Store) ForgetFailures(ctx context.Context, before time.Time) error {
 	return err
 }
 
-const keyColumns = `id, name, hash, hint, created_by, created_at, expires_at, last_used_at`
+func scanPlace(r sqldb.Row) (p auth.Place, err error) {
+	err = r.Scan(&p.Account, &p.Network)
+	return p, err
+}
+
+// LoginPlaces implements [session.Store].
+func (s *Store) LoginPlaces(ctx context.Context) ([]auth.Place, error) {
+	return list(ctx, s, scanPlace, `
+		SELECT account, network
+		FROM desktop_login_place
+		ORDER BY last_at DESC
+		LIMIT 50000`)
+}
+
+// AddLoginPlace implements [session.Store].
+func (s *Store) AddLoginPlace(ctx context.Context, p auth.Place, at time.Time) error {
+	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `
+		INSERT INTO desktop_login_place (account, network, last_at)
+		VALUES ($1, $2, $3)
+		ON CONFLICT (account, network) DO UPDATE
+		SET last_at = excluded.last_at`, p.Account, p.Network, millis(at))
+	return err
+}
+
+// ForgetLoginPlaces implements [session.Store].
+func (s *Store) ForgetLoginPlaces(ctx context.Context, before time.Time) error {
+	_, err := s.exec(ctx, `DELETE FROM desktop_login_place WHERE last_at < $1`, millis(before))
+	return err
+}
+
+const keyColumns = `id, name, hash, hint, created_by, created_at, expires_at, last_used_at, last_address, addresses`
 
 func scanKey(r sqldb.Row) (k session.Key, err error) {
 	err = r.Scan(&k.ID, &k.Name, &k.Hash, &k.Hint, &k.CreatedBy,
-		moment{&k.CreatedAt}, moment{&k.ExpiresAt}, moment{&k.LastUsedAt})
+		moment{&k.CreatedAt}, moment{&k.ExpiresAt}, moment{&k.LastUsedAt}, &k.LastAddress, &k.Limits.Addresses)
 	return k, err
 }
 
@@ -117,8 +165,8 @@ func scanKey(r sqldb.Row) (k session.Key, err error) {
 func (s *Store) AddKey(ctx context.Context, k session.Key) error {
 	_, err := s.change(ctx, `
 		INSERT INTO desktop_key (`+keyColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		k.ID, k.Name, k.Hash, k.Hint, k.CreatedBy, millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.LastUsedAt))
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		k.ID, k.Name, k.Hash, k.Hint, k.CreatedBy, millis(k.CreatedAt), millis(k.ExpiresAt), millis(k.LastUsedAt), k.LastAddress, k.Limits.Addresses)
 	return err
 }
 
@@ -139,8 +187,8 @@ func (s *Store) KeyByHash(ctx context.Context, hash []byte) (session.Key, error)
 }
 
 // UseKey implements [session.Store].
-func (s *Store) UseKey(ctx context.Context, id string, at time.Time) error {
-	n, err := s.exec(ctx, `UPDATE desktop_key SET last_used_at = $2 WHERE id = $1`, id, millis(at))
+func (s *Store) UseKey(ctx context.Context, id string, at time.Time, address string) error {
+	n, err := s.exec(ctx, `UPDATE desktop_key SET last_used_at = $2, last_address = $3 WHERE id = $1`, id, millis(at), address)
 	return changed(n, err, "key")
 }
 

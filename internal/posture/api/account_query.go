@@ -102,7 +102,7 @@ func (a *API) addCredentials(ctx context.Context, out *accountPage, found []post
 	if err != nil {
 		return err
 	}
-	wire := httpapi.Each(creds, credentialOf)
+	wire := credentialsOf(ctx, creds)
 	refs := []relationshipRef{}
 	out.Credentials, out.Relationships = &wire, &refs
 	links, err := a.Store.Links(ctx, a.Org(ctx), nil)

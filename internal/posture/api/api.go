@@ -5,6 +5,7 @@ package api
 import (
 	"context"
 	_ "embed"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/judge"
+	"vigil/internal/posture/notify"
 	"vigil/internal/posture/onboard"
 	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/walk"
@@ -45,11 +47,15 @@ type API struct {
 	Walker      *walk.Walker
 	Pulses      Pulses
 	Views       posture.ViewStore
+	Mutes       posture.MuteStore
+	Notify      notify.Store
+	Sender      NotifySender
 	User        func(context.Context) string // who is asking, by id
 	Judge       *judge.Judge
 	Caller      func(context.Context) string // who is asking, by name
 	Cursors     *cursor.Cursors
 	Now         func() time.Time
+	Version     string // of Vigil, for exports
 
 	Declarations func() []collect.Declaration                                      // of all entity types
 	Reads        func(ctx context.Context, org posture.OrgID) ([]RuleReads, error) // what the rules of an organisation read
@@ -58,7 +64,7 @@ type API struct {
 // Routes lists everything this package answers to, and the role each asks for.
 func (a *API) Routes() []httpapi.Route {
 	large := httpapi.Limits{Body: httpapi.LargeBody}
-	return append(append(a.exportRoutes(), a.viewRoutes()...), []httpapi.Route{
+	return slices.Concat(a.exportRoutes(), a.viewRoutes(), a.muteRoutes(), a.notifyRoutes(), []httpapi.Route{
 		{Pattern: "POST /v1/cloud-accounts/query", Need: viewer, Operation: "queryCloudAccounts", Safe: true, Handler: httpapi.JSON(a.queryAccounts)},
 		{Pattern: "POST /v1/providers/{provider}/cloud-accounts", Need: admin, Operation: "addCloudAccount", Handler: httpapi.JSON(a.addAccount)},
 		{Pattern: "GET /v1/providers/{provider}/cloud-accounts/{cloud_account_id}", Need: viewer, Operation: "getProviderCloudAccount", Handler: httpapi.JSON(a.getAccount)},
@@ -71,6 +77,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "GET /console/pulse", Need: viewer, Operation: "getPulse", Quiet: true, Handler: httpapi.JSON(a.getPulse)},
 
 		{Pattern: "POST /v1/cloud-credentials/query", Need: viewer, Operation: "queryCloudCredentials", Safe: true, Handler: httpapi.JSON(a.queryCredentials)},
+		{Pattern: "GET /v1/cloud-credentials/aws-external-id", Need: admin, Operation: "getAWSExternalId", Handler: httpapi.JSON(a.externalID)},
 		{Pattern: "POST /v1/providers/{provider}/cloud-credentials", Need: admin, Operation: "addCloudCredential", Handler: httpapi.JSON(a.addCredential)},
 		{Pattern: "GET /v1/providers/{provider}/cloud-credentials/{credential_id}", Need: viewer, Operation: "getCloudCredential", Handler: httpapi.JSON(a.getCredential)},
 		{Pattern: "PUT /v1/providers/{provider}/cloud-credentials/{credential_id}", Need: admin, Operation: "updateCloudCredential", Handler: httpapi.JSON(a.putCredential)},
@@ -104,6 +111,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "PUT /v1/rules/{rule_id}", Need: analyst, Operation: "putRule", Handler: httpapi.JSON(a.putRule)},
 		{Pattern: "PATCH /v1/rules/{rule_id}", Need: analyst, Operation: "patchRule", Handler: httpapi.JSON(a.patchRule)},
 		{Pattern: "DELETE /v1/rules/{rule_id}", Need: analyst, Operation: "deleteRule", Handler: httpapi.JSON(a.deleteRule)},
+		{Pattern: "POST /v1/rules/{rule_id}/unknown-query", Need: viewer, Operation: "queryUnknown", Safe: true, Limits: httpapi.Limits{Rate: httpapi.RateHeavy}, Handler: httpapi.JSON(a.queryUnknown)},
 		{Pattern: "GET /v1/rules/{rule_id}/history", Need: viewer, Operation: "getRuleHistory", Handler: httpapi.JSON(a.getRuleHistory)},
 
 		{Pattern: "GET /v1/compliance-frameworks", Need: viewer, Operation: "listFrameworks", Handler: httpapi.JSON(a.listFrameworks)},
@@ -126,7 +134,7 @@ func (a *API) Routes() []httpapi.Route {
 		{Pattern: "POST /v1/cloud-accounts/gcp-discovery-task", Need: admin, Operation: "discoverProjects", Safe: true, Handler: httpapi.JSON(a.discover)},
 		{Pattern: "POST /v1/cloud-accounts/aws-discovery-task", Need: admin, Operation: "discoverMembers", Safe: true, Handler: httpapi.JSON(a.discoverMembers)},
 		{Pattern: "POST /v1/cloud-accounts/azure-discovery-task", Need: admin, Operation: "discoverSubscriptions", Safe: true, Handler: httpapi.JSON(a.discoverSubscriptions)},
-	}...)
+	})
 }
 
 // providerPath is the provider of a path.

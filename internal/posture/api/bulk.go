@@ -123,7 +123,7 @@ func (a *API) bulkUpdate(ctx context.Context, in bulkIn) (bulkOut, error) {
 	}
 	for i, r := range done.Credentials {
 		u := in.CredentialUpdates[i]
-		out.CredentialUpdates = append(out.CredentialUpdates, credentialUpdated{u.Action, u.Ref, credentialOf(r)})
+		out.CredentialUpdates = append(out.CredentialUpdates, credentialUpdated{u.Action, u.Ref, credentialOf(ctx, r)})
 	}
 	for i, r := range done.Links {
 		out.RelationshipUpdates = append(out.RelationshipUpdates, relationshipUpdated{in.RelationshipUpdates[i].Action, relationshipOf(r)})

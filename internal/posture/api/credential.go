@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
@@ -58,12 +59,22 @@ type (
 	}
 )
 
-func credentialOf(c posture.Credential) credential {
+// credentialOf returns a credential as the caller may see it: external ids are
+// for administrators alone.
+func credentialOf(ctx context.Context, c posture.Credential) credential {
+	properties := c.Properties
+	if !httpapi.CallerOf(ctx).Admin {
+		properties = slices.DeleteFunc(slices.Clone(properties), func(p posture.Property) bool { return p.Name == posture.PropExternalID })
+	}
 	return credential{
 		CredentialID: string(c.ID), CredentialType: posture.CredentialCollection, Provider: string(c.Provider),
-		Properties: httpapi.Each(c.Properties, propertyOf), ETag: c.ETag,
+		Properties: httpapi.Each(properties, propertyOf), ETag: c.ETag,
 		CreatedTime: httpapi.Time{Time: c.Created}, LastUpdateTime: httpapi.Time{Time: c.Updated},
 	}
+}
+
+func credentialsOf(ctx context.Context, all []posture.Credential) []credential {
+	return httpapi.Each(all, func(c posture.Credential) credential { return credentialOf(ctx, c) })
 }
 
 func (b credentialBody) properties(p posture.Provider) ([]posture.Property, error) {
@@ -88,7 +99,7 @@ func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credent
 	if err != nil {
 		return credentialPage{}, err
 	}
-	out := credentialPage{TotalCount: total, Credentials: httpapi.Each(found, credentialOf), Warnings: in.Warnings}
+	out := credentialPage{TotalCount: total, Credentials: credentialsOf(ctx, found), Warnings: in.Warnings}
 	if len(found) > 0 {
 		out.ContinuationToken, err = a.next(ctx, list, want, len(found), string(found[len(found)-1].ID))
 	}
@@ -114,7 +125,7 @@ func (a *API) addCredential(ctx context.Context, in addCredentialIn) (httpapi.Re
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	return httpapi.Created("/v1/providers/"+string(p)+"/cloud-credentials/"+string(done.ID), done.ETag, credentialOf(done)), nil
+	return httpapi.Created("/v1/providers/"+string(p)+"/cloud-credentials/"+string(done.ID), done.ETag, credentialOf(ctx, done)), nil
 }
 
 func (a *API) getCredential(ctx context.Context, in credentialPath) (httpapi.Reply, error) {
@@ -125,7 +136,7 @@ func (a *API) getCredential(ctx context.Context, in credentialPath) (httpapi.Rep
 	if p, err := in.provider(); err != nil || p != found.Provider {
 		return httpapi.Reply{}, fault.New(fault.NotFound, "credential %q was not found", in.CredentialID)
 	}
-	return httpapi.Tagged(found.ETag, credentialOf(found)), nil
+	return httpapi.Tagged(found.ETag, credentialOf(ctx, found)), nil
 }
 
 func (a *API) putCredential(ctx context.Context, in putCredentialIn) (httpapi.Reply, error) {
@@ -140,7 +151,7 @@ func (a *API) putCredential(ctx context.Context, in putCredentialIn) (httpapi.Re
 	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{
 		Action: onboard.Put, ID: posture.CredentialID(in.CredentialID), Properties: ps, IfMatch: in.IfMatch.Versions(),
 	})
-	return httpapi.Tagged(done.ETag, credentialOf(done)), err
+	return httpapi.Tagged(done.ETag, credentialOf(ctx, done)), err
 }
 
 func (a *API) deleteCredential(ctx context.Context, in deleteCredentialIn) (credential, error) {
@@ -151,5 +162,15 @@ func (a *API) deleteCredential(ctx context.Context, in deleteCredentialIn) (cred
 	done, err := a.applyCredential(ctx, p, onboard.CredentialChange{
 		Action: onboard.Delete, ID: posture.CredentialID(in.CredentialID), IfMatch: in.IfMatch.Versions(),
 	})
-	return credentialOf(done), err
+	return credentialOf(ctx, done), err
+}
+
+// issuedExternalID is what roles of the organisation are to ask for.
+type issuedExternalID struct {
+	ExternalID string `json:"externalId"`
+}
+
+func (a *API) externalID(ctx context.Context, _ httpapi.None) (issuedExternalID, error) {
+	id, err := a.Store.ExternalID(ctx, a.Org(ctx))
+	return issuedExternalID{id}, err
 }

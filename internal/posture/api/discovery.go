@@ -8,6 +8,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
+	"vigil/internal/posture/onboard"
 )
 
 type (
@@ -105,6 +106,12 @@ func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discov
 	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
 	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
 	access, err := a.tried(ctx, account, [3]string{posture.PropRoleArn, in.RoleArn, "roleArn"}, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
+	if err == nil && in.ExternalID != "" {
+		err = a.Store.CheckExternalID(ctx, a.Org(ctx), in.ExternalID)
+		if fault.Is(err, fault.Conflict) {
+			err = fault.Field("externalId", "%s", onboard.ForeignExternalID)
+		}
+	}
 	if err != nil {
 		return discoveredMembers{}, err
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"vigil/gremlin"
@@ -15,19 +16,6 @@ type (
 		Gremlin      string `json:"gremlin" required:"true"`
 		PartitionKey string `json:"partitionKey" required:"true"`
 		Explain      bool   `json:"explain"`
-	}
-	graphNode struct {
-		ID         string      `json:"id"`
-		Type       string      `json:"type"`
-		ChildNodes []graphNode `json:"childNodes"`
-	}
-	graphEdge struct {
-		From  string `json:"from"`
-		Label string `json:"label"`
-		To    string `json:"to"`
-	}
-	graphTree struct {
-		Nodes []graphNode `json:"nodes"`
 	}
 	graphCost struct {
 		Traversers int64   `json:"traversers"`
@@ -46,46 +34,92 @@ type (
 		Steps   []graphStep `json:"steps"`
 		Notes   []string    `json:"notes"`
 	}
-	graphOut struct {
-		Count    int64             `json:"count"`
-		Tree     graphTree         `json:"tree"`
-		Entities map[string]entity `json:"entities"`
-		Values   []any             `json:"values"`
-		Edges    []graphEdge       `json:"edges"`
-		Explain  *graphExplain     `json:"explain,omitempty"`
-		Cost     *graphCost        `json:"cost,omitempty"`
+	graphEnd struct {
+		Count   int64         `json:"count"`
+		Explain *graphExplain `json:"explain,omitempty"`
+		Cost    *graphCost    `json:"cost,omitempty"`
 	}
 )
 
 func (a *API) queryGraph(ctx context.Context, in graphIn) (httpapi.Reply, error) {
 	found, err := a.Walker.Ask(ctx, walk.Query{
 		Org: a.Org(ctx), Account: posture.AccountID(in.PartitionKey), Caller: httpapi.CallerOf(ctx).ID, Text: in.Gremlin, Explain: in.Explain,
+		Entity: func(e posture.Entity) ([]byte, error) { return json.Marshal(entityOf(e)) },
 	})
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	out := graphOut{
-		Count: found.Count, Tree: graphTree{httpapi.Each(found.Nodes, nodeOf)}, Values: found.Values,
-		Entities: make(map[string]entity, len(found.Entities)),
-		Edges:    httpapi.Each(found.Edges, func(e walk.Edge) graphEdge { return graphEdge{string(e.From), e.Label, string(e.To)} }),
+	body, err := graphBody(&found)
+	if err != nil {
+		found.Close()
+		return httpapi.Reply{}, err
 	}
-	for id, e := range found.Entities {
-		out.Entities[string(id)] = entityOf(e)
+	reply := httpapi.OK(body).With("X-Query-Cost", strconv.FormatInt(found.Cost.Work, 10)).
+		With("X-Query-Duration-Ms", strconv.FormatInt(found.Cost.Ran.Milliseconds(), 10))
+	reply.Sent = found.Close
+	return reply, nil
+}
+
+// graphBody writes an answer as JSON. It may be large, so it is written within
+// the memory of the query: graphEnd has the members that are always small.
+func graphBody(found *walk.Answer) (*walk.Text, error) {
+	body := found.NewText()
+	body.Raw(`{"tree":{"nodes":`)
+	writeNodes(body, found.Nodes)
+	body.Raw(`},"entities":`)
+	body.Join(found.Entities)
+	body.Raw(`,"values":`)
+	body.Join(found.Values)
+	body.Raw(`,"edges":[`)
+	for i, e := range found.Edges {
+		if i > 0 {
+			body.Raw(",")
+		}
+		body.Raw(`{"from":`)
+		body.String(string(e.From))
+		body.Raw(`,"label":`)
+		body.String(e.Label)
+		body.Raw(`,"to":`)
+		body.String(string(e.To))
+		body.Raw("}")
 	}
-	cost := found.Cost
+	body.Raw("],")
+	end, err := json.Marshal(endOf(found))
+	if err != nil {
+		return nil, err
+	}
+	body.Raw(string(end[1:]))
+	return body, found.Fits()
+}
+
+func writeNodes(body *walk.Text, nodes []*walk.Node) {
+	body.Raw("[")
+	for i, n := range nodes {
+		if i > 0 {
+			body.Raw(",")
+		}
+		body.Raw(`{"id":`)
+		body.String(string(n.ID))
+		body.Raw(`,"type":"entity","childNodes":`)
+		if writeNodes(body, n.Children); body.Err() != nil {
+			return
+		}
+		body.Raw("}")
+	}
+	body.Raw("]")
+}
+
+func endOf(found *walk.Answer) graphEnd {
+	end := graphEnd{Count: found.Count}
 	if found.Explain != nil {
-		out.Explain = explainOf(found.Explain)
-		out.Cost = &graphCost{
+		cost := found.Cost
+		end.Explain = explainOf(found.Explain)
+		end.Cost = &graphCost{
 			Traversers: cost.Work, Bytes: cost.Bytes, Generation: cost.Generation,
 			WaitedMs: float64(cost.Waited.Microseconds()) / 1000, RanMs: float64(cost.Ran.Microseconds()) / 1000,
 		}
 	}
-	return httpapi.OK(out).With("X-Query-Cost", strconv.FormatInt(cost.Work, 10)).
-		With("X-Query-Duration-Ms", strconv.FormatInt(cost.Ran.Milliseconds(), 10)), nil
-}
-
-func nodeOf(n *walk.Node) graphNode {
-	return graphNode{string(n.ID), "entity", httpapi.Each(n.Children, nodeOf)}
+	return end
 }
 
 func explainOf(e *gremlin.Explanation) *graphExplain {

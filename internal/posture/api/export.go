@@ -10,6 +10,7 @@ import (
 
 	"vigil/internal/httpapi"
 	"vigil/internal/posture"
+	"vigil/internal/posture/export"
 )
 
 // The formats of exports.
@@ -24,10 +25,6 @@ const maxExported = 1_000_000
 type (
 	exportFormat struct {
 		Format string `json:"format" enum:"csv,jsonl"`
-	}
-	findingExport struct {
-		findingList
-		exportFormat
 	}
 	entityExport struct {
 		Filters entityFilters `json:"filters" null:"absent"`
@@ -93,7 +90,7 @@ func (x *exporter) put(record any, row ...string) error {
 		return x.lines.Encode(record)
 	}
 	for i := range row {
-		row[i] = plainCell(row[i])
+		row[i] = export.PlainCell(row[i])
 	}
 	return x.csv.Write(row)
 }
@@ -112,15 +109,6 @@ func (x *exporter) flush() error {
 	return http.NewResponseController(x.w).Flush()
 }
 
-// plainCell keeps spreadsheets from taking a text that others chose, such as a
-// tag, for a formula.
-func plainCell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
-}
-
 // pages writes one page after another until there is no more.
 func (x *exporter) pages(read func(p posture.Page) (next string, err error)) error {
 	for p := (posture.Page{Size: posture.MaxPage}); ; {
@@ -136,39 +124,6 @@ func (x *exporter) pages(read func(p posture.Page) (next string, err error)) err
 		}
 		p.After = next
 	}
-}
-
-func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
-	var in findingExport
-	if err := httpapi.Bind(r, &in); err != nil {
-		return err
-	}
-	ctx := r.Context()
-	filter, err := a.findingFilter(ctx, in.Filters)
-	if err != nil {
-		return err
-	}
-	x := newExporter(w, in.Format, "findings", "id", "ruleId", "level", "riskScore", "status", "isSuppressed", "cloudProvider", "cloudAccountId", "service", "region",
-		"objectType", "objectName", "objectId", "entityId", "objectXid", "creationTime", "lastUpdateTime", "resolvedTime", "cloudTags")
-	return x.pages(func(p posture.Page) (string, error) {
-		page, err := a.Findings.Findings(ctx, a.Org(ctx), filter, in.sorts(), p, a.Now())
-		if err != nil {
-			return "", err
-		}
-		for _, found := range page.Findings {
-			f := a.findingOf(found)
-			tags, err := json.Marshal(f.CloudTags)
-			if err != nil {
-				return "", fmt.Errorf("write tags: %w", err)
-			}
-			if err := x.put(f, f.ID, f.RuleID, f.Level, strconv.Itoa(f.RiskScore), f.Status, strconv.FormatBool(f.IsSuppressed), f.CloudProvider, f.CloudAccountID,
-				f.Service, f.Region, f.ObjectType, f.ObjectName, f.ObjectID, f.EntityID, f.ObjectXID, timeCell(&f.CreationTime), timeCell(&f.LastUpdateTime),
-				timeCell(f.ResolvedTime), string(tags)); err != nil {
-				return "", err
-			}
-		}
-		return page.Next, nil
-	})
 }
 
 func timeCell(t *httpapi.Time) string {
@@ -237,18 +192,9 @@ func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
 	return x.flush()
 }
 
-// verdict sums a control up: one violation is enough, then one unknown. A control
-// that nothing was held against has no verdict.
+// verdict sums a control up.
 func (p controlPosture) verdict() string {
-	switch {
-	case p.Violating > 0:
-		return "violation"
-	case p.Unknown > 0:
-		return "unknown"
-	case p.Passing > 0:
-		return "pass"
-	}
-	return "no rule"
+	return export.VerdictOf(posture.ControlPosture{Violating: p.Violating, Passing: p.Passing, Unknown: p.Unknown})
 }
 
 // exportRoutes stream lists as files.

@@ -16,6 +16,7 @@ type (
 		Reason string        `json:"reason"`
 		Since  httpapi.Time  `json:"since"`
 		Until  *httpapi.Time `json:"until,omitempty"`
+		Mute   string        `json:"muteRuleId,omitempty"`
 	}
 	riskPart struct {
 		Name   string `json:"name"`
@@ -99,7 +100,7 @@ func (a *API) findingOf(f posture.Finding) finding {
 		w.ObjectName = w.ObjectID
 	}
 	if s := f.Suppression; s != nil {
-		w.Suppression = &suppression{s.By, s.Reason, httpapi.Time{Time: s.Since}, optionalTime(s.Until)}
+		w.Suppression = &suppression{s.By, s.Reason, httpapi.Time{Time: s.Since}, optionalTime(s.Until), string(s.MuteRule)}
 	}
 	return w
 }

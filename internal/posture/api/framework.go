@@ -20,6 +20,7 @@ type (
 		CreationTime    int64  `json:"creationTime"`
 		LastUpdateTime  int64  `json:"lastUpdateTime"`
 		Custom          bool   `json:"custom"`
+		Source          string `json:"source,omitempty"`
 	}
 	frameworkPage struct {
 		TotalCount int         `json:"totalCount"`
@@ -31,6 +32,10 @@ type (
 		Title     string   `json:"title"`
 		Section   string   `json:"section"`
 		RuleIDs   []string `json:"ruleIds"`
+
+		// Assessment says what answers it: rule, manual (who published it says that
+		// a person has to look), or noRule.
+		Assessment string `json:"assessment"`
 	}
 	controlPage struct {
 		TotalCount int       `json:"totalCount"`
@@ -41,15 +46,24 @@ type (
 		verdictSum
 		Rules    map[string]*verdictSum `json:"rules,omitempty"`    // by rule, when details were asked for
 		Accounts map[string]*verdictSum `json:"accounts,omitempty"` // by account, likewise
+		Unread   []unread               `json:"unread,omitempty"`   // the first of what was not listed
 	}
 	verdictSum struct {
 		Violating int `json:"violating"`
 		Passing   int `json:"passing"`
 		Unknown   int `json:"unknown"`
+		// NotApplicable are resources of the types that the rules find, but not what
+		// they are about.
+		NotApplicable int `json:"notApplicable"`
+		// NotListed is how many types, by region, of what the rules are about were not
+		// listed at the last collection: nobody knows how many resources there are.
+		NotListed int `json:"notListed"`
 	}
 	posturePage struct {
-		TotalCount int              `json:"totalCount"`
-		Results    []controlPosture `json:"results"`
+		TotalCount int                      `json:"totalCount"`
+		Results    []controlPosture         `json:"results"`
+		Sections   []sectionPosture         `json:"sections"`
+		Accounts   map[string]*controlTally `json:"accounts"`
 	}
 	frameworkPath struct {
 		ID string `path:"framework_id"`
@@ -77,7 +91,7 @@ type (
 
 func frameworkOf(f posture.Framework) framework {
 	return framework{
-		f.ID, f.Name, f.Version, f.Published, f.Author, f.Description, f.URL, f.Created.UnixMilli(), f.Updated.UnixMilli(), f.Custom,
+		f.ID, f.Name, f.Version, f.Published, f.Author, f.Description, f.URL, f.Created.UnixMilli(), f.Updated.UnixMilli(), f.Custom, f.Source,
 	}
 }
 
@@ -104,8 +118,19 @@ func (a *API) controls(ctx context.Context, id string) ([]control, error) {
 	by := rulebook.RulesOf(f, rules)
 	return httpapi.Each(f.Controls, func(c posture.Control) control {
 		ids := httpapi.Each(by[c.ID], func(id posture.RuleID) string { return string(id) })
-		return control{f.ControlID(c.ID), c.ID, c.Title, c.Section, ids}
+		return control{f.ControlID(c.ID), c.ID, c.Title, c.Section, ids, assessment(c, len(ids))}
 	}), nil
+}
+
+// assessment says what answers a control.
+func assessment(c posture.Control, rules int) string {
+	switch {
+	case rules > 0:
+		return "rule"
+	case c.Manual:
+		return "manual"
+	}
+	return "noRule"
 }
 
 func (a *API) listControls(ctx context.Context, in frameworkPath) (controlPage, error) {
@@ -135,28 +160,32 @@ func (a *API) getPosture(ctx context.Context, in postureIn) (posturePage, error)
 	for _, v := range verdicts {
 		by[string(v.Rule)] = append(by[string(v.Rule)], v)
 	}
-	return posturePage{len(found), httpapi.Each(found, func(c control) controlPosture {
-		p := controlPosture{control: c}
-		if in.Details {
-			p.Rules, p.Accounts = map[string]*verdictSum{}, map[string]*verdictSum{}
-		}
+	results := httpapi.Each(found, func(c control) controlPosture {
+		p := controlPosture{control: c, Rules: map[string]*verdictSum{}, Accounts: map[string]*verdictSum{}}
 		for _, id := range c.RuleIDs {
 			for _, v := range by[id] {
-				p.add(v, in.Details)
+				p.add(v)
 			}
 		}
 		return p
-	})}, nil
+	})
+	if err := a.addNotListed(ctx, results, in.CloudAccountIDs); err != nil {
+		return posturePage{}, err
+	}
+	page := posturePage{len(results), results, sectionsOf(results), accountsOf(results)}
+	if !in.Details {
+		for i := range page.Results {
+			page.Results[i].Rules, page.Results[i].Accounts = nil, nil
+		}
+	}
+	return page, nil
 }
 
 // add counts what a rule says of an account.
-func (p *controlPosture) add(v posture.RuleVerdict, details bool) {
-	sums := []*verdictSum{&p.verdictSum}
-	if details {
-		sums = append(sums, sumOf(p.Rules, string(v.Rule)), sumOf(p.Accounts, string(v.Account)))
-	}
-	for _, s := range sums {
+func (p *controlPosture) add(v posture.RuleVerdict) {
+	for _, s := range []*verdictSum{&p.verdictSum, sumOf(p.Rules, string(v.Rule)), sumOf(p.Accounts, string(v.Account))} {
 		s.Violating, s.Passing, s.Unknown = s.Violating+v.Violating, s.Passing+v.Passing, s.Unknown+v.Unknown
+		s.NotApplicable += v.NotApplicable
 	}
 }
 

@@ -53,14 +53,15 @@ type (
 		Explain *graphExplain `json:"explain,omitempty"`
 	}
 	tryRuleOut struct {
-		Violating int           `json:"violating"`
-		Unknown   int           `json:"unknown"`
-		Passing   int           `json:"passing"`
-		Results   []triedEntity `json:"results"`
-		Reads     triedReads    `json:"reads"`
-		Cost      triedCost     `json:"cost"`
-		Explain   *graphExplain `json:"explain,omitempty"`
-		Unread    []unread      `json:"unread"` // scopes of the types it reads that were not read
+		Violating     int           `json:"violating"`
+		Unknown       int           `json:"unknown"`
+		Passing       int           `json:"passing"`
+		NotApplicable int           `json:"notApplicable"`
+		Results       []triedEntity `json:"results"`
+		Reads         triedReads    `json:"reads"`
+		Cost          triedCost     `json:"cost"`
+		Explain       *graphExplain `json:"explain,omitempty"`
+		Unread        []unread      `json:"unread"` // scopes of the types it reads that were not read
 	}
 )
 
@@ -86,7 +87,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 		return tryRuleOut{}, err
 	}
 	out := tryRuleOut{
-		Violating: len(t.Violating), Unknown: len(t.Unknown), Passing: t.Passing, Results: []triedEntity{},
+		Violating: len(t.Violating), Unknown: len(t.Unknown), Passing: t.Passing, NotApplicable: t.NotApplicable, Results: []triedEntity{},
 		Reads: readsOf(t.Reads),
 		Cost: triedCost{
 			Traversers: t.Work, Generation: t.Generation, WaitedMs: float64(waited.Microseconds()) / 1000, RanMs: float64(t.Took.Microseconds()) / 1000,

@@ -11,10 +11,12 @@ import (
 
 type (
 	collector struct {
-		Status   string   `json:"status"`
-		Errors   []string `json:"errors,omitempty"`
-		Message  string   `json:"message,omitempty"`
-		Entities int      `json:"entities"`
+		Status     string   `json:"status"`
+		Errors     []string `json:"errors,omitempty"`
+		Message    string   `json:"message,omitempty"`
+		Entities   int      `json:"entities"`
+		NotEnabled []string `json:"notEnabled,omitempty"`
+		NotOffered []string `json:"notOffered,omitempty"`
 	}
 	runProgress struct {
 		Done     int `json:"done"`
@@ -77,7 +79,7 @@ func runOf(r posture.Run) run {
 		w.EndTime = &httpapi.Time{Time: r.End}
 	}
 	for name, c := range r.Collectors {
-		w.CollectorStatus[string(name)] = collector{string(c.Status), c.Errors, c.Message, c.Entities}
+		w.CollectorStatus[string(name)] = collector{string(c.Status), c.Errors, c.Message, c.Entities, c.NotEnabled, c.NotOffered}
 	}
 	return w
 }

@@ -24,6 +24,7 @@ type (
 		Violating      int    `json:"violating"`
 		Passing        int    `json:"passing"`
 		Unknown        int    `json:"unknown"`
+		NotApplicable  int    `json:"notApplicable"`
 	}
 	// unread is a scope of an account that was not read when it was last tried.
 	unread struct {
@@ -59,7 +60,7 @@ func (a *API) queryVerdicts(ctx context.Context, in verdictQuery) (verdictPage, 
 		return verdictPage{}, err
 	}
 	out := verdictPage{TotalCount: len(found), Warnings: in.Warnings, Results: httpapi.Each(found, func(v posture.RuleVerdict) verdictCount {
-		return verdictCount{string(v.Rule), string(v.Account), v.Violating, v.Passing, v.Unknown}
+		return verdictCount{string(v.Rule), string(v.Account), v.Violating, v.Passing, v.Unknown, v.NotApplicable}
 	})}
 	if !in.IncludeUnread {
 		return out, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -23,17 +24,21 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/auth/authapi"
 	"vigil/internal/auth/websession"
+	"vigil/internal/config"
 	"vigil/internal/cursor"
 	"vigil/internal/httpapi"
-	"vigil/internal/install"
+	"vigil/internal/idempotency"
+	"vigil/internal/instance"
 	"vigil/internal/job"
 	"vigil/internal/posture"
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/graphcache"
 	"vigil/internal/posture/judge"
+	"vigil/internal/posture/notify/channel"
 	"vigil/internal/posture/onboard"
-	"vigil/internal/posture/partition"
 	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/sweep"
@@ -43,11 +48,12 @@ import (
 
 // Options are what a posture server is built from.
 type Options struct {
-	Install *install.Installation
+	Install *instance.Installation
 	Cloud   posture.Cloud
 	Sources []collect.Source
-	Client  *http.Client // reaches the clouds and nothing else; made when nil
-	Warning string       // shown by /healthz and on pages: that what is read is not real, for one
+	Limits  *collect.Limits // of calls to the clouds, to be shared with other processes; may be nil
+	Client  *http.Client    // reaches the clouds and nothing else; made when nil
+	Warning string          // shown by /healthz and on pages: that what is read is not real, for one
 	Version string
 	Demo    bool          // what is read is simulated
 	Desktop func() string // address of the desktop server, empty when there is none; may be nil
@@ -59,6 +65,7 @@ type Options struct {
 // App is a posture server.
 type App struct {
 	o         Options
+	roles     []string
 	keys      *auth.Keys
 	sessions  *websession.Sessions
 	queue     *job.Queue
@@ -66,9 +73,10 @@ type App struct {
 	sweep     *sweep.Sweep
 	book      *rulebook.Book
 	admit     *onboard.Service
-	graphs    *partition.Graphs
+	graphs    *graphcache.Graphs
 	streams   *streams
 	judge     *judge.Judge
+	senders   *channel.Senders
 	listening atomic.Pointer[string]
 	table     []httpapi.Route
 	mux       *httpapi.Mux
@@ -85,18 +93,20 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := store.Migrate(ctx, in.DB); err != nil {
 		return nil, fmt.Errorf("bring the tables up to date: %w", err)
 	}
-	queue, err := job.New(in.DB, job.Config{
-		Log: o.Log, Metrics: o.Metrics, Queues: map[string]int{"default": 8, collecting: in.Config.Posture.Workers, streaming: streamWorkers},
+	a := &App{o: o, roles: in.Config.RoleList()}
+	var err error
+	a.queue, err = job.New(in.DB, job.Config{
+		Log: o.Log, Metrics: o.Metrics, Queues: queues(a.roles, in.Config.Posture.Workers), Roles: a.roles, Members: a.shareLimits,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := &App{o: o, queue: queue, store: store.New(in.DB, in.Box, jobs{queue})}
+	a.store = store.New(in.DB, in.Box, jobs{a.queue})
 	a.sweep = a.newSweep()
 	a.admit = &onboard.Service{
 		Store: a.store, Now: o.Now, NewID: func() posture.CredentialID { return posture.CredentialID(uuid.NewString()) },
 	}
-	a.graphs = partition.New(a.store, partition.Options{Bytes: in.Config.Posture.Graph.CacheMB << 20, Log: o.Log})
+	a.graphs = graphcache.New(a.store, graphcache.Options{Bytes: in.Config.Posture.Graph.CacheMB << 20, Log: o.Log})
 	if a.book, err = a.newBook(); err != nil {
 		return nil, err
 	}
@@ -104,7 +114,8 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := a.newStreams(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(a.handleJobs(), a.handleEntityJobs(), a.handleStreamJobs()); err != nil {
+	a.senders = a.newSenders()
+	if err := errors.Join(a.handleJobs(), a.handleEntityJobs(), a.handleStreamJobs(), a.handleNotifyJobs(a.senders)); err != nil {
 		return nil, err
 	}
 	if a.keys, err = Keys(ctx, in, o.Now); err != nil {
@@ -117,6 +128,11 @@ func New(ctx context.Context, o Options) (*App, error) {
 	return a, err
 }
 
+// runLease is how long a run outlives the last sign of life of its worker. The
+// queue notices a dead worker within seconds; a lease that were as short would end
+// runs after a longer outage of the database.
+const runLease = 5 * time.Minute
+
 // newSweep returns what collects accounts.
 func (a *App) newSweep() *sweep.Sweep {
 	sources := map[posture.Provider]collect.Source{}
@@ -124,15 +140,37 @@ func (a *App) newSweep() *sweep.Sweep {
 		sources[s.Provider()] = s
 	}
 	return &sweep.Sweep{
-		Store: a.store, Log: a.o.Log, Now: a.o.Now, NewID: uuid.NewString, Deadline: 2 * time.Hour, Lease: time.Minute,
+		Store: a.store, Log: a.o.Log, Now: a.o.Now, NewID: uuid.NewString, Deadline: 2 * time.Hour, Lease: runLease,
 		Runner: &collect.Runner{Sources: sources, Recorder: a.store, Parallel: 8, Log: a.o.Log},
 	}
 }
 
-// newBook returns what knows the rules.
+// shippedRules are those that come with Vigil. They do not change, so they are
+// read once even where a process makes many servers, as tests do.
+var shippedRules = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
+
+// newBook returns what knows the rules: those that come with Vigil, and those of
+// the folders that the settings name, which are held against the types that can be
+// read.
 func (a *App) newBook() (*rulebook.Book, error) {
-	c, err := catalog.Load(rules.Files, frameworks.Files)
+	var own []fs.FS
+	for _, folder := range config.Folders(a.o.Install.Config.Posture.RuleDirs) {
+		own = append(own, declared.Folder(folder))
+	}
+	c, err := shippedRules()
+	if len(own) > 0 {
+		if c, err = catalog.Load(rules.Files, frameworks.Files, own...); err == nil {
+			err = c.CheckOwn(catalog.Schema(a.declarations()))
+		}
+	}
 	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	var declared []collect.Declaration
+	for _, source := range a.o.Sources {
+		declared = append(declared, source.Declarations()...)
+	}
+	if c, err = c.WithTriggers(declared, catalog.Schema(declared)); err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
 	newID := func() posture.RuleID { return posture.RuleID(uuid.NewString()) }
@@ -140,7 +178,7 @@ func (a *App) newBook() (*rulebook.Book, error) {
 }
 
 // Keys returns the keys that sign the server's access tokens.
-func Keys(ctx context.Context, in *install.Installation, now func() time.Time) (*auth.Keys, error) {
+func Keys(ctx context.Context, in *instance.Installation, now func() time.Time) (*auth.Keys, error) {
 	keys := auth.NewKeys(in.Auth, in.Box, auth.KeyOptions{Realm: "posture", Issuer: in.Config.Posture.PublicURL, Now: now})
 	return keys, keys.Tend(ctx)
 }
@@ -151,8 +189,11 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	health := &httpapi.Health{Warning: a.o.Warning}
 	health.Add("database", in.DB.Check)
 	health.AddNotice("disk", in.Space.Notice)
-	if err := a.o.Metrics.Register(in.Space.Collector()); err != nil {
-		return nil, err
+	health.AddNotice("audit", in.Witnesses.Notice)
+	for _, c := range []prometheus.Collector{in.Space.Collector(), in.Witnesses.Collector(), newFigures(a.store, a.o.Now)} {
+		if err := a.o.Metrics.Register(c); err != nil {
+			return nil, err
+		}
 	}
 	gate := auth.NewGate(in.Registry, a.keys, auth.GateOptions{Audience: audience})
 	var err error
@@ -173,7 +214,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	}
 	a.mux, err = httpapi.NewMux(a.table, httpapi.Options{
 		Guard: guard, Audit: auditapi.Recorder(in.Audit), Errors: httpapi.PostureError,
-		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now, Proxies: proxies,
+		Log: a.o.Log, Metrics: metrics, Timeout: conf.Timeout, Now: a.o.Now, Proxies: proxies, Idempotency: idempotency.New(in.DB, "posture", a.o.Now),
 		Space: func() httpapi.Space { return httpapi.Space(in.Space.Level()) },
 		Rates: map[string]httpapi.Rate{
 			httpapi.RateDefault: {PerSecond: float64(conf.Rate), Burst: 10 * conf.Rate}, api.RateEvents: eventRate,
@@ -198,6 +239,13 @@ func (a *App) newServer() (*httpapi.Server, error) {
 
 // routes lists everything the server answers to.
 func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, error) {
+	own := append(httpapi.HealthRoutes(health), httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String()))
+	if a.has(config.RoleStream) || a.has(config.RoleAPI) {
+		own = append(own, a.streamRoutes()...)
+	}
+	if !a.has(config.RoleAPI) {
+		return own, nil
+	}
 	in := a.o.Install
 	cursors := cursor.New(in.Box)
 	document, err := apidoc.Routes(api.Document, a.o.Warning)
@@ -214,14 +262,12 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,
-			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now,
+			Book: a.book, Findings: a.store, Cursors: cursors, Caller: callerName, Now: a.o.Now, Version: a.o.Version,
 			Entities: a.store, Walker: walk.New(a.graphs, a.store, walkOptions(a.o.Install.Config.Posture.Graph, a.o.Now)),
-			Pulses: a.store, Views: a.store, User: callerUser, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
+			Pulses: a.store, Views: a.store, Mutes: a.store, Notify: a.store, Sender: a.senders, User: callerUser, Declarations: a.declarations, Reads: a.reads, Judge: a.judge,
 		}).Routes(),
-		a.streamRoutes(),
 		document,
-		httpapi.HealthRoutes(health),
-		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String())},
+		own,
 	), nil
 }
 
@@ -291,7 +337,7 @@ func (a *App) Serve(ctx context.Context) error {
 	tending.Go(func() { a.keys.Run(ctx, a.o.Log) })
 	tending.Go(func() { a.sessions.Run(ctx, a.o.Log) })
 	tending.Go(func() { a.o.Install.Registry.Run(ctx, a.o.Log) })
-	tending.Go(func() { a.o.Install.Audit.Run(ctx, a.o.Log, a.o.Install.AuditRetention()) })
+	tending.Go(func() { a.o.Install.RunAudit(ctx, a.o.Log) })
 	err := a.server.Serve(ctx)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 
 	"vigil/internal/apidoc/apitest"
 	"vigil/internal/config"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/collect"
@@ -19,14 +19,20 @@ import (
 
 // newApp builds a server over a database, without limits that would get in the
 // way of a test.
-func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud, sources ...collect.Source) (*app.App, *install.Installation) {
+func newApp(t *testing.T, dsn string, cloud *memcloud.Cloud, sources ...collect.Source) (*app.App, *instance.Installation) {
 	t.Helper()
 	return build(t, dsn, app.Options{Cloud: cloud, Sources: sources})
 }
 
 // build builds a server with options that need not say how it is installed, logs
 // and tells the time.
-func build(t *testing.T, dsn string, o app.Options) (*app.App, *install.Installation) {
+func build(t *testing.T, dsn string, o app.Options) (*app.App, *instance.Installation) {
+	t.Helper()
+	return buildWith(t, dsn, o, func(*config.Posture) {})
+}
+
+// buildWith is build with other settings.
+func buildWith(t *testing.T, dsn string, o app.Options, change func(*config.Posture)) (*app.App, *instance.Installation) {
 	t.Helper()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -38,8 +44,9 @@ func build(t *testing.T, dsn string, o app.Options) (*app.App, *install.Installa
 	conf := config.Config{DataDir: t.TempDir(), Database: dsn}
 	conf.Posture = config.Posture{Enabled: true, Workers: 4, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
+	change(&conf.Posture)
 	conf.Complete()
-	in, err := install.OpenOrInit(t.Context(), conf, o.Now)
+	in, err := instance.OpenOrInit(t.Context(), conf, o.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +64,7 @@ func build(t *testing.T, dsn string, o app.Options) (*app.App, *install.Installa
 }
 
 // launch runs a server that does its jobs, and returns where.
-func launch(t *testing.T, dsn string, o app.Options) (*install.Installation, string) {
+func launch(t *testing.T, dsn string, o app.Options) (*instance.Installation, string) {
 	t.Helper()
 	a, in := build(t, dsn, o)
 	base, err := a.Listen(t.Context())

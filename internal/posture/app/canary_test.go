@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vigil/internal/config"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture/app"
 	"vigil/internal/sim/memcloud"
 )
@@ -49,7 +49,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	in, err := install.OpenOrInit(t.Context(), conf, time.Now)
+	in, err := instance.OpenOrInit(t.Context(), conf, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +88,14 @@ func TestNoSecretLeaves(t *testing.T) {
 	}})
 	say("POST", azure, object{"properties": []object{{"name": "ApplicationKey", "type": "bool", "stringV": canary}}})
 	say("POST", azure, object{"properties": canary})
+	const channels = "/v1/notification-channels"
+	channel := say("POST", channels, object{"name": "x", "type": "webhook", "settings": object{"url": "https://receiver.invalid/" + canary, "signingKey": canary}}).member("id")
+	if channel == "" {
+		t.Fatal("the notification channel was not taken")
+	}
+	say("POST", channels, object{"name": "x", "type": "slack", "settings": object{"url": canary, "token": canary}})
+	say("POST", channels+"/"+channel+"/test", nil)
+	say("GET", channels, nil)
 	say("GET", "/v1/audit", nil)
 	say("DELETE", azure+"/"+id, nil)
 	token, err := os.ReadFile(filepath.Join(conf.DataDir, "metrics.token"))

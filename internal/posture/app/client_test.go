@@ -13,7 +13,7 @@ import (
 
 	"vigil/internal/apidoc/apitest"
 	"vigil/internal/auth"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture/api"
 	"vigil/internal/posture/app"
 )
@@ -43,7 +43,7 @@ func serve(t *testing.T, a *app.App) string {
 }
 
 // newOrg adds an organisation and returns its admin.
-func newOrg(t *testing.T, in *install.Installation, base, name string) (*client, auth.Org, auth.User) {
+func newOrg(t *testing.T, in *instance.Installation, base, name string) (*client, auth.Org, auth.User) {
 	t.Helper()
 	org, admin, err := in.Registry.CreateOrg(t.Context(), name, "admin")
 	if err != nil {
@@ -53,7 +53,7 @@ func newOrg(t *testing.T, in *install.Installation, base, name string) (*client,
 }
 
 // newClient returns a caller with a token of a user and role.
-func newClient(t testing.TB, in *install.Installation, base string, u auth.User, r auth.Role) *client {
+func newClient(t testing.TB, in *instance.Installation, base string, u auth.User, r auth.Role) *client {
 	t.Helper()
 	_, text, err := in.Registry.IssueToken(t.Context(), auth.Operator(u.Org), auth.TokenEdit{Name: "test", User: u.ID, Role: r})
 	if err != nil {

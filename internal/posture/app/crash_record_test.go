@@ -2,27 +2,36 @@ package app_test
 
 import (
 	"vigil/internal/audit"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/sqldb"
 )
 
-// An attempt is a request to add accounts, whether it was answered or not.
+// An attempt is a request to change accounts, whether it was answered or not.
 type attempt struct {
 	request string
-	ids     []string
+	ids     []string // of the accounts that it adds
+	name    string   // that it gives to an account
+	acked   bool
 }
 
 // checkRecords holds the audit log against the accounts: no change without its
 // record, and no record of a success without its change, whenever the server
 // died.
-func (r *recorder) checkRecords(in *install.Installation) {
+func (r *recorder) checkRecords(in *instance.Installation) {
 	r.t.Helper()
 	recorded, removed := r.successes(in)
-	there := map[string]bool{}
+	there, named := map[string]bool{}, map[string]bool{}
 	err := in.DB.Read(r.t.Context(), func(tx *sqldb.Tx) error {
 		ids, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT id FROM account`)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
 			there[id] = true
+		}
+		names, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM account`)
+		for _, name := range names {
+			named[name] = true
 		}
 		return err
 	})
@@ -31,6 +40,15 @@ func (r *recorder) checkRecords(in *install.Installation) {
 	}
 	changes := 0
 	for _, a := range r.attempts {
+		if a.acked && !recorded[a.request] {
+			r.t.Errorf("%s was acknowledged and is not on record", a.request)
+		}
+		if a.name != "" && named[a.name] {
+			changes++
+			if !recorded[a.request] {
+				r.t.Errorf("%s: there is an account %q and no record of the renaming", a.request, a.name)
+			}
+		}
 		for _, id := range a.ids {
 			changed := there[id] || removed[id]
 			if changed {
@@ -48,7 +66,7 @@ func (r *recorder) checkRecords(in *install.Installation) {
 
 // successes returns the requests that are on record as successful, and the
 // accounts that some of them removed.
-func (r *recorder) successes(in *install.Installation) (recorded, removed map[string]bool) {
+func (r *recorder) successes(in *instance.Installation) (recorded, removed map[string]bool) {
 	r.t.Helper()
 	recorded, removed = map[string]bool{}, map[string]bool{}
 	for before := int64(0); ; {

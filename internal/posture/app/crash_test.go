@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,20 +20,38 @@ import (
 func TestCrashesLoseNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		kills := 10
-		if os.Getenv("VIGIL_TORTURE") != "" {
-			kills = 1000
-			if strings.HasPrefix(dsn, "postgres") {
-				kills = 200 // durability is PostgreSQL's own affair
-			}
+		kills := crashes(t, "VIGIL_KILLS_SQLITE", 10, 1000)
+		if strings.HasPrefix(dsn, "postgres") {
+			kills = crashes(t, "VIGIL_KILLS_POSTGRES", 10, 200) // durability is PostgreSQL's own affair
 		}
 		r := &recorder{host: newHost(t, dsn), accounts: map[string]string{}, gone: map[string]bool{}}
 		for n := range kills {
 			r.cycle(n)
+			r.progress(n+1, kills)
 		}
 		r.kills = kills
 		r.checkDatabase()
 	})
+}
+
+// crashes returns how often to crash: what the environment says (see
+// scripts/crash), few times otherwise, and many under torture.
+func crashes(t *testing.T, variable string, few, many int) int {
+	t.Helper()
+	if text := os.Getenv(variable); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("%s: %v", variable, err)
+		}
+		if n == 0 {
+			t.Skip(variable + " is 0")
+		}
+		return n
+	}
+	if os.Getenv("VIGIL_TORTURE") != "" {
+		return many
+	}
+	return few
 }
 
 // perCycle is the least number of acknowledged writes before a kill: a server
@@ -49,8 +68,17 @@ type recorder struct {
 	accounts map[string]string // name by id, as acknowledged last
 	gone     map[string]bool   // ids whose removal was acknowledged
 	unsure   map[string]bool   // ids that a request was under way for when the server died
+	refused  map[string]bool   // ids that were to be added by a request whose answer said that nothing was changed
 	bulk     int
-	attempts []attempt
+	answers  map[string]int // of the outages: answers of 503 by what they said of the change
+	attempts []*attempt
+}
+
+// progress says now and then how far a long run has come.
+func (r *recorder) progress(n, of int) {
+	if n%50 == 0 && n < of {
+		r.t.Logf("%d of %d, %d writes sent", n, of, len(r.attempts))
+	}
 }
 
 // cycle starts the server, checks what was acknowledged before, lets clients
@@ -67,7 +95,7 @@ func (r *recorder) cycle(n int) {
 	var writers sync.WaitGroup
 	for i := range 4 {
 		writers.Go(func() {
-			for j := 0; r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), j); j++ {
+			for j := 0; r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
 				r.mu.Lock()
 				if r.acked >= perCycle {
 					once.Do(func() { close(enough) })
@@ -78,8 +106,10 @@ func (r *recorder) cycle(n int) {
 	}
 	select {
 	case <-enough:
-	case <-time.After(2 * time.Minute):
-		r.t.Error("the server took no writes")
+	case <-time.After(5 * time.Minute):
+		r.mu.Lock()
+		r.t.Errorf("the server took only %d of %d writes", r.acked, perCycle)
+		r.mu.Unlock()
 	}
 	kill()
 	writers.Wait()
@@ -104,20 +134,29 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	for _, id := range ids {
 		r.unsure[id] = true
 	}
-	a := attempt{request: fmt.Sprintf("write-%d", len(r.attempts))}
-	if method == "POST" {
+	a := &attempt{request: fmt.Sprintf("write-%d", len(r.attempts))}
+	switch method {
+	case "POST":
 		a.ids = ids
+	case "PUT":
+		record, _ := body.(object)
+		a.name, _ = record["cloudAccountName"].(string)
 	}
 	r.attempts = append(r.attempts, a)
 	r.mu.Unlock()
-	status, err := c.send(method, path, body, "X-Request-Id", a.request)
+	status, header, err := c.send(method, path, body, "X-Request-Id", a.request)
 	if err != nil {
 		return 0
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, id := range ids {
-		delete(r.unsure, id)
+	if status != http.StatusServiceUnavailable {
+		a.acked = status < 300
+		for _, id := range ids {
+			delete(r.unsure, id)
+		}
+	} else {
+		r.outcome(a, header.Get("Vigil-Change"), ids)
 	}
 	if status < 300 {
 		r.acked++
@@ -125,6 +164,28 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 		r.t.Errorf("%s %s = %d", method, path, status)
 	}
 	return status
+}
+
+// outcome notes what an answer of 503 said of the change.
+func (r *recorder) outcome(a *attempt, said string, ids []string) {
+	if r.answers == nil {
+		r.answers, r.refused = map[string]int{}, map[string]bool{}
+	}
+	r.answers[said]++
+	switch said {
+	case "unknown": // and so the ids stay unsure
+	case "made":
+		a.acked = true
+	case "":
+		for _, id := range ids {
+			delete(r.unsure, id)
+		}
+		for _, id := range a.ids {
+			r.refused[id] = true
+		}
+	default:
+		r.t.Errorf("%s: Vigil-Change: %s", a.request, said)
+	}
 }
 
 func (r *recorder) add(c *client, id string) bool {
@@ -222,6 +283,11 @@ func (r *recorder) check(c *client) {
 			r.t.Errorf("account %s was removed and is there", id)
 		}
 	}
+	for id := range r.refused {
+		if _, ok := there[id]; ok {
+			r.t.Errorf("account %s was added by a request that was answered with 503 and no Vigil-Change", id)
+		}
+	}
 	for set, n := range sets {
 		if n != 5 {
 			r.t.Errorf("%d of 5 accounts of bulk-update %s are there", n, set)
@@ -253,22 +319,29 @@ func (r *recorder) checkDatabase() {
 	if r.bulk == 0 || len(r.gone) == 0 {
 		r.t.Errorf("%d bulk-updates and %d removals: this tests little", r.bulk, len(r.gone))
 	}
-	r.t.Logf("%d kills, %d accounts, %d removals, %d bulk-updates, %d audit records", r.kills, len(r.accounts), len(r.gone), r.bulk, report.Records)
+	acked := 0
+	for _, a := range r.attempts {
+		if a.acked {
+			acked++
+		}
+	}
+	r.t.Logf("%d crashes, %d writes sent, %d acknowledged, %d accounts, %d removals, %d bulk-updates, %d audit records, answers of 503 by Vigil-Change %v",
+		r.kills, len(r.attempts), acked, len(r.accounts), len(r.gone), r.bulk, report.Records, r.answers)
 }
 
 // send is do for a server that may be gone.
-func (c *client) send(method, path string, body any, headers ...string) (int, error) {
+func (c *client) send(method, path string, body any, headers ...string) (int, http.Header, error) {
 	r, err := c.request(method, path, body, headers...)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(io.Discard, res.Body); err != nil {
-		return 0, errors.New("the answer was cut off")
+		return 0, nil, errors.New("the answer was cut off")
 	}
-	return res.StatusCode, nil
+	return res.StatusCode, res.Header, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vigil/internal/posture/app"
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
 )
@@ -39,7 +39,7 @@ func TestChangeLogsOutliveTheirAccounts(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 2, 30)
-		account, entity := estate.New(0, 0).ID, i.all[0]
+		account, entity := entitygen.New(0, 0).ID, i.all[0]
 		path := "/v1/providers/aws/cloud-accounts/" + string(account)
 		i.want(200, "DELETE", path, nil, "If-Match", i.want(200, "GET", path, nil).header.Get("ETag"))
 		i.want(404, "GET", entityPath(string(entity.ID)), nil)
@@ -67,7 +67,7 @@ func TestChangeLogsAreForgottenAsTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 1, 30)
-		path := "/v1/providers/aws/cloud-accounts/" + string(estate.New(0, 0).ID)
+		path := "/v1/providers/aws/cloud-accounts/" + string(entitygen.New(0, 0).ID)
 		i.want(200, "DELETE", path, nil, "If-Match", i.want(200, "GET", path, nil).header.Get("ETag"))
 		log := entityPath(string(i.all[0].ID)) + "/changelog"
 		i.want(200, "GET", log, nil)
@@ -83,7 +83,7 @@ func TestChangeLogsAreForgottenAsTheSettingsSay(t *testing.T) {
 func TestGraphQueriesAreBoundedAsTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 30)
-	account := estate.New(0, 0).ID
+	account := entitygen.New(0, 0).ID
 	i.base = i.restart(func(o *app.Options) { o.Install.Config.Posture.Graph.Results = 3 })
 	for n, status := range map[int]int{3: 200, 4: 400} {
 		i.want(status, "POST", entities+"/graph-query", object{"gremlin": fmt.Sprintf("g.V().limit(%d)", n), "partitionKey": account})

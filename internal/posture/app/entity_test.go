@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 	"vigil/internal/posture/store"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
@@ -21,7 +21,7 @@ import (
 type inventory struct {
 	*client
 	test    *testing.T
-	install *install.Installation
+	install *instance.Installation
 	org     posture.OrgID
 	store   *store.Store
 	all     []posture.Entity
@@ -33,13 +33,13 @@ func newInventory(t *testing.T, dsn string, accounts, entities int, sources ...c
 	c, org, _ := newOrg(t, in, serve(t, a), "org")
 	i := &inventory{client: c, test: t, install: in, org: posture.OrgID(org.ID), store: store.New(in.DB, in.Box, nil)}
 	for n := range accounts {
-		i.collect(estate.New(n, entities))
+		i.collect(entitygen.New(n, entities))
 	}
 	return i
 }
 
 // collect onboards a made-up account and records its entities.
-func (i *inventory) collect(a estate.Account) {
+func (i *inventory) collect(a entitygen.Account) {
 	i.t.Helper()
 	property := map[posture.Provider]string{posture.AWS: "accountId", posture.Azure: "subscriptionId", posture.GCP: "projectId"}[a.Provider]
 	i.want(201, "POST", "/v1/providers/"+string(a.Provider)+"/cloud-accounts", object{
@@ -139,7 +139,7 @@ func TestEntitiesOverHTTP(t *testing.T) {
 func TestEntityNamesOfEveryKindTravel(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 10)
-	account := estate.New(0, 0).ID
+	account := entitygen.New(0, 0).ID
 	var es []posture.Entity
 	for n, name := range []string{"a/b/c", "x.y.z", "with space", "100%", "ümläut/日本", "a?b#c&d", "..", "%2F", "schema"} {
 		e := collect.NewResource("AWS.Test.Thing", account, "", name).Text("n", fmt.Sprint(n)).Entity
@@ -158,7 +158,7 @@ func TestEntityNamesOfEveryKindTravel(t *testing.T) {
 func TestChangeLogOverHTTP(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 10)
-	account := estate.New(0, 0).ID
+	account := entitygen.New(0, 0).ID
 	scope := collect.Scoped{Org: i.org, Account: account, Type: "AWS.Test.Thing", Region: posture.Global}
 	thing := func() *collect.Resource { return collect.NewResource(scope.Type, account, "", "t") }
 	i.record(scope, thing().Text("a", "1").Flag("b", false).Texts("l", "x", "y").Number("n", 0).Tag("t", "old").Entity)
@@ -239,7 +239,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 1, 200)
-		account := estate.New(0, 0).ID
+		account := entitygen.New(0, 0).ID
 		ask := func(text string) object {
 			t.Helper()
 			got := i.want(200, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account})
@@ -309,16 +309,16 @@ func TestEntitiesOfAnotherOrganisation(t *testing.T) {
 		for n := range orgs {
 			orgs[n] = inventoryOf(t, in, base, fmt.Sprint("org ", n))
 		}
-		orgs[0].collect(estate.New(0, 50))
+		orgs[0].collect(entitygen.New(0, 50))
 		id := string(orgs[0].all[0].ID)
 		orgs[0].want(200, "GET", entityPath(id), nil)
 		orgs[1].want(404, "GET", entityPath(id), nil)
 		orgs[1].want(404, "GET", entityPath(id)+"/changelog", nil)
-		orgs[1].want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": estate.New(0, 0).ID})
+		orgs[1].want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": entitygen.New(0, 0).ID})
 		if got := orgs[1].find(object{"query": "NOT tag.none = x"}, 10, ""); got.body["totalCount"] != 0.0 {
 			t.Errorf("another organisation sees %v", got.text)
 		}
-		orgs[1].collect(estate.New(0, 20))
+		orgs[1].collect(entitygen.New(0, 20))
 		if got := orgs[1].find(object{}, 1, ""); got.body["totalCount"] != float64(len(orgs[1].all)) {
 			t.Errorf("total %v, want %d", got.body["totalCount"], len(orgs[1].all))
 		}
@@ -328,7 +328,7 @@ func TestEntitiesOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-func inventoryOf(t *testing.T, in *install.Installation, base, name string) *inventory {
+func inventoryOf(t *testing.T, in *instance.Installation, base, name string) *inventory {
 	t.Helper()
 	c, org, _ := newOrg(t, in, base, name)
 	return &inventory{client: c, org: posture.OrgID(org.ID), store: store.New(in.DB, in.Box, nil)}

@@ -45,6 +45,17 @@ func TestListsAreExported(t *testing.T) {
 		if err := json.Unmarshal([]byte(lines[0]), &f); err != nil || len(lines) != 3 || f["ruleId"] != "aws-iam-root-mfa" {
 			t.Errorf("lines %q, %v", lines, err)
 		}
+		for format, want := range map[string]string{
+			"ocsf": `"class_uid":2003`, "sarif": `"version":"2.1.0"`, "asff": `"SchemaVersion":"2018-10-08"`, "junit": "<testsuites", "html": "<!doctype html>",
+		} {
+			got := i.want(200, "POST", "/v2/findings/export", object{"format": format})
+			if !strings.Contains(got.text, want) || !strings.Contains(got.text, "aws-iam-root-mfa") || !strings.Contains(got.header.Get("Content-Disposition"), "findings.") {
+				t.Errorf("%s: %.300q", format, got.text)
+			}
+		}
+		if got := i.want(200, "POST", "/v2/findings/export", object{"format": "junit"}); !strings.Contains(got.text, `failures="3"`) {
+			t.Errorf("junit %.300q", got.text)
+		}
 		i.want(400, "POST", "/v2/findings/export", object{"format": "pdf"})
 		i.want(400, "POST", "/v2/findings/export", object{"filters": object{"levels": []string{"odd"}}})
 		i.want(404, "POST", "/v1/compliance-frameworks/none/posture/export", nil)

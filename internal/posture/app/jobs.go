@@ -64,13 +64,13 @@ func (judgeArgs) Kind() string { return "judge" }
 // While one such job waits to begin, another is not needed.
 func (j jobs) Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
-	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Priority: 1})
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluating, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Priority: 1})
 	return err
 }
 
 // JudgeRule asks for one rule to be evaluated over all accounts.
 func (j jobs) JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error {
-	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Priority: 1})
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Queue: evaluating, Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Priority: 1})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vigil/internal/auth"
+	"vigil/internal/auth/authapi"
 	"vigil/internal/httpapi"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
@@ -27,6 +28,9 @@ func TestRolesAreEnforcedOnEveryRoute(t *testing.T) {
 			need, err := auth.ParseRole(route.Need)
 			if err != nil {
 				t.Fatalf("%s needs %q, which is no role", route.Pattern, route.Need)
+			}
+			if authapi.ScopeOf(route.Pattern) == "" {
+				t.Errorf("%s belongs to no scope that tokens can be limited to", route.Pattern)
 			}
 			method, path := fill(route.Pattern, map[string]string{
 				"provider": "aws", "cloud_account_id": "none", "credential_id": "none", "pair": "none", "token_id": "none",

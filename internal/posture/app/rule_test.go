@@ -7,7 +7,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -19,7 +19,7 @@ func TestARuleIsTriedBeforeItIsMade(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
-		account := estate.New(0, 0) // empty, of AWS
+		account := entitygen.New(0, 0) // empty, of AWS
 		i.collect(account)
 		vpc := func(name string, p posture.Property) posture.Entity {
 			kind := posture.EntityType("AWS.EC2.Vpc")

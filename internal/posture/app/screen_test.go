@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -18,7 +19,7 @@ import (
 // subnet that is part of the first.
 func (i *inventory) network() (account posture.AccountID, vpcs []posture.Entity) {
 	i.t.Helper()
-	a := estate.New(0, 0) // empty, of AWS
+	a := entitygen.New(0, 0) // empty, of AWS
 	i.collect(a)
 	make := func(kind posture.EntityType, name string, to posture.EntityID, ps ...posture.Property) posture.Entity {
 		e := posture.Entity{
@@ -102,6 +103,49 @@ func TestEntityTellsItsVerdictsNeighboursAndFindings(t *testing.T) {
 			t.Errorf("verdicts: %s", verdicts.text)
 		}
 	})
+}
+
+// TestRuleSaysWhatItIsAboutAndWhatIsUnknown counts resources outside as neither
+// passing nor violating, and lists those of which something could not be read.
+func TestRuleSaysWhatItIsAboutAndWhatIsUnknown(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
+	account, vpcs := i.network()
+	const about = `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true).as('about').hasNot('cidrBlock')`
+	rule := i.ownRule(about).member("id")
+	for n, want := range []string{"Violation", "NotApplicable", "Unknown"} {
+		for _, v := range results(i.want(200, "GET", entityPath(string(vpcs[n].ID))+"/verdicts", nil)) {
+			if v["ruleId"] == rule && v["verdict"] != want {
+				t.Errorf("%s: %v, want %s", vpcs[n].Name, v["verdict"], want)
+			}
+		}
+	}
+	tried := i.want(200, "POST", "/v1/rules/test", object{"query": about, "partitionKey": account}).body
+	if tried["violating"] != 1.0 || tried["passing"] != 0.0 || tried["unknown"] != 1.0 || tried["notApplicable"] != 1.0 {
+		t.Errorf("tried: %v", tried)
+	}
+	_, err := i.store.Observe(t.Context(), i.org, posture.Judgement{Account: account, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{{
+		Rule: posture.RuleID(rule), NotApplicable: 1, Unknown: []posture.EntityID{vpcs[2].ID},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := i.want(200, "POST", "/v1/rules/verdicts-query", object{"filters": object{"ruleIds": []string{rule}}})
+	if all := results(counts); len(all) != 1 || all[0]["notApplicable"] != 1.0 || all[0]["unknown"] != 1.0 {
+		t.Errorf("verdicts: %s", counts.text)
+	}
+	unknown := i.want(200, "POST", "/v1/rules/"+rule+"/unknown-query", object{"paginationInfo": object{"pageSize": 1}})
+	all := results(unknown)
+	if len(all) != 1 || unknown.body["totalCount"] != 1.0 || all[0]["entity"].(object)["entityName"] != "dark" ||
+		!slices.Equal(all[0]["reasons"].([]any), []any{"isDefault could not be read: denied"}) {
+		t.Errorf("unknown: %s", unknown.text)
+	}
+	next := object{"paginationInfo": object{"pageSize": 1, "continuationToken": unknown.member("continuationToken")}}
+	if rest := i.want(200, "POST", "/v1/rules/"+rule+"/unknown-query", next); len(results(rest)) != 0 {
+		t.Errorf("the next page: %s", rest.text)
+	}
+	i.want(404, "POST", "/v1/rules/none/unknown-query", nil)
+	i.want(400, "POST", "/v1/rules/"+rule+"/unknown-query", object{"paginationInfo": object{"pageSize": 0}})
 }
 
 func TestOwnRuleIsEditedAndChecked(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/sim/cli"
+	simgcp "vigil/internal/sim/gcp"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -120,7 +121,7 @@ func TestScriptsTakeAccountsTheWholeWay(t *testing.T) {
 	for p, ways := range map[posture.Provider][][2]string{
 		posture.AWS:   {{"--organization", ""}, {"--cloudformation", "--cloudformation"}, {"", "--api-destination"}},
 		posture.Azure: {{"", ""}, {"--role Reader", "--alert"}, {"--management-group platform", ""}},
-		posture.GCP:   {{"", ""}},
+		posture.GCP:   {{"--organization " + simgcp.Organization, ""}},
 	} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +140,7 @@ func TestScriptsTakeAccountsTheWholeWay(t *testing.T) {
 func (d *desk) wholeWay(p posture.Provider, ids []string, times int, linking, streaming []string) {
 	t, before := d.t, d.Things()
 	link := slices.Concat(linking, ids)
-	if slices.Contains(linking, "--management-group") || slices.Contains(linking, "--organization") {
+	if slices.Contains(linking, "--management-group") || p == posture.AWS && slices.Contains(linking, "--organization") {
 		link = linking // the cloud knows which
 	}
 	d.must(p, "link.sh", link...)
@@ -198,7 +199,7 @@ func (d *desk) streamed(p posture.Provider, ids []string, times int, options []s
 // unlinked takes accounts away again.
 func (d *desk) unlinked(p posture.Provider, ids []string, times int, options, before []string) {
 	t := d.t
-	if !slices.Contains(options, "--management-group") {
+	if !slices.Contains(options, "--management-group") && p != posture.GCP {
 		options = nil
 	}
 	for range times {

@@ -81,7 +81,7 @@ func (a *App) newStreams() error {
 		SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Pace: 250 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
 	})
 	a.streams = &streams{store: s, reader: reader, receiver: stream.NewReceiver(stream.Options{
-		Store: s, Sources: a.o.Sources, Client: client, URL: a.eventsURL, Nudge: reader.Nudge, Metrics: metrics, Now: a.o.Now,
+		Store: s, Sources: a.o.Sources, Client: client, URL: a.publicURL, Nudge: reader.Nudge, Metrics: metrics, Now: a.o.Now,
 	})}
 	return nil
 }
@@ -125,9 +125,9 @@ func goOn(ctx context.Context, err error) error {
 	return job.Later(streamPause)
 }
 
-// eventsURL returns the address that clouds send to. A port that the system
-// chose is known only once the server listens.
-func (a *App) eventsURL() string {
+// publicURL returns the address by which people and clouds reach the server. A
+// port that the system chose is known only once the server listens.
+func (a *App) publicURL() string {
 	conf := a.o.Install.Config.Posture
 	if url := a.listening.Load(); url != nil && strings.HasSuffix(conf.PublicURL, ":0") {
 		return *url
@@ -138,8 +138,8 @@ func (a *App) eventsURL() string {
 // streamRoutes lists everything about event streams.
 func (a *App) streamRoutes() []httpapi.Route {
 	return slices.Concat(
-		(&api.Streams{Org: callerOrg, Accounts: a.store, Store: a.streams.store, Receiver: a.streams.receiver, URL: a.eventsURL}).Routes(),
-		(&api.Scripts{URL: a.eventsURL, Principal: a.o.Cloud.Principal}).Routes(),
+		(&api.Streams{Org: callerOrg, Accounts: a.store, Store: a.streams.store, Receiver: a.streams.receiver, URL: a.publicURL}).Routes(),
+		(&api.Scripts{URL: a.publicURL, Principal: a.o.Cloud.Principal}).Routes(),
 	)
 }
 

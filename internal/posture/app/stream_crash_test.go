@@ -166,7 +166,7 @@ func (c *client) quiet() {
 				busy = true
 			}
 		}
-		if !busy && !strings.Contains(c.want(200, "GET", "/metrics", nil).text, `vigil_jobs_running{kind="judge",queue="default"} 1`) {
+		if !busy && !strings.Contains(c.want(200, "GET", "/metrics", nil).text, `vigil_jobs_running{kind="judge",queue="evaluate"} 1`) {
 			return
 		}
 	}

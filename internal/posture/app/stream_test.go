@@ -140,7 +140,7 @@ func (s *stage) findings(entity posture.EntityID) map[string]bool {
 func (s *stage) awaitFinding(entity posture.EntityID, rule string, want bool) {
 	s.t.Helper()
 	begin := time.Now()
-	for time.Since(begin) < 30*time.Second {
+	for time.Since(begin) < 2*time.Minute {
 		if s.findings(entity)[rule] == want {
 			s.t.Logf("%s %v after %s", rule, want, time.Since(begin).Round(time.Millisecond))
 			return
@@ -230,7 +230,7 @@ func (s *stage) changeGCP() {
 		return c
 	}
 	s.must(s.gcp.Change(with(func(c *simgcp.Change) {
-		c.Make = world.Obj("name", "scripted", "selfLink", link+"firewalls/scripted", "network", link+"networks/net-00000", "direction", "INGRESS",
+		c.Make = world.Obj("name", "scripted", "selfLink", link+"firewalls/scripted", "network", link+"networks/vpc-00001", "direction", "INGRESS",
 			"priority", 1000, "disabled", false, "sourceRanges", world.Items("0.0.0.0/0"),
 			"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
 	})))

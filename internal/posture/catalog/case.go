@@ -9,13 +9,25 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Case shows what a rule does with a few entities of one account.
+// A Case shows what a rule does with a few entities of one account. The entities
+// are described as they are stored, or are what raw answers of the cloud come to.
 type Case struct {
 	Name     string   `yaml:"name"`
 	Entities []Entity `yaml:"entities"`
-	Unread   []Unread `yaml:"unread"`
-	Violates []string `yaml:"violates"` // keys of entities
+	// Answers are what the cloud answers, by call, in the form of the cases of
+	// resource declarations. They go through the declarations of the types that the
+	// rule reads, so that a case covers what turns an answer into a property.
+	Answers map[string]any `yaml:"answers"`
+	Unread  []Unread       `yaml:"unread"`
+	// Regions are where types were read, besides the regions of the entities.
+	Regions []string `yaml:"-"`
+	// Violates and Unknown name entities by their keys. What answers tell of goes by
+	// its name, or by region and name.
+	Violates []string `yaml:"violates"`
 	Unknown  []string `yaml:"unknown"`
+	// NotApplicable names what the rule is not about. A case that does not say so has
+	// nothing of the kind.
+	NotApplicable []string `yaml:"notApplicable"`
 }
 
 // Unread says that a type could not be read when it was last tried, in one
@@ -49,9 +61,10 @@ type Edge struct {
 // CaseTime is when cases happen, for rules that ask how old something is.
 var CaseTime = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// caseAccounts are the accounts that cases happen in.
+// caseAccounts are the accounts that cases happen in, the same as those of the
+// cases of resource declarations.
 var caseAccounts = map[posture.Provider]posture.AccountID{
-	posture.AWS: "123456789012", posture.Azure: "6c9e3a0e-5a0b-4b6c-8d55-0f8e7f6d2a11", posture.GCP: "case-project",
+	posture.AWS: "123456789012", posture.Azure: "11111111-2222-3333-4444-555555555555", posture.GCP: "acme-prod",
 }
 
 // Build returns the entities of a case as collectors would have read them, and
@@ -64,8 +77,8 @@ func (c Case) Build() ([]posture.Entity, map[string]posture.EntityID, error) {
 		}
 		ids[e.Key] = e.id()
 	}
-	for _, key := range slices.Concat(c.Violates, c.Unknown) {
-		if _, ok := ids[key]; !ok {
+	for _, key := range slices.Concat(c.Violates, c.Unknown, c.NotApplicable) {
+		if _, ok := ids[key]; !ok && len(c.Answers) == 0 {
 			return nil, nil, fmt.Errorf("case %q: there is no entity %q", c.Name, key)
 		}
 	}
@@ -157,6 +170,9 @@ func properties(values map[string]any) ([]posture.Property, error) {
 // run once per account are those for which global reports true.
 func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType) bool) []posture.Coverage {
 	regions := map[string]bool{}
+	for _, region := range c.Regions {
+		regions[region] = true
+	}
 	for _, e := range c.Entities {
 		if e.Region != "" {
 			regions[e.Region] = true

@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/evaluate"
 )
 
 // A Catalog is everything that was read.
@@ -33,35 +34,46 @@ type Catalog struct {
 // records say.
 var released = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// Load reads rules from one folder and frameworks from another. It reports
-// everything that is wrong.
-func Load(rules, frameworks fs.FS) (*Catalog, error) {
+// Load reads rules from one folder and frameworks from another, and rules of an
+// organisation's own from further folders. It reports everything that is wrong,
+// with the file and, where it is known, the line.
+func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
 	c := new(Catalog)
 	var bad []error
 	files, err := fs.Glob(frameworks, "*.yaml")
 	if err != nil {
 		return nil, err
 	}
+	var assigned []assignment
 	for _, file := range files {
-		f, err := loadFramework(frameworks, file)
+		f, more, err := loadFramework(frameworks, file)
 		bad = append(bad, wrap(file, err))
 		c.Frameworks = append(c.Frameworks, f)
+		assigned = append(assigned, more...)
 	}
 	known := c.Controls()
-	err = fs.WalkDir(rules, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(file) != ".yaml" {
-			return err
+	for i, root := range append([]fs.FS{rules}, own...) {
+		err = fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path.Ext(file) != ".yaml" {
+				return err
+			}
+			entries, err := loadFile(root, file, i > 0)
+			if located, ok := root.(interface{ Path(file string) string }); ok {
+				file = located.Path(file)
+			}
+			bad = append(bad, wrap(file, err))
+			for _, e := range entries {
+				e.File = file
+				if err == nil {
+					bad = append(bad, wrap(file, checkControls(e, known)))
+				}
+				c.Rules = append(c.Rules, e)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		e, err := loadRule(rules, file)
-		if err == nil {
-			err = checkControls(e, known)
-		}
-		bad = append(bad, wrap(file, err))
-		c.Rules = append(c.Rules, e)
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	slices.SortFunc(c.Rules, func(a, b Entry) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	for i := 1; i < len(c.Rules); i++ {
@@ -69,7 +81,17 @@ func Load(rules, frameworks fs.FS) (*Catalog, error) {
 			bad = append(bad, fmt.Errorf("%s and %s have the same id", c.Rules[i-1].File, c.Rules[i].File))
 		}
 	}
+	bad = append(bad, c.assign(assigned))
 	return c, errors.Join(bad...)
+}
+
+// loadFile reads the rules of a file.
+func loadFile(files fs.FS, file string, own bool) ([]Entry, error) {
+	if path.Base(file) == settingsFile {
+		return loadSettings(files, file, own)
+	}
+	e, err := loadRule(files, file, own)
+	return []Entry{e}, err
 }
 
 func wrap(file string, err error) error {
@@ -77,6 +99,20 @@ func wrap(file string, err error) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", file, err)
+}
+
+// CheckOwn holds the rules of an organisation's own against what can be read.
+func (c *Catalog) CheckOwn(s *evaluate.Schema) error {
+	var bad []error
+	for _, e := range c.Rules {
+		if !e.Own {
+			continue
+		}
+		for _, what := range e.Strange(s) {
+			bad = append(bad, fmt.Errorf("%s: line %d: there is no %s", e.File, e.queryLine, what))
+		}
+	}
+	return errors.Join(bad...)
 }
 
 // Controls returns the ids by which rules name the controls of all frameworks.

@@ -1,8 +1,11 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -12,21 +15,33 @@ import (
 
 // frameworkFile is a framework as its file has it.
 type frameworkFile struct {
-	ID          string `yaml:"id"`
-	Name        string `yaml:"name"`
-	Version     string `yaml:"version"`
-	Published   string `yaml:"published"`
-	Author      string `yaml:"author"`
-	Description string `yaml:"description"`
-	URL         string `yaml:"url"`
+	ID          string   `yaml:"id"`
+	Name        string   `yaml:"name"`
+	Version     string   `yaml:"version"`
+	Published   string   `yaml:"published"`
+	Author      string   `yaml:"author"`
+	Description string   `yaml:"description"`
+	URL         string   `yaml:"url"`
+	Source      string   `yaml:"source"`
+	Follows     string   `yaml:"follows"` // the edition that "was" refers to
+	Manual      []string `yaml:"manual"`  // controls that a person has to look at
 	Sections    []struct {
 		Title    string   `yaml:"title"`
 		Controls controls `yaml:"controls"`
 	} `yaml:"sections"`
 }
 
-// controls are ids with their titles, in the order of the file.
-type controls []posture.Control
+// controls are those of one section, in the order of the file.
+type controls []control
+
+// A control is written as its title, or as an object where its rules are not
+// named by the files of the rules.
+type control struct {
+	ID    string   `yaml:"-"`
+	Title string   `yaml:"title"`
+	Was   string   `yaml:"was"`   // the same control in the edition that this one follows
+	Rules []string `yaml:"rules"` // ids of rules that answer it
+}
 
 // UnmarshalYAML reads a mapping without losing its order.
 func (c *controls) UnmarshalYAML(n *yaml.Node) error {
@@ -34,42 +49,136 @@ func (c *controls) UnmarshalYAML(n *yaml.Node) error {
 		return fmt.Errorf("line %d: controls are written as id: title", n.Line)
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		*c = append(*c, posture.Control{ID: n.Content[i].Value, Title: n.Content[i+1].Value})
+		one := control{ID: n.Content[i].Value, Title: n.Content[i+1].Value}
+		if value := n.Content[i+1]; value.Kind == yaml.MappingNode {
+			if err := strict(value, "title", "was", "rules"); err != nil {
+				return err
+			}
+			if err := value.Decode(&one); err != nil {
+				return err
+			}
+		}
+		*c = append(*c, one)
 	}
 	return nil
 }
 
-func loadFramework(files fs.FS, file string) (posture.Framework, error) {
+// strict refuses keys that an object does not have: KnownFields does not reach
+// objects that are decoded one by one.
+func strict(n *yaml.Node, known ...string) error {
+	for i := 0; i < len(n.Content); i += 2 {
+		if key := n.Content[i].Value; !slices.Contains(known, key) {
+			return fmt.Errorf("line %d: a control has no member %s", n.Content[i].Line, key)
+		}
+	}
+	return nil
+}
+
+// An assignment says which rules answer a control, besides those whose files
+// name it.
+type assignment struct {
+	control string   // <framework id>_<control id>
+	was     string   // rules of this control answer it too, or empty
+	rules   []string // and these
+}
+
+func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, error) {
 	var f frameworkFile
 	if err := decode(files, file, &f); err != nil {
-		return posture.Framework{}, err
+		return posture.Framework{}, nil, err
 	}
 	out := posture.Framework{
-		ID: f.ID, Name: f.Name, Version: f.Version, Published: f.Published, Author: f.Author,
+		ID: f.ID, Name: f.Name, Version: f.Version, Published: f.Published, Author: f.Author, Source: oneLine(f.Source),
 		Description: oneLine(f.Description), URL: f.URL, Created: released, Updated: released,
 	}
 	if f.ID+".yaml" != file {
-		return out, fmt.Errorf("id %s is not the name of the file", f.ID)
+		return out, nil, fmt.Errorf("id %s is not the name of the file", f.ID)
 	}
 	if f.Name == "" || f.Version == "" || f.Author == "" || f.Description == "" || f.URL == "" {
-		return out, fmt.Errorf("name, version, author, description and url must be said")
+		return out, nil, errors.New("name, version, author, description and url must be said")
 	}
 	if _, err := time.Parse(time.DateOnly, f.Published); err != nil {
-		return out, fmt.Errorf("published %q is not a date", f.Published)
+		return out, nil, fmt.Errorf("published %q is not a date", f.Published)
 	}
+	manual := map[string]bool{}
+	for _, id := range f.Manual {
+		manual[id] = true
+	}
+	var assigned []assignment
 	seen := map[string]bool{}
 	for _, section := range f.Sections {
 		for _, c := range section.Controls {
 			if c.ID == "" || c.Title == "" || section.Title == "" || seen[c.ID] {
-				return out, fmt.Errorf("control %q has no title or section, or is there twice", c.ID)
+				return out, nil, fmt.Errorf("control %q has no title or section, or is there twice", c.ID)
 			}
 			seen[c.ID] = true
-			c.Section = section.Title
-			out.Controls = append(out.Controls, c)
+			out.Controls = append(out.Controls, posture.Control{ID: c.ID, Title: c.Title, Section: section.Title, Manual: manual[c.ID]})
+			a := assignment{control: out.ControlID(c.ID), rules: c.Rules}
+			if c.Was != "" {
+				if f.Follows == "" {
+					return out, nil, fmt.Errorf("control %s was another one, but follows does not say of which edition", c.ID)
+				}
+				a.was = f.Follows + "_" + c.Was
+			}
+			if a.was != "" || len(a.rules) > 0 {
+				assigned = append(assigned, a)
+			}
+			delete(manual, c.ID)
 		}
 	}
-	if len(out.Controls) == 0 {
-		return out, fmt.Errorf("there are no controls")
+	for _, id := range slices.Sorted(maps.Keys(manual)) {
+		return out, nil, fmt.Errorf("control %s is manual, but does not exist", id)
 	}
-	return out, nil
+	if len(out.Controls) == 0 {
+		return out, nil, errors.New("there are no controls")
+	}
+	if len(assigned) > 0 && out.Source == "" {
+		return out, nil, errors.New("source must say where the rules of controls were taken from")
+	}
+	return out, assigned, nil
+}
+
+// assign gives rules the controls that frameworks assign to them. What an edition
+// took over from the one before follows from the rules of that one, so it is
+// repeated until nothing is added: an edition may follow one that follows another.
+func (c *Catalog) assign(all []assignment) error {
+	known := c.Controls()
+	at := map[string]int{}
+	for i, e := range c.Rules {
+		at[string(e.ID)] = i
+	}
+	var bad []error
+	for _, a := range all {
+		if a.was != "" && !known[a.was] {
+			bad = append(bad, fmt.Errorf("control %s was %s, which does not exist", a.control, a.was))
+		}
+		for _, id := range a.rules {
+			i, ok := at[id]
+			if !ok {
+				bad = append(bad, fmt.Errorf("control %s names the rule %s, which does not exist", a.control, id))
+				continue
+			}
+			c.Rules[i].add(a.control)
+		}
+	}
+	for changed := true; changed && len(bad) == 0; {
+		changed = false
+		for _, a := range all {
+			for i := range c.Rules {
+				if a.was != "" && slices.Contains(c.Rules[i].Controls, a.was) && c.Rules[i].add(a.control) {
+					changed = true
+				}
+			}
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// add adds a control, and reports whether the rule lacked it.
+func (e *Entry) add(control string) bool {
+	i, there := slices.BinarySearch(e.Controls, control)
+	if !there {
+		e.Controls = slices.Insert(e.Controls, i, control)
+	}
+	return !there
 }

@@ -45,11 +45,19 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 		var controls, unconfirmed []string
 		for framework, numbers := range c.Controls {
 			for _, n := range numbers {
-				controls = append(controls, framework+"_"+n)
+				if !doubtful[framework+"_"+n].has(c.ID) {
+					controls = append(controls, framework+"_"+n)
+				}
 			}
 		}
+		// The list knows older editions only.
+		e.Controls = slices.DeleteFunc(slices.Clone(e.Controls), func(id string) bool {
+			return slices.ContainsFunc(newEditions, func(edition string) bool { return strings.HasPrefix(id, edition) })
+		})
 		for _, u := range c.Unconfirmed {
-			unconfirmed = append(unconfirmed, strings.Replace(u, " ", "_", 1))
+			if u = strings.Replace(u, " ", "_", 1); !doubtful[u].has(c.ID) {
+				unconfirmed = append(unconfirmed, u)
+			}
 		}
 		slices.Sort(controls)
 		slices.Sort(unconfirmed)
@@ -61,6 +69,24 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 		t.Errorf("%d rules beyond the known checks, want 12", graphRules)
 	}
 }
+
+// newEditions are the prefixes of controls of editions that the list does not have.
+var newEditions = []string{"aws-fsbp-1.0_", "cis-aws-5.0_", "cis-aws-7.0_", "cis-azure-3.0_", "cis-gcp-3.0_"}
+
+// doubtful are assignments of the list that do not say what the control says, by
+// control and rule.
+var doubtful = map[string]assigned{
+	// Audit logs are copied to a log server: backups of data are not that.
+	"pci-dss-4.0_10.3.3": {
+		"aws-dynamodb-pitr", "aws-rds-backup", "aws-s3-bucket-versioning", "azure-keyvault-recoverable", "azure-storage-soft-delete", "gcp-sql-backup",
+	},
+	// Keys are changed at the end of their time: that data has a customer's key does not say so.
+	"pci-dss-4.0_3.7.4": {"azure-disk-unattached-cmk", "azure-storage-cmk", "gcp-bigquery-cmek"},
+}
+
+type assigned []string
+
+func (a assigned) has(rule string) bool { return slices.Contains(a, rule) }
 
 // shared returns the path of reference material beside the checkout, or skips.
 func shared(t *testing.T, name string) string {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vigil/frameworks"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
 )
@@ -170,17 +169,103 @@ func TestCasesBuildEntitiesAsCollectorsDo(t *testing.T) {
 
 func TestFrameworksOfTheProduct(t *testing.T) {
 	t.Parallel()
-	c, err := catalog.Load(fstest.MapFS{}, frameworks.Files)
+	type size struct {
+		ID               string
+		Controls, Manual int
+	}
+	var got []size
+	for _, f := range product(t).Frameworks {
+		s := size{ID: f.ID, Controls: len(f.Controls)}
+		for _, c := range f.Controls {
+			if c.Manual {
+				s.Manual++
+			}
+		}
+		got = append(got, s)
+	}
+	// The numbers of controls of CIS are those of the published editions.
+	want := []size{
+		{"aws-fsbp-1.0", 344, 0}, {"cis-aws-1.4", 58, 7}, {"cis-aws-3.0", 62, 8}, {"cis-aws-5.0", 63, 28},
+		{"cis-aws-7.0", 70, 36}, {"cis-azure-2.0", 151, 74}, {"cis-azure-3.0", 159, 60}, {"cis-gcp-2.0", 84, 11},
+		{"cis-gcp-3.0", 84, 12}, {"hipaa-45cfr164", 27, 0}, {"iso-27001-2022", 30, 0}, {"nist-800-53-r5", 46, 0},
+		{"nist-csf-1.1", 33, 0}, {"nist-csf-2.0", 29, 0}, {"pci-dss-4.0", 44, 0}, {"soc2-tsc-2017", 19, 0},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("frameworks (-want +got):\n%s", diff)
+	}
+}
+
+// newer is an edition that follows the house rules.
+const newer = `
+id: house-2
+name: House rules
+version: "2"
+published: 2026-02-02
+author: us
+url: https://example.com/house
+description: What we want now.
+source: Our own list.
+follows: house-1
+manual: ["1"]
+sections:
+  - title: Doors
+    controls:
+      "1": Somebody looks at the doors
+      "2": {title: Doors are locked, was: "2.10"}
+      "3": {title: Queues are closed, rules: [aws-sqs-open]}
+`
+
+// newest follows the newer edition.
+const newest = `
+id: house-3
+name: House rules
+version: "3"
+published: 2026-03-03
+author: us
+url: https://example.com/house
+description: What we want tomorrow.
+source: Our own list.
+follows: house-2
+sections:
+  - title: Doors
+    controls:
+      "9": {title: Doors are locked, was: "2"}
+`
+
+func loadEditions(newer, newest string) (*catalog.Catalog, error) {
+	return catalog.Load(fstest.MapFS{"aws/sqs/open.yaml": {Data: []byte(queueRule)}}, fstest.MapFS{
+		"house-1.yaml": {Data: []byte(framework)}, "house-2.yaml": {Data: []byte(newer)}, "house-3.yaml": {Data: []byte(newest)},
+	})
+}
+
+func TestEditionsTakeOverTheRulesOfTheOneBefore(t *testing.T) {
+	t.Parallel()
+	c, err := loadEditions(newer, newest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
-	for _, f := range c.Frameworks {
-		ids = append(ids, f.ID)
+	want := []string{"house-1_2.10", "house-1_2.9", "house-2_2", "house-2_3", "house-3_9"}
+	if diff := cmp.Diff(want, c.Rules[0].Controls); diff != "" {
+		t.Errorf("controls of the rule (-want +got):\n%s", diff)
 	}
-	want := []string{"cis-aws-1.4", "cis-aws-3.0", "cis-azure-2.0", "cis-gcp-2.0", "hipaa-45cfr164", "iso-27001-2022", "nist-800-53-r5",
-		"nist-csf-1.1", "nist-csf-2.0", "pci-dss-4.0", "soc2-tsc-2017"}
-	if diff := cmp.Diff(want, ids); diff != "" {
-		t.Errorf("frameworks (-want +got):\n%s", diff)
+	controls := []posture.Control{
+		{ID: "1", Title: "Somebody looks at the doors", Section: "Doors", Manual: true}, {ID: "2", Title: "Doors are locked", Section: "Doors"},
+		{ID: "3", Title: "Queues are closed", Section: "Doors"},
+	}
+	if diff := cmp.Diff(controls, c.Frameworks[1].Controls); diff != "" {
+		t.Errorf("controls of the newer edition (-want +got):\n%s", diff)
+	}
+	for name, test := range map[string]struct{ old, new, want string }{
+		"a predecessor that is not there": {`was: "2.10"`, `was: "2.11"`, "was house-1_2.11, which does not exist"},
+		"no edition to follow":            {"follows: house-1\n", "", "does not say of which edition"},
+		"a rule that is not there":        {"aws-sqs-open", "aws-sqs-shut", "names the rule aws-sqs-shut"},
+		"a member that is not there":      {"rules:", "rule:", "has no member rule"},
+		"a manual control that is not":    {`manual: ["1"]`, `manual: ["7"]`, "control 7 is manual"},
+		"no source":                       {"source: Our own list.\n", "", "source must say"},
+	} {
+		changed := strings.Replace(newer, test.old, test.new, 1)
+		if _, err := loadEditions(changed, newest); changed == newer || err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v; want one with %q", name, err, test.want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,13 +20,16 @@ import (
 	builtin "vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/collect/gcp"
 	"vigil/internal/posture/evaluate"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 	"vigil/rules"
 )
 
+// loadProduct reads the rules that come with Vigil, once for all tests.
+var loadProduct = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
+
 func product(t *testing.T) *catalog.Catalog {
 	t.Helper()
-	c, err := catalog.Load(rules.Files, frameworks.Files)
+	c, err := loadProduct()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +37,7 @@ func product(t *testing.T) *catalog.Catalog {
 }
 
 func declared() []collect.Declaration {
-	return slices.Concat(aws.Declarations(builtin.Catalog()), azure.New(azure.Options{}).Declarations(), (*gcp.Source)(nil).Declarations())
+	return slices.Concat(aws.Declarations(builtin.Catalog()), azure.New(azure.Options{}).Declarations(), gcp.New(gcp.Options{}).Declarations())
 }
 
 // TestRulesAskOnlyForWhatCollectorsRead holds queries and cases against the
@@ -81,6 +85,30 @@ func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []pos
 	return judged.Rules[0]
 }
 
+// outside returns the entities of a case that a rule is not about, by key.
+func (b *bench) outside(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity, ids map[string]posture.EntityID) []string {
+	t.Helper()
+	answers, err := b.Try(t.Context(), evaluate.Account{
+		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
+		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
+	}, e.Rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, f := range found {
+		if f.Type == e.Type && answers[0].Outside(f.ID) {
+			for key, id := range ids {
+				if id == f.ID && !slices.ContainsFunc(keys, func(k string) bool { return ids[k] == id }) {
+					keys = append(keys, key)
+				}
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -88,12 +116,11 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 		t.Run(string(e.ID), func(t *testing.T) {
 			t.Parallel()
 			for _, c := range e.Cases {
-				found, ids, err := c.Build()
-				if err != nil {
-					t.Error(err)
-					continue
-				}
+				c, found, ids := b.build(t, e, c)
 				check(t, c, b.judge(t, e, c, found), ids)
+				if got := b.outside(t, e, c, found, ids); !slices.Equal(got, c.NotApplicable) {
+					t.Errorf("case %q is not applicable to %q; want %q", c.Name, got, c.NotApplicable)
+				}
 				for _, key := range c.Violates {
 					shows(t, e, c, build(t, found), ids[key])
 				}
@@ -162,7 +189,7 @@ func build(t *testing.T, es []posture.Entity) *graph.Graph {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
 	for _, e := range es {
-		if err := b.Add(partition.Record(&e)); err != nil {
+		if err := b.Add(graphcache.Record(&e)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,4 +198,23 @@ func build(t *testing.T, es []posture.Entity) *graph.Graph {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// TestRulesThatAreAboutSomeResourcesShowOthers holds rules that restrict what they
+// are about to a case that shows a resource outside.
+func TestRulesThatAreAboutSomeResourcesShowOthers(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, e := range product(t).Rules {
+		if !strings.Contains(e.Query.Text, ".as('about')") {
+			continue
+		}
+		n++
+		if !slices.ContainsFunc(e.Cases, func(c catalog.Case) bool { return len(c.NotApplicable) > 0 }) && !strings.Contains(e.Query.Text, "').not(out('") {
+			t.Errorf("%s: no case has a resource that the rule is not about", e.ID)
+		}
+	}
+	if n < 80 {
+		t.Errorf("%d rules say what they are about", n)
+	}
 }

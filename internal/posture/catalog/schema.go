@@ -21,6 +21,9 @@ func Schema(declared []collect.Declaration) *evaluate.Schema {
 		for _, e := range d.Edges {
 			kinds[i].Edges = append(kinds[i].Edges, evaluate.Link{Label: e.Label, To: e.To})
 		}
+		if d.Declared != nil {
+			addRisk(&kinds[i], d.Declared)
+		}
 	}
 	return evaluate.NewSchema(kinds)
 }

@@ -18,10 +18,7 @@ func TestDeniedPropertyNeverDecides(t *testing.T) {
 		t.Run(string(e.ID), func(t *testing.T) {
 			t.Parallel()
 			for _, c := range e.Cases {
-				found, _, err := c.Build()
-				if err != nil {
-					t.Fatal(err)
-				}
+				c, found, _ := b.build(t, e, c)
 				if len(c.Unread) > 0 {
 					continue
 				}
@@ -81,10 +78,7 @@ func TestUnreadScopeNeitherRaisesNorResolves(t *testing.T) {
 				t.Fatalf("it reads %v, %v", reads.Types, err)
 			}
 			for _, c := range e.Cases {
-				found, _, err := c.Build()
-				if err != nil {
-					t.Fatal(err)
-				}
+				c, found, _ := b.build(t, e, c)
 				for _, kind := range reads.Types {
 					failed := c
 					failed.Unread = []catalog.Unread{{Type: kind}}

@@ -15,6 +15,7 @@ import (
 	"vigil/internal/posture/collect/azure"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/collect/gcp"
+	"vigil/internal/posture/resource"
 )
 
 // Options say how the clouds are reached.
@@ -23,6 +24,7 @@ type Options struct {
 	Gateway *egress.Gateway // stands in for all clouds in development; nil in production
 	Limiter collect.Limiter
 	Metrics prometheus.Registerer // tells how the clouds answer; may be nil
+	Catalog *resource.Catalog     // the types that are read; those that come with Vigil when nil
 }
 
 // Clouds implements [posture.Cloud].
@@ -51,8 +53,8 @@ func New(o Options) (*Clouds, error) {
 	}
 	client := transport.Client()
 	return &Clouds{
-		aws:       aws.New(aws.Options{HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
-		azure:     azure.New(azure.Options{HTTP: client, Limiter: o.Limiter}),
+		aws:       aws.New(aws.Options{Catalog: o.Catalog, HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
+		azure:     azure.New(azure.Options{Catalog: o.Catalog, HTTP: client, Limiter: o.Limiter}),
 		gcp:       gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
 		transport: transport,
 	}, nil

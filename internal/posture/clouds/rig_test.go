@@ -17,6 +17,7 @@ import (
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/resource"
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/sweep"
 	"vigil/internal/secret/secrettest"
@@ -58,6 +59,12 @@ type rig struct {
 // regions, or one.
 func newRig(t *testing.T, p posture.Provider, regions ...string) *rig {
 	t.Helper()
+	return newRigOf(t, nil, p, regions...)
+}
+
+// newRigOf is newRig with other types than those that come with Vigil.
+func newRigOf(t *testing.T, types *resource.Catalog, p posture.Provider, regions ...string) *rig {
+	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +75,7 @@ func newRig(t *testing.T, p posture.Provider, regions ...string) *rig {
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(ctx) }()
 	all, err := New(Options{
-		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Metrics: r.metrics,
+		AWS: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}, Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Metrics: r.metrics, Catalog: types,
 	})
 	if err != nil {
 		t.Fatal(err)

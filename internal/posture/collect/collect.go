@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
 )
 
 // Scope says how often a collector runs for one account.
@@ -38,6 +39,8 @@ type Declaration struct {
 	Properties  []Property
 	Edges       []Edge
 	Events      []Event
+	Forms       []string       // of Google Cloud: how log entries name its resources, with * for what differs
+	Declared    *resource.Type // the declaration that all this follows from; nil for a typed collector
 }
 
 // A Property declares one property of a type.

@@ -24,7 +24,7 @@ type Grammar interface {
 // DeclarationOf returns what is known of a declared type without asking a cloud:
 // what the schema, the documentation and the least-privilege policies are made of.
 func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration {
-	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, g)}
+	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, g), Declared: t}
 	if t.Scope == resource.PerRegion {
 		d.Scope = PerRegion
 	}
@@ -41,6 +41,9 @@ func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration
 		for _, e := range a.AllEdges() {
 			d.Edges = addEdge(d.Edges, Edge{Label: e.Label, To: e.To, Doc: e.Doc})
 		}
+	}
+	for i := range t.Google {
+		d.Forms = append(d.Forms, t.Google[i].Wildcards())
 	}
 	for _, e := range t.Events {
 		d.Events = append(d.Events, Event{Source: g.EventSource(e.Source), Names: e.Names})

@@ -79,9 +79,10 @@ const (
 type Limits struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	limits map[Key]*limit
-	swept  time.Time
+	mu        sync.Mutex
+	limits    map[Key]*limit
+	processes int // that share the limits
+	swept     time.Time
 }
 
 type limit struct {
@@ -94,8 +95,29 @@ type limit struct {
 
 // NewLimits returns limits that go by the given clock.
 func NewLimits(now func() time.Time) *Limits {
-	return &Limits{now: now, limits: map[Key]*limit{}, swept: now()}
+	return &Limits{now: now, limits: map[Key]*limit{}, processes: 1, swept: now()}
 }
+
+// SetProcesses says how many processes call the clouds. Each takes an equal part of
+// every limit, so that all together stay under it.
+func (l *Limits) SetProcesses(n int) {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n = max(1, n); n == l.processes {
+		return
+	}
+	factor := rate.Limit(l.processes) / rate.Limit(n)
+	l.processes = n
+	for _, m := range l.limits {
+		m.first *= factor
+		m.SetLimitAt(now, m.Limit()*factor)
+		m.SetBurstAt(now, burstOf(m.first))
+	}
+}
+
+// burstOf returns how many calls may be made at once under a limit.
+func burstOf(first rate.Limit) int { return max(1, int(first*burst)) }
 
 // Wait implements [Limiter].
 func (l *Limits) Wait(ctx context.Context, k Key) error {
@@ -160,7 +182,8 @@ func (l *Limits) limit(k Key, now time.Time) *limit {
 		if !known {
 			first = Rates[""]
 		}
-		m = &limit{Limiter: rate.NewLimiter(rate.Limit(first), max(1, int(first*burst))), first: rate.Limit(first), touched: now}
+		share := rate.Limit(first / float64(l.processes))
+		m = &limit{Limiter: rate.NewLimiter(share, burstOf(share)), first: share, touched: now}
 		l.limits[k] = m
 	}
 	return m

@@ -95,3 +95,25 @@ func TestLimitsOfDifferentKeysAreApart(t *testing.T) {
 		}
 	})
 }
+
+func TestProcessesShareALimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := collect.NewLimits(time.Now)
+		settled := func() int {
+			for range 3 { // spend the burst
+				calls(t, l, ec2)
+			}
+			return calls(t, l, ec2)
+		}
+		alone := settled()
+		l.SetProcesses(5)
+		if one := settled(); one != alone/5 {
+			t.Errorf("one of five makes %d calls a second, want %d", one, alone/5)
+		}
+		l.SetProcesses(1)
+		if again := settled(); again != alone {
+			t.Errorf("%d calls a second when the others are gone, want %d", again, alone)
+		}
+	})
+}

@@ -73,13 +73,14 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	if t.Gathered && t.Get == nil {
 		return of.List(ctx, t, emit)
 	}
-	asked := r.Context.Cloud.Asked(t, name)
+	asked := r.Context.Cloud.Asked(t, r.Context.Vars, name)
 	if t.Gathered {
 		asked = name
 	}
 	if asked == "" {
 		return notNamed(t, name)
 	}
+	id := r.Context.Cloud.Ref(r.Context.Vars, []posture.EntityType{t.Type}, asked)
 	pick := func(ctx context.Context, items []resource.Item) error {
 		if t.Gathered {
 			return of.complete(ctx, t, items, told)
@@ -87,7 +88,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 		for i := range items {
 			item := &items[i]
 			who, err := r.Context.Cloud.Identify(t, item, r.Context.Vars)
-			if err != nil || who.Name != asked && !strings.EqualFold(who.XID, asked) || found {
+			if err != nil || who.Name != asked && who.ID != id && !strings.EqualFold(who.XID, asked) || found {
 				continue
 			}
 			found = true
@@ -133,7 +134,7 @@ func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick v
 
 // one returns the item of the resource that holds the one of a name.
 func (r *Reader) one(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
-	asked := r.Context.Cloud.Asked(t, name)
+	asked := r.Context.Cloud.Asked(t, r.Context.Vars, name)
 	if asked == "" {
 		return nil, notNamed(t, name)
 	}
@@ -300,7 +301,7 @@ func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.
 		if err != nil {
 			return err
 		}
-		return r.Transport.Pages(ctx, q, address, q.Input.JSON(item, r.Context.Vars), page)
+		return r.send(ctx, q, address, q.Input.JSON(item, r.Context.Vars), page)
 	}
 	k, err := r.kept(ctx, q, item)
 	if err != nil {
@@ -322,7 +323,7 @@ func (r *Reader) kept(ctx context.Context, q *resource.Request, item *resource.I
 	}
 	input := q.Input.JSON(item, r.Context.Vars)
 	return r.Answers.read(ctx, r.Context.Region+" "+address+" "+string(input), func(ctx context.Context) (pages []gjson.Result, err error) {
-		err = r.Transport.Pages(ctx, q, address, input, func(answer gjson.Result) error {
+		err = r.send(ctx, q, address, input, func(answer gjson.Result) error {
 			pages = append(pages, answer)
 			return nil
 		})

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 )
 
@@ -137,44 +138,62 @@ type reading struct {
 	entities int
 	problems []error // details that could not be read
 	err      error   // why the list could not
+	off      error   // why there is nothing to read: an ErrOff
 }
 
 // commitTime is how long saving what a unit read may take.
 const commitTime = time.Minute
 
-// unit reads one unit and saves what it read.
+// unit reads one unit and saves what it read. While the database is away it
+// waits, and then reads the unit again: a run does not end because of it.
 func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got reading) {
+	err := RetryUnavailable(ctx, func() (err error) {
+		got, err = r.readAndSave(ctx, a, u)
+		return err
+	})
+	got.err = errors.Join(got.err, err)
+	if got.err != nil && !Over(got.err) {
+		r.Log.WarnContext(ctx, "collector failed", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", got.err)
+	}
+	return got
+}
+
+// readAndSave reads one unit and saves what it read. It fails when that cannot be
+// saved; what could not be read is part of the reading.
+func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got reading, err error) {
 	if err := ctx.Err(); err != nil {
-		return reading{err: err}
+		return got, err
 	}
 	recording, err := r.Recorder.Begin(ctx, Scoped{a.Org, a.Account.ID, u.Type, u.Region})
 	if err != nil {
-		return reading{err: err}
+		return got, err
 	}
 	defer recording.Discard()
+	var saveErr error
 	emit := func(res *Resource) error {
 		res.Normalize()
 		got.entities++
 		if room := maxErrors - len(got.problems); room > 0 {
 			got.problems = append(got.problems, res.Problems()[:min(room, len(res.Problems()))]...)
 		}
-		return recording.Put(ctx, res.Entity)
+		saveErr = recording.Put(ctx, res.Entity)
+		return saveErr
 	}
 	got.err = u.List(ctx, emit)
-	if errors.Is(got.err, ErrOff) {
-		got.err = nil // there is nothing, and that is known
+	if fault.Is(saveErr, fault.Unavailable) {
+		return reading{}, saveErr
+	}
+	if errors.Is(got.err, ErrOff) { // there is nothing, and that is known
+		got.off, got.err = got.err, nil
 	}
 	// What was read is kept also when the run's time is over.
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	if err := recording.Commit(saving, got.err == nil); err != nil {
 		r.Log.ErrorContext(ctx, "entities not saved", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", err)
-		got.err = errors.Join(got.err, err)
+		return got, err
 	}
-	if got.err != nil && !Over(got.err) {
-		r.Log.WarnContext(ctx, "collector failed", "account", a.Account.ID, "type", u.Type, "region", u.Region, "error", got.err)
-	}
-	return got
+	return got, nil
 }
 
 // failed is the outcome of a run that could not begin.

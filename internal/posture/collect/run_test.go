@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
@@ -125,8 +126,20 @@ func TestOutcomes(t *testing.T) {
 		},
 		{
 			"a service is off", cloud{units: []collect.Unit{unit(bucket, "global", 0, nil, collect.ErrOff)}},
-			posture.RunCompleted, posture.AccountActive, posture.CollectorResult{Status: posture.CollectorSuccess},
+			posture.RunCompleted, posture.AccountActive, posture.CollectorResult{Status: posture.CollectorSuccess, NotEnabled: []string{"global"}},
 			map[string]string{"AWS.S3.Bucket global": "0, complete true"},
+		},
+		{
+			"regions without the service",
+			cloud{units: []collect.Unit{
+				unit(bucket, "a", 1, nil, nil), unit(bucket, "c", 0, nil, collect.ErrNotOffered), unit(bucket, "b", 0, nil, fmt.Errorf("x: %w", collect.ErrNotOffered)),
+				unit(bucket, "d", 0, nil, fmt.Errorf("y: %w", collect.ErrOff)),
+			}},
+			posture.RunCompleted, posture.AccountActive,
+			posture.CollectorResult{Status: posture.CollectorSuccess, Entities: 1, NotEnabled: []string{"d"}, NotOffered: []string{"b", "c"}},
+			map[string]string{
+				"AWS.S3.Bucket a": "1, complete true", "AWS.S3.Bucket b": "0, complete true", "AWS.S3.Bucket c": "0, complete true", "AWS.S3.Bucket d": "0, complete true",
+			},
 		},
 		{
 			"everything is denied", cloud{units: []collect.Unit{unit(bucket, "global", 0, nil, denied)}},
@@ -192,4 +205,78 @@ func TestAScopeNarrowsARun(t *testing.T) {
 	if _, saved := run(t, t.Context(), c, posture.RunScope{Regions: []string{"a"}}); len(saved) != 1 || saved["Azure.Compute.Disk global"] == "" {
 		t.Errorf("read %v", saved)
 	}
+}
+
+// outage is a recorder whose database is away for some calls.
+type outage struct {
+	notes
+	begins, puts, commits int // calls that still fail
+}
+
+type outageRecording struct {
+	collect.Recording
+	from *outage
+}
+
+func (o *outage) fail(left *int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if *left == 0 {
+		return nil
+	}
+	*left--
+	return fault.New(fault.Unavailable, "the database is not available")
+}
+
+func (o *outage) Begin(ctx context.Context, s collect.Scoped) (collect.Recording, error) {
+	if err := o.fail(&o.begins); err != nil {
+		return nil, err
+	}
+	r, err := o.notes.Begin(ctx, s)
+	return outageRecording{r, o}, err
+}
+
+func (r outageRecording) Put(ctx context.Context, e posture.Entity) error {
+	if err := r.from.fail(&r.from.puts); err != nil {
+		return err
+	}
+	return r.Recording.Put(ctx, e)
+}
+
+func (r outageRecording) Commit(ctx context.Context, complete bool) error {
+	if err := r.from.fail(&r.from.commits); err != nil {
+		return err
+	}
+	return r.Recording.Commit(ctx, complete)
+}
+
+func TestARunWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := &outage{notes: notes{committed: map[string]string{}}, begins: 2, puts: 3, commits: 4}
+		c := cloud{units: []collect.Unit{unit("AWS.EC2.Instance", "eu", 2, nil, nil)}}
+		r := collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: o, Parallel: 1, Log: slog.New(slog.DiscardHandler)}
+		got := r.Run(t.Context(), posture.Access{Account: posture.Account{Provider: posture.AWS}}, posture.RunScope{}, nil)
+		if got.Status != posture.RunCompleted || got.Entities != 2 {
+			t.Errorf("%s with %d entities: %v", got.Status, got.Entities, got.Collectors)
+		}
+		if diff := cmp.Diff(map[string]string{"AWS.EC2.Instance eu": "2, complete true"}, o.committed); diff != "" {
+			t.Errorf("committed (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestARunGivesUpWaitingWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		o := &outage{notes: notes{committed: map[string]string{}}, begins: 1 << 30}
+		c := cloud{units: []collect.Unit{unit("AWS.EC2.Instance", "eu", 2, nil, nil)}}
+		r := collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: o, Parallel: 1, Log: slog.New(slog.DiscardHandler)}
+		got := r.Run(ctx, posture.Access{Account: posture.Account{Provider: posture.AWS}}, posture.RunScope{}, nil)
+		if got.Status != posture.RunTimeout {
+			t.Errorf("%s, want %s", got.Status, posture.RunTimeout)
+		}
+	})
 }

@@ -29,6 +29,7 @@ type typeTally struct {
 	units, good, denied, late int
 	entities                  int
 	errors                    []string
+	notEnabled, notOffered    []string // regions
 	message                   string
 }
 
@@ -58,6 +59,7 @@ func (t *tally) add(u Unit, got reading) {
 	switch {
 	case got.err == nil:
 		tt.good++
+		tt.off(u.Region, got.off)
 	case late(got.err):
 		tt.late++
 		tt.message = why(got.err)
@@ -89,6 +91,17 @@ func why(err error) string {
 	return err.Error()
 }
 
+// off notes in which state the service is where there is nothing to read.
+func (tt *typeTally) off(region string, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrNotOffered):
+		tt.notOffered = append(tt.notOffered, region)
+	default:
+		tt.notEnabled = append(tt.notEnabled, region)
+	}
+}
+
 func (tt *typeTally) complain(region string, err error) {
 	if text := at(region, err); len(tt.errors) < maxErrors && !slices.Contains(tt.errors, text) {
 		tt.errors = append(tt.errors, text)
@@ -105,7 +118,10 @@ func at(region string, err error) string {
 
 // result sums the units of a type up.
 func (tt *typeTally) result() posture.CollectorResult {
-	r := posture.CollectorResult{Status: posture.CollectorSuccess, Entities: tt.entities}
+	r := posture.CollectorResult{
+		Status: posture.CollectorSuccess, Entities: tt.entities,
+		NotEnabled: slices.Sorted(slices.Values(tt.notEnabled)), NotOffered: slices.Sorted(slices.Values(tt.notOffered)),
+	}
 	failed := tt.units - tt.good - tt.denied - tt.late
 	switch {
 	case tt.late > 0:

@@ -24,8 +24,8 @@ type Before struct {
 // the rest, and whatever findings tell of entities around the change, is judged
 // as Judge would. Rules must be all rules of the account.
 func (e *Evaluator) Again(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
-	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph)}
-	d := differences(b, a, changed)
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
+	d := differences(e.schema, b, a, changed)
 	d.later = !j.at.Truncate(Tick).Equal(b.At.Truncate(Tick))
 	anew := d.around(b.Graph, a.Graph)
 	labels := labelSet(a.Graph, anew)
@@ -99,11 +99,11 @@ func (s *since) before(ctx context.Context, r posture.Rule) (map[posture.EntityI
 	if err != nil {
 		return nil, err
 	}
-	violating, unknown := s.was.sort(v, s.was.trust.of(v.reads))
-	for _, h := range violating {
+	was := s.was.settle(v)
+	for _, h := range was.violating {
 		said[s.was.id(h)] = posture.Yes
 	}
-	for _, h := range unknown {
+	for _, h := range was.unknown {
 		said[s.was.id(h)] = posture.Maybe
 	}
 	return said, nil
@@ -131,6 +131,7 @@ func (q *query) mayFind(of types) bool {
 
 // A difference is what changed between two graphs.
 type difference struct {
+	schema *Schema
 	ids    []posture.EntityID // of entities that are not as they were
 	moved  []posture.EntityID // of those whose place among others is not as it was
 	labels map[string]bool    // of vertices that came or went
@@ -141,8 +142,8 @@ type difference struct {
 }
 
 // differences compares the entities that may have changed, and the coverage.
-func differences(b Before, a Account, changed []posture.EntityID) *difference {
-	d := &difference{labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}, scopes: types{}}
+func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *difference {
+	d := &difference{schema: s, labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}, scopes: types{}}
 	for _, id := range changed {
 		d.compare(b.Graph, a.Graph, id)
 	}
@@ -210,7 +211,7 @@ func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
 	for _, l := range edges {
 		d.edges[l] = true
 	}
-	if len(edges) > 0 || slices.ContainsFunc(keys, isRiskKey) {
+	if len(edges) > 0 || slices.ContainsFunc(keys, d.schema.isRiskKey) {
 		d.moved = append(d.moved, id)
 	}
 	return len(keys)+len(edges) == 0

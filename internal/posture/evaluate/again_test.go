@@ -13,7 +13,7 @@ import (
 	"vigil/graph"
 	"vigil/internal/posture"
 	"vigil/internal/posture/evaluate"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 )
 
 // lawRules look at everything in every way.
@@ -107,7 +107,7 @@ func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.Ent
 		b := graph.NewBuilder(graph.Limits{})
 		for _, id := range slices.Sorted(maps.Keys(w.entities)) {
 			e := w.entities[id]
-			if err := b.Add(partition.Record(&e)); err != nil {
+			if err := b.Add(graphcache.Record(&e)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -125,7 +125,7 @@ func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.Ent
 			changes = append(changes, graph.Change{Record: graph.Record{ID: graph.String(string(id))}, Remove: true})
 			continue
 		}
-		changes = append(changes, graph.Change{Record: partition.Record(&e)})
+		changes = append(changes, graph.Change{Record: graphcache.Record(&e)})
 	}
 	patched, err := before.Patch(changes)
 	if err != nil {

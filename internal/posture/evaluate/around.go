@@ -8,9 +8,7 @@ import (
 
 // isRiskKey reports whether a property counts for the risk of entities around the
 // one that has it.
-func isRiskKey(key string) bool {
-	return slices.Contains(powerful, key) || slices.ContainsFunc(exposed, func(x fact) bool { return x.key == key })
-}
+func (s *Schema) isRiskKey(key string) bool { return s.risky[key] }
 
 // around returns the vertices of the graph as it is now whose findings may read
 // differently: the entities that changed, and those whose risk looks at one of
@@ -27,7 +25,7 @@ func (d *difference) around(before, after *graph.Graph) map[graph.Handle]bool {
 		put(graph.String(string(id)))
 	}
 	for _, g := range []*graph.Graph{before, after} {
-		r := newRisks(g)
+		r := newRisks(g, d.schema)
 		var moved []graph.Handle
 		for _, id := range d.moved {
 			if h, ok := g.VertexByID(graph.String(string(id))); ok {

@@ -6,7 +6,7 @@ import (
 
 	"vigil/graph"
 	"vigil/internal/posture"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 )
 
 // A need is what a query follows from entities of a type: labels of edges, and
@@ -69,7 +69,7 @@ func (s *Schema) needs(q *query) (all []need) {
 
 // asksTags reports whether the query asks for tags.
 func (q *query) asksTags() bool {
-	return q.touches.AllKeys || slices.ContainsFunc(q.touches.Keys, func(k string) bool { return strings.HasPrefix(k, partition.TagPrefix) })
+	return q.touches.AllKeys || slices.ContainsFunc(q.touches.Keys, func(k string) bool { return strings.HasPrefix(k, graphcache.TagPrefix) })
 }
 
 // follows reports whether the query follows edges of a label.

@@ -1,7 +1,8 @@
 // Package evaluate holds rules against the graph of an account and says which
 // entities violate them.
 //
-// There are three answers: violation, pass and unknown. Unknown is what depends
+// There are three answers: violation, pass and unknown; a resource that the rule is
+// not about has none of them. Unknown is what depends
 // on something that could not be read: a property that was denied, or a type
 // whose last collection failed in the region of the entity. What is unknown is
 // neither raised nor resolved, and a rule that could not be run at all is
@@ -16,7 +17,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"vigil/graph"
@@ -77,7 +77,7 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // left out, disabled ones are gone. It also returns what went wrong with single
 // rules; it fails when the context ends or entities cannot be looked up.
 func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
-	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph)}
+	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
 	for _, r := range rules {
 		if r.Provider != a.Provider {
 			continue
@@ -96,6 +96,7 @@ type judging struct {
 	at     time.Time
 	trust  *trust
 	risks  *risks
+	abouts map[string]*verdict // by the part of queries that says what rules are about
 	rules  []posture.RuleJudgement
 	raised []pending
 	bad    []*RuleError
@@ -127,15 +128,14 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error 
 		j.rules = append(j.rules, out)
 		return nil
 	}
-	scope := j.trust.of(v.reads)
+	scope, said := j.trust.of(v.reads), j.settle(v)
 	out.Trusted = func(id posture.EntityID) bool {
 		h, ok := j.vertex(id)
 		return !ok || scope.covers(j.region(h))
 	}
-	violating, unknown := j.sort(v, scope)
-	raise := violating
+	raise := said.violating
 	if since != nil {
-		if out.Only, raise = since.narrow(ctx, j, r, violating, unknown); ctx.Err() != nil {
+		if out.Only, raise = since.narrow(ctx, j, r, said.violating, said.unknown); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if since.was == nil && len(out.Only) == 0 {
@@ -145,8 +145,8 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error 
 	for _, h := range raise {
 		j.raised = append(j.raised, pending{len(j.rules), &r, h})
 	}
-	out.Unknown = j.ids(unknown)
-	out.Passing = max(0, j.count(v.subjects)-len(violating)-len(unknown))
+	out.Unknown = j.ids(said.unknown)
+	out.Passing, out.NotApplicable = said.passing, said.notApplicable
 	j.rules = append(j.rules, out)
 	return nil
 }
@@ -277,5 +277,5 @@ func (j *judging) count(types []posture.EntityType) int {
 
 // compile returns the plan of a rule's query.
 func (e *Evaluator) compile(text string) (*gremlin.Plan, error) {
-	return e.plans.Compile(strings.TrimSpace(text), gremlin.CompileOptions{Budget: gremlin.RuleBudget})
+	return e.plans.Compile(text, gremlin.CompileOptions{Budget: gremlin.RuleBudget})
 }

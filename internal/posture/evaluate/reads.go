@@ -20,12 +20,14 @@ type Reads struct {
 	back bool // it also goes against the direction of edges, or may
 }
 
+// queryLimits bound the text of a rule's query.
+var queryLimits = syntax.Limits{Length: 64 << 10, Steps: 400, Depth: 32, Literals: 10_000}
+
 // Read works out what a Gremlin query looks at. It follows the steps that it knows
 // through the schema; at any other it assumes that the query may read every type.
 // The error is that of the text.
 func (s *Schema) Read(text string) (Reads, error) {
-	limits := syntax.Limits{Length: 64 << 10, Steps: 400, Depth: 32, Literals: 10_000}
-	q, err := syntax.Parse(text, syntax.Options{Limits: limits})
+	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
 	if err != nil {
 		return Reads{}, err
 	}

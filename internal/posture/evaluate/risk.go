@@ -23,35 +23,6 @@ const (
 	reachHops     = 3
 )
 
-// A fact is a property with a value.
-type fact struct {
-	key   string
-	value any // nil for any value
-	why   string
-}
-
-// exposed are facts of an entity by which it is on the internet.
-var exposed = []fact{
-	{"publicIpAddress", nil, "has a public address"},
-	{"natIP", nil, "has a public address"},
-	{"isInternet", true, "is the whole internet"},
-	{"anybody", true, "is the whole internet"},
-	{"public", true, "is public"},
-	{"isPublic", true, "is public"},
-	{"publiclyAccessible", true, "can be reached from the internet"},
-	{"policyIsPublic", true, "has a policy that lets anybody in"},
-	{"policyStatusIsPublic", true, "has a policy that lets anybody in"},
-	{"aclIsPublic", true, "has an access list that lets anybody in"},
-	{"trustIsPublic", true, "trusts anybody"},
-	{"allUsers", true, "lets everybody in"},
-	{"allAuthenticatedUsers", true, "lets everybody with an account in"},
-	{"endpointPublicAccess", true, "has a public endpoint"},
-	{"allowBlobPublicAccess", true, "may be public"},
-	{"openToInternet", true, "is open to the internet"},
-	{"urlAuthType", "NONE", "answers without asking who calls"},
-	{"scheme", "internet-facing", "faces the internet"},
-}
-
 // Edges that lead from an entity to what exposes it.
 var (
 	exposedOut = []string{"MEMBER_OF", "ALLOWS_INGRESS", "HAS_IP", "HAS_INTERFACE", "HAS", "IN_SUBNET"}
@@ -68,34 +39,19 @@ var containment = []string{
 // and what a group guards.
 var reachIn = []string{"ENCRYPTED_BY", "MEMBER_OF"}
 
-// sensitive are the types that attackers are after.
-var sensitive = map[posture.EntityType]bool{
-	"AWS.S3.Bucket": true, "AWS.RDS.DBInstance": true, "AWS.RDS.DBCluster": true, "AWS.DynamoDB.Table": true, "AWS.Redshift.Cluster": true,
-	"AWS.EFS.FileSystem": true, "AWS.SecretsManager.Secret": true, "AWS.KMS.Key": true, "AWS.OpenSearch.Domain": true, "AWS.SSM.Parameter": true,
-	"AWS.EC2.Volume": true, "AWS.EC2.Snapshot": true, "AWS.ElastiCache.CacheCluster": true,
-	"Azure.Storage.StorageAccount": true, "Azure.Sql.Database": true, "Azure.Sql.ManagedInstance": true, "Azure.KeyVault.Key": true,
-	"Azure.KeyVault.Secret": true, "Azure.DocumentDB.DatabaseAccount": true, "Azure.PostgreSQL.FlexibleServer": true,
-	"Azure.MySQL.FlexibleServer": true, "Azure.Compute.Disk": true, "Azure.Cache.Redis": true,
-	"GCP.Storage.Bucket": true, "GCP.SQL.Instance": true, "GCP.BigQuery.Dataset": true, "GCP.KMS.CryptoKey": true, "GCP.SecretManager.Secret": true,
-	"GCP.Compute.Disk": true, "GCP.Redis.Instance": true, "GCP.Filestore.Instance": true,
-}
-
-// powerful are facts of an identity or policy that can do everything.
-var powerful = []string{"allowsAdmin", "inlineAllowsAdmin", "isSubscriptionAdmin", "allowsEverything", "isAdmin"}
-
 // risks scores the vertices of one graph.
 type risks struct {
-	g          *graph.Graph
-	exposedKey []graph.Key // by position in exposed; NoKey when the graph lacks it
-	powerKey   []graph.Key
-	outLabels  []graph.Label // of exposedOut
-	inLabels   []graph.Label
-	reachIn    []graph.Label
-	skip       map[graph.Label]bool // of containment
-	types      []bool               // by vertex label: sensitive
-	cache      map[graph.Handle]*entityRisk
-	seen       marks
-	at, next   []graph.Handle // where a search is, and where it goes
+	g         *graph.Graph
+	exposed   [][]keyFact   // by vertex label: what puts an entity on the internet
+	powerful  [][]graph.Key // by vertex label: flags of what can do everything
+	outLabels []graph.Label // of exposedOut
+	inLabels  []graph.Label
+	reachIn   []graph.Label
+	skip      map[graph.Label]bool // of containment
+	types     []bool               // by vertex label: sensitive
+	cache     map[graph.Handle]*entityRisk
+	seen      marks
+	at, next  []graph.Handle // where a search is, and where it goes
 }
 
 // marks are vertices that a search has seen. Forgetting them costs nothing.
@@ -127,20 +83,34 @@ type entityRisk struct {
 	within          []string // ids of sensitive entities, in order
 }
 
-func newRisks(g *graph.Graph) *risks {
+// A keyFact is a fact whose property the graph has.
+type keyFact struct {
+	key graph.Key
+	*Fact
+}
+
+func newRisks(g *graph.Graph, s *Schema) *risks {
 	r := &risks{g: g, skip: map[graph.Label]bool{}, cache: map[graph.Handle]*entityRisk{}}
-	for _, x := range exposed {
-		r.exposedKey = append(r.exposedKey, keyOf(g, x.key))
-	}
-	for _, name := range powerful {
-		r.powerKey = append(r.powerKey, keyOf(g, name))
-	}
 	r.outLabels, r.inLabels, r.reachIn = labelsOf(g, exposedOut), labelsOf(g, exposedIn), labelsOf(g, reachIn)
 	for _, l := range labelsOf(g, containment) {
 		r.skip[l] = true
 	}
 	for _, name := range g.VertexLabels() {
-		r.types = append(r.types, sensitive[posture.EntityType(name)])
+		k := s.risk[posture.EntityType(name)]
+		r.types = append(r.types, k.Sensitive)
+		var facts []keyFact
+		for i := range k.Exposed {
+			if key := keyOf(g, k.Exposed[i].Property); key != graph.NoKey {
+				facts = append(facts, keyFact{key, &k.Exposed[i]})
+			}
+		}
+		var flags []graph.Key
+		for _, name := range k.Powerful {
+			if key := keyOf(g, name); key != graph.NoKey {
+				flags = append(flags, key)
+			}
+		}
+		r.exposed, r.powerful = append(r.exposed, facts), append(r.powerful, flags)
 	}
 	return r
 }
@@ -245,28 +215,24 @@ func (r *risks) visit(hs []graph.Handle) {
 
 // isExposed returns by which fact a vertex is on the internet, or "".
 func (r *risks) isExposed(v graph.Handle) string {
-	for i, k := range r.exposedKey {
-		if k == graph.NoKey {
-			continue
-		}
-		got, ok := r.g.VertexValue(v, k)
-		if !ok {
-			continue
-		}
-		switch want := exposed[i].value.(type) {
-		case nil:
-			return exposed[i].why
-		case bool:
-			if got.Kind() == graph.KindBool && got.Bool() == want {
-				return exposed[i].why
-			}
-		case string:
-			if got.Kind() == graph.KindString && got.Str() == want {
-				return exposed[i].why
-			}
+	for _, x := range r.exposed[r.g.VertexLabel(v)] {
+		if got, ok := r.g.VertexValue(v, x.key); ok && x.holds(got) {
+			return x.Why
 		}
 	}
 	return ""
+}
+
+// holds reports whether a value makes the fact true: a flag that is set, one of the
+// values that it names, or any text when it names none.
+func (x *Fact) holds(got graph.Value) bool {
+	switch got.Kind() {
+	case graph.KindBool:
+		return got.Bool() && len(x.Values) == 0
+	case graph.KindString:
+		return len(x.Values) == 0 || slices.Contains(x.Values, got.Str())
+	}
+	return len(x.Values) == 0
 }
 
 // within returns the sensitive entities within reach of a vertex, by id.
@@ -310,10 +276,7 @@ func (r *risks) isSensitive(v graph.Handle) bool {
 	if r.types[r.g.VertexLabel(v)] {
 		return true
 	}
-	for _, k := range r.powerKey {
-		if k == graph.NoKey {
-			continue
-		}
+	for _, k := range r.powerful[r.g.VertexLabel(v)] {
 		if got, ok := r.g.VertexValue(v, k); ok && got.Kind() == graph.KindBool && got.Bool() {
 			return true
 		}

@@ -12,6 +12,17 @@ type Kind struct {
 	Type       posture.EntityType
 	Properties []string
 	Edges      []Link
+
+	Exposed   []Fact   // by which entities are on the internet
+	Powerful  []string // flags of identities and policies that can do everything
+	Sensitive bool     // attackers are after what the resources hold
+}
+
+// A Fact is that a property has one of some values, or is set when there are none.
+type Fact struct {
+	Property string
+	Values   []string
+	Why      string // it makes the entity what it is: "has a public address"
 }
 
 // A Link is an edge that entities of a kind may have.
@@ -26,13 +37,15 @@ type Schema struct {
 	props map[posture.EntityType]map[string]bool
 	out   map[posture.EntityType]map[string][]posture.EntityType
 	in    map[posture.EntityType]map[string][]posture.EntityType
+	risk  map[posture.EntityType]Kind
+	risky map[string]bool // properties that count for the risk of others
 }
 
 // NewSchema puts kinds together.
 func NewSchema(kinds []Kind) *Schema {
 	s := &Schema{
-		props: map[posture.EntityType]map[string]bool{},
-		out:   map[posture.EntityType]map[string][]posture.EntityType{}, in: map[posture.EntityType]map[string][]posture.EntityType{},
+		props: map[posture.EntityType]map[string]bool{}, risk: map[posture.EntityType]Kind{}, risky: map[string]bool{},
+		out: map[posture.EntityType]map[string][]posture.EntityType{}, in: map[posture.EntityType]map[string][]posture.EntityType{},
 	}
 	add := func(to map[posture.EntityType]map[string][]posture.EntityType, from posture.EntityType, label string, t posture.EntityType) {
 		if to[from] == nil {
@@ -43,6 +56,13 @@ func NewSchema(kinds []Kind) *Schema {
 		}
 	}
 	for _, k := range kinds {
+		s.risk[k.Type] = k
+		for _, x := range k.Exposed {
+			s.risky[x.Property] = true
+		}
+		for _, name := range k.Powerful {
+			s.risky[name] = true
+		}
 		if s.props[k.Type] == nil {
 			s.props[k.Type] = map[string]bool{}
 			s.types = append(s.types, k.Type)

@@ -5,13 +5,13 @@ import (
 
 	"vigil/graph"
 	"vigil/internal/posture"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 )
 
 // vertexKey returns the key of vertices that holds an attribute.
 func vertexKey(a posture.Attribute) string {
 	if a.Kind == posture.TagAttribute {
-		return partition.TagPrefix + a.Name
+		return graphcache.TagPrefix + a.Name
 	}
 	return a.Name
 }
@@ -55,11 +55,11 @@ func entityOf(g *graph.Graph, h graph.Handle) posture.Entity {
 			continue
 		case own(&e, p.Key, p.Value):
 			continue
-		case strings.HasPrefix(p.Key, partition.TagPrefix):
+		case strings.HasPrefix(p.Key, graphcache.TagPrefix):
 			if e.Tags == nil {
 				e.Tags = map[string]string{}
 			}
-			e.Tags[p.Key[len(partition.TagPrefix):]] = p.Value.Str()
+			e.Tags[p.Key[len(graphcache.TagPrefix):]] = p.Value.Str()
 			continue
 		}
 		e.Properties = append(e.Properties, propertyOf(p.Key, p.Value))

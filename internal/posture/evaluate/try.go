@@ -13,7 +13,11 @@ type Answer struct {
 	Violating []posture.EntityID // by id
 	Unknown   []posture.EntityID // by id
 	Passing   int
-	Work      int64 // traversers handled and edges touched
+	// NotApplicable is how many resources of the types that it finds the rule is not
+	// about, and Outside tells of one.
+	NotApplicable int
+	Outside       func(posture.EntityID) bool
+	Work          int64 // traversers handled and edges touched
 }
 
 // Try holds rules against an account without writing findings, whatever their
@@ -27,8 +31,14 @@ func (e *Evaluator) Try(ctx context.Context, a Account, rules ...posture.Rule) (
 		if err != nil {
 			return nil, &RuleError{r.ID, err}
 		}
-		violating, unknown := j.sort(v, j.trust.of(v.reads))
-		answers[i] = Answer{j.ids(violating), j.ids(unknown), max(0, j.count(v.subjects)-len(violating)-len(unknown)), v.work}
+		said := j.settle(v)
+		answers[i] = Answer{
+			Violating: j.ids(said.violating), Unknown: j.ids(said.unknown), Passing: said.passing, NotApplicable: said.notApplicable, Work: v.work,
+			Outside: func(id posture.EntityID) bool {
+				h, ok := j.vertex(id)
+				return ok && said.outside(h)
+			},
+		}
 	}
 	return answers, nil
 }

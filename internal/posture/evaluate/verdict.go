@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"vigil/graph"
@@ -18,6 +19,7 @@ type verdict struct {
 	yes, unknown []graph.Handle // in ascending order
 	subjects     []posture.EntityType
 	reads        []posture.EntityType // types that made the difference
+	about        *verdict             // of the part that says what the rule is about; nil for all of the types
 	work         int64
 }
 
@@ -46,11 +48,18 @@ func (j *judging) hold(ctx context.Context, q *query) (verdict, error) {
 		j.search(q, &v)
 		return v, nil
 	}
+	if q.about != nil {
+		about, err := j.holdAbout(ctx, q.about)
+		if err != nil {
+			return v, err
+		}
+		v.about, v.work = about, about.work
+	}
 	found, err := q.plan.Verdict(ctx, j.Graph, j.options())
 	if err != nil {
 		return v, err
 	}
-	v.yes, v.unknown, v.work = found.Yes, found.Unknown, found.Work
+	v.yes, v.unknown, v.work = found.Yes, found.Unknown, v.work+found.Work
 	if len(found.Unsure) > 0 {
 		if err := j.unsure(ctx, q, found, &v); err != nil {
 			return v, err
@@ -181,11 +190,13 @@ func (j *judging) search(q *query, v *verdict) {
 
 // A query is the query of a rule, read and understood.
 type query struct {
+	text     string // of a Gremlin query
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
 	reads    Reads
 	needs    []need
 	where    posture.Condition // of a search, in place of a plan
+	about    *query            // what the rule is about; nil for all that it finds
 	anywhere bool              // a search that does not say of which type
 }
 
@@ -225,7 +236,11 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 }
 
 func (e *Evaluator) readGraph(text string) (*query, error) {
-	plan, err := e.compile(text)
+	about, run, err := splitAbout(strings.TrimSpace(text))
+	if err != nil {
+		return nil, err
+	}
+	plan, err := e.compile(run)
 	if err != nil {
 		return nil, err
 	}
@@ -233,9 +248,12 @@ func (e *Evaluator) readGraph(text string) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &query{plan: plan, touches: plan.Touches(), reads: reads}
+	q := &query{text: text, plan: plan, touches: plan.Touches(), reads: reads}
 	q.needs = e.schema.needs(q)
-	return q, nil
+	if about != "" {
+		q.about, err = e.readGraph(about)
+	}
+	return q, err
 }
 
 func (e *Evaluator) readSearch(text string) (*query, error) {

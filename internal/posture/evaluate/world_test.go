@@ -10,7 +10,7 @@ import (
 	"vigil/graph"
 	"vigil/internal/posture"
 	"vigil/internal/posture/evaluate"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 )
 
 // now is when the tests happen.
@@ -31,13 +31,13 @@ const (
 // schema is a small part of AWS.
 var schema = evaluate.NewSchema([]evaluate.Kind{
 	{Type: groupType, Properties: []string{"groupName"}, Edges: []evaluate.Link{{Label: "ALLOWS_INGRESS", To: []posture.EntityType{rangeType, groupType}}}},
-	{Type: rangeType, Properties: []string{"isInternet"}},
-	{Type: hostType, Properties: []string{"publicIpAddress", "launchTime", "state"}, Edges: []evaluate.Link{
+	{Type: rangeType, Properties: []string{"isInternet"}, Exposed: []evaluate.Fact{{Property: "isInternet", Why: "is the whole internet"}}},
+	{Type: hostType, Exposed: []evaluate.Fact{{Property: "publicIpAddress", Why: "has a public address"}}, Properties: []string{"publicIpAddress", "launchTime", "state"}, Edges: []evaluate.Link{
 		{Label: "MEMBER_OF", To: []posture.EntityType{groupType}}, {Label: "HAS_ROLE", To: []posture.EntityType{roleType}},
 	}},
-	{Type: roleType, Properties: []string{"inlineAllowsAdmin"}, Edges: []evaluate.Link{{Label: "READS", To: []posture.EntityType{bucketType}}}},
-	{Type: bucketType, Properties: []string{"public", "versioning"}, Edges: []evaluate.Link{{Label: "ENCRYPTED_BY", To: []posture.EntityType{keyType}}}},
-	{Type: keyType, Properties: []string{"rotationEnabled"}},
+	{Type: roleType, Powerful: []string{"inlineAllowsAdmin"}, Properties: []string{"inlineAllowsAdmin"}, Edges: []evaluate.Link{{Label: "READS", To: []posture.EntityType{bucketType}}}},
+	{Type: bucketType, Sensitive: true, Exposed: []evaluate.Fact{{Property: "public", Why: "is public"}}, Properties: []string{"public", "versioning"}, Edges: []evaluate.Link{{Label: "ENCRYPTED_BY", To: []posture.EntityType{keyType}}}},
+	{Type: keyType, Sensitive: true, Properties: []string{"rotationEnabled"}},
 })
 
 // regional are the types that are read region by region.
@@ -102,7 +102,7 @@ func (w *world) graph(t fataler) *graph.Graph {
 	b := graph.NewBuilder(graph.Limits{})
 	for _, id := range slices.Sorted(maps.Keys(w.entities)) {
 		e := w.entities[id]
-		if err := b.Add(partition.Record(&e)); err != nil {
+		if err := b.Add(graphcache.Record(&e)); err != nil {
 			t.Fatal(err)
 		}
 	}

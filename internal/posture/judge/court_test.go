@@ -10,8 +10,8 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/graphcache"
 	"vigil/internal/posture/judge"
-	"vigil/internal/posture/partition"
 	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/store"
 	"vigil/internal/secret/secrettest"
@@ -34,9 +34,9 @@ var (
 
 // schema is a small part of AWS.
 var schema = evaluate.NewSchema([]evaluate.Kind{
-	{Type: hostType, Properties: []string{"publicIpAddress", "launchTime", "monitored"}, Edges: []evaluate.Link{{Label: "MEMBER_OF", To: []posture.EntityType{groupType}}}},
+	{Type: hostType, Exposed: []evaluate.Fact{{Property: "publicIpAddress", Why: "has a public address"}}, Properties: []string{"publicIpAddress", "launchTime", "monitored"}, Edges: []evaluate.Link{{Label: "MEMBER_OF", To: []posture.EntityType{groupType}}}},
 	{Type: groupType, Edges: []evaluate.Link{{Label: "ALLOWS_INGRESS", To: []posture.EntityType{rangeType}}}},
-	{Type: rangeType, Properties: []string{"isInternet"}},
+	{Type: rangeType, Properties: []string{"isInternet"}, Exposed: []evaluate.Fact{{Property: "isInternet", Why: "is the whole internet"}}},
 })
 
 // texts are the queries of the rules: properties, edges, absence and time.
@@ -100,7 +100,7 @@ func newCourt(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *
 	now := func() time.Time { return *clock }
 	for range judges {
 		c.judges = append(c.judges, &judge.Judge{
-			Store: c.store, Book: &rulebook.Book{Catalog: &catalog.Catalog{}, Store: c.store, Now: now}, Graphs: partition.New(c.store, partition.Options{}),
+			Store: c.store, Book: &rulebook.Book{Catalog: &catalog.Catalog{}, Store: c.store, Now: now}, Graphs: graphcache.New(c.store, graphcache.Options{}),
 			Evaluator: evaluate.New(schema, c.store, now), Log: slog.New(slog.DiscardHandler), Now: now,
 		})
 	}

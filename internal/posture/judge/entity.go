@@ -16,6 +16,8 @@ const (
 	Violation Verdict = "Violation"
 	Pass      Verdict = "Pass"
 	Unknown   Verdict = "Unknown"
+	// NotApplicable is of a resource that the rule is not about.
+	NotApplicable Verdict = "NotApplicable"
 )
 
 // An EntityVerdict is what one rule says of an entity.
@@ -58,6 +60,8 @@ func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity)
 			verdict = Unknown
 		case slices.Contains(answers[0].Violating, e.ID):
 			verdict = Violation
+		case answers[0].Outside(e.ID):
+			verdict = NotApplicable
 		}
 		all = append(all, EntityVerdict{r.ID, verdict})
 	}

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/evaluate"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 )
 
 // Store is what is asked of the one who keeps accounts, entities and findings.
@@ -40,7 +40,7 @@ type Book interface {
 type Judge struct {
 	Store     Store
 	Book      Book
-	Graphs    *partition.Graphs
+	Graphs    *graphcache.Graphs
 	Evaluator *evaluate.Evaluator
 	Log       *slog.Logger
 	Now       func() time.Time

@@ -1,9 +1,10 @@
 package judge
 
 import (
-	"container/list"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"vigil/internal/posture"
 )
@@ -17,9 +18,8 @@ type verdict struct {
 
 // verdicts remembers how accounts were when they were last judged here.
 type verdicts struct {
-	mu     sync.Mutex
-	known  map[posture.AccountRef]*list.Element
-	recent list.List // of *verdict, the most recent first
+	mu    sync.Mutex
+	known *simplelru.LRU[posture.AccountRef, verdict] // nil before the first one
 }
 
 // verdictsKept is how many accounts are remembered. Their graphs are mostly the
@@ -30,13 +30,11 @@ const verdictsKept = 256
 func (v *verdicts) get(now sight) (verdict, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	at, ok := v.known[now.ref()]
-	if !ok {
+	if v.known == nil {
 		return verdict{}, false
 	}
-	v.recent.MoveToFront(at)
-	was := at.Value.(*verdict)
-	return *was, was.created.Equal(now.created) && was.Generation <= now.Generation
+	was, ok := v.known.Get(now.ref())
+	return was, ok && was.created.Equal(now.created) && was.Generation <= now.Generation
 }
 
 // put remembers how an account was, unless a later judgement is known.
@@ -44,21 +42,10 @@ func (v *verdicts) put(now verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.known == nil {
-		v.known = map[posture.AccountRef]*list.Element{}
+		v.known, _ = simplelru.NewLRU[posture.AccountRef, verdict](verdictsKept, nil) // fails for sizes below 1 only
 	}
-	ref := now.ref()
-	if at, ok := v.known[ref]; ok {
-		if at.Value.(*verdict).serial < now.serial {
-			at.Value = &now
-		}
-		v.recent.MoveToFront(at)
-		return
-	}
-	v.known[ref] = v.recent.PushFront(&now)
-	for v.recent.Len() > verdictsKept {
-		last := v.recent.Back()
-		delete(v.known, last.Value.(*verdict).ref())
-		v.recent.Remove(last)
+	if was, ok := v.known.Get(now.ref()); !ok || was.serial < now.serial {
+		v.known.Add(now.ref(), now)
 	}
 }
 

@@ -107,7 +107,7 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 }
 
 // Asked implements [resource.Cloud]. Events name the parts of a resource too.
-func (n Azure) Asked(t *resource.Type, name string) string {
+func (n Azure) Asked(t *resource.Type, _ resource.Vars, name string) string {
 	if t.ARM == "" {
 		return strings.ToLower(name)
 	}

@@ -9,8 +9,11 @@ import (
 
 // Of returns the naming of a cloud.
 func Of(p posture.Provider, c *resource.Catalog) resource.Cloud {
-	if p == posture.Azure {
+	switch p {
+	case posture.Azure:
 		return Azure{c}
+	case posture.GCP:
+		return GCP{c}
 	}
 	return AWS{c}
 }

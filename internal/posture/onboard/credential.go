@@ -1,6 +1,8 @@
 package onboard
 
 import (
+	"fmt"
+
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 )
@@ -26,6 +28,9 @@ func (s *set) addCredential(i int, c CredentialChange) error {
 	if err != nil {
 		return err
 	}
+	if err := s.claimExternalID(cred, c.Properties); err != nil {
+		return err
+	}
 	if c.Ref != "" {
 		if _, taken := s.refs[c.Ref]; taken {
 			return fault.Field("ref", "is given twice")
@@ -35,6 +40,23 @@ func (s *set) addCredential(i int, c CredentialChange) error {
 	s.done.Credentials[i] = cred
 	return s.tx.SaveCredential(cred, secrets)
 }
+
+// claimExternalID refuses an external id that belongs to another organisation,
+// whose role the credential would open.
+func (s *set) claimExternalID(c posture.Credential, given []posture.Property) error {
+	id := c.Property(posture.PropExternalID)
+	if id == "" {
+		return nil
+	}
+	err := s.tx.ClaimExternalID(id)
+	if fault.Is(err, fault.Conflict) {
+		return fault.Field(fmt.Sprintf("properties[%d].stringV", posture.ExternalIDProperty(given)), "(%s) %s", posture.PropExternalID, ForeignExternalID)
+	}
+	return err
+}
+
+// ForeignExternalID is what is said of an external id of another organisation.
+const ForeignExternalID = "cannot be used by this organisation; use the one that is issued for it (GET /v1/cloud-credentials/aws-external-id)"
 
 func (s *set) changeCredential(i int, c CredentialChange) error {
 	old, kept, err := s.findCredential(c.ID)
@@ -46,6 +68,9 @@ func (s *set) changeCredential(i int, c CredentialChange) error {
 	}
 	cred, secrets, err := old.Changed(c.Properties, kept, s.now)
 	if err != nil {
+		return err
+	}
+	if err := s.claimExternalID(cred, c.Properties); err != nil {
 		return err
 	}
 	s.done.Credentials[i] = cred

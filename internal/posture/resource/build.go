@@ -23,7 +23,7 @@ type Cloud interface {
 	// Asked returns the name by which calls ask for what an event names, which may
 	// be a part of the resource or spell it differently. It returns "" when the
 	// event does not name a resource of the type.
-	Asked(t *Type, name string) string
+	Asked(t *Type, v Vars, name string) string
 }
 
 // An Identity is who an entity is.

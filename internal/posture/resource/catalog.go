@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -24,11 +25,31 @@ type Catalog struct {
 
 // Load reads the declarations below the given roots, each
 // <cloud>/<service>/<noun>.yaml, and checks them. The error names every mistake
-// with its file and line.
+// with its file and line. A root that has a method Path(file string) string tells
+// by it where a file is; of others it is the path below the root.
 func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
+	return loadRoots(functions, nil, roots)
+}
+
+// LoadReplacing is Load with one file more, whose type takes the place of one of
+// the same name that a root declares.
+func LoadReplacing(functions Functions, file string, text []byte, roots ...fs.FS) (*Catalog, *Type, error) {
+	own, err := parse(text, functions)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	own.file, own.where, own.root = file, file, len(roots)
+	c, err := loadRoots(functions, own, roots)
+	return c, own, err
+}
+
+func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) {
 	c := &Catalog{byType: map[posture.EntityType]*Type{}, functions: functions}
+	if own != nil {
+		c.types, c.byType[own.Type] = append(c.types, own), own
+	}
 	var wrong []error
-	for _, root := range roots {
+	for i, root := range roots {
 		err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || path.Ext(file) != ".yaml" {
 				return err
@@ -38,14 +59,21 @@ func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 				return err
 			}
 			t, err := parse(text, functions)
-			if err == nil && c.byType[t.Type] != nil {
-				err = fmt.Errorf("%s is declared in %s already", t.Type, c.byType[t.Type].file)
-			}
-			if err != nil {
-				wrong = append(wrong, fmt.Errorf("%s: %w", file, err))
+			if err == nil && own != nil && t.Type == own.Type {
 				return nil
 			}
-			t.file = file
+			where := file
+			if located, ok := root.(interface{ Path(file string) string }); ok {
+				where = located.Path(file)
+			}
+			if err == nil && c.byType[t.Type] != nil {
+				err = t.at("type", fmt.Errorf("%s is declared in %s already", t.Type, c.byType[t.Type].where))
+			}
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("%s: %w", where, err))
+				return nil
+			}
+			t.file, t.where, t.root = file, where, i
 			c.types, c.byType[t.Type] = append(c.types, t), t
 			return nil
 		})
@@ -53,19 +81,28 @@ func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 			return nil, err
 		}
 	}
+	wrong = append(wrong, c.connect()...)
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// connect works out what follows from a type together with others.
+func (c *Catalog) connect() (wrong []error) {
 	slices.SortFunc(c.types, func(a, b *Type) int { return strings.Compare(string(a.Type), string(b.Type)) })
 	for _, t := range c.types {
-		if err := c.expandAzure(t); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", t.file, err))
+		if err := errors.Join(c.expandAzure(t), c.expandGoogle(t)); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", t.where, t.at("arm", err)))
 		}
 	}
 	for _, t := range c.types {
 		if err := c.related(t); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", t.file, err))
+			wrong = append(wrong, fmt.Errorf("%s: %w", t.where, t.at("list", err)))
 		}
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, err
+	if len(wrong) > 0 {
+		return wrong
 	}
 	c.countCalls()
 	for _, t := range c.types {
@@ -73,7 +110,7 @@ func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 			t.List[i].Shared = t.List[i].Call != "" && c.Shared(t.List[i].Call)
 		}
 	}
-	return c, nil
+	return wrong
 }
 
 // parse reads one declaration: the first document of a file. Cases are in the
@@ -86,9 +123,9 @@ func parse(text []byte, functions Functions) (*Type, error) {
 	if len(document.Content) != 1 {
 		return nil, errors.New("there is nothing in it")
 	}
-	t := new(Type)
+	t := &Type{lines: linesOf(document.Content[0])}
 	if err := strict(document.Content[0], t); err != nil {
-		return nil, err
+		return nil, at(document.Content[0], err)
 	}
 	return t, t.check(functions)
 }
@@ -165,6 +202,23 @@ func (c *Catalog) callsOfAll(types []posture.EntityType, calls map[string]bool) 
 			c.callsOf(c.byType[t], calls)
 		}
 	}
+}
+
+// ListCalls returns the calls that list a type, and those that list the types
+// that its functions read.
+func (c *Catalog) ListCalls(of posture.EntityType) []string {
+	t, calls := c.byType[of], map[string]bool{}
+	if t == nil {
+		return nil
+	}
+	c.callsOf(t, calls)
+	for a := range t.Answers() {
+		for _, d := range a.Derive {
+			c.callsOfAll(d.function.Reads, calls)
+		}
+	}
+	delete(calls, "")
+	return slices.Sorted(maps.Keys(calls))
 }
 
 // expand replaces from by the stages of the type that it names.

@@ -11,26 +11,30 @@ import (
 
 // check makes sure that a declaration is complete, and binds its functions.
 func (t *Type) check(functions Functions) error {
-	if t.Scope == "" && t.Type.Provider() == posture.Azure {
-		t.Scope = PerAccount // Azure lists all locations at once
+	if t.Scope == "" && t.Type.Provider() != posture.AWS {
+		t.Scope = PerAccount // Azure and Google Cloud list all locations at once
 	}
 	switch {
 	case t.Type.Provider() == "":
-		return fmt.Errorf("type %q does not begin with the name of a cloud", t.Type)
+		return t.at("type", fmt.Errorf("type %q does not begin with the name of a cloud", t.Type))
 	case t.Doc == "" || !strings.HasSuffix(t.Doc, "."):
-		return errors.New("doc is not a sentence")
+		return t.at("doc", errors.New("doc is not a sentence"))
 	case t.Scope != PerAccount && t.Scope != PerRegion:
-		return fmt.Errorf("scope is %q, not account or region", t.Scope)
+		return t.at("scope", fmt.Errorf("scope is %q, not account or region", t.Scope))
+	case len(t.List) == 0 && t.ARM == "" && len(t.Google) == 0:
+		return t.at("list", errors.New("it does not say how it is listed (list, arm of Azure, or google of Google Cloud)"))
+	case len(t.Name) == 0 && t.ARM == "" && len(t.Google) == 0:
+		return t.at("name", errors.New("it does not say what its resources are called (name)"))
 	case t.Place != "" && t.Place != posture.Global:
-		return fmt.Errorf("place is %q, not global", t.Place)
+		return t.at("place", fmt.Errorf("place is %q, not global", t.Place))
 	}
 	for i := range t.List {
 		if err := t.List[i].check(i, functions); err != nil {
-			return fmt.Errorf("list stage %d: %w", i+1, err)
+			return t.at(fmt.Sprintf("list[%d]", i), fmt.Errorf("list stage %d: %w", i+1, err))
 		}
 	}
 	if err := t.Answer.bind(functions); err != nil {
-		return err
+		return t.at("derive", err)
 	}
 	seen := map[string]string{}
 	claim := func(a *Answer, where string) error {
@@ -46,33 +50,41 @@ func (t *Type) check(functions Functions) error {
 		return nil
 	}
 	if err := claim(&t.Answer, "the list"); err != nil {
-		return err
+		return t.at("properties", err)
 	}
 	for i := range t.Calls {
-		c := &t.Calls[i]
-		if (c.Call == "") == (c.Function == "") {
-			return fmt.Errorf("calls[%d] names either a call or a function", i)
+		if err := t.checkCall(i, functions, claim); err != nil {
+			return t.at(fmt.Sprintf("calls[%d]", i), err)
 		}
-		if _, known := functions.Answer[c.Function]; c.Function != "" && !known {
-			return fmt.Errorf("there is no answer function %s", c.Function)
+	}
+	return nil
+}
+
+// checkCall checks one of the calls that complete an item.
+func (t *Type) checkCall(i int, functions Functions, claim func(a *Answer, where string) error) error {
+	c := &t.Calls[i]
+	if (c.Call == "") == (c.Function == "") {
+		return fmt.Errorf("calls[%d] names either a call or a function", i)
+	}
+	if _, known := functions.Answer[c.Function]; c.Function != "" && !known {
+		return fmt.Errorf("there is no answer function %s", c.Function)
+	}
+	if !c.validCall() {
+		return fmt.Errorf("call %q is not a template that can be filled in", c.Call)
+	}
+	if err := c.bind(functions); err != nil {
+		return fmt.Errorf("%s: %w", c.Key(), err)
+	}
+	if err := claim(&c.Answer, c.Key()); err != nil {
+		return err
+	}
+	for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
+		if m != MeansUnknown && m != MeansAbsent && m != MeansVanished {
+			return fmt.Errorf("%s: a refusal means %q, not absent or vanished", c.Call, m)
 		}
-		if !c.validCall() {
-			return fmt.Errorf("call %q is not a template that can be filled in", c.Call)
-		}
-		if err := c.bind(functions); err != nil {
-			return fmt.Errorf("%s: %w", c.Key(), err)
-		}
-		if err := claim(&c.Answer, c.Key()); err != nil {
-			return err
-		}
-		for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
-			if m != MeansUnknown && m != MeansAbsent && m != MeansVanished {
-				return fmt.Errorf("%s: a refusal means %q, not absent or vanished", c.Call, m)
-			}
-		}
-		if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Key() == c.Needs }) {
-			return fmt.Errorf("%s needs %s, which is not called before it", c.Call, c.Needs)
-		}
+	}
+	if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Key() == c.Needs }) {
+		return fmt.Errorf("%s needs %s, which is not called before it", c.Call, c.Needs)
 	}
 	return nil
 }

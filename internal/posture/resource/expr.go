@@ -25,6 +25,7 @@ type Vars struct {
 	Region    string // posture.Global for types that are read once per account
 	Partition string // of AWS: aws, aws-us-gov, aws-cn
 	Tenant    string // of Azure
+	Number    string // of GCP: the number of the project, which some answers have in place of its id
 	Name      string // of the entity, once it is known
 	Batch     string // a JSON array: the values of a batch
 }
@@ -45,6 +46,8 @@ func (v Vars) value(name string) (gjson.Result, bool) {
 		text = v.Tenant
 	case "name":
 		text = v.Name
+	case "last":
+		text = v.Name[strings.LastIndexByte(v.Name, '/')+1:]
 	case "batch":
 		return gjson.Parse(v.Batch), true
 	case "1", "2", "3":
@@ -91,7 +94,7 @@ type itemPath struct {
 // dependsOnItem reports whether the value may differ from item to item.
 func (e Expr) dependsOnItem() bool {
 	return slices.ContainsFunc(e.parts, func(p part) bool {
-		return p.path.text != "" || slices.Contains([]string{"name", "1", "2", "3", "batch"}, p.variable)
+		return p.path.text != "" || slices.Contains([]string{"name", "last", "1", "2", "3", "batch"}, p.variable)
 	})
 }
 

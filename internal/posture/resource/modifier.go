@@ -1,7 +1,9 @@
 package resource
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -21,6 +23,14 @@ func init() {
 	})
 	onText("last", func(text, separator string) string { return text[strings.LastIndex(text, separator)+len(separator):] })
 	onText("trim", strings.Trim)
+	onText("lower", func(text, _ string) string { return strings.ToLower(text) })
+	onText("unixms", func(text, _ string) string {
+		ms, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || ms <= 0 {
+			return ""
+		}
+		return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+	})
 }
 
 // onText adds a modifier that makes a string of a string.

@@ -30,6 +30,69 @@ func at(node *yaml.Node, err error) error {
 	return &positionError{node.Line, err}
 }
 
+// at adds the line of a member to an error that has none. Of a member that the
+// file does not have it is the first line.
+func (t *Type) at(member string, err error) error {
+	if _, ok := errors.AsType[*positionError](err); ok || err == nil {
+		return err
+	}
+	return &positionError{max(t.lines[member], 1), err}
+}
+
+// Locate adds the line to an error that begins with what it is about: "property
+// name", "edge LABEL" or the name of a call.
+func (t *Type) Locate(err error) error {
+	line, best := 1, ""
+	for what, at := range t.lines {
+		if len(what) > len(best) && strings.HasPrefix(err.Error(), what) {
+			line, best = at, what
+		}
+	}
+	return &positionError{line, err}
+}
+
+// linesOf returns the lines of the members of a declaration, of the elements of
+// those that are lists, and of properties, edges and calls by name.
+func linesOf(document *yaml.Node) map[string]int {
+	lines := map[string]int{}
+	members(document, func(name, value *yaml.Node) {
+		lines[name.Value] = name.Line
+		noteLines(lines, name.Value, value)
+		if value.Kind != yaml.SequenceNode {
+			return
+		}
+		for i, element := range value.Content {
+			lines[fmt.Sprintf("%s[%d]", name.Value, i)] = element.Line
+			members(element, func(name, value *yaml.Node) {
+				if name.Value == "call" {
+					lines[value.Value] = element.Line
+				}
+				noteLines(lines, name.Value, value)
+			})
+		}
+	})
+	return lines
+}
+
+// noteLines notes the lines of properties or edges.
+func noteLines(lines map[string]int, member string, value *yaml.Node) {
+	what, ok := map[string]string{"properties": "property ", "edges": "edge "}[member]
+	if !ok {
+		return
+	}
+	members(value, func(name, _ *yaml.Node) { lines[what+name.Value] = name.Line })
+}
+
+// members visits the members of a mapping.
+func members(node *yaml.Node, visit func(name, value *yaml.Node)) {
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		visit(node.Content[i], node.Content[i+1])
+	}
+}
+
 // strict decodes a mapping into a struct and refuses members that it does not
 // have. The decoder's own KnownFields does not reach into custom unmarshalers.
 func strict(node *yaml.Node, to any) error {

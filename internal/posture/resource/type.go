@@ -43,11 +43,14 @@ type Type struct {
 	Place string `yaml:"place"`
 
 	// Region is where the region is that the entity is in, when that is neither
-	// the one it was read in nor, of Azure, its location.
+	// the one it was read in nor, of Azure and GCP, its location.
 	Region Expr `yaml:"region"`
 
 	// AzureResource is for what Azure Resource Manager lists.
 	AzureResource `yaml:",inline"`
+
+	// GoogleResource is for what Google Cloud has.
+	GoogleResource `yaml:",inline"`
 
 	// Vanished are the error codes that say that the resource itself is gone, in
 	// whatever call they come.
@@ -59,6 +62,10 @@ type Type struct {
 	// have roles are made from role assignments. Events name one of those, so
 	// reading one reads all that get, or the list, finds.
 	Gathered bool `yaml:"gathered"`
+	// Derived says that the entities are no resources of the cloud: others name them,
+	// as security groups name address ranges. An event reaches them over the edges of
+	// what it names.
+	Derived bool `yaml:"derived"`
 	// Sensitive says that attackers are after what the resource holds.
 	Sensitive bool `yaml:"sensitive"`
 
@@ -70,11 +77,21 @@ type Type struct {
 	Events Events `yaml:"events"`
 	Named  string `yaml:"named"`
 
-	file string
+	file  string // below its root
+	where string // for people
+	root  int
+	lines map[string]int // of members and their elements: "doc", "calls[1]"
 }
 
-// File returns the path of the file that declares the type.
+// File returns the path of the file that declares the type, below its root.
 func (t *Type) File() string { return t.file }
+
+// Where returns the path of the file that declares the type, for people.
+func (t *Type) Where() string { return t.where }
+
+// Root returns the position of the root that has the file, among those that were
+// loaded.
+func (t *Type) Root() int { return t.root }
 
 // An Answer says what one answer tells of a resource.
 type Answer struct {

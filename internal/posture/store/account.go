@@ -7,6 +7,7 @@ import (
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
+	"vigil/internal/posture/entitydb"
 	"vigil/internal/sqldb"
 )
 
@@ -115,34 +116,18 @@ func accountWhere(d sqldb.Dialect, org posture.OrgID, f posture.AccountFilter) (
 		column string
 		values []string
 	}{
-		{"provider", texts(f.Providers)},
-		{"status", texts(f.Statuses)},
-		{"rollup", texts(f.Rollups)},
-		{"stream", texts(f.Streams)},
-		{"lower(id)", lowered(f.IDs)},
-		{"lower(coalesce(environment, ''))", lowered(f.Environments)},
+		{"provider", sqldb.Strings(f.Providers)},
+		{"status", sqldb.Strings(f.Statuses)},
+		{"rollup", sqldb.Strings(f.Rollups)},
+		{"stream", sqldb.Strings(f.Streams)},
+		{"lower(id)", sqldb.Lower(f.IDs)},
+		{"lower(coalesce(environment, ''))", sqldb.Lower(f.Environments)},
 	} {
 		if len(in.values) > 0 {
 			terms = append(terms, in.column+" IN "+d.TextList(&args, in.values))
 		}
 	}
 	return strings.Join(terms, " AND "), args
-}
-
-func texts[T ~string](values []T) []string {
-	all := make([]string, len(values))
-	for i, v := range values {
-		all[i] = string(v)
-	}
-	return all
-}
-
-func lowered(values []string) []string {
-	all := make([]string, len(values))
-	for i, v := range values {
-		all[i] = strings.ToLower(v)
-	}
-	return all
 }
 
 // pageOf makes a query return one page in the order of key.
@@ -199,7 +184,7 @@ func (t *onboardTx) SaveAccount(a posture.Account) error {
 // RemoveAccount implements [posture.OnboardingTx].
 func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	now := t.store.now()
-	if err := removeEntities(t.tx, t.org, id, sqldb.Millis(now)); err != nil {
+	if err := entitydb.RemoveAccount(t.tx, posture.AccountRef{Org: t.org, Account: id}, sqldb.Millis(now)); err != nil {
 		return err
 	}
 	if err := removeFindings(t.tx, t.org, id, now); err != nil {

@@ -32,7 +32,10 @@ func secretsCell(org posture.OrgID, id posture.CredentialID) secret.Cell {
 
 // SealedColumns lists what must be resealed when keys are rotated.
 func SealedColumns(db *sqldb.DB) []secretdb.Column {
-	return []secretdb.Column{{DB: db, Table: "credential", Org: "org", Row: "id", Field: "secrets"}}
+	return []secretdb.Column{
+		{DB: db, Table: "credential", Org: "org", Row: "id", Field: "secrets"},
+		{DB: db, Table: "notify_channel", Org: "org", Row: "id", Field: "secrets"},
+	}
 }
 
 // Credential implements [posture.OnboardingStore].
@@ -57,7 +60,7 @@ func (s *Store) Credentials(ctx context.Context, org posture.OrgID, ps []posture
 	args := []any{org}
 	where := "org = $1"
 	if len(ps) > 0 {
-		where += " AND provider IN " + sqldb.List(&args, texts(ps))
+		where += " AND provider IN " + sqldb.List(&args, sqldb.Strings(ps))
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM credential WHERE `+where, args...)

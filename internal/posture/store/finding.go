@@ -144,7 +144,7 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 			aside, till, what, by = &text, asideTill(*sup), "suppressed", sup.By
 		}
 		f.Suppression, f.Updated = sup, now
-		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, updated = $4 WHERE n = $1`, n, aside, till, sqldb.Millis(now))
+		_, err = tx.Exec(`UPDATE finding SET put_aside = $2, aside_till = $3, mute_rule = '', updated = $4 WHERE n = $1`, n, aside, till, sqldb.Millis(now))
 		if err != nil {
 			return err
 		}
@@ -190,15 +190,15 @@ func (s *Store) FindingHistory(ctx context.Context, org posture.OrgID, id postur
 func (s *Store) Verdicts(ctx context.Context, org posture.OrgID, rules []posture.RuleID, accounts []posture.AccountID) (all []posture.RuleVerdict, err error) {
 	args, where := []any{org}, "org = $1"
 	if len(rules) > 0 {
-		where += " AND rule IN " + sqldb.List(&args, texts(rules))
+		where += " AND rule IN " + sqldb.List(&args, sqldb.Strings(rules))
 	}
 	if len(accounts) > 0 {
-		where += " AND account IN " + sqldb.List(&args, texts(accounts))
+		where += " AND account IN " + sqldb.List(&args, sqldb.Strings(accounts))
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		all, err = sqldb.Query(tx, func(row sqldb.Row) (v posture.RuleVerdict, err error) {
-			return v, row.Scan(&v.Rule, &v.Account, &v.Violating, &v.Passing, &v.Unknown)
-		}, `SELECT rule, account, violating, passing, unknown FROM rule_verdict WHERE `+where+` ORDER BY rule, account`, args...)
+			return v, row.Scan(&v.Rule, &v.Account, &v.Violating, &v.Passing, &v.Unknown, &v.NotApplicable)
+		}, `SELECT rule, account, violating, passing, unknown, not_applicable FROM rule_verdict WHERE `+where+` ORDER BY rule, account`, args...)
 		return err
 	})
 	return all, err
@@ -208,16 +208,16 @@ func (s *Store) Verdicts(ctx context.Context, org posture.OrgID, rules []posture
 func (s *Store) Posture(ctx context.Context, org posture.OrgID, rules []posture.RuleID) (counts map[posture.RuleID]posture.ControlPosture, err error) {
 	counts = map[posture.RuleID]posture.ControlPosture{}
 	args := []any{org}
-	list := sqldb.List(&args, texts(rules))
+	list := sqldb.List(&args, sqldb.Strings(rules))
 	type row struct {
 		rule posture.RuleID
 		posture.ControlPosture
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for r, err := range sqldb.Each(tx, func(in sqldb.Row) (r row, err error) {
-			return r, in.Scan(&r.rule, &r.Violating, &r.Passing, &r.Unknown)
+			return r, in.Scan(&r.rule, &r.Violating, &r.Passing, &r.Unknown, &r.NotApplicable)
 		}, `
-			SELECT rule, CAST(sum(violating) AS BIGINT), CAST(sum(passing) AS BIGINT), CAST(sum(unknown) AS BIGINT)
+			SELECT rule, CAST(sum(violating) AS BIGINT), CAST(sum(passing) AS BIGINT), CAST(sum(unknown) AS BIGINT), CAST(sum(not_applicable) AS BIGINT)
 			FROM rule_verdict
 			WHERE org = $1 AND rule IN `+list+`
 			GROUP BY rule`, args...) {

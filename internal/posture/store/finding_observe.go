@@ -32,6 +32,12 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 			return err
 		}
 		o := &observation{tx: tx, org: org, at: j.At, known: known}
+		if err := tx.LockShared(muteLock(org)); err != nil {
+			return err
+		}
+		if o.mutes, err = mutesInForce(tx, org, j.At); err != nil {
+			return err
+		}
 		if o.open, err = openFindings(tx, org, j); err != nil {
 			return err
 		}
@@ -157,6 +163,7 @@ type observation struct {
 	at    time.Time
 	known map[posture.RuleID]map[posture.EntityID]stored
 	open  map[posture.RuleID]int // of rules that say something of some entities only
+	mutes []posture.MuteRule     // in force
 
 	added    []added
 	changed  []changed // raised anew or refreshed
@@ -174,7 +181,8 @@ type added struct {
 type changed struct {
 	stored
 	words    string
-	reworded bool // it is found by other words than before
+	reworded bool   // it is found by other words than before
+	muted    string // suppressed or released, when a mute rule did so
 }
 
 // rule compares what one rule says with what is known.
@@ -209,9 +217,9 @@ func (o *observation) rule(account posture.AccountID, r posture.RuleJudgement) {
 	open += o.open[r.Rule]
 	unknown := len(r.Unknown)
 	if r.Gone {
-		open, unknown, r.Passing = 0, 0, 0
+		open, unknown, r.Passing, r.NotApplicable = 0, 0, 0, 0
 	}
-	o.verdicts = append(o.verdicts, []any{o.org, account, r.Rule, open, r.Passing, unknown})
+	o.verdicts = append(o.verdicts, []any{o.org, account, r.Rule, open, r.Passing, unknown, r.NotApplicable})
 }
 
 // raise adds a finding, raises it anew, refreshes it, or leaves it as it is. It
@@ -221,6 +229,9 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 	k, ok := known[f.Object]
 	if !ok {
 		f.Created, f.Updated = o.at, o.at
+		if m, ok := muteOf(o.mutes, f); ok {
+			f.Suppression = m.Suppression(o.at)
+		}
 		o.added = append(o.added, added{f, blob})
 		o.counts.add(f, 1)
 		return true
@@ -234,14 +245,40 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 	if k.finding.Status == posture.FindingResolved {
 		f.Created = o.at
 	}
+	muted := ""
+	if s := o.muteChanged(k.finding, f); s != f.Suppression {
+		muted = map[bool]string{true: "released", false: "suppressed"}[s == nil]
+		f.Suppression = s
+	}
 	o.counts.add(f, 1)
 	now := words(f)
-	o.changed = append(o.changed, changed{stored{k.n, f, sum}, now, now != words(k.finding)})
+	o.changed = append(o.changed, changed{stored{k.n, f, sum}, now, now != words(k.finding), muted})
 	if o.blobs == nil {
 		o.blobs = map[int64]func() string{}
 	}
 	o.blobs[k.n] = blob
 	return k.finding.Status == posture.FindingResolved
+}
+
+// muteChanged returns the suppression of a finding that is raised anew or has
+// changed: its tags may have taken it into the scope of a mute rule or out of it.
+// What a person suppressed, or released from a mute rule, stays so.
+func (o *observation) muteChanged(was, f posture.Finding) *posture.Suppression {
+	s := f.Suppression
+	muted := s != nil && s.MuteRule != ""
+	if !muted && f.Suppressed(o.at) {
+		return s
+	}
+	m, ok := muteOf(o.mutes, f)
+	switch {
+	case !ok && muted:
+		return nil
+	case !ok, muted && m.ID == s.MuteRule:
+		return s
+	case !muted && was.Status == posture.FindingOpen && m.Scope.Matches(was):
+		return s
+	}
+	return m.Suppression(o.at)
 }
 
 func (o *observation) resolve(k stored) {
@@ -268,6 +305,9 @@ func (o *observation) save() error {
 		blobs = append(blobs, []any{n, pack(a.blob())})
 		index = append(index, []any{n, words(a.finding)})
 		event(n, "raised")
+		if a.finding.Suppression != nil {
+			event(n, "suppressed")
+		}
 	}
 	if len(rows) > 0 {
 		if _, err := o.tx.Load("finding", findingRowColumns, slices.Values(rows)); err != nil {
@@ -292,12 +332,16 @@ func (o *observation) save() error {
 		}
 	}
 	if _, err := o.tx.ExecEach(`
-		INSERT INTO rule_verdict (org, account, rule, violating, passing, unknown)
-		VALUES ($1, $2, $3, $4, $5, $6)
+		INSERT INTO rule_verdict (org, account, rule, violating, passing, unknown, not_applicable)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (org, account, rule) DO UPDATE
-		SET violating = excluded.violating, passing = excluded.passing, unknown = excluded.unknown
-		WHERE rule_verdict.violating <> excluded.violating OR rule_verdict.passing <> excluded.passing OR rule_verdict.unknown <> excluded.unknown`,
+		SET violating = excluded.violating, passing = excluded.passing, unknown = excluded.unknown, not_applicable = excluded.not_applicable
+		WHERE rule_verdict.violating <> excluded.violating OR rule_verdict.passing <> excluded.passing OR rule_verdict.unknown <> excluded.unknown
+			OR rule_verdict.not_applicable <> excluded.not_applicable`,
 		slices.Values(o.verdicts)); err != nil {
+		return err
+	}
+	if err := recordEvents(o.tx, o.org, o.notices()); err != nil {
 		return err
 	}
 	return o.counts.save(o.tx, o.org)
@@ -310,9 +354,13 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 		if f.Created.Equal(o.at) {
 			event(c.n, "raised")
 		}
+		if c.muted != "" {
+			event(c.n, c.muted)
+		}
+		aside, till, mute := suppressionColumns(f.Suppression)
 		rows = append(rows, []any{
 			c.n, f.Type, f.ObjectID(), f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
-			sqldb.Millis(f.Updated), c.digest, c.words,
+			sqldb.Millis(f.Updated), c.digest, c.words, aside, till, mute,
 		})
 		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
 		if c.reworded {
@@ -325,7 +373,8 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 	if _, err := o.tx.ExecEach(`
 		UPDATE finding
 		SET type = $2, local_id = $3, xid = $4, name = $5, service = $6, region = $7, level = $8, risk = $9, parts = $10, tags = $11,
-			status = 'Open', created = $12, updated = $13, resolved = 0, digest = $14, words = $15
+			status = 'Open', created = $12, updated = $13, resolved = 0, digest = $14, words = $15,
+			put_aside = CAST($16 AS TEXT), aside_till = $17, mute_rule = $18
 		WHERE n = $1`, slices.Values(rows)); err != nil {
 		return err
 	}
@@ -350,15 +399,24 @@ func (o *observation) saveResolved(event func(int64, string)) error {
 
 var findingRowColumns = []string{
 	"n", "org", "id", "rule", "account", "provider", "object", "type", "local_id", "xid", "name", "service", "region", "level", "risk", "parts", "status",
-	"tags", "put_aside", "aside_till", "created", "updated", "resolved", "digest", "words",
+	"tags", "put_aside", "aside_till", "mute_rule", "created", "updated", "resolved", "digest", "words",
 }
 
 func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
+	aside, till, mute := suppressionColumns(f.Suppression)
 	return []any{
 		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), string(f.Type), f.ObjectID(), f.XID, f.Name, f.Service, f.Region,
-		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), nil, int64(0), sqldb.Millis(f.Created),
+		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), aside, till, mute, sqldb.Millis(f.Created),
 		sqldb.Millis(f.Updated), int64(0), findingDigest(f), words(f),
 	}
+}
+
+// suppressionColumns are put_aside, aside_till and mute_rule.
+func suppressionColumns(s *posture.Suppression) (aside any, till int64, mute string) {
+	if s == nil {
+		return nil, 0, ""
+	}
+	return toJSON(s), asideTill(*s), string(s.MuteRule)
 }
 
 // tagsColumn is NULL for a finding on a resource without tags.

@@ -39,18 +39,18 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 			dims = append(dims, column)
 		}
 	}
-	in("service", "lower(service)", lowered(f.Services))
-	in("level", "level", texts(f.Levels))
-	in("account", "lower(account)", lowered(f.Accounts))
-	in("provider", "provider", texts(f.Providers))
-	in("region", "lower(region)", lowered(f.Regions))
+	in("service", "lower(service)", sqldb.Lower(f.Services))
+	in("level", "level", sqldb.Strings(f.Levels))
+	in("account", "lower(account)", sqldb.Lower(f.Accounts))
+	in("provider", "provider", sqldb.Strings(f.Providers))
+	in("region", "lower(region)", sqldb.Lower(f.Regions))
 	if len(f.Objects) > 0 {
 		list := sqldb.List(&args, f.Objects)
 		terms = append(terms, fmt.Sprintf("(object IN %s OR local_id IN %s OR xid IN %s)", list, list, list))
 		dims = append(dims, "object")
 	}
-	in("status", "status", texts(f.Statuses))
-	in("id", "id", texts(f.IDs))
+	in("status", "status", sqldb.Strings(f.Statuses))
+	in("id", "id", sqldb.Strings(f.IDs))
 	if f.MinRisk > 0 {
 		args = append(args, f.MinRisk)
 		terms, dims = append(terms, fmt.Sprintf("risk >= $%d", len(args))), append(dims, "risk")
@@ -72,7 +72,7 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	within("created", f.Created)
 	within("resolved", f.Resolved)
 	if f.Rules != nil {
-		terms = append(terms, "rule IN "+tx.Dialect().TextList(&args, texts(f.Rules)))
+		terms = append(terms, "rule IN "+tx.Dialect().TextList(&args, sqldb.Strings(f.Rules)))
 		dims = append(dims, "rule")
 	}
 	if f.Suppressed != nil {

@@ -20,16 +20,21 @@ func (s *Store) SuppressAll(ctx context.Context, org posture.OrgID, f posture.Fi
 		matched = len(found)
 		rows, events := suppressionRows(org, found, sup, now)
 		changed = len(rows)
-		if changed == 0 {
-			return nil
-		}
-		if _, err := tx.ExecEach(`UPDATE finding SET put_aside = $2, aside_till = $3, updated = $4 WHERE n = $1`, slices.Values(rows)); err != nil {
-			return err
-		}
-		_, err = tx.Load("finding_event", []string{"org", "n", "at", "what", "who"}, slices.Values(events))
-		return err
+		return saveSuppressions(tx, rows, events)
 	})
 	return matched, changed, err
+}
+
+// saveSuppressions writes what suppressionRows made.
+func saveSuppressions(tx *sqldb.Tx, rows, events [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := tx.ExecEach(`UPDATE finding SET put_aside = $2, aside_till = $3, mute_rule = $5, updated = $4 WHERE n = $1`, slices.Values(rows)); err != nil {
+		return err
+	}
+	_, err := tx.Load("finding_event", []string{"org", "n", "at", "what", "who"}, slices.Values(events))
+	return err
 }
 
 // matchingFindings reads the findings that a filter lets through, for a change.
@@ -60,15 +65,16 @@ func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression
 	var (
 		aside any
 		till  int64
+		mute  posture.MuteRuleID
 	)
 	if sup != nil {
-		aside, till, what, by = toJSON(sup), asideTill(*sup), "suppressed", sup.By
+		aside, till, what, by, mute = toJSON(sup), asideTill(*sup), "suppressed", sup.By, sup.MuteRule
 	}
 	for _, k := range found {
 		if sup == nil && k.finding.Suppression == nil {
 			continue
 		}
-		rows = append(rows, []any{k.n, aside, till, sqldb.Millis(now)})
+		rows = append(rows, []any{k.n, aside, till, sqldb.Millis(now), string(mute)})
 		events = append(events, []any{string(org), k.n, sqldb.Millis(now), what, by})
 	}
 	return rows, events

@@ -24,7 +24,7 @@ func (s *Store) Links(ctx context.Context, org posture.OrgID, accounts []posture
 	args := []any{org}
 	where := "org = $1"
 	if len(accounts) > 0 {
-		where += " AND account IN " + sqldb.List(&args, texts(accounts))
+		where += " AND account IN " + sqldb.List(&args, sqldb.Strings(accounts))
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		links, err = sqldb.Query(tx, scanLink, `SELECT `+linkColumns+` FROM link WHERE `+where+` ORDER BY account, credential`, args...)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
+	"vigil/internal/posture/notify"
 	"vigil/internal/sqldb"
 )
 
@@ -93,7 +95,7 @@ func (s *Store) Runs(ctx context.Context, org posture.OrgID, f posture.RunFilter
 		where += fmt.Sprintf(" AND started < $%d", len(args))
 	}
 	if len(f.Statuses) > 0 {
-		where += " AND status IN " + sqldb.List(&args, texts(f.Statuses))
+		where += " AND status IN " + sqldb.List(&args, sqldb.Strings(f.Statuses))
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		total, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM run WHERE `+where, args...)
@@ -206,6 +208,12 @@ func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, du
 		}
 		if err := t.SaveAccount(change(a)); err != nil {
 			return err
+		}
+		if r.Status == posture.RunFailed || r.Status == posture.RunTimeout {
+			failed := notify.Event{Kind: notify.CollectionFailed, At: r.Updated, Account: r.Account, Detail: cmp.Or(r.Reason, string(r.Status))}
+			if err := recordEvents(tx, org, []notify.Event{failed}); err != nil {
+				return err
+			}
 		}
 		return s.jobs.Judge(tx, org, r.Account)
 	})

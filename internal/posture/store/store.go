@@ -15,6 +15,7 @@ import (
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
+	"vigil/internal/posture/entitydb"
 	"vigil/internal/secret"
 	"vigil/internal/sqldb"
 )
@@ -22,26 +23,29 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-//go:embed migrations/entity/*.sql
-var entityMigrations embed.FS
-
 //go:embed migrations/finding/*.sql
 var findingMigrations embed.FS
 
 //go:embed migrations/stream/*.sql
 var streamMigrations embed.FS
 
+//go:embed migrations/notify/*.sql
+var notifyMigrations embed.FS
+
 // Migrate brings the tables of the posture server up to date. Each group of
 // tables is numbered by itself.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
+	if err := entitydb.Migrate(ctx, db); err != nil {
+		return err
+	}
 	for _, group := range []struct {
 		space, dir string
 		files      fs.FS
 	}{
 		{"posture", "migrations", migrations},
-		{"posture_entity", "migrations/entity", entityMigrations},
 		{"posture_finding", "migrations/finding", findingMigrations},
 		{"posture_stream", "migrations/stream", streamMigrations},
+		{"posture_notify", "migrations/notify", notifyMigrations},
 	} {
 		files, err := fs.Sub(group.files, group.dir)
 		if err != nil {
@@ -51,7 +55,10 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 			return err
 		}
 	}
-	return retoken(ctx, db)
+	if err := claimExternalIDs(ctx, db); err != nil {
+		return fmt.Errorf("claim external ids: %w", err)
+	}
+	return nil
 }
 
 // A Sealer encrypts values for one cell of the database and opens them there.
@@ -75,24 +82,24 @@ type Jobs interface {
 	Collect(tx *sqldb.Tx, org posture.OrgID, run string) error
 }
 
-// Store implements the stores of package posture.
+// Store implements the stores of package posture; that of entities is embedded.
 type Store struct {
+	*entitydb.Store
 	db   *sqldb.DB
 	box  Sealer
 	jobs Jobs
 	now  func() time.Time
-	seen *places
 }
 
 // New returns a store over a database whose tables are up to date.
 func New(db *sqldb.DB, box Sealer, jobs Jobs) *Store {
-	return &Store{db: db, box: box, jobs: jobs, now: time.Now, seen: newPlaces()}
+	return &Store{Store: entitydb.New(db), db: db, box: box, jobs: jobs, now: time.Now}
 }
 
 // At returns the store with another clock.
 func (s *Store) At(now func() time.Time) *Store {
 	other := *s
-	other.now = now
+	other.now, other.Store = now, s.Store.At(now)
 	return &other
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/entitydb"
+	"vigil/internal/posture/notify"
 	"vigil/internal/sqldb"
 )
 
@@ -27,7 +29,10 @@ func (s *Streams) TendStreams(ctx context.Context, p posture.StreamPatience) ([]
 	}
 	for _, ref := range silent {
 		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
-			return s.setStatus(tx, ref.Org, ref.Account, posture.StreamDisconnected)
+			if err := s.setStatus(tx, ref.Org, ref.Account, posture.StreamDisconnected); err != nil {
+				return err
+			}
+			return recordEvents(tx, ref.Org, []notify.Event{{Kind: notify.StreamSilent, At: now, Account: ref.Account}})
 		})
 		if err != nil {
 			return nil, err
@@ -127,7 +132,7 @@ func (s *Streams) silent(ctx context.Context, now time.Time, p posture.StreamPat
 			gone := c.beat > 0 && c.beat < sqldb.Millis(now.Add(-p.Beat))
 			if !gone && quietSince < sqldb.Millis(now.Add(-p.Quiet)) {
 				// What the last message caused was read a little after it.
-				if gone, err = changedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
+				if gone, err = entitydb.ChangedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
 					return err
 				}
 			}
@@ -138,20 +143,4 @@ func (s *Streams) silent(ctx context.Context, now time.Time, p posture.StreamPat
 		return nil
 	})
 	return lost, err
-}
-
-// changedSince reports whether something of an account was found changed after a
-// time.
-func changedSince(tx *sqldb.Tx, ref posture.AccountRef, at int64) (bool, error) {
-	p, err := findPartition(tx, ref.Org, ref.Account)
-	if sqldb.Missing(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	rows := acctSpan(p.acct)
-	return sqldb.QueryOne(tx, sqldb.Scalar[bool], `
-		SELECT EXISTS (SELECT 1 FROM entity WHERE rid BETWEEN $1 AND $2 AND updated > $3)
-			OR EXISTS (SELECT 1 FROM entity_change WHERE ekey BETWEEN $1 AND $2 AND at > $3)`, rows.from, rows.to, at)
 }

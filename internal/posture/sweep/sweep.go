@@ -61,6 +61,12 @@ const queued = 24 * time.Hour
 // says that another worker began it and is gone: the run ends as Timeout, and
 // another takes its place.
 func (s *Sweep) Work(ctx context.Context, org posture.OrgID, id string, again bool) error {
+	// An error would bring the job back with again set, and the run would end for
+	// a database that was away for a moment.
+	return collect.RetryUnavailable(ctx, func() error { return s.work(ctx, org, id, again) })
+}
+
+func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, again bool) error {
 	r, err := s.Store.Run(ctx, org, id)
 	if fault.Is(err, fault.NotFound) || err == nil && r.Status != posture.RunStarted {
 		return nil
@@ -107,8 +113,13 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, acces
 	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
 		return cause // the process stops: whoever takes the job up goes on
 	}
-	return s.end(context.WithoutCancel(ctx), org, k.snapshot(), outcome)
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	return collect.RetryUnavailable(saving, func() error { return s.end(saving, org, k.snapshot(), outcome) })
 }
+
+// endTime is how long recording the end of a run may take: the database may be away.
+const endTime = 5 * time.Minute
 
 // end records the outcome of a run.
 func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {

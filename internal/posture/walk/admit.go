@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
 	"vigil/internal/fault"
+	"vigil/internal/processors"
 )
 
 // Admission bounds how many queries run at a time. Zero fields stand for
@@ -23,7 +23,7 @@ type Admission struct {
 
 func (a Admission) orDefaults() Admission {
 	a = Admission{
-		Total: cmp.Or(a.Total, max(4, 2*runtime.GOMAXPROCS(0))), Org: cmp.Or(a.Org, 4), Caller: cmp.Or(a.Caller, 2),
+		Total: cmp.Or(a.Total, max(4, 2*processors.Count())), Org: cmp.Or(a.Org, 4), Caller: cmp.Or(a.Caller, 2),
 		Queue: cmp.Or(a.Queue, 64), Wait: cmp.Or(a.Wait, 2*time.Second),
 	}
 	a.Org = min(a.Org, max(1, a.Total-1)) // one organisation does not shut out the others

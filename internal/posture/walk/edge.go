@@ -25,7 +25,7 @@ const (
 )
 
 // edges returns the edges between the vertices of the answer, as many as fit.
-func (t *teller) edges() []Edge {
+func (t *resultBuilder) edges() []Edge {
 	all := []Edge{}
 	looked := 0
 	for v := range t.seen {
@@ -35,6 +35,9 @@ func (t *teller) edges() []Edge {
 		}
 		for i, e := range edges {
 			if t.seen[to[i]] {
+				if !t.budget.take(edgeBytes) {
+					return nil
+				}
 				all = append(all, Edge{t.id(v), t.graph.EdgeLabels()[t.graph.EdgeLabel(e)], t.id(to[i])})
 			}
 		}
@@ -85,7 +88,7 @@ func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account post
 	if !ok {
 		return Neighbourhood{}, fault.New(fault.NotFound, "entity %q is not in the graph of its account", id)
 	}
-	t := newTeller(g.Graph)
+	t := newResultBuilder(g.Graph, &budget{})
 	var n Neighbourhood
 	counts := map[NeighbourCount]int{}
 	for _, d := range []struct {

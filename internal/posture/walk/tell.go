@@ -1,11 +1,10 @@
 package walk
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"vigil/graph"
@@ -13,54 +12,79 @@ import (
 	"vigil/internal/posture"
 )
 
-// A teller turns the results of a query into an answer.
-type teller struct {
+// A resultBuilder turns the results of a query into an answer, within the budget
+// of the query.
+type resultBuilder struct {
+	budget *budget
 	graph  *graph.Graph
-	nodes  branch
-	values []any
+	root   Node // its children are the nodes of the answer
+	values *Text
+	some   bool                  // values has some
 	seen   map[graph.Handle]bool // vertices that occur anywhere
 }
 
-func newTeller(g *graph.Graph) *teller {
-	return &teller{graph: g, values: []any{}, seen: map[graph.Handle]bool{}}
+// What parts of an answer take, with the tables that hold them.
+const (
+	seenBytes = 80  // a vertex that occurs
+	nodeBytes = 144 // a node
+	edgeBytes = 96  // an edge
+	keyBytes  = 32  // the key of an object, without its text
+)
+
+func newResultBuilder(g *graph.Graph, b *budget) *resultBuilder {
+	return &resultBuilder{budget: b, graph: g, root: Node{Children: []*Node{}}, values: &Text{budget: b}, seen: map[graph.Handle]bool{}}
 }
 
-// A branch is a list of nodes, each of which is there once.
-type branch struct {
-	order []*twig
-	by    map[graph.Handle]*twig
+// A Node is a vertex of an answer, and what was reached from it.
+type Node struct {
+	ID       posture.EntityID
+	Children []*Node
+	vertex   graph.Handle
+	by       map[graph.Handle]*Node // the children, once there are more than a few
 }
 
-// A twig is a node while a tree grows.
-type twig struct {
-	id    posture.EntityID
-	below branch
-}
+// few is up to how many children are searched one by one.
+const few = 8
 
-// put returns the node of a vertex, which it adds if it is not there.
-func (b *branch) put(v graph.Handle, id posture.EntityID) *twig {
-	if b.by == nil {
-		b.by = map[graph.Handle]*twig{}
+// child returns the child of a node that is a vertex, which it adds if it is not
+// there.
+func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
+	t.see(v)
+	if n.by == nil {
+		for _, c := range n.Children {
+			if c.vertex == v {
+				return c
+			}
+		}
+	} else if c := n.by[v]; c != nil {
+		return c
 	}
-	t := b.by[v]
-	if t == nil {
-		t = &twig{id: id}
-		b.by[v] = t
-		b.order = append(b.order, t)
+	if !t.budget.take(nodeBytes) {
+		return n
 	}
-	return t
+	c := &Node{ID: t.id(v), Children: []*Node{}, vertex: v}
+	n.Children = append(n.Children, c)
+	switch {
+	case n.by != nil:
+		n.by[v] = c
+	case len(n.Children) > few:
+		n.by = make(map[graph.Handle]*Node, 2*few)
+		for _, c := range n.Children {
+			n.by[c.vertex] = c
+		}
+	}
+	return c
 }
 
-func (b *branch) list() []*Node {
-	nodes := make([]*Node, len(b.order))
-	for i, t := range b.order {
-		nodes[i] = &Node{ID: t.id, Children: t.below.list()}
+// see notes a vertex that occurs in the answer.
+func (t *resultBuilder) see(v graph.Handle) {
+	if !t.seen[v] && t.budget.take(seenBytes) {
+		t.seen[v] = true
 	}
-	return nodes
 }
 
 // ids returns the entities that occur in the answer.
-func (t *teller) ids() []posture.EntityID {
+func (t *resultBuilder) ids() []posture.EntityID {
 	ids := make([]posture.EntityID, 0, len(t.seen))
 	for v := range t.seen {
 		ids = append(ids, t.id(v))
@@ -69,7 +93,7 @@ func (t *teller) ids() []posture.EntityID {
 	return ids
 }
 
-func (t *teller) id(v graph.Handle) posture.EntityID {
+func (t *resultBuilder) id(v graph.Handle) posture.EntityID {
 	id, _ := text(t.graph.VertexID(v))
 	return posture.EntityID(id)
 }
@@ -82,18 +106,12 @@ func text(v graph.Value) (string, bool) {
 	return v.Str(), true
 }
 
-// put adds a vertex to a branch.
-func (t *teller) put(b *branch, v graph.Handle) *branch {
-	t.seen[v] = true
-	return &b.put(v, t.id(v)).below
-}
-
-// tell adds one result: vertices, paths and trees are nodes, everything else is
+// add adds one result: vertices, paths and trees are nodes, everything else is
 // a value.
-func (t *teller) tell(v graph.Value, bulk int64) {
+func (t *resultBuilder) add(v graph.Value, bulk int64) {
 	switch v.Kind() {
 	case graph.KindVertex:
-		t.put(&t.nodes, v.Handle())
+		t.child(&t.root, v.Handle())
 		return
 	case graph.KindOpaque:
 		switch o := v.Opaque().(type) {
@@ -102,185 +120,265 @@ func (t *teller) tell(v graph.Value, bulk int64) {
 				return
 			}
 		case *gremlin.Tree:
-			if t.tree(&t.nodes, o) || o.Len() == 0 {
+			if t.tree(&t.root, o) || o.Len() == 0 {
 				return
 			}
 		}
 	}
-	told := t.value(v)
-	for range bulk {
-		t.values = append(t.values, told)
+	for i := int64(0); i < bulk && t.budget.tick(); i++ {
+		if t.some {
+			t.values.Raw(",")
+		}
+		t.some = true
+		t.value(t.values, v)
 	}
 }
 
 // path adds the vertices of a path, each below the one before. It reports
 // whether there were any.
-func (t *teller) path(p *gremlin.Path) bool {
-	at := &t.nodes
+func (t *resultBuilder) path(p *gremlin.Path) bool {
+	at := &t.root
 	for _, o := range p.Objects {
 		if o.Kind() == graph.KindVertex {
-			at = t.put(at, o.Handle())
+			at = t.child(at, o.Handle())
 		}
 	}
-	return at != &t.nodes
+	return at != &t.root
 }
 
 // tree adds the vertices of a tree. What lies below something that is not a
 // vertex lies below the vertex before it. It reports whether there were any.
-func (t *teller) tree(at *branch, tree *gremlin.Tree) bool {
+func (t *resultBuilder) tree(at *Node, tree *gremlin.Tree) bool {
 	found := false
 	for i := range tree.Len() {
 		below := at
 		if key := tree.Key(i); key.Kind() == graph.KindVertex {
-			below, found = t.put(at, key.Handle()), true
+			below, found = t.child(at, key.Handle()), true
 		}
 		found = t.tree(below, tree.Sub(i)) || found
+		if t.budget.err != nil {
+			return true
+		}
 	}
 	return found
 }
 
-// value returns a value as JSON knows it.
-func (t *teller) value(v graph.Value) any {
+// value writes a value as JSON. It writes at least a byte, so that values of
+// which there are too many to write exceed the budget.
+func (t *resultBuilder) value(w *Text, v graph.Value) {
 	switch v.Kind() {
 	case graph.KindNull:
-		return nil
+		w.Raw("null")
 	case graph.KindBool:
-		return v.Bool()
+		w.marshal(v.Bool())
 	case graph.KindByte, graph.KindShort, graph.KindInt, graph.KindLong:
-		return v.Int()
+		w.Int(v.Int())
 	case graph.KindFloat, graph.KindDouble:
-		return number(v)
+		w.float(v.Float(), v.Kind() == graph.KindFloat)
 	case graph.KindBigInt, graph.KindBigDecimal:
-		return json.Number(v.String())
+		w.marshal(json.Number(v.String()))
 	case graph.KindDateTime:
-		return v.Time().Format("2006-01-02T15:04:05.000Z07:00")
+		w.String(v.Time().Format("2006-01-02T15:04:05.000Z07:00"))
 	case graph.KindVertex:
-		t.seen[v.Handle()] = true
-		return map[string]any{"id": t.id(v.Handle()), "type": "entity"}
+		t.see(v.Handle())
+		w.Raw(`{"id":`)
+		w.String(string(t.id(v.Handle())))
+		w.Raw(`,"type":"entity"}`)
 	case graph.KindEdge:
-		return t.edge(v.Handle())
+		t.edge(w, v.Handle())
 	case graph.KindVertexProperty, graph.KindProperty:
-		return t.property(v)
+		key, value := t.property(v)
+		t.object(w, []graph.Entry{{Key: graph.String(key), Value: value}})
 	case graph.KindList, graph.KindSet:
-		return t.list(v.Elems())
+		t.list(w, v.Elems())
 	case graph.KindMap:
-		return t.object(v.Entries())
+		t.object(w, v.Entries())
 	case graph.KindEntry:
-		return t.object([]graph.Entry{v.Entry()})
+		t.object(w, []graph.Entry{v.Entry()})
 	case graph.KindOpaque:
-		return t.opaque(v)
+		t.opaque(w, v.Opaque())
+	case graph.KindString:
+		w.String(v.Str())
+	default:
+		w.String(fmt.Sprint(v))
+	}
+}
+
+func (t *resultBuilder) list(w *Text, vs []graph.Value) {
+	w.Raw("[")
+	for i, v := range vs {
+		if t.budget.err != nil {
+			return
+		}
+		if i > 0 {
+			w.Raw(",")
+		}
+		t.value(w, v)
+	}
+	w.Raw("]")
+}
+
+// bulkSet writes each value of a set as often as it is there.
+func (t *resultBuilder) bulkSet(w *Text, s *gremlin.BulkSet) {
+	w.Raw("[")
+	first := true
+	for i := range s.Len() {
+		v, bulk := s.At(i)
+		for range bulk {
+			if t.budget.err != nil {
+				return
+			}
+			if !first {
+				w.Raw(",")
+			}
+			first = false
+			t.value(w, v)
+		}
+	}
+	w.Raw("]")
+}
+
+// object writes a map.
+func (t *resultBuilder) object(w *Text, es []graph.Entry) {
+	t.members(w, len(es), func(i int) graph.Value { return es[i].Key }, func(i int) { t.value(w, es[i].Value) })
+}
+
+// members writes an object of n members by name. Names that are not texts are
+// written as such; of members with the same name, the last is written.
+func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value func(int)) {
+	type member struct {
+		name string
+		at   int
+	}
+	bytes := int64(n) * keyBytes
+	defer func() { t.budget.release(bytes) }()
+	if !t.budget.take(bytes) {
+		return
+	}
+	all := make([]member, n)
+	for i := range all {
+		name, more := t.key(key(i))
+		bytes += more
+		all[i] = member{name, i}
+		if t.budget.err != nil {
+			return
+		}
+	}
+	slices.SortStableFunc(all, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	w.Raw("{")
+	first := true
+	for i, m := range all {
+		if i+1 < n && all[i+1].name == m.name {
+			continue
+		}
+		if !first {
+			w.Raw(",")
+		}
+		first = false
+		w.String(m.name)
+		w.Raw(":")
+		if value(m.at); t.budget.err != nil {
+			return
+		}
+	}
+	w.Raw("}")
+}
+
+// key returns a value as the name of a member, and the bytes taken for it.
+func (t *resultBuilder) key(v graph.Value) (name string, bytes int64) {
+	if v.Kind() == graph.KindVertex {
+		t.see(v.Handle())
+		return string(t.id(v.Handle())), 0
 	}
 	if s, ok := text(v); ok {
-		return s
+		return s, 0
 	}
-	return fmt.Sprint(v)
+	written := &Text{budget: t.budget}
+	t.value(written, v)
+	defer written.free()
+	bytes = written.Len()
+	if !t.budget.take(bytes) {
+		return "", bytes
+	}
+	data, _ := written.MarshalJSON()
+	if data[0] == '"' && json.Unmarshal(data, &name) == nil {
+		return name, bytes
+	}
+	return string(data), bytes
 }
 
-// number returns a float, or its name where JSON has no number for it.
-func number(v graph.Value) any {
-	f := v.Float()
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return strconv.FormatFloat(f, 'g', -1, 64)
-	}
-	if v.Kind() == graph.KindFloat {
-		return float32(f)
-	}
-	return f
-}
-
-func (t *teller) list(vs []graph.Value) []any {
-	all := make([]any, len(vs))
-	for i, v := range vs {
-		all[i] = t.value(v)
-	}
-	return all
-}
-
-// object returns a map. Keys that are not texts are written as such.
-func (t *teller) object(es []graph.Entry) map[string]any {
-	all := make(map[string]any, len(es))
-	for _, e := range es {
-		all[t.key(e.Key)] = t.value(e.Value)
-	}
-	return all
-}
-
-func (t *teller) key(v graph.Value) string {
-	if v.Kind() == graph.KindVertex {
-		t.seen[v.Handle()] = true
-		return string(t.id(v.Handle()))
-	}
-	switch told := t.value(v).(type) {
-	case string:
-		return told
-	case map[string]any, []any:
-		b, err := json.Marshal(told)
-		if err != nil {
-			return fmt.Sprint(told)
-		}
-		return string(b)
-	default:
-		return fmt.Sprint(told)
-	}
-}
-
-// edge returns an edge with its ends and properties.
-func (t *teller) edge(e graph.Handle) any {
+// edge writes an edge with its ends and properties.
+func (t *resultBuilder) edge(w *Text, e graph.Handle) {
 	from, to := t.graph.Source(e), t.graph.Target(e)
-	t.seen[from], t.seen[to] = true, true
-	properties := map[string]any{}
+	t.see(from)
+	t.see(to)
 	label := t.graph.EdgeLabel(e)
+	w.Raw(`{"from":`)
+	w.String(string(t.id(from)))
+	w.Raw(`,"label":`)
+	w.String(t.graph.EdgeLabels()[label])
+	w.Raw(`,"properties":`)
+	var properties []graph.Entry
 	for _, k := range t.graph.EdgeKeysOf(label) {
 		if v, ok := t.graph.EdgeValue(e, k); ok {
-			properties[t.graph.Keys()[k]] = t.value(v)
+			properties = append(properties, graph.Entry{Key: graph.String(t.graph.Keys()[k]), Value: v})
 		}
 	}
-	return map[string]any{
-		"label": t.graph.EdgeLabels()[label], "from": t.id(from), "to": t.id(to), "properties": properties,
-	}
+	t.object(w, properties)
+	w.Raw(`,"to":`)
+	w.String(string(t.id(to)))
+	w.Raw("}")
 }
 
-// property returns one property with its name.
-func (t *teller) property(v graph.Value) any {
+// property returns the name and the value of a property.
+func (t *resultBuilder) property(v graph.Value) (string, graph.Value) {
 	ref := v.Property()
 	key := t.graph.Keys()[ref.Key]
 	switch {
 	case ref.Edge:
 		value, _ := t.graph.EdgeValue(ref.Owner, ref.Key)
-		return map[string]any{key: t.value(value)}
+		return key, value
 	case ref.Meta >= 0:
 		meta := t.graph.MetaProperties(ref.Owner, ref.Key, ref.Index)[ref.Meta]
-		return map[string]any{t.graph.Keys()[meta.Key]: t.value(meta.Value)}
+		return t.graph.Keys()[meta.Key], meta.Value
 	}
-	return map[string]any{key: t.value(t.graph.VertexPropertyValue(ref.Owner, ref.Key, ref.Index))}
+	return key, t.graph.VertexPropertyValue(ref.Owner, ref.Key, ref.Index)
 }
 
-// opaque returns what only the engine knows.
-func (t *teller) opaque(v graph.Value) any {
-	switch o := v.Opaque().(type) {
+// opaque writes what only the engine knows.
+func (t *resultBuilder) opaque(w *Text, o any) {
+	switch o := o.(type) {
 	case *gremlin.Path:
-		return t.list(o.Objects)
+		t.list(w, o.Objects)
 	case *gremlin.BulkSet:
-		return t.list(o.Elems())
+		t.bulkSet(w, o)
 	case *gremlin.Tree:
-		all := make(map[string]any, o.Len())
-		for i := range o.Len() {
-			all[t.key(o.Key(i))] = t.opaque(graph.Opaque(o.Sub(i)))
-		}
-		return all
+		t.members(w, o.Len(), o.Key, func(i int) { t.opaque(w, o.Sub(i)) })
 	case *gremlin.Subgraph:
-		vertices, edges := make([]any, len(o.Vertices)), make([]any, len(o.Edges))
-		for i, h := range o.Vertices {
-			vertices[i] = t.value(graph.VertexOf(h))
-		}
+		w.Raw(`{"edges":[`)
 		for i, h := range o.Edges {
-			edges[i] = t.edge(h)
+			if i > 0 {
+				w.Raw(",")
+			}
+			if t.edge(w, h); t.budget.err != nil {
+				return
+			}
 		}
-		return map[string]any{"vertices": vertices, "edges": edges}
+		w.Raw(`],"vertices":[`)
+		for i, h := range o.Vertices {
+			if i > 0 {
+				w.Raw(",")
+			}
+			if t.value(w, graph.VertexOf(h)); t.budget.err != nil {
+				return
+			}
+		}
+		w.Raw("]}")
 	case gremlin.Token:
-		return string(o)
+		w.String(string(o))
 	case time.Duration:
-		return o.String()
+		w.String(o.String())
+	default:
+		w.String(fmt.Sprint(o))
 	}
-	return fmt.Sprint(v.Opaque())
 }

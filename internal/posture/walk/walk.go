@@ -4,15 +4,19 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"vigil/gremlin"
 	"vigil/gremlin/syntax"
 	"vigil/internal/fault"
+	"vigil/internal/gctune"
 	"vigil/internal/posture"
-	"vigil/internal/posture/partition"
+	"vigil/internal/posture/graphcache"
 	"vigil/internal/posture/queryfault"
 )
 
@@ -30,7 +34,7 @@ type Entities interface {
 
 // Walker answers graph queries. Its methods are safe for concurrent use.
 type Walker struct {
-	graphs *partition.Graphs
+	graphs *graphcache.Graphs
 	store  Entities
 	budget gremlin.Budget
 	gate   *gate
@@ -39,10 +43,12 @@ type Walker struct {
 }
 
 // New returns a walker over the graphs of accounts.
-func New(graphs *partition.Graphs, store Entities, o Options) *Walker {
+func New(graphs *graphcache.Graphs, store Entities, o Options) *Walker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Budget.Memory = cmp.Or(o.Budget.Memory, gremlin.DefaultBudget.Memory)
+	o.Budget.Time = cmp.Or(o.Budget.Time, gremlin.DefaultBudget.Time)
 	return &Walker{graphs: graphs, store: store, budget: o.Budget, gate: newGate(o.Admission), now: o.Now}
 }
 
@@ -53,23 +59,45 @@ type Query struct {
 	Caller  string // who asks: the id of a token or user
 	Text    string // in Gremlin
 	Explain bool   // also say how it is run
+
+	// Entity returns an entity of the answer as JSON.
+	Entity func(posture.Entity) ([]byte, error)
 }
 
-// A Node is a vertex of an answer, and what was reached from it.
-type Node struct {
-	ID       posture.EntityID
-	Children []*Node
-}
-
-// An Answer is what a query found.
+// An Answer is what a query found. It keeps the room that its query was let
+// into, so it must be closed once it was sent.
 type Answer struct {
 	Count    int64 // results
 	Nodes    []*Node
-	Entities map[posture.EntityID]posture.Entity
-	Values   []any  // results that are no vertices, as JSON knows them
+	Entities *Text  // JSON object by id, of those that occur anywhere
+	Found    int    // entities
+	Values   *Text  // JSON array of the results that are no vertices
 	Edges    []Edge // between the entities of the answer
 	Cost     Cost
 	Explain  *gremlin.Explanation // when it was asked for
+
+	budget *budget
+	leave  func()
+}
+
+// NewText returns an empty text within the budget of the query.
+func (a *Answer) NewText() *Text { return &Text{budget: a.budget} }
+
+// Fits returns what a caller is told when the answer is too large, or was not
+// there in time.
+func (a *Answer) Fits() error {
+	if a.budget.err != nil {
+		return refused(a.budget.err)
+	}
+	return nil
+}
+
+// Close makes room for another query.
+func (a *Answer) Close() {
+	if a.leave != nil {
+		a.leave()
+		a.leave = nil
+	}
 }
 
 // Cost is what a query took.
@@ -90,7 +118,9 @@ func (w *Walker) Enter(ctx context.Context, org posture.OrgID, caller string) (l
 
 // Ask answers a query. What is wrong with its text, and a budget that does not
 // suffice, is fault.Invalid; an account that the organisation does not have is
-// fault.NotFound; queries that there is no room for fail as those of Enter.
+// fault.NotFound; queries that there is no room for fail as those of Enter. The
+// budget is for the run and for the answer. Without an error, the answer must be
+// closed.
 func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	plan, err := w.plans.Compile(q.Text, gremlin.CompileOptions{Budget: w.budget})
 	if err != nil {
@@ -105,51 +135,114 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	defer leave()
+	task := gctune.Begin(w.budget.Memory)
+	end := sync.OnceFunc(func() {
+		task.End()
+		leave()
+	})
 	waited := w.now().Sub(began)
+	answered := false
+	defer func() {
+		if !answered {
+			end()
+		}
+	}()
 
 	// An entity that is removed between the graph and its record makes the answer
 	// one of two generations; the second try sees the newer one alone.
 	for try := 1; ; try++ {
-		a, missing, err := w.run(ctx, q, plan)
-		if err != nil || missing == 0 || try == 2 {
-			a.Cost.Waited = waited
-			return a, err
+		a, missing, err := w.run(ctx, q, plan, task)
+		if err != nil {
+			return Answer{}, err
+		}
+		if missing == 0 || try == 2 {
+			a.Cost.Waited, a.leave, answered = waited, end, true
+			return a, nil
 		}
 	}
 }
 
 // run runs a query once. It returns how many entities have no record any more.
-func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan) (Answer, int, error) {
+func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gctune.Work) (Answer, int, error) {
 	g, err := w.graphs.Graph(ctx, q.Org, q.Account)
 	if err != nil {
 		return Answer{}, 0, err
 	}
 	began := w.now()
-	res, err := plan.Run(ctx, g.Graph, gremlin.RunOptions{Budget: w.budget})
+	left := &budget{limit: w.budget, task: task}
+	if w.budget.Time > 0 {
+		left.deadline = time.Now().Add(w.budget.Time)
+	}
+	res, err := plan.Run(ctx, g.Graph, gremlin.RunOptions{Budget: w.budget, OnLarge: task.Grow})
 	if err != nil {
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return Answer{}, 0, ctx.Err()
 		}
 		return Answer{}, 0, refused(err)
 	}
-	teller := newTeller(g.Graph)
-	for _, item := range res.Items {
-		teller.tell(item.Value, item.Bulk)
+	left.used = res.Held
+	results := newResultBuilder(g.Graph, left)
+	results.values.Raw("[")
+	for i, item := range res.Items {
+		results.add(item.Value, item.Bulk)
+		res.Items[i] = gremlin.Item{} // what was written need not be kept
+		if left.err != nil {
+			return Answer{}, 0, refused(left.err)
+		}
 	}
+	results.values.Raw("]")
+	left.release(res.Held)
 	a := Answer{
-		Count: res.Count, Nodes: teller.nodes.list(), Values: teller.values, Edges: teller.edges(),
-		Cost: Cost{Work: res.Work, Bytes: res.Bytes, Generation: g.Generation, Ran: w.now().Sub(began)},
+		Count: res.Count, Nodes: results.root.Children, Values: results.values, Edges: results.edges(), budget: left,
+		Cost: Cost{Work: res.Work, Bytes: res.Bytes, Generation: g.Generation},
 	}
 	if q.Explain {
 		a.Explain = plan.Explain()
 	}
-	ids := teller.ids()
-	a.Entities, err = w.store.EntitiesOf(ctx, q.Org, q.Account, ids)
-	if a.Entities == nil {
-		a.Entities = map[posture.EntityID]posture.Entity{}
+	ids := results.ids()
+	if err := w.entities(ctx, q, &a, ids); err != nil {
+		return Answer{}, 0, err
 	}
-	return a, len(ids) - len(a.Entities), err
+	a.Cost.Bytes = max(res.Bytes, left.used)
+	a.Cost.Ran = w.now().Sub(began)
+	return a, len(ids) - a.Found, a.Fits()
+}
+
+// entityBatch is how many entities are read at a time: what they are before they
+// are JSON is not part of the budget.
+const entityBatch = 256
+
+// entities writes the entities of an answer.
+func (w *Walker) entities(ctx context.Context, q Query, a *Answer, ids []posture.EntityID) error {
+	a.Entities = a.NewText()
+	a.Entities.Raw("{")
+	for batch := range slices.Chunk(ids, entityBatch) {
+		found, err := w.store.EntitiesOf(ctx, q.Org, q.Account, batch)
+		if err != nil {
+			return err
+		}
+		for _, id := range batch {
+			e, ok := found[id]
+			if !ok {
+				continue
+			}
+			data, err := q.Entity(e)
+			if err != nil {
+				return err
+			}
+			if a.Found++; a.Found > 1 {
+				a.Entities.Raw(",")
+			}
+			a.Entities.String(string(id))
+			a.Entities.Raw(":")
+			write(a.Entities, data)
+		}
+		if err := a.Fits(); err != nil {
+			return err
+		}
+	}
+	a.Entities.Raw("}")
+	return nil
 }
 
 // refused turns what the engine says about a query into what the caller did

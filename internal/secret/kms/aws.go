@@ -1,22 +1,32 @@
 package kms
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// awsKey is a symmetric key in AWS KMS.
+// awsKey is a symmetric key in AWS KMS. It is called by plain signed requests: the
+// generated module of KMS is large, and two of its operations are used.
 type awsKey struct {
-	client *kms.Client
-	arn    string
+	client      *http.Client
+	address     string
+	region, arn string
+	credentials aws.CredentialsProvider
 }
 
 // openAWS takes the region from the ARN, so that a key elsewhere needs no more
@@ -30,19 +40,39 @@ func openAWS(ctx context.Context, name string, o Options) (tink.AEADWithContext,
 	if err != nil {
 		return nil, fmt.Errorf("find AWS credentials: %w", err)
 	}
-	client := kms.NewFromConfig(conf, func(k *kms.Options) {
-		if o.Endpoint != "" {
-			k.BaseEndpoint = aws.String(o.Endpoint)
-		}
-		if o.HTTPClient != nil {
-			k.HTTPClient = o.HTTPClient
-		}
-	})
-	return awsKey{client, name}, nil
+	k := awsKey{client: http.DefaultClient, address: awsAddress(parsed), region: parsed.Region, arn: name, credentials: conf.Credentials}
+	k.address = cmp.Or(o.Endpoint, aws.ToString(conf.BaseEndpoint), k.address)
+	if o.HTTPClient != nil {
+		k.client = o.HTTPClient
+	}
+	return k, nil
+}
+
+// awsSuffixes are the domains of the partitions that have one of their own.
+var awsSuffixes = map[string]string{
+	"aws-cn": "amazonaws.com.cn", "aws-iso": "c2s.ic.gov", "aws-iso-b": "sc2s.sgov.gov", "aws-iso-e": "cloud.adc-e.uk", "aws-iso-f": "csp.hci.ic.gov",
+}
+
+// awsAddress returns the address of AWS KMS in the region of a key.
+func awsAddress(key arn.ARN) string {
+	service := "kms"
+	if strings.EqualFold(os.Getenv("AWS_USE_FIPS_ENDPOINT"), "true") {
+		service = "kms-fips"
+	}
+	return "https://" + service + "." + key.Region + "." + cmp.Or(awsSuffixes[key.Partition], "amazonaws.com")
+}
+
+// awsMessage is the input and the answer of both operations. KMS ignores members
+// that an operation does not have as long as they are absent.
+type awsMessage struct {
+	KeyID             string            `json:"KeyId,omitempty"`
+	Plaintext         []byte            `json:",omitempty"`
+	CiphertextBlob    []byte            `json:",omitempty"`
+	EncryptionContext map[string]string `json:",omitempty"`
 }
 
 func (k awsKey) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
-	out, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: &k.arn, Plaintext: plain, EncryptionContext: encryptionContext(associated)})
+	out, err := k.call(ctx, "Encrypt", awsMessage{Plaintext: plain, EncryptionContext: encryptionContext(associated)})
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +80,28 @@ func (k awsKey) EncryptWithContext(ctx context.Context, plain, associated []byte
 }
 
 func (k awsKey) DecryptWithContext(ctx context.Context, sealed, associated []byte) ([]byte, error) {
-	// The key is named so that a blob wrapped by another key that we may use
-	// does not open.
-	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: &k.arn, CiphertextBlob: sealed, EncryptionContext: encryptionContext(associated)})
+	out, err := k.call(ctx, "Decrypt", awsMessage{CiphertextBlob: sealed, EncryptionContext: encryptionContext(associated)})
 	if err != nil {
 		return nil, err
 	}
 	return out.Plaintext, nil
+}
+
+// call makes a call in the AWS JSON protocol. The key is named in decryption too, so
+// that a blob wrapped by another key that we may use does not open.
+func (k awsKey) call(ctx context.Context, operation string, in awsMessage) (out awsMessage, err error) {
+	in.KeyID = k.arn
+	err = call(ctx, k.client, k.address, in, &out, func(r *http.Request, body []byte) error {
+		r.Header.Set("Content-Type", "application/x-amz-json-1.1")
+		r.Header.Set("X-Amz-Target", "TrentService."+operation)
+		credentials, err := k.credentials.Retrieve(ctx)
+		if err != nil {
+			return err
+		}
+		hash := sha256.Sum256(body)
+		return v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(hash[:]), "kms", k.region, time.Now())
+	})
+	return out, err
 }
 
 // encryptionContext shows in CloudTrail what the key is used for.

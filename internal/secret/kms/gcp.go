@@ -1,89 +1,105 @@
 package kms
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"net/http"
 	"regexp"
 
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
 	"github.com/tink-crypto/tink-go/v2/tink"
-	"google.golang.org/api/cloudkms/v1"
-	"google.golang.org/api/option"
 )
 
 // gcpKey is a symmetric key in Google Cloud KMS.
 type gcpKey struct {
-	keys *cloudkms.ProjectsLocationsKeyRingsCryptoKeysService
-	name string
+	client  *http.Client
+	address string             // of the key
+	tokens  auth.TokenProvider // nil to send no credentials
 }
 
 var gcpName = regexp.MustCompile(`^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$`)
 
-func openGCP(ctx context.Context, name string, o Options) (tink.AEADWithContext, error) {
+func openGCP(_ context.Context, name string, o Options) (tink.AEADWithContext, error) {
 	if !gcpName.MatchString(name) {
 		return nil, errors.New("it is not projects/…/locations/…/keyRings/…/cryptoKeys/…")
 	}
-	var opts []option.ClientOption
-	if o.Endpoint != "" {
-		opts = append(opts, option.WithEndpoint(o.Endpoint))
-	}
+	k := gcpKey{client: http.DefaultClient, address: cmp.Or(o.Endpoint, "https://cloudkms.googleapis.com") + "/v1/" + name}
 	if o.HTTPClient != nil {
-		opts = append(opts, option.WithHTTPClient(o.HTTPClient))
+		k.client = o.HTTPClient
 	}
-	if o.Anonymous {
-		opts = append(opts, option.WithoutAuthentication())
+	if !o.Anonymous {
+		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{"https://www.googleapis.com/auth/cloudkms"}})
+		if err != nil {
+			return nil, fmt.Errorf("find Google Cloud credentials: %w", err)
+		}
+		k.tokens = found
 	}
-	service, err := cloudkms.NewService(ctx, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return gcpKey{service.Projects.Locations.KeyRings.CryptoKeys, name}, nil
+	return k, nil
 }
 
 // errGarbled says that a message did not arrive as it was sent, which Google
 // asks clients to check.
 var errGarbled = errors.New("the key management service received or sent a garbled message")
 
+// gcpRequest is the body of a call. The checksums are sent even when they are zero.
+type gcpRequest struct {
+	Plaintext         []byte `json:"plaintext,omitempty"`
+	PlaintextCRC      *int64 `json:"plaintextCrc32c,string,omitempty"`
+	Ciphertext        []byte `json:"ciphertext,omitempty"`
+	CiphertextCRC     *int64 `json:"ciphertextCrc32c,string,omitempty"`
+	AssociatedData    []byte `json:"additionalAuthenticatedData,omitempty"`
+	AssociatedDataCRC int64  `json:"additionalAuthenticatedDataCrc32c,string"`
+}
+
 func (k gcpKey) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
-	out, err := k.keys.Encrypt(k.name, &cloudkms.EncryptRequest{
-		Plaintext: encode(plain), PlaintextCrc32c: checksum(plain),
-		AdditionalAuthenticatedData: encode(associated), AdditionalAuthenticatedDataCrc32c: checksum(associated),
-		ForceSendFields: []string{"PlaintextCrc32c", "AdditionalAuthenticatedDataCrc32c"},
-	}).Context(ctx).Do()
-	if err != nil {
+	sum := checksum(plain)
+	var out struct {
+		Ciphertext             []byte `json:"ciphertext"`
+		CiphertextCRC          int64  `json:"ciphertextCrc32c,string"`
+		VerifiedPlaintext      bool   `json:"verifiedPlaintextCrc32c"`
+		VerifiedAssociatedData bool   `json:"verifiedAdditionalAuthenticatedDataCrc32c"`
+	}
+	in := gcpRequest{Plaintext: plain, PlaintextCRC: &sum, AssociatedData: associated, AssociatedDataCRC: checksum(associated)}
+	if err := call(ctx, k.client, k.address+":encrypt", in, &out, k.sign); err != nil {
 		return nil, err
 	}
-	sealed, err := base64.StdEncoding.DecodeString(out.Ciphertext)
-	if err != nil {
-		return nil, err
-	}
-	if !out.VerifiedPlaintextCrc32c || !out.VerifiedAdditionalAuthenticatedDataCrc32c || out.CiphertextCrc32c != checksum(sealed) {
+	if !out.VerifiedPlaintext || !out.VerifiedAssociatedData || out.CiphertextCRC != checksum(out.Ciphertext) {
 		return nil, errGarbled
 	}
-	return sealed, nil
+	return out.Ciphertext, nil
 }
 
 func (k gcpKey) DecryptWithContext(ctx context.Context, sealed, associated []byte) ([]byte, error) {
-	out, err := k.keys.Decrypt(k.name, &cloudkms.DecryptRequest{
-		Ciphertext: encode(sealed), CiphertextCrc32c: checksum(sealed),
-		AdditionalAuthenticatedData: encode(associated), AdditionalAuthenticatedDataCrc32c: checksum(associated),
-		ForceSendFields: []string{"CiphertextCrc32c", "AdditionalAuthenticatedDataCrc32c"},
-	}).Context(ctx).Do()
-	if err != nil {
+	sum := checksum(sealed)
+	var out struct {
+		Plaintext    []byte `json:"plaintext"`
+		PlaintextCRC int64  `json:"plaintextCrc32c,string"`
+	}
+	in := gcpRequest{Ciphertext: sealed, CiphertextCRC: &sum, AssociatedData: associated, AssociatedDataCRC: checksum(associated)}
+	if err := call(ctx, k.client, k.address+":decrypt", in, &out, k.sign); err != nil {
 		return nil, err
 	}
-	plain, err := base64.StdEncoding.DecodeString(out.Plaintext)
-	if err != nil {
-		return nil, err
-	}
-	if out.PlaintextCrc32c != checksum(plain) {
+	if out.PlaintextCRC != checksum(out.Plaintext) {
 		return nil, errGarbled
 	}
-	return plain, nil
+	return out.Plaintext, nil
 }
 
-func encode(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+// sign adds a token to a request.
+func (k gcpKey) sign(r *http.Request, _ []byte) error {
+	if k.tokens == nil {
+		return nil
+	}
+	token, err := k.tokens.Token(r.Context())
+	if err == nil {
+		r.Header.Set("Authorization", "Bearer "+token.Value)
+	}
+	return err
+}
 
 func checksum(b []byte) int64 {
 	return int64(crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))

@@ -82,6 +82,9 @@ func (e *estate) dbInstance(p world.Place, i int, name string) world.Object {
 	if i == 0 {
 		o = append(o, world.Obj("DBClusterIdentifier", e.dbClusters.Name(p, 0))...)
 	}
+	if i == 1 && days > 0 {
+		o = append(o, world.Obj("ReadReplicaSourceDBInstanceIdentifier", e.dbInstances.Name(p, 0))...)
+	}
 	if e.flawed("aws-rds-encrypted", p, i) {
 		return append(o, world.Obj("StorageEncrypted", false)...)
 	}

@@ -249,7 +249,7 @@ func (e *estate) summary(p world.Place) world.Object {
 		used = scalar(e.ago(0))
 	}
 	key := e.flawed("aws-iam-root-access-key", p, 0)
-	return world.Obj("AccountMFAEnabled", flag(!e.flawed("aws-iam-root-mfa", p, 0)), "AccountAccessKeysPresent", flag(key),
+	return world.Obj("AccountMFAEnabled", flag(!e.flawed("aws-iam-root-mfa", p, 0)), "AccountAccessKeysPresent", flag(key), "AccountPasswordPresent", 1,
 		"Users", e.users.Count(p), "Groups", e.groups.Count(p), "Roles", e.roles.Count(p), "Policies", e.policies.Count(p)-len(firstPolicies),
 		"_report", append(world.Obj("password_enabled", "not_supported", "password_last_used", used, "password_last_changed", "not_supported", "mfa_active", true),
 			append(keyColumns(1, key, scalar(e.ago(600)), scalar(e.ago(100))), keyColumns(2, false, "", "")...)...))

@@ -187,11 +187,11 @@ func (e *estate) endpoint(p world.Place, i int, id string) world.Object {
 }
 
 func (e *estate) flowLog(p world.Place, i int, id string) world.Object {
-	status := "ACTIVE"
+	delivery := "SUCCESS"
 	if e.flawed("aws-vpc-flow-logs", p, i) {
-		status = "INACTIVE"
+		delivery = "FAILED"
 	}
-	return world.Obj("flowLogId", id, "flowLogStatus", status, "resourceId", e.vpcs.Name(p, i), "trafficType", "ALL", "deliverLogsStatus", "SUCCESS",
+	return world.Obj("flowLogId", id, "flowLogStatus", "ACTIVE", "resourceId", e.vpcs.Name(p, i), "trafficType", "ALL", "deliverLogsStatus", delivery,
 		"logDestinationType", "s3", "logDestination", "arn:aws:s3:::"+nth(e.buckets, p, i),
 		"deliverLogsPermissionArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "creationTime", e.ago(200), "tagSet", e.tagSet(p, "fl", i))
 }

@@ -48,7 +48,7 @@ var networkJudgements = []judgement{
 	{rule: "aws-vpc-flow-logs", kind: func(e *estate) *world.Kind { return e.vpcs }, bad: func(e *estate, p world.Place, name string, _ world.Object) bool {
 		recorded := false
 		e.List(e.flowLogs, p, 0, -1, func(_ string, o world.Object) bool {
-			recorded = recorded || o.Text("resourceId") == name && o.Text("flowLogStatus") == "ACTIVE"
+			recorded = recorded || o.Text("resourceId") == name && o.Text("deliverLogsStatus") == "SUCCESS"
 			return true
 		})
 		return !recorded
@@ -109,17 +109,35 @@ func lets(o world.Object, port int64) bool {
 	return decides.Text("ruleAction") == "allow"
 }
 
-// exposed reports whether a security group of an instance lets the internet in.
+// exposed reports whether a security group of an instance lets the internet in to a
+// port over IPv4, which is what instances made here have. Pings are no port.
 func (e *estate) exposed(p world.Place, instance world.Object) bool {
 	for _, g := range instance.Objects("groupSet") {
 		group, _ := e.Get(e.securityGroups, p, g.Text("groupId"))
 		for _, rule := range group.Objects("ipPermissions") {
-			if fromInternet(rule) {
+			protocol := rule.Text("ipProtocol")
+			if fromInternet(rule.With("ipv6Ranges", nil)) && (protocol == "tcp" || protocol == "udp" || protocol == "-1") {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// bounded reports whether a permissions boundary keeps a role from doing
+// everything: what the boundary does not allow, no policy of the role can.
+func (e *estate) bounded(p world.Place, role world.Object) bool {
+	arn := role.Text("PermissionsBoundary", "PermissionsBoundaryArn")
+	if arn == "" {
+		return false
+	}
+	for i := range e.policies.Count(p) {
+		if e.policyARN(p, i) == arn {
+			boundary, ok := e.Get(e.policies, p, e.policies.Name(p, i))
+			return !ok || !administers(boundary)
+		}
+	}
+	return true
 }
 
 // powerful reports whether the role of an instance profile may do everything.
@@ -131,6 +149,9 @@ func (e *estate) powerful(p world.Place, profile string) bool {
 	}
 	for _, r := range o.Objects("Roles") {
 		role, _ := e.Get(e.roles, g, r.Text("RoleName"))
+		if e.bounded(g, role) {
+			continue
+		}
 		for _, inline := range role.Objects("RolePolicyList") {
 			if everythingAllowed(unescape(inline.Text("PolicyDocument"))) {
 				return true

@@ -35,9 +35,10 @@ func under(statement world.Object, operator, key, value string) world.Object {
 	return statement.With("Condition", world.Obj(operator, world.Obj(key, value)))
 }
 
-// tlsOnly refuses calls that are not encrypted.
-func tlsOnly(resource string) world.Object {
-	return under(allow("*", "s3:*", resource).With("Effect", "Deny"), "Bool", "aws:SecureTransport", "false")
+// tlsOnly refuses calls that are not encrypted, to a bucket and to its objects.
+func tlsOnly(bucket string) world.Object {
+	deny := allow("*", "s3:*", bucket).With("Effect", "Deny").With("Resource", world.Items(bucket, bucket+"/*"))
+	return under(deny, "Bool", "aws:SecureTransport", "false")
 }
 
 // anyoneAllowed reports whether a policy made here allows anybody something
@@ -63,10 +64,11 @@ func everythingAllowed(text string) bool {
 }
 
 // plaintextRefused reports whether a policy made here refuses calls that are not
-// encrypted.
+// encrypted, whatever the action, to the bucket and to its objects.
 func plaintextRefused(text string) bool {
 	for _, s := range statementsOf(text) {
-		if s.Text("Effect") == "Deny" && s.Text("Condition", "Bool", "aws:SecureTransport") == "false" {
+		both := s.Text("Action") == "s3:*" && len(s.List("Resource")) == 2
+		if both && s.Text("Effect") == "Deny" && s.Text("Condition", "Bool", "aws:SecureTransport") == "false" {
 			return true
 		}
 	}

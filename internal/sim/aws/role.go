@@ -11,8 +11,8 @@ import (
 type Role struct {
 	Account    string
 	Name       string
-	Trusts     string // who may take it on
-	ExternalID string
+	Trusts     string   // who may take it on
+	ExternalID string   // that the trust policy asks for; "" for none, "a*" for all that begin with a
 	Actions    []string // that it may do: "ec2:DescribeVpcs"
 }
 

@@ -91,6 +91,13 @@ func stsService(c *Cloud) {
 	})
 }
 
+// accepts says whether a trust policy takes an external id. One that wants none
+// takes any; one that ends in * compares by StringLike.
+func accepts(wanted, given string) bool {
+	prefix, like := strings.CutSuffix(wanted, "*")
+	return wanted == "" || equal(given, wanted) || like && strings.HasPrefix(given, prefix)
+}
+
 // assumeRole opens a session. A role that does not exist, or that wants another
 // external id, is refused with the same words, as AWS does.
 func (c *Cloud) assumeRole(x *call) (answer, error) {
@@ -111,7 +118,7 @@ func (c *Cloud) assumeRole(x *call) (answer, error) {
 	if r, ok := c.RoleMade(account.ID, role); ok {
 		known, external = r.Trusts == Collector, r.ExternalID
 	}
-	if !known || !equal(x.text("ExternalId"), external) {
+	if !known || !accepts(external, x.text("ExternalId")) {
 		return answer{}, refused
 	}
 	ends := c.options.Now().Add(time.Duration(x.number("DurationSeconds", 3600)) * time.Second).UTC().Truncate(time.Second)

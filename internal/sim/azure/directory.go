@@ -30,6 +30,45 @@ func (c *Cloud) members(role int) []int {
 	return all
 }
 
+// One group has a directory role, and one user is eligible for another: they are
+// administrators whom the members of the roles do not name.
+const (
+	groupRole    = 1 // the role that the group has
+	roleGroup    = 0 // the group
+	eligibleRole = 0 // the role that somebody may take
+)
+
+func (c *Cloud) groupID(tenant string, i int) string {
+	return c.options.Seed.With(tenant).With("group").UUID(i)
+}
+
+// groupMembers returns the numbers of the users in the group that has a role.
+func (c *Cloud) groupMembers() []int { return c.someUsers(3) }
+
+// eligible returns the numbers of the users who are eligible for a role.
+func (c *Cloud) eligible() []int { return c.someUsers(7) }
+
+func (c *Cloud) someUsers(numbers ...int) (all []int) {
+	for _, u := range numbers {
+		if u < c.options.Users {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// holders returns the numbers of all users who have a role, or may take it.
+func (c *Cloud) holders(role int) []int {
+	all := c.members(role)
+	if role == groupRole {
+		all = append(all, c.groupMembers()...)
+	}
+	if role == eligibleRole {
+		all = append(all, c.eligible()...)
+	}
+	return all
+}
+
 // unregistered reports whether a user lacks a second factor.
 func (c *Cloud) unregistered(tenant string, user int) bool {
 	const rule = "azure-entra-privileged-mfa"
@@ -68,7 +107,7 @@ var shelves = map[string]shelf{
 		return world.Obj("id", c.userID(tenant, i), "displayName", name, "userPrincipalName", "user"+number(i)+"@contoso.example", "accountEnabled", true, "userType", "Member", "createdDateTime", "2024-01-01T00:00:00Z")
 	}},
 	"groups": {count: fixed(5), make: func(c *Cloud, tenant string, i int) world.Object {
-		return world.Obj("id", c.options.Seed.With(tenant).With("group").UUID(i), "displayName", "Group "+number(i), "securityEnabled", true, "visibility", "Private")
+		return world.Obj("id", c.groupID(tenant, i), "displayName", "Group "+number(i), "securityEnabled", true, "visibility", "Private")
 	}},
 	"servicePrincipals": {count: fixed(6), make: func(c *Cloud, tenant string, i int) world.Object {
 		seed := c.options.Seed.With(tenant).With("service principal")
@@ -82,7 +121,11 @@ var shelves = map[string]shelf{
 	"directoryRoles": {count: fixed(len(roles)), make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.roleID(tenant, i), "displayName", roles[i].name, "roleTemplateId", roles[i].template)
 	}},
-	"directoryRoles/members": {},
+	"directoryRoles/members":   {},
+	"groups/transitiveMembers": {},
+	"roleManagement/directory/roleEligibilityScheduleInstances": {count: func(c *Cloud) int { return len(c.eligible()) }, make: func(c *Cloud, tenant string, i int) world.Object {
+		return world.Obj("id", c.options.Seed.With(tenant).With("eligible").UUID(i), "principalId", c.userID(tenant, c.eligible()[i]), "roleDefinitionId", roles[eligibleRole].template)
+	}},
 	"identity/conditionalAccess/policies": {count: fixed(2), make: func(c *Cloud, tenant string, i int) world.Object {
 		state := "enabled"
 		if i == 0 && c.lax(tenant, "azure-entra-security-defaults") {
@@ -95,6 +138,10 @@ var shelves = map[string]shelf{
 		return world.Obj("id", c.options.Seed.With(tenant).With("policy").UUID(i), "displayName", name, "state", state, "conditions", world.Obj(
 			"users", world.Obj("includeUsers", world.Items(who), "excludeUsers", []any{}), "applications", world.Obj("includeApplications", world.Items("All"))),
 			"grantControls", world.Obj("operator", "OR", "builtInControls", world.Items(control)))
+	}},
+	"identity/conditionalAccess/namedLocations": {count: fixed(1), make: func(c *Cloud, tenant string, i int) world.Object {
+		return world.Obj("@odata.type", "#microsoft.graph.ipNamedLocation", "id", c.options.Seed.With(tenant).With("location").UUID(i), "displayName", "Offices", "isTrusted", true,
+			"ipRanges", world.Items(world.Obj("@odata.type", "#microsoft.graph.iPv4CidrRange", "cidrAddress", "203.0.113.0/24")))
 	}},
 	"policies/identitySecurityDefaultsEnforcementPolicy": {single: true, count: fixed(1), make: func(_ *Cloud, _ string, _ int) world.Object {
 		return world.Obj("id", "00000000-0000-0000-0000-000000000005", "displayName", "Security Defaults", "isEnabled", false)

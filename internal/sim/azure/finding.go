@@ -149,7 +149,7 @@ func (v *verdicts) directory() iter.Seq[world.Finding] {
 			return
 		}
 		for role := range roles[:privileged] {
-			for _, u := range v.members(role) {
+			for _, u := range v.holders(role) {
 				report := object("reports/authenticationMethods/userRegistrationDetails", u)
 				if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: v.entity("Azure.Entra.User", v.userID(tenant, u))}) {
 					return

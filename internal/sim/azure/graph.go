@@ -26,6 +26,9 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 	if of, ok := strings.CutPrefix(at, "directoryRoles/"); ok && strings.HasSuffix(of, "/members") {
 		name = "directoryRoles/members"
 	}
+	if of, ok := strings.CutPrefix(at, "groups/"); ok && strings.HasSuffix(of, "/transitiveMembers") {
+		name = "groups/transitiveMembers"
+	}
 	s, known := shelves[name]
 	id := ""
 	if !known {
@@ -57,6 +60,8 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 				c.answerObject(w, name, s, tenant, id)
 			case name == "directoryRoles/members":
 				c.answerMembers(w, tenant, strings.Split(at, "/")[1])
+			case name == "groups/transitiveMembers":
+				c.answerGroupMembers(w, tenant, strings.Split(at, "/")[1])
 			default:
 				c.answerShelf(w, r, name, s, tenant)
 			}
@@ -100,6 +105,20 @@ func (c *Cloud) answerMembers(w http.ResponseWriter, tenant, role string) {
 			for _, u := range c.members(i) {
 				values = append(values, world.Obj("@odata.type", "#microsoft.graph.user", "id", c.userID(tenant, u)))
 			}
+			if i == groupRole {
+				values = append(values, world.Obj("@odata.type", "#microsoft.graph.group", "id", c.groupID(tenant, roleGroup)))
+			}
+		}
+	}
+	writeJSON(w, http.StatusOK, world.Obj("value", values))
+}
+
+// answerGroupMembers lists who is in a group.
+func (c *Cloud) answerGroupMembers(w http.ResponseWriter, tenant, group string) {
+	values := []any{}
+	if strings.EqualFold(group, c.groupID(tenant, roleGroup)) {
+		for _, u := range c.groupMembers() {
+			values = append(values, world.Obj("@odata.type", "#microsoft.graph.user", "id", c.userID(tenant, u)))
 		}
 	}
 	writeJSON(w, http.StatusOK, world.Obj("value", values))

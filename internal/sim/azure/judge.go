@@ -219,15 +219,38 @@ func exposedAdmin(v *verdicts, o world.Object) bool {
 	for _, n := range o.Objects("properties", "networkProfile", "networkInterfaces") {
 		nic := v.find(n.Text("id"))
 		for _, config := range nic.Objects("properties", "ipConfigurations") {
-			address := v.find(config.Text("properties", "publicIPAddress", "id"))
 			subnet := v.find(config.Text("properties", "subnet", "id"))
-			open := slices.ContainsFunc([]string{nic.Text("properties", "networkSecurityGroup", "id"), subnet.Text("properties", "networkSecurityGroup", "id")}, func(id string) bool {
-				group := v.find(id)
-				return group != nil && (reachesAny(group, "tcp") || reachesAny(group, "udp"))
-			})
-			if open && address.Text("properties", "ipAddress") != "" {
+			// Traffic passes the groups of subnet and interface, where they have one.
+			guarded, open := false, true
+			for _, id := range []string{nic.Text("properties", "networkSecurityGroup", "id"), subnet.Text("properties", "networkSecurityGroup", "id")} {
+				if group := v.find(id); group != nil {
+					guarded = true
+					open = open && (reachesAny(group, "tcp") || reachesAny(group, "udp"))
+				}
+			}
+			address := v.find(config.Text("properties", "publicIPAddress", "id"))
+			if guarded && open && (address.Text("properties", "ipAddress") != "" || v.balanced(nic.Text("id"))) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// balanced reports whether a load balancer with a public address leads to a
+// network interface.
+func (v *verdicts) balanced(nic string) bool {
+	for balancer := range v.each(loadBalancers) {
+		leads := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
+			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(c world.Object) bool {
+				return strings.HasPrefix(strings.ToLower(c.Text("id")), strings.ToLower(nic)+"/")
+			})
+		})
+		public := slices.ContainsFunc(balancer.Objects("properties", "frontendIPConfigurations"), func(f world.Object) bool {
+			return v.find(f.Text("properties", "publicIPAddress", "id")).Text("properties", "ipAddress") != ""
+		})
+		if leads && public {
+			return true
 		}
 	}
 	return false

@@ -83,9 +83,10 @@ func (d *Desk) deleteApp(_ context.Context, c Call) (string, error) {
 
 // graphRoles are what Graph calls its permissions.
 var graphRoles = map[string]string{
-	"AuditLog.Read.All":  "b0afded3-3588-46d8-8b3d-9842eff778da",
-	"Directory.Read.All": "7ab1d382-f21e-4acd-a863-ba3e13f7da61",
-	"Policy.Read.All":    "246dd0d5-5bd0-4def-940b-0421030a5b68",
+	"AuditLog.Read.All":                      "b0afded3-3588-46d8-8b3d-9842eff778da",
+	"Directory.Read.All":                     "7ab1d382-f21e-4acd-a863-ba3e13f7da61",
+	"Policy.Read.All":                        "246dd0d5-5bd0-4def-940b-0421030a5b68",
+	"RoleEligibilitySchedule.Read.Directory": "ff278e11-4a33-4d0c-83d2-d01dc58929a5",
 }
 
 const graphID = "00000003-0000-0000-c000-000000000000"

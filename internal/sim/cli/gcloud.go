@@ -9,6 +9,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/sim/events"
+	"vigil/internal/sim/gcp"
 )
 
 var gcloudProgram = program{
@@ -124,6 +125,13 @@ func reader(email string) string {
 	return name
 }
 
+// organizationRoles are what roles of Google that are granted on the organisation
+// add to the roles of projects.
+var organizationRoles = map[string][]string{
+	"roles/iam.securityReviewer": {"resourcemanager.folders.getIamPolicy", "resourcemanager.organizations.getIamPolicy", "iam.denypolicies.list"},
+	"roles/iam.denyReviewer":     {"iam.denypolicies.list", "iam.denypolicies.get"},
+}
+
 // bind gives a service account the permissions of a role.
 func (d *Desk) bind(_ context.Context, c Call) (string, error) {
 	project, role, custom := strings.Cut(strings.TrimPrefix(c.one("role"), "projects/"), "/roles/")
@@ -133,7 +141,13 @@ func (d *Desk) bind(_ context.Context, c Call) (string, error) {
 	}
 	d.put("gcp/binding/" + c.Words[0] + " " + c.one("role") + " " + c.one("member"))
 	if custom {
-		d.o.GCP.Limited(reader(c.one("member")), strings.Fields(permissions)...)
+		may := strings.Fields(permissions)
+		for role, more := range organizationRoles {
+			if _, bound := d.get("gcp/binding/"+gcp.Organization+" "+role+" "+c.one("member"), ""); bound {
+				may = append(may, more...)
+			}
+		}
+		d.o.GCP.Limited(reader(c.one("member")), may...)
 	}
 	return "", nil
 }

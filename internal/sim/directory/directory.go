@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // Fault is a way for a controller to be broken.
@@ -55,7 +55,7 @@ type Server struct {
 	fault  Fault
 	binds  int
 
-	plain, secure *line.Listener
+	plain, secure *flakylistener.Listener
 	ping          net.PacketConn
 	stop          context.CancelFunc
 	work          sync.WaitGroup
@@ -103,7 +103,7 @@ func (s *Server) Start(ctx context.Context) error {
 func (s *Server) listen() error {
 	var err error
 	for range 20 { // the UDP port of a free TCP port may be taken
-		if s.plain, err = line.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
+		if s.plain, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
 			return err
 		}
 		s.ping, err = net.ListenPacket("udp", s.plain.Addr().String())
@@ -115,7 +115,7 @@ func (s *Server) listen() error {
 	if err != nil {
 		return err
 	}
-	s.secure, err = line.Listen(net.JoinHostPort(s.options.Host, "0"))
+	s.secure, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0"))
 	return err
 }
 
@@ -154,12 +154,12 @@ func (s *Server) Break(f Fault) {
 	s.mu.Lock()
 	s.fault = f
 	s.mu.Unlock()
-	state := line.Up
+	state := flakylistener.Up
 	switch f {
 	case Down:
-		state = line.Down
+		state = flakylistener.Down
 	case Hung:
-		state = line.Hung
+		state = flakylistener.Hung
 	}
 	s.plain.Set(state)
 	s.secure.Set(state)

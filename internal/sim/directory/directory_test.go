@@ -65,7 +65,7 @@ func (f fixture) dial(t *testing.T) *ldap.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetTimeout(5 * time.Second)
+	c.SetTimeout(time.Minute)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -53,7 +53,7 @@ func ping(t *testing.T, f fixture, domain string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(2 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := c.Write(message.Bytes()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	ber "github.com/go-asn1-ber/asn1-ber"
 	"github.com/go-ldap/ldap/v3"
 
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // session is one connection of a client.
@@ -21,7 +21,7 @@ type session struct {
 	user   *account // who has bound; nil for nobody
 }
 
-func (s *Server) serve(ctx context.Context, l *line.Listener, config *tls.Config) {
+func (s *Server) serve(ctx context.Context, l *flakylistener.Listener, config *tls.Config) {
 	var open sync.WaitGroup
 	defer open.Wait()
 	for {

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
 	"vigil/internal/sim/directory"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 	"vigil/internal/sim/saml"
 	"vigil/internal/sim/vcenter"
@@ -102,7 +102,7 @@ func (e *Estate) serverIncidents() []incident {
 	peer, pod := e.Peers[0], e.Pods[0]
 	return []incident{
 		{desktop.IncidentConnectionServers, "server-down", peer.Name + " is gone",
-			always(func() { peer.Line().Set(line.Down) }), always(func() { peer.Line().Set(line.Up) })},
+			always(func() { peer.Line().Set(flakylistener.Down) }), always(func() { peer.Line().Set(flakylistener.Up) })},
 		{desktop.IncidentConnectionServers, "server-complains", peer.Name + " reports a problem of its own",
 			always(func() { peer.Complain("its disk is full") }), always(func() { peer.Complain() })},
 		{desktop.IncidentConnectionServers, "server-lags", peer.Name + " no longer replicates",
@@ -112,9 +112,9 @@ func (e *Estate) serverIncidents() []incident {
 		{desktop.IncidentConnectionServers, "server-certificate-ending", "the certificate of " + peer.Name + " ends in five days",
 			func() error { return e.reissue(peer, 5*24*time.Hour) }, func() error { return e.reissue(peer, 365*24*time.Hour) }},
 		{desktop.IncidentConnectionServers, "secure-gateway-down", "the secure gateway of " + peer.Name + " refuses connections",
-			always(func() { e.SecurePorts[0].Set(line.Down) }), always(func() { e.SecurePorts[0].Set(line.Up) })},
+			always(func() { e.SecurePorts[0].Set(flakylistener.Down) }), always(func() { e.SecurePorts[0].Set(flakylistener.Up) })},
 		{desktop.IncidentConnectionServers, "pod-down", pod.Name + " of a remote pod is gone",
-			always(func() { pod.Line().Set(line.Down) }), always(func() { pod.Line().Set(line.Up) })},
+			always(func() { pod.Line().Set(flakylistener.Down) }), always(func() { pod.Line().Set(flakylistener.Up) })},
 	}
 }
 
@@ -161,14 +161,14 @@ func (e *Estate) siteIncidents() []incident {
 	broken := func(f saml.Fault) func() error { return always(func() { e.SAML.Break(f) }) }
 	return []incident{
 		{desktop.IncidentSignOn, "saml-down", "the identity provider is gone",
-			always(func() { e.SAML.Line().Set(line.Down) }), always(func() { e.SAML.Line().Set(line.Up) })},
+			always(func() { e.SAML.Line().Set(flakylistener.Down) }), always(func() { e.SAML.Line().Set(flakylistener.Up) })},
 		{desktop.IncidentSignOn, "saml-expired", "the metadata of the identity provider have expired", broken(saml.Expired), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "saml-ending", "the metadata of the identity provider are about to expire", broken(saml.EndingSoon), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "saml-tampered", "the metadata of the identity provider were tampered with", broken(saml.Tampered), broken(saml.Healthy)},
 		{desktop.IncidentSignOn, "enrollment-server-down", "the primary enrollment server is gone",
-			always(func() { e.Enrollment[0].Line().Set(line.Down) }), always(func() { e.Enrollment[0].Line().Set(line.Up) })},
+			always(func() { e.Enrollment[0].Line().Set(flakylistener.Down) }), always(func() { e.Enrollment[0].Line().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "composer-down", "the composer is gone",
-			always(func() { e.Composer.Line().Set(line.Down) }), always(func() { e.Composer.Line().Set(line.Up) })},
+			always(func() { e.Composer.Line().Set(flakylistener.Down) }), always(func() { e.Composer.Line().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "composer-untrusted", "the composer shows a certificate that nobody vouches for",
 			func() error {
 				leaf, err := pki.SelfSigned(pki.Around(e.options.Now(), 24*time.Hour), "localhost")
@@ -195,7 +195,7 @@ func (e *Estate) centerIncidents() []incident {
 	host := func(s types.HostSystemConnectionState) func() error { return always(func() { c.SetHost(0, s) }) }
 	return []incident{
 		{desktop.IncidentVirtualCenters, "center-down", "the virtual center is gone",
-			always(func() { c.Line().Set(line.Down) }), always(func() { c.Line().Set(line.Up) })},
+			always(func() { c.Line().Set(flakylistener.Down) }), always(func() { c.Line().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "center-denies", "the virtual center lets us read nothing",
 			always(func() { c.Break(vcenter.NoPermission) }), always(func() { c.Break(vcenter.Healthy) })},
 		{desktop.IncidentVirtualCenters, "host-down", fmt.Sprintf("one of %d hosts does not respond", c.Hosts()),

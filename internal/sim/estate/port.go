@@ -5,20 +5,20 @@ import (
 	"net"
 	"sync"
 
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // Port is a TCP port that accepts connections and waits for what they say: a
 // secure gateway.
 type Port struct {
-	*line.Listener
+	*flakylistener.Listener
 	work sync.WaitGroup
 }
 
 // Start listens on a free port of loopback.
 func (p *Port) Start(context.Context) error {
 	var err error
-	if p.Listener, err = line.Listen("127.0.0.1:0"); err != nil {
+	if p.Listener, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
 		return err
 	}
 	p.work.Go(p.accept)

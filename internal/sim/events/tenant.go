@@ -94,7 +94,7 @@ func (t *Tenant) WorkGCP(cloud *gcp.Cloud, project string) {
 		func(round int) error {
 			c := rule(round)
 			link := "https://www.googleapis.com/compute/v1/projects/" + project + "/global/"
-			c.Make = world.Obj("name", c.Name, "selfLink", link+"firewalls/"+c.Name, "network", link+"networks/net-00000", "direction", "INGRESS",
+			c.Make = world.Obj("name", c.Name, "selfLink", link+"firewalls/"+c.Name, "network", link+"networks/vpc-00001", "direction", "INGRESS",
 				"priority", 1000, "disabled", false, "sourceRanges", world.Items("0.0.0.0/0"),
 				"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
 			return cloud.Change(c)

@@ -49,15 +49,17 @@ type method struct {
 
 // documents are those of the services that are simulated.
 var documents = []string{
-	"apikeys/v2", "artifactregistry/v1", "bigquery/v2", "cloudfunctions/v2", "cloudkms/v1", "cloudresourcemanager/v1", "compute/v1", "container/v1", "dns/v1", "file/v1",
-	"iam/v1", "logging/v2", "monitoring/v3", "pubsub/v1", "redis/v1", "run/v1", "run/v2", "secretmanager/v1", "serviceusage/v1", "sqladmin/v1", "storage/v1",
+	"apikeys/v2", "artifactregistry/v1", "bigquery/v2", "cloudfunctions/v2", "cloudkms/v1", "cloudresourcemanager/v3", "cloudresourcemanager/v1", "compute/v1", "container/v1", "dns/v1", "file/v1",
+	"iam/v2", "iam/v1", "logging/v2", "monitoring/v3", "pubsub/v1", "redis/v1", "run/v1", "run/v2", "secretmanager/v1", "serviceusage/v1", "sqladmin/v1", "storage/v1",
 }
 
-// discovered reads Google's own description of its APIs, which comes with the
-// SDK's module.
+// discovered reads Google's own description of its APIs, which comes with a module
+// that only the oracle needs.
 func discovered(t *testing.T) map[string][]*method {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api").Output()
+	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "google.golang.org/api")
+	list.Dir = filepath.FromSlash("../../../oracle/gcp")
+	out, err := list.Output()
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
 		t.Skip("the module with the discovery documents is not here")

@@ -96,9 +96,10 @@ func (v *verdicts) prepare() {
 	for o := range v.each(projectType) {
 		v.bindings = o.Objects("_policy", "bindings")
 	}
-	for _, b := range v.bindings {
+	inherited := at{Cloud: v.Cloud, k: kinds[projectType], project: v.project}.folderPolicy().Objects("bindings")
+	for _, b := range slices.Concat(v.bindings, inherited) {
 		role := b.Text("role")
-		if role != "roles/owner" && role != "roles/editor" && !strings.Contains(strings.ToLower(role), "admin") {
+		if role != "roles/owner" && role != "roles/editor" {
 			continue
 		}
 		for _, m := range b.List("members") {

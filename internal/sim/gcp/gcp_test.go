@@ -223,6 +223,10 @@ func samples(before string, p gcp.Project) []string {
 	switch before {
 	case "serviceAccounts":
 		return []string{"svc-00000@" + p.ID + ".iam.gserviceaccount.com", p.Number + "-compute@developer.gserviceaccount.com"}
+	case "roles":
+		return []string{"deployer", "auditor"}
+	case "folders":
+		return []string{"8" + p.Number}
 	case "networks":
 		return []string{"vpc-00001", "vpc-00002"}
 	case "workloadIdentityPools":

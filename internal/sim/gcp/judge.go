@@ -70,8 +70,13 @@ var judges = map[posture.EntityType]map[string]judge{
 	subnetType: {"gcp-subnet-flow-logs": func(_ *verdicts, o world.Object) bool {
 		return o.Text("purpose") == "PRIVATE" && !o.Flag("logConfig", "enable")
 	}},
-	computeProjectType: {"gcp-project-oslogin": func(_ *verdicts, o world.Object) bool {
-		return !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
+	computeProjectType: {"gcp-project-oslogin": func(v *verdicts, o world.Object) bool {
+		overridden := false
+		for i := range v.each(instanceType) {
+			own := setting(i, "metadata", "enable-oslogin")
+			overridden = overridden || own != "" && !strings.EqualFold(own, "true") && !node(i)
+		}
+		return overridden || !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
 	}},
 	instanceType: {
 		"gcp-vm-default-sa": func(v *verdicts, o world.Object) bool {
@@ -82,9 +87,9 @@ var judges = map[posture.EntityType]map[string]judge{
 				return s.Text("email") == defaultEmail(v) && slices.Contains(s.List("scopes"), any(cloudPlatform))
 			}) && !node(o)
 		},
-		"gcp-vm-public-ip": func(_ *verdicts, o world.Object) bool { return public(o) },
+		"gcp-vm-public-ip": func(_ *verdicts, o world.Object) bool { return public(o) && !node(o) },
 		"gcp-vm-project-ssh-keys": func(_ *verdicts, o world.Object) bool {
-			return !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
+			return !node(o) && !strings.EqualFold(setting(o, "metadata", "block-project-ssh-keys"), "true")
 		},
 		"gcp-vm-serial-port": func(_ *verdicts, o world.Object) bool {
 			return slices.Contains([]string{"1", "true"}, setting(o, "metadata", "serial-port-enable"))
@@ -129,7 +134,7 @@ var judges = map[posture.EntityType]map[string]judge{
 	},
 	functionType: {
 		"gcp-function-public": func(v *verdicts, o world.Object) bool {
-			return v.callable(o) || o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL"
+			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL"
 		},
 		"gcp-function-public-privileged": func(v *verdicts, o world.Object) bool {
 			return v.callable(o) && o.Text("serviceConfig", "ingressSettings") == "ALLOW_ALL" && v.admins[o.Text("serviceConfig", "serviceAccountEmail")]
@@ -243,7 +248,9 @@ func exposed(v *verdicts, o world.Object) bool {
 		return false
 	}
 	return slices.ContainsFunc(v.open, func(f world.Object) bool {
-		in := slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool { return n.Text("network") == f.Text("network") })
+		// Its addresses are of version 4.
+		in := slices.Contains(f.List("sourceRanges"), any("0.0.0.0/0")) &&
+			slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool { return n.Text("network") == f.Text("network") })
 		tags, accounts := f.List("targetTags"), f.List("targetServiceAccounts")
 		meant := len(tags) == 0 && len(accounts) == 0 ||
 			slices.ContainsFunc(tags, func(t any) bool { return slices.Contains(o.List("tags", "items"), t) }) ||

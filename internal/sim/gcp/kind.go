@@ -182,9 +182,7 @@ func (a at) labels() world.Object {
 	return world.Obj("env", world.Of(a.seed("env"), "prod", "stage", "dev"), "team", world.Of(a.seed("team"), "red", "blue", "green"))
 }
 
-// entity returns the id of the entity that the product makes of the resource.
-func (a at) entity() posture.EntityID { return a.entityOf(a.name(), a.location()) }
-
+// entityOf returns the id of the entity that the product makes of a resource.
 func (a at) entityOf(name, location string) posture.EntityID {
 	if a.k.in != "" {
 		whole := at{Cloud: a.Cloud, k: kinds[a.k.in], project: a.project}

@@ -41,7 +41,7 @@ var projectKinds = []*kind{
 		},
 		body: func(a at) world.Object {
 			return world.Obj("lifecycleState", "ACTIVE", "createTime", a.made(), "labels", a.labels(),
-				"parent", world.Obj("type", "folder", "id", "424242"), "_policy", a.projectPolicy())
+				"parent", world.Obj("type", "folder", "id", a.project.folder()), "_policy", a.projectPolicy())
 		},
 	},
 	{

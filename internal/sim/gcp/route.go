@@ -78,7 +78,7 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 			return x, nil
 		}
 	}
-	if name == "" && x.route.id == "cloudresourcemanager.projects.list" {
+	if name == "" && x.service != "storage" && !strings.Contains(x.route.path, "{project}") {
 		x.project = x.who.project
 		return x, nil
 	}

@@ -13,7 +13,7 @@ import (
 var routes []route
 
 func init() { // because answers refer to kinds
-	routes = slices.Concat(computeRoutes(), projectRoutes, dataRoutes, runtimeRoutes, watchRoutes)
+	routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes)
 }
 
 // reads are the methods that list and get a kind below a prefix of paths.
@@ -44,6 +44,7 @@ func computeRoutes() []route {
 			all = append(all, route{"compute." + k.collection + ".aggregatedList", http.MethodGet, base + "/aggregated/" + k.collection, permission, aggregated(k.typ)})
 		}
 	}
+	all = append(all, route{"compute.networks.getEffectiveFirewalls", http.MethodGet, base + "/global/networks/{name}/getEffectiveFirewalls", "compute.networks.getEffectiveFirewalls", effectiveFirewalls})
 	return append(all, route{"compute.networks.get", http.MethodGet, base + "/global/networks/{name}", "compute.networks.get", get(networkType)})
 }
 

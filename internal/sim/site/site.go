@@ -15,14 +15,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // Site is one HTTPS server. It is safe for concurrent use.
 type Site struct {
 	handler     http.Handler
 	certificate atomic.Pointer[tls.Certificate]
-	line        *line.Listener
+	line        *flakylistener.Listener
 	server      *http.Server
 	work        sync.WaitGroup
 }
@@ -37,7 +37,7 @@ func New(certificate tls.Certificate, h http.Handler) *Site {
 // Start listens on a free port of loopback and serves until Stop.
 func (s *Site) Start(context.Context) error {
 	var err error
-	if s.line, err = line.Listen("127.0.0.1:0"); err != nil {
+	if s.line, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
 		return err
 	}
 	s.server = &http.Server{
@@ -74,7 +74,7 @@ func (s *Site) Host() string { return "localhost" }
 func (s *Site) URL() string { return "https://localhost:" + strconv.Itoa(s.Port()) }
 
 // Line is the line that can be cut.
-func (s *Site) Line() *line.Listener { return s.line }
+func (s *Site) Line() *flakylistener.Listener { return s.line }
 
 // Show changes the certificate, for connections to come; those that are open are
 // dropped.

@@ -14,7 +14,7 @@ import (
 	"github.com/vmware/govmomi/vim25/soap"
 	"github.com/vmware/govmomi/vim25/types"
 
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 	"vigil/internal/sim/vcenter"
 )
@@ -51,11 +51,11 @@ func TestCenterIsReadAndBroken(t *testing.T) {
 		t.Errorf("no permission: %v", err)
 	}
 	c.Break(vcenter.Healthy)
-	c.Line().Set(line.Down)
+	c.Line().Set(flakylistener.Down)
 	if _, _, err := read(t.Context(), c, "right"); err == nil {
 		t.Error("a center that is down answers")
 	}
-	c.Line().Set(line.Up)
+	c.Line().Set(flakylistener.Up)
 	if _, _, err := read(t.Context(), c, "right"); err != nil {
 		t.Errorf("mended: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // lab is a board with an event database that is looked at when the test says so.
@@ -73,9 +73,9 @@ func (l *lab) wants(what string, m desktop.EventDatabaseMonitor, want desktop.Ev
 
 // proxy passes connections on to a server, over a line that can be cut. The
 // first bytes go through open, which may be nil.
-func proxy(t *testing.T, to string, open func(net.Conn) (net.Conn, error)) *line.Listener {
+func proxy(t *testing.T, to string, open func(net.Conn) (net.Conn, error)) *flakylistener.Listener {
 	t.Helper()
-	l, err := line.Listen("127.0.0.1:0")
+	l, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

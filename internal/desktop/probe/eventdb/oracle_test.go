@@ -9,7 +9,7 @@ import (
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/reach"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 func TestOracleIsWatched(t *testing.T) {
@@ -22,7 +22,7 @@ func TestOracleIsWatched(t *testing.T) {
 	})
 	lab := newLab(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
 	lab.wants("it has no such database", lab.look(1), desktop.EventDatabaseError)
-	l.Set(line.Down)
+	l.Set(flakylistener.Down)
 	lab.configure(lab.spec)
 	lab.wants("it is not there", lab.look(1), desktop.EventDatabaseConnecting)
 }

@@ -18,7 +18,7 @@ import (
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/reach"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
@@ -45,7 +45,7 @@ func server(t *testing.T) (spec desktop.EventDatabase, password string) {
 }
 
 // behind returns the spec of a server behind a line, and the line.
-func behind(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.Conn, error)) (desktop.EventDatabase, *line.Listener) {
+func behind(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.Conn, error)) (desktop.EventDatabase, *flakylistener.Listener) {
 	t.Helper()
 	l := proxy(t, net.JoinHostPort(spec.Server, strconv.Itoa(spec.Port)), open)
 	spec.Server, spec.Port = "127.0.0.1", l.Port()
@@ -75,10 +75,10 @@ func TestPostgreSQLIsWatched(t *testing.T) {
 	l := newLab(t, spec, password)
 	dropTables(t, l)
 	l.wants("before the first look", l.look(0), desktop.EventDatabaseConnecting)
-	wire.Set(line.Down)
+	wire.Set(flakylistener.Down)
 	l.wants("it is not there yet", l.look(2), desktop.EventDatabaseConnecting)
 	l.wants("it does not come", l.look(3), desktop.EventDatabaseDisconnected)
-	wire.Set(line.Up)
+	wire.Set(flakylistener.Up)
 	m := l.look(1)
 	l.wants("it answers", m, desktop.EventDatabaseConnected)
 	if *m.EventCount != 0 {
@@ -91,13 +91,13 @@ func TestPostgreSQLIsWatched(t *testing.T) {
 	if m := l.look(1); *m.EventCount != 2 {
 		t.Errorf("events = %d, want 2", *m.EventCount)
 	}
-	wire.Set(line.Down)
+	wire.Set(flakylistener.Down)
 	l.wants("it is lost", l.look(1), desktop.EventDatabaseReconnecting)
 	if err := l.db.Write(t.Context(), someEvents); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
 		t.Errorf("Write = %v, want it unreachable", err)
 	}
 	l.wants("it stays lost", l.look(4), desktop.EventDatabaseDisconnected)
-	wire.Set(line.Up)
+	wire.Set(flakylistener.Up)
 	l.wants("it is back", l.look(1), desktop.EventDatabaseConnected)
 	l.password.Store("wrong")
 	l.configure(l.spec)

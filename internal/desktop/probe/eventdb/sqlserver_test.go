@@ -11,14 +11,14 @@ import (
 	"unicode/utf16"
 
 	"vigil/internal/desktop"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 )
 
 // tds is a server that speaks as much of SQL Server's protocol as the driver
 // needs to log in, begin and end transactions, and run statements. No real one
 // can be had for the tests.
 type tds struct {
-	line *line.Listener
+	line *flakylistener.Listener
 
 	mu         sync.Mutex
 	loginError uint32 // of the server; 0: the login succeeds
@@ -42,9 +42,9 @@ func startTDS(t *testing.T) *tds {
 }
 
 // listen has everybody served who connects, as long as the line is up.
-func listen(t *testing.T, serve func(net.Conn)) *line.Listener {
+func listen(t *testing.T, serve func(net.Conn)) *flakylistener.Listener {
 	t.Helper()
-	l, err := line.Listen("127.0.0.1:0")
+	l, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,9 +206,9 @@ func TestSQLServerIsWatched(t *testing.T) {
 	l.wants("we may not read", l.look(1), desktop.EventDatabaseError)
 	set(0, 0)
 	l.wants("it is mended", l.look(1), desktop.EventDatabaseConnected)
-	s.line.Set(line.Down)
+	s.line.Set(flakylistener.Down)
 	l.wants("it is lost", l.look(1), desktop.EventDatabaseReconnecting)
-	s.line.Set(line.Up)
+	s.line.Set(flakylistener.Up)
 	l.wants("it is back", l.look(1), desktop.EventDatabaseConnected)
 
 	s.mu.Lock()

@@ -15,7 +15,7 @@ import (
 
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/probe/vcenter"
-	"vigil/internal/sim/line"
+	"vigil/internal/sim/flakylistener"
 	"vigil/internal/sim/pki"
 )
 
@@ -23,7 +23,7 @@ import (
 type lab struct {
 	t        *testing.T
 	model    *simulator.Model
-	line     *line.Listener
+	line     *flakylistener.Listener
 	board    *desktop.Board
 	spec     desktop.VirtualCenter
 	center   *vcenter.Center
@@ -55,7 +55,7 @@ func start(t *testing.T) *lab {
 	l.model.Service.TLS = &tls.Config{Certificates: []tls.Certificate{leaf}}
 	l.model.Service.Listen = &url.URL{User: url.UserPassword("svc", "right"), Host: "127.0.0.1:0"}
 	server := l.model.Service.NewServer()
-	if l.line, err = line.Listen("127.0.0.1:0"); err != nil {
+	if l.line, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	go forward(l.line, server.URL.Host)
@@ -148,7 +148,7 @@ func TestVirtualCenterIsWatched(t *testing.T) {
 		t.Errorf("certificate = %+v, accepted %v", s.Certificate, s.ThumbprintAccepted)
 	}
 
-	l.line.Set(line.Down)
+	l.line.Set(flakylistener.Down)
 	wants(t, "one lost packet is forgiven", l.look(1), desktop.VirtualCenterOK)
 	lost := l.look(1)
 	wants(t, "it is lost", lost, desktop.VirtualCenterReconnecting)
@@ -156,7 +156,7 @@ func TestVirtualCenterIsWatched(t *testing.T) {
 		t.Error("a virtual center that is lost has lost its hosts")
 	}
 	wants(t, "it stays lost", l.look(3), desktop.VirtualCenterDown)
-	l.line.Set(line.Up)
+	l.line.Set(flakylistener.Up)
 	wants(t, "it is back", l.look(1), desktop.VirtualCenterOK)
 }
 

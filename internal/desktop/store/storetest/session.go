@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vigil/internal/auth"
 	"vigil/internal/desktop/session"
 	"vigil/internal/fault"
 )
@@ -52,9 +53,9 @@ func sessionsEndOnce(t *testing.T, s Store) {
 
 func failuresCount(t *testing.T, s Store) {
 	ctx := t.Context()
-	none, err := s.Failures(ctx, "bob")
+	none, err := s.Failures(ctx, "bob", "eve")
 	must(t, err)
-	if diff := cmp.Diff(session.Failures{}, none); diff != "" {
+	if diff := cmp.Diff([]session.Failures{{}, {}}, none); diff != "" {
 		t.Error(diff)
 	}
 	const window = 10 * time.Minute
@@ -69,12 +70,12 @@ func failuresCount(t *testing.T, s Store) {
 		}
 	}
 	must(t, s.ForgetFailures(ctx, at(20*time.Minute)))
-	if f, err := s.Failures(ctx, "bob"); err != nil || f.Count != 2 {
+	if f, err := s.Failures(ctx, "eve", "bob"); err != nil || f[0].Count != 0 || f[1].Count != 2 {
 		t.Errorf("%+v, %v", f, err)
 	}
+	must(t, s.ClearFailures(ctx, "bob", "eve"))
 	must(t, s.ClearFailures(ctx, "bob"))
-	must(t, s.ClearFailures(ctx, "bob"))
-	if f, err := s.Failures(ctx, "bob"); err != nil || f.Count != 0 {
+	if f, err := s.Failures(ctx, "bob"); err != nil || f[0].Count != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -86,19 +87,37 @@ func failuresExact(t *testing.T, s Store) {
 	}) {
 		must(t, err)
 	}
-	if f, err := s.Failures(t.Context(), "bob"); err != nil || f.Count != 20 {
-		t.Errorf("20 failures at once count as %d, %v", f.Count, err)
+	if f, err := s.Failures(t.Context(), "bob"); err != nil || f[0].Count != 20 {
+		t.Errorf("20 failures at once count as %v, %v", f, err)
+	}
+}
+
+func loginPlaces(t *testing.T, s Store) {
+	ctx := t.Context()
+	home := auth.Place{Account: "user d alice", Network: "192.0.2.1"}
+	office := auth.Place{Account: "user d alice", Network: "2001:db8::/64"}
+	must(t, s.AddLoginPlace(ctx, home, now))
+	must(t, s.AddLoginPlace(ctx, office, at(time.Minute)))
+	must(t, s.AddLoginPlace(ctx, home, at(2*time.Minute)))
+	all, err := s.LoginPlaces(ctx)
+	must(t, err)
+	if diff := cmp.Diff([]auth.Place{home, office}, all); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.ForgetLoginPlaces(ctx, at(2*time.Minute)))
+	if all, err = s.LoginPlaces(ctx); err != nil || len(all) != 1 || all[0] != home {
+		t.Errorf("after the older was forgotten: %v, %v", all, err)
 	}
 }
 
 func keysByHash(t *testing.T, s Store) {
 	ctx := t.Context()
 	old := session.Key{ID: "k1", Name: "grafana", Hash: []byte{1}, Hint: "vigil_mon_AAAA", CreatedBy: "alice", CreatedAt: now}
-	fresh := session.Key{ID: "k2", Name: "nagios", Hash: []byte{2}, Hint: "vigil_mon_BBBB", CreatedAt: at(time.Hour), ExpiresAt: at(2 * time.Hour)}
+	fresh := session.Key{ID: "k2", Name: "nagios", Hash: []byte{2}, Hint: "vigil_mon_BBBB", CreatedAt: at(time.Hour), ExpiresAt: at(2 * time.Hour), Limits: auth.TokenLimits{Addresses: "192.0.2.0/24"}}
 	must(t, s.AddKey(ctx, old))
 	must(t, s.AddKey(ctx, fresh))
-	must(t, s.UseKey(ctx, "k1", at(time.Minute)))
-	old.LastUsedAt = at(time.Minute)
+	must(t, s.UseKey(ctx, "k1", at(time.Minute), "192.0.2.1"))
+	old.LastUsedAt, old.LastAddress = at(time.Minute), "192.0.2.1"
 	all, err := s.Keys(ctx)
 	must(t, err)
 	if diff := cmp.Diff([]session.Key{fresh, old}, all); diff != "" {
@@ -111,6 +130,6 @@ func keysByHash(t *testing.T, s Store) {
 	}
 	must(t, s.DeleteKey(ctx, "k2"))
 	wantKind(t, s.DeleteKey(ctx, "k2"), fault.NotFound)
-	wantKind(t, s.UseKey(ctx, "k2", now), fault.NotFound)
+	wantKind(t, s.UseKey(ctx, "k2", now, ""), fault.NotFound)
 	wantKind(t, second(s.KeyByHash(ctx, []byte{2})), fault.NotFound)
 }

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"SessionsEndOnce":                        sessionsEndOnce,
 		"FailuresCountWithinTheirWindow":         failuresCount,
 		"FailuresAreCountedExactlyByManyAtOnce":  failuresExact,
+		"LoginPlacesAreRemembered":               loginPlaces,
 		"KeysAreFoundByHash":                     keysByHash,
 		"TheFirstAuthorityIsKept":                firstAuthority,
 		"ATokenIsRedeemedOnceByManyAtOnce":       redeemOnce,

@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vigil/internal/config"
-	"vigil/internal/install"
+	"vigil/internal/instance"
 	"vigil/internal/posture/app"
 	"vigil/internal/posture/clouds"
 	"vigil/internal/posture/collect/aws"
@@ -32,19 +32,20 @@ func main() {
 	database := flag.String("database", "", "`URL` of the database")
 	gateway := flag.String("gateway", "", "`address` of the simulated AWS")
 	ca := flag.String("ca", "", "`file` with the certificate of the simulated AWS")
+	roles := flag.String("roles", "", "`roles` of the process, all by default")
 	flag.Parse()
-	if err := serve(context.Background(), *dir, *database, *gateway, *ca); err != nil {
+	conf := config.Config{DataDir: *dir, Database: *database, Roles: *roles}
+	if err := serve(context.Background(), conf, *gateway, *ca); err != nil {
 		fmt.Fprintln(os.Stderr, "crashserver:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, dir, database, gateway, ca string) error {
-	conf := config.Config{DataDir: dir, Database: database}
+func serve(ctx context.Context, conf config.Config, gateway, ca string) error {
 	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	in, err := install.Open(ctx, conf, time.Now)
+	in, err := instance.Open(ctx, conf, time.Now)
 	if err != nil {
 		return err
 	}

@@ -10,18 +10,20 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go/logging"
 
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/awsapi"
 )
 
 // Identity is who we are when we ask for a customer's role: an access key, or
-// with the zero value whatever identity the machine we run on has. It is never
-// used to read anything.
+// without one whatever identity the machine we run on has. A server never reads
+// anything with it.
 type Identity struct {
 	AccessKeyID     string
 	SecretAccessKey string
 	SessionToken    string
+	Profile         string // of the shared configuration; AWS_PROFILE when empty
 }
 
 // Retrieve implements [aws.CredentialsProvider].
@@ -29,13 +31,27 @@ func (i *Identity) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	if i.AccessKeyID != "" {
 		return credentials.NewStaticCredentialsProvider(i.AccessKeyID, i.SecretAccessKey, i.SessionToken).Retrieve(ctx)
 	}
-	// The client is of a kind the SDK can add authorities to, and it may reach
-	// the metadata service of the machine, which customers' calls may not.
-	own, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()))
+	own, err := i.config(ctx)
 	if err != nil {
-		return aws.Credentials{}, fmt.Errorf("find our own identity: %w", err)
+		return aws.Credentials{}, err
 	}
 	return own.Credentials.Retrieve(ctx)
+}
+
+// config loads what the environment and the shared files of the AWS command line
+// say.
+func (i *Identity) config(ctx context.Context) (aws.Config, error) {
+	// The client is of a kind the SDK can add authorities to, and it may reach
+	// the metadata service of the machine, which customers' calls may not.
+	options := []func(*config.LoadOptions) error{config.WithHTTPClient(awshttp.NewBuildableClient()), config.WithLogger(logging.Nop{})}
+	if i.Profile != "" {
+		options = append(options, config.WithSharedConfigProfile(i.Profile))
+	}
+	own, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("find our own identity: %w", err)
+	}
+	return own, nil
 }
 
 // assume returns the credentials of a role, renewed before they end.

@@ -63,7 +63,7 @@ func (g estate) to(e posture.Entity, label string) []posture.Entity {
 }
 
 // admits reports whether a security group lets the internet in to one of the
-// TCP ports, or to any when there are none.
+// TCP ports, or to any over IPv4 when there are none.
 func (g estate) admits(e posture.Entity, ports ...int64) bool {
 	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 		if edge.Label != "ALLOWS_INGRESS" || !yes(g.entities[edge.To], "isInternet") {
@@ -82,7 +82,8 @@ func (g estate) admits(e posture.Entity, ports ...int64) bool {
 			}
 		}
 		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
-		return len(ports) == 0 || slices.ContainsFunc(ports, within)
+		four := get(g.entities[edge.To], "ipVersion").Long == 4 // the instances of the world have no other address
+		return len(ports) == 0 && four && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
 	})
 }
 
@@ -112,7 +113,7 @@ var violates = map[string]func(g estate, e posture.Entity) bool{
 	"aws-iam-password-min-length-14": func(_ estate, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
 	"aws-iam-password-reuse-24":      func(_ estate, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
 	"aws-iam-policy-admin-star": func(g estate, e posture.Entity) bool {
-		return yes(e, "allowsAdmin") && !yes(e, "isAwsManaged") && len(g.to(e, "ATTACHED_TO")) > 0
+		return yes(e, "allowsAdmin") && len(g.to(e, "ATTACHED_TO")) > 0
 	},
 	"aws-iam-user-direct-policy": func(g estate, e posture.Entity) bool {
 		return len(all(e, "inlinePolicies")) > 0 || len(g.to(e, "HAS_POLICY")) > 0
@@ -158,10 +159,7 @@ var violates = map[string]func(g estate, e posture.Entity) bool{
 		admin := false
 		for _, profile := range g.to(e, "HAS_PROFILE") {
 			for _, role := range g.to(profile, "HAS_ROLE") {
-				admin = admin || yes(role, "inlineAllowsAdmin")
-				for _, policy := range g.to(role, "HAS_POLICY") {
-					admin = admin || yes(policy, "allowsAdmin")
-				}
+				admin = admin || yes(role, "isAdmin")
 			}
 		}
 		open := slices.ContainsFunc(g.to(e, "MEMBER_OF"), func(group posture.Entity) bool { return g.admits(group) })

@@ -35,6 +35,13 @@ type Options struct {
 	HTTP *http.Client
 	// Identity is who we are when we ask for a customer's role.
 	Identity Identity
+	// OwnAccount lets an account without a role be read with our own identity, if
+	// the identity belongs to it. For scans that somebody starts with their own
+	// credentials; a server never sets it.
+	OwnAccount bool
+	// Endpoint, when not empty, is the one address of all services in all
+	// regions, for stand-ins of AWS such as moto.
+	Endpoint string
 	// Limiter keeps calls under what the accounts allow. No limit when nil.
 	Limiter collect.Limiter
 	// SessionName is what customers see of us in their logs. "vigil" when empty.
@@ -58,6 +65,7 @@ type Source struct {
 	options Options
 	own     *aws.CredentialsCache // our own identity
 	self    ownName
+	trusted trustedRoles
 }
 
 // New returns a source. It calls nothing.
@@ -84,7 +92,7 @@ var _ collect.Source = (*Source)(nil)
 func (src *Source) client(credentials aws.CredentialsProvider, account posture.AccountID) (*awsapi.Client, error) {
 	o := awsapi.Options{
 		HTTP: src.options.HTTP, Credentials: credentials, Attempts: src.options.Attempts, Backoff: src.options.Backoff,
-		Timeout: src.options.Timeout,
+		Timeout: src.options.Timeout, Endpoint: src.options.Endpoint,
 	}
 	if limiter := src.options.Limiter; limiter != nil {
 		o.Before = func(ctx context.Context, a awsapi.Attempt) error { return limiter.Wait(ctx, limitKey(account, a)) }
@@ -124,6 +132,9 @@ func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session,
 }
 
 func (src *Source) open(ctx context.Context, a posture.Access) (*session, error) {
+	if src.options.OwnAccount && a.Credential.Property(posture.PropRoleArn) == "" {
+		return src.openOwn(ctx, a)
+	}
 	role, err := arn.Parse(a.Credential.Property(posture.PropRoleArn))
 	if err != nil {
 		return nil, fmt.Errorf("read the role's name: %w: %w", collect.ErrIdentity, err)
@@ -138,12 +149,19 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	if _, err := s.credentials.Retrieve(ctx); err != nil {
 		return nil, classify(err, "sts:AssumeRole")
 	}
+	if src.options.OwnAccount {
+		return s, nil // the caller acts for itself, and no other organisation shares its identity
+	}
+	if err := src.checkTrust(ctx, s.partition, role, a.Credential.Property(posture.PropExternalID)); err != nil {
+		return nil, classify(err, "sts:AssumeRole")
+	}
 	return s, nil
 }
 
 // Validate says how far the credential of an account opens it; see
 // [posture.Cloud].
 func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
+	src.trusted.forget(trustKey{a.Credential.Property(posture.PropRoleArn), a.Credential.Property(posture.PropExternalID)})
 	s, err := src.open(ctx, a)
 	switch {
 	case errors.Is(err, collect.ErrIdentity):

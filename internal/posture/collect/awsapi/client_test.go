@@ -289,7 +289,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 }
 
 // renewed counts how often credentials are asked for anew.
-type renewed struct{ made, invalidated atomic.Int32 }
+type renewed struct{ invalidated atomic.Int32 }
 
 func (r *renewed) Retrieve(context.Context) (aws.Credentials, error) {
 	return aws.Credentials{AccessKeyID: fmt.Sprint("KEY", r.invalidated.Load()), SecretAccessKey: "x"}, nil

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/declared"
@@ -33,6 +35,10 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock. time.Now when nil.
 	Now func() time.Time
+	// Credential, when not nil, signs in to every subscription in place of the
+	// secret of an application. For scans that somebody starts with their own
+	// credentials; a server never sets it.
+	Credential azcore.TokenCredential
 	// Catalog holds the resource types. Those that come with the product when nil.
 	Catalog *resource.Catalog
 }
@@ -91,12 +97,15 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.get(ctx, s.arm("/subscriptions/"+string(s.account), subscriptionVersion), "Microsoft.Resources/subscriptions/read")
+	subscription, err := s.get(ctx, s.arm("/subscriptions/"+string(s.account), subscriptionVersion), "Microsoft.Resources/subscriptions/read")
 	if errors.Is(err, collect.ErrGone) { // Resource Manager hides what a principal has no role on
 		err = &collect.DeniedError{Permission: "Microsoft.Resources/subscriptions/read", Err: err}
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.tenant == "" {
+		s.tenant = strings.ToLower(subscription.Get("tenantId").String())
 	}
 	return s, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -25,7 +26,6 @@ import (
 const (
 	maxAnswer = 64 << 20        // bytes of one answer; the largest pages have a few million
 	maxPause  = 2 * time.Minute // that Azure may ask for before a call is given up
-	maxDepth  = 100             // of lists and objects in one another; real answers have ten
 )
 
 // lines are the ways to Azure's services with one identity.
@@ -44,12 +44,9 @@ func (src *Source) dial(a posture.Access, env environment) (lines, error) {
 	if src.options.Attempts == 1 {
 		client.Retry.MaxRetries = -1 // the SDK takes zero for its default
 	}
-	credential, err := azidentity.NewClientSecretCredential(
-		a.Credential.Property(posture.PropDirectoryID), a.Credential.Property(posture.PropApplicationID), a.Secrets[posture.PropApplicationKey],
-		&azidentity.ClientSecretCredentialOptions{ClientOptions: client},
-	)
+	credential, err := src.credential(a, client)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", collect.ErrIdentity, err)
+		return nil, err
 	}
 	manager := client
 	manager.PerRetryPolicies = src.policies(a.Account.ID, armService)
@@ -64,6 +61,21 @@ func (src *Source) dial(a posture.Access, env environment) (lines, error) {
 		host(env.cloud.Services[cloud.ResourceManager].Endpoint): resources.Pipeline(),
 		host(env.graph): runtime.NewPipeline("vigil", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{token}}, &directory),
 	}, nil
+}
+
+// credential returns what signs in to a subscription.
+func (src *Source) credential(a posture.Access, client policy.ClientOptions) (azcore.TokenCredential, error) {
+	if src.options.Credential != nil {
+		return src.options.Credential, nil
+	}
+	credential, err := azidentity.NewClientSecretCredential(
+		a.Credential.Property(posture.PropDirectoryID), a.Credential.Property(posture.PropApplicationID), a.Secrets[posture.PropApplicationKey],
+		&azidentity.ClientSecretCredentialOptions{ClientOptions: client},
+	)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", collect.ErrIdentity, err)
+	}
+	return credential, nil
 }
 
 // policies are what every attempt of a call goes through.
@@ -117,31 +129,10 @@ func (sound) Do(req *policy.Request) (*http.Response, error) {
 		return answer, err
 	}
 	body, err := runtime.Payload(answer)
-	if err == nil && !(shallow(body) && gjson.ValidBytes(body)) {
+	if err == nil && !collect.ValidAnswer(body) {
 		err = errNotJSON
 	}
 	return answer, err
-}
-
-// shallow reports whether a text can be read without running out of stack.
-func shallow(text []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return false
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return true
 }
 
 // capped is a transport whose answers have an end.

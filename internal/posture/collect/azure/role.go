@@ -41,10 +41,13 @@ func GraphPermissions() []string {
 // permissions returns what the collectors need, of Resource Manager and of Graph.
 func permissions() (actions, graph []string) {
 	for _, c := range declarations(declared.Catalog()) {
-		if c.Service == graphService {
-			graph = append(graph, c.Permissions...)
-		} else {
-			actions = append(actions, c.Permissions...)
+		for _, p := range c.Permissions {
+			// Types of Resource Manager may ask the directory as well: who is in a group.
+			if c.Service == graphService || !strings.Contains(p, "/") {
+				graph = append(graph, p)
+			} else {
+				actions = append(actions, p)
+			}
 		}
 	}
 	// Validation lists groups, and discovery the subscriptions of a management group.

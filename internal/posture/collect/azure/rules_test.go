@@ -115,7 +115,7 @@ var judgements = map[string]struct {
 		return is(r, "allowBlobPublicAccess", true) && some(m.out(r, "HAS", "Azure.Storage.BlobContainer"), func(c *collect.Resource) bool { return text(c, "publicAccess") != "None" })
 	}},
 	"azure-storage-default-deny": {"Azure.Storage.StorageAccount", func(_ model, r *collect.Resource) bool {
-		return text(r, "networkAclsDefaultAction") == "Allow" && text(r, "publicNetworkAccess") != "Disabled"
+		return text(r, "networkAclsDefaultAction") == "Allow" && text(r, "publicNetworkAccess") != "Disabled" && is(r, "openToInternet", true)
 	}},
 	"azure-storage-min-tls": {"Azure.Storage.StorageAccount", func(_ model, r *collect.Resource) bool { return text(r, "minimumTlsVersion") < "TLS1_2" }},
 	"azure-storage-soft-delete": {"Azure.Storage.BlobService", func(_ model, r *collect.Resource) bool {
@@ -143,7 +143,7 @@ var judgements = map[string]struct {
 		return is(r, "requireSecureTransport", false) || !strings.Contains(text(r, "tlsVersion"), "TLSv1.2")
 	}},
 	"azure-cosmosdb-network": {"Azure.DocumentDB.DatabaseAccount", func(_ model, r *collect.Resource) bool {
-		return is(r, "isVirtualNetworkFilterEnabled", false) && len(texts(r, "ipRules")) == 0 && text(r, "publicNetworkAccess") != "Disabled"
+		return is(r, "isVirtualNetworkFilterEnabled", false) && len(texts(r, "ipRules")) == 0 && text(r, "publicNetworkAccess") != "Disabled" && is(r, "openToInternet", true)
 	}},
 	"azure-monitor-activity-log": {"Azure.Subscription.Subscription", func(_ model, r *collect.Resource) bool {
 		logs := texts(r, "logs")
@@ -157,7 +157,7 @@ var judgements = map[string]struct {
 		alert := some(m.out(r, "HAS", "Azure.Monitor.ActivityLogAlert"), func(a *collect.Resource) bool {
 			return is(a, "enabled", true) && slices.Contains(texts(a, "conditions"), "operationName = "+operation)
 		})
-		return !alert && !slices.Contains(texts(r, "alertedOperations"), operation)
+		return !alert && !slices.Contains(texts(r, "alertedOperations"), strings.ToLower(operation))
 	}},
 	"azure-nsg-rdp-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool { return m.opens(r, "tcp", 3389) }},
 	"azure-nsg-ssh-open": {"Azure.Network.NetworkSecurityGroup", func(m model, r *collect.Resource) bool { return m.opens(r, "tcp", 22) }},

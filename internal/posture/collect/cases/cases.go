@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
 	"vigil/internal/posture"
@@ -43,12 +42,12 @@ type Case struct {
 // labels of the edges and TAGS that could not be read.
 type Entity struct {
 	ID         string              `yaml:"id"` // the last parts of the id: region and name, or the name alone
-	Name       string              `yaml:"name"`
-	XID        string              `yaml:"xid"`
-	Properties map[string]any      `yaml:"properties"`
-	Edges      map[string][]string `yaml:"edges"`
-	Tags       map[string]string   `yaml:"tags"`
-	Unknown    []string            `yaml:"unknown"`
+	Name       string              `yaml:"name,omitempty"`
+	XID        string              `yaml:"xid,omitempty"`
+	Properties map[string]any      `yaml:"properties,omitempty"`
+	Edges      map[string][]string `yaml:"edges,omitempty"`
+	Tags       map[string]string   `yaml:"tags,omitempty"`
+	Unknown    []string            `yaml:"unknown,omitempty"`
 }
 
 // Read returns the cases of a declaration: those in the second document of its
@@ -76,7 +75,7 @@ func Read(root fs.FS, file string) ([]Case, error) {
 var Vars = map[posture.Provider]resource.Vars{
 	posture.AWS:   {Account: "123456789012", Region: "eu-west-1", Partition: "aws"},
 	posture.Azure: {Account: "11111111-2222-3333-4444-555555555555", Region: posture.Global, Tenant: "99999999-8888-7777-6666-555555555555"},
-	posture.GCP:   {Account: "acme-prod", Region: posture.Global},
+	posture.GCP:   {Account: "acme-prod", Number: "123456789012", Region: posture.Global},
 }
 
 // Run runs a case and returns how what it came to differs from what was expected;
@@ -86,14 +85,14 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	if t.Scope == resource.PerAccount {
 		vars.Region = posture.Global
 	}
-	canned := &transport{answers: c.Answers, used: map[string]bool{}}
+	canned := newTransport(c.Answers)
 	reader := &collect.Reader{
 		Catalog: catalog, Transport: canned, Context: resource.Context{Vars: vars, Cloud: cloud}, Answers: collect.NewAnswers(),
 	}
 	var got []Entity
 	emit := collect.Emit(func(r *collect.Resource) error {
 		r.Normalize()
-		got = append(got, describe(r.Entity))
+		got = append(got, Describe(r.Entity))
 		return nil
 	}).Serial()
 	var err error
@@ -110,10 +109,8 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	case err == nil && c.Fails:
 		return "the list does not fail"
 	}
-	for call := range c.Answers {
-		if !canned.used[call] {
-			return "nothing calls " + call
-		}
+	if call := canned.unused(); call != "" {
+		return "nothing calls " + call
 	}
 	return compare(c.Entities, got)
 }
@@ -150,9 +147,9 @@ func plain(es []Entity) (all []any) {
 	return all
 }
 
-// describe writes an entity as cases do.
-func describe(e posture.Entity) Entity {
-	d := Entity{ID: shortID(e), Name: e.Name, XID: e.XID, Tags: e.Tags}
+// Describe writes an entity as cases do.
+func Describe(e posture.Entity) Entity {
+	d := Entity{ID: ShortID(e), Name: e.Name, XID: e.XID, Tags: e.Tags}
 	for _, p := range e.Properties {
 		if p.Type == posture.UnknownProperty {
 			d.Unknown = append(d.Unknown, p.Name)
@@ -191,86 +188,10 @@ func describe(e posture.Entity) Entity {
 	return d
 }
 
-// shortID is the id without the type and account.
-func shortID(e posture.Entity) string {
+// ShortID is the id of an entity without its type and account: region and name.
+func ShortID(e posture.Entity) string {
 	part := strings.SplitN(string(e.Type), ".", 3)
 	rest := strings.TrimPrefix(string(e.ID), part[0]+"."+part[1]+"."+string(e.Account)+".")
 	place, name, _ := strings.Cut(rest, "."+part[2]+".")
 	return place + " " + name
-}
-
-// transport answers calls from a case.
-type transport struct {
-	answers map[string]any
-	used    map[string]bool
-	missing string
-}
-
-// Pages implements [collect.Transport].
-func (c *transport) Pages(_ context.Context, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	answer, ok := c.answers[q.Call]
-	if !ok {
-		c.missing = q.Call
-		return errors.New("no answer")
-	}
-	c.used[q.Call] = true
-	if list, ok := answer.([]any); ok {
-		answer = chosen(list, address, gjson.ParseBytes(input))
-	}
-	if word, ok := answer.(string); ok {
-		return refusal(word)
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return err
-	}
-	return page(gjson.ParseBytes(text))
-}
-
-// chosen returns the first answer whose for is among the input.
-func chosen(list []any, address string, input gjson.Result) any {
-	for _, element := range list {
-		option, ok := element.(map[string]any)
-		if !ok {
-			continue
-		}
-		wanted, _ := option["for"].(map[string]any)
-		matches := true
-		for name, value := range wanted {
-			if name == "address" {
-				matches = matches && value == address
-				continue
-			}
-			text, err := json.Marshal(value)
-			matches = matches && err == nil && input.Get(name).Raw == string(text)
-		}
-		if matches {
-			return option["answer"]
-		}
-	}
-	return "gone"
-}
-
-// A refusedError is a refusal of a case.
-type refusedError struct {
-	kind error
-	code string
-}
-
-func (e *refusedError) Error() string     { return e.kind.Error() }
-func (e *refusedError) ErrorCode() string { return e.code }
-func (e *refusedError) Unwrap() error     { return e.kind }
-
-func refusal(word string) error {
-	kinds := map[string]error{
-		"denied": collect.ErrDenied, "gone": collect.ErrGone, "notEnabled": collect.ErrOff, "notOffered": collect.ErrNotOffered,
-		"throttled": collect.ErrThrottled,
-	}
-	if kind, ok := kinds[word]; ok {
-		return &refusedError{kind, word}
-	}
-	if code, ok := strings.CutPrefix(word, "code "); ok {
-		return &refusedError{collect.ErrGone, code}
-	}
-	return fmt.Errorf("there is no refusal %q", word)
 }

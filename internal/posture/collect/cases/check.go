@@ -10,13 +10,14 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Check runs every case of the declarations below a root, which the catalog has
-// loaded. It returns how many types and cases there are, and what is wrong.
-func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog) (types, count int, err error) {
+// Check runs every case of the declarations below a root, which is the first that
+// the catalog has loaded unless its position is given. It returns how many types
+// and cases there are, and what is wrong.
+func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position ...int) (types, count int, err error) {
 	var wrong []error
 	for _, t := range catalog.Types() {
-		if _, err := fs.Stat(root, t.File()); err != nil {
-			continue // it is of another root
+		if t.Root() != append(position, 0)[0] {
+			continue
 		}
 		types++
 		all, err := Read(root, t.File())
@@ -25,12 +26,12 @@ func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog) (types, c
 			continue
 		}
 		if len(all) == 0 {
-			wrong = append(wrong, fmt.Errorf("%s: it has no cases", t.File()))
+			wrong = append(wrong, fmt.Errorf("%s: it has no cases", t.Where()))
 		}
 		for _, c := range all {
 			count++
 			if diff := Run(ctx, catalog, naming.Of(t.Type.Provider(), catalog), t, c); diff != "" {
-				wrong = append(wrong, fmt.Errorf("%s: case %q: (-expected +read)\n%s", t.File(), c.Name, diff))
+				wrong = append(wrong, fmt.Errorf("%s: case %q: (-expected +read)\n%s", t.Where(), c.Name, diff))
 			}
 		}
 	}

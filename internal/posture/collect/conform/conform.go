@@ -21,25 +21,51 @@ type item struct {
 	answers map[string]*model.Shape // of calls that have a name
 }
 
+// A Describe function returns what a cloud publishes of a call: the shapes of its
+// input and its answer, nil where they cannot be told. It fails when there is no
+// such call.
+type Describe func(r *resource.Request) (input, output *model.Shape, err error)
+
 // A checker gathers what is wrong with one type.
 type checker struct {
-	wrong []error
+	describe Describe
+	wrong    []error
 }
 
 func (c *checker) fail(format string, args ...any) {
-	c.wrong = append(c.wrong, fmt.Errorf(format, args...))
+	err := fmt.Errorf(format, args...)
+	same := func(other error) bool { return other.Error() == err.Error() }
+	if !slices.ContainsFunc(c.wrong, same) { // an item of the list and one that is read alone may lack the same
+		c.wrong = append(c.wrong, err)
+	}
 }
 
 // AWS holds a type of AWS against the models that AWS publishes.
 func AWS(catalog *resource.Catalog, t *resource.Type) []error {
-	c := new(checker)
+	return Type(catalog, t, func(r *resource.Request) (input, output *model.Shape, err error) {
+		service, operation, _ := strings.Cut(r.Call, ".")
+		op, err := awsapi.Describe(service, operation)
+		if err != nil {
+			return nil, nil, err
+		}
+		return op.Input, op.Output, nil
+	})
+}
+
+// Type holds a type against the descriptions of its calls.
+func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []error {
+	c := &checker{describe: describe}
 	listed := c.list(catalog.Stages(t))
 	if listed == nil {
 		return []error{errors.New("it has no list")}
 	}
 	if t.Get != nil {
 		get := t.GetStage()
-		c.list([]resource.Stage{get})
+		if one := c.list([]resource.Stage{get}); one != nil && one.shape != nil {
+			one.answers = map[string]*model.Shape{}
+			one.parent = listed.parent
+			c.answer(&t.Answer, one)
+		}
 	}
 	listed.answers = map[string]*model.Shape{}
 	c.alternatives("name", t.Name, listed)
@@ -81,8 +107,11 @@ func (c *checker) list(stages []resource.Stage) *item {
 		if s.Batch != nil {
 			c.lookups(s.Call+": batch", s.Batch.Of.Lookups(), above)
 		}
-		shape := c.call(&s.Request, above)
-		page := &item{shape: shape, parent: above}
+		page := above // a stage without a call takes items out of the item before it
+		if s.Call != "" || above == nil {
+			page = &item{shape: c.call(&s.Request, above), parent: above}
+		}
+		shape := page.shape
 		if len(s.Items) > 0 {
 			shape = c.follow(s.Call+": items", s.Items[0].Lookups(), page)
 			for _, other := range s.Items[1:] {
@@ -111,14 +140,13 @@ func (c *checker) call(r *resource.Request, above *item) *model.Shape {
 	if r.Call == "" { // a function makes the calls
 		return nil
 	}
-	service, operation, _ := strings.Cut(r.Call, ".")
-	op, err := awsapi.Describe(service, operation)
+	input, output, err := c.describe(r)
 	if err != nil {
 		c.fail("%s: there is no such read operation", r.Call)
 		return nil
 	}
 	for _, m := range r.Input.Members() {
-		shape := op.Input
+		shape := input
 		for _, name := range m.Names {
 			for shape != nil && shape.Type == model.List {
 				shape = shape.Item.Shape
@@ -135,12 +163,12 @@ func (c *checker) call(r *resource.Request, above *item) *model.Shape {
 		}
 		c.lookups(r.Call+": input "+strings.Join(m.Names, "."), m.From.Lookups(), above)
 	}
-	for _, m := range required(op.Input) {
+	for _, m := range required(input) {
 		if !slices.ContainsFunc(r.Input.Members(), func(given resource.InputMember) bool { return given.Names[0] == m }) {
 			c.fail("%s: its input needs %s", r.Call, m)
 		}
 	}
-	return op.Output
+	return output
 }
 
 func required(s *model.Shape) (names []string) {
@@ -225,7 +253,7 @@ func (c *checker) answer(a *resource.Answer, at *item) {
 	}
 }
 
-// kind checks the type of a property and returns the values that AWS permits; none
+// kind checks the type of a property and returns the values that the cloud permits; none
 // when it permits any. A template is a string, whatever its parts are.
 func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr) []string {
 	if s == nil || strings.Contains(from.String(), "$") {
@@ -241,19 +269,19 @@ func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr)
 		p.Kind == resource.Long && !slices.Contains([]model.Type{model.Integer, model.Long, model.String, model.Float, model.Double}, inner.Type),
 		p.Kind == resource.Time && inner.Type != model.Timestamp && inner.Type != model.String,
 		p.Kind == resource.Text && (inner.Type == model.Structure || inner.Type == model.Map || s.Type == model.List):
-		c.fail("property %s is declared as %s, and AWS tells a %s", p.Name, p.Kind, s.Type)
+		c.fail("property %s is declared as %s, and the cloud tells a %s", p.Name, p.Kind, s.Type)
 	}
 	return inner.Enum
 }
 
-// values checks that the permitted values of a property are among those of AWS.
+// values checks that the permitted values of a property are among those of the cloud.
 func (c *checker) values(p *resource.Property, enum []string) {
 	if len(enum) == 0 {
 		return
 	}
 	for _, v := range slices.Concat(p.Values, p.Is) {
 		if !slices.ContainsFunc(enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !mapped(p, v) {
-			c.fail("property %s: %q is none of the values that AWS has: %s", p.Name, v, strings.Join(enum, ", "))
+			c.fail("property %s: %q is none of the values that the cloud has: %s", p.Name, v, strings.Join(enum, ", "))
 		}
 	}
 }

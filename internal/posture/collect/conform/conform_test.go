@@ -32,7 +32,7 @@ func TestWrongDeclarationsAreFound(t *testing.T) {
 		`list: [{call: sqs.ListQueues, items: Queues}]`:                                                                                                    "no member Queues",
 		`{list: [{call: kms.ListKeys, items: Keys}], properties: {a: {at: Nothing, doc: d}}}`:                                                              "no member Nothing",
 		`{list: [{call: kms.ListKeys, items: Keys}], properties: {a: {at: KeyId.Nothing, doc: d}}}`:                                                        "is a string",
-		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata, doc: d}}}]}`: "AWS tells a structure",
+		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata, doc: d}}}]}`: "the cloud tells a structure",
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata.KeyState, values: [Enabled, Great], doc: d}}}]}`: `"Great" is none of the values`,
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: "${^KeyId}"}}]}`:                                                                          "above the first item",
 	} {

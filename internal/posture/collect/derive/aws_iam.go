@@ -2,6 +2,8 @@ package derive
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
-	"vigil/internal/posture/iampolicy"
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/aws"
 	"vigil/internal/posture/resource"
 )
 
@@ -17,6 +20,7 @@ const (
 	iamUser         posture.EntityType = "AWS.IAM.User"
 	iamGroup        posture.EntityType = "AWS.IAM.Group"
 	iamRole         posture.EntityType = "AWS.IAM.Role"
+	iamPolicy       posture.EntityType = "AWS.IAM.Policy"
 	iamPrincipal    posture.EntityType = "AWS.IAM.Principal"
 	iamSamlProvider posture.EntityType = "AWS.IAM.SamlProvider"
 	iamOidcProvider posture.EntityType = "AWS.IAM.OidcProvider"
@@ -26,37 +30,133 @@ const (
 // everything.
 var awsInlinePolicies = resource.Function{
 	Properties: []resource.Property{
-		{Name: "inlineAllowsAdmin", Kind: resource.Flag, Powerful: true, Doc: "An inline policy allows every action on every resource."},
+		{Name: "inlineAllowsAdmin", Kind: resource.Flag, Powerful: true, Doc: "Its inline policies allow every action on every resource."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		admin := slices.ContainsFunc(in.Value.Array(), func(p gjson.Result) bool {
-			d, _, ok := iampolicy.Parse(p.Get("PolicyDocument").String())
-			return ok && d.Admin()
-		})
-		b.Flag("inlineAllowsAdmin", admin)
+		var own aws.Identity
+		for _, p := range in.Value.Array() {
+			addPolicy(&own, p.Get("PolicyDocument").String(), p.Get("PolicyName").String())
+		}
+		putAnswer(b, "inlineAllowsAdmin", own.Admin())
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("inlineAllowsAdmin", false) },
+}
+
+// addPolicy adds a policy to what an identity may do.
+func addPolicy(to *aws.Identity, document, name string) {
+	p, _, err := aws.Parse(document)
+	if err != nil {
+		to.Unread = fmt.Sprintf("policy %s: %v", name, err)
+	}
+	to.Policies = append(to.Policies, p)
+}
+
+// awsIdentity adds what all policies of a user, group or role come to: inline,
+// attached, and those of its groups, within its permissions boundary.
+var awsIdentity = resource.Function{
+	Properties: []resource.Property{
+		{Name: "isAdmin", Kind: resource.Flag, Powerful: true, Doc: "Its policies together, within its permissions boundary, allow every action on every resource."},
+		{Name: "isPrivileged", Kind: resource.Flag, Doc: "It can do everything, or give itself the permission to."},
+	},
+	Reads: []posture.EntityType{iamPolicy, iamGroup},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		read, err := in.Caller.Once("policies of IAM", func() (any, error) { return readPolicies(in) })
+		if err != nil {
+			return err
+		}
+		who := read.(*policies).of(in.Item)
+		putAnswer(b, "isAdmin", who.Admin())
+		putAnswer(b, "isPrivileged", who.Privileged())
+		return nil
+	},
+}
+
+// policies are the managed policies and the groups of an account.
+type policies struct {
+	managed map[string]string // the document in force, by ARN
+	groups  map[string]resource.Item
+}
+
+func readPolicies(in resource.FunctionInput) (*policies, error) {
+	all := &policies{map[string]string{}, map[string]resource.Item{}}
+	managed, err := in.Items(iamPolicy)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range managed {
+		all.managed[p.Get("Arn").Str] = p.Get("PolicyVersionList.#(IsDefaultVersion==true).Document").String()
+	}
+	groups, err := in.Items(iamGroup)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		all.groups[g.Get("GroupName").Str] = g
+	}
+	return all, nil
+}
+
+// of returns what an identity may do.
+func (all *policies) of(item *resource.Item) aws.Identity {
+	var who aws.Identity
+	all.add(&who, item)
+	for _, name := range item.Get("GroupList").Array() {
+		group, ok := all.groups[name.Str]
+		if !ok {
+			who.Unread = "the group " + name.Str + " was not read"
+			continue
+		}
+		all.add(&who, &group)
+	}
+	if arn := item.Get("PermissionsBoundary.PermissionsBoundaryArn").Str; arn != "" {
+		p, _, err := aws.Parse(all.managed[arn])
+		if err != nil {
+			who.Unread = fmt.Sprintf("permissions boundary %s: %v", arn, err)
+		}
+		who.Boundary = &p
+	}
+	return who
+}
+
+// add adds the inline and attached policies of a user, group or role.
+func (all *policies) add(to *aws.Identity, item *resource.Item) {
+	for _, list := range []string{"UserPolicyList", "GroupPolicyList", "RolePolicyList"} {
+		for _, p := range item.Get(list).Array() {
+			addPolicy(to, p.Get("PolicyDocument").String(), p.Get("PolicyName").String())
+		}
+	}
+	for _, arn := range item.Get("AttachedManagedPolicies.#.PolicyArn").Array() {
+		addPolicy(to, all.managed[arn.Str], arn.Str)
+	}
 }
 
 // awsTrustPolicy adds the trust policy of a role, and whom it trusts.
 var awsTrustPolicy = resource.Function{
 	Properties: []resource.Property{
 		{Name: "assumeRolePolicyDocument", Kind: resource.Text, Doc: "Its trust policy as JSON."},
-		{Name: "trustIsPublic", Kind: resource.Flag, Exposed: "trusts anybody", Doc: "Anybody may assume it: no condition of the trust policy tells callers apart."},
+		{Name: "trustIsPublic", Kind: resource.Flag, Exposed: "trusts anybody", Doc: "Strangers may assume it: no condition and no Deny of its trust policy keeps them out."},
 	},
 	Edges: []resource.Edge{{
-		Label: "TRUSTS", To: resource.EntityTypes{iamPrincipal}, Doc: "The principals that may assume it, with whether a condition restricts that.",
+		Label: "TRUSTS", To: resource.EntityTypes{iamPrincipal}, Doc: "The principals that may assume it, with whether a condition asks more of them, such as an external id or a second factor.",
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		trust, plain, ok := iampolicy.Parse(in.Value.String())
+		trust, plain, err := aws.Parse(in.Value.String())
 		b.Text("assumeRolePolicyDocument", plain)
-		if !ok {
+		if err != nil {
+			b.Unread(err, "trustIsPublic", "TRUSTS")
 			return nil
 		}
-		b.Flag("trustIsPublic", trust.Public())
-		for who, restricted := range trust.Trusted() {
-			b.Edge("TRUSTS", iamPrincipal.ID(in.Account, posture.Global, who), posture.Flag("restricted", restricted))
+		putAnswer(b, "trustIsPublic", trust.Public())
+		for _, t := range trust.Trusts() {
+			var restricted []posture.Property
+			if t.Restricted != predicate.Unknown {
+				restricted = append(restricted, posture.Flag("restricted", t.Restricted == predicate.Yes))
+			}
+			b.Edge("TRUSTS", iamPrincipal.ID(in.Account, posture.Global, t.Principal), restricted...)
+			if t.Restricted == predicate.Unknown {
+				b.Unread(errors.New("a condition on "+t.Principal+" is not understood"), "TRUSTS")
+			}
 		}
 		return nil
 	},
@@ -73,8 +173,13 @@ var awsPolicyDocument = resource.Function{
 			if !version.Get("IsDefaultVersion").Bool() {
 				continue
 			}
-			d, plain, ok := iampolicy.Parse(version.Get("Document").String())
-			b.Text("document", plain).Flag("allowsAdmin", ok && d.Admin())
+			p, plain, err := aws.Parse(version.Get("Document").String())
+			b.Text("document", plain)
+			if err != nil {
+				b.Unread(err, "allowsAdmin")
+				continue
+			}
+			putAnswer(b, "allowsAdmin", aws.Identity{Policies: []aws.Policy{p}}.Admin())
 		}
 		return nil
 	},
@@ -129,9 +234,9 @@ var awsTrustedPrincipals = resource.ListFunction{
 		}
 		seen := map[string]bool{}
 		for _, role := range roles {
-			trust, _, _ := iampolicy.Parse(role.Get("AssumeRolePolicyDocument").String())
-			for _, who := range trust.Principals() {
-				seen[who] = true
+			trust, _, _ := aws.Parse(role.Get("AssumeRolePolicyDocument").String()) // of one that cannot be read the role says so
+			for _, t := range trust.Trusts() {
+				seen[t.Principal] = true
 			}
 		}
 		return namedItems(slices.Sorted(maps.Keys(seen))), nil

@@ -12,6 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/predicate/aws"
+	"vigil/internal/posture/predicate/ipset"
 	"vigil/internal/posture/resource"
 )
 
@@ -50,7 +52,9 @@ var awsNetworkACL = resource.Function{
 		for _, e := range entries {
 			putACLEntry(in, b, e)
 		}
-		b.Flag("sshOpenToInternet", aclAdmits(entries, 22)).Flag("rdpOpenToInternet", aclAdmits(entries, 3389))
+		ingress := aclIngress(entries)
+		putAnswer(b, "sshOpenToInternet", aws.Admits(ingress, aws.TCP, 22))
+		putAnswer(b, "rdpOpenToInternet", aws.Admits(ingress, aws.TCP, 3389))
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("sshOpenToInternet", false).Flag("rdpOpenToInternet", false) },
@@ -60,20 +64,12 @@ func putACLEntry(in resource.FunctionInput, b *resource.Builder, e gjson.Result)
 	from, to := aclPorts(e)
 	peer := firstText(e, "CidrBlock", "Ipv6CidrBlock")
 	direction := map[bool]string{false: "ingress", true: "egress"}[e.Get("Egress").Bool()]
-	number, protocol, action := e.Get("RuleNumber").Int(), aclProtocol(e.Get("Protocol").String()), e.Get("RuleAction").String()
+	number, protocol, action := e.Get("RuleNumber").Int(), aws.ProtocolName(e.Get("Protocol").String()), e.Get("RuleAction").String()
 	b.Text("entries", fmt.Sprintf("%d %s %s %s %d-%d %s", number, direction, action, protocol, from, to, peer))
 	if direction == "ingress" && action == "allow" && peer != "" {
 		b.Edge("ALLOWS_INGRESS", awsCIDRRange.ID(in.Account, in.Region, peer), posture.Number("ruleNumber", number), posture.Text("protocol", protocol),
 			posture.Number("fromPort", from), posture.Number("toPort", to))
 	}
-}
-
-// aclProtocol names the protocols that security groups name too.
-func aclProtocol(number string) string {
-	if name, ok := map[string]string{"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6"}[number]; ok {
-		return name
-	}
-	return number
 }
 
 func aclPorts(e gjson.Result) (from, to int64) {
@@ -84,23 +80,19 @@ func aclPorts(e gjson.Result) (from, to int64) {
 	return ports.Get("From").Int(), ports.Get("To").Int()
 }
 
-// aclAdmits reports whether the internet is let in to a TCP port. The entries are
-// in the order of their numbers: the first that covers the port decides.
-func aclAdmits(entries []gjson.Result, port int64) bool {
-	for _, peer := range []string{"0.0.0.0/0", "::/0"} {
-		for _, e := range entries {
-			from, to := aclPorts(e)
-			protocol := e.Get("Protocol").String()
-			if e.Get("Egress").Bool() || firstText(e, "CidrBlock", "Ipv6CidrBlock") != peer || port < from || port > to || protocol != "-1" && protocol != "6" {
-				continue
-			}
-			if e.Get("RuleAction").String() == "allow" {
-				return true
-			}
-			break
+// aclIngress returns the entries that are about what comes in.
+func aclIngress(entries []gjson.Result) (all []aws.Entry) {
+	for _, e := range entries {
+		if e.Get("Egress").Bool() {
+			continue
 		}
+		from, to := aclPorts(e)
+		all = append(all, aws.Entry{
+			Number: e.Get("RuleNumber").Int(), Deny: e.Get("RuleAction").String() != "allow", Protocol: e.Get("Protocol").String(),
+			From: &from, To: &to, Range: firstText(e, "CidrBlock", "Ipv6CidrBlock"),
+		})
 	}
-	return false
+	return all
 }
 
 // awsCIDRRanges lists the address ranges that security groups and network ACLs of
@@ -119,6 +111,9 @@ var awsCIDRRanges = resource.ListFunction{
 					for _, cidr := range awsRuleRanges(rule) {
 						seen[cidr] = true
 					}
+				}
+				for _, o := range awsOpenings(ctx, c, group.Get(rules)) {
+					seen[awsEverywhere[o.Version]] = true
 				}
 			}
 		}
@@ -142,15 +137,20 @@ var awsCIDR = resource.Function{
 	Properties: []resource.Property{
 		{Name: "prefixLength", Kind: resource.Long, Doc: "The length of its prefix in bits."},
 		{Name: "ipVersion", Kind: resource.Long, Doc: "4 or 6."},
-		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the whole internet", Doc: "It is every address there is."},
+		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the internet", Doc: "It is the internet at large: it has more public addresses than a /8 of IPv4 or a /32 of IPv6."},
 		{Name: "isPrivate", Kind: resource.Flag, Doc: "None of its addresses are routed on the internet."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		p, err := netip.ParsePrefix(in.Value.String())
 		if err != nil {
-			return nil // a range that AWS accepts and we do not know is still named
+			b.Unread(err, "isInternet", "isPrivate") // it is still named
+			return nil
 		}
-		b.Number("prefixLength", int64(p.Bits())).Number("ipVersion", ipVersion(p.Addr())).Flag("isInternet", p.Bits() == 0)
+		set, err := ipset.Parse(in.Value.String())
+		if err != nil {
+			return err
+		}
+		b.Number("prefixLength", int64(p.Bits())).Number("ipVersion", ipVersion(p.Addr())).Flag("isInternet", set.IsInternet())
 		b.Flag("isPrivate", p.Bits() > 7 && (p.Addr().IsPrivate() || p.Addr().IsLoopback() || p.Addr().IsLinkLocalUnicast()))
 		return nil
 	},

@@ -1,15 +1,27 @@
 package derive
 
 import (
-	"vigil/internal/posture/iampolicy"
+	"errors"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/aws"
 	"vigil/internal/posture/resource"
 )
+
+// putAnswer adds what a predicate says as a bool. What it cannot say is unknown.
+func putAnswer(b *resource.Builder, name string, a predicate.Answer) {
+	if a.Truth == predicate.Unknown {
+		b.Unread(errors.New(a.Why), name)
+		return
+	}
+	b.Flag(name, a.Truth == predicate.Yes)
+}
 
 // awsResourcePolicy adds a resource policy: its text, and what rules ask of it.
 var awsResourcePolicy = resource.Function{
 	Properties: []resource.Property{
 		{Name: "policy", Kind: resource.Text, Doc: "Its resource policy as JSON; absent when it has none."},
-		{Name: "policyIsPublic", Kind: resource.Flag, Doc: "The policy allows anybody something, without a condition that tells callers apart.", Exposed: "has a policy that lets anybody in"},
+		{Name: "policyIsPublic", Kind: resource.Flag, Doc: "The policy allows strangers something, and no Deny takes that away.", Exposed: "has a policy that lets anybody in"},
 		{Name: "policyPrincipals", Kind: resource.Texts, Doc: "The principals that the policy allows something."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -18,27 +30,35 @@ var awsResourcePolicy = resource.Function{
 	},
 }
 
-func putPolicy(b *resource.Builder, text string) (d iampolicy.Document) {
+// putPolicy adds a resource policy and returns it, or why it cannot be read.
+func putPolicy(b *resource.Builder, text string) (aws.Policy, error) {
 	if text == "" {
-		return d
+		return aws.Policy{}, nil
 	}
-	d, plain, ok := iampolicy.Parse(text)
+	p, plain, err := aws.Parse(text)
 	b.Text("policy", plain)
-	if ok {
-		b.Flag("policyIsPublic", d.Public())
-		b.Texts("policyPrincipals", d.Principals()...)
+	if err != nil {
+		b.Unread(err, "policyIsPublic", "policyPrincipals")
+		return p, err
 	}
-	return d
+	putAnswer(b, "policyIsPublic", p.Public())
+	b.Texts("policyPrincipals", p.Allowed()...)
+	return p, nil
 }
 
 // awsBucketPolicy is awsResourcePolicy for S3 buckets, which may refuse requests
 // that do not use TLS.
 var awsBucketPolicy = resource.Function{
 	Properties: append([]resource.Property{
-		{Name: "policyTlsOnly", Kind: resource.Flag, Doc: "Its policy denies requests that do not use TLS."},
+		{Name: "policyTlsOnly", Kind: resource.Flag, Doc: "Its policy denies everybody every action, on the bucket and its objects, without TLS."},
 	}, awsResourcePolicy.Properties...),
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("policyTlsOnly", putPolicy(b, in.Value.String()).TLSOnly())
+		p, err := putPolicy(b, in.Value.String())
+		if err != nil {
+			b.Unread(err, "policyTlsOnly")
+			return nil
+		}
+		putAnswer(b, "policyTlsOnly", p.TLSOnly(in.Name))
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("policyTlsOnly", false).Flag("policyIsPublic", false) },

@@ -2,38 +2,46 @@ package derive
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/predicate/aws"
+	"vigil/internal/posture/predicate/ipset"
 	"vigil/internal/posture/resource"
 )
 
 const (
 	awsSecurityGroup posture.EntityType = "AWS.EC2.SecurityGroup"
 	awsCIDRRange     posture.EntityType = "AWS.EC2.CidrRange"
+	awsPrefixList    posture.EntityType = "AWS.EC2.PrefixList"
 )
 
+// awsEverywhere is the address range that stands for the internet, by version.
+var awsEverywhere = map[int]string{4: "0.0.0.0/0", 6: "::/0"}
+
 // awsSecurityGroupRules adds the rules of a security group in one direction, as
-// strings and as edges. Ranges stay ranges: 65,536 ports are one edge.
+// strings and as edges. Ranges stay ranges: 65,536 ports are one edge. Where
+// several ranges or prefix lists come to the internet together, there is an edge
+// to 0.0.0.0/0 or ::/0 as well, so that who asks for the internet need not add up.
 func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{Name: property, Kind: resource.Texts, Doc: doc + ": protocol, ports and peer, such as tcp 22-22 0.0.0.0/0."}},
 		Edges: []resource.Edge{{
-			Label: label, To: resource.EntityTypes{awsCIDRRange, awsSecurityGroup}, Doc: doc + ", with protocol (-1 for all), fromPort and toPort.",
+			Label: label, To: resource.EntityTypes{awsCIDRRange, awsSecurityGroup, awsPrefixList},
+			Doc: doc + ", with protocol (-1 for all), fromPort and toPort; to 0.0.0.0/0 or ::/0 also where ranges and prefix lists together are the internet, with together: true.",
 		}},
 		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 			var all []string
 			for _, rule := range in.Value.Array() {
-				protocol := rule.Get("IpProtocol").String()
+				protocol := aws.ProtocolName(rule.Get("IpProtocol").String())
 				from, to := awsPorts(protocol, rule.Get("FromPort"), rule.Get("ToPort"))
 				add := func(peer string, kind posture.EntityType) {
 					all = append(all, fmt.Sprintf("%s %d-%d %s", protocol, from, to, peer))
-					if kind != "" {
-						b.Edge(label, kind.ID(in.Account, in.Region, peer), posture.Text("protocol", protocol), posture.Number("fromPort", from), posture.Number("toPort", to))
-					}
+					b.Edge(label, kind.ID(in.Account, in.Region, peer), posture.Text("protocol", protocol), posture.Number("fromPort", from), posture.Number("toPort", to))
 				}
 				for _, cidr := range awsRuleRanges(rule) {
 					add(cidr, awsCIDRRange)
@@ -42,14 +50,70 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 					add(group.String(), awsSecurityGroup)
 				}
 				for _, list := range rule.Get("PrefixListIds.#.PrefixListId").Array() {
-					add(list.String(), "")
+					add(list.String(), awsPrefixList)
 				}
 			}
 			b.Set(property, all)
+			for _, o := range awsOpenings(in.Ctx, in.Caller, in.Value) {
+				b.Edge(label, awsCIDRRange.ID(in.Account, in.Region, awsEverywhere[o.Version]), posture.Text("protocol", o.Protocol),
+					posture.Number("fromPort", o.From), posture.Number("toPort", o.To), posture.Flag("together", true))
+			}
 			slices.SortStableFunc(b.Edges, compareEdges)
 			return nil
 		},
 	}
+}
+
+// awsOpenings returns the ranges of ports that the rules of a security group open
+// to the internet together, where no single rule does. Of a prefix list or range
+// that cannot be read, its own entity says that it may be the internet.
+func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []aws.Opening {
+	all, single := aws.Firewall{Lists: map[string][]string{}}, aws.Firewall{}
+	for _, rule := range rules.Array() {
+		r := aws.Rule{Protocol: rule.Get("IpProtocol").String(), Ranges: awsRuleRanges(rule)}
+		if from, to := rule.Get("FromPort"), rule.Get("ToPort"); from.Exists() && to.Exists() {
+			first, last := from.Int(), to.Int()
+			r.From, r.To = &first, &last
+		}
+		alone := r
+		alone.Ranges = slices.DeleteFunc(slices.Clone(r.Ranges), func(text string) bool {
+			set, err := ipset.Parse(text)
+			return err != nil || !set.IsInternet()
+		})
+		single.Rules = append(single.Rules, alone)
+		for _, list := range rule.Get("PrefixListIds.#.PrefixListId").Array() {
+			if entries, err := awsPrefixListEntries(ctx, c, list.Str); err == nil {
+				r.PrefixLists = append(r.PrefixLists, list.Str)
+				all.Lists[list.Str] = entries
+			}
+		}
+		all.Rules = append(all.Rules, r)
+	}
+	open, _ := all.Openings()
+	known, _ := single.Openings()
+	return slices.DeleteFunc(open, func(o aws.Opening) bool { return slices.Contains(known, o) })
+}
+
+// awsPrefixListEntries returns the address ranges of a prefix list.
+func awsPrefixListEntries(ctx context.Context, c resource.Caller, id string) ([]string, error) {
+	read, err := c.Once("prefix list "+id, func() (any, error) {
+		item := &resource.Item{Result: gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"id":`), id), '}'))}
+		answers, err := c.Call(ctx, resource.NewRequest("ec2.GetManagedPrefixListEntries", `{PrefixListId: "${id}", MaxResults: 100}`), item)
+		if err != nil {
+			return nil, err
+		}
+		entries := []string{}
+		for _, answer := range answers {
+			for _, cidr := range answer.Get("Entries.#.Cidr").Array() {
+				entries = append(entries, cidr.Str)
+			}
+		}
+		return entries, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return read.([]string), nil
 }
 
 // awsPorts returns the range of ports that a rule covers: all of them when it
@@ -78,4 +142,24 @@ func compareEdges(a, b posture.Edge) int {
 		slices.CompareFunc(a.Properties, b.Properties, func(a, b posture.Property) int {
 			return cmp.Or(cmp.Compare(a.String, b.String), cmp.Compare(a.Long, b.Long))
 		}))
+}
+
+// awsPrefixListFacts adds what the entries of a prefix list come to.
+var awsPrefixListFacts = resource.Function{
+	Properties: []resource.Property{
+		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the internet", Doc: "Its entries together are the internet at large."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var all ipset.Set
+		for _, cidr := range in.Value.Get("#.Cidr").Array() {
+			one, err := ipset.Parse(cidr.Str)
+			if err != nil {
+				return err
+			}
+			all = all.Union(one)
+		}
+		b.Flag("isInternet", all.IsInternet())
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("isInternet", false) },
 }

@@ -1,12 +1,16 @@
 package derive
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/azure"
 	"vigil/internal/posture/resource"
 )
 
@@ -20,62 +24,145 @@ var azureRoleMembers = resource.Request{
 	Call: "graph:/v1.0/directoryRoles/${id}/members", Permission: "Directory.Read.All", Input: resource.NewInput("$select", "id"),
 }
 
+// azureEligibleRoles is the call that lists the directory roles that somebody may
+// take when they like (Privileged Identity Management).
+var azureEligibleRoles = resource.Request{
+	Call: "graph:/v1.0/roleManagement/directory/roleEligibilityScheduleInstances", Permission: "RoleEligibilitySchedule.Read.Directory",
+	Input: resource.NewInput("$select", "principalId,roleDefinitionId"),
+}
+
 // azureMemberOf adds the directory roles of a user, group or service principal.
 var azureMemberOf = resource.Function{
-	Edges: []resource.Edge{azureMemberEdge},
-	Reads: []posture.EntityType{azureDirectoryRole},
+	Edges:       []resource.Edge{azureMemberEdge},
+	Permissions: []string{azureGroupMembers.Permission, azureEligibleRoles.Permission},
+	Reads:       []posture.EntityType{azureDirectoryRole},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		_, err := azureAddRoles(in, b)
+		_, _, err := azureAddRoles(in, b)
 		return err
 	},
 }
 
 // azureUserRoles is azureMemberOf for users, of whom it says whether they have any.
 var azureUserRoles = resource.Function{
-	Properties: []resource.Property{{Name: "isPrivileged", Kind: resource.Flag, Doc: "The user is assigned a directory role."}},
-	Edges:      []resource.Edge{azureMemberEdge},
-	Reads:      []posture.EntityType{azureDirectoryRole},
+	Properties:  []resource.Property{{Name: "isPrivileged", Kind: resource.Flag, Doc: "The user is assigned a directory role or eligible for one, in person or through a group."}},
+	Edges:       []resource.Edge{azureMemberEdge},
+	Permissions: []string{azureGroupMembers.Permission, azureEligibleRoles.Permission},
+	Reads:       []posture.EntityType{azureDirectoryRole},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		roles, err := azureAddRoles(in, b)
-		if err == nil {
+		roles, unread, err := azureAddRoles(in, b)
+		switch {
+		case err != nil:
+			return err
+		case roles == 0 && unread != "":
+			b.Properties = append(b.Properties, posture.Unknown("isPrivileged", unread))
+		default:
 			b.Flag("isPrivileged", roles > 0)
 		}
-		return err
+		return nil
 	},
 }
 
-// azureAddRoles adds edges to the directory roles of an object and returns how many
-// it has.
-func azureAddRoles(in resource.FunctionInput, b *resource.Builder) (int, error) {
-	all, err := in.Caller.Once("directory roles", func() (any, error) {
-		roles := map[string][]posture.EntityID{}
-		items, err := in.Caller.Items(in.Ctx, azureDirectoryRole)
-		if err != nil {
-			return nil, err
-		}
-		for i := range items {
-			pages, err := in.Caller.Call(in.Ctx, azureRoleMembers, &items[i])
-			if err != nil {
-				return nil, err
-			}
-			role := in.Cloud.Ref(in.Vars, azureMemberEdge.To, items[i].Get("id").String())
-			for _, page := range pages {
-				for _, member := range page.Get("value.#.id").Array() {
-					id := strings.ToLower(member.String())
-					roles[id] = append(roles[id], role)
-				}
-			}
-		}
-		return roles, nil
-	})
+// azurePrivilegedRole adds whether the holders of a directory role can take over
+// the directory.
+var azurePrivilegedRole = resource.Function{
+	Properties: []resource.Property{{Name: "isPrivileged", Kind: resource.Flag, Doc: "Its holders can take over the directory."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		b.Flag("isPrivileged", azure.PrivilegedDirectoryRole(in.Value.String()))
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("isPrivileged", false) },
+}
+
+// azureRoleHolders are the directory roles of objects, by their ids.
+type azureRoleHolders struct {
+	roles      map[string][]posture.EntityID
+	privileged map[posture.EntityID]bool
+	unread     string // what could not be read of them
+}
+
+// azureAddRoles adds edges to the directory roles of an object: those it is
+// assigned or eligible for, in person or through groups. It returns how many it
+// has, and what could not be read.
+func azureAddRoles(in resource.FunctionInput, b *resource.Builder) (int, string, error) {
+	all, err := in.Caller.Once("directory roles", func() (any, error) { return azureReadRoles(in) })
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	roles := all.(map[string][]posture.EntityID)[strings.ToLower(in.Value.Get("id").String())]
+	held := all.(*azureRoleHolders)
+	roles := held.roles[strings.ToLower(in.Value.Get("id").String())]
 	for _, role := range roles {
 		b.Edge(azureMemberEdge.Label, role)
 	}
-	return len(roles), nil
+	// Whoever has a privileged role is privileged, whatever else they have.
+	if held.unread != "" && !slices.ContainsFunc(roles, func(role posture.EntityID) bool { return held.privileged[role] }) {
+		b.Properties = append(b.Properties, posture.Unknown(azureMemberEdge.Label, held.unread))
+	}
+	return len(roles), held.unread, nil
+}
+
+func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
+	held := &azureRoleHolders{roles: map[string][]posture.EntityID{}, privileged: map[posture.EntityID]bool{}}
+	items, err := in.Caller.Items(in.Ctx, azureDirectoryRole)
+	if err != nil {
+		return nil, err
+	}
+	var over error
+	unread := func(what string, err error) {
+		if collect.Over(err) {
+			over = err
+		}
+		if held.unread == "" {
+			held.unread = what + " could not be read: " + err.Error()
+		}
+	}
+	add := func(id string, role posture.EntityID) {
+		id = strings.ToLower(id)
+		if !slices.Contains(held.roles[id], role) {
+			held.roles[id] = append(held.roles[id], role)
+		}
+	}
+	give := func(holder gjson.Result, role posture.EntityID) {
+		id := holder.Get("id").String()
+		add(id, role)
+		if !strings.EqualFold(holder.Get("@odata\\.type").String(), "#microsoft.graph.group") {
+			return
+		}
+		members, err := azureMembersOf(in, id)
+		if err != nil {
+			unread("the members of group "+id, err)
+		}
+		for _, m := range members {
+			add(m.Get("id").String(), role)
+		}
+	}
+	templates := map[string]posture.EntityID{}
+	for i := range items {
+		role := in.Cloud.Ref(in.Vars, azureMemberEdge.To, items[i].Get("id").String())
+		template := items[i].Get("roleTemplateId").String()
+		templates[strings.ToLower(template)] = role
+		held.privileged[role] = azure.PrivilegedDirectoryRole(template)
+		pages, err := in.Caller.Call(in.Ctx, azureRoleMembers, &items[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, page := range pages {
+			for _, member := range page.Get("value").Array() {
+				give(member, role)
+			}
+		}
+	}
+	pages, err := in.Caller.Call(in.Ctx, azureEligibleRoles, nil)
+	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
+		unread("the roles that somebody is eligible for", err)
+	}
+	for _, page := range pages {
+		for _, e := range page.Get("value").Array() {
+			if role, ok := templates[strings.ToLower(e.Get("roleDefinitionId").String())]; ok {
+				add(e.Get("principalId").String(), role)
+			}
+		}
+	}
+	return held, over
 }
 
 // azureRegistration is the report on the authentication methods of all users:
@@ -116,29 +203,67 @@ var azureMFARegistration = resource.Function{
 // azureEnforcesMFA adds whether a conditional access policy demands multifactor
 // authentication of everybody.
 var azureEnforcesMFA = resource.Function{
-	Properties: []resource.Property{{Name: "enforcesMfaForAll", Kind: resource.Flag, Doc: "It is enabled and requires multifactor authentication of all users for all cloud apps."}},
+	Properties:  []resource.Property{{Name: "enforcesMfaForAll", Kind: resource.Flag, Doc: "It is enabled and requires multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
+	Permissions: []string{azureGroupMembers.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("enforcesMfaForAll", enforcesMFA(in.Value))
+		azureAnswer(b, "enforcesMfaForAll", azure.EnforcesMFA(in.Value, azureCountMembers(in)))
 		return nil
 	},
 }
 
 // azureMFAForAll adds the same for the list of all policies.
 var azureMFAForAll = resource.Function{
-	Properties: []resource.Property{{Name: "mfaForAllUsers", Kind: resource.Flag, Doc: "A conditional access policy requires multifactor authentication of all users for all cloud apps."}},
+	Properties:  []resource.Property{{Name: "mfaForAllUsers", Kind: resource.Flag, Doc: "Conditional access policies require multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
+	Permissions: []string{azureGroupMembers.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("mfaForAllUsers", slices.ContainsFunc(in.Value.Get("value").Array(), enforcesMFA))
+		azureAnswer(b, "mfaForAllUsers", azure.MFAForAll(in.Value.Get("value"), azureCountMembers(in)))
 		return nil
 	},
 }
 
-// enforcesMFA reports whether a conditional access policy demands multifactor
-// authentication of everybody, whatever they sign in to.
-func enforcesMFA(policy gjson.Result) bool {
-	has := func(path, value string) bool {
-		return slices.ContainsFunc(texts(policy.Get(path)), func(v string) bool { return strings.EqualFold(v, value) })
+// azureAnswer adds what a predicate says.
+func azureAnswer(b *resource.Builder, property string, answer predicate.Answer) {
+	if answer.Truth == predicate.Unknown {
+		b.Properties = append(b.Properties, posture.Unknown(property, answer.Why))
+		return
 	}
-	return policy.Get("state").String() == "enabled" &&
-		has("conditions.users.includeUsers", "All") && has("conditions.applications.includeApplications", "All") &&
-		(has("grantControls.builtInControls", "mfa") || policy.Get("grantControls.authenticationStrength.id").String() != "")
+	b.Flag(property, answer.Truth == predicate.Yes)
+}
+
+// azureGroupMembers is the call that lists who is in a group, through other groups
+// too.
+var azureGroupMembers = resource.Request{
+	Call: "graph:/v1.0/groups/${id}/transitiveMembers", Permission: "Directory.Read.All", Input: resource.NewInput("$select", "id", "$top", "999"),
+}
+
+// azureMembersOf returns the objects that are in a group, through other groups too.
+// It is asked once for each group.
+func azureMembersOf(in resource.FunctionInput, group string) ([]gjson.Result, error) {
+	all, err := in.Caller.Once("members of "+strings.ToLower(group), func() (any, error) {
+		item := resource.Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, group)) + `}`)}
+		pages, err := in.Caller.Call(in.Ctx, azureGroupMembers, &item)
+		var members []gjson.Result
+		for _, page := range pages {
+			members = append(members, page.Get("value").Array()...)
+		}
+		return members, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all.([]gjson.Result), nil
+}
+
+// azureCountMembers counts the people in groups.
+func azureCountMembers(in resource.FunctionInput) azure.Members {
+	return func(group string) (int, bool) {
+		members, err := azureMembersOf(in, group)
+		people := 0
+		for _, m := range members {
+			if kind := m.Get("@odata\\.type").String(); kind == "" || strings.EqualFold(kind, "#microsoft.graph.user") {
+				people++
+			}
+		}
+		return people, err == nil
+	}
 }

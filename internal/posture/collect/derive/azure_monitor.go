@@ -18,22 +18,6 @@ var azureAlertConditions = textsFunction("conditions", "Its conditions, such as 
 	return all
 })
 
-// azureAlertedOperations adds the operations that the enabled activity log alerts
-// of a list watch.
-var azureAlertedOperations = textsFunction("alertedOperations", "The operations that enabled activity log alerts watch.", func(list gjson.Result) (all []string) {
-	for _, alert := range list.Array() {
-		if on := alert.Get("properties.enabled"); on.Exists() && !on.Bool() {
-			continue
-		}
-		for _, c := range azureConditions(alert) {
-			if strings.EqualFold(c.Get("field").String(), "operationName") {
-				all = append(all, c.Get("equals").String())
-			}
-		}
-	}
-	return all
-})
-
 // azureConditions returns what an alert compares, whether all or any of it must
 // hold.
 func azureConditions(alert gjson.Result) (all []gjson.Result) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/predicate/azure"
 	"vigil/internal/posture/resource"
 )
 
@@ -20,6 +21,9 @@ const (
 	azureNetworkSecurityGroup posture.EntityType = "Azure.Network.NetworkSecurityGroup"
 	azureCIDRRange            posture.EntityType = "Azure.Network.CidrRange"
 )
+
+// azureIngress is the label of the edges to who may come in.
+const azureIngress = "ALLOWS_INGRESS"
 
 // everywhere is the range that stands for the internet.
 const everywhere = "0.0.0.0/0"
@@ -30,19 +34,19 @@ const everywhere = "0.0.0.0/0"
 var azureNetworkRules = resource.Function{
 	Properties: []resource.Property{
 		{Name: "securityRules", Kind: resource.Texts, Doc: "Its security rules, without the default ones: priority, direction, access, protocol, source > destination and destination ports."},
-		{Name: "internetTcpPorts", Kind: resource.Texts, Doc: "Ranges of TCP ports that any source on the internet reaches, with deny rules of a higher priority applied."},
-		{Name: "internetUdpPorts", Kind: resource.Texts, Doc: "Ranges of UDP ports that any source on the internet reaches, with deny rules of a higher priority applied."},
+		{Name: "internetTcpPorts", Kind: resource.Texts, Doc: "Ranges of TCP ports that the internet at large reaches, with deny rules of a higher priority applied."},
+		{Name: "internetUdpPorts", Kind: resource.Texts, Doc: "Ranges of UDP ports that the internet at large reaches, with deny rules of a higher priority applied."},
 	},
 	Edges: []resource.Edge{{
-		Label: "ALLOWS_INGRESS", To: resource.EntityTypes{azureCIDRRange},
+		Label: azureIngress, To: resource.EntityTypes{azureCIDRRange},
 		Doc: "Sources of inbound traffic that it allows, with protocol (tcp or udp), fromPort and toPort. For the internet, deny rules of a higher priority are applied.",
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		b.Set("securityRules", azureRuleTexts(in.Value))
-		b.Set("internetTcpPorts", openPorts(in.Value, "tcp"))
-		b.Set("internetUdpPorts", openPorts(in.Value, "udp"))
+		azureOpenPorts(b, "internetTcpPorts", "tcp", in.Value)
+		azureOpenPorts(b, "internetUdpPorts", "udp", in.Value)
 		ingress(in.Value, func(cidr, protocol string, ports span) {
-			b.Edge("ALLOWS_INGRESS", azureCIDRRange.ID(in.Account, posture.Global, cidr),
+			b.Edge(azureIngress, azureCIDRRange.ID(in.Account, posture.Global, cidr),
 				posture.Text("protocol", protocol), posture.Number("fromPort", ports.from), posture.Number("toPort", ports.to))
 		})
 		return nil
@@ -183,74 +187,30 @@ func anybody(sources []string) bool {
 	})
 }
 
-// fromInternet returns the ports of a protocol that anybody reaches: what rules
-// allow and no earlier one denies to everybody.
-func fromInternet(group gjson.Result, protocol string) []span {
-	var open, closed []span
-	for _, r := range azureSecurityRules(group) {
-		if !r.inbound || !anybody(r.sources) || r.protocol != "*" && r.protocol != protocol {
-			continue
-		}
-		switch {
-		case !r.deny:
-			open = append(open, without(r.ports, closed)...)
-		case len(r.targets) == 0 || slices.Contains(r.targets, "*"):
-			closed = append(closed, r.ports...)
-		}
-	}
-	return merged(open)
-}
-
-// without returns the parts of spans that others do not cover.
-func without(spans, others []span) []span {
-	for _, o := range others {
-		var rest []span
-		for _, s := range spans {
-			if o.to < s.from || o.from > s.to {
-				rest = append(rest, s)
-				continue
-			}
-			if s.from < o.from {
-				rest = append(rest, span{s.from, o.from - 1})
-			}
-			if o.to < s.to {
-				rest = append(rest, span{o.to + 1, s.to})
-			}
-		}
-		spans = rest
-	}
-	return spans
-}
-
-// merged returns spans in order, those that touch as one.
-func merged(spans []span) []span {
-	spans = slices.Clone(spans)
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	var all []span
-	for _, s := range spans {
-		if n := len(all); n > 0 && s.from <= all[n-1].to+1 {
-			all[n-1].to = max(all[n-1].to, s.to)
-			continue
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// openPorts is fromInternet as text.
-func openPorts(group gjson.Result, protocol string) []string {
+// azureOpenPorts adds the ports of a protocol that the internet reaches. Where that
+// cannot be said of a range, the ports and who may come in are unknown.
+func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.Result) {
+	open, unsure := azure.FromInternet(protocol, group)
 	var all []string
-	for _, s := range fromInternet(group, protocol) {
-		all = append(all, s.String())
+	for _, o := range open {
+		all = append(all, o.String())
 	}
-	return all
+	if len(unsure) == 0 {
+		b.Set(property, all)
+		return
+	}
+	b.Properties = append(b.Properties, posture.Unknown(property, unsure[0].Why))
+	if !slices.ContainsFunc(b.Properties, func(p posture.Property) bool { return p.Name == azureIngress }) {
+		b.Properties = append(b.Properties, posture.Unknown(azureIngress, unsure[0].Why))
+	}
 }
 
 // ingress passes on who may come in.
 func ingress(group gjson.Result, found func(cidr, protocol string, ports span)) {
 	for _, protocol := range []string{"tcp", "udp"} {
-		for _, s := range fromInternet(group, protocol) {
-			found(everywhere, protocol, s)
+		open, _ := azure.FromInternet(protocol, group)
+		for _, o := range open {
+			found(everywhere, protocol, span{int64(o.From), int64(o.To)})
 		}
 		for _, r := range azureSecurityRules(group) {
 			if !r.inbound || r.deny || anybody(r.sources) || r.protocol != "*" && r.protocol != protocol {

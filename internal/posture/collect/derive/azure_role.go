@@ -2,6 +2,7 @@ package derive
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/predicate/azure"
 	"vigil/internal/posture/resource"
 )
 
@@ -25,33 +28,27 @@ const (
 var azureAssignmentScope = resource.Function{
 	Properties: []resource.Property{{Name: "onSubscription", Kind: resource.Flag, Doc: "Its scope is a whole subscription or a management group."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("onSubscription", azureWideScope(in.Value.String()))
+		b.Flag("onSubscription", azure.Wide(in.Value.String()))
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("onSubscription", true) },
 }
 
-// azureWideScope reports whether a scope is a whole subscription or more.
-func azureWideScope(scope string) bool {
-	parts := strings.FieldsFunc(scope, func(r rune) bool { return r == '/' })
-	switch {
-	case len(parts) == 0:
-		return true
-	case strings.EqualFold(parts[0], "subscriptions"):
-		return len(parts) == 2
-	}
-	return len(parts) == 4 && strings.EqualFold(parts[2], "managementGroups")
-}
-
 // azureRolePower adds what the permissions of a role definition come to.
 var azureRolePower = resource.Function{
 	Properties: []resource.Property{
-		{Name: "allowsEverything", Kind: resource.Flag, Doc: "Its actions contain *, which allows every operation of the control plane.", Powerful: true},
+		{Name: "allowsEverything", Kind: resource.Flag, Doc: "It may write resources of every kind.", Powerful: true},
+		{Name: "isAdmin", Kind: resource.Flag, Doc: "It may write resources of every kind, or give roles away."},
 		{Name: "assignableToSubscription", Kind: resource.Flag, Doc: "One of its assignable scopes is a whole subscription, a management group or the root."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		b.Flag("allowsEverything", slices.Contains(texts(in.Value.Get("permissions.#.actions")), "*"))
-		b.Flag("assignableToSubscription", slices.ContainsFunc(texts(in.Value.Get("assignableScopes")), azureWideScope))
+		if in.Value.Get("permissions").Exists() {
+			azureAnswer(b, "allowsEverything", azure.WritesEverything(in.Value))
+			azureAnswer(b, "isAdmin", azure.Admin(in.Value))
+		} else { // a role without permissions allows nothing
+			b.Flag("allowsEverything", false).Flag("isAdmin", false)
+		}
+		b.Flag("assignableToSubscription", slices.ContainsFunc(texts(in.Value.Get("assignableScopes")), azure.Wide))
 		return nil
 	},
 }
@@ -88,64 +85,141 @@ func azureRoleOf(assignment gjson.Result) string {
 	return strings.ToLower(path.Base(assignment.Get("properties.roleDefinitionId").String()))
 }
 
+// azureEligible is the call that lists the roles that somebody may take when they
+// like (Privileged Identity Management).
+var azureEligible = resource.Request{
+	Call:       "/subscriptions/$subscription/providers/Microsoft.Authorization/roleEligibilityScheduleInstances",
+	Input:      resource.NewInput("api-version", "2020-10-01"),
+	Permission: "Microsoft.Authorization/roleEligibilityScheduleInstances/read",
+}
+
 // azurePrincipals lists who has roles: the assignments, of which a subscription
-// has at most some thousand, by who has them.
+// has at most some thousand, by who has them, and the roles that they may take.
 func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
 	var ids []string
 	assignments := map[string][]string{}
 	kinds := map[string]string{}
-	err := c.Each(ctx, azureRoleAssignment, func(a *resource.Item) error {
+	add := func(a gjson.Result) {
 		id := strings.ToLower(a.Get("properties.principalId").String())
 		if assignments[id] == nil {
 			ids = append(ids, id)
 			kinds[id] = a.Get("properties.principalType").Raw
 		}
 		assignments[id] = append(assignments[id], a.Raw)
+	}
+	err := c.Each(ctx, azureRoleAssignment, func(a *resource.Item) error {
+		add(a.Result)
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	unread := ""
+	pages, err := c.Call(ctx, azureEligible, nil)
+	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
+		if collect.Over(err) {
+			return nil, err
+		}
+		unread = "the roles that somebody is eligible for could not be read: " + err.Error()
+	}
+	for _, page := range pages {
+		for _, a := range page.Get("value").Array() {
+			add(a)
+		}
+	}
 	all := make([]resource.Item, 0, len(ids))
 	for _, id := range ids {
 		text := `{"principalId":` + string(gjson.AppendJSONString(nil, id)) + `,"assignments":[` + strings.Join(assignments[id], ",") + `]`
 		if kinds[id] != "" {
 			text += `,"principalType":` + kinds[id]
 		}
+		if unread != "" {
+			text += `,"unread":` + string(gjson.AppendJSONString(nil, unread))
+		}
 		all = append(all, resource.Item{Result: gjson.Parse(text + "}")})
 	}
-	return all, err
+	return all, nil
 }
-
-// azureAdminRoles are Owner, Contributor and User Access Administrator.
-var azureAdminRoles = []string{"8e3af657-a8ff-443c-a75c-2fe8c4bcb635", "b24988ac-6180-42a0-ab88-20f7382dd24c", "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9"}
 
 // azureDirectoryTypes are what principals are in the directory.
 var azureDirectoryTypes = map[string]posture.EntityType{"user": azureUser, "group": azureGroup, "serviceprincipal": azureServicePrinc}
 
+// azureDefinition returns the definition of a role by its name. It does not exist
+// when it could not be read.
+func azureDefinition(in resource.FunctionInput, name string) gjson.Result {
+	if known, ok := azure.BuiltIn(name); ok {
+		return known
+	}
+	all, err := in.Caller.Once("role definitions", func() (any, error) {
+		definitions := map[string]gjson.Result{}
+		err := in.Caller.Each(in.Ctx, azureRoleDefinition, func(d *resource.Item) error {
+			definitions[strings.ToLower(path.Base(d.Get("id").String()))] = d.Get("properties")
+			return nil
+		})
+		return definitions, err
+	})
+	if err != nil {
+		return gjson.Result{}
+	}
+	return all.(map[string]gjson.Result)[name]
+}
+
 // azurePrincipalRoles adds the roles of a principal.
 var azurePrincipalRoles = resource.Function{
 	Properties: []resource.Property{
-		{Name: "subscriptionRoles", Kind: resource.Texts, Doc: "Ids of the role definitions that it is assigned at the scope of the subscription or above."},
-		{Name: "isSubscriptionAdmin", Kind: resource.Flag, Doc: "It is Owner, Contributor or User Access Administrator of the whole subscription.", Powerful: true},
+		{Name: "subscriptionRoles", Kind: resource.Texts, Doc: "Ids of the role definitions that it is assigned, or eligible for, at the scope of the subscription or above."},
+		{Name: "isSubscriptionAdmin", Kind: resource.Flag, Doc: "It may write resources of every kind in the whole subscription, or give roles away there, by roles that it is assigned or eligible for.", Powerful: true},
 	},
 	Edges: []resource.Edge{
-		{Label: "ASSIGNED", To: resource.EntityTypes{azureRoleDefinition}, Doc: "The roles that it is assigned, with scope and onSubscription."},
+		{Label: "ASSIGNED", To: resource.EntityTypes{azureRoleDefinition}, Doc: "The roles that it is assigned or eligible for, with scope and onSubscription."},
 		{Label: "IS", To: resource.EntityTypes{azureUser, azureGroup, azureServicePrinc}, Doc: "The directory object that it is."},
+		{Label: "HAS_MEMBER", To: resource.EntityTypes{azureUser, azureServicePrinc}, Doc: "Users and service principals that are in it, through other groups too, when it is a group."},
 	},
+	Permissions: []string{azureGroupMembers.Permission, azureEligible.Permission},
+	Reads:       []posture.EntityType{azureRoleDefinition},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var roles []string
+		var assigned []azure.Assignment
 		for _, a := range in.Value.Get("assignments").Array() {
 			role, scope := azureRoleOf(a), a.Get("properties.scope").String()
-			wide := azureWideScope(scope)
+			wide := azure.Wide(scope)
 			if wide {
 				roles = append(roles, role)
+				assigned = append(assigned, azure.Assignment{Scope: scope, Condition: a.Get("properties.condition").String(), Definition: azureDefinition(in, role)})
 			}
 			b.Edge("ASSIGNED", azureRoleDefinition.ID(in.Account, posture.Global, role), posture.Text("scope", scope), posture.Flag("onSubscription", wide))
 		}
 		slices.SortStableFunc(b.Edges, compareEdges)
 		b.Set("subscriptionRoles", roles)
-		b.Flag("isSubscriptionAdmin", slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(azureAdminRoles, role) }))
-		if t, ok := azureDirectoryTypes[strings.ToLower(in.Value.Get("principalType").String())]; ok {
+		azureAnswer(b, "isSubscriptionAdmin", azure.Privileged(assigned, in.Value.Get("unread").String()))
+		t, ok := azureDirectoryTypes[strings.ToLower(in.Value.Get("principalType").String())]
+		if ok {
 			b.Edge("IS", t.ID(in.Account, posture.Global, in.Value.Get("principalId").String()))
+		}
+		if t == azureGroup {
+			return azureAddMembers(in, b)
 		}
 		return nil
 	},
+}
+
+// azureMemberTypes are what members of groups are, by what Graph calls them.
+var azureMemberTypes = map[string]posture.EntityType{"": azureUser, "#microsoft.graph.user": azureUser, "#microsoft.graph.serviceprincipal": azureServicePrinc}
+
+// azureAddMembers adds edges to who is in a group.
+func azureAddMembers(in resource.FunctionInput, b *resource.Builder) error {
+	members, err := azureMembersOf(in, in.Value.Get("principalId").String())
+	switch {
+	case collect.Over(err):
+		return err
+	case err != nil:
+		b.Properties = append(b.Properties, posture.Unknown("HAS_MEMBER", err.Error()))
+		return nil
+	}
+	for _, m := range members {
+		if t, ok := azureMemberTypes[strings.ToLower(m.Get("@odata\\.type").String())]; ok {
+			b.Edge("HAS_MEMBER", t.ID(in.Account, posture.Global, strings.ToLower(m.Get("id").String())))
+		}
+	}
+	return nil
 }

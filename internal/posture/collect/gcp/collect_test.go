@@ -151,6 +151,9 @@ func TestWhatIsGoneIsSaidToBe(t *testing.T) {
 		if strings.HasSuffix(string(d.Type), ".Project") {
 			continue // there is always one
 		}
+		if d.Declared != nil && d.Declared.Gathered {
+			continue // reading one reads all
+		}
 		unit, _ := session.Unit(d.Type, "europe-west1")
 		name := "nothing"
 		if d.Type == "GCP.IAM.ServiceAccountKey" || d.Type == "GCP.KMS.CryptoKey" || d.Type == "GCP.Container.NodePool" {

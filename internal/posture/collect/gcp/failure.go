@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 
-	"google.golang.org/api/googleapi"
+	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture/collect"
 )
@@ -22,100 +21,63 @@ var permissionSaid = regexp.MustCompile(`(?:[Pp]ermission '?|Required '|Required
 // consumerSaid finds the project in what Google says of an API that is off.
 var consumerSaid = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]+) before`)
 
-// sorted puts what went wrong into the classes of package collect. The permission
+// refusal puts an error answer into the classes of package collect. The permission
 // is what the call takes.
-func sorted(err error, permission string) error {
-	if done := classified(err); done != nil {
-		return done
-	}
-	if call, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("ask Google: %w", call.Err) // without the address, which is long and tells nothing
-	}
-	answer, ok := errors.AsType[*googleapi.Error](err)
-	if !ok {
-		return err
-	}
-	about := reasonOf(answer)
+func refusal(status int, body []byte, permission string) error {
+	answer := readRefusal(status, body)
 	switch {
-	case about.reason == "SERVICE_DISABLED" || about.reason == "accessNotConfigured":
-		return &offError{about.service, about.consumer, err}
-	case throttling(answer.Code, []byte(answer.Body)):
-		return &classError{collect.ErrThrottled, about.reason, err}
-	case answer.Code == http.StatusUnauthorized:
-		return &identityError{"Google no longer accepts the key (" + about.reason + ")", err}
-	case answer.Code == http.StatusForbidden && about.reason == "BILLING_DISABLED", about.reason == "accountDisabled":
-		return fmt.Errorf("billing is disabled for the project: %s", clip(answer.Message))
-	case answer.Code == http.StatusForbidden:
-		if about.permission != "" {
-			permission = about.permission
-		} else if said := permissionSaid.FindStringSubmatch(answer.Message); said != nil {
+	case answer.reason == "SERVICE_DISABLED" || answer.reason == "accessNotConfigured":
+		return &offError{answer.service, answer.consumer, answer}
+	case throttling(status, body):
+		return &classError{collect.ErrThrottled, answer.reason, answer}
+	case status == http.StatusUnauthorized:
+		return &identityError{"Google no longer accepts the key (" + answer.reason + ")", answer}
+	case status == http.StatusForbidden && answer.reason == "BILLING_DISABLED", answer.reason == "accountDisabled":
+		return fmt.Errorf("billing is disabled for the project: %s", clip(answer.message))
+	case status == http.StatusForbidden:
+		if answer.permission != "" {
+			permission = answer.permission
+		} else if said := permissionSaid.FindStringSubmatch(answer.message); said != nil {
 			permission = said[1]
 		}
-		return &collect.DeniedError{Permission: permission, Err: err}
-	case answer.Code == http.StatusNotFound:
-		return &classError{collect.ErrGone, about.reason, err}
+		return &collect.DeniedError{Permission: permission, Err: answer}
+	case status == http.StatusNotFound:
+		return &classError{collect.ErrGone, answer.reason, answer}
 	}
-	return fmt.Errorf("Google answers %d %s: %s", answer.Code, about.reason, clip(answer.Message)) //nolint:staticcheck // a name
+	return answer
 }
 
-// classified returns the error whose class says it all without its wrapping, or
-// nil when there is none yet.
-func classified(err error) error {
-	if e, ok := errors.AsType[*identityError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*collect.DeniedError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*accessError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*offError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*homeOffError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*classError](err); ok {
-		return e
-	}
-	return nil
+// An answerError is what an error answer says.
+type answerError struct {
+	status                                         int
+	message, reason, permission, service, consumer string
 }
 
-// about is what an error answer says beyond its status.
-type about struct {
-	reason, permission, service, consumer string
+func (e *answerError) Error() string {
+	return fmt.Sprintf("Google answers %d %s: %s", e.status, e.reason, clip(e.message))
 }
 
-// reasonOf reads the two ways in which Google's services say why.
-func reasonOf(e *googleapi.Error) about {
-	var a about
-	if len(e.Errors) > 0 {
-		a.reason = e.Errors[0].Reason
-	}
-	for _, d := range e.Details {
-		info, ok := d.(map[string]any)
-		if !ok || !strings.HasSuffix(member(info, "@type"), "google.rpc.ErrorInfo") {
+// readRefusal reads the two ways in which Google's services say why.
+func readRefusal(status int, body []byte) *answerError {
+	said := gjson.GetBytes(body, "error")
+	e := &answerError{status: status, message: said.Get("message").String(), reason: said.Get("errors.0.reason").String()}
+	for _, info := range said.Get("details").Array() {
+		if !strings.HasSuffix(info.Get("@type").String(), "google.rpc.ErrorInfo") {
 			continue
 		}
-		if reason := member(info, "reason"); reason != "" {
-			a.reason = reason
+		if reason := info.Get("reason").String(); reason != "" {
+			e.reason = reason
 		}
-		more, _ := info["metadata"].(map[string]any)
-		a.permission, a.service, a.consumer = member(more, "permission"), member(more, "service"), member(more, "consumer")
+		metadata := info.Get("metadata")
+		e.permission, e.service, e.consumer = metadata.Get("permission").String(), metadata.Get("service").String(), metadata.Get("consumer").String()
 	}
-	if named := consumerSaid.FindStringSubmatch(e.Message); named != nil && a.consumer == "" {
-		a.consumer = "projects/" + named[1]
+	if named := consumerSaid.FindStringSubmatch(e.message); named != nil && e.consumer == "" {
+		e.consumer = "projects/" + named[1]
 	}
-	if a.reason == "" {
-		a.reason = http.StatusText(e.Code)
+	if e.reason == "" {
+		e.reason = http.StatusText(status)
 	}
-	return a
-}
-
-func member(m map[string]any, name string) string {
-	s, _ := m[name].(string)
-	return s
+	return e
 }
 
 // identityError is an ErrIdentity that says what to mend.
@@ -143,7 +105,11 @@ type classError struct {
 	err   error
 }
 
-func (e *classError) Error() string   { return fmt.Sprintf("%v (%s)", e.class, e.code) }
+func (e *classError) Error() string { return fmt.Sprintf("%v (%s)", e.class, e.code) }
+
+// ErrorCode returns what Google calls the reason.
+func (e *classError) ErrorCode() string { return e.code }
+
 func (e *classError) Unwrap() []error { return wrapped(e.class, e.err) }
 
 func wrapped(class, err error) []error {
@@ -187,9 +153,3 @@ func isHomeOff(err error) bool {
 	_, ok := errors.AsType[*homeOffError](err)
 	return ok
 }
-
-// isOff reports whether a service is not in use, which means that it has nothing.
-func isOff(err error) bool { return errors.Is(err, collect.ErrOff) }
-
-// isGone reports whether something does not exist.
-func isGone(err error) bool { return errors.Is(err, collect.ErrGone) }

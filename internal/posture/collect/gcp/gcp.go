@@ -1,24 +1,27 @@
 // Package gcp reads Google Cloud projects.
 //
-// A project is read with the key of a service account. Every type has a
-// collector in a file named after its service: a declaration, the calls that
-// list it, and how one answer becomes an entity. All services are called through
-// one client, which signs in, keeps the pace and tries again.
+// A project is read with the key of a service account, by plain REST. What there is
+// to read is declared in resources/gcp; this package signs in, makes the calls and
+// says what a refusal means.
 package gcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
-	"google.golang.org/api/cloudresourcemanager/v1"
+	"cloud.google.com/go/auth"
+	"github.com/tidwall/gjson"
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/resource"
 )
 
 // Options say how projects are reached.
@@ -34,6 +37,12 @@ type Options struct {
 	RetryDelay time.Duration
 	// Timeout is how long one attempt may take. A minute when zero.
 	Timeout time.Duration
+	// Tokens, when not nil, sign in to every project in place of the key of a
+	// service account. For scans that somebody starts with their own credentials;
+	// a server never sets it.
+	Tokens auth.TokenProvider
+	// Catalog holds the resource types. Those that come with the product when nil.
+	Catalog *resource.Catalog
 }
 
 // Source reads Google Cloud projects. It implements [collect.Source].
@@ -53,6 +62,9 @@ func New(o Options) *Source {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
+	if o.Catalog == nil {
+		o.Catalog = declared.Catalog()
+	}
 	src := &Source{options: o, transport: http.DefaultTransport}
 	if o.HTTP != nil && o.HTTP.Transport != nil {
 		src.transport = o.HTTP.Transport
@@ -66,7 +78,13 @@ var _ collect.Source = (*Source)(nil)
 func (*Source) Provider() posture.Provider { return posture.GCP }
 
 // Declarations implements [collect.Source].
-func (*Source) Declarations() []collect.Declaration { return collect.Declarations(collectors) }
+func (src *Source) Declarations() []collect.Declaration { return declarations(src.options.Catalog) }
+
+// The calls that the source makes itself.
+const (
+	projectsPath = "cloudresourcemanager/v1/projects"
+	getProject   = "resourcemanager.projects.get"
+)
 
 // Open implements [collect.Source]. It asks for a token and looks at the project,
 // whose number many answers use in place of its id.
@@ -79,39 +97,50 @@ func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session,
 }
 
 func (src *Source) open(ctx context.Context, a posture.Access) (*session, error) {
-	key, problem := posture.ParseServiceAccountKey(a.Secrets[posture.PropServiceAccountKey])
-	if problem != "" {
-		return nil, &identityError{"the ServiceAccountKey " + problem, nil}
-	}
-	if email := a.Credential.Property(posture.PropServiceAccountEmail); email != "" && !strings.EqualFold(email, key.ClientEmail) {
-		return nil, &identityError{fmt.Sprintf("the key is of %s, not of %s", key.ClientEmail, email), nil}
+	key, err := src.keyOf(a)
+	if err != nil {
+		return nil, err
 	}
 	s, err := src.newSession(a.Account.ID, key)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.line.tokens.get(ctx); err != nil {
+	if _, err := s.client.tokens.get(ctx); err != nil {
 		return nil, err
 	}
-	project, err := s.resources.Projects.Get(s.project).Context(ctx).Do()
+	project, err := s.call(ctx, http.MethodGet, projectsPath+"/"+string(s.account), nil, nil, getProject)
 	if err != nil {
-		return nil, s.refused(sorted(err, "resourcemanager.projects.get"))
+		return nil, s.refused(err)
 	}
-	s.about = project
-	s.number = fmt.Sprint(project.ProjectNumber)
+	s.number = project.Get("projectNumber").String()
 	return s, nil
+}
+
+// keyOf returns the key that opens a project. With tokens of our own there is none,
+// and calls count for the project that is read.
+func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
+	if src.options.Tokens != nil {
+		return posture.ServiceAccountKey{ProjectID: string(a.Account.ID)}, nil
+	}
+	key, problem := posture.ParseServiceAccountKey(a.Secrets[posture.PropServiceAccountKey])
+	if problem != "" {
+		return key, &identityError{"the ServiceAccountKey " + problem, nil}
+	}
+	if email := a.Credential.Property(posture.PropServiceAccountEmail); email != "" && !strings.EqualFold(email, key.ClientEmail) {
+		return key, &identityError{fmt.Sprintf("the key is of %s, not of %s", key.ClientEmail, email), nil}
+	}
+	return key, nil
 }
 
 // refused makes a project that cannot be looked at a matter of access: it does
 // not exist for this key, or the API that tells is not enabled where the key is
 // from.
 func (s *session) refused(err error) error {
-	const permission = "resourcemanager.projects.get"
 	switch {
 	case errors.Is(err, collect.ErrOff), isHomeOff(err):
 		return &accessError{fmt.Sprintf("the Cloud Resource Manager API is not enabled in project %s, which the service account belongs to", s.key.ProjectID), err}
 	case errors.Is(err, collect.ErrGone):
-		return &collect.DeniedError{Permission: permission, Err: err}
+		return &collect.DeniedError{Permission: getProject, Err: err}
 	}
 	return err
 }
@@ -144,11 +173,15 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 
 // probe fails with ErrDenied when the project may be seen and nothing of it read.
 func (s *session) probe(ctx context.Context) error {
-	granted, err := s.resources.Projects.TestIamPermissions(s.project, &cloudresourcemanager.TestIamPermissionsRequest{Permissions: probes}).Context(ctx).Do()
+	body, err := json.Marshal(map[string][]string{"permissions": probes})
 	if err != nil {
-		return sorted(err, "")
+		return err
 	}
-	if len(granted.Permissions) == 0 {
+	granted, err := s.call(ctx, http.MethodPost, projectsPath+"/"+string(s.account)+":testIamPermissions", nil, body, "")
+	if err != nil {
+		return err
+	}
+	if len(granted.Get("permissions").Array()) == 0 {
 		return &accessError{"the service account has none of the permissions " + strings.Join(probes, ", "), nil}
 	}
 	return nil
@@ -176,18 +209,35 @@ func (src *Source) discover(ctx context.Context, key posture.ServiceAccountKey) 
 	}
 	defer s.Close()
 	projects := []posture.Project{}
-	err = s.resources.Projects.List().PageSize(500).Pages(ctx, func(page *cloudresourcemanager.ListProjectsResponse) error {
-		for _, p := range page.Projects {
-			projects = append(projects, posture.Project{
-				ID: p.ProjectId, Number: fmt.Sprint(p.ProjectNumber), Name: p.Name, State: p.LifecycleState, Labels: p.Labels, Created: parseTime(p.CreateTime),
-			})
+	list := &resource.Request{Call: projectsPath, Permission: getProject}
+	err = s.Pages(ctx, list, list.Call, []byte(`{"pageSize":500}`), func(page gjson.Result) error {
+		for _, p := range page.Get("projects").Array() {
+			projects = append(projects, projectOf(p))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, s.refused(sorted(err, "resourcemanager.projects.get"))
+		return nil, s.refused(err)
 	}
 	return projects, nil
+}
+
+// projectOf reads the description of a project.
+func projectOf(p gjson.Result) posture.Project {
+	project := posture.Project{
+		ID: p.Get("projectId").String(), Number: p.Get("projectNumber").String(), Name: p.Get("name").String(), State: p.Get("lifecycleState").String(),
+	}
+	if created, err := time.Parse(time.RFC3339Nano, p.Get("createTime").String()); err == nil {
+		project.Created = created.UTC()
+	}
+	p.Get("labels").ForEach(func(name, value gjson.Result) bool {
+		if project.Labels == nil {
+			project.Labels = map[string]string{}
+		}
+		project.Labels[name.Str] = value.String()
+		return true
+	})
+	return project
 }
 
 // sentence makes an error fit to be read by the person who made the key.

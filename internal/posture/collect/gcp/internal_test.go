@@ -1,136 +1,59 @@
 package gcp
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/api/googleapi"
+	"github.com/tidwall/gjson"
 
-	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
 )
 
-func aScope(location string) *scope {
-	return &scope{session: &session{account: "p-1", project: "p-1", number: "123"}, location: location, shared: new(shared)}
-}
-
-func TestNamesAreRead(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		kind posture.EntityType
-		want posture.EntityID
-	}{
-		"https://www.googleapis.com/compute/v1/projects/p-1/zones/us-a1-b/instances/vm": {instanceType, "GCP.Compute.p-1.us-a1-b.Instance.vm"},
-		"https://compute.googleapis.com/compute/beta/projects/123/regions/r/disks/d":    {diskType, "GCP.Compute.p-1.r.Disk.d"},
-		"projects/123/global/networks/n":                                                {networkType, "GCP.Compute.p-1.global.Network.n"},
-		"//compute.googleapis.com/projects/other/global/networks/n":                     {networkType, "GCP.Compute.other.global.Network.n"},
-		"projects/p-1/locations/eu/keyRings/r/cryptoKeys/k":                             {cryptoKeyType, "GCP.KMS.p-1.eu.CryptoKey.r/k"},
-		"projects/p-1/metrics/web%2Fslow":                                               {logMetricType, "GCP.Logging.p-1.global.Metric.web/slow"},
-		"projects/_/buckets/b.example.com":                                              {bucketType, "GCP.Storage.p-1.global.Bucket.b.example.com"},
-		"projects/-/serviceAccounts/a@p-1.iam.gserviceaccount.com":                      {serviceAccountType, "GCP.IAM.p-1.global.ServiceAccount.a@p-1.iam.gserviceaccount.com"},
-		"projects/example.com:old/global/networks/n":                                    {networkType, "GCP.Compute.example.com:old.global.Network.n"},
-		"projects/p-1/zones/us-a1-b/instances/vm/setMetadata":                           {instanceType, ""},
-		"projects/p-1/zones//instances/vm":                                              {instanceType, ""},
-		"projects/p-1/zones/z/instances/%zz":                                            {instanceType, ""},
-		"vm":                                                                            {instanceType, ""},
-		"":                                                                              {instanceType, ""},
-	} {
-		if got := aScope(posture.Global).ref(name, tt.kind); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
-	}
-}
-
-func TestEventsNameResources(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		kind           posture.EntityType
-		location, name string
-		want           string
-	}{
-		{instanceType, "global", "projects/p-1/zones/z/instances/vm", "projects/p-1/zones/z/instances/vm"},
-		{instanceType, "z-a-b", "vm", "projects/p-1/zones/z-a-b/instances/vm"},
-		{zoneType, "global", "managedZones/example", "projects/p-1/managedZones/example"},
-		{clusterType, "global", "projects/123/zones/z/clusters/c/nodePools/n", "projects/p-1/zones/z/clusters/c"},
-		{serviceAccountType, "global", "projects/-/serviceAccounts/s/keys/k", "projects/p-1/serviceAccounts/s"},
-		{logMetricType, "global", "web/slow", "projects/p-1/metrics/web%2Fslow"},
-		{cryptoKeyType, "eu", "r/k", "projects/p-1/locations/eu/keyRings/r/cryptoKeys/k"},
-		{addressType, "global", "a", "projects/p-1/global/addresses/a"},
-		{addressType, "r", "a", "projects/p-1/regions/r/addresses/a"},
-		{cryptoKeyType, "eu", "k", ""},
-		{instanceType, "global", "projects/other/zones/z/instances/vm", ""},
-		{instanceType, "global", "projects/p-1/zones/z/disks/vm", ""},
-		{zoneType, "global", "policies/example", ""},
-	} {
-		at, ok := aScope(tt.location).find(tt.kind, tt.name)
-		if got := at.path; ok != (tt.want != "") || ok && got != tt.want {
-			t.Errorf("%s at %s: %q, %v; want %q", tt.name, tt.location, got, ok, tt.want)
-		}
-	}
-}
-
-func FuzzNames(f *testing.F) {
-	f.Add("projects/p-1/zones/z/instances/vm", "z")
-	f.Add("https://x/projects/1/global/networks/n", "global")
-	f.Add("a/b", "")
-	f.Fuzz(func(t *testing.T, name, location string) {
-		s := aScope(location)
-		for kind := range namings {
-			at, ok := s.find(kind, name)
-			if ok && (at.account != "p-1" || at.name == "" || at.path == "") {
-				t.Errorf("%s: find %q: %+v", kind, name, at)
-			}
-			if again, known := s.locate(kind, at.path); ok && (!known || again != at) {
-				t.Errorf("%s: %q is %+v and then %+v", kind, name, at, again)
-			}
-			if r := s.begin(kind, name); r.ID != "" && r.Type != kind {
-				t.Errorf("begin %q: %+v", name, r)
-			}
-		}
-	})
-}
-
-func FuzzPortRange(f *testing.F) {
-	f.Add("22")
-	f.Add("20-25")
-	f.Add("-1--2")
-	f.Fuzz(func(t *testing.T, text string) {
-		from, to, ok := portRange(text)
-		if ok && !strings.ContainsAny(text, "0123456789") {
-			t.Errorf("%q is %d to %d", text, from, to)
-		}
-	})
-}
-
 func TestWhatIsMissingFromAListIsAFailure(t *testing.T) {
 	t.Parallel()
-	type location struct {
-		items []string
-		lost  bool
+	for text, want := range map[string]string{
+		`{"items":{"zones/a":{"disks":[{}]},"zones/b":{"warning":{"code":"NO_RESULTS_ON_PAGE"}}}}`:    "",
+		`{"items":{"zones/a":{"warning":{"code":"UNREACHABLE"}}},"unreachables":["zones/e"]}`:         "not reached: zones/e, zones/a",
+		`{"instances":[],"unreachable":["projects/p/locations/l"]}`:                                   "not reached: projects/p/locations/l",
+		`{"clusters":[],"missingZones":["z"]}`:                                                        "not reached: z",
+		`{"items":[{}],"warnings":[{"code":"REGION_UNREACHABLE","region":"r"},{"code":"SOMETHING"}]}`: "not reached: r",
+		`{}`: "",
+	} {
+		got := ""
+		if err := incomplete(gjson.Parse(text)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
-	var got []string
-	page := func(items []string) error {
-		got = append(got, items...)
-		return nil
-	}
-	take := func(l location) ([]string, bool) { return l.items, l.lost }
-	all := map[string]location{"zones/b": {items: []string{"b"}}, "zones/a": {items: []string{"a1", "a2"}}, "zones/c": {}}
-	if err := everywhere(all, nil, take, page); err != nil {
-		t.Error(err)
-	}
-	all["zones/d"] = location{lost: true}
-	err := everywhere(all, []string{"zones/e"}, take, page)
-	if err == nil || err.Error() != "not reached: zones/e, zones/d" {
-		t.Errorf("not all was reached: %v", err)
-	}
-	if diff := cmp.Diff([]string{"a1", "a2", "b", "a1", "a2", "b"}, got); diff != "" {
-		t.Error(diff)
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"compute/v1/projects/p/aggregated/disks":            "https://compute.googleapis.com/compute/v1/projects/p/aggregated/disks",
+		"cloudkms/v1/projects/p/locations":                  "https://cloudkms.googleapis.com/v1/projects/p/locations",
+		"logging/v2/projects/p/metrics/web%2Fslow":          "https://logging.googleapis.com/v2/projects/p/metrics/web%2Fslow",
+		"iam/v1/projects/p/serviceAccounts/a@b.c":           "https://iam.googleapis.com/v1/projects/p/serviceAccounts/a@b.c",
+		"pubsub/v1/projects/p/topics/a?alt=media#x y":       "https://pubsub.googleapis.com/v1/projects/p/topics/a%3Falt=media%23x%20y",
+		"run/v2/projects/p/locations/l/s:getIamPolicy":      "https://run.googleapis.com/v2/projects/p/locations/l/s:getIamPolicy",
+		"evil.example.com/v1/projects":                      "",
+		"pubsub/v1/projects/p/topics/%zz":                   "",
+		"pubsub":                                            "",
+		"a@example.com:b/v1/x":                              "",
+		"storage/v1/b/bucket/../../../etc":                  "https://storage.googleapis.com/storage/v1/b/bucket/../../../etc",
+		"apikeys/v2/projects/p/locations/global/keys/a\x00": "",
+	} {
+		got := ""
+		if u, err := urlOf(address); err == nil {
+			got = u.String()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
 	}
 }
 
@@ -147,54 +70,42 @@ func TestRefusalsNameThePermission(t *testing.T) {
 		"Forbidden":                                                                                                 "fallback.things.list",
 		"Permission denied on resource project p.":                                                                  "fallback.things.list",
 	} {
-		err := sorted(&googleapi.Error{Code: 403, Message: message}, "fallback.things.list")
-		if denied, ok := errors.AsType[*collect.DeniedError](err); !ok || denied.Permission != want {
-			t.Errorf("%s: %v", message, err)
+		body, err := json.Marshal(map[string]any{"error": map[string]any{"code": 403, "message": message}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := refusal(403, body, "fallback.things.list")
+		if denied, ok := errors.AsType[*collect.DeniedError](refused); !ok || denied.Permission != want {
+			t.Errorf("%s: %v", message, refused)
 		}
 	}
 }
 
-func TestOneReadsForAll(t *testing.T) {
+func TestRefusalsHaveTheirClasses(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var o once[int]
-		reads := 0
-		slow := func() (int, error) {
-			reads++
-			time.Sleep(time.Second)
-			if reads == 1 {
-				return 0, context.Canceled // the first one's run was stopped
-			}
-			return 7, nil
-		}
-		var all sync.WaitGroup
-		for i := range 5 {
-			all.Go(func() {
-				time.Sleep(time.Duration(i) * time.Millisecond)
-				if n, err := o.get(t.Context(), slow); i > 0 && (n != 7 || err != nil) {
-					t.Errorf("%d: %d, %v", i, n, err)
-				}
-			})
-		}
-		all.Wait()
-		if reads != 2 {
-			t.Errorf("%d reads", reads)
-		}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		if n, err := o.get(ended, slow); n != 7 || err != nil {
-			t.Errorf("what is known takes no time: %d, %v", n, err)
-		}
-	})
-	var m many[string]
-	for range 2 {
-		for i := range mostNamed + 10 {
-			if v, err := m.get(t.Context(), strings.Repeat("x", i%7)+string(rune(i)), func() (string, error) { return "v", nil }); v != "v" || err != nil {
-				t.Fatal(v, err)
-			}
-		}
+	info := func(reason string) string {
+		return `{"error":{"code":403,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"` + reason + `","metadata":{"service":"x.googleapis.com","consumer":"projects/1"}}]}}`
 	}
-	if len(m.named) > mostNamed {
-		t.Errorf("%d are remembered", len(m.named))
+	for _, tt := range []struct {
+		status int
+		body   string
+		class  error
+		says   string
+	}{
+		{403, info("SERVICE_DISABLED"), collect.ErrOff, "x.googleapis.com is not enabled in projects/1"},
+		{403, `{"error":{"errors":[{"reason":"accessNotConfigured"}],"message":"API has not been used in project 7 before or it is disabled."}}`, collect.ErrOff, "the API is not enabled in projects/7"},
+		{403, info("IAM_PERMISSION_DENIED"), collect.ErrDenied, "permission p is missing"},
+		{403, `{"error":{"errors":[{"reason":"rateLimitExceeded"}]}}`, collect.ErrThrottled, "throttled"},
+		{429, `{}`, collect.ErrThrottled, "throttled"},
+		{401, `{}`, collect.ErrIdentity, "no longer accepts the key"},
+		{404, `{}`, collect.ErrGone, "it does not exist"},
+		{403, info("BILLING_DISABLED"), nil, "billing is disabled"},
+		{400, `{"error":{"message":"bad","errors":[{"reason":"invalid"}]}}`, nil, "Google answers 400 invalid: bad"},
+		{503, `<html>`, nil, "Google answers 503"},
+	} {
+		err := refusal(tt.status, []byte(tt.body), "p")
+		if tt.class != nil && !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%d %s: %v", tt.status, tt.body, err)
+		}
 	}
 }

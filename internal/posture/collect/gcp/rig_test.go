@@ -49,7 +49,7 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(ctx) }()
-	way, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: 10 * time.Second})
+	way, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}, Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,13 @@ func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool
 	})
 }
 
+// admin reports whether a service account has a role that controls the project, on
+// the project or by what it inherits.
+func (m model) admin(e posture.Entity) bool {
+	return some(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) }) ||
+		slices.Contains(texts(e, "inheritedBindings"), "roles/owner")
+}
+
 func some(all []posture.Entity, f func(posture.Entity) bool) bool { return slices.ContainsFunc(all, f) }
 
 var impersonation = regexp.MustCompile(`^roles/iam\.serviceAccount(User|TokenCreator) (user|group|domain):`)
@@ -95,9 +102,7 @@ var judgements = map[string]struct {
 	violated func(m model, e posture.Entity) bool
 }{
 	"gcp-iam-sa-admin-role": {"GCP.IAM.ServiceAccount", func(m model, e posture.Entity) bool {
-		admin := some(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) })
-		named := slices.ContainsFunc(texts(e, "bindings"), func(r string) bool { return r == "roles/owner" || r == "roles/editor" || strings.Contains(r, "admin") })
-		return is(e, "userManaged", true) && admin && named && is(e, "privileged", true)
+		return is(e, "userManaged", true) && m.admin(e) && is(e, "privileged", true)
 	}},
 	"gcp-iam-sa-user-keys": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
 		return text(e, "keyType") == "USER_MANAGED" && len(m.in(e, "HAS", "GCP.IAM.ServiceAccount")) == 1
@@ -151,8 +156,12 @@ var judgements = map[string]struct {
 	"gcp-dnssec": {"GCP.DNS.ManagedZone", func(_ model, e posture.Entity) bool {
 		return text(e, "visibility") == "public" && text(e, "dnssecState") != "on"
 	}},
-	"gcp-fw-ssh-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool { return m.opens(e, 22, 22, "tcp", "all") }},
-	"gcp-fw-rdp-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool { return m.opens(e, 3389, 3389, "tcp", "all") }},
+	"gcp-fw-ssh-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
+		return m.opens(e, 22, 22, "tcp", "all") && is(e, "opensSsh", true)
+	}},
+	"gcp-fw-rdp-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
+		return m.opens(e, 3389, 3389, "tcp", "all") && is(e, "opensRdp", true)
+	}},
 	"gcp-fw-all-open": {"GCP.Compute.Firewall", func(m model, e posture.Entity) bool {
 		return m.opens(e, 1, 65535, "tcp", "udp", "all") && slices.Contains(texts(e, "sourceRanges"), "0.0.0.0/0") && len(m.out(e, "GUARDS", "GCP.Compute.Network")) == 1
 	}},
@@ -166,13 +175,14 @@ var judgements = map[string]struct {
 		return is(e, "usesDefaultServiceAccount", true) && is(e, "fullApiAccess", true) && is(e, "gkeNode", false)
 	}},
 	"gcp-vm-public-ip": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
-		return len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
+		return is(e, "gkeNode", false) && len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
 	}},
 	"gcp-vm-project-ssh-keys": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
-		return !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && is(e, "blockProjectSshKeys", false)
+		return is(e, "gkeNode", false) && !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && is(e, "blockProjectSshKeys", false)
 	}},
-	"gcp-project-oslogin": {"GCP.Compute.Project", func(_ model, e posture.Entity) bool {
-		return !slices.Contains(texts(e, "commonInstanceMetadata"), "enable-oslogin=TRUE") && is(e, "osLogin", false)
+	"gcp-project-oslogin": {"GCP.Compute.Project", func(m model, e posture.Entity) bool {
+		overridden := some(m.in(e, "SETTINGS_OF", "GCP.Compute.Instance"), func(i posture.Entity) bool { return is(i, "osLogin", false) && is(i, "gkeNode", false) })
+		return overridden || !slices.Contains(texts(e, "commonInstanceMetadata"), "enable-oslogin=TRUE") && is(e, "osLogin", false)
 	}},
 	"gcp-vm-serial-port": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
 		return is(e, "serialPortEnable", true) && slices.ContainsFunc(texts(e, "metadata"), func(s string) bool { return strings.HasPrefix(s, "serial-port-enable=") })
@@ -185,11 +195,11 @@ var judgements = map[string]struct {
 	}},
 	"gcp-vm-exposed-privileged": {"GCP.Compute.Instance", exposedAdmin},
 	"gcp-storage-public": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool {
-		return (is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true) || is(e, "publicAcl", true)) && text(e, "publicAccessPrevention") != "enforced"
+		return (is(e, "allUsers", true) || is(e, "allAuthenticatedUsers", true) || is(e, "publicAcl", true)) && text(e, "publicAccessPrevention") != "enforced" && is(e, "public", true)
 	}},
 	"gcp-storage-uniform-access": {"GCP.Storage.Bucket", func(_ model, e posture.Entity) bool { return is(e, "uniformBucketLevelAccess", false) }},
 	"gcp-sql-authorized-any": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
-		return slices.Contains(texts(e, "authorizedNetworks"), "0.0.0.0/0")
+		return slices.Contains(texts(e, "authorizedNetworks"), "0.0.0.0/0") && is(e, "openToInternet", true)
 	}},
 	"gcp-sql-ssl": {"GCP.SQL.Instance", func(_ model, e posture.Entity) bool {
 		return !slices.Contains([]string{"ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"}, text(e, "sslMode")) && is(e, "requireSsl", false)
@@ -210,7 +220,7 @@ var judgements = map[string]struct {
 		return text(e, "kmsKeyName") == "" && len(m.out(e, "ENCRYPTED_BY", "GCP.KMS.CryptoKey")) == 0
 	}},
 	"gcp-gke-public-endpoint": {"GCP.Container.Cluster", func(_ model, e posture.Entity) bool {
-		return is(e, "enablePrivateEndpoint", false) && is(e, "masterAuthorizedNetworksEnabled", false) && len(texts(e, "masterAuthorizedNetworks")) == 0
+		return is(e, "enablePrivateEndpoint", false) && is(e, "masterAuthorizedNetworksEnabled", false) && len(texts(e, "masterAuthorizedNetworks")) == 0 && is(e, "openToInternet", true)
 	}},
 	"gcp-gke-default-sa": {"GCP.Container.Cluster", func(m model, e posture.Entity) bool {
 		standard := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccount) })
@@ -233,22 +243,23 @@ var judgements = map[string]struct {
 		return public && text(e, "publicAccessPrevention") != "enforced" && len(m.in(e, "WRITES_TO", "GCP.Logging.Sink")) > 0
 	}},
 	"gcp-function-public-privileged": {"GCP.CloudFunctions.Function", func(m model, e posture.Entity) bool {
-		return is(e, "allUsers", true) && text(e, "ingressSettings") == "ALLOW_ALL" && some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return is(s, "privileged", true) })
+		return is(e, "public", true) && some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return is(s, "privileged", true) })
 	}},
 	"gcp-function-public": {"GCP.CloudFunctions.Function", func(_ model, e posture.Entity) bool {
-		return is(e, "allUsers", true) || text(e, "ingressSettings") == "ALLOW_ALL"
+		return is(e, "allUsers", true) && text(e, "ingressSettings") == "ALLOW_ALL" && is(e, "public", true)
 	}},
 }
 
 func exposedAdmin(m model, e posture.Entity) bool {
 	admin := some(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool {
-		return some(m.out(s, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) })
+		return m.admin(s)
 	})
 	return admin && len(texts(e, "natIP")) > 0 && some(m.out(e, "IN", "GCP.Compute.Network"), func(n posture.Entity) bool {
 		return some(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
 			tagged := slices.ContainsFunc(texts(f, "targetTags"), func(t string) bool { return slices.Contains(texts(e, "networkTags"), t) })
 			same := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
-			return is(f, "openToInternet", true) && (is(f, "appliesToAll", true) || tagged || same)
+			four := slices.Contains(texts(f, "sourceRanges"), "0.0.0.0/0") // as its address is
+			return is(f, "openToInternet", true) && four && is(e, "internetReachable", true) && (is(f, "appliesToAll", true) || tagged || same)
 		})
 	})
 }

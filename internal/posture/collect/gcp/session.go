@@ -3,54 +3,50 @@ package gcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 	"strings"
-
-	"google.golang.org/api/cloudresourcemanager/v1"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
 )
 
-// A session reads one project.
+// A session reads one project. It implements [collect.Transport].
 type session struct {
 	account posture.AccountID
-	project string // its id
-	number  string // which some answers use in place of the id
-	about   *cloudresourcemanager.Project
+	number  string // of the project, which some answers have in place of its id
 	key     posture.ServiceAccountKey
-	line    *line
-	services
-}
-
-// A scope is a session at the time of one collection or event, at a location.
-type scope struct {
-	*session
-	location string // where a name that does not say so is; posture.Global for none
-	shared   *shared
+	catalog *resource.Catalog
+	client  *client
 }
 
 func (src *Source) newSession(project posture.AccountID, key posture.ServiceAccountKey) (*session, error) {
-	tokens, err := newTokens(key, &http.Client{Transport: &line{src: src, account: project}})
-	if err != nil {
-		return nil, err
+	tokens := &tokens{source: src.options.Tokens}
+	if src.options.Tokens == nil {
+		var err error
+		if tokens, err = newTokens(key, &http.Client{Transport: &client{src: src, account: project}}); err != nil {
+			return nil, err
+		}
 	}
-	s := &session{account: project, project: string(project), key: key, line: &line{src: src, account: project, tokens: tokens}}
-	if s.services, err = newServices(&http.Client{Transport: s.line}); err != nil {
-		return nil, fmt.Errorf("prepare calls: %w", err)
-	}
-	return s, nil
+	return &session{account: project, key: key, catalog: src.options.Catalog, client: &client{src: src, account: project, tokens: tokens}}, nil
+}
+
+// reader returns what reads declared types. Names that do not say where they are
+// are at the region.
+func (s *session) reader(region string, answers *collect.Answers) *collect.Reader {
+	return &collect.Reader{Catalog: s.catalog, Transport: s, Answers: answers, Context: resource.Context{
+		Vars: resource.Vars{Account: s.account, Number: s.number, Region: region}, Cloud: naming.Of(posture.GCP, s.catalog),
+	}}
 }
 
 // Units implements [collect.Session]. Google lists most things for all locations
 // at once, so a type is read once per project.
 func (s *session) Units(context.Context) ([]collect.Unit, error) {
-	here := &scope{session: s, location: posture.Global, shared: new(shared)}
-	units := make([]collect.Unit, len(collectors))
-	for i, c := range collectors {
-		units[i] = collect.Bind(c, here, posture.Global)
+	reader := s.reader(posture.Global, collect.NewAnswers())
+	var units []collect.Unit
+	for _, t := range inOrder(s.catalog) {
+		units = append(units, reader.Unit(t, collect.ServiceOf(s.catalog, t, grammar{})))
 	}
 	return units, nil
 }
@@ -58,27 +54,28 @@ func (s *session) Units(context.Context) ([]collect.Unit, error) {
 // Unit implements [collect.Session]. Its Get takes the name as the audit log has
 // it (projects/p/zones/z/instances/i), or an entity's own name together with the
 // region here.
-func (s *session) Unit(t posture.EntityType, region string) (collect.Unit, bool) {
-	i := slices.IndexFunc(collectors, func(c collector) bool { return c.Type == t })
-	if i < 0 {
+func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bool) {
+	t := s.catalog.Type(name)
+	if t == nil || name.Provider() != posture.GCP {
 		return collect.Unit{}, false
 	}
-	return collect.Bind(collectors[i], &scope{session: s, location: region, shared: new(shared)}, posture.Global), true
+	unit := s.reader(region, collect.NewAnswers()).Unit(t, collect.ServiceOf(s.catalog, t, grammar{}))
+	unit.Region = posture.Global
+	return unit, true
 }
 
 // Close implements [collect.Session].
 func (*session) Close() {}
 
-// sorted puts what went wrong into its class. That a service is off says nothing
-// about the project when Google asked another: the one the key is from.
-func (s *session) sorted(err error, permission string) error {
-	err = sorted(err, permission)
+// classify finishes the classes of failures: that a service is off says nothing
+// about the project when Google asked another, the one that the key is from.
+func (s *session) classify(err error) error {
 	off, ok := errors.AsType[*offError](err)
 	if !ok {
 		return err
 	}
 	consumer := strings.TrimPrefix(off.consumer, "projects/")
-	if consumer == s.project || consumer == s.number || consumer == "" && s.key.ProjectID == s.project {
+	if consumer == string(s.account) || consumer == s.number || consumer == "" && s.key.ProjectID == string(s.account) {
 		return off
 	}
 	return &homeOffError{off}

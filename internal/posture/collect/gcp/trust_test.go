@@ -25,7 +25,7 @@ func TestTroubleNeitherRaisesNorResolves(t *testing.T) {
 	firewall := func(name string) simgcp.Change {
 		link := "https://www.googleapis.com/compute/v1/projects/" + project + "/global/"
 		return simgcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: name, Make: world.Obj(
-			"name", name, "selfLink", link+"firewalls/"+name, "network", link+"networks/net-00000", "direction", "INGRESS", "priority", 1000,
+			"name", name, "selfLink", link+"firewalls/"+name, "network", link+"networks/vpc-00001", "direction", "INGRESS", "priority", 1000,
 			"disabled", false, "sourceRanges", world.Items("0.0.0.0/0"), "allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))}
 	}
 	if err := c.Change(firewall("old")); err != nil {

@@ -5,6 +5,7 @@ package judgetest
 import (
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 	"vigil/internal/posture/catalog"
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/evaluate"
+	"vigil/internal/posture/graphcache"
 	"vigil/internal/posture/judge"
-	"vigil/internal/posture/partition"
 	"vigil/internal/posture/rulebook"
 	"vigil/internal/posture/store"
 	"vigil/internal/posture/sweep"
@@ -116,6 +117,9 @@ func (idle) Collect(*sqldb.Tx, posture.OrgID, string) error             { return
 func (idle) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error    { return nil }
 func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return nil }
 
+// shippedRules are those that come with Vigil, read once for all tests.
+var shippedRules = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
+
 func newLine(t *testing.T, c Cloud) *line {
 	t.Helper()
 	db := dbtest.Open(t, dbtest.SQLite(t))
@@ -124,7 +128,7 @@ func newLine(t *testing.T, c Cloud) *line {
 	}
 	s := store.New(db, secrettest.NewBox(t), idle{})
 	log := slog.New(slog.DiscardHandler)
-	known, err := catalog.Load(rules.Files, frameworks.Files)
+	known, err := shippedRules()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +138,7 @@ func newLine(t *testing.T, c Cloud) *line {
 		Runner: &collect.Runner{Sources: map[posture.Provider]collect.Source{c.Source.Provider(): c.Source}, Recorder: s, Parallel: 8, Log: log},
 	}
 	l.judge = &judge.Judge{
-		Store: s, Book: &rulebook.Book{Catalog: known, Store: s, Now: time.Now}, Graphs: partition.New(s, partition.Options{}), Log: log, Now: time.Now,
+		Store: s, Book: &rulebook.Book{Catalog: known, Store: s, Now: time.Now}, Graphs: graphcache.New(s, graphcache.Options{}), Log: log, Now: time.Now,
 		Evaluator: evaluate.New(catalog.Schema(c.Source.Declarations()), s, func() time.Time { return c.Today }),
 	}
 	return l.onboard()

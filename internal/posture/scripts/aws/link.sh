@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Lets Vigil at @url@ read AWS accounts.
 #
-# In each account: a role that only Vigil may take on, with an external id of its
-# own, and that may read how resources are configured and nothing that they hold.
+# In each account: a role that only Vigil may take on, with the external id of your
+# organisation, and that may read how resources are configured and nothing that they hold.
 # Then the account and the role are made known to Vigil and linked. Doing it again
 # changes nothing.
 #
@@ -59,13 +59,16 @@ option() {
 	esac
 }
 
-# external_id prints the external id that the role asks for, or a new one.
+# external_id prints the external id that the role asks for, or the one that Vigil
+# issues for the organisation.
 external_id() {
 	local id
 	id=$(aws iam get-role --role-name "$name" \
 		--query 'Role.AssumeRolePolicyDocument.Statement[0].Condition.StringEquals."sts:ExternalId"' --output text 2>/dev/null || true)
 	if [[ -z $id || $id == None ]]; then
-		id=$(od -An -tx1 -N24 /dev/urandom | tr -d ' \n')
+		id=EXTERNAL-ID
+		[[ -n $dry_run ]] || id=$(call GET /v1/cloud-credentials/aws-external-id | member externalId)
+		[[ -n $id ]] || die "Vigil issues no external id"
 	fi
 	printf '%s' "$id"
 }

@@ -31,7 +31,8 @@ usage() {
   --file FILE        read projects from a file, one in each line
   --home PROJECT     where the service account is; by default the first project
   --name NAME        name of the service account; by default $name
-  --organization ID  let it list the projects of an organisation, for discovery
+  --organization ID  let it list the projects of an organisation, for discovery,
+                     and read the policies that projects inherit
   --renew            make a new key; old ones stay good until they are removed
   --dry-run          show what would be done"
 }
@@ -105,7 +106,11 @@ fetch role.yaml "$folder/role.yaml"
 fetch services.txt "$folder/services.txt"
 make_reader
 if [[ -n $organization ]]; then
-	persist gcloud organizations add-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role=roles/browser --condition=None >/dev/null
+	# What projects inherit: the hierarchy; policies, sinks and roles of folders and
+	# organisation; deny policies.
+	for parent_role in roles/browser roles/iam.securityReviewer roles/iam.denyReviewer; do
+		persist gcloud organizations add-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role="$parent_role" --condition=None >/dev/null
+	done
 fi
 make_credential
 each link_account

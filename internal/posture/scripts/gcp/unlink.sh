@@ -25,7 +25,7 @@ usage() {
   --file FILE        read projects from a file, one in each line
   --home PROJECT     where the service account is; by default the first project
   --name NAME        name of the service account; by default $name
-  --organization ID  also take away that it lists an organisation's projects
+  --organization ID  also take away what it was granted on an organisation
   --dry-run          show what would be done"
 }
 
@@ -56,7 +56,9 @@ credential=
 [[ -n $dry_run ]] || credential=$(credential_with "$reader")
 each unlink_account
 if [[ -n $organization ]]; then
-	drop gcloud organizations remove-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role=roles/browser --condition=None
+	for parent_role in roles/browser roles/iam.securityReviewer roles/iam.denyReviewer; do
+		drop gcloud organizations remove-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role="$parent_role" --condition=None
+	done
 fi
 if forget_credential "$credential"; then
 	drop gcloud iam service-accounts delete "$reader" --project="$home" --quiet

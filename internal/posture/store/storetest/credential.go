@@ -85,3 +85,33 @@ func newestLinkGivesAccess(t *testing.T, f Fixture) {
 		t.Errorf("Credentials = %v, %d, %v", creds, total, err)
 	}
 }
+
+func externalIDsHaveOneOwner(t *testing.T, f Fixture) {
+	ctx := t.Context()
+	own, err := f.Store.ExternalID(ctx, org)
+	if err != nil || len(own) < 16 {
+		t.Fatalf("issued: %q, %v", own, err)
+	}
+	again, err := f.Store.ExternalID(ctx, org)
+	if err != nil || again != own {
+		t.Errorf("issued again: %q, %v; want %q", again, err, own)
+	}
+	foreign, err := f.Store.ExternalID(ctx, other)
+	if err != nil || foreign == own {
+		t.Errorf("issued for another organisation: %q, %v", foreign, err)
+	}
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		return all(tx.ClaimExternalID(own), tx.ClaimExternalID("self-made"), tx.ClaimExternalID("self-made"))
+	})
+	for _, id := range []string{own, "self-made"} {
+		err := f.Store.Onboard(ctx, other, func(tx posture.OnboardingTx) error { return tx.ClaimExternalID(id) })
+		wantKind(t, "ClaimExternalID of another's "+id, err, fault.Conflict)
+		wantKind(t, "CheckExternalID of another's "+id, f.Store.CheckExternalID(ctx, other, id), fault.Conflict)
+		if err := f.Store.CheckExternalID(ctx, org, id); err != nil {
+			t.Errorf("CheckExternalID of one's own %s: %v", id, err)
+		}
+	}
+	if err := f.Store.CheckExternalID(ctx, other, "nobody's"); err != nil {
+		t.Errorf("CheckExternalID of nobody's: %v", err)
+	}
+}

@@ -9,7 +9,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
-	"vigil/internal/posture/estate"
+	"vigil/internal/posture/entitygen"
 	"vigil/internal/posture/search"
 )
 
@@ -33,7 +33,7 @@ func fill(t *testing.T, f EntityFixture, org posture.OrgID, accounts, entities i
 	t.Helper()
 	var all []posture.Entity
 	for i := range accounts {
-		a := estate.New(i, entities)
+		a := entitygen.New(i, entities)
 		err := f.Store.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
 			return tx.AddAccount(newAccount(a.ID, func(acc *posture.Account) { acc.Provider = a.Provider }))
 		})
@@ -233,7 +233,7 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		want []posture.Entity
 	}{{org, mine}, {other, theirs}} {
 		anything := posture.NotSo{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
-		for _, filter := range []posture.EntityFilter{{}, {Where: anything}, {Providers: []string{"aws", "AZURE"}}, {Where: anything, Accounts: []string{string(estate.New(0, 0).ID), string(estate.New(1, 0).ID)}}} {
+		for _, filter := range []posture.EntityFilter{{}, {Where: anything}, {Providers: []string{"aws", "AZURE"}}, {Where: anything, Accounts: []string{string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID)}}} {
 			found, total := pages(t, f.Store, c.org, filter, 500)
 			want := matching(c.want, filter)
 			if !slices.Equal(idsOf(found), want) || total != len(want) {
@@ -245,8 +245,8 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 			t.Errorf("%s: total %d, %v, want %d", c.org, total, err, len(c.want))
 		}
 	}
-	remove(t, f.Store, estate.New(0, 0).ID)
-	left := matching(mine, posture.EntityFilter{Accounts: []string{string(estate.New(1, 0).ID)}})
+	remove(t, f.Store, entitygen.New(0, 0).ID)
+	left := matching(mine, posture.EntityFilter{Accounts: []string{string(entitygen.New(1, 0).ID)}})
 	for _, filter := range []posture.EntityFilter{{}, {Where: posture.Exists{Attribute: posture.Attribute{Name: posture.FieldRegion}}}} {
 		if found, total := pages(t, f.Store, org, filter, 500); !slices.Equal(idsOf(found), left) || total != len(left) {
 			t.Errorf("after removal: %d entities of %d, want %d", len(found), total, len(left))

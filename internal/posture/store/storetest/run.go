@@ -48,7 +48,7 @@ func runComesBackWhole(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", r)
 	wantSame(t, "asked for", f.Asked(), []posture.AccountID{"r1"})
 	r.Updated, r.Done, r.Units, r.Entities = begin.Add(time.Second), 1, 2, 3
-	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3}
+	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3, NotEnabled: []string{"eu-central-2"}, NotOffered: []string{"ca-west-1"}}
 	if stop, err := f.Store.KeepRun(t.Context(), org, r, begin.Add(time.Hour)); stop || err != nil {
 		t.Fatalf("KeepRun = %v, %v", stop, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
+	"vigil/internal/posture/notify"
 )
 
 // Store is everything a store keeps.
@@ -20,6 +21,9 @@ type Store interface {
 	posture.FrameworkStore
 	posture.FindingStore
 	posture.ViewStore
+	posture.MuteStore
+	notify.Store
+	notify.Outbox
 }
 
 // A Fixture is a store under test, empty, and the accounts and runs that it
@@ -40,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"PagesCoverAllOnce":                  pagesCoverAllOnce,
 		"SecretsComeBackOnlyAsAccess":        secretsComeBackOnlyAsAccess,
 		"ReplacedSecretsReplace":             replacedSecretsReplace,
+		"ExternalIDsHaveOneOwner":            externalIDsHaveOneOwner,
 		"RemovedRecordsTakeTheirLinks":       removedRecordsTakeTheirLinks,
 		"NewestLinkGivesAccess":              newestLinkGivesAccess,
 		"MembersAreCounted":                  membersAreCounted,
@@ -69,6 +74,12 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"ViewsAreOwnOrShared":                viewsAreOwnOrShared,
 		"TrendsAreGrouped":                   trendsAreGrouped,
 		"ManyAreSuppressedAtOnce":            manyAreSuppressedAtOnce,
+		"MuteRulesSuppress":                  muteRulesSuppressWhatIsThereAndWhatComes,
+		"MutedFindingsAreReleased":           mutedFindingsAreReleasedOrHandedOver,
+		"MutesFollowTags":                    mutesFollowTags,
+		"ChannelsKeepTheirSecrets":           channelsKeepTheirSecrets,
+		"FindingEventsBecomeMessages":        findingEventsBecomeMessages,
+		"DeliveriesAreRetriedAndExpire":      deliveriesAreRetriedAndExpire,
 		"PostureCountsVerdicts":              postureCountsVerdicts,
 		"RulesKeepTheirVersions":             rulesKeepTheirVersions,
 		"FrameworksAreKept":                  frameworksAreKept,

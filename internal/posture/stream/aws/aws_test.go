@@ -14,6 +14,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/stream/aws"
 	"vigil/internal/posture/stream/change"
 	"vigil/internal/posture/stream/refusal"
@@ -33,12 +34,20 @@ var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 func clock() time.Time { return now }
 
-var declarations = []collect.Declaration{
+var declarations = withTypes([]collect.Declaration{
 	{Type: "AWS.S3.Bucket", Scope: collect.PerRegion, Events: []collect.Event{{Source: "s3.amazonaws.com", Names: []string{"PutBucketPolicy", "DeleteBucket"}}}},
 	{Type: "AWS.EC2.SecurityGroup", Scope: collect.PerRegion, Events: []collect.Event{{Source: "ec2.amazonaws.com", Names: []string{"AuthorizeSecurityGroupIngress"}}}},
 	{Type: "AWS.Lambda.Function", Scope: collect.PerRegion, Events: []collect.Event{{Source: "lambda.amazonaws.com", Names: []string{"CreateFunction*"}}}},
 	{Type: "AWS.IAM.User", Events: []collect.Event{{Source: "iam.amazonaws.com", Names: []string{"CreateAccessKey"}}}},
 	{Type: "AWS.IAM.AccountSummary", Events: []collect.Event{{Source: "iam.amazonaws.com", Names: []string{"CreateAccessKey"}}, {Source: "signin.amazonaws.com", Names: []string{"ConsoleLogin"}}}},
+})
+
+// withTypes adds what resources/ declares of the types.
+func withTypes(all []collect.Declaration) []collect.Declaration {
+	for i := range all {
+		all[i].Declared = declared.Catalog().Type(all[i].Type)
+	}
+	return all
 }
 
 // a world is a gate and who signs for it.

@@ -3,7 +3,7 @@ package aws
 import (
 	"strings"
 
-	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
 )
 
 // maxDepth bounds how deep parameters are looked into.
@@ -50,13 +50,11 @@ func (w *words) read(above, name string, tree any, depth int) {
 	}
 }
 
-// named returns the names of resources of a type.
-func (w *words) named(t posture.EntityType) []string {
-	if t == "AWS.SecurityHub.Hub" {
-		return []string{"default"}
-	}
+// named returns the names of resources of a type, which its declaration says where
+// to find.
+func (w *words) named(t *resource.Type) []string {
 	var names []string
-	if prefix, ok := prefixes[t]; ok {
+	if prefix := t.IDPrefix(); prefix != "" {
 		for _, each := range w.all {
 			if isID(each.text, prefix) {
 				names = append(names, each.text)
@@ -64,15 +62,19 @@ func (w *words) named(t posture.EntityType) []string {
 		}
 		return names
 	}
-	for _, choice := range strings.Fields(members[t]) {
+	for _, choice := range strings.Fields(t.Named) {
+		if name, ok := strings.CutPrefix(choice, "="); ok {
+			return []string{name}
+		}
 		if parts := strings.Split(choice, "+"); len(parts) > 1 {
 			if name, ok := w.joined(parts); ok {
 				names = append(names, name)
 			}
 			continue
 		}
-		for _, text := range w.at(choice) {
-			if name, ok := nameOf(t, text); ok {
+		member, form, _ := strings.Cut(choice, "|")
+		for _, text := range w.at(member) {
+			if name, ok := nameOf(t, member, form, text); ok {
 				names = append(names, name)
 			}
 		}
@@ -124,89 +126,38 @@ func (w *words) joined(parts []string) (string, bool) {
 	return strings.Join(texts, "/"), true
 }
 
-// nameOf returns the name of a resource as its entity has it.
-func nameOf(t posture.EntityType, text string) (string, bool) {
+// nameOf returns the name of a resource as its entity has it. A member whose name
+// ends in ARN, or whose form is arn, tells it by a whole ARN alone. Other forms cut
+// a name out of the text: "/" what follows the last slash, ":" what precedes the
+// first colon. Form id takes no text with a slash.
+func nameOf(t *resource.Type, member, form, text string) (string, bool) {
 	if strings.HasPrefix(text, "arn:") {
 		return fromARN(t, text)
 	}
-	switch t {
-	case "AWS.SQS.Queue":
+	member = strings.ToLower(member)
+	if form == "arn" || strings.HasSuffix(member, "arn") || strings.HasSuffix(member, "arns") {
+		return "", false
+	}
+	if name, ok := t.ARN.MatchResource(text); ok {
+		return name, true
+	}
+	switch {
+	case form == "id" && strings.Contains(text, "/"): // an alias of a KMS key, which is no id
+		return "", false
+	case form == "/":
 		text = text[strings.LastIndex(text, "/")+1:]
-	case "AWS.KMS.Alias":
-		text = strings.TrimPrefix(text, "alias/")
-	case "AWS.KMS.Key":
-		if strings.HasPrefix(text, "alias/") {
-			return "", false
-		}
-	case "AWS.Route53.HostedZone":
-		text = text[strings.LastIndex(text, "/")+1:]
-	case "AWS.IAM.Policy", "AWS.SecretsManager.Secret", "AWS.ELB.LoadBalancer", "AWS.ELB.Listener", "AWS.ELB.TargetGroup", "AWS.WAF.WebACL", "AWS.ACM.Certificate", "AWS.SNS.Topic":
-		return "", false // only a whole resource name says which
-	case "AWS.ECS.TaskDefinition":
+	case form == ":":
 		text, _, _ = strings.Cut(text, ":")
 	}
 	return text, text != ""
 }
 
-// kinds begin the resource part of the resource names of a type: service, and
-// what comes before the name.
-var kinds = map[posture.EntityType][2]string{
-	"AWS.EC2.Instance": {"ec2", "instance/"}, "AWS.EC2.SecurityGroup": {"ec2", "security-group/"}, "AWS.EC2.Vpc": {"ec2", "vpc/"},
-	"AWS.IAM.User": {"iam", "user/"}, "AWS.IAM.Group": {"iam", "group/"}, "AWS.IAM.Role": {"iam", "role/"}, "AWS.IAM.Policy": {"iam", "policy/"},
-	"AWS.IAM.InstanceProfile": {"iam", "instance-profile/"}, "AWS.IAM.VirtualMfaDevice": {"iam", "mfa/"},
-	"AWS.IAM.SamlProvider": {"iam", "saml-provider/"}, "AWS.IAM.OidcProvider": {"iam", "oidc-provider/"},
-	"AWS.IAM.ServerCertificate": {"iam", "server-certificate/"},
-	"AWS.S3.Bucket":             {"s3", ""}, "AWS.KMS.Key": {"kms", "key/"}, "AWS.KMS.Alias": {"kms", "alias/"},
-	"AWS.SecretsManager.Secret": {"secretsmanager", "secret:"}, "AWS.SSM.Parameter": {"ssm", "parameter"},
-	"AWS.RDS.DBInstance": {"rds", "db:"}, "AWS.RDS.DBCluster": {"rds", "cluster:"}, "AWS.RDS.DBSnapshot": {"rds", "snapshot:"},
-	"AWS.RDS.DBClusterSnapshot": {"rds", "cluster-snapshot:"}, "AWS.DynamoDB.Table": {"dynamodb", "table/"},
-	"AWS.EFS.FileSystem": {"elasticfilesystem", "file-system/"}, "AWS.OpenSearch.Domain": {"es", "domain/"},
-	"AWS.CloudTrail.Trail": {"cloudtrail", "trail/"}, "AWS.Logs.LogGroup": {"logs", "log-group:"}, "AWS.CloudWatch.Alarm": {"cloudwatch", "alarm:"},
-	"AWS.Events.EventBus": {"events", "event-bus/"}, "AWS.Lambda.Function": {"lambda", "function:"},
-	"AWS.ECS.Cluster": {"ecs", "cluster/"}, "AWS.ECS.TaskDefinition": {"ecs", "task-definition/"}, "AWS.EKS.Cluster": {"eks", "cluster/"},
-	"AWS.ECR.Repository": {"ecr", "repository/"}, "AWS.ELB.LoadBalancer": {"elasticloadbalancing", "loadbalancer/"},
-	"AWS.ELB.Listener": {"elasticloadbalancing", "listener/"}, "AWS.ELB.TargetGroup": {"elasticloadbalancing", "targetgroup/"},
-	"AWS.ACM.Certificate": {"acm", "certificate/"}, "AWS.SNS.Topic": {"sns", ""}, "AWS.SQS.Queue": {"sqs", ""},
-	"AWS.CloudFront.Distribution": {"cloudfront", "distribution/"},
-}
-
-// fromARN returns the name of the entity that a resource name is of, when it is
-// of the type.
-func fromARN(t posture.EntityType, arn string) (string, bool) {
-	part := strings.SplitN(arn, ":", 6)
-	if len(part) != 6 || part[0] != "arn" {
-		return "", false
-	}
-	if t == "AWS.WAF.WebACL" && part[2] == "wafv2" {
-		_, name, ok := strings.Cut(part[5], "/webacl/")
-		return name, ok
-	}
-	if t == "AWS.ELB.LoadBalancer" && strings.HasPrefix(part[5], "listener/") { // of the balancer's name and one part more
-		part[5] = "loadbalancer/" + strings.TrimPrefix(part[5], "listener/")
-		part[5] = part[5][:strings.LastIndex(part[5], "/")]
-	}
-	kind, ok := kinds[t]
-	if !ok || part[2] != kind[0] {
-		return "", false
-	}
-	name, ok := strings.CutPrefix(part[5], kind[1])
+// fromARN returns the name of the entity that an ARN is of, when it is of the
+// type.
+func fromARN(t *resource.Type, text string) (string, bool) {
+	a, ok := resource.ParseARN(text)
 	if !ok {
 		return "", false
 	}
-	switch t {
-	case "AWS.IAM.Policy":
-		name = name[strings.LastIndex(name, "/")+1:]
-		if part[4] == "aws" {
-			name = "aws/" + name
-		}
-	case "AWS.IAM.User", "AWS.IAM.Group", "AWS.IAM.Role", "AWS.IAM.InstanceProfile", "AWS.IAM.ServerCertificate", "AWS.IAM.VirtualMfaDevice":
-		name = name[strings.LastIndex(name, "/")+1:]
-	case "AWS.Lambda.Function", "AWS.ECS.TaskDefinition":
-		name, _, _ = strings.Cut(name, ":")
-	case "AWS.Logs.LogGroup":
-		name = strings.TrimSuffix(name, ":*")
-	case "AWS.S3.Bucket":
-		name, _, _ = strings.Cut(name, "/")
-	}
-	return name, name != ""
+	return t.ARN.Match(a)
 }

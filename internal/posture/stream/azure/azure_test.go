@@ -13,6 +13,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/stream/azure"
 	"vigil/internal/posture/stream/change"
 	"vigil/internal/posture/stream/refusal"
@@ -34,7 +35,7 @@ var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 func clock() time.Time { return now }
 
 func declare(t posture.EntityType, sources ...string) collect.Declaration {
-	d := collect.Declaration{Type: t}
+	d := collect.Declaration{Type: t, Declared: declared.Catalog().Type(t)}
 	for _, s := range sources {
 		d.Events = append(d.Events, collect.Event{Source: s, Names: []string{"write", "delete"}})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/naming"
 	"vigil/internal/posture/stream/change"
 )
 
@@ -44,8 +45,8 @@ func pick(x *change.Index, all []level, at level, verb string) []posture.Target 
 			continue
 		}
 		t := posture.Target{Type: d.Type, Region: posture.Global, Name: at.id}
-		if verb == "delete" && gathered[d.Type] {
-			t.Name = ""
+		if verb == "delete" && d.Declared != nil && d.Declared.Gathered && !d.Declared.Derived {
+			t.Name = "" // one of the resources that it is made from is gone, which does not tell what to remove
 		}
 		found = append(found, t)
 	}
@@ -61,10 +62,6 @@ func ownKind(d collect.Declaration) string {
 	return strings.ToLower(d.Events[0].Source)
 }
 
-// gathered are the types that are made from many resources, of which one that is
-// gone does not tell what to remove.
-var gathered = map[posture.EntityType]bool{"Azure.Authorization.Principal": true, "Azure.Subscription.Location": true}
-
 // IDs returns the ids that the entity of a target may have.
 func IDs(x *change.Index, account posture.AccountID, t posture.Target) []posture.EntityID {
 	d, ok := x.Type(t.Type)
@@ -73,35 +70,11 @@ func IDs(x *change.Index, account posture.AccountID, t posture.Target) []posture
 	}
 	for _, l := range levels(t.Name) {
 		if l.kind == ownKind(d) {
-			place, name := l.place()
-			return []posture.EntityID{t.Type.ID(account, place, name)}
+			a, _ := naming.ParseARMID(l.id)
+			return []posture.EntityID{t.Type.ID(account, a.Place(), a.Name())}
 		}
 	}
 	return nil
-}
-
-// place returns the resource group and the name of a resource as its entity has
-// them: its own name after those of what it is part of.
-func (l level) place() (group, name string) {
-	part := strings.Split(strings.ToLower(strings.Trim(l.id, "/")), "/")
-	var names []string
-	for i, provided := 0, false; i+1 < len(part); i += 2 {
-		switch {
-		case part[i] == "providers":
-			provided = true
-		case !provided && part[i] == "resourcegroups":
-			group = part[i+1]
-		case provided:
-			names = append(names, part[i+1])
-		}
-	}
-	if len(names) == 0 { // a group, or the subscription itself
-		return posture.Global, part[len(part)-1]
-	}
-	if group == "" {
-		group = posture.Global
-	}
-	return group, strings.Join(names, "/")
 }
 
 // verbOf returns how an operation ends: write, delete or action.
@@ -122,37 +95,21 @@ type level struct {
 
 // levels returns the resource of an id and those that it is part of, the
 // innermost first.
-func levels(id string) []level {
-	id = "/" + strings.Trim(id, "/")
-	part := strings.Split(id[1:], "/")
-	if len(part) < 2 || !strings.EqualFold(part[0], "subscriptions") || part[1] == "" {
+func levels(id string) (all []level) {
+	part := strings.Split(strings.Trim(id, "/"), "/")
+	part = part[:len(part)&^1] // keys and values take turns
+	whole, ok := naming.ParseARMID(strings.Join(part, "/"))
+	if !ok && len(part) > 2 && strings.EqualFold(part[len(part)-2], "providers") { // a namespace alone
+		whole, ok = naming.ParseARMID(strings.Join(part[:len(part)-2], "/"))
+	}
+	if !ok || whole.Subscription == "" {
 		return nil
 	}
-	var all []level
-	namespace, kind := "", "microsoft.resources/subscriptions"
-	all = append(all, level{"/" + strings.Join(part[:2], "/"), kind})
-	for i := 2; i+1 < len(part); i += 2 {
-		key, value := strings.ToLower(part[i]), part[i+1]
-		if value == "" {
-			return nil
+	for ; len(part) > 0; part = part[:len(part)-2] {
+		id := "/" + strings.Join(part, "/")
+		if a, ok := naming.ParseARMID(id); ok {
+			all = append(all, level{id, a.ResourceType()})
 		}
-		switch {
-		case key == "providers":
-			namespace, kind = strings.ToLower(value), ""
-			continue
-		case namespace == "" && key == "resourcegroups":
-			kind = "microsoft.resources/subscriptions/resourcegroups"
-		case namespace == "":
-			return nil
-		case kind == "":
-			kind = namespace + "/" + key
-		default:
-			kind += "/" + key
-		}
-		all = append(all, level{"/" + strings.Join(part[:i+2], "/"), kind})
-	}
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
 	}
 	return all
 }

@@ -38,11 +38,11 @@ var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 func clock() time.Time { return now }
 
 var index = change.NewIndex([]collect.Declaration{
-	{Type: "GCP.Compute.Firewall", Events: []collect.Event{{Source: "compute.googleapis.com", Names: []string{"compute.firewalls.patch", "compute.firewalls.insert"}}}},
-	{Type: "GCP.Storage.Bucket", Events: []collect.Event{{Source: "storage.googleapis.com", Names: []string{"storage.setIamPermissions"}}}},
-	{Type: "GCP.IAM.ServiceAccount", Events: []collect.Event{{Source: "iam.googleapis.com", Names: []string{"google.iam.admin.v1.DeleteServiceAccount"}}}},
+	{Type: "GCP.Compute.Firewall", Forms: []string{"projects/*/global/firewalls/*"}, Events: []collect.Event{{Source: "compute.googleapis.com", Names: []string{"compute.firewalls.patch", "compute.firewalls.insert"}}}},
+	{Type: "GCP.Storage.Bucket", Forms: []string{"projects/*/buckets/*"}, Events: []collect.Event{{Source: "storage.googleapis.com", Names: []string{"storage.setIamPermissions"}}}},
+	{Type: "GCP.IAM.ServiceAccount", Forms: []string{"projects/*/serviceAccounts/*"}, Events: []collect.Event{{Source: "iam.googleapis.com", Names: []string{"google.iam.admin.v1.DeleteServiceAccount"}}}},
 	{Type: "GCP.IAM.Principal", Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
-	{Type: "GCP.IAM.Role", Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
+	{Type: "GCP.IAM.Role", Forms: []string{"projects/*/roles/*"}, Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
 })
 
 // A world is a gate and who signs for it.

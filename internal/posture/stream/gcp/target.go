@@ -21,36 +21,28 @@ func (e entry) targets(x *change.Index) []posture.Target {
 	var found []posture.Target
 	for _, d := range declared {
 		t := posture.Target{Type: d.Type, Region: posture.Global, Name: name}
-		if wholes[d.Type] || name == "" || !names(d.Type, name) {
-			t.Name = ""
+		gathered := d.Declared != nil && d.Declared.Gathered
+		if name == "" || gathered || !isNamed(d.Forms, name) {
+			t.Name = "" // all of them
 		}
 		found = append(found, t)
 	}
 	return found
 }
 
-// wholes are the types of which an entry never names one: they are gathered from
-// a policy.
-var wholes = map[posture.EntityType]bool{"GCP.IAM.Principal": true}
-
-// collections say what comes before the name of a resource of a type, where the
-// entry may name another resource: the cluster of a node pool.
-var collections = map[posture.EntityType]string{
-	"GCP.IAM.Role": "roles", "GCP.IAM.ServiceAccount": "serviceAccounts", "GCP.IAM.ServiceAccountKey": "keys",
-	"GCP.Container.Cluster": "clusters", "GCP.Container.NodePool": "nodePools", "GCP.Compute.Network": "networks",
-	"GCP.Compute.Snapshot": "snapshots", "GCP.KMS.KeyRing": "keyRings", "GCP.KMS.CryptoKey": "cryptoKeys",
-	"GCP.BigQuery.Dataset": "datasets", "GCP.CloudResourceManager.Project": "projects", "GCP.Compute.Project": "projects",
-}
-
-// names reports whether a name is of a resource of the type, or of a part of one.
-func names(t posture.EntityType, name string) bool {
-	collection, ok := collections[t]
-	if !ok {
-		return true
-	}
-	parts := strings.Split(name, "/")
-	i := slices.Index(parts, collection)
-	return i >= 0 && i+1 < len(parts)
+// isNamed reports whether a name is of a resource of a type, or of a part of one:
+// an entry about a node pool names its cluster too. Types without names of Google,
+// such as the members of a policy, are named by no entry.
+func isNamed(forms []string, name string) bool {
+	return slices.ContainsFunc(forms, func(form string) bool {
+		want, segments := strings.Split(form, "/"), strings.Split(strings.TrimPrefix(name, "/"), "/")
+		if segments[0] != "projects" {
+			want = want[2:] // some services leave the project out
+		}
+		return len(want) > 0 && len(segments) >= len(want) && slices.EqualFunc(want, segments[:len(want)], func(w, s string) bool {
+			return w == s || w == "*" && s != ""
+		})
+	})
 }
 
 // resource returns the name of the resource that the entry is about. When one is

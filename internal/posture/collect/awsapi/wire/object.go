@@ -13,7 +13,7 @@ type object struct {
 	start   int // of the object in the output
 	member  int // of the member that is being written
 	entries int
-	seen    [10]uint64 // indexes of the members that were written
+	seen    [maxMembers / 64]uint64 // a bit for each member that was written
 }
 
 // maxMembers is how many members a structure can have at most.

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/client"
+	"vigil/internal/fault"
+	"vigil/internal/terminal"
+)
+
+// profileFlags choose the server that a command calls.
+type profileFlags struct {
+	Profile  string `env:"VIGIL_PROFILE" placeholder:"NAME" help:"Profile of the server; see vigil profiles. Default: the current one."`
+	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File that profiles are kept in."`
+}
+
+// listFlags are those of commands that print records.
+type listFlags struct {
+	profileFlags
+	Output string `short:"o" enum:"table,json,yaml,csv" default:"table" help:"How to print: table, json, yaml or csv."`
+}
+
+// file reads the profiles.
+func (f profileFlags) file() (*client.Profiles, error) {
+	name := f.Profiles
+	if name == "" {
+		var err error
+		if name, err = client.File(); err != nil {
+			return nil, err
+		}
+	}
+	return client.ReadProfiles(name)
+}
+
+// client returns a client of the chosen server. VIGIL_URL and VIGIL_TOKEN take the
+// place of a profile, for pipelines.
+func (f profileFlags) client() (*client.Client, error) {
+	if address, token := os.Getenv("VIGIL_URL"), os.Getenv("VIGIL_TOKEN"); f.Profile == "" && address != "" && token != "" {
+		address, err := client.CheckURL(address)
+		if err != nil {
+			return nil, err
+		}
+		return client.New(client.Profile{Name: "environment", URL: address, Token: token, CA: os.Getenv("VIGIL_CA")}, client.Options{Version: version})
+	}
+	profiles, err := f.file()
+	if err != nil {
+		return nil, err
+	}
+	p, err := profiles.Get(f.Profile)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(p, client.Options{Save: profiles.Put, Version: version})
+}
+
+// call calls an operation of the chosen server that answers with one record.
+func (f profileFlags) call(e *environment, method, path string, in any) (client.Record, error) {
+	to, err := f.client()
+	if err != nil {
+		return nil, err
+	}
+	var answer client.Record
+	err = to.Call(e.ctx, method, path, in, &answer)
+	return answer, err
+}
+
+type loginCmd struct {
+	profileFlags
+	URL       string `arg:"" help:"Address of the posture server, such as https://vigil.example:8443."`
+	TokenFile string `type:"existingfile" placeholder:"FILE" help:"File with the API token. Default: standard input."`
+	CA        string `name:"ca" type:"existingfile" placeholder:"FILE" help:"Certificate that vouches for the server, if the machine does not know it."`
+	Name      string `default:"default" help:"Name of the profile to keep this under."`
+}
+
+// Run implements the command. The token is not a flag: other users of the machine
+// can see flags.
+func (c *loginCmd) Run(e *environment) error {
+	address, err := client.CheckURL(c.URL)
+	if err != nil {
+		return err
+	}
+	token, err := c.token(e)
+	if err != nil {
+		return err
+	}
+	profiles, err := c.file()
+	if err != nil {
+		return err
+	}
+	profiles.Current = c.Name
+	one, err := client.New(client.Profile{Name: c.Name, URL: address, Token: token, CA: c.CA}, client.Options{Save: profiles.Put, Version: version})
+	if err != nil {
+		return err
+	}
+	if err := one.Login(e.ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "logged in to %s as profile %s\n", address, c.Name)
+	return nil
+}
+
+func (c *loginCmd) token(e *environment) (string, error) {
+	in := e.stdin
+	if c.TokenFile != "" {
+		f, err := os.Open(c.TokenFile)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	} else if terminal.Is(e.stderr) {
+		fmt.Fprint(e.stderr, "API token: ")
+	}
+	line, err := bufio.NewReader(io.LimitReader(in, 64<<10)).ReadString('\n')
+	token := strings.TrimSpace(line)
+	if token == "" {
+		return "", fault.New(fault.Invalid, "no API token was given (%v); make one in the console, or with vigil token create", err)
+	}
+	return token, nil
+}
+
+type logoutCmd struct{ profileFlags }
+
+// Run implements the command.
+func (c *logoutCmd) Run(e *environment) error {
+	profiles, err := c.file()
+	if err != nil {
+		return err
+	}
+	p, err := profiles.Get(c.Profile)
+	if err != nil {
+		return err
+	}
+	if err := profiles.Remove(p.Name); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "forgot profile %s; revoke its token with vigil token revoke if nobody else uses it\n", p.Name)
+	return nil
+}
+
+type profilesCmd struct {
+	profileFlags
+	Use string `placeholder:"NAME" help:"Make this the current profile."`
+}
+
+// Run implements the command.
+func (c *profilesCmd) Run(e *environment) error {
+	profiles, err := c.file()
+	if err != nil {
+		return err
+	}
+	if c.Use != "" {
+		p, err := profiles.Get(c.Use)
+		if err != nil {
+			return err
+		}
+		profiles.Current = c.Use
+		return profiles.Put(p)
+	}
+	var all []client.Record
+	for _, name := range slices.Sorted(maps.Keys(profiles.All)) {
+		mark := ""
+		if name == profiles.Current {
+			mark = "*"
+		}
+		all = append(all, client.Record{"current": mark, "name": name, "url": profiles.All[name].URL})
+	}
+	return client.Render(e.stdout, "table", client.Columns("CURRENT=current NAME=name SERVER=url"), all)
+}
+
+// list prints a list that is answered in pages.
+func (f listFlags) list(e *environment, path, key, columns string, query client.Record, limit int) ([]client.Record, error) {
+	if limit < 1 {
+		return nil, fault.New(fault.Invalid, "--limit must be at least 1")
+	}
+	c, err := f.client()
+	if err != nil {
+		return nil, err
+	}
+	all, total, err := c.List(e.ctx, path, key, query, limit)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) < total {
+		fmt.Fprintf(e.stderr, "%d of %d; --limit prints more\n", len(all), total)
+	}
+	return all, client.Render(e.stdout, f.Output, client.Columns(columns), all)
+}
+
+// get prints the records under a key of an answer, or the answer itself when the
+// key is "".
+func (f listFlags) get(e *environment, method, path, key, columns string, in any) error {
+	c, err := f.client()
+	if err != nil {
+		return err
+	}
+	var answer client.Record
+	if err := c.Call(e.ctx, method, path, in, &answer); err != nil {
+		return err
+	}
+	all := []client.Record{answer}
+	if key != "" {
+		all = client.Records(answer, key)
+	}
+	return client.Render(e.stdout, f.Output, client.Columns(columns), all)
+}
+
+// wait sleeps until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

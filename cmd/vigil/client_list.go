@@ -1,0 +1,62 @@
+package main
+
+import (
+	"net/http"
+
+	"vigil/internal/client"
+)
+
+type entitiesCmd struct {
+	listFlags
+	Account []string `placeholder:"ID" help:"Only resources of this account."`
+	Type    []string `placeholder:"TYPE" help:"Only resources of this type, such as AWS.S3.Bucket."`
+	Region  []string `placeholder:"NAME" help:"Only resources of this region."`
+	Search  string   `placeholder:"QUERY" help:"Only resources that this search finds; see docs/entities.md."`
+	Limit   int      `default:"100" help:"How many to print at most."`
+}
+
+// Run implements the command.
+func (c *entitiesCmd) Run(e *environment) error {
+	filters := client.Record{}
+	for name, values := range map[string][]string{"cloudAccountIds": c.Account, "entityTypes": c.Type, "regions": c.Region} {
+		if len(values) > 0 {
+			filters[name] = values
+		}
+	}
+	if c.Search != "" {
+		filters["query"] = c.Search
+	}
+	_, err := c.list(e, "/v1/entities/query", "results", "TYPE=entityType NAME=entityName ACCOUNT=cloudAccountId REGION=region ID=entityId", client.Record{"filters": filters}, c.Limit)
+	return err
+}
+
+type queryCmd struct {
+	profileFlags
+	Account string `arg:"" help:"Id of the cloud account; see vigil accounts."`
+	Gremlin string `arg:"" help:"The query."`
+	Explain bool   `help:"Also say how the query was run."`
+}
+
+// Run implements the command. The answer is the API's, as JSON.
+func (c *queryCmd) Run(e *environment) error {
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	in := client.Record{"partitionKey": c.Account, "gremlin": c.Gremlin, "explain": c.Explain}
+	return to.Copy(e.ctx, http.MethodPost, "/v1/entities/graph-query", in, e.stdout)
+}
+
+type usersCmd struct{ listFlags }
+
+// Run implements the command.
+func (c *usersCmd) Run(e *environment) error {
+	return c.get(e, http.MethodGet, "/v1/users", "results", "ID=id NAME=name EMAIL=email ROLE=role STATUS=status", nil)
+}
+
+type tokensCmd struct{ listFlags }
+
+// Run implements the command.
+func (c *tokensCmd) Run(e *environment) error {
+	return c.get(e, http.MethodGet, "/v1/api-tokens", "results", "ID=id NAME=name ROLE=role EXPIRES=expiryTime USED=lastUsedTime FROM=lastUsedAddress", nil)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"vigil/internal/client"
+	"vigil/internal/fault"
+)
+
+type muteCmd struct {
+	List    muteListCmd    `cmd:"" help:"List mute rules."`
+	Preview mutePreviewCmd `cmd:"" help:"Show what a mute rule would suppress, and change nothing."`
+	Add     muteAddCmd     `cmd:"" help:"Add a mute rule."`
+	Delete  muteDeleteCmd  `cmd:"" help:"Delete a mute rule; its findings count again."`
+}
+
+type muteListCmd struct{ listFlags }
+
+// Run implements the command.
+func (c *muteListCmd) Run(e *environment) error {
+	return c.get(e, http.MethodGet, "/v1/mute-rules", "results", "ID=id NAME=name UNTIL=until INFORCE=inForce BY=by REASON=reason", nil)
+}
+
+// muteScopeFlags are the scope of a mute rule.
+type muteScopeFlags struct {
+	Rule     []string `placeholder:"ID" help:"Findings of this rule."`
+	Account  []string `placeholder:"ID" help:"Findings of this account."`
+	Tag      []string `placeholder:"NAME=VALUE" help:"Findings on resources with this tag."`
+	Resource []string `placeholder:"PATTERN" help:"Findings on resources whose id or name fits: * is any text, ? one character."`
+}
+
+func (f muteScopeFlags) scope() (client.Record, error) {
+	scope := client.Record{}
+	for name, values := range map[string][]string{"ruleIds": f.Rule, "cloudAccountIds": f.Account, "resourcePatterns": f.Resource} {
+		if len(values) > 0 {
+			scope[name] = values
+		}
+	}
+	tags, err := tagValues(f.Tag)
+	if len(tags) > 0 {
+		scope["cloudTags"] = tags
+	}
+	return scope, err
+}
+
+// tagValues returns the values of each tag, as the flags --tag NAME=VALUE give them.
+func tagValues(flags []string) (map[string][]string, error) {
+	tags := map[string][]string{}
+	for _, t := range flags {
+		name, value, ok := strings.Cut(t, "=")
+		if !ok {
+			return nil, fault.New(fault.Invalid, "--tag is NAME=VALUE, not %q", t)
+		}
+		tags[name] = append(tags[name], value)
+	}
+	return tags, nil
+}
+
+type mutePreviewCmd struct {
+	listFlags
+	muteScopeFlags
+}
+
+// Run implements the command.
+func (c *mutePreviewCmd) Run(e *environment) error {
+	scope, err := c.scope()
+	if err != nil {
+		return err
+	}
+	answer, err := c.call(e, http.MethodPost, "/v1/mute-rules/preview", client.Record{"scope": scope})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "%s open findings match, of which %s are suppressed already; those of highest risk:\n", client.Text(answer, "matchedCount"), client.Text(answer, "suppressedCount"))
+	columns := client.Columns("LEVEL=level RISK=riskScore RULE=ruleId RESOURCE=objectName ACCOUNT=cloudAccountId ID=id")
+	return client.Render(e.stdout, c.Output, columns, client.Records(answer, "sample"))
+}
+
+type muteAddCmd struct {
+	profileFlags
+	muteScopeFlags
+	Name   string        `arg:"" help:"Name of the mute rule."`
+	Reason string        `required:"" help:"Why."`
+	For    time.Duration `help:"How long, such as 720h. Default: for good."`
+}
+
+// Run implements the command.
+func (c *muteAddCmd) Run(e *environment) error {
+	scope, err := c.scope()
+	if err != nil {
+		return err
+	}
+	in := client.Record{"name": c.Name, "reason": c.Reason, "scope": scope}
+	if c.For > 0 {
+		in["until"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
+	}
+	made, err := c.call(e, http.MethodPost, "/v1/mute-rules", in)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "mute rule %s is in force\n", client.Text(made, "id"))
+	return nil
+}
+
+type muteDeleteCmd struct {
+	profileFlags
+	ID string `arg:"" help:"Id of the mute rule; see vigil mute list."`
+}
+
+// Run implements the command.
+func (c *muteDeleteCmd) Run(e *environment) error {
+	if _, err := c.call(e, http.MethodDelete, "/v1/mute-rules/"+url.PathEscape(c.ID), nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "mute rule %s is deleted; its findings count again\n", c.ID)
+	return nil
+}

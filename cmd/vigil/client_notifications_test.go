@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestNotificationCommands holds what each command sends and prints against what
+// the API takes and answers.
+func TestNotificationCommands(t *testing.T) {
+	t.Parallel()
+	var request, answer string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/authorize") {
+			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		request = strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Method, r.URL, body))
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	profiles, secret := filepath.Join(dir, "profiles.yaml"), filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("hush\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := func(args ...string) (int, string) {
+		var out strings.Builder
+		code := run(append(args, "--profiles", profiles), nil, &out, &out)
+		return code, out.String()
+	}
+	if code, out := call("login", s.URL, "--token-file", secret); code != 0 {
+		t.Fatal(out)
+	}
+	for _, tt := range []struct {
+		args, answer  string
+		code          int
+		request, want string
+	}{
+		{
+			"channel add ops --type splunk --set url=https://splunk.example --set token=@" + secret, `{"id":"c1"}`, 0,
+			`POST /v1/notification-channels {"name":"ops","settings":{"token":"hush","url":"https://splunk.example"},"type":"splunk"}`, "channel c1 is added",
+		},
+		{"channel add ops --type slack --set url", ``, exitUsage, "", "--set is NAME=VALUE or NAME=@FILE"},
+		{"channel add ops --type pigeon", ``, exitUsage, "", "--type must be one of"},
+		{"channel list", `{"results":[{"id":"c1","name":"ops","type":"slack","enabled":true}]}`, 0, "GET /v1/notification-channels", "c1"},
+		{"channel test c1", `{"delivered":true}`, 0, "POST /v1/notification-channels/c1/test {}", "accepted the message"},
+		{"channel test c1", `{"delivered":false,"error":"the receiver answered 500"}`, exitFailed, "POST /v1/notification-channels/c1/test {}", "the receiver answered 500"},
+		{"channel retry c1", `{"retriedCount":7}`, 0, "POST /v1/notification-channels/c1/retry {}", "7 messages"},
+		{"channel delete c1", `{"id":"c1"}`, 0, "DELETE /v1/notification-channels/c1", "is deleted"},
+		{
+			"rule add high --channel c1 --event FindingRaised --level High --min-risk 70 --tag env=prod --tag env=stage", `{"id":"r1"}`, 0,
+			`POST /v1/notification-rules {"channelIds":["c1"],"cloudTags":{"env":["prod","stage"]},"events":["FindingRaised"],"levels":["High"],"minRiskScore":70,"name":"high"}`, "r1 is in force",
+		},
+		{"rule list", `{"results":[{"id":"r1","events":["FindingRaised"]}]}`, 0, "GET /v1/notification-rules", "FindingRaised"},
+		{"rule delete r1", `{"id":"r1"}`, 0, "DELETE /v1/notification-rules/r1", "is deleted"},
+		{"deliveries --state dead", `{"results":[{"id":"d1","state":"Dead"}]}`, 0, "GET /v1/notification-deliveries?state=Dead", "d1"},
+	} {
+		request, answer = "", tt.answer
+		code, out := call(append([]string{"notifications"}, strings.Fields(tt.args)...)...)
+		if code != tt.code || request != tt.request || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: exit %d, want %d\nsent %s\nwant %s\nprinted %s\nwant %s", tt.args, code, tt.code, request, tt.request, out, tt.want)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"vigil/internal/atomicfile"
+	"vigil/internal/client"
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/export"
+	"vigil/internal/terminal"
+)
+
+type accountsCmd struct {
+	listFlags
+	Provider []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only accounts of this cloud: aws, azure or gcp."`
+	Limit    int      `default:"1000" help:"How many to print at most."`
+}
+
+// Run implements the command.
+func (c *accountsCmd) Run(e *environment) error {
+	query := client.Record{}
+	if len(c.Provider) > 0 {
+		query["filters"] = client.Record{"providers": c.Provider}
+	}
+	_, err := c.list(e, "/v1/cloud-accounts/query", "cloudAccounts",
+		"ID=cloudAccountId NAME=cloudAccountName CLOUD=provider STATUS=accountStatus.value HEALTH=rollupStatus.value COLLECTED=lastCollection.endTime", query, c.Limit)
+	return err
+}
+
+type collectCmd struct {
+	profileFlags
+	Account string `arg:"" help:"Id of the cloud account; see vigil accounts."`
+	Watch   bool   `short:"w" help:"Wait until it has ended, and show how far it has come."`
+}
+
+// Run implements the command. With --watch, a collection that did not complete is
+// a failure.
+func (c *collectCmd) Run(e *environment) error {
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	path := "/v1/cloud-accounts/" + url.PathEscape(c.Account) + "/collections"
+	var run client.Record
+	if err := to.Call(e.ctx, http.MethodPost, path, nil, &run); err != nil {
+		return err
+	}
+	id := client.Text(run, "collectionId")
+	fmt.Fprintf(e.stdout, "collection %s of %s has begun\n", id, c.Account)
+	if !c.Watch {
+		return nil
+	}
+	progress := terminal.NewProgress(e.stderr)
+	defer progress.Clear()
+	for client.Text(run, "status") == string(posture.RunStarted) {
+		if err := wait(e.ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+		if err := to.Call(e.ctx, http.MethodGet, path+"/"+url.PathEscape(id), nil, &run); err != nil {
+			return err
+		}
+		progress.Say("%s of %s reads, %s resources", client.Text(run, "progress.done"), client.Text(run, "progress.total"), client.Text(run, "progress.entities"))
+	}
+	progress.Clear()
+	status := client.Text(run, "status")
+	fmt.Fprintf(e.stdout, "%s: %s resources %s\n", status, client.Text(run, "progress.entities"), client.Text(run, "reason"))
+	if status != string(posture.RunCompleted) && status != string(posture.RunCompletedWithErrors) {
+		return &exitError{exitFailed, "the collection ended as " + status}
+	}
+	return nil
+}
+
+// findingFlags choose findings.
+type findingFlags struct {
+	Level     []string `enum:"high,medium,low" placeholder:"LEVEL" help:"Only findings of this level: high, medium or low."`
+	Account   []string `placeholder:"ID" help:"Only findings of this account."`
+	Rule      []string `placeholder:"ID" help:"Only findings of this rule."`
+	Service   []string `placeholder:"NAME" help:"Only findings of this service."`
+	Region    []string `placeholder:"NAME" help:"Only findings of this region."`
+	Framework []string `placeholder:"ID" help:"Only findings of the rules of this framework."`
+	Status    string   `enum:"open,resolved,all" default:"open" help:"Only findings that are open or resolved, or all."`
+	Text      string   `help:"Only findings with this text in their names and ids."`
+}
+
+// filters returns the filter of the API.
+func (f findingFlags) filters() client.Record {
+	filters := client.Record{}
+	for name, values := range map[string][]string{
+		"levels": f.Level, "cloudAccountIds": f.Account, "ruleIds": f.Rule, "services": f.Service, "regions": f.Region, "complianceFrameworkIds": f.Framework,
+	} {
+		if len(values) > 0 {
+			filters[name] = values
+		}
+	}
+	if f.Status != "all" {
+		filters["statuses"] = []string{f.Status}
+	}
+	if f.Text != "" {
+		filters["queryString"] = f.Text
+	}
+	return filters
+}
+
+type findingsCmd struct {
+	listFlags
+	findingFlags
+	Limit  int    `default:"100" help:"How many to print at most."`
+	FailOn string `enum:"none,low,medium,high" default:"none" help:"Exit with 3 when there is an open finding of this level or a higher one that is not suppressed."`
+}
+
+// Run implements the command.
+func (c *findingsCmd) Run(e *environment) error {
+	query := client.Record{"filters": c.filters(), "sorts": []client.Record{{"fieldName": "riskScore", "order": "desc"}}}
+	if _, err := c.list(e, "/v2/findings/query", "results", "LEVEL=level RISK=riskScore RULE=ruleId RESOURCE=objectName TYPE=objectType ACCOUNT=cloudAccountId REGION=region ID=id", query, c.Limit); err != nil {
+		return err
+	}
+	return c.fail(e)
+}
+
+// fail returns the error of --fail-on. It counts all findings that match, not only
+// those that were printed.
+func (c *findingsCmd) fail(e *environment) error {
+	levels := failingLevels(c.FailOn)
+	if len(levels) == 0 {
+		return nil
+	}
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	filters := c.filters()
+	filters["levels"], filters["statuses"], filters["isSuppressed"] = levels, []string{"open"}, false
+	_, total, err := to.List(e.ctx, "/v2/findings/query", "results", client.Record{"filters": filters}, 1)
+	if err != nil {
+		return err
+	}
+	if total > 0 {
+		return &exitError{exitFindings, fmt.Sprintf("%d findings are %s or higher", total, c.FailOn)}
+	}
+	return nil
+}
+
+type exportCmd struct {
+	profileFlags
+	What      string   `arg:"" enum:"findings,resources,compliance" help:"What to export: findings, resources or compliance."`
+	Framework string   `arg:"" optional:"" help:"Id of the framework, for compliance."`
+	Output    string   `short:"o" placeholder:"FILE" help:"File to write. Default: standard output."`
+	Format    string   `placeholder:"FORMAT" help:"${export_formats}; resources and compliance in csv and jsonl. Default: what the file's name ends in, or csv."`
+	Level     []string `enum:"high,medium,low" placeholder:"LEVEL" help:"Only findings of this level."`
+	Account   []string `placeholder:"ID" help:"Only this account."`
+}
+
+// Run implements the command.
+func (c *exportCmd) Run(e *environment) (err error) {
+	format := export.Format(strings.ToLower(c.Format))
+	if known, ok := export.FormatOf(c.Output); format == "" && ok {
+		format = known
+	} else if format == "" {
+		format = export.CSV
+	}
+	in, path := client.Record{"format": format}, "/v2/findings/export"
+	filters := client.Record{}
+	if len(c.Account) > 0 {
+		filters["cloudAccountIds"] = c.Account
+	}
+	switch c.What {
+	case "findings":
+		if len(c.Level) > 0 {
+			filters["levels"] = c.Level
+		}
+		in["filters"] = filters
+	case "resources":
+		path, in["filters"] = "/v1/entities/export", filters
+	case "compliance":
+		if c.Framework == "" {
+			return fault.New(fault.Invalid, "say which framework: vigil export compliance cis-aws-3.0")
+		}
+		path = "/v1/compliance-frameworks/" + url.PathEscape(c.Framework) + "/posture/export"
+		if len(c.Account) > 0 {
+			in["cloudAccountIds"] = c.Account
+		}
+	}
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.Output == "" || c.Output == "-" {
+		return to.Copy(e.ctx, http.MethodPost, path, in, e.stdout)
+	}
+	return atomicfile.Write(c.Output, 0o600, func(w io.Writer) error { return to.Copy(e.ctx, http.MethodPost, path, in, w) })
+}
+
+type rulesCmd struct {
+	listFlags
+	Provider  []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only rules of this cloud."`
+	Framework []string `placeholder:"ID" help:"Only rules of this framework."`
+	Text      string   `help:"Only rules with this text in their names and descriptions."`
+	Limit     int      `default:"1000" help:"How many to print at most."`
+}
+
+// Run implements the command.
+func (c *rulesCmd) Run(e *environment) error {
+	filters := client.Record{}
+	if len(c.Provider) > 0 {
+		filters["providers"] = c.Provider
+	}
+	if len(c.Framework) > 0 {
+		filters["complianceFrameworkIds"] = c.Framework
+	}
+	if c.Text != "" {
+		filters["queryString"] = c.Text
+	}
+	_, err := c.list(e, "/v1/rules/query", "results", "ID=id LEVEL=level STATUS=status CLOUD=provider SERVICE=service NAME=name", client.Record{"filters": filters}, c.Limit)
+	return err
+}
+
+type complianceCmd struct {
+	listFlags
+	Framework string   `arg:"" optional:"" help:"Id of a framework, to list its controls. Default: list frameworks."`
+	Account   []string `placeholder:"ID" help:"Only this account."`
+}
+
+// Run implements the command.
+func (c *complianceCmd) Run(e *environment) error {
+	if c.Framework == "" {
+		return c.get(e, http.MethodGet, "/v1/compliance-frameworks", "results", "ID=id VERSION=version NAME=name", nil)
+	}
+	in := client.Record{}
+	if len(c.Account) > 0 {
+		in["cloudAccountIds"] = c.Account
+	}
+	return c.get(e, http.MethodPost, "/v1/compliance-frameworks/"+url.PathEscape(c.Framework)+"/posture", "results",
+		"CONTROL=controlId VIOLATING=violating PASSING=passing UNKNOWN=unknown TITLE=title", in)
+}
+
+type suppressCmd struct {
+	profileFlags
+	Finding []string      `arg:"" help:"Ids of findings; see vigil findings."`
+	Reason  string        `required:"" help:"Why."`
+	For     time.Duration `help:"How long, such as 720h. Default: for good."`
+}
+
+// Run implements the command.
+func (c *suppressCmd) Run(e *environment) error {
+	in := client.Record{"findingIds": c.Finding, "reason": c.Reason}
+	if c.For > 0 {
+		in["until"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
+	}
+	answer, err := c.call(e, http.MethodPost, "/v2/findings/suppressions", in)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "findings suppressed: %s\n", client.Text(answer, "changedCount"))
+	return nil
+}
+
+type apiCmd struct {
+	profileFlags
+	Method string `arg:"" enum:"GET,POST,PUT,PATCH,DELETE" help:"GET, POST, PUT, PATCH or DELETE."`
+	Path   string `arg:"" help:"Path of the operation, such as /v1/users; see /docs/api of the server."`
+	Data   string `short:"d" help:"JSON to send; @FILE reads a file."`
+}
+
+// Run implements the command.
+func (c *apiCmd) Run(e *environment) error {
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	var in any
+	if file, ok := strings.CutPrefix(c.Data, "@"); ok {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		in = json.RawMessage(text)
+	} else if c.Data != "" {
+		in = json.RawMessage(c.Data)
+	}
+	if text, ok := in.(json.RawMessage); ok && !json.Valid(text) {
+		return fault.New(fault.Invalid, "--data is not JSON")
+	}
+	if !strings.HasPrefix(c.Path, "/") {
+		return fault.New(fault.Invalid, "a path begins with a slash: /v1/users")
+	}
+	return to.Copy(e.ctx, c.Method, c.Path, in, e.stdout)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pretendServer answers as a posture server does and notes the last request.
+func pretendServer(t *testing.T) (url string, last *map[string]any) {
+	t.Helper()
+	last = new(map[string]any)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/authorize") {
+			_, _ = io.WriteString(w, `{"access_token":"access","expires_in":1800}`)
+			return
+		}
+		*last = map[string]any{}
+		_ = json.NewDecoder(r.Body).Decode(last)
+		(*last)["path"] = r.URL.Path
+		switch r.URL.Path {
+		case "/v2/findings/query":
+			_, _ = io.WriteString(w, `{"totalCount":7,"results":[{"id":"f1","level":"High","riskScore":80,"ruleId":"aws-iam-root-mfa","objectName":"root"}]}`)
+		case "/v2/findings/export":
+			_, _ = io.WriteString(w, "<!doctype html>")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"message":"there is no such thing","statusCode":404}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, last
+}
+
+func TestTheCommandLineCallsAServer(t *testing.T) {
+	t.Parallel()
+	url, last := pretendServer(t)
+	dir := t.TempDir()
+	profiles, token := filepath.Join(dir, "profiles.yaml"), filepath.Join(dir, "token")
+	if err := os.WriteFile(token, []byte("api-token\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := func(args ...string) (int, string, string) {
+		var out, problems strings.Builder
+		code := run(append(args, "--profiles", profiles), nil, &out, &problems)
+		return code, out.String(), problems.String()
+	}
+	if code, _, problems := call("findings"); code != exitFailed || !strings.Contains(problems, "vigil login") {
+		t.Errorf("without a login: exit %d: %s", code, problems)
+	}
+	if code, out, problems := call("login", url, "--token-file", token, "--name", "here"); code != 0 || !strings.Contains(out, "logged in") || strings.Contains(out+problems, "api-token") {
+		t.Fatalf("login: exit %d: %s%s", code, out, problems)
+	}
+	code, out, problems := call("findings", "--level", "high", "--fail-on", "medium")
+	if code != exitFindings || !strings.Contains(problems, "7 findings are medium or higher") || !strings.Contains(out, "High   80    aws-iam-root-mfa  root") {
+		t.Errorf("findings: exit %d: %s%s", code, out, problems)
+	}
+	if got := fmt.Sprint((*last)["filters"]); got != "map[isSuppressed:false levels:[High Medium] statuses:[open]]" {
+		t.Errorf("what --fail-on counts: %s", got)
+	}
+	if code, out, _ := call("findings", "-o", "json"); code != 0 || !strings.Contains(out, `"riskScore": 80`) {
+		t.Errorf("json: exit %d: %s", code, out)
+	}
+	file := filepath.Join(dir, "report.html")
+	if code, _, problems := call("export", "findings", "-o", file); code != 0 || (*last)["format"] != "html" {
+		t.Errorf("export: exit %d: %s, asked for %v", code, problems, *last)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "<!doctype html>" {
+		t.Errorf("file %q, %v", text, err)
+	}
+	if code, _, problems := call("api", "GET", "/v1/none"); code != exitFailed || !strings.Contains(problems, "there is no such thing") {
+		t.Errorf("api: exit %d: %s", code, problems)
+	}
+	if code, out, _ := call("profiles"); code != 0 || !strings.Contains(out, "here") || strings.Contains(out, "api-token") {
+		t.Errorf("profiles: exit %d: %s", code, out)
+	}
+	if code, _, _ := call("logout"); code != 0 {
+		t.Errorf("logout: exit %d", code)
+	}
+	if code, _, _ := call("accounts"); code != exitFailed {
+		t.Errorf("after logout: exit %d", code)
+	}
+	if code, _, problems := call("login", "http://vigil.example", "--token-file", token); code != exitUsage {
+		t.Errorf("a token in the clear: exit %d: %s", code, problems)
+	}
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/config"
+	"vigil/internal/instance"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/store"
+	"vigil/internal/sqldb/dbtest"
+)
+
+const (
+	bombAccount = posture.AccountID("123456789012")
+	bombMemory  = 64 << 20        // bytes, the default of posture.graph.memory_mb
+	bombTime    = 3 * time.Second // a third of the default of posture.graph.time
+	bombFactor  = 15              // tenths of the budget by which the process may grow
+)
+
+// largestBombs are those that take the most memory, when nothing keeps them from
+// it, of each kind.
+var largestBombs = []string{
+	"cross product", "match", "short lists in lists", "names that grow", "one list of edges", "one list of vertices", "neighbours as maps",
+}
+
+// fillWeb records n entities, each connected to a few others, and one that is
+// connected to all.
+func fillWeb(t *testing.T, n, degree int) func(config.Config) {
+	return func(conf config.Config) {
+		ctx := t.Context()
+		in, err := instance.Open(ctx, conf, time.Now)
+		must(t, err)
+		defer in.Close()
+		must(t, store.Migrate(ctx, in.DB))
+		orgs, err := in.Registry.Orgs(ctx)
+		must(t, err)
+		var scope collect.Scoped
+		for _, o := range orgs {
+			if o.Name == "bad" {
+				scope = collect.Scoped{Org: posture.OrgID(o.ID), Account: bombAccount, Type: "AWS.Test.Node", Region: posture.Global}
+			}
+		}
+		s := store.New(in.DB, in.Box, nil)
+		must(t, s.Onboard(ctx, scope.Org, func(tx posture.OnboardingTx) error {
+			return tx.AddAccount(posture.Account{ID: bombAccount, Provider: posture.AWS, Name: "web"})
+		}))
+		r, err := s.Begin(ctx, scope)
+		must(t, err)
+		name := func(i int) string { return fmt.Sprintf("vertex number %d", i) }
+		for i := range n {
+			e := collect.NewResource(scope.Type, bombAccount, "", name(i)).Text("name", name(i)).Entity
+			e.Properties = append(e.Properties, posture.Number("n", int64(i)))
+			to := func(j int) {
+				e.Edges = append(e.Edges, posture.Edge{Label: "to", To: scope.Type.ID(bombAccount, "", name(j))})
+			}
+			for k := range degree {
+				to((i*7 + k*13 + 1) % n)
+			}
+			for j := 0; i == 0 && j < n; j++ {
+				to(j)
+			}
+			must(t, r.Put(ctx, e))
+		}
+		must(t, r.Commit(ctx, true))
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A bomb is a query that would use up a machine if it were let.
+type bomb struct{ name, text string }
+
+// readBombs reads a file of queries, each a line with its name before it.
+func readBombs(t *testing.T, path string) []bomb {
+	t.Helper()
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	var all []bomb
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, text, ok := strings.Cut(lines.Text(), ": ")
+		if !ok {
+			t.Fatalf("%s: %s", path, lines.Text())
+		}
+		all = append(all, bomb{name, text})
+	}
+	return all
+}
+
+// TestBombsOnTheServer sends queries that would use up the machine to the real
+// server, with limits of memory and time and hardly any others. The memory of the
+// process grows by no more than bombFactor times the budget, and shrinks again.
+func TestBombsOnTheServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	f := startFortress(t, dbtest.SQLite(t), fillWeb(t, 2000, 8),
+		"--posture-graph-work", "1000000000", "--posture-graph-results", "1000000", "--posture-graph-token-queries", "3",
+		"--posture-graph-time", bombTime.String(), "--posture-graph-memory-mb", fmt.Sprint(bombMemory>>20))
+	c := f.caller(f.bad)
+	c.graphQuery(t.Context(), "g.V().both().count()") // the graph is loaded
+	bombs := append(readBombs(t, "../../gremlin/testdata/bombs.txt"), readBombs(t, "testdata/answerbombs.txt")...)
+	if os.Getenv("VIGIL_BOMBS") == "" { // all of them take three minutes
+		bombs = slices.DeleteFunc(bombs, func(b bomb) bool { return !slices.Contains(largestBombs, b.name) })
+		if len(bombs) != len(largestBombs) {
+			t.Fatalf("%d of %d bombs are there", len(bombs), len(largestBombs))
+		}
+	}
+	most, idle := int64(0), f.settled(t, 1<<40)
+	measure := func(name string, queries int, send func()) {
+		before := f.settled(t, idle)
+		f.resetPeak()
+		begin := time.Now()
+		send()
+		used, took := f.status("VmHWM")-before, time.Since(begin)
+		most = max(most, used/int64(queries))
+		t.Logf("%4d MB %6.2fs  %s", used>>20, took.Seconds(), name)
+		if used > int64(queries)*bombMemory*bombFactor/10 {
+			t.Errorf("%s used %d MB with a budget of %d MB", name, used>>20, queries*bombMemory>>20)
+		}
+	}
+	for _, b := range bombs {
+		measure(b.name, 1, func() { c.bomb(b) })
+	}
+	measure("three at a time", 3, func() {
+		var group sync.WaitGroup
+		for _, b := range bombs[:3] {
+			group.Go(func() { c.bomb(b) })
+		}
+		group.Wait()
+	})
+	f.settled(t, idle)
+	t.Logf("at most %d MB of %d", most>>20, bombMemory>>20)
+}
+
+// bomb sends a query that is refused, or answered, in time.
+func (c *caller) bomb(b bomb) {
+	status, text, ran := c.graphQuery(c.t.Context(), b.text)
+	if status != http.StatusOK && status != http.StatusBadRequest {
+		c.t.Errorf("%s = %d %s", b.name, status, text)
+	}
+	// The machine may be busy, so what the clock says counts only when it is far off.
+	if ran > 2*bombTime+5*time.Second {
+		c.t.Errorf("%s ran for %v, at most %v", b.name, ran, bombTime)
+	}
+}
+
+// graphQuery returns the status of an answer, the beginning of its text and when
+// that came.
+func (c *caller) graphQuery(ctx context.Context, query string) (status int, text []byte, took time.Duration) {
+	body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(bombAccount)})
+	must(c.t, err)
+	r, err := http.NewRequestWithContext(ctx, "POST", c.base+"/v1/entities/graph-query", bytes.NewReader(body))
+	must(c.t, err)
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	begin := time.Now()
+	res, err := c.http.Do(r)
+	must(c.t, err)
+	took = time.Since(begin)
+	defer res.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(res.Body, 300))
+	must(c.t, err)
+	_, err = io.Copy(io.Discard, res.Body)
+	must(c.t, err)
+	return res.StatusCode, text, took
+}
+
+// settled waits until the server has given back what it had above idle, and
+// returns what it has.
+func (f *fortress) settled(t *testing.T, idle int64) int64 {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		now := f.status("VmRSS")
+		if now < idle+idle/5+32<<20 {
+			return now
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the server has %d MB, %d MB before", now>>20, idle>>20)
+		}
+	}
+}
+
+// status returns a size in the status of the server's process.
+func (f *fortress) status(name string) int64 {
+	f.t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.pid))
+	must(f.t, err)
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			var kb int64
+			_, err := fmt.Sscan(rest, &kb)
+			must(f.t, err)
+			return kb << 10
+		}
+	}
+	f.t.Fatalf("the status has no %s", name)
+	return 0
+}
+
+// resetPeak has the kernel forget the largest size of the process so far.
+func (f *fortress) resetPeak() {
+	must(f.t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", f.pid), []byte("5"), 0))
+}

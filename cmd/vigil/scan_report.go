@@ -1,0 +1,251 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/export"
+	"vigil/internal/posture/scan"
+	"vigil/internal/terminal"
+)
+
+// A scanReport is what the scans of one command found, together.
+type scanReport struct {
+	flags    *scanFlags
+	catalog  *catalog.Catalog
+	targets  []scan.Target
+	results  []scan.Result
+	findings []posture.Finding // riskiest first
+	rules    map[posture.RuleID]posture.Rule
+	verdicts map[posture.RuleID]posture.ControlPosture
+}
+
+// add takes the result of one account.
+func (r *scanReport) add(t scan.Target, s scan.Result) {
+	r.targets, r.results = append(r.targets, t), append(r.results, s)
+	if r.rules == nil {
+		r.rules, r.verdicts = map[posture.RuleID]posture.Rule{}, map[posture.RuleID]posture.ControlPosture{}
+	}
+	for _, rule := range s.Rules {
+		r.rules[rule.ID] = rule
+	}
+	for id, v := range s.Verdicts {
+		sum := r.verdicts[id]
+		r.verdicts[id] = posture.ControlPosture{Violating: sum.Violating + v.Violating, Passing: sum.Passing + v.Passing, Unknown: sum.Unknown + v.Unknown}
+	}
+	r.findings = append(r.findings, s.Findings...)
+	if len(r.results) > 1 {
+		slices.SortStableFunc(r.findings, func(a, b posture.Finding) int { return cmp.Compare(b.Risk.Score, a.Risk.Score) })
+	}
+}
+
+// about is what exports say beside the findings.
+func (r *scanReport) about() export.Report {
+	about := export.Report{
+		Version: version, At: time.Now(), Rules: r.rules, Verdicts: r.verdicts, Counts: export.Count(r.findings), Frameworks: map[string]posture.Framework{},
+	}
+	accounts := make([]string, len(r.targets))
+	for i, t := range r.targets {
+		accounts[i] = string(t.Access.Account.ID)
+	}
+	about.Scope = "a scan of " + strings.Join(accounts, ", ")
+	for _, f := range r.catalog.Frameworks {
+		about.Frameworks[f.ID] = f
+		if c := export.Comply(f, r.rules, r.verdicts); c.Pass+c.Violated+c.Unknown > 0 && (len(r.flags.Framework) == 0 || r.chosen(f.ID)) {
+			about.Compliance = append(about.Compliance, c)
+		}
+	}
+	return about
+}
+
+// chosen reports whether a framework was asked for.
+func (r *scanReport) chosen(framework string) bool {
+	return slices.ContainsFunc(r.flags.Framework, func(id string) bool { return strings.EqualFold(id, framework) })
+}
+
+// failingLevels returns the level that --fail-on names and those above it, or none
+// for "none".
+func failingLevels(failOn string) []posture.FindingLevel {
+	i := slices.IndexFunc(posture.FindingLevels, func(l posture.FindingLevel) bool { return strings.EqualFold(string(l), failOn) })
+	return posture.FindingLevels[:i+1]
+}
+
+// levelColours are those of the levels on the screen.
+var levelColours = map[posture.FindingLevel]terminal.Colour{
+	posture.LevelHigh: terminal.Red, posture.LevelMedium: terminal.Yellow, posture.LevelLow: terminal.Blue,
+}
+
+// exit returns the error that makes the exit code, or nil.
+func (r *scanReport) exit() error {
+	levels := failingLevels(r.flags.FailOn)
+	if len(levels) == 0 {
+		return nil
+	}
+	bad := 0
+	for _, f := range r.findings {
+		if slices.Contains(levels, f.Level) {
+			bad++
+		}
+	}
+	if bad > 0 {
+		return &exitError{exitFindings, fmt.Sprintf("%d findings are %s or higher", bad, r.flags.FailOn)}
+	}
+	unknown := 0
+	for id, v := range r.verdicts {
+		if v.Unknown > 0 && slices.Contains(levels, r.rules[id].Level.FindingLevel()) {
+			unknown++
+		}
+	}
+	if unknown > 0 && r.flags.Unknown == "fail" {
+		return &exitError{exitUnknown, fmt.Sprintf("%d rules could not be decided for all resources, because something could not be read; --unknown ignore lets that pass", unknown)}
+	}
+	return nil
+}
+
+// print writes the report for people.
+func (r *scanReport) print(w io.Writer) {
+	style := terminal.StyleOf(w)
+	for i, t := range r.targets {
+		account := t.Access.Account
+		name := string(account.ID)
+		if account.Name != "" {
+			name += " (" + terminal.OneLine(account.Name) + ")"
+		}
+		fmt.Fprintf(w, "%s %s", map[posture.Provider]string{posture.AWS: "AWS account", posture.Azure: "Azure subscription", posture.GCP: "Google Cloud project"}[account.Provider], style.Paint(terminal.Bold, name))
+		if t.As != "" {
+			fmt.Fprintf(w, ", read as %s", terminal.OneLine(t.As))
+		}
+		s := r.results[i]
+		fmt.Fprintf(w, ": %d resources in %.1f s\n", s.Outcome.Entities, s.Ended.Sub(s.Started).Seconds())
+	}
+	for _, level := range posture.FindingLevels {
+		r.printLevel(w, style, level)
+	}
+	r.printUnread(w, style)
+	fmt.Fprintln(w)
+	r.printSummary(w, style)
+}
+
+// printLevel lists the rules of a level that are violated, those with the riskiest
+// findings first.
+func (r *scanReport) printLevel(w io.Writer, style terminal.Style, level posture.FindingLevel) {
+	by := map[posture.RuleID][]posture.Finding{}
+	var order []posture.RuleID
+	for _, f := range r.findings {
+		if f.Level != level {
+			continue
+		}
+		if by[f.Rule] == nil {
+			order = append(order, f.Rule)
+		}
+		by[f.Rule] = append(by[f.Rule], f)
+	}
+	for _, id := range order {
+		found, rule := by[id], r.rules[id]
+		fmt.Fprintf(w, "\n%s %s  %s\n", style.Paint(levelColours[level], fmt.Sprintf("%-6s", level)), style.Paint(terminal.Bold, rule.Name), style.Paint(terminal.Faint, string(id)))
+		for i, f := range found {
+			if r.flags.List > 0 && i == r.flags.List {
+				fmt.Fprintf(w, "         and %d more\n", len(found)-i)
+				break
+			}
+			fmt.Fprintf(w, "       %3d %s  %s\n", f.Risk.Score, terminal.OneLine(cmp.Or(f.XID, string(f.Object))), style.Paint(terminal.Faint, f.Region))
+		}
+	}
+}
+
+// most is how many problems of reading are printed.
+const most = 10
+
+// printUnread says what could not be read, one line for each reason.
+func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
+	type problem struct {
+		kind posture.EntityType
+		why  string
+	}
+	regions := map[problem][]string{}
+	var order []problem
+	for _, s := range r.results {
+		for _, u := range append(slices.Clone(s.Outcome.Unread), denied(s.Outcome)...) {
+			p := problem{u.Type, u.Why}
+			if regions[p] == nil {
+				order = append(order, p)
+			}
+			regions[p] = append(regions[p], u.Region)
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", style.Paint(terminal.Yellow, "Not everything could be read; rules that need it are undecided:"))
+	for i, p := range order {
+		if i == most {
+			fmt.Fprintf(w, "       and %d more; --verbose lists all\n", len(order)-i)
+			break
+		}
+		where := ""
+		if n := len(regions[p]); n == 1 && regions[p][0] != posture.Global {
+			where = " in " + regions[p][0]
+		} else if n > 1 {
+			where = fmt.Sprintf(" in %d regions", n)
+		}
+		fmt.Fprintf(w, "       %s%s: %s\n", p.kind, where, terminal.OneLine(p.why))
+	}
+}
+
+// denied lists the details that could not be read of resources that could.
+func denied(o collect.Outcome) (all []collect.Unread) {
+	unread := map[posture.EntityType]bool{}
+	for _, u := range o.Unread {
+		unread[u.Type] = true
+	}
+	for kind, c := range o.Collectors {
+		if unread[kind] {
+			continue
+		}
+		for _, why := range c.Errors {
+			all = append(all, collect.Unread{Type: kind, Region: posture.Global, Why: why})
+		}
+	}
+	slices.SortFunc(all, func(a, b collect.Unread) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Why, b.Why)) })
+	return all
+}
+
+// printSummary counts findings and rules.
+func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
+	counts := map[posture.FindingLevel]int{}
+	for _, f := range r.findings {
+		counts[f.Level]++
+	}
+	parts := make([]string, len(posture.FindingLevels))
+	for i, level := range posture.FindingLevels {
+		parts[i] = style.Paint(levelColours[level], fmt.Sprintf("%d %s", counts[level], strings.ToLower(string(level))))
+	}
+	violated, unknown, passed, idle := 0, 0, 0, 0
+	for id := range r.rules {
+		switch v := r.verdicts[id]; {
+		case v.Violating > 0:
+			violated++
+		case v.Unknown > 0:
+			unknown++
+		case v.Passing > 0:
+			passed++
+		default:
+			idle++
+		}
+	}
+	fmt.Fprintf(w, "%d findings: %s\n", len(r.findings), strings.Join(parts, ", "))
+	fmt.Fprintf(w, "%d rules: %d violated, %d passed, %d undecided, %d without resources\n", len(r.rules), violated, passed, unknown, idle)
+	for _, f := range r.catalog.Frameworks {
+		if r.chosen(f.ID) {
+			c := export.Comply(f, r.rules, r.verdicts)
+			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d undecided, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.Unchecked)
+		}
+	}
+}

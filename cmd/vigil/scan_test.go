@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sim/world"
+)
+
+// simulatedAWS serves a simulated AWS where every resource violates every rule,
+// and returns the flags that scan its account.
+func simulatedAWS(t *testing.T, flaws float64) (flags []string, faults *gateway.Faults) {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud := simaws.New(simaws.Options{Seed: 1, Size: 20, Shares: world.Shares{Default: flaws}}, g.Faults)
+	for _, host := range simaws.Hosts {
+		g.Handle(host, cloud)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, g.CA(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, secret := cloud.Identity()
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": "",
+	} {
+		t.Setenv(name, value)
+	}
+	account := cloud.Account(0)
+	return []string{"--gateway", g.Address(), "--gateway-ca", ca, "--role-arn", account.RoleArn, "--external-id", account.ExternalID}, g.Faults
+}
+
+// scanned runs a scan and returns its exit code and what it printed.
+func scanned(flags []string, more ...string) (code int, stdout, stderr string) {
+	var out, problems strings.Builder
+	args := append(append([]string{"scan", "aws"}, flags...), more...)
+	code = run(args, nil, &out, &problems)
+	return code, out.String(), problems.String()
+}
+
+func TestAScanTellsFindingsByItsExitCode(t *testing.T) {
+	flags, faults := simulatedAWS(t, 1)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "findings.csv")
+	code, out, problems := scanned(flags, "--framework", "cis-aws-3.0", "--rule", "aws-iam-root-mfa", "--fail-on", "medium", "--output", file)
+	if code != exitFindings || !strings.Contains(problems, "1 findings are medium or higher") {
+		t.Errorf("exit %d: %s", code, problems)
+	}
+	for _, part := range []string{"High   Root user logs in without a second factor  aws-iam-root-mfa", ":root", "1 findings: 1 high, 0 medium, 0 low", "of 62 controls pass"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("the report lacks %q:\n%s", part, out)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("colours where nobody looks")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll(); err != nil || len(rows) != 2 || rows[1][1] != "aws-iam-root-mfa" {
+		t.Errorf("file %q, %v", text, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if code, out, _ := scanned(flags, "--rule", "aws-iam-root-mfa", "--format", "jsonl"); code != 0 || !strings.HasPrefix(out, `{"id":`) || strings.Count(out, "\n") != 1 {
+		t.Errorf("exit %d, standard output %q", code, out)
+	}
+	if _, err := faults.Add(gateway.Fault{Match: gateway.Call{Service: "iam", Action: "GetAccountSummary"}, Kind: gateway.Deny}); err != nil {
+		t.Fatal(err)
+	}
+	code, out, problems = scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high")
+	if code != exitUnknown || !strings.Contains(out, "iam:GetAccountSummary") {
+		t.Errorf("what could not be read: exit %d: %s%s", code, problems, out)
+	}
+	if code, _, problems := scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "high", "--unknown", "ignore", "-q"); code != 0 {
+		t.Errorf("what could not be read is ignored: exit %d: %s", code, problems)
+	}
+}
+
+func TestAScanOfASoundAccountPasses(t *testing.T) {
+	flags, _ := simulatedAWS(t, 0)
+	if code, out, problems := scanned(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "low"); code != 0 || !strings.Contains(out, "0 findings") {
+		t.Errorf("exit %d: %s%s", code, problems, out)
+	}
+}
+
+func TestAScanRefusesWhatMakesNoSenseBeforeItReads(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"a framework that does not exist": {"--framework", "cis-aws-99"},
+		"a rule that does not exist":      {"--rule", "aws-none"},
+		"a format that does not exist":    {"--format", "pdf"},
+		"a file without a format":         {"--output", "findings"},
+		"a level that does not exist":     {"--fail-on", "worst"},
+		"a role that is none":             {"--role-arn", "vigil", "--endpoint", "http://127.0.0.1:1"},
+	} {
+		if code, _, problems := scanned(nil, args...); code != exitUsage {
+			t.Errorf("%s: exit %d, want %d: %s", name, code, exitUsage, problems)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// attackers is the process of the hostile client: a client has its own machine,
+// or at least its own process, and the well-behaved one must not wait for it in
+// the same scheduler.
+type attackers struct {
+	f     *fortress
+	cmd   *exec.Cmd
+	tell  io.WriteCloser
+	lines *bufio.Scanner
+	seen  map[int]int
+}
+
+// attackReport is what the hostile client says on each line.
+type attackReport struct {
+	Statuses map[int]int
+	Problems []string
+}
+
+// hire starts the process of the attackers. They rest until told to attack.
+func (f *fortress) hire() *attackers {
+	f.t.Helper()
+	bad := f.caller(f.bad)
+	a := &attackers{f: f, cmd: exec.Command(os.Args[0], "-test.run", "^TestSiegeAttackers$", "-test.timeout", "2h")}
+	a.cmd.Env = append(os.Environ(), "VIGIL_SIEGE_BASE="+f.base, "VIGIL_SIEGE_TOKEN="+bad.token)
+	a.cmd.Stderr = os.Stderr
+	var err error
+	a.tell, err = a.cmd.StdinPipe()
+	must(f.t, err)
+	out, err := a.cmd.StdoutPipe()
+	must(f.t, err)
+	must(f.t, a.cmd.Start())
+	f.t.Cleanup(func() {
+		_ = a.cmd.Process.Kill()
+		_ = a.cmd.Wait()
+	})
+	a.lines = bufio.NewScanner(out)
+	a.lines.Buffer(nil, 1<<24)
+	return a
+}
+
+// ask sends a command and returns the report that answers it.
+func (a *attackers) ask(command string) {
+	a.f.t.Helper()
+	_, err := fmt.Fprintln(a.tell, command)
+	must(a.f.t, err)
+	for a.lines.Scan() {
+		var report attackReport
+		if json.Unmarshal(a.lines.Bytes(), &report) != nil {
+			continue // what the testing package prints
+		}
+		a.f.statuses, a.seen = report.Statuses, report.Statuses
+		for _, p := range report.Problems {
+			a.f.problem(p)
+		}
+		return
+	}
+	a.f.t.Fatalf("the attackers are gone: %v", a.lines.Err())
+}
+
+func (a *attackers) attack()  { a.ask("attack") }
+func (a *attackers) rest()    { a.ask("rest") }
+func (a *attackers) dismiss() { _ = a.tell.Close() }
+
+// answered reports whether the attackers were answered often enough to tell
+// something. On a busy machine that takes its time.
+func (a *attackers) answered() bool {
+	a.ask("report")
+	return enoughAnswers(a.seen)
+}
+
+func enoughAnswers(statuses map[int]int) bool {
+	sent := 0
+	for status, n := range statuses {
+		if status != 0 {
+			sent += n
+		}
+	}
+	return os.Getenv("VIGIL_SIEGE_ONLY") != "" || sent >= 100 && statuses[401] > 0 && statuses[400] > 0 && statuses[200] > 0
+}
+
+// TestSiegeAttackers is the hostile client, in a process that TestSiege starts.
+func TestSiegeAttackers(t *testing.T) {
+	base := os.Getenv("VIGIL_SIEGE_BASE")
+	if base == "" {
+		t.Skip("is started by TestSiege")
+	}
+	// What the attackers' own machine would compute is not taken from the server.
+	must(t, syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10))
+	h := &hostile{t: t, base: base, token: os.Getenv("VIGIL_SIEGE_TOKEN"), statuses: map[int]int{}}
+	var group sync.WaitGroup
+	stop := func() {}
+	commands := bufio.NewScanner(os.Stdin)
+	for commands.Scan() {
+		switch commands.Text() {
+		case "attack":
+			var ctx context.Context
+			ctx, stop = context.WithCancel(t.Context())
+			h.attack(ctx, &group)
+		case "rest":
+			stop()
+			group.Wait()
+		}
+		h.mu.Lock()
+		must(t, json.NewEncoder(os.Stdout).Encode(attackReport{Statuses: h.statuses, Problems: h.problems}))
+		h.problems = nil
+		h.mu.Unlock()
+	}
+	stop()
+	group.Wait()
+}
+
+// hostile is a client that means harm.
+type hostile struct {
+	t           *testing.T
+	base, token string
+
+	mu       sync.Mutex
+	statuses map[int]int
+	problems []string
+}
+
+func (h *hostile) caller(token string) *caller {
+	return &caller{t: h.t, base: h.base, token: token, http: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		problem: func(text string) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.problems = append(h.problems, text)
+		}}
+}
+
+// attack starts everything that one hostile client can think of.
+func (h *hostile) attack(ctx context.Context, group *sync.WaitGroup) {
+	known, nobody := h.caller(h.token), h.caller("")
+	list := func(n int) string { return `["` + strings.Repeat(`x","`, n-1) + `x"]` }
+	only := os.Getenv("VIGIL_SIEGE_ONLY") // to find out which attack slows others down: read, graph, nobody or stall
+	loop := func(kind string, n int, c *caller, method, path, body string) {
+		if only != "" && !strings.Contains(only, kind) {
+			return
+		}
+		for range n {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					status := c.send(ctx, method, path, []byte(body))
+					h.mu.Lock()
+					h.statuses[status]++
+					h.mu.Unlock()
+				}
+			})
+		}
+	}
+	// The most expensive reads that are allowed, and lists that are not.
+	loop("read", 4, known, "POST", "/v2/findings/query", `{"filters":{"services":`+list(1000)+`,"ruleIds":`+list(1000)+`,"objectIds":`+list(1000)+`,"regions":`+list(1000)+`}}`)
+	loop("read", 2, known, "POST", "/v1/entities/query", `{"filters":{"entityNames":`+list(1000)+`,"regions":`+list(1000)+`}}`)
+	loop("read", 2, known, "POST", "/v2/findings/query", `{"filters":{"ruleIds":`+list(60_000)+`}}`)
+	// Changes by nobody, wrong tokens, forged events, and what makes no sense.
+	loop("nobody", 2, nobody, "POST", "/v1/providers/aws/cloud-accounts", `{}`)
+	loop("nobody", 1, nobody, "POST", "/csp/gateway/am/api/auth/api-tokens/authorize?refresh_token=vgl_wrong", ``)
+	loop("nobody", 1, nobody, "POST", "/events/aws", `{"Type":"Notification"}`)
+	loop("nobody", 1, known, "POST", "/v1/cloud-accounts/bulk-update", `{"provider":"aws","cloudAccountUpdates":[`+strings.Repeat(`{"action":"post"},`, 99)+`{}]}`)
+	// Queries that would use up the machine, and answers that nobody reads.
+	for _, query := range []string{
+		`g.V().as("a").V().as("b").V().as("c").select("a","b","c")`, `g.V().both().both().both().limit(500000).fold()`, `g.V().repeat(both()).times(30).path()`,
+	} {
+		body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(bombAccount)})
+		must(h.t, err)
+		loop("graph", 2, known, "POST", "/v1/entities/graph-query", string(body))
+	}
+	address := strings.TrimPrefix(h.base, "http://")
+	if only == "" || strings.Contains(only, "graph") {
+		for range 8 {
+			group.Go(func() { unread(ctx, address, h.token) })
+		}
+	}
+	// Bodies that never end.
+	if only == "" || strings.Contains(only, "stall") {
+		for i := range 200 {
+			group.Go(func() {
+				stall(ctx, address, []string{"/events/aws", "/v1/cloud-accounts/query", "/events/azure/x"}[i%3])
+			})
+		}
+	}
+}
+
+// stall sends the beginning of a large body, again and again.
+func stall(ctx context.Context, address, path string) {
+	for ctx.Err() == nil {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n%s", path, strings.Repeat(" ", 100_000))
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			_, _ = io.Copy(io.Discard, c)
+		}()
+		select {
+		case <-ctx.Done():
+		case <-closed:
+		}
+		_ = c.Close()
+		<-closed
+	}
+}
+
+// unread asks for a large answer and does not read it, again and again.
+func unread(ctx context.Context, address, token string) {
+	body := fmt.Sprintf(`{"gremlin":"g.V().map(bothE().fold())","partitionKey":%q}`, bombAccount)
+	for ctx.Err() == nil {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(c, "POST /v1/entities/graph-query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+		_ = c.Close()
+	}
+}

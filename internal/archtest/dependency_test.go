@@ -1,0 +1,39 @@
+package archtest
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowedServices are the generated modules of AWS that the credential chain itself
+// imports. All other calls go through collect/awsapi.
+var allowedServices = []string{"sts", "sso", "ssooidc", "signin", "internal"}
+
+// TestTheBinaryHasNoGeneratedClients keeps generated API clients and gRPC out of the
+// binary: they made it three times as large and its build twice as long.
+func TestTheBinaryHasNoGeneratedClients(t *testing.T) {
+	t.Parallel()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/vigil")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := strings.Fields(string(out))
+	if len(packages) < 500 {
+		t.Fatalf("go list names %d packages", len(packages))
+	}
+	for _, p := range packages {
+		if strings.HasPrefix(p, "google.golang.org/grpc") || strings.HasPrefix(p, "google.golang.org/api") {
+			t.Errorf("the binary has %s", p)
+		}
+		if rest, ok := strings.CutPrefix(p, "github.com/aws/aws-sdk-go-v2/service/"); ok {
+			service, _, _ := strings.Cut(rest, "/")
+			if !slices.Contains(allowedServices, service) {
+				t.Errorf("the binary has %s", p)
+			}
+		}
+	}
+}

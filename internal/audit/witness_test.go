@@ -1,0 +1,132 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"vigil/internal/audit"
+	"vigil/internal/secret/secrettest"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// remembering is a witness, which may be away.
+type remembering struct {
+	got chan audit.Checkpoint
+
+	mu   sync.Mutex
+	away bool
+	kept audit.Checkpoint
+}
+
+func (*remembering) Name() string { return "memory" }
+
+func (r *remembering) Put(_ context.Context, c audit.Checkpoint) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.away {
+		return errors.New("nobody is there")
+	}
+	r.kept = c
+	r.got <- c
+	return nil
+}
+
+func (r *remembering) Newest(context.Context) (audit.Checkpoint, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.away {
+		return audit.Checkpoint{}, errors.New("nobody is there")
+	}
+	return r.kept, nil
+}
+
+func (r *remembering) set(away bool, kept audit.Checkpoint) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.away, r.kept = away, kept
+}
+
+// rounds runs Publish until the notice and the metric say what is wanted.
+func rounds(t *testing.T, w *audit.Witnesses, level float64, notice string) (log string) {
+	t.Helper()
+	var text bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Publish(ctx, slog.New(slog.NewTextHandler(&text, nil)), time.Millisecond)
+	}()
+	for end := time.Now().Add(time.Minute); testutil.ToFloat64(w.Collector()) != level && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	cancel()
+	<-done
+	if got := testutil.ToFloat64(w.Collector()); got != level {
+		t.Errorf("level %v, want %v", got, level)
+	}
+	if got := w.Notice(); got == "" != (notice == "") || !strings.Contains(got, notice) {
+		t.Errorf("notice %q, want %q", got, notice)
+	}
+	return text.String()
+}
+
+// TestAWitnessThatIsAwayAtStartIsComparedLater starts without the witness, says
+// so, and does not replace what the witness has seen before it was compared.
+func TestAWitnessThatIsAwayAtStartIsComparedLater(t *testing.T) {
+	t.Parallel()
+	db, box := dbtest.Open(t, dbtest.SQLite(t)), secrettest.NewBox(t)
+	l := open(t, db, box)
+	fill(t, l, 5)
+	seen, err := l.Checkpoint(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := &remembering{got: make(chan audit.Checkpoint, 100), away: true, kept: seen}
+	start := func() *audit.Witnesses {
+		w := audit.NewWitnesses(open(t, db, box), place)
+		if err := w.Compare(t.Context()); err != nil {
+			t.Fatalf("a witness that is away keeps the server from starting: %v", err)
+		}
+		return w
+	}
+
+	w := start()
+	if log := rounds(t, w, 2, "could not be asked since the start"); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "place=memory") {
+		t.Errorf("the log does not say that the witness is away: %s", log)
+	}
+	if strings.Contains(w.Notice(), "memory") {
+		t.Error("strangers learn where the witness is")
+	}
+	place.set(false, seen)
+	rounds(t, w, 0, "")
+	<-place.got
+
+	place.set(true, seen)
+	exec(t, db, `DELETE FROM audit_record WHERE number > 3`, `UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
+	w = start()
+	rounds(t, w, 2, "could not be asked")
+	place.set(false, seen)
+	if log := rounds(t, w, 3, "missing"); !strings.Contains(log, "audit records are missing") {
+		t.Errorf("the log does not tell the loss: %s", log)
+	}
+	if len(place.got) != 0 {
+		t.Error("the evidence of the loss was replaced")
+	}
+	if known, err := w.Known(t.Context()); err != nil || len(known) != 1 || known[0].Number != 5 {
+		t.Errorf("known: %v, %v", known, err)
+	}
+	if err := audit.NewWitnesses(open(t, db, box), place).Compare(t.Context()); !errors.Is(err, audit.ErrCut) {
+		t.Errorf("the next start: %v", err)
+	}
+	if err := w.Replace(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rounds(t, w, 0, "")
+}

@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// Delay returns how long the next attempt must wait after a number of failures:
+// not at all for the first free ones, then a second, and twice as long after
+// each further failure, up to the longest.
+func Delay(failures, free int, longest time.Duration) time.Duration {
+	n := failures - free
+	switch {
+	case n <= 0:
+		return 0
+	case n > 30:
+		return longest
+	}
+	return min(time.Second<<(n-1), longest)
+}
+
+// Bounds of the failures that one network may have with API tokens.
+const (
+	freeFailures  = 100
+	longestDelay  = 5 * time.Minute
+	failureWindow = 15 * time.Minute // without a failure, after which they are forgotten
+	maxNetworks   = 20_000
+)
+
+// failures counts failed attempts of networks in memory.
+type failures struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	counts *simplelru.LRU[string, failureCount] // by network
+}
+
+type failureCount struct {
+	count int
+	last  time.Time
+}
+
+func newFailures(now func() time.Time) *failures {
+	counts, _ := simplelru.NewLRU[string, failureCount](maxNetworks, nil) // fails only for a size below 1
+	return &failures{now: now, counts: counts}
+}
+
+// add counts a failure and returns how long the network is asked to wait.
+func (f *failures) add(address string) time.Duration {
+	network, now := Network(address), f.now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, _ := f.counts.Get(network)
+	if now.Sub(c.last) >= failureWindow {
+		c.count = 0
+	}
+	c.count++
+	c.last = now
+	f.counts.Add(network, c)
+	return Delay(c.count, freeFailures, longestDelay)
+}

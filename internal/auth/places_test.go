@@ -1,0 +1,76 @@
+package auth_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+func TestDelaysGrowAfterTheFreeFailures(t *testing.T) {
+	t.Parallel()
+	for failures, want := range map[int]time.Duration{
+		0: 0, 5: 0, 6: time.Second, 7: 2 * time.Second, 10: 16 * time.Second, 14: 256 * time.Second, 15: 5 * time.Minute, 1 << 30: 5 * time.Minute,
+	} {
+		if got := auth.Delay(failures, 5, 5*time.Minute); got != want {
+			t.Errorf("after %d failures: %s, want %s", failures, got, want)
+		}
+	}
+}
+
+// TestAGoodTokenIsAcceptedWhileOthersAtTheSameAddressFail sends thousands of bad
+// tokens from one address.
+func TestAGoodTokenIsAcceptedWhileOthersAtTheSameAddressFail(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p := h.process(t)
+		_, good := p.org(t, "acme")
+		var last time.Duration
+		for i := range 300 {
+			_, err := p.Exchange(t.Context(), secret.NewText("guess"), "192.0.2.1")
+			f, _ := errors.AsType[*fault.Error](err)
+			switch {
+			case i < 100 && f.Kind != fault.Invalid:
+				t.Fatalf("failure %d: %v", i, err)
+			case i >= 100 && (f.Kind != fault.Limited || f.After < last || f.After == 0):
+				t.Fatalf("failure %d: %v, wait %s after %s", i, err, f.After, last)
+			}
+			last = f.After
+		}
+		if last != 5*time.Minute {
+			t.Errorf("the wait grew to %s", last)
+		}
+		if _, err := p.Exchange(t.Context(), good, "192.0.2.1"); err != nil {
+			t.Errorf("a good token from the same address: %v", err)
+		}
+		h.clock.pass(15 * time.Minute)
+		_, err := p.Exchange(t.Context(), secret.NewText("guess"), "192.0.2.1")
+		wantKind(t, "a bad token after the window", err, fault.Invalid)
+	})
+}
+
+func TestTokensAreKnownWhereTheyWereUsedAlsoToOtherProcesses(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *house) {
+		p, other := h.process(t), h.process(t)
+		_, text := p.org(t, "acme")
+		known := func(p *process, address string) bool { return p.KnownAccount(t.Context(), text, address) != "" }
+		if known(p, "192.0.2.1") || known(other, "192.0.2.1") {
+			t.Error("a token that was never used is known somewhere")
+		}
+		if _, err := p.Exchange(t.Context(), text, "192.0.2.1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h.clock.pass(time.Minute)
+		if !known(p, "192.0.2.1") || !known(other, "192.0.2.1") || !known(p, "::ffff:192.0.2.1") {
+			t.Error("a token is not known where it was used")
+		}
+		if known(p, "192.0.2.2") || p.KnownAccount(t.Context(), secret.NewText("guess"), "192.0.2.1") != "" {
+			t.Error("known where it was not used")
+		}
+	})
+}

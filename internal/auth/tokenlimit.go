@@ -1,0 +1,119 @@
+package auth
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"vigil/internal/fault"
+)
+
+// Scopes are the parts of the API that a token can be limited to.
+var Scopes = []string{"accounts", "administration", "console", "entities", "findings", "rules"}
+
+// Bounds of what limits a token.
+const maxTokenAddresses = 50
+
+// TokenLimits narrow down an API token. The zero value limits nothing.
+type TokenLimits struct {
+	Scopes    string // parts of the API, separated by commas; all when empty
+	Addresses string // networks it may be used from, separated by commas; all when empty
+}
+
+// NewTokenLimits checks scopes and networks (10.0.0.0/8, or single addresses) and
+// returns the limits that they describe.
+func NewTokenLimits(scopes, addresses []string) (TokenLimits, error) {
+	var names, networks []string
+	for _, s := range scopes {
+		s = strings.ToLower(strings.TrimSpace(s))
+		if !slices.Contains(Scopes, s) {
+			return TokenLimits{}, fault.Field("scopes", "must be some of %s", strings.Join(Scopes, ", "))
+		}
+		names = append(names, s)
+	}
+	if len(addresses) > maxTokenAddresses {
+		return TokenLimits{}, fault.Field("addresses", "must have at most %d elements", maxTokenAddresses)
+	}
+	for _, text := range addresses {
+		p, err := parseNetwork(strings.TrimSpace(text))
+		if err != nil {
+			return TokenLimits{}, fault.Field("addresses", "must be addresses or networks such as 192.0.2.7 and 10.0.0.0/8")
+		}
+		networks = append(networks, p.String())
+	}
+	slices.Sort(names)
+	slices.Sort(networks)
+	return TokenLimits{strings.Join(slices.Compact(names), ","), strings.Join(slices.Compact(networks), ",")}, nil
+}
+
+func parseNetwork(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		if a.Zone() != "" {
+			return netip.Prefix{}, errors.New("an address with a zone")
+		}
+		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	return p.Masked(), err
+}
+
+// ScopeList returns the scopes one by one; none stands for all.
+func (l TokenLimits) ScopeList() []string { return commaList(l.Scopes) }
+
+// AddressList returns the networks one by one; none stands for all.
+func (l TokenLimits) AddressList() []string { return commaList(l.Addresses) }
+
+func commaList(s string) []string {
+	if s == "" {
+		return []string{}
+	}
+	return strings.Split(s, ",")
+}
+
+// AllowsScope reports whether the token may be used for a part of the API.
+func (l TokenLimits) AllowsScope(scope string) bool {
+	return l.Scopes == "" || slices.Contains(commaList(l.Scopes), scope)
+}
+
+// AllowsAddress reports whether the token may be used from an address.
+func (l TokenLimits) AllowsAddress(address string) bool {
+	if l.Addresses == "" {
+		return true
+	}
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	a = a.Unmap().WithZone("")
+	for _, text := range commaList(l.Addresses) {
+		if p, err := netip.ParsePrefix(text); err == nil && p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// includes reports whether a token with these limits may do all that one with
+// the others may.
+func (l TokenLimits) includes(others TokenLimits) bool {
+	if l.Scopes != "" && (others.Scopes == "" || slices.ContainsFunc(commaList(others.Scopes), func(s string) bool { return !l.AllowsScope(s) })) {
+		return false
+	}
+	if l.Addresses == "" {
+		return true
+	}
+	if others.Addresses == "" {
+		return false
+	}
+	for _, text := range commaList(others.Addresses) {
+		inner, err := netip.ParsePrefix(text)
+		if err != nil || !slices.ContainsFunc(commaList(l.Addresses), func(s string) bool {
+			outer, err := netip.ParsePrefix(s)
+			return err == nil && outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
+		}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,279 @@
+// Package client calls the API of a running Vigil server.
+//
+// A [Profile] says where the server is and holds the API token. The client
+// exchanges it for an access token, keeps that until shortly before it ends, and
+// renews it when the server does not accept it any more. Records are handed on as
+// the server sent them, so that what a server adds reaches the user without a new
+// client.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// Record is one object as the server sent it.
+type Record = map[string]any
+
+// A Client calls one server. It is safe for concurrent use.
+type Client struct {
+	http  *http.Client
+	save  func(Profile) error // keeps a renewed access token; may be nil
+	now   func() time.Time
+	agent string
+
+	mu      sync.Mutex
+	profile Profile
+}
+
+// Options of a client.
+type Options struct {
+	Save    func(Profile) error
+	Version string // of the program, for the server's log
+	Now     func() time.Time
+}
+
+// New returns a client of the server that a profile names.
+func New(p Profile, o Options) (*Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if p.CA != "" {
+		text, err := os.ReadFile(p.CA)
+		if err != nil {
+			return nil, fmt.Errorf("read the server's certificate: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(text) {
+			return nil, fault.New(fault.Invalid, "%s holds no certificate", p.CA)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Client{http: &http.Client{Transport: transport}, save: o.Save, now: o.Now, agent: "vigil/" + o.Version, profile: p}, nil
+}
+
+// early is how long before its end an access token is renewed.
+const early = time.Minute
+
+// access returns an access token. With renew, the one that is kept is not good any
+// more.
+func (c *Client) access(ctx context.Context, renew bool) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !renew && c.profile.Access != "" && c.now().Add(early).Before(c.profile.Ends) {
+		return c.profile.Access, nil
+	}
+	if c.profile.Token == "" {
+		return "", fault.New(fault.Unauthenticated, "profile %q has no token; run vigil login", c.profile.Name)
+	}
+	form := strings.NewReader(url.Values{"refresh_token": {c.profile.Token}}.Encode())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.profile.URL+"/csp/gateway/am/api/auth/api-tokens/authorize", form)
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := c.send(r)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return "", fault.Wrap(fault.Unauthenticated, problem(answer), "the server does not accept the API token; run vigil login with a new one")
+	}
+	var got struct {
+		Access  string `json:"access_token"`
+		Seconds int    `json:"expires_in"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&got); err != nil || got.Access == "" {
+		return "", fmt.Errorf("%s is not a posture server of Vigil", c.profile.URL)
+	}
+	c.profile.Access, c.profile.Ends = got.Access, c.now().Add(time.Duration(got.Seconds)*time.Second)
+	if c.save != nil {
+		if err := c.save(c.profile); err != nil {
+			return "", err
+		}
+	}
+	return c.profile.Access, nil
+}
+
+// send makes a request, and says what to do about a certificate that nobody
+// vouches for.
+func (c *Client) send(r *http.Request) (*http.Response, error) {
+	r.Header.Set("User-Agent", c.agent)
+	answer, err := c.http.Do(r)
+	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return nil, fault.Wrap(fault.Unauthenticated, unknown, "nobody we know vouches for the certificate of %s; get it from the server (tls/tls.crt in its data folder) and log in with --ca FILE", r.URL.Host)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "the server cannot be reached: %v", err)
+	}
+	return answer, nil
+}
+
+// Login checks that the server accepts the token.
+func (c *Client) Login(ctx context.Context) error {
+	_, err := c.access(ctx, true)
+	return err
+}
+
+// do calls an operation. An answer other than 2xx is an error.
+func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	var body []byte
+	switch in := in.(type) {
+	case nil:
+	case json.RawMessage:
+		body = in
+	default:
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return nil, err
+		}
+	}
+	for renew := false; ; renew = true {
+		token, err := c.access(ctx, renew)
+		if err != nil {
+			return nil, err
+		}
+		r, err := http.NewRequestWithContext(ctx, method, c.profile.URL+path, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		if body != nil {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		answer, err := c.send(r)
+		if err != nil {
+			return nil, err
+		}
+		if answer.StatusCode == http.StatusUnauthorized && !renew {
+			answer.Body.Close()
+			continue
+		}
+		if answer.StatusCode/100 != 2 {
+			defer answer.Body.Close()
+			return nil, problem(answer)
+		}
+		return answer, nil
+	}
+}
+
+// Call calls an operation and decodes its answer into out, unless out is nil.
+func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
+	answer, err := c.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if out == nil || answer.StatusCode == http.StatusNoContent {
+		_, err := io.Copy(io.Discard, answer.Body)
+		return err
+	}
+	decoder := json.NewDecoder(answer.Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(out); err != nil {
+		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// Copy calls an operation and copies its answer as it comes.
+func (c *Client) Copy(ctx context.Context, method, path string, in any, to io.Writer) error {
+	answer, err := c.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if _, err = io.Copy(to, answer.Body); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "the answer ends in the middle: %v", err)
+	}
+	return nil
+}
+
+// pageSize is how many records are asked for at a time.
+const pageSize = 500
+
+// List reads the records under a key of a list that is answered in pages, at most
+// limit of them, and how many there are in all.
+func (c *Client) List(ctx context.Context, path, key string, query Record, limit int) (all []Record, total int, err error) {
+	token := ""
+	for {
+		page := Record{"pageSize": min(pageSize, limit-len(all))}
+		if token != "" {
+			page["continuationToken"] = token
+		}
+		in := Record{"paginationInfo": page}
+		for name, value := range query {
+			in[name] = value
+		}
+		var answer Record
+		if err := c.Call(ctx, http.MethodPost, path, in, &answer); err != nil {
+			return nil, 0, err
+		}
+		records := Records(answer, key)
+		all = append(all, records...)
+		if n, ok := answer["totalCount"].(json.Number); ok {
+			if count, err := n.Int64(); err == nil {
+				total = int(count)
+			}
+		}
+		token, _ = answer["continuationToken"].(string)
+		if token == "" || len(all) >= limit || len(records) == 0 {
+			return all, max(total, len(all)), nil
+		}
+	}
+}
+
+// Records returns the objects of a list that an answer has under a key.
+func Records(answer Record, key string) (all []Record) {
+	members, _ := answer[key].([]any)
+	for _, each := range members {
+		if r, ok := each.(Record); ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// problem reads what the server says is wrong.
+func problem(answer *http.Response) error {
+	var said struct {
+		Message string `json:"message"`
+		Errors  []struct {
+			Path    string `json:"path"`
+			Message string `json:"message"`
+		} `json:"errors"`
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err != nil || json.Unmarshal(text, &said) != nil || said.Message == "" {
+		said.Message = "the server answers " + answer.Status
+	}
+	for _, e := range said.Errors {
+		if !strings.Contains(said.Message, e.Path) {
+			said.Message += "; " + e.Path + " " + e.Message
+		}
+	}
+	kind, ok := map[int]fault.Kind{
+		http.StatusBadRequest: fault.Invalid, http.StatusUnauthorized: fault.Unauthenticated, http.StatusForbidden: fault.Forbidden, http.StatusNotFound: fault.NotFound,
+		http.StatusConflict: fault.Conflict, http.StatusPreconditionFailed: fault.Stale, http.StatusTooManyRequests: fault.Limited, http.StatusServiceUnavailable: fault.Unavailable,
+	}[answer.StatusCode]
+	if !ok {
+		kind = fault.Internal
+	}
+	return fault.New(kind, "%s", said.Message)
+}

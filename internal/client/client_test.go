@@ -1,0 +1,194 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/client"
+	"vigil/internal/fault"
+)
+
+// server is a Vigil server whose access tokens can be made worthless.
+type server struct {
+	*httptest.Server
+	logins, calls int
+	good          string
+	life          int
+}
+
+func newServer(t *testing.T) *server {
+	s := &server{life: 1800}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /csp/gateway/am/api/auth/api-tokens/authorize", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("refresh_token") != "api-token" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"message":"the token is not known","statusCode":400}`)
+			return
+		}
+		s.logins++
+		s.good = fmt.Sprintf("access-%d", s.logins)
+		fmt.Fprintf(w, `{"access_token":%q,"expires_in":%d}`, s.good, s.life)
+	})
+	mux.HandleFunc("POST /v1/things/query", func(w http.ResponseWriter, r *http.Request) {
+		s.calls++
+		if r.Header.Get("Authorization") != "Bearer "+s.good {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		var in struct {
+			Page struct {
+				Token string `json:"continuationToken"`
+				Size  int    `json:"pageSize"`
+			} `json:"paginationInfo"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		next := `,"continuationToken":"2"`
+		id := 12345678901234567
+		if in.Page.Token == "2" {
+			next, id = "", 2
+		}
+		fmt.Fprintf(w, `{"totalCount":2,"things":[{"id":%d,"inner":{"name":"a\u001b[2Jb"},"list":["x","y"]}]%s}`, id, next)
+	})
+	mux.HandleFunc("GET /v1/bad", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"message":"2 members are wrong","statusCode":400,"errors":[{"path":"a.b","message":"is odd"}]}`)
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func connect(t *testing.T, s *server, now func() time.Time) (*client.Client, *client.Profiles, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "vigil", "profiles.yaml")
+	profiles, err := client.ReadProfiles(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiles.Current = "p"
+	c, err := client.New(client.Profile{Name: "p", URL: s.URL, Token: "api-token"}, client.Options{Save: profiles.Put, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, profiles, file
+}
+
+func TestTheAccessTokenIsKeptAndRenewed(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	now := time.Now()
+	c, _, file := connect(t, s, func() time.Time { return now })
+	call := func() {
+		t.Helper()
+		if err := c.Call(t.Context(), "POST", "/v1/things/query", client.Record{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call()
+	call()
+	if s.logins != 1 {
+		t.Errorf("%d logins for two calls", s.logins)
+	}
+	now = now.Add(29*time.Minute + 30*time.Second)
+	call()
+	if s.logins != 2 {
+		t.Errorf("%d logins after the token ended", s.logins)
+	}
+	s.good = "another" // as after the server's keys were changed
+	call()
+	if s.logins != 3 {
+		t.Errorf("%d logins after the token was refused", s.logins)
+	}
+	kept, err := client.ReadProfiles(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := kept.Get(""); err != nil || p.Access != "access-3" || p.Token != "api-token" || p.URL != s.URL {
+		t.Errorf("kept %+v, %v", p, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestListsAreReadPageByPage(t *testing.T) {
+	t.Parallel()
+	c, _, _ := connect(t, newServer(t), nil)
+	all, total, err := c.List(t.Context(), "/v1/things/query", "things", nil, 10)
+	if err != nil || len(all) != 2 || total != 2 {
+		t.Fatalf("%v, %d, %v", all, total, err)
+	}
+	if all, _, err := c.List(t.Context(), "/v1/things/query", "things", nil, 1); err != nil || len(all) != 1 {
+		t.Errorf("limited to one: %v, %v", all, err)
+	}
+	for format, want := range map[string]string{
+		"table": "ID                 NAME    LIST\n12345678901234567  a [2Jb  x y\n2                  a [2Jb  x y\n",
+		"csv":   "id,inner.name,list\n12345678901234567,a\x1b[2Jb,x y\n2,a\x1b[2Jb,x y\n",
+	} {
+		var out strings.Builder
+		if err := client.Render(&out, format, client.Columns("ID=id NAME=inner.name LIST=list"), all); err != nil || out.String() != want {
+			t.Errorf("%s: %q, %v", format, out.String(), err)
+		}
+	}
+	for _, format := range []string{"json", "yaml"} {
+		var out strings.Builder
+		if err := client.Render(&out, format, nil, all); err != nil || !strings.Contains(out.String(), "12345678901234567") {
+			t.Errorf("%s: %q, %v", format, out.String(), err)
+		}
+	}
+}
+
+func TestWhatTheServerSaysIsPassedOn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c, _, _ := connect(t, s, nil)
+	if err := c.Call(t.Context(), "GET", "/v1/bad", nil, nil); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "a.b is odd") {
+		t.Errorf("got %v", err)
+	}
+	if err := c.Call(t.Context(), "GET", "/v1/none", nil, nil); !fault.Is(err, fault.NotFound) {
+		t.Errorf("got %v", err)
+	}
+	bad, err := client.New(client.Profile{URL: s.URL, Token: "wrong"}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bad.Login(t.Context()); !fault.Is(err, fault.Unauthenticated) || strings.Contains(err.Error(), "wrong") {
+		t.Errorf("a wrong token: %v", err)
+	}
+	s.Close()
+	if err := bad.Login(context.Background()); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("no server: %v", err)
+	}
+}
+
+func TestAFileThatOthersCanReadIsRefused(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "profiles.yaml")
+	if err := os.WriteFile(file, []byte("current: p\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.ReadProfiles(file); !fault.Is(err, fault.Invalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTokensDoNotCrossTheNetworkInTheClear(t *testing.T) {
+	t.Parallel()
+	for address, good := range map[string]bool{
+		"https://vigil.example": true, "https://vigil.example:8443/": true, "http://127.0.0.1:8080": true, "http://localhost:1": true, "http://[::1]:1": true,
+		"http://vigil.example": false, "http://10.0.0.1": false, "vigil.example": false, "ftp://vigil.example": false, "https://a:b@vigil.example": false, "": false,
+	} {
+		if got, err := client.CheckURL(address); (err == nil) != good || strings.HasSuffix(got, "/") {
+			t.Errorf("%s: %q, %v", address, got, err)
+		}
+	}
+}

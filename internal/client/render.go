@@ -1,0 +1,131 @@
+package client
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/terminal"
+)
+
+// A Column is one column of a table: its heading, and the member of records that
+// it shows, with dots between names.
+type Column struct{ Head, Member string }
+
+// Columns reads "HEAD=member HEAD=member".
+func Columns(text string) (all []Column) {
+	for _, field := range strings.Fields(text) {
+		head, member, _ := strings.Cut(field, "=")
+		all = append(all, Column{head, member})
+	}
+	return all
+}
+
+// Formats of what commands print.
+const Formats = "table,json,yaml,csv"
+
+// Render prints records.
+func Render(w io.Writer, format string, columns []Column, records []Record) error {
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if records == nil {
+			records = []Record{}
+		}
+		return encoder.Encode(records)
+	case "yaml":
+		return renderYAML(w, records)
+	case "csv":
+		out := csv.NewWriter(w)
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = c.Member
+		}
+		err := out.Write(row)
+		for _, r := range records {
+			for i, c := range columns {
+				row[i] = Text(r, c.Member)
+			}
+			if err == nil {
+				err = out.Write(row)
+			}
+		}
+		out.Flush()
+		if err == nil {
+			err = out.Error()
+		}
+		return err
+	}
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	heads := make([]string, len(columns))
+	for i, c := range columns {
+		heads[i] = c.Head
+	}
+	fmt.Fprintln(out, strings.Join(heads, "\t"))
+	cells := make([]string, len(columns))
+	for _, r := range records {
+		for i, c := range columns {
+			cells[i] = terminal.OneLine(Text(r, c.Member))
+		}
+		fmt.Fprintln(out, strings.Join(cells, "\t"))
+	}
+	return out.Flush()
+}
+
+// renderYAML prints records by way of JSON, so that numbers stay numbers.
+func renderYAML(w io.Writer, records []Record) error {
+	text, err := json.Marshal(records)
+	if err != nil {
+		return err
+	}
+	var plain any
+	if err := yaml.Unmarshal(text, &plain); err != nil {
+		return err
+	}
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(plain); err != nil {
+		return err
+	}
+	return encoder.Close()
+}
+
+// Text returns a member of a record as text; "" when there is none.
+func Text(r Record, member string) string {
+	name, rest, deeper := strings.Cut(member, ".")
+	value, ok := r[name]
+	if !ok || value == nil {
+		return ""
+	}
+	if deeper {
+		inner, ok := value.(Record)
+		if !ok {
+			return ""
+		}
+		return Text(inner, rest)
+	}
+	switch v := value.(type) {
+	case string:
+		return v
+	case []any:
+		parts := make([]string, len(v))
+		for i, each := range v {
+			parts[i] = fmt.Sprint(each)
+		}
+		return strings.Join(parts, " ")
+	case Record:
+		text, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	return fmt.Sprint(value)
+}

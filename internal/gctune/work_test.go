@@ -1,0 +1,71 @@
+package gctune
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// limit returns the soft memory limit in force.
+func limit() int64 { return debug.SetMemoryLimit(-1) }
+
+func TestTasksThatGrowLimitTheProcess(t *testing.T) {
+	usual := limit()
+	const budget = 64 << 20
+	small, one, two := Begin(budget), Begin(budget), Begin(budget)
+	small.End()
+	if got := limit(); got != usual {
+		t.Errorf("the limit is %d before a task grows, want %d", got, usual)
+	}
+	one.Grow()
+	one.Grow()
+	first := limit()
+	if most := mapped() + budget*3/2; first > most {
+		t.Errorf("the limit is %d, want at most %d", first, most)
+	}
+	two.Grow()
+	if got := limit() - first; got != budget+budget/garbageShare {
+		t.Errorf("another task raises the limit by %d", got)
+	}
+	one.End()
+	one.End()
+	if got := limit(); got != first {
+		t.Errorf("the limit is %d after one of two ended, want %d", got, first)
+	}
+	two.End()
+	if got := limit(); got != usual {
+		t.Errorf("the limit is %d when all have ended, want %d", got, usual)
+	}
+}
+
+func TestOthersKeepRoomWhileATaskRuns(t *testing.T) {
+	task := Begin(1 << 20)
+	task.Grow()
+	defer task.End()
+	large := make([]byte, 64<<20)
+	runtime.GC()
+	adjustLimit()
+	if live := int64(read("/gc/heap/live:bytes")); limit() < live+live/headroom {
+		t.Errorf("%d bytes are in use, and the limit is %d", live, limit())
+	}
+	runtime.KeepAlive(large)
+}
+
+func TestMemoryIsGivenBack(t *testing.T) {
+	before := mapped()
+	task := Begin(64 << 20)
+	task.Grow()
+	large := make([]byte, 64<<20)
+	for i := range large {
+		large[i] = 1
+	}
+	runtime.KeepAlive(large)
+	large = nil
+	task.End()
+	for end := time.Now().Add(time.Minute); mapped() > before+returnFrom; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d bytes before, %d after", before, mapped())
+		}
+	}
+}

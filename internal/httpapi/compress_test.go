@@ -1,0 +1,59 @@
+package httpapi_test
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"vigil/internal/httpapi"
+)
+
+func TestLongAnswersToReadsAreCompressed(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("all work and no play ", 500)
+	handler := func(body any) httpapi.Handler {
+		return httpapi.JSON(func(context.Context, httpapi.None) (any, error) { return body, nil })
+	}
+	routes := []httpapi.Route{
+		{Pattern: "GET /long", Need: httpapi.Public, Operation: "long", Handler: handler([]string{long})},
+		{Pattern: "GET /short", Need: httpapi.Public, Operation: "short", Handler: handler([]string{"x"})},
+		{Pattern: "GET /tagged", Need: httpapi.Public, Operation: "tagged", Handler: handler(httpapi.Tagged("1", []string{long}))},
+		{Pattern: "GET /text", Need: httpapi.Public, Operation: "text", Handler: handler(httpapi.Text(long))},
+		{Pattern: "GET /secret", Need: httpapi.Public, Operation: "secret", SecretAnswer: true, Handler: handler([]string{long})},
+		{Pattern: "POST /change", Need: httpapi.Public, Operation: "change", Handler: handler([]string{long})},
+	}
+	for _, tt := range []struct {
+		compress                 bool
+		method, path, encodings  string
+		packed, dependsOnRequest bool
+	}{
+		{true, "GET", "/long", "gzip", true, true},
+		{true, "GET", "/long", "br, gzip;q=0.5", true, true},
+		{true, "GET", "/long", "", false, true},
+		{true, "GET", "/long", "gzip;q=0", false, true},
+		{true, "GET", "/short", "gzip", false, true},
+		{true, "GET", "/tagged", "gzip", false, true},
+		{true, "GET", "/text", "gzip", false, false},
+		{true, "GET", "/secret", "gzip", false, true},
+		{true, "POST", "/change", "gzip", false, true},
+		{false, "GET", "/long", "gzip", false, false},
+	} {
+		m := mux(t, httpapi.Options{Compress: tt.compress, Audit: new(trail)}, routes...)
+		res := ask(m, tt.method, tt.path, "", "Accept-Encoding", tt.encodings)
+		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != tt.packed || (res.Header.Get("Vary") != "") != tt.dependsOnRequest {
+			t.Errorf("%s %s (%s): status %d, compressed %t, Vary %q", tt.method, tt.path, tt.encodings, res.StatusCode, got, res.Header.Get("Vary"))
+		}
+		if !tt.packed {
+			continue
+		}
+		r, err := gzip.NewReader(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(r); err != nil || string(text) != `["`+long+"\"]\n" {
+			t.Errorf("%s: %.100s, %v", tt.path, text, err)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+
+	"vigil/internal/fault"
+)
+
+// Idempotency remembers requests that were sent with an Idempotency-Key header,
+// so that one whose answer was lost can be sent again without being carried out
+// twice.
+type Idempotency interface {
+	// Find returns the request that was carried out with a key, if there was one.
+	Find(ctx context.Context, owner, key string) (PastRequest, bool, error)
+
+	// Attach returns a context under which the first change that is committed
+	// commits the key with it. If another request has the key meanwhile, the
+	// change fails with fault.Conflict.
+	Attach(ctx context.Context, k RequestKey) context.Context
+
+	// Answered remembers the answer to a request that was carried out.
+	Answered(ctx context.Context, owner, key string, a Answer) error
+}
+
+// RequestKey is a request that is to be carried out once.
+type RequestKey struct {
+	Owner       string // who chose the key
+	Key         string
+	Fingerprint string // of method, address and body
+	RequestID   string
+}
+
+// PastRequest is one that was carried out.
+type PastRequest struct {
+	Fingerprint string
+	RequestID   string
+	Answer      *Answer // nil if it was not kept
+}
+
+// Answer is what was answered.
+type Answer struct {
+	Status      int
+	Location    string
+	ETag        string
+	ContentType string
+	Body        []byte
+}
+
+// The headers of requests that are carried out once, and of answers that tell
+// what became of a change.
+const (
+	headerKey      = "Idempotency-Key"
+	headerReplayed = "Idempotency-Replayed"
+	headerOutcome  = "Vigil-Change" // made, or unknown: of an answer of 5xx
+)
+
+// maxAnswer is how large an answer may be that is kept.
+const maxAnswer = 256 << 10
+
+// once returns the key of a request that is to be carried out once, or what to
+// answer if it was carried out before.
+func (m *Mux) once(ctx context.Context, r *http.Request, x *exchange) (*RequestKey, any, error) {
+	values := r.Header.Values(headerKey)
+	if m.o.Idempotency == nil || len(values) == 0 || !x.route.mutates() || x.route.Need == Public || x.route.Login {
+		return nil, nil, nil
+	}
+	if !validKey(values) {
+		return nil, nil, fault.Field(headerKey, "must be one header of 1 to 255 visible ASCII characters")
+	}
+	k := &RequestKey{Owner: x.caller.Org + "/" + x.caller.Name, Key: values[0], Fingerprint: fingerprint(r, x.body), RequestID: x.id}
+	past, found, err := m.o.Idempotency.Find(ctx, k.Owner, k.Key)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !found:
+		return k, nil, nil
+	case past.Fingerprint != k.Fingerprint:
+		return nil, nil, fault.New(fault.Conflict, "the Idempotency-Key was used for another request")
+	case past.Answer == nil:
+		return nil, nil, fault.New(fault.Conflict, "the request with this Idempotency-Key was carried out (request %s); its answer was not kept", past.RequestID)
+	}
+	x.note("replay_of", past.RequestID)
+	return nil, past.Answer.reply(), nil
+}
+
+func validKey(values []string) bool {
+	if len(values) != 1 || values[0] == "" || len(values[0]) > 255 {
+		return false
+	}
+	for _, c := range []byte(values[0]) {
+		if c <= ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func fingerprint(r *http.Request, body []byte) string {
+	h := sha256.New()
+	_, _ = io.WriteString(h, r.Method+"\x00"+r.URL.RequestURI()+"\x00")
+	_, _ = h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (a *Answer) reply() Reply {
+	p := Reply{Status: a.Status}.With(headerReplayed, "true")
+	if len(a.Body) > 0 {
+		p.Body = a.Body
+		p = p.With("Content-Type", a.ContentType)
+	}
+	if a.Location != "" {
+		p = p.With("Location", a.Location)
+	}
+	if a.ETag != "" {
+		p = p.With("ETag", a.ETag)
+	}
+	return p
+}
+
+// keepAnswer remembers the answer to a request that was carried out. An answer
+// that holds a secret is not kept.
+func (m *Mux) keepAnswer(ctx context.Context, x *exchange, k *RequestKey, body any) {
+	if _, ok := body.(written); ok || x.route.SecretAnswer {
+		return
+	}
+	p, ok := body.(Reply)
+	if !ok {
+		p = OK(body)
+	}
+	data, kind, err := encode(p.Body)
+	if err != nil || len(data) > maxAnswer {
+		return
+	}
+	if given := p.Header.Get("Content-Type"); given != "" {
+		kind = given
+	}
+	if p.Status == 0 {
+		p.Status = http.StatusOK
+	}
+	err = m.o.Idempotency.Answered(context.WithoutCancel(ctx), k.Owner, k.Key, Answer{
+		Status: p.Status, Location: p.Header.Get("Location"), ETag: p.Header.Get("ETag"), ContentType: kind, Body: data,
+	})
+	if err != nil {
+		m.o.Log.WarnContext(ctx, "answer not kept for its Idempotency-Key", "request_id", x.id, "err", err)
+	}
+}
+
+// tellOutcome says in the answer to a failed request whether its change was
+// made.
+func (m *Mux) tellOutcome(rec *recorder, x *exchange, err error) error {
+	if err == nil || !x.route.mutates() || problemOf(err).Status < 500 {
+		return err
+	}
+	x.mu.Lock()
+	made := x.recorded
+	x.mu.Unlock()
+	switch {
+	case made:
+		rec.Header().Set(headerOutcome, "made")
+		if fault.KindOf(err) == fault.Internal {
+			return err // a bug stays one
+		}
+		return fault.Wrap(fault.Unavailable, err, "the change was made, but the request could not be answered in full")
+	case errors.Is(err, fault.ErrOutcomeUnknown):
+		rec.Header().Set(headerOutcome, "unknown")
+		return fault.Wrap(fault.Unavailable, err, "the database failed while the change was committed: it may have been made. "+
+			"Send the request again with the same Idempotency-Key, or look whether it was made")
+	}
+	return err
+}

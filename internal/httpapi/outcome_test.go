@@ -1,0 +1,54 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"testing"
+
+	"vigil/internal/fault"
+	"vigil/internal/httpapi"
+)
+
+// committing is an auditor whose records are committed when the handler says so.
+type committing struct{}
+
+type commitKey struct{}
+
+func (committing) Attach(ctx context.Context, p httpapi.Pending) context.Context {
+	return context.WithValue(ctx, commitKey{}, p.Committed)
+}
+
+func (committing) Append(context.Context, httpapi.Event) error { return nil }
+
+// TestAFailureTellsWhetherTheChangeWasMade fails before, in and after the commit.
+func TestAFailureTellsWhetherTheChangeWasMade(t *testing.T) {
+	t.Parallel()
+	lost := fault.Wrap(fault.Unavailable, errors.Join(fault.ErrOutcomeUnknown, errors.New("connection reset")), "the database failed")
+	for _, tt := range []struct {
+		name   string
+		commit bool
+		err    error
+		status int
+		want   string
+	}{
+		{"before the commit", false, fault.New(fault.Unavailable, "the database is not available"), 503, ""},
+		{"in the commit", false, lost, 503, "unknown"},
+		{"after the commit", true, fault.New(fault.Unavailable, "too slow"), 503, "made"},
+		{"after the commit, by a bug", true, errors.New("bug"), 500, "made"},
+		{"not at all", true, nil, 200, ""},
+		{"by the caller", false, fault.New(fault.Invalid, "no"), 400, ""},
+	} {
+		route := public("POST /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (string, error) {
+			if tt.commit {
+				ctx.Value(commitKey{}).(func())()
+			}
+			return "", tt.err
+		}))
+		w := httptest.NewRecorder()
+		mux(t, httpapi.Options{Audit: committing{}}, route).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", "/x", nil))
+		if got := w.Header().Get("Vigil-Change"); w.Code != tt.status || got != tt.want {
+			t.Errorf("%s: %d, Vigil-Change %q, %s; want %d, %q", tt.name, w.Code, got, w.Body, tt.status, tt.want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"vigil/internal/httpapi"
+)
+
+// pieces is a body in pieces.
+type pieces []string
+
+func (p pieces) Len() int64 { return int64(len(strings.Join(p, ""))) }
+
+func (p pieces) WriteTo(w io.Writer) (n int64, err error) {
+	for _, s := range p {
+		m, err := io.WriteString(w, s)
+		n += int64(m)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func TestABodyIsSentInPieces(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
+		p := httpapi.OK(pieces{`{"a":`, `1}`}).With("X-Cost", "7")
+		p.Sent = func() { sent++ }
+		return p, nil
+	}))
+	res := ask(mux(t, httpapi.Options{}, route), "GET", "/", "")
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || string(body) != `{"a":1}` || res.ContentLength != 7 ||
+		res.Header.Get("Content-Type") != "application/json" || res.Header.Get("X-Cost") != "7" {
+		t.Errorf("%d %s %v, %v", res.StatusCode, body, res.Header, err)
+	}
+	if sent != 1 {
+		t.Errorf("it was told %d times that the body was sent", sent)
+	}
+}
+
+func TestABodyThatCannotBeSentIsOverToo(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
+		return httpapi.Reply{Body: func() {}, Sent: func() { sent++ }}, nil
+	}))
+	res := ask(mux(t, httpapi.Options{}, route), "GET", "/", "")
+	if res.StatusCode != http.StatusInternalServerError || sent != 1 {
+		t.Errorf("%d, told %d times", res.StatusCode, sent)
+	}
+}

@@ -1,0 +1,247 @@
+// Package instance opens an installation: its database, its sealed secrets, who
+// may use it, and the record of what they did. Both servers and the commands
+// stand on it.
+package instance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"vigil/internal/audit"
+	"vigil/internal/audit/auditdb"
+	"vigil/internal/audit/witness"
+	"vigil/internal/auth"
+	"vigil/internal/auth/authdb"
+	"vigil/internal/auth/websession"
+	"vigil/internal/config"
+	"vigil/internal/diskspace"
+	"vigil/internal/fault"
+	"vigil/internal/idempotency"
+	"vigil/internal/job"
+	"vigil/internal/secret"
+	"vigil/internal/secret/kms"
+	"vigil/internal/secret/secretdb"
+	"vigil/internal/sqldb"
+)
+
+// Installation is an open installation.
+type Installation struct {
+	Config   config.Config
+	DB       *sqldb.DB
+	Keyring  *secretdb.Keyring
+	Box      *secret.Box
+	Auth     *authdb.Store
+	Registry *auth.Registry
+
+	Witnesses *audit.Witnesses // of the audit log
+	Audit     *audit.Log
+	Space     *diskspace.Watch // of the disk that the data folder is on
+}
+
+// Init makes the installation that the settings describe: data folder, master
+// key and database. It fails with fault.Conflict if there is one.
+func Init(ctx context.Context, c config.Config, now func() time.Time) error {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{})
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	there, err := db.HasTable(ctx, secretdb.Table)
+	switch {
+	case err != nil:
+		return errors.Join(err, db.Close())
+	case there:
+		// The key is not made, either: one that is lost must be put back, and a new
+		// one in its place would hide that.
+		return errors.Join(fault.New(fault.Conflict, "there is an installation in this database already"), db.Close())
+	}
+	master, err := openMaster(ctx, c.MasterKey, true)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	i, err := openOn(ctx, c, db, master, now)
+	if err != nil {
+		return err
+	}
+	return i.Close()
+}
+
+// Open opens the installation that the settings describe and brings its tables
+// up to date. It makes nothing: a folder, key or database that is missing is
+// lost or mistyped, and starting without it would look like a server that has
+// forgotten everything.
+//
+// It also refuses a database that lacks records which had been written: see
+// [audit.Log.KeepCheckpoint].
+func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
+	i, err := open(ctx, c, now)
+	if err != nil {
+		return nil, err
+	}
+	err = i.Audit.KeepCheckpoint(ctx, c.Audit.Checkpoint, false)
+	if err == nil {
+		err = i.Witnesses.Compare(ctx)
+	}
+	if errors.Is(err, audit.ErrCut) {
+		err = fmt.Errorf("%w; vigil audit verify says more, and vigil audit accept-loss goes on with what is there", err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, i.Close())
+	}
+	return i, nil
+}
+
+// open is Open without a look at what may be missing.
+func open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
+	master, err := openMaster(ctx, c.MasterKey, false)
+	if err != nil {
+		return nil, fmt.Errorf("%w; if there is no installation yet, vigil init makes one", err)
+	}
+	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; restore it from a backup or, if there is no installation yet, make one with vigil init", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	there, err := db.HasTable(ctx, secretdb.Table)
+	if err == nil && !there {
+		err = fault.New(fault.NotFound, "the database has no installation in it; restore it from a backup or, if there is no installation yet, make one with vigil init")
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return openOn(ctx, c, db, master, now)
+}
+
+// OpenDespiteLoss is Open for an installation whose newest records are missing.
+// If accept is set, the loss is recorded, and Open works again.
+func OpenDespiteLoss(ctx context.Context, c config.Config, now func() time.Time, accept bool) (*Installation, error) {
+	i, err := open(ctx, c, now)
+	if err != nil || !accept {
+		return i, err
+	}
+	if err := i.Audit.KeepCheckpoint(ctx, c.Audit.Checkpoint, true); err != nil {
+		return nil, errors.Join(err, i.Close())
+	}
+	// Witnesses must not hold what is lost against the next start.
+	if err := i.Witnesses.Replace(ctx); err != nil {
+		return nil, errors.Join(err, i.Close())
+	}
+	return i, nil
+}
+
+// RunAudit keeps the audit log to its size and hands its checkpoints to the
+// witnesses, until ctx ends.
+func (i *Installation) RunAudit(ctx context.Context, log *slog.Logger) {
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	wait.Go(func() {
+		i.Witnesses.Publish(ctx, log, cmp.Or(i.Config.Audit.CheckpointEvery, time.Minute))
+	})
+	i.Audit.Run(ctx, log, i.AuditRetention())
+}
+
+// AuditRetention says how much of the audit log is kept.
+func (i *Installation) AuditRetention() audit.Retention {
+	return audit.Retention{Age: i.Config.Audit.Kept, Records: i.Config.Audit.MaxRecords}
+}
+
+// OpenOrInit opens the installation and makes it if there is none. It is for the
+// demo, benchmarks and tests.
+func OpenOrInit(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
+	if err := Init(ctx, c, now); err != nil && !fault.Is(err, fault.Conflict) {
+		return nil, err
+	}
+	return Open(ctx, c, now)
+}
+
+// openOn opens the installation in a database, which it closes if it fails.
+func openOn(ctx context.Context, c config.Config, db *sqldb.DB, master secret.Master, now func() time.Time) (*Installation, error) {
+	i := &Installation{Config: c, DB: db, Space: diskspace.New(c.DataDir, c.MinFreeMB<<20), Keyring: secretdb.NewKeyring(db), Auth: authdb.NewStore(db)}
+	if err := i.open(ctx, master, now); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return i, nil
+}
+
+func (i *Installation) open(ctx context.Context, master secret.Master, now func() time.Time) (err error) {
+	for _, migrate := range []func(context.Context, *sqldb.DB) error{secretdb.Migrate, authdb.Migrate, websession.Migrate, auditdb.Migrate, job.Migrate, idempotency.Migrate} {
+		if err := migrate(ctx, i.DB); err != nil {
+			return fmt.Errorf("bring the tables up to date: %w", err)
+		}
+	}
+	if i.Box, err = secret.NewBox(ctx, i.Keyring, secret.Options{Master: master, Now: now}); err != nil {
+		return err
+	}
+	i.Registry = auth.NewRegistry(i.Auth, now)
+	i.Registry.TokenLife = i.Config.TokenLife
+	host, _ := os.Hostname()
+	witnesses, err := witness.New(witness.Options{URL: i.Config.Audit.CheckpointURL, Token: i.Config.Audit.CheckpointToken, Syslog: i.Config.Audit.CheckpointSyslog, Host: host})
+	if err != nil {
+		return err
+	}
+	if i.Audit, err = audit.Open(ctx, auditdb.NewStore(i.DB), i.Box, now); err != nil {
+		return err
+	}
+	i.Witnesses = audit.NewWitnesses(i.Audit, witnesses...)
+	return nil
+}
+
+// SealedColumns lists what must be resealed when keys are rotated.
+func (i *Installation) SealedColumns() []secret.Column {
+	var all []secret.Column
+	for _, c := range slices.Concat(authdb.SealedColumns(i.DB), auditdb.SealedColumns(i.DB)) {
+		all = append(all, c)
+	}
+	return all
+}
+
+// Close closes the installation.
+func (i *Installation) Close() error { return errors.Join(i.Audit.Close(), i.DB.Close()) }
+
+// openMaster finds the master key that a setting names. A key file is made if
+// it is missing and create is set.
+func openMaster(ctx context.Context, setting string, create bool) (secret.Master, error) {
+	kind, rest, _ := strings.Cut(setting, ":")
+	switch kind {
+	case "file":
+		return secret.MasterFromFile(rest, create)
+	case "env":
+		return secret.MasterFromEnv(rest)
+	}
+	return kms.Open(ctx, setting, kms.Options{})
+}
+
+// Rewrap wraps the keys for stored secrets with the master key of the settings,
+// instead of the one that from names.
+func Rewrap(ctx context.Context, c config.Config, from string, now func() time.Time) error {
+	master, err := openMaster(ctx, c.MasterKey, false)
+	if err != nil {
+		return err
+	}
+	previous, err := openMaster(ctx, from, false)
+	if err != nil {
+		return err
+	}
+	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true})
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	box, err := secret.NewBox(ctx, secretdb.NewKeyring(db), secret.Options{Master: master, Previous: []secret.Master{previous}, Now: now})
+	if err == nil {
+		err = box.Rewrap(ctx)
+	}
+	return errors.Join(err, db.Close())
+}

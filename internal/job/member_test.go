@@ -1,0 +1,49 @@
+package job_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"vigil/internal/job"
+	"vigil/internal/sqldb"
+)
+
+// TestProcessesSeeEachOther has one process do jobs and another, which has no
+// queues, only insert them. Each is told of both.
+func TestProcessesSeeEachOther(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		seen := make(chan []job.Member, 1000)
+		worker := newQueue(t, db, job.Config{Beat: quick, Roles: []string{"work"}})
+		front := newQueue(t, db, job.Config{Beat: quick, Roles: []string{"front"}, Queues: map[string]int{}, Members: func(all []job.Member) {
+			select {
+			case seen <- all:
+			default:
+			}
+		}})
+		done := make(chan string, 9)
+		start(t, worker, func(_ context.Context, j job.Job[greet]) error {
+			done <- j.Args.Name
+			return nil
+		})
+		if err := front.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stop(t, front) })
+		insert(t, db, front, "x", job.Options{})
+		if name := next(t, done); name != "x" {
+			t.Errorf("did %q, want x", name)
+		}
+		for {
+			var roles []string
+			for _, m := range next(t, seen) {
+				roles = append(roles, m.Roles...)
+			}
+			slices.Sort(roles)
+			if slices.Equal(roles, []string{"front", "work"}) {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/export"
+)
+
+type findingExport struct {
+	findingList
+	Format string `json:"format" enum:"csv,jsonl,ocsf,sarif,asff,junit,html"`
+}
+
+// present are the formats that tell what is wrong now. Unless asked otherwise they
+// have open findings only.
+var present = []export.Format{export.SARIF, export.JUnit, export.HTML}
+
+func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
+	var in findingExport
+	if err := httpapi.Bind(r, &in); err != nil {
+		return err
+	}
+	ctx := r.Context()
+	filter, err := a.findingFilter(ctx, in.Filters)
+	if err != nil {
+		return err
+	}
+	format := export.Format(in.Format)
+	if format == "" {
+		format = export.CSV
+	}
+	sorts := in.sorts()
+	if slices.Contains(present, format) {
+		if len(filter.Statuses) == 0 {
+			filter.Statuses = []posture.FindingStatus{posture.FindingOpen}
+		}
+		if no := false; filter.Suppressed == nil && format != export.SARIF {
+			filter.Suppressed = &no
+		}
+		if len(sorts) == 0 {
+			sorts = []posture.FindingSort{{Field: "riskScore", Desc: true}}
+		}
+	}
+	report, err := a.report(ctx, format, filter)
+	if err != nil {
+		return err
+	}
+	body := &attachment{w: w, name: "findings" + format.Suffix(), media: format.MediaType()}
+	out, err := export.New(body, format, report)
+	if err != nil {
+		return err
+	}
+	written := 0
+	for p := (posture.Page{Size: posture.MaxPage}); ; {
+		page, err := a.Findings.Findings(ctx, a.Org(ctx), filter, sorts, p, a.Now())
+		if err != nil {
+			return err
+		}
+		for _, f := range page.Findings {
+			if err := out.Put(f); err != nil {
+				return err
+			}
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		if err := body.flush(); err != nil {
+			return err
+		}
+		if written += len(page.Findings); page.Next == "" || written >= maxExported {
+			break
+		}
+		p.After = page.Next
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return body.flush()
+}
+
+// report gathers what a format says beside the findings.
+func (a *API) report(ctx context.Context, format export.Format, f posture.FindingFilter) (export.Report, error) {
+	r := export.Report{Version: a.Version, At: a.Now(), Rules: map[posture.RuleID]posture.Rule{}, Frameworks: map[string]posture.Framework{}}
+	rules, err := a.Book.Rules(ctx, a.Org(ctx))
+	if err != nil {
+		return r, err
+	}
+	frameworks, err := a.Book.Frameworks(ctx, a.Org(ctx))
+	if err != nil {
+		return r, err
+	}
+	for _, framework := range frameworks {
+		r.Frameworks[framework.ID] = framework
+	}
+	for _, rule := range rules {
+		// A rule that is disabled passes nothing, so a list of tests leaves it out.
+		if format != export.JUnit || rule.Status == posture.RuleEnabled {
+			r.Rules[rule.ID] = rule
+		}
+	}
+	if format != export.JUnit && format != export.HTML {
+		return r, nil
+	}
+	if r.Counts, err = a.counts(ctx, f); err != nil {
+		return r, err
+	}
+	verdicts, err := a.Findings.Verdicts(ctx, a.Org(ctx), nil, idsOf[posture.AccountID](f.Accounts))
+	if err != nil {
+		return r, err
+	}
+	r.Verdicts = map[posture.RuleID]posture.ControlPosture{}
+	for _, v := range verdicts {
+		sum := r.Verdicts[v.Rule]
+		r.Verdicts[v.Rule] = posture.ControlPosture{Violating: sum.Violating + v.Violating, Passing: sum.Passing + v.Passing, Unknown: sum.Unknown + v.Unknown, NotApplicable: sum.NotApplicable + v.NotApplicable}
+	}
+	for _, framework := range frameworks {
+		if c := export.Comply(framework, r.Rules, r.Verdicts); c.Pass+c.Violated+c.Unknown > 0 {
+			r.Compliance = append(r.Compliance, c)
+		}
+	}
+	return r, nil
+}
+
+// counts counts the findings of a report.
+func (a *API) counts(ctx context.Context, f posture.FindingFilter) (export.Counts, error) {
+	of := func(name string) posture.Aggregation { return posture.Aggregation{Of: posture.Attribute{Name: name}} }
+	total, found, err := a.Findings.AggregateFindings(ctx, a.Org(ctx), f, map[string]posture.Aggregation{
+		"level": of("level"), "rule": of("ruleId"), "service": of("service"), "account": of("cloudAccountId"), "region": of("region"),
+	}, a.Now())
+	return export.Counts{
+		Total: total, Levels: countsOf[posture.FindingLevel](found["level"]), Rules: countsOf[posture.RuleID](found["rule"]), Services: countsOf[string](found["service"]),
+		Accounts: countsOf[posture.AccountID](found["account"]), Regions: countsOf[string](found["region"]),
+	}, err
+}
+
+func countsOf[K ~string](buckets posture.Buckets) map[K]int {
+	counts := make(map[K]int, len(buckets))
+	for value, b := range buckets {
+		counts[K(value)] = b.Count
+	}
+	return counts
+}
+
+// An attachment is the body of an answer that is kept as a file. Its headers are
+// sent with the first byte, so that what goes wrong before it can be answered.
+type attachment struct {
+	w           http.ResponseWriter
+	name, media string
+	begun       bool
+}
+
+// Write implements [io.Writer].
+func (b *attachment) Write(text []byte) (int, error) {
+	if !b.begun {
+		b.begun = true
+		b.w.Header().Set("Content-Type", b.media)
+		b.w.Header().Set("Content-Disposition", `attachment; filename="`+b.name+`"`)
+		b.w.WriteHeader(http.StatusOK)
+	}
+	return b.w.Write(text)
+}
+
+// flush sends what was written so far. An answer with nothing in it has headers
+// too.
+func (b *attachment) flush() error {
+	if _, err := b.Write(nil); err != nil {
+		return err
+	}
+	return http.NewResponseController(b.w).Flush()
+}

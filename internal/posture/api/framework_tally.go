@@ -1,0 +1,68 @@
+package api
+
+import "slices"
+
+type (
+	// controlTally counts controls by how they stand. A control counts once: as
+	// violated when one resource violates it, otherwise as unknown when one is
+	// unknown or resources could not be listed, otherwise as passing when one passes.
+	controlTally struct {
+		Violating int `json:"violating"`
+		Unknown   int `json:"unknown"`
+		Passing   int `json:"passing"`
+		Nothing   int `json:"nothing"` // has rules, and there is no resource that they are about
+		Manual    int `json:"manual"`
+		NoRule    int `json:"noRule"`
+	}
+	sectionPosture struct {
+		Section string `json:"section"`
+		controlTally
+	}
+)
+
+// count adds a control that stands as the sum says.
+func (t *controlTally) count(assessment string, sum verdictSum) {
+	switch {
+	case assessment == "manual":
+		t.Manual++
+	case assessment == "noRule":
+		t.NoRule++
+	case sum.Violating > 0:
+		t.Violating++
+	case sum.Unknown+sum.NotListed > 0:
+		t.Unknown++
+	case sum.Passing > 0:
+		t.Passing++
+	default:
+		t.Nothing++
+	}
+}
+
+// sectionsOf sums controls up by section, in the order of the framework.
+func sectionsOf(controls []controlPosture) []sectionPosture {
+	all := []sectionPosture{}
+	for _, c := range controls {
+		i := slices.IndexFunc(all, func(s sectionPosture) bool { return s.Section == c.Section })
+		if i < 0 {
+			i = len(all)
+			all = append(all, sectionPosture{Section: c.Section})
+		}
+		all[i].count(c.Assessment, c.verdictSum)
+	}
+	return all
+}
+
+// accountsOf sums controls up by account: those of which a rule said something
+// in it.
+func accountsOf(controls []controlPosture) map[string]*controlTally {
+	all := map[string]*controlTally{}
+	for _, c := range controls {
+		for account, sum := range c.Accounts {
+			if all[account] == nil {
+				all[account] = new(controlTally)
+			}
+			all[account].count(c.Assessment, *sum)
+		}
+	}
+	return all
+}

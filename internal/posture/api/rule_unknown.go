@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vigil/internal/httpapi"
+	"vigil/internal/posture"
+	"vigil/internal/posture/judge"
+)
+
+type (
+	unknownIn struct {
+		ID      string `path:"rule_id"`
+		Filters struct {
+			CloudAccountIDs []string `json:"cloudAccountIds"`
+		} `json:"filters" null:"absent"`
+		Pagination *pagination `json:"paginationInfo"`
+		Warnings   httpapi.Warnings
+	}
+	unknownEntity struct {
+		Entity  entity   `json:"entity"`
+		Reasons []string `json:"reasons"`
+	}
+	unknownPage struct {
+		TotalCount        int             `json:"totalCount"`
+		Results           []unknownEntity `json:"results"`
+		ContinuationToken string          `json:"continuationToken,omitempty"`
+		Warnings          []string        `json:"warnings,omitempty"`
+	}
+	// unknownListing is what a token of the listing is made for.
+	unknownListing struct {
+		Rule     string
+		Accounts []string
+	}
+)
+
+// queryUnknown lists the resources for which the verdict of a rule is unknown, ordered by
+// account and entity id, with the reasons.
+func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, error) {
+	org, out := a.Org(ctx), unknownPage{Results: []unknownEntity{}, Warnings: in.Warnings}
+	asked := unknownListing{in.ID, in.Filters.CloudAccountIDs}
+	list := listing{"unknown", &asked}
+	want, err := a.page(ctx, list, in.Pagination, defaultPage)
+	if err != nil {
+		return out, err
+	}
+	rule, err := a.Book.Rule(ctx, org, posture.RuleID(asked.Rule))
+	if err != nil {
+		return out, err
+	}
+	verdicts, err := a.Findings.Verdicts(ctx, org, []posture.RuleID{rule.ID}, idsOf[posture.AccountID](asked.Accounts))
+	if err != nil {
+		return out, err
+	}
+	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	from, after, _ := strings.Cut(want.After, " ") // account and entity
+	for _, v := range verdicts {
+		out.TotalCount += v.Unknown
+		if v.Unknown == 0 || string(v.Account) < from || len(out.Results) == want.Size {
+			continue
+		}
+		trial, err := a.Judge.Try(ctx, org, v.Account, rule.Query)
+		if err != nil {
+			return out, err
+		}
+		ids := trial.Unknown
+		if string(v.Account) == from {
+			ids = slices.DeleteFunc(ids, func(id posture.EntityID) bool { return string(id) <= after })
+		}
+		if err := a.appendUnknown(ctx, &out, v.Account, ids[:min(len(ids), want.Size-len(out.Results))], trial.Reads); err != nil {
+			return out, err
+		}
+	}
+	if n := len(out.Results); n > 0 {
+		last := out.Results[n-1].Entity
+		out.ContinuationToken, err = a.next(ctx, list, want, n, last.CloudAccountID+" "+last.EntityID)
+	}
+	return out, err
+}
+
+// appendUnknown adds entities of an account to a page, with the reasons.
+func (a *API) appendUnknown(ctx context.Context, out *unknownPage, account posture.AccountID, ids []posture.EntityID, reads judge.Sees) error {
+	found, err := a.Entities.EntitiesOf(ctx, a.Org(ctx), account, ids)
+	if err != nil {
+		return err
+	}
+	missing, err := a.unreadOf(ctx, account, reads.Types)
+	for _, id := range ids {
+		if e, ok := found[id]; ok {
+			out.Results = append(out.Results, unknownEntity{entityOf(e), reasonsOf(e, reads, missing)})
+		}
+	}
+	return err
+}
+
+// reasonsOf says why a rule cannot judge an entity.
+func reasonsOf(e posture.Entity, reads judge.Sees, missing []unread) []string {
+	reasons := []string{}
+	for _, p := range e.Properties {
+		if p.Type == posture.UnknownProperty && (slices.Contains(reads.Properties, p.Name) || slices.Contains(reads.Edges, p.Name)) {
+			reasons = append(reasons, fmt.Sprintf("%s could not be read: %s", p.Name, p.Error))
+		}
+	}
+	for _, u := range missing {
+		if u.Region == e.Region || u.Region == posture.Global || e.Region == posture.Global {
+			reasons = append(reasons, fmt.Sprintf("%s could not be listed in %s: %s", u.EntityType, u.Region, u.Why))
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = append(reasons, "a resource that it is related to could not be read whole")
+	}
+	return reasons
+}

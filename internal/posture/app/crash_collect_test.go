@@ -1,0 +1,57 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestCollectionsOutlastCrashesOfPostgreSQL stops the database server while two
+// processes collect accounts. Every run ends as if nothing had happened.
+func TestCollectionsOutlastCrashesOfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 10)
+	if stops == 0 {
+		t.Skip("needs a database server of its own: see make crash")
+	}
+	db := newDatabaseServer(t)
+	s := newStorm(t, 6, 600)
+	s.install(db.dsn)
+	c, _ := s.start()
+	other, _ := s.start()
+	for n := range min(stops, 10) {
+		runs := map[string]string{} // by account
+		for i, a := range s.accounts {
+			from := []*client{c, other}[i%2]
+			runs[a.ID] = from.want(202, "POST", "/v1/cloud-accounts/"+a.ID+"/collections", object{}).member("collectionId")
+		}
+		db.crash()
+		db.start()
+		for _, a := range s.accounts {
+			s.wantCompleted(c, a.ID, runs[a.ID], n)
+		}
+	}
+}
+
+// wantCompleted waits until a run ends.
+func (s *storm) wantCompleted(c *client, account, run string, stop int) {
+	s.t.Helper()
+	last := ""
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		const path = "/v1/cloud-accounts/collection-status/query"
+		body := object{"filters": object{"cloudAccountId": account}}
+		if status, _, err := c.send("POST", path, body); err != nil || status != 200 {
+			last = fmt.Sprintf("answer %d, %v", status, err)
+			continue // the database is not back yet
+		}
+		answer := c.want(200, "POST", path, body).body
+		newest, _ := answer["results"].([]any)[0].(object)
+		if last = fmt.Sprint(newest["status"]); last != "Started" {
+			if last != "Completed" || newest["collectionId"] != run {
+				s.t.Errorf("stop %d: the newest run of %s is %v, want that %s completed", stop, account, newest, run)
+			}
+			return
+		}
+	}
+	s.t.Errorf("stop %d: the run %s of %s has not ended: %s", stop, run, account, last)
+}

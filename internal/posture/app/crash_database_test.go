@@ -1,0 +1,115 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestCrashesOfPostgreSQLLoseNothing stops the database server at once, again and
+// again, while many clients write. The server of ours goes on when it is back.
+func TestCrashesOfPostgreSQLLoseNothing(t *testing.T) {
+	t.Parallel()
+	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 60)
+	if stops == 0 {
+		t.Skip("needs a database server of its own: see make crash")
+	}
+	db := newDatabaseServer(t)
+	r := &recorder{host: newHost(t, db.dsn), accounts: map[string]string{}, gone: map[string]bool{}}
+	c, kill := r.start()
+	for n := range stops {
+		r.outage(c, n, db.crash, db.start)
+		r.progress(n+1, stops)
+	}
+	r.check(c)
+	kill()
+	r.kills = stops
+	r.checkDatabase()
+}
+
+// A databaseServer is a PostgreSQL server of a test's own, which it may stop.
+type databaseServer struct {
+	t        *testing.T
+	dir, dsn string
+}
+
+func newDatabaseServer(t *testing.T) *databaseServer {
+	t.Helper()
+	s := &databaseServer{t: t, dir: filepath.Join(t.TempDir(), "postgres")}
+	s.start()
+	t.Cleanup(func() { s.do("stop") })
+	return s
+}
+
+func (s *databaseServer) do(action string) string {
+	s.t.Helper()
+	cmd := exec.Command("../../../scripts/postgres.sh", action, s.dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("%s: %v", cmd, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// crash stops the server at once, as a loss of power does.
+func (s *databaseServer) crash() { s.t.Helper(); s.do("crash") }
+
+func (s *databaseServer) start() {
+	s.t.Helper()
+	dsn := s.do("start")
+	if s.dsn != "" && dsn != s.dsn {
+		s.t.Fatalf("the database server is at %s now, and was at %s", dsn, s.dsn)
+	}
+	s.dsn = dsn
+}
+
+// outage checks what was acknowledged before, lets clients write, and stops the
+// database server in the middle.
+func (r *recorder) outage(c *client, n int, crash, start func()) {
+	r.t.Helper()
+	r.check(c)
+	r.unsure = map[string]bool{}
+	r.acked = 0
+	var over atomic.Bool
+	var writers sync.WaitGroup
+	for i := range 4 {
+		writers.Go(func() {
+			for j := 0; !over.Load() && r.write(c, fmt.Sprintf("%03d%d%04d", n, i, j), i+j); j++ {
+				if j > 1000 {
+					time.Sleep(10 * time.Millisecond) // it is answered at once while the database is away
+				}
+			}
+		})
+	}
+	r.wait("takes no writes", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.acked >= perCycle
+	})
+	crash()
+	over.Store(true)
+	start()
+	writers.Wait()
+	r.wait("does not go on when the database is back", func() bool {
+		status, _, err := c.send("POST", "/v1/cloud-accounts/query", object{})
+		return err == nil && status == http.StatusOK
+	})
+}
+
+// wait waits until something is the case, for two minutes.
+func (r *recorder) wait(problem string, done func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("the server %s", problem)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vigil/internal/audit"
+	"vigil/internal/config"
+	"vigil/internal/instance"
+)
+
+// TestADamagedWALIsNoticed kills a server and changes eight bytes in the
+// write-ahead log of its SQLite database. SQLite takes the log to end there and
+// says nothing, so acknowledged accounts are gone; the server must not start on
+// that until an operator accepts the loss.
+func TestADamagedWALIsNoticed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := newHost(t, "sqlite:"+filepath.Join(dir, "vigil.db"))
+	wal := filepath.Join(dir, "vigil.db-wal")
+	c, kill := h.start()
+	added := 0
+	add := func(n int) {
+		for range n {
+			c.want(201, "POST", accounts, awsAccount(fmt.Sprintf("1%011d", added)))
+			added++
+		}
+	}
+	add(5)
+	before, kept := readWAL(t, wal), added
+	for add(5); !bytes.Equal(readWAL(t, wal).salts, before.salts); add(5) {
+		before, kept = readWAL(t, wal), added // SQLite began the log anew
+	}
+	kill()
+	before.damage(t, wal)
+
+	conf := config.Config{DataDir: h.dir, Database: h.dsn}
+	conf.Complete()
+	if _, err := instance.Open(t.Context(), conf, time.Now); !errors.Is(err, audit.ErrCut) {
+		t.Fatalf("open: %v, want %v", err, audit.ErrCut)
+	}
+	in, err := instance.OpenDespiteLoss(t.Context(), conf, time.Now, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, kill = h.start()
+	defer kill()
+	left, _ := c.do("POST", "/v1/cloud-accounts/query", object{}).body["cloudAccounts"].([]any)
+	if len(left) != kept {
+		t.Errorf("%d of %d accounts are left, want the %d from before the damage", len(left), added, kept)
+	}
+}
+
+// walState is how far SQLite has written its write-ahead log.
+type walState struct {
+	salts []byte // which SQLite changes when it begins the log anew
+	end   int    // of the frames with these salts, in bytes
+}
+
+// readWAL reads a write-ahead log: a header of 32 bytes with the page size at 8
+// and two salts at 16, then frames, each a header of 24 bytes with the salts at
+// 8, and a page.
+func readWAL(t *testing.T, path string) walState {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := walState{salts: text[16:24], end: 32}
+	frame := 24 + int(binary.BigEndian.Uint32(text[8:]))
+	for w.end+frame <= len(text) && bytes.Equal(text[w.end+8:w.end+16], w.salts) {
+		w.end += frame
+	}
+	return w
+}
+
+// damage changes eight bytes in the first page after the state.
+func (w walState) damage(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		text[w.end+24+100+i] ^= 0xff
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,137 @@
+package app_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/auth"
+	"vigil/internal/posture/app"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/egress"
+	simaws "vigil/internal/sim/aws"
+	"vigil/internal/sim/gateway"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestNoOrganisationLinksAnAccountThroughAnothersRole has organisation B try all
+// that it can know of the role of organisation A.
+func TestNoOrganisationLinksAnAccountThroughAnothersRole(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cloud := simaws.New(simaws.Options{Seed: 3, Accounts: 1, Size: 20}, g.Faults)
+		for _, host := range simaws.Hosts {
+			g.Handle(host, cloud)
+		}
+		background(t, g.Serve)
+		key, secret := cloud.Identity()
+		transport, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: g.Address(), CA: g.CA()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := aws.New(aws.Options{HTTP: &http.Client{Transport: transport}, Identity: aws.Identity{AccessKeyID: key, SecretAccessKey: secret}})
+		in, base := launch(t, dsn, app.Options{Cloud: awsOnly{source}, Sources: []collect.Source{source}})
+		a, _, admin := newOrg(t, in, base, "a")
+		b, _, _ := newOrg(t, in, base, "b")
+		const issue = "/v1/cloud-credentials/aws-external-id"
+		aID, bID := a.want(200, "GET", issue, nil).member("externalId"), b.want(200, "GET", issue, nil).member("externalId")
+		if aID == bID || !strings.HasPrefix(aID, "vigil-") || a.want(200, "GET", issue, nil).member("externalId") != aID {
+			t.Fatalf("issued %q and %q", aID, bID)
+		}
+
+		account := cloud.Account(0).ID
+		arn := "arn:aws:iam::" + account + ":role/reader"
+		role := func(asksFor string) {
+			cloud.PutRole(simaws.Role{Account: account, Name: "reader", Trusts: simaws.Collector, ExternalID: asksFor, Actions: []string{"ec2:DescribeRegions"}})
+		}
+		role(aID)
+		with := func(id string) object {
+			properties := []object{textProperty("RoleArn", arn)}
+			if id != "" {
+				properties = append(properties, textProperty("ExternalId", id))
+			}
+			return object{"properties": properties}
+		}
+		status := func(c *client) (value, reason string) {
+			t.Helper()
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+				got := c.want(200, "GET", accounts+"/"+account, nil)
+				s, _ := got.body["accountStatus"].(object)
+				if s["value"] != "draft" {
+					reason, _ := s["reason"].(string)
+					return s["value"].(string), reason
+				}
+			}
+			t.Fatal("the account was not validated within a minute")
+			return "", ""
+		}
+		link := func(c *client, id string) string {
+			credential := c.want(201, "POST", credentials, with(id)).member("credentialId")
+			c.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": credential})
+			return credential
+		}
+		a.want(201, "POST", accounts, awsAccount(account))
+		credential := link(a, aID)
+		if value, reason := status(a); value != "active" {
+			t.Fatalf("the owner's account is %s: %s", value, reason)
+		}
+
+		// With A's external id, by every way in.
+		refused := func(what string, got answer, member string) {
+			t.Helper()
+			if got.status != 400 || !strings.Contains(got.text, member) || !strings.Contains(got.text, "cannot be used by this organisation") {
+				t.Errorf("%s: %d %s", what, got.status, got.text)
+			}
+		}
+		refused("POST", b.do("POST", credentials, with(aID)), "properties[1].stringV")
+		refused("bulk", b.do("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "aws",
+			"credentialUpdates": []object{{"action": "post", "properties": with(aID)["properties"]}}}), "credentialUpdates[0].properties[1].stringV")
+		refused("discovery", b.do("POST", "/v1/cloud-accounts/aws-discovery-task", object{"roleArn": arn, "externalId": aID}), "externalId")
+		mine := b.want(201, "POST", credentials, with(bID)).member("credentialId")
+		refused("PUT", b.do("PUT", credentials+"/"+mine, with(aID)), "properties[1].stringV")
+
+		// With its own, and with none.
+		b.want(201, "POST", accounts, awsAccount(account))
+		b.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": mine})
+		if value, reason := status(b); value != "validation-failed" {
+			t.Errorf("B's account with B's external id is %s: %s", value, reason)
+		}
+		b.want(200, "DELETE", credentials+"/"+mine, nil)
+		none := link(b, "")
+		if value, reason := status(b); value != "validation-failed" {
+			t.Errorf("B's account without an external id is %s: %s", value, reason)
+		}
+
+		// A's id stays A's when its credential is gone.
+		a.want(200, "DELETE", credentials+"/"+credential, nil)
+		refused("after A removed its credential", b.do("POST", credentials, with(aID)), "properties[1].stringV")
+
+		// A role that asks for nothing is refused with the reason, and mended.
+		b.want(200, "DELETE", credentials+"/"+none, nil)
+		role("")
+		link(a, aID)
+		if value, reason := status(a); value != "validation-failed" || !strings.Contains(reason, "without an external id") {
+			t.Errorf("a role without a condition is %s: %s", value, reason)
+		}
+		role(aID)
+
+		// Only administrators see it.
+		viewer := newClient(t, in, base, admin, auth.Viewer)
+		viewer.want(403, "GET", issue, nil)
+		for _, got := range []answer{
+			viewer.want(200, "POST", "/v1/cloud-credentials/query", object{}),
+			viewer.want(200, "POST", "/v1/cloud-accounts/query", object{"getCredentials": true}),
+		} {
+			if strings.Contains(got.text, aID) || !strings.Contains(got.text, arn) {
+				t.Errorf("a viewer sees %s", got.text)
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/store"
+)
+
+// figures shows what the database says of findings and accounts as metrics. It is
+// asked when the metrics are: all processes on one database show the same.
+type figures struct {
+	read       func(ctx context.Context, now time.Time) (store.Figures, error)
+	now        func() time.Time
+	findings   *prometheus.Desc
+	accounts   *prometheus.Desc
+	overdue    *prometheus.Desc
+	oldestRead *prometheus.Desc
+}
+
+func newFigures(s *store.Store, now func() time.Time) *figures {
+	return &figures{
+		read: s.Figures, now: now,
+		findings:   prometheus.NewDesc("vigil_findings", "Open findings of all organisations, by level and whether they are suppressed.", []string{"level", "suppressed"}, nil),
+		accounts:   prometheus.NewDesc("vigil_accounts", "Cloud accounts that are collected.", []string{"provider"}, nil),
+		overdue:    prometheus.NewDesc("vigil_accounts_overdue", "Cloud accounts whose collection is late by more than an hour.", nil, nil),
+		oldestRead: prometheus.NewDesc("vigil_account_oldest_collection_seconds", "Time since the last completed collection of the account that waits longest for one.", nil, nil),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (f *figures) Describe(ch chan<- *prometheus.Desc) {
+	ch <- f.findings
+	ch <- f.accounts
+	ch <- f.overdue
+	ch <- f.oldestRead
+}
+
+// Collect implements [prometheus.Collector]. A database that does not answer must
+// not take the other metrics along: these are missing then.
+func (f *figures) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	got, err := f.read(ctx, f.now())
+	if err != nil {
+		return
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	for _, level := range posture.FindingLevels {
+		gauge(f.findings, float64(got.Open[level]-got.Suppressed[level]), string(level), "false")
+		gauge(f.findings, float64(got.Suppressed[level]), string(level), "true")
+	}
+	for _, p := range posture.Providers {
+		gauge(f.accounts, float64(got.Accounts[p]), string(p))
+	}
+	gauge(f.overdue, float64(got.Overdue))
+	gauge(f.oldestRead, got.OldestRead.Seconds())
+}

@@ -1,0 +1,110 @@
+package app_test
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestPostureIsSummedUpBySectionAndAccount counts controls, not resources: a
+// violated one counts once however many resources violate it.
+func TestPostureIsSummedUpBySectionAndAccount(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0)
+	first, second := posture.AccountID("111111111111"), posture.AccountID("222222222222")
+	observe := func(account posture.AccountID, rule string, passing, violating, unknown int) {
+		j := posture.RuleJudgement{Rule: posture.RuleID(rule), Passing: passing}
+		for n := range violating {
+			id := posture.EntityType("AWS.IAM.User").ID(account, "", rule+string(rune('a'+n)))
+			j.Violating = append(j.Violating, posture.Raised{
+				Finding: posture.Finding{Provider: posture.AWS, Object: id, Type: "AWS.IAM.User", Level: posture.LevelLow, Risk: posture.Risk{Score: 1}},
+				Blob:    func() string { return "{}" },
+			})
+		}
+		for n := range unknown {
+			j.Unknown = append(j.Unknown, posture.EntityType("AWS.IAM.User").ID(account, "", "dark"+string(rune('a'+n))))
+		}
+		if _, err := i.store.Observe(t.Context(), i.org, posture.Judgement{Account: account, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{j}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	observe(first, "aws-iam-root-mfa", 0, 1, 0)
+	observe(second, "aws-iam-root-mfa", 1, 0, 0)
+	observe(first, "aws-iam-user-console-mfa", 7, 2, 1)
+	observe(second, "aws-iam-user-console-mfa", 7, 0, 1)
+	observe(first, "aws-iam-root-access-key", 1, 0, 0)
+
+	got := i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-5.0/posture", nil)
+	if source, _ := i.want(200, "GET", "/v1/compliance-frameworks/cis-aws-5.0", nil).body["source"].(string); source == "" {
+		t.Error("the framework does not say where its numbers are from")
+	}
+	assessments := map[any]int{}
+	for _, c := range results(got) {
+		assessments[c["assessment"]]++
+		if c["accounts"] != nil || c["rules"] != nil {
+			t.Errorf("details were not asked for: %v", c)
+		}
+	}
+	if assessments["rule"] == 0 || assessments["manual"] == 0 || assessments["noRule"] == 0 || len(got.body["results"].([]any)) != 63 {
+		t.Errorf("assessments %v of %d controls", assessments, len(got.body["results"].([]any)))
+	}
+	sections := got.body["sections"].([]any)
+	identity := sections[0].(object)
+	if identity["section"] != "Identity and access management" || identity["violating"] != 2.0 || identity["passing"] != 1.0 || identity["unknown"] != 0.0 || identity["manual"].(float64) < 5 {
+		t.Errorf("identity stands at %v", identity)
+	}
+	sum := 0.0
+	for _, s := range sections {
+		for name, n := range s.(object) {
+			if name != "section" {
+				sum += n.(float64)
+			}
+		}
+	}
+	if sum != 63 {
+		t.Errorf("sections count %v controls, want 63", sum)
+	}
+	accounts := got.body["accounts"].(object)
+	one, two := accounts[string(first)].(object), accounts[string(second)].(object)
+	if one["violating"] != 2.0 || one["passing"] != 1.0 || two["violating"] != 0.0 || two["unknown"] != 1.0 || two["passing"] != 1.0 {
+		t.Errorf("accounts stand at %v", accounts)
+	}
+}
+
+// TestControlsWhoseResourcesWereNotListedAreUnknown tells an account without users
+// from one whose users could not be listed.
+func TestControlsWhoseResourcesWereNotListedAreUnknown(t *testing.T) {
+	t.Parallel()
+	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
+	account, _ := i.network()
+	control := func() object {
+		for _, c := range results(i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-3.0/posture", object{"cloudAccountIds": []any{account}})) {
+			if c["controlId"] == "1.10" {
+				return c
+			}
+		}
+		t.Fatal("the framework has no control 1.10")
+		return nil
+	}
+	tally := func() object {
+		return i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-3.0/posture", nil).body["sections"].([]any)[0].(object)
+	}
+	if c := control(); c["notListed"] != 0.0 || c["unread"] != nil {
+		t.Errorf("everything was read: %v", c)
+	}
+	before := tally()
+	scope := posture.Scope{Org: i.org, Account: account, Type: "AWS.IAM.User", Region: posture.Global}
+	if err := i.store.ScopeFailed(t.Context(), scope, "iam:ListUsers is denied"); err != nil {
+		t.Fatal(err)
+	}
+	c := control()
+	if c["notListed"] != 1.0 || c["violating"] != 0.0 || c["unread"].([]any)[0].(object)["why"] != "iam:ListUsers is denied" {
+		t.Errorf("users were not listed: %v", c)
+	}
+	if after := tally(); after["unknown"].(float64) <= before["unknown"].(float64) {
+		t.Errorf("controls by how they stand: %v, then %v", before, after)
+	}
+}

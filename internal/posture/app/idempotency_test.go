@@ -1,0 +1,86 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"vigil/internal/auth"
+	"vigil/internal/sim/memcloud"
+	"vigil/internal/sqldb/dbtest"
+)
+
+// TestARequestWithAKeyIsCarriedOutOnce sends the same requests again, as a client
+// does whose answers were lost.
+func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		a, in := newApp(t, dsn, new(memcloud.Cloud))
+		base := serve(t, a)
+		c, _, admin := newOrg(t, in, base, "org")
+		const header = "Idempotency-Key"
+		first := c.want(201, "POST", credentials, awsCredential(), header, "k1")
+		again := newClient(t, in, base, admin, auth.Admin).want(201, "POST", credentials, awsCredential(), header, "k1")
+		if again.text != first.text || again.header.Get("Location") != first.header.Get("Location") || again.header.Get("ETag") != first.header.Get("ETag") {
+			t.Errorf("answered %s, and then %s", first.text, again.text)
+		}
+		if first.header.Get("Idempotency-Replayed") != "" || again.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("replayed: %q, %q", first.header.Get("Idempotency-Replayed"), again.header.Get("Idempotency-Replayed"))
+		}
+		count := func() int {
+			got := c.want(200, "POST", "/v1/cloud-credentials/query", object{})
+			n, _ := got.body["totalCount"].(float64)
+			return int(n)
+		}
+		if count() != 1 {
+			t.Errorf("%d credentials", count())
+		}
+		c.want(409, "POST", credentials, object{"properties": []object{textProperty("RoleArn", "arn:aws:iam::111111111111:role/other")}}, header, "k1")
+		c.want(400, "POST", credentials, awsCredential(), header, strings.Repeat("x", 256))
+		c.want(400, "POST", credentials, awsCredential(), header, "with space")
+
+		// What failed changed nothing, and may be sent again.
+		c.want(400, "POST", credentials, object{"properties": []object{}}, header, "k2")
+		c.want(201, "POST", credentials, awsCredential(), header, "k2")
+
+		// A key belongs to the one who chose it.
+		other, _, _ := newOrg(t, in, base, "other")
+		if got := other.want(201, "POST", accounts, awsAccount("222222222222"), header, "k1"); got.header.Get("Idempotency-Replayed") != "" {
+			t.Error("another organisation's answer was replayed")
+		}
+
+		// A removal is answered as it was.
+		path := first.header.Get("Location")
+		gone := c.want(200, "DELETE", path, nil, header, "k3")
+		if again := c.want(200, "DELETE", path, nil, header, "k3"); again.text != gone.text {
+			t.Errorf("removed %s, and then %s", gone.text, again.text)
+		}
+		c.want(404, "DELETE", path, nil, header, "k4")
+
+		// A secret is not kept, and not made twice.
+		token := c.want(201, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5").member("token")
+		refused := c.want(409, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5")
+		if token == "" || strings.Contains(refused.text, token) || !strings.Contains(refused.text, "was carried out") {
+			t.Errorf("answered %s", refused.text)
+		}
+
+		// Of many at once, one is carried out.
+		before := count()
+		statuses := make([]int, 20)
+		var wait sync.WaitGroup
+		for i := range statuses {
+			wait.Go(func() { statuses[i] = c.do("POST", credentials, awsCredential(), header, "k6").status })
+		}
+		wait.Wait()
+		if count() != before+1 {
+			t.Errorf("%d credentials more after 20 requests with one key: %v", count()-before, statuses)
+		}
+		for _, s := range statuses {
+			if s != http.StatusCreated && s != http.StatusConflict {
+				t.Errorf("statuses %v", statuses)
+				break
+			}
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package catalog_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect/cases"
+	builtin "vigil/internal/posture/collect/declared"
+)
+
+// build returns the entities of a case, those that its answers tell of included,
+// and what its keys name. Types whose list fails are added to what is unread.
+func (b *bench) build(t *testing.T, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, map[string]posture.EntityID) {
+	t.Helper()
+	found, ids, err := c.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Answers) == 0 {
+		return c, found, ids
+	}
+	reads, err := b.schema.Read(e.Query.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := cases.ReadAll(t.Context(), builtin.Catalog(), reads.Types, c.Answers)
+	if err != nil {
+		t.Fatalf("case %q: %v", c.Name, err)
+	}
+	for kind := range told.Failed {
+		c.Unread = append(slices.Clone(c.Unread), catalog.Unread{Type: kind})
+	}
+	about := 0
+	for _, f := range told.Entities {
+		if f.Type == e.Type {
+			about++
+			if key := keyOf(c, f); ids[key] == "" {
+				ids[key] = f.ID
+			} else {
+				t.Fatalf("case %q: the name %q is taken twice; say region and name", c.Name, key)
+			}
+		}
+		if f.Region != posture.Global && !slices.Contains(c.Regions, f.Region) {
+			c.Regions = append(slices.Clone(c.Regions), f.Region)
+		}
+	}
+	if about == 0 && len(told.Failed) == 0 {
+		t.Fatalf("case %q: the answers tell of no %s", c.Name, e.Type)
+	}
+	for _, key := range slices.Concat(c.Violates, c.Unknown) {
+		if ids[key] == "" {
+			t.Fatalf("case %q: there is no %s %q", c.Name, e.Type, key)
+		}
+	}
+	return c, append(found, told.Entities...), ids
+}
+
+// keyOf returns how a case names an entity that its answers tell of: by region
+// and name where it says so, else by name.
+func keyOf(c catalog.Case, e posture.Entity) string {
+	short := cases.ShortID(e)
+	if slices.Contains(slices.Concat(c.Violates, c.Unknown), short) {
+		return short
+	}
+	_, name, _ := strings.Cut(short, " ")
+	return name
+}

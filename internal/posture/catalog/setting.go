@@ -1,0 +1,288 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/posture"
+)
+
+// settingsFile is the name of files that hold rules about single settings.
+const settingsFile = "settings.yaml"
+
+// A setting is a rule about the value of a property of one resource. Its query, its
+// picture and its cases follow from the values that are wrong; only what needs a
+// person is written.
+type setting struct {
+	ID          string              `yaml:"id"`
+	Title       string              `yaml:"title"`
+	Type        posture.EntityType  `yaml:"type"`
+	Level       posture.RuleLevel   `yaml:"level"`
+	Wrong       conditions          `yaml:"wrong"` // all of them together make a violation
+	Right       map[string]any      `yaml:"right"` // a value that passes, where it does not follow from Wrong
+	About       conditions          `yaml:"about"` // resources that the rule is about, if not all of the type
+	Why         string              `yaml:"why"`
+	Fix         string              `yaml:"fix"`
+	Link        string              `yaml:"link"`
+	Controls    map[string][]string `yaml:"controls"`
+	Unconfirmed map[string][]string `yaml:"unconfirmed"`
+	Events      map[string][]string `yaml:"events"`
+}
+
+// loadSettings reads the rules of a settings file.
+func loadSettings(files fs.FS, file string, own bool) ([]Entry, error) {
+	var f struct {
+		Settings []setting `yaml:"settings"`
+	}
+	if err := decode(files, file, &f); err != nil {
+		return nil, err
+	}
+	var all []Entry
+	var bad []error
+	for _, s := range f.Settings {
+		e, err := s.rule(file, own)
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", s.ID, err))
+		}
+		all = append(all, e)
+	}
+	return all, errors.Join(bad...)
+}
+
+// rule returns the rule of a setting.
+func (s setting) rule(file string, own bool) (Entry, error) {
+	if len(s.Wrong) == 0 {
+		return Entry{File: file}, errors.New("wrong must say which values violate the rule")
+	}
+	cases, err := s.cases()
+	if err != nil {
+		return Entry{File: file}, err
+	}
+	f := ruleFile{
+		ID: s.ID, Title: s.Title, Type: s.Type, Level: s.Level, Why: s.Why, Fix: s.Fix, Link: s.Link,
+		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.about(), s.Wrong.steps()),
+		Show:  "g.V()." + posture.EntityClause + ".path()", Controls: s.Controls, Unconfirmed: s.Unconfirmed, Events: s.Events, Cases: cases, own: own,
+	}
+	return f.entry(file)
+}
+
+// about returns the steps that say what the rule is about.
+func (s setting) about() string {
+	if len(s.About) == 0 {
+		return ""
+	}
+	return s.About.steps() + ".as('about')"
+}
+
+// cases returns a violating, a passing and two unknown cases.
+func (s setting) cases() ([]Case, error) {
+	entity := func(values map[string]any, unknown ...string) []Entity {
+		e := Entity{Key: "one", Type: s.Type, Region: "eu-west-1", Properties: map[string]any{}, Unknown: unknown}
+		for _, c := range s.About {
+			values[c.property] = c.example
+		}
+		for name, value := range values {
+			if !slices.Contains(unknown, name) && value != nil {
+				e.Properties[name] = value
+			}
+		}
+		return []Entity{e}
+	}
+	wrong, right := map[string]any{}, map[string]any{}
+	for _, c := range s.Wrong {
+		wrong[c.property], right[c.property] = c.example, c.example
+	}
+	// One value that is right makes the resource pass.
+	first := s.Wrong[0]
+	switch value, given := s.Right[first.property]; {
+	case given:
+		right[first.property] = value
+	case first.hasOpposite:
+		right[first.property] = first.opposite
+	default:
+		return nil, fmt.Errorf("right must give a value of %s that passes", first.property)
+	}
+	violating, passing, unread := entity(wrong), entity(right), entity(wrong)
+	cases := []Case{
+		{Name: "a wrong value", Entities: violating, Violates: []string{"one"}},
+		{Name: "a right value", Entities: passing},
+		{Name: "the value could not be read", Entities: entity(wrong, first.property), Unknown: []string{"one"}},
+		{Name: "the type could not be read this time", Entities: unread, Unread: []Unread{{Type: s.Type}}, Unknown: []string{"one"}},
+	}
+	for _, c := range s.About {
+		other, ok := c.other()
+		if !ok {
+			continue
+		}
+		outside := entity(wrong)
+		if delete(outside[0].Properties, c.property); other != nil {
+			outside[0].Properties[c.property] = other
+		}
+		cases = append(cases, Case{Name: "another " + c.property, Entities: outside, NotApplicable: []string{"one"}})
+	}
+	return cases, nil
+}
+
+// conditions are conditions of properties, in the order of the file.
+type conditions []condition
+
+// A condition is one step of a query, with a value for which it holds and one for
+// which it does not. A value of nil is that of a property that is absent.
+type condition struct {
+	property    string
+	step        string
+	example     any
+	opposite    any
+	hasOpposite bool // it follows from the condition
+}
+
+// other returns a value for which the condition does not hold. That of an edge which
+// must be absent is another entity, which a setting does not have.
+func (c condition) other() (value any, ok bool) {
+	switch {
+	case c.property == strings.ToUpper(c.property):
+		return nil, false
+	case c.hasOpposite:
+		return c.opposite, true
+	}
+	return "another value", true
+}
+
+// UnmarshalYAML reads a map of properties. The condition of a property is a value, a
+// list of values of which it has one, absent, present, {not: values} for another value,
+// {lacks: values} for another value or none, {begins: text}, {below: number} or
+// {above: number}. A name in capital letters is the label of an edge, which can only be
+// absent.
+func (cs *conditions) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: conditions are a map of properties", node.Line)
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		c, err := newCondition(node.Content[i].Value, node.Content[i+1])
+		if err != nil {
+			return fmt.Errorf("line %d: %s: %w", node.Content[i].Line, node.Content[i].Value, err)
+		}
+		*cs = append(*cs, c)
+	}
+	return nil
+}
+
+func newCondition(property string, node *yaml.Node) (condition, error) {
+	c := condition{property: property}
+	switch node.Kind {
+	case yaml.ScalarNode:
+		err := c.scalar(node)
+		return c, err
+	case yaml.SequenceNode:
+		var values []any
+		if err := node.Decode(&values); err != nil {
+			return c, err
+		}
+		if len(values) == 0 {
+			return c, errors.New("the list of values is empty")
+		}
+		c.example = values[0]
+		text, err := literals(values)
+		c.step = fmt.Sprintf(".has('%s', within(%s))", property, text)
+		return c, err
+	}
+	var f struct {
+		Not   []any  `yaml:"not"`
+		Lacks []any  `yaml:"lacks"`
+		Begin string `yaml:"begins"`
+		Below *int64 `yaml:"below"`
+		Above *int64 `yaml:"above"`
+	}
+	if err := node.Decode(&f); err != nil {
+		return c, err
+	}
+	c.hasOpposite = true
+	switch {
+	case len(f.Not) > 0:
+		text, err := literals(f.Not)
+		c.step, c.example, c.opposite = fmt.Sprintf(".has('%s', without(%s))", property, text), "another value", f.Not[0]
+		return c, err
+	case len(f.Lacks) > 0:
+		text, err := literals(f.Lacks)
+		c.step, c.opposite = fmt.Sprintf(".not(has('%s', within(%s)))", property, text), f.Lacks[0]
+		return c, err
+	case f.Begin != "":
+		text, err := literal(f.Begin)
+		c.step, c.example, c.hasOpposite = fmt.Sprintf(".has('%s', startingWith(%s))", property, text), f.Begin+"1", false
+		return c, err
+	case f.Below != nil:
+		c.step, c.example, c.opposite = fmt.Sprintf(".has('%s', lt(%d))", property, *f.Below), int(*f.Below-1), int(*f.Below)
+	case f.Above != nil:
+		c.step, c.example, c.opposite = fmt.Sprintf(".has('%s', gt(%d))", property, *f.Above), int(*f.Above+1), int(*f.Above)
+	default:
+		return c, errors.New("the condition is none of not, lacks, begins, below and above")
+	}
+	return c, nil
+}
+
+// scalar reads a condition that is a single word or number.
+func (c *condition) scalar(node *yaml.Node) error {
+	var value any
+	if err := node.Decode(&value); err != nil {
+		return err
+	}
+	edge := c.property == strings.ToUpper(c.property)
+	switch {
+	case value == "absent" && edge:
+		c.step = fmt.Sprintf(".not(out('%s'))", c.property)
+	case edge:
+		return errors.New("an edge can only be absent")
+	case value == "absent":
+		c.step, c.opposite, c.hasOpposite = fmt.Sprintf(".hasNot('%s')", c.property), "a value", true
+	case value == "present":
+		c.step, c.example, c.hasOpposite = fmt.Sprintf(".has('%s')", c.property), "a value", true
+	default:
+		c.example = value
+		if b, ok := value.(bool); ok {
+			c.opposite, c.hasOpposite = !b, true
+		}
+		text, err := literal(value)
+		c.step = fmt.Sprintf(".has('%s', %s)", c.property, text)
+		return err
+	}
+	return nil
+}
+
+// steps returns the steps of a query that conditions are.
+func (cs conditions) steps() string {
+	var b strings.Builder
+	for _, c := range cs {
+		b.WriteString(c.step)
+	}
+	return b.String()
+}
+
+func literals(values []any) (string, error) {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		var err error
+		if texts[i], err = literal(v); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(texts, ", "), nil
+}
+
+// literal writes a value into a query.
+func literal(value any) (string, error) {
+	switch v := value.(type) {
+	case bool, int:
+		return fmt.Sprint(v), nil
+	case string:
+		if strings.ContainsAny(v, `'\`) {
+			return "", fmt.Errorf("the value %q has a quote or a backslash", v)
+		}
+		return "'" + v + "'", nil
+	}
+	return "", fmt.Errorf("%v is neither a text, a whole number nor a boolean", value)
+}

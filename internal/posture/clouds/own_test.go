@@ -1,0 +1,99 @@
+package clouds
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/declared"
+)
+
+// ownTypes are declarations of an organisation's own, by file.
+var ownTypes = map[string]string{
+	"aws/sns/mail-topic.yaml": `
+type: AWS.SNS.MailTopic
+doc: An SNS topic and the key of its messages.
+scope: region
+list: [{call: sns.ListTopics, items: Topics}]
+name: TopicArn
+arn: "arn:aws:sns:{region}:{account}:{name}"
+calls:
+  - call: sns.GetTopicAttributes
+    input: {TopicArn: "${TopicArn}"}
+    properties:
+      key: {at: Attributes.KmsMasterKeyId, absent: none, doc: The KMS key that encrypts its messages.}
+events: {sns: [CreateTopic, DeleteTopic]}
+named: topicArn
+`,
+	"azure/compute/big-disk.yaml": `
+type: Azure.Compute.BigDisk
+doc: A managed disk and its size.
+arm: Microsoft.Compute/disks@2023-04-02
+properties:
+  sizeGB: {at: properties.diskSizeGB, type: long, doc: Its size.}
+`,
+}
+
+// TestAddingATypeTouchesOneFile writes declarations to a folder and collects them
+// through the whole product: nothing else has to be told of them.
+func TestAddingATypeTouchesOneFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for file, text := range ownTypes {
+		file = filepath.Join(dir, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	types, err := declared.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(aws.Policy(types)), `"sns:GetTopicAttributes"`) {
+		t.Error("the policy does not allow the calls of the type")
+	}
+	for p, own := range map[posture.Provider]struct {
+		name     posture.EntityType
+		property string
+	}{posture.AWS: {"AWS.SNS.MailTopic", "key"}, posture.Azure: {"Azure.Compute.BigDisk", "sizeGB"}} {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			r := newRigOf(t, types, p)
+			id := r.accounts[0].Account.ID
+			run := r.collect(t, id)
+			if run.Status != posture.RunCompleted {
+				t.Fatalf("the run ended as %s: %s", run.Status, run.Reason)
+			}
+			all, _ := r.known(t, id)
+			found := 0
+			for _, e := range all {
+				if e.Type != own.name {
+					continue
+				}
+				found++
+				if !slices.ContainsFunc(e.Properties, func(p posture.Property) bool {
+					return p.Name == own.property && p.Type != posture.UnknownProperty
+				}) {
+					t.Errorf("%s has no %s: %v", e.ID, own.property, e.Properties)
+				}
+			}
+			if found == 0 {
+				t.Errorf("no %s was collected", own.name)
+			}
+			source := r.sweep.Runner.Sources[p]
+			if !slices.ContainsFunc(source.Declarations(), func(d collect.Declaration) bool {
+				return d.Type == own.name && len(d.Permissions) > 0 && len(d.Events) > 0
+			}) {
+				t.Errorf("%s is not among what can be read", own.name)
+			}
+		})
+	}
+}

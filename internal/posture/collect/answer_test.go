@@ -1,0 +1,28 @@
+package collect
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDeepAnswersAreRefused(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
+	for text, want := range map[string]bool{
+		`{"a":[1,{"b":"]]]]"}]}`: true, deep: false, strings.Repeat("{", 1<<20): false, `"` + strings.Repeat("[", 1000) + `\""`: true,
+		strings.Repeat("[]", 1000): true, "": true, `{"a":1`: true,
+	} {
+		if got := shallow([]byte(text)); got != want {
+			t.Errorf("%.30s: %v", text, got)
+		}
+	}
+}
+
+func TestBrokenAnswersAreRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`{"a":[1,{"b":"]"}]}`: true, "{}": true, `{"a":1`: false, "": false, "<html>": false, strings.Repeat("[", 1<<20): false} {
+		if got := ValidAnswer([]byte(text)); got != want {
+			t.Errorf("%.30s: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package aws_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	simaws "vigil/internal/sim/aws"
+)
+
+// TestRolesThatOthersCouldHaveReadAreRefused tries roles whose trust policies do
+// not tie them to one external id.
+func TestRolesThatOthersCouldHaveReadAreRefused(t *testing.T) {
+	t.Parallel()
+	c := start(t, simaws.Options{Seed: 7, Size: 20, Regions: []string{"us-east-1"}})
+	account := c.Account(0).ID
+	source := aws.New(c.options)
+	role := func(name, asksFor string) string {
+		c.PutRole(simaws.Role{Account: account, Name: name, Trusts: simaws.Collector, ExternalID: asksFor, Actions: []string{"ec2:DescribeRegions"}})
+		return "arn:aws:iam::" + account + ":role/" + name
+	}
+	issued := posture.NewExternalID()
+	for _, tt := range []struct {
+		name, asksFor, given string
+		want                 posture.AccountStatus
+		why                  string
+	}{
+		{"exact", issued, issued, posture.AccountActive, ""},
+		{"no condition", "", issued, posture.AccountValidationFailed, "without an external id"},
+		{"neither has one", "", "", posture.AccountValidationFailed, "without an external id"},
+		{"any", "*", issued, posture.AccountValidationFailed, "without an external id"},
+		{"all that Vigil issues", "vigil-*", issued, posture.AccountValidationFailed, "with another external id"},
+		{"another", "other", issued, posture.AccountValidationFailed, "does not let us assume"},
+	} {
+		access := accessTo(account, role(strings.ReplaceAll(tt.name, " ", "-"), tt.asksFor), tt.given)
+		status, why, err := source.Validate(t.Context(), access)
+		if err != nil || status != tt.want || !strings.Contains(why, tt.why) {
+			t.Errorf("%s: %s, %q, %v; want %s, %q", tt.name, status, why, err, tt.want, tt.why)
+		}
+		session, err := source.Open(t.Context(), access)
+		if (err == nil) != (tt.want == posture.AccountActive) || err != nil && !errors.Is(err, collect.ErrIdentity) {
+			t.Errorf("%s: opened with %v", tt.name, err)
+		}
+		if err == nil {
+			session.Close()
+		}
+	}
+
+	// A trust policy that is mended, or spoilt, counts at the next validation.
+	access := accessTo(account, role("exact", ""), issued)
+	if status, _, err := source.Validate(t.Context(), access); err != nil || status != posture.AccountValidationFailed {
+		t.Errorf("after the condition was removed: %s, %v", status, err)
+	}
+	role("exact", issued)
+	if status, _, err := source.Validate(t.Context(), access); err != nil || status != posture.AccountActive {
+		t.Errorf("after it was put back: %s, %v", status, err)
+	}
+}

@@ -1,0 +1,96 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/awsapi"
+)
+
+// trustAge is how long a role whose trust policy was found to ask for the
+// external id is not tried again. Trust policies seldom change, and every try is
+// a refused call in the log of the account.
+const trustAge = time.Hour
+
+// trustedRoles remembers which roles were found to ask for their external id.
+type trustedRoles struct {
+	mu    sync.Mutex
+	roles map[trustKey]time.Time
+}
+
+type trustKey struct{ role, externalID string }
+
+func (t *trustedRoles) recent(k trustKey) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, ok := t.roles[k]
+	return ok && time.Since(at) < trustAge
+}
+
+func (t *trustedRoles) add(k trustKey) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.roles == nil || len(t.roles) >= 100_000 {
+		t.roles = map[trustKey]time.Time{}
+	}
+	t.roles[k] = time.Now()
+}
+
+func (t *trustedRoles) forget(k trustKey) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.roles, k)
+}
+
+// checkTrust fails with an identityError for a role that can be assumed without
+// an external id, or with another than the credential's: whoever knows its name
+// could then have us read the account for them (the confused deputy).
+func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, externalID string) error {
+	const mend = "; its trust policy must compare sts:ExternalId with the external id of the credential by StringEquals"
+	if externalID == "" {
+		return &identityError{role.String() + " can be assumed without an external id" + mend, collect.ErrIdentity}
+	}
+	key := trustKey{role.String(), externalID}
+	if src.trusted.recent(key) {
+		return nil
+	}
+	// An id of the form that is issued also shows a policy that accepts all of that form.
+	for _, try := range []struct{ id, words string }{
+		{"", "without an external id"}, {posture.NewExternalID(), "with another external id than the credential's"},
+	} {
+		switch accepted, err := src.accepts(ctx, p, role, try.id); {
+		case err != nil:
+			return err
+		case accepted:
+			return &identityError{role.String() + " can be assumed " + try.words + mend, collect.ErrIdentity}
+		}
+	}
+	src.trusted.add(key)
+	return nil
+}
+
+// accepts tells whether a role can be assumed with an external id. The session
+// is not used.
+func (src *Source) accepts(ctx context.Context, p partition, role arn.ARN, externalID string) (bool, error) {
+	client, err := src.client(src.own, "")
+	if err != nil {
+		return false, err
+	}
+	_, err = client.AssumeRole(awsapi.Role{
+		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: 15 * time.Minute, Region: p.home,
+	}).Retrieve(ctx)
+	refused, ok := errors.AsType[*awsapi.Error](err)
+	switch {
+	case err == nil:
+		return true, nil
+	case ok && (refused.Code == "AccessDenied" || refused.Code == "AccessDeniedException"):
+		return false, nil
+	}
+	return false, err
+}

@@ -1,0 +1,66 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
+)
+
+// A Reading is what raw answers of a cloud come to, read by the declarations of
+// several types.
+type Reading struct {
+	Entities []posture.Entity
+	Failed   map[posture.EntityType]error // types whose list failed: there may be more of them
+}
+
+// ReadAll reads types from raw answers, in the form of [Case.Answers]. A list
+// that the answers do not mention is empty; any other call that they do not
+// mention is denied, so that a verdict that rests on it is seen to be unknown. An
+// answer to a call that nobody makes is an error.
+func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.EntityType, answers map[string]any) (Reading, error) {
+	out := Reading{Failed: map[posture.EntityType]error{}}
+	listing := map[string]bool{}
+	for _, name := range types {
+		for _, call := range catalog.ListCalls(name) {
+			listing[call] = true
+		}
+	}
+	canned := newTransport(answers)
+	canned.unanswered = func(call string) any {
+		if listing[call] {
+			return map[string]any{}
+		}
+		return "denied"
+	}
+	kept := collect.NewAnswers()
+	for _, name := range types {
+		t := catalog.Type(name)
+		if t == nil {
+			continue // a type that is not declared yet cannot be read from answers
+		}
+		vars := Vars[name.Provider()]
+		if t.Scope == resource.PerAccount {
+			vars.Region = posture.Global
+		}
+		reader := &collect.Reader{
+			Catalog: catalog, Transport: canned, Answers: kept,
+			Context: resource.Context{Vars: vars, Cloud: naming.Of(name.Provider(), catalog)},
+		}
+		emit := collect.Emit(func(r *collect.Resource) error {
+			r.Normalize()
+			out.Entities = append(out.Entities, r.Entity)
+			return nil
+		}).Serial()
+		if err := reader.List(ctx, t, emit); err != nil {
+			out.Failed[name] = err
+		}
+	}
+	if call := canned.unused(); call != "" {
+		return out, fmt.Errorf("nothing calls %s", call)
+	}
+	return out, nil
+}

@@ -1,0 +1,121 @@
+package cases
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/resource"
+)
+
+// transport answers calls from a case.
+type transport struct {
+	answers map[string]any
+	// unanswered answers a call that the case does not mention; it fails when nil.
+	unanswered func(call string) any
+
+	mu      sync.Mutex
+	used    map[string]bool
+	missing string
+}
+
+func newTransport(answers map[string]any) *transport {
+	return &transport{answers: answers, used: map[string]bool{}}
+}
+
+// unused returns a call that the case answers and nobody made, or "".
+func (c *transport) unused() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range slices.Sorted(maps.Keys(c.answers)) {
+		if !c.used[call] {
+			return call
+		}
+	}
+	return ""
+}
+
+// Pages implements [collect.Transport].
+func (c *transport) Pages(_ context.Context, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
+	answer, ok := c.answers[q.Call]
+	c.mu.Lock()
+	switch {
+	case ok:
+		c.used[q.Call] = true
+	case c.unanswered != nil:
+		answer = c.unanswered(q.Call)
+	default:
+		c.missing = q.Call
+	}
+	c.mu.Unlock()
+	if answer == nil && !ok {
+		return errors.New("no answer")
+	}
+	if list, ok := answer.([]any); ok {
+		answer = chosen(list, address, gjson.ParseBytes(input))
+	}
+	if word, ok := answer.(string); ok {
+		return refusal(word)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return page(gjson.ParseBytes(text))
+}
+
+// chosen returns the first answer whose for is among the input.
+func chosen(list []any, address string, input gjson.Result) any {
+	for _, element := range list {
+		option, ok := element.(map[string]any)
+		if !ok {
+			continue
+		}
+		wanted, _ := option["for"].(map[string]any)
+		matches := true
+		for name, value := range wanted {
+			if name == "address" {
+				matches = matches && value == address
+				continue
+			}
+			text, err := json.Marshal(value)
+			matches = matches && err == nil && input.Get(name).Raw == string(text)
+		}
+		if matches {
+			return option["answer"]
+		}
+	}
+	return "gone"
+}
+
+// A refusedError is a refusal of a case.
+type refusedError struct {
+	kind error
+	code string
+}
+
+func (e *refusedError) Error() string     { return e.kind.Error() }
+func (e *refusedError) ErrorCode() string { return e.code }
+func (e *refusedError) Unwrap() error     { return e.kind }
+
+func refusal(word string) error {
+	kinds := map[string]error{
+		"denied": collect.ErrDenied, "gone": collect.ErrGone, "notEnabled": collect.ErrOff, "notOffered": collect.ErrNotOffered,
+		"throttled": collect.ErrThrottled,
+	}
+	if kind, ok := kinds[word]; ok {
+		return &refusedError{kind, word}
+	}
+	if code, ok := strings.CutPrefix(word, "code "); ok {
+		return &refusedError{collect.ErrGone, code}
+	}
+	return fmt.Errorf("there is no refusal %q", word)
+}

@@ -1,0 +1,106 @@
+package declared
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect/conform"
+	"vigil/internal/posture/collect/derive"
+	"vigil/internal/posture/resource"
+	"vigil/resources"
+)
+
+// A Folder is a folder of this machine with files of an organisation's own.
+type Folder string
+
+// Open implements [fs.FS].
+func (f Folder) Open(name string) (fs.File, error) { return os.DirFS(string(f)).Open(name) }
+
+// Path returns where a file of the folder is.
+func (f Folder) Path(file string) string { return filepath.Join(string(f), file) }
+
+// Load returns the types that come with Vigil and those of folders beside them.
+// The error names every mistake in these with its file and line.
+func Load(folders ...string) (*resource.Catalog, error) {
+	if len(folders) == 0 {
+		return Catalog(), nil
+	}
+	roots, err := rootsOf(folders)
+	if err != nil {
+		return nil, err
+	}
+	c, err := resource.Load(derive.Functions(), roots...)
+	if err != nil {
+		return nil, err
+	}
+	return c, conforms(c, func(t *resource.Type) bool { return t.Root() > 0 })
+}
+
+// LoadReplacing is Load with the type of one file more, which takes the place of
+// one that has the same name.
+func LoadReplacing(file string, folders ...string) (*resource.Catalog, *resource.Type, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	roots, err := rootsOf(folders)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, own, err := resource.LoadReplacing(derive.Functions(), file, text, roots...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, own, conforms(c, func(t *resource.Type) bool { return t == own })
+}
+
+// rootsOf returns the folder of the types that come with Vigil, and others.
+func rootsOf(folders []string) ([]fs.FS, error) {
+	roots := []fs.FS{resources.Files}
+	for _, folder := range folders {
+		if about, err := os.Stat(folder); err != nil {
+			return nil, err
+		} else if !about.IsDir() {
+			return nil, fmt.Errorf("%s is not a folder", folder)
+		}
+		roots = append(roots, Folder(folder))
+	}
+	return roots, nil
+}
+
+// conforms holds types against what the clouds publish of their calls, and the
+// edges of types against the types that there are.
+func conforms(c *resource.Catalog, which func(*resource.Type) bool) error {
+	var wrong []error
+	for _, t := range c.Types() {
+		if !which(t) {
+			continue
+		}
+		problems := unknownTargets(c, t)
+		if t.Type.Provider() == posture.AWS {
+			problems = append(problems, conform.AWS(c, t)...)
+		}
+		for _, err := range problems {
+			wrong = append(wrong, fmt.Errorf("%s: %w", t.Where(), t.Locate(err)))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// unknownTargets returns the edges of a type that lead to none that is declared.
+func unknownTargets(c *resource.Catalog, t *resource.Type) (wrong []error) {
+	for a := range t.Answers() {
+		for _, e := range a.Edges {
+			for _, to := range e.To {
+				if c.Type(to) == nil {
+					wrong = append(wrong, fmt.Errorf("edge %s leads to %s, which is not declared", e.Label, to))
+				}
+			}
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,112 @@
+package derive
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/ipset"
+	"vigil/internal/posture/resource"
+)
+
+// azureOpen is a function that adds whether the internet at large reaches the
+// public endpoint of a resource, of whose properties ask answers it.
+func azureOpen(ask func(properties gjson.Result) predicate.Answer) resource.Function {
+	return resource.Function{
+		Properties: []resource.Property{{
+			Name: "openToInternet", Kind: resource.Flag,
+			Doc: "The internet at large reaches its public endpoint: it is on, and network rules do not deny by default or let in most of the internet.",
+		}},
+		Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+			azureAnswer(b, "openToInternet", ask(in.Value))
+			return nil
+		},
+		Absent: func(b *resource.Builder) { azureAnswer(b, "openToInternet", ask(gjson.Result{})) },
+	}
+}
+
+// azureFirewallRange adds whether a firewall rule of a database server lets in the
+// internet at large.
+var azureFirewallRange = resource.Function{
+	Properties: []resource.Property{{Name: "isInternet", Kind: resource.Flag, Doc: "It lets in the internet at large: more public addresses than a /8 has."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		from, err := netip.ParseAddr(in.Value.Get("startIpAddress").String())
+		to, err2 := netip.ParseAddr(in.Value.Get("endIpAddress").String())
+		if err != nil || err2 != nil {
+			azureAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
+			return nil
+		}
+		set, err := ipset.Range(from, to)
+		if err != nil {
+			azureAnswer(b, "isInternet", predicate.NotKnown(err.Error()))
+			return nil
+		}
+		b.Flag("isInternet", set.IsInternet())
+		return nil
+	},
+	Absent: func(b *resource.Builder) {
+		azureAnswer(b, "isInternet", predicate.NotKnown("its addresses are not known"))
+	},
+}
+
+// azureAlertedOperations adds the operations that activity log alerts of a list
+// watch in the whole subscription: those that are enabled, notify somebody, and
+// have no condition that leaves events out.
+var azureAlertedOperations = resource.Function{
+	Properties: []resource.Property{{
+		Name: "alertedOperations", Kind: resource.Texts,
+		Doc: "The operations, in lower case, that activity log alerts watch in the whole subscription: alerts that are enabled, have an action group, and leave no event of the operation out.",
+	}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var all []string
+		for _, alert := range in.Value.Array() {
+			all = append(all, azureWatches(alert, string(in.Account))...)
+		}
+		b.Set("alertedOperations", all)
+		return nil
+	},
+}
+
+// azureWatches returns the operations that an alert watches in a whole
+// subscription.
+func azureWatches(alert gjson.Result, subscription string) (operations []string) {
+	p := alert.Get("properties")
+	if on := p.Get("enabled"); on.Exists() && !on.Bool() || len(p.Get("actions.actionGroups").Array()) == 0 {
+		return nil
+	}
+	whole := false
+	for _, scope := range p.Get("scopes").Array() {
+		whole = whole || strings.EqualFold(strings.Trim(scope.String(), "/"), "subscriptions/"+subscription)
+	}
+	if !whole {
+		return nil
+	}
+	for _, c := range p.Get("condition.allOf").Array() {
+		field, equals := strings.ToLower(c.Get("field").String()), strings.ToLower(c.Get("equals").String())
+		switch {
+		case field == "operationname" && len(operations) == 0 && equals != "":
+			operations = []string{equals}
+		case field == "category" && equals == "administrative":
+		case field == "" && azureOnlyOperations(c.Get("anyOf")) && len(operations) == 0:
+			for _, any := range c.Get("anyOf").Array() {
+				operations = append(operations, strings.ToLower(any.Get("equals").String()))
+			}
+		default:
+			return nil // level, status, caller, a resource: events are left out
+		}
+	}
+	return operations
+}
+
+// azureOnlyOperations reports whether all of a list of conditions are about the
+// operation.
+func azureOnlyOperations(list gjson.Result) bool {
+	for _, c := range list.Array() {
+		if !strings.EqualFold(c.Get("field").String(), "operationName") || c.Get("equals").String() == "" {
+			return false
+		}
+	}
+	return len(list.Array()) > 0
+}

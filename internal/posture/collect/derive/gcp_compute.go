@@ -1,0 +1,303 @@
+package derive
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/resource"
+)
+
+const (
+	gcpFirewall       posture.EntityType = "GCP.Compute.Firewall"
+	gcpCIDRRange      posture.EntityType = "GCP.Compute.CidrRange"
+	gcpInstance       posture.EntityType = "GCP.Compute.Instance"
+	gcpAddress        posture.EntityType = "GCP.Compute.Address"
+	gcpForwardingRule posture.EntityType = "GCP.Compute.ForwardingRule"
+	gcpNetwork        posture.EntityType = "GCP.Compute.Network"
+)
+
+// gcpShownMetadata are the metadata keys whose values are settings. Others may hold
+// scripts and secrets, so that only their names are kept.
+var gcpShownMetadata = []string{
+	"block-project-ssh-keys", "disable-legacy-endpoints", "enable-guest-attributes", "enable-os-inventory", "enable-osconfig", "enable-oslogin",
+	"enable-oslogin-2fa", "google-logging-enabled", "google-monitoring-enabled", "serial-port-enable", "serial-port-logging-enable", "vmdnssetting",
+	"windows-keys-enabled",
+}
+
+// gcpMetadata returns a function that adds metadata, as a property of a name, and
+// the settings in it by the names of their properties. A setting that is optional
+// is left out where the metadata do not have it.
+func gcpMetadata(name string, settings map[string]string, docs map[string]string, optional ...string) resource.Function {
+	f := resource.Function{Properties: []resource.Property{{Name: name, Kind: resource.Texts, Doc: "Metadata: settings as key=value, of everything else the key alone."}}}
+	for property := range settings {
+		f.Properties = append(f.Properties, resource.Property{Name: property, Kind: resource.Flag, Doc: docs[property]})
+	}
+	slices.SortFunc(f.Properties, func(a, b resource.Property) int { return strings.Compare(a.Name, b.Name) })
+	f.Apply = func(in resource.FunctionInput, b *resource.Builder) error {
+		var all []string
+		values := map[string]string{}
+		for _, item := range in.Value.Get("items").Array() {
+			key, value := item.Get("key").String(), item.Get("value")
+			if value.Exists() && slices.Contains(gcpShownMetadata, strings.ToLower(key)) {
+				all = append(all, key+"="+value.String())
+			} else {
+				all = append(all, key)
+			}
+			if _, twice := values[strings.ToLower(key)]; !twice {
+				values[strings.ToLower(key)] = strings.ToLower(value.String())
+			}
+		}
+		b.Set(name, all)
+		for property, key := range settings {
+			value, there := values[key]
+			if there || !slices.Contains(optional, property) {
+				b.Flag(property, slices.Contains([]string{"true", "1", "y", "yes"}, value))
+			}
+		}
+		return nil
+	}
+	f.Absent = func(b *resource.Builder) {
+		for property := range settings {
+			if !slices.Contains(optional, property) {
+				b.Flag(property, false)
+			}
+		}
+	}
+	return f
+}
+
+var (
+	gcpInstanceMetadata = gcpMetadata("metadata", map[string]string{
+		"blockProjectSshKeys": "block-project-ssh-keys", "serialPortEnable": "serial-port-enable", "osLogin": "enable-oslogin",
+	}, map[string]string{
+		"blockProjectSshKeys": "SSH keys of the project do not open it.", "serialPortEnable": "Its serial port can be connected to.",
+		"osLogin": "Users log in with their Google identity (OS Login); absent when the project decides.",
+	}, "osLogin")
+	gcpTemplateMetadata = gcpMetadata("metadata", nil, nil)
+	gcpProjectMetadata  = gcpMetadata("commonInstanceMetadata", map[string]string{"osLogin": "enable-oslogin"},
+		map[string]string{"osLogin": "Users log in to instances with their Google identity: enable-oslogin."})
+)
+
+// gcpDefaultAccount adds whether one of several service accounts is the one that
+// instances run as unless told otherwise.
+var gcpDefaultAccount = resource.Function{
+	Properties: []resource.Property{{Name: "usesDefaultServiceAccount", Kind: resource.Flag, Doc: "It runs as the default service account of Compute Engine."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		b.Flag("usesDefaultServiceAccount", slices.Contains(texts(in.Value), naming.DefaultServiceAccount(in.Vars)))
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("usesDefaultServiceAccount", false) },
+}
+
+// gcpGKENode adds whether an instance is a node of a cluster.
+var gcpGKENode = resource.Function{
+	Properties: []resource.Property{{Name: "gkeNode", Kind: resource.Flag, Doc: "It is a node of a GKE cluster."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		b.Flag("gkeNode", in.Value.Get("labels.goog-gke-node").Exists() || strings.HasPrefix(in.Value.Get("name").String(), "gke-"))
+		return nil
+	},
+}
+
+// gcpNATLogging adds whether all NAT gateways of a router log.
+var gcpNATLogging = resource.Function{
+	Properties: []resource.Property{{Name: "natLogging", Kind: resource.Flag, Doc: "All of its NAT gateways log; absent when it has none."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		if nats := in.Value.Array(); len(nats) > 0 {
+			b.Flag("natLogging", !slices.ContainsFunc(nats, func(nat gjson.Result) bool { return !nat.Get("logConfig.enable").Bool() }))
+		}
+		return nil
+	},
+}
+
+// gcpDNSLogging adds whether a DNS policy logs the queries of a network.
+var gcpDNSLogging = resource.Function{
+	Properties: []resource.Property{{Name: "dnsLogging", Kind: resource.Flag, Doc: "A DNS policy logs its DNS queries."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		id := in.Cloud.Ref(in.Vars, []posture.EntityType{gcpNetwork}, in.Item.Get("selfLink").String())
+		logged := false
+		for _, policy := range in.Value.Get("policies").Array() {
+			for _, network := range texts(policy.Get("networks.#.networkUrl")) {
+				logged = logged || policy.Get("enableLogging").Bool() && in.Cloud.Ref(in.Vars, []posture.EntityType{gcpNetwork}, network) == id
+			}
+		}
+		b.Flag("dnsLogging", logged)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("dnsLogging", false) },
+}
+
+// gcpAnybody reports whether a range is the whole internet.
+func gcpAnybody(cidr string) bool { return cidr == "0.0.0.0/0" || cidr == "::/0" }
+
+// gcpFirewallRule adds what a firewall rule allows and denies. Ranges stay ranges:
+// 65,536 ports are one edge.
+var gcpFirewallRule = resource.Function{
+	Properties: []resource.Property{
+		{Name: "allowed", Kind: resource.Texts, Doc: "What it allows: protocol and ports, such as tcp:22 or all."},
+		{Name: "denied", Kind: resource.Texts, Doc: "What it denies: protocol and ports."},
+		{Name: "appliesToAll", Kind: resource.Flag, Doc: "It applies to all instances of the network."},
+	},
+	Edges: []resource.Edge{
+		{Label: "ALLOWS_INGRESS", To: resource.EntityTypes{gcpCIDRRange}, Doc: "The sources of traffic that it allows, with protocol (all, or a name or number), fromPort and toPort."},
+		{Label: "ALLOWS_EGRESS", To: resource.EntityTypes{gcpCIDRRange}, Doc: "The destinations of traffic that it allows, with protocol, fromPort and toPort."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		v := in.Value
+		label, peers := "ALLOWS_INGRESS", texts(v.Get("sourceRanges"))
+		b.Flag("appliesToAll", len(v.Get("targetTags").Array()) == 0 && len(v.Get("targetServiceAccounts").Array()) == 0)
+		if v.Get("direction").String() == "EGRESS" {
+			label, peers = "ALLOWS_EGRESS", texts(v.Get("destinationRanges"))
+		}
+		var allowed, denied []string
+		var edges []posture.Edge
+		for _, rule := range v.Get("allowed").Array() {
+			allowed = append(allowed, gcpPortText(rule))
+			edges = append(edges, gcpPermitted(in, label, peers, rule)...)
+		}
+		gcpAddEdges(b, edges)
+		for _, rule := range v.Get("denied").Array() {
+			denied = append(denied, gcpPortText(rule))
+		}
+		b.Set("allowed", allowed).Set("denied", denied)
+		return nil
+	},
+}
+
+// gcpPortText writes what a part of a firewall rule is about: tcp:22,80-90.
+func gcpPortText(rule gjson.Result) string {
+	protocol := rule.Get("IPProtocol").String()
+	if ports := texts(rule.Get("ports")); len(ports) > 0 {
+		return protocol + ":" + strings.Join(ports, ",")
+	}
+	return protocol
+}
+
+// gcpPermitted returns an edge for every range of addresses and ports that a rule
+// allows.
+func gcpPermitted(in resource.FunctionInput, label string, peers []string, rule gjson.Result) (edges []posture.Edge) {
+	ports := texts(rule.Get("ports"))
+	if len(ports) == 0 {
+		ports = []string{"0-65535"}
+	}
+	protocol := strings.ToLower(rule.Get("IPProtocol").String())
+	for _, peer := range peers {
+		for _, text := range ports {
+			if from, to, ok := gcpPortRange(text); ok {
+				edges = append(edges, posture.Edge{Label: label, To: gcpCIDRRange.ID(in.Account, posture.Global, peer), Properties: []posture.Property{
+					posture.Text("protocol", protocol), posture.Number("fromPort", from), posture.Number("toPort", to),
+				}})
+			}
+		}
+	}
+	return edges
+}
+
+// gcpPortRange reads 22 or 20-25.
+func gcpPortRange(text string) (from, to int64, ok bool) {
+	low, high, ranged := strings.Cut(text, "-")
+	if !ranged {
+		high = low
+	}
+	from, err := strconv.ParseInt(strings.TrimSpace(low), 10, 32)
+	if err != nil {
+		return 0, 0, false
+	}
+	to, err = strconv.ParseInt(strings.TrimSpace(high), 10, 32)
+	return from, to, err == nil
+}
+
+// gcpCIDRRanges lists the ranges of addresses that firewall rules name.
+var gcpCIDRRanges = resource.ListFunction{
+	Reads: []posture.EntityType{gcpFirewall},
+	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) (items []resource.Item, err error) {
+		seen := map[string]bool{}
+		err = c.Each(ctx, gcpFirewall, func(firewall *resource.Item) error {
+			for _, cidr := range append(texts(firewall.Get("sourceRanges")), texts(firewall.Get("destinationRanges"))...) {
+				if !seen[cidr] {
+					seen[cidr] = true
+					items = append(items, gcpItem(map[string]any{"cidr": cidr}))
+				}
+			}
+			return nil
+		})
+		return items, err
+	},
+}
+
+// gcpCIDR adds what is to be known of a range of addresses.
+var gcpCIDR = resource.Function{
+	Properties: []resource.Property{
+		{Name: "anybody", Kind: resource.Flag, Doc: "It is the whole internet.", Exposed: "is the whole internet"},
+		{Name: "private", Kind: resource.Flag, Doc: "No address of it is reachable from the internet."},
+		{Name: "ipVersion", Kind: resource.Long, Doc: "The IP version: 4 or 6."},
+		{Name: "prefixLength", Kind: resource.Long, Doc: "How many bits its addresses share."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		b.Flag("anybody", gcpAnybody(in.Value.String()))
+		prefix, ok := parsePrefix(in.Value.String())
+		if !ok {
+			return nil
+		}
+		private := slices.ContainsFunc(gcpPrivateRanges, func(p netip.Prefix) bool { return p.Contains(prefix.Addr()) && prefix.Bits() >= p.Bits() })
+		b.Flag("private", private).Number("ipVersion", ipVersion(prefix.Addr())).Number("prefixLength", int64(prefix.Bits()))
+		return nil
+	},
+}
+
+// gcpPrivateRanges are those that the internet does not route.
+var gcpPrivateRanges = []netip.Prefix{
+	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("127.0.0.0/8"),
+	netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::1/128"),
+}
+
+// gcpPublicIPs lists the addresses at which the internet reaches instances and load
+// balancers, and those that are reserved for later.
+var gcpPublicIPs = resource.ListFunction{
+	Reads: []posture.EntityType{gcpInstance, gcpForwardingRule, gcpAddress},
+	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) (items []resource.Item, err error) {
+		seen := map[string]bool{}
+		add := func(ip string, used bool) {
+			if ip != "" && !seen[ip] {
+				seen[ip] = true
+				items = append(items, gcpItem(map[string]any{"ip": ip, "inUse": used}))
+			}
+		}
+		err = c.Each(ctx, gcpInstance, func(instance *resource.Item) error {
+			for _, configs := range []string{"accessConfigs", "ipv6AccessConfigs"} {
+				for _, ip := range []string{"natIP", "externalIpv6"} {
+					for _, address := range texts(instance.Get("networkInterfaces.#." + configs + ".#." + ip)) {
+						add(address, true)
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return items, err
+		}
+		err = c.Each(ctx, gcpForwardingRule, func(rule *resource.Item) error {
+			if strings.HasPrefix(rule.Get("loadBalancingScheme").String(), "EXTERNAL") {
+				add(rule.Get("IPAddress").String(), true)
+			}
+			return nil
+		})
+		if err != nil {
+			return items, err
+		}
+		err = c.Each(ctx, gcpAddress, func(address *resource.Item) error {
+			if kind := address.Get("addressType").String(); kind == "EXTERNAL" || kind == "" {
+				add(address.Get("address").String(), address.Get("status").String() == "IN_USE")
+			}
+			return nil
+		})
+		return items, err
+	},
+}

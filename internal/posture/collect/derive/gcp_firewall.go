@@ -1,0 +1,142 @@
+package derive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/gcp"
+	"vigil/internal/posture/resource"
+)
+
+// gcpEffectiveFirewalls is the call that returns the rules of a network together
+// with the policies of network, folders and organisation that hold for it. It takes
+// a permission on the network alone.
+var gcpEffectiveFirewalls = gcpRequest("compute/v1/${network}/getEffectiveFirewalls", "{}", "compute.networks.getEffectiveFirewalls")
+
+// gcpFirewallsOf returns what decides about traffic into a network, once for each
+// network. When it may not be read, Unread says why and refused is the reason.
+func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, refused, err error) {
+	type outcome struct {
+		network gcp.Network
+		refused error
+	}
+	_, path, _ := strings.Cut(network, "/projects/")
+	path = "projects/" + path
+	read, err := in.Caller.Once("effective firewalls of "+path, func() (any, error) {
+		answers, err := in.Caller.Call(in.Ctx, gcpEffectiveFirewalls, new(gcpItem(map[string]any{"network": path})))
+		if err != nil {
+			if collect.Over(err) {
+				return nil, err
+			}
+			err = gcpUnread("the effective firewalls of "+path, err)
+			return outcome{gcp.Network{Unread: err.Error()}, err}, nil
+		}
+		n := gcp.Network{Self: path}
+		for _, answer := range answers {
+			n.Rules = append(n.Rules, answer.Get("firewalls").Array()...)
+			for _, policy := range answer.Get("firewallPolicys").Array() {
+				if policy.Get("type").String() == "HIERARCHY" {
+					n.Hierarchy = append(n.Hierarchy, policy)
+				} else {
+					n.Policy = append(n.Policy, policy)
+				}
+			}
+		}
+		if len(n.Policy) == 0 {
+			return outcome{n, nil}, nil
+		}
+		// Whether the network policy comes before or after the rules is a setting
+		// of the network.
+		networks, err := in.Caller.Items(in.Ctx, gcpNetwork)
+		if err != nil && collect.Over(err) {
+			return nil, err
+		}
+		i := slices.IndexFunc(networks, func(item resource.Item) bool { return strings.HasSuffix(item.Get("selfLink").String(), "/"+path) })
+		if i < 0 {
+			err = gcpUnread("the firewall policy enforcement order of "+path, cmp.Or(err, collect.ErrGone))
+			n.Unread = err.Error()
+			return outcome{n, err}, nil
+		}
+		n.Before = networks[i].Get("networkFirewallPolicyEnforcementOrder").String() == "BEFORE_CLASSIC_FIREWALL"
+		return outcome{n, nil}, nil
+	})
+	if err != nil {
+		return gcp.Network{}, nil, err
+	}
+	o := read.(outcome)
+	return o.network, o.refused, nil
+}
+
+// gcpFirewallOpens adds what the internet reaches by a firewall rule once all that
+// comes before it is applied: rules with a smaller number, policies of the network,
+// of folders and of the organisation.
+var gcpFirewallOpens = resource.Function{
+	Properties: []resource.Property{
+		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large reaches a port by it, with earlier rules and firewall policies applied.", Exposed: "is open to the internet"},
+		{Name: "opensSsh", Kind: resource.Flag, Doc: "The internet at large reaches TCP port 22 by it, with earlier rules and firewall policies applied."},
+		{Name: "opensRdp", Kind: resource.Flag, Doc: "The internet at large reaches TCP port 3389 by it, with earlier rules and firewall policies applied."},
+		{Name: "opensAllPorts", Kind: resource.Flag, Doc: "The internet at large reaches all ports of TCP or UDP by it, with earlier rules and firewall policies applied."},
+	},
+	Reads:       []posture.EntityType{gcpNetwork},
+	Permissions: []string{gcpEffectiveFirewalls.Permission},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		name := in.Value.Get("name").String()
+		alone := gcp.Network{Rules: []gjson.Result{in.Value}}
+		questions := map[string]func(gcp.Network) predicate.Answer{
+			"openToInternet": func(n gcp.Network) predicate.Answer { return gcp.OpensAny(n, name) },
+			"opensSsh":       func(n gcp.Network) predicate.Answer { return gcp.Opens(n, name, "tcp", 22) },
+			"opensRdp":       func(n gcp.Network) predicate.Answer { return gcp.Opens(n, name, "tcp", 3389) },
+			"opensAllPorts":  func(n gcp.Network) predicate.Answer { return gcp.OpensAll(n, name) },
+		}
+		for _, property := range []string{"openToInternet", "opensSsh", "opensRdp", "opensAllPorts"} {
+			// What it does not open by itself, others do not open by it.
+			answer := questions[property](alone)
+			var refused error
+			if answer.Truth != predicate.No {
+				network, unread, err := gcpFirewallsOf(in, in.Value.Get("network").String())
+				if err != nil {
+					return err
+				}
+				if refused = unread; !slices.ContainsFunc(network.Rules, func(r gjson.Result) bool { return r.Get("name").String() == name }) {
+					network.Rules = append(slices.Clone(network.Rules), in.Value)
+				}
+				answer = questions[property](network)
+			}
+			gcpFlag(b, property, answer, refused)
+		}
+		return nil
+	},
+}
+
+// gcpInternetReachable adds whether the internet reaches an instance at a public
+// address of its own.
+var gcpInternetReachable = resource.Function{
+	Properties:  []resource.Property{{Name: "internetReachable", Kind: resource.Flag, Doc: "The internet at large reaches a port at its public address: firewall rules for it, its tags and service accounts, and firewall policies of network, folders and organisation let it in."}},
+	Reads:       []posture.EntityType{gcpNetwork},
+	Permissions: []string{gcpEffectiveFirewalls.Permission},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		answer := predicate.Of(false, "")
+		var refused error
+		for _, nic := range in.Value.Get("networkInterfaces").Array() {
+			addresses := slices.Concat(texts(nic.Get("accessConfigs.#.natIP")), texts(nic.Get("accessConfigs.#.externalIpv6")), texts(nic.Get("ipv6AccessConfigs.#.externalIpv6")))
+			if len(addresses) == 0 {
+				continue
+			}
+			network, unread, err := gcpFirewallsOf(in, nic.Get("network").String())
+			if err != nil {
+				return err
+			}
+			refused = cmp.Or(refused, unread)
+			network = network.OnMachine(gcp.Machine{Tags: texts(in.Value.Get("tags.items")), Accounts: texts(in.Value.Get("serviceAccounts.#.email")), Addresses: addresses})
+			answer = predicate.Or(answer, gcp.ReachesAny(network))
+		}
+		gcpFlag(b, "internetReachable", answer, refused)
+		return nil
+	},
+}

@@ -1,0 +1,346 @@
+package derive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/gcp"
+	"vigil/internal/posture/resource"
+)
+
+// The calls that read what a project inherits. Which folders and organisation it
+// is in may be read with access to the project alone; their policies, deny
+// policies and sinks take grants on them.
+var (
+	gcpAncestry     = gcpRequest("POST cloudresourcemanager/v1/projects/$project:getAncestry", "{}", "resourcemanager.projects.get")
+	gcpOrgPolicy    = gcpRequest("POST cloudresourcemanager/v1/projects/$project:getEffectiveOrgPolicy", "constraint: constraints/storage.publicAccessPrevention", "orgpolicy.policy.get")
+	gcpFolderPolicy = gcpRequest("POST cloudresourcemanager/v3/folders/${id}:getIamPolicy", "options: {requestedPolicyVersion: 3}", "resourcemanager.folders.getIamPolicy")
+	gcpOrganization = gcpRequest("POST cloudresourcemanager/v3/organizations/${id}:getIamPolicy", "options: {requestedPolicyVersion: 3}", "resourcemanager.organizations.getIamPolicy")
+	gcpFolderSinks  = gcpRequest("logging/v2/folders/${id}/sinks", "pageSize: 1000", "logging.sinks.list")
+	gcpOrgSinks     = gcpRequest("logging/v2/organizations/${id}/sinks", "pageSize: 1000", "logging.sinks.list")
+	gcpDenyPolicies = gcpRequest("iam/v2/policies/${point}/denypolicies", "pageSize: 1000", "iam.denypolicies.list")
+	gcpDenyPolicy   = gcpRequest("iam/v2/${name}", "{}", "iam.denypolicies.get")
+	gcpRoleGet      = gcpRequest("iam/v1/${name}", "{}", "iam.roles.get")
+)
+
+func gcpRequest(call, input, permission string) resource.Request {
+	r := resource.NewRequest(call, input)
+	r.Permission = permission
+	return r
+}
+
+// gcpChainPermissions are what reading a chain takes.
+var gcpChainPermissions = []string{
+	gcpAncestry.Permission, gcpFolderPolicy.Permission, gcpOrganization.Permission, gcpDenyPolicies.Permission, gcpDenyPolicy.Permission,
+}
+
+// A gcpParent is a folder or an organisation that a project is in.
+type gcpParent struct{ kind, id string }
+
+func (p gcpParent) String() string { return p.kind + "s/" + p.id }
+
+// A gcpChain is what a project inherits from folders and organisation.
+type gcpChain struct {
+	policies []gjson.Result // IAM policies, the nearest parent's first
+	parents  []gcpParent
+	refused  error // why a policy could not be read, with the permission that is missing
+}
+
+// gcpParents returns the folders and the organisation of the project, the nearest
+// first.
+func gcpParents(in resource.FunctionInput) ([]gcpParent, error) {
+	answers, err := in.Caller.Call(in.Ctx, gcpAncestry, nil)
+	if err != nil {
+		return nil, err
+	}
+	var all []gcpParent
+	for _, answer := range answers {
+		for _, a := range answer.Get("ancestor").Array() {
+			switch kind := a.Get("resourceId.type").String(); kind {
+			case "folder", "organization":
+				all = append(all, gcpParent{kind, a.Get("resourceId.id").String()})
+			case "project":
+			default:
+				return nil, fmt.Errorf("the project is in a %q, which is not known", kind)
+			}
+		}
+	}
+	return all, nil
+}
+
+// gcpUnread says what could not be read, and with it the permission that is
+// missing.
+func gcpUnread(what string, err error) error {
+	return fmt.Errorf("%s could not be read: %w", what, err)
+}
+
+// unread returns why a policy could not be read as predicates take it.
+func (c *gcpChain) unread() string {
+	if c.refused == nil {
+		return ""
+	}
+	return c.refused.Error()
+}
+
+// gcpInherited returns what the project inherits. It is read once for all items of
+// a list. It fails only when the run is over: what could not be read is said in the
+// chain.
+func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
+	chain, err := in.Caller.Once("IAM policies of folders and organisation", func() (any, error) {
+		var c gcpChain
+		parents, err := gcpParents(in)
+		if err != nil {
+			if collect.Over(err) {
+				return c, err
+			}
+			c.refused = gcpUnread("the folders and organisation of the project", err)
+		}
+		for _, p := range parents {
+			q := gcpFolderPolicy
+			if p.kind == "organization" {
+				q = gcpOrganization
+			}
+			answers, err := in.Caller.Call(in.Ctx, q, new(gcpItem(map[string]any{"id": p.id})))
+			switch {
+			case err != nil && collect.Over(err):
+				return c, err
+			case err != nil && c.refused == nil:
+				c.refused = gcpUnread("the IAM policy of "+p.String(), err)
+			}
+			c.policies = append(c.policies, answers...)
+		}
+
+		c.parents = parents
+		return c, nil
+	})
+	if err != nil {
+		return gcpChain{}, err
+	}
+	return chain.(gcpChain), nil
+}
+
+// gcpDenies returns the deny policies of the project and its parents. They are
+// read for what would otherwise be a yes. Those that may not be read are reported
+// and left out: a deny policy only takes away, so that what is said without it is
+// never too good.
+func gcpDenies(in resource.FunctionInput, b *resource.Builder, parents []gcpParent) ([]gjson.Result, error) {
+	type outcome struct {
+		all     []gjson.Result
+		refused error
+	}
+	read, err := in.Caller.Once("deny policies", func() (any, error) {
+		all, err := gcpReadDenies(in, parents)
+		if err != nil && collect.Over(err) {
+			return nil, err
+		}
+		return outcome{all, err}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	o := read.(outcome)
+	if o.refused != nil {
+		b.Unread(o.refused)
+	}
+	return o.all, nil
+}
+
+func gcpReadDenies(in resource.FunctionInput, parents []gcpParent) (all []gjson.Result, refused error) {
+	points := []string{"projects/" + string(in.Account)}
+	for _, p := range parents {
+		points = append(points, p.String())
+	}
+	for _, point := range points {
+		escaped := strings.ReplaceAll("cloudresourcemanager.googleapis.com/"+point, "/", "%2F")
+		lists, err := in.Caller.Call(in.Ctx, gcpDenyPolicies, new(gcpItem(map[string]any{"point": escaped})))
+		if err != nil {
+			if collect.Over(err) {
+				return nil, err
+			}
+			refused = cmp.Or(refused, gcpUnread("the deny policies of "+point, err))
+		}
+		for _, list := range lists {
+			for _, name := range texts(list.Get("policies.#.name")) {
+				answers, err := in.Caller.Call(in.Ctx, gcpDenyPolicy, new(gcpItem(map[string]any{"name": name})))
+				if err != nil {
+					if collect.Over(err) {
+						return nil, err
+					}
+					refused = cmp.Or(refused, gcpUnread(name, err))
+				}
+				all = append(all, answers...)
+			}
+		}
+	}
+	return all, refused
+}
+
+// gcpPermissionsOf returns a function that reads the permissions of roles, each
+// once. It sets why one could not be read.
+func gcpPermissionsOf(in resource.FunctionInput, refused *error) gcp.Role {
+	return func(name string) ([]string, bool) {
+		read, err := in.Caller.Once("role "+name, func() (any, error) {
+			answers, err := in.Caller.Call(in.Ctx, gcpRoleGet, new(gcpItem(map[string]any{"name": name})))
+			switch {
+			case errors.Is(err, collect.ErrGone):
+				return []string(nil), nil // a role that was deleted grants nothing
+			case err != nil || len(answers) == 0:
+				return nil, cmp.Or(err, errNoRole)
+			}
+			return gcpRolePermissions(answers[0]), nil
+		})
+		if err != nil {
+			*refused = cmp.Or(*refused, gcpUnread("the permissions of "+name, err))
+			return nil, false
+		}
+		return read.([]string), true
+	}
+}
+
+var errNoRole = errors.New("the role could not be read")
+
+// gcpRolePermissions returns what a role allows. One that is deleted or disabled
+// allows nothing.
+func gcpRolePermissions(role gjson.Result) []string {
+	if role.Get("deleted").Bool() || role.Get("stage").String() == "DISABLED" {
+		return nil
+	}
+	return texts(role.Get("includedPermissions"))
+}
+
+// gcpFlag adds the answer of a predicate as a property, which is unknown when the
+// predicate cannot tell, because of what was refused or for another reason.
+func gcpFlag(b *resource.Builder, property string, answer predicate.Answer, refused error) {
+	switch {
+	case answer.Truth == predicate.Unknown && refused != nil:
+		b.Unread(refused, property)
+		return
+	case answer.Truth == predicate.Unknown:
+		b.Properties = append(b.Properties, posture.Unknown(property, answer.Why))
+		return
+	}
+	b.Flag(property, answer.Truth == predicate.Yes)
+}
+
+// gcpMemberPower adds what a member may do by the policies of the project and of
+// what it is in.
+func gcpMemberPower(in resource.FunctionInput, b *resource.Builder, member string, policy gjson.Result) error {
+	chain, err := gcpInherited(in)
+	if err != nil {
+		return err
+	}
+	var inherited []string
+	for _, parent := range chain.policies {
+		for _, role := range gcpRolesOf(parent.Get("bindings"))[member] {
+			if !slices.Contains(inherited, role) {
+				inherited = append(inherited, role)
+			}
+		}
+	}
+	if chain.refused != nil {
+		b.Unread(chain.refused, "inheritedBindings")
+	} else {
+		b.Set("inheritedBindings", inherited)
+	}
+	policies := append([]gjson.Result{policy}, chain.policies...)
+	refused := chain.refused
+	roles := gcpPermissionsOf(in, &refused)
+	answer := gcp.Privileged(member, policies, nil, roles, chain.unread())
+	if answer.Truth == predicate.Yes {
+		denies, err := gcpDenies(in, b, chain.parents)
+		if err != nil {
+			return err
+		}
+		answer, refused = gcp.Privileged(member, policies, denies, roles, chain.unread()), nil
+	}
+	gcpFlag(b, "privileged", answer, refused)
+	return nil
+}
+
+// gcpMemberProperties are what gcpMemberPower adds.
+var gcpMemberProperties = []resource.Property{
+	{Name: "inheritedBindings", Kind: resource.Texts, Doc: "The roles that the IAM policies of its folders and organisation grant it."},
+	{Name: "privileged", Kind: resource.Flag, Doc: "It controls the project: by a role on the project, a folder or the organisation it may change policies or roles, act for service accounts, or change everything."},
+}
+
+// gcpMemberPermissions are what gcpMemberPower takes.
+var gcpMemberPermissions = append(slices.Clone(gcpChainPermissions), gcpRoleGet.Permission)
+
+// gcpPrivilegedMember adds what a member of the project's policy may do.
+var gcpPrivilegedMember = resource.Function{
+	Properties:  gcpMemberProperties,
+	Permissions: gcpMemberPermissions,
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		return gcpMemberPower(in, b, in.Item.Get("member").String(), in.Value)
+	},
+}
+
+// gcpPrivilegedRole adds whether a role controls a project.
+var gcpPrivilegedRole = resource.Function{
+	Properties:  []resource.Property{{Name: "privileged", Kind: resource.Flag, Doc: "Who has it on a project controls the project: it may change policies or roles, act for service accounts, or change everything."}},
+	Permissions: []string{gcpRoleGet.Permission},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var refused error
+		read := gcpPermissionsOf(in, &refused)
+		if in.Value.Get("custom").Bool() {
+			read = func(string) ([]string, bool) { return gcpRolePermissions(in.Value), true }
+		}
+		gcpFlag(b, "privileged", gcp.Controls(in.Value.Get("name").String(), read), refused)
+		return nil
+	},
+}
+
+// gcpExportsAllLogs adds whether a log sink of the project, or one of a folder or
+// the organisation that includes what is in it, exports everything.
+var gcpExportsAllLogs = resource.Function{
+	Properties:  []resource.Property{{Name: "exportsAllLogs", Kind: resource.Flag, Doc: "A log sink without a filter exports every log entry: one of the project, or of a folder or the organisation with includeChildren."}},
+	Permissions: []string{gcpAncestry.Permission, gcpFolderSinks.Permission},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		all := func(sink gjson.Result) bool {
+			return strings.TrimSpace(sink.Get("filter").String()) == "" && !sink.Get("disabled").Bool() && len(sink.Get("exclusions").Array()) == 0
+		}
+		if slices.ContainsFunc(in.Value.Get("sinks").Array(), all) {
+			b.Flag("exportsAllLogs", true)
+			return nil
+		}
+		answer := predicate.Of(false, "")
+		parents, err := gcpParents(in)
+		if err != nil {
+			if collect.Over(err) {
+				return err
+			}
+			b.Unread(gcpUnread("the folders and organisation of the project", err), "exportsAllLogs")
+			return nil
+		}
+		var refused error
+		for _, p := range parents {
+			q := gcpFolderSinks
+			if p.kind == "organization" {
+				q = gcpOrgSinks
+			}
+			pages, err := in.Caller.Call(in.Ctx, q, new(gcpItem(map[string]any{"id": p.id})))
+			if err != nil && collect.Over(err) {
+				return err
+			}
+			if err != nil {
+				refused = cmp.Or(refused, gcpUnread("the log sinks of "+p.String(), err))
+				answer = predicate.Or(answer, predicate.NotKnown(refused.Error()))
+			}
+			for _, page := range pages {
+				exports := slices.ContainsFunc(page.Get("sinks").Array(), func(sink gjson.Result) bool { return sink.Get("includeChildren").Bool() && all(sink) })
+				answer = predicate.Or(answer, predicate.Of(exports, "a log sink of "+p.String()))
+			}
+		}
+		gcpFlag(b, "exportsAllLogs", answer, refused)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("exportsAllLogs", false) },
+}

@@ -1,0 +1,253 @@
+package derive
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/naming"
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/gcp"
+	"vigil/internal/posture/resource"
+)
+
+const gcpAlertPolicy posture.EntityType = "GCP.Monitoring.AlertPolicy"
+
+// gcpUserMetric finds the log metrics that a condition of an alert policy is about.
+var gcpUserMetric = regexp.MustCompile(`logging\.googleapis\.com/user/([^"'\s)]+)`)
+
+// gcpAlertFilters are where conditions of alert policies say what they look at.
+var gcpAlertFilters = []string{
+	"conditionThreshold.filter", "conditionAbsent.filter", "conditionMatchedLog.filter", "conditionMonitoringQueryLanguage.query",
+	"conditionPrometheusQueryLanguage.query",
+}
+
+// gcpWatchers returns the names of the enabled alert policies that watch each log
+// metric.
+func gcpWatchers(policies gjson.Result) map[string][]string {
+	watchers := map[string][]string{}
+	for _, policy := range policies.Array() {
+		if !policy.Get("enabled").Bool() {
+			continue
+		}
+		for _, condition := range policy.Get("conditions").Array() {
+			for _, at := range gcpAlertFilters {
+				for _, named := range gcpUserMetric.FindAllStringSubmatch(condition.Get(at).String(), -1) {
+					if name := policy.Get("name").String(); !slices.Contains(watchers[named[1]], name) {
+						watchers[named[1]] = append(watchers[named[1]], name)
+					}
+				}
+			}
+		}
+	}
+	return watchers
+}
+
+// gcpWatched adds which alert policies watch a log metric.
+var gcpWatched = resource.Function{
+	Properties: []resource.Property{{Name: "watched", Kind: resource.Flag, Doc: "An enabled alert policy watches it."}},
+	Edges:      []resource.Edge{{Label: "WATCHED_BY", To: resource.EntityTypes{gcpAlertPolicy}, Doc: "The alert policies that watch it."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		watchers := gcpWatchers(in.Value.Get("alertPolicies"))[in.Item.Get("name").String()]
+		for _, name := range watchers {
+			b.Edge("WATCHED_BY", in.Cloud.Ref(in.Vars, []posture.EntityType{gcpAlertPolicy}, name))
+		}
+		b.Flag("watched", len(watchers) > 0)
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("watched", false) },
+}
+
+// gcpOwnership is what a filter of log entries on changes of owners cannot do
+// without.
+var gcpOwnership = []string{"cloudresourcemanager.googleapis.com", "roles/owner"}
+
+// gcpWatchesOwnership adds whether a log metric counts changes of owners and an
+// alert policy watches it. It is applied to the log metrics; the alert policies are
+// the answer named alerts.
+var gcpWatchesOwnership = resource.Function{
+	Properties: []resource.Property{{Name: "watchesOwnership", Kind: resource.Flag, Doc: "A log metric counts changes of project owners and an alert policy watches it."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		watchers := gcpWatchers(in.Item.Answers["alerts"].Get("alertPolicies"))
+		b.Flag("watchesOwnership", slices.ContainsFunc(in.Value.Array(), func(metric gjson.Result) bool {
+			filter := metric.Get("filter").String()
+			counts := !slices.ContainsFunc(gcpOwnership, func(word string) bool { return !strings.Contains(filter, word) })
+			return counts && len(watchers[metric.Get("name").String()]) > 0
+		}))
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("watchesOwnership", false) },
+}
+
+// gcpRotationDays adds the rotation period of a key in days.
+var gcpRotationDays = resource.Function{
+	Properties: []resource.Property{{Name: "rotationPeriodDays", Kind: resource.Long, Doc: "The rotation period in whole days; absent when it is not rotated."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		if seconds, err := strconv.ParseFloat(strings.TrimSuffix(in.Value.String(), "s"), 64); err == nil {
+			b.Number("rotationPeriodDays", int64(seconds/86400))
+		}
+		return nil
+	},
+}
+
+// gcpDatasetAccess adds who has access to a dataset.
+var gcpDatasetAccess = resource.Function{
+	Properties: []resource.Property{
+		{Name: "access", Kind: resource.Texts, Doc: "Who has access: a role and a member each, such as READER specialGroup:allAuthenticatedUsers."},
+		{Name: "allUsers", Kind: resource.Flag, Doc: "Everybody on the internet has access.", Exposed: "lets everybody in"},
+		{Name: "allAuthenticatedUsers", Kind: resource.Flag, Doc: "Everybody who has a Google account has access.", Exposed: "lets everybody with an account in"},
+	},
+	Edges: []resource.Edge{{Label: "GRANTS", To: gcpMembers, Doc: "Who has access, with the role."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var all []string
+		var grants []posture.Edge
+		public := map[string]bool{}
+		for _, access := range in.Value.Get("access").Array() {
+			role := access.Get("role").String()
+			for _, kind := range []string{"specialGroup", "userByEmail", "groupByEmail", "domain", "iamMember"} {
+				name := access.Get(kind).String()
+				if name == "" {
+					continue
+				}
+				kind = strings.TrimSuffix(kind, "ByEmail")
+				member := kind + ":" + name
+				all = append(all, strings.TrimSpace(role+" "+member))
+				public[name] = true
+				switch {
+				case kind == "iamMember", strings.HasPrefix(name, "all"):
+					member = name
+				case strings.HasSuffix(name, "gserviceaccount.com"):
+					member = "serviceAccount:" + name
+				}
+				grants = append(grants, gcpGrantTo(in, member, role))
+			}
+		}
+		gcpAddEdges(b, grants)
+		b.Set("access", all).Flag("allUsers", public["allUsers"]).Flag("allAuthenticatedUsers", public["allAuthenticatedUsers"])
+		return nil
+	},
+}
+
+// gcpControlPlane adds who reaches the control plane of a cluster. Newer answers
+// have it in another place than older ones.
+var gcpControlPlane = resource.Function{
+	Properties: []resource.Property{
+		{Name: "enablePrivateEndpoint", Kind: resource.Flag, Doc: "Its control plane is reached from its network alone."},
+		{Name: "enablePrivateNodes", Kind: resource.Flag, Doc: "Its nodes have no public addresses."},
+		{Name: "masterAuthorizedNetworksEnabled", Kind: resource.Flag, Doc: "Only listed networks reach its control plane."},
+		{Name: "masterAuthorizedNetworks", Kind: resource.Texts, Doc: "The networks that reach its control plane."},
+		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large reaches the IP endpoint of its control plane: it is public, and authorized networks are off or hold the internet.", Exposed: "has a control plane on the internet"},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		v := in.Value
+		limited, endpoints := v.Get("masterAuthorizedNetworksConfig"), v.Get("controlPlaneEndpointsConfig.ipEndpointsConfig")
+		private, nodes := v.Get("privateClusterConfig.enablePrivateEndpoint").Bool(), v.Get("networkConfig.defaultEnablePrivateNodes").Bool()
+		if v.Get("privateClusterConfig").Exists() {
+			nodes = v.Get("privateClusterConfig.enablePrivateNodes").Bool()
+		}
+		if endpoints.Exists() {
+			off := endpoints.Get("enabled")
+			private = private || !endpoints.Get("enablePublicEndpoint").Bool() || off.Exists() && !off.Bool()
+			if !limited.Exists() {
+				limited = endpoints.Get("authorizedNetworksConfig")
+			}
+		}
+		b.Flag("enablePrivateEndpoint", private).Flag("enablePrivateNodes", nodes).Flag("masterAuthorizedNetworksEnabled", limited.Get("enabled").Bool())
+		networks := texts(limited.Get("cidrBlocks.#.cidrBlock"))
+		b.Set("masterAuthorizedNetworks", networks)
+		open := predicate.Of(!private, "")
+		if limited.Get("enabled").Bool() {
+			open = predicate.And(open, gcp.Admits(networks))
+		}
+		gcpFlag(b, "openToInternet", open, nil)
+		return nil
+	},
+}
+
+// gcpDatabaseOpen adds whether the internet at large may connect to a Cloud SQL
+// instance.
+var gcpDatabaseOpen = resource.Function{
+	Properties: []resource.Property{
+		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large may connect: it has a public address, and its authorized networks, taken together, hold the internet.", Exposed: "is open to the internet"},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		ip := in.Value.Get("settings.ipConfiguration")
+		gcpFlag(b, "openToInternet", predicate.And(predicate.Of(ip.Get("ipv4Enabled").Bool(), ""), gcp.Admits(texts(ip.Get("authorizedNetworks.#.value")))), nil)
+		return nil
+	},
+}
+
+// gcpRunsAs are the types of whom workloads run as.
+var gcpRunsAs = resource.EntityTypes{gcpServiceAccount, gcpPrincipal}
+
+// gcpPoolAccount returns the service account of a node pool; default for the one
+// that instances run as unless told otherwise.
+func gcpPoolAccount(pool gjson.Result) string {
+	return cmp.Or(pool.Get("config.serviceAccount").String(), "default")
+}
+
+// gcpClusterNodes adds the node pools of a cluster and the accounts that they run as.
+var gcpClusterNodes = resource.Function{
+	Properties: []resource.Property{
+		{Name: "nodePools", Kind: resource.Texts, Doc: "Its node pools and the service accounts that they run as, such as default-pool default."},
+		{Name: "nodesUseDefaultServiceAccount", Kind: resource.Flag, Doc: "A node pool runs as the default service account of Compute Engine."},
+	},
+	Edges: []resource.Edge{{Label: "RUNS_AS", To: gcpRunsAs, Doc: "The service accounts that its node pools run as."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		var all []string
+		standard, seen := false, map[posture.EntityID]bool{}
+		for _, pool := range in.Value.Get("nodePools").Array() {
+			account := gcpPoolAccount(pool)
+			standard = standard || account == "default" || account == naming.DefaultServiceAccount(in.Vars)
+			all = append(all, pool.Get("name").String()+" "+account)
+			if id := in.Cloud.Ref(in.Vars, gcpRunsAs, account); !seen[id] {
+				seen[id] = true
+				b.Edge("RUNS_AS", id)
+			}
+		}
+		b.Set("nodePools", all).Flag("nodesUseDefaultServiceAccount", standard)
+		return nil
+	},
+}
+
+// gcpNodeAccount adds the account that the nodes of a pool run as.
+var gcpNodeAccount = resource.Function{
+	Properties: []resource.Property{{Name: "serviceAccount", Kind: resource.Text, Doc: "The service account that nodes run as; default for that of Compute Engine."}},
+	Edges:      []resource.Edge{{Label: "RUNS_AS", To: gcpRunsAs, Doc: "The service account that nodes run as."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		account := gcpPoolAccount(in.Value)
+		b.Text("serviceAccount", account).Edge("RUNS_AS", in.Cloud.Ref(in.Vars, gcpRunsAs, account))
+		return nil
+	},
+}
+
+// gcpPushEndpoint adds where a subscription sends messages. What follows the path
+// of the address may be a token.
+var gcpPushEndpoint = resource.Function{
+	Properties: []resource.Property{
+		{Name: "pushEndpoint", Kind: resource.Text, Doc: "The address that messages are pushed to, without its query; absent when they are pulled."},
+		{Name: "pushAuthenticated", Kind: resource.Flag, Doc: "Pushed messages carry an OpenID Connect token; absent when they are pulled."},
+	},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		if endpoint, _, _ := strings.Cut(in.Value.Get("pushEndpoint").String(), "?"); endpoint != "" {
+			b.Text("pushEndpoint", endpoint).Flag("pushAuthenticated", in.Value.Get("oidcToken").Exists())
+		}
+		return nil
+	},
+}
+
+// gcpOpenShares adds whether a file server has a share without a list of who may
+// use it.
+var gcpOpenShares = resource.Function{
+	Properties: []resource.Property{{Name: "openToNetwork", Kind: resource.Flag, Doc: "Every address of its network may use a share, because the share has no export options."}},
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		b.Flag("openToNetwork", slices.ContainsFunc(in.Value.Array(), func(share gjson.Result) bool { return len(share.Get("nfsExportOptions").Array()) == 0 }))
+		return nil
+	},
+	Absent: func(b *resource.Builder) { b.Flag("openToNetwork", false) },
+}

@@ -1,0 +1,59 @@
+package gcp
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/resource"
+)
+
+// grammar says what follows from a call of Google Cloud. It implements
+// [collect.Grammar].
+type grammar struct{}
+
+// Permission implements [collect.Grammar]. Loading has filled it in, but for the
+// calls of functions.
+func (grammar) Permission(r *resource.Request) string {
+	if r.Permission == "" && r.Call != "" {
+		return resource.GooglePermission(r.Call)
+	}
+	return r.Permission
+}
+
+// Service implements [collect.Grammar].
+func (grammar) Service(r *resource.Request) string { return limitOf(apiOf(r)) }
+
+// EventSource implements [collect.Grammar].
+func (grammar) EventSource(short string) string { return short + ".googleapis.com" }
+
+// apiOf returns the name of the API that a call is of.
+func apiOf(r *resource.Request) string {
+	api, _, _ := strings.Cut(strings.TrimPrefix(r.Call, postCall), "/")
+	return api
+}
+
+// declarations returns what is known of the types of a catalog.
+func declarations(c *resource.Catalog) []collect.Declaration {
+	var all []collect.Declaration
+	for _, t := range inOrder(c) {
+		all = append(all, collect.DeclarationOf(c, t, grammar{}))
+	}
+	return all
+}
+
+// inOrder returns the types of Google Cloud. Those that make the same calls follow
+// one another, so that few answers are kept at a time.
+func inOrder(c *resource.Catalog) []*resource.Type {
+	all := c.Of(posture.GCP)
+	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(firstCall(c, a), firstCall(c, b)) })
+	return all
+}
+
+func firstCall(c *resource.Catalog, t *resource.Type) string {
+	for r := range c.Requests(t) {
+		return r.Call
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+package gcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/resource"
+)
+
+// postCall is how calls begin whose input is a body and not a query.
+const postCall = "POST "
+
+// repeated are the APIs whose paths begin with their own name again.
+var repeated = []string{"compute", "storage", "bigquery", "dns"}
+
+// Pages implements [collect.Transport]. The address is API, version and path of a
+// method: compute/v1/projects/p/aggregated/disks.
+func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
+	permission, _, _ := strings.Cut(grammar{}.Permission(r), " ")
+	if rest, ok := strings.CutPrefix(address, postCall); ok {
+		answer, err := s.call(ctx, http.MethodPost, rest, nil, input, permission)
+		if err != nil {
+			return err
+		}
+		return page(answer)
+	}
+	query := queryOf(gjson.ParseBytes(input))
+	for token := ""; ; {
+		answer, err := s.call(ctx, http.MethodGet, address, query, nil, permission)
+		if err != nil {
+			return err
+		}
+		if err := page(answer); err != nil {
+			return err
+		}
+		if err := incomplete(answer); err != nil {
+			return err
+		}
+		next := answer.Get("nextPageToken").String()
+		switch next {
+		case "":
+			return nil
+		case token:
+			return fmt.Errorf("the page after %.100q is said to be itself", token)
+		}
+		token = next
+		query.Set("pageToken", token)
+	}
+}
+
+// queryOf makes a query of the members of an input.
+func queryOf(input gjson.Result) url.Values {
+	query := url.Values{}
+	input.ForEach(func(name, value gjson.Result) bool {
+		query.Set(name.Str, value.String())
+		return true
+	})
+	return query
+}
+
+// call makes one call and returns its answer. The permission is what the call
+// takes.
+func (s *session) call(ctx context.Context, method, address string, query url.Values, body []byte, permission string) (gjson.Result, error) {
+	u, err := urlOf(address)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	u.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(string(body)))
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	} else {
+		req.Body, req.GetBody = nil, nil
+	}
+	answer, err := s.client.RoundTrip(req)
+	switch {
+	case err != nil && (collect.Over(err) || errors.Is(err, collect.ErrThrottled)):
+		return gjson.Result{}, err
+	case err != nil:
+		return gjson.Result{}, fmt.Errorf("ask Google: %w", err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return gjson.Result{}, fmt.Errorf("read answer: %w", err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return gjson.Result{}, s.classify(refusal(answer.StatusCode, text, permission))
+	}
+	return gjson.ParseBytes(text), nil
+}
+
+// escape takes the characters out of a path that would end it. Names may have been
+// escaped by those who gave them.
+var escape = strings.NewReplacer("?", "%3F", "#", "%23", " ", "%20")
+
+// urlOf returns the URL of an address.
+func urlOf(address string) (*url.URL, error) {
+	api, path, ok := strings.Cut(address, "/")
+	if !ok || strings.Trim(api, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return nil, fmt.Errorf("%.200q is not the address of a method", address)
+	}
+	if slices.Contains(repeated, api) {
+		path = address
+	}
+	u, err := url.Parse("https://" + api + ".googleapis.com/" + escape.Replace(path))
+	if err != nil {
+		return nil, fmt.Errorf("%.200q is not the address of a method", address)
+	}
+	return u, nil
+}
+
+// incomplete fails when a list says that it is not all there is: what is missing
+// from it is not gone.
+func incomplete(answer gjson.Result) error {
+	var places []string
+	for _, member := range []string{"unreachable", "unreachables", "missingZones", `warnings.#(code=="REGION_UNREACHABLE")#.region`} {
+		for _, place := range answer.Get(member).Array() {
+			places = append(places, place.String())
+		}
+	}
+	if items := answer.Get("items"); items.IsObject() {
+		items.ForEach(func(place, part gjson.Result) bool {
+			if part.Get("warning.code").Str == "UNREACHABLE" {
+				places = append(places, place.Str)
+			}
+			return true
+		})
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	return errors.New("not reached: " + clip(strings.Join(places, ", ")))
+}

@@ -1,0 +1,33 @@
+package collect
+
+import (
+	"context"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// Times between the attempts of RetryUnavailable: each pause is twice the one
+// before.
+const (
+	firstPause = 250 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// RetryUnavailable calls f until it no longer fails with [fault.Unavailable], which
+// is how a database fails that restarts or fails over. It gives up when ctx ends.
+func RetryUnavailable(ctx context.Context, f func() error) error {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := f()
+		if !fault.Is(err, fault.Unavailable) {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package entitydb
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"golang.org/x/crypto/blake2b"
+)
+
+// TestWhatIsKnownIsFound reads lists that are in memory and lists that are in a
+// file: in order, by id, and what is left unseen.
+func TestWhatIsKnownIsFound(t *testing.T) {
+	t.Parallel()
+	nth := func(i int) baselineEntry {
+		sum := blake2b.Sum256(binary.LittleEndian.AppendUint64(nil, uint64(i)))
+		return baselineEntry{entry{digest(sum[:16]), digest(sum[16:])}, int64(i) << memberBits}
+	}
+	for _, count := range []int{0, 1, baselineWindow, 999, 1000, 1001, 3333} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			t.Parallel()
+			l := baseline{limit: 1000}
+			defer l.close()
+			for i := range count {
+				if err := l.add(nth(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.ready(); err != nil {
+				t.Fatal(err)
+			}
+			if inFile := l.file != nil; inFile != (count >= 1000) {
+				t.Errorf("in a file: %v", inFile)
+			}
+			for i := range count {
+				if k, err := l.at(i); err != nil || k != nth(i) {
+					t.Fatalf("at %d is %v, %v", i, k, err)
+				}
+			}
+			for i := range count {
+				at := count - 1 - i
+				if place, ok, err := l.find(nth(at).id); err != nil || !ok || place != at {
+					t.Fatalf("%d is at %d, %v, %v", at, place, ok, err)
+				}
+				if _, ok, err := l.find(nth(count + i).id); err != nil || ok {
+					t.Fatalf("%d is there, %v", count+i, err)
+				}
+			}
+			for i := 0; i < count; i += 3 {
+				l.markSeen(i)
+				l.markSeen(i)
+			}
+			if want := count - (count+2)/3; l.unseen != want {
+				t.Errorf("%d are unseen, want %d", l.unseen, want)
+			}
+			i := 0
+			err := l.all(func(k baselineEntry, seen bool) {
+				if k != nth(i) || seen != (i%3 == 0) {
+					t.Errorf("%d is %v, %v", i, k, seen)
+				}
+				i++
+			})
+			if err != nil || i != count {
+				t.Errorf("%d of %d, %v", i, count, err)
+			}
+		})
+	}
+}
+
+// TestEntitiesThatShareAPartOfTheirIDAreKept puts entities of which only the
+// whole id differs, and one of them twice.
+func TestEntitiesThatShareAPartOfTheirIDAreKept(t *testing.T) {
+	t.Parallel()
+	r := recording{fresh: map[uint32]struct{}{}, repeated: map[digest]bool{}, stage: stage{limit: stageMemory}}
+	for _, last := range []byte{1, 2, 1, 3, 2} {
+		if err := r.putNew(stagedEntity{id: digest{7, 7, 7, 7, last}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []byte
+	for s, err := range r.stage.all() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.written(s) {
+			got = append(got, s.id[4])
+		}
+	}
+	if string(got) != "\x01\x02\x03" {
+		t.Errorf("written are %v", got)
+	}
+}

@@ -1,0 +1,165 @@
+package entitydb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A changeRow is a row of table entity_change.
+type changeRow struct {
+	generation int64
+	rowID      int64
+	at         int64
+	gone       bool
+	created    int64
+	body       []byte
+}
+
+func scanChange(r sqldb.Row) (c changeRow, err error) {
+	err = r.Scan(&c.generation, &c.rowID, &c.at, &c.gone, &c.created, &c.body)
+	return c, err
+}
+
+// ChangeLog implements [posture.EntityStore].
+func (s *Store) ChangeLog(ctx context.Context, org posture.OrgID, id posture.EntityID) (log []posture.EntityChange, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		found, err := s.tryPartitions(tx, org, id, func(accountNo int64) (bool, error) {
+			log, err = s.changeLog(tx, accountNo, id)
+			return log != nil, err
+		})
+		if err == nil && !found {
+			return noEntity(id)
+		}
+		return err
+	})
+	return log, err
+}
+
+// changeLog returns the change log of an entity of an account, newest first, or nil if
+// it never existed.
+//
+// The addition of an entity is not stored: changeLog starts from the current state and
+// reverts one change after the other, which yields the state at the addition.
+func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([]posture.EntityChange, error) {
+	rows, err := sqldb.Query(tx, scanChange, `
+		SELECT generation, row_id, at, gone, created, body
+		FROM entity_change
+		WHERE id_hash = $1
+		ORDER BY generation DESC`, idHashOf(accountNo, idDigest(id)))
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.findEntities(tx, accountNo, []posture.EntityID{id})
+	if err != nil {
+		return nil, err
+	}
+	l := logReader{store: s, tx: tx, id: id}
+	if at, ok := found[id]; ok {
+		l.begin(at.entity)
+	}
+	for _, row := range rows {
+		if err := l.read(row); err != nil {
+			return nil, err
+		}
+	}
+	l.added()
+	return l.log, nil
+}
+
+// A logReader reads a change log backwards.
+type logReader struct {
+	store *Store
+	tx    *sqldb.Tx
+	id    posture.EntityID
+	state posture.Entity
+	alive bool // the entity exists at this point in time
+	log   []posture.EntityChange
+}
+
+// begin sets the current or last state of the entity.
+func (l *logReader) begin(e posture.Entity) { l.state, l.alive = e, true }
+
+// added appends the entry of the addition.
+func (l *logReader) added() {
+	if !l.alive {
+		return
+	}
+	c := posture.Compare(posture.Entity{}, l.state)
+	c.At, c.Edges = l.state.Created, nil // edges are not reverted
+	l.log, l.alive = append(l.log, c), false
+}
+
+// read reverts the change of one row.
+func (l *logReader) read(row changeRow) error {
+	if row.gone {
+		last, err := l.gone(row)
+		if err != nil || last.ID != l.id {
+			return err
+		}
+		l.added()
+		c := posture.Compare(last, posture.Entity{})
+		c.At = sqldb.Time(row.at)
+		l.log = append(l.log, c)
+		l.begin(last)
+		return nil
+	}
+	id, c, err := readChange(row.body)
+	if err != nil || id != l.id {
+		return err
+	}
+	c.At = sqldb.Time(row.at)
+	l.log = append(l.log, c)
+	l.state = c.Undo(l.state)
+	return nil
+}
+
+// gone returns the last state of a removed entity.
+func (l *logReader) gone(row changeRow) (posture.Entity, error) {
+	contexts, err := l.store.contextsOf(l.tx, []entityRow{{rowID: row.rowID}})
+	if err != nil {
+		return posture.Entity{}, err
+	}
+	e, err := readDoc(row.body, contexts[cellOf(row.rowID)])
+	e.Created = sqldb.Time(row.created)
+	return e, err
+}
+
+// forgetBatch is how many change logs are deleted in one transaction, to keep it
+// short.
+const forgetBatch = 500
+
+// ForgetChanges implements [posture.EntityStore].
+func (s *Store) ForgetChanges(ctx context.Context, before time.Time) error {
+	for {
+		n := 0
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
+			type key struct{ idHash, generation, rowID int64 }
+			gone, err := sqldb.Query(tx, func(r sqldb.Row) (k key, err error) {
+				err = r.Scan(&k.idHash, &k.generation, &k.rowID)
+				return k, err
+			}, `
+				SELECT id_hash, generation, row_id
+				FROM entity_change
+				WHERE gone AND at < $1
+				LIMIT $2`, sqldb.Millis(before), forgetBatch)
+			if err != nil {
+				return err
+			}
+			n = len(gone)
+			args := make([][]any, n)
+			for i, k := range gone {
+				args[i] = []any{k.idHash, k.generation}
+			}
+			// Delete the earlier entries of the removed entity as well.
+			_, err = tx.ExecEach(`DELETE FROM entity_change WHERE id_hash = $1 AND generation <= $2`, slices.Values(args))
+			return err
+		})
+		if err != nil || n < forgetBatch {
+			return err
+		}
+	}
+}

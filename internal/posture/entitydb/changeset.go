@@ -1,0 +1,353 @@
+package entitydb
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A changeSet holds the changes of one transaction to the entities of one type of an
+// account. Together they form one generation of the account.
+type changeSet struct {
+	tx         *sqldb.Tx
+	scope      posture.Scope
+	part       partition
+	generation int64 // of these changes
+	at         int64
+	cells      []*cell // of the type
+	dirty      map[int64]bool
+	tokens     *tokenizer
+	rows       *rowWriter
+	ledger     *ledger
+	tally      map[string]int64 // by region
+	changed    []int64
+	gone       []posture.EntityID
+}
+
+// change begins a change set. It locks the account.
+func (s *Store) change(tx *sqldb.Tx, scope posture.Scope) (*changeSet, error) {
+	p, err := lockPartition(tx, scope.Org, scope.Account)
+	if err != nil {
+		return nil, err
+	}
+	c := &changeSet{
+		tx: tx, scope: scope, part: p, generation: p.generation + 1, at: sqldb.Millis(s.now()),
+		dirty: map[int64]bool{}, tokens: newTokenizer(tx.Dialect(), p.org), rows: &rowWriter{tx: tx}, ledger: &ledger{tx: tx}, tally: map[string]int64{},
+	}
+	cells, err := cellsOf(tx, p.accountNo, scope.Type)
+	for i := range cells {
+		c.cells = append(c.cells, &cells[i])
+	}
+	return c, err
+}
+
+// cell returns the cell of a region, creating it if there is none.
+func (c *changeSet) cell(region string) (*cell, error) {
+	for _, each := range c.cells {
+		if each.scope == c.scope.Region && each.region == region {
+			return each, nil
+		}
+	}
+	if c.part.cells+1 >= 1<<cellBits {
+		return nil, fault.New(fault.Internal, "account %q has entities of too many types and regions", c.part.account)
+	}
+	made := &cell{
+		id: c.part.accountNo<<cellBits | c.part.cells, typ: c.scope.Type, scope: c.scope.Region, region: region,
+	}
+	c.part.cells++
+	c.cells = append(c.cells, made)
+	return made, nil
+}
+
+// cellAt returns the cell of a row.
+func (c *changeSet) cellAt(rowID int64) *cell {
+	for _, each := range c.cells {
+		if each.id == cellOf(rowID) {
+			return each
+		}
+	}
+	return &cell{id: cellOf(rowID), typ: c.scope.Type}
+}
+
+// count adds n entities to a cell.
+func (c *changeSet) count(in *cell, n int64) {
+	in.count += n
+	c.tally[in.region] += n
+	c.dirty[in.id] = true
+}
+
+// row returns the row of an entity that is new in its cell.
+func (c *changeSet) row(s stagedEntity, created int64) (entityRow, error) {
+	in, err := c.cell(s.region)
+	if err != nil {
+		return entityRow{}, err
+	}
+	if in.made > memberMask {
+		return entityRow{}, fault.New(fault.Internal, "there were too many entities of type %s in %s", in.typ, in.region)
+	}
+	tokens, err := c.tokens.of(s.doc, in.contextIn(c.part))
+	if err != nil {
+		return entityRow{}, err
+	}
+	r := entityRow{
+		rowID: in.id<<memberBits | in.made, idHash: idHashOf(c.part.accountNo, s.id), created: created, updated: c.at, doc: s.doc, tokens: tokens,
+	}
+	in.made++
+	c.count(in, 1)
+	c.changed = append(c.changed, r.rowID)
+	return r, c.ledger.set(r.rowID, entry{s.id, s.hash})
+}
+
+// add inserts new entities.
+func (c *changeSet) add(items []stagedEntity) error {
+	rows := make([]entityRow, len(items))
+	for i, s := range items {
+		var err error
+		if rows[i], err = c.row(s, c.at); err != nil {
+			return err
+		}
+	}
+	return c.rows.insert(rows)
+}
+
+// update writes changed entities. One whose region changed moves to another cell and
+// gets another row id.
+func (c *changeSet) update(items []stagedEntity) error {
+	rowIDs := make([]int64, len(items))
+	for i, u := range items {
+		rowIDs[i] = u.rowID
+	}
+	old, err := readRows(c.tx, rowIDs)
+	if err != nil {
+		return err
+	}
+	var moved, changed, left []entityRow
+	var log [][]any
+	for _, u := range items {
+		was, ok := old[u.rowID]
+		if !ok {
+			continue
+		}
+		in := c.cellAt(u.rowID)
+		before, err := readDoc(was.doc, in.contextIn(c.part))
+		if err != nil {
+			return err
+		}
+		to := *in
+		to.region = u.region
+		after, err := readDoc(u.doc, to.contextIn(c.part))
+		if err != nil {
+			return err
+		}
+		if was.oldTokens, err = c.oldTokens(was, in); err != nil {
+			return err
+		}
+		row := entityRow{rowID: u.rowID, idHash: was.idHash, created: was.created, updated: c.at, doc: u.doc, oldTokens: was.oldTokens}
+		if u.region == in.region {
+			if row.tokens, err = c.tokens.of(u.doc, to.contextIn(c.part)); err != nil {
+				return err
+			}
+			changed = append(changed, row)
+			c.dirty[in.id] = true
+			c.changed = append(c.changed, u.rowID)
+			if err := c.ledger.set(u.rowID, entry{u.id, u.hash}); err != nil {
+				return err
+			}
+		} else {
+			if row, err = c.row(u, was.created); err != nil {
+				return err
+			}
+			moved, left = append(moved, row), append(left, was)
+			c.count(in, -1)
+			if err := c.ledger.remove(u.rowID); err != nil {
+				return err
+			}
+		}
+		if diff := posture.Compare(before, after); !diff.Empty() {
+			log = append(log, []any{row.idHash, c.generation, row.rowID, c.at, false, int64(0), appendChange(nil, after.ID, diff)})
+		}
+	}
+	if err := c.rows.update(changed); err != nil {
+		return err
+	}
+	if err := c.rows.insert(moved); err != nil {
+		return err
+	}
+	if err := c.rows.remove(left); err != nil {
+		return err
+	}
+	return c.log(log)
+}
+
+// oldTokens returns the tokens that a row is indexed by. PostgreSQL has them in the
+// row and does not need them.
+func (c *changeSet) oldTokens(row entityRow, in *cell) ([]token, error) {
+	if c.tx.Dialect() == sqldb.Postgres {
+		return nil, nil
+	}
+	return c.tokens.of(row.doc, in.contextIn(c.part))
+}
+
+var changeColumns = []string{"id_hash", "generation", "row_id", "at", "gone", "created", "body"}
+
+// log writes change log entries.
+func (c *changeSet) log(rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := c.tx.Load("entity_change", changeColumns, slices.Values(rows))
+	return err
+}
+
+// remove removes entities.
+func (c *changeSet) remove(rowIDs []int64) error {
+	for part := range slices.Chunk(rowIDs, batch) {
+		old, err := readRows(c.tx, part)
+		if err != nil {
+			return err
+		}
+		var log [][]any
+		var rows []entityRow
+		for rowID, was := range old {
+			in := c.cellAt(rowID)
+			e, err := readDoc(was.doc, in.contextIn(c.part))
+			if err != nil {
+				return err
+			}
+			if was.oldTokens, err = c.oldTokens(was, in); err != nil {
+				return err
+			}
+			rows = append(rows, was)
+			c.gone = append(c.gone, e.ID)
+			c.count(in, -1)
+			if err := c.ledger.remove(rowID); err != nil {
+				return err
+			}
+			log = append(log, []any{was.idHash, c.generation, rowID, c.at, true, was.created, was.doc})
+		}
+		if err := c.rows.remove(rows); err != nil {
+			return err
+		}
+		if err := c.log(log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes ledger, cells, generation and totals. Without changes it writes
+// nothing.
+func (c *changeSet) finish() error {
+	if len(c.changed) == 0 && len(c.gone) == 0 {
+		c.generation--
+		return nil
+	}
+	for _, step := range []func() error{c.ledger.save, c.saveCells, c.saveDelta, c.saveGeneration, c.rows.finish, c.saveTally} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *changeSet) saveCells() error {
+	var rows [][]any
+	for _, each := range c.cells {
+		if c.dirty[each.id] {
+			rows = append(rows, []any{
+				each.id, c.part.accountNo, c.part.org, each.typ, each.scope, each.region, each.made, each.count, c.generation,
+			})
+		}
+	}
+	_, err := c.tx.ExecEach(`
+		INSERT INTO entity_cell (id, account_no, org, type, scope, region, made, count, version)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (id) DO UPDATE
+		SET made = excluded.made, count = excluded.count, version = excluded.version`, slices.Values(rows))
+	return err
+}
+
+// deltasKept is for how many generations ChangesSince can answer.
+const deltasKept = 4096
+
+func (c *changeSet) saveDelta() error {
+	slices.Sort(c.changed)
+	gone, err := json.Marshal(c.gone)
+	if err != nil {
+		return err
+	}
+	if _, err := c.tx.Exec(`
+		INSERT INTO entity_delta (account_no, generation, changed, gone)
+		VALUES ($1, $2, $3, $4)`, c.part.accountNo, c.generation, packRows(c.changed), gone); err != nil {
+		return err
+	}
+	if c.generation%64 != 0 { // delete in batches
+		return nil
+	}
+	_, err = c.tx.Exec(`DELETE FROM entity_delta WHERE account_no = $1 AND generation <= $2`, c.part.accountNo, c.generation-deltasKept)
+	return err
+}
+
+func (c *changeSet) saveGeneration() error {
+	_, err := c.tx.Exec(`
+		UPDATE entity_partition
+		SET generation = $2, cells = $3
+		WHERE account_no = $1`, c.part.accountNo, c.generation, c.part.cells)
+	return err
+}
+
+// saveTally comes last: the totals are shared by all accounts of an organisation, so
+// their row locks should be held briefly.
+func (c *changeSet) saveTally() error {
+	return addTally(c.tx, c.part.org, map[posture.EntityType]map[string]int64{c.scope.Type: c.tally})
+}
+
+// addTally adds to the totals of an organisation.
+func addTally(tx *sqldb.Tx, org posture.OrgID, by map[posture.EntityType]map[string]int64) error {
+	var rows [][]any
+	for _, t := range slices.Sorted(maps.Keys(by)) { // sorted, to avoid deadlocks
+		for _, region := range slices.Sorted(maps.Keys(by[t])) {
+			if n := by[t][region]; n != 0 {
+				rows = append(rows, []any{org, t, region, n})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := tx.ExecEach(`
+		INSERT INTO entity_tally (org, type, region, count)
+		VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org, type, region) DO UPDATE
+		SET count = entity_tally.count + excluded.count`, slices.Values(rows))
+	return err
+}
+
+// packRows delta-encodes sorted row ids.
+func packRows(rowIDs []int64) []byte {
+	b, last := []byte{}, int64(0)
+	for _, rowID := range rowIDs {
+		b = binary.AppendUvarint(b, uint64(rowID-last))
+		last = rowID
+	}
+	return b
+}
+
+// unpackRows decodes packRows.
+func unpackRows(b []byte) []int64 {
+	var rowIDs []int64
+	for last := int64(0); len(b) > 0; {
+		d, n := binary.Uvarint(b)
+		if n <= 0 {
+			return rowIDs
+		}
+		last += int64(d)
+		rowIDs, b = append(rowIDs, last), b[n:]
+	}
+	return rowIDs
+}

@@ -1,0 +1,114 @@
+package entitydb
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// stillCurrent records a complete collection of a scope that changed nothing. It
+// reports false if the scope was never collected before.
+func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
+	n, err := tx.Exec(`
+		UPDATE entity_coverage
+		SET succeeded = $5, failed = 0, why = '',
+			generation = (SELECT generation FROM entity_partition p WHERE p.account_no = entity_coverage.account_no)
+		WHERE type = $3 AND scope = $4 AND account_no IN (
+			SELECT p.account_no
+			FROM entity_partition p JOIN account a ON a.org = p.org AND a.id = p.account
+			WHERE p.org = $1 AND p.account = $2)`,
+		scope.Org, scope.Account, scope.Type, scope.Region, sqldb.Millis(s.now()))
+	return n > 0, err
+}
+
+// succeeded records a complete collection of the scope.
+func (c *changeSet) succeeded() error {
+	_, err := c.tx.Exec(`
+		INSERT INTO entity_coverage (account_no, type, scope, succeeded, failed, why, generation)
+		VALUES ($1, $2, $3, $4, 0, '', $5)
+		ON CONFLICT (account_no, type, scope) DO UPDATE
+		SET succeeded = excluded.succeeded, failed = 0, why = '', generation = excluded.generation`,
+		c.part.accountNo, c.scope.Type, c.scope.Region, c.at, c.generation)
+	return err
+}
+
+// failed records that the scope could not be read.
+func (c *changeSet) failed(why string) error {
+	// PostgreSQL rejects invalid UTF-8 and NUL, which a quoted error may contain.
+	why = strings.ReplaceAll(strings.ToValidUTF8(why, "?"), "\x00", "?")
+	_, err := c.tx.Exec(`
+		INSERT INTO entity_coverage (account_no, type, scope, succeeded, failed, why, generation)
+		VALUES ($1, $2, $3, 0, $4, $5, 0)
+		ON CONFLICT (account_no, type, scope) DO UPDATE
+		SET failed = excluded.failed, why = excluded.why`,
+		c.part.accountNo, c.scope.Type, c.scope.Region, c.at, why)
+	return err
+}
+
+// ScopeFailed implements [posture.EntityStore].
+func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, why string) error {
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		c, err := s.change(tx, scope)
+		if err != nil {
+			return err
+		}
+		return c.failed(why)
+	})
+}
+
+// Coverage implements [posture.EntityStore].
+func (s *Store) Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) (all []posture.Coverage, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		p, err := livePartition(tx, org, account)
+		if err != nil || p.accountNo == 0 {
+			return err
+		}
+		all, err = sqldb.Query(tx, scanCoverage, `
+			SELECT type, scope, succeeded, failed, why, generation
+			FROM entity_coverage
+			WHERE account_no = $1
+			ORDER BY type, scope`, p.accountNo)
+		if err != nil {
+			return err
+		}
+		return addRegions(tx, p.accountNo, all)
+	})
+	return all, err
+}
+
+func scanCoverage(r sqldb.Row) (c posture.Coverage, err error) {
+	var succeeded, failed int64
+	err = r.Scan(&c.Type, &c.Region, &succeeded, &failed, &c.Why, &c.Generation)
+	c.Succeeded, c.Failed = timeOrZero(succeeded), timeOrZero(failed)
+	return c, err
+}
+
+// timeOrZero returns the time stored as ms, where 0 stands for never.
+func timeOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return sqldb.Time(ms)
+}
+
+// addRegions sets the regions that have entities of each scope.
+func addRegions(tx *sqldb.Tx, accountNo int64, all []posture.Coverage) error {
+	for c, err := range sqldb.Each(tx, scanCell, `
+		SELECT `+cellColumns+`
+		FROM entity_cell
+		WHERE account_no = $1 AND count > 0
+		ORDER BY id`, accountNo) {
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].Type == c.typ && all[i].Region == c.scope {
+				all[i].Regions = append(all[i].Regions, c.region)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package entitydb
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbtest"
+)
+
+var queues = posture.Scope{Org: "org", Account: "1", Type: "AWS.SQS.Queue", Region: posture.Global}
+
+// TestIndexFollowsChanges changes entities at random, several times in some
+// transactions. Each time the index is what it would be if it were made anew.
+func TestIndexFollowsChanges(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		s := newStore(t, db, "1", posture.AWS)
+		random := rand.New(rand.NewPCG(1, 2))
+		for round := range 12 {
+			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+				for range 1 + random.IntN(3) {
+					if err := s.record(tx, queues, someEntities(random)); err != nil {
+						return err
+					}
+				}
+				if round == 7 {
+					return RemoveAccount(tx, posture.AccountRef{Org: "org", Account: "1"}, 0)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			got := index(t, db)
+			retokenAll(t, db)
+			if want := index(t, db); !maps.Equal(got, want) {
+				t.Fatalf("round %d: the index is\n%v\nwant\n%v", round, got, want)
+			}
+			if (len(got) == 0) != (round == 7) {
+				t.Fatalf("round %d: the index has %d entries", round, len(got))
+			}
+		}
+	})
+}
+
+// newStore returns a store over new tables, with one account of the organisation
+// "org" in the table that package store keeps.
+func newStore(t *testing.T, db *sqldb.DB, id posture.AccountID, p posture.Provider) *Store {
+	t.Helper()
+	if err := Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		if _, err := tx.Exec(`CREATE TABLE account (org TEXT NOT NULL, id TEXT NOT NULL, provider TEXT NOT NULL, PRIMARY KEY (org, id))`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`INSERT INTO account (org, id, provider) VALUES ('org', $1, $2)`, id, p)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return New(db).At(func() time.Time { return time.UnixMilli(1) })
+}
+
+// someEntities makes some of twenty entities up, which have few words or many and
+// are now here, now there.
+func someEntities(random *rand.Rand) (es []posture.Entity) {
+	for i := range 20 {
+		if random.IntN(5) == 0 {
+			continue
+		}
+		e := posture.Entity{
+			Type: queues.Type, Account: queues.Account, Region: []string{"eu-west-1", "us-east-1"}[random.IntN(6)/5], Name: fmt.Sprint("queue ", i),
+			ID: queues.Type.ID(queues.Account, "", fmt.Sprint(i)),
+		}
+		for range random.IntN(4) {
+			e.Properties = append(e.Properties, posture.Text(fmt.Sprint("p", random.IntN(2)), fmt.Sprint(random.IntN(2))))
+		}
+		if random.IntN(2) == 0 {
+			e.Tags = map[string]string{"env": fmt.Sprint(random.IntN(2))}
+		}
+		es = append(es, e)
+	}
+	return es
+}
+
+// record writes the entities of a scope as a recording does.
+func (s *Store) record(tx *sqldb.Tx, scope posture.Scope, es []posture.Entity) error {
+	r := newRecording(s, scope)
+	defer r.Discard()
+	if err := r.load(tx); err != nil {
+		return err
+	}
+	for _, e := range es {
+		if err := r.Put(tx.Context(), e); err != nil {
+			return err
+		}
+	}
+	return r.commit(tx, true)
+}
+
+// index returns everything rows are found by.
+func index(t *testing.T, db *sqldb.DB) map[string]int {
+	t.Helper()
+	text := `SELECT row_id || ' ' || unnest(tokens) FROM entity`
+	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		if tx.Dialect() == sqldb.Postgres {
+			return nil
+		}
+		text = `SELECT doc || ' ' || hex(term) FROM entity_vocabulary`
+		_, err := tx.Exec(`CREATE VIRTUAL TABLE IF NOT EXISTS entity_vocabulary USING fts5vocab ('entity_token', 'instance')`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	if err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
+		all, err = sqldb.Query(tx, sqldb.Scalar[string], text)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, each := range all {
+		found[each]++
+	}
+	return found
+}
+
+// retokenAll makes the index anew.
+func retokenAll(t *testing.T, db *sqldb.DB) {
+	t.Helper()
+	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`INSERT INTO entity_retoken (next) VALUES (0)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := reindex(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestManyRemovalsShareWithNobody begins a recording that finds nothing of what was
+// there: it removes so many words that they should not wait for the end.
+func TestManyRemovalsShareWithNobody(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		s := newStore(t, db, "1", posture.AWS)
+		for _, test := range []struct {
+			entities int
+			large    bool
+		}{{maxIndexChanges - 1, false}, {maxIndexChanges, true}} {
+			var es []posture.Entity
+			for i := range test.entities {
+				es = append(es, posture.Entity{Type: queues.Type, Account: queues.Account, ID: queues.Type.ID("1", "", fmt.Sprint(i))})
+			}
+			if err := db.WriteExclusive(t.Context(), func(tx *sqldb.Tx) error { return s.record(tx, queues, es) }); err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Begin(t.Context(), collect.Scoped(queues))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.(*recording).large(); got != test.large {
+				t.Errorf("removing %d is much: %v, want %v", test.entities, got, test.large)
+			}
+			r.Discard()
+		}
+	})
+}
+
+// TestRowsThatLoseWordsStayCounted takes a word from every row, more than once:
+// SQLite must not think that rows were removed that it never had.
+func TestRowsThatLoseWordsStayCounted(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		s := newStore(t, db, "1", posture.AWS)
+		e := posture.Entity{Type: queues.Type, Account: queues.Account, ID: queues.Type.ID("1", "", "q")}
+		for i := range 5 {
+			e.Properties = append(e.Properties, posture.Text("p", fmt.Sprint(i)))
+		}
+		record := func(es ...posture.Entity) error {
+			return db.Write(t.Context(), func(tx *sqldb.Tx) error { return s.record(tx, queues, es) })
+		}
+		for ; len(e.Properties) > 0; e.Properties = e.Properties[1:] {
+			if err := record(e); err != nil {
+				t.Fatalf("with %d properties: %v", len(e.Properties), err)
+			}
+		}
+		if err := record(); err != nil {
+			t.Fatal(err)
+		}
+		if left := index(t, db); len(left) > 0 {
+			t.Errorf("the index still has %v", left)
+		}
+		if err := db.IntegrityCheck(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

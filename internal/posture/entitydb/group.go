@@ -1,0 +1,219 @@
+package entitydb
+
+import (
+	"fmt"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// maxGroups bounds the groups of countGroups. With more, a scan is as fast.
+const maxGroups = 200_000
+
+// A tokenGroup is a set of entities that have equal values of all counted attributes.
+type tokenGroup struct {
+	rowID int64 // of one of them
+	count int
+}
+
+// countGroups has PostgreSQL group the entities by the tokens of every counted
+// property and tag, then decodes one entity of each group. It returns the total
+// number of matches, or uncounted, and false if there are too many groups.
+func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, ok bool, err error) {
+	var args []any
+	from, whole, err := s.groupSource(a.Of, &args)
+	if err != nil {
+		return 0, false, err
+	}
+	g := groupKey{of: s}
+	g.aggregation(a)
+	text := fmt.Sprintf(`SELECT min(row_id), count(*) FROM (SELECT %s FROM %s) AS e`, strings.Join(append([]string{"row_id"}, g.values...), ", "), from)
+	if len(g.cell) > 0 {
+		text += fmt.Sprintf(` JOIN entity_cell c ON c.id = e.row_id >> %d`, memberBits)
+	}
+	text += fmt.Sprintf(` GROUP BY %s LIMIT %d`, strings.Join(append(g.cell, g.names...), ", "), maxGroups+1)
+	groups, err := sqldb.Query(s.tx, func(r sqldb.Row) (g tokenGroup, err error) {
+		err = r.Scan(&g.rowID, &g.count)
+		return g, err
+	}, text, args...)
+	if err != nil || len(groups) > maxGroups {
+		return 0, false, err
+	}
+	total = uncounted
+	if whole {
+		total = 0
+		for _, g := range groups {
+			total += g.count
+		}
+	}
+	return total, true, s.addGroups(groups, a, c)
+}
+
+// addGroups decodes one entity of each group and counts it for all of them.
+func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *counter) error {
+	var w projection
+	w.aggregation(a)
+	for len(groups) > 0 {
+		part := groups[:min(1000, len(groups))]
+		groups = groups[len(part):]
+		counts := make(map[int64]int, len(part))
+		rowIDs := make([]int64, len(part))
+		for i, g := range part {
+			rowIDs[i], counts[g.rowID] = g.rowID, g.count
+		}
+		rows, err := sqldb.Query(s.tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE row_id = ANY($1)`, rowIDs)
+		if err != nil {
+			return err
+		}
+		contexts, err := s.store.contextsOf(s.tx, rows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			e, err := readProjected(row.doc, contexts[cellOf(row.rowID)], &w)
+			if err != nil {
+				return err
+			}
+			if err := c.add(&e, counts[row.rowID]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// groupSource returns the rows of the selection as SQL to follow FROM: all (whole is
+// true), or only those that have an attribute.
+func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, whole bool, err error) {
+	if s.plan != nil {
+		return source(s.tx.Dialect(), s.org, s.plan, s.rows(), args), true, nil
+	}
+	having, err := s.havingText(a)
+	if err != nil {
+		return "", false, err
+	}
+	spans, err := s.accountSpans()
+	if err != nil {
+		return "", false, err
+	}
+	if s.types != nil || s.regions != nil || len(spans) > 100 {
+		where := s.cellWhere(args)
+		return fmt.Sprintf(`entity_cell c JOIN entity ON row_id BETWEEN c.id << %d AND (c.id << %[1]d) + %d WHERE %s AND %s`,
+			memberBits, memberMask, where, having), false, nil
+	}
+	terms := []string{"FALSE"}
+	for _, each := range spans {
+		terms = append(terms, fmt.Sprintf("row_id BETWEEN %d AND %d", each.from, each.to))
+	}
+	return "entity WHERE " + having + " AND (" + strings.Join(terms, " OR ") + ")", false, nil
+}
+
+// havingText returns the condition that rows have an attribute: one that uses the GIN
+// index if at most a tenth has it, otherwise one that is fast to evaluate in a scan.
+//
+// The number is the planner's estimate from EXPLAIN: it reads only statistics, while
+// counting would read the index entries of every matching row first.
+func (s *selection) havingText(a posture.Attribute) (string, error) {
+	t, ok := s.hasToken(a)
+	if !ok {
+		return "TRUE", nil
+	}
+	indexed := hit(t).where()
+	var explained []struct {
+		Plan struct {
+			Rows float64 `json:"Plan Rows"`
+		}
+	}
+	text, err := sqldb.QueryOne(s.tx, sqldb.Scalar[string], `EXPLAIN (FORMAT JSON) SELECT row_id FROM entity WHERE `+indexed)
+	if err != nil {
+		return "", err
+	}
+	if err := fromJSON([]byte(text), &explained); err != nil {
+		return "", err
+	}
+	all, err := s.count()
+	if err != nil {
+		return "", err
+	}
+	if len(explained) == 1 && explained[0].Plan.Rows < float64(all)/10 {
+		return indexed, nil
+	}
+	return s.tokenInterval(a).has(), nil
+}
+
+// accountSpans returns the row ranges of the selected accounts.
+func (s *selection) accountSpans() (spans []span, err error) {
+	accountNos := s.accountNos
+	if accountNos == nil {
+		if accountNos, err = sqldb.Query(s.tx, sqldb.Scalar[int64], `SELECT account_no FROM entity_partition WHERE org = $1 ORDER BY account_no`, s.org); err != nil {
+			return nil, err
+		}
+	}
+	for _, accountNo := range accountNos {
+		spans = appendSpan(spans, accountSpan(accountNo))
+	}
+	return spans, nil
+}
+
+// A groupKey collects the GROUP BY expressions of an aggregation.
+type groupKey struct {
+	of     *selection
+	cell   []string // columns of entity_cell
+	values []string // expressions over tokens
+	names  []string // aliases of values
+}
+
+func (l *groupKey) aggregation(a posture.Aggregation) {
+	switch {
+	case a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName:
+		n := l.of.tokenInterval(a.Of)
+		first, all := fmt.Sprintf("v%d", len(l.values)), fmt.Sprintf("v%d", len(l.values)+1)
+		l.values = append(l.values, n.first()+" AS "+first, n.several()+" AS "+all)
+		l.names = append(l.names, first, all)
+	case a.Of.Name == posture.FieldAccount || a.Of.Name == posture.FieldPartition:
+		l.cell = append(l.cell, "c.account_no")
+	case a.Of.Name == posture.FieldRegion:
+		l.cell = append(l.cell, "c.region")
+	default: // type, service and provider
+		l.cell = append(l.cell, "c.type")
+	}
+	for _, sub := range a.Sub {
+		l.aggregation(sub)
+	}
+}
+
+// tokenInterval finds the tokens of all values of an attribute within the sorted array
+// of a row in PostgreSQL, where width_bucket does a binary search. Most rows have at
+// most one, and a number is faster to compare than an array.
+type tokenInterval struct{ after, to token }
+
+func (s *selection) tokenInterval(a posture.Attribute) (n tokenInterval) {
+	kind, name := nameToken, ""
+	switch a.Kind {
+	case posture.PropertyAttribute:
+		kind, name = propertyToken, a.Name
+	case posture.TagAttribute:
+		kind, name = tagToken, a.Name
+	}
+	n.after, n.to = tokenRange(s.org, kind, name)
+	return n
+}
+
+// at returns the i-th token of a row after the lower bound, counted from 1.
+func (n tokenInterval) at(i int) string {
+	return fmt.Sprintf("tokens[width_bucket(%d::bigint, tokens) + %d]", n.after, i)
+}
+
+// has returns the condition that the row has any.
+func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.at(1), n.to) }
+
+// first returns the first of them, or NULL.
+func (n tokenInterval) first() string {
+	return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.at(1))
+}
+
+// several returns all of them if there is more than one, or NULL.
+func (n tokenInterval) several() string {
+	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.at(2), n.to, n.after)
+}

@@ -1,0 +1,49 @@
+package entitydb
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestEntriesOfTheLedgerAreMerged makes changes to rows of the ledger, and to a
+// map that is nothing but what it says.
+func TestEntriesOfTheLedgerAreMerged(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	const row = 77
+	for range 500 {
+		want := map[int64]entry{}
+		var kept []byte
+		for range 4 {
+			var changes []ledgerChange
+			for range random.IntN(20) {
+				c := ledgerChange{rowID: row<<ledgerBits | random.Int64N(1<<ledgerBits), gone: random.IntN(3) == 0}
+				if c.gone {
+					delete(want, c.rowID)
+				} else {
+					c.entry = entry{digest{byte(random.Uint32())}, digest{byte(random.Uint32())}}
+					want[c.rowID] = c.entry
+				}
+				changes = append(changes, c)
+			}
+			slices.SortStableFunc(changes, byRow)
+			kept = mergeEntries(row, kept, changes)
+			var order []int64
+			got := map[int64]entry{}
+			for rowID, e := range readEntries(row, kept) {
+				order = append(order, rowID)
+				got[rowID] = e
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(entry{})); diff != "" {
+				t.Fatal(diff)
+			}
+			if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), order); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	}
+}

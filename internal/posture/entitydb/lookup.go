@@ -1,0 +1,215 @@
+package entitydb
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// Entity implements [posture.EntityStore].
+func (s *Store) Entity(ctx context.Context, org posture.OrgID, id posture.EntityID) (e posture.Entity, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		found, err := s.tryPartitions(tx, org, id, func(accountNo int64) (bool, error) {
+			found, err := s.findEntities(tx, accountNo, []posture.EntityID{id})
+			at, ok := found[id]
+			e = at.entity
+			return ok, err
+		})
+		if err == nil && !found {
+			return noEntity(id)
+		}
+		return err
+	})
+	return e, err
+}
+
+func noEntity(id posture.EntityID) error {
+	return fault.New(fault.NotFound, "entity %q was not found", id)
+}
+
+// EntitiesOf implements [posture.EntityStore].
+func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account posture.AccountID, ids []posture.EntityID) (found map[posture.EntityID]posture.Entity, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		p, err := findPartition(tx, org, account)
+		if sqldb.Missing(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		located, err := s.findEntities(tx, p.accountNo, ids)
+		found = make(map[posture.EntityID]posture.Entity, len(located))
+		for id, at := range located {
+			found[id] = at.entity
+		}
+		return err
+	})
+	return found, err
+}
+
+// tryPartitions calls look for each account that the entity may belong to, until it
+// reports true. An id contains its account between dots, but names may contain dots
+// too, so every part of the id that is an account of the organisation is tried.
+func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, look func(accountNo int64) (bool, error)) (bool, error) {
+	parts := strings.Split(string(id), ".")
+	if len(parts) > 64 { // the account is among the first
+		parts = parts[:64]
+	}
+	tried := map[int64]bool{}
+	for _, accountNo := range s.ids.partitions(org, parts) {
+		tried[accountNo] = true
+		if found, err := look(accountNo); found || err != nil {
+			return found, err
+		}
+	}
+	args := []any{org}
+	all, err := sqldb.Query(tx, scanPartition, `
+		SELECT `+partitionColumns+`
+		FROM entity_partition
+		WHERE org = $1 AND account IN `+sqldb.List(&args, readable(parts)), args...)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range all {
+		s.ids.addPartition(p)
+		if tried[p.accountNo] {
+			continue
+		}
+		if found, err := look(p.accountNo); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// A located is an entity with its row id.
+type located struct {
+	rowID  int64
+	entity posture.Entity
+}
+
+// findEntities returns the entities of an account that exist, by id.
+func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+	requested := make(map[posture.EntityID]bool, len(ids))
+	keys := make([]int64, len(ids))
+	for i, id := range ids {
+		requested[id] = true
+		keys[i] = idHashOf(accountNo, idDigest(id))
+	}
+	found := make(map[posture.EntityID]located, len(ids))
+	for part := range slices.Chunk(keys, 1000) {
+		var args []any
+		rows, err := sqldb.Query(tx, scanRow, `SELECT `+rowColumns+` FROM entity WHERE id_hash IN `+sqldb.List(&args, part), args...)
+		if err != nil {
+			return nil, err
+		}
+		entities, err := s.readEntities(tx, rows)
+		if err != nil {
+			return nil, err
+		}
+		for i, e := range entities {
+			if requested[e.ID] { // two ids may have the same hash
+				found[e.ID] = located{rows[i].rowID, e}
+			}
+		}
+	}
+	return found, nil
+}
+
+// readEntities decodes the entities of rows.
+func (s *Store) readEntities(tx *sqldb.Tx, rows []entityRow) ([]posture.Entity, error) {
+	contexts, err := s.contextsOf(tx, rows)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]posture.Entity, len(rows))
+	for i, row := range rows {
+		if all[i], err = row.entity(contexts[cellOf(row.rowID)]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// entity decodes the entity of a row.
+func (r entityRow) entity(h cellContext) (posture.Entity, error) {
+	e, err := readDoc(r.doc, h)
+	e.Created, e.Updated = sqldb.Time(r.created), sqldb.Time(r.updated)
+	return e, err
+}
+
+// Replace implements [posture.EntityStore].
+func (s *Store) Replace(ctx context.Context, scope posture.Scope, found []posture.Entity, gone []posture.EntityID) error {
+	items := make([]stagedEntity, len(found))
+	gone = slices.DeleteFunc(slices.Clone(gone), func(id posture.EntityID) bool {
+		return slices.ContainsFunc(found, func(e posture.Entity) bool { return e.ID == id })
+	})
+	ids, w := slices.Clone(gone), newEncoder(scope)
+	for i := range found {
+		e := found[i]
+		e.Properties, e.Edges = slices.Clone(e.Properties), slices.Clone(e.Edges) // the encoder sorts them
+		item, err := w.encode(&e)
+		if err != nil {
+			return err
+		}
+		item.id, item.doc = idDigest(e.ID), slices.Clone(item.doc)
+		items[i] = item
+		ids = append(ids, e.ID)
+	}
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		c, err := s.change(tx, scope)
+		if err != nil {
+			return err
+		}
+		there, err := s.findEntities(tx, c.part.accountNo, ids)
+		if err != nil {
+			return err
+		}
+		if err := c.replace(w, items, found, there); err != nil {
+			return err
+		}
+		var rowIDs []int64
+		for _, id := range gone {
+			if at, ok := there[id]; ok && at.entity.Type == scope.Type {
+				rowIDs = append(rowIDs, at.rowID)
+			}
+		}
+		if err := c.remove(rowIDs); err != nil {
+			return err
+		}
+		return c.finish()
+	})
+}
+
+// replace adds entities, or updates those that exist and differ.
+func (c *changeSet) replace(w *encoder, items []stagedEntity, found []posture.Entity, there map[posture.EntityID]located) error {
+	var adds, updates []stagedEntity
+	done := map[digest]bool{}
+	for i, item := range items {
+		if done[item.id] {
+			continue
+		}
+		done[item.id] = true
+		at, ok := there[found[i].ID]
+		if !ok {
+			adds = append(adds, item)
+			continue
+		}
+		current, err := w.encode(&at.entity)
+		if err != nil {
+			return err
+		}
+		if current.hash != item.hash {
+			item.rowID = at.rowID
+			updates = append(updates, item)
+		}
+	}
+	if err := c.add(adds); err != nil {
+		return err
+	}
+	return c.update(updates)
+}

@@ -1,0 +1,243 @@
+package entitydb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// Entities implements [posture.EntityStore]. Pages are in the order of row ids, which
+// are stable.
+func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.EntityFilter, p posture.Page) (page posture.EntityPage, err error) {
+	after, err := placeOf(p.After)
+	if err != nil {
+		return page, err
+	}
+	limit := cmp.Or(p.Size, posture.MaxPage)
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		sel, err := s.selectEntities(tx, org, f)
+		if err != nil {
+			return err
+		}
+		var rows []entityRow
+		if rows, page.Total, err = sel.page(after, limit+1); err != nil { // one more, to know whether there is a next page
+			return err
+		}
+		if len(rows) > limit {
+			rows = rows[:limit]
+			page.Next = strconv.FormatInt(rows[limit-1].rowID, 36)
+		}
+		page.Entities, err = sel.read(rows)
+		page.Total -= len(rows) - len(page.Entities)
+		return err
+	})
+	return page, err
+}
+
+// placeOf parses the position that a page begins after.
+func placeOf(after string) (int64, error) {
+	if after == "" {
+		return -1, nil
+	}
+	rowID, err := strconv.ParseInt(after, 36, 64)
+	if err != nil {
+		return 0, fault.Wrap(fault.Invalid, err, "invalid position in a list of entities")
+	}
+	return rowID, nil
+}
+
+// read decodes the entities of rows. Two terms may have the same token, so read
+// filters the result of a plan by the original filter.
+func (s *selection) read(rows []entityRow) ([]posture.Entity, error) {
+	all, err := s.store.readEntities(s.tx, rows)
+	if err != nil {
+		return nil, err
+	}
+	if s.plan == nil {
+		return all, nil
+	}
+	return slices.DeleteFunc(all, func(e posture.Entity) bool { return !s.filter.Matches(&e) }), nil
+}
+
+// page returns up to limit rows after a position, and the total number of matches.
+func (s *selection) page(after int64, limit int) (rows []entityRow, total int, err error) {
+	if s.empty {
+		return nil, 0, nil
+	}
+	if s.plan != nil && s.tx.Dialect() == sqldb.Postgres {
+		if rows, total, ok, err := s.listed(after, limit); ok || err != nil {
+			return rows, total, err
+		}
+	}
+	if s.plan != nil {
+		rows, err = s.planned(after, limit)
+	} else {
+		rows, err = s.cellPage(after, limit)
+	}
+	if err != nil || after < 0 && len(rows) < limit {
+		return rows, len(rows), err
+	}
+	total, err = s.count()
+	return rows, total, err
+}
+
+// planned returns a page of the rows that match the plan.
+func (s *selection) planned(after int64, limit int) ([]entityRow, error) {
+	in := s.rows()
+	in.from = max(in.from, after+1)
+	var args []any
+	from := source(s.tx.Dialect(), s.org, s.plan, in, &args)
+	args = append(args, limit)
+	n := len(args)
+	if s.tx.Dialect() == sqldb.Postgres {
+		return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`SELECT %s FROM %s ORDER BY row_id LIMIT $%d`, rowColumns, from, n), args...)
+	}
+	return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`
+		SELECT %s
+		FROM entity
+		WHERE row_id IN (SELECT row_id FROM %s ORDER BY row_id LIMIT $%d)
+		ORDER BY row_id`, rowColumns, from, n), args...)
+}
+
+// maxListed is how many matches listed materialises.
+const maxListed = 10_000
+
+// listed returns a page of the rows that match the plan in PostgreSQL, and their
+// number. It materialises the row ids of all matches, because with ORDER BY and LIMIT
+// PostgreSQL may scan the table in order, expecting a match soon. With more than
+// maxListed matches that scan is the right plan, and listed reports false.
+func (s *selection) listed(after int64, limit int) (rows []entityRow, total int, ok bool, err error) {
+	var args []any
+	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	args = append(args, after, limit)
+	rows, err = sqldb.Query(s.tx, func(r sqldb.Row) (row entityRow, err error) {
+		err = r.Scan(&row.rowID, &row.idHash, &row.created, &row.updated, &row.doc, &total)
+		return row, err
+	}, fmt.Sprintf(`
+		WITH found AS MATERIALIZED (SELECT row_id FROM %s LIMIT %d)
+		SELECT %s, (SELECT count(*) FROM found)
+		FROM entity
+		WHERE row_id IN (SELECT row_id FROM found WHERE row_id > $%d ORDER BY row_id LIMIT $%d)
+		ORDER BY row_id`, from, maxListed+1, rowColumns, len(args)-1, len(args)), args...)
+	// An empty page after the last match has no row to carry the total.
+	return rows, total, total <= maxListed && (len(rows) > 0 || after < 0), err
+}
+
+// cellPage returns a page of the rows of the selected cells: the rest of the cell that
+// the position is in, then as many of the following cells as needed.
+func (s *selection) cellPage(after int64, limit int) ([]entityRow, error) {
+	var rows []entityRow
+	if after >= 0 {
+		inside, err := s.cellsFrom(cellOf(after), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(inside) == 1 && inside[0].id == cellOf(after) {
+			rest := span{after + 1, cellSpan(inside[0].id).to}
+			if rows, err = s.rowsIn([]span{rest}, limit); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for next := cellOf(after) + 1; len(rows) < limit; {
+		cells, err := s.cellsFrom(next, 200)
+		if err != nil {
+			return nil, err
+		}
+		more, err := s.rowsOf(cells, limit-len(rows))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+		if len(cells) < 200 {
+			break
+		}
+		next = cells[len(cells)-1].id + 1
+	}
+	return rows, nil
+}
+
+// cellsFrom returns selected cells in order, beginning with an id.
+func (s *selection) cellsFrom(id int64, limit int) ([]cell, error) {
+	var args []any
+	where := s.cellWhere(&args)
+	args = append(args, id, limit)
+	return sqldb.Query(s.tx, scanCell, fmt.Sprintf(`
+		SELECT %s
+		FROM entity_cell
+		WHERE %s AND id >= $%d
+		ORDER BY id
+		LIMIT $%d`, cellColumns, where, len(args)-1, len(args)), args...)
+}
+
+// rowsOf returns the first rows of cells. The cells store their counts, so all but the
+// last needed cell are read as whole ranges.
+func (s *selection) rowsOf(cells []cell, limit int) ([]entityRow, error) {
+	var whole []span
+	room := limit
+	for i, c := range cells {
+		if int64(room) < c.count {
+			rows, err := s.rowsIn(whole, limit)
+			if err != nil {
+				return nil, err
+			}
+			last, err := s.rowsIn([]span{cellSpan(cells[i].id)}, limit-len(rows))
+			return append(rows, last...), err
+		}
+		room -= int(c.count)
+		whole = appendSpan(whole, cellSpan(c.id))
+	}
+	return s.rowsIn(whole, limit)
+}
+
+// appendSpan appends a range, merging it with an adjacent last one.
+func appendSpan(all []span, s span) []span {
+	if n := len(all); n > 0 && all[n-1].to+1 == s.from {
+		all[n-1].to = s.to
+		return all
+	}
+	return append(all, s)
+}
+
+// rowsIn returns the first rows of sorted ranges.
+func (s *selection) rowsIn(in []span, limit int) ([]entityRow, error) {
+	if len(in) == 0 || limit <= 0 {
+		return nil, nil
+	}
+	if s.tx.Dialect() == sqldb.Postgres { // planning many OR terms is slow
+		var from, to []int64
+		for _, each := range in {
+			from, to = append(from, each.from), append(to, each.to)
+		}
+		return sqldb.Query(s.tx, scanRow, `
+			SELECT `+rowColumns+`
+			FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS part (low, high), LATERAL (
+				SELECT `+rowColumns+`
+				FROM entity
+				WHERE row_id BETWEEN low AND high
+				ORDER BY row_id
+				LIMIT $3) AS found
+			ORDER BY row_id
+			LIMIT $3`, from, to, limit)
+	}
+	var args []any
+	var terms []string
+	for _, each := range in {
+		args = append(args, each.from, each.to)
+		terms = append(terms, fmt.Sprintf("row_id BETWEEN $%d AND $%d", len(args)-1, len(args)))
+	}
+	args = append(args, limit)
+	return sqldb.Query(s.tx, scanRow, fmt.Sprintf(`
+		SELECT %s
+		FROM entity
+		WHERE %s
+		ORDER BY row_id
+		LIMIT $%d`, rowColumns, strings.Join(terms, " OR "), len(args)), args...)
+}

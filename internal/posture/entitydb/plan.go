@@ -1,0 +1,340 @@
+package entitydb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A plan is a boolean query over tokens in negation normal form: only single tokens
+// are negated. Three-valued logic requires it: an unknown property matches neither a
+// condition nor its negation.
+type plan interface {
+	// matchQuery returns the plan as an FTS5 query. FTS5 has no unary NOT, so a
+	// negation is written as "every NOT token", where every entity has the token every.
+	matchQuery(every token) string
+
+	// where returns the plan as an SQL condition for PostgreSQL.
+	where() string
+}
+
+type (
+	hit    token  // has the token
+	miss   token  // does not have it
+	allOf  []plan // at least one
+	anyOf  []plan // at least one
+	always bool   // true: all entities; false: none
+)
+
+func (h hit) matchQuery(token) string { return string(token(h).appendWord(nil)) }
+
+func (m miss) matchQuery(every token) string { return allOf{m}.matchQuery(every) }
+
+func (a allOf) matchQuery(every token) string {
+	var with, without []string
+	for _, p := range a {
+		if m, ok := p.(miss); ok {
+			without = append(without, hit(m).matchQuery(every))
+		} else {
+			with = append(with, p.matchQuery(every))
+		}
+	}
+	if len(with) == 0 {
+		with = []string{hit(every).matchQuery(every)}
+	}
+	text := "(" + strings.Join(with, " AND ") + ")"
+	if len(without) > 0 {
+		text = "(" + text + " NOT (" + strings.Join(without, " OR ") + "))"
+	}
+	return text
+}
+
+func (a anyOf) matchQuery(every token) string {
+	parts := make([]string, len(a))
+	for i, p := range a {
+		parts[i] = p.matchQuery(every)
+	}
+	return "(" + strings.Join(parts, " OR ") + ")"
+}
+
+func (a always) matchQuery(every token) string { return hit(every).matchQuery(every) }
+
+func (h hit) where() string { return tokenArray("tokens @> ", []token{token(h)}) }
+
+func (m miss) where() string { return "NOT (" + hit(m).where() + ")" }
+
+func (a allOf) where() string {
+	var with, without []token
+	var parts []string
+	for _, p := range a {
+		switch p := p.(type) {
+		case hit:
+			with = append(with, token(p))
+		case miss:
+			without = append(without, token(p))
+		default:
+			parts = append(parts, p.where())
+		}
+	}
+	if len(with) > 0 {
+		parts = append(parts, tokenArray("tokens @> ", with))
+	}
+	if len(without) > 0 {
+		parts = append(parts, "NOT ("+tokenArray("tokens && ", without)+")")
+	}
+	return "(" + strings.Join(parts, " AND ") + ")"
+}
+
+func (a anyOf) where() string {
+	var hits []token
+	var parts []string
+	for _, p := range a {
+		if h, ok := p.(hit); ok {
+			hits = append(hits, token(h))
+		} else {
+			parts = append(parts, p.where())
+		}
+	}
+	if len(hits) > 0 {
+		parts = append(parts, tokenArray("tokens && ", hits))
+	}
+	return "(" + strings.Join(parts, " OR ") + ")"
+}
+
+func (a always) where() string { return strconv.FormatBool(bool(a)) }
+
+// tokenArray returns tokens as an array literal. Literals let PostgreSQL use the
+// statistics of the tokens; they are numbers, so nothing needs escaping.
+func tokenArray(operator string, ts []token) string {
+	b := []byte(operator + "'{")
+	for i, t := range ts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(t), 10)
+	}
+	return string(append(b, "}'::bigint[]"...))
+}
+
+// and returns the conjunction of plans.
+func and(ps ...plan) plan {
+	var all allOf
+	for _, p := range ps {
+		switch p := p.(type) {
+		case always:
+			if !p {
+				return p
+			}
+		case allOf:
+			all = append(all, p...)
+		default:
+			all = append(all, p)
+		}
+	}
+	all = once(all)
+	switch len(all) {
+	case 0:
+		return always(true)
+	case 1:
+		return all[0]
+	}
+	return all
+}
+
+// or returns the disjunction of plans.
+func or(ps ...plan) plan {
+	var some anyOf
+	for _, p := range ps {
+		switch p := p.(type) {
+		case always:
+			if p {
+				return p
+			}
+		case anyOf:
+			some = append(some, p...)
+		default:
+			some = append(some, p)
+		}
+	}
+	some = once(some)
+	switch len(some) {
+	case 0:
+		return always(false)
+	case 1:
+		return some[0]
+	}
+	return some
+}
+
+// once removes duplicates.
+func once(ps []plan) []plan {
+	if len(ps) < 2 {
+		return ps
+	}
+	seen := make(map[string]bool, len(ps))
+	return slices.DeleteFunc(ps, func(p plan) bool {
+		text := p.where()
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
+}
+
+// A planner translates filters and conditions of one organisation into plans.
+type planner struct {
+	org   posture.OrgID
+	types []posture.EntityType // that the organisation has entities of
+}
+
+// one returns the plan for entities with any of the values.
+func (p planner) one(kind byte, values []string) plan {
+	ps := make([]plan, len(values))
+	for i, v := range values {
+		ps[i] = hit(newToken(p.org, kind, "", v))
+	}
+	return or(ps...)
+}
+
+// typed returns the plan for entities whose type f accepts. It lists the accepted or
+// the rejected types, whichever are fewer.
+func (p planner) typed(f func(posture.EntityType) bool) plan {
+	var names []string
+	var others []plan
+	for _, t := range p.types {
+		if f(t) {
+			names = append(names, string(t))
+		} else {
+			others = append(others, miss(newToken(p.org, typeToken, "", string(t))))
+		}
+	}
+	if len(names) <= len(others) {
+		return p.one(typeToken, names)
+	}
+	return and(others...)
+}
+
+// condition returns the plan for entities for which a condition is true, or, if
+// holds is false, for which it is false.
+func (p planner) condition(c posture.Condition, holds bool) plan {
+	switch c := c.(type) {
+	case posture.AllOf:
+		return p.joined(c, holds, holds)
+	case posture.AnyOf:
+		return p.joined(c, holds, !holds)
+	case posture.NotSo:
+		return p.condition(c.Part, !holds)
+	case posture.Equal:
+		return p.equal(c, holds)
+	case posture.Exists:
+		a := c.Attribute
+		switch a.Kind {
+		case posture.PropertyAttribute:
+			return p.property(a.Name, newToken(p.org, hasToken, a.Name, ""), holds)
+		case posture.TagAttribute:
+			return p.tag(newToken(p.org, hasTagToken, a.Name, ""), holds)
+		}
+		return always(holds)
+	}
+	return always(false)
+}
+
+// joined returns the conjunction or disjunction of the plans of parts.
+func (p planner) joined(parts []posture.Condition, holds, all bool) plan {
+	ps := make([]plan, len(parts))
+	for i, part := range parts {
+		ps[i] = p.condition(part, holds)
+	}
+	if all {
+		return and(ps...)
+	}
+	return or(ps...)
+}
+
+// either returns hit or miss.
+func either(t token, holds bool) plan {
+	if holds {
+		return hit(t)
+	}
+	return miss(t)
+}
+
+// property returns hit, or miss excluding entities whose property is unknown.
+func (p planner) property(name string, t token, holds bool) plan {
+	if holds {
+		return hit(t)
+	}
+	return and(miss(t), miss(newToken(p.org, unknownToken, name, "")))
+}
+
+// tag returns hit, or miss excluding entities whose tags are unknown.
+func (p planner) tag(t token, holds bool) plan { return p.property(posture.TagsUnread, t, holds) }
+
+func (p planner) equal(c posture.Equal, holds bool) plan {
+	a := c.Attribute
+	switch a.Kind {
+	case posture.PropertyAttribute:
+		return p.property(a.Name, newToken(p.org, propertyToken, a.Name, c.Value), holds)
+	case posture.TagAttribute:
+		return p.tag(newToken(p.org, tagToken, a.Name, c.Value), holds)
+	}
+	same := func(v string) bool { return (posture.Fold(v) == posture.Fold(c.Value)) == holds }
+	switch a.Name {
+	case posture.FieldType:
+		return either(newToken(p.org, typeToken, "", c.Value), holds)
+	case posture.FieldRegion:
+		return either(newToken(p.org, regionToken, "", c.Value), holds)
+	case posture.FieldName:
+		return either(newToken(p.org, nameToken, "", c.Value), holds)
+	case posture.FieldAccount, posture.FieldPartition:
+		return either(newToken(p.org, accountToken, "", c.Value), holds)
+	case posture.FieldService:
+		return p.typed(func(t posture.EntityType) bool { return same(t.Service()) })
+	case posture.FieldProvider:
+		return p.typed(func(t posture.EntityType) bool { return same(string(t.Provider())) })
+	}
+	return always(false)
+}
+
+// source returns the matching rows within a range as SQL to follow FROM: a table with
+// a column row_id, and conditions.
+func source(d sqldb.Dialect, org posture.OrgID, p plan, in span, args *[]any) string {
+	if d == sqldb.Postgres {
+		every := newToken(org, everyToken, "", "")
+		if !positive(p) { // otherwise it would match other organisations
+			p = and(hit(every), p)
+		}
+		return "entity WHERE " + p.where() + in.where()
+	}
+	*args = append(*args, in.from, in.to, p.matchQuery(newToken(org, everyToken, "", "")))
+	n := len(*args)
+	return fmt.Sprintf("(SELECT rowid AS row_id FROM entity_token WHERE entity_token MATCH $%d AND rowid BETWEEN $%d AND $%d) AS found WHERE TRUE", n, n-2, n-1)
+}
+
+// everywhere is the range of all rows.
+var everywhere = span{0, 1<<63 - 1}
+
+// where returns the range as a further SQL condition for PostgreSQL. The bounds are
+// literals: for parameters the planner assumes a small range and scans it.
+func (s span) where() string {
+	if s == everywhere {
+		return ""
+	}
+	return fmt.Sprintf(" AND row_id BETWEEN %d AND %d", s.from, s.to)
+}
+
+// positive reports whether every match of a plan has a token of the organisation.
+func positive(p plan) bool {
+	switch p := p.(type) {
+	case hit:
+		return true
+	case allOf:
+		return slices.ContainsFunc(p, positive)
+	case anyOf:
+		return !slices.ContainsFunc(p, func(each plan) bool { return !positive(each) })
+	}
+	return false
+}

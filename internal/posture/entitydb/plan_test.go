@@ -1,0 +1,56 @@
+package entitydb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+)
+
+// TestPlansStaySmall plans conditions that say much the same many times. Each
+// token of a plan is a list that is read.
+func TestPlansStaySmall(t *testing.T) {
+	t.Parallel()
+	p := planner{org: "org"}
+	for i := range 100 {
+		p.types = append(p.types, posture.EntityType(fmt.Sprintf("AWS.S%d.Thing", i)), posture.EntityType(fmt.Sprintf("GCP.S%d.Thing", i)))
+	}
+	field := func(name, value string) posture.Condition {
+		return posture.Equal{Attribute: posture.Attribute{Name: name}, Value: value}
+	}
+	not := func(c posture.Condition) posture.Condition { return posture.NotSo{Part: c} }
+	var others, all, same posture.AllOf
+	for i := range 100 {
+		others = append(others, not(field(posture.FieldService, fmt.Sprint("x", i))))
+		all = append(all, not(field(posture.FieldService, fmt.Sprint("S", i))))
+		same = append(same, not(field(posture.FieldProvider, "aws")))
+	}
+	for what, c := range map[string]struct {
+		condition posture.Condition
+		tokens    int
+	}{
+		"a service":                       {field(posture.FieldService, "s1"), 2},
+		"all but a service":               {not(field(posture.FieldService, "s1")), 3},
+		"a provider":                      {field(posture.FieldProvider, "aws"), 100},
+		"a provider, again and again":     {same, 100},
+		"any provider, again and again":   {posture.AnyOf(same), 100},
+		"all but services of no type":     {others, 1},
+		"any but a service of no type":    {posture.AnyOf(others), 1},
+		"all but every service":           {all, 201},
+		"a region, twice":                 {posture.AnyOf{field(posture.FieldRegion, "eu"), field(posture.FieldRegion, "EU")}, 1},
+		"services that are all and there": {posture.AllOf{field(posture.FieldService, "S1"), others[0]}, 2},
+	} {
+		text := p.condition(c.condition, true).matchQuery(newToken(p.org, everyToken, "", ""))
+		tokens := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("() ", r) })
+		n := 0
+		for _, each := range tokens {
+			if each != "AND" && each != "OR" && each != "NOT" {
+				n++
+			}
+		}
+		if n != c.tokens {
+			t.Errorf("%s: %d tokens, want %d", what, n, c.tokens)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package entitydb
+
+import (
+	"strings"
+	"unsafe"
+
+	"vigil/internal/posture"
+)
+
+// projection is the set of fields decoded during a scan. Decoding all fields of
+// millions of entities would dominate the time of an aggregation.
+type projection struct {
+	all        bool
+	name       bool
+	properties []string
+	tags       []string
+
+	// Buffers that are reused for every entity.
+	found  []posture.Property
+	tagged map[string]string
+}
+
+// of adds an attribute.
+func (w *projection) of(a posture.Attribute) {
+	switch {
+	case !ascii(a.Name): // case folding may change its bytes
+		w.all = true
+	case a.Kind == posture.PropertyAttribute:
+		w.properties = append(w.properties, a.Name)
+	case a.Kind == posture.TagAttribute:
+		w.tags = append(w.tags, a.Name)
+	case a.Name == posture.FieldName:
+		w.name = true
+	}
+}
+
+// aggregation adds the attributes that an aggregation counts by.
+func (w *projection) aggregation(a posture.Aggregation) {
+	w.of(a.Of)
+	for _, sub := range a.Sub {
+		w.aggregation(sub)
+	}
+}
+
+// filter adds the attributes that a filter compares.
+func (w *projection) filter(f posture.EntityFilter) {
+	w.name = w.name || len(f.Names) > 0
+	if f.Where != nil {
+		f.Where.Ask(w.of)
+	}
+}
+
+// among reports whether a name may be one of names.
+func among(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return len(names) > 0 && !ascii(name)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// readProjected decodes the fields of the projection, and perhaps more. To avoid
+// allocations, the result refers to the document and to buffers of the projection: it
+// is valid until the document changes or the next call.
+func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, error) {
+	if w.all {
+		return readDoc(doc, h)
+	}
+	e := posture.Entity{
+		Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service(),
+	}
+	if len(doc) == 0 || doc[0] != docVersion {
+		return e, errDamaged
+	}
+	r := docReader{rest: unsafe.String(unsafe.SliceData(doc), len(doc))[1:]}
+	if w.name {
+		e.ID = posture.EntityID(r.relative(h.idPrefix()))
+		e.Name = r.relative(string(e.ID))
+	} else {
+		r.skipRelative()
+		r.skipRelative()
+	}
+	r.text()
+	w.found = w.found[:0]
+	for range r.count() {
+		name := r.text()
+		p := r.value()
+		if among(w.properties, name) {
+			p.Name = name
+			w.found = append(w.found, p)
+		}
+	}
+	e.Properties = w.found
+	if len(w.tags) > 0 {
+		if w.tagged == nil {
+			w.tagged = make(map[string]string, len(w.tags))
+		}
+		clear(w.tagged)
+		for range r.count() {
+			name, value := r.text(), r.text()
+			if among(w.tags, name) {
+				w.tagged[name] = value
+			}
+		}
+		e.Tags = w.tagged
+	}
+	if r.malformed {
+		return e, errDamaged
+	}
+	return e, nil
+}
+
+// skipRelative skips what relative would read.
+func (r *docReader) skipRelative() {
+	if r.uvarint()&1 == 0 {
+		r.text()
+	}
+}

@@ -1,0 +1,186 @@
+package entitydb
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// countEntities aggregates by attributes that are stored in the entities. It returns
+// the total number of matches, or uncounted.
+func (s *selection) countEntities(a posture.Aggregation, c *counter) (int, error) {
+	if s.tx.Dialect() == sqldb.Postgres {
+		if n, ok, err := s.countGroups(a, c); ok || err != nil {
+			return n, err
+		}
+	}
+	return uncounted, s.visitAll(a, c)
+}
+
+// visitAll scans every entity that can have a value.
+func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
+	v := &visitor{selection: s, counter: c, contexts: map[int64]cellContext{}}
+	v.projection.aggregation(a)
+	if s.plan != nil {
+		v.projection.filter(s.filter)
+	}
+	narrow, err := s.having(a.Of)
+	if err != nil {
+		return err
+	}
+	room := *c.room
+	err = narrow.visit(v.look)
+	if errors.Is(err, errCellsUnknown) { // load all contexts, then start again
+		clear(c.buckets)
+		*c.room, v.later = room, nil
+		if v.contexts, err = s.allContexts(); err != nil {
+			return err
+		}
+		err = narrow.visit(v.look)
+	}
+	if err != nil {
+		return err
+	}
+	return v.catchUp()
+}
+
+// hasToken returns the token of entities that have an attribute.
+func (s *selection) hasToken(a posture.Attribute) (t token, ok bool) {
+	switch a.Kind {
+	case posture.PropertyAttribute:
+		return newToken(s.org, hasToken, a.Name, ""), true
+	case posture.TagAttribute:
+		return newToken(s.org, hasTagToken, a.Name, ""), true
+	}
+	return 0, false
+}
+
+// having narrows the selection to entities that have an attribute, if that is at most
+// a third of them: otherwise a scan of all is faster than the index.
+func (s *selection) having(a posture.Attribute) (*selection, error) {
+	t, ok := s.hasToken(a)
+	if !ok {
+		return s, nil
+	}
+	narrow := *s
+	if s.plan == nil {
+		narrow.makePlan(planner{org: s.org})
+	}
+	narrow.plan = and(narrow.plan, hit(t))
+	if s.plan != nil {
+		return &narrow, nil
+	}
+	all, err := s.count()
+	if err != nil {
+		return nil, err
+	}
+	few, err := narrow.count()
+	if err != nil {
+		return nil, err
+	}
+	if few > all/3 {
+		return s, nil
+	}
+	return &narrow, nil
+}
+
+// visit calls f for every row of the selection.
+func (s *selection) visit(f func(rowID int64, doc []byte) error) error {
+	var args []any
+	if s.plan == nil {
+		where := s.cellWhere(&args)
+		return s.tx.Visit(f, fmt.Sprintf(`
+			SELECT e.row_id, e.doc
+			FROM entity_cell c JOIN entity e ON e.row_id BETWEEN c.id << %d AND (c.id << %[1]d) + %d
+			WHERE %s`, memberBits, memberMask, where), args...)
+	}
+	from := source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+	if s.tx.Dialect() == sqldb.Postgres {
+		return s.tx.Visit(f, `SELECT row_id, doc FROM `+from, args...)
+	}
+	return s.tx.Visit(f, `SELECT row_id, doc FROM entity WHERE row_id IN (SELECT row_id FROM `+from+`)`, args...)
+}
+
+// allContexts returns the contexts of all cells of the selection.
+func (s *selection) allContexts() (map[int64]cellContext, error) {
+	var args []any
+	where := s.cellWhere(&args)
+	all, err := sqldb.Query(s.tx, scanCellContext, `
+		SELECT c.id, p.account, p.provider, c.type, c.region
+		FROM (SELECT id, account_no, type, region FROM entity_cell WHERE `+where+`) AS c JOIN entity_partition p ON p.account_no = c.account_no`, args...)
+	contexts := make(map[int64]cellContext, len(all))
+	for _, h := range all {
+		contexts[h.cell] = h.cellContext
+	}
+	s.store.ids.addContexts(all)
+	return contexts, err
+}
+
+// errCellsUnknown ends a scan that meets too many cells that are not cached.
+var errCellsUnknown = errors.New("too many cells are not cached")
+
+// A visitor counts the rows of a scan.
+type visitor struct {
+	*selection
+	counter     *counter
+	projection  projection
+	contexts    map[int64]cellContext
+	cell        int64       // of the last row
+	cellContext cellContext // of that cell
+	later       []entityRow // rows of cells that are not cached
+}
+
+// look counts one row. It cannot query the database during the scan, so it puts aside
+// rows of cells that are not cached.
+func (v *visitor) look(rowID int64, doc []byte) error {
+	cell := cellOf(rowID)
+	if cell == v.cell {
+		return v.count(doc, v.cellContext)
+	}
+	h, ok := v.contexts[cell]
+	if !ok {
+		found, _ := v.store.ids.contexts([]int64{cell})
+		if h, ok = found[cell]; ok {
+			v.contexts[cell] = h
+		}
+	}
+	if ok {
+		v.cell, v.cellContext = cell, h
+		return v.count(doc, h)
+	}
+	if len(v.later) >= 1000 {
+		return errCellsUnknown
+	}
+	v.later = append(v.later, entityRow{rowID: rowID, doc: slices.Clone(doc)})
+	return nil
+}
+
+// catchUp counts the rows that look put aside.
+func (v *visitor) catchUp() error {
+	contexts, err := v.store.contextsOf(v.tx, v.later)
+	if err != nil {
+		return err
+	}
+	for _, row := range v.later {
+		if err := v.count(row.doc, contexts[cellOf(row.rowID)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts one entity. Two terms may have the same token, so count applies the
+// original filter.
+func (v *visitor) count(doc []byte, h cellContext) error {
+	e, err := readProjected(doc, h, &v.projection)
+	if err != nil {
+		return err
+	}
+	if v.plan != nil && !v.filter.Matches(&e) {
+		return nil
+	}
+	return v.counter.add(&e, 1)
+}

@@ -1,0 +1,206 @@
+package entitydb
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// A selection is a filter resolved against the tables. Without a plan it selects whole
+// cells by account, type and region; nil means all.
+type selection struct {
+	store      *Store
+	tx         *sqldb.Tx
+	org        posture.OrgID
+	filter     posture.EntityFilter
+	accountNos []int64
+	types      []posture.EntityType
+	regions    []string
+	plan       plan // nil for none
+	empty      bool // nothing can match
+}
+
+// selectEntities resolves a filter.
+func (s *Store) selectEntities(tx *sqldb.Tx, org posture.OrgID, f posture.EntityFilter) (*selection, error) {
+	sel := &selection{store: s, tx: tx, org: org, filter: f}
+	return sel, sel.resolve()
+}
+
+// resolve determines accounts, types, regions and plan of the filter.
+func (s *selection) resolve() error {
+	f := s.filter
+	if len(f.Accounts) > 0 {
+		if err := s.selectAccounts(); err != nil {
+			return err
+		}
+	}
+	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
+	tokens := len(f.Names) > 0 || f.Where != nil
+	var types []posture.EntityType
+	var err error
+	if byType || f.Where != nil && asksForTypes(f.Where) {
+		if types, err = s.typesInUse(); err != nil {
+			return err
+		}
+	}
+	if byType {
+		s.types = kept(types, func(t posture.EntityType) bool {
+			return posture.EntityFilter{Types: f.Types, Services: f.Services, Providers: f.Providers}.
+				Matches(&posture.Entity{Type: t, Service: t.Service(), Provider: t.Provider()})
+		})
+		s.empty = s.empty || len(s.types) == 0
+	}
+	if len(f.Regions) > 0 {
+		regions, err := s.regionsInUse()
+		if err != nil {
+			return err
+		}
+		s.regions = kept(regions, func(r string) bool {
+			return posture.EntityFilter{Regions: f.Regions}.Matches(&posture.Entity{Region: r})
+		})
+		s.empty = s.empty || len(s.regions) == 0
+	}
+	if tokens {
+		s.makePlan(planner{s.org, types})
+	}
+	return nil
+}
+
+// typesInUse returns the types that the organisation has or had entities of,
+// restricted to the providers of the filter.
+func (s *selection) typesInUse() ([]posture.EntityType, error) {
+	args := []any{s.org}
+	var terms []string
+	for _, p := range s.filter.Providers {
+		prefix := posture.Provider(posture.Fold(p)).TypePrefix()
+		if prefix == "" {
+			continue
+		}
+		args = append(args, prefix, prefix+"\x7f")
+		terms = append(terms, fmt.Sprintf("type BETWEEN $%d AND $%d", len(args)-1, len(args)))
+	}
+	where := ""
+	switch {
+	case len(terms) > 0:
+		where = " AND (" + strings.Join(terms, " OR ") + ")"
+	case len(s.filter.Providers) > 0:
+		return nil, nil
+	}
+	return sqldb.Query(s.tx, sqldb.Scalar[posture.EntityType], `SELECT DISTINCT type FROM entity_tally WHERE org = $1`+where+` ORDER BY type`, args...)
+}
+
+// regionsInUse returns the regions that the organisation has or had entities in.
+func (s *selection) regionsInUse() ([]string, error) {
+	return sqldb.Query(s.tx, sqldb.Scalar[string], `SELECT DISTINCT region FROM entity_tally WHERE org = $1 ORDER BY region`, s.org)
+}
+
+// asksForTypes reports whether planning a condition requires the list of types in use.
+func asksForTypes(c posture.Condition) (asks bool) {
+	c.Ask(func(a posture.Attribute) {
+		asks = asks || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
+	})
+	return asks
+}
+
+// kept returns the values that f accepts, never nil.
+func kept[T any](values []T, f func(T) bool) []T {
+	all := []T{}
+	for _, v := range values {
+		if f(v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func (s *selection) selectAccounts() error {
+	args := []any{s.org}
+	var err error
+	s.accountNos, err = sqldb.Query(s.tx, sqldb.Scalar[int64], `
+		SELECT account_no
+		FROM entity_partition
+		WHERE org = $1 AND lower(account) IN `+s.tx.Dialect().TextList(&args, sqldb.Lower(readable(s.filter.Accounts)))+`
+		ORDER BY account_no`, args...)
+	s.empty = len(s.accountNos) == 0
+	return err
+}
+
+// readable removes texts that PostgreSQL rejects as parameters: invalid UTF-8 and NUL.
+func readable(values []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+		return strings.ContainsRune(v, 0) || v != strings.ToValidUTF8(v, "")
+	})
+}
+
+// makePlan translates the filter into a plan. A single account is a range of rows and
+// needs no token.
+func (s *selection) makePlan(p planner) {
+	all := []plan{}
+	if len(s.filter.Names) > 0 {
+		all = append(all, p.one(nameToken, s.filter.Names))
+	}
+	if s.filter.Where != nil {
+		all = append(all, p.condition(s.filter.Where, true))
+	}
+	if s.types != nil {
+		all = append(all, p.one(typeToken, sqldb.Strings(s.types)))
+	}
+	if s.regions != nil {
+		all = append(all, p.one(regionToken, s.regions))
+	}
+	if len(s.accountNos) > 1 {
+		all = append(all, p.one(accountToken, s.filter.Accounts))
+	}
+	s.plan = and(all...)
+	s.empty = s.empty || s.plan == always(false)
+}
+
+// rows returns the range of row ids to search.
+func (s *selection) rows() span {
+	if len(s.accountNos) == 1 {
+		return accountSpan(s.accountNos[0])
+	}
+	return everywhere
+}
+
+// cellWhere returns the SQL condition for the cells of the selection.
+func (s *selection) cellWhere(args *[]any) string {
+	terms := []string{"count > 0"}
+	if s.accountNos != nil { // an additional condition on org would make the planner read all its cells
+		terms = append(terms, "account_no IN "+sqldb.List(args, s.accountNos))
+	} else {
+		*args = append(*args, s.org)
+		terms = append(terms, "org = $"+strconv.Itoa(len(*args)))
+	}
+	if s.types != nil {
+		terms = append(terms, "type IN "+s.tx.Dialect().TextList(args, sqldb.Strings(s.types)))
+	}
+	if s.regions != nil {
+		terms = append(terms, "region IN "+s.tx.Dialect().TextList(args, s.regions))
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// count returns the number of selected entities.
+func (s *selection) count() (int, error) {
+	switch {
+	case s.empty:
+		return 0, nil
+	case s.plan != nil:
+		var args []any
+		text := `SELECT count(*) FROM ` + source(s.tx.Dialect(), s.org, s.plan, s.rows(), &args)
+		return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
+	}
+	var args []any
+	text := `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM `
+	if s.accountNos != nil {
+		text += `entity_cell WHERE ` + s.cellWhere(&args)
+	} else {
+		text += `entity_tally WHERE ` + s.cellWhere(&args)
+	}
+	return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
+}

@@ -1,0 +1,126 @@
+package evaluate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"vigil/graph"
+	"vigil/gremlin/syntax"
+)
+
+// aboutMark is the label of the as() step that ends the part of a query which says
+// what a rule is about: of g.V().hasLabel('T').has('a', 1).as('about').has('b', 2)
+// the resources of type T whose a is 1. Other resources of the type neither violate
+// the rule nor pass.
+const aboutMark = "about"
+
+// splitAbout returns the part of a query before as('about'), empty without one, and
+// the query to run. That is the query without the mark, because marks make the engine
+// keep paths; places in the text stay what they are.
+func splitAbout(text string) (about, run string, err error) {
+	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
+	if err != nil {
+		return "", "", err
+	}
+	uses := 0
+	syntax.Walk(q, func(a syntax.Arg) {
+		if isAboutMark(a) {
+			uses++
+		}
+	})
+	for i := range q.Steps {
+		s := &q.Steps[i]
+		if i == 0 || s.Name != "as" || len(s.Args) != 1 || !isAboutMark(s.Args[0]) {
+			continue
+		}
+		from, to := strings.LastIndexByte(text[:s.Pos.Offset+1], '.'), int(s.End.Offset)
+		about, run = strings.TrimSpace(text[:from]), text
+		if uses == 1 { // no select() or where() asks for it
+			run = text[:from] + strings.Repeat(" ", to-from) + text[to:]
+		}
+		return about, run, nil
+	}
+	return "", text, nil
+}
+
+func isAboutMark(a syntax.Arg) bool {
+	l, ok := a.(*syntax.Literal)
+	return ok && l.Value == aboutMark
+}
+
+// holdAbout says which resources a rule is about. Rules that are about the same share
+// the answer.
+func (j *judging) holdAbout(ctx context.Context, q *query) (*verdict, error) {
+	if v := j.abouts[q.text]; v != nil {
+		return v, nil
+	}
+	v, err := j.hold(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if j.abouts == nil {
+		j.abouts = map[string]*verdict{}
+	}
+	j.abouts[q.text] = &v
+	return &v, nil
+}
+
+// An outcome is what a rule says of an account, with what could not be read taken
+// into account.
+type outcome struct {
+	violating, unknown []graph.Handle
+	passing            int
+	notApplicable      int
+	outside            func(graph.Handle) bool // the rule is certainly not about it
+}
+
+// settle turns a verdict into an outcome. In a region that was not read completely,
+// everything that a rule may be about is unknown.
+func (j *judging) settle(v verdict) outcome {
+	out := outcome{outside: func(graph.Handle) bool { return false }}
+	scope := j.trust.of(v.reads)
+	out.violating, out.unknown = j.sort(v, scope)
+	subjects := j.count(v.subjects)
+	if v.about != nil {
+		j.leaveOut(v.about, scope, &out)
+		if out.notApplicable = j.countOutside(v, scope, out.outside); out.notApplicable > 0 {
+			out.unknown = slices.DeleteFunc(slices.Clone(out.unknown), out.outside)
+		}
+	}
+	out.passing = max(0, subjects-out.notApplicable-len(out.violating)-len(out.unknown))
+	return out
+}
+
+// leaveOut says which resources the rule is certainly not about, which takes that
+// everything was read, and makes unknown what it may be about.
+func (j *judging) leaveOut(about *verdict, scope scope, out *outcome) {
+	out.outside = func(h graph.Handle) bool {
+		_, yes := slices.BinarySearch(about.yes, h)
+		_, maybe := slices.BinarySearch(about.unknown, h)
+		return !yes && !maybe && scope.covers(j.region(h))
+	}
+	more := slices.DeleteFunc(slices.Clone(about.unknown), func(h graph.Handle) bool {
+		_, violates := slices.BinarySearch(out.violating, h)
+		return violates
+	})
+	if len(more) > 0 {
+		all := slices.Concat(out.unknown, more)
+		slices.Sort(all)
+		out.unknown = slices.Compact(all)
+	}
+}
+
+// countOutside counts the resources that a rule is not about.
+func (j *judging) countOutside(v verdict, scope scope, outside func(graph.Handle) bool) int {
+	if len(v.about.subjects) == len(v.subjects) && scope.complete {
+		return max(0, j.count(v.subjects)-len(v.about.yes)-len(v.about.unknown))
+	}
+	n := 0
+	for _, h := range j.subjects(v.subjects) {
+		if outside(h) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,51 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+)
+
+// An array writes a JSON list with one element a line, between a text before and
+// one after it.
+type array struct {
+	w             io.Writer
+	before, after string
+	begun         bool
+	line          bytes.Buffer
+}
+
+func (a *array) put(v any) error {
+	separator := ",\n"
+	if !a.begun {
+		a.begun, separator = true, a.before+"[\n"
+	}
+	a.line.Reset()
+	a.line.WriteString(separator)
+	encoder := json.NewEncoder(&a.line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	a.line.Truncate(a.line.Len() - 1) // the line feed of the encoder
+	_, err := a.w.Write(a.line.Bytes())
+	return err
+}
+
+func (a *array) close() error {
+	text := "\n]" + a.after + "\n"
+	if !a.begun {
+		text = a.before + "[" + text
+	}
+	_, err := io.WriteString(a.w, text)
+	return err
+}
+
+// clip keeps a text within what a format allows.
+func clip(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}

@@ -1,0 +1,155 @@
+package export
+
+import (
+	"cmp"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"vigil/internal/posture"
+)
+
+// The limits of the AWS Security Finding Format on texts.
+const (
+	asffTitle    = 256
+	asffText     = 1024
+	asffRelated  = 32
+	asffMostTags = 50
+)
+
+type (
+	asffFinding struct {
+		SchemaVersion string            `json:"SchemaVersion"`
+		ID            string            `json:"Id"`
+		ProductArn    string            `json:"ProductArn"`
+		ProductName   string            `json:"ProductName"`
+		CompanyName   string            `json:"CompanyName"`
+		Region        string            `json:"Region"`
+		GeneratorID   string            `json:"GeneratorId"`
+		AwsAccountID  string            `json:"AwsAccountId"`
+		Types         []string          `json:"Types"`
+		CreatedAt     string            `json:"CreatedAt"`
+		UpdatedAt     string            `json:"UpdatedAt"`
+		Severity      asffSeverity      `json:"Severity"`
+		Title         string            `json:"Title"`
+		Description   string            `json:"Description"`
+		Remediation   asffRemediation   `json:"Remediation"`
+		ProductFields map[string]string `json:"ProductFields"`
+		Resources     []asffResource    `json:"Resources"`
+		Compliance    asffCompliance    `json:"Compliance"`
+		Workflow      asffWorkflow      `json:"Workflow"`
+		RecordState   string            `json:"RecordState"`
+	}
+	asffSeverity struct {
+		Label    string `json:"Label"`
+		Original string `json:"Original"`
+	}
+	asffRemediation struct {
+		Recommendation asffRecommendation `json:"Recommendation"`
+	}
+	asffRecommendation struct {
+		Text string `json:"Text"`
+		URL  string `json:"Url,omitempty"`
+	}
+	asffResource struct {
+		Type      string            `json:"Type"`
+		ID        string            `json:"Id"`
+		Partition string            `json:"Partition"`
+		Region    string            `json:"Region"`
+		Tags      map[string]string `json:"Tags,omitempty"`
+	}
+	asffCompliance struct {
+		Status       string   `json:"Status"`
+		Requirements []string `json:"RelatedRequirements,omitempty"`
+	}
+	asffWorkflow struct {
+		Status string `json:"Status"`
+	}
+)
+
+// asff writes a list of findings of AWS Security Hub, as BatchImportFindings takes
+// it, a hundred at a time. Findings of other clouds have no place in it and are
+// left out.
+type asff struct {
+	array
+	report Report
+}
+
+func newASFF(w io.Writer, r Report) Writer { return &asff{array{w: w}, r} }
+
+func (a *asff) Put(f posture.Finding) error {
+	if f.Provider != posture.AWS {
+		return nil
+	}
+	return a.put(asffOf(f, a.report))
+}
+func (a *asff) Flush() error { return nil }
+func (a *asff) Close() error { return a.close() }
+
+func asffOf(f posture.Finding, r Report) asffFinding {
+	rule := r.rule(f.Rule)
+	region, partition := f.Region, "aws"
+	if region == posture.Global || region == "" {
+		region = "us-east-1" // where Security Hub shows what belongs to no region
+	}
+	if name, err := arn.Parse(f.XID); err == nil {
+		partition = name.Partition
+	}
+	_, controls := r.controls(rule)
+	out := asffFinding{
+		SchemaVersion: "2018-10-08", ID: "vigil/" + string(f.ID),
+		ProductArn:  "arn:" + partition + ":securityhub:" + region + ":" + string(f.Account) + ":product/" + string(f.Account) + "/default",
+		ProductName: "Vigil", CompanyName: "Vigil", Region: region, GeneratorID: string(f.Rule), AwsAccountID: string(f.Account),
+		Types:     []string{"Software and Configuration Checks/Industry and Regulatory Standards"},
+		CreatedAt: asffTime(f.Created), UpdatedAt: asffTime(f.Updated), Severity: asffSeverity{strings.ToUpper(string(f.Level)), string(f.Level)},
+		Title: clip(rule.Name, asffTitle), Description: clip(cmp.Or(rule.Description, rule.Name), asffText),
+		Remediation:   asffRemediation{asffRecommendation{clip(rule.SuggestedAction, asffText/2), rule.DocumentationLink}},
+		ProductFields: map[string]string{"vigil/entityId": clip(string(f.Object), 2048), "vigil/version": r.Version},
+		Resources:     []asffResource{{asffType(f.ObjectType()), resourceID(f), partition, region, some(f.Tags)}},
+		Compliance:    asffCompliance{"FAILED", controls[:min(len(controls), asffRelated)]}, Workflow: asffWorkflow{"NEW"}, RecordState: "ACTIVE",
+	}
+	switch {
+	case f.Status == posture.FindingResolved:
+		out.Compliance.Status, out.Workflow.Status, out.RecordState = "PASSED", "RESOLVED", "ARCHIVED"
+	case f.Suppressed(r.At):
+		out.Workflow.Status = "SUPPRESSED"
+	}
+	return out
+}
+
+func asffTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// asffTypes are the types of Security Hub that we have under another name; others
+// are "Other".
+var asffTypes = map[posture.EntityType]string{
+	"AWS.S3.Bucket": "AwsS3Bucket", "AWS.EC2.Instance": "AwsEc2Instance", "AWS.EC2.SecurityGroup": "AwsEc2SecurityGroup", "AWS.EC2.Volume": "AwsEc2Volume",
+	"AWS.EC2.VPC": "AwsEc2Vpc", "AWS.EC2.Subnet": "AwsEc2Subnet", "AWS.EC2.NetworkAcl": "AwsEc2NetworkAcl", "AWS.IAM.User": "AwsIamUser", "AWS.IAM.Role": "AwsIamRole",
+	"AWS.IAM.Policy": "AwsIamPolicy", "AWS.IAM.Group": "AwsIamGroup", "AWS.KMS.Key": "AwsKmsKey", "AWS.RDS.DBInstance": "AwsRdsDbInstance",
+	"AWS.RDS.DBCluster": "AwsRdsDbCluster", "AWS.Lambda.Function": "AwsLambdaFunction", "AWS.CloudTrail.Trail": "AwsCloudTrailTrail",
+	"AWS.CloudFront.Distribution": "AwsCloudFrontDistribution", "AWS.DynamoDB.Table": "AwsDynamoDbTable", "AWS.SNS.Topic": "AwsSnsTopic", "AWS.SQS.Queue": "AwsSqsQueue",
+	"AWS.EKS.Cluster": "AwsEksCluster", "AWS.Redshift.Cluster": "AwsRedshiftCluster", "AWS.SecretsManager.Secret": "AwsSecretsManagerSecret",
+}
+
+func asffType(t posture.EntityType) string {
+	if name, ok := asffTypes[t]; ok {
+		return name
+	}
+	return "Other"
+}
+
+// some returns as many tags as Security Hub takes.
+func some(tags map[string]string) map[string]string {
+	if len(tags) <= asffMostTags {
+		return tags
+	}
+	kept := make(map[string]string, asffMostTags)
+	for name, value := range tags {
+		if len(kept) == asffMostTags {
+			break
+		}
+		kept[name] = value
+	}
+	return kept
+}

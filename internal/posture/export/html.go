@@ -1,0 +1,156 @@
+package export
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"vigil/internal/posture"
+)
+
+// maxListed is how many findings an HTML report lists: nobody reads more, and
+// browsers do not open it. The others are counted.
+const maxListed = 5000
+
+//go:embed report.html
+var reportText string
+
+var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
+	"day":   func(r Report) string { return r.At.UTC().Format("2006-01-02 15:04 UTC") },
+	"lower": func(l posture.FindingLevel) string { return strings.ToLower(string(l)) },
+	"dict": func(title string, name string, key string, bars []bar) map[string]any {
+		return map[string]any{title: name, key: bars}
+	},
+	"add":    func(a, b int) int { return a + b },
+	"times":  func(width int) int { return width * 160 / 100 },
+	"height": func(b []bar) int { return 20 * max(1, len(b)) },
+	"short":  func(text string) string { return clip(text, 20) },
+}).Parse(reportText))
+
+// page writes a report for people: one file without scripts, with charts in it,
+// that prints on paper.
+type page struct {
+	w      io.Writer
+	report Report
+	begun  bool
+	listed int
+	left   int
+}
+
+func newHTML(w io.Writer, r Report) Writer { return &page{w: w, report: r} }
+
+func (p *page) begin() error {
+	if p.begun {
+		return nil
+	}
+	p.begun = true
+	return reportPage.ExecuteTemplate(p.w, "head", map[string]any{
+		"Report": p.report, "Levels": p.levels(), "Services": bars(p.report.Counts.Services), "Rules": p.rules(), "Accounts": bars(p.report.Counts.Accounts),
+		"Compliance": p.compliance(),
+	})
+}
+
+func (p *page) Put(f posture.Finding) error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	if p.listed == maxListed {
+		p.left++
+		return nil
+	}
+	p.listed++
+	return reportPage.ExecuteTemplate(p.w, "finding", map[string]any{"F": f, "Rule": p.report.rule(f.Rule), "ID": resourceID(f), "Name": resourceName(f)})
+}
+
+func (p *page) Flush() error { return nil }
+
+func (p *page) Close() error {
+	if err := p.begin(); err != nil {
+		return err
+	}
+	return reportPage.ExecuteTemplate(p.w, "foot", map[string]any{"Left": p.left, "Report": p.report})
+}
+
+// A slice is a part of the ring of levels.
+type slice struct {
+	Level       posture.FindingLevel
+	Count       int
+	Dash, Start string // of a circle whose circumference is 100
+}
+
+func (p *page) levels() (all []slice) {
+	start := 0.0
+	for _, level := range posture.FindingLevels {
+		n := p.report.Counts.Levels[level]
+		share := 0.0
+		if p.report.Counts.Total > 0 {
+			share = 100 * float64(n) / float64(p.report.Counts.Total)
+		}
+		all = append(all, slice{level, n, fmt.Sprintf("%.2f %.2f", share, 100-share), fmt.Sprintf("%.2f", 25-start)})
+		start += share
+	}
+	return all
+}
+
+// A bar is one line of a bar chart.
+type bar struct {
+	Name  string
+	Count int
+	Width int // of 100
+	Y     int
+}
+
+// mostBars is how many lines a chart has.
+const mostBars = 10
+
+// bars returns the largest counts, largest first.
+func bars[K ~string](counts map[K]int) (all []bar) {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	for i, key := range keys[:min(len(keys), mostBars)] {
+		all = append(all, bar{string(key), counts[key], max(1, 100*counts[key]/max(1, counts[keys[0]])), 20 * i})
+	}
+	return all
+}
+
+// A ruleLine is one line of the table of rules.
+type ruleLine struct {
+	Rule  posture.Rule
+	Level posture.FindingLevel
+	Count int
+}
+
+// rules lists the rules that are violated, the worst first.
+func (p *page) rules() (all []ruleLine) {
+	for id, n := range p.report.Counts.Rules {
+		rule := p.report.rule(id)
+		all = append(all, ruleLine{rule, rule.Level.FindingLevel(), n})
+	}
+	order := func(l posture.FindingLevel) int { return slices.Index(posture.FindingLevels, l) }
+	slices.SortFunc(all, func(a, b ruleLine) int {
+		return cmp.Or(cmp.Compare(order(a.Level), order(b.Level)), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+	return all
+}
+
+// A complianceLine is one framework with the widths of its bar.
+type complianceLine struct {
+	Compliance
+	PassWidth, BadWidth, UnknownWidth     int // of 200
+	BadStart, UnknownStart, UncheckedFrom int
+}
+
+func (p *page) compliance() (all []complianceLine) {
+	for _, c := range p.report.Compliance {
+		n := max(1, len(c.Controls))
+		l := complianceLine{Compliance: c, PassWidth: 200 * c.Pass / n, BadWidth: 200 * c.Violated / n, UnknownWidth: 200 * c.Unknown / n}
+		l.BadStart, l.UnknownStart = l.PassWidth, l.PassWidth+l.BadWidth
+		l.UncheckedFrom = l.UnknownStart + l.UnknownWidth
+		all = append(all, l)
+	}
+	return all
+}

@@ -1,0 +1,105 @@
+package export
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"vigil/internal/posture"
+)
+
+// junit writes a suite in which every finding is a test that failed, and every
+// rule that nothing violates one that passed. Readers want the totals first, so
+// they come with the report.
+type junit struct {
+	w      io.Writer
+	report Report
+	begun  bool
+}
+
+func newJUnit(w io.Writer, r Report) Writer { return &junit{w: w, report: r} }
+
+type (
+	junitCase struct {
+		XMLName xml.Name      `xml:"testcase"`
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Failure *junitFailure `xml:"failure,omitempty"`
+		Skipped *junitSkipped `xml:"skipped,omitempty"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+// others are the cases of the rules that have no findings: passed, or skipped when
+// they could not be decided.
+func (j *junit) others() (cases []junitCase, skipped int) {
+	for _, id := range slices.Sorted(maps.Keys(j.report.Rules)) {
+		if j.report.Counts.Rules[id] > 0 {
+			continue
+		}
+		c := junitCase{Class: string(id), Name: j.report.Rules[id].Name}
+		if j.report.Verdicts[id].Unknown > 0 {
+			skipped++
+			c.Skipped = &junitSkipped{fmt.Sprintf("undecided for %d resources: something could not be read", j.report.Verdicts[id].Unknown)}
+		}
+		cases = append(cases, c)
+	}
+	return cases, skipped
+}
+
+func (j *junit) begin() error {
+	if j.begun {
+		return nil
+	}
+	j.begun = true
+	others, skipped := j.others()
+	total := j.report.Counts.Total
+	_, err := fmt.Fprintf(j.w, "%s<testsuites name=\"Vigil\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n<testsuite name=\"Vigil\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" timestamp=\"%s\">\n",
+		xml.Header, total+len(others), total, skipped, total+len(others), total, skipped, j.report.At.UTC().Format("2006-01-02T15:04:05"))
+	return err
+}
+
+func (j *junit) write(c junitCase) error {
+	text, err := xml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = j.w.Write(append(text, '\n'))
+	return err
+}
+
+func (j *junit) Put(f posture.Finding) error {
+	if err := j.begin(); err != nil {
+		return err
+	}
+	rule := j.report.rule(f.Rule)
+	return j.write(junitCase{Class: string(f.Rule), Name: resourceID(f), Failure: &junitFailure{
+		Message: rule.Name, Type: string(f.Level),
+		Text: fmt.Sprintf("%s\n\nResource: %s (%s) in %s of %s\nRisk: %d\nMend: %s\n", rule.Description, resourceID(f), f.ObjectType(), f.Region, f.Account, f.Risk.Score, rule.SuggestedAction),
+	}})
+}
+
+func (j *junit) Flush() error { return nil }
+
+func (j *junit) Close() error {
+	if err := j.begin(); err != nil {
+		return err
+	}
+	others, _ := j.others()
+	for _, c := range others {
+		if err := j.write(c); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(j.w, "</testsuite>\n</testsuites>\n")
+	return err
+}

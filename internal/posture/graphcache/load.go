@@ -1,0 +1,145 @@
+package graphcache
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+)
+
+// load brings a graph up to date: the one at hand, or that of the snapshot, or
+// one made from all entities.
+func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, have Graph) (Graph, error) {
+	if have.Graph != nil {
+		if now, _, ok, err := g.patch(ctx, ref, have); ok || err != nil {
+			return now, err
+		}
+	}
+	if have = g.fromSnapshot(ctx, ref); have.Graph != nil {
+		now, changed, ok, err := g.patch(ctx, ref, have)
+		if err != nil {
+			return now, err
+		}
+		if ok {
+			if changed > stale(now) {
+				g.save(ctx, ref, now)
+			}
+			return now, nil
+		}
+	}
+	now, err := g.build(ctx, ref)
+	if err == nil && now.NumVertices() > 0 {
+		g.save(ctx, ref, now)
+	}
+	return now, err
+}
+
+// stale is how many changes since the snapshot make a new one worth while.
+func stale(g Graph) int { return 500 + g.NumVertices()/10 }
+
+// patch brings a graph up to date with what changed. It reports false when that
+// cannot be told any more.
+func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, have Graph) (now Graph, changed int, ok bool, err error) {
+	changes, ok, err := g.store.ChangesSince(ctx, ref.Org, ref.Account, have.Generation)
+	if err != nil || !ok {
+		return Graph{}, 0, false, err
+	}
+	list := make([]graph.Change, 0, len(changes.Changed)+len(changes.Gone))
+	for _, id := range changes.Gone {
+		list = append(list, graph.Change{Record: graph.Record{ID: graph.String(string(id))}, Remove: true})
+	}
+	for i := range changes.Changed {
+		list = append(list, graph.Change{Record: Record(&changes.Changed[i])})
+	}
+	if len(list) == 0 {
+		return Graph{have.Graph, changes.Generation}, 0, true, nil
+	}
+	patched, err := have.Patch(list)
+	if err != nil {
+		return Graph{}, 0, false, fmt.Errorf("bring the graph of %s up to date: %w", ref.Account, err)
+	}
+	return Graph{patched, changes.Generation}, len(list), true, nil
+}
+
+// build makes a graph from all entities.
+func (g *Graphs) build(ctx context.Context, ref posture.AccountRef) (Graph, error) {
+	b := graph.NewBuilder(graph.Limits{})
+	generation, err := g.store.EachEntity(ctx, ref.Org, ref.Account, func(e posture.Entity) error { return b.Add(Record(&e)) })
+	if err != nil {
+		return Graph{}, fmt.Errorf("build the graph of %s: %w", ref.Account, err)
+	}
+	built, err := b.Build()
+	if err != nil {
+		return Graph{}, fmt.Errorf("build the graph of %s: %w", ref.Account, err)
+	}
+	return Graph{built, generation}, nil
+}
+
+// fromSnapshot returns the graph of the snapshot. A snapshot that cannot be read
+// is as good as none.
+func (g *Graphs) fromSnapshot(ctx context.Context, ref posture.AccountRef) Graph {
+	s, err := g.store.Snapshot(ctx, ref.Org, ref.Account)
+	if err != nil || s.Generation == 0 {
+		return Graph{}
+	}
+	read, err := Unpack(s.Data)
+	if err != nil {
+		g.log.WarnContext(ctx, "snapshot not readable", "account", ref.Account, "generation", s.Generation, "error", err)
+		return Graph{}
+	}
+	return Graph{read, s.Generation}
+}
+
+// save keeps a snapshot for the next time. It is a cache: that it could not be
+// saved is no reason to fail.
+func (g *Graphs) save(ctx context.Context, ref posture.AccountRef, now Graph) {
+	data, err := Pack(now.Graph)
+	if err == nil {
+		err = g.store.SaveSnapshot(ctx, ref.Org, ref.Account, posture.Snapshot{Generation: now.Generation, Data: data})
+	}
+	if err != nil && ctx.Err() == nil {
+		g.log.WarnContext(ctx, "snapshot not saved", "account", ref.Account, "generation", now.Generation, "error", err)
+	}
+}
+
+// maxSnapshot bounds what a snapshot unpacks to.
+const maxSnapshot = 4 << 30
+
+var packer = sync.OnceValues(func() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+})
+
+var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSnapshot))
+})
+
+// Pack writes a graph as a compressed snapshot.
+func Pack(g *graph.Graph) ([]byte, error) {
+	w, err := packer()
+	if err != nil {
+		return nil, err
+	}
+	var plain bytes.Buffer
+	if _, err := g.WriteTo(&plain); err != nil {
+		return nil, err
+	}
+	return w.EncodeAll(plain.Bytes(), make([]byte, 0, plain.Len()/4)), nil
+}
+
+// Unpack reads what Pack wrote.
+func Unpack(data []byte) (*graph.Graph, error) {
+	r, err := unpacker()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := r.DecodeAll(data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("unpack snapshot: %w", err)
+	}
+	return graph.Decode(plain)
+}

@@ -1,0 +1,161 @@
+package naming
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/resource"
+)
+
+// GCP knows how Google Cloud names resources: by paths below a project, whose
+// forms the declarations tell, and by the members of IAM policies. It implements
+// [resource.Cloud].
+type GCP struct{ Catalog *resource.Catalog }
+
+// Types that policies name in a way of their own.
+const (
+	gcpServiceAccount posture.EntityType = "GCP.IAM.ServiceAccount"
+	gcpPrincipal      posture.EntityType = "GCP.IAM.Principal"
+)
+
+// Identify implements [resource.Cloud].
+func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
+	text := t.Name.Text(item, v)
+	if text == "" {
+		return resource.Identity{}, fmt.Errorf("Google lists a %s without %s: %.100s", t.Type, t.Name, item.Raw) //nolint:staticcheck // a name
+	}
+	if len(t.Google) == 0 {
+		return resource.Identity{ID: t.Type.ID(v.Account, posture.Global, text), Name: text, Display: text, Region: posture.Global, XID: t.XID.Text(item, v)}, nil
+	}
+	at, ok := t.Google.Match(v, text, false)
+	if !ok && !resource.IsGoogleName(text) {
+		at, ok = t.Google.Bare(v, text)
+	}
+	if !ok {
+		return resource.Identity{}, fmt.Errorf("Google names a %s %.300q", t.Type, text) //nolint:staticcheck // a name
+	}
+	who := resource.Identity{
+		ID: t.Type.ID(at.Account, at.Location, at.Name), Name: at.Name, Region: at.Location,
+		Display: at.Short, XID: t.XID.Text(item, v),
+	}
+	if !t.Region.IsZero() {
+		who.Region = strings.ToLower(t.Region.Text(item, v))
+	}
+	if who.XID == "" && strings.HasPrefix(text, "https://") {
+		who.XID = text
+	}
+	who.XID = cmp.Or(who.XID, "//"+t.Google[0].Host()+"/"+at.Path)
+	return who, nil
+}
+
+// Ref implements [resource.Cloud]. The value is a name or link; the address of a
+// service account or a member of a policy; or a bare name, of a type that is not
+// in locations.
+func (n GCP) Ref(v resource.Vars, to []posture.EntityType, value string) posture.EntityID {
+	host, rest, ok := strings.Cut(value, "/")
+	if ok && strings.HasSuffix(host, ".googleapis.com") { // the destination of a log sink
+		value = rest
+	} else {
+		host = ""
+	}
+	for _, name := range to {
+		t := n.Catalog.Type(name)
+		switch {
+		case value == "" || t == nil:
+		case (name == gcpServiceAccount || name == gcpPrincipal) && isMember(value):
+			return member(v, value)
+		case len(t.Google) == 0:
+			return name.ID(v.Account, posture.Global, value)
+		default:
+			if id := ref(t, v, host, value); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// ref returns the id of the entity of a type that a name or link is of.
+func ref(t *resource.Type, v resource.Vars, host, value string) posture.EntityID {
+	if at, ok := t.Google.Ref(v, value); ok {
+		return t.Type.ID(at.Account, at.Location, at.Name)
+	}
+	if resource.IsGoogleName(value) || host != "" && host != t.Google[0].Host() {
+		return ""
+	}
+	at, ok := t.Google.Bare(v, value)
+	if !ok {
+		return ""
+	}
+	return t.Type.ID(at.Account, at.Location, at.Name)
+}
+
+// isMember reports whether a value is the address of a service account or the
+// member of a policy: user:ada@example.com, allUsers.
+func isMember(value string) bool {
+	return !resource.IsGoogleName(value) || strings.HasPrefix(value, "principal")
+}
+
+// member returns the id of whom a policy names: a service account of the project,
+// or somebody else.
+func member(v resource.Vars, value string) posture.EntityID {
+	email, account := strings.CutPrefix(value, "serviceAccount:")
+	if value == "default" {
+		email = DefaultServiceAccount(v)
+	}
+	switch {
+	case OwnsServiceAccount(v, email):
+		return gcpServiceAccount.ID(v.Account, posture.Global, email)
+	case !account && strings.Contains(value, "@") && !strings.Contains(value, ":"):
+		value = "serviceAccount:" + value
+	}
+	return gcpPrincipal.ID(v.Account, posture.Global, value)
+}
+
+// OwnsServiceAccount reports whether a service account is one of the project. Those
+// that Google uses on a project's behalf are not.
+func OwnsServiceAccount(v resource.Vars, email string) bool {
+	return UserManaged(v, email) || email == DefaultServiceAccount(v) || email == string(v.Account)+"@appspot.gserviceaccount.com"
+}
+
+// UserManaged reports whether somebody made a service account of the project. The
+// project example.com:p has those of p.example.com.
+func UserManaged(v resource.Vars, email string) bool {
+	project := string(v.Account)
+	if domain, name, ok := strings.Cut(project, ":"); ok {
+		project = name + "." + domain
+	}
+	return strings.HasSuffix(email, "@"+project+".iam.gserviceaccount.com")
+}
+
+// DefaultServiceAccount returns the service account that instances run as unless
+// told otherwise.
+func DefaultServiceAccount(v resource.Vars) string {
+	return v.Number + "-compute@developer.gserviceaccount.com"
+}
+
+// simpleName is what the filter of a list may be made of.
+var simpleName = regexp.MustCompile(`^[a-z0-9_.-]+$`)
+
+// Asked implements [resource.Cloud]. The name is that of a resource, of something
+// in it, or the bare name of an entity, which is then at the region of the
+// variables. Some services leave the project out in their logs.
+func (n GCP) Asked(t *resource.Type, v resource.Vars, name string) string {
+	if len(t.Google) == 0 {
+		return name
+	}
+	at, ok := t.Google.Match(v, name, true)
+	if !ok && !t.Google.AnyBare() {
+		at, ok = t.Google.Match(v, "projects/"+string(v.Account)+"/"+strings.TrimPrefix(name, "/"), true)
+	}
+	if !ok && !resource.IsGoogleName(name) {
+		at, ok = t.Google.BareAt(v, v.Region, name)
+	}
+	if !ok || at.Account != v.Account || t.Google[0].Service == "compute" && at.Name != string(at.Account) && !simpleName.MatchString(at.Name) {
+		return ""
+	}
+	return at.Path
+}

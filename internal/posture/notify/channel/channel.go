@@ -1,0 +1,190 @@
+// Package channel sends messages to receivers: one file for each kind.
+//
+// Whoever sets up a channel names an address, and the server reaches more than
+// they may. Every connection therefore goes through package outbound, and an
+// error tells them only that the receiver did not take the message.
+package channel
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"vigil/internal/outbound"
+	"vigil/internal/posture/notify"
+)
+
+// Options say how receivers are reached.
+type Options struct {
+	Policy outbound.Policy
+	TLS    *tls.Config // authorities of the receivers; the machine's own when nil
+	Now    func() time.Time
+}
+
+// Senders sends messages to every type of channel.
+type Senders struct {
+	o      Options
+	dialer *net.Dialer
+	client *http.Client
+}
+
+// New returns senders.
+func New(o Options) *Senders {
+	if o.TLS == nil {
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	s := &Senders{o: o, dialer: o.Policy.Dialer(5 * time.Second)}
+	s.client = &http.Client{
+		Timeout: sendTime,
+		Transport: &http.Transport{
+			DialContext: s.dialer.DialContext, TLSClientConfig: o.TLS, TLSHandshakeTimeout: 5 * time.Second,
+			MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
+	}
+	return s
+}
+
+// sendTime is how long one attempt may take.
+const sendTime = 10 * time.Second
+
+// Send sends a message. An error for which Refused reports true will not go away
+// by trying again.
+func (s *Senders) Send(ctx context.Context, c notify.Channel, m notify.Message) error {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	switch c.Type {
+	case notify.Webhook:
+		return s.webhook(ctx, c, m)
+	case notify.Slack:
+		return s.slack(ctx, c, m)
+	case notify.Teams:
+		return s.teams(ctx, c, m)
+	case notify.PagerDuty:
+		return s.pagerDuty(ctx, c, m)
+	case notify.Splunk:
+		return s.splunk(ctx, c, m)
+	case notify.Jira:
+		return s.jira(ctx, c, m)
+	case notify.Email:
+		return s.email(ctx, c, m)
+	case notify.Syslog:
+		return s.syslog(ctx, c, m)
+	}
+	return fmt.Errorf("channels of type %q are not known", c.Type)
+}
+
+// unreachable is an attempt that did not get an answer. Its text is the same
+// whether the address is not allowed, nothing listens there, or the name does
+// not exist: it is shown to whoever chose the address, who must not explore the
+// network with it. The cause is for the log.
+type unreachable struct{ cause error }
+
+func (unreachable) Error() string {
+	return "the receiver could not be reached; the server's log says why"
+}
+func (u unreachable) Unwrap() error { return u.cause }
+
+// refused is an answer that another attempt would not change.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+// busy is an answer that asks for a pause.
+type busy struct {
+	error
+	pause time.Duration
+}
+
+func (b busy) Unwrap() error { return b.error }
+
+// maxRetryAfter is how long a receiver may keep us waiting by its own word.
+const maxRetryAfter = time.Hour
+
+// RetryAfter is how long the receiver asked us to wait, 0 if it did not.
+func RetryAfter(err error) time.Duration {
+	var b busy
+	if errors.As(err, &b) {
+		return min(b.pause, maxRetryAfter)
+	}
+	return 0
+}
+
+// Cause is the innermost error, for the log: the outer ones leave out what
+// whoever set the channel up must not learn.
+func Cause(err error) error {
+	var u unreachable
+	if errors.As(err, &u) {
+		return u.cause
+	}
+	return err
+}
+
+// Refused reports whether the receiver will never take the message.
+func Refused(err error) bool {
+	var r refused
+	return errors.As(err, &r)
+}
+
+// post sends a JSON body and decodes the answer into out unless it is nil.
+func (s *Senders) post(ctx context.Context, address string, header map[string]string, body []byte, out any) error {
+	return s.call(ctx, http.MethodPost, address, header, body, out)
+}
+
+func (s *Senders) call(ctx context.Context, method, address string, header map[string]string, body []byte, out any) error {
+	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return refused{errors.New("the address of the channel is not valid")}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "vigil-notify/1")
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	res, err := s.client.Do(r)
+	if err != nil {
+		return unreachable{err}
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return unreachable{err}
+	}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		err := fmt.Errorf("the receiver answered %d", res.StatusCode)
+		// Wrong credentials and missing pages are often corrected within a day; a
+		// body that the receiver does not understand stays what it is.
+		switch res.StatusCode {
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+			return refused{err}
+		}
+		if seconds, bad := strconv.Atoi(res.Header.Get("Retry-After")); bad == nil && seconds > 0 {
+			return busy{err, time.Duration(min(seconds, int(maxRetryAfter/time.Second))) * time.Second}
+		}
+		return err
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("the receiver's answer is not the JSON that was expected")
+	}
+	return nil
+}
+
+// encode encodes a value of our own, which cannot fail.
+func encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("notify/channel: encode %T: %v", v, err))
+	}
+	return text
+}

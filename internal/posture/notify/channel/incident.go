@@ -1,0 +1,74 @@
+package channel
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/notify"
+)
+
+// pagerDuty sends an event of the Events API v2. The message's id is the
+// deduplication key, so that a repetition is the same incident.
+func (s *Senders) pagerDuty(ctx context.Context, c notify.Channel, m notify.Message) error {
+	severity := "warning"
+	for _, e := range m.Events {
+		if e.Finding != nil && e.Finding.Level == posture.LevelHigh && e.Kind == notify.FindingRaised {
+			severity = "critical"
+		}
+	}
+	if m.Test {
+		severity = "info"
+	}
+	body := map[string]any{
+		"routing_key": c.Value("routingKey"), "event_action": "trigger", "dedup_key": m.ID,
+		"payload": map[string]any{
+			"summary": cut(m.Title(), 1024), "source": "vigil", "severity": severity, "timestamp": m.At.UTC(),
+			"custom_details": map[string]any{"events": m.Lines(100)},
+		},
+	}
+	if m.Link != "" {
+		body["links"] = []any{map[string]any{"href": m.Link, "text": "Open in Vigil"}}
+	}
+	return s.post(ctx, cmp.Or(c.Value("url"), "https://events.pagerduty.com/v2/enqueue"), nil, encode(body), nil)
+}
+
+// jira creates an issue by the REST API v2. An issue with the message's label is
+// looked for first: an earlier attempt may have created it and lost the answer.
+func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) error {
+	base := strings.TrimRight(c.Value("url"), "/")
+	header := map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Value("username")+":"+c.Value("apiToken")))}
+	label := "vigil-" + m.ID
+	var found struct {
+		Issues []struct {
+			Key string `json:"key"`
+		} `json:"issues"`
+	}
+	query := url.Values{"jql": {`labels = "` + label + `"`}, "fields": {"key"}, "maxResults": {"1"}}
+	if err := s.call(ctx, http.MethodGet, base+"/rest/api/2/search?"+query.Encode(), header, nil, &found); err != nil {
+		return err
+	}
+	if len(found.Issues) > 0 {
+		return nil
+	}
+	text := strings.Join(m.Lines(50), "\n")
+	if m.Link != "" {
+		text += "\n\n" + m.Link
+	}
+	return s.post(ctx, base+"/rest/api/2/issue", header, encode(map[string]any{"fields": map[string]any{
+		"project": map[string]any{"key": c.Value("project")}, "issuetype": map[string]any{"name": cmp.Or(c.Value("issueType"), "Task")},
+		"summary": cut(m.Title(), 250), "description": text, "labels": []string{"vigil", label},
+	}}), nil)
+}
+
+// cut shortens a text to a number of bytes, at the end of a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-3], "") + "..."
+}

@@ -1,0 +1,85 @@
+package channel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/notify"
+)
+
+// splunk sends one event of the HTTP Event Collector for each event of the
+// message, in one request.
+func (s *Senders) splunk(ctx context.Context, c notify.Channel, m notify.Message) error {
+	var body bytes.Buffer
+	write := func(at time.Time, e any) {
+		one := map[string]any{"time": float64(at.UnixMilli()) / 1000, "source": "vigil", "sourcetype": "vigil:event", "event": e}
+		if index := c.Value("index"); index != "" {
+			one["index"] = index
+		}
+		body.Write(encode(one))
+	}
+	for _, e := range m.Events {
+		write(e.At, eventOf(e))
+	}
+	if m.Test {
+		write(m.At, map[string]any{"type": "Test", "summary": m.Title()})
+	}
+	return s.post(ctx, strings.TrimRight(c.Value("url"), "/")+"/services/collector/event", map[string]string{"Authorization": "Splunk " + c.Value("token")}, body.Bytes(), nil)
+}
+
+// syslog sends one message of RFC 5424 for each event: over UDP one in each
+// datagram, over TCP and TLS with the octet counts of RFC 6587.
+func (s *Senders) syslog(ctx context.Context, c notify.Channel, m notify.Message) error {
+	transport := cmp.Or(c.Value("transport"), "udp")
+	network := map[string]string{"udp": "udp", "tcp": "tcp", "tls": "tcp"}[transport]
+	conn, err := s.dialer.DialContext(ctx, network, c.Value("server"))
+	if err != nil {
+		return unreachable{err}
+	}
+	defer conn.Close()
+	if transport == "tls" {
+		config := s.o.TLS.Clone()
+		host, _, _ := net.SplitHostPort(c.Value("server"))
+		config.ServerName = cmp.Or(config.ServerName, host)
+		conn = tls.Client(conn, config)
+	}
+	_ = conn.SetDeadline(time.Now().Add(sendTime)) // of a socket, which the real clock rules
+	for _, line := range syslogLines(m) {
+		if network == "tcp" {
+			line = fmt.Sprintf("%d %s", len(line), line)
+		}
+		if _, err := conn.Write([]byte(line)); err != nil {
+			return unreachable{err}
+		}
+	}
+	return nil
+}
+
+// syslogLines writes the messages of RFC 5424, of facility 13 (log audit). The id
+// of the event is the MSGID's structured data, so that a repetition is known.
+func syslogLines(m notify.Message) (lines []string) {
+	line := func(severity int, at time.Time, kind, id, text string) {
+		lines = append(lines, fmt.Sprintf(`<%d>1 %s - vigil - %s [vigil@32473 id="%s"] %s`, 13*8+severity, at.UTC().Format("2006-01-02T15:04:05.000Z"), kind, id, text))
+	}
+	for _, e := range m.Events {
+		severity := 5 // notice
+		if e.Kind != notify.FindingResolved {
+			severity = 4 // warning
+		}
+		if f := e.Finding; f != nil && f.Level == posture.LevelHigh && e.Kind == notify.FindingRaised {
+			severity = 2 // critical
+		}
+		line(severity, e.At, string(e.Kind), e.ID, e.Summary())
+	}
+	if m.Test {
+		line(6, m.At, "Test", m.ID, m.Title())
+	}
+	return lines
+}

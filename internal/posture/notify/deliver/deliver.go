@@ -1,0 +1,155 @@
+// Package deliver makes recorded events into messages and sends them, until the
+// receiver accepts them or they become dead letters.
+//
+// The messages of one channel are sent one after another; channels do not wait for
+// each other. An organisation sends to a few channels at a time, so that its
+// receivers, however slow, leave workers for the others.
+package deliver
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/notify"
+	"vigil/internal/posture/notify/channel"
+)
+
+// Sender sends messages.
+type Sender interface {
+	Send(ctx context.Context, c notify.Channel, m notify.Message) error
+}
+
+const (
+	batches   = 5                // of events of one organisation that one dispatch makes into messages
+	turn      = 20 * time.Second // how long one call of Channel goes on
+	orgAtOnce = 4                // channels of one organisation that are sent to at a time
+	maxPause  = 10 * time.Minute // between attempts at a receiver that fails
+)
+
+// Deliverer makes messages and sends them.
+type Deliverer struct {
+	Store  notify.Outbox
+	Sender Sender
+	Link   func() string // returns the address of the console, for messages; nil for none
+	Now    func() time.Time
+	Log    *slog.Logger
+
+	mu   sync.Mutex
+	busy map[posture.OrgID]int
+}
+
+// Dispatch makes what is in the outbox into messages and returns the channels that
+// have something to send. Organisations take turns: one with many events does not
+// keep the others waiting.
+func (d *Deliverer) Dispatch(ctx context.Context) ([]notify.Ref, error) {
+	orgs, err := d.Store.OutboxOrgs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	link := ""
+	if d.Link != nil {
+		link = d.Link()
+	}
+	for range batches {
+		var rest []posture.OrgID
+		for _, org := range orgs {
+			more, err := d.Store.Dispatch(ctx, org, link, d.Now())
+			if err != nil {
+				return nil, err
+			}
+			if more {
+				rest = append(rest, org)
+			}
+		}
+		if orgs = rest; len(orgs) == 0 {
+			break
+		}
+	}
+	return d.Store.DueChannels(ctx, d.Now())
+}
+
+// Channel sends the messages of a channel until there are none, one fails, the rate
+// limit is reached, or the turn is over. It is called again while there are
+// messages, and for one channel once at a time.
+func (d *Deliverer) Channel(ctx context.Context, r notify.Ref) error {
+	if !d.enter(r.Org) {
+		return nil
+	}
+	defer d.leave(r.Org)
+	c, err := d.Store.Channel(ctx, r.Org, r.Channel)
+	if fault.Is(err, fault.NotFound) {
+		return nil // it was deleted meanwhile
+	}
+	if err != nil || !c.Enabled {
+		return err
+	}
+	for end := time.Now().Add(turn); time.Now().Before(end) && ctx.Err() == nil; {
+		if more, err := d.attempt(ctx, r, &c); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Deliverer) enter(org posture.OrgID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.busy == nil {
+		d.busy = map[posture.OrgID]int{}
+	}
+	if d.busy[org] >= orgAtOnce {
+		return false
+	}
+	d.busy[org]++
+	return true
+}
+
+func (d *Deliverer) leave(org posture.OrgID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.busy[org]--; d.busy[org] == 0 {
+		delete(d.busy, org)
+	}
+}
+
+// attempt sends the next message. It reports whether there may be another to send.
+func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel) (bool, error) {
+	now := d.Now()
+	sent, first, err := d.Store.SentSince(ctx, r, now.Add(-time.Minute))
+	if err != nil {
+		return false, err
+	}
+	if sent >= c.PerMinute {
+		return false, d.Store.PauseChannel(ctx, r, c.Failures, first.Add(time.Minute))
+	}
+	m, found, err := d.Store.NextDelivery(ctx, r)
+	if err != nil || !found {
+		return false, err
+	}
+	sending := d.Sender.Send(ctx, *c, m.Message)
+	if ctx.Err() != nil {
+		return false, ctx.Err() // the server stops; the receiver is not to blame
+	}
+	m.Attempts++
+	now = d.Now()
+	if sending == nil {
+		m.State, m.Ended, m.Error = notify.Delivered, now, ""
+		c.Failures = 0
+		return true, d.Store.SaveAttempt(ctx, r, m, 0, time.Time{})
+	}
+	d.Log.WarnContext(ctx, "a notification was not delivered",
+		"org", r.Org, "channel", r.Channel, "type", c.Type, "delivery", m.ID, "attempt", m.Attempts, "error", channel.Cause(sending))
+	m.Error = sending.Error()
+	if channel.Refused(sending) {
+		// The receiver is well and refuses this message: the others are not delayed.
+		m.State, m.Ended = notify.Dead, now
+		return true, d.Store.SaveAttempt(ctx, r, m, c.Failures, time.Time{})
+	}
+	c.Failures++
+	pause := max(min(maxPause, time.Second<<min(c.Failures, 20)), channel.RetryAfter(sending))
+	return false, d.Store.SaveAttempt(ctx, r, m, c.Failures, now.Add(pause))
+}

@@ -1,0 +1,186 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/ipset"
+)
+
+// A test is what the operator of a condition does.
+type test struct {
+	kind     testKind
+	negated  bool
+	ifExists bool
+	forAll   bool // ForAllValues: also true when the key is missing
+	forAny   bool // ForAnyValue: never true when the key is missing
+}
+
+type testKind uint8
+
+const (
+	unknownTest testKind = iota
+	exactTest            // the wildcards of its values are plain characters
+	likeTest
+	addressTest
+	boolTest
+	nullTest
+	otherTest // numbers, dates, bytes: nothing that tells callers apart
+)
+
+var operators = map[string]test{
+	"stringequals": {kind: exactTest}, "stringnotequals": {kind: exactTest, negated: true},
+	"stringequalsignorecase": {kind: exactTest}, "stringnotequalsignorecase": {kind: exactTest, negated: true},
+	"stringlike": {kind: likeTest}, "stringnotlike": {kind: likeTest, negated: true},
+	"arnequals": {kind: likeTest}, "arnlike": {kind: likeTest}, "arnnotequals": {kind: likeTest, negated: true}, "arnnotlike": {kind: likeTest, negated: true},
+	"ipaddress": {kind: addressTest}, "notipaddress": {kind: addressTest, negated: true},
+	"bool": {kind: boolTest}, "null": {kind: nullTest}, "binaryequals": {kind: otherTest},
+	"numericequals": {kind: otherTest}, "numericnotequals": {kind: otherTest}, "numericlessthan": {kind: otherTest}, "numericlessthanequals": {kind: otherTest},
+	"numericgreaterthan": {kind: otherTest}, "numericgreaterthanequals": {kind: otherTest},
+	"dateequals": {kind: otherTest}, "datenotequals": {kind: otherTest}, "datelessthan": {kind: otherTest}, "datelessthanequals": {kind: otherTest},
+	"dategreaterthan": {kind: otherTest}, "dategreaterthanequals": {kind: otherTest},
+}
+
+// test returns what the operator does.
+func (c Condition) test() test {
+	name := strings.ToLower(c.Operator)
+	name, forAll := strings.CutPrefix(name, "forallvalues:")
+	name, forAny := strings.CutPrefix(name, "foranyvalue:")
+	name, ifExists := strings.CutSuffix(name, "ifexists")
+	t := operators[name]
+	t.ifExists, t.forAll, t.forAny = ifExists, forAll, forAny
+	return t
+}
+
+// A Caller says what the owner of a policy fixes about those who are not meant:
+// the values of condition keys by which it tells its own callers from strangers.
+type keyKind uint8
+
+const (
+	freeKey    keyKind = iota // callers choose its value, or have it by chance
+	accountKey                // the number of an account
+	orgKey                    // the id of an organisation, or a path that begins with it
+	arnKey                    // an ARN, which names an account
+	idKey                     // the id of a VPC or endpoint
+	userIDKey                 // the unique id of an identity
+	addressKey
+	serviceKey  // names a service of AWS
+	endpointKey // where notifications go
+)
+
+// keyKinds are the condition keys whose values strangers cannot choose. Every
+// other key is free: a stranger may have a user of that name, a tag of that value,
+// or know that external id, which AWS does not keep secret.
+var keyKinds = map[string]keyKind{
+	"aws:sourceaccount": accountKey, "aws:sourceowner": accountKey, "aws:principalaccount": accountKey, "kms:calleraccount": accountKey,
+	"s3:dataaccesspointaccount": accountKey, "aws:vpceaccount": accountKey,
+	"aws:sourceorgid": orgKey, "aws:sourceorgpaths": orgKey, "aws:principalorgid": orgKey, "aws:principalorgpaths": orgKey,
+	"aws:vpceorgid": orgKey, "aws:vpceorgpaths": orgKey,
+	"aws:sourcearn": arnKey, "aws:principalarn": arnKey, "s3:dataaccesspointarn": arnKey, "lambda:sourcefunctionarn": arnKey, "aws:federatedprovider": arnKey,
+	"aws:sourcevpc": idKey, "aws:sourcevpce": idKey, "aws:ec2instancesourcevpc": idKey, "aws:userid": userIDKey, "aws:sourceip": addressKey,
+	"aws:principalservicename": serviceKey, "aws:principalservicenameslist": serviceKey, "aws:principalisawsservice": serviceKey,
+	"sns:endpoint": endpointKey,
+}
+
+// alwaysThere are the keys that every request has, so that IfExists changes
+// nothing.
+var alwaysThere = []string{"kms:calleraccount"}
+
+// admits answers whether a stranger can meet a condition.
+func (c Condition) admits() predicate.Answer {
+	t := c.test()
+	switch t.kind {
+	case unknownTest:
+		return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+	case nullTest, otherTest:
+		return predicate.Of(true, "")
+	}
+	kind := keyKinds[c.Key]
+	switch {
+	case len(c.Values) == 0:
+		return predicate.Of(t.negated || t.forAll || t.ifExists, "")
+	case kind == freeKey:
+		return predicate.Of(true, "")
+	case kind == serviceKey:
+		return predicate.Of(!c.demandsService(t), "")
+	case (t.ifExists || t.forAll) && !slices.Contains(alwaysThere, c.Key) && !t.negated:
+		return predicate.Of(true, "") // it is met by a request that does not have the key
+	case kind == addressKey:
+		return c.admitsAddress(t)
+	case t.negated:
+		return predicate.Of(true, "") // strangers are other than those who are named
+	}
+	var all []predicate.Answer
+	for _, value := range c.Values {
+		all = append(all, predicate.Not(fixes(kind, value, t.kind == likeTest)))
+	}
+	return predicate.Or(all...)
+}
+
+// demandsService reports whether a condition on the keys of service principals is
+// met by services of AWS alone.
+func (c Condition) demandsService(t test) bool {
+	if c.Key != "aws:principalisawsservice" {
+		return !t.negated && !t.ifExists && !t.forAll
+	}
+	wants := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "true") })
+	return wants != t.negated && !t.ifExists
+}
+
+// admitsAddress answers for aws:SourceIp.
+func (c Condition) admitsAddress(t test) predicate.Answer {
+	if t.kind != addressTest {
+		return predicate.NotKnown("addresses are compared with " + c.Operator)
+	}
+	set, err := c.addresses()
+	if err != nil {
+		return predicate.NotKnown(err.Error())
+	}
+	if t.negated {
+		set = ipset.Must("0.0.0.0/0", "::/0").Less(set)
+	}
+	return predicate.Of(set.IsInternet(), "")
+}
+
+func (c Condition) addresses() (all ipset.Set, err error) {
+	for _, value := range c.Values {
+		one, err := ipset.Parse(value)
+		if err != nil {
+			return all, err
+		}
+		all = all.Union(one)
+	}
+	return all, nil
+}
+
+// refuses answers whether a condition of a Deny is met by every stranger, whatever
+// they do.
+func (c Condition) refuses() predicate.Answer {
+	t := c.test()
+	kind := keyKinds[c.Key]
+	switch {
+	case t.kind == unknownTest:
+		return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+	case c.Key == "aws:principalisawsservice":
+		wants := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+		return predicate.Of(wants != t.negated && (t.kind == boolTest || t.kind == exactTest), "")
+	case !t.negated || t.forAny || kind == freeKey || kind == endpointKey:
+		return predicate.Of(false, "") // strangers can leave the key out, or choose its value
+	case kind == serviceKey:
+		return predicate.Of(len(c.Values) > 0, "")
+	case kind == addressKey:
+		admitted := Condition{strings.TrimPrefix(strings.ToLower(c.Operator), "not"), c.Key, c.Values}
+		return predicate.Not(admitted.withoutIfExists().admits())
+	}
+	var all []predicate.Answer
+	for _, value := range c.Values {
+		all = append(all, fixes(kind, value, t.kind == likeTest))
+	}
+	return predicate.And(all...)
+}
+
+func (c Condition) withoutIfExists() Condition {
+	c.Operator = strings.TrimSuffix(strings.ToLower(c.Operator), "ifexists")
+	return c
+}

@@ -1,0 +1,55 @@
+package aws
+
+import "vigil/internal/posture/predicate"
+
+// Root is the name of the root user in the credential report.
+const Root = "<root_account>"
+
+// A SignIn is a line of the credential report: who may sign in to the console, and
+// how.
+type SignIn struct {
+	User     string `yaml:"user"`
+	Password string `yaml:"password"` // password_enabled: true, false, not_supported, no_information
+	MFA      string `yaml:"mfa"`      // mfa_active: true, false
+}
+
+// MFAForAll answers whether everybody who can sign in to the console needs a
+// second factor: each user with a password, and the root user unless the account
+// has no root credentials. rootPassword says whether the root user has a password:
+// an organisation can take it away.
+func MFAForAll(report []SignIn, rootPassword predicate.Truth) predicate.Answer {
+	if len(report) == 0 {
+		return predicate.NotKnown("there is no credential report")
+	}
+	var all []predicate.Answer
+	root := false
+	for _, line := range report {
+		password := flag(line.Password)
+		if line.User == Root {
+			root, password = true, rootPassword
+		}
+		protected := predicate.Or(predicate.Not(predicate.Answer{Truth: password}), predicate.Answer{Truth: flag(line.MFA)})
+		switch protected.Truth {
+		case predicate.No:
+			protected.Why = line.User + " signs in with a password alone"
+		case predicate.Unknown:
+			protected.Why = "how " + line.User + " signs in is not known"
+		}
+		all = append(all, protected)
+	}
+	if !root && rootPassword != predicate.No {
+		all = append(all, predicate.NotKnown("the report does not have the root user"))
+	}
+	return predicate.And(all...)
+}
+
+// flag reads a column of the report.
+func flag(text string) predicate.Truth {
+	switch text {
+	case "true", "TRUE":
+		return predicate.Yes
+	case "false", "FALSE":
+		return predicate.No
+	}
+	return predicate.Unknown
+}

@@ -1,0 +1,127 @@
+package aws
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Patterns are actions or resources with wildcards: * is any text, ? one
+// character. The zero value is everything.
+type Patterns struct {
+	Except bool // it is everything but these
+	List   []string
+}
+
+func newPatterns(yes, not *words, spell func(string) string) (Patterns, error) {
+	var p Patterns
+	switch {
+	case yes != nil && not != nil:
+		return p, errors.New("it has a member and its counterpart with Not")
+	case yes == nil && not == nil:
+		return Patterns{List: []string{"*"}}, nil
+	case not != nil:
+		p.Except, yes = true, not
+	}
+	for _, w := range *yes {
+		p.List = append(p.List, spell(w))
+	}
+	return p, nil
+}
+
+// isAll reports whether everything is in the set.
+func (p Patterns) isAll() bool {
+	if p.Except {
+		return len(p.List) == 0
+	}
+	return slices.ContainsFunc(p.List, func(one string) bool {
+		one = oneOrMore.Replace(one)
+		return covers(one, "*") || covers(one, "*:*")
+	})
+}
+
+// oneOrMore drops marks beside stars: no action and no resource is empty.
+var oneOrMore = strings.NewReplacer("?*", "*", "*?", "*")
+
+// has reports whether every text that a pattern matches is in the set.
+func (p Patterns) has(pattern string) bool {
+	if p.Except {
+		return !slices.ContainsFunc(p.List, func(one string) bool { return overlaps(one, pattern) })
+	}
+	return slices.ContainsFunc(p.List, func(one string) bool { return covers(one, pattern) })
+}
+
+// contains reports whether everything of another set is in this one. Where only
+// several patterns together hold one of the other's, it says no.
+func (p Patterns) contains(o Patterns) bool {
+	switch {
+	case !o.Except:
+		return !slices.ContainsFunc(o.List, func(pattern string) bool { return !p.has(pattern) })
+	case !p.Except:
+		return p.isAll()
+	}
+	return !slices.ContainsFunc(p.List, func(out string) bool {
+		return !slices.ContainsFunc(o.List, func(pattern string) bool { return covers(pattern, out) })
+	})
+}
+
+// pieces returns the set as sets of one pattern each, which together are all of
+// it.
+func (p Patterns) pieces() []Patterns {
+	if p.Except {
+		return []Patterns{p}
+	}
+	all := make([]Patterns, len(p.List))
+	for i, one := range p.List {
+		all[i] = Patterns{List: []string{one}}
+	}
+	return all
+}
+
+// covers reports whether a pattern matches every text that another matches.
+func covers(pattern, other string) bool {
+	// A wildcard of the other can only be met by one of the pattern: so the other
+	// is matched as if it were a text in which * is not a character.
+	star, mark, i, j := -1, 0, 0, 0
+	for j < len(other) {
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(pattern) && other[j] != '*' && (pattern[i] == '?' || pattern[i] == other[j]):
+			i, j = i+1, j+1
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(pattern) && pattern[i] == '*' {
+		i++
+	}
+	return i == len(pattern)
+}
+
+// overlaps reports whether some text matches both patterns.
+func overlaps(a, b string) bool {
+	reach := make([]bool, len(b)+1) // whether a up to i and b up to j can match one text
+	for i := 0; i <= len(a); i++ {
+		next := make([]bool, len(b)+1)
+		for j := 0; j <= len(b); j++ {
+			switch {
+			case i == 0 && j == 0:
+				next[j] = true
+			case i > 0 && reach[j] && a[i-1] == '*', j > 0 && next[j-1] && b[j-1] == '*':
+				next[j] = true
+			case i > 0 && j > 0 && reach[j-1]:
+				x, y := a[i-1], b[j-1]
+				next[j] = x == y || x == '?' || y == '?' || x == '*' || y == '*'
+			case i > 0 && j > 0 && a[i-1] == '*' && next[j-1], i > 0 && j > 0 && b[j-1] == '*' && reach[j]:
+				next[j] = true
+			}
+		}
+		reach = next
+	}
+	return reach[len(b)]
+}

@@ -1,0 +1,235 @@
+// Package aws answers what rules ask of AWS: of the statements of IAM policies,
+// and of the rules of security groups and network ACLs.
+//
+// A policy is evaluated over its statements as AWS does: what no statement allows
+// is denied, and a Deny takes away what an Allow gives. What a statement says is
+// compared as sets of principals, actions, resources and condition values, never
+// by looking for names in the text.
+package aws
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Policy is an IAM policy, of an identity or a resource.
+type Policy struct {
+	Statements []Statement
+}
+
+// A Statement of a policy. A member with and its counterpart with Not exclude one
+// another; when neither is there, the statement is about everything.
+type Statement struct {
+	Allow      bool
+	Principals Principals
+	Actions    Patterns
+	Resources  Patterns
+	Conditions []Condition
+}
+
+// A Condition demands something of the value of one key.
+type Condition struct {
+	Operator string
+	Key      string // in lower case
+	Values   []string
+}
+
+// Parse reads a policy. IAM sends them percent-encoded. It also returns the text
+// as JSON, whether it can be read or not. Everything that AWS does not document
+// is an error: it may mean anything.
+func Parse(text string) (p Policy, plain string, err error) {
+	if strings.HasPrefix(text, "%7B") || strings.HasPrefix(text, "%7b") {
+		if decoded, err := url.PathUnescape(text); err == nil {
+			text = decoded
+		}
+	}
+	var document struct {
+		Version   json.RawMessage
+		ID        json.RawMessage `json:"Id"`
+		Statement json.RawMessage
+	}
+	if err := strict(text, &document); err != nil {
+		return p, text, fmt.Errorf("the policy cannot be read: %w", err)
+	}
+	var statements []json.RawMessage
+	switch first := strings.TrimLeft(string(document.Statement), " \t\r\n"); {
+	case first == "" || first == "null": // AWS leaves it out of an empty policy
+	case first[0] == '[':
+		if err := json.Unmarshal(document.Statement, &statements); err != nil {
+			return p, text, err
+		}
+	default:
+		statements = []json.RawMessage{document.Statement}
+	}
+	for i, raw := range statements {
+		s, err := parseStatement(string(raw))
+		if err != nil {
+			return Policy{}, text, fmt.Errorf("statement %d of the policy cannot be read: %w", i+1, err)
+		}
+		p.Statements = append(p.Statements, s)
+	}
+	return p, text, nil
+}
+
+// strict decodes one JSON value and refuses members that are not known.
+func strict(text string, into any) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("there is more than one value")
+	}
+	return nil
+}
+
+func parseStatement(text string) (Statement, error) {
+	var raw struct {
+		Sid                     json.RawMessage
+		Effect                  string
+		Principal, NotPrincipal json.RawMessage
+		Action, NotAction       *words
+		Resource, NotResource   *words
+		Condition               map[string]map[string]words
+	}
+	if err := strict(text, &raw); err != nil {
+		return Statement{}, err
+	}
+	s := Statement{Allow: raw.Effect == "Allow"}
+	if raw.Effect != "Allow" && raw.Effect != "Deny" {
+		return s, fmt.Errorf("effect %.30q", raw.Effect)
+	}
+	var err error
+	if s.Principals, err = parsePrincipals(raw.Principal, raw.NotPrincipal); err != nil {
+		return s, err
+	}
+	if s.Actions, err = newPatterns(raw.Action, raw.NotAction, strings.ToLower); err != nil {
+		return s, err
+	}
+	if s.Resources, err = newPatterns(raw.Resource, raw.NotResource, strings.Clone); err != nil {
+		return s, err
+	}
+	for operator, keys := range raw.Condition {
+		for key, values := range keys {
+			s.Conditions = append(s.Conditions, Condition{operator, strings.ToLower(key), values})
+		}
+	}
+	slices.SortFunc(s.Conditions, func(a, b Condition) int {
+		return strings.Compare(a.Operator+" "+a.Key, b.Operator+" "+b.Key)
+	})
+	return s, nil
+}
+
+// words is a string, number or boolean, or a list of them.
+type words []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *words) UnmarshalJSON(text []byte) error {
+	many := []json.RawMessage{text}
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		if err := json.Unmarshal(text, &many); err != nil {
+			return err
+		}
+	}
+	*w = words{}
+	for _, one := range many {
+		var v any
+		if err := json.Unmarshal(one, &v); err != nil {
+			return err
+		}
+		switch v := v.(type) {
+		case string:
+			*w = append(*w, v)
+		case bool, float64:
+			*w = append(*w, string(bytes.TrimSpace(one)))
+		default:
+			return fmt.Errorf("%.30s is not a string", one)
+		}
+	}
+	return nil
+}
+
+// Principals are whom a statement is about. Each is written "*",
+// "AWS:arn:aws:iam::1:root", "Service:ec2.amazonaws.com" or "Federated:…".
+type Principals struct {
+	Given  bool // false in the policies of identities
+	Except bool // it is about everybody but these
+	Names  []string
+}
+
+func parsePrincipals(yes, not json.RawMessage) (p Principals, err error) {
+	switch {
+	case yes != nil && not != nil:
+		return p, errors.New("it has Principal and NotPrincipal")
+	case yes == nil && not == nil:
+		return p, nil
+	case not != nil:
+		p.Except, yes = true, not
+	}
+	p.Given = true
+	var byKind map[string]words
+	if json.Unmarshal(yes, &byKind) != nil {
+		var all words
+		if err := json.Unmarshal(yes, &all); err != nil {
+			return p, fmt.Errorf("principal: %w", err)
+		}
+		byKind = map[string]words{"AWS": all}
+	}
+	for kind, values := range byKind {
+		if !slices.Contains(principalKinds, kind) {
+			return p, fmt.Errorf("there is no kind of principal %.30q", kind)
+		}
+		for _, v := range values {
+			p.Names = append(p.Names, principal(kind, v))
+		}
+	}
+	slices.Sort(p.Names)
+	p.Names = slices.Compact(p.Names)
+	return p, nil
+}
+
+var principalKinds = []string{"AWS", "Service", "Federated", "CanonicalUser", "*"}
+
+// principal spells one principal: an account may be written in two ways.
+func principal(kind, value string) string {
+	switch {
+	case value == "*" && kind != "Service":
+		return "*"
+	case kind == "AWS" && isAccount(value):
+		return "AWS:arn:aws:iam::" + value + ":root"
+	}
+	return kind + ":" + value
+}
+
+// isAccount reports whether a text is the number of an account.
+func isAccount(text string) bool {
+	return len(text) == 12 && strings.Trim(text, "0123456789") == ""
+}
+
+// everybody reports whether the statement is about strangers too.
+func (p Principals) everybody() bool {
+	return slices.Contains(p.Names, "*") != p.Except
+}
+
+// Allowed returns whom the policy allows something, each once, in order. Whom a
+// Deny shuts out is among them.
+func (p Policy) Allowed() []string {
+	var all []string
+	for _, s := range p.Statements {
+		switch {
+		case !s.Allow:
+		case s.Principals.Except:
+			all = append(all, "*")
+		default:
+			all = append(all, s.Principals.Names...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,73 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/predicate"
+)
+
+// escalations are the published ways from some permissions to all: each is a set
+// of actions that together let an identity become administrator.
+var escalations = [][]string{
+	{"iam:createpolicyversion"}, {"iam:setdefaultpolicyversion"},
+	{"iam:putuserpolicy"}, {"iam:putgrouppolicy"}, {"iam:putrolepolicy"},
+	{"iam:attachuserpolicy"}, {"iam:attachgrouppolicy"}, {"iam:attachrolepolicy"},
+	{"iam:addusertogroup"}, {"iam:updateassumerolepolicy"},
+	{"iam:createaccesskey"}, {"iam:createloginprofile"}, {"iam:updateloginprofile"},
+	{"sts:assumerole"},
+	{"iam:passrole", "ec2:runinstances"}, {"iam:passrole", "lambda:createfunction", "lambda:invokefunction"},
+	{"iam:passrole", "lambda:createfunction", "lambda:createeventsourcemapping"}, {"iam:passrole", "lambda:createfunction", "lambda:addpermission"},
+	{"iam:passrole", "cloudformation:createstack"}, {"iam:passrole", "glue:createdevendpoint"}, {"iam:passrole", "glue:createjob", "glue:startjobrun"},
+	{"iam:passrole", "datapipeline:createpipeline", "datapipeline:putpipelinedefinition", "datapipeline:activatepipeline"},
+	{"iam:passrole", "ecs:registertaskdefinition", "ecs:runtask"}, {"iam:passrole", "sagemaker:createnotebookinstance", "sagemaker:createpresignednotebookinstanceurl"},
+	{"iam:passrole", "codebuild:createproject", "codebuild:startbuild"}, {"iam:passrole", "ssm:startautomationexecution"},
+	{"iam:passrole", "states:createstatemachine", "states:startexecution"},
+	{"lambda:updatefunctioncode"}, {"glue:updatedevendpoint"}, {"codestar:createproject"},
+	{"ssm:sendcommand"}, {"ssm:startsession"}, {"ec2:modifyinstanceattribute", "ec2:startinstances"},
+}
+
+// kindsOf are the resources that actions of IAM and STS are about.
+var kindsOf = map[string]string{
+	"iam:createpolicyversion": "policy", "iam:setdefaultpolicyversion": "policy", "iam:putuserpolicy": "user", "iam:attachuserpolicy": "user",
+	"iam:createaccesskey": "user", "iam:createloginprofile": "user", "iam:updateloginprofile": "user", "iam:putgrouppolicy": "group",
+	"iam:attachgrouppolicy": "group", "iam:addusertogroup": "group", "iam:putrolepolicy": "role", "iam:attachrolepolicy": "role",
+	"iam:updateassumerolepolicy": "role", "iam:passrole": "role", "sts:assumerole": "role",
+}
+
+// Privileged answers whether an identity is administrator or can make itself one:
+// it has all actions of one of the published ways, each on every resource that the
+// action is about.
+func (i Identity) Privileged() predicate.Answer {
+	all := []predicate.Answer{i.allows(Statement.isBroad, grants)}
+	for _, way := range escalations {
+		var steps []predicate.Answer
+		for _, action := range way {
+			steps = append(steps, i.may(action))
+		}
+		one := predicate.And(steps...)
+		if one.Truth == predicate.Yes {
+			one.Why = "it may call " + strings.Join(way, ", ")
+		}
+		all = append(all, one)
+	}
+	return i.complete(predicate.Or(all...))
+}
+
+// may answers whether an identity may call an action on every resource that the
+// action is about.
+func (i Identity) may(action string) predicate.Answer {
+	return i.allows(func(s Statement) bool { return s.onAll(kindsOf[action]) }, []string{action})
+}
+
+// onAll reports whether a statement is about every resource of a kind of IAM, in
+// whatever account.
+func (s Statement) onAll(kind string) bool {
+	if s.onEverything() {
+		return true
+	}
+	return kind != "" && !s.Resources.Except && slices.ContainsFunc(s.Resources.List, func(p string) bool {
+		field := strings.SplitN(p, ":", 6)
+		return len(field) == 6 && covers(field[2], "iam") && covers(field[5], kind+"/*")
+	})
+}

@@ -1,0 +1,252 @@
+package aws
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/predicatetest"
+)
+
+// openness orders answers: no, unknown, yes.
+func openness(a predicate.Answer) int {
+	return map[predicate.Truth]int{predicate.No: 0, predicate.Unknown: 1, predicate.Yes: 2}[a.Truth]
+}
+
+// readable returns the policies of the corpus that can be read.
+func readable(t *testing.T) map[string]Policy {
+	t.Helper()
+	all := map[string]Policy{}
+	for _, e := range predicatetest.Read[policyEntry](t, "testdata/public.yaml") {
+		if p, _, err := Parse(e.Input.Policy); err == nil {
+			all[e.Name] = p
+		}
+	}
+	return all
+}
+
+// TestDenyNeverMakesPublic adds every Deny of the corpus to every policy of it.
+func TestDenyNeverMakesPublic(t *testing.T) {
+	t.Parallel()
+	all := readable(t)
+	var denies []Statement
+	for _, p := range all {
+		for _, s := range p.Statements {
+			denied := s
+			denied.Allow = false
+			denies = append(denies, denied)
+		}
+	}
+	for name, p := range all {
+		before := p.Public()
+		for _, d := range denies {
+			after := Policy{append(slices.Clone(p.Statements), d)}.Public()
+			if openness(after) > openness(before) {
+				t.Fatalf("%s was %s and is %s with %+v", name, before.Truth, after.Truth, d)
+			}
+		}
+		if after := (Policy{append(slices.Clone(p.Statements), Statement{Principals: Principals{Given: true, Names: []string{"*"}}, Actions: Patterns{List: []string{"*"}}, Resources: Patterns{List: []string{"*"}}})}).Public(); after.Truth != predicate.No {
+			t.Errorf("%s is %s although everything is denied", name, after.Truth)
+		}
+	}
+}
+
+// TestAllowNeverMakesPrivate adds every Allow of the corpus to every policy of it.
+func TestAllowNeverMakesPrivate(t *testing.T) {
+	t.Parallel()
+	all := readable(t)
+	for name, p := range all {
+		for other, o := range all {
+			for _, s := range o.Statements {
+				if s.Allow && openness(Policy{append(slices.Clone(p.Statements), s)}.Public()) < openness(p.Public()) {
+					t.Fatalf("%s is less public with what %s allows", name, other)
+				}
+			}
+		}
+	}
+}
+
+// TestUnreadablePartIsNeverPass replaces the operator of each condition by one that
+// nobody knows. Where the statement is public without the condition, the answer
+// must not be no.
+func TestUnreadablePartIsNeverPass(t *testing.T) {
+	t.Parallel()
+	for name, p := range readable(t) {
+		for i, s := range p.Statements {
+			for j := range s.Conditions {
+				without, garbled := clone(p), clone(p)
+				without.Statements[i].Conditions = slices.Delete(without.Statements[i].Conditions, j, j+1)
+				garbled.Statements[i].Conditions[j].Operator = "Whatever"
+				if s.Allow && without.Public().Truth != predicate.No && garbled.Public().Truth == predicate.No {
+					t.Errorf("%s: an operator that is not known makes it pass", name)
+				}
+				if !s.Allow && without.Public().Truth != garbled.Public().Truth && garbled.Public().Truth != predicate.Unknown {
+					t.Errorf("%s: an operator that is not known in a Deny decides", name)
+				}
+			}
+		}
+	}
+}
+
+func clone(p Policy) Policy {
+	p.Statements = slices.Clone(p.Statements)
+	for i := range p.Statements {
+		p.Statements[i].Conditions = slices.Clone(p.Statements[i].Conditions)
+	}
+	return p
+}
+
+// TestDenyAndBoundaryNeverMakeAdmin adds Deny statements and boundaries to the
+// identities of the corpora.
+func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"testdata/admin.yaml", "testdata/privileged.yaml"} {
+		entries := predicatetest.Read[identityEntry](t, file)
+		var denies []Policy
+		for _, e := range entries {
+			for _, p := range e.Input.identity().Policies {
+				p = clone(p)
+				for i := range p.Statements {
+					p.Statements[i].Allow = false
+				}
+				denies = append(denies, p)
+			}
+		}
+		for n, e := range entries {
+			for _, ask := range []func(Identity) predicate.Answer{Identity.Admin, Identity.Privileged} {
+				whole := e.Input.identity()
+				before := ask(whole)
+				for i, d := range denies {
+					if i%31 != n%31 {
+						continue // a part of all pairs
+					}
+					less := whole
+					less.Policies = append(slices.Clone(whole.Policies), d)
+					if openness(ask(less)) > openness(before) {
+						t.Fatalf("%s: %s is more with a Deny: %+v", file, e.Name, d)
+					}
+				}
+				for i, other := range entries {
+					if i%31 != n%31 {
+						continue
+					}
+					bounded := whole
+					if boundary := other.Input.identity(); whole.Boundary == nil && len(boundary.Policies) > 0 && boundary.Unread == "" {
+						bounded.Boundary = &boundary.Policies[0]
+						if openness(ask(bounded)) > openness(before) {
+							t.Fatalf("%s: %s is more within the boundary of %s", file, e.Name, other.Name)
+						}
+					}
+				}
+				if e.Input.identity().Admin().Truth == predicate.Yes && e.Input.identity().Privileged().Truth != predicate.Yes {
+					t.Fatalf("%s: %s is administrator and not privileged", file, e.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestWideningNeverMakesSafe widens each range of random firewalls by one bit, and
+// adds rules and entries of prefix lists.
+func TestWideningNeverMakesSafe(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		f := randomFirewall(random)
+		port, version := int64(random.IntN(4)), 4+2*random.IntN(2)
+		before := f.Reaches(TCP, port, version)
+		for i := range f.Rules {
+			for j, text := range f.Rules[i].Ranges {
+				p := netip.MustParsePrefix(text)
+				if p.Bits() == 0 {
+					continue
+				}
+				wide := Firewall{slices.Clone(f.Rules), f.Lists}
+				wide.Rules[i].Ranges = slices.Clone(f.Rules[i].Ranges)
+				wide.Rules[i].Ranges[j] = netip.PrefixFrom(p.Addr(), p.Bits()-1).String()
+				if openness(wide.Reaches(TCP, port, version)) < openness(before) {
+					t.Fatalf("%+v is safer when %s is widened", f, text)
+				}
+			}
+		}
+		more := Firewall{append(slices.Clone(f.Rules), randomFirewall(random).Rules...), f.Lists}
+		if openness(more.Reaches(TCP, port, version)) < openness(before) {
+			t.Fatalf("%+v is safer with more rules", f)
+		}
+		dark := Firewall{append(slices.Clone(f.Rules), Rule{Protocol: "-1", PrefixLists: []string{"pl-unread"}}), f.Lists}
+		if dark.Reaches(TCP, port, version).Truth == predicate.No {
+			t.Fatalf("%+v passes with a prefix list that was not read", f)
+		}
+	}
+}
+
+func randomFirewall(random *rand.Rand) (f Firewall) {
+	for range 1 + random.IntN(3) {
+		from := int64(random.IntN(4))
+		to := from + int64(random.IntN(3))
+		r := Rule{Protocol: []string{"tcp", "udp", "-1", "icmp"}[random.IntN(4)], From: &from, To: &to}
+		for range random.IntN(3) {
+			if random.IntN(2) == 0 {
+				r.Ranges = append(r.Ranges, fmt.Sprintf("%d.0.0.0/%d", random.IntN(256), random.IntN(12)))
+			} else {
+				r.Ranges = append(r.Ranges, fmt.Sprintf("2%03x::/%d", random.IntN(4096), random.IntN(40)))
+			}
+		}
+		f.Rules = append(f.Rules, r)
+	}
+	return f
+}
+
+// TestPatternsAgreeWithTexts compares containment and overlap of patterns with
+// what they match of all short texts.
+func TestPatternsAgreeWithTexts(t *testing.T) {
+	t.Parallel()
+	texts := words{""}
+	for i := 0; len(texts[i]) < 5; i++ {
+		texts = append(texts, texts[i]+"a", texts[i]+"b")
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		a, b := randomPattern(random), randomPattern(random)
+		both, all := false, true
+		for _, text := range texts {
+			inA, inB := covers(a, text), covers(b, text)
+			both = both || inA && inB
+			all = all && (inA || !inB)
+		}
+		if overlaps(a, b) != both {
+			t.Fatalf("overlaps(%q, %q) is %t", a, b, !both)
+		}
+		if covers(a, b) && !all {
+			t.Fatalf("covers(%q, %q), but it does not", a, b)
+		}
+	}
+}
+
+func randomPattern(random *rand.Rand) string {
+	text := make([]byte, random.IntN(5))
+	for i := range text {
+		text[i] = "ab*?"[random.IntN(4)]
+	}
+	return string(text)
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"Statement":[{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"*","Resource":"*","Condition":{"Bool":{"a":["b",1,true,null]}}}]}`)
+	f.Add(`%7B%22Statement%22%3A%7B%7D%7D`)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, _, err := Parse(text)
+		if err != nil && len(p.Statements) > 0 {
+			t.Error("a policy that cannot be read has statements")
+		}
+		p.Public()
+		p.TLSOnly("b")
+		p.Trusts()
+		i := Identity{Policies: []Policy{p}, Boundary: &p}
+		i.Admin()
+		i.Privileged()
+	})
+}

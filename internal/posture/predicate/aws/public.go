@@ -1,0 +1,136 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/predicate"
+)
+
+// Public answers whether a policy of a resource, or the trust policy of a role,
+// allows strangers something: callers of whom its owner fixes nothing.
+//
+// It is so when a statement allows somebody outside who meets its conditions, once
+// every condition is taken away whose values the owner does not fix, and no Deny
+// takes that away again.
+func (p Policy) Public() predicate.Answer {
+	var all []predicate.Answer
+	for _, s := range p.Statements {
+		if s.Allow {
+			all = append(all, predicate.And(s.admitsStrangers(), p.leavesOver(s)))
+		}
+	}
+	return predicate.Or(all...)
+}
+
+// admitsStrangers answers whether a stranger is among the principals of a
+// statement and can meet its conditions.
+func (s Statement) admitsStrangers() predicate.Answer {
+	if !s.Principals.Given {
+		return predicate.Of(false, "")
+	}
+	if s.Principals.everybody() {
+		return predicate.And(predicate.Of(true, "it allows everybody"), s.meets())
+	}
+	if s.Principals.Except {
+		return predicate.Of(false, "")
+	}
+	var all []predicate.Answer
+	for _, who := range s.Principals.Names {
+		kind, name, _ := strings.Cut(who, ":")
+		switch {
+		case kind == "Federated":
+			all = append(all, predicate.And(s.admitsAnyUserOf(name), s.meets()))
+		case kind == "AWS" && strings.ContainsAny(name, "*?"), kind == "Service" && name == "*":
+			all = append(all, predicate.NotKnown("AWS does not take wildcards within principals such as "+who))
+		}
+	}
+	return predicate.Or(all...)
+}
+
+// meets answers whether a stranger can meet all conditions of a statement.
+func (s Statement) meets() predicate.Answer {
+	var all []predicate.Answer
+	for _, c := range s.Conditions {
+		all = append(all, c.admits())
+	}
+	return predicate.And(all...)
+}
+
+// sharedProviders are the identity providers that anybody can get an identity of,
+// with the claims that tell the owner's from others'.
+var sharedProviders = map[string][]string{
+	"accounts.google.com": {"aud", "azp", "oaud", "sub"}, "graph.facebook.com": {"app_id", "id"}, "www.amazon.com": {"app_id", "user_id"},
+	"cognito-identity.amazonaws.com": {"aud", "sub"}, "token.actions.githubusercontent.com": {"sub", "repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref"},
+	"gitlab.com": {"sub", "project_path", "namespace_path"}, "app.terraform.io": {"sub"}, "oidc.circleci.com": {"sub", "aud"}, "agent.buildkite.com": {"sub"},
+}
+
+// admitsAnyUserOf answers whether anybody can be a user of an identity provider
+// that meets the conditions of a statement.
+func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
+	if i := strings.LastIndex(provider, ":oidc-provider/"); i >= 0 {
+		provider = provider[i+len(":oidc-provider/"):]
+	}
+	claims, shared := sharedProviders[strings.ToLower(provider)]
+	if !shared {
+		return predicate.Of(false, "") // it knows its own users
+	}
+	for _, c := range s.Conditions {
+		claim, ok := strings.CutPrefix(c.Key, strings.ToLower(provider)+":")
+		t := c.test()
+		if !ok || !slices.Contains(claims, claim) || t.negated || t.ifExists || t.forAll || len(c.Values) == 0 {
+			continue
+		}
+		if t.kind == unknownTest {
+			return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+		}
+		if (t.kind == exactTest || t.kind == likeTest) && !slices.ContainsFunc(c.Values, func(v string) bool { return openClaim(v, t.kind == likeTest) }) {
+			return predicate.Of(false, "")
+		}
+	}
+	return predicate.Of(true, "anybody can be a user of "+provider)
+}
+
+// openClaim reports whether a claim of a token can be met by users of others. The
+// first part of a subject names the owner: repo:acme/site:*.
+func openClaim(value string, like bool) bool {
+	value = expand(value)
+	if rest, ok := strings.CutPrefix(value, "repo:"); ok {
+		value = rest
+	}
+	for _, prefix := range []string{"organization:", "project_path:"} {
+		value = strings.TrimPrefix(value, prefix)
+	}
+	owner, _, _ := strings.Cut(value, "/")
+	owner, _, _ = strings.Cut(owner, ":")
+	return owner == "" || open(owner, like)
+}
+
+// leavesOver answers whether something that a statement allows strangers is not
+// taken away by a Deny.
+func (p Policy) leavesOver(allow Statement) predicate.Answer {
+	var all []predicate.Answer
+	for _, actions := range allow.Actions.pieces() {
+		for _, resources := range allow.Resources.pieces() {
+			all = append(all, predicate.Not(p.deniesStrangers(actions, resources)))
+		}
+	}
+	return predicate.Or(all...)
+}
+
+// deniesStrangers answers whether a Deny shuts every stranger out from actions on
+// resources.
+func (p Policy) deniesStrangers(actions, resources Patterns) predicate.Answer {
+	var all []predicate.Answer
+	for _, d := range p.Statements {
+		if d.Allow || !d.Principals.everybody() || !d.Actions.contains(actions) || !d.Resources.contains(resources) {
+			continue
+		}
+		var met []predicate.Answer
+		for _, c := range d.Conditions {
+			met = append(met, c.refuses())
+		}
+		all = append(all, predicate.And(met...))
+	}
+	return predicate.Or(all...)
+}

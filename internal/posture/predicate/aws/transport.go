@@ -1,0 +1,49 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/predicate"
+)
+
+// TLSOnly answers whether the policy of an S3 bucket refuses every request that
+// does not use TLS: everybody is denied every action of S3, on the bucket and on
+// its objects, when aws:SecureTransport is false, and nothing narrows that.
+func (p Policy) TLSOnly(bucket string) predicate.Answer {
+	var all []predicate.Answer
+	for _, resource := range []string{"arn:aws:s3:::" + bucket, "arn:aws:s3:::" + bucket + "/*"} {
+		var denied []predicate.Answer
+		for _, d := range p.Statements {
+			if d.Allow || !d.Principals.everybody() || !d.Actions.has("s3:*") || !d.Resources.inAnyPartition(resource) {
+				continue
+			}
+			denied = append(denied, d.whenPlain())
+		}
+		all = append(all, predicate.Or(denied...))
+	}
+	return predicate.And(all...)
+}
+
+// inAnyPartition reports whether a set has a resource, whichever partition of AWS
+// its ARN names.
+func (p Patterns) inAnyPartition(resource string) bool {
+	return slices.ContainsFunc([]string{"arn:aws:", "arn:aws-us-gov:", "arn:aws-cn:"}, func(partition string) bool {
+		return p.has(partition + strings.TrimPrefix(resource, "arn:aws:"))
+	})
+}
+
+// whenPlain answers whether a Deny holds for every request that does not use TLS.
+func (s Statement) whenPlain() predicate.Answer {
+	for _, c := range s.Conditions {
+		t := c.test()
+		if t.kind == unknownTest {
+			return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+		}
+		plain := len(c.Values) > 0 && slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+		if c.Key != "aws:securetransport" || t.negated || t.kind != boolTest && t.kind != exactTest || !plain {
+			return predicate.Of(false, "")
+		}
+	}
+	return predicate.Of(true, "requests without TLS are denied")
+}

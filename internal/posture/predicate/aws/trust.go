@@ -1,0 +1,90 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"vigil/internal/posture/predicate"
+)
+
+// A Trust is a principal that a trust policy lets in.
+type Trust struct {
+	Principal  string
+	Restricted predicate.Truth // a condition asks more of it than to be that principal
+}
+
+// Trusts returns the principals that a trust policy lets in, each once, in order. Whom
+// an unconditional Deny names is not among them.
+func (p Policy) Trusts() []Trust {
+	var all []Trust
+	for _, s := range p.Statements {
+		if !s.Allow {
+			continue
+		}
+		names := s.Principals.Names
+		if s.Principals.Except {
+			names = []string{"*"}
+		}
+		for _, who := range names {
+			if p.bars(who, s.Actions) {
+				continue
+			}
+			t := Trust{who, s.restricted()}
+			if i := slices.IndexFunc(all, func(o Trust) bool { return o.Principal == who }); i < 0 {
+				all = append(all, t)
+			} else if all[i].Restricted != predicate.No && t.Restricted != predicate.Yes {
+				all[i].Restricted = t.Restricted // the statement that asks least decides
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Trust) int { return strings.Compare(a.Principal, b.Principal) })
+	return all
+}
+
+// bars reports whether a Deny without conditions shuts a principal out.
+func (p Policy) bars(who string, actions Patterns) bool {
+	return slices.ContainsFunc(p.Statements, func(d Statement) bool {
+		if d.Allow || len(d.Conditions) > 0 || !d.Actions.contains(actions) {
+			return false
+		}
+		named := slices.Contains(d.Principals.Names, who) || slices.Contains(d.Principals.Names, "*")
+		return named != d.Principals.Except && d.Principals.Given
+	})
+}
+
+// restricted answers whether the conditions of a statement ask something of a
+// caller beyond who it is: an external id, a second factor, an organisation, an
+// address.
+func (s Statement) restricted() predicate.Truth {
+	out := predicate.No
+	for _, c := range s.Conditions {
+		switch one := c.restricts(); {
+		case one.Truth == predicate.Yes:
+			return predicate.Yes
+		case one.Truth == predicate.Unknown:
+			out = predicate.Unknown
+		}
+	}
+	return out
+}
+
+// restricts answers for one condition.
+func (c Condition) restricts() predicate.Answer {
+	t := c.test()
+	switch c.Key {
+	case "sts:externalid":
+		if t.kind == unknownTest {
+			return predicate.NotKnown(c.Operator)
+		}
+		demands := (t.kind == exactTest || t.kind == likeTest) && !t.negated && !t.ifExists && !t.forAll
+		return predicate.Of(demands && !slices.ContainsFunc(c.Values, func(v string) bool {
+			return v == "" || open(expand(v), t.kind == likeTest) && strings.Trim(v, "*?") == ""
+		}), "")
+	case "aws:multifactorauthpresent":
+		yes := len(c.Values) > 0 && !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
+		return predicate.Of(t.kind == boolTest && yes && !t.ifExists, "")
+	case "aws:multifactorauthage":
+		return predicate.Of(t.kind == otherTest && !t.ifExists && strings.HasPrefix(strings.ToLower(c.Operator), "numericless"), "")
+	}
+	return predicate.Not(c.admits())
+}

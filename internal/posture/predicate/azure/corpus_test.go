@@ -1,0 +1,219 @@
+package azure_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/azure"
+	"vigil/internal/posture/predicate/predicatetest"
+)
+
+// raw turns a value into an answer of the cloud.
+func raw(v any) gjson.Result {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return gjson.ParseBytes(text)
+}
+
+// securityGroup returns a network security group with inbound rules such as
+// "100 Allow Tcp Internet > * 22", lists apart by commas, application security
+// groups as asg:name, and optionally the source ports as from=1024-2000.
+func securityGroup(rules []string) gjson.Result {
+	all := []any{}
+	for _, line := range rules {
+		p := map[string]any{"direction": "Inbound", "sourcePortRange": "*"}
+		var f []string
+		for _, word := range strings.Fields(line) {
+			switch {
+			case strings.HasPrefix(word, "from="):
+				p["sourcePortRange"] = word[5:]
+			case word == "outbound":
+				p["direction"] = "Outbound"
+			default:
+				f = append(f, word)
+			}
+		}
+		if len(f) != 7 || f[4] != ">" {
+			panic("not a rule: " + line)
+		}
+		p["priority"], _ = strconv.Atoi(f[0])
+		p["access"], p["protocol"] = f[1], f[2]
+		put := func(what, prefix string) {
+			var addresses []string
+			var groups []any
+			for _, one := range strings.Split(prefix, ",") {
+				if name, ok := strings.CutPrefix(one, "asg:"); ok {
+					groups = append(groups, map[string]any{"id": "/subscriptions/s/applicationSecurityGroups/" + name})
+					continue
+				}
+				addresses = append(addresses, strings.ReplaceAll(one, "_", " "))
+			}
+			if groups != nil {
+				p[what+"ApplicationSecurityGroups"] = groups
+			}
+			switch len(addresses) {
+			case 0:
+			case 1:
+				p[what+"AddressPrefix"] = addresses[0]
+			default:
+				p[what+"AddressPrefixes"] = addresses
+			}
+		}
+		put("source", f[3])
+		put("destination", f[5])
+		if ports := strings.Split(f[6], ","); len(ports) > 1 {
+			p["destinationPortRanges"] = ports
+		} else {
+			p["destinationPortRange"] = f[6]
+		}
+		all = append(all, map[string]any{"properties": p})
+	}
+	return raw(map[string]any{"properties": map[string]any{"securityRules": all}})
+}
+
+type reaches struct {
+	Port   string   `yaml:"port"` // "tcp 22"; tcp 22 when left out
+	Subnet []string `yaml:"subnet"`
+	NIC    []string `yaml:"nic"`
+}
+
+func TestReachesCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/reaches.yaml", func(in reaches) predicate.Answer {
+		var groups []gjson.Result
+		for _, rules := range [][]string{in.Subnet, in.NIC} {
+			if rules != nil {
+				groups = append(groups, securityGroup(rules))
+			}
+		}
+		protocol, port := "tcp", 22
+		if in.Port != "" {
+			if _, err := fmt.Sscanf(in.Port, "%s %d", &protocol, &port); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return azure.Reaches(protocol, port, groups...)
+	})
+}
+
+type public struct {
+	Kind       string         `yaml:"kind"`
+	Properties map[string]any `yaml:"properties"`
+	Rules      []any          `yaml:"rules"` // nil when they were refused
+}
+
+func TestPublicCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/public.yaml", func(in public) predicate.Answer {
+		rules := gjson.Result{}
+		if in.Rules != nil {
+			rules = raw(in.Rules)
+		}
+		switch p := raw(in.Properties); in.Kind {
+		case "networks":
+			return azure.OpenToNetworks(p)
+		case "database":
+			return azure.OpenDatabase(p, rules)
+		case "azure":
+			return azure.OpenToAzure(p, rules)
+		case "cosmos":
+			return azure.OpenCosmos(p)
+		}
+		t.Errorf("there is no kind %q", in.Kind)
+		return predicate.Answer{}
+	})
+}
+
+// policy returns a conditional access policy that asks everybody for a second
+// factor, with members changed: by their path, null removes.
+func policy(t *testing.T, changes map[string]any) gjson.Result {
+	t.Helper()
+	base := map[string]any{
+		"displayName": "everybody", "state": "enabled",
+		"conditions": map[string]any{
+			"users":          map[string]any{"includeUsers": []any{"All"}, "excludeUsers": []any{}, "excludeGroups": []any{}, "excludeRoles": []any{}},
+			"applications":   map[string]any{"includeApplications": []any{"All"}, "excludeApplications": []any{}},
+			"clientAppTypes": []any{"all"}, "signInRiskLevels": []any{}, "userRiskLevels": []any{}, "platforms": nil, "locations": nil, "devices": nil,
+		},
+		"grantControls": map[string]any{"operator": "OR", "builtInControls": []any{"mfa"}, "customAuthenticationFactors": []any{}, "termsOfUse": []any{}, "authenticationStrength": nil},
+	}
+	for path, value := range changes {
+		at := base
+		words := strings.Split(path, ".")
+		for _, word := range words[:len(words)-1] {
+			next, ok := at[word].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[word] = next
+			}
+			at = next
+		}
+		at[words[len(words)-1]] = value
+	}
+	return raw(base)
+}
+
+type mfa struct {
+	Policies []map[string]any `yaml:"policies"`
+	Members  map[string]int   `yaml:"members"` // of groups that were read
+}
+
+func (in mfa) ask(t *testing.T) predicate.Answer {
+	t.Helper()
+	all := []string{}
+	for _, changes := range in.Policies {
+		all = append(all, policy(t, changes).Raw)
+	}
+	return azure.MFAForAll(gjson.Parse("["+strings.Join(all, ",")+"]"), func(group string) (int, bool) {
+		count, known := in.Members[group]
+		return count, known
+	})
+}
+
+func TestMFAForAllCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/mfa.yaml", func(in mfa) predicate.Answer { return in.ask(t) })
+}
+
+type privileged struct {
+	Assignments []struct {
+		Scope     string `yaml:"scope"` // the subscription when left out
+		Condition string `yaml:"condition"`
+		Role      []role `yaml:"role"` // its permissions; nil when the definition was not read
+	} `yaml:"assignments"`
+	Unread string `yaml:"unread"`
+}
+
+type role struct {
+	Actions     []string `yaml:"actions" json:"actions"`
+	NotActions  []string `yaml:"not" json:"notActions"`
+	DataActions []string `yaml:"data" json:"dataActions"`
+}
+
+func (in privileged) ask() predicate.Answer {
+	var all []azure.Assignment
+	for _, a := range in.Assignments {
+		one := azure.Assignment{Scope: a.Scope, Condition: a.Condition}
+		if one.Scope == "" {
+			one.Scope = "/subscriptions/s"
+		}
+		if a.Role != nil {
+			one.Definition = raw(map[string]any{"permissions": a.Role})
+		}
+		all = append(all, one)
+	}
+	return azure.Privileged(all, in.Unread)
+}
+
+func TestPrivilegedCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/privileged.yaml", func(in privileged) predicate.Answer { return in.ask() })
+}

@@ -1,0 +1,142 @@
+package azure
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/ipset"
+)
+
+// An Opening is a range of ports that traffic from the internet passes to.
+type Opening struct {
+	Ports
+	Why string // what is not certain, where it is not
+}
+
+// FromInternet returns the ranges of ports of a protocol ("tcp", "udp", "icmp") to
+// which the internet at large passes through all the network security groups on
+// the way: those of the subnet and of the network interface, as Resource Manager
+// describes them. A place without a group is left out. Unsure are the ranges of
+// which it cannot be said.
+func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Opening) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	rules := make([][]securityRule, len(groups))
+	var all []securityRule
+	for i, g := range groups {
+		rules[i] = slices.DeleteFunc(securityRules(g), func(r securityRule) bool { return !r.matches(protocol) && r.protocol != "" })
+		all = append(all, rules[i]...)
+	}
+	for _, p := range pieces(all) {
+		certain, perhaps, why := everywhere, everywhere, ""
+		for _, one := range rules {
+			a := admit(one, p)
+			certain, perhaps = certain.Intersect(a.certain), perhaps.Intersect(a.certain.Union(a.perhaps))
+			why = cmp.Or(why, a.why)
+		}
+		switch {
+		case certain.IsInternet():
+			open = appendOpening(open, Opening{p, ""})
+		case perhaps.IsInternet():
+			unsure = appendOpening(unsure, Opening{p, why})
+		}
+	}
+	return open, unsure
+}
+
+// Reaches answers whether the internet at large reaches a port through all the
+// groups on the way.
+func Reaches(protocol string, port int, groups ...gjson.Result) predicate.Answer {
+	open, unsure := FromInternet(protocol, groups...)
+	for _, o := range open {
+		if o.covers(Ports{port, port}) {
+			return predicate.Of(true, "the internet passes to "+protocol+" "+o.String())
+		}
+	}
+	for _, o := range unsure {
+		if o.covers(Ports{port, port}) {
+			return predicate.NotKnown(o.Why)
+		}
+	}
+	return predicate.Of(false, "")
+}
+
+// pieces cuts all ports where a rule begins or ends, so that every piece is inside
+// or outside of each range of each rule.
+func pieces(rules []securityRule) []Ports {
+	cuts := []int{0, 65536}
+	for _, r := range rules {
+		for _, p := range r.ports {
+			cuts = append(cuts, p.From, p.To+1)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var all []Ports
+	for i := 1; i < len(cuts); i++ {
+		all = append(all, Ports{cuts[i-1], cuts[i] - 1})
+	}
+	return all
+}
+
+// An admission is from where traffic passes a group to some ports.
+type admission struct {
+	certain, perhaps ipset.Set
+	why              string
+}
+
+// admit returns from where traffic passes to a piece. Rules are in order. An allow
+// counts for what no earlier deny takes away; a deny takes away for certain only
+// where it holds for every destination and every source port of the allow. What no
+// rule allows, the default rules deny.
+func admit(rules []securityRule, p Ports) (a admission) {
+	for i := range rules {
+		r := &rules[i]
+		if r.denies || !r.about(p) {
+			continue
+		}
+		left, doubt := r.sources, r.unclear
+		if doubt != "" {
+			left = everywhere
+		}
+		for j := range rules[:i] {
+			d := &rules[j]
+			if !d.denies || !d.about(p) {
+				continue
+			}
+			if d.unclear != "" {
+				doubt = cmp.Or(doubt, d.unclear)
+				continue
+			}
+			switch d.targets.covers(r.targets) {
+			case coversAll:
+				if d.coversSourcePorts(r) {
+					left = left.Less(d.sources)
+				}
+			case coversSome:
+				if d.sources.Contains(left.Public()) {
+					doubt = cmp.Or(doubt, "an earlier deny is about application security groups or addresses, and which machines those are is not known")
+				}
+			}
+		}
+		if doubt == "" {
+			a.certain = a.certain.Union(left)
+			continue
+		}
+		a.perhaps, a.why = a.perhaps.Union(left), cmp.Or(a.why, doubt)
+	}
+	return a
+}
+
+// appendOpening joins ranges that touch.
+func appendOpening(all []Opening, o Opening) []Opening {
+	if n := len(all) - 1; n >= 0 && all[n].To+1 == o.From && all[n].Why == o.Why {
+		all[n].To = o.To
+		return all
+	}
+	return append(all, o)
+}

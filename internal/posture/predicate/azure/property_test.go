@@ -1,0 +1,211 @@
+package azure_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/azure"
+	"vigil/internal/posture/predicate/predicatetest"
+)
+
+var (
+	someSources = []string{"*", "Internet", "10.0.0.0/8", "0.0.0.0/1", "128.0.0.0/1", "52.0.0.0/8", "VirtualNetwork", "asg:a", "AzureCloud", "not_understood"}
+	someTargets = []string{"*", "VirtualNetwork", "10.0.0.0/16", "10.0.1.0/24", "asg:web", "asg:db"}
+	somePorts   = []string{"*", "22", "20-30", "0-21", "23-65535", "80,443,22", "70000"}
+	someFrom    = []string{"", " from=1-1023", " from=*"}
+)
+
+func drawRule(t *rapid.T, priority int, access string) string {
+	if access == "" {
+		access = rapid.SampledFrom([]string{"Allow", "Deny"}).Draw(t, "access")
+	}
+	return fmt.Sprintf("%d %s %s %s > %s %s%s", priority, access, rapid.SampledFrom([]string{"Tcp", "Udp", "*"}).Draw(t, "protocol"),
+		rapid.SampledFrom(someSources).Draw(t, "source"), rapid.SampledFrom(someTargets).Draw(t, "target"),
+		rapid.SampledFrom(somePorts).Draw(t, "ports"), rapid.SampledFrom(someFrom).Draw(t, "from"))
+}
+
+func drawRules(t *rapid.T) (rules []string) {
+	for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
+		rules = append(rules, drawRule(t, 100+10*i, ""))
+	}
+	return rules
+}
+
+// worse reports whether an answer is closer to yes than another.
+func worse(a, b predicate.Answer) bool {
+	order := []predicate.Truth{predicate.No, predicate.Unknown, predicate.Yes}
+	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
+}
+
+func TestAnotherDenyNeverOpensAPort(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(t)
+		before := azure.Reaches("tcp", 22, securityGroup(rules))
+		deny := drawRule(t, 105+10*rapid.IntRange(-1, 6).Draw(t, "at"), "Deny")
+		if after := azure.Reaches("tcp", 22, securityGroup(append(slices.Clone(rules), deny))); worse(after, before) {
+			t.Fatalf("%v became %v by %s\n%s", before, after, deny, strings.Join(rules, "\n"))
+		}
+	})
+}
+
+func TestAnotherAllowOrAWiderSourceNeverClosesAPort(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules := drawRules(t)
+		before := azure.Reaches("tcp", 22, securityGroup(rules))
+		allow := drawRule(t, 105+10*rapid.IntRange(-1, 6).Draw(t, "at"), "Allow")
+		if after := azure.Reaches("tcp", 22, securityGroup(append(slices.Clone(rules), allow))); worse(before, after) {
+			t.Fatalf("%v became %v by %s\n%s", before, after, allow, strings.Join(rules, "\n"))
+		}
+		wider := slices.Clone(rules)
+		for i, r := range wider {
+			if strings.Contains(r, "Allow") {
+				f := strings.Fields(r)
+				f[3] = "*"
+				wider[i] = strings.Join(f, " ")
+			}
+		}
+		if after := azure.Reaches("tcp", 22, securityGroup(wider)); worse(before, after) {
+			t.Fatalf("%v became %v by sources of *\n%s", before, after, strings.Join(rules, "\n"))
+		}
+	})
+}
+
+func TestAnotherGroupOnTheWayNeverOpensAPort(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		one, two := securityGroup(drawRules(t)), securityGroup(drawRules(t))
+		both := azure.Reaches("tcp", 22, one, two)
+		if worse(both, azure.Reaches("tcp", 22, one)) || worse(both, azure.Reaches("tcp", 22, two)) {
+			t.Fatalf("both admit and one does not: %s %s", one, two)
+		}
+		if swapped := azure.Reaches("tcp", 22, two, one); swapped.Truth != both.Truth {
+			t.Fatalf("%v one way round, %v the other", both, swapped)
+		}
+	})
+}
+
+// TestAPortAgreesWithTheFirstRuleThatMatches compares with a look at single packets
+// where all rules are understood and hold for every destination.
+func TestAPortAgreesWithTheFirstRuleThatMatches(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var rules []string
+		for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
+			from := rapid.IntRange(0, 40).Draw(t, "from")
+			rules = append(rules, fmt.Sprintf("%d %s %s %s > * %d-%d", 100+i, rapid.SampledFrom([]string{"Allow", "Deny"}).Draw(t, "access"),
+				rapid.SampledFrom([]string{"Tcp", "Udp", "*"}).Draw(t, "protocol"), rapid.SampledFrom([]string{"*", "0.0.0.0/1", "128.0.0.0/1", "::/0"}).Draw(t, "source"),
+				from, from+rapid.IntRange(0, 20).Draw(t, "length")))
+		}
+		port := rapid.IntRange(0, 65).Draw(t, "port")
+		want := false
+		for _, class := range []string{"0.0.0.0/1", "128.0.0.0/1", "::/0"} { // of senders
+			for _, rule := range rules {
+				f := strings.Fields(rule)
+				var a, b int
+				if _, err := fmt.Sscanf(f[6], "%d-%d", &a, &b); err != nil {
+					t.Fatal(err)
+				}
+				if f[2] != "Udp" && (f[3] == "*" || f[3] == class) && a <= port && port <= b {
+					want = want || f[1] == "Allow"
+					break
+				}
+			}
+		}
+		if got := azure.Reaches("tcp", port, securityGroup(rules)); (got.Truth == predicate.Yes) != want || got.Truth == predicate.Unknown {
+			t.Fatalf("port %d: %v, want %v\n%s", port, got, want, strings.Join(rules, "\n"))
+		}
+	})
+}
+
+func TestFewerPoliciesOrMoreExceptionsNeverAskMorePeople(t *testing.T) {
+	t.Parallel()
+	corpus := predicatetest.Read[mfa](t, "testdata/mfa.yaml")
+	for _, e := range corpus {
+		whole := e.Input.ask(t)
+		for i := range e.Input.Policies {
+			less := e.Input
+			less.Policies = slices.Delete(slices.Clone(less.Policies), i, i+1)
+			if after := less.ask(t); worse(after, whole) {
+				t.Errorf("%s: %v became %v without policy %d", e.Name, whole, after, i)
+			}
+			for path, value := range map[string]any{
+				"state": "enabledForReportingButNotEnforced", "conditions.users.excludeUsers": []any{"a", "b", "c", "d"}, "conditions.signInRiskLevels": []any{"high"},
+				"conditions.applications.excludeApplications": []any{"x"}, "conditions.users.excludeRoles": []any{"unheard-of"},
+			} {
+				changed := map[string]any{}
+				for k, v := range e.Input.Policies[i] {
+					changed[k] = v
+				}
+				changed[path] = value
+				less.Policies = slices.Clone(e.Input.Policies)
+				less.Policies[i] = changed
+				if after := less.ask(t); worse(after, whole) {
+					t.Errorf("%s: %v became %v with %s of policy %d", e.Name, whole, after, path, i)
+				}
+			}
+		}
+		unread := e.Input
+		unread.Members = nil
+		if after := unread.ask(t); after.Truth != whole.Truth && after.Truth != predicate.Unknown {
+			t.Errorf("%s: %v became %v when groups were refused", e.Name, whole, after)
+		}
+	}
+}
+
+func TestWhatIsNotReadMakesPrivilegeUnknownOrLeavesIt(t *testing.T) {
+	t.Parallel()
+	for _, e := range predicatetest.Read[privileged](t, "testdata/privileged.yaml") {
+		whole := e.Input.ask()
+		unread := e.Input
+		unread.Unread = "groups"
+		if after := unread.ask(); after.Truth == predicate.No || whole.Truth == predicate.Yes && after.Truth != predicate.Yes {
+			t.Errorf("%s: %v became %v when groups were refused", e.Name, whole, after)
+		}
+		for i := range e.Input.Assignments {
+			dark := e.Input
+			dark.Assignments = slices.Clone(dark.Assignments)
+			dark.Assignments[i].Role = nil
+			if after := dark.ask(); after.Truth != whole.Truth && after.Truth != predicate.Unknown {
+				t.Errorf("%s: %v became %v when role %d was refused", e.Name, whole, after, i)
+			}
+			less := e.Input
+			less.Assignments = slices.Delete(slices.Clone(less.Assignments), i, i+1)
+			if after := less.ask(); worse(after, whole) {
+				t.Errorf("%s: %v became %v with an assignment less", e.Name, whole, after)
+			}
+		}
+	}
+}
+
+func TestClosingThePublicEndpointAlwaysCloses(t *testing.T) {
+	t.Parallel()
+	for _, e := range predicatetest.Read[public](t, "testdata/public.yaml") {
+		closed := map[string]any{}
+		for k, v := range e.Input.Properties {
+			closed[k] = v
+		}
+		closed["publicNetworkAccess"] = "Disabled"
+		delete(closed, "network")
+		for _, answer := range []predicate.Answer{
+			azure.OpenToNetworks(raw(closed)), azure.OpenCosmos(raw(closed)), azure.OpenDatabase(raw(closed), raw(e.Input.Rules)), azure.OpenDatabase(raw(closed), gjson.Result{}),
+		} {
+			if answer.Truth != predicate.No {
+				t.Errorf("%s: %v with the public endpoint off", e.Name, answer)
+			}
+		}
+		if e.Input.Kind == "database" && e.Input.Rules != nil {
+			with, without := azure.OpenDatabase(raw(e.Input.Properties), raw(e.Input.Rules)), azure.OpenDatabase(raw(e.Input.Properties), gjson.Result{})
+			if without.Truth != predicate.Unknown && without.Truth != with.Truth {
+				t.Errorf("%s: %v became %v when the rules were refused", e.Name, with, without)
+			}
+		}
+	}
+}

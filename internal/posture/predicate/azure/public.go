@@ -1,0 +1,155 @@
+package azure
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/ipset"
+)
+
+// publicNetwork answers whether the public endpoint of a resource is on. Without
+// the setting it is.
+func publicNetwork(properties gjson.Result) predicate.Answer {
+	switch setting := properties.Get("publicNetworkAccess").String(); strings.ToLower(setting) {
+	case "", "enabled":
+		return predicate.Of(true, "")
+	case "disabled":
+		return predicate.Of(false, "")
+	case "securedbyperimeter":
+		return predicate.NotKnown("a network security perimeter decides who reaches it, which is not read")
+	default:
+		return predicate.NotKnown(fmt.Sprintf("publicNetworkAccess is %q", setting))
+	}
+}
+
+// OpenToNetworks answers whether a resource with network rules (storage accounts,
+// key vaults, registries, search and cognitive services) can be reached from the
+// internet at large: its public endpoint is on, and its rules do not deny by
+// default or let in the internet by ranges. Whether a caller is then let in is
+// another question. Properties are those of the resource.
+func OpenToNetworks(properties gjson.Result) predicate.Answer {
+	rules := properties.Get("networkAcls")
+	if !rules.Exists() {
+		rules = properties.Get("networkRuleSet")
+	}
+	return predicate.And(publicNetwork(properties), admitsByDefault(rules))
+}
+
+func admitsByDefault(rules gjson.Result) predicate.Answer {
+	switch action := rules.Get("defaultAction").String(); strings.ToLower(action) {
+	case "", "allow":
+		return predicate.Of(true, "networks are allowed by default")
+	case "deny":
+	default:
+		return predicate.NotKnown(fmt.Sprintf("the default action is %q", action))
+	}
+	var open ipset.Set
+	unclear := ""
+	for _, rule := range rules.Get("ipRules").Array() {
+		if action := rule.Get("action").String(); action != "" && !strings.EqualFold(action, "Allow") {
+			continue
+		}
+		text := rule.Get("value").String()
+		for _, name := range []string{"ipAddressOrRange", "ipAddress"} {
+			if text == "" {
+				text = rule.Get(name).String()
+			}
+		}
+		set, err := ipset.Parse(text)
+		if err != nil {
+			unclear = err.Error()
+		}
+		open = open.Union(set)
+	}
+	return internet(open, unclear)
+}
+
+// internet answers whether a set is the internet, where something may be unclear.
+func internet(open ipset.Set, unclear string) predicate.Answer {
+	switch {
+	case open.IsInternet():
+		return predicate.Of(true, "its rules let in the internet")
+	case unclear != "":
+		return predicate.NotKnown(unclear)
+	}
+	return predicate.Of(false, "")
+}
+
+// OpenDatabase answers whether a database server (SQL, PostgreSQL, MySQL) can be
+// reached from the internet at large: its public endpoint is on, and the union of
+// its firewall rules is the internet. Rules are the list of firewallRules; when it
+// could not be read it does not exist. The rule from 0.0.0.0 to 0.0.0.0 lets in
+// what runs in Azure, and is asked for by [OpenToAzure].
+func OpenDatabase(properties, rules gjson.Result) predicate.Answer {
+	return predicate.And(publicAccess(properties), openRules(rules))
+}
+
+// OpenToAzure answers whether a database server lets in everything that runs in
+// Azure, of whomever it is.
+func OpenToAzure(properties, rules gjson.Result) predicate.Answer {
+	found := predicate.Of(false, "")
+	if !rules.IsArray() {
+		found = predicate.NotKnown("the firewall rules could not be read")
+	}
+	for _, r := range rules.Array() {
+		if r.Get("properties.startIpAddress").String() == "0.0.0.0" && r.Get("properties.endIpAddress").String() == "0.0.0.0" {
+			found = predicate.Of(true, "its firewall lets in all of Azure")
+		}
+	}
+	return predicate.And(publicAccess(properties), found)
+}
+
+// publicAccess is publicNetwork for servers that keep the setting with their
+// network.
+func publicAccess(properties gjson.Result) predicate.Answer {
+	if network := properties.Get("network"); network.Get("publicNetworkAccess").Exists() {
+		return publicNetwork(network)
+	}
+	return publicNetwork(properties)
+}
+
+func openRules(rules gjson.Result) predicate.Answer {
+	if !rules.IsArray() {
+		return predicate.NotKnown("the firewall rules could not be read")
+	}
+	var open ipset.Set
+	unclear := ""
+	for _, r := range rules.Array() {
+		from, err := netip.ParseAddr(r.Get("properties.startIpAddress").String())
+		to, err2 := netip.ParseAddr(r.Get("properties.endIpAddress").String())
+		if err != nil || err2 != nil {
+			unclear = fmt.Sprintf("firewall rule %s has no addresses", r.Get("name"))
+			continue
+		}
+		set, err := ipset.Range(from, to)
+		if err != nil {
+			unclear = err.Error()
+		}
+		open = open.Union(set)
+	}
+	return internet(open, unclear)
+}
+
+// OpenCosmos answers whether a Cosmos DB account can be reached from the internet
+// at large: without ranges and without virtual networks everybody is let in.
+func OpenCosmos(properties gjson.Result) predicate.Answer {
+	var open ipset.Set
+	unclear := ""
+	ranges := properties.Get("ipRules").Array()
+	for _, r := range ranges {
+		set, err := ipset.Parse(r.Get("ipAddressOrRange").String())
+		if err != nil {
+			unclear = err.Error()
+		}
+		open = open.Union(set)
+	}
+	admits := internet(open, unclear)
+	if len(ranges) == 0 {
+		admits = predicate.Of(!properties.Get("isVirtualNetworkFilterEnabled").Bool(), "no network is named, so all are let in")
+	}
+	return predicate.And(publicNetwork(properties), admits)
+}

@@ -1,0 +1,230 @@
+package azure
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate/ipset"
+)
+
+// Ports is an inclusive range of ports.
+type Ports struct{ From, To int }
+
+// allPorts is every port there is.
+var allPorts = Ports{0, 65535}
+
+// String returns the range as security rules write it.
+func (p Ports) String() string {
+	if p.From == p.To {
+		return strconv.Itoa(p.From)
+	}
+	return fmt.Sprintf("%d-%d", p.From, p.To)
+}
+
+// covers reports whether all ports of another range are in this one.
+func (p Ports) covers(o Ports) bool { return p.From <= o.From && o.To <= p.To }
+
+// parsePorts reads ports as security rules have them: *, 22 or 1000-2000.
+func parsePorts(text string) (Ports, bool) {
+	if text == "*" {
+		return allPorts, true
+	}
+	from, to, ranged := strings.Cut(text, "-")
+	if !ranged {
+		to = from
+	}
+	a, err := strconv.ParseUint(strings.TrimSpace(from), 10, 16)
+	b, err2 := strconv.ParseUint(strings.TrimSpace(to), 10, 16)
+	return Ports{int(a), int(b)}, err == nil && err2 == nil && a <= b
+}
+
+// A securityRule is an inbound rule of a network security group, in terms of sets.
+type securityRule struct {
+	priority int64
+	denies   bool
+	protocol string // lower case; * for all
+	sources  ipset.Set
+	ports    []Ports // of the destination
+	from     []Ports // of the source
+	targets  targets
+
+	// unclear says what of the rule is not understood. Such a rule perhaps allows
+	// every source that no earlier rule denies, and denies nothing for certain.
+	unclear string
+}
+
+// everywhere is every address there is.
+var everywhere = ipset.Must("0.0.0.0/0", "::/0")
+
+// serviceTag is the form of the names by which rules call groups of addresses:
+// Storage, Sql.WestEurope, AzureFrontDoor.Backend.
+var serviceTag = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)*$`)
+
+// source returns the addresses that a source prefix stands for: at least these
+// where it is allowed, and at most these where it is denied.
+func source(text string, denied bool) (ipset.Set, bool) {
+	switch strings.ToLower(text) {
+	case "*", "any", "internet":
+		return everywhere, true
+	case "azurecloud":
+		// Everybody's machines in Azure: more addresses than a /8, and anybody may
+		// rent one. Which they are is not known here.
+		if denied {
+			return ipset.Set{}, true
+		}
+		return everywhere, true
+	}
+	if set, err := ipset.Parse(text); err == nil {
+		return set, true
+	}
+	// Other tags are the virtual network, the load balancer's probes, and addresses
+	// of services that Microsoft runs: not the internet at large.
+	return ipset.Set{}, serviceTag.MatchString(text)
+}
+
+// targets are the destinations of a rule: addresses, or the machines of
+// application security groups. Which addresses those machines have is not known.
+type targets struct {
+	all    bool
+	addrs  ipset.Set
+	groups []string // ids of application security groups, lower case
+}
+
+// over says how much of some targets is covered by others.
+type over uint8
+
+const (
+	coversNone over = iota // nothing for certain
+	coversSome             // perhaps: application security groups against addresses
+	coversAll
+)
+
+// covers says whether everything that goes to o goes to t.
+func (t targets) covers(o targets) over {
+	switch {
+	case t.all:
+		return coversAll
+	case o.all:
+		return coversNone
+	}
+	groups := !slices.ContainsFunc(o.groups, func(g string) bool { return !slices.Contains(t.groups, g) })
+	addrs := t.addrs.Contains(o.addrs)
+	switch {
+	case groups && addrs:
+		return coversAll
+	case len(o.groups) > 0 && !groups && !t.addrs.IsEmpty(), !addrs && len(t.groups) > 0:
+		return coversSome
+	}
+	return coversNone
+}
+
+// securityRules returns the inbound rules of a group in the order in which they
+// count.
+func securityRules(group gjson.Result) []securityRule {
+	var all []securityRule
+	for _, p := range group.Get("properties.securityRules.#.properties").Array() {
+		if !strings.EqualFold(p.Get("direction").String(), "Inbound") {
+			continue
+		}
+		all = append(all, parseRule(p))
+	}
+	slices.SortStableFunc(all, func(a, b securityRule) int { return cmp.Compare(a.priority, b.priority) })
+	return all
+}
+
+func parseRule(p gjson.Result) securityRule {
+	r := securityRule{
+		priority: p.Get("priority").Int(), denies: strings.EqualFold(p.Get("access").String(), "Deny"),
+		protocol: strings.ToLower(p.Get("protocol").String()),
+	}
+	unclear := func(format string, args ...any) {
+		if r.unclear == "" {
+			r.unclear = fmt.Sprintf("rule %d: ", r.priority) + fmt.Sprintf(format, args...)
+		}
+	}
+	if access := p.Get("access").String(); !r.denies && !strings.EqualFold(access, "Allow") {
+		unclear("access is %q", access)
+	}
+	if r.protocol == "" {
+		unclear("there is no protocol")
+	}
+	sources := texts(p.Get("[sourceAddressPrefix,sourceAddressPrefixes]"))
+	for _, text := range sources {
+		set, ok := source(text, r.denies)
+		if !ok {
+			unclear("the source %q is not understood", text)
+		}
+		r.sources = r.sources.Union(set)
+	}
+	if len(sources) == 0 && !hasAny(p.Get("sourceApplicationSecurityGroups")) {
+		unclear("there is no source")
+	}
+	r.ports = ports(p, "[destinationPortRange,destinationPortRanges]", unclear)
+	r.from = ports(p, "[sourcePortRange,sourcePortRanges]", unclear)
+	r.targets = parseTargets(p, unclear)
+	return r
+}
+
+func ports(p gjson.Result, path string, unclear func(string, ...any)) (all []Ports) {
+	found := texts(p.Get(path))
+	for _, text := range found {
+		r, ok := parsePorts(text)
+		if !ok {
+			unclear("the port range %q is not understood", text)
+			r = allPorts
+		}
+		all = append(all, r)
+	}
+	if len(found) == 0 {
+		return []Ports{allPorts} // protocols without ports leave them out
+	}
+	return all
+}
+
+func parseTargets(p gjson.Result, unclear func(string, ...any)) (t targets) {
+	for _, g := range p.Get("destinationApplicationSecurityGroups.#.id").Array() {
+		t.groups = append(t.groups, strings.ToLower(g.String()))
+	}
+	found := texts(p.Get("[destinationAddressPrefix,destinationAddressPrefixes]"))
+	for _, text := range found {
+		switch strings.ToLower(text) {
+		case "*", "any", "0.0.0.0/0", "virtualnetwork": // what a group guards is in the virtual network
+			t.all = true
+			continue
+		}
+		set, err := ipset.Parse(text)
+		if err != nil && !serviceTag.MatchString(text) {
+			unclear("the destination %q is not understood", text)
+			t.all = true
+		}
+		t.addrs = t.addrs.Union(set)
+	}
+	if len(found) == 0 && len(t.groups) == 0 {
+		t.all = true
+	}
+	return t
+}
+
+// matches reports whether a rule is about a protocol.
+func (r *securityRule) matches(protocol string) bool {
+	return r.protocol == "*" || r.protocol == protocol
+}
+
+// about reports whether one of the rule's ranges covers a range of ports.
+func (r *securityRule) about(p Ports) bool {
+	return slices.ContainsFunc(r.ports, func(own Ports) bool { return own.covers(p) })
+}
+
+// coversSourcePorts reports whether the rule holds for every source port that
+// another is about.
+func (r *securityRule) coversSourcePorts(o *securityRule) bool {
+	return !slices.ContainsFunc(o.from, func(p Ports) bool {
+		return !slices.ContainsFunc(r.from, func(own Ports) bool { return own.covers(p) })
+	})
+}

@@ -1,0 +1,269 @@
+package gcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/gcp"
+	"vigil/internal/posture/predicate/predicatetest"
+)
+
+func raw(v any) gjson.Result {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return gjson.ParseBytes(text)
+}
+
+type firewall struct {
+	Port   string   `yaml:"port"` // "tcp 22" when left out
+	Org    []string `yaml:"org"`
+	Folder []string `yaml:"folder"`
+	Policy []string `yaml:"policy"`
+	VPC    []string `yaml:"vpc"`
+	Before bool     `yaml:"before"`
+	Unread string   `yaml:"unread"`
+}
+
+// line is a rule: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0", where - is no source,
+// and then what else it has.
+type line struct {
+	priority       int
+	action         string
+	protocols      []string
+	sources        []string
+	target, srctag string
+	targetsa       string
+	srcsa, narrow  string
+	disabled       bool
+	egress         bool
+}
+
+func parse(text string) (l line) {
+	f := strings.Fields(text)
+	l.priority, _ = strconv.Atoi(f[0])
+	l.action, l.protocols = f[1], strings.Split(f[2], ";")
+	if f[3] != "-" {
+		l.sources = strings.Split(f[3], ",")
+	}
+	for _, word := range f[4:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "target":
+			l.target = value
+		case "targetsa":
+			l.targetsa = value
+		case "srctag":
+			l.srctag = value
+		case "srcsa":
+			l.srcsa = value
+		case "disabled":
+			l.disabled = true
+		case "egress":
+			l.egress = true
+		case "countries", "groups", "fqdns":
+			l.narrow = map[string]string{"countries": "srcRegionCodes", "groups": "srcAddressGroups", "fqdns": "srcFqdns"}[key]
+		default:
+			panic("not a rule: " + text)
+		}
+	}
+	return l
+}
+
+func direction(egress bool) string {
+	if egress {
+		return "EGRESS"
+	}
+	return "INGRESS"
+}
+
+// vpc returns the rule as VPC firewall rules are described, with a number for a name.
+func (l line) vpc(number int) gjson.Result {
+	var list []any
+	for _, p := range l.protocols {
+		name, ports, _ := strings.Cut(p, ":")
+		one := map[string]any{"IPProtocol": name}
+		if ports != "" {
+			one["ports"] = strings.Split(ports, ",")
+		}
+		list = append(list, one)
+	}
+	r := map[string]any{"name": fmt.Sprintf("rule-%d", number), "priority": l.priority, "direction": direction(l.egress), "disabled": l.disabled, map[string]string{"allow": "allowed", "deny": "denied"}[l.action]: list}
+	if l.sources != nil {
+		r["sourceRanges"] = l.sources
+	}
+	for name, value := range map[string]string{"targetTags": l.target, "targetServiceAccounts": l.targetsa, "sourceTags": l.srctag, "sourceServiceAccounts": l.srcsa} {
+		if value != "" {
+			r[name] = []string{value}
+		}
+	}
+	return raw(r)
+}
+
+// policy returns rules as firewall policies have them.
+func policy(lines []string) gjson.Result {
+	var all []any
+	for _, text := range lines {
+		l := parse(text)
+		var list []any
+		for _, p := range l.protocols {
+			name, ports, _ := strings.Cut(p, ":")
+			one := map[string]any{"ipProtocol": name}
+			if ports != "" {
+				one["ports"] = strings.Split(ports, ",")
+			}
+			list = append(list, one)
+		}
+		m := map[string]any{"layer4Configs": list}
+		if l.sources != nil {
+			m["srcIpRanges"] = l.sources
+		}
+		if l.narrow != "" {
+			m[l.narrow] = []string{"x"}
+		}
+		r := map[string]any{"priority": l.priority, "action": l.action, "direction": direction(l.egress), "disabled": l.disabled, "match": m}
+		if l.target != "" {
+			r["targetSecureTags"] = []any{map[string]any{"name": l.target}}
+		}
+		all = append(all, r)
+	}
+	return raw(map[string]any{"rules": all})
+}
+
+func (in firewall) network() gcp.Network {
+	n := gcp.Network{Before: in.Before, Unread: in.Unread}
+	for _, rules := range [][]string{in.Org, in.Folder} {
+		if rules != nil {
+			n.Hierarchy = append(n.Hierarchy, policy(rules))
+		}
+	}
+	if in.Policy != nil {
+		n.Policy = append(n.Policy, policy(in.Policy))
+	}
+	for i, text := range in.VPC {
+		n.Rules = append(n.Rules, parse(text).vpc(i))
+	}
+	return n
+}
+
+func (in firewall) port() (string, int) {
+	protocol, port := "tcp", 22
+	if in.Port != "" {
+		if _, err := fmt.Sscanf(in.Port, "%s %d", &protocol, &port); err != nil {
+			panic(err)
+		}
+	}
+	return protocol, port
+}
+
+func (in firewall) ask() predicate.Answer {
+	protocol, port := in.port()
+	return gcp.Reaches(in.network(), protocol, port)
+}
+
+func TestFirewallCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/firewall.yaml", firewall.ask)
+}
+
+type privileged struct {
+	Policies [][]map[string]any  `yaml:"policies"` // bindings, from the project upwards
+	Roles    map[string][]string `yaml:"roles"`    // that were read
+	Deny     []string            `yaml:"deny"`     // principals of a deny policy
+	Unread   string              `yaml:"unread"`
+}
+
+func (in privileged) ask() predicate.Answer {
+	var policies, denies []gjson.Result
+	for _, bindings := range in.Policies {
+		policies = append(policies, raw(map[string]any{"bindings": bindings}))
+	}
+	if in.Deny != nil {
+		denies = append(denies, raw(map[string]any{"rules": []any{map[string]any{"denyRule": map[string]any{"deniedPrincipals": in.Deny, "deniedPermissions": []string{"cloudresourcemanager.googleapis.com/projects.setIamPolicy"}}}}}))
+	}
+	return gcp.Privileged("serviceAccount:app@acme-prod.iam.gserviceaccount.com", policies, denies, func(name string) ([]string, bool) {
+		permissions, known := in.Roles[name]
+		return permissions, known
+	}, in.Unread)
+}
+
+func TestPrivilegedCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/privileged.yaml", privileged.ask)
+}
+
+type public struct {
+	Kind     string           `yaml:"kind"`
+	Ingress  string           `yaml:"ingress"`
+	Policies []map[string]any `yaml:"policies"` // null when it was not read
+}
+
+func (in public) ask() predicate.Answer {
+	var policies []gjson.Result
+	for _, p := range in.Policies {
+		if p == nil {
+			policies = append(policies, gjson.Result{})
+			continue
+		}
+		policies = append(policies, raw(p))
+	}
+	if in.Kind == "function" {
+		return gcp.Invocable(in.Ingress, gcp.Public(nil, policies[0]))
+	}
+	return gcp.Public(nil, policies...)
+}
+
+func TestPublicCorpus(t *testing.T) {
+	t.Parallel()
+	predicatetest.Corpus(t, "testdata/public.yaml", public.ask)
+}
+
+func worse(a, b predicate.Answer) bool {
+	order := []predicate.Truth{predicate.No, predicate.Unknown, predicate.Yes}
+	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
+}
+
+// TestDenyingMoreNeverOpens puts a deny in front of every entry of the corpus, and
+// what is not read beside it.
+func TestDenyingMoreNeverOpens(t *testing.T) {
+	t.Parallel()
+	for _, e := range predicatetest.Read[firewall](t, "testdata/firewall.yaml") {
+		whole := e.Input.ask()
+		denied := e.Input
+		denied.VPC = append([]string{"0 deny all 0.0.0.0/0"}, denied.VPC...)
+		if after := denied.ask(); worse(after, whole) {
+			t.Errorf("%s: %v became %v with another deny", e.Name, whole, after)
+		}
+		opened := e.Input
+		opened.Org = append([]string{"0 allow all 0.0.0.0/0"}, opened.Org...)
+		if after := opened.ask(); worse(whole, after) {
+			t.Errorf("%s: %v became %v with another allow", e.Name, whole, after)
+		}
+		dark := e.Input
+		dark.Unread = "folders"
+		if after := dark.ask(); after.Truth != predicate.Unknown {
+			t.Errorf("%s: %v although folders were not read", e.Name, after)
+		}
+	}
+	for _, e := range predicatetest.Read[privileged](t, "testdata/privileged.yaml") {
+		whole := e.Input.ask()
+		denied := e.Input
+		denied.Deny = append(slices.Clone(denied.Deny), "principalSet://goog/public:all")
+		if after := denied.ask(); worse(after, whole) {
+			t.Errorf("%s: %v became %v with a deny policy", e.Name, whole, after)
+		}
+		dark := e.Input
+		dark.Unread = "folders"
+		if after := dark.ask(); after.Truth == predicate.No || whole.Truth == predicate.Yes && after.Truth != predicate.Yes {
+			t.Errorf("%s: %v became %v when folders were not read", e.Name, whole, after)
+		}
+	}
+}

@@ -1,0 +1,341 @@
+package gcp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+	"vigil/internal/posture/predicate/ipset"
+)
+
+// A Network is what decides about traffic into a VPC network, in the order in
+// which it is asked: policies of organisation and folders from the top down, the
+// global network policy, and the network's own rules. With the enforcement order
+// BEFORE_CLASSIC_FIREWALL the network policy is asked before the rules, otherwise
+// after them, which is the default.
+// https://cloud.google.com/firewall/docs/firewall-policies-overview
+type Network struct {
+	Hierarchy []gjson.Result // firewall policies (rules), the organisation's first
+	Policy    []gjson.Result // network firewall policies
+	Rules     []gjson.Result // VPC firewall rules
+	Before    bool           // the network policy is asked before the rules
+	Unread    string         // what of this could not be read, or empty
+	Self      string         // the network: projects/p/global/networks/n
+
+	machine   bool      // of one machine
+	selectors []string  // by which rules select the machine
+	from      ipset.Set // whom it asks about; everybody when empty
+}
+
+// Ports is an inclusive range of ports.
+type Ports struct{ from, to int }
+
+var allPorts = Ports{0, 65535}
+
+// A rule is one of any of these, in terms of sets.
+type rule struct {
+	priority int64
+	verdict  string // allow, deny, goto_next
+	sources  ipset.Set
+	matches  []match
+	whole    bool     // it is for every machine
+	targets  []string // network tags and service accounts of the machines that it is for
+	unclear  string   // what of it is not understood
+	asked    bool     // it is the rule of which [Opens] asks
+}
+
+// A match is a protocol and its ports.
+type match struct {
+	protocol string
+	ports    []Ports
+}
+
+// Reaches answers whether the internet at large reaches a port of some machine in
+// the network. The first rule that matches decides, stage by stage; goto_next
+// passes on to the next stage, and so does what no rule matches. At last the
+// network denies.
+func Reaches(n Network, protocol string, port int) predicate.Answer {
+	a := n.admitted(n.stages(""), nil, protocol, port)
+	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
+}
+
+// answer says what follows from the sources that certainly pass, and those that
+// may.
+func (n *Network) answer(certain, possible ipset.Set, why, protocol string, port int) predicate.Answer {
+	switch {
+	case certain.IsInternet() && n.Unread == "":
+		return predicate.Of(true, "the internet passes to "+protocol+" "+strconv.Itoa(port))
+	case possible.IsInternet():
+		return predicate.NotKnown(cmp.Or(why, n.Unread))
+	case n.Unread != "":
+		return predicate.NotKnown(n.Unread)
+	}
+	return predicate.Of(false, "")
+}
+
+// A Machine is what rules select a machine by, and its public addresses.
+type Machine struct{ Tags, Accounts, Addresses []string }
+
+// OnMachine returns what decides about traffic to the public addresses of a machine:
+// rules for other machines are left out. The tags that policies select machines by
+// are not read.
+func (n Network) OnMachine(m Machine) Network {
+	n.machine, n.selectors, n.from = true, nil, ipset.Set{}
+	for _, t := range m.Tags {
+		n.selectors = append(n.selectors, "tag "+t)
+	}
+	for _, a := range m.Accounts {
+		n.selectors = append(n.selectors, "account "+a)
+	}
+	for _, a := range m.Addresses {
+		// Only senders with addresses of the same version reach it.
+		if strings.Contains(a, ":") {
+			n.from = n.from.Union(ipset.Must("::/0"))
+		} else {
+			n.from = n.from.Union(ipset.Must("0.0.0.0/0"))
+		}
+	}
+	return n
+}
+
+// stages returns the rules of each stage in the order in which they are asked. The
+// rule of a name is marked.
+func (n *Network) stages(name string) [][]rule {
+	var stages [][]rule
+	for _, p := range n.Hierarchy {
+		stages = append(stages, policyRules(p, n.Self))
+	}
+	var vpc, policy []rule
+	for _, r := range n.Rules {
+		for _, one := range vpcRule(r) {
+			one.asked = name != "" && r.Get("name").String() == name
+			vpc = append(vpc, one)
+		}
+	}
+	for _, p := range n.Policy {
+		policy = append(policy, policyRules(p, n.Self)...)
+	}
+	// Among VPC rules of one priority deny wins.
+	slices.SortStableFunc(vpc, func(a, b rule) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), -cmp.Compare(a.verdict, b.verdict))
+	})
+	if n.Before {
+		stages = append(stages, policy, vpc)
+	} else {
+		stages = append(stages, vpc, policy)
+	}
+	if n.machine {
+		for i := range stages {
+			stages[i] = n.forMachine(stages[i])
+		}
+	}
+	return stages
+}
+
+// forMachine leaves out the rules for other machines. Those for the machine are as
+// if they were for all.
+func (n *Network) forMachine(rules []rule) (kept []rule) {
+	for _, r := range rules {
+		switch {
+		case r.whole:
+		case slices.ContainsFunc(r.targets, func(t string) bool { return slices.Contains(n.selectors, t) }):
+			r.whole = true
+		case slices.ContainsFunc(r.targets, func(t string) bool { return strings.HasPrefix(t, "secure tag ") }):
+			r.doubt("it is for machines with secure tags, which are not read")
+		default:
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+type admission struct {
+	certain, perhaps ipset.Set
+	why              string
+}
+
+// admitted follows the sources that are undecided through the stages. With a rule
+// that it is about, only what that rule allows is admitted, to the machines that it
+// is for.
+func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port int) (a admission) {
+	clouded := false // by a rule that may deny
+	undecided := ipset.Must("0.0.0.0/0", "::/0")
+	if !n.from.IsEmpty() {
+		undecided = n.from
+	}
+	for _, rules := range stages {
+		left, passed := undecided, ipset.Set{}
+		slices.SortStableFunc(rules, func(a, b rule) int { return cmp.Compare(a.priority, b.priority) })
+		for _, r := range rules {
+			if !r.about(protocol, port) {
+				continue
+			}
+			here := left.Intersect(r.sources)
+			whole := r.whole
+			if about != nil {
+				if r.verdict == "allow" && !r.asked {
+					continue // others open it too, which does not make this one better
+				}
+				whole = whole || len(about.targets) > 0 && !slices.ContainsFunc(about.targets, func(t string) bool { return !slices.Contains(r.targets, t) })
+			}
+			if r.unclear != "" {
+				if about == nil || r.asked {
+					a.perhaps = a.perhaps.Union(left)
+				}
+				a.why = cmp.Or(a.why, r.unclear)
+				clouded = clouded || r.verdict != "allow"
+				continue
+			}
+			switch {
+			case r.verdict == "allow" && clouded:
+				a.perhaps = a.perhaps.Union(here)
+			case r.verdict == "allow":
+				// For some machines it is open; for the others the rest decides.
+				a.certain = a.certain.Union(here)
+			case !whole:
+				continue // some machines only: others stay open to what follows
+			case r.verdict == "goto_next":
+				passed = passed.Union(here)
+			}
+			if whole {
+				left = left.Less(here)
+			}
+		}
+		undecided = left.Union(passed)
+	}
+	return a
+}
+
+func (r *rule) about(protocol string, port int) bool {
+	return slices.ContainsFunc(r.matches, func(m match) bool {
+		if m.protocol != "all" && m.protocol != protocol {
+			return false
+		}
+		return len(m.ports) == 0 || slices.ContainsFunc(m.ports, func(p Ports) bool { return p.from <= port && port <= p.to })
+	})
+}
+
+// numbers are the protocols that rules may name by number.
+var numbers = map[string]string{"6": "tcp", "17": "udp", "1": "icmp"}
+
+func (r *rule) add(protocol string, ports []string) {
+	m := match{protocol: strings.ToLower(protocol)}
+	if name, ok := numbers[m.protocol]; ok {
+		m.protocol = name
+	}
+	for _, text := range ports {
+		from, to, ranged := strings.Cut(text, "-")
+		if !ranged {
+			to = from
+		}
+		a, err := strconv.ParseUint(from, 10, 16)
+		b, err2 := strconv.ParseUint(to, 10, 16)
+		if err != nil || err2 != nil || a > b {
+			r.doubt("the port range %q is not understood", text)
+			m.ports = append(m.ports, allPorts)
+			continue
+		}
+		m.ports = append(m.ports, Ports{int(a), int(b)})
+	}
+	r.matches = append(r.matches, m)
+}
+
+func (r *rule) doubt(format string, args ...any) {
+	if r.unclear == "" {
+		r.unclear = fmt.Sprintf("firewall rule with priority %d: ", r.priority) + fmt.Sprintf(format, args...)
+	}
+}
+
+func (r *rule) from(ranges []string) {
+	for _, text := range ranges {
+		set, err := ipset.Parse(text)
+		if err != nil {
+			r.doubt("the source %q is not understood", text)
+		}
+		r.sources = r.sources.Union(set)
+	}
+}
+
+// vpcRule returns a VPC firewall rule: one for what it allows, one for what it
+// denies. Rules that are off, or go out, are none.
+func vpcRule(v gjson.Result) (all []rule) {
+	if v.Get("disabled").Bool() || strings.EqualFold(v.Get("direction").String(), "EGRESS") {
+		return nil
+	}
+	for _, verdict := range []string{"allow", "deny"} {
+		list := v.Get(map[string]string{"allow": "allowed", "deny": "denied"}[verdict]).Array()
+		if len(list) == 0 {
+			continue
+		}
+		r := rule{priority: 1000, verdict: verdict, targets: append(prefixed("tag ", v.Get("targetTags")), prefixed("account ", v.Get("targetServiceAccounts"))...)}
+		r.whole = len(r.targets) == 0
+		if p := v.Get("priority"); p.Exists() {
+			r.priority = p.Int()
+		}
+		tagged := len(v.Get("sourceTags").Array())+len(v.Get("sourceServiceAccounts").Array()) > 0
+		ranges := texts(v.Get("sourceRanges"))
+		if len(ranges) == 0 && !tagged {
+			ranges = []string{"0.0.0.0/0"} // what the cloud takes for no source
+		}
+		r.from(ranges)
+		for _, one := range list {
+			r.add(one.Get("IPProtocol").String(), texts(one.Get("ports")))
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// prefixed returns the strings of a list, each after a prefix.
+func prefixed(prefix string, v gjson.Result) (all []string) {
+	for _, text := range texts(v) {
+		all = append(all, prefix+text)
+	}
+	return all
+}
+
+// policyRules returns the inbound rules of a firewall policy for a network.
+func policyRules(policy gjson.Result, network string) (all []rule) {
+	for _, v := range policy.Get("rules").Array() {
+		if networks := texts(v.Get("targetResources")); len(networks) > 0 && !slices.ContainsFunc(networks, func(n string) bool { return strings.HasSuffix(n, "/"+network) }) {
+			continue // it is for other networks
+		}
+		if v.Get("disabled").Bool() || strings.EqualFold(v.Get("direction").String(), "EGRESS") {
+			continue
+		}
+		r := rule{priority: v.Get("priority").Int(), verdict: strings.ToLower(v.Get("action").String())}
+		r.targets = append(prefixed("secure tag ", v.Get("targetSecureTags.#.name")), prefixed("account ", v.Get("targetServiceAccounts"))...)
+		r.whole = len(r.targets) == 0
+		if !slices.Contains([]string{"allow", "deny", "goto_next"}, r.verdict) {
+			r.doubt("the action %q is not known", r.verdict)
+		}
+		m := v.Get("match")
+		ranges := texts(m.Get("srcIpRanges"))
+		narrowed := false
+		for _, name := range []string{"srcSecureTags", "srcRegionCodes", "srcThreatIntelligences", "srcFqdns", "srcAddressGroups", "srcNetworkContext", "srcNetworkType"} {
+			if list := m.Get(name); len(list.Array()) > 0 && list.String() != "" && !strings.EqualFold(list.String(), "INTERNET") {
+				narrowed = true
+			}
+		}
+		switch {
+		case len(ranges) == 0 && !narrowed:
+			ranges = []string{"0.0.0.0/0", "::/0"}
+		case narrowed && r.verdict != "deny":
+			r.doubt("it is limited to tags, countries or groups of addresses, which are not read")
+		case narrowed:
+			ranges = nil // it denies some, and nobody knows whom
+		}
+		r.from(ranges)
+		for _, one := range m.Get("layer4Configs").Array() {
+			r.add(one.Get("ipProtocol").String(), texts(one.Get("ports")))
+		}
+		all = append(all, r)
+	}
+	return all
+}

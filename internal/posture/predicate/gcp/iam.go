@@ -1,0 +1,233 @@
+package gcp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+)
+
+// PublicMembers are the members that stand for everybody: with an account of
+// Google or without.
+var PublicMembers = []string{"allUsers", "allAuthenticatedUsers"}
+
+// Public answers whether one of some IAM policies, as the cloud describes them
+// (bindings), gives a role to everybody. A condition may limit the binding: to a
+// time or some resources, not to some people. A deny policy for everybody makes it
+// unknown, because which permissions it takes away is not evaluated.
+func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
+	out := predicate.Of(false, "")
+	for _, policy := range policies {
+		if !policy.IsObject() {
+			out = predicate.Or(out, predicate.NotKnown("an IAM policy could not be read"))
+			continue
+		}
+		for _, b := range policy.Get("bindings").Array() {
+			for _, member := range texts(b.Get("members")) {
+				if slices.Contains(PublicMembers, member) {
+					out = predicate.Or(out, limited(b.Get("condition"), fmt.Sprintf("%s has the role %s", member, b.Get("role"))))
+				}
+			}
+		}
+	}
+	if out.Truth == predicate.Yes && denied("", denies) {
+		return predicate.NotKnown(out.Why + ", and a deny policy is about everybody")
+	}
+	return out
+}
+
+// limited is yes, unless a condition decides.
+func limited(condition gjson.Result, why string) predicate.Answer {
+	switch expression := strings.TrimSpace(condition.Get("expression").String()); {
+	case !condition.IsObject() || expression == "" || expression == "true":
+		return predicate.Of(true, why)
+	case expression == "false":
+		return predicate.Of(false, "")
+	}
+	return predicate.NotKnown(why + " under a condition, which is not evaluated")
+}
+
+// A Role returns the permissions of a role, and false when they could not be read.
+type Role func(name string) (permissions []string, known bool)
+
+// control are the permissions whose holders can make themselves whatever they want
+// in a project: by its policy, by its roles, or by acting as its service accounts.
+var control = []string{
+	"resourcemanager.projects.setIamPolicy", "resourcemanager.folders.setIamPolicy", "resourcemanager.organizations.setIamPolicy", "iam.roles.update",
+	"iam.serviceAccounts.setIamPolicy", "iam.serviceAccountKeys.create", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.implicitDelegation",
+	"iam.serviceAccounts.signJwt",
+}
+
+// everywhere are permissions to change what projects are made of. Who has all of
+// them administers a project.
+var everywhere = []string{"compute.instances.create", "storage.buckets.delete", "cloudsql.instances.update", "iam.serviceAccounts.actAs"}
+
+// basic are the roles whose contents are known without reading them.
+var basic = map[string][]string{
+	"roles/owner":   append([]string{"resourcemanager.projects.setIamPolicy"}, everywhere...),
+	"roles/editor":  everywhere,
+	"roles/viewer":  {"compute.instances.get", "storage.buckets.list"},
+	"roles/browser": {"resourcemanager.projects.get"},
+	"roles/resourcemanager.organizationAdmin": {"resourcemanager.organizations.setIamPolicy", "resourcemanager.projects.setIamPolicy"},
+	"roles/resourcemanager.folderAdmin":       {"resourcemanager.folders.setIamPolicy"},
+	"roles/resourcemanager.projectIamAdmin":   {"resourcemanager.projects.setIamPolicy"},
+	"roles/iam.securityAdmin":                 {"resourcemanager.projects.setIamPolicy"},
+	"roles/iam.serviceAccountAdmin":           {"iam.serviceAccounts.setIamPolicy"},
+	"roles/iam.serviceAccountKeyAdmin":        {"iam.serviceAccountKeys.create"},
+	"roles/iam.serviceAccountTokenCreator":    {"iam.serviceAccounts.getAccessToken"},
+	"roles/iam.roleAdmin":                     {"iam.roles.update"},
+	"roles/storage.admin":                     {"storage.buckets.delete"},
+	"roles/compute.admin":                     {"compute.instances.create"},
+	"roles/logging.admin":                     {"logging.sinks.create"},
+	"roles/iam.serviceAccountUser":            {"iam.serviceAccounts.actAs"},
+	"roles/logging.logWriter":                 {"logging.logEntries.create"},
+	"roles/monitoring.metricWriter":           {"monitoring.timeSeries.create"},
+}
+
+// Controls answers whether a role's permissions control a project: they may change
+// its policy, or all that it is made of.
+func Controls(name string, role Role) predicate.Answer {
+	permissions, known := basic[name]
+	if !known && role != nil {
+		permissions, known = role(name)
+	}
+	if !known {
+		return predicate.NotKnown(fmt.Sprintf("the permissions of %s are not known", name))
+	}
+	for _, p := range control {
+		if slices.Contains(permissions, p) {
+			return predicate.Of(true, name+" may do "+p)
+		}
+	}
+	for _, p := range everywhere {
+		if !slices.Contains(permissions, p) {
+			return predicate.Of(false, "")
+		}
+	}
+	return predicate.Of(true, name+" may change everything")
+}
+
+// Privileged answers whether a member controls a project by the IAM policies along
+// the way: of the project, its folders and its organisation. What a deny policy
+// takes away is not evaluated: it makes the answer unknown where it names the
+// member. Unread says what of the way could not be read, or is empty.
+func Privileged(member string, policies, denies []gjson.Result, role Role, unread string) predicate.Answer {
+	out := predicate.Of(false, "")
+	for _, policy := range policies {
+		for _, b := range policy.Get("bindings").Array() {
+			if !matches(texts(b.Get("members")), member) {
+				continue
+			}
+			out = predicate.Or(out, predicate.And(Controls(b.Get("role").String(), role), limited(b.Get("condition"), member+" has "+b.Get("role").String())))
+		}
+	}
+	if out.Truth == predicate.Yes && denied(member, denies) {
+		return predicate.NotKnown("a deny policy names " + member)
+	}
+	if unread != "" {
+		out = predicate.Or(out, predicate.NotKnown(unread))
+	}
+	return out
+}
+
+// matches reports whether a member is among those of a binding. Everybody is
+// everybody. Deleted members have no access.
+func matches(members []string, member string) bool {
+	return slices.ContainsFunc(members, func(m string) bool {
+		return strings.EqualFold(m, member) || slices.Contains(PublicMembers, m)
+	})
+}
+
+// denied reports whether a deny policy is about a member.
+func denied(member string, policies []gjson.Result) bool {
+	id := cmp.Or(member, "\x00") // nobody in particular
+	if _, name, ok := strings.Cut(member, ":"); ok {
+		id = name
+	}
+	for _, policy := range policies {
+		for _, rule := range policy.Get("rules.#.denyRule").Array() {
+			principals := texts(rule.Get("deniedPrincipals"))
+			if slices.ContainsFunc(principals, func(p string) bool {
+				return p == "principalSet://goog/public:all" || strings.HasSuffix(strings.ToLower(p), "/"+strings.ToLower(id))
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Invocable answers whether anybody on the internet may call a function or
+// service: its ingress lets in the internet, and IAM lets in everybody.
+func Invocable(ingress string, public predicate.Answer) predicate.Answer {
+	open := predicate.NotKnown(fmt.Sprintf("the ingress setting %q is not known", ingress))
+	switch strings.ToUpper(strings.TrimPrefix(strings.ToUpper(ingress), "INGRESS_TRAFFIC_")) {
+	case "", "ALLOW_ALL", "ALL":
+		open = predicate.Of(true, "")
+	case "ALLOW_INTERNAL_ONLY", "INTERNAL_ONLY", "INTERNAL", "ALLOW_INTERNAL_AND_GCLB", "INTERNAL_LOAD_BALANCER", "INTERNAL-AND-CLOUD-LOAD-BALANCING", "NONE":
+		open = predicate.Of(false, "")
+	}
+	return predicate.And(open, public)
+}
+
+// PublicBucket answers whether everybody has access to a bucket: by an IAM policy,
+// or by its access control list, which holds unless access is uniform; and neither
+// the bucket nor an organisation policy prevents public access.
+func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) predicate.Answer {
+	configuration := bucket.Get("iamConfiguration")
+	if strings.EqualFold(configuration.Get("publicAccessPrevention").String(), "enforced") {
+		return predicate.Of(false, "")
+	}
+	uniform := configuration.Get("uniformBucketLevelAccess.enabled").Bool() || configuration.Get("bucketPolicyOnly.enabled").Bool()
+	listed := !uniform && slices.ContainsFunc(texts(bucket.Get("acl.#.entity")), func(who string) bool { return slices.Contains(PublicMembers, who) })
+	return predicate.And(predicate.Not(prevented), predicate.Or(predicate.Of(listed, "its access control list names everybody"), byPolicy))
+}
+
+// AuditsAllServices answers whether the audit configurations of policies, the
+// project's first, log all reads and writes of all services. What a parent logs for
+// everybody is logged in the project, and nobody whom the project exempts is.
+func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer {
+	missing := map[string]bool{"ADMIN_READ": true, "DATA_READ": true, "DATA_WRITE": true}
+	for i, policy := range policies {
+		for _, config := range policy.Get("auditConfigs").Array() {
+			for _, log := range config.Get("auditLogConfigs").Array() {
+				switch exempted := len(log.Get("exemptedMembers").Array()) > 0; {
+				case exempted && i == 0:
+					return predicate.Of(false, "")
+				case !exempted && config.Get("service").String() == "allServices":
+					delete(missing, log.Get("logType").String())
+				}
+			}
+		}
+	}
+	if len(missing) > 0 && unread != "" {
+		return predicate.NotKnown(unread)
+	}
+	return predicate.Of(len(missing) == 0, "")
+}
+
+// OSLogin answers whether machines of a project use OS Login: the machine's own
+// metadata wins over the project's.
+func OSLogin(project, instance gjson.Result) predicate.Answer {
+	for _, metadata := range []gjson.Result{instance, project} {
+		for _, item := range metadata.Get("items").Array() {
+			if !strings.EqualFold(item.Get("key").String(), "enable-oslogin") {
+				continue
+			}
+			switch value := strings.ToLower(strings.TrimSpace(item.Get("value").String())); value {
+			case "true", "1", "y", "yes":
+				return predicate.Of(true, "")
+			default:
+				return predicate.Of(false, "")
+			}
+		}
+	}
+	if !project.IsObject() {
+		return predicate.NotKnown("the project's metadata could not be read")
+	}
+	return predicate.Of(false, "")
+}

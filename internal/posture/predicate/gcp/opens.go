@@ -1,0 +1,116 @@
+package gcp
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"vigil/internal/posture/predicate"
+)
+
+// Opens answers whether the internet at large reaches a port of some machine by one
+// VPC firewall rule: what rules and policies before it deny, to all machines that
+// it is for, is taken away. Other rules that allow the same do not count.
+func Opens(n Network, name, protocol string, port int) predicate.Answer {
+	stages := n.stages(name)
+	var about *rule
+	for _, stage := range stages {
+		for i := range stage {
+			if stage[i].asked && stage[i].verdict == "allow" {
+				about = &stage[i]
+			}
+		}
+	}
+	if about == nil {
+		return predicate.Of(false, "")
+	}
+	a := n.admitted(stages, about, protocol, port)
+	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
+}
+
+// OpensAny answers whether the internet at large reaches some TCP or UDP port by one
+// VPC firewall rule.
+func OpensAny(n Network, name string) predicate.Answer {
+	return n.any(func(n Network, protocol string, port int) predicate.Answer { return Opens(n, name, protocol, port) })
+}
+
+// OpensAll answers whether one VPC firewall rule is for all ports of TCP or of UDP,
+// and the internet at large reaches more than half of them by it: a rule before it
+// that denies a few ports leaves a network that is not guarded.
+func OpensAll(n Network, name string) predicate.Answer {
+	alone := Network{Rules: slices.DeleteFunc(slices.Clone(n.Rules), func(r gjson.Result) bool { return r.Get("name").String() != name })}
+	out := predicate.Of(false, "")
+	for _, protocol := range []string{"tcp", "udp"} {
+		if certain, possible, _ := opened(alone, name, protocol); certain < lastPort {
+			if possible == lastPort {
+				out = predicate.Or(out, predicate.NotKnown("it is not understood for which ports it is"))
+			}
+			continue
+		}
+		switch certain, possible, why := opened(n, name, protocol); {
+		case certain > lastPort/2:
+			return predicate.Of(true, "the internet passes to all ports of "+protocol)
+		case possible > lastPort/2:
+			out = predicate.Or(out, predicate.NotKnown(why))
+		}
+	}
+	return out
+}
+
+// opened returns how many ports the internet certainly reaches by a rule, and how
+// many it may reach.
+func opened(n Network, name, protocol string) (certain, possible int, why string) {
+	starts := n.starts()
+	for i, port := range starts {
+		end := lastPort + 1
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		switch answer := Opens(n, name, protocol, port); answer.Truth {
+		case predicate.Yes:
+			certain += end - port
+			possible += end - port
+		case predicate.Unknown:
+			possible += end - port
+			why = answer.Why
+		}
+	}
+	return certain, possible, why
+}
+
+// ReachesAny answers whether the internet at large reaches some TCP or UDP port.
+func ReachesAny(n Network) predicate.Answer { return n.any(Reaches) }
+
+func (n Network) any(ask func(n Network, protocol string, port int) predicate.Answer) predicate.Answer {
+	out := predicate.Of(false, "")
+	for _, protocol := range []string{"tcp", "udp"} {
+		for _, port := range n.starts() {
+			if out = predicate.Or(out, ask(n, protocol, port)); out.Truth == predicate.Yes {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+const lastPort = 65535
+
+// starts returns the ports at which a port range of a rule begins, or the first port
+// after one: from one to the next all ports are treated alike.
+func (n *Network) starts() []int {
+	ports := map[int]bool{1: true}
+	for _, stage := range n.stages("") {
+		for _, r := range stage {
+			for _, m := range r.matches {
+				for _, p := range m.ports {
+					ports[max(p.from, 1)] = true
+					if p.to < lastPort {
+						ports[p.to+1] = true
+					}
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(ports))
+}

@@ -1,0 +1,183 @@
+// Package ipset holds sets of addresses: the union of ranges, less others.
+// Whether a firewall admits the internet is a question about the union of its
+// rules: 0.0.0.0/1 and 128.0.0.0/1 are the internet as much as 0.0.0.0/0 is.
+package ipset
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// A Set is a set of addresses of both versions. The zero value is empty.
+type Set struct {
+	ranges []span // disjoint, in order, not touching
+}
+
+// A span is an inclusive range of addresses of one version.
+type span struct{ from, to netip.Addr }
+
+// Parse returns the addresses of a CIDR range, or of a single address. The
+// addresses of ::ffff:0:0/96 are those of version 4 that they stand for.
+func Parse(text string) (Set, error) {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		a, errAddr := netip.ParseAddr(text)
+		if errAddr != nil || a.Zone() != "" {
+			return Set{}, fmt.Errorf("%.60q is not a range of addresses", text)
+		}
+		a = a.Unmap()
+		return Set{[]span{{a, a}}}, nil
+	}
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	p = p.Masked()
+	return Set{[]span{{p.Addr(), last(p)}}}, nil
+}
+
+// Must is Parse for constants.
+func Must(texts ...string) Set {
+	var all Set
+	for _, text := range texts {
+		one, err := Parse(text)
+		if err != nil {
+			panic(err)
+		}
+		all = all.Union(one)
+	}
+	return all
+}
+
+// Range returns the addresses from one to another of the same version.
+func Range(from, to netip.Addr) (Set, error) {
+	from, to = from.Unmap(), to.Unmap()
+	if from.BitLen() != to.BitLen() || to.Less(from) {
+		return Set{}, fmt.Errorf("%s to %s is not a range of addresses", from, to)
+	}
+	return Set{[]span{{from, to}}}, nil
+}
+
+// last returns the last address of a prefix.
+func last(p netip.Prefix) netip.Addr {
+	bytes := p.Addr().AsSlice()
+	for bit := p.Bits(); bit < len(bytes)*8; bit++ {
+		bytes[bit/8] |= 0x80 >> (bit % 8)
+	}
+	a, _ := netip.AddrFromSlice(bytes)
+	return a
+}
+
+// IsEmpty reports whether there are no addresses in the set.
+func (s Set) IsEmpty() bool { return len(s.ranges) == 0 }
+
+// Union returns the addresses that are in either set.
+func (s Set) Union(o Set) Set {
+	all := slices.Concat(s.ranges, o.ranges)
+	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
+	var out []span
+	for _, r := range all {
+		if n := len(out) - 1; n >= 0 && touches(out[n], r) {
+			if out[n].to.Less(r.to) {
+				out[n].to = r.to
+			}
+			continue
+		}
+		out = append(out, r)
+	}
+	return Set{out}
+}
+
+// touches reports whether b, which does not begin before a, overlaps it or follows
+// it at once.
+func touches(a, b span) bool {
+	if a.to.BitLen() != b.from.BitLen() {
+		return false
+	}
+	return !a.to.Less(b.from) || a.to.Next() == b.from
+}
+
+// Less returns the addresses that are in the set and not in the other.
+func (s Set) Less(o Set) Set {
+	left := s.ranges
+	for _, cut := range o.ranges {
+		var next []span
+		for _, r := range left {
+			if r.from.BitLen() != cut.from.BitLen() || r.to.Less(cut.from) || cut.to.Less(r.from) {
+				next = append(next, r)
+				continue
+			}
+			if r.from.Less(cut.from) {
+				next = append(next, span{r.from, cut.from.Prev()})
+			}
+			if cut.to.Less(r.to) {
+				next = append(next, span{cut.to.Next(), r.to})
+			}
+		}
+		left = next
+	}
+	return Set{slices.Clone(left)}
+}
+
+// Intersect returns the addresses that are in both sets.
+func (s Set) Intersect(o Set) Set { return s.Less(s.Less(o)) }
+
+// private are the addresses that are not routed on the internet: nobody comes
+// from them but from one's own networks.
+var private = Must(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
+	"192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
+	"::/3", "4000::/2", "8000::/1", "2001:db8::/32",
+)
+
+// internet are the addresses that strangers come from.
+var internet = Must("0.0.0.0/0", "::/0").Less(private)
+
+// Public returns the addresses of the set that are routed on the internet.
+func (s Set) Public() Set { return s.Intersect(internet) }
+
+// IsInternet reports whether the set lets in the internet at large: more public
+// addresses than a /8 of version 4 or a /32 of version 6 has, however many ranges
+// they are written in. That is where Amazon S3 draws the line for policies:
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
+func (s Set) IsInternet() bool {
+	const rounding = 1 + 1e-9
+	four, six := s.Public().sizes()
+	return four > 1<<24 || six > (1<<96)*rounding
+}
+
+// sizes returns how many addresses of either version are in the set.
+func (s Set) sizes() (four, six float64) {
+	for _, r := range s.ranges {
+		size := number(r.to) - number(r.from) + 1
+		if r.from.Is4() {
+			four += size
+		} else {
+			six += size
+		}
+	}
+	return four, six
+}
+
+// number returns an address as a number. Rounding does not matter for sizes.
+func number(a netip.Addr) (n float64) {
+	for _, b := range a.AsSlice() {
+		n = n*256 + float64(b)
+	}
+	return n
+}
+
+// Contains reports whether all addresses of another set are in this one.
+func (s Set) Contains(o Set) bool { return o.Less(s).IsEmpty() }
+
+// String lists the ranges.
+func (s Set) String() string {
+	out := ""
+	for i, r := range s.ranges {
+		if i > 0 {
+			out += " "
+		}
+		out += r.from.String() + "-" + r.to.String()
+	}
+	return out
+}

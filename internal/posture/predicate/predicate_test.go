@@ -1,0 +1,26 @@
+package predicate
+
+import "testing"
+
+func TestThreeValuedLogic(t *testing.T) {
+	t.Parallel()
+	yes, no, unknown := Answer{Yes, "y"}, Answer{No, "n"}, Answer{Unknown, "u"}
+	for _, test := range []struct {
+		name string
+		got  Answer
+		want Truth
+	}{
+		{"nothing is not no", Answer{}, Unknown},
+		{"or of nothing", Or(), No}, {"or with yes", Or(no, unknown, yes), Yes}, {"or with unknown", Or(no, unknown), Unknown}, {"or of no", Or(no, no), No},
+		{"and of nothing", And(), Yes}, {"and with no", And(yes, unknown, no), No}, {"and with unknown", And(yes, unknown), Unknown}, {"and of yes", And(yes, yes), Yes},
+		{"not yes", Not(yes), No}, {"not no", Not(no), Yes}, {"not unknown", Not(unknown), Unknown},
+		{"of true", Of(true, ""), Yes}, {"of false", Of(false, ""), No}, {"not known", NotKnown(""), Unknown},
+	} {
+		if test.got.Truth != test.want {
+			t.Errorf("%s: %s, want %s", test.name, test.got.Truth, test.want)
+		}
+	}
+	if why := Or(no, unknown, yes).Why + And(yes, unknown).Why + And(yes, yes).Why; why != "yuy" {
+		t.Errorf("the reasons are %q", why)
+	}
+}

@@ -1,0 +1,71 @@
+// Package predicatetest runs the corpora of predicates: data files of what a
+// cloud may answer, each entry with what the predicate must say of it.
+package predicatetest
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"vigil/internal/posture/predicate"
+)
+
+// atLeast is how many entries a corpus has.
+const atLeast = 80
+
+// Corpus runs a file of entries, each of which has a name, the answer (yes, no or
+// unknown), why that is so where the name does not say it, and the members of T. It fails when an entry is
+// answered otherwise, when two have the same name, when one of the answers does
+// not occur, and when there are fewer than 80.
+func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
+	t.Helper()
+	count := Examples(t, file, ask)
+	if n := count["yes"] + count["no"] + count["unknown"]; n < atLeast || count["yes"]*count["no"]*count["unknown"] == 0 {
+		t.Errorf("%s: by answer %v; want at least %d, each yes, no or unknown", file, count, atLeast)
+	}
+}
+
+// Examples is Corpus for what is only a part of a predicate: there may be fewer
+// entries. It returns how many have each answer.
+func Examples[T any](t *testing.T, file string, ask func(T) predicate.Answer) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	names := map[string]bool{}
+	for _, e := range Read[T](t, file) {
+		if e.Name == "" || names[e.Name] {
+			t.Errorf("%s: the name %q is missing or there twice", file, e.Name)
+		}
+		names[e.Name] = true
+		count[e.Answer]++
+		if got := ask(e.Input); got.Truth.String() != e.Answer {
+			t.Errorf("%s: %s: %s (%s), want %s: %s", file, e.Name, got.Truth, got.Why, e.Answer, e.Why)
+		}
+	}
+	return count
+}
+
+// An Entry is one entry of a corpus.
+type Entry[T any] struct {
+	Name   string `yaml:"name"`
+	Answer string `yaml:"answer"`
+	Why    string `yaml:"why"`
+	Input  T      `yaml:",inline"`
+}
+
+// Read returns the entries of a file.
+func Read[T any](t *testing.T, file string) []Entry[T] {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	var all []Entry[T]
+	if err := decoder.Decode(&all); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return all
+}

@@ -1,0 +1,175 @@
+// Package scan reads one cloud account and evaluates rules over it in memory:
+// no server, no database, nothing kept.
+//
+// It uses the collectors and the evaluator of the server as they are. Only the
+// resource types that the rules read are collected, because nothing else can
+// change what they say.
+package scan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/evaluate"
+)
+
+// Options say what is scanned.
+type Options struct {
+	Source collect.Source
+	Access posture.Access
+	Rules  []posture.Rule // those of other clouds are left out
+
+	// Regions narrows an AWS account to some regions; what belongs to none is read
+	// too. All regions that are enabled when empty.
+	Regions []string
+	// AllTypes collects every resource type, not only those that the rules read.
+	// Risk scores count what is reachable from a resource, so they may be higher.
+	AllTypes bool
+	// Parallel is how many collectors run at a time. 32 when zero: nobody else
+	// needs the machine, and the clouds' own limits are kept by the source.
+	Parallel int
+	// Progress, when not nil, is called by one goroutine at a time.
+	Progress func(Progress)
+	// Each, when not nil, is given every entity that is read, one at a time.
+	Each func(posture.Entity) error
+	Log  *slog.Logger
+	Now  func() time.Time
+}
+
+// Progress says how far the reading of an account has come.
+type Progress struct {
+	Done, Units int // collectors, counted once a region
+	Entities    int
+}
+
+// A Result is what a scan found.
+type Result struct {
+	Account  posture.Account
+	Outcome  collect.Outcome
+	Rules    []posture.Rule // that were evaluated
+	Findings []posture.Finding
+	Verdicts map[posture.RuleID]posture.ControlPosture
+	Broken   []*evaluate.RuleError // rules that could not be run; unknown for everything
+	Started  time.Time
+	Ended    time.Time
+}
+
+// Run scans an account. It fails when the account cannot be opened or nothing of
+// it can be read; what could not be read in part is in the outcome, and makes
+// rules that need it unknown.
+func Run(ctx context.Context, o Options) (Result, error) {
+	provider := o.Access.Account.Provider
+	r := Result{Account: o.Access.Account, Started: o.Now(), Verdicts: map[posture.RuleID]posture.ControlPosture{}}
+	for _, rule := range o.Rules {
+		if rule.Provider == provider && rule.Status == posture.RuleEnabled {
+			r.Rules = append(r.Rules, rule)
+		}
+	}
+	if len(r.Rules) == 0 {
+		return r, fault.New(fault.Invalid, "none of the chosen rules is for %s", provider)
+	}
+	read := newInventory(o.Each, o.Now)
+	evaluator := evaluate.New(catalog.Schema(o.Source.Declarations()), read, o.Now)
+	scope := posture.RunScope{}
+	if !o.AllTypes {
+		scope.Types = typesOf(evaluator, r.Rules, provider)
+	}
+	if len(o.Regions) > 0 {
+		scope.Regions = append(slices.Clone(o.Regions), posture.Global)
+	}
+	runner := &collect.Runner{
+		Sources: map[posture.Provider]collect.Source{provider: o.Source}, Recorder: read, Parallel: cmp.Or(o.Parallel, 32), Log: o.Log,
+	}
+	r.Outcome = runner.Run(ctx, o.Access, scope, func(at collect.Outcome, done int) {
+		if o.Progress != nil {
+			o.Progress(Progress{Done: done, Units: at.Units, Entities: at.Entities})
+		}
+	})
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	if r.Outcome.Status == posture.RunFailed || r.Outcome.Status == posture.RunTimeout {
+		return r, fault.New(fault.Unavailable, "account %s could not be read: %s%s", r.Account.ID, r.Outcome.Reason, firstProblem(r.Outcome))
+	}
+	if err := checkRegions(o, read.regions()); err != nil {
+		return r, err
+	}
+	err := r.judge(ctx, evaluator, read)
+	r.Ended = o.Now()
+	return r, err
+}
+
+// judge evaluates the rules over what was read.
+func (r *Result) judge(ctx context.Context, e *evaluate.Evaluator, read *inventory) error {
+	g, err := read.graph()
+	if err != nil {
+		return fmt.Errorf("build the graph: %w", err)
+	}
+	judgement, broken, err := e.Judge(ctx, evaluate.Account{
+		ID: r.Account.ID, Provider: r.Account.Provider, Graph: g, Generation: 1, Coverage: read.coverage(),
+	}, r.Rules)
+	if err != nil {
+		return err
+	}
+	r.Broken = broken
+	for _, rule := range judgement.Rules {
+		r.Verdicts[rule.Rule] = posture.ControlPosture{Violating: len(rule.Violating), Passing: rule.Passing, Unknown: len(rule.Unknown), NotApplicable: rule.NotApplicable}
+		for _, raised := range rule.Violating {
+			f := raised.Finding
+			f.Created, f.Updated = judgement.At, judgement.At
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	slices.SortFunc(r.Findings, func(a, b posture.Finding) int {
+		return cmp.Or(cmp.Compare(b.Risk.Score, a.Risk.Score), strings.Compare(string(a.Rule), string(b.Rule)), strings.Compare(string(a.Object), string(b.Object)))
+	})
+	return nil
+}
+
+// typesOf returns the types of a cloud that rules read. A rule whose query is
+// broken reads nothing: the judgement says what is wrong with it.
+func typesOf(e *evaluate.Evaluator, rules []posture.Rule, p posture.Provider) []posture.EntityType {
+	seen := map[posture.EntityType]bool{}
+	var types []posture.EntityType
+	for _, r := range rules {
+		sees, err := e.See(r.Query)
+		if err != nil {
+			continue
+		}
+		for _, t := range sees.Types {
+			if !seen[t] && t.Provider() == p {
+				seen[t] = true
+				types = append(types, t)
+			}
+		}
+	}
+	return types
+}
+
+// checkRegions fails when a region that was asked for was not read: nothing of it
+// would otherwise look like nothing wrong with it.
+func checkRegions(o Options, read map[string]bool) error {
+	for _, region := range o.Regions {
+		if !read[region] {
+			return fault.New(fault.Invalid, "region %s is not enabled in account %s", region, o.Access.Account.ID)
+		}
+	}
+	return nil
+}
+
+// firstProblem tells why nothing could be read, by an example.
+func firstProblem(o collect.Outcome) string {
+	if len(o.Unread) == 0 || o.Unread[0].Why == o.Reason {
+		return ""
+	}
+	return fmt.Sprintf(" (%s: %s)", o.Unread[0].Type, o.Unread[0].Why)
+}

@@ -1,0 +1,345 @@
+package scan_test
+
+import (
+	"context"
+	"encoding/base64"
+	"iter"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
+
+	"vigil/frameworks"
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect/awsapi"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/scan"
+	simaws "vigil/internal/sim/aws"
+	simazure "vigil/internal/sim/azure"
+	"vigil/internal/sim/gateway"
+	simgcp "vigil/internal/sim/gcp"
+	"vigil/internal/sim/world"
+	"vigil/rules"
+)
+
+var (
+	today  = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
+	shares = world.Shares{Default: 0.3}
+)
+
+// clouds are simulated ones behind one gateway.
+type clouds struct {
+	aws    *simaws.Cloud
+	azure  *simazure.Cloud
+	gcp    *simgcp.Cloud
+	faults *gateway.Faults
+	at     *egress.Gateway
+}
+
+func simulate(t *testing.T) *clouds {
+	t.Helper()
+	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clouds{
+		aws:    simaws.New(simaws.Options{Seed: 1, Size: 60, Shares: shares, Today: today}, g.Faults),
+		azure:  simazure.New(simazure.Options{Seed: 2, Subscriptions: 2, Size: 60, Shares: shares, Today: today}, g.Faults),
+		gcp:    simgcp.New(simgcp.Options{Seed: 3, Projects: 1, Size: 60, Shares: shares, Today: today}, g.Faults),
+		faults: g.Faults, at: &egress.Gateway{Address: g.Address(), CA: g.CA()},
+	}
+	for _, host := range simaws.Hosts {
+		g.Handle(host, c.aws)
+	}
+	for _, host := range simazure.Hosts {
+		g.Handle(host, c.azure)
+	}
+	for _, host := range simgcp.Hosts {
+		g.Handle(host, c.gcp)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// useAWS puts the credentials of a session in the first account into the
+// environment.
+func (c *clouds) useAWS(t *testing.T) {
+	t.Helper()
+	out, err := egress.New(egress.Options{Gateway: c.at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	key, secret := c.aws.Identity()
+	client, err := awsapi.New(awsapi.Options{HTTP: out.Client(), Credentials: credentials.NewStaticCredentialsProvider(key, secret, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := c.aws.Account(0)
+	session, err := client.AssumeRole(awsapi.Role{ARN: account.RoleArn, ExternalID: account.ExternalID, SessionName: "test", Region: "us-east-1"}).Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	setenv(t, map[string]string{
+		"AWS_ACCESS_KEY_ID": session.AccessKeyID, "AWS_SECRET_ACCESS_KEY": session.SecretAccessKey, "AWS_SESSION_TOKEN": session.SessionToken,
+		"AWS_REGION": "us-east-1", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
+	})
+}
+
+func setenv(t *testing.T, all map[string]string) {
+	t.Helper()
+	for name, value := range all {
+		t.Setenv(name, value)
+	}
+}
+
+func allRules(t *testing.T) []posture.Rule {
+	t.Helper()
+	c, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]posture.Rule, len(c.Rules))
+	for i, e := range c.Rules {
+		all[i] = e.Rule
+	}
+	return all
+}
+
+func options(t *testing.T, target scan.Target) scan.Options {
+	return scan.Options{
+		Source: target.Source, Access: target.Access, Rules: allRules(t), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return today },
+	}
+}
+
+// only keeps the rules of some services, so that less is read.
+func only(o scan.Options, services ...string) scan.Options {
+	o.Rules = slices.DeleteFunc(o.Rules, func(r posture.Rule) bool { return !slices.Contains(services, r.Service) })
+	return o
+}
+
+// agree holds the findings of a scan against those that the cloud was made to
+// have, of the rules that the cloud knows.
+func agree(t *testing.T, got scan.Result, want iter.Seq[world.Finding]) {
+	t.Helper()
+	key := func(rule, entity string) string { return rule + " " + entity }
+	have, wanted, known := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for f := range want {
+		wanted[key(f.Rule, string(f.Entity))], known[f.Rule] = true, true
+	}
+	all := map[posture.FindingID]bool{}
+	for _, f := range got.Findings {
+		all[f.ID] = true
+		if known[string(f.Rule)] {
+			have[key(string(f.Rule), string(f.Object))] = true
+		}
+	}
+	if d := cmp.Diff(slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(have))); d != "" || len(have) == 0 {
+		t.Errorf("findings (-want +got), %d wanted:\n%s", len(wanted), d)
+	}
+	if len(all) != len(got.Findings) {
+		t.Errorf("%d findings, %d of them different", len(got.Findings), len(all))
+	}
+}
+
+func TestAWSIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
+	c := simulate(t)
+	c.useAWS(t)
+	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	if err != nil || len(targets) != 1 {
+		t.Fatalf("targets %v, %v", targets, err)
+	}
+	account := c.aws.Account(0).ID
+	if got := string(targets[0].Access.Account.ID); got != account || targets[0].As == "" {
+		t.Errorf("account %s as %q, want %s", got, targets[0].As, account)
+	}
+	o := options(t, targets[0])
+	last := scan.Progress{}
+	o.Progress = func(p scan.Progress) { last = p }
+	got, err := scan.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, got, slices.Values(c.aws.Findings(account)))
+	if last.Done != last.Units || last.Units == 0 || last.Entities != got.Outcome.Entities {
+		t.Errorf("progress ended at %+v", last)
+	}
+	for i, f := range got.Findings {
+		if f.XID == "" || f.Created.IsZero() || f.ID == "" || f.Status != posture.FindingOpen {
+			t.Fatalf("finding %+v", f)
+		}
+		if i > 0 && f.Risk.Score > got.Findings[i-1].Risk.Score {
+			t.Fatalf("finding %d is riskier than the one before", i)
+		}
+	}
+}
+
+func TestOnlyWhatTheRulesReadIsCollected(t *testing.T) {
+	c := simulate(t)
+	c.useAWS(t)
+	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, targets[0])
+	o.Rules = slices.DeleteFunc(o.Rules, func(r posture.Rule) bool { return r.ID != "aws-iam-root-mfa" })
+	all := 0
+	o.Each = func(posture.Entity) error { all++; return nil }
+	got, err := scan.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all != got.Outcome.Entities || all == 0 || len(got.Outcome.Collectors) > 5 {
+		t.Errorf("%d entities of %d types, %d handed on", got.Outcome.Entities, len(got.Outcome.Collectors), all)
+	}
+	o.AllTypes = true
+	if got, err = scan.Run(t.Context(), o); err != nil || len(got.Outcome.Collectors) < 100 {
+		t.Errorf("all types: %d, %v", len(got.Outcome.Collectors), err)
+	}
+}
+
+func TestARegionIsReadAlone(t *testing.T) {
+	c := simulate(t)
+	c.useAWS(t)
+	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := only(options(t, targets[0]), "EC2", "IAM")
+	o.Regions = []string{"eu-west-1"}
+	got, err := scan.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	regions := map[string]bool{}
+	for _, f := range got.Findings {
+		regions[f.Region] = true
+	}
+	if regions["us-east-1"] || !regions["eu-west-1"] || !regions[posture.Global] {
+		t.Errorf("findings in %v", regions)
+	}
+	o.Regions = []string{"eu-wets-1"}
+	if _, err := scan.Run(t.Context(), o); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a region that does not exist: %v", err)
+	}
+}
+
+func TestWhatCannotBeReadIsUnknown(t *testing.T) {
+	c := simulate(t)
+	c.useAWS(t)
+	targets, err := scan.AWS{Gateway: c.at}.Targets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	deny := gateway.Fault{Match: gateway.Call{Service: "s3", Action: "ListBuckets"}, Kind: gateway.Deny}
+	if _, err := c.faults.Add(deny); err != nil {
+		t.Fatal(err)
+	}
+	got, err := scan.Run(t.Context(), only(options(t, targets[0]), "S3", "IAM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Outcome.Unread) == 0 || got.Outcome.Unread[0].Type != "AWS.S3.Bucket" {
+		t.Errorf("unread %+v", got.Outcome.Unread)
+	}
+	for _, f := range got.Findings {
+		if f.Type == "AWS.S3.Bucket" {
+			t.Errorf("finding of what was not read: %+v", f)
+		}
+	}
+}
+
+func TestARoleOfAnotherAccountIsAssumed(t *testing.T) {
+	c := simulate(t)
+	key, secret := c.aws.Identity()
+	setenv(t, map[string]string{"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": "", "AWS_REGION": "us-east-1"})
+	account := c.aws.Account(0)
+	targets, err := scan.AWS{Gateway: c.at, RoleARN: account.RoleArn, ExternalID: account.ExternalID}.Targets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := scan.Run(t.Context(), only(options(t, targets[0]), "IAM"))
+	if err != nil || len(got.Findings) == 0 {
+		t.Fatalf("%d findings, %v", len(got.Findings), err)
+	}
+	targets, err = scan.AWS{Gateway: c.at, RoleARN: account.DeniedRoleArn, ExternalID: account.ExternalID}.Targets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scan.Run(t.Context(), only(options(t, targets[0]), "IAM")); err == nil {
+		t.Error("a role that may read nothing was scanned")
+	}
+}
+
+func TestAzureIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
+	c := simulate(t)
+	reader := c.azure.Reader(false)
+	setenv(t, map[string]string{"AZURE_TENANT_ID": reader.Tenant, "AZURE_CLIENT_ID": reader.Application, "AZURE_CLIENT_SECRET": reader.Key})
+	targets, err := scan.Azure{Gateway: c.at}.Targets(t.Context())
+	if err != nil || len(targets) != 2 {
+		t.Fatalf("targets %v, %v", targets, err)
+	}
+	got, err := scan.Run(t.Context(), options(t, targets[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, got, c.azure.Findings(string(targets[1].Access.Account.ID)))
+}
+
+func TestGCPIsScannedWithTheCredentialsOfTheEnvironment(t *testing.T) {
+	c := simulate(t)
+	file := filepath.Join(t.TempDir(), "key.json")
+	key, err := base64.StdEncoding.DecodeString(c.gcp.Reader().Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	project := c.gcp.Projects()[0].ID
+	setenv(t, map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": file, "GOOGLE_CLOUD_PROJECT": project})
+	targets, err := scan.GCP{Gateway: c.at}.Targets(t.Context())
+	if err != nil || len(targets) != 1 {
+		t.Fatalf("targets %v, %v", targets, err)
+	}
+	got, err := scan.Run(t.Context(), options(t, targets[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, got, c.gcp.Findings(project))
+}
+
+func TestNoCredentialsSayWhatToDo(t *testing.T) {
+	setenv(t, map[string]string{
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null",
+		"AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true", "AWS_WEB_IDENTITY_TOKEN_FILE": "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "",
+	})
+	_, err := scan.AWS{Endpoint: "http://127.0.0.1:1"}.Targets(t.Context())
+	if err == nil || !contains(err.Error(), "AWS_ACCESS_KEY_ID", "aws sso login") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := (scan.AWS{RoleARN: "vigil", Endpoint: "http://127.0.0.1:1"}).Targets(t.Context()); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a role without its account: %v", err)
+	}
+}
+
+func contains(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) })
+}

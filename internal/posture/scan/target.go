@@ -1,0 +1,216 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"cloud.google.com/go/auth/credentials"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/egress"
+	"vigil/internal/posture/collect/gcp"
+)
+
+// A Target is an account that can be scanned.
+type Target struct {
+	Source collect.Source
+	Access posture.Access
+	As     string // whose credentials are used, as the cloud names them; "" when it does not say
+}
+
+// AWS says which account of AWS is scanned, and with which identity.
+type AWS struct {
+	Profile    string          // of the shared configuration; AWS_PROFILE or the default when empty
+	RoleARN    string          // assumed first when not empty; its account is scanned
+	ExternalID string          // asked for by the role, if it is
+	Endpoint   string          // one address in place of all of AWS
+	Gateway    *egress.Gateway // stands in for all clouds; nil for the real ones
+}
+
+// Targets finds the account that the credentials of the environment belong to.
+func (a AWS) Targets(ctx context.Context) ([]Target, error) {
+	client, err := way(a.Gateway, a.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	o := aws.Options{HTTP: client, Identity: aws.Identity{Profile: a.Profile}, OwnAccount: true, Endpoint: a.Endpoint, SessionName: "vigil-scan"}
+	if a.Endpoint == "" {
+		o.Limiter = collect.NewLimits(time.Now)
+	} else { // it has no limits, and what it does not know it does not know the next time
+		o.Attempts, o.Backoff = 2, 100*time.Millisecond
+	}
+	src := aws.New(o)
+	t := Target{Source: src, Access: posture.Access{Account: posture.Account{Provider: posture.AWS}}}
+	if a.RoleARN != "" {
+		role, err := arn.Parse(a.RoleARN)
+		if err != nil {
+			return nil, fault.Field("role-arn", "must be a role resource name such as arn:aws:iam::123456789012:role/vigil")
+		}
+		t.As, t.Access.Account.ID = a.RoleARN, posture.AccountID(role.AccountID)
+		t.Access.Credential.Properties = []posture.Property{posture.Text(posture.PropRoleArn, a.RoleARN)}
+		if a.ExternalID != "" {
+			t.Access.Credential.Properties = append(t.Access.Credential.Properties, posture.Text(posture.PropExternalID, a.ExternalID))
+		}
+	} else {
+		caller, err := src.Caller(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t.As, t.Access.Account.ID = caller.ARN, caller.Account
+	}
+	return []Target{t}, nil
+}
+
+// Azure says which subscriptions are scanned.
+type Azure struct {
+	Subscriptions []string // all that the identity sees when empty
+	Gateway       *egress.Gateway
+}
+
+// Targets finds the subscriptions that the credentials of the environment open.
+func (a Azure) Targets(ctx context.Context) ([]Target, error) {
+	client, err := way(a.Gateway, "")
+	if err != nil {
+		return nil, err
+	}
+	options := &azidentity.DefaultAzureCredentialOptions{}
+	if a.Gateway != nil {
+		options.ClientOptions = azcore.ClientOptions{Transport: client}
+	}
+	credential, err := azidentity.NewDefaultAzureCredential(options)
+	if err != nil {
+		return nil, fmt.Errorf("find credentials for Azure: %w", err)
+	}
+	src := azure.New(azure.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Credential: credential})
+	found, err := src.Subscriptions(ctx, posture.Access{Account: posture.Account{Provider: posture.Azure}}, "")
+	if err != nil {
+		return nil, noLogin(err, "Azure", "run az login, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET")
+	}
+	names := map[string]string{}
+	var ids []string
+	for _, s := range found {
+		names[string(s.ID)] = s.Name
+		if s.State == "" || s.State == "Enabled" || s.State == "Warned" {
+			ids = append(ids, string(s.ID))
+		}
+	}
+	if len(a.Subscriptions) > 0 {
+		ids = a.Subscriptions
+	}
+	if len(ids) == 0 {
+		return nil, fault.New(fault.Invalid, "the identity sees no Azure subscription; give it the role Reader on one")
+	}
+	var all []Target
+	for _, id := range ids {
+		id = strings.ToLower(id)
+		all = append(all, Target{Source: src, Access: posture.Access{Account: posture.Account{ID: posture.AccountID(id), Name: names[id], Provider: posture.Azure}}})
+	}
+	return all, nil
+}
+
+// GCP says which projects are scanned.
+type GCP struct {
+	Projects []string // the project of the credentials when empty
+	Gateway  *egress.Gateway
+}
+
+// Targets finds the projects that the application default credentials open.
+func (g GCP) Targets(ctx context.Context) ([]Target, error) {
+	client, err := way(g.Gateway, "")
+	if err != nil {
+		return nil, err
+	}
+	options := &credentials.DetectOptions{Scopes: []string{"https://www.googleapis.com/auth/cloud-platform"}}
+	if g.Gateway != nil {
+		options.Client = client
+	}
+	own, err := credentials.DetectDefault(options)
+	if err != nil {
+		return nil, noLogin(err, "Google Cloud", "run gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS")
+	}
+	projects := g.Projects
+	if len(projects) == 0 {
+		for _, name := range []string{"GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"} {
+			if id := os.Getenv(name); id != "" {
+				projects = []string{id}
+				break
+			}
+		}
+	}
+	if len(projects) == 0 {
+		for _, ask := range []func(context.Context) (string, error){own.ProjectID, own.QuotaProjectID} {
+			if id, err := ask(ctx); err == nil && id != "" {
+				projects = []string{id}
+				break
+			}
+		}
+	}
+	if len(projects) == 0 {
+		return nil, fault.New(fault.Invalid, "say which project to scan: --project or GOOGLE_CLOUD_PROJECT")
+	}
+	src := gcp.New(gcp.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Tokens: own})
+	var all []Target
+	for _, id := range projects {
+		all = append(all, Target{Source: src, Access: posture.Access{Account: posture.Account{ID: posture.AccountID(id), Provider: posture.GCP}}})
+	}
+	return all, nil
+}
+
+// noLogin says what to do when there are no credentials.
+func noLogin(err error, cloud, mend string) error {
+	return fault.Wrap(fault.Unauthenticated, err, "no credentials that open %s were found in the environment: %s (%v)", cloud, mend, firstLine(err))
+}
+
+// firstLine returns the beginning of an error: those of credential chains list
+// every link.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// way returns the client that reaches the clouds, by the proxy of the environment
+// where it names one, or the one address that stands in for a cloud.
+func way(gateway *egress.Gateway, endpoint string) (*http.Client, error) {
+	if endpoint != "" {
+		if gateway != nil {
+			return nil, fault.New(fault.Invalid, "an endpoint and a gateway exclude each other")
+		}
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost, transport.MaxConnsPerHost = 64, 64
+		return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
+	}
+	o := egress.Options{Gateway: gateway, PerHost: 64}
+	if gateway == nil {
+		var err error
+		if o.Proxy, err = proxy(); err != nil {
+			return nil, err
+		}
+	}
+	transport, err := egress.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return transport.Client(), nil
+}
+
+// proxy returns the proxy that the environment names for the clouds.
+func proxy() (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: "sts.amazonaws.com"}})
+	if err != nil {
+		return nil, errors.Join(fault.New(fault.Invalid, "HTTPS_PROXY cannot be read"), err)
+	}
+	return proxy, nil
+}

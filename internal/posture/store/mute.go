@@ -1,0 +1,261 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+)
+
+// muteLock is held while the mute rules of an organisation change, and shared by
+// those who raise findings: a finding that is raised at the same time is seen by
+// one of them.
+func muteLock(org posture.OrgID) string { return "mute/" + string(org) }
+
+func scanMuteRule(row sqldb.Row) (m posture.MuteRule, err error) {
+	var text string
+	if err := row.Scan(&text); err != nil {
+		return m, err
+	}
+	return m, fromJSON(text, &m)
+}
+
+// MuteRules implements [posture.MuteStore].
+func (s *Store) MuteRules(ctx context.Context, org posture.OrgID) (all []posture.MuteRule, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		all, err = sqldb.Query(tx, scanMuteRule, `SELECT record FROM mute_rule WHERE org = $1 ORDER BY name, id`, org)
+		return err
+	})
+	return all, err
+}
+
+// mutesInForce are the mute rules of an organisation that suppress findings at a
+// time. Those of no end come first: a finding gets the longest suppression.
+func mutesInForce(tx *sqldb.Tx, org posture.OrgID, at time.Time) ([]posture.MuteRule, error) {
+	return sqldb.Query(tx, scanMuteRule, `SELECT record FROM mute_rule WHERE org = $1 AND until > $2 ORDER BY until DESC, id`, org, sqldb.Millis(at))
+}
+
+// muteOf returns the mute rule that suppresses a finding, if one does.
+func muteOf(mutes []posture.MuteRule, f posture.Finding) (posture.MuteRule, bool) {
+	i := slices.IndexFunc(mutes, func(m posture.MuteRule) bool { return m.Scope.Matches(f) })
+	if i < 0 {
+		return posture.MuteRule{}, false
+	}
+	return mutes[i], true
+}
+
+// MuteRule implements [posture.MuteStore].
+func (s *Store) MuteRule(ctx context.Context, org posture.OrgID, id posture.MuteRuleID) (m posture.MuteRule, err error) {
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		m, err = muteRule(tx, org, id)
+		return err
+	})
+	return m, err
+}
+
+func muteRule(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) (posture.MuteRule, error) {
+	m, err := sqldb.QueryOne(tx, scanMuteRule, `SELECT record FROM mute_rule WHERE org = $1 AND id = $2`, org, id)
+	if sqldb.Missing(err) {
+		err = posture.MuteRuleNotFound(id)
+	}
+	return m, err
+}
+
+func saveMuteRule(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule) error {
+	_, err := tx.Exec(`
+		INSERT INTO mute_rule (org, id, name, until, record)
+		VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (org, id) DO UPDATE
+		SET name = excluded.name, until = excluded.until, record = excluded.record`,
+		org, m.ID, m.Name, asideTill(posture.Suppression{Until: m.Until}), toJSON(m))
+	return err
+}
+
+// openInScope calls f with the open findings in a scope, those of highest risk
+// first.
+func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock string, f func(stored) error) error {
+	filter := posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}, Accounts: sqldb.Strings(s.Accounts)}
+	if len(s.Rules) > 0 {
+		filter.Rules = s.Rules
+	}
+	where, args, _ := findingWhere(tx, org, filter, time.Time{})
+	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+		return k, scanFindingInto(row, &k.finding, &k.n)
+	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY risk DESC, id`+lock, args...) {
+		if err != nil {
+			return err
+		}
+		if s.Matches(k.finding) {
+			if err := f(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// PreviewMute implements [posture.MuteStore].
+func (s *Store) PreviewMute(ctx context.Context, org posture.OrgID, scope posture.MuteScope, now time.Time) (p posture.MutePreview, err error) {
+	p = posture.MutePreview{ByLevel: map[posture.FindingLevel]int{}}
+	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
+		return openInScope(tx, org, scope, "", func(k stored) error {
+			p.Matched++
+			p.ByLevel[k.finding.Level]++
+			if k.finding.Suppressed(now) {
+				p.Suppressed++
+			}
+			if len(p.Sample) < posture.MuteSamples {
+				p.Sample = append(p.Sample, k.finding)
+			}
+			return nil
+		})
+	})
+	return p, err
+}
+
+// AddMuteRule implements [posture.MuteStore].
+func (s *Store) AddMuteRule(ctx context.Context, org posture.OrgID, m posture.MuteRule) (changed int, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := tx.Lock(muteLock(org)); err != nil {
+			return err
+		}
+		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM mute_rule WHERE org = $1`, org)
+		if err != nil {
+			return err
+		}
+		if n >= posture.MaxMuteRules {
+			return fault.New(fault.Conflict, "there are %d mute rules; delete one first", n)
+		}
+		if err := saveMuteRule(tx, org, m); err != nil {
+			return err
+		}
+		changed, err = mute(tx, org, m, m.Created)
+		return err
+	})
+	return changed, err
+}
+
+// mute suppresses the open findings in the scope of a mute rule that nobody has
+// suppressed.
+func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (int, error) {
+	var found []stored
+	err := openInScope(tx, org, m.Scope, tx.ForUpdate(), func(k stored) error {
+		if k.finding.Suppressed(at) {
+			return nil
+		}
+		if len(found) == posture.MaxMuted {
+			return fault.New(fault.Invalid, "more than %d open findings match; narrow the scope, or disable the rules that raise them", posture.MaxMuted)
+		}
+		found = append(found, k)
+		return nil
+	})
+	if err != nil || !m.InForce(at) {
+		return 0, err
+	}
+	rows, events := suppressionRows(org, found, m.Suppression(at), at)
+	return len(rows), saveSuppressions(tx, rows, events)
+}
+
+// mutedBy are the findings that a mute rule has suppressed, whether they are
+// open or not.
+func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]stored, error) {
+	return sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
+		return k, scanFindingInto(row, &k.finding, &k.n)
+	}, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND mute_rule = $2 AND mute_rule <> '' ORDER BY n`+tx.ForUpdate(), org, id)
+}
+
+// ReplaceMuteRule implements [posture.MuteStore].
+func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m posture.MuteRule, check func(etag string) error) (changed int, now posture.MuteRule, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		was, err := lockedMuteRule(tx, org, m.ID, check)
+		if err != nil {
+			return err
+		}
+		now = m
+		now.Created = was.Created
+		if err := saveMuteRule(tx, org, now); err != nil {
+			return err
+		}
+		muted, err := mutedBy(tx, org, m.ID)
+		if err != nil {
+			return err
+		}
+		var stay []stored
+		for _, k := range muted {
+			if now.Scope.Matches(k.finding) {
+				stay = append(stay, k)
+			}
+		}
+		rows, events := suppressionRows(org, stay, now.Suppression(now.Updated), now.Updated)
+		if err := saveSuppressions(tx, rows, events); err != nil {
+			return err
+		}
+		left, err := handOver(tx, org, now.ID, slices.DeleteFunc(muted, func(k stored) bool { return now.Scope.Matches(k.finding) }), now.Updated)
+		if err != nil {
+			return err
+		}
+		joined, err := mute(tx, org, now, now.Updated)
+		changed = len(stay) + left + joined
+		return err
+	})
+	return changed, now, err
+}
+
+// lockedMuteRule reads a mute rule that is about to be changed.
+func lockedMuteRule(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID, check func(etag string) error) (posture.MuteRule, error) {
+	if err := tx.Lock(muteLock(org)); err != nil {
+		return posture.MuteRule{}, err
+	}
+	m, err := muteRule(tx, org, id)
+	if err == nil {
+		err = check(m.ETag)
+	}
+	return m, err
+}
+
+// handOver releases findings from a mute rule, or gives them to another that
+// they match.
+func handOver(tx *sqldb.Tx, org posture.OrgID, from posture.MuteRuleID, found []stored, at time.Time) (int, error) {
+	mutes, err := mutesInForce(tx, org, at)
+	if err != nil {
+		return 0, err
+	}
+	mutes = slices.DeleteFunc(mutes, func(m posture.MuteRule) bool { return m.ID == from })
+	var free []stored
+	taken := map[posture.MuteRuleID][]stored{}
+	for _, k := range found {
+		if m, ok := muteOf(mutes, k.finding); ok {
+			taken[m.ID] = append(taken[m.ID], k)
+		} else {
+			free = append(free, k)
+		}
+	}
+	rows, events := suppressionRows(org, free, nil, at)
+	for _, m := range mutes {
+		r, e := suppressionRows(org, taken[m.ID], m.Suppression(at), at)
+		rows, events = append(rows, r...), append(events, e...)
+	}
+	return len(rows), saveSuppressions(tx, rows, events)
+}
+
+// DeleteMuteRule implements [posture.MuteStore].
+func (s *Store) DeleteMuteRule(ctx context.Context, org posture.OrgID, id posture.MuteRuleID, check func(etag string) error, at time.Time) (changed int, was posture.MuteRule, err error) {
+	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		if was, err = lockedMuteRule(tx, org, id, check); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`DELETE FROM mute_rule WHERE org = $1 AND id = $2`, org, id); err != nil {
+			return err
+		}
+		muted, err := mutedBy(tx, org, id)
+		if err != nil {
+			return err
+		}
+		changed, err = handOver(tx, org, id, muted, at)
+		return err
+	})
+	return changed, was, err
+}

@@ -1,0 +1,241 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+	"vigil/internal/posture/notify"
+)
+
+func newChannel(id string) notify.Channel {
+	return notify.Channel{
+		ID: id, Name: "channel " + id, Type: notify.Splunk, Enabled: true, PerMinute: 30, ETag: "v1", Updated: begin,
+		Settings: map[string]string{"url": "https://splunk.example"}, Secrets: map[string]string{"token": "canary-" + id},
+	}
+}
+
+// addNotifications adds channels and a rule that sends all events to them.
+func addNotifications(t *testing.T, f Fixture, of posture.OrgID, filter notify.Filter, channels ...string) {
+	t.Helper()
+	for _, id := range channels {
+		if err := f.Store.AddChannel(t.Context(), of, newChannel(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := notify.Rule{ID: "rule of " + channels[0], Name: "all", Enabled: true, Filter: filter, Channels: channels, ETag: "v1", Updated: begin}
+	if err := f.Store.AddNotifyRule(t.Context(), of, r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dispatch makes everything in the outbox into messages.
+func dispatch(t *testing.T, f Fixture, now time.Time) {
+	t.Helper()
+	orgs, err := f.Store.OutboxOrgs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range orgs {
+		for more := true; more; {
+			if more, err = f.Store.Dispatch(t.Context(), of, "", now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func channelsKeepTheirSecrets(t *testing.T, f Fixture) {
+	addNotifications(t, f, org, notify.Filter{}, "c")
+	got, err := f.Store.Channel(t.Context(), org, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "channel", got, newChannel("c"))
+	all, err := f.Store.Channels(t.Context(), org)
+	if err != nil || len(all) != 1 || len(all[0].Secrets) != 0 || all[0].Name != "channel c" {
+		t.Errorf("channels %+v, %v; want one without secrets", all, err)
+	}
+	if _, err := f.Store.Channel(t.Context(), other, "c"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the channel of another organisation: %v", err)
+	}
+
+	renamed := newChannel("c")
+	renamed.Name, renamed.Secrets = "new name", map[string]string{}
+	if _, err := f.Store.ReplaceChannel(t.Context(), org, renamed, anyVersion); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Store.Channel(t.Context(), org, "c"); err != nil || got.Name != "new name" || got.Secrets["token"] != "canary-c" {
+		t.Errorf("a channel that was renamed: %q with %d secrets, %v", got.Name, len(got.Secrets), err)
+	}
+	moved := newChannel("c")
+	moved.Settings, moved.Secrets = map[string]string{"url": "https://elsewhere.example"}, map[string]string{}
+	if _, err := f.Store.ReplaceChannel(t.Context(), org, moved, anyVersion); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a secret was taken along to another address: %v", err)
+	}
+	if _, err := f.Store.ReplaceChannel(t.Context(), other, newChannel("c"), anyVersion); !fault.Is(err, fault.NotFound) {
+		t.Errorf("replacing the channel of another organisation: %v", err)
+	}
+
+	if _, err := f.Store.DeleteChannel(t.Context(), org, "c", anyVersion); !fault.Is(err, fault.Conflict) {
+		t.Errorf("deleting a channel that a rule sends to: %v", err)
+	}
+	r := notify.Rule{ID: "r", Name: "r", Channels: []string{"missing"}}
+	if err := f.Store.AddNotifyRule(t.Context(), org, r); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a rule that sends to a channel which does not exist: %v", err)
+	}
+	if _, err := f.Store.DeleteNotifyRule(t.Context(), org, "rule of c", anyVersion); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Store.DeleteChannel(t.Context(), org, "c", anyVersion); err != nil {
+		t.Error(err)
+	}
+}
+
+// messages returns the texts of the messages that wait for a channel, and takes
+// each as delivered.
+func messages(t *testing.T, f Fixture, channel string, now time.Time) (all []notify.Message) {
+	t.Helper()
+	ref := notify.Ref{Org: org, Channel: channel}
+	for {
+		d, found, err := f.Store.NextDelivery(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !found {
+			return all
+		}
+		if d.ID != d.Message.ID || d.Count != len(d.Message.Events) || d.Title != d.Message.Title() {
+			t.Errorf("delivery %+v does not describe its message", d)
+		}
+		all = append(all, d.Message)
+		d.State, d.Attempts, d.Ended = notify.Delivered, 1, now
+		if err := f.Store.SaveAttempt(t.Context(), ref, d, 0, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kinds returns the kinds and objects of the events of messages.
+func kinds(all []notify.Message) (what []string) {
+	for _, m := range all {
+		for _, e := range m.Events {
+			what = append(what, string(e.Kind)+" "+e.Finding.Name)
+		}
+	}
+	return what
+}
+
+func findingEventsBecomeMessages(t *testing.T, f Fixture) {
+	judge(t, f, 1, begin, violating("r", 9)) // before there is a rule: nobody is told
+	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"r"}}, "c", "d")
+	judge(t, f, 2, begin, violating("r", 1, 2, 9))
+	judge(t, f, 2, begin, violating("other", 1))
+	named := func(i int) string { return newFinding(i).Finding.Name }
+	dispatch(t, f, begin)
+	for _, channel := range []string{"c", "d"} {
+		got := messages(t, f, channel, begin)
+		if len(got) != 1 {
+			t.Fatalf("%d messages for the channel %s, want 1", len(got), channel)
+		}
+		wantSame(t, "events", kinds(got), []string{"FindingRaised " + named(1), "FindingRaised " + named(2)})
+	}
+
+	until := begin.Add(time.Hour)
+	for i := range 2 {
+		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i+1).ID, &posture.Suppression{By: "bob", Reason: "known", Since: begin, Until: until}, begin); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Store.RecordEndedSuppressions(t.Context(), begin); err != nil { // notes the time
+		t.Fatal(err)
+	}
+	judge(t, f, 3, begin.Add(time.Minute), violating("r", 2)) // 1 is resolved while it is suppressed, 9 is not
+	for range 2 {
+		if err := f.Store.RecordEndedSuppressions(t.Context(), until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := until.Add(time.Minute)
+	judge(t, f, 4, later, violating("r", 1, 2)) // 1 is raised anew
+	dispatch(t, f, later)
+	wantSame(t, "later events", kinds(messages(t, f, "c", later)), []string{"FindingResolved " + named(9), "SuppressionEnded " + named(2), "FindingRaised " + named(1)})
+	if orgs, err := f.Store.OutboxOrgs(t.Context()); err != nil || len(orgs) > 0 {
+		t.Errorf("the outbox has events of %v after the dispatch, %v", orgs, err)
+	}
+}
+
+func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
+	addNotifications(t, f, org, notify.Filter{}, "c")
+	judge(t, f, 1, begin, violating("r", 1))
+	dispatch(t, f, begin)
+	judge(t, f, 2, begin, violating("r", 1, 2))
+	dispatch(t, f, begin.Add(time.Second))
+	ref := notify.Ref{Org: org, Channel: "c"}
+	first, _, err := f.Store.NextDelivery(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Attempts, first.Error = 1, "answered 500"
+	if err := f.Store.SaveAttempt(t.Context(), ref, first, 1, begin.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	due := func(at time.Time, want int) {
+		t.Helper()
+		if got, err := f.Store.DueChannels(t.Context(), at); err != nil || len(got) != want {
+			t.Errorf("%d channels are due, %v; want %d", len(got), err, want)
+		}
+	}
+	due(begin.Add(59*time.Second), 0)
+	due(begin.Add(time.Minute), 1)
+	if c, err := f.Store.Channel(t.Context(), org, "c"); err != nil || c.Failures != 1 || !c.Resume.Equal(begin.Add(time.Minute)) {
+		t.Errorf("channel after a failure: %d, %s, %v", c.Failures, c.Resume, err)
+	}
+	second, _, err := f.Store.NextDelivery(t.Context(), ref)
+	if err != nil || second.ID == first.ID {
+		t.Errorf("the message that failed is tried before one that was not tried yet, %v", err)
+	}
+	second.State, second.Ended = notify.Delivered, begin.Add(2*time.Minute)
+	if err := f.Store.SaveAttempt(t.Context(), ref, second, 0, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if n, at, err := f.Store.SentSince(t.Context(), ref, begin.Add(time.Minute)); err != nil || n != 1 || !at.Equal(second.Ended) {
+		t.Errorf("sent %d, the first at %s, %v", n, at, err)
+	}
+
+	day := begin.Add(notify.GiveUpAfter)
+	if err := f.Store.ExpireDeliveries(t.Context(), day, begin); err != nil {
+		t.Fatal(err)
+	}
+	due(day, 0)
+	dead, total, err := f.Store.Deliveries(t.Context(), org, notify.Dead, 10)
+	if err != nil || total != 1 || len(dead) != 1 || dead[0].ID != first.ID || dead[0].Error != "answered 500" {
+		t.Fatalf("dead letters %+v of %d, %v", dead, total, err)
+	}
+	if _, err := f.Store.RetryDelivery(t.Context(), other, first.ID, day); !fault.Is(err, fault.NotFound) {
+		t.Errorf("retrying what another organisation sends: %v", err)
+	}
+	if _, err := f.Store.RetryDelivery(t.Context(), org, second.ID, day); !fault.Is(err, fault.Conflict) {
+		t.Errorf("retrying what was delivered: %v", err)
+	}
+	if d, err := f.Store.RetryDelivery(t.Context(), org, first.ID, day); err != nil || d.State != notify.Waiting {
+		t.Errorf("retrying a dead letter: %s, %v", d.State, err)
+	}
+	due(day, 1)
+	if d, found, err := f.Store.NextDelivery(t.Context(), ref); err != nil || !found || len(d.Message.Events) != 1 {
+		t.Errorf("the dead letter that is tried again has %d events, %v", len(d.Message.Events), err)
+	}
+	if err := f.Store.ExpireDeliveries(t.Context(), day.Add(notify.GiveUpAfter), day.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, total, err := f.Store.Deliveries(t.Context(), org, "", 10); err != nil || total != 1 {
+		t.Errorf("%d deliveries are kept, %v; want the dead letter without the one that was delivered long ago", total, err)
+	}
+	if n, err := f.Store.RetryChannel(t.Context(), org, "c", day); err != nil || n != 1 {
+		t.Errorf("retried %d dead letters of the channel, %v; want 1", n, err)
+	}
+	if _, err := f.Store.RetryChannel(t.Context(), other, "c", day); !fault.Is(err, fault.NotFound) {
+		t.Errorf("retrying the channel of another organisation: %v", err)
+	}
+}

@@ -1,0 +1,100 @@
+package flakylistener_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"vigil/internal/sim/flakylistener"
+)
+
+func TestLineStates(t *testing.T) {
+	t.Parallel()
+	l := serveEcho(t)
+
+	if got := ask(t, l); got != "hello" {
+		t.Errorf("a line that is up answers %q", got)
+	}
+	l.Set(flakylistener.Down)
+	if got := ask(t, l); got != "gone" {
+		t.Errorf("a line that is down answers %q", got)
+	}
+	l.Set(flakylistener.Hung)
+	if got := ask(t, l); got != "silence" {
+		t.Errorf("a hung line answers %q", got)
+	}
+	l.Set(flakylistener.Up)
+	if got := ask(t, l); got != "hello" {
+		t.Errorf("a mended line answers %q", got)
+	}
+}
+
+func TestSetDropsOpenConnections(t *testing.T) {
+	t.Parallel()
+	l := serveEcho(t)
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.ReadFull(write(t, c), make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	l.Set(flakylistener.Down)
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("an open connection survived the cut")
+	}
+}
+
+func serveEcho(t *testing.T) *flakylistener.Listener {
+	l, err := flakylistener.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = io.Copy(c, c)
+			}()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	return l
+}
+
+func write(t *testing.T, c net.Conn) net.Conn {
+	if _, err := c.Write([]byte("hello")); err != nil && !errors.Is(err, net.ErrClosed) {
+		t.Logf("write: %v", err)
+	}
+	return c
+}
+
+func ask(t *testing.T, l *flakylistener.Listener) string {
+	t.Helper()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return "gone"
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(100 * time.Millisecond))
+	answer := make([]byte, 5)
+	if _, err := io.ReadFull(write(t, c), answer); errors.Is(err, os.ErrDeadlineExceeded) {
+		return "silence"
+	} else if err != nil {
+		return "gone"
+	}
+	return string(answer)
+}

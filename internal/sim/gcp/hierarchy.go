@@ -1,0 +1,95 @@
+package gcp
+
+import (
+	"net/http"
+	"strings"
+
+	"vigil/internal/sim/world"
+)
+
+// Organization is the number of the organisation that all projects are in.
+const Organization = "990000000001"
+
+// folder returns the number of the folder that a project is in.
+func (p Project) folder() string { return "8" + p.Number }
+
+// folderPolicy is who may do what in all projects of a folder: service accounts of
+// which the policy of the project itself tells little.
+func (a at) folderPolicy() world.Object {
+	members := []string{"group:folder-admins@example.com"}
+	for i := range a.accounts() {
+		if a.peer(accountType, i).bad("gcp-iam-sa-admin-role") && i%2 == 1 {
+			members = append(members, "serviceAccount:"+a.email(i))
+		}
+	}
+	return grants(binding("roles/owner", members...), binding("roles/viewer", "group:everyone@example.com"))
+}
+
+// hierarchyRoutes are the methods that tell what a project inherits.
+var hierarchyRoutes = []route{
+	{"cloudresourcemanager.projects.getAncestry", http.MethodPost, "/v1/projects/{project}:getAncestry", "resourcemanager.projects.get", func(x *call) (world.Object, *failure) {
+		one := func(kind, id string) world.Object { return world.Obj("resourceId", world.Obj("type", kind, "id", id)) }
+		return world.Obj("ancestor", world.Items(one("project", x.project.ID), one("folder", x.project.folder()), one("organization", Organization))), nil
+	}},
+	{"cloudresourcemanager.projects.getEffectiveOrgPolicy", http.MethodPost, "/v1/projects/{project}:getEffectiveOrgPolicy", "orgpolicy.policy.get", func(x *call) (world.Object, *failure) {
+		return world.Obj("constraint", x.body.Text("constraint"), "booleanPolicy", world.Obj()), nil
+	}},
+	{"cloudresourcemanager.folders.getIamPolicy", http.MethodPost, "/v3/folders/{folder}:getIamPolicy", "resourcemanager.folders.getIamPolicy", func(x *call) (world.Object, *failure) {
+		for _, p := range x.order {
+			if p.folder() == x.args["folder"] {
+				x.project = p
+				return x.at(projectType).folderPolicy(), nil
+			}
+		}
+		return nil, x.denied()
+	}},
+	{"cloudresourcemanager.organizations.getIamPolicy", http.MethodPost, "/v3/organizations/{organization}:getIamPolicy", "resourcemanager.organizations.getIamPolicy", func(*call) (world.Object, *failure) {
+		return grants(binding("roles/resourcemanager.organizationAdmin", "group:organization-admins@example.com")), nil
+	}},
+	{"logging.folders.sinks.list", http.MethodGet, "/v2/folders/{folder}/sinks", "logging.sinks.list", func(*call) (world.Object, *failure) {
+		return world.Obj(), nil
+	}},
+	{"logging.organizations.sinks.list", http.MethodGet, "/v2/organizations/{organization}/sinks", "logging.sinks.list", func(*call) (world.Object, *failure) {
+		return world.Obj("sinks", world.Items(world.Obj("name", "audit", "destination", "storage.googleapis.com/organization-audit", "filter", `logName:"cloudaudit.googleapis.com"`, "includeChildren", true))), nil
+	}},
+	{"iam.policies.listPolicies", http.MethodGet, "/v2/policies/{point}/denypolicies", "iam.denypolicies.list", func(x *call) (world.Object, *failure) {
+		if !strings.HasPrefix(x.args["point"], "cloudresourcemanager.googleapis.com/organizations/") {
+			return world.Obj(), nil
+		}
+		return world.Obj("policies", world.Items(world.Obj("name", "policies/"+strings.ReplaceAll(x.args["point"], "/", "%2F")+"/denypolicies/no-deletion", "kind", "DenyPolicy"))), nil
+	}},
+	{"iam.policies.get", http.MethodGet, "/v2/policies/{point}/denypolicies/{name}", "iam.denypolicies.get", func(x *call) (world.Object, *failure) {
+		return world.Obj("name", "policies/"+strings.ReplaceAll(x.args["point"], "/", "%2F")+"/denypolicies/"+x.args["name"], "kind", "DenyPolicy", "rules", world.Items(
+			world.Obj("denyRule", world.Obj("deniedPrincipals", world.Items("principal://goog/subject/contractor@example.com"), "deniedPermissions", world.Items("cloudresourcemanager.googleapis.com/projects.delete"))))), nil
+	}},
+	{"iam.roles.get", http.MethodGet, "/v1/roles/{name}", "iam.roles.get", func(x *call) (world.Object, *failure) {
+		return world.Obj("name", "roles/"+x.args["name"], "title", x.args["name"], "stage", "GA", "etag", "AA==", "includedPermissions", world.Items("resourcemanager.projects.get")), nil
+	}},
+	{"iam.projects.roles.get", http.MethodGet, "/v1/projects/{project}/roles/{name}", "iam.roles.get", get(roleType)},
+}
+
+// effectiveFirewalls are the rules of a network, after a policy of the organisation
+// that leaves the decision to them but for one port, which it denies, and a policy of
+// the network that decides nothing.
+func effectiveFirewalls(x *call) (world.Object, *failure) {
+	if _, ok := x.at(networkType).get(x.args["name"]); !ok {
+		return nil, notFound(x.args["name"])
+	}
+	rules := []any{}
+	x.at(firewallType).list(0, -1, func(_ string, o world.Object) bool {
+		if strings.HasSuffix(o.Text("network"), "/"+x.args["name"]) {
+			rules = append(rules, o.Visible())
+		}
+		return true
+	})
+	rule := func(priority int, action, protocol string, ports ...string) world.Object {
+		layer := world.Obj("ipProtocol", protocol)
+		if len(ports) > 0 {
+			layer = world.Obj("ipProtocol", protocol, "ports", world.Items(ports...))
+		}
+		return world.Obj("priority", priority, "action", action, "direction", "INGRESS", "match", world.Obj("srcIpRanges", world.Items("0.0.0.0/0"), "layer4Configs", world.Items(layer)))
+	}
+	return world.Obj("firewalls", rules, "firewallPolicys", world.Items(world.Obj("name", "770000000001", "displayName", "organization", "shortName", "organization", "type", "HIERARCHY", "rules", world.Items(
+		rule(100, "deny", "tcp", "23"), rule(200, "goto_next", "all"))),
+		world.Obj("name", "network-policy", "type", "NETWORK", "rules", world.Items(rule(100, "goto_next", "all"))))), nil
+}

@@ -1,0 +1,117 @@
+// Package terminal writes for people: colours, and a line that shows progress.
+//
+// Both are left out where nobody looks: when the output is not a terminal, and
+// colours also when NO_COLOR is set (no-color.org) or TERM is dumb.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/mattn/go-isatty"
+)
+
+// Is reports whether somebody looks at what is written.
+func Is(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+// A Style colours text. The zero value does not.
+type Style struct{ colour bool }
+
+// StyleOf returns the style for an output and the environment's wishes.
+func StyleOf(w io.Writer) Style {
+	return Style{Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// A Colour is one that all terminals have.
+type Colour string
+
+// The colours.
+const (
+	Red    Colour = "31"
+	Green  Colour = "32"
+	Yellow Colour = "33"
+	Blue   Colour = "34"
+	Faint  Colour = "2"
+	Bold   Colour = "1"
+)
+
+// Paint returns text in a colour.
+func (s Style) Paint(c Colour, text string) string {
+	if !s.colour {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// OneLine replaces what does not print, so that a name that somebody gave to a
+// resource cannot move the cursor or change colours.
+func OneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// A Progress is one line that is written over and over. It writes nothing where
+// nobody looks.
+type Progress struct {
+	w   io.Writer
+	now func() time.Time
+
+	mu    sync.Mutex
+	last  time.Time
+	shown int
+}
+
+// often is how often the line changes at most.
+const often = 100 * time.Millisecond
+
+// NewProgress returns a progress line on w.
+func NewProgress(w io.Writer) *Progress {
+	if !Is(w) {
+		w = nil
+	}
+	return &Progress{w: w, now: time.Now}
+}
+
+// Say shows a text in place of the last one.
+func (p *Progress) Say(format string, values ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w == nil || p.now().Sub(p.last) < often {
+		return
+	}
+	p.last = p.now()
+	text := fmt.Sprintf(format, values...)
+	fmt.Fprintf(p.w, "\r%-*s", p.shown, text)
+	p.shown = len(text)
+}
+
+// Bar draws how much of a whole is done.
+func Bar(done, all, width int) string {
+	if all <= 0 {
+		return strings.Repeat("░", width)
+	}
+	full := min(width, done*width/all)
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+}
+
+// Clear removes the line.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w != nil && p.shown > 0 {
+		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.shown))
+		p.shown = 0
+	}
+}

@@ -1,0 +1,56 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNothingIsPaintedWhereNobodyLooks(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if got := StyleOf(&out).Paint(Red, "high"); got != "high" {
+		t.Errorf("painted %q", got)
+	}
+	if got := (Style{true}).Paint(Red, "high"); got != "\x1b[31mhigh\x1b[0m" {
+		t.Errorf("painted %q", got)
+	}
+	NewProgress(&out).Say("half")
+	if out.Len() > 0 {
+		t.Errorf("wrote %q", out.String())
+	}
+}
+
+func TestProgressIsOneLine(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	now := time.Unix(1, 0)
+	p := &Progress{w: &out, now: func() time.Time { return now }}
+	p.Say("%d of 10", 1)
+	p.Say("%d of 10", 2) // too soon
+	now = now.Add(often)
+	p.Say("%d", 3)
+	p.Clear()
+	if got := out.String(); got != "\r1 of 10\r3      \r \r" {
+		t.Errorf("wrote %q", got)
+	}
+}
+
+func TestNamesCannotMoveTheCursor(t *testing.T) {
+	t.Parallel()
+	if got := OneLine("a\x1b[2Jb\nc"); got != "a [2Jb c" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestBarIsFullAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for done, want := range map[int]string{0: "░░░░", 1: "██░░", 2: "████", 3: "████"} {
+		if got := Bar(done, 2, 4); got != want {
+			t.Errorf("%d of 2: %s", done, got)
+		}
+	}
+	if Bar(1, 0, 2) != "░░" {
+		t.Error("a whole that is not known has a bar")
+	}
+}

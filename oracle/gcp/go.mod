@@ -1,0 +1,22 @@
+module vigil/oracle/gcp
+
+go 1.26.8
+
+replace vigil => ../..
+
+require (
+	google.golang.org/api v0.260.0
+	vigil v0.0.0
+)
+
+require (
+	github.com/aws/aws-sdk-go-v2 v1.47.5 // indirect
+	github.com/aws/smithy-go v1.28.7 // indirect
+	github.com/klauspost/compress v1.20.1 // indirect
+	github.com/tidwall/gjson v1.18.0 // indirect
+	github.com/tidwall/match v1.2.0 // indirect
+	github.com/tidwall/pretty v1.2.1 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
+)
