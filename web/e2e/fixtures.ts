@@ -1,65 +1,107 @@
-import { test as base, expect, type Page } from '@playwright/test';
-import { readFileSync } from 'node:fs';
+import { test as base, expect, type BrowserContext, type Page } from '@playwright/test';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
 
 interface Ready {
+  console_url: string;
   posture_url: string;
   desktop_url: string;
   api_token: string;
   viewer_api_token: string;
+  other_org_api_token: string;
   desktop_domain: string;
   desktop_username: string;
   desktop_password: string;
   sim: Record<string, string>;
 }
 
-export const ready = (): Ready => JSON.parse(readFileSync(process.env.VIGIL_READY ?? '', 'utf8')) as Ready;
+export const ready = (): Ready => JSON.parse(readFileSync(process.env.CONSOLE_READY ?? '', 'utf8')) as Ready;
 
-/** Complaints of a page: script errors, refusals of the content security policy, requests to other origins. */
-function watch(page: Page, origin: string): string[] {
+/** What the browser complains about when an answer is not a success. Scenarios with failing answers expect it. */
+const failedAnswer = /^Failed to load resource/;
+
+/** Collects what goes wrong in the pages of a context: script errors, refusals of the content security policy, requests to other origins, console errors. */
+async function watch(context: BrowserContext, failing: () => boolean): Promise<string[]> {
   const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(`script: ${error.message}`));
-  page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && complaints.push(message.text()));
-  page.on('request', (request) => /^https?:/.test(request.url()) && !request.url().startsWith(origin) && complaints.push(`other origin: ${request.url()}`));
+  const origins = [new URL(ready().posture_url).origin, new URL(ready().desktop_url).origin];
+  await context.addInitScript(() => document.addEventListener('securitypolicyviolation', (e) => console.error(`content security policy: ${e.violatedDirective} ${e.blockedURI}`)));
+  context.on('weberror', (error) => complaints.push(`script: ${error.error().message}`));
+  context.on('console', (message) => {
+    if (message.type() !== 'error' || (failing() && failedAnswer.test(message.text()))) return;
+    complaints.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  context.on('request', (request) => {
+    if (/^https?:/.test(request.url()) && !origins.includes(new URL(request.url()).origin)) complaints.push(`other origin: ${request.url()}`);
+  });
   return complaints;
 }
 
-/** Logs in with a token, as the login form does. */
+const types: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.html': 'text/html; charset=utf-8' };
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
+
+/** Serves a build from disk instead of the one in the binary, for quick turns while working on the console. */
+async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
+  await context.route(/\/console\/(?!config|session|pulse|open|sso)/, (route) => {
+    const path = join(folder, decodeURIComponent(new URL(route.request().url()).pathname).slice('/console'.length));
+    const file = existsSync(path) && statSync(path).isFile() ? path : join(folder, 'index.html');
+    return route.fulfill({ path: file, contentType: types[extname(file)] ?? 'text/plain', headers: { 'Content-Security-Policy': policy } });
+  });
+}
+
+/** Logs in as the form does, without the form. */
 async function logIn(page: Page, data: Record<string, string>, origin: string): Promise<void> {
   const answer = await page.request.post(`${origin}/console/session`, { data, headers: { Origin: origin } });
   expect(answer.ok(), `log in at ${origin}: ${answer.status()} ${await answer.text()}`).toBe(true);
 }
 
+/** Logs in as the administrator of one of the servers. */
+export function logInTo(page: Page, server: 'posture' | 'desktop'): Promise<void> {
+  const { posture_url, api_token, desktop_url, desktop_domain: domain, desktop_username: username, desktop_password: password } = ready();
+  return server === 'posture' ? logIn(page, { apiToken: api_token }, posture_url) : logIn(page, { domain, username, password }, desktop_url);
+}
+
 interface Fixtures {
+  /** The scenario has failing answers: what the browser logs about them is no error. */
+  failing: boolean;
   posture: Page;
   viewer: Page;
+  otherOrg: Page;
   desktop: Page;
 }
 
-/** Pages that are logged in. Each fails its test when the page complains. */
+/** Pages that are logged in. Every page of a scenario fails it when the page complains. */
 export const test = base.extend<Fixtures>({
-  posture: async ({ page }, use) => {
-    const { posture_url, api_token } = ready();
-    const complaints = watch(page, posture_url);
-    await logIn(page, { apiToken: api_token }, posture_url);
-    await use(page);
+  failing: [false, { option: true }],
+  context: async ({ context, failing }, use) => {
+    if (process.env.CONSOLE_DIST) await serveBuild(context, process.env.CONSOLE_DIST);
+    const complaints = await watch(context, () => failing);
+    await use(context);
     expect(complaints).toEqual([]);
   },
+  posture: async ({ page }, use) => {
+    await logInTo(page, 'posture');
+    await use(page);
+  },
   viewer: async ({ page }, use) => {
-    const { posture_url, viewer_api_token } = ready();
-    await logIn(page, { apiToken: viewer_api_token }, posture_url);
+    await logIn(page, { apiToken: ready().viewer_api_token }, ready().posture_url);
+    await use(page);
+  },
+  otherOrg: async ({ page }, use) => {
+    await logIn(page, { apiToken: ready().other_org_api_token }, ready().posture_url);
     await use(page);
   },
   desktop: async ({ page }, use) => {
-    const { desktop_url, desktop_domain: domain, desktop_username: username, desktop_password: password } = ready();
-    const session = await page.request.get(`${desktop_url}/console/session`);
-    base.skip(!(session.headers()['content-type'] ?? '').includes('json'), 'this server has no login for browsers');
-    const complaints = watch(page, desktop_url);
-    await logIn(page, { domain, username, password }, desktop_url);
+    await logInTo(page, 'desktop');
     await use(page);
-    expect(complaints).toEqual([]);
   },
 });
 
 export { expect };
 export const postureAt = (path: string) => `${ready().posture_url}/console${path}`;
 export const desktopAt = (path: string) => `${ready().desktop_url}/console${path}`;
+
+/** Waits until nothing is loading any more. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.locator('main')).toBeVisible();
+  await expect(page.locator('[aria-label="Loading"]')).toHaveCount(0);
+}

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { desktopAt, expect, postureAt, test } from './fixtures';
+import { desktopAt, postureAt, settled, test } from './fixtures';
 import { desktopScreens, postureScreens } from './screens';
 
 async function take(page: Page, address: string, name: string): Promise<void> {
@@ -8,8 +8,7 @@ async function take(page: Page, address: string, name: string): Promise<void> {
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: scheme });
-      await expect(page.locator('main')).toBeVisible();
-      await expect(page.locator('[aria-label="Loading"]')).toHaveCount(0);
+      await settled(page);
       await page.screenshot({ path: `pictures/${name}-${scheme}-${width}.png`, fullPage: width === 390 });
     }
   }

@@ -3,22 +3,37 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Starts one demo for all scenarios and hands over where it is. */
+/** Starts one demo for all scenarios and hands over where it is. CONSOLE_READY names the ready file of one that runs already. */
 export default async function setup(): Promise<() => Promise<void>> {
-  if (process.env.VIGIL_READY) return async () => undefined;
+  if (process.env.CONSOLE_READY) return async () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'vigil-e2e-'));
   const file = join(folder, 'ready.json');
-  const demo = spawn(process.env.VIGIL_BIN ?? '../bin/vigil', ['demo', '--ready-file', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VIGIL_'))); // those would be settings
+  const demo = spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', ['demo', '--ready-file', file], { stdio: ['ignore', 'ignore', 'inherit'], env });
   const ended = new Promise<void>((done) => demo.once('exit', () => done()));
-  for (let waited = 0; !existsSync(file) || readFileSync(file, 'utf8').trim() === ''; waited += 200) {
+  for (let waited = 0; !existsSync(file); waited += 200) {
     if (demo.exitCode !== null) throw new Error(`the demo ended with status ${demo.exitCode}`);
     if (waited > 180_000) throw new Error('the demo is not ready after three minutes');
     await new Promise((go) => setTimeout(go, 200));
   }
-  process.env.VIGIL_READY = file;
+  process.env.CONSOLE_READY = file;
+  await judged(JSON.parse(readFileSync(file, 'utf8')) as { posture_url: string; api_token: string });
   return async () => {
     demo.kill('SIGINT');
     await ended;
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** Waits until the first collections are evaluated and the demo has its month of history, so that counts stand still. */
+async function judged(ready: { posture_url: string; api_token: string }): Promise<void> {
+  const authorize = await fetch(`${ready.posture_url}/csp/gateway/am/api/auth/api-tokens/authorize`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: `refresh_token=${encodeURIComponent(ready.api_token)}` });
+  const { access_token } = (await authorize.json()) as { access_token: string };
+  const headers = { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
+  for (let waited = 0; waited < 120_000; waited += 500) {
+    const answer = await fetch(`${ready.posture_url}/v2/findings/query`, { method: 'POST', headers, body: JSON.stringify({ filters: { createdTo: new Date(Date.now() - 3 * 86_400_000).toISOString() }, paginationInfo: { pageSize: 1 } }) });
+    if (((await answer.json()) as { totalCount: number }).totalCount > 0) return;
+    await new Promise((go) => setTimeout(go, 500));
+  }
+  throw new Error('the demo has no history after two minutes');
 }

@@ -1,10 +1,11 @@
 import { QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query';
 import { RouterProvider, type AnyRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { whenLoggedOut } from './api/request';
-import { configQuery, sessionQuery, type Config } from './api/session';
+import { ApiError } from './api/error';
+import { loggedInAgain, whenLoggedOut } from './api/request';
+import { configQuery, sessionQuery, type Config, type Session } from './api/session';
 import { Boundary } from './frame/Boundary';
-import { Login } from './frame/Login';
+import { Login, LoginAgain } from './frame/Login';
 import { makeQueryClient } from './frame/queries';
 import { Failure } from './parts/states';
 
@@ -20,14 +21,34 @@ function useRouterOf(config: Config): AnyRouter | undefined {
   return router;
 }
 
+/** Answers that depend on who asks. */
+const notOfServer = (q: { queryKey: readonly unknown[] }) => q.queryKey[0] !== 'session' && q.queryKey[0] !== 'config';
+
 function Console({ config }: { config: Config }) {
   const session = useQuery(sessionQuery);
   const router = useRouterOf(config);
   const queries = useQueryClient();
-  useEffect(() => whenLoggedOut(() => void queries.resetQueries({ queryKey: sessionQuery.queryKey, exact: true })), [queries]);
+  const [ended, setEnded] = useState(false);
+  useEffect(() => whenLoggedOut(() => setEnded(true)), []);
+  const accept = (next: Session) => {
+    if (next.userId !== session.data?.userId) queries.removeQueries({ predicate: notOfServer });
+    queries.setQueryData(sessionQuery.queryKey, next);
+    setEnded(false);
+    loggedInAgain();
+    void queries.invalidateQueries({ predicate: notOfServer });
+  };
   if (session.isPending || !router) return null;
-  if (!session.data) return <Login config={config} />;
-  return <RouterProvider router={router} />;
+  if (!session.data) {
+    const refused = session.error instanceof ApiError && (session.error.status === 401 || session.error.status === 403);
+    if (!refused) return <main className="login"><Failure error={session.error} what="the session" onRetry={() => void session.refetch()} /></main>;
+    return <main className="login"><Login config={config} onSession={accept} /></main>;
+  }
+  return (
+    <>
+      <RouterProvider router={router} />
+      {ended && <LoginAgain config={config} onSession={accept} />}
+    </>
+  );
 }
 
 function Start() {

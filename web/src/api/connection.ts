@@ -55,6 +55,25 @@ export async function tryNow(): Promise<void> {
   }
 }
 
+/** Asks whether the server answers, and begins to look for it when it does not. */
+export async function answers(): Promise<boolean> {
+  try {
+    await fetch('/console/config', { cache: 'no-store' });
+    reached();
+    return true;
+  } catch {
+    lost();
+    return false;
+  }
+}
+
+/** Ends when a lost server answers again. */
+export function back(): Promise<void> {
+  return new Promise((done) => {
+    const stop = whenBack(() => { stop(); done(); });
+  });
+}
+
 /** Calls back when a lost server answers again. */
 export function whenBack(listener: () => void): () => void {
   onBack.add(listener);

@@ -30,7 +30,15 @@ export interface Request {
   query?: Record<string, string | number | boolean | undefined>;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Sends the ETag of the last answer, and takes that answer again when the server says 304. */
+  conditional?: boolean;
 }
+
+/** The last answer of each conditional request, by address. */
+const known = new Map<string, { etag: string; answer: Answer<unknown> }>();
+
+/** Forgets all answers: they belong to whoever was logged in. */
+export const forgetAnswers = () => known.clear();
 
 let csrfToken = '';
 const onLoggedOut = new Set<() => void>();
@@ -39,6 +47,8 @@ const onLoggedOut = new Set<() => void>();
 export function setCsrfToken(token: string): void {
   csrfToken = token;
 }
+
+export const csrf = () => csrfToken;
 
 /** Calls back when an answer says that the session is over. */
 export function whenLoggedOut(listener: () => void): () => void {
@@ -64,37 +74,68 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function init(method: string, request: Request): RequestInit {
+function init(method: string, request: Request, etag?: string): RequestInit {
   const headers: Record<string, string> = { Accept: 'application/json', ...request.headers };
   if (request.body !== undefined) headers['Content-Type'] = 'application/json';
   if (csrfToken) headers['X-CSRF-Token'] = csrfToken;
+  if (etag) headers['If-None-Match'] = etag;
   const body = request.body === undefined ? null : JSON.stringify(request.body);
   return { method, headers, body, signal: request.signal ?? null, credentials: 'same-origin', cache: 'no-store' };
 }
 
-async function readBody<T>(answer: Response): Promise<T> {
+const senseless = (why: string, answer: Response) => new ApiError(502, `The answer makes no sense: ${why}.`, [], answer.headers.get('X-Request-Id') ?? '');
+
+/** Reads the body of a success. A question is never answered by nothing; a change may be. */
+async function readBody<T>(answer: Response, asked: boolean): Promise<T> {
   if (answer.status === 204) return undefined as T;
   const text = await answer.text();
-  if (text === '') return undefined as T;
+  if (text === '') {
+    if (asked) throw senseless('it is empty', answer);
+    return undefined as T;
+  }
   if (!(answer.headers.get('Content-Type') ?? '').includes('json')) return text as T;
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new ApiError(502, 'The answer makes no sense: it is not JSON.', [], answer.headers.get('X-Request-Id') ?? '');
+    throw senseless('it is not JSON', answer);
   }
 }
 
+/** Questions whose session has ended: they wait for the next login. Changes do not, because somebody else may log in. */
+const waitingForLogin: (() => void)[] = [];
+const asks = (method: string, path: string) => method === 'GET' || path.endsWith('query') || path.endsWith('/preview');
+
+/** Asks again what was refused because the session had ended. */
+export const loggedInAgain = () => waitingForLogin.splice(0).forEach((go) => go());
+
 /** Sends one request and reads its answer. Everything the console asks goes through here. */
 export async function send<T>(method: string, path: string, request: Request = {}): Promise<Answer<T>> {
+  for (;;) {
+    try {
+      return await sendOnce(method, path, request);
+    } catch (cause) {
+      const ended = cause instanceof ApiError && cause.status === 401 && path !== '/console/session';
+      if (!ended) throw cause;
+      onLoggedOut.forEach((listener) => listener());
+      if (!asks(method, path)) throw cause;
+      await new Promise<void>((go) => waitingForLogin.push(go));
+      request.signal?.throwIfAborted();
+    }
+  }
+}
+
+async function sendOnce<T>(method: string, path: string, request: Request): Promise<Answer<T>> {
   await turn();
   try {
-    const answer = await reach(address(path, request.query), init(method, request));
-    if (!answer.ok) {
-      const error = await readError(answer);
-      if (answer.status === 401 && path !== '/console/session') onLoggedOut.forEach((listener) => listener());
-      throw error;
-    }
-    return { data: await readBody<T>(answer), headers: answer.headers };
+    const url = address(path, request.query);
+    const before = request.conditional ? known.get(url) : undefined;
+    const answer = await reach(url, init(method, request, before?.etag));
+    if (answer.status === 304 && before) return before.answer as Answer<T>;
+    if (!answer.ok) throw await readError(answer);
+    const read = { data: await readBody<T>(answer, asks(method, path)), headers: answer.headers };
+    const etag = answer.headers.get('ETag');
+    if (request.conditional && etag) known.set(url, { etag, answer: read });
+    return read;
   } finally {
     done();
   }

@@ -16,6 +16,8 @@ export interface Input<O> {
   body?: Body<O>;
   etag?: string | undefined;
   signal?: AbortSignal;
+  /** See Request.conditional. */
+  conditional?: boolean;
 }
 
 const fill = (path: string, values: Record<string, string | number>) =>
@@ -33,6 +35,7 @@ export function client<Paths>() {
       query: input.query as Record<string, string> | undefined,
       ...(input.etag ? { headers: { 'If-Match': input.etag } } : {}),
       ...(input.signal ? { signal: input.signal } : {}),
+      ...(input.conditional ? { conditional: true } : {}),
     });
   }
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete'), answer };

@@ -1,9 +1,19 @@
+import { useSyncExternalStore } from 'react';
 import { queryOptions } from '@tanstack/react-query';
 import { desktop } from '../api/desktop';
 import { setPulse } from '../frame/pulse';
 
 /** Lists of components, asked for every 15 seconds while the page is visible. */
 const every = 15_000;
+
+// Whether the screens stand still.
+let paused = false;
+const onPause = new Set<() => void>();
+export function setPaused(on: boolean): void {
+  paused = on;
+  onPause.forEach((listener) => listener());
+}
+export const usePaused = () => useSyncExternalStore((listener) => (onPause.add(listener), () => onPause.delete(listener)), () => paused);
 
 function list<T>(name: string, ask: () => Promise<T>) {
   return queryOptions({
@@ -13,28 +23,48 @@ function list<T>(name: string, ask: () => Promise<T>) {
       setPulse({ lookedAt: Date.now(), every: every / 1000 });
       return answer;
     },
-    refetchInterval: every,
+    refetchInterval: () => (paused ? false : every),
     staleTime: 5_000,
   });
 }
 
-export const gatewaysQuery = list('gateways', () => desktop.get('/rest/monitor/gateways'));
-export const connectionServersQuery = list('connection-servers', () => desktop.get('/rest/monitor/connection-servers'));
-export const domainsQuery = list('domains', () => desktop.get('/rest/monitor/ad-domains'));
-export const farmsQuery = list('farms', () => desktop.get('/rest/monitor/farms'));
-export const rdsQuery = list('rds-servers', () => desktop.get('/rest/monitor/rds-servers'));
-export const centersQuery = list('virtual-centers', () => desktop.get('/rest/monitor/virtual-centers'));
-export const podsQuery = list('pods', () => desktop.get('/rest/monitor/v1/pods'));
-export const samlQuery = list('saml', () => desktop.get('/rest/monitor/saml-authenticators'));
-export const ssoQuery = list('true-sso', () => desktop.get('/rest/monitor/v1/true-sso'));
-export const composersQuery = list('composers', () => desktop.get('/rest/monitor/desktop-composers'));
-export const eventDatabaseQuery = list('event-database', () => desktop.get('/rest/monitor/event-database'));
-export const alertsQuery = list('alerts', () => desktop.get('/rest/monitor/alerts'));
+const same = { conditional: true };
+
+export const overviewQuery = list('overview', () => desktop.get('/rest/monitor/overview', same));
+export const gatewaysQuery = list('gateways', () => desktop.get('/rest/monitor/gateways', same));
+export const connectionServersQuery = list('connection-servers', () => desktop.get('/rest/monitor/connection-servers', same));
+export const domainsQuery = list('domains', () => desktop.get('/rest/monitor/ad-domains', same));
+export const farmsQuery = list('farms', () => desktop.get('/rest/monitor/farms', same));
+export const rdsQuery = list('rds-servers', () => desktop.get('/rest/monitor/rds-servers', same));
+export const centersQuery = list('virtual-centers', () => desktop.get('/rest/monitor/virtual-centers', same));
+export const podsQuery = list('pods', () => desktop.get('/rest/monitor/v1/pods', same));
+export const samlQuery = list('saml', () => desktop.get('/rest/monitor/saml-authenticators', same));
+export const ssoQuery = list('true-sso', () => desktop.get('/rest/monitor/v1/true-sso', same));
+export const composersQuery = list('composers', () => desktop.get('/rest/monitor/desktop-composers', same));
+export const eventDatabaseQuery = list('event-database', () => desktop.get('/rest/monitor/event-database', same));
+export const alertGroupsQuery = list('alert-groups', () => desktop.get('/rest/monitor/alert-groups'));
 export const agentsQuery = list('agents', () => desktop.get('/rest/config/v1/agents'));
 export const accountsQuery = list('domain-accounts', () => desktop.get('/rest/config/v1/ic-domain-accounts'));
 export const adDomainsQuery = list('ad-domains', () => desktop.get('/rest/external/v1/ad-domains'));
 export const alertRulesQuery = list('alert-rules', () => desktop.get('/rest/config/v1/alert-rules'));
+export const incidentsQuery = list('incidents', () => desktop.get('/rest/demo/incidents'));
+
+/** What a history is asked for. */
+export interface ChangeFilter {
+  kind?: string;
+  id?: string;
+  q?: string;
+  status?: string;
+  since?: number;
+  until?: number;
+  limit?: number;
+}
 
 /** The newest changes, of everything or of one component. */
-export const changesQuery = (filter: { kind?: string; id?: string; limit?: number; since?: number } = {}) =>
-  list(`changes ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history', { query: filter as never }));
+export const changesQuery = (filter: ChangeFilter = {}) => list(`changes ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history', { query: filter as never }));
+
+/** Changes by cause: one dead domain controller is one group. */
+export const changeGroupsQuery = (filter: ChangeFilter = {}) => list(`change-groups ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history/groups', { query: filter as never }));
+
+/** A measure over time, of one component or of all of a kind. */
+export const samplesQuery = (of: { kind: string; id?: string; measure: string; since?: number }) => list(`samples ${JSON.stringify(of)}`, () => desktop.get('/rest/monitor/samples', { query: of as never }));

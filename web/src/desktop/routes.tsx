@@ -19,6 +19,7 @@ export const makeRouter = () =>
     '/machines': () => import('./machines/Machines'),
     '/event-database': () => import('./kinds/EventDatabase'),
     '/admin': () => import('./admin/Admin'),
+    '/admin/$tab': () => import('./admin/Admin'),
     '/$kind': () => import('./kinds/KindScreen'),
     '/$kind/$id': () => import('./kinds/KindScreen'),
   });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusChange } from '../api/desktop';
 import { spansOf } from './kinds/spans';
-import { groupChanges } from './history/group';
-import { certificateStatus, markOf, worst } from './status';
+import { certificateStatus, healthMark, markOf, worst } from './status';
 
-const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({ timestamp, kind: 'GATEWAY', id: '1', name: 'gw1', from_status, to_status, reasons: [], from_health: 'OK', to_health: 'OK', cause: { kind: 'GATEWAY', id: '1', name: 'gw1' }, ...(part ? { part } : {}) });
+const change = (timestamp: number, from_status: string, to_status: string, part?: string): StatusChange => ({ timestamp, kind: 'GATEWAY', id: '1', name: 'gw1', from_status, to_status, reasons: [], from_health: from_status as 'OK', to_health: to_status as 'OK', cause: { kind: 'GATEWAY', id: '1', name: 'gw1' }, ...(part ? { part } : {}) });
 
 describe('statuses', () => {
   it('that nobody knows are unknown, never well', () => {
     expect(markOf('SOMETHING_NEW')).toBe('unknown');
     expect(markOf(undefined)).toBe('unknown');
     expect(markOf('AGENT_ERR_DOMAIN_FAILURE')).toBe('error');
+    expect(healthMark('NEW')).toBe('unknown');
     expect(worst([])).toBe('unknown');
     expect(worst(['ok', 'warn', 'unknown'])).toBe('warn');
   });
@@ -25,9 +25,5 @@ describe('statuses', () => {
   it('over time are spans without a gap', () => {
     expect(spansOf([change(30, 'ERROR', 'OK'), change(20, 'OK', 'ERROR')], 'ok', 10, 40)).toEqual([{ status: 'ok', from: 10, to: 20 }, { status: 'error', from: 20, to: 30 }, { status: 'ok', from: 30, to: 40 }]);
     expect(spansOf([], 'warn', 0, 5)).toEqual([{ status: 'warn', from: 0, to: 5 }]);
-  });
-  it('that change for one cause are one line', () => {
-    const changes = Array.from({ length: 20 }, (_, i) => change(1000 + i * 1000, 'OK', 'ERROR', `cs${i}`));
-    expect(groupChanges(changes)).toMatchObject([{ parts: 20, to: 'ERROR' }]);
   });
 });

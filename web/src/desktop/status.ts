@@ -15,6 +15,11 @@ const byName = new Map(Object.entries(marks).flatMap(([mark, names]) => names.ma
 /** The mark of a status that the API names. What is not known is unknown, never well. */
 export const markOf = (status: string | undefined): Status => byName.get(status ?? '') ?? (status?.startsWith('AGENT_ERR') ? 'error' : 'unknown');
 
+const ofHealth: Record<string, Status> = { OK: 'ok', WARNING: 'warn', ERROR: 'error', UNKNOWN: 'unknown', DISABLED: 'off' };
+
+/** The mark of a health: the same five words for every kind. */
+export const healthMark = (health: string | undefined): Status => ofHealth[health ?? ''] ?? 'unknown';
+
 const order: Status[] = ['error', 'warn', 'unknown', 'off', 'ok'];
 export const rank = (status: Status) => order.indexOf(status);
 
@@ -25,11 +30,14 @@ export const countBy = (statuses: Status[]) => Object.fromEntries(order.map((s) 
 
 const day = 24 * 3_600_000;
 
-/** How a certificate stands: it warns below 30 days. */
+/** How a certificate stands: it warns below 30 days, and when nobody vouches for it. */
 export function certificateStatus(certificate: { valid: boolean; valid_to: number } | undefined, now = Date.now()): Status {
   if (!certificate || certificate.valid_to === 0) return 'unknown';
-  if (!certificate.valid || certificate.valid_to < now) return 'error';
-  return certificate.valid_to - now < 30 * day ? 'warn' : 'ok';
+  if (certificate.valid_to < now) return 'error';
+  return !certificate.valid || certificate.valid_to - now < 30 * day ? 'warn' : 'ok';
 }
+
+/** Whether a certificate ends within 30 days, or has ended. */
+export const endsSoon = (certificate: { valid_to: number }, now = Date.now()) => certificate.valid_to > 0 && certificate.valid_to - now < 30 * day;
 
 export const daysLeft = (to: number, now = Date.now()) => Math.floor((to - now) / day);

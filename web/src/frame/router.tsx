@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect, type AnyRouter, type RouteComponent } from '@tanstack/react-router';
 import { lazy, Suspense, type ComponentType } from 'react';
+import { answers, back, useConnection } from '../api/connection';
 import { formatSearch, parseSearch } from './address';
 import { Page } from './Page';
 import { ScreenFailed } from './Boundary';
@@ -7,10 +8,28 @@ import { Empty } from '../parts/states';
 
 type Loader = () => Promise<{ default: ComponentType }>;
 
+/** Loads the code of a screen; while the server is not reached, waits until it is. Code that a server which answers does not have is of another version. */
+const patient = (load: Loader): Loader => async () => {
+  for (let refused = 0; ; ) {
+    try {
+      return await load();
+    } catch (cause) {
+      if (!(await answers())) await back();
+      else if (++refused === 2) throw cause;
+    }
+  }
+};
+
+/** What stands in for a screen whose code is on its way. */
+function Loading() {
+  const { lostSince } = useConnection();
+  return lostSince === undefined ? <div className="page" /> : <Page title="Not loaded yet"><Empty padded title="This screen is shown as soon as the server is reached" /></Page>;
+}
+
 function screen(load: Loader): RouteComponent {
-  const Screen = lazy(load);
+  const Screen = lazy(patient(load));
   return () => (
-    <Suspense fallback={<div className="page" />}>
+    <Suspense fallback={<Loading />}>
       <Screen />
     </Suspense>
   );
@@ -40,5 +59,6 @@ export function routerOf(frame: RouteComponent, home: string, screens: Record<st
     stringifySearch: formatSearch,
     trailingSlash: 'never',
     scrollRestoration: false,
+    defaultErrorComponent: ScreenFailed, // of the screen alone: the frame stays
   }) as unknown as AnyRouter;
 }

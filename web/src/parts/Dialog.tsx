@@ -15,6 +15,8 @@ export function Dialog({ title, onClose, children, className = '', bare }: Props
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
+    // React's autoFocus comes too early: nothing in a dialog can be focused before it is open, and showModal takes the first button.
+    element.current?.querySelector<HTMLElement>('.dialog-body :is(input, textarea, select):not(:disabled)')?.focus();
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

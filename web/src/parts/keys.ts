@@ -20,6 +20,17 @@ function typing(target: EventTarget | null): boolean {
   return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName) || (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type));
 }
 
+/** Enter and Space on a link, a button or a checkbox are for that element, not for the screen. */
+function activates(event: KeyboardEvent): boolean {
+  const own = event.key === 'Enter' ? 'a[href], button, summary, input' : event.key === ' ' ? 'button, summary, input' : '';
+  return own !== '' && event.target instanceof Element && event.target.closest(own) !== null;
+}
+
+/** Focuses an element once it is in the page, which takes up to two frames after the change that draws it. */
+export function focusSoon(selector: string): void {
+  requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus()));
+}
+
 function spell(event: KeyboardEvent): string {
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const shifted = event.shiftKey && /^[a-z]$/.test(name) ? 'Shift+' : '';
@@ -37,7 +48,7 @@ function find(keys: string): Key | undefined {
 function listen(event: KeyboardEvent): void {
   const spelled = spell(event);
   const chord = spelled.startsWith('Ctrl+') || spelled.startsWith('Alt+') || spelled === 'Escape';
-  if (event.defaultPrevented || (typing(event.target) && !chord)) return;
+  if (event.defaultPrevented || (typing(event.target) && !chord) || activates(event)) return;
   if (document.querySelector('dialog[open]') && !chord) return;
   const key = find(prefix ? `${prefix} ${spelled}` : spelled);
   clearTimeout(prefixTimer);

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 /** Every shape that goes with a colour. Colour never speaks alone. */
-export type MarkName = 'critical' | 'high' | 'medium' | 'low' | 'violation' | 'pass' | 'unknown' | 'none' | 'ok' | 'warn' | 'error' | 'off';
+export type MarkName = 'critical' | 'high' | 'medium' | 'low' | 'violation' | 'pass' | 'unknown' | 'none' | 'nothing' | 'ok' | 'warn' | 'error' | 'off';
 
 const bars = (name: string, filled: number) => (
   <>
@@ -46,6 +46,7 @@ const shapes: Record<MarkName, ReactNode> = {
     </>
   ),
   none: ring('none', 'M4.4 7h5.2'),
+  nothing: ring('none', 'M7 7h.01'),
   warn: (
     <>
       <path d="M7 1.2l6.3 11.3H.7z" className="m-warn" />
@@ -58,7 +59,7 @@ const shapes: Record<MarkName, ReactNode> = {
 
 const words: Record<MarkName, string> = {
   critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', violation: 'Violation', pass: 'Pass',
-  unknown: 'Unknown', none: 'No rule', ok: 'OK', warn: 'Warning', error: 'Error', off: 'Disabled',
+  unknown: 'Unknown', none: 'No rule', nothing: 'Not applicable', ok: 'OK', warn: 'Warning', error: 'Error', off: 'Disabled',
 };
 
 /** A shape; `label` is read to screen readers where no word stands beside it. */

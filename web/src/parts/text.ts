@@ -7,7 +7,7 @@ export const count = (n: number) => counts.format(n);
 export const plural = (n: number, one: string, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 /** A sentence of the API, with its first letter in upper case. */
-export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+export const sentence = (text: string) => (/^\S*\.\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)); // host names stay as they are
 
 /** AGENT_ERR_DOMAIN_FAILURE becomes "agent err domain failure". */
 export const words = (status: string) => status.replaceAll('_', ' ').toLowerCase();

@@ -16,10 +16,16 @@ const set = (value: Toast[]) => {
 };
 const drop = (id: number) => set(toasts.filter((t) => t.id !== id));
 
+/** Takes a message away, unless somebody points at the messages or has the focus in them. */
+function expire(id: number): void {
+  if (document.querySelector('.toasts:hover, .toasts:focus-within')) setTimeout(() => expire(id), 1000);
+  else drop(id);
+}
+
 export function say(text: string, undo?: () => void): void {
   const id = next++;
   set([...toasts, undo ? { id, text, undo } : { id, text }]);
-  setTimeout(() => drop(id), undo ? 10_000 : 5_000);
+  setTimeout(() => expire(id), undo ? 10_000 : 5_000);
 }
 
 export function Toasts() {

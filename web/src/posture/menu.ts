@@ -19,7 +19,7 @@ export function useMenu(): MenuGroup[] {
   return [
     { items: [{ to: '/overview', icon: 'overview', label: 'Overview' }, { to: '/findings', icon: 'findings', label: 'Findings', count: findings }] },
     { title: 'Look', items: [{ to: '/inventory', icon: 'inventory', label: 'Inventory', count: entities }, { to: '/explore', icon: 'explore', label: 'Explore' }, { to: '/activity', icon: 'activity', label: 'Activity' }] },
-    { title: 'Decide', items: [{ to: '/rules', icon: 'rules', label: 'Rules', count: rules }, { to: '/compliance', icon: 'compliance', label: 'Compliance', count: frameworks }] },
+    { title: 'Decide', items: [{ to: '/rules', icon: 'rules', label: 'Rules', count: rules }, { to: '/mute-rules', icon: 'mute', label: 'Mute rules' }, { to: '/compliance', icon: 'compliance', label: 'Compliance', count: frameworks }] },
     { title: 'Run', items: [{ to: '/accounts', icon: 'accounts', label: 'Accounts', count: sick, bad: true }, { to: '/admin', icon: 'admin', label: 'Admin' }] },
   ];
 }

@@ -4,7 +4,7 @@ import { jumpTargets } from './jump';
 import { useMenu } from './menu';
 
 const letters = {
-  '/overview': 'o', '/findings': 'f', '/inventory': 'i', '/explore': 'e', '/activity': 'a', '/rules': 'r', '/compliance': 'c',
+  '/overview': 'o', '/findings': 'f', '/inventory': 'i', '/explore': 'e', '/activity': 'a', '/rules': 'r', '/compliance': 'c', '/mute-rules': 'm',
 };
 
 const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} />;
@@ -14,8 +14,10 @@ export const makeRouter = () =>
     '/overview': () => import('./overview/Overview'),
     '/findings': () => import('./findings/Findings'),
     '/resource/$id': () => import('./resource/Resource'),
+    '/mute-rules': () => import('./mutes/MuteRules'),
     '/rules': () => import('./rules/Rules'),
     '/rules/new': () => import('./rules/RuleEditor'),
+    '/rules/$id/unknown': () => import('./rules/UnknownResources'),
     '/rules/$id': () => import('./rules/RuleEditor'),
     '/compliance': () => import('./compliance/Compliance'),
     '/compliance/$id': () => import('./compliance/Compliance'),

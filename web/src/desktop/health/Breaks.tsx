@@ -1,4 +1,79 @@
-/** The switches that break parts of the demo. The server tells which there are, in demo mode only. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../../api/error';
+import { desktop, type Incident } from '../../api/desktop';
+import { configQuery, useMay } from '../../api/session';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { Answer } from '../../parts/states';
+import { sentence } from '../../parts/text';
+import { say } from '../../parts/toast';
+import { incidentsQuery } from '../data';
+
+const groupNames: Record<Incident['group'], string> = { GATEWAYS: 'Gateways', CONNECTION_SERVERS: 'Connection servers', DIRECTORY: 'Directory', SIGN_ON: 'Sign-on', FARMS: 'Farms', VIRTUAL_CENTERS: 'Virtual centers' };
+const order = Object.keys(groupNames) as Incident['group'][];
+
+/** Begins and ends incidents, and has every screen look again. */
+function useIncidents() {
+  const client = useQueryClient();
+  const [busy, setBusy] = useState<string>();
+  const run = async (name: string, change: () => Promise<unknown>) => {
+    setBusy(name);
+    try {
+      await change();
+      await client.invalidateQueries({ queryKey: ['desktop'] });
+    } catch (cause) {
+      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const flip = (i: Incident) => run(i.name, () => (i.active ? desktop.delete('/rest/demo/incidents/{name}', { path: { name: i.name } }) : desktop.post('/rest/demo/incidents/{name}', { path: { name: i.name } })));
+  return { busy, flip, mend: () => run('*', () => desktop.delete('/rest/demo/incidents')) };
+}
+
+function Switch({ incident: i, busy, onFlip }: { incident: Incident; busy: boolean; onFlip: () => void }) {
+  const admin = useMay('admin');
+  return (
+    <li>
+      <span className="grow">{sentence(i.summary)}</span>
+      <button type="button" role="switch" className="toggle" aria-checked={i.active} aria-label={sentence(i.summary)} disabled={busy || !admin} title={admin ? undefined : 'Takes the role admin'} onClick={onFlip} />
+    </li>
+  );
+}
+
+/** The switches that break parts of the simulated environment. The server has them in demo mode only. */
 export function Breaks() {
-  return null;
+  const demo = useQuery(configQuery).data?.demo ?? false;
+  const query = useQuery({ ...incidentsQuery, enabled: demo });
+  const [all, setAll] = useState(false);
+  const { busy, flip, mend } = useIncidents();
+  if (!demo) return null;
+  const switches = (of: Incident[]) => of.map((i) => <Switch key={i.name} incident={i} busy={busy !== undefined} onFlip={() => void flip(i)} />);
+  return (
+    <section className="region breaks">
+      <header><h2>Break something</h2><span className="pill warn">Demo</span><button type="button" className="link end" onClick={() => setAll(true)}>All {query.data?.length}</button></header>
+      <Answer query={query} what="the list of incidents">
+        {(incidents) => {
+          const active = incidents.filter((i) => i.active);
+          // What is broken comes first; then the first of each group.
+          const first = order.flatMap((g) => incidents.filter((i) => i.group === g && !i.active).slice(0, 1));
+          return (
+            <>
+              <ul className="list">{switches([...active, ...first].slice(0, 6))}</ul>
+              <div className="row"><Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>Mend all</Button><span className="small t3" aria-live="polite">{active.length === 0 ? 'Nothing is broken.' : `${active.length} broken.`}</span></div>
+              {all && (
+                <Dialog title="Break something" className="broad" onClose={() => setAll(false)}>
+                  <div className="breaks-all">
+                    {order.map((g) => <section key={g}><h3 className="label">{groupNames[g]}</h3><ul className="list">{switches(incidents.filter((i) => i.group === g))}</ul></section>)}
+                  </div>
+                  <div className="dialog-foot"><Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>Mend all</Button><Button look="primary" onClick={() => setAll(false)}>Done</Button></div>
+                </Dialog>
+              )}
+            </>
+          );
+        }}
+      </Answer>
+    </section>
+  );
 }

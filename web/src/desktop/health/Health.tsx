@@ -1,22 +1,27 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
+import type { Overview } from '../../api/desktop';
 import { Page } from '../../frame/Page';
+import { walkWithArrows } from '../../parts/arrows';
+import { Button } from '../../parts/Button';
+import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
-import { Empty, Skeleton } from '../../parts/states';
+import { Answer, Empty, Failure, Skeleton } from '../../parts/states';
 import { count, plural, sentence, words } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { Ledger } from '../../posture/overview/Ledger';
-import { alertsQuery, changesQuery, rdsQuery, connectionServersQuery } from '../data';
-import { everything, useComponents, type Component, type Components } from '../components';
-import { certificateStatus, countBy, markOf, rank, worst } from '../status';
+import { say } from '../../parts/toast';
+import { Ledger, type Figure } from '../../posture/overview/Ledger';
+import { alertGroupsQuery, changeGroupsQuery, connectionServersQuery, overviewQuery, rdsQuery, setPaused, usePaused } from '../data';
+import { addressOf, everything, shortName, useComponents, type Component, type Components } from '../components';
+import { countBy, endsSoon, healthMark, rank, worst } from '../status';
 import { Breaks } from './Breaks';
 import { problemsOf } from './problems';
 import { ServerTiles } from './ServerTiles';
 import '../../posture/overview/overview.css';
 import './health.css';
 
-const to = (c: Component) => `/${c.path}${c.kind === 'EVENT_DATABASE' ? '' : `/${encodeURIComponent(c.id)}`}`;
+const to = (c: Component) => addressOf(c.kind, c.id);
 
 /** Components as rows: problems in words, the rest with their measure. */
 function Rows({ of }: { of: Component[] }) {
@@ -81,36 +86,68 @@ function Map({ c }: { c: Components }) {
   );
 }
 
-function useFigures(c: Components) {
-  const rds = useQuery(rdsQuery).data ?? [];
-  const alerts = useQuery(alertsQuery).data ?? [];
-  const certificates = (useQuery(connectionServersQuery).data ?? []).filter((s) => ['warn', 'error'].includes(certificateStatus(s.certificate)));
-  const sessions = rds.reduce((n, s) => n + (s.session_count ?? 0), 0);
-  const room = rds.reduce((n, s) => n + (s.details.max_sessions_count_configured ?? 0), 0);
-  const bad = c.rds.filter((s) => s.status === 'error');
-  const farms = countBy(c.farms.map((f) => f.status));
+function useFigures(c: Components, overview: Overview | undefined): Figure[] {
+  const rds = useQuery(rdsQuery).data;
+  const groups = useQuery(alertGroupsQuery).data;
+  const servers = useQuery(connectionServersQuery).data;
+  const ending = servers?.filter((s) => endsSoon(s.certificate)).length;
+  const room = rds?.reduce((n, s) => n + (s.details.max_sessions_count_configured ?? 0), 0) ?? 0;
+  const sessions = overview?.sessions.rds_sessions;
+  const kind = (name: string) => overview?.kinds.find((k) => k.kind === name);
+  const bad = kind('RDS_SERVER')?.health.ERROR ?? 0;
+  const farms = kind('FARM')?.health ?? {};
+  const sick = (farms.ERROR ?? 0) + (farms.WARNING ?? 0) + (farms.UNKNOWN ?? 0);
   const unknown = everything(c).filter((x) => x.status === 'unknown');
+  const firing = groups?.filter((g) => g.state === 'FIRING');
   return [
-    { label: 'Sessions', value: sessions, to: '/rds-servers', detail: `of ${count(room)}, ${room ? Math.round((100 * sessions) / room) : 0} %` },
-    { label: 'RDS servers in error', mark: bad.length ? 'error' : 'ok', value: bad.length, to: '/rds-servers', search: { status: 'error' }, detail: `of ${count(rds.length)}` },
-    { label: 'Farms not OK', mark: worst(c.farms.map((f) => f.status).filter((s) => s !== 'off')), value: farms.error + farms.warn + farms.unknown, to: '/farms', search: { status: 'error' }, detail: `of ${c.farms.length}; ${farms.off} more are disabled` },
-    { label: 'Certificates', mark: certificates.length ? 'warn' : 'ok', value: certificates.length, to: '/connection-servers', detail: 'end within 30 days' },
-    { label: 'Alerts firing', mark: alerts.some((a) => a.state === 'FIRING') ? 'error' : 'ok', value: alerts.filter((a) => a.state === 'FIRING').length, to: '/alerts', detail: `${alerts.filter((a) => a.state === 'PENDING').length} pending` },
-    { label: 'Unknown', mark: 'unknown', value: unknown.length, to: '/history', detail: unknown[0] ? `${unknown[0].name}: ${unknown[0].word}` : 'everything is known' },
-  ] as const;
+    { label: 'Sessions', value: sessions, to: '/rds-servers', detail: room ? `of ${count(room)}, ${Math.round((100 * (sessions ?? 0)) / room)} %` : ' ' },
+    { label: 'RDS servers in error', mark: bad ? 'error' : 'ok', value: overview && bad, to: '/rds-servers', search: { status: 'error' }, detail: `of ${count(kind('RDS_SERVER')?.total ?? 0)}` },
+    { label: 'Farms not OK', mark: sick ? (farms.ERROR ? 'error' : 'warn') : 'ok', value: overview && sick, to: '/farms', search: { status: farms.ERROR ? 'error' : farms.WARNING ? 'warn' : undefined }, detail: `of ${count(kind('FARM')?.total ?? 0)}; ${farms.DISABLED ?? 0} more are disabled` },
+    { label: 'Certificates', mark: ending ? 'warn' : 'ok', value: ending, to: '/connection-servers', detail: 'end within 30 days' },
+    { label: 'Alerts firing', mark: firing?.length ? 'error' : 'ok', value: firing?.length, to: '/alerts', detail: `${count(firing?.reduce((n, g) => n + g.count, 0) ?? 0)} before grouping` },
+    { label: 'Unknown', mark: 'unknown', value: c.loaded ? unknown.length : undefined, to: '/history', search: { status: 'UNKNOWN' }, detail: unknown[0] ? `${unknown[0].name}: ${unknown[0].word}` : 'everything is known' },
+  ];
 }
 
 function Changes() {
-  const changes = useQuery(changesQuery({ limit: 12 })).data?.changes ?? [];
+  const query = useQuery(changeGroupsQuery({ limit: 9 }));
   return (
     <section className="region">
       <header><h2>Changes</h2><Link className="end" to="/history">History</Link></header>
-      {changes.length === 0 && <p className="t3">Nothing has changed yet.</p>}
-      <ul className="list">
-        {changes.map((c, i) => (
-          <li key={i}><span className="t3 small change-time"><Time at={c.timestamp} as="clock" /></span><span className="cut grow">{c.name.split('.')[0]} <span className="small t3">{c.part}</span></span><span className={`word c-${markOf(c.to_status)}`}><Mark name={markOf(c.to_status)} />{words(c.to_status)}</span></li>
-        ))}
-      </ul>
+      <Answer query={query} what="the history">
+        {({ groups }) => (
+          <>
+            {groups.length === 0 && <p className="t3">Nothing has changed yet.</p>}
+            <ul className="list">
+              {groups.map((g) => {
+                const last = g.changes.at(-1);
+                const mark = healthMark(g.health);
+                return (
+                  <li key={g.id}><Link className="row" to="/history" search={{ q: g.cause.name } as never}><span className="t3 small change-time"><Time at={g.last_timestamp} as={Date.now() - g.last_timestamp < 80_000_000 ? 'clock' : 'ago'} /></span><span className="cut grow">{shortName(g.cause)} <span className="small t3">{g.count > 1 ? `${g.count} changes` : last?.part}</span></span><span className={`word c-${mark}`}><Mark name={mark} />{words(last?.to_status ?? g.health)}</span></Link></li>
+                );
+              })}
+            </ul>
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function Problems({ query }: { query: UseQueryResult<Overview> }) {
+  const total = query.data?.problems.length;
+  return (
+    <section className="region">
+      <header><h2>What is wrong</h2>{total !== undefined && <span className="end">{plural(total, 'problem')}, worst first</span>}</header>
+      <Answer query={query} what="the overview">
+        {(overview) => overview.problems.length === 0 ? <Empty title="Nothing is wrong">Every component answers as it should.</Empty> : (
+          <ul className="list problem-list" aria-live="polite">
+            {problemsOf(overview.problems).map((p) => (
+              <li key={p.key}><Link className="row" to={p.to}><Mark name={p.status} label /><span className="grow"><span className="strong">{p.title}</span> <span className="small t3">{p.detail}</span><span className="small t2 block">{p.reason}</span></span>{p.since && <span className="small t3 wide">since <Time at={p.since} as={Date.now() - p.since < 80_000_000 ? 'clock' : 'date'} /></span>}</Link></li>
+            ))}
+          </ul>
+        )}
+      </Answer>
     </section>
   );
 }
@@ -118,22 +155,19 @@ function Changes() {
 /** Can people connect, and if not, where on the way does it break. */
 export default function Health() {
   const c = useComponents();
-  const figures = useFigures(c);
-  const problems = problemsOf(c);
+  const overview = useQuery(overviewQuery);
+  const figures = useFigures(c, overview.data);
+  const paused = usePaused();
+  useEffect(() => () => setPaused(false), []);
+  useKeys([{ keys: 'p', does: 'Pause or go on', run: () => { setPaused(!paused); say(paused ? 'Looking every 15 s again' : 'Paused: the screen stands still'); } }]);
+  const refused = overview.data?.inventory.refused;
   return (
-    <Page title="Health map" className="health">
-      <Ledger figures={figures as never} />
-      {c.loaded ? <Map c={c} /> : <div className="region"><Skeleton /></div>}
+    <Page title="Health map" className="health" actions={<Button look="quiet" icon={paused ? 'play' : 'history'} className="wide" aria-pressed={paused} onClick={() => setPaused(!paused)}>{paused ? 'Paused' : 'Pause'}</Button>}>
+      {refused && <div className="region"><div className="note warn"><Mark name="warn" /><span><b>The inventory file has errors; the last good one is in use.</b> {sentence(refused.message)}</span></div></div>}
+      <Ledger figures={figures} />
+      {c.loaded ? <div onKeyDown={walkWithArrows}><Map c={c} /></div> : c.error ? <Failure padded error={c.error} what="the map" onRetry={c.retry} /> : <div className="region"><Skeleton /></div>}
       <div className="cols health-below">
-        <section className="region">
-          <header><h2>What is wrong</h2><span className="end">{plural(problems.length, 'problem')}, worst first</span></header>
-          {c.loaded && problems.length === 0 && <Empty title="Nothing is wrong">Every component answers as it should.</Empty>}
-          <ul className="list problem-list" aria-live="polite">
-            {problems.map((p) => (
-              <li key={p.key}><Link className="row" to={p.to}><Mark name={p.status} label /><span className="grow"><span className="strong">{p.title}</span> <span className="small t3">{p.detail}</span><span className="small t2 block">{p.reason}</span></span></Link></li>
-            ))}
-          </ul>
-        </section>
+        <Problems query={overview} />
         <Changes />
         <Breaks />
       </div>

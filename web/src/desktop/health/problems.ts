@@ -1,6 +1,7 @@
+import type { Overview } from '../../api/desktop';
 import { plural, sentence } from '../../parts/text';
-import { everything, type Component, type Components } from '../components';
-import { rank, type Status } from '../status';
+import { addressOf, kindWords, shortName } from '../components';
+import { healthMark, type Status } from '../status';
 
 export interface Problem {
   key: string;
@@ -8,26 +9,18 @@ export interface Problem {
   title: string;
   detail: string;
   reason: string;
+  since: number | undefined;
   to: string;
 }
 
-/** Problems, worst first. Components of a kind with the same reason are one problem. */
-export function problemsOf(c: Components): Problem[] {
-  const groups = new Map<string, Component[]>();
-  for (const x of everything(c)) {
-    if (x.status !== 'error' && x.status !== 'warn') continue;
-    const key = `${x.kind} ${x.reasons[0] ?? x.word}`;
-    groups.set(key, [...(groups.get(key) ?? []), x]);
-  }
-  return [...groups].map(([key, all]): Problem => {
-    const first = all[0] as Component;
-    return {
-      key,
-      status: first.status,
-      title: all.length === 1 ? first.name : plural(all.length, first.kind === 'RDS_SERVER' ? 'RDS server' : 'component'),
-      detail: all.length === 1 ? first.detail : `${first.name} and ${all.length - 1} more`,
-      reason: sentence(first.reasons[0] ?? first.word),
-      to: all.length === 1 ? `/${first.path}/${encodeURIComponent(first.id)}` : `/${first.path}?status=${first.status}`,
-    };
-  }).sort((a, b) => rank(a.status) - rank(b.status));
-}
+/** What is wrong, by cause, in the order of the server: worst first. */
+export const problemsOf = (problems: Overview['problems']): Problem[] =>
+  problems.map((p) => ({
+    key: `${p.cause.kind} ${p.cause.id}`,
+    status: healthMark(p.health),
+    title: shortName(p.cause),
+    detail: p.count > 1 ? plural(p.count, 'component') : kindWords[p.cause.kind],
+    reason: sentence(p.reasons[0] ?? p.components[0]?.reasons[0] ?? p.components[0]?.status ?? ''),
+    since: p.since,
+    to: addressOf(p.cause.kind, p.cause.id),
+  }));

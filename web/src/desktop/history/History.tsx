@@ -1,44 +1,76 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { StatusChange } from '../../api/desktop';
+import { useState } from 'react';
+import type { ChangeGroup, StatusChange } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
+import { Button } from '../../parts/Button';
 import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { plural, sentence, words } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { changesQuery } from '../data';
+import { addressOf, allKinds, kindWords, shortName } from '../components';
+import { changeGroupsQuery, changesQuery } from '../data';
 import { StatusStrip } from '../kinds/StatusStrip';
-import { markOf } from '../status';
-import { groupChanges, type ChangeGroup } from './group';
+import { healthMark, rank } from '../status';
 import '../kinds/kinds.css';
 
 const ranges = { '1h': 3_600_000, '1d': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
 type Range = keyof typeof ranges;
-const kinds = ['AD_DOMAIN', 'CONNECTION_SERVER', 'EVENT_DATABASE', 'FARM', 'GATEWAY', 'RDS_SERVER', 'SAML_AUTHENTICATOR', 'POD', 'TRUE_SSO', 'COMPOSER', 'VIRTUAL_CENTER'];
+const statuses = ['ERROR', 'PROBLEM', 'DOWN', 'OFFLINE', 'UNCONTACTABLE', 'WARNING', 'UNKNOWN', 'STALE', 'OK'];
 
-function Row({ group: g }: { group: ChangeGroup }) {
-  const mark = markOf(g.to);
+const Change = ({ of: c }: { of: StatusChange }) => (
+  <tr className="alert-member">
+    <td className="t3 small"><Time at={c.timestamp} as="clock" /></td>
+    <td><Link to={addressOf(c.kind, c.id)}>{shortName(c)}</Link> <span className="small t3">{c.part}</span></td>
+    <td className="wide t3">{words(c.from_status)}</td>
+    <td><span className={`word c-${healthMark(c.to_health)}`}><Mark name={healthMark(c.to_health)} />{words(c.to_status)}</span></td>
+    <td className="wide small t2">{c.reasons[0] && sentence(c.reasons[0])}</td>
+  </tr>
+);
+
+/** Changes with one cause: one line, which opens. */
+function Group({ group: g }: { group: ChangeGroup }) {
+  const [open, setOpen] = useState(false);
+  const mark = healthMark(g.health);
+  const last = g.changes.at(-1);
+  const name = shortName(g.cause);
   return (
-    <tr>
-      <td className="t3"><Time at={g.at} as="date" /></td>
-      <th scope="row">{g.name} <span className="small t3">{g.parts > 1 ? plural(g.parts, 'part') : g.part}</span></th>
-      <td className="wide t3">{words(g.from)}</td>
-      <td><span className={`word c-${mark}`}><Mark name={mark} />{words(g.to)}</span></td>
-      <td className="wide t2">{g.reason && sentence(g.reason)}</td>
-    </tr>
+    <>
+      <tr>
+        <td className="t3"><Time at={g.last_timestamp} as="date" /></td>
+        <th scope="row">
+          <span className="row tight">
+            {g.count > 1 && <Button look="quiet" icon={open ? 'down' : 'right'} className="xs" aria-expanded={open} aria-label={`${open ? 'Hide' : 'Show'} the changes of ${name}`} onClick={() => setOpen(!open)} />}
+            <Link to={addressOf(g.cause.kind, g.cause.id)}>{name}</Link>
+            <span className="small t3">{g.count > 1 ? (g.component_count > 1 ? plural(g.component_count, 'component') : plural(g.count, 'part')) : last?.part}</span>
+          </span>
+        </th>
+        <td className="wide t3">{last && words(last.from_status)}</td>
+        <td><span className={`word c-${mark}`}><Mark name={mark} />{words(last?.to_status ?? g.health)}</span></td>
+        <td className="wide t2">{g.reasons[0] && sentence(g.reasons[0])}</td>
+      </tr>
+      {open && g.changes.map((c, i) => <Change key={i} of={c} />)}
+      {open && g.count > g.changes.length && <tr className="alert-member"><td /><td colSpan={4} className="small t3">and {g.count - g.changes.length} more</td></tr>}
+    </>
   );
 }
 
-/** Components that changed, one strip each. */
-function Lanes({ changes, from }: { changes: StatusChange[]; from: number }) {
-  const lanes = new Map<string, StatusChange[]>();
-  for (const c of changes) lanes.set(`${c.kind} ${c.id} ${c.name}`, [...(lanes.get(`${c.kind} ${c.id} ${c.name}`) ?? []), c]);
-  const own = [...lanes].map(([key, all]) => [key, all.filter((c) => !c.part)] as const).filter(([, all]) => all.length > 0).slice(0, 8);
-  if (own.length === 0) return null;
-  return <section className="region">{own.map(([key, all]) => <div key={key} className="lane"><span className="cut">{all[0]?.name.split('.')[0]}</span><StatusStrip changes={all} now={markOf(all[0]?.to_status)} from={from} /></div>)}</section>;
+/** One component over the whole range. */
+function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; to: number }) {
+  const query = useQuery(changesQuery({ kind: cause.kind, id: cause.id, since: from, limit: 500 }));
+  const own = (query.data?.changes ?? []).filter((c) => !c.part);
+  if (!own[0]) return null;
+  return <div className="lane"><Link className="cut" to={addressOf(cause.kind, cause.id)}>{shortName(cause)}</Link><StatusStrip changes={own} now={healthMark(own[0].to_health)} from={from} to={to} /></div>;
+}
+
+/** Components that changed, one strip each; those that changed for the worse first. */
+function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: number }) {
+  const causes = new Map<string, ChangeGroup['cause']>();
+  for (const g of [...groups].sort((a, b) => rank(healthMark(a.health)) - rank(healthMark(b.health)))) causes.set(`${g.cause.kind} ${g.cause.id}`, g.cause);
+  return <section className="region" aria-label="Statuses over time">{[...causes].slice(0, 6).map(([key, cause]) => <Lane key={key} cause={cause} from={from} to={to} />)}</section>;
 }
 
 /** What was how, when. */
@@ -46,24 +78,28 @@ export default function History() {
   const { search, change } = useAddress();
   const range = (search.range && search.range in ranges ? search.range : '1d') as Range;
   const minute = 60_000;
-  const since = Math.floor((Date.now() - ranges[range]) / minute) * minute;
-  const query = useQuery(changesQuery({ since, limit: 1000, ...(search.kind ? { kind: search.kind } : {}), ...(search.id ? { id: search.id } : {}) }));
+  const until = search.to ? Number(search.to) || undefined : undefined;
+  const since = Number(search.from) || Math.floor(((until ?? Date.now()) - ranges[range]) / minute) * minute;
+  const filter = { since, ...(until ? { until } : {}), ...(search.kind ? { kind: search.kind } : {}), ...(search.id ? { id: search.id } : {}), ...(search.q ? { q: search.q } : {}), ...(search.status ? { status: search.status } : {}) };
+  const query = useQuery(changeGroupsQuery({ ...filter, limit: 200 }));
+  const clear = () => change({ q: undefined, kind: undefined, id: undefined, status: undefined, from: undefined, to: undefined });
   return (
     <Page title="History">
       <div className="toolbar">
         <SearchInput label="Search changes" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
-        <Select label="Kind" value={search.kind ?? ''} onChange={(kind) => change({ kind: kind || undefined, id: undefined })} options={[{ value: '', label: 'Every kind' }, ...kinds.map((k) => ({ value: k, label: words(k) }))]} />
-        <Segments<Range> label="Range" value={range} onChange={(r) => change({ range: r === '1d' ? undefined : r })} options={[{ value: '1h', label: '1 hour' }, { value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
+        <Select label="Kind" value={search.kind ?? ''} onChange={(kind) => change({ kind: kind || undefined, id: undefined })} options={[{ value: '', label: 'Every kind' }, ...allKinds.map((k) => ({ value: k as string, label: kindWords[k] }))]} />
+        <Select label="Became" value={search.status ?? ''} onChange={(status) => change({ status: status || undefined })} options={[{ value: '', label: 'Became anything' }, ...statuses.map((s) => ({ value: s, label: `Became ${words(s)}` }))]} />
+        <Segments<Range> label="Range" value={range} onChange={(r) => change({ range: r === '1d' ? undefined : r, from: undefined, to: undefined })} options={[{ value: '1h', label: '1 hour' }, { value: '1d', label: '1 day' }, { value: '7d', label: '7 days' }, { value: '30d', label: '30 days' }]} />
         {search.id && <Link className="link" to="/history">Every component</Link>}
       </div>
       <Answer query={query} what="the history" padded>
-        {({ changes }) => {
-          const shown = changes.filter((c) => `${c.name} ${c.part ?? ''} ${c.to_status} ${c.reasons.join(' ')}`.toLowerCase().includes((search.q ?? '').toLowerCase()));
-          if (shown.length === 0) return <Empty padded title="Nothing changed">No component changed its status in this time.</Empty>;
+        {({ groups, next_cursor }) => {
+          if (groups.length === 0) return <Empty padded title="Nothing changed" action={search.q || search.kind || search.status ? <Button onClick={clear}>Clear all</Button> : undefined}>No component changed its status in this time{search.q || search.kind || search.status ? ' in a way that these filters match' : ''}.</Empty>;
           return (
             <>
-              <Lanes changes={shown} from={since} />
-              <div className="table-scroll"><table className="table"><thead><tr><th>When</th><th>What</th><th className="wide">From</th><th>To</th><th className="wide">Why</th></tr></thead><tbody>{groupChanges(shown).map((g) => <Row key={`${g.at} ${g.name} ${g.part} ${g.to}`} group={g} />)}</tbody></table></div>
+              <Lanes groups={groups} from={since} to={until ?? Date.now()} />
+              <div className="table-scroll"><table className="table"><thead><tr><th>When</th><th>What</th><th className="wide">From</th><th>To</th><th className="wide">Why</th></tr></thead><tbody>{groups.map((g) => <Group key={g.id} group={g} />)}</tbody></table></div>
+              {next_cursor && <p className="region t3">These are the newest 200 causes: choose a shorter range or search.</p>}
             </>
           );
         }}

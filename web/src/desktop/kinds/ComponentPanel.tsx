@@ -8,16 +8,18 @@ import { sentence, words } from '../../parts/text';
 import { Time } from '../../parts/time';
 import type { Component } from '../components';
 import { changesQuery } from '../data';
-import { markOf } from '../status';
+import { markOf, rank } from '../status';
+import { Measures } from './Measures';
 import { StatusStrip } from './StatusStrip';
 
 /** The parts of a component with their statuses. */
-export function Parts({ title, rows }: { title: string; rows: { name: string; status: string; detail?: string }[] }) {
+export function Parts({ title, rows, since }: { title: string; rows: { name: string; status: string; detail?: string }[]; since?: Component['parts'] }) {
   if (rows.length === 0) return null;
+  const changed = (name: string) => since?.find((p) => p.name === name || p.name.startsWith(`${name}.`))?.since;
   return (
     <section>
       <div className="region-head"><h3>{title}</h3><span className="end">{rows.filter((r) => markOf(r.status) === 'ok').length} of {rows.length}</span></div>
-      <ul className="list">{rows.map((r) => <li key={r.name}><span className="cut grow">{r.name} <span className="small t3">{r.detail}</span></span><span className={`word c-${markOf(r.status)}`}><Mark name={markOf(r.status)} />{words(r.status)}</span></li>)}</ul>
+      <ul className="list">{[...rows].sort((a, b) => rank(markOf(a.status)) - rank(markOf(b.status))).map((r) => <li key={r.name}><span className="cut grow">{r.name} <span className="small t3">{r.detail}</span></span><span className={`word c-${markOf(r.status)}`}><Mark name={markOf(r.status)} />{words(r.status)}</span>{markOf(r.status) !== 'ok' && changed(r.name) && <span className="small t3">since <Time at={changed(r.name)} /></span>}</li>)}</ul>
     </section>
   );
 }
@@ -44,9 +46,10 @@ export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string;
 export function ComponentPanel({ component: c, children, actions }: { component: Component; children?: ReactNode; actions?: ReactNode }) {
   return (
     <div className="panel-body">
-      <div className="row"><Mark name={c.status} /><h2 className="panel-title cut">{c.name}</h2><span className={`c-${c.status}`}>{c.word}</span></div>
+      <div className="row"><Mark name={c.status} /><h2 className="panel-title cut">{c.name}</h2><span className={`c-${c.status}`}>{c.word}</span>{c.since && <span className="small t3">since <Time at={c.since} as={Date.now() - c.since < 80_000_000 ? 'clock' : 'date'} /></span>}</div>
       {c.reasons.map((r) => <div key={r} className={`note ${c.status}`}><Mark name={c.status} /><span>{sentence(r)}</span></div>)}
       {children}
+      <Measures kind={c.kind} id={c.id} />
       <ComponentHistory kind={c.kind} id={c.id} status={c.status} />
       <div className="row wrap">{actions}<Link className="btn" to="/alert-rules/new" search={{ kind: c.kind, component: c.id, name: c.name } as never}>Alert on this</Link></div>
     </div>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
-import { useKeys } from '../../parts/keys';
+import { focusSoon, useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Segments } from '../../parts/Segments';
@@ -13,6 +13,7 @@ import type { Component } from '../components';
 import { countBy, rank, type Status } from '../status';
 import { ComponentPanel, Parts } from './ComponentPanel';
 import { kinds, type KindSpec } from './columns';
+import { Matrix } from './Matrix';
 import './kinds.css';
 
 const statusLabels: Record<Status | 'all', string> = { all: 'All', ok: 'OK', warn: 'Warning', error: 'Error', unknown: 'Unknown', off: 'Disabled' };
@@ -52,14 +53,20 @@ export default function KindScreen() {
   const all: Row[] = (query.data ?? []).map((item) => ({ item, component: (spec as KindSpec).component(item) })).sort((a, b) => rank(a.component.status) - rank(b.component.status) || a.component.name.localeCompare(b.component.name, 'en', { numeric: true }));
   const rows = all.filter(({ component: c }) => (!search.status || c.status === search.status) && `${c.name} ${c.detail} ${c.word}`.toLowerCase().includes((search.q ?? '').toLowerCase()));
   const chosen = all.find((r) => r.component.id === id);
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(cursor + by, rows.length - 1));
+    setCursor(next);
+    focusSoon(`.kind-split tbody tr:nth-child(${next + 1}) th a`);
+  };
   const close = () => void navigate({ to: `/${kind}`, search } as never);
   useKeys([
-    { keys: 'j', does: 'Next', run: () => setCursor(Math.min(cursor + 1, rows.length - 1)) },
-    { keys: 'k', does: 'Previous', run: () => setCursor(Math.max(cursor - 1, 0)) },
+    { keys: 'j', does: 'Next', run: () => move(1) },
+    { keys: 'k', does: 'Previous', run: () => move(-1) },
     { keys: 'Enter', does: 'Open', run: () => rows[cursor] && void navigate({ to: `/${kind}/${encodeURIComponent(rows[cursor].component.id)}`, search } as never) },
-    { keys: 'Escape', does: 'Close', run: close },
+    ...(id ? [{ keys: 'Escape', does: 'Close', run: close }] : []),
   ]);
   if (!spec) return <Page title="Not found"><Empty padded title="There is no such screen">The address may be of another version. Use the navigation, or Ctrl K.</Empty></Page>;
+  const matrix = spec.matrix?.(query.data ?? []);
   const counts = countBy(all.map((r) => r.component.status));
   return (
     <Page title={spec.title} beside={<span className="t3">{all.length}</span>}>
@@ -69,12 +76,12 @@ export default function KindScreen() {
       </div>
       <div className={`kind-split ${id ? 'with-panel' : ''}`}>
         <Answer query={query} what="the list" padded>
-          {() => all.length === 0 ? <Empty padded title="There is none">The inventory names no component of this kind.</Empty> : rows.length === 0 ? <Empty padded title="None matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}>Without the filters there are {all.length}.</Empty> : <Table spec={spec} rows={rows} chosen={id} cursor={cursor} path={kind} />}
+          {() => all.length === 0 ? <Empty padded title="There is none">The inventory names no component of this kind.</Empty> : rows.length === 0 ? <Empty padded title="None matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}>Without the filters there are {all.length}.</Empty> : <><Table spec={spec} rows={rows} chosen={id} cursor={cursor} path={kind} />{matrix && matrix.rows.length > 0 && <Matrix of={matrix} />}</>}
         </Answer>
         {id && (
           <aside className="panel" aria-label={spec.one}>
             <Button look="quiet" icon="x" className="panel-close" aria-label="Close" onClick={close} />
-            {chosen ? <ComponentPanel component={chosen.component} actions={kind === 'farms' && <Link className="btn" to="/rds-servers" search={{ farm: id } as never}>Its servers</Link>}>{spec.parts(chosen.item).map((p) => <Parts key={p.title} {...p} />)}</ComponentPanel> : query.data && <Empty padded title={`This ${spec.one.toLowerCase()} is not there`}>It may have been taken out of the inventory.</Empty>}
+            {chosen ? <ComponentPanel component={chosen.component} actions={kind === 'farms' && <Link className="btn" to="/rds-servers" search={{ farm: id } as never}>Its servers</Link>}>{spec.facts && <dl className="kv">{spec.facts(chosen.item).map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>}{spec.parts(chosen.item).map((p) => <Parts key={p.title} {...p} since={chosen.component.parts} />)}</ComponentPanel> : query.data && <Empty padded title={`This ${spec.one.toLowerCase()} is not there`}>It may have been taken out of the inventory.</Empty>}
           </aside>
         )}
       </div>

@@ -8,6 +8,7 @@ import { Time } from '../../parts/time';
 import { centersQuery, composersQuery, connectionServersQuery, domainsQuery, farmsQuery, gatewaysQuery, podsQuery, samlQuery, ssoQuery } from '../data';
 import { fromCenter, fromComposer, fromConnectionServer, fromDomain, fromFarm, fromGateway, fromPod, fromSAML, fromSSO, type Component } from '../components';
 import { certificateStatus, daysLeft, markOf } from '../status';
+import type { MatrixData } from './Matrix';
 
 /** One kind of component: where it is asked for, and what its list shows. */
 export interface KindSpec<T = never> {
@@ -18,15 +19,26 @@ export interface KindSpec<T = never> {
   columns: { head: string; wide?: boolean; num?: boolean; cell: (item: T) => ReactNode }[];
   /** What belongs to one of them, as tables. */
   parts: (item: T) => { title: string; rows: { name: string; status: string; detail?: string }[] }[];
+  /** Facts of one of them. */
+  facts?: (item: T) => [string, ReactNode][];
+  /** All of them by those that see them. */
+  matrix?: (items: T[]) => MatrixData;
 }
 
-const Bar = ({ value, of }: { value: number; of: number }) => (
+const Bar = ({ value, of }: { value: number; of: number }) => of === 0 ? <>{count(value)}</> : (
   <span className="row tight kind-bar"><StackBar total={Math.max(of, 1)} parts={[{ name: 'ramp', value }]} /><span className="small t3">{count(value)}/{count(of)}</span></span>
 );
 
 export function Certificate({ of }: { of: { valid: boolean; valid_to: number } | undefined }) {
   const status = certificateStatus(of);
-  return <span className={`word c-${status}`}><Mark name={status} />{!of || of.valid_to === 0 ? 'unknown' : `${daysLeft(of.valid_to)} d`}</span>;
+  return <span className={`word c-${status}`}><Mark name={status} />{!of || of.valid_to === 0 ? 'unknown' : `${daysLeft(of.valid_to)} d${of.valid ? '' : ', not trusted'}`}</span>;
+}
+
+/** Above 100 ms a session is felt to lag, above 200 ms it is hard to work. */
+function RoundTrip({ of }: { of: Pod }) {
+  const trip = Math.max(0, ...(of.endpoints ?? []).map((e) => e.roundtrip_time ?? 0));
+  const mark = trip >= 200 ? 'error' : trip >= 100 ? 'warn' : undefined;
+  return mark ? <span className={`word c-${mark}`}><Mark name={mark} label />{trip} ms</span> : <>{trip < 1 ? '<1' : trip} ms</>;
 }
 
 const seenBy = (all: { name: string; status: string }[] | undefined) => ({ title: 'As connection servers see it', rows: (all ?? []).map((s) => ({ name: s.name.split('.')[0] ?? s.name, status: s.status })) });
@@ -49,6 +61,8 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Certificate', cell: (s) => <Certificate of={s.certificate} /> }, { head: 'Default certificate', wide: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
     ],
     parts: (s) => [{ title: 'Replication', rows: (s.cs_replications ?? []).map((r) => ({ name: r.server_name.split('.')[0] ?? '', status: r.status })) }, { title: 'Services', rows: (s.services ?? []).map((x) => ({ name: words(x.service_name), status: x.status })) }],
+    facts: (s) => [['Build', `${s.details.version}, ${s.details.build}`], ['Certificate', <Certificate key="c" of={s.certificate} />], ['Thumbprint', <code key="t">{s.certificate.thumbprint?.slice(0, 16) ?? '–'}</code>], ...(s.session_protocol_data ?? []).map((p): [string, ReactNode] => [`${p.session_protocol} sessions`, count(p.session_count)])],
+    matrix: (all) => ({ title: 'Replication', row: 'Server', columns: all.map((s) => s.name), rows: all.map((s) => ({ name: s.name, cells: new Map((s.cs_replications ?? []).map((r) => [all.find((x) => x.name === r.server_name || x.name.split('.')[0] === r.server_name.split('.')[0])?.name ?? r.server_name, r.status])) })) }),
   }),
   domains: spec<ADDomain>({
     title: 'Domains', one: 'Domain', query: domainsQuery as never, component: fromDomain,
@@ -56,11 +70,12 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'NetBIOS', wide: true, cell: (d) => d.netbios_name }, { head: 'Trust', cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') }, { head: 'Reached by', num: true, cell: (d) => fromDomain(d).measure }, { head: 'NT4', wide: true, cell: (d) => (d.nt4_domain ? 'yes' : 'no') }, { head: 'Looked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
     ],
     parts: (d) => [seenBy(d.connection_servers)],
+    matrix: (all) => ({ title: 'As connection servers see them', row: 'Domain', columns: (all[0]?.connection_servers ?? []).map((s) => s.name), rows: all.map((d) => ({ name: d.netbios_name || d.dns_name, cells: new Map(d.connection_servers.map((s) => [s.name, s.status])) })) }),
   }),
   farms: spec<Farm>({
     title: 'Farms', one: 'Farm', query: farmsQuery as never, component: fromFarm,
     columns: [
-      { head: 'Kind', cell: (f) => fromFarm(f).detail }, { head: 'Servers', num: true, cell: (f) => count(f.rds_server_count ?? 0) }, { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) }, { head: 'Looked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
+      { head: 'Kind', cell: (f) => fromFarm(f).detail }, { head: 'Servers OK', num: true, cell: (f) => `${count(f.healthy_rds_server_count ?? 0)}/${count(f.rds_server_count ?? 0)}` }, { head: 'Sessions', num: true, cell: (f) => count(f.session_count ?? 0) }, { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) }, { head: 'Looked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
     ],
     parts: () => [],
   }),
@@ -75,7 +90,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   pods: spec<Pod>({
     title: 'Remote pods', one: 'Remote pod', query: podsQuery as never, component: fromPod,
-    columns: [{ head: 'Endpoints', cell: (p) => fromPod(p).detail }, { head: 'Round trip', num: true, cell: (p) => fromPod(p).measure }, { head: 'Site', wide: true, cell: (p) => <code>{p.site_id.slice(0, 8)}</code> }, { head: 'Looked', wide: true, cell: (p) => <Time at={p.last_updated_timestamp} /> }],
+    columns: [{ head: 'Endpoints', cell: (p) => fromPod(p).detail }, { head: 'Round trip', num: true, cell: (p) => <RoundTrip of={p} /> }, { head: 'Site', wide: true, cell: (p) => <code>{p.site_id.slice(0, 8)}</code> }, { head: 'Looked', wide: true, cell: (p) => <Time at={p.last_updated_timestamp} /> }],
     parts: (p) => [{ title: 'Endpoints', rows: (p.endpoints ?? []).map((e) => ({ name: e.name, status: e.enabled ? e.status : 'DISABLED', detail: e.url })) }],
   }),
   saml: spec<SAMLAuthenticator>({

@@ -1,5 +1,5 @@
 import type { StatusChange } from '../../api/desktop';
-import { markOf, type Status } from '../status';
+import { healthMark, type Status } from '../status';
 
 interface Span {
   status: Status;
@@ -7,20 +7,20 @@ interface Span {
   to: number;
 }
 
-/** Spans of one status each, out of changes in any order. What was before the first change is its from_status. */
+/** Spans of one status each, out of changes in any order. What was before the first change is its health before. */
 export function spansOf(changes: StatusChange[], now: Status, from: number, to: number): Span[] {
   const sorted = [...changes].sort((a, b) => a.timestamp - b.timestamp);
   const first = sorted[0];
-  const spans: Span[] = [{ status: first ? markOf(first.from_status) : now, from, to }];
+  const spans: Span[] = [{ status: first ? healthMark(first.from_health) : now, from, to }];
   for (const change of sorted) {
     const last = spans.at(-1);
     if (!last || change.timestamp >= to) continue;
     if (change.timestamp <= from) {
-      last.status = markOf(change.to_status);
+      last.status = healthMark(change.to_health);
       continue;
     }
     last.to = change.timestamp;
-    spans.push({ status: markOf(change.to_status), from: change.timestamp, to });
+    spans.push({ status: healthMark(change.to_health), from: change.timestamp, to });
   }
   return spans.filter((s) => s.to > s.from);
 }

@@ -5,6 +5,7 @@ import { desktop, type Agent } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
+import { Confirm } from '../../parts/Confirm';
 import { Dialog } from '../../parts/Dialog';
 import { SelectField } from '../../parts/Field';
 import { Mark } from '../../parts/marks';
@@ -66,7 +67,8 @@ export default function Machines() {
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const query = useQuery(agentsQuery);
-  const revoke = (a: Agent) => window.confirm(`Revoke the certificate of ${a.name}? It stops reporting.`) && void desktop.delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind === 'GATEWAY' ? 'gateways' : 'rds-servers', id: a.id } }).then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }), tell);
+  const [revoking, setRevoking] = useState<Agent>();
+  const revoke = (a: Agent) => desktop.delete('/rest/config/v1/agents/{kind}/{id}', { path: { kind: a.kind === 'GATEWAY' ? 'gateways' : 'rds-servers', id: a.id } }).then(() => client.invalidateQueries({ queryKey: agentsQuery.queryKey }));
   return (
     <Page title="Machines" beside={<span className="t3">{count(query.data?.length ?? 0)}</span>} actions={<Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>Enrol</Button>}>
       <div className="toolbar"><SearchInput label="Search machines" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>
@@ -76,13 +78,14 @@ export default function Machines() {
           if (shown.length === 0) return <Empty padded title={agents.length ? 'No machine matches' : 'No machine is enrolled'} />;
           return (
             <div className="table-scroll"><table className="table"><thead><tr><th>Machine</th><th className="wide">Kind</th><th>Certificate</th><th className="wide">Last seen</th><th><span className="hide">Actions</span></th></tr></thead>
-              <tbody>{shown.slice(0, 300).map((a) => { const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after }); return <tr key={a.id}><th scope="row">{a.name}</th><td className="wide t2">{words(a.kind)}</td><td><span className={`word c-${status}`}><Mark name={status} />{a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}</span></td><td className="wide t3"><Time at={a.last_seen_at} /></td><td className="num">{!a.revoked && <Button changes onClick={() => revoke(a)}>Revoke</Button>}</td></tr>; })}</tbody></table>
+              <tbody>{shown.slice(0, 300).map((a) => { const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after }); return <tr key={a.id}><th scope="row">{a.name}</th><td className="wide t2">{words(a.kind)}</td><td><span className={`word c-${status}`}><Mark name={status} />{a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}</span></td><td className="wide t3"><Time at={a.last_seen_at} /></td><td className="num">{!a.revoked && <Button changes onClick={() => setRevoking(a)}>Revoke</Button>}</td></tr>; })}</tbody></table>
               {shown.length > 300 && <p className="region t3">and {count(shown.length - 300)} more: search for one.</p>}
             </div>
           );
         }}
       </Answer>
       <Tokens />
+      {revoking && <Confirm title={`Revoke ${revoking.name}`} action="Revoke" onClose={() => setRevoking(undefined)} run={() => revoke(revoking)}>Its certificate is refused from now on, and it stops reporting until it enrols again.</Confirm>}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
     </Page>
   );

@@ -2,7 +2,7 @@ import { memo } from 'react';
 import type { RDSServer } from '../../api/desktop';
 import { groupOf } from './groups';
 
-export type Colour = 'load' | 'sessions' | 'state' | 'version';
+export type Colour = 'load' | 'sessions' | 'state' | 'version' | 'system';
 
 const ramp = (share: number) => Math.min(5, 1 + Math.floor(share / 20));
 const height = 24;
@@ -13,9 +13,10 @@ function share(s: RDSServer, colour: Colour): number {
 }
 
 /** The servers of a farm: the height and shade of a tile are its load; a shape stands where something is wrong. */
-export const FarmTiles = memo(function FarmTiles({ servers, colour }: { servers: RDSServer[]; colour: Colour }) {
+export const FarmTiles = memo(function FarmTiles({ servers, colour, chosen }: { servers: RDSServer[]; colour: Colour; chosen: string | undefined }) {
   const width = 100 / Math.max(servers.length, 10);
-  const versions = [...new Set(servers.map((s) => s.details.agent_version))].sort();
+  const sort = (s: RDSServer) => (colour === 'system' ? s.details.operating_system : s.details.agent_version);
+  const sorts = [...new Set(servers.map(sort))].sort();
   return (
     <svg className="farm-tiles" viewBox={`0 0 200 ${height}`} preserveAspectRatio="none" aria-hidden="true">
       {servers.map((s, i) => {
@@ -26,7 +27,7 @@ export const FarmTiles = memo(function FarmTiles({ servers, colour }: { servers:
         if (mark === 'off') return <rect key={s.id} className="tile-off" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" />;
         if (mark === 'unknown') return <rect key={s.id} className="tile-unknown" x={x + 0.5} y=".5" width={w - 1} height={height - 1} rx="2" />;
         const value = share(s, colour);
-        const shade = colour === 'version' ? `st-r${2 + (versions.indexOf(s.details.agent_version) % 4)}` : colour === 'state' ? 'tile-ok' : `st-r${ramp(value)}`;
+        const shade = colour === 'version' || colour === 'system' ? `st-r${2 + (sorts.indexOf(sort(s)) % 4)}` : colour === 'state' ? 'tile-ok' : `st-r${ramp(value)}`;
         const tall = colour === 'load' || colour === 'sessions' ? Math.max(2, (value * height) / 100) : height;
         return (
           <g key={s.id}>
@@ -35,6 +36,7 @@ export const FarmTiles = memo(function FarmTiles({ servers, colour }: { servers:
           </g>
         );
       })}
+      {chosen && servers.some((s) => s.id === chosen) && <rect className="tile-chosen" x={2 * servers.findIndex((s) => s.id === chosen) * width - 0.4} y="-1" width={2 * width - 0.8} height={height + 2} rx="2" />}
     </svg>
   );
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Farm, RDSServer } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
@@ -15,7 +15,7 @@ import { count, words } from '../../parts/text';
 import { fromFarm, fromRDS } from '../components';
 import { farmsQuery, rdsQuery } from '../data';
 import { ComponentPanel } from '../kinds/ComponentPanel';
-import { rank } from '../status';
+import { rank, worst, type Status } from '../status';
 import { FarmTiles, type Colour } from './FarmTiles';
 import { groupOf, groups } from './groups';
 import '../kinds/kinds.css';
@@ -26,8 +26,27 @@ const short = (name: string) => name.split('.')[0] ?? name;
 const sum = (servers: RDSServer[], read: (s: RDSServer) => number | undefined) => servers.reduce((n, s) => n + (read(s) ?? 0), 0);
 
 interface FarmRow {
-  farm: Farm;
+  key: string;
+  name: string;
+  status: Status;
+  farm?: Farm;
   servers: RDSServer[];
+}
+
+type GroupBy = 'farm' | 'state' | 'version';
+
+/** Servers by their state or the version of their agent, in pieces of forty so that tiles stay wide enough to see. */
+function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
+  const rows = new Map<string, RDSServer[]>();
+  for (const s of servers) {
+    const name = by === 'state' ? groupOf(s).label : s.details.agent_version;
+    rows.set(name, [...(rows.get(name) ?? []), s]);
+  }
+  return [...rows].sort(([a], [b]) => a.localeCompare(b)).flatMap(([name, all]) =>
+    Array.from({ length: Math.ceil(all.length / 40) }, (_, i) => {
+      const part = all.slice(i * 40, i * 40 + 40);
+      return { key: `${name} ${i}`, name: all.length > 40 ? `${name} ${i * 40 + 1}–${i * 40 + part.length}` : name, status: worst(part.map((s) => fromRDS(s).status)), servers: part };
+    }));
 }
 
 function Summary({ servers }: { servers: RDSServer[] }) {
@@ -45,7 +64,7 @@ function Summary({ servers }: { servers: RDSServer[] }) {
   );
 }
 
-function FarmPanel({ row }: { row: FarmRow }) {
+function FarmPanel({ row }: { row: FarmRow & { farm: Farm } }) {
   const component = fromFarm(row.farm);
   return (
     <ComponentPanel component={component} actions={<Link className="btn" to={`/farms/${row.farm.id}`}>Open farm</Link>}>
@@ -74,6 +93,7 @@ export default function Wall() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
   const query = useQuery(rdsQuery);
+  const groupBy: GroupBy = search.group === 'state' || search.group === 'version' ? search.group : 'farm';
   const farms = useQuery(farmsQuery);
   const all = query.data ?? [];
   const names = new Map(farms.data?.map((f) => [f.id, f.name]));
@@ -81,41 +101,63 @@ export default function Wall() {
   const rows = useMemo(() => {
     const byFarm = new Map<string, RDSServer[]>();
     for (const s of all) byFarm.set(s.farm_id, [...(byFarm.get(s.farm_id) ?? []), s]);
-    return (farms.data ?? []).map((farm): FarmRow => ({ farm, servers: (byFarm.get(farm.id) ?? []).sort((a, b) => a.name.localeCompare(b.name)) })).sort((a, b) => order(a) - order(b) || a.farm.name.localeCompare(b.farm.name, 'en', { numeric: true }));
-  }, [all, farms.data]);
+    if (groupBy !== 'farm') return groupsOf(all, groupBy);
+    return (farms.data ?? []).map((farm): FarmRow => ({ key: farm.id, name: farm.name, status: fromFarm(farm).status, farm, servers: (byFarm.get(farm.id) ?? []).sort((a, b) => a.name.localeCompare(b.name)) })).sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name, 'en', { numeric: true }));
+  }, [all, farms.data, groupBy]);
   const shown = rows.filter((r) => r.servers.some(fits) || (!search.q && !search.status));
   const server = all.find((s) => s.id === id);
-  const chosen = rows.find((r) => r.farm.id === search.farm);
+  const chosen = rows.find((r): r is FarmRow & { farm: Farm } => r.farm?.id === search.farm && r.farm !== undefined);
   const table = search.view === 'table';
   const colour = (search.color ?? 'load') as Colour;
+  const tiles = shown.flatMap((r) => r.servers);
+  const [tile, setTile] = useState<string>();
   const close = () => (id ? void navigate({ to: '/rds-servers', search } as never) : change({ farm: undefined }));
-  useKeys([{ keys: 'v', does: 'Wall or table', run: () => change({ view: table ? undefined : 'table' }) }, { keys: 'Escape', does: 'Close', run: close }]);
+  const open = (serverId: string) => void navigate({ to: `/rds-servers/${serverId}`, search } as never);
+  // Arrows go from tile to tile: left and right within a farm, up and down to the farm above and below.
+  const step = (key: string) => {
+    const at = tiles.findIndex((s) => s.id === tile);
+    if (at < 0) return setTile(tiles[0]?.id);
+    if (key === 'ArrowLeft' || key === 'ArrowRight') return setTile(tiles[Math.max(0, Math.min(tiles.length - 1, at + (key === 'ArrowRight' ? 1 : -1)))]?.id);
+    const row = shown.findIndex((r) => r.servers.some((s) => s.id === tile));
+    const within = shown[row]?.servers.findIndex((s) => s.id === tile) ?? 0;
+    const columns = getComputedStyle(document.querySelector('.wall') ?? document.body).gridTemplateColumns.split(' ').length;
+    const next = shown[row + (key === 'ArrowDown' ? columns : -columns)]?.servers;
+    if (next?.length) setTile(next[Math.min(within, next.length - 1)]?.id);
+  };
+  useEffect(() => {
+    if (tile) document.querySelector('.tile-chosen')?.scrollIntoView({ block: 'nearest' });
+  }, [tile]);
+  const focused = tiles.find((s) => s.id === tile);
+  useKeys([
+    { keys: 'v', does: 'Wall or table', run: () => change({ view: table ? undefined : 'table' }) },
+    ...(table ? [] : ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'].map((keys) => ({ keys, does: 'From tile to tile', run: () => step(keys) }))),
+    ...(tile && !table ? [{ keys: 'Enter', does: 'Open the server', run: () => open(tile) }] : []),
+    ...(chosen || server ? [{ keys: 'Escape', does: 'Close', run: close }] : []),
+  ]);
   return (
     <Page title="RDS servers" beside={<><span className="t3 wide">{count(all.length)} in {farms.data?.length ?? 0} farms</span><Segments label="View" value={table ? 'table' : 'wall'} onChange={(v) => change({ view: v === 'wall' ? undefined : v })} options={[{ value: 'wall', label: 'Wall' }, { value: 'table', label: 'Table' }]} /></>}>
       <div className="toolbar">
         <SearchInput label="Search servers" placeholder="Search name, version, OS" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} />
         <Segments label="State" value={search.status ?? 'all'} onChange={(s) => change({ status: s === 'all' ? undefined : s })} options={[{ value: 'all', label: 'All', count: all.length }, ...groups.map((g) => ({ value: g.name, label: <><Mark name={g.mark} />{g.label}</>, count: all.filter((s) => groupOf(s).name === g.name).length }))]} />
-        <span className="end"><Select<Colour> label="Colour" visibleLabel value={colour} onChange={(c) => change({ color: c === 'load' ? undefined : c })} options={[{ value: 'load', label: 'Load' }, { value: 'sessions', label: 'Sessions' }, { value: 'state', label: 'State' }, { value: 'version', label: 'Agent version' }]} /></span>
+        <span className="end row tight wide"><Select<Colour> label="Colour" visibleLabel value={colour} onChange={(c) => change({ color: c === 'load' ? undefined : c })} options={[{ value: 'load', label: 'Load' }, { value: 'sessions', label: 'Sessions' }, { value: 'state', label: 'State' }, { value: 'version', label: 'Agent version' }, { value: 'system', label: 'System' }]} /><Select<GroupBy> label="Group" visibleLabel value={groupBy} onChange={(g) => change({ group: g === 'farm' ? undefined : g, farm: undefined })} options={[{ value: 'farm', label: 'Farm' }, { value: 'state', label: 'State' }, { value: 'version', label: 'Agent version' }]} /></span>
       </div>
       <div className={`kind-split ${chosen || server ? 'with-panel' : ''}`}>
         <Answer query={query} what="the list" padded>
           {() => (
             <div className="wall-main">
               <Summary servers={all} />
+              <p className="hide" aria-live="polite">{focused && !table ? `${short(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}` : ''}</p>
               {shown.length === 0 && <Empty title="None matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>} />}
               {table ? <ServerTable servers={all.filter(fits)} farmName={(f) => names.get(f) ?? f} /> : (
                 <ul className="wall">
-                  {shown.map((r) => {
-                    const c = fromFarm(r.farm);
-                    return (
-                      <li key={r.farm.id}>
-                        <button type="button" className={`wall-farm ${c.status} ${r.farm.id === search.farm ? 'on' : ''}`} aria-pressed={r.farm.id === search.farm} onClick={() => change({ farm: r.farm.id === search.farm ? undefined : r.farm.id })}>
-                          <span className="row tight small">{c.status !== 'ok' && <Mark name={c.status} label />}<span className="wall-farm-name cut">{r.farm.name}</span><span className="end">{c.status === 'off' ? 'disabled' : <>{count(sum(r.servers, (s) => s.session_count))}<span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span></>}</span></span>
-                          <FarmTiles servers={r.servers} colour={colour} />
-                        </button>
-                      </li>
-                    );
-                  })}
+                  {shown.map((r) => (
+                    <li key={r.key}>
+                      <button type="button" className={`wall-farm ${r.status} ${r.key === search.farm ? 'on' : ''}`} aria-pressed={r.key === search.farm} disabled={!r.farm} onClick={() => change({ farm: r.key === search.farm ? undefined : r.key })}>
+                        <span className="row tight small">{r.status !== 'ok' && <Mark name={r.status} label />}<span className="wall-farm-name cut">{r.name}</span><span className="end">{r.status === 'off' ? 'disabled' : <>{count(sum(r.servers, (s) => s.session_count))}<span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span></>}</span></span>
+                        <FarmTiles servers={r.servers} colour={colour} chosen={r.servers.some((s) => s.id === tile) ? tile : undefined} />
+                      </button>
+                    </li>
+                  ))}
                 </ul>
               )}
             </div>
@@ -127,4 +169,4 @@ export default function Wall() {
   );
 }
 
-const order = (r: FarmRow) => { const s = fromFarm(r.farm).status; return s === 'off' ? 9 : rank(s); };
+const order = (r: FarmRow) => (r.status === 'off' ? 9 : rank(r.status));

@@ -1,5 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
 import { useMay } from '../../api/session';
 import { useAddress } from '../../frame/address';
@@ -11,6 +13,7 @@ import { Mark, ProviderMark, providerName } from '../../parts/marks';
 import { Answer, Empty } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
+import { say } from '../../parts/toast';
 import { runsQuery } from '../data';
 import { accountMark, nextStep } from './accountMarks';
 import { CredentialTab } from './CredentialTab';
@@ -56,6 +59,14 @@ function Runs({ account }: { account: Account }) {
   );
 }
 
+/** Has the cloud asked again whether it accepts the credential. */
+function TryAgain({ account: a }: { account: Account }) {
+  const admin = useMay('admin');
+  const client = useQueryClient();
+  const run = () => posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(() => { say('Trying the credential'); void client.invalidateQueries({ queryKey: ['accounts'] }); }, (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'));
+  return <Button className="end" changes takes={!admin && 'admin'} onClick={() => void run()}>Try the link now</Button>;
+}
+
 function Head({ account: a }: { account: Account }) {
   const { mark, word } = accountMark(a);
   const step = nextStep[a.accountStatus.value];
@@ -67,9 +78,10 @@ function Head({ account: a }: { account: Account }) {
         <div><dt>Cloud</dt><dd>{providerName(a.provider)}</dd></div>
         {a.environment && <div><dt>Environment</dt><dd>{a.environment}</dd></div>}
         <div><dt>Linked</dt><dd><Time at={a.createdTime} as="date" /></dd></div>
+        {a.nextCollectionTime && <div><dt>Next read</dt><dd><Time at={a.nextCollectionTime} /></dd></div>}
         <div><dt>Events</dt><dd>{a.eventStreamStatus.value}</dd></div>
       </dl>
-      {step && <div className="note error"><Mark name={mark} /><span><b>{sentence(a.accountStatus.reason ?? word)}</b> {step} <Link className="inline-link" to={`/accounts/link/${a.provider}/access`}>Fix access</Link></span></div>}
+      {step && <div className="note error"><Mark name={mark} /><span><b>{sentence(a.accountStatus.reason ?? word)}</b> {step} <Link className="inline-link" to={`/accounts/link/${a.provider}/access`}>Fix access</Link></span><TryAgain account={a} /></div>}
     </div>
   );
 }
@@ -80,7 +92,8 @@ export default function AccountPage() {
   const { search, change } = useAddress();
   const analyst = useMay('analyst');
   const { start } = useCollect(id);
-  const query = useQuery({ queryKey: ['accounts', id], queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }), refetchInterval: 10_000 });
+  const [deleting, setDeleting] = useState(false); // an account that goes is not asked for again
+  const query = useQuery({ queryKey: ['accounts', id], queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }), refetchInterval: 10_000, enabled: !deleting });
   const read = async () => {
     const run = await start();
     if (run) change({ tab: undefined, run: run.collectionId });
@@ -97,7 +110,7 @@ export default function AccountPage() {
             {tab === 'runs' && <Runs account={account} />}
             {tab === 'stream' && <StreamTab account={account} />}
             {tab === 'credential' && <CredentialTab account={account} />}
-            {tab === 'settings' && <SettingsTab account={account} />}
+            {tab === 'settings' && <SettingsTab account={account} onDelete={setDeleting} />}
           </>
         )}
       </Answer>

@@ -37,6 +37,7 @@ function Row({ account: a, runs, entities, findings }: { account: Account; runs:
       <td className="wide"><span className={`word c-${stream ? 'ok' : 'none'}`}><Mark name={stream ? 'ok' : 'none'} />{stream ? 'Connected' : 'No events'}</span></td>
       <td className="wide"><RunSquares runs={runs} /></td>
       <td className="wide t2">{last ? last.status === 'Started' ? `reading, ${last.progress.done} of ${last.progress.total}` : <Time at={last.endTime ?? last.startTime} /> : '–'}</td>
+      <td className="wide t2">{a.nextCollectionTime ? <Time at={a.nextCollectionTime} /> : '–'}</td>
       <td className="num"><Link to="/inventory" search={{ account: a.cloudAccountId } as never}>{count(entities)}</Link></td>
       <td className="num"><Link to="/findings" search={{ account: a.cloudAccountId } as never}>{count(findings)}</Link></td>
     </tr>
@@ -76,7 +77,7 @@ export default function Accounts() {
               {shown.length === 0 ? <Empty padded title="No account matches" action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>} /> : (
                 <div className="table-scroll">
                   <table className="table">
-                    <thead><tr><th>Account</th><th>Status</th><th className="wide">Events</th><th className="wide">Runs</th><th className="wide">Last read</th><th className="num">Entities</th><th className="num">Findings</th></tr></thead>
+                    <thead><tr><th>Account</th><th>Status</th><th className="wide">Events</th><th className="wide">Runs</th><th className="wide">Last read</th><th className="wide">Next</th><th className="num">Entities</th><th className="num">Findings</th></tr></thead>
                     <tbody>{shown.map((a) => <Row key={a.cloudAccountId} account={a} runs={runsOf(a.cloudAccountId)} entities={entities[a.cloudAccountId]?.count ?? 0} findings={findings[a.cloudAccountId]?.count ?? 0} />)}</tbody>
                   </table>
                 </div>

@@ -5,24 +5,27 @@ import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
 import { useMay } from '../../api/session';
 import { Button } from '../../parts/Button';
+import { Conflict, differencesOf } from '../../parts/Conflict';
 import { Dialog } from '../../parts/Dialog';
 import { TextField } from '../../parts/Field';
 import { sentence } from '../../parts/text';
 import { say } from '../../parts/toast';
 
-function DeleteDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDelete: (deleting: boolean) => void; onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<string>();
   const navigate = useNavigate();
   const client = useQueryClient();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    onDelete(true);
     try {
       await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', { path: { provider: account.provider, cloud_account_id: account.cloudAccountId } });
       await client.invalidateQueries({ queryKey: ['accounts'] });
       say(`${account.cloudAccountName} is deleted`);
       void navigate({ to: '/accounts' } as never);
     } catch (cause) {
+      onDelete(false);
       setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
     }
   };
@@ -37,40 +40,52 @@ function DeleteDialog({ account, onClose }: { account: Account; onClose: () => v
   );
 }
 
+interface Body {
+  cloudAccountName: string;
+  environment: string | null;
+  ownerInfo: { name: string; email: string } | null;
+}
+
 /** Name, environment and owner of an account, and its end. */
-export function SettingsTab({ account }: { account: Account }) {
+export function SettingsTab({ account, onDelete }: { account: Account; onDelete: (deleting: boolean) => void }) {
   const admin = useMay('admin');
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
+  // The form stays as it was opened; what others save meanwhile is a conflict.
+  const [opened, setOpened] = useState(account);
   const [error, setError] = useState<ApiError>();
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
+  const [conflict, setConflict] = useState<{ body: Body; theirs: Account }>();
+  const save = async (body: Body, etag: string) => {
     setError(undefined);
     try {
-      await posture.put('/v1/cloud-accounts/{cloud_account_id}', {
-        path: { cloud_account_id: account.cloudAccountId },
-        etag: account.eTag,
-        body: { cloudAccountName: value('name'), environment: value('environment') || null, ownerInfo: value('owner') || value('email') ? { name: value('owner'), email: value('email') } : null },
-      });
+      await posture.put('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId }, etag, body });
       await client.invalidateQueries({ queryKey: ['accounts'] });
+      setOpened(await posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId } }));
       say('Saved');
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      setError(cause.status === 412 ? new ApiError(412, 'Somebody changed this account since you opened it. What they saved is shown; enter yours again.') : cause);
-      if (cause.status === 412) await client.invalidateQueries({ queryKey: ['accounts'] });
+      if (cause.status === 412) setConflict({ body, theirs: await posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: account.cloudAccountId } }) });
+      else setError(cause);
     }
   };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const value = (name: string) => String(form.get(name) ?? '').trim();
+    return save({ cloudAccountName: value('name'), environment: value('environment') || null, ownerInfo: value('owner') || value('email') ? { name: value('owner'), email: value('email') } : null }, opened.eTag);
+  };
+  const flat = (a: { cloudAccountName: string; environment?: string | null; ownerInfo?: { name?: string; email?: string } | null }) => ({ name: a.cloudAccountName, environment: a.environment ?? '', owner: a.ownerInfo?.name ?? '', email: a.ownerInfo?.email ?? '' });
   return (
     <section className="region">
-      <form className="form settings-form" key={account.eTag} onSubmit={(e) => void submit(e)}>
-        <TextField label="Name" name="name" required defaultValue={account.cloudAccountName} error={error?.field('cloudAccountName') ?? (error && error.fields.length === 0 ? sentence(error.message) : undefined)} />
-        <TextField label="Environment" name="environment" defaultValue={account.environment} error={error?.field('environment')} />
-        <TextField label="Owner" name="owner" defaultValue={account.ownerInfo?.name} />
-        <TextField label="Owner's e-mail" name="email" type="email" defaultValue={account.ownerInfo?.email} error={error?.field('ownerInfo.email')} />
+      <form className="form settings-form" key={opened.eTag} onSubmit={(e) => void submit(e)}>
+        <TextField label="Name" name="name" required defaultValue={opened.cloudAccountName} error={error?.field('cloudAccountName') ?? (error && error.fields.length === 0 ? sentence(error.message) : undefined)} />
+        <TextField label="Environment" name="environment" defaultValue={opened.environment} error={error?.field('environment')} />
+        <TextField label="Owner" name="owner" defaultValue={opened.ownerInfo?.name} />
+        <TextField label="Owner's e-mail" name="email" type="email" defaultValue={opened.ownerInfo?.email} error={error?.field('ownerInfo.email')} />
         <div className="row"><Button type="submit" look="primary" changes takes={!admin && 'admin'}>Save</Button><Button className="end" look="danger" changes takes={!admin && 'admin'} onClick={() => setDeleting(true)}>Delete the account</Button></div>
       </form>
-      {deleting && <DeleteDialog account={account} onClose={() => setDeleting(false)} />}
+      {conflict && <Conflict what="the account" differences={differencesOf({ name: 'Name', environment: 'Environment', owner: 'Owner', email: "Owner's e-mail" }, flat(conflict.body), flat(conflict.theirs))} onClose={() => setConflict(undefined)} onTheirs={() => { setOpened(conflict.theirs); setConflict(undefined); }} onMine={() => { setConflict(undefined); void save(conflict.body, conflict.theirs.eTag); }} />}
+      {deleting && <DeleteDialog account={account} onDelete={onDelete} onClose={() => setDeleting(false)} />}
     </section>
   );
 }

@@ -34,8 +34,8 @@ function Histogram({ events }: { events: Event[] }) {
   const bars = [...hours].sort(([a], [b]) => a.localeCompare(b)).slice(-72);
   const most = Math.max(1, ...bars.flatMap(([, n]) => [n.raised, n.resolved]));
   return (
-    <figure className="region activity-chart" role="img" aria-label={`Findings raised and resolved per hour, ${bars.length} hours with a change`}>
-      <svg viewBox={`0 0 ${Math.max(bars.length, 24) * 14} 72`} preserveAspectRatio="none" aria-hidden="true">
+    <figure className="region activity-chart">
+      <svg viewBox={`0 0 ${Math.max(bars.length, 24) * 14} 72`} preserveAspectRatio="none" role="img" aria-label={`Findings raised and resolved per hour, ${bars.length} hours with a change`}>
         <line x1="0" x2="100%" y1="44" y2="44" className="gl-strong" />
         {bars.map(([hour, n], i) => <g key={hour}><rect className="bar-new" x={i * 14 + 2} width="10" y={44 - (n.raised * 40) / most} height={(n.raised * 40) / most} rx="1" /><rect className="bar-resolved" x={i * 14 + 2} width="10" y="44" height={(n.resolved * 26) / most} rx="1" /></g>)}
       </svg>

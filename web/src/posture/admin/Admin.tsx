@@ -1,11 +1,12 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Page } from '../../frame/Page';
 import { Audit } from './Audit';
+import { Sessions } from './Sessions';
 import { Tokens } from './Tokens';
 import { Users } from './Users';
 import '../accounts/accounts.css';
 
-const tabs = { users: 'Users', tokens: 'Tokens', audit: 'Audit' } as const;
+const tabs = { users: 'Users', tokens: 'Tokens', sessions: 'Sessions', audit: 'Audit' } as const;
 type Tab = keyof typeof tabs;
 
 /** Who may do what, and who did. */
@@ -17,6 +18,7 @@ export default function Admin() {
       <nav className="tabs" aria-label="Admin">{(Object.keys(tabs) as Tab[]).map((t) => <Link key={t} to={`/admin/${t}`} aria-current={t === tab ? 'true' : undefined}>{tabs[t]}</Link>)}</nav>
       {tab === 'users' && <Users />}
       {tab === 'tokens' && <Tokens />}
+      {tab === 'sessions' && <Sessions />}
       {tab === 'audit' && <Audit />}
     </Page>
   );

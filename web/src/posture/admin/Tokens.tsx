@@ -4,12 +4,12 @@ import { ApiError } from '../../api/error';
 import { posture, type Role } from '../../api/posture';
 import { useMay } from '../../api/session';
 import { Button } from '../../parts/Button';
+import { Confirm } from '../../parts/Confirm';
 import { Dialog } from '../../parts/Dialog';
 import { SelectField, TextField } from '../../parts/Field';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { say } from '../../parts/toast';
 import { Secret } from '../accounts/ScriptBox';
 import { roles, usersQuery } from './Users';
 
@@ -53,7 +53,7 @@ export function Tokens() {
   const [adding, setAdding] = useState(false);
   const users = new Map(useQuery(usersQuery).data?.map((u) => [u.id, u.name]));
   const query = useQuery({ queryKey: ['tokens'], queryFn: async () => (await posture.get('/v1/api-tokens')).results });
-  const revoke = (id: string, name: string) => window.confirm(`Revoke the token ${name}?`) && void posture.delete('/v1/api-tokens/{token_id}', { path: { token_id: id } }).then(() => client.invalidateQueries({ queryKey: ['tokens'] }), (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'));
+  const [revoking, setRevoking] = useState<{ id: string; name: string }>();
   const unused = (t: { createdTime: string; lastUsedTime?: string }) => Date.now() - new Date(t.lastUsedTime ?? t.createdTime).getTime() > unusedAfter;
   return (
     <>
@@ -62,10 +62,11 @@ export function Tokens() {
         {(tokens) => (
           <table className="table">
             <thead><tr><th>Name</th><th>Whose</th><th>Role</th><th className="wide">Begins with</th><th className="wide">Ends</th><th>Last used</th><th><span className="hide">Actions</span></th></tr></thead>
-            <tbody>{tokens.map((t) => <tr key={t.id}><th scope="row">{t.name} {unused(t) && <span className="pill warn">unused</span>}</th><td>{users.get(t.userId) ?? t.userId}</td><td>{t.role}</td><td className="wide"><code>{t.hint}</code></td><td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td><td className="t2"><Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span></td><td className="num"><Button changes look="danger" takes={!admin && 'admin'} onClick={() => revoke(t.id, t.name)}>Revoke</Button></td></tr>)}</tbody>
+            <tbody>{tokens.map((t) => <tr key={t.id}><th scope="row">{t.name} {unused(t) && <span className="pill warn">unused</span>}</th><td>{users.get(t.userId) ?? t.userId}</td><td>{t.role}</td><td className="wide"><code>{t.hint}</code></td><td className="wide t2">{t.expiryTime ? <Time at={t.expiryTime} as="date" /> : 'never'}</td><td className="t2"><Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span></td><td className="num"><Button changes look="danger" takes={!admin && 'admin'} onClick={() => setRevoking(t)}>Revoke</Button></td></tr>)}</tbody>
           </table>
         )}
       </Answer>
+      {revoking && <Confirm title={`Revoke ${revoking.name}`} action="Revoke" onClose={() => setRevoking(undefined)} run={() => posture.delete('/v1/api-tokens/{token_id}', { path: { token_id: revoking.id } }).then(() => client.invalidateQueries({ queryKey: ['tokens'] }))}>Whoever uses it is refused from now on; sessions that it began end.</Confirm>}
       {adding && <TokenDialog onClose={() => setAdding(false)} />}
     </>
   );

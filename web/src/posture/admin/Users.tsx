@@ -5,6 +5,7 @@ import { ApiError } from '../../api/error';
 import { posture, type Role, type User } from '../../api/posture';
 import { useMay } from '../../api/session';
 import { Button } from '../../parts/Button';
+import { Conflict, differencesOf } from '../../parts/Conflict';
 import { Dialog } from '../../parts/Dialog';
 import { SelectField, TextField } from '../../parts/Field';
 import { useKeys } from '../../parts/keys';
@@ -17,24 +18,36 @@ import { say } from '../../parts/toast';
 export const usersQuery = { queryKey: ['users'], queryFn: async () => (await posture.get('/v1/users')).results };
 export const roles = ['viewer', 'analyst', 'admin'].map((r) => ({ value: r, label: r }));
 
+interface Body {
+  name: string;
+  email: string | null;
+  role: Role;
+  status: 'active' | 'disabled';
+}
+
 function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClose: () => void }) {
   const client = useQueryClient();
   const [error, setError] = useState<ApiError>();
+  const [conflict, setConflict] = useState<{ body: Body; theirs: User }>();
+  const put = (body: Body, etag: string) => posture.put('/v1/users/{user_id}', { path: { user_id: user?.id ?? '' }, body, etag });
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
-    const body = { name: value('name'), email: value('email') || null, role: (value('role') || user?.role || 'viewer') as Role, status: (value('status') || 'active') as 'active' };
+    const body: Body = { name: value('name'), email: value('email') || null, role: (value('role') || user?.role || 'viewer') as Role, status: (value('status') || 'active') as 'active' };
     try {
-      if (user) await posture.put('/v1/users/{user_id}', { path: { user_id: user.id }, body, etag: user.eTag });
+      if (user) await put(body, user.eTag);
       else await posture.post('/v1/users', { body });
       await client.invalidateQueries({ queryKey: ['users'] });
       say('Saved');
       onClose();
     } catch (cause) {
-      if (cause instanceof ApiError) setError(cause);
-      else throw cause;
+      if (!(cause instanceof ApiError)) throw cause;
+      if (cause.status === 412 && user) setConflict({ body, theirs: await posture.get('/v1/users/{user_id}', { path: { user_id: user.id } }) });
+      else setError(cause);
     }
   };
+  const end = async (text: string) => { await client.invalidateQueries({ queryKey: ['users'] }); say(text); onClose(); };
+  if (conflict) return <Conflict what="the user" differences={differencesOf({ name: 'Name', email: 'E-mail', role: 'Role', status: 'Status' }, { ...conflict.body }, { ...conflict.theirs })} onClose={() => setConflict(undefined)} onTheirs={() => void end('Theirs is kept')} onMine={() => void put(conflict.body, conflict.theirs.eTag).then(() => end('Saved'), (cause: unknown) => { setConflict(undefined); setError(cause instanceof ApiError ? cause : undefined); })} />;
   return (
     <Dialog title={user ? `Change ${user.name}` : 'New user'} onClose={onClose}>
       <form className="form" onSubmit={(e) => void submit(e)}>
@@ -42,7 +55,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
         <TextField label="E-mail" name="email" type="email" defaultValue={user?.email} error={error?.field('email')} />
         <SelectField label="Role" name="role" defaultValue={user?.role ?? 'viewer'} disabled={last} options={roles} error={error?.field('role')} hint={last ? 'The last admin cannot be lowered.' : undefined} />
         {user && <SelectField label="Status" name="status" defaultValue={user.status} disabled={last} options={[{ value: 'active', label: 'active' }, { value: 'disabled', label: 'disabled' }]} />}
-        {error && <div className="note error" role="alert"><Mark name="error" /><span>{error.status === 412 ? 'Somebody changed this user since you opened it. Close and open it again.' : sentence(error.message)}</span></div>}
+        {error && <div className="note error" role="alert"><Mark name="error" /><span>{sentence(error.message)}</span></div>}
         <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button type="submit" look="primary" changes>Save</Button></div>
       </form>
     </Dialog>

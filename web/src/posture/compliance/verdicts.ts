@@ -1,15 +1,20 @@
 import type { ControlPosture } from '../../api/posture';
 
-export type Verdict = 'violation' | 'unknown' | 'pass' | 'none';
-export const verdicts: Verdict[] = ['violation', 'unknown', 'pass', 'none'];
-export const verdictWords: Record<Verdict, string> = { violation: 'Violated', unknown: 'Unknown', pass: 'Pass', none: 'No rule' };
+export type Verdict = 'violation' | 'unknown' | 'pass' | 'nothing' | 'none';
+export const verdicts: Verdict[] = ['violation', 'unknown', 'pass', 'nothing', 'none'];
+export const verdictWords: Record<Verdict, string> = { violation: 'Violated', unknown: 'Unknown', pass: 'Pass', nothing: 'No resource', none: 'No rule' };
 
-/** Violated if one resource violates; else unknown if one is unknown; else pass if one passes; else no rule. */
-export function verdictOf(c: ControlPosture): Verdict {
+type Counts = Pick<ControlPosture, 'violating' | 'unknown' | 'notListed' | 'passing' | 'ruleIds'>;
+
+/**
+ * How a control stands, as the server counts it: violated if one resource violates it; else unknown if one is unknown or
+ * resources could not be listed; else pass if one passes. A control whose rules are about nothing that is there has no verdict.
+ */
+export function verdictOf(c: Counts): Verdict {
   if (c.violating > 0) return 'violation';
-  if (c.unknown > 0) return 'unknown';
+  if (c.unknown > 0 || c.notListed > 0) return 'unknown';
   if (c.passing > 0) return 'pass';
-  return c.ruleIds.length > 0 ? 'unknown' : 'none';
+  return c.ruleIds.length > 0 ? 'nothing' : 'none';
 }
 
 export const countVerdicts = (controls: ControlPosture[]) =>

@@ -7,7 +7,7 @@ import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, l
 import { useEffect, useRef } from 'react';
 import type { FieldError } from '../../api/error';
 import type { Schema } from '../../api/posture';
-import { completeGremlin } from './completion';
+import { completeGremlin, completeSearch } from './completion';
 import { gremlin } from './gremlin';
 
 interface Props {
@@ -18,6 +18,8 @@ interface Props {
   schema: Schema | undefined;
   problems?: FieldError[];
   readOnly?: boolean;
+  /** Search queries are completed and coloured less. */
+  language?: 'Graph' | 'Search';
 }
 
 // The editor lives in a shadow root, where its styles are adopted sheets: the content security policy allows no style elements.
@@ -66,7 +68,7 @@ function diagnostics(state: EditorState, problems: FieldError[]): Diagnostic[] {
 }
 
 /** A text editor for queries with completion, hover and marks at problems. */
-export default function CodeEditor({ label, value, onChange, onRun, schema, problems = [], readOnly = false }: Props) {
+export default function CodeEditor({ label, value, onChange, onRun, schema, problems = [], readOnly = false, language = 'Graph' }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef({ onChange, onRun });
@@ -91,7 +93,7 @@ export default function CodeEditor({ label, value, onChange, onRun, schema, prob
     });
     return () => view.current?.destroy();
   }, [label, readOnly]);
-  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure([autocompletion({ override: [completeGremlin(schema)] }), hover(schema)]) }), [schema]);
+  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure([autocompletion({ override: [language === 'Search' ? completeSearch(schema) : completeGremlin(schema)] }), hover(schema)]) }), [schema, language]);
   useEffect(() => {
     const editor = view.current;
     if (editor && editor.state.doc.toString() !== value) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });

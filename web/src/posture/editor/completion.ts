@@ -21,3 +21,19 @@ export function completeGremlin(schema: Schema | undefined) {
     return { from: word.from + (word.text.startsWith('.') ? 1 : 0), options: after, validFor: /^\w*$/ };
   };
 }
+
+/** Completes fields and properties of the search language. */
+export function completeSearch(schema: Schema | undefined) {
+  const names = new Map<string, Completion>(['entityType', 'entityName', 'cloudAccountId', 'region', 'service', 'provider'].map((f) => [f, { label: f, type: 'keyword' }]));
+  for (const type of schema?.types ?? []) {
+    names.set(type.entityType, { label: type.entityType, type: 'class', detail: type.description });
+    for (const p of type.properties) names.set(`property.${p.name}`, { label: `property.${p.name}`, type: 'property', detail: p.type, info: p.description });
+  }
+  for (const word of ['AND', 'OR', 'NOT', 'exists(']) names.set(word, { label: word, type: 'keyword' });
+  const options = [...names.values()];
+  return (context: CompletionContext): CompletionResult | null => {
+    const word = context.matchBefore(/[\w.]*/);
+    if (!word || (word.from === word.to && !context.explicit)) return null;
+    return { from: word.from, options, validFor: /^[\w.]*$/ };
+  };
+}

@@ -1,20 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { posture, type Entity, type GraphAnswer } from '../../api/posture';
+import { ApiError } from '../../api/error';
+import { posture, type Account, type Entity, type GraphAnswer } from '../../api/posture';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
+import { StackBar } from '../../parts/Bars';
 import { Button } from '../../parts/Button';
 import { csv } from '../../parts/csv';
 import { saveFile } from '../../parts/file';
 import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
-import { Empty, Failure, Skeleton } from '../../parts/states';
+import { Answer, Empty, Failure, Skeleton } from '../../parts/states';
 import { count, plural, sentence, shortType } from '../../parts/text';
-import { accountsQuery, schemaQuery } from '../data';
+import { accountsQuery, buckets, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
-import { nodeOf, type Graph, type TreeNode } from '../graph/model';
+import { nodeOf, type Graph } from '../graph/model';
 import { questions } from './questions';
 import '../findings/findings.css';
 import '../graph/graph.css';
@@ -26,14 +28,30 @@ const GraphView = lazy(() => import('../graph/GraphView'));
 
 type View = 'table' | 'graph' | 'json' | 'plan';
 const stored = 'vigil.explore';
-const past = (): string[] => JSON.parse(localStorage.getItem(stored) ?? '[]') as string[];
-const remember = (query: string) => localStorage.setItem(stored, JSON.stringify([query, ...past().filter((q) => q !== query)].slice(0, 50)));
 
+/** Queries that were run, newest first, kept in this browser. */
+interface Past {
+  text: string;
+  language: 'gremlin' | 'search';
+}
+function kept(): Past[] {
+  try {
+    const all = JSON.parse(localStorage.getItem(stored) ?? '[]') as unknown;
+    return Array.isArray(all) ? all.filter((q): q is Past => typeof q === 'object' && q !== null && 'text' in q) : [];
+  } catch {
+    return [];
+  }
+}
+function remember(query: Past): Past[] {
+  const all = [query, ...kept().filter((q) => q.text !== query.text)].slice(0, 50);
+  localStorage.setItem(stored, JSON.stringify(all));
+  return all;
+}
+
+/** Edges as the answer has them; a path's own edges have labels in it. */
 function graphOf(answer: GraphAnswer): Graph {
-  const edges: Graph['edges'] = [];
-  const walk = (nodes: TreeNode[], parent?: string) => nodes.forEach((n) => { if (parent) edges.push({ from: parent, label: '', to: n.id }); walk(n.childNodes, n.id); });
-  walk(answer.tree.nodes);
-  return { nodes: new Map(Object.entries(answer.entities).slice(0, 250).map(([id, e]) => [id, nodeOf(id, e)])), edges: edges.filter((e) => answer.entities[e.from] && answer.entities[e.to]) };
+  const nodes = new Map(Object.entries(answer.entities).slice(0, 250).map(([id, e]) => [id, nodeOf(id, e)]));
+  return { nodes, edges: answer.edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)) };
 }
 
 function EntityTable({ entities }: { entities: Entity[] }) {
@@ -51,44 +69,114 @@ function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
   return <div className="table-scroll">{entities.length > 0 && <EntityTable entities={entities.slice(0, 500)} />}{answer.values.length > 0 && <table className="table"><tbody>{answer.values.slice(0, 500).map((v, i) => <tr key={i}><td><code>{typeof v === 'string' ? v : JSON.stringify(v)}</code></td></tr>)}</tbody></table>}</div>;
 }
 
+interface Answers {
+  answers: { account: Account; answer?: GraphAnswer; error?: unknown }[];
+}
+
+/** Asks each account in turn: Gremlin walks the graph of one account. */
+async function askGraph(gremlin: string, accounts: Account[]): Promise<Answers> {
+  const answers: Answers['answers'] = [];
+  for (const account of accounts) {
+    try {
+      answers.push({ account, answer: await posture.post('/v1/entities/graph-query', { body: { gremlin, partitionKey: account.cloudAccountId, explain: true } }) });
+    } catch (error) {
+      if (accounts.length === 1 || (error instanceof ApiError && error.status === 400)) throw error;
+      answers.push({ account, error });
+    }
+  }
+  return { answers };
+}
+
+/** Several answers as one; rows say by their ids which account they are of. */
+function joined({ answers }: Answers): GraphAnswer | undefined {
+  const all = answers.flatMap((a) => (a.answer ? [a.answer] : []));
+  const first = all[0];
+  if (!first || all.length === 1) return first;
+  const cost = all.reduce((sum, a) => ({ ...sum, traversers: sum.traversers + (a.cost?.traversers ?? 0), ranMs: sum.ranMs + (a.cost?.ranMs ?? 0) }), { traversers: 0, bytes: 0, generation: 0, waitedMs: 0, ranMs: 0 });
+  return { ...first, count: all.reduce((n, a) => n + a.count, 0), entities: Object.assign({}, ...all.map((a) => a.entities)) as GraphAnswer['entities'], values: all.flatMap((a) => a.values), edges: all.flatMap((a) => a.edges), tree: { nodes: all.flatMap((a) => a.tree.nodes) }, cost };
+}
+
+/** A search answers with entities, and with how many there are of each type. */
+function SearchResult({ query, account }: { query: string; account: string }) {
+  const filters = { query, ...(account ? { cloudAccountIds: [account] } : {}) };
+  const found = useQuery({ queryKey: ['explore', 'search', filters], queryFn: () => posture.post('/v1/entities/query', { body: { filters, paginationInfo: { pageSize: 200 } } }), retry: false });
+  const counts = useQuery({ queryKey: ['explore', 'counts', filters], enabled: found.isSuccess, queryFn: () => posture.post('/v1/entities/aggregations-query', { body: { filters, aggregations: { type: { fieldName: 'entityType', aggregationType: 'Terms', termsCount: 12 } } } }) }).data;
+  const problems = queryProblems(found.error);
+  if (problems.length > 0) return <div className="region"><div className="note error" role="alert"><Mark name="error" /><span>{problems.map((p) => sentence(p.message)).join('; ')}</span></div></div>;
+  return (
+    <Answer query={found} what="the search" padded>
+      {(page) => page.totalCount === 0 ? <Empty padded title="No result">The search is right; no resource matches it.</Empty> : (
+        <>
+          <div className="toolbar"><b>{plural(page.totalCount, 'resource')}</b>{buckets(counts?.aggregations.type).map((b) => <Link key={b.value} className="tag" to="/inventory" search={{ type: b.value, q: query, account: account || undefined } as never}><b>{shortType(b.value)}</b> {count(b.count)}</Link>)}</div>
+          <div className="table-scroll"><EntityTable entities={page.results} /></div>
+          {page.totalCount > page.results.length && <p className="region t3">The first {count(page.results.length)}. <Link className="link" to="/inventory" search={{ q: query, account: account || undefined } as never}>All in the inventory</Link></p>}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+type Language = 'gremlin' | 'search';
+const firstSearch = 'property.encrypted = false AND NOT exists(tag.Owner)';
+
 /** Ask anything. */
 export default function Explore() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
   const accounts = useQuery(accountsQuery).data ?? [];
   const schema = useQuery(schemaQuery).data;
-  const account = search.account ?? accounts[0]?.cloudAccountId ?? '';
-  const [text, setText] = useState(search.q ?? questions[0]?.gremlin ?? '');
-  const [asked, setAsked] = useState(search.q ? { gremlin: search.q, n: 0 } : undefined);
+  const language: Language = search.lang === 'search' ? 'search' : 'gremlin';
+  const account = search.account ?? (language === 'gremlin' ? (accounts[0]?.cloudAccountId ?? '') : '');
+  const chosen = account === 'all' ? accounts : accounts.filter((a) => a.cloudAccountId === account);
+  const [text, setText] = useState(search.q ?? (language === 'search' ? firstSearch : (questions[0]?.gremlin ?? '')));
+  const [asked, setAsked] = useState(search.q ? { text: search.q, n: 0 } : undefined);
+  const [past, setPast] = useState(kept);
   const view = (search.view ?? 'table') as View;
   const query = useQuery({
-    queryKey: ['explore', asked, account],
-    enabled: !!asked && account !== '',
-    queryFn: () => posture.post('/v1/entities/graph-query', { body: { gremlin: asked?.gremlin ?? '', partitionKey: account, explain: true } }),
+    queryKey: ['explore', asked, chosen.map((a) => a.cloudAccountId)],
+    enabled: !!asked && language === 'gremlin' && chosen.length > 0,
+    queryFn: () => askGraph(asked?.text ?? '', chosen),
     retry: false,
   });
-  const run = () => { remember(text); change({ q: text, account: search.account }); setAsked({ gremlin: text, n: (asked?.n ?? 0) + 1 }); };
-  const problems = useMemo(() => (asked?.gremlin === text ? queryProblems(query.error) : []), [query.error, asked, text]);
-  const saveRule = () => void navigate({ to: '/rules/new', search: { q: text } } as never);
+  const run = () => {
+    setPast(remember({ text, language }));
+    change({ q: text, account: search.account });
+    setAsked({ text, n: (asked?.n ?? 0) + 1 });
+  };
+  const use = (next: string, lang: Language = 'gremlin') => { setText(next); if (lang !== language) { change({ lang: lang === 'search' ? 'search' : undefined, q: undefined }); setAsked(undefined); } };
+  const problems = useMemo(() => (asked?.text === text && language === 'gremlin' ? queryProblems(query.error) : []), [query.error, asked, text, language]);
+  const saveRule = () => void navigate({ to: '/rules/new', search: { q: text, ...(language === 'search' ? { lang: 'search' } : {}) } } as never);
   const views: View[] = ['table', 'graph', 'json', 'plan'];
   useKeys([{ keys: 'Ctrl+Enter', does: 'Run', run }, { keys: 'Ctrl+s', does: 'Save as rule', run: saveRule }, ...views.map((v, i) => ({ keys: `Alt+${i + 1}`, does: `Show as ${v}`, run: () => change({ view: v === 'table' ? undefined : v }) }))]);
-  const answer = query.data;
+  const answer = query.data && joined(query.data);
+  const failed = query.data?.answers.filter((a) => a.error) ?? [];
   const cost = answer?.cost;
   return (
     <Page title="Explore" actions={<Button className="wide" onClick={saveRule}>Save as rule</Button>}>
       <div className="toolbar">
-        <Select label="Question" value="" onChange={(q) => q && setText(q)} options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: q.text })), ...past().slice(0, 10).map((q) => ({ value: q, label: `Before: ${q.slice(0, 60)}` }))]} />
-        <Select label="Account" value={account} onChange={(a) => change({ account: a })} options={accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))} />
-        <Button look="go" icon="play" keys="Ctrl ↵" disabled={query.isFetching || !account} onClick={run}>Run</Button>
-        {cost && <span className="small t3">{plural(answer.count, 'result')} · {count(cost.traversers)} of 1,000,000 steps · {cost.ranMs.toFixed(1)} ms</span>}
-        <span className="end"><Segments<View> label="View" value={view} onChange={(v) => change({ view: v === 'table' ? undefined : v })} options={views.map((v) => ({ value: v, label: v === 'json' ? 'JSON' : sentence(v) }))} /></span>
+        <Segments<Language> label="Language" value={language} onChange={(l) => use(l === 'search' ? firstSearch : (questions[0]?.gremlin ?? ''), l)} options={[{ value: 'gremlin', label: 'Gremlin' }, { value: 'search', label: 'Search' }]} />
+        {language === 'gremlin' && <Select label="Question" value="" onChange={(q) => q && use(q)} options={[{ value: '', label: 'Begin with a question' }, ...questions.map((q) => ({ value: q.gremlin, label: q.text }))]} />}
+        <Select label="Account" value={account} onChange={(a) => change({ account: a || undefined })} options={[...(language === 'search' ? [{ value: '', label: 'All accounts' }] : [{ value: 'all', label: 'All, one after the other' }]), ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))]} />
+        <Button look="go" icon="play" keys="Ctrl ↵" disabled={query.isFetching || (language === 'gremlin' && !account)} onClick={run}>Run</Button>
+        {language === 'gremlin' && <span className="end"><Segments<View> label="View" value={view} onChange={(v) => change({ view: v === 'table' ? undefined : v })} options={views.map((v) => ({ value: v, label: v === 'json' ? 'JSON' : sentence(v) }))} /></span>}
         {answer && Object.keys(answer.entities).length > 0 && <Button icon="download" aria-label="Save rows" onClick={() => saveFile('resources.csv', 'text/csv', csv(['id', 'name', 'type', 'region', 'cloud_id'], Object.values(answer.entities).map((e) => [e.entityId, e.entityName, e.entityType, e.region, e.xid])))} />}
       </div>
-      <div className="editor-box explore-editor"><Suspense fallback={<Skeleton />}><CodeEditor label="Query" value={text} schema={schema} problems={problems} onChange={setText} onRun={run} /></Suspense></div>
-      {problems.length > 0 ? <div className="region"><div className="note error" role="alert"><Mark name="error" /><span>{problems.map((p) => sentence(p.message)).join('; ')}</span></div></div> : query.isError ? <Failure padded error={query.error} what="the query" onRetry={run} /> : null}
-      {query.isFetching && <div className="region"><Skeleton /></div>}
-      {answer && !query.isFetching && <Result answer={answer} view={view} />}
-      {!asked && <Empty padded title="Ask about one account">Gremlin walks the graph of its resources: begin with a question, or write one. Ctrl Space completes names.</Empty>}
+      <div className="explore-split">
+        <div className="explore-main">
+          <div className="editor-box explore-editor"><Suspense fallback={<Skeleton />}><CodeEditor label="Query" value={text} language={language === 'search' ? 'Search' : 'Graph'} schema={schema} problems={problems} onChange={setText} onRun={run} /></Suspense></div>
+          {cost && <div className="explore-cost small t3"><span>{plural(answer.count, 'result')}</span><span className="cost-bar"><StackBar total={1_000_000} parts={[{ name: 'ramp', value: cost.traversers }]} label={`${cost.traversers} of 1,000,000 steps`} /></span><span>{count(cost.traversers)} of 1,000,000 steps · {cost.ranMs.toFixed(1)} ms</span></div>}
+          {problems.length > 0 ? <div className="region"><div className="note error" role="alert"><Mark name="error" /><span>{problems.map((p) => `${p.line ? `Line ${p.line}, column ${p.column ?? 1}: ` : ''}${sentence(p.message)}${p.hint ? `. ${sentence(p.hint)}` : ''}`).join('; ')}</span></div></div> : query.isError ? <Failure padded error={query.error} what="the query" onRetry={run} /> : null}
+          {failed.map((f) => <div key={f.account.cloudAccountId} className="region"><div className="note unknown"><Mark name="unknown" /><span><b>{f.account.cloudAccountName}</b> {f.error instanceof Error ? sentence(f.error.message) : 'did not answer'}</span></div></div>)}
+          {query.isFetching && <div className="region"><Skeleton /></div>}
+          {language === 'gremlin' && answer && !query.isFetching && <Result answer={answer} view={view} />}
+          {language === 'search' && asked && <SearchResult key={asked.n} query={asked.text} account={account} />}
+          {!asked && <Empty padded title={language === 'search' ? 'Search resources of every account' : 'Ask about one account'}>{language === 'search' ? 'Conditions such as property.encrypted = false, joined by AND, OR and NOT.' : 'Gremlin walks the graph of its resources: begin with a question, or write one.'} Ctrl Space completes names.</Empty>}
+        </div>
+        <aside className="explore-past wide" aria-label="Before">
+          <h2>Before</h2>
+          {past.length === 0 ? <p className="small t3">What you run is kept here, in this browser.</p> : <ul>{past.slice(0, 50).map((q) => <li key={`${q.language}${q.text}`}><button type="button" onClick={() => use(q.text, q.language)}><code className="cut block">{q.text}</code></button></li>)}</ul>}
+        </aside>
+      </div>
     </Page>
   );
 }

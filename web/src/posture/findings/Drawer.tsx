@@ -7,6 +7,7 @@ import { Button } from '../../parts/Button';
 import { copyText } from '../../parts/Copy';
 import { Icon } from '../../parts/Icon';
 import { useKeys } from '../../parts/keys';
+import { Menu } from '../../parts/Menu';
 import { Mark, ProviderMark, Word, severity } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { shortType, typeName } from '../../parts/text';
@@ -29,6 +30,7 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
   const analyst = useMay('analyst');
   const { release } = useSuppress();
   const [json, setJSON] = useState(false);
+  const navigate = useNavigate();
   return (
     <>
       <div className="row tight wrap drawer-actions">
@@ -39,7 +41,7 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
           <Button changes keys="S" takes={!analyst && 'analyst'} onClick={() => onSuppress(finding.id)}>Suppress</Button>
         )}
         <Link className="btn" to={`/rules/${encodeURIComponent(finding.ruleId)}`}>Rule</Link>
-        <Button aria-pressed={json} onClick={() => setJSON(!json)}>JSON</Button>
+        <Menu label="More actions" icon="more" choices={[{ label: json ? 'Hide JSON' : 'Show JSON', run: () => setJSON(!json) }, { label: 'Mute what is like it', disabled: !analyst, run: () => void navigate({ to: '/mute-rules', search: { new: 'yes', rule: finding.ruleId, account: finding.cloudAccountId } } as never) }, { label: 'Copy id', run: () => void copyText(finding.id, 'Id copied') }, { label: 'Copy id in the cloud', run: () => void copyText(finding.objectXid, 'Id copied') }, { label: 'Findings of this rule', run: () => void navigate({ to: '/findings', search: { rule: finding.ruleId } } as never) }, { label: 'Findings of this account', run: () => void navigate({ to: '/findings', search: { account: finding.cloudAccountId } } as never) }]} />
       </div>
       {json && <pre className="json" tabIndex={0}>{JSON.stringify(finding, null, 2)}</pre>}
     </>
@@ -55,7 +57,7 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
     <div className="drawer-body" tabIndex={0} role="region" aria-label="Finding">
       {!inList && <div className="note"><Mark name="none" /><span>This finding is not in the list beside it.</span></div>}
       {finding.status === 'Resolved' && <div className="note"><Mark name="pass" /><span>Resolved <Time at={finding.resolvedTime} as="date" />. The resource does not violate the rule any more.</span></div>}
-      {finding.suppression && <div className="note"><Mark name="off" /><span>Suppressed by {finding.suppression.by}: {finding.suppression.reason}{finding.suppression.until ? `, until ${day(finding.suppression.until)}` : ''}.</span></div>}
+      {finding.suppression && <div className="note"><Mark name="off" /><span>Suppressed by {finding.suppression.by}: {finding.suppression.reason}{finding.suppression.until ? `, until ${day(finding.suppression.until)}` : ''}. {finding.suppression.muteRuleId && <Link className="inline-link" to="/mute-rules">By a mute rule</Link>}</span></div>}
       <h2 className="drawer-title">{rule?.name ?? finding.ruleId}</h2>
       <div className="row wrap tight drawer-resource">
         <Icon name={iconOfType(typeName(type))} />
@@ -66,7 +68,7 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
       <RiskSection finding={finding} />
       <HowSection finding={finding} rule={rule} />
       <WhySection rule={rule} />
-      <EvidenceSection finding={finding} rule={rule} />
+      <EvidenceSection finding={finding} />
       <ControlsSection rule={rule} />
       <LifeSection finding={finding} />
     </div>
@@ -84,6 +86,7 @@ export function Drawer({ id, inList, onClose, onMove, onSuppress }: Props) {
   }, [id]);
   useKeys([
     { keys: 'Escape', does: 'Close the drawer', run: onClose },
+    { keys: '.', does: 'More actions', run: () => box.current?.querySelector<HTMLElement>('[aria-haspopup="menu"]')?.click() },
     { keys: 's', does: 'Suppress', run: () => onSuppress(id) },
     { keys: 'o', does: 'Open the resource', run: () => finding && void navigate({ to: `/resource/${encodeURIComponent(finding.entityId)}` } as never) },
     { keys: 'r', does: 'Open the rule', run: () => finding && void navigate({ to: `/rules/${encodeURIComponent(finding.ruleId)}` } as never) },

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { listOf, type Search } from '../../frame/address';
 import { Mark, ProviderMark, severity } from '../../parts/marks';
 import { count } from '../../parts/text';
@@ -16,7 +17,7 @@ const facets: Facet[] = [
   { name: 'account', field: 'cloudAccountId', label: 'Account' },
   { name: 'service', field: 'service', label: 'Service' },
   { name: 'region', field: 'region', label: 'Region' },
-  { name: 'tag.Environment', field: 'cloudTags.Environment', label: 'Tag: Environment' },
+  { name: 'tag.Environment', field: 'tag.Environment', label: 'Tag: Environment' },
 ];
 
 const levelOrder = ['High', 'Medium', 'Low'];
@@ -38,12 +39,18 @@ function Value({ facet, value, n, on, toggle, name, provider }: { facet: Facet; 
   );
 }
 
+/** Values of a facet that are shown before all are asked for. */
+const most = 12;
+
 /** Values to filter by, with how many findings each would show. */
 export function Facets({ search, change }: Props) {
-  const found = useFacets(search);
+  const query = useFacets(search);
+  const [whole, setWhole] = useState<string[]>([]);
+  const found = query.data?.facets ?? {};
   const accounts = new Map(useQuery(accountsQuery).data?.map((a) => [a.cloudAccountId, a]));
   return (
     <div className="facets" role="group" aria-label="Filters">
+      {query.isError && !query.data && <p className="small t3">The counts could not be read. <button type="button" className="link" onClick={() => void query.refetch()}>Try again</button></p>}
       {facets.map((facet) => {
         const chosen = listOf(search[facet.name]);
         const values = buckets(found[facet.field]);
@@ -57,10 +64,11 @@ export function Facets({ search, change }: Props) {
         return (
           <fieldset key={facet.name}>
             <legend className="label">{facet.label}</legend>
-            {values.slice(0, 12).map((v) => {
+            {values.filter((v, i) => i < most || whole.includes(facet.name) || chosen.includes(v.value)).map((v) => {
               const account = facet.name === 'account' ? accounts.get(v.value) : undefined;
               return <Value key={v.value} facet={facet} value={v.value} n={v.count} on={chosen.includes(v.value)} toggle={() => toggle(v.value)} name={account?.cloudAccountName ?? (v.value || 'none')} provider={account?.provider} />;
             })}
+            {values.length > most && !whole.includes(facet.name) && <button type="button" className="link small" onClick={() => setWhole([...whole, facet.name])}>All {values.length} of {facet.label.toLowerCase()}</button>}
           </fieldset>
         );
       })}

@@ -1,9 +1,11 @@
+import { useState } from 'react';
 import { listOf, type Search } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Icon } from '../../parts/Icon';
 import { SearchInput } from '../../parts/SearchInput';
 import { Select } from '../../parts/Segments';
 import { useAccountNames, useRules } from '../data';
+import { AddFilter } from './AddFilter';
 import { activeNames, cleared, groupOf, groups, kinds, sortOf, sorts, type Group, type Sort } from './filters';
 
 interface Props {
@@ -16,7 +18,7 @@ export function useFilterLabels() {
   const rules = useRules();
   const label = (name: string) => kinds.find((k) => k.name === name)?.label ?? ({ q: 'Text', risk: 'Risk at least', since: 'Raised' }[name] ?? name.slice(4));
   const value = (name: string, text: string) =>
-    name === 'account' ? accountName(text) : name === 'rule' ? (rules.get(text)?.name ?? text) : text;
+    name === 'account' ? accountName(text) : name === 'rule' ? (rules.get(text)?.name ?? text) : name === 'control' ? text.replace('_', ' ') : text;
   return { label, value: (name: string, text: string) => (name === 'q' ? text : listOf(text).map((v) => value(name, v)).join(', ')) };
 }
 
@@ -36,6 +38,7 @@ const options = <T extends string>(of: Record<T, string>) => (Object.entries(of)
 /** Search, active filters, grouping and order. */
 export function FilterBar({ search, change }: Props) {
   const { label, value } = useFilterLabels();
+  const [adding, setAdding] = useState(false);
   const active = activeNames(search).filter((n) => n !== 'q');
   return (
     <div className="toolbar">
@@ -43,11 +46,13 @@ export function FilterBar({ search, change }: Props) {
       {active.map((name) => (
         <FilterChip key={name} label={label(name)} value={value(name, search[name] ?? '')} onRemove={() => change({ [name]: undefined })} />
       ))}
+      <Button look="quiet" icon="plus" onClick={() => setAdding(true)}>Filter</Button>
       {(active.length > 0 || search.q) && <Button look="quiet" onClick={() => change(cleared(search))}>Clear</Button>}
       <span className="row end">
         <Select<Group> label="Group" visibleLabel value={groupOf(search)} options={options(groups)} onChange={(g) => change({ group: g === 'none' ? undefined : g })} />
         <Select<Sort> label="Sort" visibleLabel value={sortOf(search)} options={options(sorts)} onChange={(s) => change({ sort: s === '-risk' ? undefined : s })} />
       </span>
+      {adding && <AddFilter search={search} change={change} onClose={() => setAdding(false)} />}
     </div>
   );
 }

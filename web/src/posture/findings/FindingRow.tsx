@@ -56,7 +56,7 @@ export function FindingRow(props: Props) {
   return (
     <div className={`finding ${compact ? 'compact' : 'columns'} ${on ? 'on' : ''} ${cursor ? 'cursor' : ''}`}>
       <input type="checkbox" aria-label={`Select ${props.ruleName}, ${resourceName(finding)}`} checked={selected} onChange={onSelect} />
-      <Link to="/findings" search={{ ...search, f: finding.id } as never} replace className="finding-link" aria-current={on ? 'true' : undefined}>
+      <Link to="/findings" search={{ ...search, f: finding.id } as never} replace className="finding-link" data-finding={finding.id} aria-current={on ? 'true' : undefined}>
         <Mark name={severity(finding.level, finding.riskScore)} label />
         {compact ? <Compact {...props} /> : <Wide {...props} />}
       </Link>

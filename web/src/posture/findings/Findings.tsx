@@ -1,39 +1,27 @@
 import { useCallback, useState } from 'react';
-import { Link } from '@tanstack/react-router';
+import { ApiError } from '../../api/error';
 import { useMay } from '../../api/session';
 import { useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { copyText } from '../../parts/Copy';
-import { useKeys } from '../../parts/keys';
+import { focusSoon, useKeys } from '../../parts/keys';
+import { Menu } from '../../parts/Menu';
 import { Answer, Empty } from '../../parts/states';
-import { count, plural } from '../../parts/text';
+import { count, plural, sentence } from '../../parts/text';
+import { say } from '../../parts/toast';
 import { Drawer } from './Drawer';
 import { exportFindings } from './export';
 import { Facets } from './Facets';
 import { FilterBar, FilterChip, useFilterLabels } from './FilterBar';
-import { activeNames, cleared, groupOf, stateOf, states, type State } from './filters';
+import { activeNames, cleared, groupOf, stateOf } from './filters';
 import { FindingList } from './FindingList';
 import { GroupedList } from './GroupedList';
 import { SuppressDialog } from './SuppressDialog';
-import { useFindings, useStateCounts } from './useFindings';
+import { allIds, useFindings } from './useFindings';
+import { useSuppress } from './useSuppress';
+import { Views } from './Views';
 import './findings.css';
-
-function Views({ search }: { search: Search }) {
-  const counts = useStateCounts();
-  const current = stateOf(search);
-  return (
-    <nav className="tabs" aria-label="Views">
-      {(Object.keys(states) as State[]).map((s) => (
-        <Link key={s} to="/findings" search={{ status: s === 'open' ? undefined : s } as never} aria-current={s === current && !search.since && !search.risk ? 'true' : undefined}>
-          {states[s].label}<span className="n">{counts[s] === undefined ? '' : count(counts[s])}</span>
-        </Link>
-      ))}
-      <Link to="/findings" search={{ since: 'today', sort: '-new' } as never} aria-current={search.since ? 'true' : undefined}>New today</Link>
-      <Link to="/findings" search={{ risk: '90' } as never} aria-current={search.risk ? 'true' : undefined}>Critical risk</Link>
-    </nav>
-  );
-}
 
 function NoMatch({ search, change }: { search: Search; change: (patch: Search) => void }) {
   const { label, value } = useFilterLabels();
@@ -51,6 +39,8 @@ function NoMatch({ search, change }: { search: Search; change: (patch: Search) =
   );
 }
 
+const rowOf = (id: string) => `[data-finding="${CSS.escape(id)}"]`;
+
 /** Find what matters, understand it, decide. */
 export default function Findings() {
   const { search, change } = useAddress();
@@ -59,15 +49,22 @@ export default function Findings() {
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [suppressing, setSuppressing] = useState<string[]>();
   const analyst = useMay('analyst');
+  const { release } = useSuppress();
   const grouping = groupOf(search);
   const openIndex = findings.findIndex((f) => f.id === search.f);
   const at = search.f ? openIndex : cursor;
 
-  const close = () => { setCursor(openIndex); change({ f: undefined }); };
+  const close = () => {
+    const id = search.f ?? '';
+    setCursor(openIndex);
+    change({ f: undefined });
+    focusSoon(rowOf(id));
+  };
   const move = (by: number) => {
     const next = Math.max(0, Math.min(at + by, findings.length - 1));
     setCursor(next);
     if (search.f) change({ f: findings[next]?.id });
+    else focusSoon(rowOf(findings[next]?.id ?? ''));
   };
   const toggle = (id: string) => setSelected((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id]));
   const more = useCallback(() => { if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage(); }, [query]);
@@ -82,17 +79,28 @@ export default function Findings() {
     { keys: 'e', does: 'Export', run: () => void exportFindings(search) },
   ]);
   const ids = [...selected];
+  const everyLoaded = findings.length > 0 && findings.every((f) => selected.has(f.id));
+  const selectAll = async () => {
+    if (everyLoaded) return setSelected(new Set());
+    try {
+      setSelected(new Set(await allIds(search)));
+    } catch (cause) {
+      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+    }
+  };
   return (
-    <Page title="Findings" fixed actions={<Button icon="download" className="wide" onClick={() => void exportFindings(search)}>Export</Button>}>
+    <Page title="Findings" fixed actions={<Menu label="Export" icon="download" text="Export" className="wide" choices={[{ label: 'CSV, for spreadsheets', run: () => void exportFindings(search) }, { label: 'JSON lines, for programs', run: () => void exportFindings(search, 'jsonl') }]} />}>
       <div className={`findings-top ${search.f ? 'beside' : ''}`}><Views search={search} /><FilterBar search={search} change={change} /></div>
       <div className={`findings ${search.f ? 'with-drawer' : ''}`}>
         <Facets search={search} change={change} />
         <div className="finding-list">
           <div className="list-head">
+            {grouping === 'none' && <input type="checkbox" aria-label="Select all findings of this list" checked={everyLoaded} onChange={() => void selectAll()} />}
             {ids.length > 0 ? (
               <>
                 <b>{plural(ids.length, 'finding')} selected</b>
                 <Button changes takes={!analyst && 'analyst'} onClick={() => suppress(ids)}>Suppress</Button>
+                {stateOf(search) === 'suppressed' && <Button changes takes={!analyst && 'analyst'} onClick={() => void release(ids).then(() => setSelected(new Set()))}>Release</Button>}
                 <Button onClick={() => void copyText(ids.join('\n'), 'Ids copied')}>Copy ids</Button>
                 <Button look="quiet" onClick={() => setSelected(new Set())}>Clear</Button>
               </>

@@ -4,6 +4,7 @@ import type { Buckets } from '../../api/posture';
 import type { Search } from '../../frame/address';
 import { StackBar } from '../../parts/Bars';
 import { Icon } from '../../parts/Icon';
+import { useKeys } from '../../parts/keys';
 import { Answer, Empty } from '../../parts/states';
 import { count, nameInId, typeInId } from '../../parts/text';
 import { buckets, findingsQuery, useAccountNames, useRules } from '../data';
@@ -54,6 +55,12 @@ export function GroupedList({ search, grouping, compact }: { search: Search; gro
     }),
   );
   const toggle = (value: string) => setOpen((before) => new Set(before.has(value) ? [...before].filter((v) => v !== value) : [...before, value]));
+  const move = (by: number) => {
+    const heads = [...document.querySelectorAll<HTMLElement>('.group-head')];
+    const at = heads.indexOf(document.activeElement as HTMLElement);
+    heads[Math.max(0, Math.min(heads.length - 1, at < 0 ? 0 : at + by))]?.focus();
+  };
+  useKeys([{ keys: ']', does: 'Next group', run: () => move(1) }, { keys: '[', does: 'Previous group', run: () => move(-1) }]);
   return (
     <Answer query={query} what="the list" padded>
       {(page) => {

@@ -7,7 +7,8 @@ import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { EntityText } from '../EntityText';
-import { gremlinOf, pictureQuery } from '../graph/load';
+import { schemaQuery } from '../data';
+import { pictureQuery } from '../graph/load';
 import { PathPicture } from '../graph/PathPicture';
 import { propertyText } from '../resource/property';
 
@@ -57,15 +58,18 @@ export function WhySection({ rule }: { rule: Rule | undefined }) {
   );
 }
 
-/** Names of properties that a query reads: the first argument of its has steps. */
-const readBy = (rule: Rule) => new Set([...gremlinOf(rule.query).matchAll(/has(?:Not)?\(\s*['"]([\w.]+)['"]/g)].map((m) => m[1]));
+/** A rule with what its query reads, as the server works it out. */
+const readsQuery = (id: string) => ({ queryKey: ['rules', id, 'reads'], queryFn: () => posture.get('/v1/rules/{rule_id}', { path: { rule_id: id }, query: { include: 'reads' } }), staleTime: 300_000 });
 
-/** The properties of the resource that the rule reads. */
-export function EvidenceSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
+/** The properties of the resource that the rule reads, with what they mean. */
+export function EvidenceSection({ finding }: { finding: Finding }) {
   const query = useQuery({ queryKey: ['entity', finding.entityId], queryFn: () => posture.get('/v1/entities/{resource_id}', { path: { resource_id: finding.entityId } }) });
+  const reads = useQuery(readsQuery(finding.ruleId)).data?.reads;
+  const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === finding.objectType);
   const entity = query.data as Entity | undefined;
-  if (!entity || !rule) return null;
-  const names = readBy(rule);
+  if (!entity || !reads) return null;
+  const names = new Set(reads.properties);
+  const told = new Map(schema?.properties.map((p) => [p.name, p.description]));
   const read = entity.properties.filter((p) => names.has(p.name));
   if (read.length === 0) return null;
   return (
@@ -74,7 +78,7 @@ export function EvidenceSection({ finding, rule }: { finding: Finding; rule: Rul
       <table className="evidence">
         <tbody>
           {read.map((p) => (
-            <tr key={p.name}><th scope="row"><code>{p.name}</code></th><td><code className="value">{propertyText(p)}</code></td></tr>
+            <tr key={p.name}><th scope="row"><code>{p.name}</code></th><td><code className={p.type === 'unknown' ? 'value c-unknown' : 'value'} title={p.error}>{propertyText(p)}</code></td><td className="small t3 wide">{told.get(p.name)}</td></tr>
           ))}
         </tbody>
       </table>

@@ -4,7 +4,7 @@ import { listOf, type Search } from '../../frame/address';
 /** A filter of findings: its name in addresses, in the API, and on the screen. */
 export interface FilterKind {
   name: string;
-  member: 'levels' | 'cloudProviders' | 'cloudAccountIds' | 'services' | 'regions' | 'ruleIds' | 'complianceFrameworkIds';
+  member: 'levels' | 'cloudProviders' | 'cloudAccountIds' | 'services' | 'regions' | 'ruleIds' | 'complianceFrameworkIds' | 'complianceControlIds';
   field: string;
   label: string;
 }
@@ -17,6 +17,7 @@ export const kinds: FilterKind[] = [
   { name: 'region', member: 'regions', field: 'region', label: 'Region' },
   { name: 'rule', member: 'ruleIds', field: 'ruleId', label: 'Rule' },
   { name: 'framework', member: 'complianceFrameworkIds', field: '', label: 'Framework' },
+  { name: 'control', member: 'complianceControlIds', field: '', label: 'Control' },
 ];
 
 /** The states of a finding that a list can be of. */

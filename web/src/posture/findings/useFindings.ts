@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanst
 import { posture, type Finding, type FindingPage } from '../../api/posture';
 import type { Search } from '../../frame/address';
 import { findingsQuery } from '../data';
-import { activeNames, filtersOf, kinds, sortsOf, states, type State } from './filters';
+import { filtersOf, sortsOf, states, type State } from './filters';
 
 const pageSize = 200;
 
@@ -22,29 +22,27 @@ export function useFindings(search: Search) {
   return { query, findings, total: query.data?.pages[0]?.totalCount };
 }
 
-/** How many findings each state has, without any filter. */
-export function useStateCounts(): Record<State, number | undefined> {
+/** How many findings each view has, without any filter. */
+export function useViewCounts(): Record<string, number | undefined> {
   const names = Object.keys(states) as State[];
-  const answers = useQueries({ queries: names.map((s) => findingsQuery({ filters: states[s].filters, paginationInfo: { pageSize: 1 } })) });
-  return Object.fromEntries(names.map((s, i) => [s, answers[i]?.data?.totalCount])) as Record<State, number | undefined>;
+  const searches: [string, Search][] = [...names.map((s): [string, Search] => [s, { status: s }]), ['today', { since: 'today' }], ['critical', { risk: '90' }]];
+  const answers = useQueries({ queries: searches.map(([, search]) => findingsQuery({ filters: filtersOf(search), paginationInfo: { pageSize: 1 } })) });
+  return Object.fromEntries(searches.map(([name], i) => [name, answers[i]?.data?.totalCount]));
 }
 
-const counted = ['level', 'cloudAccountId', 'service', 'region', 'cloudProvider', 'cloudTags.Environment'];
-const aggregations = (fields: string[]) => Object.fromEntries(fields.map((f) => [f, { fieldName: f, termsCount: 40 }]));
+const counted = ['level', 'cloudAccountId', 'service', 'region', 'tag.Environment'];
 
-/** Counts of each facet's values. A filter does not narrow its own facet, so each active one is counted apart. */
-export function useFacets(search: Search) {
-  const all = useQuery(findingsQuery({ filters: filtersOf(search), aggregations: aggregations(counted), paginationInfo: { pageSize: 1 } }));
-  const active = activeNames(search).filter((n) => n !== 'q' && n !== 'rule' && n !== 'framework');
-  const fieldOf = (name: string) => (name.startsWith('tag.') ? `cloudTags.${name.slice(4)}` : (kinds.find((k) => k.name === name)?.field ?? name));
-  const apart = useQueries({
-    queries: active.map((name) => findingsQuery({ filters: filtersOf(search, name), aggregations: aggregations([fieldOf(name)]), paginationInfo: { pageSize: 1 } })),
-  });
-  const found = { ...all.data?.aggregations };
-  active.forEach((name, i) => {
-    const field = fieldOf(name);
-    const own = apart[i]?.data?.aggregations?.[field];
-    if (own) found[field] = own;
-  });
-  return found;
+/** Counts of each facet's values; a filter does not narrow its own facet. */
+export const useFacets = (search: Search) => useQuery(findingsQuery({ filters: filtersOf(search), facets: counted, paginationInfo: { pageSize: 1 } }));
+
+/** The ids of every finding of an address, at most ten thousand. */
+export async function allIds(search: Search): Promise<string[]> {
+  const ids: string[] = [];
+  let token: string | null = null;
+  do {
+    const page: FindingPage = await posture.post('/v2/findings/query', { body: { filters: filtersOf(search), sorts: sortsOf(search), paginationInfo: { pageSize: 1000, continuationToken: token } } });
+    ids.push(...page.results.map((f) => f.id));
+    token = page.continuationToken ?? null;
+  } while (token && ids.length < 10_000);
+  return ids;
 }

@@ -1,17 +1,25 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { posture, type Buckets, type Entity, type EntityFilters } from '../../api/posture';
+import { useState } from 'react';
+import { download } from '../../api/download';
+import { ApiError } from '../../api/error';
 import { listOf, useAddress, type Search } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { Checkbox } from '../../parts/Field';
 import { Icon } from '../../parts/Icon';
-import { Mark, ProviderMark, providerName } from '../../parts/marks';
+import { useKeys } from '../../parts/keys';
+import { Mark, ProviderMark, providerName, severity } from '../../parts/marks';
+import { Menu } from '../../parts/Menu';
 import { SearchInput } from '../../parts/SearchInput';
 import { Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count, shortType, typeName } from '../../parts/text';
+import { count, sentence, shortType, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
-import { accountsQuery, buckets, findingsQuery, open, runsQuery, schemaQuery, useAccountNames } from '../data';
+import { say } from '../../parts/toast';
+import { accountsQuery, buckets, runsQuery, schemaQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { propertyText } from '../resource/property';
 import './inventory.css';
@@ -74,13 +82,12 @@ function Tree({ search, chosen }: { search: Search; chosen: string | undefined }
 
 function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) {
   const accountName = useAccountNames();
-  const counts = useQuery(findingsQuery({ filters: { ...open, objectIds: entities.map((e) => e.entityId).slice(0, 200) }, aggregations: { object: { fieldName: 'entityId', termsCount: 200 } }, paginationInfo: { pageSize: 1 } })).data?.aggregations?.object?.buckets ?? {};
   return entities.map((e) => (
     <tr key={e.entityId}>
       <th scope="row"><Link className="row tight" to={`/resource/${encodeURIComponent(e.entityId)}`}><Icon name={iconOfType(typeName(e.entityType))} small /><span className="cut">{e.entityName}</span></Link></th>
       <td className="wide t2">{shortType(e.entityType)}</td><td className="t2">{accountName(e.cloudAccountId)}</td><td className="wide t2">{e.region}</td>
       {columns.map((c) => { const p = e.properties.find((x) => x.name === c); return <td key={c} className="wide"><code className={p?.type === 'unknown' ? 'c-unknown' : ''}>{p ? propertyText(p) : '–'}</code></td>; })}
-      <td className="num">{counts[e.entityId] ? <Link className="c-high" to={`/resource/${encodeURIComponent(e.entityId)}`}>{counts[e.entityId]?.count}</Link> : <span className="t3">–</span>}</td>
+      <td className="num">{e.findings?.open ? <Link className={`word c-${severity('Medium', e.findings.maxRiskScore)}`} to={`/resource/${encodeURIComponent(e.entityId)}`} title={`Highest risk ${e.findings.maxRiskScore}`}>{e.findings.open}<span className="hide"> open findings</span></Link> : <span className="t3">–</span>}</td>
       <td className="wide t3"><Time at={e.lastUpdateTime} /></td>
     </tr>
   ));
@@ -90,13 +97,24 @@ function Rows({ entities, columns }: { entities: Entity[]; columns: string[] }) 
 export default function Inventory() {
   const { search, change } = useAddress();
   const type = search.type;
+  const filters = filtersOf(search, type);
   const accounts = useQuery(accountsQuery).data ?? [];
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === type);
-  const columns = (schema?.properties ?? []).filter((p) => !p.list).sort((a, b) => b.rules.length - a.rules.length).slice(0, 3).map((p) => p.name);
-  const filters = filtersOf(search, type);
+  const usual = (schema?.properties ?? []).filter((p) => !p.list).sort((a, b) => b.rules.length - a.rules.length).slice(0, 3).map((p) => p.name);
+  const columns = search.columns === undefined ? usual : listOf(search.columns);
+  const [choosing, setChoosing] = useState(false);
+  useKeys([{ keys: 'v', does: 'Columns', run: () => type && setChoosing(true) }]);
+  const save = async (format: 'csv' | 'jsonl') => {
+    try {
+      await download('/v1/entities/export', { filters, format }, `resources.${format}`);
+      say(`Saved as resources.${format}`);
+    } catch (cause) {
+      say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+    }
+  };
   const query = useInfiniteQuery({
     queryKey: ['entities', 'list', filters],
-    queryFn: ({ pageParam }) => posture.post('/v1/entities/query', { body: { filters, paginationInfo: { pageSize: 100, continuationToken: pageParam } } }),
+    queryFn: ({ pageParam }) => posture.post('/v1/entities/query', { body: { filters, includeFindings: true, paginationInfo: { pageSize: 100, continuationToken: pageParam } } }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.continuationToken ?? null,
     placeholderData: keepPreviousData,
@@ -105,12 +123,13 @@ export default function Inventory() {
   const total = query.data?.pages[0]?.totalCount ?? 0;
   const asQuery = `g.V()${type ? `.hasLabel('${type}')` : ''}.limit(100)`;
   return (
-    <Page title="Inventory" beside={<span className="t3">{count(total)}</span>}>
+    <Page title="Inventory" beside={<span className="t3">{count(total)}</span>} actions={<Menu label="Export" icon="download" text="Export" className="wide" choices={[{ label: 'CSV, for spreadsheets', run: () => void save('csv') }, { label: 'JSON lines, for programs', run: () => void save('jsonl') }]} />}>
       <div className="toolbar">
         <div className="inventory-search"><SearchInput label="Search resources" placeholder="A name, or property.encrypted = false AND tag.env = prod" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>
         <Select label="Account" value={search.account ?? ''} onChange={(a) => change({ account: a || undefined })} options={[{ value: '', label: 'All accounts' }, ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName }))]} />
         {type && <span className="chip"><span className="k">Type</span><span className="v">{shortType(type)}</span><button type="button" aria-label="Remove Type" onClick={() => change({ type: undefined })}><Icon name="x" small /></button></span>}
-        <Link className="btn quiet end" to="/explore" search={{ q: asQuery, account: search.account } as never}>Show as query</Link>
+        {type && <Button look="quiet" className="wide" keys="V" onClick={() => setChoosing(true)}>Columns</Button>}
+        <Link className="btn quiet end" to="/explore" search={(searching.test(search.q ?? '') ? { lang: 'search', q: `${type ? `entityType = ${type} AND ` : ''}${search.q}`, account: search.account } : { q: asQuery, account: search.account }) as never}>Show as query</Link>
       </div>
       <div className="inventory">
         <Tree search={search} chosen={type} />
@@ -126,6 +145,7 @@ export default function Inventory() {
           )}
         </Answer>
       </div>
+      {choosing && schema && <Dialog title={`Columns of ${shortType(schema.entityType)}`} onClose={() => setChoosing(false)}><div className="column-choices">{schema.properties.map((p) => <Checkbox key={p.name} label={<><code>{p.name}</code> <span className="small t3">{p.description}</span></>} checked={columns.includes(p.name)} onChange={() => change({ columns: (columns.includes(p.name) ? columns.filter((c) => c !== p.name) : [...columns, p.name]).join(',') || undefined })} />)}</div><div className="dialog-foot"><Button onClick={() => change({ columns: undefined })}>As usual</Button><Button look="primary" onClick={() => setChoosing(false)}>Done</Button></div></Dialog>}
     </Page>
   );
 }

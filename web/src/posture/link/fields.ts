@@ -23,7 +23,7 @@ export const specs: Record<Provider, ProviderSpec> = {
     account: { name: 'accountId', label: 'Account id', hint: '12 digits' },
     credential: [
       { name: 'RoleArn', label: 'ARN of the role', hint: 'arn:aws:iam::123456789012:role/vigil-reader' },
-      { name: 'ExternalId', label: 'External id', optional: true, hint: 'As in the trust policy of the role' },
+      { name: 'ExternalId', label: 'External id', optional: true, hint: 'As in the trust policy of the role, which must ask for it' },
     ],
     makes: 'A role that may read and change nothing, which only this server can take on.',
   },

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Account, Run } from '../../api/posture';
+import type { Account, Run, Verdicts } from '../../api/posture';
 import { Mark, type MarkName } from '../../parts/marks';
 import { count, plural, sentence } from '../../parts/text';
 import { clockTime } from '../../parts/time';
@@ -27,7 +27,7 @@ export function latestRuns(runs: Run[]): Map<string, Run> {
 }
 
 /** What keeps the numbers from being believed, and what was read. */
-export function coverageOf(accounts: Account[], runs: Run[]): Item[] {
+export function coverageOf(accounts: Account[], runs: Run[], verdicts?: Verdicts): Item[] {
   const latest = latestRuns(runs);
   const items: Item[] = [];
   for (const a of accounts) {
@@ -42,14 +42,20 @@ export function coverageOf(accounts: Account[], runs: Run[]): Item[] {
     if (missing.length && run?.status !== 'Started') items.push({ mark: 'unknown', title: `${plural(missing.length, 'type')} of ${a.cloudAccountName} not read`, text: `${missing.slice(0, 3).map(([t]) => t).join(', ')}${missing.length > 3 ? ` and ${missing.length - 3} more` : ''}. Their verdicts are unknown.`, action: 'Show', to });
     if (a.eventStreamStatus.value !== 'connected') items.push({ mark: 'warn', title: `${a.cloudAccountName} sends no events`, text: 'Its stream is not connected; changes show with the next full read.', action: 'Set up', to, search: { tab: 'stream' } });
   }
+  const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0) ?? 0;
+  if (unknown > 0) {
+    const blind = [...new Set(verdicts?.unread?.map((u) => u.entityType))];
+    items.push({ mark: 'unknown', title: `${plural(unknown, 'verdict')} ${unknown === 1 ? 'is' : 'are'} unknown`, text: blind.length ? `${blind.slice(0, 2).join(', ')}${blind.length > 2 ? ` and ${blind.length - 2} more types` : ''} could not be read.` : 'Something that their rules look at could not be read.', action: 'Show', to: '/rules', search: { unknown: 'yes' } });
+  }
+  const next = accounts.map((a) => a.nextCollectionTime ?? '').filter(Boolean).sort()[0];
   const current = accounts.filter((a) => a.accountStatus.value === 'active' && latest.get(a.cloudAccountId)?.status.startsWith('Completed'));
   const newest = [...latest.values()].map((r) => r.endTime ?? '').sort().at(-1);
-  if (current.length) items.push({ mark: 'ok', title: `${current.length} of ${accounts.length} accounts are current`, text: newest ? `Last full read ended ${clockTime(newest)}.` : 'Everything was read.', action: 'Runs', to: '/accounts' });
+  if (current.length) items.push({ mark: 'ok', title: `${current.length} of ${accounts.length} accounts are current`, text: newest ? `Last full read ended ${clockTime(newest)}${next ? `, next ${clockTime(next)}` : ''}.` : 'Everything was read.', action: 'Runs', to: '/accounts' });
   return items;
 }
 
-export function Coverage({ accounts, runs }: { accounts: Account[]; runs: Run[] }) {
-  const items = coverageOf(accounts, runs);
+export function Coverage({ accounts, runs, verdicts }: { accounts: Account[]; runs: Run[]; verdicts: Verdicts | undefined }) {
+  const items = coverageOf(accounts, runs, verdicts);
   const shown = items.length > 5 ? [...items.slice(0, 4), ...items.slice(-1)] : items;
   return (
     <ul className="attention">

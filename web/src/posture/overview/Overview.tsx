@@ -5,19 +5,21 @@ import { Page } from '../../frame/Page';
 import { useKeys } from '../../parts/keys';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { count } from '../../parts/text';
+import { count, plural } from '../../parts/text';
 import { accountsQuery, rulesQuery, runsQuery } from '../data';
 import { Coverage } from './Coverage';
 import { Ledger, type Figure } from './Ledger';
 import { AccountCounts, Riskiest, TopRules } from './lists';
 import { TrendChart } from './TrendChart';
-import { ranges, useOpen, useTrend, weekChange, type Range, type Series } from './useOverview';
-import type { FindingPage } from '../../api/posture';
+import { ranges, useOpen, useTrend, useVerdicts, weekChange, type Range, type Series } from './useOverview';
+import type { FindingPage, Verdicts } from '../../api/posture';
 import './overview.css';
 
 const signed = (n: number | undefined) => (n === undefined ? ' ' : `${n > 0 ? '+' : n < 0 ? '−' : '±'}${count(Math.abs(n))} in 7 days`);
 
-function figures(page: FindingPage | undefined, series: Series | undefined, unread: number, account: string | undefined): Figure[] {
+function figures(page: FindingPage | undefined, series: Series | undefined, verdicts: Verdicts | undefined, account: string | undefined): Figure[] {
+  const unknown = verdicts?.results.reduce((n, v) => n + v.unknown, 0);
+  const blind = new Set(verdicts?.unread?.map((u) => u.cloudAccountId)).size;
   const level = (name: string) => (page ? (page.aggregations?.level?.buckets[name]?.count ?? 0) : undefined);
   const critical = page && Object.entries(page.aggregations?.risk?.buckets ?? {}).reduce((sum, [score, b]) => sum + (Number(score) >= 90 ? b.count : 0), 0);
   const today = { raised: series?.raised.at(-1) ?? 0, resolved: series?.resolved.at(-1) ?? 0 };
@@ -26,7 +28,7 @@ function figures(page: FindingPage | undefined, series: Series | undefined, unre
     { label: 'Open', value: page?.totalCount, to: '/findings', search, detail: <><span className="c-high">+{count(today.raised)}</span> new, <span className="c-pass">−{count(today.resolved)}</span> resolved today</> },
     { label: 'Critical risk', mark: 'critical', value: critical, to: '/findings', search: { ...search, risk: '90' }, detail: 'score 90 and more' },
     ...(['High', 'Medium', 'Low'] as const).map((name): Figure => ({ label: name, mark: name.toLowerCase() as 'high', value: level(name), to: '/findings', search: { ...search, level: name }, detail: signed(weekChange(series, name.toLowerCase())) })),
-    { label: 'Unknown', mark: 'unknown', value: unread, to: '/accounts', search: { status: 'error' }, detail: unread === 0 ? 'everything was read' : 'types could not be read' },
+    { label: 'Unknown', mark: 'unknown', value: unknown, to: '/accounts', search: { status: 'error' }, detail: unknown === undefined ? ' ' : unknown === 0 && blind === 0 ? 'everything was read' : `verdicts, ${plural(blind, 'account')}` },
   ];
 }
 
@@ -41,8 +43,8 @@ export default function Overview() {
   const rules = useQuery(rulesQuery);
   const findings = useOpen(account);
   const trend = useTrend(range, account);
-  const unread = new Set(runs.data?.flatMap((r) => Object.entries(r.collectorStatus).filter(([, c]) => c.status !== 'Success').map(([t]) => `${r.cloudAccountId} ${t}`))).size;
-  const row = figures(findings.data, range === '30d' ? trend.series : undefined, unread, account);
+  const verdicts = useVerdicts(account);
+  const row = figures(findings.data, range === '30d' ? trend.series : undefined, verdicts.data, account);
   const names = Object.keys(ranges) as Range[];
   useKeys([
     ...row.map((f, i) => ({ keys: String(i + 1), does: `Open ${f.label}`, run: () => void navigate({ to: f.to, search: f.search } as never) })),
@@ -60,7 +62,7 @@ export default function Overview() {
         </section>
         <section className="region">
           <header><h2>Coverage</h2><Link className="end" to="/accounts">Collection runs</Link></header>
-          <Answer query={runs} what="coverage">{(all) => <Coverage accounts={accounts.data ?? []} runs={all} />}</Answer>
+          <Answer query={runs} what="coverage">{(all) => <Coverage accounts={accounts.data ?? []} runs={all} verdicts={verdicts.data} />}</Answer>
         </section>
       </div>
       <div className="cols overview-3">

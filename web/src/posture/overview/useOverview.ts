@@ -1,4 +1,4 @@
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { posture, type FindingFilters, type Trends } from '../../api/posture';
 import { findingsQuery, open } from '../data';
 
@@ -39,21 +39,24 @@ const values = (trend: Trends['results']['Open'] | undefined, times: string[]) =
 /** Open, new and resolved findings over time, by level. */
 export function useTrend(range: Range, account: string | undefined) {
   const interval = ranges[range].interval;
-  const ask = (filters: FindingFilters) => ({
+  const filters = scope(account);
+  const query = useQuery({
     queryKey: ['findings', 'trend', interval, filters],
-    queryFn: () => posture.post('/v2/findings/trends-query', { body: { interval, filters } }),
+    queryFn: () => posture.post('/v2/findings/trends-query', { body: { interval, filters, groupBy: 'level' } }),
   });
-  const all = useQuery(ask(scope(account)));
-  const byLevel = useQueries({ queries: levels.map((level) => ask({ ...scope(account), levels: [level] })) });
-  const times = Object.keys(all.data?.results.Open.buckets ?? {}).sort();
-  const series: Series | undefined = all.data && {
+  const times = Object.keys(query.data?.results.Open.buckets ?? {}).sort();
+  const series: Series | undefined = query.data && {
     times,
-    levels: levels.map((level, i) => ({ name: level.toLowerCase() as 'low', open: values(byLevel[i]?.data?.results.Open, times) })),
-    raised: values(all.data.results.New, times),
-    resolved: values(all.data.results.Resolved, times),
+    levels: levels.map((level) => ({ name: level.toLowerCase() as 'low', open: values(query.data.groups?.[level]?.Open, times) })),
+    raised: values(query.data.results.New, times),
+    resolved: values(query.data.results.Resolved, times),
   };
-  return { query: all, series };
+  return { query, series };
 }
+
+/** How many verdicts are unknown, and what was not read. */
+export const useVerdicts = (account: string | undefined) =>
+  useQuery({ queryKey: ['verdicts', account ?? ''], queryFn: () => posture.post('/v1/rules/verdicts-query', { body: { filters: account ? { cloudAccountIds: [account] } : {}, includeUnread: true } }) });
 
 /** How a level changed over the last seven days, when the trend is by day. */
 export function weekChange(series: Series | undefined, level: string): number | undefined {

@@ -16,7 +16,7 @@ import type { Graph } from '../graph/model';
 
 const GraphView = lazy(() => import('../graph/GraphView'));
 
-type View = 'why' | 'near';
+type View = 'why' | 'near' | 'reach';
 
 function useCounts(account: string, ids: string[]): Map<string, number> {
   const page = useQuery({ ...findingsQuery({ filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) }, aggregations: { object: { fieldName: 'entityId', termsCount: 250 } }, paginationInfo: { pageSize: 1 } }), enabled: ids.length > 0 }).data;
@@ -40,24 +40,24 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   const navigate = useNavigate();
   const rules = useRules();
   const worst = findings.find((f) => f.ruleId === search.rule) ?? findings.find((f) => f.status === 'Open');
-  const view: View = worst && search.graph !== 'near' ? 'why' : 'near';
-  const depth = Math.min(3, Math.max(1, Number(search.depth) || 1));
+  const view: View = search.graph === 'reach' ? 'reach' : worst && search.graph !== 'near' ? 'why' : 'near';
+  const depth = Math.min(3, Math.max(1, Number(search.depth) || (view === 'reach' ? 3 : 1)));
   const [list, setList] = useState(false);
   const [opened, setOpened] = useState<Set<string>>(new Set());
   const picture = useQuery(pictureQuery(worst ? rules.get(worst.ruleId) : undefined, entity.entityId, entity.cloudAccountId));
-  const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth));
+  const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth, view === 'reach' ? 'out' : 'both'));
   const raw = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : near.data;
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
   const hot = useMemo(() => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []), [picture.data, worst]);
   const counts = useCounts(entity.cloudAccountId, useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]));
   useKeys([{ keys: 'l', does: 'Graph or list', run: () => setList(!list) }]);
-  const query = view === 'why' ? picture : near;
+  const query = view === 'why' && (picture.data?.graph.nodes.size ?? 2) > 1 ? picture : near;
   return (
     <div className="graph-band">
       <div className="graph-tools">
-        <Segments<View> label="Graph" value={view} onChange={(v) => change({ graph: v === 'near' ? 'near' : undefined })} options={[...(worst ? [{ value: 'why' as const, label: 'Why it is risky' }] : []), { value: 'near', label: 'Neighbours' }]} />
-        {view === 'near' && <Segments label="Depth" value={String(depth)} onChange={(d) => change({ depth: d === '1' ? undefined : d })} options={['1', '2', '3'].map((d) => ({ value: d, label: d }))} />}
-        <span className="small t3 row tight end">{worst && hot.size > 0 && <><span className="hot-line" />path of <code>{worst.ruleId}</code></>}{graph && <span>{count(graph.nodes.size)} shown{near.data?.cut && view === 'near' ? '; the graph is too large, choose depth 1' : ''}</span>}</span>
+        <Segments<View> label="Graph" value={view} onChange={(v) => change({ graph: v === 'why' ? undefined : v, depth: undefined })} options={[...(worst ? [{ value: 'why' as const, label: 'Why it is risky' }] : []), { value: 'near', label: 'Neighbours' }, { value: 'reach', label: 'Reach' }]} />
+        {view !== 'why' && <Segments label="Depth" value={String(depth)} onChange={(d) => change({ depth: d })} options={['1', '2', '3'].map((d) => ({ value: d, label: d }))} />}
+        <span className="small t3 row tight end">{worst && hot.size > 0 && <><span className="hot-line" />path of <code>{worst.ruleId}</code></>}{graph && <span>{count(graph.nodes.size)} shown{near.data?.cut && view !== 'why' ? '; the graph is too large, choose depth 1' : ''}</span>}</span>
         <Button icon="list" aria-label="List of edges" aria-pressed={list} onClick={() => setList(!list)} />
         <Button icon="download" aria-label="Save as JSON" onClick={() => raw && saveFile('graph.json', 'application/json', JSON.stringify({ nodes: [...raw.nodes.values()], edges: raw.edges }, null, 2))} />
       </div>

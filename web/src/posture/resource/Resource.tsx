@@ -15,7 +15,7 @@ import { say } from '../../parts/toast';
 import { findingsQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { quoted } from '../graph/model';
-import { ChangesColumn, FindingsColumn, PropertiesColumn } from './columns';
+import { ChangesColumn, FindingsColumn, OtherVerdicts, PropertiesColumn } from './columns';
 import { GraphBand } from './GraphBand';
 import '../accounts/accounts.css';
 import '../findings/findings.css';
@@ -88,7 +88,7 @@ export default function Resource() {
         <>
           <Head entity={entity} findings={findings} />
           <GraphBand key={id} entity={entity} findings={findings} />
-          <div className="cols resource-columns"><FindingsColumn findings={findings} /><PropertiesColumn entity={entity} findings={findings} /><ChangesColumn id={id} /></div>
+          <div className="cols resource-columns"><FindingsColumn findings={findings}><OtherVerdicts id={id} provider={entity.provider} /></FindingsColumn><PropertiesColumn entity={entity} findings={findings} /><ChangesColumn id={id} /></div>
         </>
       )}
     </Page>

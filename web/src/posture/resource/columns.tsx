@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { posture, type Entity, type Finding } from '../../api/posture';
 import { Mark, severity } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
@@ -12,7 +12,7 @@ import { gremlinOf } from '../graph/load';
 import { differences } from './changes';
 import { propertyText } from './property';
 
-export function FindingsColumn({ findings }: { findings: Finding[] }) {
+export function FindingsColumn({ findings, children }: { findings: Finding[]; children?: ReactNode }) {
   const rules = useRules();
   const open = findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
   return (
@@ -31,7 +31,37 @@ export function FindingsColumn({ findings }: { findings: Finding[] }) {
           </li>
         ))}
       </ul>
+      {children}
     </section>
+  );
+}
+
+/** What the rules that found nothing say of the resource. */
+export function OtherVerdicts({ id, provider }: { id: string; provider: string }) {
+  const query = useQuery({ queryKey: ['entity', id, 'verdicts'], queryFn: () => posture.get('/v1/entities/{resource_id}/verdicts', { path: { resource_id: id } }) });
+  const rules = useRules();
+  const [all, setAll] = useState(false);
+  return (
+    <Answer query={query} what="the list of verdicts" rows={3}>
+      {({ results, unread }) => {
+        const others = results.filter((v) => v.verdict !== 'Violation' && v.verdict !== 'NotApplicable').sort((a, b) => b.verdict.localeCompare(a.verdict) || a.ruleName.localeCompare(b.ruleName));
+        const notApplicable = results.filter((v) => v.verdict === 'NotApplicable');
+        const shown = all ? others : others.slice(0, 5);
+        const rest = [...rules.values()].filter((r) => r.provider === provider).length - results.length;
+        return (
+          <>
+            <h3 className="label other-verdicts">Other verdicts</h3>
+            <ul className="list">
+              {shown.map((v) => <li key={v.ruleId}><Link className="row" to={`/rules/${encodeURIComponent(v.ruleId)}`}><Mark name={v.verdict === 'Pass' ? 'pass' : 'unknown'} /><span className="cut grow">{v.ruleName}</span><span className={v.verdict === 'Pass' ? 'c-pass small' : 'c-unknown small'}>{v.verdict}</span></Link></li>)}
+              {others.length > shown.length && <li><button type="button" className="link" onClick={() => setAll(true)}>{others.length - shown.length} more</button></li>}
+              {notApplicable.length > 0 && <li className="t3" title={notApplicable.map((v) => v.ruleName).join('\n')}><Mark name="nothing" />{plural(notApplicable.length, 'rule')} {notApplicable.length === 1 ? 'is' : 'are'} about its type, but not about this resource: not applicable</li>}
+              {rest > 0 && <li className="t3"><Mark name="none" />{plural(rest, 'rule')} {rest === 1 ? 'is' : 'are'} about other types</li>}
+            </ul>
+            {unread.slice(0, 3).map((u) => <p key={`${u.entityType}${u.region}`} className="note unknown"><Mark name="unknown" /><span>{u.entityType} in {u.region || 'every region'} was not read: {u.why}</span></p>)}
+          </>
+        );
+      }}
+    </Answer>
   );
 }
 

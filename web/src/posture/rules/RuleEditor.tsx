@@ -2,23 +2,29 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { ApiError } from '../../api/error';
-import { posture, type Rule, type RuleSpec } from '../../api/posture';
+import { posture, type Rule } from '../../api/posture';
 import { useMay } from '../../api/session';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
+import { Confirm } from '../../parts/Confirm';
+import { Conflict, differencesOf } from '../../parts/Conflict';
+import { Dialog } from '../../parts/Dialog';
 import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
+import { Segments } from '../../parts/Segments';
 import { Answer, Skeleton } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { clockTime } from '../../parts/time';
 import { say } from '../../parts/toast';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
-import { gremlinOf } from '../graph/load';
 import { DryRunResult } from './DryRunResult';
 import { RuleForm } from './RuleForm';
+import { RuleHistory } from './RuleHistory';
 import { levelName } from './Rules';
+import { addRule, draftOf, labels, readRule, saveRule, storedQuery, type Draft, type Versioned } from './save';
+import { useCheck } from './useCheck';
 import { totals, useDryRun } from './useDryRun';
 import '../findings/findings.css';
 import './rules.css';
@@ -26,54 +32,71 @@ import './rules.css';
 const CodeEditor = lazy(() => import('../editor/CodeEditor'));
 
 const example = "g.V().hasLabel('AWS.EC2.Instance')\n  .has('metadataHttpEndpoint', 'enabled')\n  .not(has('metadataHttpTokens', 'required'))";
-const empty: RuleSpec = { name: '', displayName: '', provider: 'aws', level: 'Med', category: 'Security', service: '', description: '', suggestedAction: '', documentationLink: '', query: example, complianceControlIds: [] };
+const empty: Draft = { name: '', displayName: '', provider: 'aws', level: 'Med', category: 'Security', service: '', description: '', suggestedAction: '', documentationLink: '', query: example, language: 'Graph', complianceControlIds: [], visualizationQuery: '' };
 
-const draftOf = (r: Rule): RuleSpec => ({ name: r.name, displayName: r.displayName, provider: r.provider, level: r.level, category: r.category, service: r.service, description: r.description, suggestedAction: r.suggestedAction, documentationLink: r.documentationLink, query: gremlinOf(r.query), complianceControlIds: r.complianceControlIds, visualizationQuery: r.visualizationQuery });
-const stored = (gremlin: string) => JSON.stringify({ inventoryQueryType: 'Graph', queryString: gremlin });
+/** A draft that names what is left empty after the rest, so that it can be saved. */
+const idOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
 
-function Editor({ rule, first }: { rule: Rule | undefined; first: RuleSpec }) {
+function Editor({ given, first, onDeleting }: { given: Versioned | undefined; first: Draft; onDeleting?: (going: boolean) => void }) {
+  // The version that was opened: what others save meanwhile is a conflict, not a surprise in the text.
+  const [version, setVersion] = useState(given);
+  const rule = version?.rule;
   const [draft, setDraft] = useState(first);
   const [dirty, setDirty] = useState(false);
   const [error, setError] = useState<ApiError>();
+  const [asking, setAsking] = useState<'delete'>();
+  const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
   const client = useQueryClient();
   const navigate = useNavigate();
   const analyst = useMay('analyst');
   const schema = useQuery(schemaQuery).data;
   const accounts = (useQuery(accountsQuery).data ?? []).filter((a) => a.provider === draft.provider);
   const { run, busy, start } = useDryRun();
+  const check = useCheck(draft);
   const native = rule?.source === 'Native';
-  useBlocker({ shouldBlockFn: () => dirty && !window.confirm('The rule is not saved. Leave it?'), enableBeforeUnload: () => dirty });
-  const change = (patch: Partial<RuleSpec>) => { setDraft((d) => ({ ...d, ...patch })); setDirty(true); };
+  const blocker = useBlocker({ shouldBlockFn: () => dirty, enableBeforeUnload: () => dirty, withResolver: true });
+  const change = (patch: Partial<Draft>) => { setDraft((d) => ({ ...d, ...patch })); setDirty(true); };
   const failure = run?.query === draft.query ? run.outcomes.find((o) => o.error)?.error : undefined;
-  const problems = [...queryProblems(failure), ...queryProblems(error).filter((p) => p.path === 'query' || p.path === 'queryString')];
-  const reads = run?.outcomes.find((o) => o.answer)?.answer?.reads;
-  const test = () => void start(draft.query, accounts);
+  const saveProblems = queryProblems(error).filter((p) => p.path === 'query' || p.path === 'queryString');
+  const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
+  const reads = check.reads ?? rule?.reads;
+  const test = () => void start(draft.query, accounts, storedQuery(draft));
 
-  const save = async (status: Rule['status']) => {
+  const saved = async (text: string, id?: string) => {
+    setDirty(false);
+    await client.invalidateQueries({ queryKey: ['rules'] });
+    await client.invalidateQueries({ queryKey: ['findings'] });
+    say(text);
+    if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
+  };
+  const save = async (status: Rule['status'], over: Versioned | undefined = version) => {
     setError(undefined);
     try {
-      if (rule) {
-        const { headers } = await posture.answer('get', '/v1/rules/{rule_id}', { path: { rule_id: rule.id } });
-        await posture.patch('/v1/rules/{rule_id}', { path: { rule_id: rule.id }, body: { status, level: draft.level, category: draft.category || 'Security' }, etag: headers.get('ETag') ?? undefined });
+      if (over) {
+        await saveRule(draft, status, over);
+        setVersion(await readRule(over.rule.id));
+        await saved(status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`);
       } else {
-        const made = (await posture.post('/v1/rules', { body: { ...draft, status, query: stored(draft.query) } })) as Rule;
-        setDirty(false);
-        await client.invalidateQueries({ queryKey: ['rules'] });
-        say(status === 'Enabled' ? 'Saved and enabled' : 'Saved');
-        setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(made.id)}` } as never));
-        return;
+        const made = await addRule({ ...draft, displayName: draft.displayName || idOf(draft.name) }, status);
+        await saved(status === 'Enabled' ? 'Saved and enabled' : 'Saved', made.id);
       }
-      setDirty(false);
-      await client.invalidateQueries({ queryKey: ['rules'] });
-      say('Saved');
     } catch (cause) {
-      if (cause instanceof ApiError) setError(cause);
-      else throw cause;
+      if (!(cause instanceof ApiError)) throw cause;
+      if (cause.status === 412 && rule) setConflict({ theirs: await readRule(rule.id), status });
+      else setError(cause);
     }
   };
   const remove = async () => {
-    if (!rule || !window.confirm(`Delete ${rule.name}? Its findings are resolved.`)) return;
-    await posture.delete('/v1/rules/{rule_id}', { path: { rule_id: rule.id } }).then(async () => { setDirty(false); await client.invalidateQueries({ queryKey: ['rules'] }); void navigate({ to: '/rules' } as never); }, (cause: unknown) => say(cause instanceof ApiError ? sentence(cause.message) : 'That failed.'));
+    onDeleting?.(true);
+    try {
+      await posture.delete('/v1/rules/{rule_id}', { path: { rule_id: rule?.id ?? '' } });
+    } catch (cause) {
+      onDeleting?.(false);
+      throw cause;
+    }
+    setDirty(false);
+    await client.invalidateQueries({ queryKey: ['rules'], exact: true }); // the list
+    setTimeout(() => void navigate({ to: '/rules' } as never));
   };
   useKeys([{ keys: 'Ctrl+Enter', does: 'Dry run', run: test }, { keys: 'Ctrl+s', does: 'Save', run: () => void save(rule?.status ?? 'Disabled') }]);
   const t = run && totals(run);
@@ -82,14 +105,18 @@ function Editor({ rule, first }: { rule: Rule | undefined; first: RuleSpec }) {
       title={rule?.name ?? 'New rule'}
       crumbs={<Link to="/rules">Rules</Link>}
       beside={rule ? <span className={`pill ${rule.status === 'Enabled' ? 'ok' : ''} wide`}>{rule.status}</span> : <span className="pill accent">Draft</span>}
-      actions={native ? <Link className="btn primary" to="/rules/new" search={{ copy: rule.id } as never}>Copy as custom</Link> : <>{rule && <Button look="danger" changes takes={!analyst && 'analyst'} onClick={() => void remove()}>Delete</Button>}<Button changes takes={!analyst && 'analyst'} onClick={() => void save('Disabled')}>Save disabled</Button><Button look="primary" changes takes={!analyst && 'analyst'} onClick={() => void save('Enabled')}>Save and enable</Button></>}
+      actions={native ? <>{dirty && <Button changes takes={!analyst && 'analyst'} onClick={() => void save(rule.status)}>Save</Button>}<Link className="btn primary" to="/rules/new" search={{ copy: rule.id } as never}>Copy as custom</Link></> : <>{rule && <Button look="danger" changes className="wide" takes={!analyst && 'analyst'} onClick={() => setAsking('delete')}>Delete</Button>}{dirty && <Button look="quiet" className="wide" onClick={() => { setDraft(first); setDirty(false); setError(undefined); }}>Discard</Button>}<Button changes takes={!analyst && 'analyst'} onClick={() => void save('Disabled')}>Save disabled</Button><Button look="primary" changes takes={!analyst && 'analyst'} onClick={() => void save('Enabled')}>Save and enable</Button></>}
     >
       <div className="rule">
         <div className="rule-left">
-          <div className="toolbar"><span className="t2">{native ? 'This rule comes with Vigil; its query is read-only.' : rule ? 'The query of a stored rule stays; copy it to change it.' : 'Every vertex this query returns is a violation.'}</span>{rule && <Link className="link end" to="/findings" search={{ rule: rule.id } as never}>Findings of this rule</Link>}</div>
-          <div className="editor-box"><Suspense fallback={<Skeleton />}><CodeEditor label="Query" value={draft.query} readOnly={!!rule} schema={schema} problems={problems} onChange={(query) => query !== draft.query && change({ query })} onRun={test} /></Suspense></div>
+          <div className="toolbar">
+            <Segments<Draft['language']> label="Language" value={draft.language} onChange={(language) => !native && change({ language })} options={[{ value: 'Graph', label: 'Gremlin' }, { value: 'Search', label: 'Search' }]} />
+            <span className="t2 wide">{native ? 'This rule comes with Vigil; its query is read-only.' : draft.language === 'Search' ? 'Every resource that matches is a violation.' : 'Every vertex this query returns is a violation.'}</span>
+            <span className="end row tight">{rule && <><Link className="link" to="/findings" search={{ rule: rule.id } as never}>Findings of this rule</Link><Link className="link" to={`/rules/${encodeURIComponent(rule.id)}/unknown`}>Unknown</Link><RuleHistory id={rule.id} /></>}</span>
+          </div>
+          <div className="editor-box"><Suspense fallback={<Skeleton />}><CodeEditor label="Query" value={draft.query} readOnly={native} language={draft.language} schema={schema} problems={problems} onChange={(query) => query !== draft.query && change({ query })} onRun={test} /></Suspense></div>
           <div className="editor-foot" aria-live="polite">
-            {problems.length ? <span className="word c-error"><Mark name="error" />{sentence(problems[0]?.message ?? '')}</span> : reads ? <><span className="word c-ok"><Mark name="ok" />No problems</span><span className="t3">finds {reads.findsTypes.map((x) => <code key={x}>{x}</code>)} reads {count(reads.properties.length)} properties, {count(reads.edges.length)} edges{reads.clock ? '; asks the clock' : ''}</span>{reads.notInSchema.length > 0 && <span className="c-warn">not in the schema: {reads.notInSchema.join(', ')}</span>}</> : <span className="t3">Run it to see what it would find. Nothing is kept.</span>}
+            {problems.length ? <span className="word c-error"><Mark name="error" />{sentence(problems[0]?.message ?? '')}</span> : reads ? <><span className="word c-ok"><Mark name="ok" />No problems</span><span className="t3">finds {reads.findsTypes.map((x) => <code key={x}>{x}</code>)} reads {count(reads.properties.length)} properties, {count(reads.edges.length)} edges{reads.clock ? '; asks the clock' : ''}</span>{reads.notInSchema.length > 0 && <span className="c-warn">not in the schema: {reads.notInSchema.join(', ')}</span>}</> : <span className="t3">Checking it…</span>}
           </div>
           {error && problems.length === 0 && <div className="region"><div className="note error" role="alert"><Mark name="error" /><span><b>{sentence(error.message)}</b> {error.fields.map((f) => `${f.path}: ${f.message}`).join('; ')}</span></div></div>}
           <section className="dry" aria-label="Dry run">
@@ -99,6 +126,9 @@ function Editor({ rule, first }: { rule: Rule | undefined; first: RuleSpec }) {
         </div>
         <RuleForm draft={draft} change={change} fixed={native} stored={!!rule} error={error} />
       </div>
+      {asking === 'delete' && rule && <Confirm title={`Delete ${rule.name}`} action="Delete" run={remove} onClose={() => setAsking(undefined)}>Its findings are resolved, and it is not evaluated any more.</Confirm>}
+      {conflict && <Conflict what="the rule" differences={differencesOf(labels, { ...draft }, { ...draftOf(conflict.theirs.rule) })} onClose={() => setConflict(undefined)} onTheirs={() => { setVersion(conflict.theirs); setDraft(draftOf(conflict.theirs.rule)); setDirty(false); setConflict(undefined); void client.invalidateQueries({ queryKey: ['rules'] }); }} onMine={() => { setConflict(undefined); void save(conflict.status, conflict.theirs); }} />}
+      {blocker.status === 'blocked' && <Dialog title="The rule is not saved" onClose={blocker.reset}><p className="t2">What you changed is lost when you leave.</p><div className="dialog-foot"><Button onClick={blocker.reset}>Stay</Button><Button look="danger" onClick={blocker.proceed}>Leave</Button></div></Dialog>}
     </Page>
   );
 }
@@ -108,9 +138,11 @@ export default function RuleEditor() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const { search } = useAddress();
   const source = id ?? search.copy;
-  const query = useQuery({ queryKey: ['rules', source], enabled: !!source, queryFn: () => posture.get('/v1/rules/{rule_id}', { path: { rule_id: source ?? '' } }) });
-  if (!source) return <Editor key="new" rule={undefined} first={{ ...empty, ...(search.q ? { query: search.q } : {}) }} />;
+  // A rule that is being deleted is not asked for again: a change elsewhere makes every screen ask, and the answer would be 404.
+  const [deleting, setDeleting] = useState(false);
+  const query = useQuery({ queryKey: ['rules', source, 'version'], enabled: !!source && !deleting, queryFn: () => readRule(source ?? ''), refetchOnWindowFocus: false, staleTime: 0 });
+  if (!source) return <Editor key="new" given={undefined} first={{ ...empty, ...(search.q ? { query: search.q, language: search.lang === 'search' ? 'Search' : 'Graph' } : {}) }} />;
   if (!query.data) return <Page title="Rule" crumbs={<Link to="/rules">Rules</Link>}><Answer query={query} what="the rule" padded>{() => null}</Answer></Page>;
-  const rule = query.data;
-  return id ? <Editor key={id} rule={rule} first={draftOf(rule)} /> : <Editor key={`copy ${source}`} rule={undefined} first={{ ...draftOf(rule), name: `${rule.name} (copy)`, displayName: `${rule.displayName}-copy` }} />;
+  const { rule } = query.data;
+  return id ? <Editor key={id} given={query.data} first={draftOf(rule)} onDeleting={setDeleting} /> : <Editor key={`copy ${source}`} given={undefined} first={{ ...draftOf(rule), name: `${rule.name} (copy)`, displayName: `${rule.displayName}-copy` }} />;
 }

@@ -18,14 +18,14 @@ export interface DryRun {
 export function useDryRun() {
   const [run, setRun] = useState<DryRun>();
   const [busy, setBusy] = useState(false);
-  const start = async (query: string, accounts: Account[]) => {
+  const start = async (query: string, accounts: Account[], stored: string) => {
     setBusy(true);
     const waiting = [...accounts];
     const outcomes: Outcome[] = [];
     const worker = async () => {
       for (let account = waiting.shift(); account; account = waiting.shift()) {
         try {
-          outcomes.push({ account, answer: await posture.post('/v1/rules/test', { body: { query, partitionKey: account.cloudAccountId } }) });
+          outcomes.push({ account, answer: await posture.post('/v1/rules/test', { body: { query: stored, partitionKey: account.cloudAccountId } }) });
         } catch (error) {
           outcomes.push({ account, error });
         }
@@ -42,6 +42,7 @@ export const totals = (run: DryRun) => ({
   violating: run.outcomes.reduce((n, o) => n + (o.answer?.violating ?? 0), 0),
   unknown: run.outcomes.reduce((n, o) => n + (o.answer?.unknown ?? 0), 0),
   passing: run.outcomes.reduce((n, o) => n + (o.answer?.passing ?? 0), 0),
+  notApplicable: run.outcomes.reduce((n, o) => n + (o.answer?.notApplicable ?? 0), 0),
   cost: run.outcomes.reduce((n, o) => n + (o.answer?.cost.traversers ?? 0), 0),
   ms: run.outcomes.reduce((n, o) => n + (o.answer?.cost.ranMs ?? 0), 0),
 });

@@ -1,0 +1,184 @@
+import type { Page } from '@playwright/test';
+import { expect, postureAt, ready, test } from './fixtures';
+
+/** Links an account by hand and waits until the cloud accepted it. */
+async function link(page: Page, provider: string, fields: Record<string, string>, name: string): Promise<void> {
+  await page.goto(postureAt(`/accounts/link/${provider}/access?way=hand`));
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
+  await page.getByRole('button', { name: 'Link the account' }).click();
+  await expect(page.getByRole('heading', { name: `${name} can be read` })).toBeVisible({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await expect(page.getByRole('heading', { name: 'Have changes told as they happen' })).toBeVisible();
+  await page.getByRole('button', { name: /Later|Go on/ }).click();
+  await expect(page.getByRole('heading', { name: 'First read' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'See its findings' })).toBeVisible({ timeout: 90_000 });
+}
+
+/** Deletes an account, so that the scenario can run again. */
+async function unlink(page: Page, id: string, name: string): Promise<void> {
+  await page.goto(postureAt(`/accounts/${encodeURIComponent(id)}?tab=settings`));
+  await page.getByRole('button', { name: 'Delete the account' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByRole('button', { name: 'Delete' })).toBeDisabled();
+  await dialog.getByLabel(/Type/).fill(name);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL(/\/accounts$/);
+}
+
+// Every scenario links the one spare account of a cloud and unlinks it, so those of one cloud must not meet.
+test.describe('AWS', () => {
+  test.describe.configure({ mode: 'serial' });
+
+  test('an account is linked by the wizard, read and deleted', async ({ posture: page }) => {
+    const { sim } = ready();
+    await link(page, 'aws', { 'Account id': sim.aws_account_id ?? '', 'ARN of the role': sim.aws_role_arn ?? '', 'External id': sim.aws_external_id ?? '' }, 'aws-spare');
+    await page.getByRole('link', { name: 'The account' }).click();
+    await expect(page.getByText('types read completely')).toBeVisible();
+    await unlink(page, sim.aws_account_id ?? '', 'aws-spare');
+  });
+
+  test('a role that may not read is told, with the next step', async ({ posture: page }) => {
+    const { sim } = ready();
+    await page.goto(postureAt('/accounts/link/aws/access?way=hand'));
+    await page.getByLabel('Name', { exact: true }).fill('aws-denied');
+    await page.getByLabel('Account id').fill(sim.aws_account_id ?? '');
+    await page.getByLabel('ARN of the role').fill(sim.aws_denied_role_arn ?? '');
+    await page.getByLabel('External id').fill(sim.aws_external_id ?? '');
+    await page.getByRole('button', { name: 'Link the account' }).click();
+    await expect(page.getByRole('heading', { name: 'aws-denied cannot be read' })).toBeVisible({ timeout: 60_000 });
+    await page.goto(postureAt(`/accounts/${sim.aws_account_id}`));
+    await page.getByRole('button', { name: 'Try the link now' }).click();
+    await expect(page.getByText('Trying the credential')).toBeVisible();
+    await unlink(page, sim.aws_account_id ?? '', 'aws-denied');
+  });
+});
+
+test('a subscription of Azure is linked by the wizard, read and deleted', async ({ posture: page }) => {
+  const { sim } = ready();
+  await link(page, 'azure', { 'Subscription id': sim.azure_subscription_id ?? '', 'Directory (tenant) id': sim.azure_tenant_id ?? '', 'Application (client) id': sim.azure_application_id ?? '', 'Client secret': sim.azure_application_key ?? '' }, 'azure-spare');
+  await unlink(page, sim.azure_subscription_id ?? '', 'azure-spare');
+});
+
+test('a project of Google Cloud is linked by the wizard, read and deleted', async ({ posture: page }) => {
+  const { sim } = ready();
+  await link(page, 'gcp', { 'Project id': sim.gcp_project_id ?? '', 'E-mail of the service account': sim.gcp_service_account_email ?? '', 'Key of the service account': sim.gcp_service_account_key ?? '' }, 'gcp-spare');
+  await unlink(page, sim.gcp_project_id ?? '', 'gcp-spare');
+});
+
+test.describe('what is entered wrongly', () => {
+  test.use({ failing: true });
+  test('is refused beside its field', async ({ posture: page }) => {
+    await page.goto(postureAt('/accounts/link/aws/access?way=hand'));
+    await page.getByLabel('Name', { exact: true }).fill('wrong');
+    await page.getByLabel('Account id').fill('12');
+    await page.getByLabel('ARN of the role').fill('nonsense');
+    await page.getByRole('button', { name: 'Link the account' }).click();
+    await expect(page.getByRole('alert').first()).toBeVisible();
+  });
+});
+
+for (const provider of ['aws', 'azure', 'gcp']) {
+  test(`the wizard has the script of ${provider}, its dry run and how to undo it`, async ({ posture: page }) => {
+    await page.goto(postureAt(`/accounts/link/${provider}/access`));
+    await expect(page.getByLabel('Commands')).toContainText(`/scripts/${provider}/link.sh`);
+    await page.getByRole('button', { name: 'Read the script' }).click();
+    await expect(page.getByLabel('Script', { exact: true })).toContainText('#!');
+    await expect(page.getByRole('link', { name: 'How to undo it' })).toBeVisible();
+  });
+}
+
+test('accounts are filtered and searched', async ({ posture: page }) => {
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('group', { name: 'Accounts' }).getByRole('button', { name: /^AWS/ }).click();
+  await expect(page).toHaveURL(/status=aws/);
+  await page.getByLabel('Search accounts').fill('demo-2');
+  await expect(page.locator('tbody tr')).toHaveCount(1);
+});
+
+test('a run of an account lists what it read', async ({ posture: page }) => {
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('link', { name: /gcp-demo-1/ }).click();
+  await expect(page.getByText('types read completely')).toBeVisible();
+});
+
+test('an account is read now, and the run is followed', async ({ posture: page }) => {
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('link', { name: /gcp-demo-2/ }).click();
+  await expect(page.getByText('types read completely')).toBeVisible();
+  await page.getByRole('button', { name: 'Read now' }).click();
+  await expect(page.getByText(/Reading the account|already/).first()).toBeVisible();
+});
+
+for (const tab of ['Stream', 'Credential', 'Settings']) {
+  test(`the tab ${tab} of an account is in the address`, async ({ posture: page }) => {
+    await page.goto(postureAt('/accounts'));
+    await page.getByRole('link', { name: /aws-demo-1/ }).click();
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
+    await expect(page).toHaveURL(new RegExp(`tab=${tab.toLowerCase()}`));
+    await expect(page.locator('main')).toContainText({ Stream: 'Endpoint', Credential: 'RoleArn', Settings: 'Environment' }[tab] ?? '');
+  });
+}
+
+test('the settings of an account are changed', async ({ posture: page }) => {
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('link', { name: /azure-demo-2/ }).click();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByLabel('Environment').fill('trial');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('Saved')).toBeVisible();
+  await expect(page.locator('.meta')).toContainText('trial');
+});
+
+test('what a viewer may not do with accounts is shown, off, and says the role', async ({ viewer: page }) => {
+  await page.goto(postureAt('/accounts'));
+  const button = page.getByRole('button', { name: 'Link an account' });
+  await expect(button).toBeDisabled();
+  await expect(button).toHaveAttribute('title', /admin/);
+});
+
+test('a user is added, changed and deleted by name', async ({ posture: page }, info) => {
+  const name = `Someone ${info.workerIndex} ${Date.now()}`;
+  await page.goto(postureAt('/admin/users'));
+  await page.getByRole('button', { name: 'New user' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  const row = page.locator('tr', { hasText: name });
+  await expect(row).toBeVisible();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await page.getByRole('dialog').getByLabel('Role').selectOption('analyst');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(row).toContainText('analyst');
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByLabel(/Type/).fill(name);
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(row).toHaveCount(0);
+});
+
+test('a token is made, shown once, and revoked', async ({ posture: page }, info) => {
+  const name = `token ${info.workerIndex} ${Date.now()}`;
+  await page.goto(postureAt('/admin/tokens'));
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  await page.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
+  await expect(page.getByRole('dialog').locator('.secret')).not.toBeEmpty();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+  const row = page.locator('tr', { hasText: name });
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await expect(row).toHaveCount(0);
+});
+
+test('one\'s sessions are listed', async ({ posture: page }) => {
+  await page.goto(postureAt('/admin/sessions'));
+  await expect(page.getByText('this one')).toBeVisible();
+});
+
+test('the audit is filtered by outcome and text', async ({ posture: page }) => {
+  await page.goto(postureAt('/admin/audit'));
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+  await page.getByRole('button', { name: 'Success' }).click();
+  await expect(page).toHaveURL(/outcome=success/);
+  await page.getByLabel('Search the audit').fill('no such operation');
+  await expect(page.getByText('No record matches')).toBeVisible();
+});

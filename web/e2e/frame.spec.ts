@@ -1,0 +1,152 @@
+import { desktopAt, expect, postureAt, ready, test } from './fixtures';
+
+test.describe('logging in', () => {
+  test.use({ failing: true });
+
+  test('takes an API token and comes back to the same address', async ({ page }) => {
+    await page.goto(postureAt('/findings?level=High'));
+    await page.getByLabel('API token').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page.getByRole('alert')).toBeVisible();
+    await page.getByLabel('API token').fill(ready().api_token);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page.getByRole('heading', { name: 'Findings' })).toBeVisible();
+    expect(page.url()).toContain('level=High');
+  });
+
+  test('takes a directory login on the desktop server', async ({ page }) => {
+    await page.goto(desktopAt('/gateways'));
+    await page.getByLabel('Domain').fill(ready().desktop_domain);
+    await page.getByLabel('User name').fill(ready().desktop_username);
+    await page.getByLabel('Password').fill(ready().desktop_password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page.getByRole('heading', { name: 'Gateways' })).toBeVisible();
+  });
+
+  test('refuses a wrong password in words', async ({ page }) => {
+    await page.goto(desktopAt('/gateways'));
+    await page.getByLabel('Domain').fill(ready().desktop_domain);
+    await page.getByLabel('User name').fill('nobody-of-that-name');
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page.getByRole('alert')).toBeVisible();
+  });
+
+  test('ends with logging out', async ({ posture: page }) => {
+    await page.goto(postureAt('/overview'));
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await expect(page.getByLabel('API token')).toBeVisible();
+    await page.goto(postureAt('/findings'));
+    await expect(page.getByLabel('API token')).toBeVisible();
+  });
+});
+
+test('the jump box goes to a screen by name', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview'));
+  await expect(page.locator('.ledger')).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or jump to' }).fill('compl');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/compliance/);
+});
+
+test('the jump box finds a rule and an account', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview'));
+  await expect(page.locator('.ledger')).toBeVisible();
+  await page.keyboard.press('/');
+  const box = page.getByRole('combobox', { name: 'Search or jump to' });
+  await box.fill('aws-demo-1');
+  const targets = page.getByRole('listbox', { name: 'Targets' });
+  await expect(targets.getByRole('option', { name: /aws-demo-1/ }).first()).toBeVisible();
+  await box.fill('metadata without a token');
+  await targets.getByRole('option', { name: /metadata without a token/ }).first().click();
+  await expect(page).toHaveURL(/\/rules\//);
+});
+
+test('the jump box finds a component', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/health'));
+  await expect(page.locator('.stage').first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or jump to' }).fill('farm-07');
+  await page.getByRole('listbox', { name: 'Targets' }).getByRole('option', { name: /farm-07/ }).first().click();
+  await expect(page).toHaveURL(/\/farms\//);
+});
+
+for (const [letter, address] of Object.entries({ f: /findings/, i: /inventory/, e: /explore/, a: /activity/, r: /rules/, c: /compliance/ })) {
+  test(`G and ${letter} go to a screen`, async ({ posture: page }) => {
+    await page.goto(postureAt('/overview'));
+    await expect(page.locator('.ledger')).toBeVisible();
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await expect(page).toHaveURL(address);
+  });
+}
+
+for (const [letter, address] of Object.entries({ g: /gateways/, s: /connection-servers/, f: /farms/, w: /rds-servers/, a: /alerts/ })) {
+  test(`G and ${letter} go to a screen of the desktop`, async ({ desktop: page }) => {
+    await page.goto(desktopAt('/health'));
+    await expect(page.locator('.stage').first()).toBeVisible();
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await expect(page).toHaveURL(address);
+  });
+}
+
+test('the keys of a screen are listed', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings'));
+  await expect(page.locator('.finding').first()).toBeVisible();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keys of this screen' })).toContainText('Suppress');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
+test('times are shown in UTC on request', async ({ posture: page }) => {
+  await page.goto(postureAt('/activity'));
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+  await page.keyboard.press('?');
+  await page.getByLabel('Show times in UTC').check();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('tbody time').first()).toHaveAttribute('title', /UTC/);
+});
+
+test('the theme is kept', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview'));
+  await page.getByRole('button', { name: 'Theme' }).click();
+  await page.getByRole('button', { name: 'Theme' }).click();
+  await page.reload();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+});
+
+test('an address that is no screen says so', async ({ posture: page }) => {
+  await page.goto(postureAt('/nothing-here'));
+  await expect(page.getByText('There is no such screen')).toBeVisible();
+});
+
+test('an address that is no screen of the desktop says so', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/nothing-here'));
+  await expect(page.getByText('There is no such screen')).toBeVisible();
+});
+
+test('the menu is a sheet on a narrow screen', async ({ posture: page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(postureAt('/overview'));
+  await expect(page.locator('.nav')).toBeHidden();
+  await page.getByRole('button', { name: 'Menu', exact: true }).click();
+  await page.getByRole('link', { name: /^Rules/ }).click();
+  await expect(page).toHaveURL(/\/rules/);
+});
+
+test('the switch leads to the other server', async ({ posture: page }) => {
+  await page.goto(postureAt('/overview'));
+  await expect(page.getByRole('group', { name: 'Server' }).getByRole('link', { name: 'Desktop' })).toHaveAttribute('href', new RegExp(`^${ready().desktop_url}`));
+});
+
+test('the first load is within its budget', async ({ posture: page }) => {
+  let size = 0;
+  page.on('response', (response) => { if (response.url().endsWith('.js')) void response.body().then((body) => { size += body.length; }, () => undefined); });
+  await page.goto(postureAt('/overview'));
+  await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
+  await expect.poll(() => size).toBeGreaterThan(100_000);
+  expect(size, 'bytes of JavaScript before compression').toBeLessThan(900_000);
+});

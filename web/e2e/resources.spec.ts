@@ -1,0 +1,178 @@
+import { expect, postureAt, ready, test } from './fixtures';
+import type { Page } from '@playwright/test';
+
+async function openResource(page: Page): Promise<void> {
+  await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
+  await page.locator('.finding-link').first().click();
+  await page.getByRole('link', { name: 'Open resource' }).click();
+  await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
+}
+
+test('a resource shows its graph, findings, other verdicts and properties', async ({ posture: page }) => {
+  await openResource(page);
+  await expect(page.locator('.graph-card.me')).toBeVisible();
+  await expect(page.getByText('Other verdicts')).toBeVisible();
+  await expect(page.locator('.properties tr.red').first()).toBeVisible();
+});
+
+for (const view of ['Neighbours', 'Reach']) {
+  test(`the graph of a resource shows ${view}`, async ({ posture: page }) => {
+    await openResource(page);
+    await page.getByRole('button', { name: view }).click();
+    await expect(page.locator('.graph-card').nth(3)).toBeVisible();
+    await expect(page.locator('.graph-label').first()).not.toBeEmpty();
+  });
+}
+
+test('the graph has a list for those who cannot see it', async ({ posture: page }) => {
+  await openResource(page);
+  await page.keyboard.press('l');
+  await expect(page.locator('.graph-list tbody tr').first()).toBeVisible();
+});
+
+test('arrows walk the graph, and Enter makes a neighbour the centre', async ({ posture: page }) => {
+  await openResource(page);
+  await page.getByRole('button', { name: 'Neighbours' }).click();
+  await expect(page.locator('.graph-card').nth(3)).toBeVisible();
+  const before = page.url();
+  await page.locator('.graph-card.me').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.locator('.graph-card.me')).not.toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.url()).not.toBe(before);
+});
+
+test('properties are searched', async ({ posture: page }) => {
+  await openResource(page);
+  await page.getByLabel('Search properties').fill('metadata');
+  await expect(page.locator('.properties tr').filter({ hasNotText: /metadata/i })).toHaveCount(0);
+  await expect(page.locator('.properties tr').filter({ hasText: /metadata/i })).not.toHaveCount(0);
+});
+
+test('changes of a resource are shown', async ({ posture: page }) => {
+  await openResource(page);
+  await expect(page.getByRole('heading', { name: 'Changes' })).toBeVisible();
+  await expect(page.getByText(/first read|Nothing has changed/).first()).toBeVisible();
+});
+
+test('a resource is read again', async ({ posture: page }) => {
+  await openResource(page);
+  await page.getByRole('button', { name: 'Read again' }).click();
+  await expect(page.getByText(/Reading it again|runs already|already/).first()).toBeVisible();
+});
+
+test.describe('a resource that is gone', () => {
+  test.use({ failing: true });
+  test('says so', async ({ posture: page }) => {
+    await page.goto(postureAt('/resource/AWS.EC2.200000000002.eu-west-1.Instance.i-0'));
+    await expect(page.getByText(/is gone, or was never read/)).toBeVisible();
+  });
+});
+
+test('the inventory is a tree by type, and a type has columns from the schema', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.EC2.Volume'));
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+  await expect(page.getByRole('columnheader', { name: 'encrypted' })).toBeVisible();
+  const service = page.locator('.tree details', { has: page.locator('summary', { hasText: 'KMS' }) }).first();
+  await service.locator('summary').click();
+  await service.getByRole('link', { name: /^Key/ }).first().click();
+  await expect(page).toHaveURL(/type=AWS.KMS/);
+});
+
+test('columns of the inventory are chosen', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.EC2.Volume'));
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+  await page.keyboard.press('v');
+  await page.getByRole('dialog').getByLabel(/^encrypted/).uncheck();
+  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+  await expect(page.getByRole('columnheader', { name: 'encrypted' })).toHaveCount(0);
+});
+
+test('the inventory is searched by a condition', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.EC2.Volume'));
+  await page.getByLabel('Search resources').fill('property.encrypted = false');
+  await expect(page).toHaveURL(/q=/);
+  await expect(page.locator('tbody tr').first()).toContainText('false');
+  await page.getByRole('link', { name: 'Show as query' }).click();
+  await expect(page).toHaveURL(/lang=search/);
+});
+
+test('a resource of the inventory opens', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
+  await page.locator('tbody th a').first().click();
+  await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
+});
+
+test('the inventory is exported', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?type=AWS.S3.Bucket'));
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'CSV' }).click();
+  expect((await saved).suggestedFilename()).toBe('resources.csv');
+});
+
+test('an account that does not exist in the search of the inventory says what to do', async ({ posture: page }) => {
+  await page.goto(postureAt('/inventory?q=no-such-name'));
+  await expect(page.getByText('No resource matches')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear all' }).click();
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+});
+
+test('compliance opens a control and leads to its findings', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0?control=5.2'));
+  await expect(page.locator('.rule-row').first()).toBeVisible();
+  await page.locator('.rule-row .link').first().click();
+  await expect(page).toHaveURL(/findings\?rule=/);
+});
+
+test('controls are filtered by verdict and by account', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0'));
+  await page.getByRole('group', { name: 'Verdict' }).getByRole('button', { name: /Violated/ }).click();
+  await expect(page).toHaveURL(/verdict=violation/);
+  await page.getByLabel('Account').selectOption({ label: 'aws-demo-1' });
+  await expect(page).toHaveURL(/account=/);
+  await expect(page.locator('.control-row').first()).toContainText('Violated');
+});
+
+test('arrows open and close a control', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0'));
+  const button = page.locator('.control-row .control-button:enabled').first();
+  await button.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.locator('.rule-row').first()).toBeVisible();
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.locator('.rule-row')).toHaveCount(0);
+});
+
+test('posture is exported', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0'));
+  await expect(page.locator('.control-row').first()).toBeVisible();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'CSV' }).click();
+  expect((await saved).suggestedFilename()).toBe('cis-aws-3.0.csv');
+});
+
+test('a framework of one\'s own is made and deleted', async ({ posture: page }, info) => {
+  const id = `own-${info.workerIndex}-${Date.now()}`;
+  await page.goto(postureAt('/compliance'));
+  await page.getByRole('button', { name: 'New', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Id').fill(id);
+  await dialog.getByLabel('Name').fill('House rules');
+  await dialog.getByLabel('Controls').fill('1.1 Keys are rotated | Keys\n1.2 Buckets are private | Storage');
+  await dialog.getByRole('button', { name: 'Make it' }).click();
+  await expect(page).toHaveURL(new RegExp(id));
+  await expect(page.locator('.control-row')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).not.toHaveURL(new RegExp(id));
+});
+
+test('what was judged unknown is not counted as a pass', async ({ posture: page }) => {
+  await page.goto(postureAt('/compliance/cis-aws-3.0'));
+  await expect(page.getByText(/Unknown is not pass/)).toBeVisible();
+  await expect(page.locator('.framework-figures .of')).toHaveText(/of \d+ covered/);
+  expect(ready().posture_url).toBeTruthy();
+});

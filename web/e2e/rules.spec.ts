@@ -1,0 +1,223 @@
+import type { Page } from '@playwright/test';
+import { expect, postureAt, test } from './fixtures';
+
+const editor = (page: Page) => page.getByRole('textbox', { name: 'Query' });
+const broken = "g.V().hasLabel('AWS.EC2.Instance'";
+const mended = "g.V().hasLabel('AWS.EC2.Instance').has('metadataHttpEndpoint', 'enabled')";
+
+test('rules are filtered by what they are, and the address can be shared', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules'));
+  await page.getByLabel('Cloud', { exact: true }).selectOption('azure');
+  await page.getByLabel('Level', { exact: true }).selectOption('High');
+  await expect(page).toHaveURL(/provider=azure/);
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+  await page.reload();
+  await expect(page.getByLabel('Cloud', { exact: true })).toHaveValue('azure');
+});
+
+test('rules are found by words and by framework', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules'));
+  await page.getByLabel('Search rules').fill('ssh');
+  await expect(page.locator('tbody tr').first()).toContainText(/ssh/i);
+  await page.goto(postureAt('/rules?framework=cis-aws-3.0'));
+  await expect(page.locator('tbody tr').first()).toBeVisible();
+});
+
+test('the count of a rule opens its findings', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules'));
+  const link = page.locator('tbody tr').first().locator('td.num a');
+  await expect(link).toHaveText(/^[1-9]/);
+  await link.click();
+  await expect(page).toHaveURL(/findings\?rule=/);
+});
+
+test('a rule is switched off, and the switch is undone', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules?q=aws-sns'));
+  const toggle = page.locator('tbody tr').first().getByRole('switch');
+  await expect(toggle).toHaveAttribute('aria-checked', 'true');
+  await toggle.click();
+  await expect(toggle).toHaveAttribute('aria-checked', 'false');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(toggle).toHaveAttribute('aria-checked', 'true');
+});
+
+test('an error in a query has its place, and the mended query runs', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/new'));
+  await editor(page).fill(broken);
+  await expect(page.locator('.editor-foot .c-error')).toBeVisible();
+  await editor(page).fill(mended);
+  await expect(page.locator('.editor-foot')).toContainText('No problems');
+  await expect(page.locator('.editor-foot')).toContainText('AWS.EC2.Instance');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.dry-summary')).toContainText('If you enable it');
+  await expect(page.locator('.dry .table tbody tr').first()).toBeVisible();
+});
+
+test('a dry run goes old when the query changes', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/new'));
+  await editor(page).fill(mended);
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.dry-summary')).toBeVisible();
+  await editor(page).fill(`${mended}.limit(1)`);
+  await expect(page.getByText('Of an older query.')).toBeVisible();
+});
+
+for (const view of ['Accounts', 'Plan', 'JSON']) {
+  test(`a dry run is shown as ${view}`, async ({ posture: page }) => {
+    await page.goto(postureAt('/rules/new'));
+    await editor(page).fill(mended);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await expect(page.locator('.dry-summary')).toBeVisible();
+    await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: view }).click();
+    await expect(page.locator('.dry').getByText(view === 'Accounts' ? 'aws-demo-1' : view === 'Plan' ? 'AWS.EC2.Instance' : '"violating"').first()).toBeVisible();
+  });
+}
+
+test('a rule is written, enabled, seen to find, changed and deleted', async ({ posture: page }, info) => {
+  const name = `Instances of the demo ${info.workerIndex} ${Date.now()}`;
+  await page.goto(postureAt('/rules/new'));
+  await editor(page).fill(mended);
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByRole('button', { name: 'Save and enable' }).click();
+  await expect(page.getByRole('heading', { name })).toBeVisible();
+  await page.getByRole('link', { name: 'Findings of this rule' }).click();
+  await expect(page.locator('.finding').first()).toBeVisible({ timeout: 60_000 });
+  await page.goBack();
+  await page.getByLabel('Why it matters').fill('Because it was asked for.');
+  await page.getByRole('button', { name: 'Save disabled' }).click();
+  await expect(page.getByText(/^Saved; the rule is disabled/)).toBeVisible();
+  await page.getByRole('button', { name: 'History' }).click();
+  await expect(page.getByRole('dialog')).toContainText('Why it matters');
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL(/\/rules$/);
+});
+
+test('leaving a rule that is not saved asks first', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/new'));
+  await page.getByLabel('Name', { exact: true }).fill('Not saved');
+  await page.getByRole('link', { name: 'Rules', exact: true }).last().click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Not saved');
+  await page.getByRole('link', { name: 'Rules', exact: true }).last().click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await expect(page).toHaveURL(/\/rules$/);
+});
+
+test.describe('what the server refuses', () => {
+  test.use({ failing: true });
+
+  test('a rule without a name is refused beside the field', async ({ posture: page }) => {
+    await page.goto(postureAt('/rules/new'));
+    await editor(page).fill(mended);
+    await page.getByRole('button', { name: 'Save disabled' }).click();
+    await expect(page.getByRole('alert').first()).toBeVisible();
+  });
+
+  test('a conflict shows theirs and mine, and either can be kept', async ({ posture: page }, info) => {
+    const name = `Contested ${info.workerIndex} ${Date.now()}`;
+    await page.goto(postureAt('/rules/new'));
+    await editor(page).fill(mended);
+    await page.getByLabel('Name', { exact: true }).fill(name);
+    await page.getByRole('button', { name: 'Save disabled' }).click();
+    await expect(page.getByRole('heading', { name })).toBeVisible();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByLabel('What to do').fill('What they say');
+    await other.getByRole('button', { name: 'Save disabled' }).click();
+    await expect(other.getByText('Saved', { exact: true })).toBeVisible();
+    await page.getByLabel('What to do').fill('What I say');
+    await page.getByRole('button', { name: 'Save disabled' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Somebody else saved in the meantime' });
+    await expect(dialog).toContainText('What they say');
+    await expect(dialog).toContainText('What I say');
+    await dialog.getByRole('button', { name: 'Save mine' }).click();
+    await expect(page.getByText('Saved', { exact: true })).toBeVisible();
+    await other.reload();
+    await expect(other.getByLabel('What to do')).toHaveValue('What I say');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect(page).toHaveURL(/\/rules$/);
+  });
+});
+
+test('a native rule is read-only and can be copied', async ({ posture: page }) => {
+  await page.goto(postureAt('/rules/aws-ec2-metadata-theft'));
+  await page.getByRole('link', { name: 'Copy as custom' }).click();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue(/\(copy\)$/);
+});
+
+test('a viewer sees rules and changes none', async ({ viewer: page }) => {
+  await page.goto(postureAt('/rules'));
+  await expect(page.getByRole('button', { name: 'New rule' })).toBeDisabled();
+  await expect(page.locator('tbody tr').first().getByRole('switch')).toBeDisabled();
+});
+
+test('a query runs in Explore, and says what it cost', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore'));
+  await editor(page).fill("g.V().hasLabel('AWS.EC2.Instance').limit(3)");
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.table tbody tr').first()).toBeVisible();
+  await expect(page.getByText(/of 1,000,000 steps/).first()).toBeVisible();
+});
+
+test.describe('a wrong query', () => {
+  test.use({ failing: true });
+
+  test('of Gremlin is told with line and column', async ({ posture: page }) => {
+    await page.goto(postureAt('/explore'));
+    await editor(page).fill(broken);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await expect(page.locator('.note.error')).toContainText(/Line 1/);
+    await editor(page).fill("g.V().hasLabel('AWS.EC2.Instance').limit(3)");
+    await page.getByRole('button', { name: 'Run' }).click();
+    await expect(page.locator('.table tbody tr').first()).toBeVisible();
+  });
+
+  test('of the search language is told', async ({ posture: page }) => {
+    await page.goto(postureAt('/explore?lang=search'));
+    await editor(page).fill('property.encrypted = ');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await expect(page.locator('.note.error')).toBeVisible();
+  });
+});
+
+for (const view of ['Graph', 'JSON', 'Plan']) {
+  test(`an answer is shown as ${view}`, async ({ posture: page }) => {
+    await page.goto(postureAt(`/explore?q=${encodeURIComponent("g.V().hasLabel('AWS.EC2.Instance').limit(2).out().path()")}`));
+    await expect(page.locator('.table tbody tr').first()).toBeVisible();
+    await page.getByRole('group', { name: 'View' }).getByRole('button', { name: view }).click();
+    await expect(page.locator(view === 'Graph' ? '.graph-card' : 'pre.json').first()).toBeVisible();
+  });
+}
+
+test('the search language finds resources of every account, with counts by type', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore?lang=search'));
+  await editor(page).fill('service = KMS');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.getByText(/\d+ resources/).first()).toBeVisible();
+  await expect(page.getByRole('link', { name: /^KMS\.Key \d/ })).toBeVisible();
+});
+
+test('what was asked before is offered again', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore'));
+  await editor(page).fill('g.V().count()');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.getByRole('complementary', { name: 'Before' })).toContainText('g.V().count()');
+});
+
+test('a question is saved as a rule', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore'));
+  await editor(page).fill(mended);
+  await page.getByRole('button', { name: 'Save as rule' }).click();
+  await expect(page).toHaveURL(/rules\/new/);
+  await expect(editor(page)).toContainText('metadataHttpEndpoint');
+});
+
+test('all accounts are asked one after the other', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore?account=all'));
+  await editor(page).fill('g.V().limit(1)');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.table tbody tr').nth(3)).toBeVisible();
+});

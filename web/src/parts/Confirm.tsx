@@ -1,0 +1,38 @@
+import { useState, type ReactNode } from 'react';
+import { ApiError } from '../api/error';
+import { Button } from './Button';
+import { Dialog } from './Dialog';
+import { Mark } from './marks';
+import { sentence } from './text';
+
+interface Props {
+  title: string;
+  /** The word on the button. */
+  action: string;
+  children: ReactNode;
+  run: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks before something that cannot be undone, and shows why it failed. */
+export function Confirm({ title, action, children, run, onClose }: Props) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+  const go = async () => {
+    setBusy(true);
+    try {
+      await run();
+      onClose();
+    } catch (cause) {
+      setError(cause instanceof ApiError ? sentence(cause.message) : 'That failed.');
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="t2">{children}</div>
+      {error && <div className="note error" role="alert"><Mark name="error" /><span>{error}</span></div>}
+      <div className="dialog-foot"><Button onClick={onClose}>Cancel</Button><Button look="danger" changes disabled={busy} onClick={() => void go()}>{action}</Button></div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,59 @@
+import { useId, useState, type KeyboardEvent } from 'react';
+import { Icon } from './Icon';
+
+interface Props {
+  label: string;
+  /** What is chosen. */
+  values: string[];
+  onChange: (values: string[]) => void;
+  /** What can be chosen; without it any text can be added. */
+  options?: { value: string; label: string }[];
+  /** What a text that was typed stands for, or why it cannot be added. */
+  parse?: (text: string) => { value: string } | { error: string };
+  placeholder?: string;
+  hint?: string;
+  error?: string | undefined;
+}
+
+/** Several values, each a chip that can be removed. Enter, a comma or leaving the field adds what was typed. */
+export function ManyField({ label, values, onChange, options, parse, placeholder, hint, error }: Props) {
+  const id = useId();
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const labelOf = (value: string) => options?.find((o) => o.value === value)?.label ?? value;
+  const add = (typed: string) => {
+    const wanted = typed.trim();
+    if (wanted === '') return;
+    const option = options?.find((o) => o.label === wanted || o.value === wanted);
+    const read = options ? (option ?? { error: `There is no “${wanted}” to choose.` }) : (parse?.(wanted) ?? { value: wanted });
+    if ('error' in read) return setProblem(read.error);
+    onChange([...new Set([...values, read.value])]);
+    setText('');
+    setProblem(undefined);
+  };
+  const onKey = (e: KeyboardEvent) => {
+    if ((e.key === 'Enter' || e.key === ',') && text.trim() !== '') {
+      e.preventDefault();
+      add(text);
+    } else if (e.key === 'Backspace' && text === '') onChange(values.slice(0, -1));
+  };
+  const shown = problem ?? error;
+  return (
+    <div className="field">
+      <label className="label" htmlFor={id}>{label}</label>
+      {values.length > 0 && (
+        <ul className="row tight wrap" aria-label={`${label}, chosen`}>
+          {values.map((v) => <li key={v} className="chip"><span className="v">{labelOf(v)}</span><button type="button" aria-label={`Remove ${labelOf(v)}`} onClick={() => onChange(values.filter((o) => o !== v))}><Icon name="x" small /></button></li>)}
+        </ul>
+      )}
+      <input
+        className="input" id={id} list={options ? `${id}-l` : undefined} autoComplete="off" spellCheck={false} placeholder={placeholder} value={text}
+        aria-invalid={!!shown} aria-describedby={shown ? `${id}-e` : hint ? `${id}-h` : undefined}
+        onChange={(e) => (options?.some((o) => o.label === e.target.value) ? add(e.target.value) : setText(e.target.value))} onKeyDown={onKey} onBlur={() => add(text)}
+      />
+      {options && <datalist id={`${id}-l`}>{options.filter((o) => !values.includes(o.value)).map((o) => <option key={o.value} value={o.label} />)}</datalist>}
+      {shown && <span className="field-error" id={`${id}-e`} role="alert">{shown}</span>}
+      {hint && <span className="field-hint" id={`${id}-h`}>{hint}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { verdictOf } from './verdicts';
+
+const control = { violating: 0, unknown: 0, notListed: 0, passing: 0, ruleIds: ['r'] };
+
+test('a violation outweighs what is unknown, and that what passes', () => {
+  expect(verdictOf({ ...control, violating: 1, unknown: 1, passing: 1 })).toBe('violation');
+  expect(verdictOf({ ...control, unknown: 1, passing: 1 })).toBe('unknown');
+  expect(verdictOf({ ...control, passing: 1 })).toBe('pass');
+});
+
+test('resources that could not be listed leave a control unknown, though others pass', () => {
+  expect(verdictOf({ ...control, passing: 5, notListed: 1 })).toBe('unknown');
+});
+
+test('a control whose rules are about nothing that is there is not unknown, and one without a rule is another thing', () => {
+  expect(verdictOf(control)).toBe('nothing');
+  expect(verdictOf({ ...control, ruleIds: [] })).toBe('none');
+});

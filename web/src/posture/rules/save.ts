@@ -1,0 +1,63 @@
+import { posture, type Rule, type RuleEdit, type RuleSpec } from '../../api/posture';
+import { gremlinOf } from '../graph/load';
+
+/** What the editor keeps of a rule. The query is plain text, not the JSON that the API stores. */
+export interface Draft extends RuleSpec {
+  language: 'Graph' | 'Search';
+}
+
+export const labels: Record<string, string> = { name: 'Name', displayName: 'Id', level: 'Level', category: 'Category', service: 'Service', description: 'Why it matters', suggestedAction: 'What to do', documentationLink: 'Link', query: 'Query', visualizationQuery: 'Picture', complianceControlIds: 'Controls' };
+
+function languageOf(stored: string): Draft['language'] {
+  try {
+    return (JSON.parse(stored) as { inventoryQueryType?: string }).inventoryQueryType === 'Search' ? 'Search' : 'Graph';
+  } catch {
+    return 'Graph';
+  }
+}
+
+export const draftOf = (r: Rule): Draft => ({
+  name: r.name, displayName: r.displayName, provider: r.provider, level: r.level, category: r.category, service: r.service, description: r.description, suggestedAction: r.suggestedAction,
+  documentationLink: r.documentationLink, query: gremlinOf(r.query), language: languageOf(r.query), complianceControlIds: r.complianceControlIds, visualizationQuery: gremlinOf(r.visualizationQuery),
+});
+
+const stored = (text: string, language: Draft['language'] = 'Graph') => JSON.stringify({ inventoryQueryType: language, queryString: text });
+export const storedQuery = (d: Draft) => stored(d.query, d.language);
+
+/** A rule and the version that was read. */
+export interface Versioned {
+  rule: Rule;
+  etag: string;
+}
+
+export async function readRule(id: string): Promise<Versioned> {
+  const { data, headers } = await posture.answer('get', '/v1/rules/{rule_id}', { path: { rule_id: id }, query: { include: 'reads' } });
+  return { rule: data, etag: headers.get('ETag') ?? '' };
+}
+
+/** The members of PUT that differ from what is stored. */
+function editOf(draft: Draft, rule: Rule): RuleEdit {
+  const before = draftOf(rule);
+  const edit: RuleEdit = {};
+  for (const name of ['name', 'displayName', 'description', 'suggestedAction', 'documentationLink', 'service'] as const) if ((draft[name] ?? '') !== (before[name] ?? '')) edit[name] = draft[name] ?? '';
+  if (draft.query !== before.query || draft.language !== before.language) edit.query = storedQuery(draft);
+  if ((draft.visualizationQuery ?? '') !== (before.visualizationQuery ?? '')) edit.visualizationQuery = draft.visualizationQuery ? stored(draft.visualizationQuery) : '';
+  if ((draft.complianceControlIds ?? []).join() !== (before.complianceControlIds ?? []).join()) edit.complianceControlIds = draft.complianceControlIds ?? [];
+  return edit;
+}
+
+/** Saves a rule that is stored: texts and queries by PUT, the rest by PATCH, each only if nobody changed it meanwhile. */
+export async function saveRule(draft: Draft, status: Rule['status'], { rule, etag }: Versioned): Promise<void> {
+  const path = { rule_id: rule.id };
+  const edit = editOf(draft, rule);
+  let version = etag;
+  if (Object.keys(edit).length > 0) version = (await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version })).headers.get('ETag') ?? '';
+  const patch = { ...(status !== rule.status ? { status } : {}), ...(draft.level !== rule.level ? { level: draft.level } : {}), ...(draft.category && draft.category !== rule.category ? { category: draft.category } : {}) };
+  if (Object.keys(patch).length > 0) await posture.patch('/v1/rules/{rule_id}', { path, body: patch, etag: version });
+}
+
+/** Stores a new rule. */
+export async function addRule(draft: Draft, status: Rule['status']): Promise<Rule> {
+  const { language: _, visualizationQuery, ...spec } = draft;
+  return (await posture.post('/v1/rules', { body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) } })) as Rule;
+}

@@ -1,0 +1,19 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { posture } from '../../api/posture';
+import type { FieldError } from '../../api/error';
+import { storedQuery, type Draft } from './save';
+
+/** What the server thinks of a query while it is written: it compiles it and runs nothing. */
+export function useCheck(draft: Draft) {
+  const query = storedQuery(draft);
+  const [asked, setAsked] = useState(query);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(query), 400);
+    return () => clearTimeout(timer);
+  }, [query]);
+  const answer = useQuery({ queryKey: ['rule-check', asked], queryFn: () => posture.post('/v1/rules/check', { body: { query: asked } }), enabled: draft.query.trim() !== '', placeholderData: keepPreviousData, staleTime: Infinity, retry: false });
+  const current = asked === query && !answer.isPlaceholderData ? answer.data : undefined;
+  const problems: FieldError[] = (current?.errors ?? []).map((e) => ({ ...e, path: 'query' }));
+  return { problems, reads: answer.data?.reads, valid: current?.valid };
+}
