@@ -61,6 +61,10 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 torture: ## The long versions of the crash, storm and malformed-request tests, and of runs against clouds that misbehave
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
+.PHONY: race
+race: ## Every test with the race detector, those that run whole servers too
+	scripts/test -race '-gcflags=modernc.org/...=-race=false'
+
 .PHONY: crash
 crash: ## Kill the server 1,000 times on SQLite and 200 on PostgreSQL, stop PostgreSQL 60 times, and compare changes with records; SQLITE=, POSTGRES=, STOPS=
 	scripts/crash $(or $(SQLITE),1000) $(or $(POSTGRES),200) $(or $(STOPS),60)

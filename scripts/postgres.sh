@@ -2,7 +2,8 @@
 # Starts and stops a PostgreSQL server for the tests: on a free port of loopback,
 # with its data in a folder of its own.
 #
-#   scripts/postgres.sh start DIR   start it, unless it runs, and print its URL
+#   scripts/postgres.sh start DIR [OPTIONS]
+#                                   start it, unless it runs, and print its URL; OPTIONS are the server's, such as "-c fsync=off"
 #   scripts/postgres.sh pause DIR   stop it and keep its data; when it starts again, it has the same URL if its port is free
 #   scripts/postgres.sh crash DIR   stop it at once, as if it had crashed, and keep its data
 #   scripts/postgres.sh stop DIR    stop it and remove its data
@@ -145,7 +146,7 @@ start() {
 			if [ "$try" = 1 ] && [ -s "$dir/url" ]; then
 				port=$(sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/' "$dir/url")
 			fi
-			if control -w -t 60 -l "$(readlink -f "$dir/data")/server.log" -o "-p $port" start >/dev/null 2>&1; then
+			if control -w -t 60 -l "$(readlink -f "$dir/data")/server.log" -o "-p $port $options" start >/dev/null 2>&1; then
 				(
 					umask 077
 					echo "postgres://vigil:$(cat "$dir/password")@127.0.0.1:$port/postgres?sslmode=disable" >"$dir/url"
@@ -181,18 +182,19 @@ stop() {
 	rmdir "$dir" 2>/dev/null || true
 }
 
-if [ $# -ne 2 ] || [ -z "$2" ]; then
-	say "usage: postgres.sh start|pause|crash|stop DIR"
+if [ $# -lt 2 ] || [ $# -gt 3 ] || [ -z "$2" ]; then
+	say "usage: postgres.sh start|pause|crash|stop DIR [OPTIONS]"
 	exit 2
 fi
 dir=$2
+options=${3:-}
 case $1 in
 start) start ;;
 pause) pause fast ;;
 crash) pause immediate ;;
 stop) stop ;;
 *)
-	say "usage: postgres.sh start|pause|crash|stop DIR"
+	say "usage: postgres.sh start|pause|crash|stop DIR [OPTIONS]"
 	exit 2
 	;;
 esac
