@@ -53,6 +53,8 @@ var policy = []line{
 	{"internal/job", "internal/fault internal/sqldb"},
 	{"internal/idempotency", "internal/fault internal/httpapi internal/sqldb"},
 	{"internal/secret", "internal/fault"},
+	{"internal/mail", "internal/secret"},
+	{"internal/webhook", "internal/outbound"},
 	{"internal/secret/...", "internal/fault internal/secret internal/sqldb"},
 	{"internal/cursor", "internal/fault internal/secret"},
 	{"internal/auth", "internal/audit internal/fault internal/secret"},
@@ -81,7 +83,7 @@ var policy = []line{
 	{"internal/posture/entitygen", "internal/posture internal/posture/collect"},
 	{"internal/posture/entitydb", "internal/fault internal/posture internal/posture/collect internal/sqldb"},
 	{"internal/posture/notify", "internal/fault internal/posture"},
-	{"internal/posture/notify/channel", "internal/outbound internal/posture internal/posture/notify"},
+	{"internal/posture/notify/channel", "internal/mail internal/outbound internal/posture internal/posture/notify internal/secret internal/webhook"},
 	{"internal/posture/notify/deliver", "internal/fault internal/posture internal/posture/notify internal/posture/notify/channel"},
 	{"internal/posture/store", "internal/posture/notify internal/fault internal/posture internal/posture/collect internal/posture/entitydb internal/secret internal/secret/secretdb internal/sqldb"},
 	{"internal/posture/store/storetest", "internal/posture/notify internal/fault internal/posture internal/posture/collect internal/posture/entitygen internal/posture/search"},
@@ -112,8 +114,8 @@ var policy = []line{
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
-	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/idempotency internal/instance internal/job internal/secret internal/sqldb internal/desktop internal/desktop/..."},
-	{"internal/desktop/...", "internal/apidoc internal/atomicfile internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/idempotency internal/instance internal/job internal/mail internal/secret internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/...", "internal/apidoc internal/atomicfile internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/mail internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/webhook internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.
 	{"internal/sim/...", "internal/fault internal/sim/... internal/desktop internal/desktop/... internal/posture internal/posture/collect/awsapi/model"},

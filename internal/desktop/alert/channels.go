@@ -20,7 +20,7 @@ func NewChannels(w WebhookOptions, m MailOptions) *Channels {
 	if m.Now == nil {
 		m.Now = time.Now
 	}
-	return &Channels{webhooks: newWebhooks(w), mail: mailer{m}}
+	return &Channels{webhooks: newWebhooks(w), mail: newMailer(m)}
 }
 
 // Send implements [Sender].

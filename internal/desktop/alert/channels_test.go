@@ -19,8 +19,10 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/mail"
 	"vigil/internal/secret"
 	"vigil/internal/sim/pki"
+	"vigil/internal/webhook"
 )
 
 func notice(state State) Delivery {
@@ -97,16 +99,16 @@ func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
 	} {
 		err := NewChannels(tt.o, MailOptions{}).Send(t.Context(), Channel{Type: Webhook, URL: tt.url}, notice(Firing))
 		cause := err
-		if u, ok := err.(unreachable); ok {
-			cause = u.cause
-			if text := err.Error(); text != (unreachable{}).Error() {
+		if u, ok := err.(webhook.Unreachable); ok {
+			cause = u.Cause
+			if text := err.Error(); text != (webhook.Unreachable{}).Error() {
 				t.Errorf("%s: %q tells what is there", tt.name, text)
 			}
 		}
 		if err == nil || !strings.Contains(cause.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, cause)
 		}
-		if _, ok := err.(unreachable); !ok && tt.name != "plain http" { // which is refused for its scheme, whatever is there
+		if _, ok := err.(webhook.Unreachable); !ok && tt.name != "plain http" { // which is refused for its scheme, whatever is there
 			t.Errorf("%s: %v has a text of its own", tt.name, err)
 		}
 	}
@@ -188,15 +190,15 @@ func converse(c net.Conn, config *tls.Config, mail chan string) {
 
 func TestMailGoesOverTLSAndItsHeadersCannotBeForged(t *testing.T) {
 	t.Parallel()
-	address, config, mail := postOffice(t)
+	address, config, taken := postOffice(t)
 	c := NewChannels(WebhookOptions{}, MailOptions{
-		Address: address, From: "vigil@corp.example", Username: "vigil", Password: secret.NewText("pw"), TLS: config,
+		Server: mail.Server{Address: address, Username: "vigil", Password: secret.NewText("pw"), TLS: config}, From: "vigil@corp.example",
 		Now: func() time.Time { return now },
 	})
 	if err := c.Send(t.Context(), Channel{Type: Mail, To: []string{"a@corp.example", "b@corp.example"}}, notice(Firing)); err != nil {
 		t.Fatal(err)
 	}
-	got := <-mail
+	got := <-taken
 	for _, want := range []string{
 		"STARTTLS", "AUTH PLAIN", "MAIL FROM:<vigil@corp.example>", "RCPT TO:<a@corp.example>", "RCPT TO:<b@corp.example>",
 		"To: a@corp.example, b@corp.example\r\n", "Message-ID: <d1@corp.example>\r\n", "Subject: =?utf-8?q?", "the status is STALE",
@@ -215,7 +217,7 @@ func TestMailNeedsAServerThatIsTrusted(t *testing.T) {
 	address, _, _ := postOffice(t)
 	for name, o := range map[string]MailOptions{
 		"no server":            {},
-		"an unknown authority": {Address: address, From: "vigil@corp.example"},
+		"an unknown authority": {Server: mail.Server{Address: address}, From: "vigil@corp.example"},
 	} {
 		if err := NewChannels(WebhookOptions{}, o).Send(t.Context(), Channel{Type: Mail, To: []string{"a@corp.example"}}, notice(Firing)); err == nil {
 			t.Errorf("%s: a mail was sent", name)

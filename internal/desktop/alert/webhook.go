@@ -3,21 +3,18 @@ package alert
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"vigil/internal/desktop"
 	"vigil/internal/outbound"
+	"vigil/internal/webhook"
 )
 
 // WebhookOptions say how notices are posted.
@@ -37,19 +34,7 @@ type webhooks struct {
 }
 
 func newWebhooks(o WebhookOptions) *webhooks {
-	w := &webhooks{WebhookOptions: o}
-	dialer := outbound.Policy{AllowSelf: o.AllowLoopback, Deny: o.Deny}.Dialer(5 * time.Second)
-	w.client = &http.Client{
-		Timeout: 10 * time.Second,
-		Transport: &http.Transport{
-			DialContext:         dialer.DialContext,
-			TLSClientConfig:     o.TLS,
-			TLSHandshakeTimeout: 5 * time.Second,
-			DisableKeepAlives:   true,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
-	}
-	return w
+	return &webhooks{o, webhook.NewClient(outbound.Policy{AllowSelf: o.AllowLoopback, Deny: o.Deny}, o.TLS)}
 }
 
 // payload is what is posted.
@@ -105,11 +90,11 @@ func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
 	request.Header.Set("User-Agent", "vigil-alert/1")
 	request.Header.Set("X-Vigil-Delivery", d.ID)
 	if !ch.Secret.IsZero() {
-		request.Header.Set("X-Vigil-Signature", sign([]byte(ch.Secret.Reveal()), w.Now(), body))
+		request.Header.Set("X-Vigil-Signature", webhook.Sign([]byte(ch.Secret.Reveal()), w.Now(), body))
 	}
 	response, err := w.client.Do(request)
 	if err != nil {
-		return unreachable{err}
+		return webhook.Unreachable{Cause: err}
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // a polite end; the answer is of no interest
@@ -118,25 +103,3 @@ func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
 	}
 	return nil
 }
-
-// sign makes the signature header: the time in seconds, and the HMAC-SHA256 of
-// the time, a dot and the body, so that a receiver can refuse old messages.
-func sign(secret []byte, at time.Time, body []byte) string {
-	stamp := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, secret)
-	_, _ = io.WriteString(mac, stamp+".") // a hash does not fail
-	_, _ = mac.Write(body)
-	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
-}
-
-// unreachable is a notice that nobody took. Its text is the same whether the
-// address is not allowed, nothing listens there, or something listens that does
-// not speak TLS: it is shown to whoever chose the address, who must not be able
-// to explore the network with it. The cause is for the log.
-type unreachable struct{ cause error }
-
-func (unreachable) Error() string {
-	return "post notice: the receiver could not be reached, or did not answer as a webhook does; the server's log says why"
-}
-
-func (u unreachable) Unwrap() error { return u.cause }

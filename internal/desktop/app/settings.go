@@ -14,6 +14,7 @@ import (
 	"vigil/internal/desktop/inventory"
 	"vigil/internal/desktop/probe"
 	"vigil/internal/desktop/session"
+	"vigil/internal/mail"
 	"vigil/internal/secret"
 )
 
@@ -49,9 +50,9 @@ func SettingsOf(ctx context.Context, c config.Desktop) (Settings, error) {
 }
 
 func mailOf(ctx context.Context, c config.Mail) (alert.MailOptions, error) {
-	o := alert.MailOptions{Address: c.Server, Security: alert.MailSecurity(c.Security), From: c.From, Username: c.Username}
+	o := alert.MailOptions{Server: mail.Server{Address: c.Server, Security: mail.Security(c.Security), Username: c.Username}, From: c.From}
 	var err error
-	if o.TLS, err = trusting(c.CAFile); err != nil {
+	if o.Server.TLS, err = trusting(c.CAFile); err != nil {
 		return o, fmt.Errorf("read desktop.mail.ca_file: %w", err)
 	}
 	if c.Password == "" {
@@ -61,7 +62,7 @@ func mailOf(ctx context.Context, c config.Mail) (alert.MailOptions, error) {
 	if err != nil {
 		return o, fmt.Errorf("read desktop.mail.password: %w", err)
 	}
-	o.Password = secret.NewText(password)
+	o.Server.Password = secret.NewText(password)
 	return o, nil
 }
 

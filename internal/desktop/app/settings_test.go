@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"vigil/internal/config"
-	"vigil/internal/desktop/alert"
 	"vigil/internal/desktop/app"
+	"vigil/internal/mail"
 	"vigil/internal/sim/pki"
 )
 
@@ -42,7 +42,7 @@ func TestSettingsComeFromTheConfiguration(t *testing.T) {
 		s.Probe.Interval != 7*time.Second || s.Probe.Timeout != 8*time.Second || s.Probe.MaxBackoff != 9*time.Second || s.Probe.RefusedPause != 10*time.Second {
 		t.Errorf("%+v", s)
 	}
-	if m := s.Mail; m.Address != "mail:25" || m.Security != alert.ImplicitTLS || m.From != "a@b.example" || m.Username != "u" || m.Password.Reveal() != "hunter2" || m.TLS == nil {
+	if m := s.Mail; m.Server.Address != "mail:25" || m.Server.Security != mail.ImplicitTLS || m.From != "a@b.example" || m.Server.Username != "u" || m.Server.Password.Reveal() != "hunter2" || m.Server.TLS == nil {
 		t.Errorf("mail: %+v", m)
 	}
 	if h := s.Webhook; !h.AllowPlain || h.AllowLoopback || len(h.Deny) != 2 || h.TLS != nil {

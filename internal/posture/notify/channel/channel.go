@@ -20,6 +20,7 @@ import (
 
 	"vigil/internal/outbound"
 	"vigil/internal/posture/notify"
+	"vigil/internal/webhook"
 )
 
 // Options say how receivers are reached.
@@ -41,25 +42,13 @@ func New(o Options) *Senders {
 	if o.TLS == nil {
 		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	s := &Senders{o: o, dialer: o.Policy.Dialer(5 * time.Second)}
-	s.client = &http.Client{
-		Timeout: sendTime,
-		Transport: &http.Transport{
-			DialContext: s.dialer.DialContext, TLSClientConfig: o.TLS, TLSHandshakeTimeout: 5 * time.Second,
-			MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
-	}
-	return s
+	return &Senders{o: o, dialer: o.Policy.Dialer(5 * time.Second), client: webhook.NewClient(o.Policy, o.TLS)}
 }
-
-// sendTime is how long one attempt may take.
-const sendTime = 10 * time.Second
 
 // Send sends a message. An error for which Refused reports true will not go away
 // by trying again.
 func (s *Senders) Send(ctx context.Context, c notify.Channel, m notify.Message) error {
-	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	ctx, cancel := context.WithTimeout(ctx, webhook.Timeout)
 	defer cancel()
 	switch c.Type {
 	case notify.Webhook:
@@ -81,17 +70,6 @@ func (s *Senders) Send(ctx context.Context, c notify.Channel, m notify.Message) 
 	}
 	return fmt.Errorf("channels of type %q are not known", c.Type)
 }
-
-// unreachable is an attempt that did not get an answer. Its text is the same
-// whether the address is not allowed, nothing listens there, or the name does
-// not exist: it is shown to whoever chose the address, who must not explore the
-// network with it. The cause is for the log.
-type unreachable struct{ cause error }
-
-func (unreachable) Error() string {
-	return "the receiver could not be reached; the server's log says why"
-}
-func (u unreachable) Unwrap() error { return u.cause }
 
 // refused is an answer that another attempt would not change.
 type refused struct{ error }
@@ -121,9 +99,8 @@ func RetryAfter(err error) time.Duration {
 // Cause is the innermost error, for the log: the outer ones leave out what
 // whoever set the channel up must not learn.
 func Cause(err error) error {
-	var u unreachable
-	if errors.As(err, &u) {
-		return u.cause
+	if u, ok := errors.AsType[webhook.Unreachable](err); ok {
+		return u.Cause
 	}
 	return err
 }
@@ -151,12 +128,12 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 	}
 	res, err := s.client.Do(r)
 	if err != nil {
-		return unreachable{err}
+		return webhook.Unreachable{Cause: err}
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
-		return unreachable{err}
+		return webhook.Unreachable{Cause: err}
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		err := fmt.Errorf("the receiver answered %d", res.StatusCode)

@@ -21,6 +21,7 @@ import (
 	"vigil/internal/posture"
 	"vigil/internal/posture/notify"
 	"vigil/internal/posture/notify/channel"
+	"vigil/internal/webhook"
 )
 
 var at = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -153,7 +154,7 @@ func TestHTTPReceiversGetWhatTheyExpect(t *testing.T) {
 					t.Errorf("%s is %#v, want %#v", path, value, want)
 				}
 			}
-			if c.kind == notify.Webhook && all[0].header.Get("Vigil-Signature") != channel.Sign([]byte("0123456789abcdef"), at, all[0].body) {
+			if c.kind == notify.Webhook && all[0].header.Get("Vigil-Signature") != webhook.Sign([]byte("0123456789abcdef"), at, all[0].body) {
 				t.Errorf("signature %q", all[0].header.Get("Vigil-Signature"))
 			}
 			if c.kind == notify.Splunk && bytes.Count(all[0].body, []byte(`"sourcetype"`)) != 3 {

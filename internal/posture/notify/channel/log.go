@@ -12,6 +12,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/notify"
+	"vigil/internal/webhook"
 )
 
 // splunk sends one event of the HTTP Event Collector for each event of the
@@ -41,7 +42,7 @@ func (s *Senders) syslog(ctx context.Context, c notify.Channel, m notify.Message
 	network := map[string]string{"udp": "udp", "tcp": "tcp", "tls": "tcp"}[transport]
 	conn, err := s.dialer.DialContext(ctx, network, c.Value("server"))
 	if err != nil {
-		return unreachable{err}
+		return webhook.Unreachable{Cause: err}
 	}
 	defer conn.Close()
 	if transport == "tls" {
@@ -50,13 +51,13 @@ func (s *Senders) syslog(ctx context.Context, c notify.Channel, m notify.Message
 		config.ServerName = cmp.Or(config.ServerName, host)
 		conn = tls.Client(conn, config)
 	}
-	_ = conn.SetDeadline(time.Now().Add(sendTime)) // of a socket, which the real clock rules
+	_ = conn.SetDeadline(time.Now().Add(webhook.Timeout)) // of a socket, which the real clock rules
 	for _, line := range syslogLines(m) {
 		if network == "tcp" {
 			line = fmt.Sprintf("%d %s", len(line), line)
 		}
 		if _, err := conn.Write([]byte(line)); err != nil {
-			return unreachable{err}
+			return webhook.Unreachable{Cause: err}
 		}
 	}
 	return nil

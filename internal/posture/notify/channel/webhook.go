@@ -2,13 +2,10 @@ package channel
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"strconv"
 	"time"
 
 	"vigil/internal/posture/notify"
+	"vigil/internal/webhook"
 )
 
 // event is an event as webhooks and Splunk get it.
@@ -69,16 +66,7 @@ func (s *Senders) webhook(ctx context.Context, c notify.Channel, m notify.Messag
 	text := encode(body)
 	header := map[string]string{"Vigil-Delivery": m.ID}
 	if key := c.Value("signingKey"); key != "" {
-		header["Vigil-Signature"] = Sign([]byte(key), s.o.Now(), text)
+		header["Vigil-Signature"] = webhook.Sign([]byte(key), s.o.Now(), text)
 	}
 	return s.post(ctx, c.Value("url"), header, text, nil)
-}
-
-// Sign returns the signature of a body: "t=SECONDS,v1=HEX".
-func Sign(key []byte, at time.Time, body []byte) string {
-	stamp := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(stamp + ".")) // a hash does not fail
-	_, _ = mac.Write(body)
-	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }

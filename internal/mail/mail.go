@@ -1,0 +1,142 @@
+// Package mail sends plain text mails by SMTP.
+package mail
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"mime"
+	"mime/quotedprintable"
+	"net"
+	"net/smtp"
+	"strings"
+	"time"
+
+	"vigil/internal/secret"
+)
+
+// Security says how the mail server is spoken to.
+type Security string
+
+// The ways to speak to a mail server.
+const (
+	StartTLS    Security = "starttls" // the default
+	ImplicitTLS Security = "tls"
+	NoTLS       Security = "none"
+)
+
+// A Server is a mail server and how to log in to it.
+type Server struct {
+	Address  string // host:port
+	Security Security
+	Username string // empty: no login
+	Password secret.Text
+	TLS      *tls.Config // authorities of the server; the machine's own when nil
+	Dialer   *net.Dialer
+}
+
+// A Message is a mail. Mail programs show messages of the same id once.
+type Message struct {
+	ID      string // unique under the domain of the sender
+	From    string // a plain address
+	To      []string
+	Subject string
+	Date    time.Time
+	Text    string // lines end with "\n"
+}
+
+// conversation is how long the whole exchange with a server may take.
+const conversation = 20 * time.Second
+
+// Send sends a mail. It returns when the server has taken the mail. An answer of
+// the server that refuses it is a *textproto.Error.
+func (s Server) Send(ctx context.Context, m Message) error {
+	host, _, err := net.SplitHostPort(s.Address)
+	if err != nil {
+		return err
+	}
+	c, err := s.dial(ctx, host)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if s.Username != "" {
+		// PlainAuth itself refuses to send a password in the clear.
+		if err := c.Auth(smtp.PlainAuth("", s.Username, s.Password.Reveal(), host)); err != nil {
+			return err
+		}
+	}
+	if err := c.Mail(m.From); err != nil {
+		return err
+	}
+	for _, to := range m.To {
+		if err := c.Rcpt(to); err != nil {
+			return err
+		}
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(m.bytes()); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	_ = c.Quit() // the server has taken the mail already
+	return nil
+}
+
+func (s Server) dial(ctx context.Context, host string) (*smtp.Client, error) {
+	conn, err := s.Dialer.DialContext(ctx, "tcp", s.Address)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(conversation)) // of a socket, which the real clock rules
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.TLS != nil {
+		config = s.TLS.Clone()
+	}
+	config.ServerName = cmp.Or(config.ServerName, host)
+	security := cmp.Or(s.Security, StartTLS)
+	if security == ImplicitTLS {
+		conn = tls.Client(conn, config)
+	}
+	c, err := smtp.NewClient(conn, host)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	if security == StartTLS {
+		if err := c.StartTLS(config); err != nil {
+			_ = c.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// bytes returns the message as RFC 5322 writes it. A line break in a header
+// would begin another header, so it becomes a space.
+func (m Message) bytes() []byte {
+	_, domain, _ := strings.Cut(m.From, "@")
+	var b strings.Builder
+	header := func(name, value string) {
+		b.WriteString(name + ": " + strings.NewReplacer("\r", " ", "\n", " ").Replace(value) + "\r\n")
+	}
+	header("From", m.From)
+	header("To", strings.Join(m.To, ", "))
+	header("Subject", mime.QEncoding.Encode("utf-8", m.Subject))
+	header("Date", m.Date.Format(time.RFC1123Z))
+	header("Message-ID", "<"+m.ID+"@"+cmp.Or(domain, "vigil")+">")
+	header("Auto-Submitted", "auto-generated")
+	header("MIME-Version", "1.0")
+	header("Content-Type", "text/plain; charset=utf-8")
+	header("Content-Transfer-Encoding", "quoted-printable")
+	b.WriteString("\r\n")
+	body := quotedprintable.NewWriter(&b)
+	_, _ = body.Write([]byte(strings.ReplaceAll(m.Text, "\n", "\r\n"))) // a strings.Builder does not fail
+	_ = body.Close()
+	return []byte(b.String())
+}
