@@ -184,7 +184,7 @@ func (w *workshop) again(ctx context.Context, e *evaluate.Evaluator, a evaluate.
 	before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}
 	a.Graph = patched
 	return repeat(o.time/4, func() error {
-		_, _, err := e.Again(ctx, a, before, []posture.EntityID{changed.ID}, w.rules)
+		_, _, err := e.Reevaluate(ctx, a, before, []posture.EntityID{changed.ID}, w.rules)
 		return err
 	})
 }

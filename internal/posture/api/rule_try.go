@@ -103,7 +103,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 }
 
 func readsOf(s judge.Sees) triedReads {
-	return triedReads{texts(s.Types), texts(s.Subjects), texts(s.Properties), texts(s.Edges), s.Clock, texts(s.Strange)}
+	return triedReads{texts(s.Types), texts(s.Subjects), texts(s.Properties), texts(s.Edges), s.Clock, texts(s.Undeclared)}
 }
 
 // checkRule compiles a query without running it.

@@ -108,7 +108,7 @@ func (c *Catalog) CheckOwn(s *evaluate.Schema) error {
 		if !e.Own {
 			continue
 		}
-		for _, what := range e.Strange(s) {
+		for _, what := range e.Undeclared(s) {
 			bad = append(bad, fmt.Errorf("%s: line %d: there is no %s", e.File, e.queryLine, what))
 		}
 	}

@@ -46,7 +46,7 @@ func TestRulesAskOnlyForWhatCollectorsRead(t *testing.T) {
 	t.Parallel()
 	schema := catalog.Schema(declared())
 	for _, e := range product(t).Rules {
-		for _, what := range e.Strange(schema) {
+		for _, what := range e.Undeclared(schema) {
 			t.Errorf("%s: %s", e.File, what)
 		}
 	}

@@ -28,35 +28,35 @@ func Schema(declared []collect.Declaration) *evaluate.Schema {
 	return evaluate.NewSchema(kinds)
 }
 
-// Strange lists what a rule asks for, or its cases show, that a schema does not
+// Undeclared lists what a rule asks for, or its cases show, that a schema does not
 // have: a type, a property or an edge. It also says when the query finds
 // something else than the rule's type.
-func (e Entry) Strange(s *evaluate.Schema) []string {
+func (e Entry) Undeclared(s *evaluate.Schema) []string {
 	reads, err := s.Read(e.Query.Text)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	strange := reads.Strange
-	if len(strange) == 0 && !slices.Equal(reads.Subjects, []posture.EntityType{e.Type}) {
-		strange = append(strange, fmt.Sprintf("the query finds %v, not %s", reads.Subjects, e.Type))
+	undeclared := reads.Undeclared
+	if len(undeclared) == 0 && !slices.Equal(reads.Subjects, []posture.EntityType{e.Type}) {
+		undeclared = append(undeclared, fmt.Sprintf("the query finds %v, not %s", reads.Subjects, e.Type))
 	}
 	shown := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasLabel('"+string(e.Type)+"')")
 	if reads, err := s.Read(shown); err != nil {
-		strange = append(strange, "show: "+err.Error())
+		undeclared = append(undeclared, "show: "+err.Error())
 	} else {
-		for _, what := range reads.Strange {
-			strange = append(strange, "show: "+what)
+		for _, what := range reads.Undeclared {
+			undeclared = append(undeclared, "show: "+what)
 		}
 	}
 	for _, c := range e.Cases {
-		for _, what := range c.strange(s) {
-			strange = append(strange, fmt.Sprintf("case %q: %s", c.Name, what))
+		for _, what := range c.undeclared(s) {
+			undeclared = append(undeclared, fmt.Sprintf("case %q: %s", c.Name, what))
 		}
 	}
-	return strange
+	return undeclared
 }
 
-func (c Case) strange(s *evaluate.Schema) []string {
+func (c Case) undeclared(s *evaluate.Schema) []string {
 	var all []string
 	kinds := map[string]posture.EntityType{}
 	for _, e := range c.Entities {

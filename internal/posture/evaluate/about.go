@@ -49,13 +49,13 @@ func isAboutMark(a syntax.Arg) bool {
 	return ok && l.Value == aboutMark
 }
 
-// holdAbout says which resources a rule is about. Rules that are about the same share
-// the answer.
-func (j *judging) holdAbout(ctx context.Context, q *query) (*verdict, error) {
+// runAbout returns which resources a rule is about. Rules with the same about part share
+// its verdict.
+func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
 	if v := j.abouts[q.text]; v != nil {
 		return v, nil
 	}
-	v, err := j.hold(ctx, q)
+	v, err := j.run(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ type outcome struct {
 func (j *judging) settle(v verdict) outcome {
 	out := outcome{outside: func(graph.Handle) bool { return false }}
 	scope := j.trust.of(v.reads)
-	out.violating, out.unknown = j.sort(v, scope)
+	out.violating, out.unknown = j.classify(v, scope)
 	subjects := j.count(v.subjects)
 	if v.about != nil {
 		j.leaveOut(v.about, scope, &out)

@@ -1,16 +1,15 @@
-// Package evaluate holds rules against the graph of an account and says which
-// entities violate them.
+// Package evaluate runs rules on the graph of an account and returns which entities
+// violate them.
 //
-// There are three answers: violation, pass and unknown; a resource that the rule is
-// not about has none of them. Unknown is what depends
-// on something that could not be read: a property that was denied, or a type
-// whose last collection failed in the region of the entity. What is unknown is
-// neither raised nor resolved, and a rule that could not be run at all is
-// unknown for everything.
+// A verdict is violation, pass or unknown; a resource that the rule is not about has
+// none of them. It is unknown when it depends on something that could not be read: a
+// property that was denied, or a type whose last collection failed in the region of
+// the entity. An unknown verdict neither raises nor resolves a finding. A rule that
+// could not be run is unknown for every entity.
 //
-// [Evaluator.Judge] judges rules over the whole account. [Evaluator.Again] does
-// so after a change and leaves out what the change cannot have touched; both
-// lead to the same findings.
+// [Evaluator.Judge] runs rules on the whole account. [Evaluator.Reevaluate] does so
+// after a change and skips the rules that the change cannot affect. Both lead to the
+// same findings.
 package evaluate
 
 import (
@@ -33,7 +32,7 @@ type Account struct {
 	Graph      *graph.Graph
 	Generation int64
 	Coverage   []posture.Coverage
-	Said       *Said // remembers what rules say of the graph; may be nil
+	Verdicts   *VerdictCache // of rules on this graph; may be nil
 }
 
 // Lookup tells of entities what their vertices do not: the cloud's own names of
@@ -45,15 +44,15 @@ type Lookup interface {
 // An Evaluator judges accounts. It keeps the plans of queries it has seen, and is
 // safe for concurrent use.
 type Evaluator struct {
-	schema *Schema
-	lookup Lookup
-	now    func() time.Time
-	plans  gremlin.Cache
-	known  memory
+	schema  *Schema
+	lookup  Lookup
+	now     func() time.Time
+	plans   gremlin.Cache
+	queries queryCache
 }
 
-// Tick is how often the time changes for rules that ask how old something is. In
-// between they say what they said, unless something that they read has changed.
+// Tick is the resolution of the clock that rules see when they ask how old something
+// is. Within a Tick their verdict changes only when something that they read changes.
 const Tick = time.Minute
 
 // New returns an evaluator. The schema says where edges lead; the clock is that
@@ -73,8 +72,8 @@ func (e *RuleError) Error() string { return fmt.Sprintf("judge by rule %s: %v", 
 // Unwrap returns why.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Judge holds rules against an account, all of it. Rules of other providers are
-// left out, disabled ones are gone. It also returns what went wrong with single
+// Judge runs rules on a whole account. It skips rules of other providers; the findings
+// of disabled rules are resolved. It also returns what went wrong with single
 // rules; it fails when the context ends or entities cannot be looked up.
 func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage), risks: newRisks(a.Graph, e.schema)}
@@ -89,7 +88,7 @@ func (e *Evaluator) Judge(ctx context.Context, a Account, rules []posture.Rule) 
 	return j.finish(ctx)
 }
 
-// A judging is one judgement in the making.
+// A judging is a judgement that is being made.
 type judging struct {
 	*Evaluator
 	Account
@@ -109,9 +108,9 @@ type pending struct {
 	vertex graph.Handle
 }
 
-// rule adds what one rule says. With since, findings that cannot have changed are
-// left out.
-func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error {
+// rule adds the verdict of one rule. With since, it leaves out findings that cannot
+// have changed.
+func (j *judging) rule(ctx context.Context, r posture.Rule, since *previous) error {
 	if r.Status == posture.RuleDisabled {
 		j.rules = append(j.rules, posture.RuleJudgement{Rule: r.ID, Gone: true})
 		return nil
@@ -138,8 +137,8 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error 
 		if out.Only, raise = since.narrow(ctx, j, r, said.violating, said.unknown); ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if since.was == nil && len(out.Only) == 0 {
-			return nil // it says what it said
+		if since.last == nil && len(out.Only) == 0 {
+			return nil // the verdict and its findings are unchanged
 		}
 	}
 	for _, h := range raise {
@@ -151,31 +150,31 @@ func (j *judging) rule(ctx context.Context, r posture.Rule, since *since) error 
 	return nil
 }
 
-// sort tells violations from what is unknown. In a region that was not read
-// completely, everything that a rule is about is unknown.
-func (j *judging) sort(v verdict, scope scope) (violating, unknown []graph.Handle) {
+// classify separates violations from unknown verdicts. In a region that was not read
+// completely, every entity that the rule is about is unknown.
+func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.Handle) {
 	unknown = v.unknown
 	if scope.complete && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !scope.covers(j.region(h)) }) {
 		return v.yes, unknown
 	}
-	dark := map[graph.Handle]bool{}
+	unreadable := map[graph.Handle]bool{}
 	for _, h := range v.yes {
 		if scope.covers(j.region(h)) {
 			violating = append(violating, h)
 		} else {
-			dark[h] = true
+			unreadable[h] = true
 		}
 	}
 	for _, h := range j.subjects(v.subjects) {
 		if !scope.covers(j.region(h)) {
-			dark[h] = true
+			unreadable[h] = true
 		}
 	}
 	for _, h := range v.unknown {
-		dark[h] = true
+		unreadable[h] = true
 	}
-	unknown = make([]graph.Handle, 0, len(dark))
-	for h := range dark {
+	unknown = make([]graph.Handle, 0, len(unreadable))
+	for h := range unreadable {
 		unknown = append(unknown, h)
 	}
 	slices.Sort(unknown)
@@ -196,7 +195,7 @@ func (j *judging) finish(ctx context.Context) (posture.Judgement, []*RuleError, 
 	return posture.Judgement{Account: j.ID, Generation: j.Generation, At: j.at, Rules: j.rules}, j.bad, nil
 }
 
-// look asks for the entities that violate something.
+// look looks up the entities that violate a rule.
 func (j *judging) look(ctx context.Context) (map[posture.EntityID]posture.Entity, error) {
 	if j.lookup == nil || len(j.raised) == 0 {
 		return nil, nil

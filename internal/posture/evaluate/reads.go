@@ -13,9 +13,9 @@ type Reads struct {
 	Types    []posture.EntityType // whose entities can make a difference to its answer
 	Subjects []posture.EntityType // of what it finds
 	Clock    bool                 // its answer depends on the time
-	// Strange are types, properties and edges that the schema does not have at the
+	// Undeclared are types, properties and edges that the schema does not have at the
 	// place where the query asks for them.
-	Strange []string
+	Undeclared []string
 
 	back bool // it also goes against the direction of edges, or may
 }
@@ -31,14 +31,14 @@ func (s *Schema) Read(text string) (Reads, error) {
 	if err != nil {
 		return Reads{}, err
 	}
-	r := &reader{schema: s, seen: types{}, marks: map[string]place{}, strange: map[string]bool{}}
+	r := &reader{schema: s, seen: types{}, marks: map[string]place{}, undeclared: map[string]bool{}}
 	r.source(q.Source)
 	end := r.chain(syntax.Connect(q.Steps, true), place{})
 	out := Reads{Types: r.seen.sorted(), Subjects: end.at.sorted(), back: r.back}
-	for what := range r.strange {
-		out.Strange = append(out.Strange, what)
+	for what := range r.undeclared {
+		out.Undeclared = append(out.Undeclared, what)
 	}
-	slices.Sort(out.Strange)
+	slices.Sort(out.Undeclared)
 	syntax.Walk(q, func(a syntax.Arg) {
 		if f, ok := a.(*syntax.Fresh); ok && f.Name == "datetime" {
 			out.Clock = true
@@ -70,12 +70,12 @@ func (p place) size() int { return len(p.at) + len(p.from) + len(p.to) }
 
 // A reader follows a query through the schema.
 type reader struct {
-	schema  *Schema
-	seen    types            // whose entities were looked at
-	visited place            // everywhere a traverser has been: by() may look back at it
-	marks   map[string]place // of as()
-	strange map[string]bool
-	back    bool
+	schema     *Schema
+	seen       types            // whose entities were looked at
+	visited    place            // everywhere a traverser has been: by() may look back at it
+	marks      map[string]place // of as()
+	undeclared map[string]bool
+	back       bool
 }
 
 // source looks at what configures the traversal: strategies may hold traversals,
@@ -257,7 +257,7 @@ func (r *reader) edges(ends map[posture.EntityType]map[string][]posture.EntityTy
 	}
 	for _, label := range labels {
 		if len(r.schema.follow(ends, p.at, []string{label})) == 0 {
-			r.strange[fmt.Sprintf("edge %s at %s", label, few(p.at))] = true
+			r.undeclared[fmt.Sprintf("edge %s at %s", label, few(p.at))] = true
 		}
 	}
 }
@@ -292,7 +292,7 @@ func (r *reader) narrow(s *syntax.Step, p place) place {
 	}
 	for _, n := range names {
 		if !r.schema.Has(posture.EntityType(n)) {
-			r.strange["type "+n] = true
+			r.undeclared["type "+n] = true
 		}
 	}
 	return place{at: p.at.only(names)}

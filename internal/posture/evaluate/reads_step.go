@@ -142,7 +142,7 @@ func (r *reader) keys(p place, names []string) {
 			found = found || r.schema.HasProperty(t, name)
 		}
 		if !found {
-			r.strange[fmt.Sprintf("property %s of %s", name, few(p.at))] = true
+			r.undeclared[fmt.Sprintf("property %s of %s", name, few(p.at))] = true
 		}
 	}
 }

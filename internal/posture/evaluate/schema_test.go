@@ -53,11 +53,11 @@ func TestReadFollowsAQueryThroughTheSchema(t *testing.T) {
 		`g.withStrategies(SubgraphStrategy(vertices: __.out('READS'))).V().hasLabel('AWS.S3.Bucket')`: {Types: every, Subjects: kinds(bucketType)},
 		`g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().is(lt(datetime())))`: {
 			Types: kinds(hostType), Subjects: kinds(hostType), Clock: true},
-		`g.V().hasLabel('AWS.S3.Buckett')`: {Strange: []string{"type AWS.S3.Buckett"}},
+		`g.V().hasLabel('AWS.S3.Buckett')`: {Undeclared: []string{"type AWS.S3.Buckett"}},
 		`g.V().hasLabel('AWS.S3.Bucket').has('pubic', true)`: {
-			Types: kinds(bucketType), Subjects: kinds(bucketType), Strange: []string{"property pubic of [AWS.S3.Bucket]"}},
+			Types: kinds(bucketType), Subjects: kinds(bucketType), Undeclared: []string{"property pubic of [AWS.S3.Bucket]"}},
 		`g.V().hasLabel('AWS.S3.Bucket').where(out('MEMBER_OF'))`: {
-			Types: kinds(bucketType), Subjects: kinds(bucketType), Strange: []string{"edge MEMBER_OF at [AWS.S3.Bucket]"}},
+			Types: kinds(bucketType), Subjects: kinds(bucketType), Undeclared: []string{"edge MEMBER_OF at [AWS.S3.Bucket]"}},
 		`g.V().hasLabel('AWS.S3.Bucket').has('region', 'x').has('tag.env', 'prod')`: {Types: kinds(bucketType), Subjects: kinds(bucketType)},
 	} {
 		got, err := schema.Read(text)

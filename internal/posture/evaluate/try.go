@@ -51,7 +51,7 @@ type Sees struct {
 	Properties []string
 	Edges      []string
 	Clock      bool     // its answer depends on the time
-	Strange    []string // names that the schema does not have where the query asks for them
+	Undeclared []string // names that the schema does not have where the query asks for them
 }
 
 // See says what a query looks at. It fails when the text is wrong.
@@ -63,7 +63,7 @@ func (e *Evaluator) See(q posture.RuleQuery) (Sees, error) {
 	return Sees{
 		Types: slices.Sorted(slices.Values(known.reads.Types)), Subjects: slices.Sorted(slices.Values(known.reads.Subjects)),
 		Properties: slices.Sorted(slices.Values(known.touches.Keys)), Edges: slices.Sorted(slices.Values(known.touches.Edges)),
-		Clock: known.reads.Clock, Strange: known.reads.Strange,
+		Clock: known.reads.Clock, Undeclared: known.reads.Undeclared,
 	}, nil
 }
 

@@ -13,43 +13,42 @@ import (
 	"vigil/internal/posture/search"
 )
 
-// A verdict is what a rule says of the vertices of a graph. Those it does not
-// mention pass.
+// A verdict is the result of one rule on one graph. Subjects that it does not list
+// pass.
 type verdict struct {
-	yes, unknown []graph.Handle // in ascending order
+	yes, unknown []graph.Handle // violating and undecided, in ascending order
 	subjects     []posture.EntityType
-	reads        []posture.EntityType // types that made the difference
+	reads        []posture.EntityType // types whose entities can change the result
 	about        *verdict             // of the part that says what the rule is about; nil for all of the types
 	work         int64
 }
 
-// verdict returns what a rule says of the graph, from memory if it was asked
-// before. Also with an error it says what the rule is about, as far as that is
-// known.
+// verdict runs a rule on the graph, or returns its cached verdict. With an error it
+// still returns the types that the rule is about, as far as they are known.
 func (j *judging) verdict(ctx context.Context, r posture.Rule) (verdict, error) {
-	if v, ok := j.Said.get(r.Query); ok {
+	if v, ok := j.Verdicts.get(r.Query); ok {
 		return v, nil
 	}
 	q, err := j.query(r.Query)
 	if err != nil {
 		return verdict{}, err
 	}
-	v, err := j.hold(ctx, q)
+	v, err := j.run(ctx, q)
 	if err == nil {
-		j.Said.put(r.Query, v)
+		j.Verdicts.put(r.Query, v)
 	}
 	return v, err
 }
 
-// hold holds a query against the graph.
-func (j *judging) hold(ctx context.Context, q *query) (verdict, error) {
+// run runs a query on the graph.
+func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
 	v := verdict{subjects: q.reads.Subjects, reads: q.reads.Types}
 	if q.where != nil {
 		j.search(q, &v)
 		return v, nil
 	}
 	if q.about != nil {
-		about, err := j.holdAbout(ctx, q.about)
+		about, err := j.runAbout(ctx, q.about)
 		if err != nil {
 			return v, err
 		}
@@ -61,41 +60,41 @@ func (j *judging) hold(ctx context.Context, q *query) (verdict, error) {
 	}
 	v.yes, v.unknown, v.work = found.Yes, found.Unknown, v.work+found.Work
 	if len(found.Unsure) > 0 {
-		if err := j.unsure(ctx, q, found, &v); err != nil {
+		if err := j.settleUnsure(ctx, q, found, &v); err != nil {
 			return v, err
 		}
 	}
-	j.dim(q, &v)
+	j.markUnread(q, &v)
 	return v, nil
 }
 
-// Said is what rules said of one graph at one moment. It is safe for concurrent
-// use; nil remembers nothing.
-type Said struct {
+// VerdictCache keeps the verdicts of rules on one graph at one moment. It is safe for
+// concurrent use; nil keeps nothing.
+type VerdictCache struct {
 	mu sync.Mutex
 	by map[posture.RuleQuery]verdict
 }
 
-func (s *Said) get(q posture.RuleQuery) (verdict, bool) {
-	if s == nil {
+func (c *VerdictCache) get(q posture.RuleQuery) (verdict, bool) {
+	if c == nil {
 		return verdict{}, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.by[q]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.by[q]
 	return v, ok
 }
 
-func (s *Said) put(q posture.RuleQuery, v verdict) {
-	if s == nil {
+func (c *VerdictCache) put(q posture.RuleQuery, v verdict) {
+	if c == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.by == nil {
-		s.by = map[posture.RuleQuery]verdict{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[posture.RuleQuery]verdict{}
 	}
-	s.by[q] = v
+	c.by[q] = v
 }
 
 // options say what a rule may cost. Every entity may violate it, however many
@@ -106,10 +105,10 @@ func (j *judging) options() gremlin.RunOptions {
 	return gremlin.RunOptions{Budget: b, Now: j.at.Truncate(Tick)}
 }
 
-// unsure settles a verdict about values that are used for more than conditions.
+// settleUnsure decides a verdict about values that are used for more than conditions.
 // When the query follows no edges, what it says of a vertex depends on that
 // vertex alone: only those with unknown values are unknown. Otherwise all are.
-func (j *judging) unsure(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
+func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
 	touches := q.touches
 	if touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
 		all := append(j.subjects(v.subjects), found.Unknown...)
@@ -122,13 +121,13 @@ func (j *judging) unsure(ctx context.Context, q *query, found *gremlin.Verdict, 
 		return err
 	}
 	v.work += plain.Work
-	dark := j.withUnknown(v.subjects, touches.Keys)
-	v.yes, v.unknown = nil, dark
+	unreadable := j.withUnknown(v.subjects, touches.Keys)
+	v.yes, v.unknown = nil, unreadable
 	for _, it := range plain.Items {
 		if it.Value.Kind() != graph.KindVertex {
 			return fmt.Errorf("the query finds a %s, not vertices", it.Value.Kind())
 		}
-		if _, ok := slices.BinarySearch(dark, it.Value.Handle()); !ok {
+		if _, ok := slices.BinarySearch(unreadable, it.Value.Handle()); !ok {
 			v.yes = append(v.yes, it.Value.Handle())
 		}
 	}
@@ -167,7 +166,7 @@ func (j *judging) withUnknown(ts []posture.EntityType, keys []string) []graph.Ha
 	return slices.Compact(all)
 }
 
-// search holds a condition of the search language against the entities it can be
+// search evaluates a condition of the search language for the entities it can be
 // about.
 func (j *judging) search(q *query, v *verdict) {
 	hs := j.Graph.Vertices()
@@ -188,7 +187,7 @@ func (j *judging) search(q *query, v *verdict) {
 	}
 }
 
-// A query is the query of a rule, read and understood.
+// A query is a parsed and compiled query of a rule.
 type query struct {
 	text     string // of a Gremlin query
 	plan     *gremlin.Plan
@@ -200,20 +199,20 @@ type query struct {
 	anywhere bool              // a search that does not say of which type
 }
 
-// memory keeps queries by their text. Rules are few, and change rarely.
-type memory struct {
+// queryCache keeps queries by their text. Rules are few, and change rarely.
+type queryCache struct {
 	mu sync.Mutex
 	by map[posture.RuleQuery]*query
 }
 
-// forgetAt is how many queries are kept before all are forgotten.
-const forgetAt = 4096
+// maxQueries is how many queries the cache keeps before it is emptied.
+const maxQueries = 4096
 
 // query reads the query of a rule.
 func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
-	e.known.mu.Lock()
-	known := e.known.by[q]
-	e.known.mu.Unlock()
+	e.queries.mu.Lock()
+	known := e.queries.by[q]
+	e.queries.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
@@ -226,12 +225,12 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.known.mu.Lock()
-	defer e.known.mu.Unlock()
-	if e.known.by == nil || len(e.known.by) >= forgetAt {
-		e.known.by = map[posture.RuleQuery]*query{}
+	e.queries.mu.Lock()
+	defer e.queries.mu.Unlock()
+	if e.queries.by == nil || len(e.queries.by) >= maxQueries {
+		e.queries.by = map[posture.RuleQuery]*query{}
 	}
-	e.known.by[q] = known
+	e.queries.by[q] = known
 	return known, nil
 }
 

@@ -33,7 +33,7 @@ func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity)
 	if err != nil {
 		return nil, err
 	}
-	s, err := j.see(ctx, org, e.Account)
+	s, err := j.loadAccount(ctx, org, e.Account)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,10 @@
-// Package judge holds the rules of organisations against their accounts and has
-// what came of it recorded.
+// Package judge evaluates the rules of organisations on their accounts and records
+// the judgements.
 //
-// After a collection all rules are evaluated, after a change of single resources
-// only those that can see it. Both lead to the same findings, also when several
-// processes judge the same account: whoever builds on a judgement that is not the
-// last one any more starts anew.
+// After a collection it evaluates all rules, after a change of single resources only
+// those that the change can affect. Both lead to the same findings, also when several
+// processes judge the same account: the store refuses a judgement that builds on one
+// which is no longer the last, and all rules are evaluated again.
 package judge
 
 import (
@@ -20,7 +20,7 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// Store is what is asked of the one who keeps accounts, entities and findings.
+// Store keeps accounts, entities and findings.
 type Store interface {
 	Account(ctx context.Context, org posture.OrgID, id posture.AccountID) (posture.Account, error)
 	Accounts(ctx context.Context, org posture.OrgID, f posture.AccountFilter, p posture.Page) ([]posture.Account, int, error)
@@ -45,16 +45,17 @@ type Judge struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 
-	last verdicts
+	last judgementCache
 }
 
-// Account evaluates all rules over an account. One that is gone is left alone.
+// Account evaluates all rules on an account. It does nothing for an account that was
+// removed.
 func (j *Judge) Account(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	return untilCurrent(func() error { return j.whole(ctx, org, id, "") })
 }
 
-// Rule evaluates one rule over every account of its provider. A rule that was
-// deleted has had its findings resolved.
+// Rule evaluates one rule on every account of its provider. The findings of a deleted
+// rule have been resolved already.
 func (j *Judge) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) error {
 	rule, err := j.Book.Rule(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
@@ -74,9 +75,9 @@ func (j *Judge) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) 
 	return errors.Join(failed...)
 }
 
-// Change evaluates the rules that can see what changed in an account since it was
-// last judged: all of them when that is not known any more. An account that is
-// gone is left alone.
+// Change evaluates the rules that the changes since the account's last judgement can
+// affect, or all of them when that judgement is no longer kept. It does nothing for an
+// account that was removed.
 func (j *Judge) Change(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	err := j.part(ctx, org, id)
 	if fault.Is(err, fault.Stale) {
@@ -85,7 +86,7 @@ func (j *Judge) Change(ctx context.Context, org posture.OrgID, id posture.Accoun
 	return err
 }
 
-// untilCurrent judges again while rules or resources change meanwhile.
+// untilCurrent repeats a judgement for as long as rules or resources change during it.
 func untilCurrent(judge func() error) error {
 	for {
 		if err := judge(); !fault.Is(err, fault.Stale) {
@@ -103,7 +104,7 @@ func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.Account
 	if only != "" {
 		rules = slices.DeleteFunc(rules, func(r posture.Rule) bool { return r.ID != only })
 	}
-	s, err := j.see(ctx, org, id)
+	s, err := j.loadAccount(ctx, org, id)
 	if err != nil || s.gone {
 		return err
 	}
@@ -114,19 +115,19 @@ func (j *Judge) whole(ctx context.Context, org posture.OrgID, id posture.Account
 	judgement.RulesAt = rulesAt
 	serial, err := j.record(ctx, org, judgement, bad)
 	if err == nil && only == "" {
-		j.last.put(verdict{s, serial, judgement.At})
+		j.last.put(recorded{s, serial, judgement.At})
 	}
 	return err
 }
 
-// part evaluates the rules that can see what changed. It fails with fault.Stale
-// when all of them must be.
+// part evaluates the rules that a change can affect. It fails with fault.Stale when
+// all rules must be evaluated.
 func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	rules, rulesAt, err := j.Book.RulesAt(ctx, org)
 	if err != nil {
 		return err
 	}
-	s, err := j.see(ctx, org, id)
+	s, err := j.loadAccount(ctx, org, id)
 	if err != nil || s.gone {
 		return err
 	}
@@ -148,22 +149,22 @@ func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountI
 	for i := range changes.Changed {
 		changed = append(changed, changes.Changed[i].ID)
 	}
-	judgement, bad, err := j.Evaluator.Again(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Said: before.Said, At: before.at}, changed, rules)
+	judgement, bad, err := j.Evaluator.Reevaluate(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Verdicts: before.Verdicts, At: before.at}, changed, rules)
 	if err != nil {
 		return err
 	}
 	judgement.RulesAt, judgement.Since = rulesAt, before.serial
 	serial, err := j.record(ctx, org, judgement, bad)
 	if err == nil {
-		j.last.put(verdict{s, serial, judgement.At})
+		j.last.put(recorded{s, serial, judgement.At})
 	}
 	return err
 }
 
-// errTooOld says that what was judged last is not known.
+// errTooOld says that the last judgement is not kept.
 var errTooOld = fault.New(fault.Stale, "the last judgement is not known")
 
-// record tells of rules that could not be evaluated and saves the rest.
+// record logs the rules that could not be evaluated and saves the judgement.
 func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture.Judgement, bad []*evaluate.RuleError) (int64, error) {
 	for _, b := range bad {
 		j.Log.WarnContext(ctx, "rule not evaluated", "account", judgement.Account, "rule", b.Rule, "error", b.Err)
@@ -171,30 +172,30 @@ func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture
 	return j.Store.Observe(ctx, org, judgement)
 }
 
-// A sight is an account as it is at one moment.
-type sight struct {
+// An accountView is an account at one generation.
+type accountView struct {
 	evaluate.Account
 	created time.Time // when the account was added: its findings end with it
 	gone    bool
 }
 
-// see looks at an account. Of a scope that was saved after the graph was taken,
-// nobody can say whether the graph has all of it, so it counts as not read. Whoever
-// saved it has it judged again.
-func (j *Judge) see(ctx context.Context, org posture.OrgID, id posture.AccountID) (sight, error) {
+// loadAccount returns an account as it is now. A scope that was saved after the graph
+// was built counts as not read, because the graph may have only a part of it; whoever
+// saved it has the account judged again.
+func (j *Judge) loadAccount(ctx context.Context, org posture.OrgID, id posture.AccountID) (accountView, error) {
 	account, err := j.Store.Account(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
-		return sight{gone: true}, nil
+		return accountView{gone: true}, nil
 	}
 	if err != nil {
-		return sight{}, err
+		return accountView{}, err
 	}
 	g, err := j.Graphs.Graph(ctx, org, id)
 	if fault.Is(err, fault.NotFound) {
-		return sight{gone: true}, nil
+		return accountView{gone: true}, nil
 	}
 	if err != nil {
-		return sight{}, err
+		return accountView{}, err
 	}
 	coverage, err := j.Store.Coverage(ctx, org, id)
 	for i, c := range coverage {
@@ -202,8 +203,8 @@ func (j *Judge) see(ctx context.Context, org posture.OrgID, id posture.AccountID
 			coverage[i].Failed = c.Succeeded.Add(time.Nanosecond)
 		}
 	}
-	return sight{created: account.Created, Account: evaluate.Account{
-		Org: org, ID: id, Provider: account.Provider, Graph: g.Graph, Generation: g.Generation, Coverage: coverage, Said: new(evaluate.Said),
+	return accountView{created: account.Created, Account: evaluate.Account{
+		Org: org, ID: id, Provider: account.Provider, Graph: g.Graph, Generation: g.Generation, Coverage: coverage, Verdicts: new(evaluate.VerdictCache),
 	}}, err
 }
 

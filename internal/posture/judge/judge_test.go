@@ -33,8 +33,8 @@ func TestAnySequenceOfJudgementsLeadsToTheSameFindings(t *testing.T) {
 			h := &history{
 				t: t, r: rand.New(rand.NewPCG(uint64(seed), 6)), clock: begin, rules: map[posture.RuleID]posture.Rule{}, cloud: map[posture.EntityID]posture.Entity{}, once: map[posture.EntityID][]posture.Entity{},
 			}
-			h.parts = newCourt(t, db, posture.OrgID(fmt.Sprint("parts-", seed)), 2, &h.clock)
-			h.whole = newCourt(t, db, posture.OrgID(fmt.Sprint("whole-", seed)), 1, &h.clock)
+			h.parts = newFixture(t, db, posture.OrgID(fmt.Sprint("parts-", seed)), 2, &h.clock)
+			h.whole = newFixture(t, db, posture.OrgID(fmt.Sprint("whole-", seed)), 1, &h.clock)
 			for step := range 20 {
 				h.clock = h.clock.Add(36 * time.Hour)
 				what := h.happen()
@@ -55,7 +55,7 @@ type history struct {
 	t            *testing.T
 	r            *rand.Rand
 	clock        time.Time
-	parts, whole *court
+	parts, whole *fixture
 	rules        map[posture.RuleID]posture.Rule
 	cloud        map[posture.EntityID]posture.Entity // as it is
 	once         map[posture.EntityID][]posture.Entity
@@ -138,9 +138,9 @@ func (h *history) draw() posture.Entity {
 	return e
 }
 
-func (h *history) both(do func(c *court) error) {
+func (h *history) both(do func(f *fixture) error) {
 	h.t.Helper()
-	for _, c := range []*court{h.parts, h.whole} {
+	for _, c := range []*fixture{h.parts, h.whole} {
 		if err := do(c); err != nil {
 			h.t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func (h *history) reread(scope posture.Scope) string {
 			gone = append(gone, id)
 		}
 	}
-	h.both(func(c *court) error { return c.store.Replace(h.t.Context(), c.in(scope), found, gone) })
+	h.both(func(f *fixture) error { return f.store.Replace(h.t.Context(), f.in(scope), found, gone) })
 	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(gone), scope.Type, scope.Region)
 }
 
@@ -174,8 +174,8 @@ func (h *history) read(scope posture.Scope, complete bool) string {
 			found = append(found, e)
 		}
 	}
-	h.both(func(c *court) error {
-		r, err := c.store.Begin(h.t.Context(), collect.Scoped(c.in(scope)))
+	h.both(func(f *fixture) error {
+		r, err := f.store.Begin(h.t.Context(), collect.Scoped(f.in(scope)))
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (h *history) read(scope posture.Scope, complete bool) string {
 }
 
 func (h *history) fail(scope posture.Scope) string {
-	h.both(func(c *court) error { return c.store.ScopeFailed(h.t.Context(), c.in(scope), "denied") })
+	h.both(func(f *fixture) error { return f.store.ScopeFailed(h.t.Context(), f.in(scope), "denied") })
 	return fmt.Sprintf("failing to read %s %s", scope.Type, scope.Region)
 }
 
@@ -200,8 +200,8 @@ func (h *history) rule() string {
 	r, ok := h.rules[id]
 	if ok && h.r.IntN(4) == 0 {
 		delete(h.rules, id)
-		h.both(func(c *court) error {
-			_, err := c.store.DeleteRule(h.t.Context(), c.org, id, "", h.clock)
+		h.both(func(f *fixture) error {
+			_, err := f.store.DeleteRule(h.t.Context(), f.org, id, "", h.clock)
 			return err
 		})
 		return "deleting " + string(id)
@@ -215,7 +215,7 @@ func (h *history) rule() string {
 		r.Status = posture.RuleStatuses[h.r.IntN(len(posture.RuleStatuses))]
 	}
 	h.rules[id] = r
-	h.both(func(c *court) error { return c.store.SaveRule(h.t.Context(), c.org, r, "ada") })
+	h.both(func(f *fixture) error { return f.store.SaveRule(h.t.Context(), f.org, r, "ada") })
 	h.changed = append(h.changed, id)
 	return "changing " + string(id)
 }

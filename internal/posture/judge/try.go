@@ -36,7 +36,7 @@ const Shown = 100
 // with fault.NotFound without the account and with fault.Invalid for a query that
 // is no rule.
 func (j *Judge) Try(ctx context.Context, org posture.OrgID, id posture.AccountID, q posture.RuleQuery) (Trial, error) {
-	s, err := j.see(ctx, org, id)
+	s, err := j.loadAccount(ctx, org, id)
 	if err != nil {
 		return Trial{}, err
 	}

@@ -9,19 +9,19 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// A need is what a query follows from entities of a type: labels of edges, and
-// what stands for tags.
+// A need lists the edges that a query follows from entities of a type, and
+// posture.TagsUnread when it asks for tags.
 type need struct {
 	of     posture.EntityType
 	labels []string
-	alone  bool // who misses it makes no other entity unknown
+	alone  bool // an entity that lacks it makes no other entity unknown
 }
 
-// dim makes unknown what depends on edges or tags that could not be read. Where
-// edges lead to nobody knows. When no entity's answer depends on the edges of
-// another of its type, those that miss edges are unknown; otherwise everything is
-// that the rule is about in their region, or that has none.
-func (j *judging) dim(q *query, v *verdict) {
+// markUnread makes verdicts unknown that depend on edges or tags that could not be
+// read. When no entity's verdict depends on the edges of another entity of its type,
+// only the entities without their edges are unknown. Otherwise every entity that the
+// rule is about is unknown in their region, as are those without a region.
+func (j *judging) markUnread(q *query, v *verdict) {
 	own, regions := map[graph.Handle]bool{}, map[string]bool{}
 	for _, n := range q.needs {
 		for _, h := range j.withUnknown([]posture.EntityType{n.of}, n.labels) {
@@ -33,25 +33,25 @@ func (j *judging) dim(q *query, v *verdict) {
 	if len(own) == 0 {
 		return
 	}
-	dark := func(h graph.Handle) bool {
+	unreadable := func(h graph.Handle) bool {
 		region := j.region(h)
 		return own[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
 	}
 	for _, h := range slices.Concat(v.yes, j.subjects(v.subjects)) {
-		if dark(h) {
+		if unreadable(h) {
 			v.unknown = append(v.unknown, h)
 		}
 	}
 	slices.Sort(v.unknown)
 	v.unknown = slices.Compact(v.unknown)
-	v.yes = slices.DeleteFunc(slices.Clone(v.yes), dark)
+	v.yes = slices.DeleteFunc(slices.Clone(v.yes), unreadable)
 }
 
-// needs works out what a query follows.
+// needs returns what a query follows, by type.
 func (s *Schema) needs(q *query) (all []need) {
-	onward := s.onward(q)
+	followsOutward := s.followsOutward(q)
 	for _, t := range q.reads.Types {
-		n := need{of: t, alone: onward && slices.Contains(q.reads.Subjects, t)}
+		n := need{of: t, alone: followsOutward && slices.Contains(q.reads.Subjects, t)}
 		for label := range s.out[t] {
 			if q.follows(label) {
 				n.labels = append(n.labels, label)
@@ -77,10 +77,10 @@ func (q *query) follows(label string) bool {
 	return q.touches.AllEdges || slices.Contains(q.touches.Edges, label)
 }
 
-// onward reports whether a query only goes along edges, and never to a type that
-// it finds: then what it says of an entity does not depend on the edges of others
-// of that type.
-func (s *Schema) onward(q *query) bool {
+// followsOutward reports whether a query follows edges only in their direction, and
+// never to a type that it finds: then its verdict on an entity does not depend on the
+// edges of other entities of that type.
+func (s *Schema) followsOutward(q *query) bool {
 	if q.reads.back {
 		return false
 	}

@@ -66,8 +66,8 @@ func entity(kind posture.EntityType, region string, n int) posture.Entity {
 	}
 }
 
-// A court is an organisation with an account and those who judge it.
-type court struct {
+// A fixture is an organisation with an account and those who judge it.
+type fixture struct {
 	t      *testing.T
 	org    posture.OrgID
 	store  *store.Store
@@ -92,11 +92,11 @@ func open(t *testing.T, dsn string) *sqldb.DB {
 	return db
 }
 
-// newCourt returns an organisation that some judges judge who share nothing but
+// newFixture returns an organisation that some judges judge who share nothing but
 // the database.
-func newCourt(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *time.Time) *court {
+func newFixture(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *time.Time) *fixture {
 	t.Helper()
-	c := &court{t: t, org: org, store: store.New(db, secrettest.NewBox(t), idle{}).At(func() time.Time { return *clock }), clock: clock}
+	c := &fixture{t: t, org: org, store: store.New(db, secrettest.NewBox(t), idle{}).At(func() time.Time { return *clock }), clock: clock}
 	now := func() time.Time { return *clock }
 	for range judges {
 		c.judges = append(c.judges, &judge.Judge{
@@ -114,18 +114,18 @@ func newCourt(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *
 	return c
 }
 
-func (c *court) in(s posture.Scope) posture.Scope {
-	s.Org = c.org
+func (f *fixture) in(s posture.Scope) posture.Scope {
+	s.Org = f.org
 	return s
 }
 
 // told is what the organisation hears: findings without their ids, which differ,
 // and counts.
-func (c *court) told() any {
-	c.t.Helper()
-	page, err := c.store.Findings(c.t.Context(), c.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *c.clock)
+func (f *fixture) told() any {
+	f.t.Helper()
+	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, []posture.FindingSort{{Field: "ruleId"}, {Field: "objectId"}}, posture.Page{}, *f.clock)
 	if err != nil {
-		c.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	for i := range page.Findings {
 		page.Findings[i].ID = ""
@@ -134,9 +134,9 @@ func (c *court) told() any {
 	for i := range texts {
 		ids = append(ids, posture.RuleID(fmt.Sprint("rule-", i)))
 	}
-	counts, err := c.store.Posture(c.t.Context(), c.org, ids)
+	counts, err := f.store.Posture(f.t.Context(), f.org, ids)
 	if err != nil {
-		c.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return []any{page.Findings, counts}
 }

@@ -87,7 +87,7 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, _, err := e.Again(t.Context(), a, before, changed, lawRules)
+			again, _, err := e.Reevaluate(t.Context(), a, before, changed, lawRules)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,7 +253,7 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			after := newWorld(internet, bucket, group)
 			after.put(test.changed)
-			j, _, err := e.Again(t.Context(), after.account(t), evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}, []posture.EntityID{test.changed.ID}, rules)
+			j, _, err := e.Reevaluate(t.Context(), after.account(t), evaluate.Before{Graph: a.Graph, Coverage: a.Coverage}, []posture.EntityID{test.changed.ID}, rules)
 			if err != nil {
 				t.Fatal(err)
 			}

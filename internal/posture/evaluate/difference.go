@@ -1,0 +1,175 @@
+package evaluate
+
+import (
+	"maps"
+	"slices"
+
+	"vigil/graph"
+	"vigil/internal/posture"
+)
+
+// A difference is what changed between two graphs.
+type difference struct {
+	schema *Schema
+	ids    []posture.EntityID // of entities that changed
+	moved  []posture.EntityID // of those whose edges or risk properties changed, which matters to their neighbours
+	labels map[string]bool    // of vertices that were added or removed
+	keys   map[string]bool    // of properties that changed, folded
+	edges  map[string]bool    // of edges that were added, removed or changed
+	scopes types              // whose coverage changed
+	later  bool               // another Tick has begun
+}
+
+// differences compares the entities that may have changed, and the coverage.
+func differences(s *Schema, b Before, a Account, changed []posture.EntityID) *difference {
+	d := &difference{schema: s, labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}, scopes: types{}}
+	for _, id := range changed {
+		d.compare(b.Graph, a.Graph, id)
+	}
+	before, after := newTrust(b.Coverage), newTrust(a.Coverage)
+	newRegions := !maps.Equal(before.regions, after.regions) // a type is complete only when it was read in all of them
+	for region := range before.regions {
+		after.regions[region] = true
+	}
+	for _, of := range []*trust{before, after} {
+		for t := range of.by {
+			for region := range after.regions {
+				if newRegions || before.current(t, region) != after.current(t, region) {
+					d.scopes[t] = true
+				}
+			}
+		}
+	}
+	return d
+}
+
+// compare notes how one entity differs.
+func (d *difference) compare(before, after *graph.Graph, id posture.EntityID) {
+	was, there := before.VertexByID(graph.String(string(id)))
+	is, here := after.VertexByID(graph.String(string(id)))
+	if there && here {
+		if old, now := before.Record(was), after.Record(is); old.Label == now.Label {
+			if !d.same(old, now, id) {
+				d.ids = append(d.ids, id)
+			}
+			return
+		}
+	}
+	if there || here {
+		d.ids, d.moved = append(d.ids, id), append(d.moved, id)
+	}
+	if there {
+		d.whole(before, was)
+	}
+	if here {
+		d.whole(after, is)
+	}
+}
+
+// whole notes that a vertex was added or removed with its edges.
+func (d *difference) whole(g *graph.Graph, h graph.Handle) {
+	d.labels[g.VertexLabels()[g.VertexLabel(h)]] = true
+	for _, way := range []graph.Direction{graph.Out, graph.In} {
+		edges, _ := g.Incident(h, way)
+		for _, e := range edges {
+			d.edges[g.EdgeLabels()[g.EdgeLabel(e)]] = true
+		}
+	}
+}
+
+// same notes how two states of an entity differ and reports whether they do not.
+func (d *difference) same(was, is graph.Record, id posture.EntityID) bool {
+	keys := changedKeys(was.Properties, is.Properties)
+	for _, k := range keys {
+		d.keys[posture.Fold(k)] = true
+		if k == posture.FieldRegion { // it left one scope for another
+			d.labels[is.Label] = true
+		}
+	}
+	edges := changedEdges(was.Out, is.Out)
+	for _, l := range edges {
+		d.edges[l] = true
+	}
+	if len(edges) > 0 || slices.ContainsFunc(keys, d.schema.isRiskKey) {
+		d.moved = append(d.moved, id)
+	}
+	return len(keys)+len(edges) == 0
+}
+
+// changesTrust reports whether a type that the query reads became current in a region
+// or stopped being so: entities that pass may be unknown now, or the other way round.
+func (d *difference) changesTrust(q *query) bool {
+	return slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] })
+}
+
+// touch reports whether a difference can change what a query finds.
+func (d *difference) touch(q *query) bool {
+	t := &q.touches
+	folded := func(name string) bool { return d.keys[posture.Fold(name)] }
+	return d.later && q.reads.Clock ||
+		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
+		len(d.keys) > 0 && (t.AllKeys || slices.ContainsFunc(t.Keys, folded)) ||
+		len(d.keys) > 0 && (t.AllEdges || slices.ContainsFunc(t.Edges, folded) || folded(posture.TagsUnread) && q.asksTags()) || // what could not be read
+		len(d.edges) > 0 && (t.AllEdges || anyOf(t.Edges, d.edges)) ||
+		slices.ContainsFunc(q.reads.Types, func(t posture.EntityType) bool { return d.scopes[t] || d.labels[string(t)] })
+}
+
+func anyOf(names []string, in map[string]bool) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return in[n] })
+}
+
+// changedKeys returns the keys under which two states differ.
+func changedKeys(was, is []graph.PropertyRecord) []string {
+	var keys []string
+	before, after := byKey(was), byKey(is)
+	for k, ps := range before {
+		if !slices.EqualFunc(ps, after[k], equalProperty) {
+			keys = append(keys, k)
+		}
+	}
+	for k := range after {
+		if before[k] == nil {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func byKey(ps []graph.PropertyRecord) map[string][]graph.PropertyRecord {
+	by := make(map[string][]graph.PropertyRecord, len(ps))
+	for _, p := range ps {
+		by[p.Key] = append(by[p.Key], p)
+	}
+	return by
+}
+
+func equalProperty(a, b graph.PropertyRecord) bool {
+	return a.Unknown == b.Unknown && a.Reason == b.Reason && (a.Unknown || a.Value.Equal(b.Value))
+}
+
+// changedEdges returns the labels of edges that two states do not share.
+func changedEdges(was, is []graph.EdgeRecord) []string {
+	var labels []string
+	missing := func(have, lack []graph.EdgeRecord) {
+		for _, e := range have {
+			if !slices.Contains(labels, e.Label) && count(have, e) != count(lack, e) {
+				labels = append(labels, e.Label)
+			}
+		}
+	}
+	missing(was, is)
+	missing(is, was)
+	return labels
+}
+
+func count(es []graph.EdgeRecord, e graph.EdgeRecord) int {
+	n := 0
+	for _, o := range es {
+		if o.Label == e.Label && o.To.Equal(e.To) && slices.EqualFunc(o.Properties, e.Properties, func(a, b graph.Meta) bool {
+			return a.Key == b.Key && a.Value.Equal(b.Value)
+		}) {
+			n++
+		}
+	}
+	return n
+}
