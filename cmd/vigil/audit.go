@@ -11,9 +11,10 @@ import (
 )
 
 type auditCmd struct {
-	Verify     auditVerifyCmd     `cmd:"" help:"Check that no record was changed, removed or put in."`
-	Prune      auditPruneCmd      `cmd:"" help:"Remove old records now, beyond what the servers remove by themselves."`
-	AcceptLoss auditAcceptLossCmd `cmd:"" help:"Go on although the database lacks its newest records, and record that."`
+	List       auditListCmd       `cmd:"" default:"withargs" help:"List the audit log of a server, newest first. This is what vigil audit does by itself."`
+	Verify     auditVerifyCmd     `cmd:"" group:"installation" help:"Check in the database that no record was changed, removed or put in."`
+	Prune      auditPruneCmd      `cmd:"" group:"installation" help:"Remove old records now, beyond what the servers remove by themselves."`
+	AcceptLoss auditAcceptLossCmd `cmd:"" group:"installation" help:"Go on although the database lacks its newest records, and record that."`
 }
 
 type auditVerifyCmd struct {

@@ -51,6 +51,7 @@ type cli struct {
 	Query         queryCmd         `cmd:"" group:"client" help:"Run a Gremlin query over the graph of an account."`
 	Users         usersCmd         `cmd:"" group:"client" help:"List users."`
 	Tokens        tokensCmd        `cmd:"" group:"client" help:"List API tokens."`
+	Audit         auditCmd         `cmd:"" group:"client" help:"List the audit log of a server; check that of an installation."`
 	Export        exportCmd        `cmd:"" group:"client" help:"Write findings, resources or compliance to a file."`
 	API           apiCmd           `cmd:"" name:"api" group:"client" help:"Call any operation of the API."`
 	Demo          demoCmd          `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
@@ -61,7 +62,6 @@ type cli struct {
 	Entity        entityCmd        `cmd:"" help:"Find the resources of cloud accounts."`
 	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list what clouds can be asked."`
 	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
-	Audit         auditCmd         `cmd:"" help:"Check the audit log."`
 	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
 	Config        configCmd        `cmd:"" help:"Check and print the settings in force."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`
@@ -151,7 +151,10 @@ func newParser(args, environ []string, stdout, stderr io.Writer, exit func(int))
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Resolvers(kong.ResolverFunc(resolve)),
-		kong.ExplicitGroups([]kong.Group{{Key: "client", Title: "Commands that call a server:"}}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "client", Title: "Commands that call a server:"},
+			{Key: "installation", Title: "Commands that work on the installation of this machine:"},
+		}),
 		kong.Vars{"export_formats": export.List()},
 	)
 }

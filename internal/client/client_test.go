@@ -192,3 +192,24 @@ func TestTokensDoNotCrossTheNetworkInTheClear(t *testing.T) {
 		}
 	}
 }
+
+func TestAStreamHasOneHeading(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{
+		"table": "A  B\n1  two\n333  4\n",
+		"csv":   "a,b\n1,two\n333,4\n",
+		"json":  "{\"a\":\"1\",\"b\":\"two\"}\n{\"a\":\"333\",\"b\":\"4\"}\n",
+		"yaml":  "- a: \"1\"\n  b: two\n- a: \"333\"\n  b: \"4\"\n",
+	} {
+		var out strings.Builder
+		s := client.NewStream(&out, format, client.Columns("A=a B=b"))
+		for _, records := range [][]client.Record{{{"a": "1", "b": "two"}}, nil, {{"a": "333", "b": "4"}}} {
+			if err := s.Write(records); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out.String() != want {
+			t.Errorf("%s:\n%s", format, out.String())
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -77,6 +78,87 @@ func Render(w io.Writer, format string, columns []Column, records []Record) erro
 		fmt.Fprintln(out, strings.Join(cells, "\t"))
 	}
 	return out.Flush()
+}
+
+// A Stream prints records as they come, under one heading.
+type Stream struct {
+	w       io.Writer
+	format  string
+	columns []Column
+	widths  []int // of the columns of a table; they only grow
+	begun   bool
+}
+
+// NewStream returns a stream. In JSON it has one object a line.
+func NewStream(w io.Writer, format string, columns []Column) *Stream {
+	return &Stream{w: w, format: format, columns: columns, widths: make([]int, len(columns))}
+}
+
+// Write prints records.
+func (s *Stream) Write(records []Record) error {
+	switch s.format {
+	case "json":
+		encoder := json.NewEncoder(s.w)
+		encoder.SetEscapeHTML(false)
+		for _, r := range records {
+			if err := encoder.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "yaml": // the items of one list
+		if len(records) == 0 {
+			return nil
+		}
+		return renderYAML(s.w, records)
+	}
+	var rows [][]string
+	if !s.begun {
+		rows = append(rows, s.heading())
+		s.begun = true
+	}
+	for _, r := range records {
+		row := make([]string, len(s.columns))
+		for i, c := range s.columns {
+			row[i] = Text(r, c.Member)
+		}
+		rows = append(rows, row)
+	}
+	if s.format == "csv" {
+		return csv.NewWriter(s.w).WriteAll(rows)
+	}
+	return s.table(rows)
+}
+
+func (s *Stream) heading() (row []string) {
+	for _, c := range s.columns {
+		if s.format == "csv" {
+			row = append(row, c.Member)
+		} else {
+			row = append(row, c.Head)
+		}
+	}
+	return row
+}
+
+// table prints rows in columns that are as wide as their widest cell so far.
+func (s *Stream) table(rows [][]string) error {
+	for _, row := range rows {
+		for i := range row {
+			row[i] = terminal.OneLine(row[i])
+			s.widths[i] = max(s.widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			fmt.Fprintf(&line, "%-*s  ", s.widths[i], cell)
+		}
+		if _, err := fmt.Fprintln(s.w, strings.TrimRight(line.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renderYAML prints records by way of JSON, so that numbers stay numbers.
