@@ -13,10 +13,10 @@ import (
 	"vigil/internal/config"
 	"vigil/internal/posture"
 	"vigil/internal/posture/app"
-	"vigil/internal/posture/notify/channel"
 	"vigil/internal/posture/store"
 	"vigil/internal/sim/memcloud"
 	"vigil/internal/sqldb/dbtest"
+	"vigil/internal/webhook"
 )
 
 const signingKey = "0123456789abcdef0123"
@@ -66,7 +66,7 @@ func TestFindingsReachAWebhook(t *testing.T) {
 	}
 	stamp, _, _ := strings.Cut(strings.TrimPrefix(m.signature, "t="), ",")
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
-	if err != nil || channel.Sign([]byte(signingKey), time.Unix(seconds, 0), []byte(m.body)) != m.signature {
+	if err != nil || webhook.Sign([]byte(signingKey), time.Unix(seconds, 0), []byte(m.body)) != m.signature {
 		t.Errorf("signature %q, %v", m.signature, err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
