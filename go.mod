@@ -41,6 +41,7 @@ require (
 	github.com/tidwall/gjson v1.18.0
 	github.com/tink-crypto/tink-go/v2 v2.9.0
 	github.com/vmware/govmomi v0.56.0
+	github.com/yuin/goldmark v1.8.2
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/crypto v0.57.0

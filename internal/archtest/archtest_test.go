@@ -48,6 +48,8 @@ var policy = []line{
 	{"internal/httpapi", "internal/atomicfile internal/fault internal/processors"},
 	{"internal/apidoc", "internal/fault internal/httpapi"},
 	{"internal/apidoc/apitest", "internal/apidoc internal/fault internal/httpapi"},
+	{"docs", ""},
+	{"internal/docsite", "docs internal/fault internal/httpapi"},
 	{"internal/sqldb", "internal/fault"},
 	{"internal/sqldb/dbtest", "internal/sqldb"},
 	{"internal/job", "internal/fault internal/sqldb"},
@@ -110,11 +112,11 @@ var policy = []line{
 	{"internal/posture/clouds", "internal/posture internal/posture/collect internal/posture/collect/... internal/posture/resource"},
 	{"internal/posture/export", "internal/fault internal/posture"},
 	{"internal/posture/scan", "graph internal/fault internal/posture internal/posture/catalog internal/posture/collect internal/posture/collect/... internal/posture/evaluate internal/posture/graphcache"},
-	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/config internal/secret internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/httpapi internal/idempotency internal/instance internal/job internal/outbound internal/posture internal/posture/... internal/sqldb"},
+	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/config internal/secret internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/docsite internal/httpapi internal/idempotency internal/instance internal/job internal/outbound internal/posture internal/posture/... internal/sqldb"},
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
-	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/fault internal/httpapi internal/idempotency internal/instance internal/job internal/mail internal/secret internal/sqldb internal/desktop internal/desktop/..."},
+	{"internal/desktop/app", "web internal/apidoc internal/config internal/audit internal/audit/... internal/auth internal/auth/... internal/cursor internal/docsite internal/fault internal/httpapi internal/idempotency internal/instance internal/job internal/mail internal/secret internal/sqldb internal/desktop internal/desktop/..."},
 	{"internal/desktop/...", "internal/apidoc internal/atomicfile internal/audit internal/auth internal/auth/websession internal/cursor internal/fault internal/httpapi internal/mail internal/outbound internal/secret internal/secret/secretdb internal/sqldb internal/webhook internal/desktop internal/desktop/..."},
 
 	// Pretend clouds and estates. Only the demo and tests start them.

@@ -14,6 +14,7 @@ import (
 	"vigil/internal/apidoc/apitest"
 	"vigil/internal/desktop"
 	"vigil/internal/desktop/api"
+	"vigil/internal/docsite"
 	"vigil/internal/sim/estate"
 	"vigil/web"
 )
@@ -349,11 +350,15 @@ func TestTorture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	documents, err := docsite.Routes()
+	if err != nil {
+		t.Fatal(err)
+	}
 	console, err := web.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	document.Hide(t, append(pages, console...))
+	document.Hide(t, slices.Concat(pages, documents, console))
 	apitest.Torture{
 		Document: document, Handler: w.app.Handler(), N: 3000, Seed: 1,
 		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer "+token) },

@@ -31,6 +31,7 @@ import (
 	"vigil/internal/desktop/probe/eventdb"
 	"vigil/internal/desktop/session"
 	"vigil/internal/desktop/store"
+	"vigil/internal/docsite"
 	"vigil/internal/httpapi"
 	"vigil/internal/idempotency"
 	"vigil/internal/instance"
@@ -207,12 +208,16 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	pages, err := docsite.Routes()
+	if err != nil {
+		return nil, err
+	}
 	console, err := web.Routes()
 	if err != nil {
 		return nil, err
 	}
 	console = append(console, web.ConfigRoute(a.consoleConfig))
-	routes := slices.Concat(served.Routes(), console, document, httpapi.HealthRoutes(health),
+	routes := slices.Concat(served.Routes(), console, document, pages, httpapi.HealthRoutes(health),
 		[]httpapi.Route{httpapi.MetricsRoute(a.o.Metrics, string(session.Monitor))})
 	metrics, err := httpapi.NewMetrics(a.o.Metrics, "desktop")
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 	"vigil/internal/auth/websession"
 	"vigil/internal/config"
 	"vigil/internal/cursor"
+	"vigil/internal/docsite"
 	"vigil/internal/httpapi"
 	"vigil/internal/idempotency"
 	"vigil/internal/instance"
@@ -252,12 +253,16 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 	if err != nil {
 		return nil, err
 	}
+	pages, err := docsite.Routes()
+	if err != nil {
+		return nil, err
+	}
 	console, err := a.consoleRoutes()
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat(
-		console,
+		console, pages,
 		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys, Sessions: a.sessions}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{

@@ -1,0 +1,149 @@
+package docsite
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"path"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// A page is a document as HTML.
+type page struct {
+	Path     string // in docs/, without .md
+	Title    string
+	Summary  string // its first paragraph
+	body     template.HTML
+	headings []heading // of the second level
+	sections []section // what is searched
+}
+
+// A heading is an entry of the list of what a page has.
+type heading struct{ ID, Text string }
+
+// A section is a heading of any level and the text below it, up to the next heading.
+type section struct{ heading, text string }
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+
+// render turns a document into a page. A link to another document leads to its page. A
+// link to a file of the source becomes its text: the source is not served.
+func render(at string, source []byte) (*page, error) {
+	p := &page{Path: at}
+	doc := markdown.Parser().Parse(text.NewReader(source))
+	var outside []*ast.Link
+	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, ok := n.(*ast.Link); ok && entering {
+			to, ok := address(at, string(link.Destination))
+			if !ok {
+				outside = append(outside, link)
+			}
+			link.Destination = []byte(to)
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, link := range outside {
+		unlink(link)
+	}
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		p.read(n, source)
+	}
+	if p.Title == "" {
+		return nil, fmt.Errorf("docs/%s.md has no title", at)
+	}
+	var out bytes.Buffer
+	if err := markdown.Renderer().Render(&out, source, doc); err != nil {
+		return nil, err
+	}
+	p.body = template.HTML(out.String()) //nolint:gosec // our own documents, and goldmark escapes HTML in them
+	return p, nil
+}
+
+// read takes note of the headings and of the text below them.
+func (p *page) read(n ast.Node, source []byte) {
+	words := plain(n, source)
+	if h, ok := n.(*ast.Heading); ok {
+		id, _ := h.AttributeString("id")
+		name, _ := id.([]byte)
+		switch h.Level {
+		case 1:
+			p.Title = words
+		case 2:
+			p.headings = append(p.headings, heading{string(name), words})
+		}
+		p.sections = append(p.sections, section{heading: string(name), text: words})
+		return
+	}
+	if p.Summary == "" && n.Kind() == ast.KindParagraph {
+		p.Summary = words
+	}
+	if len(p.sections) > 0 {
+		last := &p.sections[len(p.sections)-1]
+		last.text += "\n" + words
+	}
+}
+
+// plain returns the text of a node without its marks.
+func plain(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function does not fail
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			b.Write(n.Value(source))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			for i := range n.Lines().Len() {
+				line := n.Lines().At(i)
+				b.Write(line.Value(source))
+			}
+		}
+		if n.Type() == ast.TypeBlock && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		return ast.WalkContinue, nil
+	})
+	return strings.TrimSpace(b.String())
+}
+
+// address turns the target of a link into an address of the site. It reports false for
+// files that are not documents.
+func address(at, to string) (string, bool) {
+	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "/") || strings.HasPrefix(to, "mailto:") {
+		return to, true
+	}
+	file, fragment, _ := strings.Cut(to, "#")
+	target := path.Join(path.Dir(at), file)
+	if strings.HasPrefix(target, "..") || !strings.HasSuffix(target, ".md") {
+		return "", false
+	}
+	target = "/docs/" + strings.TrimSuffix(target, ".md")
+	if fragment != "" {
+		target += "#" + fragment
+	}
+	return target, true
+}
+
+// unlink puts the text of a link in its place.
+func unlink(link *ast.Link) {
+	parent := link.Parent()
+	for c := link.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		parent.InsertBefore(parent, link, c)
+		c = next
+	}
+	parent.RemoveChild(parent, link)
+}
