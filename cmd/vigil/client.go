@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ func (f profileFlags) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := profiles.Get(f.Profile)
+	p, err := profiles.Get(client.Posture, f.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,7 @@ func (c *loginCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	profiles.Current = c.Name
-	one, err := client.New(client.Profile{Name: c.Name, URL: address, Token: token, CA: c.CA}, client.Options{Save: profiles.Put, Version: version})
+	one, err := client.New(client.Profile{Name: c.Name, URL: address, Token: token, CA: c.CA}, client.Options{Save: profiles.Login, Version: version})
 	if err != nil {
 		return err
 	}
@@ -108,23 +108,32 @@ func (c *loginCmd) Run(e *environment) error {
 }
 
 func (c *loginCmd) token(e *environment) (string, error) {
+	token, err := readSecret(e, c.TokenFile, "API token", "make one in the console, or with vigil token create")
+	return strings.TrimSpace(token), err
+}
+
+// readSecret reads a line of a file, or of standard input, where it is asked for
+// and not shown as it is typed.
+func readSecret(e *environment, file, what, hint string) (string, error) {
 	in := e.stdin
-	if c.TokenFile != "" {
-		f, err := os.Open(c.TokenFile)
+	if file != "" {
+		f, err := os.Open(file)
 		if err != nil {
 			return "", err
 		}
 		defer f.Close()
 		in = f
 	} else if terminal.Is(e.stderr) {
-		fmt.Fprint(e.stderr, "API token: ")
+		fmt.Fprint(e.stderr, what+": ")
+		defer fmt.Fprintln(e.stderr)
+		defer terminal.HideTyping(in)()
 	}
 	line, err := bufio.NewReader(io.LimitReader(in, 64<<10)).ReadString('\n')
-	token := strings.TrimSpace(line)
-	if token == "" {
-		return "", fault.New(fault.Invalid, "no API token was given (%v); make one in the console, or with vigil token create", err)
+	secret := strings.TrimRight(line, "\r\n")
+	if secret == "" {
+		return "", fault.New(fault.Invalid, "no %s was given (%v); %s", what, err, hint)
 	}
-	return token, nil
+	return secret, nil
 }
 
 type logoutCmd struct{ profileFlags }
@@ -135,7 +144,7 @@ func (c *logoutCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	p, err := profiles.Get(c.Profile)
+	p, err := profiles.Get(client.Posture, c.Profile)
 	if err != nil {
 		return err
 	}
@@ -148,7 +157,7 @@ func (c *logoutCmd) Run(e *environment) error {
 
 type profilesCmd struct {
 	profileFlags
-	Use string `placeholder:"NAME" help:"Make this the current profile."`
+	Use string `placeholder:"NAME" help:"Make this the current profile of its server."`
 }
 
 // Run implements the command.
@@ -158,22 +167,18 @@ func (c *profilesCmd) Run(e *environment) error {
 		return err
 	}
 	if c.Use != "" {
-		p, err := profiles.Get(c.Use)
-		if err != nil {
-			return err
-		}
-		profiles.Current = c.Use
-		return profiles.Put(p)
+		return profiles.Use(c.Use)
 	}
 	var all []client.Record
 	for _, name := range slices.Sorted(maps.Keys(profiles.All)) {
 		mark := ""
-		if name == profiles.Current {
+		if name == profiles.Current || name == profiles.CurrentDesktop {
 			mark = "*"
 		}
-		all = append(all, client.Record{"current": mark, "name": name, "url": profiles.All[name].URL})
+		p := profiles.All[name]
+		all = append(all, client.Record{"current": mark, "name": name, "kind": cmp.Or(p.Server, "posture"), "url": p.URL})
 	}
-	return client.Render(e.stdout, "table", client.Columns("CURRENT=current NAME=name SERVER=url"), all)
+	return client.Render(e.stdout, "table", client.Columns("CURRENT=current NAME=name KIND=kind SERVER=url"), all)
 }
 
 // list prints a list that is answered in pages.

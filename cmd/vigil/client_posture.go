@@ -275,21 +275,27 @@ func (c *apiCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
+	return callAny(e, to, c.Method, c.Path, c.Data)
+}
+
+// callAny calls an operation with JSON, or @FILE that holds it, and prints the
+// answer.
+func callAny(e *environment, to *client.Client, method, path, data string) error {
 	var in any
-	if file, ok := strings.CutPrefix(c.Data, "@"); ok {
+	if file, ok := strings.CutPrefix(data, "@"); ok {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		in = json.RawMessage(text)
-	} else if c.Data != "" {
-		in = json.RawMessage(c.Data)
+	} else if data != "" {
+		in = json.RawMessage(data)
 	}
 	if text, ok := in.(json.RawMessage); ok && !json.Valid(text) {
 		return fault.New(fault.Invalid, "--data is not JSON")
 	}
-	if !strings.HasPrefix(c.Path, "/") {
+	if !strings.HasPrefix(path, "/") {
 		return fault.New(fault.Invalid, "a path begins with a slash: /v1/users")
 	}
-	return to.Copy(e.ctx, c.Method, c.Path, in, e.stdout)
+	return to.Copy(e.ctx, method, path, in, e.stdout)
 }

@@ -16,9 +16,19 @@ import (
 )
 
 type desktopCmd struct {
-	Check desktopCheckCmd `cmd:"" help:"Look once at everything in the inventory and print what is wrong and why."`
-	Enrol desktopEnrolCmd `cmd:"" help:"Make a token with which the agent of a gateway or RDS server enrols, once, and print it."`
-	Vault desktopVaultCmd `cmd:"" help:"Keep secrets that the inventory refers to as vault:NAME."`
+	Login      desktopLoginCmd      `cmd:"" help:"Log in to a desktop server and keep that as a profile."`
+	Logout     desktopLogoutCmd     `cmd:"" help:"End the session and forget the profile."`
+	Status     desktopStatusCmd     `cmd:"" help:"Show how well everything is, and what is wrong and why."`
+	Components desktopComponentsCmd `cmd:"" help:"List components with their status and the reasons for it."`
+	Machines   desktopMachinesCmd   `cmd:"" help:"List RDS servers with load and sessions."`
+	Farms      desktopFarmsCmd      `cmd:"" help:"List farms with load and sessions."`
+	Alerts     desktopAlertsCmd     `cmd:"" help:"List alerts, acknowledge and silence them."`
+	Accounts   desktopAccountsCmd   `cmd:"" help:"List the domain accounts of instant clones."`
+	Sessions   desktopSessionsCmd   `cmd:"" help:"List your own sessions at the desktop server, and end one."`
+	API        desktopAPICmd        `cmd:"" name:"api" help:"Call any operation of the desktop server's API."`
+	Check      desktopCheckCmd      `cmd:"" group:"installation" help:"Look once at everything in the inventory and print what is wrong and why."`
+	Enrol      desktopEnrolCmd      `cmd:"" group:"installation" help:"Make a token with which the agent of a gateway or RDS server enrols, once, and print it."`
+	Vault      desktopVaultCmd      `cmd:"" group:"installation" help:"Keep secrets that the inventory refers to as vault:NAME."`
 }
 
 type desktopEnrolCmd struct {

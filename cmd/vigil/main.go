@@ -56,7 +56,7 @@ type cli struct {
 	API           apiCmd           `cmd:"" name:"api" group:"client" help:"Call any operation of the API."`
 	Demo          demoCmd          `cmd:"" help:"Run everything on a temporary folder, with simulated clouds beside it."`
 	Agent         agentCmd         `cmd:"" help:"Report load, sessions and state of this machine to a desktop server."`
-	Desktop       desktopCmd       `cmd:"" help:"Check the desktop environment and keep its secrets."`
+	Desktop       desktopCmd       `cmd:"" group:"client" help:"Watch a desktop server: its components, alerts and sessions. Check the environment and keep its secrets."`
 	Org           orgCmd           `cmd:"" help:"Add and list organisations."`
 	Token         tokenCmd         `cmd:"" help:"Make, list and revoke API tokens."`
 	Entity        entityCmd        `cmd:"" help:"Find the resources of cloud accounts."`
@@ -76,7 +76,8 @@ type environment struct {
 }
 
 // reserved are environment variables with our prefix that are not settings.
-var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA"}
+var reserved = []string{"VIGIL_CONFIG", "VIGIL_TEST_POSTGRES", "VIGIL_TEST_POSTGRES_REQUIRED", "VIGIL_PROFILE", "VIGIL_PROFILES", "VIGIL_URL", "VIGIL_TOKEN", "VIGIL_CA",
+	"VIGIL_DESKTOP_PROFILE", "VIGIL_DESKTOP_URL", "VIGIL_DESKTOP_KEY"}
 
 // run is main without the process: it returns the exit status.
 func run(args, environ []string, stdout, stderr io.Writer) int {

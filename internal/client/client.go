@@ -78,8 +78,16 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 	if !renew && c.profile.Access != "" && c.now().Add(early).Before(c.profile.Ends) {
 		return c.profile.Access, nil
 	}
-	if c.profile.Token == "" {
-		return "", fault.New(fault.Unauthenticated, "profile %q has no token; run vigil login", c.profile.Name)
+	switch {
+	case c.profile.Token == "":
+		return "", fault.New(fault.Unauthenticated, "profile %q has no token; run %s", c.profile.Name, loginCommand(c.profile.Server))
+	case c.profile.Key && renew:
+		return "", fault.New(fault.Unauthenticated, "the server does not accept the read-only key for this; log in as a user, or with a new key: %s", loginCommand(c.profile.Server))
+	case c.profile.Key:
+		return c.profile.Token, nil
+	case c.profile.Server == Desktop:
+		err := c.refreshDesktop(ctx)
+		return c.profile.Access, err
 	}
 	form := strings.NewReader(url.Values{"refresh_token": {c.profile.Token}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.profile.URL+"/csp/gateway/am/api/auth/api-tokens/authorize", form)
@@ -102,13 +110,19 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 	if err := json.NewDecoder(answer.Body).Decode(&got); err != nil || got.Access == "" {
 		return "", fmt.Errorf("%s is not a posture server of Vigil", c.profile.URL)
 	}
-	c.profile.Access, c.profile.Ends = got.Access, c.now().Add(time.Duration(got.Seconds)*time.Second)
-	if c.save != nil {
-		if err := c.save(c.profile); err != nil {
-			return "", err
-		}
+	if err := c.keep(got.Access, time.Duration(got.Seconds)*time.Second); err != nil {
+		return "", err
 	}
 	return c.profile.Access, nil
+}
+
+// keep keeps an access token in the profile. The caller holds mu.
+func (c *Client) keep(access string, life time.Duration) error {
+	c.profile.Access, c.profile.Ends = access, c.now().Add(life)
+	if c.save == nil {
+		return nil
+	}
+	return c.save(c.profile)
 }
 
 // send makes a request, and says what to do about a certificate that nobody
@@ -149,15 +163,7 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		if err != nil {
 			return nil, err
 		}
-		r, err := http.NewRequestWithContext(ctx, method, c.profile.URL+path, bytes.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		if body != nil {
-			r.Header.Set("Content-Type", "application/json")
-		}
-		answer, err := c.send(r)
+		answer, err := c.request(ctx, method, path, body, token)
 		if err != nil {
 			return nil, err
 		}
@@ -171,6 +177,21 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		}
 		return answer, nil
 	}
+}
+
+// request sends JSON, with an access token unless it is empty.
+func (c *Client) request(ctx context.Context, method, path string, body []byte, token string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.profile.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return c.send(r)
 }
 
 // Call calls an operation and decodes its answer into out, unless out is nil.
@@ -250,18 +271,22 @@ func Records(answer Record, key string) (all []Record) {
 	return all
 }
 
-// problem reads what the server says is wrong.
+// problem reads what the server says is wrong, in the form of either server.
 func problem(answer *http.Response) error {
 	var said struct {
 		Message string `json:"message"`
+		Desktop string `json:"error_message"`
 		Errors  []struct {
 			Path    string `json:"path"`
 			Message string `json:"message"`
 		} `json:"errors"`
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-	if err != nil || json.Unmarshal(text, &said) != nil || said.Message == "" {
+	if err != nil || json.Unmarshal(text, &said) != nil || said.Message+said.Desktop == "" {
 		said.Message = "the server answers " + answer.Status
+	}
+	if said.Message == "" { // it names the members itself
+		said.Message, said.Errors = said.Desktop, nil
 	}
 	for _, e := range said.Errors {
 		if !strings.Contains(said.Message, e.Path) {

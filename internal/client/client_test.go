@@ -112,7 +112,7 @@ func TestTheAccessTokenIsKeptAndRenewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := kept.Get(""); err != nil || p.Access != "access-3" || p.Token != "api-token" || p.URL != s.URL {
+	if p, err := kept.Get(client.Posture, ""); err != nil || p.Access != "access-3" || p.Token != "api-token" || p.URL != s.URL {
 		t.Errorf("kept %+v, %v", p, err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

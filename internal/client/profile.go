@@ -16,11 +16,19 @@ import (
 	"vigil/internal/fault"
 )
 
+// The servers that a profile may name.
+const (
+	Posture = ""
+	Desktop = "desktop"
+)
+
 // A Profile is a server and who we are to it.
 type Profile struct {
 	Name   string    `yaml:"-"`
+	Server string    `yaml:"server,omitempty"` // Posture or Desktop
 	URL    string    `yaml:"url"`
-	Token  string    `yaml:"token"`            // the API token
+	Token  string    `yaml:"token"`            // the API token; of a desktop server the refresh token, or a read-only key
+	Key    bool      `yaml:"key,omitempty"`    // the token is a read-only key of a desktop server
 	CA     string    `yaml:"ca,omitempty"`     // file with the certificate that vouches for the server; the machine's when empty
 	Access string    `yaml:"access,omitempty"` // the access token that was had last
 	Ends   time.Time `yaml:"ends,omitempty"`   // when it does
@@ -29,9 +37,10 @@ type Profile struct {
 // Profiles is the file that profiles are kept in. Only its owner can read it: API
 // tokens are in it.
 type Profiles struct {
-	Current string             `yaml:"current"`
-	All     map[string]Profile `yaml:"profiles"`
-	file    string
+	Current        string             `yaml:"current"`
+	CurrentDesktop string             `yaml:"current_desktop,omitempty"`
+	All            map[string]Profile `yaml:"profiles"`
+	file           string
 }
 
 // File returns where profiles are kept unless somebody says otherwise.
@@ -69,20 +78,57 @@ func ReadProfiles(file string) (*Profiles, error) {
 	return p, nil
 }
 
-// Get returns the profile of a name, or the current one.
-func (p *Profiles) Get(name string) (Profile, error) {
+// loginCommand is the command that makes a profile of a server.
+func loginCommand(server string) string {
+	if server == Desktop {
+		return "vigil desktop login URL"
+	}
+	return "vigil login URL"
+}
+
+// Get returns the profile of a name, or the current one of a server.
+func (p *Profiles) Get(server, name string) (Profile, error) {
 	if name == "" {
 		name = p.Current
+		if server == Desktop {
+			name = p.CurrentDesktop
+		}
 	}
 	found, ok := p.All[name]
 	switch {
 	case name == "":
-		return found, fault.New(fault.Unauthenticated, "no server is known; run vigil login URL")
+		return found, fault.New(fault.Unauthenticated, "no server is known; run %s", loginCommand(server))
 	case !ok:
 		return found, fault.New(fault.NotFound, "there is no profile %q; see vigil profiles", name)
+	case found.Server != server:
+		return found, fault.New(fault.Invalid, "profile %q is of the other server: vigil desktop calls desktop servers, the other commands posture servers; see vigil profiles", name)
 	}
 	found.Name = name
 	return found, nil
+}
+
+// Use makes a profile the current one of its server.
+func (p *Profiles) Use(name string) error {
+	found, ok := p.All[name]
+	if !ok {
+		return fault.New(fault.NotFound, "there is no profile %q; see vigil profiles", name)
+	}
+	p.choose(found.Server, name)
+	return p.write()
+}
+
+// Login keeps a profile and makes it the current one of its server.
+func (p *Profiles) Login(one Profile) error {
+	p.choose(one.Server, one.Name)
+	return p.Put(one)
+}
+
+func (p *Profiles) choose(server, name string) {
+	if server == Desktop {
+		p.CurrentDesktop = name
+	} else {
+		p.Current = name
+	}
 }
 
 // Put keeps a profile. The file is replaced whole, so that one that is interrupted
@@ -97,6 +143,9 @@ func (p *Profiles) Remove(name string) error {
 	delete(p.All, name)
 	if p.Current == name {
 		p.Current = ""
+	}
+	if p.CurrentDesktop == name {
+		p.CurrentDesktop = ""
 	}
 	return p.write()
 }

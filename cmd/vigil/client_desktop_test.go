@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"vigil/internal/client"
+	"vigil/internal/fault"
+)
+
+// desktopServer answers as a desktop server does.
+type desktopServer struct {
+	mu      sync.Mutex
+	access  string   // the access token that is good
+	ended   bool     // the session
+	asked   []string // method, path and query of requests with a good token
+	changed map[string]any
+}
+
+// desktopAnswers are the answers to reads, by path.
+var desktopAnswers = map[string]string{
+	"/rest/monitor/overview": `{"kinds":[{"kind":"FARM","total":3,"health":{"OK":1,"WARNING":1,"ERROR":1,"UNKNOWN":0,"DISABLED":0}}],
+		"sessions":{"rds_sessions":12,"connections":3,"gateway_connections":4},"problem_count":2,
+		"problems":[{"cause":{"kind":"FARM","name":"blue"},"health":"ERROR","since":1700000000000,"count":2,"reasons":["no server answers","the disk is full"]}]}`,
+	"/rest/monitor/farms":          `[{"id":"f1","name":"Blue","status":"ERROR","health":"ERROR","since":1700000000000,"reasons":["it is down"]},{"id":"f2","name":"green","status":"OK","health":"OK","reasons":[]}]`,
+	"/rest/monitor/event-database": `{"status":"NOT_CONFIGURED","health":"UNKNOWN","reasons":[]}`,
+	"/rest/monitor/rds-servers":    `[{"id":"m1","name":"rds1","farm_name":"Blue","details":{"state":"AVAILABLE"},"status":"OK","session_count":7}]`,
+	"/rest/monitor/alert-groups":   `[{"id":"g1","rule_name":"Down","state":"FIRING","cause":{"kind":"FARM","name":"Blue"},"since":1700000000000,"open_count":2,"summary":"it is down"}]`,
+	"/rest/monitor/pulse":          `{}`,
+}
+
+func (s *desktopServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := map[string]any{}
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	refuse := func(status int, text string) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"status":"X","error_message":"`+text+`","errors":[{"error_key":"x","error_message":"`+text+`"}]}`)
+	}
+	switch r.URL.Path {
+	case "/rest/login":
+		if in["domain"] != "CORP" || in["username"] != "ann" || in["password"] != "pass word" {
+			refuse(401, "the password is wrong")
+			return
+		}
+		_, _ = io.WriteString(w, `{"access_token":"`+s.access+`","refresh_token":"refresh"}`)
+		return
+	case "/rest/refresh", "/rest/logout":
+		if s.ended || in["refresh_token"] != "refresh" {
+			refuse(400, "refresh_token has expired")
+			return
+		}
+		s.ended = r.URL.Path == "/rest/logout"
+		_, _ = io.WriteString(w, `{"access_token":"`+s.access+`"}`)
+		return
+	}
+	if got := r.Header.Get("Authorization"); got != "Bearer "+s.access && got != "Bearer read-key" {
+		refuse(401, "the access token has expired")
+		return
+	}
+	s.asked = append(s.asked, r.Method+" "+r.URL.RequestURI())
+	if r.Method != http.MethodGet {
+		s.changed = in
+		_, _ = io.WriteString(w, `{"rule_name":"Down","cause":{"name":"Blue"}}`)
+		return
+	}
+	answer, ok := desktopAnswers[r.URL.Path]
+	if !ok {
+		refuse(404, "there is no such thing")
+		return
+	}
+	_, _ = io.WriteString(w, answer)
+}
+
+// newDesktopServer returns a server, and the flags with which it is reached once
+// somebody has logged in.
+func newDesktopServer(t *testing.T) (server *desktopServer, url string, flags desktopListFlags) {
+	t.Helper()
+	server = &desktopServer{access: "a1"}
+	s := httptest.NewServer(server)
+	t.Cleanup(s.Close)
+	return server, s.URL, desktopListFlags{desktopFlags{Profiles: filepath.Join(t.TempDir(), "profiles.yaml")}, "table"}
+}
+
+// runDesktop runs a command and returns what it prints.
+func runDesktop(t *testing.T, command interface{ Run(*environment) error }, stdin string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	err := command.Run(&environment{t.Context(), strings.NewReader(stdin), &out, io.Discard})
+	return out.String(), err
+}
+
+func TestADesktopSessionIsRenewedAndEnded(t *testing.T) {
+	t.Parallel()
+	server, url, flags := newDesktopServer(t)
+	farms := &desktopFarmsCmd{flags}
+	if _, err := runDesktop(t, farms, ""); err == nil || !strings.Contains(err.Error(), "vigil desktop login") {
+		t.Errorf("without a login: %v", err)
+	}
+	login := &desktopLoginCmd{Profiles: flags.Profiles, URL: url, User: `CORP\ann`, Name: "desk"}
+	if _, err := runDesktop(t, login, "wrong\n"); !fault.Is(err, fault.Unauthenticated) || err.Error() != "the password is wrong" {
+		t.Errorf("wrong password: %v", err)
+	}
+	if out, err := runDesktop(t, login, "pass word\n"); err != nil || strings.Contains(out, "pass word") {
+		t.Fatalf("login: %s%v", out, err)
+	}
+	server.access = "a2" // the first has expired
+	if out, err := runDesktop(t, farms, ""); err != nil || !strings.Contains(out, "2023-11-14T22:13:20Z  it is down") {
+		t.Errorf("farms: %s%v", out, err)
+	}
+	if _, err := (profileFlags{Profiles: flags.Profiles, Profile: "desk"}).client(); !fault.Is(err, fault.Invalid) {
+		t.Errorf("the profile of a desktop server serves for a posture server: %v", err)
+	}
+	if out, err := runDesktop(t, &desktopLogoutCmd{flags.desktopFlags}, ""); err != nil || !server.ended {
+		t.Errorf("logout: %s%v", out, err)
+	}
+	if _, err := runDesktop(t, farms, ""); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("after logout: %v", err)
+	}
+}
+
+func TestASessionThatHasEndedSaysHowToBeginAnother(t *testing.T) {
+	t.Parallel()
+	server, url, flags := newDesktopServer(t)
+	if _, err := runDesktop(t, &desktopLoginCmd{Profiles: flags.Profiles, URL: url, User: `CORP\ann`, Name: "desk"}, "pass word\n"); err != nil {
+		t.Fatal(err)
+	}
+	server.access, server.ended = "a2", true
+	if _, err := runDesktop(t, &desktopFarmsCmd{flags}, ""); !fault.Is(err, fault.Unauthenticated) || !strings.Contains(err.Error(), "vigil desktop login") {
+		t.Errorf("the session has ended: %v", err)
+	}
+	for _, user := range []string{"", "ann", `\ann`, `CORP\`} {
+		if _, err := runDesktop(t, &desktopLoginCmd{Profiles: flags.Profiles, URL: url, User: user}, "x\n"); !fault.Is(err, fault.Invalid) {
+			t.Errorf("user %q: %v", user, err)
+		}
+	}
+}
+
+// loggedIn logs in with a read-only key.
+func loggedIn(t *testing.T) (*desktopServer, desktopListFlags) {
+	t.Helper()
+	server, url, flags := newDesktopServer(t)
+	profiles, err := client.ReadProfiles(flags.Profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := profiles.Login(client.Profile{Name: "desk", Server: client.Desktop, URL: url, Token: "read-key", Key: true}); err != nil {
+		t.Fatal(err)
+	}
+	return server, flags
+}
+
+func TestTheStateOfADesktopServerIsPrinted(t *testing.T) {
+	t.Parallel()
+	server, flags := loggedIn(t)
+	json, csv := flags, flags
+	json.Output, csv.Output = "json", "csv"
+	for _, c := range []struct {
+		command interface{ Run(*environment) error }
+		want    []string // in what is printed
+		asked   string   // the last request
+		fails   string
+	}{
+		{&desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "none"},
+			[]string{"FARM  3      1   1        1", "12 sessions on RDS servers", "ERROR   FARM  blue  2         2023-11-14T22:13:20Z  no server answers; the disk is full"}, "GET /rest/monitor/overview", ""},
+		{&desktopStatusCmd{desktopListFlags: json, Interval: 1, FailOn: "warning"}, []string{`"problem_count": 2`}, "GET /rest/monitor/overview", "2 components"},
+		{&desktopStatusCmd{desktopListFlags: csv, Interval: 1, FailOn: "error"}, []string{"FARM,3,1,1,1,0,0\n"}, "GET /rest/monitor/overview", "1 components"},
+		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"event-database", "farm"}, Health: []string{"error", "unknown"}},
+			[]string{"EVENT_DATABASE,,NOT_CONFIGURED", "FARM,Blue,ERROR"}, "GET /rest/monitor/farms", ""},
+		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"toaster"}}, nil, "", "no kind"},
+		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"blue"}, Status: []string{"ok"}, Text: "rds"}, []string{"rds1,Blue,AVAILABLE,OK,7"},
+			"GET /rest/monitor/rds-servers?farm_id=f1&q=rds&status=OK", ""},
+		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"red"}}, nil, "GET /rest/monitor/farms", "no farm"},
+		{&desktopAlertsListCmd{desktopListFlags: csv, State: []string{"firing"}, Limit: 5}, []string{"FIRING,2023-11-14T22:13:20Z,Down,FARM,Blue,2"},
+			"GET /rest/monitor/alert-groups?limit=5&state=FIRING", ""},
+		{&desktopAlertsAckCmd{desktopFlags: flags.desktopFlags, ID: "g1", Comment: "mine"}, []string{"Down of Blue: acknowledged"}, "PUT /rest/monitor/alert-groups/g1/acknowledgement", ""},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: 1e9}, []string{"silenced until"}, "PUT /rest/monitor/alert-groups/g1/silence", ""},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", Undo: true}, []string{"no longer silenced"}, "DELETE /rest/monitor/alert-groups/g1/silence", ""},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1"}, nil, "", "--for"},
+	} {
+		server.asked = nil
+		out, err := runDesktop(t, c.command, "")
+		if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%T: %v", c.command, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%T does not print %q:\n%s", c.command, want, out)
+			}
+		}
+		if c.asked != "" && (len(server.asked) == 0 || server.asked[len(server.asked)-1] != c.asked) {
+			t.Errorf("%T asked %q", c.command, server.asked)
+		}
+	}
+	if _, code := runDesktop(t, &desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "error"}, ""); exitCode(code) != exitFindings {
+		t.Errorf("--fail-on: %v", code)
+	}
+}

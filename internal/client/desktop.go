@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// Credentials are those of a user in the directory of a desktop server.
+type Credentials struct{ Domain, User, Password string }
+
+// desktopAccessLife is how long an access token of a desktop server is used. The
+// server does not say how long it is good for: 30 minutes unless configured
+// otherwise. One that ended earlier is renewed when the server refuses it.
+const desktopAccessLife = 25 * time.Minute
+
+// LoginDesktop begins a session at a desktop server. The password is not kept.
+func (c *Client) LoginDesktop(ctx context.Context, by Credentials) error {
+	var got struct {
+		Access  string `json:"access_token"`
+		Refresh string `json:"refresh_token"`
+	}
+	in := Record{"domain": by.Domain, "username": by.User, "password": by.Password}
+	if err := c.callPublic(ctx, "/rest/login", in, &got); err != nil {
+		return err
+	}
+	if got.Access == "" || got.Refresh == "" {
+		return fault.New(fault.Invalid, "%s is not a desktop server of Vigil", c.profile.URL)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.profile.Token = got.Refresh
+	return c.keep(got.Access, desktopAccessLife)
+}
+
+// LogoutDesktop ends the session of the profile at a desktop server.
+func (c *Client) LogoutDesktop(ctx context.Context) error {
+	return c.callPublic(ctx, "/rest/logout", Record{"refresh_token": c.profile.Token}, nil)
+}
+
+// refreshDesktop has a new access token of the session.
+func (c *Client) refreshDesktop(ctx context.Context) error {
+	var got struct {
+		Access string `json:"access_token"`
+	}
+	err := c.callPublic(ctx, "/rest/refresh", Record{"refresh_token": c.profile.Token}, &got)
+	if fault.Is(err, fault.Invalid) || err == nil && got.Access == "" {
+		return fault.New(fault.Unauthenticated, "the session at %s has ended; run vigil desktop login", c.profile.URL)
+	}
+	if err != nil {
+		return err
+	}
+	return c.keep(got.Access, desktopAccessLife)
+}
+
+// callPublic calls an operation that needs no access token.
+func (c *Client) callPublic(ctx context.Context, path string, in Record, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	answer, err := c.request(ctx, http.MethodPost, path, body, "")
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return problem(answer)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(answer.Body).Decode(out); err != nil {
+		return fmt.Errorf("%s is not a desktop server of Vigil: %w", c.profile.URL, err)
+	}
+	return nil
+}
