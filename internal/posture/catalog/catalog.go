@@ -90,6 +90,9 @@ func loadFile(files fs.FS, file string, own bool) ([]Entry, error) {
 	if path.Base(file) == settingsFile {
 		return loadSettings(files, file, own)
 	}
+	if strings.HasSuffix(file, familyFile) {
+		return loadFamily(files, file, own)
+	}
 	e, err := loadRule(files, file, own)
 	return []Entry{e}, err
 }

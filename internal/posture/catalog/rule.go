@@ -56,14 +56,22 @@ func loadRule(files fs.FS, file string, own bool) (Entry, error) {
 	if name := strings.TrimSuffix(path.Base(file), ".yaml"); f.ID != string(f.Type.Provider())+"-"+name && !strings.HasSuffix(f.ID, "-"+name) {
 		return Entry{File: file}, fmt.Errorf("id %s does not end with the name of the file", f.ID)
 	}
-	if len(f.Events) == 0 {
-		return Entry{File: file}, errors.New("events must be said")
-	}
-	if len(f.Controls) == 0 && !own {
-		return Entry{File: file}, errors.New("controls must be said")
+	if err := f.checkWritten(); err != nil {
+		return Entry{File: file}, err
 	}
 	f.line = func(member string) int { return memberLine(files, file, member) }
 	return f.entry(file)
+}
+
+// checkWritten reports what a rule lacks that does not follow, as it does for settings.
+func (f *ruleFile) checkWritten() error {
+	switch {
+	case len(f.Events) == 0:
+		return errors.New("events must be said")
+	case len(f.Controls) == 0 && !f.own:
+		return errors.New("controls must be said")
+	}
+	return nil
 }
 
 // entry compiles and checks a rule.

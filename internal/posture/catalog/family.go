@@ -1,0 +1,73 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// familyFile ends the names of files that hold one rule for each of several ports,
+// operations or other members of a table.
+const familyFile = "-family.yaml"
+
+// loadFamily reads a file of two documents: a table of members, and a rule that is
+// read once for each of them, with ${name} replaced by what the member has there.
+func loadFamily(files fs.FS, file string, own bool) ([]Entry, error) {
+	text, err := fs.ReadFile(files, file)
+	if err != nil {
+		return nil, err
+	}
+	head, template, found := bytes.Cut(text, []byte("\n---\n"))
+	if !found {
+		return nil, errors.New("a family is a table of members, a line with --- and a rule")
+	}
+	var table struct {
+		Members []map[string]string `yaml:"members"`
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(head))
+	dec.KnownFields(true)
+	if err := dec.Decode(&table); err != nil {
+		return nil, err
+	}
+	if len(table.Members) == 0 {
+		return nil, errors.New("a family must list its members")
+	}
+	var all []Entry
+	var bad []error
+	for _, member := range table.Members {
+		e, err := familyRule(string(template), member, file, own)
+		if err != nil {
+			bad = append(bad, fmt.Errorf("member %s: %w", member["name"], err))
+		}
+		all = append(all, e)
+	}
+	return all, errors.Join(bad...)
+}
+
+// familyRule returns the rule of one member.
+func familyRule(template string, member map[string]string, file string, own bool) (Entry, error) {
+	if member["name"] == "" {
+		return Entry{File: file}, errors.New("it has no name")
+	}
+	pairs := make([]string, 0, 2*len(member))
+	for name, value := range member {
+		pairs = append(pairs, "${"+name+"}", value)
+	}
+	f := ruleFile{own: own}
+	dec := yaml.NewDecoder(strings.NewReader(strings.NewReplacer(pairs...).Replace(template)))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); err != nil {
+		return Entry{File: file}, err
+	}
+	if !strings.HasSuffix(f.ID, "-"+member["name"]) {
+		return Entry{File: file}, fmt.Errorf("id %s does not end with the name of the member", f.ID)
+	}
+	if err := f.checkWritten(); err != nil {
+		return Entry{File: file}, err
+	}
+	return f.entry(file)
+}
