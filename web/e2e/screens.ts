@@ -2,7 +2,7 @@
 export const postureScreens = [
   '/overview', '/findings', '/findings?group=rule', '/inventory', '/explore', '/explore?lang=search', '/activity', '/rules', '/rules/new', '/rules/aws-ec2-metadata-theft', '/rules/aws-ec2-metadata-theft/unknown', '/mute-rules',
   '/compliance', '/accounts', '/accounts/link', '/accounts/link/aws/access', '/accounts/link/azure/access?way=hand', '/accounts/link/gcp/access?way=organisation',
-  '/admin/users', '/admin/tokens', '/admin/sessions', '/admin/audit',
+  '/notifications', '/notifications/rules', '/notifications/deliveries', '/admin/users', '/admin/tokens', '/admin/sessions', '/admin/audit',
 ];
 export const desktopScreens = [
   '/health', '/rds-servers', '/rds-servers?view=table', '/rds-servers?group=version', '/gateways', '/connection-servers', '/domains', '/farms', '/virtual-centers', '/pods', '/saml', '/true-sso', '/composers',

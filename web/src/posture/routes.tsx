@@ -4,7 +4,7 @@ import { jumpTargets } from './jump';
 import { useMenu } from './menu';
 
 const letters = {
-  '/overview': 'o', '/findings': 'f', '/inventory': 'i', '/explore': 'e', '/activity': 'a', '/rules': 'r', '/compliance': 'c', '/mute-rules': 'm',
+  '/overview': 'o', '/findings': 'f', '/inventory': 'i', '/explore': 'e', '/activity': 'a', '/rules': 'r', '/compliance': 'c', '/mute-rules': 'm', '/notifications': 'n',
 };
 
 const PostureFrame = () => <Frame server="posture" useMenu={useMenu} letters={letters} find={jumpTargets} />;
@@ -24,6 +24,8 @@ export const makeRouter = () =>
     '/inventory': () => import('./inventory/Inventory'),
     '/explore': () => import('./explore/Explore'),
     '/activity': () => import('./activity/Activity'),
+    '/notifications': () => import('./notifications/Notifications'),
+    '/notifications/$tab': () => import('./notifications/Notifications'),
     '/admin': () => import('./admin/Admin'),
     '/admin/$tab': () => import('./admin/Admin'),
     '/accounts': () => import('./accounts/Accounts'),

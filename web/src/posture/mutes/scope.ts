@@ -15,17 +15,25 @@ export function parseTag(text: string): { value: string } | { error: string } {
   return at > 0 && at < text.length - 1 ? { value: text } : { error: 'A tag is written name=value.' };
 }
 
-/** The scope as the API takes it; parts without a value are left out. */
-export function scopeOf(draft: ScopeDraft): MuteScope {
+/** Tags as the API takes them: the values by name. */
+export function tagsOf(texts: string[]): Record<string, string[]> {
   const tags: Record<string, string[]> = {};
-  for (const tag of draft.tags) {
+  for (const tag of texts) {
     const [name = '', ...value] = tag.split('=');
     tags[name] = [...(tags[name] ?? []), value.join('=')];
   }
+  return tags;
+}
+
+/** Tags as they are typed. */
+export const tagTexts = (tags: Record<string, string[]> | undefined): string[] => Object.entries(tags ?? {}).flatMap(([name, values]) => values.map((v) => `${name}=${v}`));
+
+/** The scope as the API takes it; parts without a value are left out. */
+export function scopeOf(draft: ScopeDraft): MuteScope {
   return {
     ...(draft.rules.length ? { ruleIds: draft.rules } : {}),
     ...(draft.accounts.length ? { cloudAccountIds: draft.accounts } : {}),
-    ...(draft.tags.length ? { cloudTags: tags } : {}),
+    ...(draft.tags.length ? { cloudTags: tagsOf(draft.tags) } : {}),
     ...(draft.resources.length ? { resourcePatterns: draft.resources } : {}),
   };
 }
@@ -33,7 +41,7 @@ export function scopeOf(draft: ScopeDraft): MuteScope {
 export const draftOfScope = (scope: MuteScope): ScopeDraft => ({
   rules: scope.ruleIds ?? [],
   accounts: scope.cloudAccountIds ?? [],
-  tags: Object.entries(scope.cloudTags ?? {}).flatMap(([name, values]) => values.map((v) => `${name}=${v}`)),
+  tags: tagTexts(scope.cloudTags),
   resources: scope.resourcePatterns ?? [],
 });
 

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { NotificationChannel, NotificationDelivery } from '../../api/posture';
+import { moved, receivers, settingsOf, standingOf, target } from './channels';
+
+const channel: NotificationChannel = { id: 'c', name: 'c', type: 'splunk', enabled: true, perMinute: 30, settings: { url: 'https://splunk.example' }, consecutiveFailures: 0, eTag: 'e', lastUpdateTime: '2026-01-01T00:00:00Z' };
+const delivery = (state: NotificationDelivery['state'], channelId = 'c'): NotificationDelivery => ({ id: state, channelId, state, title: 't', eventCount: 1, attempts: 1, creationTime: '2026-01-01T00:00:00Z' });
+
+test('settings without a value are left out, and so are those of another type', () => {
+  expect(settingsOf('splunk', { url: ' https://splunk.example ', token: '', project: 'SEC' })).toEqual({ url: 'https://splunk.example' });
+});
+
+test('every type of channel needs at least one setting', () => {
+  for (const { settings } of Object.values(receivers)) expect(settings.some((s) => !s.optional)).toBe(true);
+});
+
+test('another address asks for the secrets again, a secret address is not compared', () => {
+  expect(moved(channel.settings, { url: 'https://splunk.example' })).toBe(false);
+  expect(moved(channel.settings, { url: 'https://other.example' })).toBe(true);
+  expect(moved({}, { url: 'https://new.example' })).toBe(false);
+});
+
+test('a channel is called good only when a message was delivered', () => {
+  expect(standingOf(channel, [])).toBe('unused');
+  expect(standingOf(channel, [delivery('Waiting'), delivery('Dead', 'other')])).toBe('unused');
+  expect(standingOf(channel, [delivery('Waiting'), delivery('Delivered'), delivery('Dead')])).toBe('delivers');
+  expect(standingOf(channel, [delivery('Dead'), delivery('Delivered')])).toBe('failing');
+  expect(standingOf({ ...channel, consecutiveFailures: 2 }, [delivery('Delivered')])).toBe('failing');
+  expect(standingOf({ ...channel, enabled: false, consecutiveFailures: 2 }, [])).toBe('off');
+});
+
+test('the target of a channel is what is no secret', () => {
+  expect(target(channel)).toBe('https://splunk.example');
+  expect(target({ type: 'jira', settings: { url: 'https://jira.example', project: 'SEC' } })).toBe('https://jira.example, SEC');
+  expect(target({ type: 'slack', settings: {} })).toBe('');
+});

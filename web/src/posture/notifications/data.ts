@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query';
+import { posture, type NotificationDelivery } from '../../api/posture';
+
+// Nothing tells that a message was sent, so what a screen shows of them is asked for again.
+const refetchInterval = 10_000;
+
+export const channelsQuery = queryOptions({
+  queryKey: ['notifications', 'channels'],
+  queryFn: async () => (await posture.get('/v1/notification-channels')).results,
+  staleTime: 5_000,
+});
+
+export const notificationRulesQuery = queryOptions({
+  queryKey: ['notifications', 'rules'],
+  queryFn: async () => (await posture.get('/v1/notification-rules')).results,
+});
+
+/** The newest 200 messages, of one state or of all. */
+export const deliveriesQuery = (state?: NotificationDelivery['state']) =>
+  queryOptions({
+    queryKey: ['notifications', 'deliveries', state ?? ''],
+    queryFn: () => posture.get('/v1/notification-deliveries', state ? { query: { state } } : {}),
+    refetchInterval,
+  });
