@@ -55,6 +55,9 @@ func freeBytes(dir string) (int64, error) {
 	return int64(s.Bavail) * s.Bsize, nil
 }
 
+// Free returns how many bytes are free on the disk of the folder.
+func (w *Watch) Free() (int64, error) { return w.free(w.dir) }
+
 // Level returns how short the space is. A disk that cannot be looked at has
 // enough: the writes themselves will tell.
 func (w *Watch) Level() Level {

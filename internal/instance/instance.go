@@ -21,12 +21,9 @@ import (
 	"vigil/internal/audit/witness"
 	"vigil/internal/auth"
 	"vigil/internal/auth/authdb"
-	"vigil/internal/auth/websession"
 	"vigil/internal/config"
 	"vigil/internal/diskspace"
 	"vigil/internal/fault"
-	"vigil/internal/idempotency"
-	"vigil/internal/job"
 	"vigil/internal/secret"
 	"vigil/internal/secret/kms"
 	"vigil/internal/secret/secretdb"
@@ -177,7 +174,7 @@ func openOn(ctx context.Context, c config.Config, db *sqldb.DB, master secret.Ma
 }
 
 func (i *Installation) open(ctx context.Context, master secret.Master, now func() time.Time) (err error) {
-	for _, migrate := range []func(context.Context, *sqldb.DB) error{secretdb.Migrate, authdb.Migrate, websession.Migrate, auditdb.Migrate, job.Migrate, idempotency.Migrate} {
+	for _, migrate := range migrations {
 		if err := migrate(ctx, i.DB); err != nil {
 			return fmt.Errorf("bring the tables up to date: %w", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -21,6 +22,10 @@ type migration struct {
 	shared   bool // serves both dialects
 }
 
+// ErrPending says that the tables of a database that was opened to read only are
+// not up to date.
+var ErrPending = errors.New("the tables are not up to date")
+
 // Migrate brings the tables of one name space up to date. The files in fsys
 // are named 0001_words.sql, or 0001_words.sqlite.sql and
 // 0001_words.postgres.sql where the dialects differ, and numbered without gaps.
@@ -35,12 +40,20 @@ func (db *DB) Migrate(ctx context.Context, space string, fsys fs.FS) error {
 		return fmt.Errorf("migrate %s: %w", space, err)
 	}
 	done := 0
+	if db.opts.ReadOnly {
+		if there, err := db.HasTable(ctx, "schema_migration"); err != nil || !there {
+			return errors.Join(err, ErrPending)
+		}
+	}
 	err = db.Exclusive(ctx, func(tx *Tx) error {
 		done, err = checkApplied(tx, space, all)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", space, err)
+	}
+	if db.opts.ReadOnly && done < len(all) {
+		return fmt.Errorf("migrate %s: %w: %s", space, ErrPending, all[done].name)
 	}
 	for _, m := range all[done:] {
 		if err := db.Exclusive(ctx, func(tx *Tx) error { return m.apply(tx, space, all) }); err != nil {
@@ -102,7 +115,8 @@ func readMigrations(fsys fs.FS, dialect Dialect) ([]migration, error) {
 // checkApplied compares what was applied with what the program knows, and
 // returns how many were applied.
 func checkApplied(tx *Tx, space string, all []migration) (int, error) {
-	_, err := tx.Exec(`
+	if !tx.db.opts.ReadOnly {
+		_, err := tx.Exec(`
 		CREATE TABLE IF NOT EXISTS schema_migration (
 			space      TEXT   NOT NULL,
 			number     BIGINT NOT NULL,
@@ -111,8 +125,9 @@ func checkApplied(tx *Tx, space string, all []migration) (int, error) {
 			applied_at BIGINT NOT NULL,
 			PRIMARY KEY (space, number)
 		)`)
-	if err != nil {
-		return 0, err
+		if err != nil {
+			return 0, err
+		}
 	}
 	applied, err := Query(tx, func(r Row) (m migration, err error) {
 		err = r.Scan(&m.number, &m.name, &m.checksum)

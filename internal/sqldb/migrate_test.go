@@ -1,6 +1,8 @@
 package sqldb_test
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -139,5 +141,38 @@ func TestMigrateRefuses(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestReadOnlyChangesNothing(t *testing.T) {
+	t.Parallel()
+	url := "sqlite://" + filepath.Join(t.TempDir(), "test.db")
+	open := func(o sqldb.Options) *sqldb.DB {
+		t.Helper()
+		db, err := sqldb.Open(t.Context(), url, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	db, look := open(sqldb.Options{}), open(sqldb.Options{MustExist: true, ReadOnly: true})
+	if err := look.Migrate(t.Context(), "test", files("0001_one.sql", one)); !errors.Is(err, sqldb.ErrPending) {
+		t.Errorf("an empty database: %v", err)
+	}
+	if err := db.Migrate(t.Context(), "test", files("0001_one.sql", one)); err != nil {
+		t.Fatal(err)
+	}
+	if err := look.Migrate(t.Context(), "test", files("0001_one.sql", one)); err != nil {
+		t.Errorf("tables that are up to date: %v", err)
+	}
+	if err := look.Migrate(t.Context(), "test", files("0001_one.sql", one, "0002_two.sql", two)); !errors.Is(err, sqldb.ErrPending) || !strings.Contains(err.Error(), "0002_two.sql") {
+		t.Errorf("a newer program: %v", err)
+	}
+	if err := look.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("CREATE TABLE other (id TEXT)")
+		return err
+	}); err == nil {
+		t.Error("a database that was opened to read was written to")
 	}
 }

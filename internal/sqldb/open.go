@@ -38,6 +38,11 @@ type Options struct {
 	// with fs.ErrNotExist.
 	MustExist bool
 
+	// ReadOnly runs every transaction as a read, so that what would change the
+	// database fails. Migrate then fails with [ErrPending] where it would apply
+	// something.
+	ReadOnly bool
+
 	// WaitTimeout is how long a transaction waits for its turn before it fails
 	// with fault.Unavailable. By default 30 seconds.
 	WaitTimeout time.Duration

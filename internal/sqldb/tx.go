@@ -63,6 +63,9 @@ func (db *DB) WriteExclusive(ctx context.Context, fn func(tx *Tx) error) error {
 
 // write is Write with a time limit and an isolation from the rest of its group.
 func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) error {
+	if db.opts.ReadOnly {
+		return db.Read(ctx, fn)
+	}
 	if ctx.Value(writing{db}) != nil {
 		return errors.New("begin transaction: a write within a write would deadlock")
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"vigil/internal/config"
+	"vigil/internal/posture/collect/egress"
+)
+
+func (d *doctor) certificate(name string, l config.Listener) diagnosis {
+	if l.PlainHTTP {
+		return skipped("the server speaks plain HTTP")
+	}
+	cert, key, own := d.tlsFiles(l)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	switch {
+	case own && errors.Is(err, fs.ErrNotExist):
+		return skipped("the server makes one when it first starts")
+	case err != nil:
+		return wrong(err, fmt.Sprintf("set %s.tls_cert and %s.tls_key to a certificate and its key in PEM, which the user who runs the servers can read", name, name))
+	}
+	left := pair.Leaf.NotAfter.Sub(d.now())
+	detail := fmt.Sprintf("%s ends at %s", cert, pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	switch {
+	case left <= 0 && own:
+		return diagnosis{status: checkWarning, detail: detail, next: "restart the server, which makes a new one, and hand that to clients (--ca)"}
+	case left <= 0:
+		return wrong(errors.New(detail), "get a new certificate and put it there; the server takes it up by itself")
+	case left < certificateSoon:
+		return diagnosis{status: checkWarning, detail: detail, next: "get a new certificate in time"}
+	}
+	return well("%s", detail)
+}
+
+// server sees whether a server answers or, if none runs, could listen.
+func (d *doctor) server(ctx context.Context, name string, l config.Listener) diagnosis {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", l.Listen)
+	switch {
+	case err == nil:
+		if err := listener.Close(); err != nil {
+			return wrong(err, "try again")
+		}
+		return diagnosis{status: checkWarning, detail: "no server runs at " + l.Listen, next: "start it: systemctl start vigil, or vigil serve"}
+	case errors.Is(err, syscall.EADDRINUSE):
+		return d.ready(ctx, name, l)
+	case errors.Is(err, syscall.EACCES):
+		return wrong(err, fmt.Sprintf("choose a port from 1024 on as %s.listen, or allow the service CAP_NET_BIND_SERVICE", name))
+	}
+	return wrong(err, fmt.Sprintf("set %s.listen to an address of this machine", name))
+}
+
+// ready asks the server at an address how it is.
+func (d *doctor) ready(ctx context.Context, name string, l config.Listener) diagnosis {
+	host, port, err := net.SplitHostPort(l.Listen)
+	if err != nil {
+		return wrong(err, "set "+name+".listen to HOST:PORT")
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	scheme := "https"
+	if l.PlainHTTP {
+		scheme = "http"
+	}
+	url := scheme + "://" + net.JoinHostPort(host, port) + "/readyz"
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return wrong(err, "set "+name+".listen to HOST:PORT")
+	}
+	// Nothing secret is sent, and the certificate names the public address.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}}
+	defer transport.CloseIdleConnections()
+	other := fmt.Sprintf("stop the other program, or choose another address as %s.listen", name)
+	answer, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		return wrong(fmt.Errorf("something listens at %s and does not answer as a server of Vigil does: %w", l.Listen, err), other)
+	}
+	defer answer.Body.Close()
+	var said struct {
+		Status string            `json:"status"`
+		Checks map[string]string `json:"checks"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil || said.Status == "" {
+		return wrong(fmt.Errorf("something else than Vigil answers at %s", l.Listen), other)
+	}
+	if answer.StatusCode != http.StatusOK {
+		var bad []string
+		for _, check := range slices.Sorted(maps.Keys(said.Checks)) {
+			if said.Checks[check] != "ok" {
+				bad = append(bad, check+": "+said.Checks[check])
+			}
+		}
+		return wrong(fmt.Errorf("the server at %s is not ready: %s", l.Listen, strings.Join(bad, "; ")), "see its log: journalctl -u vigil")
+	}
+	return well("it answers at %s and is ready", l.Listen)
+}
+
+func (d *doctor) gateway(ctx context.Context) diagnosis {
+	if _, err := cloudGateway(d.conf.Posture.CloudGateway, d.conf.Posture.CloudGatewayCA); err != nil {
+		return wrong(err, "set posture.cloud_gateway_ca to the authority of the simulator")
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", d.conf.Posture.CloudGateway)
+	if err != nil {
+		return wrong(err, "start the simulator, or remove posture.cloud_gateway to read the clouds themselves")
+	}
+	_ = conn.Close()
+	return diagnosis{status: checkWarning, detail: "a simulator at " + d.conf.Posture.CloudGateway + " stands in for all clouds", next: "for real accounts remove posture.cloud_gateway"}
+}
+
+// cloudHosts are where each cloud is asked for credentials.
+var cloudHosts = map[string]string{"aws": "sts.amazonaws.com", "azure": "login.microsoftonline.com", "gcp": "oauth2.googleapis.com"}
+
+// cloud sees whether a cloud answers at all, in the way that collections call it.
+func (d *doctor) cloud(ctx context.Context, name string) diagnosis {
+	host := cloudHosts[name]
+	mend := "allow HTTPS from this machine to " + host + " in firewalls, and see that names can be resolved"
+	gateway, err := cloudGateway(d.conf.Posture.CloudGateway, d.conf.Posture.CloudGatewayCA)
+	if err != nil {
+		return wrong(err, "set posture.cloud_gateway_ca to the authority of the simulator")
+	}
+	transport, err := egress.New(egress.Options{Gateway: gateway})
+	if err != nil {
+		return wrong(err, mend)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/", nil)
+	if err != nil {
+		return wrong(err, mend)
+	}
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return wrong(err, mend)
+	}
+	defer answer.Body.Close()
+	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil && gateway == nil {
+		d.skew, d.asked = at.Sub(d.now()), true
+	}
+	return well("%s answers", host)
+}

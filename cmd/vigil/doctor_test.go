@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/config"
+	"vigil/internal/httpapi"
+	"vigil/internal/instance"
+)
+
+// newDoctor returns a doctor for an installation of a posture server in a folder
+// that is empty but for the server's address.
+func newDoctor(t *testing.T) *doctor {
+	t.Helper()
+	conf := config.Config{DataDir: filepath.Join(t.TempDir(), "data"), MinFreeMB: 1}
+	conf.Posture.Enabled, conf.Posture.Listen, conf.Posture.PlainHTTP = true, "127.0.0.1:0", true
+	conf.Complete()
+	return &doctor{conf: conf, now: time.Now}
+}
+
+// found returns the diagnoses of an examination by check.
+func found(t *testing.T, d *doctor) map[string]diagnosis {
+	t.Helper()
+	all := map[string]diagnosis{}
+	for _, one := range d.examine(t.Context(), time.Minute) {
+		if one.status == checkFailed && one.next == "" {
+			t.Errorf("%s failed, and nobody says what to do: %s", one.check, one.detail)
+		}
+		all[one.check] = one
+	}
+	return all
+}
+
+func want(t *testing.T, got map[string]diagnosis, statuses map[string]string) {
+	t.Helper()
+	for check, status := range statuses {
+		if got[check].status != status {
+			t.Errorf("%s is %q, not %q: %s", check, got[check].status, status, got[check].detail)
+		}
+	}
+}
+
+func TestTheDoctorMakesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDoctor(t)
+	want(t, found(t, d), map[string]string{"data folder": checkFailed, "disk space": checkSkipped, "master key": checkFailed, "database": checkFailed, "clock": checkSkipped})
+	if _, err := os.Stat(d.conf.DataDir); err == nil {
+		t.Error("it made the data folder")
+	}
+	if err := os.Mkdir(d.conf.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want(t, found(t, d), map[string]string{"data folder": checkOK, "disk space": checkOK, "master key": checkFailed, "database": checkFailed})
+	if files, err := os.ReadDir(d.conf.DataDir); err != nil || len(files) > 0 {
+		t.Errorf("it made %v, %v", files, err)
+	}
+}
+
+func TestTheDoctorLooksAtAnInstallation(t *testing.T) {
+	t.Parallel()
+	d := newDoctor(t)
+	if err := instance.Init(t.Context(), d.conf, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	want(t, found(t, d), map[string]string{
+		"settings": checkOK, "data folder": checkOK, "master key": checkOK, "database": checkWarning, "posture certificate": checkSkipped, "posture server": checkWarning, "clock": checkOK,
+	})
+	d.conf.Posture.Enabled = false // then its tables are not missed
+	want(t, found(t, d), map[string]string{"database": checkOK})
+	d.now = func() time.Time { return time.Now().Add(-time.Hour) }
+	want(t, found(t, d), map[string]string{"clock": checkFailed})
+	if err := os.Chmod(d.conf.DataDir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(t, d)["data folder"]; got.status != checkFailed || !strings.HasPrefix(got.next, "chmod 700") {
+		t.Errorf("a folder that others may change: %+v", got)
+	}
+}
+
+func TestTheDoctorAsksTheServer(t *testing.T) {
+	t.Parallel()
+	status, body := http.StatusOK, `{"status":"ok"}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	d := newDoctor(t)
+	listener := config.Listener{Listen: s.Listener.Addr().String(), PlainHTTP: true}
+	if got := d.server(t.Context(), "posture", listener); got.status != checkOK {
+		t.Errorf("a server that is ready: %+v", got)
+	}
+	status, body = http.StatusServiceUnavailable, `{"status":"failing","checks":{"database":"it is gone","disk":"ok"}}`
+	if got := d.server(t.Context(), "posture", listener); got.status != checkFailed || !strings.HasSuffix(got.detail, "is not ready: database: it is gone") {
+		t.Errorf("a server that is not ready: %+v", got)
+	}
+	status, body = http.StatusOK, "<html>"
+	if got := d.server(t.Context(), "posture", listener); got.status != checkFailed || !strings.Contains(got.next, "posture.listen") {
+		t.Errorf("another program: %+v", got)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.conf.Posture.CloudGateway = closed.Addr().String()
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.gateway(t.Context()); got.status != checkFailed {
+		t.Errorf("a gateway without its authority: %+v", got)
+	}
+}
+
+func TestTheDoctorReadsCertificates(t *testing.T) {
+	t.Parallel()
+	d := newDoctor(t)
+	own := config.Listener{}
+	if got := d.certificate("posture", own); got.status != checkSkipped {
+		t.Errorf("before the first start: %+v", got)
+	}
+	if _, err := httpapi.OwnCertificate(filepath.Join(d.conf.DataDir, "tls"), slog.New(slog.DiscardHandler), time.Now); err != nil {
+		t.Fatal(err)
+	}
+	cert, key, _ := d.tlsFiles(own)
+	given := config.Listener{TLSCert: cert, TLSKey: key}
+	for _, c := range []struct {
+		later      time.Duration
+		own, given string
+	}{{0, checkOK, checkOK}, {2*365*24*time.Hour - 48*time.Hour, checkWarning, checkWarning}, {3 * 365 * 24 * time.Hour, checkWarning, checkFailed}} {
+		d.now = func() time.Time { return time.Now().Add(c.later) }
+		if a, b := d.certificate("posture", own), d.certificate("posture", given); a.status != c.own || b.status != c.given {
+			t.Errorf("after %s: %+v and %+v", c.later, a, b)
+		}
+	}
+	if got := d.certificate("posture", config.Listener{TLSCert: key, TLSKey: cert}); got.status != checkFailed {
+		t.Errorf("not a certificate: %+v", got)
+	}
+}
+
+func TestTheDoctorsReportIsForPeopleAndPrograms(t *testing.T) {
+	t.Parallel()
+	all := []diagnosis{{"a", checkOK, "fine", ""}, {"b", checkFailed, "broken\x1b[2J", "mend it"}}
+	var text, programs strings.Builder
+	if err := (&doctorCmd{Output: "table"}).show(&text, all); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&doctorCmd{Output: "csv"}).show(&programs, all); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); !strings.Contains(got, "do: mend it") || strings.Contains(got, "\x1b") {
+		t.Errorf("%q", got)
+	}
+	if got := programs.String(); !strings.HasPrefix(got, "check,status,detail,next\na,ok,fine,\nb,failed,") {
+		t.Errorf("%q", got)
+	}
+	// Settings that make no sense are a diagnosis, too, and the command fails.
+	var out strings.Builder
+	err := (&doctorCmd{Output: "csv", Within: time.Minute}).Run(&environment{ctx: t.Context(), stdout: &out})
+	if exitCode(err) != exitFailed || !strings.Contains(out.String(), "settings,failed") {
+		t.Error(fmt.Sprint(err), out.String())
+	}
+}
