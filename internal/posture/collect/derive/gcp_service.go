@@ -67,18 +67,45 @@ var gcpWatched = resource.Function{
 // without.
 var gcpOwnership = []string{"cloudresourcemanager.googleapis.com", "roles/owner"}
 
+// gcpChanges are changes of which somebody should be told, with what a filter of log
+// entries on them cannot do without.
+var gcpChanges = []struct {
+	name  string
+	words []string
+}{
+	{"auditConfig", []string{"SetIamPolicy", "auditConfigDeltas"}},
+	{"customRole", []string{"iam.admin.v1.CreateRole", "iam.admin.v1.DeleteRole", "iam.admin.v1.UpdateRole"}},
+	{"firewall", []string{"compute.firewalls.insert", "compute.firewalls.patch", "compute.firewalls.delete"}},
+	{"route", []string{"compute.routes.insert", "compute.routes.delete"}},
+	{"network", []string{"compute.networks.insert", "compute.networks.patch", "compute.networks.delete"}},
+	{"storagePermissions", []string{"storage.setIamPermissions"}},
+	{"database", []string{"cloudsql.instances.update"}},
+}
+
 // gcpWatchesOwnership adds whether a log metric counts changes of owners and an
-// alert policy watches it. It is applied to the log metrics; the alert policies are
-// the answer named alerts.
+// alert policy watches it, and which other changes are watched that way. It is
+// applied to the log metrics; the alert policies are the answer named alerts.
 var gcpWatchesOwnership = resource.Function{
-	Properties: []resource.Property{{Name: "watchesOwnership", Kind: resource.Flag, Doc: "A log metric counts changes of project owners and an alert policy watches it."}},
+	Properties: []resource.Property{
+		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "A log metric counts changes of project owners and an alert policy watches it."},
+		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes that log metrics count and alert policies watch: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
+	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		watchers := gcpWatchers(in.Item.Answers["alerts"].Get("alertPolicies"))
-		b.Flag("watchesOwnership", slices.ContainsFunc(in.Value.Array(), func(metric gjson.Result) bool {
-			filter := metric.Get("filter").String()
-			counts := !slices.ContainsFunc(gcpOwnership, func(word string) bool { return !strings.Contains(filter, word) })
-			return counts && len(watchers[metric.Get("name").String()]) > 0
-		}))
+		watched := func(words []string) bool {
+			return slices.ContainsFunc(in.Value.Array(), func(metric gjson.Result) bool {
+				filter := metric.Get("filter").String()
+				counts := !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(filter, word) })
+				return counts && !metric.Get("disabled").Bool() && len(watchers[metric.Get("name").String()]) > 0
+			})
+		}
+		var changes []string
+		for _, c := range gcpChanges {
+			if watched(c.words) {
+				changes = append(changes, c.name)
+			}
+		}
+		b.Flag("watchesOwnership", watched(gcpOwnership)).Set("watchedChanges", changes)
 		return nil
 	},
 	Absent: func(b *resource.Builder) { b.Flag("watchesOwnership", false) },
