@@ -66,6 +66,7 @@ type cli struct {
 	Doctor        doctorCmd        `cmd:"" help:"Check settings, keys, database, disk, certificates and servers, and say what to do. Changes nothing."`
 	Config        configCmd        `cmd:"" help:"Check and print the settings in force."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`
+	Man           manCmd           `cmd:"" help:"Print the manual page."`
 	Completion    completionCmd    `cmd:"" help:"Print a completion script for a shell."`
 }
 

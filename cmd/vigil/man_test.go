@@ -1,0 +1,51 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheManualHasEveryCommandAndSettingOnce(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(nil, nil, io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	if err := writeMan(&page, parser.Model); err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range parser.Model.Leaves(true) {
+		if want := "\n.SS " + quote(leaf.FullPath()) + "\n"; strings.Count(page.String(), want) != 1 {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, want := range []string{".TH VIGIL 1 ", `.B "\-\-posture\-listen=STRING"`, `.B "\-f, \-\-follow"`, "VIGIL_POSTURE_LISTEN", ".SH EXIT STATUS", `DOMAIN\eUSER`} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if n := strings.Count(page.String(), `.B "\-\-posture\-listen=`); n != 1 {
+		t.Errorf("a setting is there %d times", n)
+	}
+	macros := []string{".TH", ".SH", ".SS", ".TP", ".B", ".PP"}
+	for line := range strings.Lines(page.String()) {
+		if macro, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(line, ".") && !slices.Contains(macros, macro) || strings.HasPrefix(line, "'") {
+			t.Errorf("not a macro of man(7): %s", line)
+		}
+	}
+}
+
+func TestTextIsNeverARequestToTroff(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{".so file": `\&.so file`, "'a": `\&'a`, `a\b`: `a\eb`, "--x\ny": `\-\-x y`} {
+		if got := escape(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	if got := quote(`say "x"`); got != `"say ""x"""` {
+		t.Error(got)
+	}
+}
