@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -213,6 +214,7 @@ type answer struct {
 
 func (a answer) into(t testing.TB, v any) {
 	t.Helper()
+	reflect.ValueOf(v).Elem().SetZero() // old elements of a list would keep what the new ones lack
 	if err := json.Unmarshal(a.body, v); err != nil {
 		t.Fatalf("%.200q: %v", a.body, err)
 	}
