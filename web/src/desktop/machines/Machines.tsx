@@ -61,6 +61,9 @@ function Tokens() {
   );
 }
 
+/** Orders rds2 before rds10. */
+const names = new Intl.Collator('en', { numeric: true });
+
 /** The machines whose agents report, and how new ones enrol. */
 export default function Machines() {
   const { search, change } = useAddress();
@@ -74,11 +77,11 @@ export default function Machines() {
       <div className="toolbar"><SearchInput label="Search machines" value={search.q ?? ''} onChange={(q) => change({ q: q || undefined })} /></div>
       <Answer query={query} what="the machines" padded>
         {(agents) => {
-          const shown = agents.filter((a) => a.name.toLowerCase().includes((search.q ?? '').toLowerCase()));
+          const shown = agents.filter((a) => a.name.toLowerCase().includes((search.q ?? '').toLowerCase())).sort((a, b) => names.compare(a.name, b.name));
           if (shown.length === 0) return <Empty padded title={agents.length ? 'No machine matches' : 'No machine is enrolled'} />;
           return (
             <div className="table-scroll"><table className="table"><thead><tr><th>Machine</th><th className="wide">Kind</th><th>Certificate</th><th className="wide">Last seen</th><th><span className="hide">Actions</span></th></tr></thead>
-              <tbody>{shown.slice(0, 300).map((a) => { const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after }); return <tr key={a.id}><th scope="row">{a.name}</th><td className="wide t2">{words(a.kind)}</td><td><span className={`word c-${status}`}><Mark name={status} />{a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}</span></td><td className="wide t3"><Time at={a.last_seen_at} /></td><td className="num">{!a.revoked && <Button changes onClick={() => setRevoking(a)}>Revoke</Button>}</td></tr>; })}</tbody></table>
+              <tbody>{shown.slice(0, 300).map((a) => { const status = a.revoked ? 'off' : certificateStatus({ valid: true, valid_to: a.certificate_not_after }); return <tr key={a.id}><th scope="row">{a.name}</th><td className="wide t2">{words(a.kind)}</td><td><span className={`word c-${status}`}><Mark name={status} />{a.revoked ? 'revoked' : `${daysLeft(a.certificate_not_after)} d`}</span></td><td className="wide t3"><Time at={a.last_seen_at} /></td><td className="num">{!a.revoked && <Button changes aria-label={`Revoke ${a.name}`} onClick={() => setRevoking(a)}>Revoke</Button>}</td></tr>; })}</tbody></table>
               {shown.length > 300 && <p className="region t3">and {count(shown.length - 300)} more: search for one.</p>}
             </div>
           );

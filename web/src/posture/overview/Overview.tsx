@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
+import { Icon } from '../../parts/Icon';
 import { useKeys } from '../../parts/keys';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
@@ -71,7 +72,7 @@ export default function Overview() {
         <section className="region">
           <header><h2>Accounts</h2><Link className="end" to="/accounts">{count(accounts.data?.length ?? 0)} accounts</Link></header>
           <Answer query={findings} what="the list">{(page) => <AccountCounts page={page} accounts={accounts.data ?? []} />}</Answer>
-          <Link className="link" to="/accounts/link">Link an account</Link>
+          <Link className="link add-account" to="/accounts/link"><Icon name="plus" small />Link an account</Link>
         </section>
       </div>
     </Page>

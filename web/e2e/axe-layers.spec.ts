@@ -1,0 +1,120 @@
+import type { Page } from '@playwright/test';
+import { check } from './axe';
+import { desktopAt, expect, logInTo, postureAt, settled, test } from './fixtures';
+
+test.describe.configure({ timeout: 300_000 }); // as for screens
+
+// What lies above or beside a screen: drawers, panels, tabs, menus and dialogs.
+
+test('axe finds nothing on a finding and its resource', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
+  await page.locator('.finding-link').first().click();
+  await expect(page.locator('.drawer .path').first()).toBeVisible();
+  await check(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole('link', { name: 'Open resource' }).click();
+  await expect(page.locator('.graph-card.me')).toBeVisible();
+  await check(page);
+});
+
+test('axe finds nothing on an account', async ({ posture: page }) => {
+  await page.goto(postureAt('/accounts'));
+  await page.getByRole('link', { name: /aws-demo-1/ }).click();
+  await expect(page.getByText('types read completely')).toBeVisible();
+  await check(page);
+});
+
+test('axe finds nothing on a component beside its list', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/farms'));
+  await page.locator('tbody th a').first().click();
+  await expect(page.locator('.panel .line-chart')).toBeVisible();
+  await check(page);
+});
+
+/** Panels beside a list of the desktop. */
+for (const kind of ['connection-servers', 'gateways', 'domains', 'virtual-centers', 'pods', 'saml', 'true-sso', 'composers']) {
+  test(`axe finds nothing on the panel of ${kind}`, async ({ desktop: page }) => {
+    await page.goto(desktopAt(`/${kind}`));
+    await page.locator('tbody th a').first().click();
+    await expect(page.locator('.panel').getByRole('heading', { name: 'Status' })).toBeVisible();
+    await check(page);
+  });
+}
+
+test('axe finds nothing on a farm and a server beside the wall', async ({ desktop: page }) => {
+  await page.goto(desktopAt('/rds-servers'));
+  await page.locator('.wall-farm:not(:disabled)').first().click();
+  await expect(page.locator('.panel').getByRole('heading', { name: 'Servers' })).toBeVisible();
+  await check(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.panel')).toContainText('Load');
+  await check(page);
+});
+
+for (const tab of ['Stream', 'Credential', 'Settings']) {
+  test(`axe finds nothing on the tab ${tab} of an account`, async ({ posture: page }) => {
+    await page.goto(postureAt('/accounts'));
+    await page.getByRole('link', { name: /aws-demo-1/ }).click();
+    await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab }).click();
+    await check(page);
+  });
+}
+
+test('axe finds nothing on selected findings and an open menu', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings'));
+  await page.locator('.finding').first().getByRole('checkbox').check();
+  await page.locator('.finding-link').nth(1).click();
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await expect(page.getByRole('menu')).toBeVisible();
+  await check(page);
+});
+
+test.describe('without a session', () => {
+  test.use({ failing: true }); // the session is asked for and refused
+
+  test('axe finds nothing on the screen to log in', async ({ page }) => {
+    for (const address of [postureAt('/findings'), desktopAt('/health')]) {
+      await page.goto(address);
+      await expect(page.getByRole('button', { name: 'Log in' }).first()).toBeVisible();
+      await check(page, false);
+    }
+  });
+});
+
+/** Dialogs: how each is opened. */
+const dialogs: [string, 'posture' | 'desktop', string, (page: Page) => Promise<void>][] = [
+  ['suppress', 'posture', '/findings', async (page) => { await expect(page.locator('.finding').first()).toBeVisible(); await page.keyboard.press('j'); await page.keyboard.press('s'); }],
+  ['add a filter', 'posture', '/findings', (page) => page.getByRole('button', { name: 'Filter', exact: true }).click()],
+  ['keep a view', 'posture', '/findings?level=High', (page) => page.getByRole('button', { name: 'Keep view' }).click()],
+  ['keys', 'posture', '/overview', async (page) => { await settled(page); await page.keyboard.press('?'); }],
+  ['jump', 'posture', '/overview', async (page) => { await settled(page); await page.keyboard.press('Control+k'); }],
+  ['new user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'New user' }).click()],
+  ['new token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'New token' }).click()],
+  ['new framework', 'posture', '/compliance', (page) => page.getByRole('button', { name: 'New', exact: true }).click()],
+  ['versions of a rule', 'posture', '/rules/aws-ec2-metadata-theft', (page) => page.getByRole('button', { name: 'History' }).click()],
+  ['new mute rule', 'posture', '/mute-rules?new=yes&rule=aws-ec2-metadata-theft', async (page) => { await expect(page.locator('.mute-preview .risk').first()).toBeVisible(); }],
+  ['columns', 'posture', '/inventory?type=AWS.EC2.Volume', async (page) => { await expect(page.locator('tbody tr').first()).toBeVisible(); await page.keyboard.press('v'); }],
+  ['break something', 'desktop', '/health', (page) => page.getByRole('button', { name: /^All \d+/ }).click()],
+  ['domain account', 'desktop', '/domain-accounts', async (page) => { await settled(page); await page.keyboard.press('n'); }],
+  ['monitoring key', 'desktop', '/admin/keys', (page) => page.getByRole('button', { name: 'New key' }).click()],
+  ['enrol', 'desktop', '/machines', (page) => page.getByRole('button', { name: 'Enrol' }).click()],
+  ['new channel', 'posture', '/notifications/channels?new=yes', (page) => page.getByLabel('Type', { exact: true }).selectOption('E-mail').then(() => undefined)],
+  ['new notification rule without a channel', 'posture', '/notifications/rules?new=yes', async (page) => { await page.getByLabel('Name', { exact: true }).fill('axe'); await page.getByRole('button', { name: 'Add', exact: true }).click(); await expect(page.getByText('Choose a channel.')).toBeVisible(); }],
+  ['change a user', 'posture', '/admin/users', (page) => page.getByRole('button', { name: 'Change' }).first().click()],
+  ['delete a user', 'posture', '/admin/users', (page) => page.locator('tbody').getByRole('button', { name: 'Delete', disabled: false }).first().click()],
+  ['revoke a token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'Revoke' }).first().click()],
+  ['delete an account', 'posture', '/accounts', async (page) => { await page.getByRole('link', { name: /aws-demo-1/ }).click(); await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Settings' }).click(); await page.getByRole('main').getByRole('button', { name: /^Delete/ }).click(); }],
+  ['leave a rule', 'posture', '/rules/new', async (page) => { await page.getByLabel('Name', { exact: true }).fill('Not saved'); await page.getByRole('link', { name: 'Rules', exact: true }).last().click(); }],
+];
+for (const [name, server, path, open] of dialogs) {
+  test(`axe finds nothing on the dialog ${name}`, async ({ page }) => {
+    await logInTo(page, server);
+    await page.goto(server === 'posture' ? postureAt(path) : desktopAt(path));
+    await open(page);
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await check(page);
+  });
+}

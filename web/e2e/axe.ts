@@ -1,0 +1,19 @@
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { settled } from './fixtures';
+
+const widths = [1440, 768, 360];
+
+/** Checks what is on the page at three widths, in light and dark. Dark differs in colours only, so only contrast is looked at there. */
+export async function check(page: Page, loggedIn = true): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+      if (loggedIn) await settled(page);
+      const axe = new AxeBuilder({ page }).setLegacyMode(true); // without it every look opens a tab to merge frames, and there are no frames
+      const { violations } = await (scheme === 'dark' ? axe.withRules(['color-contrast']) : axe).analyze();
+      expect(violations.map((v) => `${width} ${scheme} ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html).join(' | ')}`)).toEqual([]);
+    }
+  }
+}
