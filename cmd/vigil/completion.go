@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"vigil/internal/client"
+	"vigil/internal/terminal"
 )
 
 type completionCmd struct {
@@ -23,7 +29,8 @@ func (c *completionCmd) Run(e *environment, k *kong.Kong) error {
 	return nil
 }
 
-// gather finds the commands and flags that may follow a node.
+// gather finds the commands and flags that may follow a node. Flags of a
+// subcommand that need not be named may follow its parent.
 func gather(n *kong.Node, path string, words map[string][]string) {
 	var next []string
 	for _, child := range n.Children {
@@ -33,7 +40,11 @@ func gather(n *kong.Node, path string, words map[string][]string) {
 		next = append(next, child.Name)
 		gather(child, strings.TrimSpace(path+" "+child.Name), words)
 	}
-	for _, f := range n.Flags {
+	flags := n.Flags
+	if n.DefaultCmd != nil {
+		flags = slices.Concat(flags, n.DefaultCmd.Flags)
+	}
+	for _, f := range flags {
 		if !f.Hidden {
 			next = append(next, "--"+f.Name)
 		}
@@ -41,13 +52,35 @@ func gather(n *kong.Node, path string, words map[string][]string) {
 	words[path] = next
 }
 
+// liveFlags are the flags whose values a server, or the file of profiles, names.
+// The values are arguments of vigil names.
+var liveFlags = map[string]string{"--account": "accounts", "--rule": "rules", "--framework": "frameworks", "--farm": "farms", "--profile": "profiles", "--use": "profiles"}
+
+// liveArguments are the commands whose arguments are such names.
+var liveArguments = map[string]string{"collect": "accounts", "query": "accounts", "compliance": "frameworks"}
+
 // bash writes a function that walks the words typed so far and offers what may
-// follow them.
+// follow them. Words that are no commands are values of flags and arguments.
 func bash(w io.Writer, words map[string][]string) {
-	fmt.Fprint(w, "_vigil() {\n  local path=\"\" word\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"+
-		"    case \"$word\" in -*) ;; *) path=\"${path:+$path }$word\" ;; esac\n  done\n  case \"$path\" in\n")
+	var commands []string
 	for _, path := range sortedKeys(words) {
-		fmt.Fprintf(w, "    %q) mapfile -t COMPREPLY < <(compgen -W %q -- \"${COMP_WORDS[COMP_CWORD]}\") ;;\n", path, strings.Join(words[path], " "))
+		if path != "" {
+			commands = append(commands, fmt.Sprintf("%q", path))
+		}
+	}
+	fmt.Fprint(w, "_vigil() {\n  local path=\"\" word live=\"\" current=\"${COMP_WORDS[COMP_CWORD]}\"\n  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"+
+		"    case \"${path:+$path }$word\" in\n      "+strings.Join(commands, "|")+") path=\"${path:+$path }$word\" ;;\n    esac\n  done\n")
+	fmt.Fprint(w, "  case \"$path:$current\" in\n    *:-*) ;;\n")
+	for _, path := range slices.Sorted(maps.Keys(liveArguments)) {
+		fmt.Fprintf(w, "    %s:*) live=%s ;;\n", path, liveArguments[path])
+	}
+	fmt.Fprint(w, "  esac\n  case \"${COMP_WORDS[COMP_CWORD-1]}\" in\n")
+	for _, flag := range slices.Sorted(maps.Keys(liveFlags)) {
+		fmt.Fprintf(w, "    %s) live=%s ;;\n", flag, liveFlags[flag])
+	}
+	fmt.Fprint(w, "  esac\n  if [ -n \"$live\" ]; then\n    mapfile -t COMPREPLY < <(compgen -W \"$(vigil names \"$live\" 2>/dev/null)\" -- \"$current\")\n    return\n  fi\n  case \"$path\" in\n")
+	for _, path := range sortedKeys(words) {
+		fmt.Fprintf(w, "    %q) mapfile -t COMPREPLY < <(compgen -W %q -- \"$current\") ;;\n", path, strings.Join(words[path], " "))
 	}
 	fmt.Fprint(w, "  esac\n}\ncomplete -o default -F _vigil vigil\n")
 }
@@ -65,13 +98,77 @@ func fish(w io.Writer, words map[string][]string) {
 			condition = "__fish_seen_subcommand_from " + parts[len(parts)-1]
 		}
 		for _, word := range words[path] {
-			if flag, ok := strings.CutPrefix(word, "--"); ok {
+			flag, ok := strings.CutPrefix(word, "--")
+			switch live := liveFlags[word]; {
+			case live != "":
+				fmt.Fprintf(w, "complete -c vigil -n %q -l %s -x -a '(vigil names %s 2>/dev/null)'\n", condition, flag, live)
+			case ok:
 				fmt.Fprintf(w, "complete -c vigil -n %q -l %s\n", condition, flag)
-			} else {
+			default:
 				fmt.Fprintf(w, "complete -c vigil -f -n %q -a %s\n", condition, word)
 			}
+		}
+		if live := liveArguments[path]; live != "" {
+			fmt.Fprintf(w, "complete -c vigil -f -n %q -a '(vigil names %s 2>/dev/null)'\n", condition, live)
 		}
 	}
 }
 
 func sortedKeys(words map[string][]string) []string { return slices.Sorted(maps.Keys(words)) }
+
+type namesCmd struct {
+	Profiles string `env:"VIGIL_PROFILES" help:"File that profiles are kept in."`
+	Kind     string `arg:"" enum:"accounts,rules,frameworks,farms,profiles" help:"What to name: accounts, rules, frameworks, farms or profiles."`
+}
+
+// namesWithin is how long somebody who presses Tab waits.
+const namesWithin = 5 * time.Second
+
+// mostNames is how many names are of use to somebody who presses Tab.
+const mostNames = 2000
+
+// Run implements the command: one name a line, for completion.
+func (c *namesCmd) Run(e *environment) error {
+	if c.Kind == "profiles" {
+		profiles, err := profileFlags{Profiles: c.Profiles}.file()
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(profiles.All)) {
+			fmt.Fprintln(e.stdout, name)
+		}
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, namesWithin)
+	defer cancel()
+	limited := *e
+	limited.ctx = ctx
+	all, member, err := c.records(&limited)
+	for _, r := range all {
+		fmt.Fprintln(e.stdout, terminal.OneLine(client.Text(r, member)))
+	}
+	return err
+}
+
+// records returns what is named, and the member that names it.
+func (c *namesCmd) records(e *environment) (all []client.Record, member string, err error) {
+	if c.Kind == "farms" {
+		all, err = desktopFlags{Profiles: c.Profiles}.records(e, "/rest/monitor/farms", nil)
+		return all, "name", err
+	}
+	to, err := profileFlags{Profiles: c.Profiles}.client()
+	if err != nil {
+		return nil, "", err
+	}
+	switch c.Kind {
+	case "accounts":
+		all, _, err = to.List(e.ctx, "/v1/cloud-accounts/query", "cloudAccounts", nil, mostNames)
+		return all, "cloudAccountId", err
+	case "rules":
+		all, _, err = to.List(e.ctx, "/v1/rules/query", "results", nil, mostNames)
+		return all, "id", err
+	}
+	var frameworks client.Record
+	err = to.Call(e.ctx, http.MethodGet, "/v1/compliance-frameworks", nil, &frameworks)
+	return client.Records(frameworks, "results"), "id", err
+}

@@ -68,6 +68,7 @@ type cli struct {
 	Version       versionCmd       `cmd:"" help:"Print the version."`
 	Man           manCmd           `cmd:"" help:"Print the manual page."`
 	Completion    completionCmd    `cmd:"" help:"Print a completion script for a shell."`
+	Names         namesCmd         `cmd:"" hidden:"" help:"Print names that a server knows, for completion."`
 }
 
 // environment is what commands get from the process.
