@@ -18,8 +18,8 @@ const (
 // logBuckets is how many buckets, the first ones, take logs.
 const logBuckets = 2
 
-// ownershipFilter finds changes of a project's owners.
-const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googleapis.com") AND (ProjectOwnership OR projectOwnerInvitee) OR (protoPayload.serviceData.policyDelta.bindingDeltas.action="ADD" AND protoPayload.serviceData.policyDelta.bindingDeltas.role="roles/owner")`
+// ownershipFilter finds changes of a project's owners, and of permissions on buckets.
+const ownershipFilter = `(protoPayload.serviceName="cloudresourcemanager.googleapis.com") AND (ProjectOwnership OR projectOwnerInvitee) OR (protoPayload.serviceData.policyDelta.bindingDeltas.action="ADD" AND protoPayload.serviceData.policyDelta.bindingDeltas.role="roles/owner") OR protoPayload.methodName="storage.setIamPermissions"`
 
 // root is the project as a resource.
 func (a at) root() at { return a.peer(projectType, 0) }
