@@ -108,6 +108,9 @@ const dialogs: [string, 'posture' | 'desktop', string, (page: Page) => Promise<v
   ['revoke a token', 'posture', '/admin/tokens', (page) => page.getByRole('button', { name: 'Revoke' }).first().click()],
   ['delete an account', 'posture', '/accounts', async (page) => { await page.getByRole('link', { name: /aws-demo-1/ }).click(); await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Settings' }).click(); await page.getByRole('main').getByRole('button', { name: /^Delete/ }).click(); }],
   ['leave a rule', 'posture', '/rules/new', async (page) => { await page.getByLabel('Name', { exact: true }).fill('Not saved'); await page.getByRole('link', { name: 'Rules', exact: true }).last().click(); }],
+  ['revoke a machine', 'desktop', '/machines', (page) => page.getByRole('button', { name: /^Revoke gw1/ }).click()],
+  ['silence', 'desktop', '/alerts', (page) => page.getByRole('button', { name: /^Silence/ }).first().click()],
+  ['jump on the desktop', 'desktop', '/health', async (page) => { await settled(page); await page.keyboard.press('Control+k'); }],
 ];
 for (const [name, server, path, open] of dialogs) {
   test(`axe finds nothing on the dialog ${name}`, async ({ page }) => {
