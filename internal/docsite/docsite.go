@@ -38,7 +38,7 @@ type group struct {
 var contents = []group{
 	{"Start", []string{"installation", "scan", "onboarding", "tutorial"}},
 	{"How to", []string{"cli", "findings", "exports", "notifications", "operations", "desktop", "troubleshooting"}},
-	{"Reference", []string{"rules", "entities", "resources", "resources/aws", "resources/azure", "resources/gcp"}},
+	{"Reference", []string{"catalog", "rules", "entities", "resources", "resources/aws", "resources/azure", "resources/gcp"}},
 	{"Background", []string{"predicates", "resource-types", "own-types", "entity-storage"}},
 }
 

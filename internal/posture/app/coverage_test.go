@@ -1,0 +1,93 @@
+package app_test
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/frameworks"
+	"vigil/internal/posture"
+	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/azure"
+	"vigil/internal/posture/collect/gcp"
+	"vigil/rules"
+)
+
+// TestRulesAreCounted holds the list of rules and controls that docs/catalog.md has
+// against the catalog, and writes it when UPDATE is set.
+func TestRulesAreCounted(t *testing.T) {
+	t.Parallel()
+	c, err := catalog.Load(rules.Files, frameworks.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, path := catalogPage(c), filepath.Join("..", "..", "..", "docs", "catalog.md")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil || string(have) != want {
+		t.Errorf("docs/catalog.md is not what the catalog has: run go generate ./internal/posture/app (%v)", err)
+	}
+}
+
+// catalogPage returns the page that counts the catalog and lists its rules.
+func catalogPage(c *catalog.Catalog) string {
+	var b strings.Builder
+	b.WriteString("# What is checked\n\nEvery rule that comes with Vigil, and the controls that they answer. Made from the catalog by `go generate ./internal/posture/app`.\n")
+	b.WriteString("\n| | Rules | High | Medium | Low | Resource types |\n|---|---|---|---|---|---|\n")
+	types := map[posture.Provider]int{}
+	for _, s := range []collect.Source{aws.New(aws.Options{}), azure.New(azure.Options{}), gcp.New(gcp.Options{})} {
+		types[s.Provider()] = len(s.Declarations())
+	}
+	clouds := []posture.Provider{posture.AWS, posture.Azure, posture.GCP}
+	count := func(p posture.Provider, level posture.RuleLevel) (n int) {
+		for _, e := range c.Rules {
+			if e.Provider == p && (level == "" || e.Level == level) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, p := range clouds {
+		fmt.Fprintf(&b, "| [%s](#%s) | %d | %d | %d | %d | %d |\n", title(string(p)), strings.ReplaceAll(strings.ToLower(title(string(p))), " ", "-"),
+			count(p, ""), count(p, posture.High), count(p, posture.Med), count(p, posture.Low), types[p])
+	}
+	b.WriteString("\n## Frameworks\n\nA control counts as answered when a rule names it. Manual are those of which the publisher says that a person has to look.\n")
+	b.WriteString("\n| Framework | Controls | Answered by rules | Manual | Neither |\n|---|---|---|---|---|\n")
+	answered := map[string]bool{}
+	for _, e := range c.Rules {
+		for _, id := range e.Controls {
+			answered[id] = true
+		}
+	}
+	for _, f := range slices.SortedFunc(slices.Values(c.Frameworks), func(x, y posture.Framework) int { return cmp.Compare(x.ID, y.ID) }) {
+		var byRule, manual int
+		for _, control := range f.Controls {
+			switch {
+			case answered[f.ControlID(control.ID)]:
+				byRule++
+			case control.Manual:
+				manual++
+			}
+		}
+		fmt.Fprintf(&b, "| %s %s (`%s`) | %d | %d | %d | %d |\n", f.Name, f.Version, f.ID, len(f.Controls), byRule, manual, len(f.Controls)-byRule-manual)
+	}
+	for _, p := range clouds {
+		fmt.Fprintf(&b, "\n## %s\n\n| Rule | What is wrong | Level | Resource type |\n|---|---|---|---|\n", title(string(p)))
+		for _, e := range c.Rules {
+			if e.Provider == p {
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.ID, e.Name, e.Level, e.Type)
+			}
+		}
+	}
+	return b.String()
+}
