@@ -62,7 +62,7 @@ torture: ## The long versions of the crash, storm and malformed-request tests, a
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
 .PHONY: race
-race: ## Every test with the race detector, those of whole servers and clouds too
+race: ## Every test with the race detector
 	scripts/test -race '-gcflags=modernc.org/...=-race=false'
 
 .PHONY: crash
