@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// A Stream is how the events of an account reach us. It is there from the moment
-// somebody asks for what the set-up script needs.
+// A Stream is the event stream of an account. It exists from the first request
+// for its set-up script on.
 type Stream struct {
 	Org      OrgID
 	Account  AccountID
 	Provider Provider
 
-	// Handle tells the account's stream apart from all others. It is part of the
-	// names that the set-up script gives to topics and subscriptions, so that a
-	// message says whose it is before anything of it is believed. It is no secret.
+	// Handle identifies the stream. The set-up script puts it into the names of
+	// topics and subscriptions, so that the stream of a message is known before its
+	// signature is verified. It is not secret.
 	Handle string
 
 	Created   time.Time
-	Rotated   time.Time // when the secret was last made anew
-	LastEvent time.Time // when a message last came; zero for never
-	LastBeat  time.Time // when a heartbeat last came; zero for never
+	Rotated   time.Time // when the secret was last rotated
+	LastEvent time.Time // when the last message arrived; zero for never
+	LastBeat  time.Time // when the last heartbeat arrived; zero for never
 
-	Pending    int64 // resources that are named and not read yet; filled in by Stream alone
-	Accepted   int64 // messages taken
-	Duplicates int64 // messages that came again
-	Unmapped   int64 // messages about nothing that we read
+	Pending    int64 // resources waiting to be read; only StreamStore.Stream sets it
+	Accepted   int64 // distinct messages
+	Duplicates int64 // messages delivered more than once
+	Unmapped   int64 // messages that name no collected resource
 }
 
-// A StreamSecret is what a message without a signature must carry.
+// A StreamSecret authenticates the messages of clouds that do not sign them.
 type StreamSecret string
 
-// NewStreamSecret returns a secret that nobody can guess.
+// NewStreamSecret returns a random secret.
 func NewStreamSecret() StreamSecret { return StreamSecret(strings.ToLower(rand.Text() + rand.Text())) }
 
 // String hides the secret from logs.
@@ -43,18 +43,18 @@ func (StreamSecret) String() string { return "[redacted]" }
 // Reveal returns the secret itself.
 func (s StreamSecret) Reveal() string { return string(s) }
 
-// A StreamDigest is all that is kept of a secret. The secret is long and random,
-// so that a plain hash is as good as a slow one.
+// A StreamDigest is the SHA-256 of a secret, which is all that the store keeps of
+// it. The secret is long and random, so that no slow password hash is needed.
 type StreamDigest [sha256.Size]byte
 
-// Digest returns what is kept of the secret.
+// Digest returns the hash of the secret.
 func (s StreamSecret) Digest() StreamDigest { return sha256.Sum256([]byte(s)) }
 
-// NewHandle returns a handle no stream has had before.
+// NewHandle returns a random handle.
 func NewHandle() string { return strings.ToLower(rand.Text()[:12]) }
 
-// A Target is a resource that is to be read again: the one of this name as the
-// cloud's log has it, or all of the type in the region when there is no name.
+// A Target is a resource to read: the one with this name, as the cloud's log spells
+// it, or every resource of the type in the region when Name is empty.
 type Target struct {
 	Type   EntityType
 	Region string
@@ -63,62 +63,62 @@ type Target struct {
 
 // A StreamMessage is one message of a stream after it was verified.
 type StreamMessage struct {
-	ID     string    // by which its sender knows it again
+	ID     string    // the sender's; the same when it is delivered again
 	Time   time.Time // when it was sent
-	Sign   StreamSign
+	Signal StreamSignal
 	Target []Target
 }
 
-// A StreamSign is what a message says of the stream itself.
-type StreamSign uint8
+// A StreamSignal is what a message says about its stream.
+type StreamSignal uint8
 
-// The signs.
+// The signals.
 const (
-	SignEvent StreamSign = iota // something was done in the account
-	SignBeat                    // nothing was: the stream shows that it lives
-	SignUp                      // it was set up
-	SignDown                    // it was torn down
+	SignalEvent        StreamSignal = iota // a change in the account
+	SignalHeartbeat                        // a scheduled message that shows that the stream works
+	SignalConnected                        // the stream was set up
+	SignalDisconnected                     // the stream was removed in the cloud
 )
 
-// A Delivery is what came with one request.
+// A Delivery holds the messages of one request.
 type Delivery struct {
 	Stream   Stream
 	Messages []StreamMessage
 }
 
-// What became of a message.
+// A StreamOutcome says how many messages of a delivery were new.
 type StreamOutcome struct {
-	Fresh      int  // messages that were not there before
-	Duplicates int  // that were
-	Gone       bool // the stream was removed meanwhile
+	Fresh      int  // messages received for the first time
+	Duplicates int  // messages received before
+	Gone       bool // the stream was removed in the meantime
 }
 
-// A Reread is a target that waits to be read.
-type Reread struct {
+// A PendingRead is a target that waits to be read.
+type PendingRead struct {
 	Target
-	Version int64     // grows when another message names it
-	Depth   int       // 0 for what a message named, 1 for its neighbours
-	Tries   int       // that failed
-	Again   bool      // it was read already, and is looked at once more
-	Since   time.Time // when it was first named
+	Version int64     // incremented by each message that names the target
+	Depth   int       // 0 for targets named by a message, 1 for their neighbours
+	Tries   int       // failed attempts
+	Confirm bool      // it was read already; this read confirms the first
+	Since   time.Time // when a message first named it
 }
 
-// A Settlement is what came of rereads.
-type Settlement struct {
-	Done   []Reread  // read, unless named again meanwhile
-	Failed []Reread  // to be tried again
-	Spread []Target  // neighbours to be read too
-	Retry  time.Time // when to try again
-	Second time.Time // when to look once more at what is done; zero for never
+// ReadResults are the results of a batch of pending reads.
+type ReadResults struct {
+	Done       []PendingRead // removed, unless a message named them again in the meantime
+	Failed     []PendingRead // tried again at RetryAt
+	Neighbours []Target      // read too
+	RetryAt    time.Time
+	ConfirmAt  time.Time // when Done is read a second time; zero for never
 }
 
-// StreamStore keeps streams and what they ask for.
+// StreamStore stores event streams and their pending reads.
 //
 // Methods are safe for concurrent use. What belongs to another organisation is
 // answered as if it did not exist.
 type StreamStore interface {
-	// OpenStream gives an account a stream, or the one it has another secret. It
-	// fails with fault.NotFound without the account.
+	// OpenStream creates the stream of an account, or replaces the secret of the
+	// one it has. It fails with fault.NotFound when the account does not exist.
 	OpenStream(ctx context.Context, org OrgID, account AccountID, d StreamDigest) (s Stream, fresh bool, err error)
 
 	// Stream returns the stream of an account, or fault.NotFound.
@@ -134,41 +134,39 @@ type StreamStore interface {
 	// StreamWith returns the stream with a secret, or fault.NotFound.
 	StreamWith(ctx context.Context, d StreamDigest) (Stream, error)
 
-	// SetStream says that the stream of an account is connected or not. It fails
-	// with fault.NotFound without an account of this provider.
+	// SetStream sets the status of an account's stream. It fails with
+	// fault.NotFound when the provider has no such account.
 	SetStream(ctx context.Context, org OrgID, p Provider, account AccountID, s StreamStatus) error
 
-	// Accept takes deliveries in one transaction, together with the work that
-	// they cause. When it returns, they are on disk. The outcomes are in the
-	// order of the deliveries.
+	// Accept commits deliveries, their pending reads and the jobs that read them
+	// in one transaction. The outcomes are in the order of the deliveries.
 	Accept(ctx context.Context, ds []Delivery) ([]StreamOutcome, error)
 
-	// Rereads returns some of what is due to be read in an account, what was
-	// named first first.
-	Rereads(ctx context.Context, org OrgID, account AccountID, limit int) ([]Reread, error)
+	// PendingReads returns the reads that are due in an account, oldest first.
+	PendingReads(ctx context.Context, org OrgID, account AccountID, limit int) ([]PendingRead, error)
 
-	// Settle notes what came of rereads.
-	Settle(ctx context.Context, org OrgID, account AccountID, s Settlement) error
+	// RecordReads stores the results of pending reads.
+	RecordReads(ctx context.Context, org OrgID, account AccountID, r ReadResults) error
 
-	// Rest reports whether nothing is due in an account. When it is so, the next
-	// message asks for work anew.
-	Rest(ctx context.Context, org OrgID, account AccountID) (bool, error)
+	// ReleaseIfIdle marks an account as idle if no read is due in it, and reports
+	// whether it did. The next message of an idle account enqueues a job.
+	ReleaseIfIdle(ctx context.Context, org OrgID, account AccountID) (bool, error)
 
-	// TendStreams asks for work where it is due and nobody does it, forgets
-	// messages that were seen before a time, and takes streams for disconnected
-	// from which nothing came for too long. It returns the accounts of those.
-	TendStreams(ctx context.Context, p StreamPatience) ([]AccountRef, error)
+	// MaintainStreams enqueues jobs for accounts with due reads and no worker,
+	// deletes the ids of old messages, and marks silent streams as disconnected.
+	// It returns the accounts of those streams.
+	MaintainStreams(ctx context.Context, t StreamTimeouts) ([]AccountRef, error)
 }
 
-// StreamPatience says how long silence is taken for peace.
-type StreamPatience struct {
-	Seen  time.Duration // how long a message is remembered, to know it again
-	Beat  time.Duration // a stream that sends heartbeats is lost after this long without
-	Quiet time.Duration // any other after this long without a message while collections saw changes
+// StreamTimeouts are the times after which MaintainStreams acts.
+type StreamTimeouts struct {
+	Dedup     time.Duration // how long the ids of messages are kept to recognise duplicates
+	Heartbeat time.Duration // a stream with heartbeats is disconnected after this long without one
+	Silence   time.Duration // any other stream after this long without a message, if a collection found changes
 }
 
-// DefaultPatience is how long the server waits.
-var DefaultPatience = StreamPatience{Seen: 24 * time.Hour, Beat: 3*time.Hour + 15*time.Minute, Quiet: 24 * time.Hour}
+// DefaultStreamTimeouts are the timeouts of the server.
+var DefaultStreamTimeouts = StreamTimeouts{Dedup: 24 * time.Hour, Heartbeat: 3*time.Hour + 15*time.Minute, Silence: 24 * time.Hour}
 
 // ValidAccountID reports whether a text is the id of an account of a provider.
 func ValidAccountID(p Provider, id string) bool { return accountForms[p].pattern.MatchString(id) }

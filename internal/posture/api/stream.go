@@ -18,7 +18,7 @@ import (
 type Receiver interface {
 	AWS(ctx context.Context, h http.Header, body []byte) error
 	Azure(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (code string, err error)
-	KnowsAzure(ctx context.Context, secret posture.StreamSecret) error
+	AuthenticateAzure(ctx context.Context, secret posture.StreamSecret) error
 	GCP(ctx context.Context, h http.Header, body []byte) error
 }
 
@@ -138,7 +138,7 @@ func (a *Streams) receiveAzure(_ http.ResponseWriter, r *http.Request) (any, err
 // greetAzure answers the question that Event Grid asks before it sends
 // CloudEvents.
 func (a *Streams) greetAzure(_ http.ResponseWriter, r *http.Request) (any, error) {
-	if err := a.Receiver.KnowsAzure(r.Context(), azureSecret(r)); err != nil {
+	if err := a.Receiver.AuthenticateAzure(r.Context(), azureSecret(r)); err != nil {
 		return nil, err
 	}
 	origin := r.Header.Get("WebHook-Request-Origin")

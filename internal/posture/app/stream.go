@@ -77,17 +77,17 @@ func (a *App) newStreams() error {
 	}
 	s := store.NewStreams(a.o.Install.DB, jobs{a.queue}, a.o.Now)
 	reader := stream.NewReader(stream.ReaderOptions{
-		Store: s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, Patch: a.patch, Judge: a.judge.Change,
-		SecondLook: 30 * time.Second, Linger: 300 * time.Millisecond, Pace: 250 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
+		Store: s, Accounts: a.store, Entities: a.store, Sources: a.o.Sources, Runner: a.sweep.Runner, UpdateGraph: a.updateGraph, Evaluate: a.judge.Change,
+		ConfirmAfter: 30 * time.Second, IdleWait: 300 * time.Millisecond, BatchInterval: 250 * time.Millisecond, Log: a.o.Log, Metrics: metrics, Now: a.o.Now,
 	})
 	a.streams = &streams{store: s, reader: reader, receiver: stream.NewReceiver(stream.Options{
-		Store: s, Sources: a.o.Sources, Client: client, URL: a.publicURL, Nudge: reader.Nudge, Metrics: metrics, Now: a.o.Now,
+		Store: s, Sources: a.o.Sources, Client: client, URL: a.publicURL, Wake: reader.Wake, Metrics: metrics, Now: a.o.Now,
 	})}
 	return nil
 }
 
-// patch brings the graph of an account up to date.
-func (a *App) patch(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
+// updateGraph applies the changes of an account to its graph.
+func (a *App) updateGraph(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	_, err := a.graphs.Graph(ctx, org, id)
 	return err
 }
@@ -104,7 +104,7 @@ func (a *App) handleStreamJobs() error {
 			return goOn(ctx, err)
 		}),
 		job.Handle(a.queue, time.Minute, func(ctx context.Context, _ job.Job[tendStreamsArgs]) error {
-			lost, err := a.streams.store.TendStreams(ctx, posture.DefaultPatience)
+			lost, err := a.streams.store.MaintainStreams(ctx, posture.DefaultStreamTimeouts)
 			for _, ref := range lost {
 				a.o.Log.WarnContext(ctx, "event stream lost", "account", ref.Account)
 			}

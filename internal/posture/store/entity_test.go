@@ -26,5 +26,5 @@ func entityFixture(t *testing.T, dsn string) storetest.EntityFixture {
 		t.Fatal(err)
 	}
 	clock := &storetest.Clock{T: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
-	return storetest.EntityFixture{Store: store.New(db, secrettest.NewBox(t), new(asked)).At(clock.Now), Clock: clock}
+	return storetest.EntityFixture{Store: store.New(db, secrettest.NewBox(t), new(enqueued)).At(clock.Now), Clock: clock}
 }

@@ -14,13 +14,13 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// asked records what was asked for by transactions that committed.
-type asked struct {
+// enqueued records the jobs of committed transactions.
+type enqueued struct {
 	mu  sync.Mutex
 	ids []posture.AccountID
 }
 
-func (a *asked) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
+func (a *enqueued) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) error {
 	tx.AfterCommit(func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -29,14 +29,14 @@ func (a *asked) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) er
 	return nil
 }
 
-func (a *asked) Collect(tx *sqldb.Tx, _ posture.OrgID, run string) error {
+func (a *enqueued) Collect(tx *sqldb.Tx, _ posture.OrgID, run string) error {
 	return a.Validate(tx, "", posture.AccountID(run))
 }
 
-func (*asked) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
-func (*asked) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
+func (*enqueued) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
+func (*enqueued) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 
-func (a *asked) all() []posture.AccountID {
+func (a *enqueued) all() []posture.AccountID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ids
@@ -57,7 +57,7 @@ func fixture(t *testing.T, dsn string) storetest.Fixture {
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	jobs := new(asked)
+	jobs := new(enqueued)
 	return storetest.Fixture{Store: store.New(db, secrettest.NewBox(t), jobs), Asked: jobs.all}
 }
 
@@ -68,7 +68,7 @@ func TestSecretsAreSealedForTheirPlace(t *testing.T) {
 		if err := store.Migrate(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		s := store.New(db, secrettest.NewBox(t), new(asked))
+		s := store.New(db, secrettest.NewBox(t), new(enqueued))
 		err := s.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error {
 			for _, id := range []posture.CredentialID{"a", "b"} {
 				if err := tx.SaveCredential(posture.Credential{ID: id, Provider: posture.AWS}, posture.Secrets{"key": "canary-" + string(id)}); err != nil {

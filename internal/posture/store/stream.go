@@ -9,10 +9,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// StreamJobs takes the work that messages cause into the transaction that takes
-// the messages.
+// StreamJobs enqueues jobs within the transaction that stores the messages.
 type StreamJobs interface {
-	// Stream asks for what is due in an account to be read.
+	// Stream enqueues a job that executes the pending reads of an account.
 	Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error
 }
 
@@ -47,7 +46,7 @@ func ever(ms int64) time.Time {
 	return sqldb.Time(ms)
 }
 
-// find returns the stream that a condition leaves.
+// find returns the stream that matches a condition.
 func (s *Streams) find(ctx context.Context, where string, args ...any) (found posture.Stream, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		found, err = findStream(tx, where, args...)
@@ -141,8 +140,8 @@ func (s *Streams) SetStream(ctx context.Context, org posture.OrgID, p posture.Pr
 	})
 }
 
-// setStatus changes the status of an account's stream, and leaves the account as
-// it is when that is its status already.
+// setStatus sets the status of an account's stream. It does not change the account
+// (nor its ETag) when the status is the same.
 func (s *Streams) setStatus(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, status posture.StreamStatus) error {
 	if err := tx.Lock("onboard/" + string(org)); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // Accept implements [posture.StreamStore].
 func (s *Streams) Accept(ctx context.Context, ds []posture.Delivery) ([]posture.StreamOutcome, error) {
-	// Always in the same order, so that no two wait for each other.
+	// A fixed lock order prevents deadlocks between transactions.
 	order := make([]int, len(ds))
 	for i := range order {
 		order[i] = i
@@ -34,10 +34,10 @@ func (s *Streams) Accept(ctx context.Context, ds []posture.Delivery) ([]posture.
 	return outcomes, err
 }
 
-// accept takes one delivery.
+// accept stores one delivery.
 func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutcome, err error) {
 	org, id, now := d.Stream.Org, d.Stream.Account, sqldb.Millis(s.now())
-	there, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT busy FROM stream WHERE org = $1 AND account = $2`+tx.ForUpdate(), org, id)
+	busy, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT busy FROM stream WHERE org = $1 AND account = $2`+tx.ForUpdate(), org, id)
 	if sqldb.Missing(err) {
 		return posture.StreamOutcome{Gone: true}, nil
 	}
@@ -61,16 +61,16 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 		}
 		o.Fresh++
 		switch {
-		case m.Sign == posture.SignBeat:
+		case m.Signal == posture.SignalHeartbeat:
 			beat = now
-		case m.Sign == posture.SignEvent && len(m.Target) == 0:
+		case m.Signal == posture.SignalEvent && len(m.Target) == 0:
 			unmapped++
 		}
-		if err := s.name(tx, org, id, m.Target, 0, now); err != nil {
+		if err := s.addPending(tx, org, id, m.Target, 0, now); err != nil {
 			return o, err
 		}
 		work = work || len(m.Target) > 0
-		if err := s.heed(tx, org, id, m); err != nil {
+		if err := s.updateStatus(tx, org, id, m); err != nil {
 			return o, err
 		}
 	}
@@ -81,15 +81,15 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 		WHERE org = $1 AND account = $2`, org, id, o.Fresh, now, beat, o.Duplicates, unmapped, work); err != nil {
 		return o, err
 	}
-	if work && !there {
+	if work && !busy {
 		err = s.jobs.Stream(tx, org, id)
 	}
 	return o, err
 }
 
-// name puts targets among what is to be read. One that waits already is not read
-// twice for it.
-func (s *Streams) name(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, targets []posture.Target, depth int, due int64) error {
+// addPending inserts pending reads of targets. A target that is pending already gets
+// a new version instead of a second row.
+func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, targets []posture.Target, depth int, due int64) error {
 	for _, t := range targets {
 		if _, err := tx.Exec(`
 			INSERT INTO stream_reread (org, account, type, region, name, version, depth, tries, again, since, due)
@@ -106,12 +106,12 @@ func (s *Streams) name(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, ta
 	return nil
 }
 
-// heed draws the conclusion from a message for the status of its stream. One
-// that was sent before the status last changed says nothing about it: a late
-// event does not bring back a stream that was torn down.
-func (s *Streams) heed(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, m posture.StreamMessage) error {
+// updateStatus sets the status of a stream according to a message. It ignores
+// messages that were sent before the last change of status: a late event does not
+// reconnect a stream that was removed.
+func (s *Streams) updateStatus(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, m posture.StreamMessage) error {
 	status := posture.StreamConnected
-	if m.Sign == posture.SignDown {
+	if m.Signal == posture.SignalDisconnected {
 		status = posture.StreamDisconnected
 	}
 	type state struct {

@@ -12,8 +12,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// Stream records what was asked for, as Validate does.
-func (a *asked) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
+// Stream records the account, as Validate does.
+func (a *enqueued) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	return a.Validate(tx, org, id)
 }
 
@@ -33,9 +33,9 @@ func streamFixture(t *testing.T, dsn string) storetest.StreamFixture {
 		t.Fatal(err)
 	}
 	clock := &storetest.Clock{T: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
-	jobs := new(asked)
+	jobs := new(enqueued)
 	return storetest.StreamFixture{
 		Streams: store.NewStreams(db, jobs, clock.Now), Entities: store.New(db, secrettest.NewBox(t), jobs).At(clock.Now),
-		Clock: clock, Asked: jobs.all,
+		Clock: clock, Jobs: jobs.all,
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// Metrics count messages and what is read because of them. Labels are bounded. A
-// nil *Metrics counts nothing.
+// Metrics count messages and the reads that they cause. A nil *Metrics counts
+// nothing.
 type Metrics struct {
 	messages *prometheus.CounterVec
 	refusals *prometheus.CounterVec
@@ -22,16 +22,16 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_stream_messages_total", Help: "Verified messages of event streams, by what they were: fresh or duplicate.",
+			Name: "vigil_stream_messages_total", Help: "Verified messages of event streams, by outcome: fresh or duplicate.",
 		}, []string{"provider", "outcome"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_stream_refusals_total", Help: "Messages of event streams that were not believed, by reason.",
+			Name: "vigil_stream_refusals_total", Help: "Messages of event streams that failed verification, by reason.",
 		}, []string{"provider", "reason"}),
 		rereads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_stream_rereads_total", Help: "Resources read again because of messages, by what came of it.",
+			Name: "vigil_stream_rereads_total", Help: "Resources read because of messages, by outcome.",
 		}, []string{"provider", "outcome"}),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vigil_stream_stage_seconds", Help: "Time that messages, and what they name, spend in each stage.",
+			Name: "vigil_stream_stage_seconds", Help: "Time that messages and their targets spend in each stage.",
 			Buckets: prometheus.ExponentialBuckets(0.002, 2, 14), // to 16 s
 		}, []string{"stage"}),
 	}
@@ -43,7 +43,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-func (m *Metrics) taken(p posture.Provider, o posture.StreamOutcome) {
+func (m *Metrics) accepted(p posture.Provider, o posture.StreamOutcome) {
 	if m == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (m *Metrics) reread(p posture.Provider, outcome string) {
 	}
 }
 
-// stage notes how long a stage took for each of some messages.
+// stage records the duration of a stage for a number of messages.
 func (m *Metrics) stage(name string, took time.Duration, each int) {
 	if m == nil {
 		return

@@ -14,58 +14,53 @@ import (
 	"vigil/internal/posture/stream/change"
 )
 
-// ReaderOptions are what a reader is made of.
+// ReaderOptions are the dependencies and settings of a [Reader].
 type ReaderOptions struct {
 	Store    posture.StreamStore
 	Accounts posture.OnboardingStore
 	Entities posture.EntityStore
 	Sources  []collect.Source
-	Runner   *collect.Runner // reads whole scopes
+	Runner   *collect.Runner // reads all resources of a type
 
-	// Judge evaluates the rules that can see what changed in an account since
-	// they were last evaluated.
-	Judge func(ctx context.Context, org posture.OrgID, id posture.AccountID) error
+	// UpdateGraph applies the changes of an account to its graph.
+	UpdateGraph func(ctx context.Context, org posture.OrgID, id posture.AccountID) error
 
-	// Patch brings the graph of an account up to date, which Judge needs.
-	Patch func(ctx context.Context, org posture.OrgID, id posture.AccountID) error
+	// Evaluate evaluates the rules that the changes of an account since their last
+	// evaluation may affect. It reads the graph.
+	Evaluate func(ctx context.Context, org posture.OrgID, id posture.AccountID) error
 
-	// SecondLook is how much later a resource is read once more: what a cloud
-	// answers right after a change need not be the last word. Zero for never.
-	SecondLook time.Duration
-	// Linger is how long a reader waits for more when nothing is due.
-	Linger time.Duration
-	// Pace is the least time from one batch of an account to the next: the first
-	// event is dealt with at once, a stream of them together.
-	Pace time.Duration
+	// ConfirmAfter is the delay after which a resource is read a second time: the
+	// clouds are eventually consistent, and an answer right after a change may be out
+	// of date. Zero means never.
+	ConfirmAfter time.Duration
+	// IdleWait is how long a worker without due reads waits for another message.
+	IdleWait time.Duration
+	// BatchInterval is the least time between two batches of an account: the first
+	// event is handled at once, a burst of events is handled together.
+	BatchInterval time.Duration
 
 	Log     *slog.Logger
 	Metrics *Metrics
 	Now     func() time.Time
 }
 
-// Reader reads what messages name. It is safe for concurrent use; one caller at a
-// time works on an account.
+// Reader reads the resources that messages name. It is safe for concurrent use; it
+// works on each account with one worker at a time.
 type Reader struct {
 	ReaderOptions
 	sources  map[posture.Provider]collect.Source
 	index    map[posture.Provider]*change.Index
-	sessions sessions
+	sessions sessionPool
 
 	mu      sync.Mutex
-	working map[posture.AccountRef]*shift
-}
-
-// A shift is somebody's work on an account.
-type shift struct {
-	nudge chan struct{} // has one when more came
-	over  chan struct{} // closed at its end
+	workers map[posture.AccountRef]*worker
 }
 
 // NewReader returns a reader.
 func NewReader(o ReaderOptions) *Reader {
 	r := &Reader{
 		ReaderOptions: o, sources: map[posture.Provider]collect.Source{}, index: map[posture.Provider]*change.Index{},
-		working: map[posture.AccountRef]*shift{},
+		workers: map[posture.AccountRef]*worker{},
 	}
 	r.sessions.now = o.Now
 	for _, s := range o.Sources {
@@ -78,224 +73,132 @@ func NewReader(o ReaderOptions) *Reader {
 }
 
 const (
-	atOnce   = 64 // targets that are saved and judged together
-	parallel = 8  // that are read at a time; the limiter keeps the pace
-	maxTries = 6  // before a target is left to the next collection
+	batchSize   = 64 // targets that are saved and evaluated together
+	parallelism = 8  // concurrent reads of a batch; the source's limiter sets the rate
+	maxTries    = 6  // after which a target is left to the next collection
 )
 
-// Work reads everything that is due in an account. It returns when nothing is
-// and nothing more came for a moment. Whoever calls it again after it failed, or
-// after the process died, goes on where it stopped.
-func (r *Reader) Work(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
-	ref := posture.AccountRef{Org: org, Account: id}
-	mine, err := r.begin(ctx, ref)
-	if err != nil {
-		return err
-	}
-	defer r.end(ref)
-	for {
-		due, err := r.Store.Rereads(ctx, org, id, atOnce)
-		if err != nil {
-			return err
-		}
-		if len(due) > 0 {
-			next := time.NewTimer(r.Pace)
-			if err := r.batch(ctx, ref, due); err != nil {
-				next.Stop()
-				return err
-			}
-			if len(due) == atOnce {
-				next.Reset(0) // there is more than enough
-			}
-			select {
-			case <-next.C:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			continue
-		}
-		if r.more(ctx, mine.nudge) {
-			continue
-		}
-		rests, err := r.Store.Rest(ctx, org, id)
-		if err != nil || rests {
-			return err
-		}
-	}
-}
-
-// Nudge tells the one who works on an account, if there is one, that more came.
-func (r *Reader) Nudge(ref posture.AccountRef) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s, ok := r.working[ref]; ok {
-		select {
-		case s.nudge <- struct{}{}:
-		default: // it knows already
-		}
-	}
-}
-
-// begin begins a shift once nobody else here works on the account. The one before
-// may have come to rest and not be gone yet.
-func (r *Reader) begin(ctx context.Context, ref posture.AccountRef) (*shift, error) {
-	for {
-		r.mu.Lock()
-		other, busy := r.working[ref]
-		if !busy {
-			mine := &shift{make(chan struct{}, 1), make(chan struct{})}
-			r.working[ref] = mine
-			r.mu.Unlock()
-			return mine, nil
-		}
-		r.mu.Unlock()
-		select {
-		case <-other.over:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-func (r *Reader) end(ref posture.AccountRef) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	close(r.working[ref].over)
-	delete(r.working, ref)
-}
-
-// more waits a moment for more work and reports whether some came.
-func (r *Reader) more(ctx context.Context, nudge chan struct{}) bool {
-	timer := time.NewTimer(r.Linger)
-	defer timer.Stop()
-	select {
-	case <-nudge:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
-}
-
-// batch reads, saves and judges some targets of an account, and notes what came
-// of them.
-func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []posture.Reread) error {
-	lap := r.stopwatch(due)
+// batch reads some targets of an account, saves the entities, evaluates the rules and
+// records the results.
+func (r *Reader) batch(ctx context.Context, ref posture.AccountRef, due []posture.PendingRead) error {
+	finished := r.stageTimer(due)
 	access, err := r.Accounts.Access(ctx, ref.Org, ref.Account)
-	if fault.Is(err, fault.NotFound) { // it has no credential: the next collection reads all of it
-		return r.Store.Settle(ctx, ref.Org, ref.Account, posture.Settlement{Done: due})
+	if fault.Is(err, fault.NotFound) { // the account has no credential: the next collection reads all of it
+		return r.Store.RecordReads(ctx, ref.Org, ref.Account, posture.ReadResults{Done: due})
 	}
 	if err != nil {
 		return err
 	}
-	looks, err := r.look(ctx, access, due)
+	reads, err := r.readAll(ctx, access, due)
 	if err != nil {
 		return err
 	}
-	lap("read")
-	settle, err := r.save(ctx, access, looks)
+	finished("read")
+	results, err := r.save(ctx, access, reads)
 	if fault.Is(err, fault.NotFound) {
-		return nil // the account was removed, and its work with it
+		return nil // the account was removed, and its pending reads with it
 	}
 	if err != nil {
 		return err
 	}
-	lap("save")
-	if err := r.Patch(ctx, ref.Org, ref.Account); err != nil && !fault.Is(err, fault.NotFound) {
-		return fmt.Errorf("bring graph up to date: %w", err)
+	finished("save")
+	if err := r.UpdateGraph(ctx, ref.Org, ref.Account); err != nil && !fault.Is(err, fault.NotFound) {
+		return fmt.Errorf("update graph: %w", err)
 	}
-	lap("patch")
-	if err := r.Judge(ctx, ref.Org, ref.Account); err != nil {
-		return fmt.Errorf("judge what changed: %w", err)
+	finished("patch")
+	if err := r.Evaluate(ctx, ref.Org, ref.Account); err != nil {
+		return fmt.Errorf("evaluate rules: %w", err)
 	}
-	lap("judge")
-	return r.Store.Settle(ctx, ref.Org, ref.Account, settle)
+	finished("judge")
+	return r.Store.RecordReads(ctx, ref.Org, ref.Account, results)
 }
 
-// stopwatch begins to note how long the stages take for what a message named.
-func (r *Reader) stopwatch(due []posture.Reread) (lap func(stage string)) {
-	last, fresh := r.Now(), 0
-	for _, w := range due {
-		if !w.Again {
-			r.Metrics.stage("wait", last.Sub(w.Since), 1)
-			fresh++
+// stageTimer returns a function that records the time since the stage before for
+// each target that a message named.
+func (r *Reader) stageTimer(due []posture.PendingRead) (finished func(stage string)) {
+	last, named := r.Now(), 0
+	for _, p := range due {
+		if !p.Confirm {
+			r.Metrics.stage("wait", last.Sub(p.Since), 1)
+			named++
 		}
 	}
 	return func(stage string) {
 		now := r.Now()
-		r.Metrics.stage(stage, now.Sub(last), fresh)
+		r.Metrics.stage(stage, now.Sub(last), named)
 		last = now
 	}
 }
 
-// A look is what came of reading one target.
-type look struct {
-	posture.Reread
-	scope posture.Scope
-	found []posture.Entity
-	gone  []posture.EntityID // that it may have had, when it is gone
-	whole bool               // all of the type was read, and saved
-	skip  bool               // there is nobody who reads it
-	err   error
+// A read is the result of reading one target.
+type read struct {
+	posture.PendingRead
+	scope   posture.Scope
+	found   []posture.Entity
+	gone    []posture.EntityID // ids that the entity may have had, when the resource does not exist
+	whole   bool               // the runner read all of the type, and saved it
+	skipped bool               // no collector reads the type
+	err     error
 }
 
-// look reads targets. It fails only when the work must end.
-func (r *Reader) look(ctx context.Context, access posture.Access, due []posture.Reread) ([]look, error) {
-	looks := make([]look, len(due))
+// readAll reads targets in parallel. It fails only when ctx has ended; failures of
+// single targets are in their reads.
+func (r *Reader) readAll(ctx context.Context, access posture.Access, due []posture.PendingRead) ([]read, error) {
+	reads := make([]read, len(due))
 	session, err := r.session(ctx, access)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		for i, w := range due {
-			looks[i] = look{Reread: w, err: err}
+		for i, p := range due {
+			reads[i] = read{PendingRead: p, err: err}
 		}
-		return looks, nil
+		return reads, nil
 	}
 	defer session.release()
-	var all sync.WaitGroup
-	slots := make(chan struct{}, parallel)
-	for i, w := range due {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, parallelism)
+	for i, p := range due {
 		slots <- struct{}{}
-		all.Go(func() {
+		running.Go(func() {
 			defer func() { <-slots }()
-			looks[i] = r.one(ctx, access, session, w)
+			reads[i] = r.readOne(ctx, access, session, p)
 		})
 	}
-	all.Wait()
-	return looks, ctx.Err()
+	running.Wait()
+	return reads, ctx.Err()
 }
 
-// one reads one target.
-func (r *Reader) one(ctx context.Context, access posture.Access, session collect.Session, w posture.Reread) look {
-	l := look{Reread: w}
-	unit, ok := session.Unit(w.Type, w.Region)
+// readOne reads one target.
+func (r *Reader) readOne(ctx context.Context, access posture.Access, session collect.Session, p posture.PendingRead) read {
+	result := read{PendingRead: p}
+	unit, ok := session.Unit(p.Type, p.Region)
 	if !ok {
-		l.skip = true
-		return l
+		result.skipped = true
+		return result
 	}
-	l.scope = posture.Scope{Org: access.Org, Account: access.Account.ID, Type: w.Type, Region: unit.Region}
-	if w.Name == "" || unit.Get == nil {
-		l.whole = true
-		l.err = r.all(ctx, access, w.Type, unit.Region)
-		return l
+	result.scope = posture.Scope{Org: access.Org, Account: access.Account.ID, Type: p.Type, Region: unit.Region}
+	if p.Name == "" || unit.Get == nil {
+		result.whole = true
+		result.err = r.readType(ctx, access, p.Type, unit.Region)
+		return result
 	}
 	var mu sync.Mutex // collectors may read details in parallel
-	l.err = unit.Get(ctx, w.Name, func(res *collect.Resource) error {
+	result.err = unit.Get(ctx, p.Name, func(res *collect.Resource) error {
 		mu.Lock()
 		defer mu.Unlock()
 		res.Normalize()
-		l.found = append(l.found, res.Entity)
+		result.found = append(result.found, res.Entity)
 		return nil
 	})
-	if errors.Is(l.err, collect.ErrGone) || errors.Is(l.err, collect.ErrOff) {
-		l.err, l.gone = nil, r.candidates(access.Account.Provider, access.Account.ID, unit.Region, w.Target)
+	if errors.Is(result.err, collect.ErrGone) || errors.Is(result.err, collect.ErrOff) {
+		result.err, result.gone = nil, r.candidateIDs(access.Account.Provider, access.Account.ID, unit.Region, p.Target)
 	}
-	return l
+	return result
 }
 
-// all reads everything of a type in a region, as a collection does.
-func (r *Reader) all(ctx context.Context, access posture.Access, t posture.EntityType, region string) error {
+// readType reads and saves all resources of a type in a region, as a collection does.
+func (r *Reader) readType(ctx context.Context, access posture.Access, t posture.EntityType, region string) error {
 	o := r.Runner.Run(ctx, access, posture.RunScope{Types: []posture.EntityType{t}, Regions: []string{region}}, nil)
 	if o.Status == posture.RunFailed || o.Status == posture.RunTimeout {
 		return errors.New(o.Reason)

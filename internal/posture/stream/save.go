@@ -11,74 +11,75 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// save saves what was read, scope by scope in the order in which it was named,
-// and returns what is to be noted.
-func (r *Reader) save(ctx context.Context, access posture.Access, looks []look) (posture.Settlement, error) {
-	var s posture.Settlement
-	if r.SecondLook > 0 {
-		s.Second = r.Now().Add(r.SecondLook)
+// save writes the entities that were read, one scope at a time in the order of the
+// reads, and returns the results to record.
+func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) (posture.ReadResults, error) {
+	var results posture.ReadResults
+	if r.ConfirmAfter > 0 {
+		results.ConfirmAt = r.Now().Add(r.ConfirmAfter)
 	}
-	before, err := r.known(ctx, access, looks)
+	before, err := r.storedEntities(ctx, access, reads)
 	if err != nil {
-		return s, err
+		return results, err
 	}
-	done := map[posture.Scope]bool{}
-	for _, l := range looks {
-		r.judgeLook(ctx, access, l, &s)
-		if l.err != nil || l.skip || l.whole || done[l.scope] {
+	saved := map[posture.Scope]bool{}
+	for _, one := range reads {
+		r.classify(ctx, access, one, &results)
+		if one.err != nil || one.skipped || one.whole || saved[one.scope] {
 			continue
 		}
-		done[l.scope] = true
+		saved[one.scope] = true
 		var found []posture.Entity
 		var gone []posture.EntityID
-		for _, other := range looks {
-			if other.scope == l.scope && other.err == nil {
+		for _, other := range reads {
+			if other.scope == one.scope && other.err == nil {
 				found, gone = append(found, other.found...), append(gone, other.gone...)
 			}
 		}
 		if len(found) == 0 && !slices.ContainsFunc(gone, func(id posture.EntityID) bool { _, ok := before[id]; return ok }) {
 			continue
 		}
-		if err := r.Entities.Replace(ctx, l.scope, found, gone); err != nil {
-			return s, err
+		if err := r.Entities.Replace(ctx, one.scope, found, gone); err != nil {
+			return results, err
 		}
 	}
-	s.Spread, err = r.spread(ctx, access, looks, before)
-	return s, err
+	results.Neighbours, err = r.changedNeighbours(ctx, access, reads, before)
+	return results, err
 }
 
-// judgeLook decides what becomes of a target.
-func (r *Reader) judgeLook(ctx context.Context, access posture.Access, l look, s *posture.Settlement) {
+// classify adds a read to the results: as done, or as failed and to be retried with
+// exponential backoff until maxTries.
+func (r *Reader) classify(ctx context.Context, access posture.Access, one read, results *posture.ReadResults) {
 	p := access.Account.Provider
 	switch {
-	case l.err == nil && len(l.gone) > 0:
+	case one.err == nil && len(one.gone) > 0:
 		r.Metrics.reread(p, "gone")
-	case l.err == nil:
+	case one.err == nil:
 		r.Metrics.reread(p, "found")
-	case l.Tries+1 < maxTries && !errors.Is(l.err, collect.ErrDenied):
+	case one.Tries+1 < maxTries && !errors.Is(one.err, collect.ErrDenied):
 		r.Metrics.reread(p, "failed")
-		r.Log.InfoContext(ctx, "resource of an event not read yet", "account", access.Account.ID, "type", l.Type, "region", l.Region, "error", l.err)
-		s.Failed = append(s.Failed, l.Reread)
-		// One time serves all: the longest wait that any of them has earned.
-		if wait := r.Now().Add(time.Second << l.Tries); wait.After(s.Retry) {
-			s.Retry = wait
+		r.Log.InfoContext(ctx, "read of a changed resource failed, will be retried", "account", access.Account.ID, "type", one.Type, "region", one.Region, "error", one.err)
+		results.Failed = append(results.Failed, one.PendingRead)
+		// The batch has one retry time: the latest of its reads.
+		if retry := r.Now().Add(time.Second << one.Tries); retry.After(results.RetryAt) {
+			results.RetryAt = retry
 		}
 		return
 	default:
 		r.Metrics.reread(p, "given up")
-		r.Log.WarnContext(ctx, "resource of an event not read", "account", access.Account.ID, "type", l.Type, "region", l.Region, "error", l.err)
+		r.Log.WarnContext(ctx, "read of a changed resource failed", "account", access.Account.ID, "type", one.Type, "region", one.Region, "error", one.err)
 	}
-	s.Done = append(s.Done, l.Reread)
+	results.Done = append(results.Done, one.PendingRead)
 }
 
-// known returns what is known of the entities that were read.
-func (r *Reader) known(ctx context.Context, access posture.Access, looks []look) (map[posture.EntityID]posture.Entity, error) {
+// storedEntities returns the stored versions of the entities that were read.
+func (r *Reader) storedEntities(ctx context.Context, access posture.Access, reads []read) (map[posture.EntityID]posture.Entity, error) {
 	ids := map[posture.EntityID]bool{}
-	for _, l := range looks {
-		for _, e := range l.found {
+	for _, one := range reads {
+		for _, e := range one.found {
 			ids[e.ID] = true
 		}
-		for _, id := range l.gone {
+		for _, id := range one.gone {
 			ids[id] = true
 		}
 	}

@@ -1,10 +1,11 @@
-// Package stream turns what clouds tell us of changes into resources that are
-// read again.
+// Package stream receives the change events of cloud accounts and reads the
+// resources that they name.
 //
-// A message is opened by the package of its cloud below this one, which believes
-// it or refuses it. What it names is on disk, together with the job that reads
-// it, before the message is acknowledged. The reading takes the way of a full
-// collection, with one resource: the same collectors, limits, store and rules.
+// The package of each cloud below this one verifies and parses its messages. The
+// [Receiver] stores the targets of a message and enqueues a job before it
+// acknowledges the message. The job runs [Reader.Work], which reads single resources
+// in the same way as a full collection: with the same collectors, limits, store and
+// rules.
 package stream
 
 import (
@@ -21,29 +22,29 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// Options are what a receiver is made of.
+// Options are the dependencies of a [Receiver].
 type Options struct {
 	Store   posture.StreamStore
 	Sources []collect.Source
-	// Client reaches the clouds and nothing else; see package egress.
+	// Client is restricted to the addresses of the clouds; see package egress.
 	Client *http.Client
-	// URL returns the address that messages are sent to, without a path.
+	// URL returns the server's public address, without a path.
 	URL func() string
-	// Nudge is told of accounts that were given work; may be nil.
-	Nudge   func(posture.AccountRef)
+	// Wake is called with accounts that have new pending reads; may be nil.
+	Wake    func(posture.AccountRef)
 	Metrics *Metrics
 	Now     func() time.Time
 }
 
-// Receiver takes messages. It is safe for concurrent use.
+// Receiver verifies and stores messages. It is safe for concurrent use.
 type Receiver struct {
-	inbox   *inbox
+	commits *groupCommitter
 	store   posture.StreamStore
-	aws     *aws.Gate
-	azure   *azure.Gate
-	gcp     *gcp.Gate
+	aws     *aws.Verifier
+	azure   *azure.Verifier
+	gcp     *gcp.Verifier
 	url     func() string
-	nudge   func(posture.AccountRef)
+	wake    func(posture.AccountRef)
 	metrics *Metrics
 	now     func() time.Time
 }
@@ -54,17 +55,17 @@ func NewReceiver(o Options) *Receiver {
 	for _, p := range posture.Providers {
 		index[p] = change.NewIndex(declarations(o.Sources, p))
 	}
-	r := &Receiver{inbox: &inbox{store: o.Store}, store: o.Store, url: o.URL, nudge: o.Nudge, metrics: o.Metrics, now: o.Now}
-	if r.nudge == nil {
-		r.nudge = func(posture.AccountRef) {}
+	r := &Receiver{commits: &groupCommitter{store: o.Store}, store: o.Store, url: o.URL, wake: o.Wake, metrics: o.Metrics, now: o.Now}
+	if r.wake == nil {
+		r.wake = func(posture.AccountRef) {}
 	}
-	r.aws = aws.NewGate(o.Store, index[posture.AWS], o.Client, o.Now)
-	r.azure = azure.NewGate(o.Store, index[posture.Azure], o.Now)
-	r.gcp = gcp.NewGate(o.Store, index[posture.GCP], o.Client, r.audience, o.Now)
+	r.aws = aws.NewVerifier(o.Store, index[posture.AWS], o.Client, o.Now)
+	r.azure = azure.NewVerifier(o.Store, index[posture.Azure], o.Now)
+	r.gcp = gcp.NewVerifier(o.Store, index[posture.GCP], o.Client, r.audience, o.Now)
 	return r
 }
 
-// declarations returns what is declared for one cloud.
+// declarations returns the declarations of one cloud.
 func declarations(sources []collect.Source, p posture.Provider) []collect.Declaration {
 	var all []collect.Declaration
 	for _, s := range sources {
@@ -75,59 +76,59 @@ func declarations(sources []collect.Source, p posture.Provider) []collect.Declar
 	return all
 }
 
-// audience is what Google's tokens must be for.
+// audience returns the audience that Google's identity tokens must have.
 func (r *Receiver) audience() string { return r.url() + "/events/gcp" }
 
-// AWS takes a message of SNS or EventBridge.
+// AWS receives a message of SNS or EventBridge.
 func (r *Receiver) AWS(ctx context.Context, h http.Header, body []byte) error {
-	o, err := r.aws.Open(ctx, h, body)
+	o, err := r.aws.Verify(ctx, h, body)
 	if err == nil {
 		err = r.aws.Confirm(ctx, o)
 	}
-	return r.take(ctx, posture.AWS, o.Delivery, err)
+	return r.accept(ctx, posture.AWS, o.Delivery, err)
 }
 
-// Azure takes a message of an activity log alert or of Event Grid. When it
-// returns a code, Event Grid wants to hear it.
+// Azure receives a message of an activity log alert or of Event Grid. A code that it
+// returns must be sent back to Event Grid, which validates the endpoint with it.
 func (r *Receiver) Azure(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (code string, err error) {
-	o, err := r.azure.Open(ctx, secret, h, body)
-	return o.Validation, r.take(ctx, posture.Azure, o.Delivery, err)
+	o, err := r.azure.Verify(ctx, secret, h, body)
+	return o.Validation, r.accept(ctx, posture.Azure, o.Delivery, err)
 }
 
-// KnowsAzure fails unless some stream of Azure has this secret. Event Grid asks
-// before it sends CloudEvents.
-func (r *Receiver) KnowsAzure(ctx context.Context, secret posture.StreamSecret) error {
-	_, err := r.azure.Know(ctx, secret)
+// AuthenticateAzure fails unless a stream of Azure has this secret. Event Grid sends
+// such a request before it sends CloudEvents.
+func (r *Receiver) AuthenticateAzure(ctx context.Context, secret posture.StreamSecret) error {
+	_, err := r.azure.Authenticate(ctx, secret)
 	return r.counted(posture.Azure, err)
 }
 
-// GCP takes a message of Pub/Sub.
+// GCP receives a message of Pub/Sub.
 func (r *Receiver) GCP(ctx context.Context, h http.Header, body []byte) error {
-	d, err := r.gcp.Open(ctx, h, body)
-	return r.take(ctx, posture.GCP, d, err)
+	d, err := r.gcp.Verify(ctx, h, body)
+	return r.accept(ctx, posture.GCP, d, err)
 }
 
-// take puts a delivery on disk.
-func (r *Receiver) take(ctx context.Context, p posture.Provider, d posture.Delivery, err error) error {
+// accept stores a delivery, unless verifying it has failed.
+func (r *Receiver) accept(ctx context.Context, p posture.Provider, d posture.Delivery, err error) error {
 	if err != nil {
 		return r.counted(p, err)
 	}
-	opened := r.now()
+	verified := r.now()
 	for _, m := range d.Messages {
-		r.metrics.stage("receive", opened.Sub(m.Time), 1)
+		r.metrics.stage("receive", verified.Sub(m.Time), 1)
 	}
-	got, err := r.inbox.accept(ctx, d)
+	got, err := r.commits.accept(ctx, d)
 	switch {
 	case err != nil:
 		return err
 	case got.Gone:
 		return r.counted(p, refusal.New(refusal.Unknown, "the stream was removed"))
 	}
-	r.metrics.stage("store", r.now().Sub(opened), len(d.Messages))
+	r.metrics.stage("store", r.now().Sub(verified), len(d.Messages))
 	if got.Fresh > 0 {
-		r.nudge(posture.AccountRef{Org: d.Stream.Org, Account: d.Stream.Account})
+		r.wake(posture.AccountRef{Org: d.Stream.Org, Account: d.Stream.Account})
 	}
-	r.metrics.taken(p, got)
+	r.metrics.accepted(p, got)
 	return nil
 }
 

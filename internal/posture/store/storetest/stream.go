@@ -11,35 +11,35 @@ import (
 )
 
 // A StreamFixture is a store of streams under test, empty, the entities that it
-// looks at, and the accounts it asked to be worked on.
+// reads, and the accounts that it enqueued jobs for.
 type StreamFixture struct {
 	Streams  posture.StreamStore
 	Entities EntityStore
 	Clock    *Clock
-	Asked    func() []posture.AccountID
+	Jobs     func() []posture.AccountID
 }
 
 // RunStreams runs the tests of streams on stores that open returns.
 func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 	for name, test := range map[string]func(*testing.T, StreamFixture){
-		"StreamIsOpenedAndRotated":       streamIsOpenedAndRotated,
-		"StreamOfAnotherOrgIsNotThere":   streamOfAnotherOrgIsNotThere,
-		"MessageCountsOnce":              messageCountsOnce,
-		"BurstsAreMerged":                burstsAreMerged,
-		"WorkIsAskedForOnce":             workIsAskedForOnce,
-		"WorkThatIsStuckIsAskedForAgain": workThatIsStuckIsAskedForAgain,
-		"NamedMeanwhileIsReadAgain":      namedMeanwhileIsReadAgain,
-		"FailuresAreTriedLater":          failuresAreTriedLater,
-		"WhatWasReadIsLookedAtOnceMore":  whatWasReadIsLookedAtOnceMore,
-		"StatusFollowsMessages":          statusFollowsMessages,
-		"LateMessageDoesNotReconnect":    lateMessageDoesNotReconnect,
-		"StatusIsSetByHand":              statusIsSetByHand,
-		"RemovedAccountTakesItsStream":   removedAccountTakesItsStream,
-		"OldMessagesAreForgotten":        oldMessagesAreForgotten,
-		"MissedHeartbeatDisconnects":     missedHeartbeatDisconnects,
-		"QuietWithChangesDisconnects":    quietWithChangesDisconnects,
-		"ManyDeliveriesAtOnce":           manyDeliveriesAtOnce,
-		"DeliveryToARemovedStreamIsTold": deliveryToARemovedStream,
+		"StreamIsOpenedAndRotated":          streamIsOpenedAndRotated,
+		"StreamOfAnotherOrgIsNotFound":      streamOfAnotherOrgIsNotFound,
+		"MessageCountsOnce":                 messageCountsOnce,
+		"BurstsAreMerged":                   burstsAreMerged,
+		"JobIsEnqueuedOnce":                 jobIsEnqueuedOnce,
+		"StuckAccountGetsAnotherJob":        stuckAccountGetsAnotherJob,
+		"TargetNamedDuringAReadIsReadAgain": targetNamedDuringAReadIsReadAgain,
+		"FailedReadIsRetriedLater":          failedReadIsRetriedLater,
+		"ReadIsConfirmedLater":              readIsConfirmedLater,
+		"StatusFollowsMessages":             statusFollowsMessages,
+		"LateMessageDoesNotReconnect":       lateMessageDoesNotReconnect,
+		"StatusIsSetByHand":                 statusIsSetByHand,
+		"StreamIsRemovedWithItsAccount":     streamIsRemovedWithItsAccount,
+		"OldMessagesAreForgotten":           oldMessagesAreForgotten,
+		"MissedHeartbeatDisconnects":        missedHeartbeatDisconnects,
+		"QuietWithChangesDisconnects":       quietWithChangesDisconnects,
+		"ManyDeliveriesAtOnce":              manyDeliveriesAtOnce,
+		"DeliveryToARemovedStreamIsGone":    deliveryToARemovedStream,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func openStream(t *testing.T, f StreamFixture) posture.Stream {
 	return s
 }
 
-// deliver takes messages and returns what became of them.
+// deliver accepts messages and returns the outcome.
 func deliver(t *testing.T, f StreamFixture, s posture.Stream, ms ...posture.StreamMessage) posture.StreamOutcome {
 	t.Helper()
 	got, err := f.Streams.Accept(t.Context(), []posture.Delivery{{Stream: s, Messages: ms}})
@@ -69,7 +69,7 @@ func deliver(t *testing.T, f StreamFixture, s posture.Stream, ms ...posture.Stre
 	return got[0]
 }
 
-// about is a message that names instances.
+// about returns a message that names instances.
 func about(f StreamFixture, id string, names ...string) posture.StreamMessage {
 	m := posture.StreamMessage{ID: id, Time: f.Clock.T}
 	for _, name := range names {
@@ -78,35 +78,35 @@ func about(f StreamFixture, id string, names ...string) posture.StreamMessage {
 	return m
 }
 
-// due returns the names of what is due.
+// due returns the names of the due reads.
 func due(t *testing.T, f StreamFixture) []string {
 	t.Helper()
 	all := []string{}
-	for _, w := range rereads(t, f) {
+	for _, w := range pendingReads(t, f) {
 		all = append(all, w.Name)
 	}
 	return all
 }
 
-func rereads(t *testing.T, f StreamFixture) []posture.Reread {
+func pendingReads(t *testing.T, f StreamFixture) []posture.PendingRead {
 	t.Helper()
-	all, err := f.Streams.Rereads(t.Context(), org, account, 100)
+	all, err := f.Streams.PendingReads(t.Context(), org, account, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func settle(t *testing.T, f StreamFixture, s posture.Settlement) {
+func recordReads(t *testing.T, f StreamFixture, s posture.ReadResults) {
 	t.Helper()
-	if err := f.Streams.Settle(t.Context(), org, account, s); err != nil {
+	if err := f.Streams.RecordReads(t.Context(), org, account, s); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func rests(t *testing.T, f StreamFixture) bool {
+func releaseIfIdle(t *testing.T, f StreamFixture) bool {
 	t.Helper()
-	ok, err := f.Streams.Rest(t.Context(), org, account)
+	ok, err := f.Streams.ReleaseIfIdle(t.Context(), org, account)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func streamIsOpenedAndRotated(t *testing.T, f StreamFixture) {
 	wantKind(t, "a closed stream", err, fault.NotFound)
 }
 
-func streamOfAnotherOrgIsNotThere(t *testing.T, f StreamFixture) {
+func streamOfAnotherOrgIsNotFound(t *testing.T, f StreamFixture) {
 	openStream(t, f)
 	_, err := f.Streams.Stream(t.Context(), other, account)
 	wantKind(t, "Stream", err, fault.NotFound)
@@ -175,8 +175,8 @@ func streamOfAnotherOrgIsNotThere(t *testing.T, f StreamFixture) {
 	wantKind(t, "OpenStream", err, fault.NotFound)
 	wantKind(t, "CloseStream", f.Streams.CloseStream(t.Context(), other, account), fault.NotFound)
 	wantKind(t, "SetStream", f.Streams.SetStream(t.Context(), other, posture.AWS, account, posture.StreamConnected), fault.NotFound)
-	if all, err := f.Streams.Rereads(t.Context(), other, account, 10); err != nil || len(all) != 0 {
-		t.Errorf("Rereads = %v, %v", all, err)
+	if all, err := f.Streams.PendingReads(t.Context(), other, account, 10); err != nil || len(all) != 0 {
+		t.Errorf("PendingReads = %v, %v", all, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func messageCountsOnce(t *testing.T, f StreamFixture) {
 	if err != nil || got.Accepted != 2 || got.Duplicates != 1 || got.Unmapped != 1 || got.Pending != 1 || !got.LastEvent.Equal(f.Clock.T) {
 		t.Errorf("stream %+v, %v", got, err)
 	}
-	settle(t, f, posture.Settlement{Done: rereads(t, f)})
+	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f)})
 	deliver(t, f, s, m)
 	wantSame(t, "due after a replay", due(t, f), []string{})
 }
@@ -200,94 +200,94 @@ func burstsAreMerged(t *testing.T, f StreamFixture) {
 		f.Clock.T = f.Clock.T.Add(time.Millisecond)
 		deliver(t, f, s, about(f, fmt.Sprint(i), "i-1", fmt.Sprintf("i-%d", 2+i%2)))
 	}
-	wantSame(t, "due, what was named first first", due(t, f), []string{"i-1", "i-2", "i-3"})
+	wantSame(t, "due, oldest first", due(t, f), []string{"i-1", "i-2", "i-3"})
 }
 
-func workIsAskedForOnce(t *testing.T, f StreamFixture) {
+func jobIsEnqueuedOnce(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	for i := range 3 {
 		deliver(t, f, s, about(f, fmt.Sprint(i), "i-1"))
 	}
-	deliver(t, f, s, about(f, "beside the point"))
-	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account})
-	if rests(t, f) {
-		t.Error("it rests while something is due")
+	deliver(t, f, s, about(f, "no targets"))
+	wantSame(t, "jobs", f.Jobs(), []posture.AccountID{account})
+	if releaseIfIdle(t, f) {
+		t.Error("released while a read is due")
 	}
-	settle(t, f, posture.Settlement{Done: rereads(t, f)})
-	if !rests(t, f) {
-		t.Error("it does not rest when all is done")
+	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f)})
+	if !releaseIfIdle(t, f) {
+		t.Error("not released when all reads are done")
 	}
 	deliver(t, f, s, about(f, "another", "i-1"))
-	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account, account})
+	wantSame(t, "jobs", f.Jobs(), []posture.AccountID{account, account})
 }
 
-func workThatIsStuckIsAskedForAgain(t *testing.T, f StreamFixture) {
+func stuckAccountGetsAnotherJob(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, about(f, "m1", "i-1"))
 	for _, step := range []struct {
 		later time.Duration
-		asked int
+		jobs  int
 	}{{time.Minute, 1}, {10 * time.Minute, 2}, {5 * time.Second, 2}, {5 * time.Minute, 2}, {6 * time.Minute, 3}} {
 		f.Clock.T = f.Clock.T.Add(step.later)
-		if _, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil {
+		if _, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(f.Asked()); got != step.asked {
-			t.Errorf("%s later: asked %d times, want %d", step.later, got, step.asked)
+		if got := len(f.Jobs()); got != step.jobs {
+			t.Errorf("%s later: %d jobs, want %d", step.later, got, step.jobs)
 		}
 	}
 	wantSame(t, "due", due(t, f), []string{"i-1"})
 }
 
-func namedMeanwhileIsReadAgain(t *testing.T, f StreamFixture) {
+func targetNamedDuringAReadIsReadAgain(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, about(f, "m1", "i-1"))
-	reading := rereads(t, f)
+	reading := pendingReads(t, f)
 	deliver(t, f, s, about(f, "m2", "i-1"))
-	settle(t, f, posture.Settlement{Done: reading, Second: f.Clock.T.Add(time.Minute)})
+	recordReads(t, f, posture.ReadResults{Done: reading, ConfirmAt: f.Clock.T.Add(time.Minute)})
 	wantSame(t, "due", due(t, f), []string{"i-1"})
-	settle(t, f, posture.Settlement{Done: rereads(t, f)})
+	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f)})
 	wantSame(t, "due", due(t, f), []string{})
 }
 
-func failuresAreTriedLater(t *testing.T, f StreamFixture) {
+func failedReadIsRetriedLater(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, about(f, "m1", "i-1"))
-	settle(t, f, posture.Settlement{Failed: rereads(t, f), Retry: f.Clock.T.Add(time.Second)})
-	if !rests(t, f) {
-		t.Error("it does not rest until the next try")
+	recordReads(t, f, posture.ReadResults{Failed: pendingReads(t, f), RetryAt: f.Clock.T.Add(time.Second)})
+	if !releaseIfIdle(t, f) {
+		t.Error("not released until the retry")
 	}
 	wantSame(t, "due at once", due(t, f), []string{})
 	f.Clock.T = f.Clock.T.Add(2 * time.Second)
-	got := rereads(t, f)
+	got := pendingReads(t, f)
 	if len(got) != 1 || got[0].Tries != 1 {
 		t.Fatalf("due later: %+v", got)
 	}
-	if _, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil {
+	if _, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil {
 		t.Fatal(err)
 	}
-	wantSame(t, "asked for", f.Asked(), []posture.AccountID{account, account})
+	wantSame(t, "jobs", f.Jobs(), []posture.AccountID{account, account})
 	deliver(t, f, s, about(f, "m2", "i-1"))
-	if got := rereads(t, f); got[0].Tries != 0 {
+	if got := pendingReads(t, f); got[0].Tries != 0 {
 		t.Errorf("a new message leaves %d tries behind", got[0].Tries)
 	}
 }
 
-func whatWasReadIsLookedAtOnceMore(t *testing.T, f StreamFixture) {
+func readIsConfirmedLater(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, about(f, "m1", "i-1"))
-	spread := []posture.Target{{Type: bucket, Region: posture.Global, Name: "b"}}
-	settle(t, f, posture.Settlement{Done: rereads(t, f), Spread: spread, Second: f.Clock.T.Add(30 * time.Second)})
-	got := rereads(t, f)
+	neighbours := []posture.Target{{Type: bucket, Region: posture.Global, Name: "b"}}
+	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f), Neighbours: neighbours, ConfirmAt: f.Clock.T.Add(30 * time.Second)})
+	got := pendingReads(t, f)
 	if len(got) != 1 || got[0].Name != "b" || got[0].Depth != 1 {
 		t.Fatalf("neighbours %+v", got)
 	}
-	settle(t, f, posture.Settlement{Done: got})
+	recordReads(t, f, posture.ReadResults{Done: got})
 	f.Clock.T = f.Clock.T.Add(31 * time.Second)
-	if got = rereads(t, f); len(got) != 1 || !got[0].Again {
-		t.Fatalf("the second look %+v", got)
+	if got = pendingReads(t, f); len(got) != 1 || !got[0].Confirm {
+		t.Fatalf("the confirming read %+v", got)
 	}
-	settle(t, f, posture.Settlement{Done: got, Second: f.Clock.T.Add(30 * time.Second)})
+	recordReads(t, f, posture.ReadResults{Done: got, ConfirmAt: f.Clock.T.Add(30 * time.Second)})
 	f.Clock.T = f.Clock.T.Add(time.Hour)
 	wantSame(t, "due after it", due(t, f), []string{})
 }
@@ -296,17 +296,17 @@ func statusFollowsMessages(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	s := openStream(t, f)
 	for i, step := range []struct {
-		sign posture.StreamSign
-		want posture.StreamStatus
+		signal posture.StreamSignal
+		want   posture.StreamStatus
 	}{
-		{posture.SignUp, posture.StreamConnected},
-		{posture.SignDown, posture.StreamDisconnected},
-		{posture.SignEvent, posture.StreamConnected},
-		{posture.SignDown, posture.StreamDisconnected},
-		{posture.SignBeat, posture.StreamConnected},
+		{posture.SignalConnected, posture.StreamConnected},
+		{posture.SignalDisconnected, posture.StreamDisconnected},
+		{posture.SignalEvent, posture.StreamConnected},
+		{posture.SignalDisconnected, posture.StreamDisconnected},
+		{posture.SignalHeartbeat, posture.StreamConnected},
 	} {
 		f.Clock.T = f.Clock.T.Add(time.Second)
-		deliver(t, f, s, posture.StreamMessage{ID: fmt.Sprint(i), Time: f.Clock.T, Sign: step.sign})
+		deliver(t, f, s, posture.StreamMessage{ID: fmt.Sprint(i), Time: f.Clock.T, Signal: step.signal})
 		if got := streamStatus(t, f); got != step.want {
 			t.Errorf("step %d: %s, want %s", i, got, step.want)
 		}
@@ -327,9 +327,9 @@ func lateMessageDoesNotReconnect(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	late := about(f, "late", "i-1")
 	f.Clock.T = f.Clock.T.Add(time.Minute)
-	deliver(t, f, s, posture.StreamMessage{ID: "up", Time: f.Clock.T, Sign: posture.SignUp})
+	deliver(t, f, s, posture.StreamMessage{ID: "up", Time: f.Clock.T, Signal: posture.SignalConnected})
 	f.Clock.T = f.Clock.T.Add(time.Minute)
-	deliver(t, f, s, posture.StreamMessage{ID: "down", Time: f.Clock.T, Sign: posture.SignDown})
+	deliver(t, f, s, posture.StreamMessage{ID: "down", Time: f.Clock.T, Signal: posture.SignalDisconnected})
 	deliver(t, f, s, late)
 	if got := streamStatus(t, f); got != posture.StreamDisconnected {
 		t.Errorf("after a late event: %s", got)
@@ -351,7 +351,7 @@ func statusIsSetByHand(t *testing.T, f StreamFixture) {
 	wantKind(t, "another account", f.Streams.SetStream(t.Context(), org, posture.AWS, "none", posture.StreamConnected), fault.NotFound)
 }
 
-func removedAccountTakesItsStream(t *testing.T, f StreamFixture) {
+func streamIsRemovedWithItsAccount(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, about(f, "m1", "i-1"))
 	remove(t, f.Entities, account)
@@ -374,7 +374,7 @@ func oldMessagesAreForgotten(t *testing.T, f StreamFixture) {
 		{2 * time.Hour, posture.StreamOutcome{Fresh: 1}},
 	} {
 		f.Clock.T = f.Clock.T.Add(step.later)
-		if _, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil {
+		if _, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil {
 			t.Fatal(err)
 		}
 		wantSame(t, "the message "+step.later.String()+" later", deliver(t, f, s, about(f, "m1")), step.want)
@@ -384,7 +384,7 @@ func oldMessagesAreForgotten(t *testing.T, f StreamFixture) {
 func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	s := openStream(t, f)
-	deliver(t, f, s, posture.StreamMessage{ID: "beat", Time: f.Clock.T, Sign: posture.SignBeat})
+	deliver(t, f, s, posture.StreamMessage{ID: "beat", Time: f.Clock.T, Signal: posture.SignalHeartbeat})
 	for _, step := range []struct {
 		later time.Duration
 		want  posture.StreamStatus
@@ -395,7 +395,7 @@ func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 		{time.Hour, posture.StreamDisconnected, 0},
 	} {
 		f.Clock.T = f.Clock.T.Add(step.later)
-		lost, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience)
+		lost, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
 		if err != nil || len(lost) != step.lost || streamStatus(t, f) != step.want {
 			t.Errorf("%s later: %v, %s, %v", step.later, lost, streamStatus(t, f), err)
 		}
@@ -408,11 +408,11 @@ func quietWithChangesDisconnects(t *testing.T, f StreamFixture) {
 	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1"))
 	deliver(t, f, s, about(f, "m1"))
 	f.Clock.T = f.Clock.T.Add(25 * time.Hour)
-	if lost, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience); err != nil || len(lost) != 0 {
+	if lost, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil || len(lost) != 0 {
 		t.Errorf("a quiet account without changes: %v, %v", lost, err)
 	}
 	record(t, f.Entities, scoped(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
-	lost, err := f.Streams.TendStreams(t.Context(), posture.DefaultPatience)
+	lost, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
 	if err != nil || len(lost) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
 		t.Errorf("a quiet account with changes: %v, %v, %s", lost, err, streamStatus(t, f))
 	}

@@ -1,5 +1,6 @@
-// Package aws opens what AWS sends: notifications of SNS, which are signed, and
-// calls of EventBridge API destinations, which carry the account's token.
+// Package aws verifies and parses the messages that AWS sends: notifications of SNS,
+// which are signed, and requests of EventBridge API destinations, which carry the
+// account's token.
 package aws
 
 import (
@@ -16,116 +17,117 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// TokenHeader is where an API destination carries the account's token.
+// TokenHeader is the header in which an API destination sends the account's token.
 const TokenHeader = "X-Event-Token"
 
-// Streams knows whose messages these are.
+// Streams finds the stream of a message.
 type Streams interface {
 	StreamOf(ctx context.Context, handle string) (posture.Stream, error)
 	StreamWith(ctx context.Context, d posture.StreamDigest) (posture.Stream, error)
 }
 
-// Gate opens messages. It is safe for concurrent use.
-type Gate struct {
+// Verifier verifies messages. It is safe for concurrent use.
+type Verifier struct {
 	streams Streams
 	index   *change.Index
 	keys    *Certificates
 	now     func() time.Time
 }
 
-// NewGate returns a gate. The client must reach nothing but the clouds.
-func NewGate(s Streams, x *change.Index, client *http.Client, now func() time.Time) *Gate {
-	return &Gate{streams: s, index: x, keys: NewCertificates(client, now), now: now}
+// NewVerifier returns a verifier. The client must be restricted to the addresses of
+// the clouds.
+func NewVerifier(s Streams, x *change.Index, client *http.Client, now func() time.Time) *Verifier {
+	return &Verifier{streams: s, index: x, keys: NewCertificates(client, now), now: now}
 }
 
-// Opened is a request that was believed.
-type Opened struct {
+// Verified is a request that passed verification.
+type Verified struct {
 	posture.Delivery
 	confirm string // the address that confirms a subscription
 }
 
-// Open believes a request or refuses it.
-func (g *Gate) Open(ctx context.Context, h http.Header, body []byte) (Opened, error) {
+// Verify checks the origin of a request and parses it.
+func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (Verified, error) {
 	if token := h.Get(TokenHeader); token != "" {
-		return g.openEvent(ctx, token, body)
+		return g.verifyEvent(ctx, token, body)
 	}
 	if h.Get("X-Amz-Sns-Rawdelivery") != "" {
-		return Opened{}, refusal.New(refusal.Unsigned, "raw delivery is not signed")
+		return Verified{}, refusal.New(refusal.Unsigned, "raw delivery is not signed")
 	}
 	if !json.Valid(body) {
-		return Opened{}, refusal.New(refusal.Malformed, "it is not JSON")
+		return Verified{}, refusal.New(refusal.Malformed, "it is not JSON")
 	}
 	var form struct{ Type, TopicArn *string }
 	if err := json.Unmarshal(body, &form); err != nil || form.Type == nil || form.TopicArn == nil {
-		return Opened{}, refusal.New(refusal.Unsigned, "neither a message of SNS nor a token")
+		return Verified{}, refusal.New(refusal.Unsigned, "neither a message of SNS nor a token")
 	}
-	return g.openNotification(ctx, h, body)
+	return g.verifyNotification(ctx, h, body)
 }
 
-// openEvent opens a call of an API destination.
-func (g *Gate) openEvent(ctx context.Context, token string, body []byte) (Opened, error) {
+// verifyEvent verifies a request of an API destination.
+func (g *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (Verified, error) {
 	stream, err := g.streams.StreamWith(ctx, posture.StreamSecret(token).Digest())
 	if err := check(stream, err); err != nil {
-		return Opened{}, err
+		return Verified{}, err
 	}
 	e, err := parseEvent(body)
 	if err != nil {
-		return Opened{}, refusal.New(refusal.Malformed, "read event: %w", err)
+		return Verified{}, refusal.New(refusal.Malformed, "read event: %w", err)
 	}
 	if age := g.now().Sub(e.Time); age > maxAge || age < -maxAhead {
-		return Opened{}, refusal.New(refusal.Stale, "the event is %s old", age.Round(time.Second))
+		return Verified{}, refusal.New(refusal.Stale, "the event is %s old", age.Round(time.Second))
 	}
 	m := posture.StreamMessage{ID: "event " + e.ID, Time: e.Time}
 	return g.deliver(stream, m, e)
 }
 
-// openNotification opens a message of SNS. What is cheap is checked first, so
-// that strangers cannot make us fetch certificates.
-func (g *Gate) openNotification(ctx context.Context, h http.Header, body []byte) (Opened, error) {
+// verifyNotification verifies a message of SNS. It makes the cheap checks first, so
+// that a sender without a stream cannot make the server fetch certificates.
+func (g *Verifier) verifyNotification(ctx context.Context, h http.Header, body []byte) (Verified, error) {
 	env, err := parseEnvelope(h, body)
 	if err != nil {
-		return Opened{}, err
+		return Verified{}, err
 	}
 	t, ok := parseTopic(env.TopicArn)
 	if !ok {
-		return Opened{}, refusal.New(refusal.Unknown, "topic %.200q is none of ours", env.TopicArn)
+		return Verified{}, refusal.New(refusal.Unknown, "topic %.200q belongs to no stream", env.TopicArn)
 	}
 	stream, err := g.streams.StreamOf(ctx, t.handle)
 	if err := check(stream, err); err != nil {
-		return Opened{}, err
+		return Verified{}, err
 	}
 	if t.account != string(stream.Account) {
-		return Opened{}, refusal.New(refusal.Foreign, "the topic belongs to another account")
+		return Verified{}, refusal.New(refusal.Foreign, "the topic belongs to another account")
 	}
-	sent, err := env.fresh(g.now())
+	sent, err := env.sentTime(g.now())
 	if err != nil {
-		return Opened{}, err
+		return Verified{}, err
 	}
 	if err := env.verify(ctx, t, g.keys); err != nil {
-		return Opened{}, err
+		return Verified{}, err
 	}
 	m := posture.StreamMessage{ID: "sns " + env.MessageID, Time: sent}
 	switch env.Type {
 	case confirmation:
-		m.Sign = posture.SignUp
+		m.Signal = posture.SignalConnected
 		confirm, err := env.confirmURL(t)
-		return Opened{posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}, confirm}, err
-	case farewell:
-		m.Sign = posture.SignDown
-		return Opened{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
+		return Verified{posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}, confirm}, err
+	case unsubscription:
+		m.Signal = posture.SignalDisconnected
+		return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 	}
 	e, err := parseEvent([]byte(env.Message))
-	if err != nil { // a test, or something somebody wrote by hand: it is signed, and names nothing
-		return Opened{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
+	if err != nil { // a signed message that is no event, such as one published by hand: it names nothing
+		return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 	}
 	return g.deliver(stream, m, e)
 }
 
-// check refuses what is of no stream of AWS.
+// check fails unless a stream of AWS was found.
 func check(s posture.Stream, err error) error {
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return refusal.New(refusal.Unknown, "no stream has it")
+		return refusal.New(refusal.Unknown, "no stream has this topic or token")
 	case err != nil:
 		return fmt.Errorf("look up stream: %w", err)
 	case s.Provider != posture.AWS:
@@ -134,22 +136,22 @@ func check(s posture.Stream, err error) error {
 	return nil
 }
 
-// deliver finishes a message with the event that it carries.
-func (g *Gate) deliver(stream posture.Stream, m posture.StreamMessage, e event) (Opened, error) {
+// deliver returns the delivery of a message that carries an event.
+func (g *Verifier) deliver(stream posture.Stream, m posture.StreamMessage, e event) (Verified, error) {
 	if !e.about(stream.Account) {
-		return Opened{}, refusal.New(refusal.Foreign, "the event is about another account")
+		return Verified{}, refusal.New(refusal.Foreign, "the event is about another account")
 	}
 	if e.DetailType == "Scheduled Event" {
-		m.Sign = posture.SignBeat
+		m.Signal = posture.SignalHeartbeat
 	} else {
 		m.Target = e.targets(g.index)
 	}
-	return Opened{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
+	return Verified{Delivery: posture.Delivery{Stream: stream, Messages: []posture.StreamMessage{m}}}, nil
 }
 
-// Confirm confirms the subscription that a request asks for, if it does. It is
-// called before the request is acknowledged: SNS sends it again otherwise.
-func (g *Gate) Confirm(ctx context.Context, o Opened) error {
+// Confirm confirms the subscription if the request is a SubscriptionConfirmation.
+// Call it before acknowledging the request, so that SNS retries when it fails.
+func (g *Verifier) Confirm(ctx context.Context, o Verified) error {
 	if o.confirm == "" {
 		return nil
 	}
@@ -181,7 +183,7 @@ type event struct {
 	Detail     detail    `json:"detail"`
 }
 
-// detail is what CloudTrail says of a call.
+// detail is the CloudTrail record of an API call.
 type detail struct {
 	EventSource        string `json:"eventSource"`
 	EventName          string `json:"eventName"`
@@ -208,12 +210,12 @@ func parseEvent(body []byte) (event, error) {
 		return e, err
 	}
 	if e.ID == "" || len(e.ID) > 128 || e.Account == "" || e.Time.IsZero() {
-		return e, fmt.Errorf("it is not an event of EventBridge")
+		return e, fmt.Errorf("required fields of an EventBridge event are missing")
 	}
 	return e, nil
 }
 
-// about reports whether all that the event says of whose it is names an account.
+// about reports whether the event belongs to an account.
 func (e event) about(account posture.AccountID) bool {
 	return e.Account == string(account) && (e.Detail.RecipientAccountID == "" || e.Detail.RecipientAccountID == string(account))
 }

@@ -50,9 +50,9 @@ func withTypes(all []collect.Declaration) []collect.Declaration {
 	return all
 }
 
-// a world is a gate and who signs for it.
+// a world is a verifier and who signs for it.
 type world struct {
-	gate     *aws.Gate
+	verifier *aws.Verifier
 	sns      *events.SNS
 	other    *events.SNS // a signer that is not Amazon
 	internet *streamtest.Internet
@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 		"azure":      {Org: "org", Account: "00000000-0000-0000-0000-000000000001", Provider: posture.Azure, Handle: "azurehandle1"},
 		"of another": {Org: "org", Account: "999999999999", Provider: posture.AWS, Handle: "otherhandle1"},
 	}
-	w.gate = aws.NewGate(streams, change.NewIndex(declarations), w.internet.Client(), clock)
+	w.verifier = aws.NewVerifier(streams, change.NewIndex(declarations), w.internet.Client(), clock)
 	return w
 }
 
@@ -134,7 +134,7 @@ func TestNotificationsOfBothVersionsAreTaken(t *testing.T) {
 			n := w.sns.Notify(topic, event())
 			n.SignatureVersion, n.Subject = version, subject
 			n = w.sns.Sign(n)
-			o, err := w.gate.Open(t.Context(), n.Header(), n.Body())
+			o, err := w.verifier.Verify(t.Context(), n.Header(), n.Body())
 			if err != nil {
 				t.Fatalf("version %s: %v", version, err)
 			}
@@ -153,22 +153,22 @@ func TestSubscriptionIsConfirmedAndEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n := w.sns.Confirm(topic)
-	o, err := w.gate.Open(t.Context(), n.Header(), n.Body())
-	if err != nil || len(o.Messages) != 1 || o.Messages[0].Sign != posture.SignUp {
+	o, err := w.verifier.Verify(t.Context(), n.Header(), n.Body())
+	if err != nil || len(o.Messages) != 1 || o.Messages[0].Signal != posture.SignalConnected {
 		t.Fatalf("Open = %v, %v", o, err)
 	}
 	if w.sns.Confirmed(n.Token) != "" {
 		t.Error("it was confirmed before it was believed")
 	}
-	if err := w.gate.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != topic {
+	if err := w.verifier.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != topic {
 		t.Errorf("Confirm: %v, %q", err, w.sns.Confirmed(n.Token))
 	}
 	n = w.sns.Farewell(topic)
-	o, err = w.gate.Open(t.Context(), n.Header(), n.Body())
-	if err != nil || o.Messages[0].Sign != posture.SignDown {
+	o, err = w.verifier.Verify(t.Context(), n.Header(), n.Body())
+	if err != nil || o.Messages[0].Signal != posture.SignalDisconnected {
 		t.Fatalf("Open = %v, %v", o, err)
 	}
-	if err := w.gate.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != "" {
+	if err := w.verifier.Confirm(t.Context(), o); err != nil || w.sns.Confirmed(n.Token) != "" {
 		t.Error("a subscription that has ended was confirmed anew")
 	}
 }
@@ -176,15 +176,15 @@ func TestSubscriptionIsConfirmedAndEnds(t *testing.T) {
 func TestAPIDestinationIsKnownByItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	o, err := w.gate.Open(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(event()))
+	o, err := w.verifier.Verify(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(event()))
 	if err != nil || len(o.Messages) != 1 || len(o.Messages[0].Target) != 1 {
 		t.Fatalf("Open = %v, %v", o, err)
 	}
 	beat := event(func(e map[string]any) {
 		e["detail-type"], e["source"], e["detail"] = "Scheduled Event", "aws.events", map[string]any{}
 	})
-	o, err = w.gate.Open(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(beat))
-	if err != nil || o.Messages[0].Sign != posture.SignBeat {
+	o, err = w.verifier.Verify(t.Context(), http.Header{aws.TokenHeader: {secret.Reveal()}}, []byte(beat))
+	if err != nil || o.Messages[0].Signal != posture.SignalHeartbeat {
 		t.Errorf("a heartbeat: %v, %v", o, err)
 	}
 }
@@ -348,7 +348,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 		}
 		seen[f.name] = true
 		h, body := f.make(w)
-		o, err := w.gate.Open(t.Context(), h, body)
+		o, err := w.verifier.Verify(t.Context(), h, body)
 		if err == nil {
 			t.Errorf("%s: it is believed: %+v", f.name, o)
 			continue
@@ -370,14 +370,14 @@ func TestStrangersCauseNoCalls(t *testing.T) {
 	w := newWorld(t)
 	for range 50 {
 		n := w.other.Notify(topic+"x", event())
-		if _, err := w.gate.Open(t.Context(), n.Header(), n.Body()); err == nil {
+		if _, err := w.verifier.Verify(t.Context(), n.Header(), n.Body()); err == nil {
 			t.Fatal("it is believed")
 		}
 	}
 	n := w.sns.Notify(topic, event())
 	n.SigningCertURL = "https://" + host + "/redirect.pem"
 	for range 50 {
-		if _, err := w.gate.Open(t.Context(), n.Header(), n.Body()); err == nil {
+		if _, err := w.verifier.Verify(t.Context(), n.Header(), n.Body()); err == nil {
 			t.Fatal("it is believed")
 		}
 	}
@@ -422,7 +422,7 @@ func TestEventsNameTheirResources(t *testing.T) {
 		{"something written by hand", `hello`, nil},
 	} {
 		n := w.sns.Notify(topic, tt.event)
-		o, err := w.gate.Open(t.Context(), n.Header(), n.Body())
+		o, err := w.verifier.Verify(t.Context(), n.Header(), n.Body())
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -433,7 +433,7 @@ func TestEventsNameTheirResources(t *testing.T) {
 	}
 }
 
-func FuzzOpen(f *testing.F) {
+func FuzzVerify(f *testing.F) {
 	sns, err := events.NewSNS(clock)
 	if err != nil {
 		f.Fatal(err)
@@ -445,13 +445,13 @@ func FuzzOpen(f *testing.F) {
 	f.Add("made-up", []byte(`{"Type":"Notification","TopicArn":"x"}`))
 	internet := &streamtest.Internet{}
 	streams := streamtest.Streams{secret: {Org: "org", Account: account, Provider: posture.AWS, Handle: handle}}
-	gate := aws.NewGate(streams, change.NewIndex(declarations), internet.Client(), clock)
+	verifier := aws.NewVerifier(streams, change.NewIndex(declarations), internet.Client(), clock)
 	f.Fuzz(func(t *testing.T, token string, body []byte) {
 		h := http.Header{}
 		if token != "" {
 			h.Set(aws.TokenHeader, token)
 		}
-		o, err := gate.Open(t.Context(), h, body)
+		o, err := verifier.Verify(t.Context(), h, body)
 		if err == nil && token != secret.Reveal() {
 			t.Fatalf("believed without a token or a certificate: %+v", o)
 		}

@@ -22,54 +22,54 @@ import (
 const (
 	fetchTime   = 5 * time.Second
 	fetchSize   = 64 << 10
-	failureKept = 30 * time.Second // before an address that failed is asked again
-	keysKept    = 64               // certificates that are remembered
+	failureKept = 30 * time.Second // before a failed URL is fetched again
+	keysKept    = 64               // cached certificates
 )
 
-// certificatePath is what the addresses of SNS's certificates look like.
+// certificatePath matches the paths of SNS's certificates.
 var certificatePath = regexp.MustCompile(`^/[A-Za-z0-9_-]{1,128}\.pem$`)
 
-// certificateName is what SNS's certificates are for.
+// certificateName matches the subjects of SNS's certificates.
 var certificateName = regexp.MustCompile(`^sns(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?$`)
 
-// Certificates fetches the keys that SNS signs with and remembers them. It is
-// safe for concurrent use.
+// Certificates fetches and caches the certificates of the keys that SNS signs with.
+// It is safe for concurrent use.
 type Certificates struct {
 	http *http.Client
 	now  func() time.Time
 
 	flight singleflight.Group
 	mu     sync.Mutex
-	known  map[string]known
+	cache  map[string]cached
 }
 
-// known is what came of fetching a certificate.
-type known struct {
-	key    *rsa.PublicKey
-	err    error
-	from   time.Time
-	until  time.Time
-	looked time.Time
+// cached is the result of fetching a certificate.
+type cached struct {
+	key   *rsa.PublicKey
+	err   error
+	from  time.Time
+	until time.Time
+	tried time.Time
 }
 
-// NewCertificates returns an empty memory. The client must reach nothing but the
-// clouds; redirects are refused here.
+// NewCertificates returns an empty cache. The client must be restricted to the
+// addresses of the clouds; redirects are not followed.
 func NewCertificates(client *http.Client, now func() time.Time) *Certificates {
 	strict := *client
 	strict.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Certificates{http: &strict, now: now, known: map[string]known{}}
+	return &Certificates{http: &strict, now: now, cache: map[string]cached{}}
 }
 
-// Key returns the key of the certificate at an address, which must be one of the
-// given host of SNS.
+// Key returns the public key of the certificate at a URL, which must be on the given
+// host of SNS.
 func (c *Certificates) Key(ctx context.Context, address, host string) (*rsa.PublicKey, error) {
 	if err := checkAddress(address, host); err != nil {
 		return nil, err
 	}
-	if k, ok := c.remembered(address); ok {
+	if k, ok := c.cached(address); ok {
 		return k.key, k.err
 	}
-	// The fetch is for all who wait for it: it does not end with the first.
+	// Concurrent callers share the fetch, which must not end with the first one's context.
 	got, err, _ := c.flight.Do(address, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
 		defer cancel()
@@ -81,7 +81,7 @@ func (c *Certificates) Key(ctx context.Context, address, host string) (*rsa.Publ
 	return got.(*rsa.PublicKey), nil
 }
 
-// checkAddress refuses every address but those of certificates of SNS.
+// checkAddress fails unless the URL is one of SNS's certificates on the host.
 func checkAddress(address, host string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -94,24 +94,24 @@ func checkAddress(address, host string) error {
 	return nil
 }
 
-// remembered returns what is known of an address, unless it is out of date.
-func (c *Certificates) remembered(address string) (known, bool) {
+// cached returns the cached result of a URL, unless it has expired.
+func (c *Certificates) cached(address string) (cached, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k, ok := c.known[address]
+	k, ok := c.cache[address]
 	now := c.now()
 	switch {
 	case !ok:
 		return k, false
 	case k.err != nil:
-		return k, now.Sub(k.looked) < failureKept
+		return k, now.Sub(k.tried) < failureKept
 	}
 	return k, !now.Before(k.from) && now.Before(k.until)
 }
 
-// fetch reads a certificate and remembers what came of it.
+// fetch downloads and checks a certificate and caches the result, failures too.
 func (c *Certificates) fetch(ctx context.Context, address string) (*rsa.PublicKey, error) {
-	k := known{looked: c.now()}
+	k := cached{tried: c.now()}
 	cert, err := c.download(ctx, address)
 	if err == nil {
 		k.key, err = c.check(cert)
@@ -120,13 +120,13 @@ func (c *Certificates) fetch(ctx context.Context, address string) (*rsa.PublicKe
 	k.err = err
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.known) >= keysKept {
-		for oldest := range c.known { // any: they are fetched again when needed
-			delete(c.known, oldest)
+	if len(c.cache) >= keysKept {
+		for any := range c.cache {
+			delete(c.cache, any)
 			break
 		}
 	}
-	c.known[address] = k
+	c.cache[address] = k
 	return k.key, k.err
 }
 
@@ -158,7 +158,7 @@ func (c *Certificates) download(ctx context.Context, address string) (*x509.Cert
 	return cert, nil
 }
 
-// check returns the key of a certificate that SNS may sign with now.
+// check returns the key of a certificate if it is valid now and issued to SNS.
 func (c *Certificates) check(cert *x509.Certificate) (*rsa.PublicKey, error) {
 	if now := c.now(); now.Before(cert.NotBefore) || !now.Before(cert.NotAfter) {
 		return nil, refusal.New(refusal.Certificate, "the certificate is not valid now")

@@ -19,12 +19,12 @@ import (
 
 // The kinds of messages that SNS sends.
 const (
-	notification = "Notification"
-	confirmation = "SubscriptionConfirmation"
-	farewell     = "UnsubscribeConfirmation"
+	notification   = "Notification"
+	confirmation   = "SubscriptionConfirmation"
+	unsubscription = "UnsubscribeConfirmation"
 )
 
-// An envelope is what SNS sends.
+// An envelope is the body of a request of SNS.
 type envelope struct {
 	Type             string
 	MessageID        string `json:"MessageId"`
@@ -46,14 +46,14 @@ const (
 	maxAhead = 5 * time.Minute
 )
 
-// topicPattern reads the name of a topic: partition, region, account, name.
+// topicPattern matches the ARN of a topic: partition, region, account, name.
 var topicPattern = regexp.MustCompile(`^arn:(aws|aws-us-gov|aws-cn):sns:([a-z0-9-]{1,32}):([0-9]{12}):([A-Za-z0-9_-]{1,256})$`)
 
 // TopicPrefix begins the names of the topics that set-up scripts make; the
 // stream's handle follows.
 const TopicPrefix = "vigil-events-"
 
-// A topic is a topic's name taken apart.
+// A topic holds the parts of a topic's ARN.
 type topic struct {
 	partition, region, account, handle string
 }
@@ -67,7 +67,7 @@ func parseTopic(arn string) (topic, bool) {
 	return topic{m[1], m[2], m[3], handle}, ok && handle != ""
 }
 
-// host is where SNS answers for the topic.
+// host returns the host of SNS in the topic's region.
 func (t topic) host() string {
 	host := "sns." + t.region + ".amazonaws.com"
 	if t.partition == "aws-cn" {
@@ -76,14 +76,14 @@ func (t topic) host() string {
 	return host
 }
 
-// parseEnvelope reads what SNS sends. What the headers say must be so.
+// parseEnvelope parses a request of SNS and compares it with the headers.
 func parseEnvelope(h http.Header, body []byte) (envelope, error) {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil {
 		return e, refusal.New(refusal.Malformed, "read SNS message: %w", err)
 	}
 	switch e.Type {
-	case notification, confirmation, farewell:
+	case notification, confirmation, unsubscription:
 	default:
 		return e, refusal.New(refusal.Malformed, "SNS message of type %.40q", e.Type)
 	}
@@ -91,7 +91,7 @@ func parseEnvelope(h http.Header, body []byte) (envelope, error) {
 		"X-Amz-Sns-Message-Type": e.Type, "X-Amz-Sns-Topic-Arn": e.TopicArn, "X-Amz-Sns-Message-Id": e.MessageID,
 	} {
 		if got := h.Get(name); got != "" && got != want {
-			return e, refusal.New(refusal.Signature, "header %s is not what was signed", name)
+			return e, refusal.New(refusal.Signature, "header %s differs from the signed body", name)
 		}
 	}
 	if e.MessageID == "" || len(e.MessageID) > 128 {
@@ -100,8 +100,8 @@ func parseEnvelope(h http.Header, body []byte) (envelope, error) {
 	return e, nil
 }
 
-// fresh checks when the message was sent.
-func (e envelope) fresh(now time.Time) (time.Time, error) {
+// sentTime returns when the message was sent. It fails if that is too long ago.
+func (e envelope) sentTime(now time.Time) (time.Time, error) {
 	sent, err := time.Parse(time.RFC3339, e.Timestamp)
 	if err != nil {
 		return sent, refusal.New(refusal.Stale, "read time of SNS message: %w", err)
@@ -112,8 +112,8 @@ func (e envelope) fresh(now time.Time) (time.Time, error) {
 	return sent, nil
 }
 
-// text is what was signed: names and values in a fixed order.
-func (e envelope) text() string {
+// signedText returns the text that SNS signs: names and values in a fixed order.
+func (e envelope) signedText() string {
 	var b strings.Builder
 	add := func(name, value string) { b.WriteString(name + "\n" + value + "\n") }
 	add("Message", e.Message)
@@ -134,7 +134,7 @@ func (e envelope) text() string {
 	return b.String()
 }
 
-// verify checks the signature with the key that the topic's own host shows.
+// verify checks the signature with the certificate of SNS in the topic's region.
 func (e envelope) verify(ctx context.Context, t topic, keys *Certificates) error {
 	signature, err := base64.StdEncoding.DecodeString(e.Signature)
 	if err != nil || len(signature) == 0 {
@@ -142,7 +142,7 @@ func (e envelope) verify(ctx context.Context, t topic, keys *Certificates) error
 	}
 	var hash crypto.Hash
 	var sum []byte
-	switch text := []byte(e.text()); e.SignatureVersion {
+	switch text := []byte(e.signedText()); e.SignatureVersion {
 	case "1":
 		s := sha1.Sum(text) //nolint:gosec // see above
 		hash, sum = crypto.SHA1, s[:]
@@ -162,8 +162,9 @@ func (e envelope) verify(ctx context.Context, t topic, keys *Certificates) error
 	return nil
 }
 
-// confirmURL is the address that confirms the subscription. It is made from what
-// was signed and compared with what was sent, so that nothing but SNS is called.
+// confirmURL returns the URL that confirms the subscription. It builds the URL from
+// the signed fields and compares it with the one that was sent, so that the server
+// requests no URL but one of SNS.
 func (e envelope) confirmURL(t topic) (string, error) {
 	u, err := url.Parse(e.SubscribeURL)
 	if err != nil || u.Scheme != "https" || u.Host != t.host() || u.User != nil || strings.Trim(u.Path, "/") != "" {

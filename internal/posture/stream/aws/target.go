@@ -8,18 +8,18 @@ import (
 	"vigil/internal/posture/stream/change"
 )
 
-// maxNames is how many resources of a type one event may name before all of the
-// type are read instead.
+// maxNames is how many resources of a type one event may name. If it names more, all
+// of the type are read.
 const maxNames = 100
 
-// targets returns what is to be read because of the event. A type whose resource
-// the event does not name is read as a whole.
+// targets returns the resources to read because of the event. If it names no
+// resource of a type that it may have changed, all of the type are read.
 func (e event) targets(x *change.Index) []posture.Target {
 	d := e.Detail
 	if d.ReadOnly || d.ErrorCode != "" || d.EventSource == "signin.amazonaws.com" && d.UserIdentity.Type != "Root" {
 		return nil
 	}
-	said := newWords(d.RequestParameters, d.ResponseElements)
+	params := newParameters(d.RequestParameters, d.ResponseElements)
 	var found []posture.Target
 	for _, decl := range x.Of(d.EventSource, d.EventName) {
 		region := posture.Global
@@ -32,7 +32,7 @@ func (e event) targets(x *change.Index) []posture.Target {
 		if decl.Declared == nil {
 			continue
 		}
-		names := said.named(decl.Declared)
+		names := params.names(decl.Declared)
 		for _, r := range d.Resources {
 			if name, ok := fromARN(decl.Declared, r.ARN); ok {
 				names = append(names, name)
@@ -42,7 +42,7 @@ func (e event) targets(x *change.Index) []posture.Target {
 		names = slices.Compact(names)
 		switch {
 		case len(names) == 0 && decl.Declared.Derived:
-			continue // reached over the edges of what is read
+			continue // read as a neighbour of the resource that contains it
 		case len(names) == 0 || len(names) > maxNames:
 			found = append(found, posture.Target{Type: decl.Type, Region: region})
 		}

@@ -9,7 +9,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// activity is an entry of the activity log as alerts carry it.
+// activity is an entry of the activity log in an alert.
 type activity struct {
 	Authorization struct {
 		Action string `json:"action"`
@@ -25,7 +25,7 @@ type activity struct {
 	SubscriptionID string    `json:"subscriptionId"`
 }
 
-// record returns what the entry says.
+// record returns the entry as a record.
 func (a activity) record() record {
 	r := record{
 		id: a.EventDataID, time: a.EventTimestamp, operation: cmp.Or(a.Authorization.Action, a.OperationName), status: a.Status,
@@ -33,14 +33,14 @@ func (a activity) record() record {
 	}
 	switch {
 	case strings.EqualFold(a.OperationName, OperationReady):
-		r.sign = posture.SignUp
+		r.signal = posture.SignalConnected
 	case strings.EqualFold(a.OperationName, OperationNotReady):
-		r.sign = posture.SignDown
+		r.signal = posture.SignalDisconnected
 	}
 	return r
 }
 
-// parseClassic reads an activity log alert in the classic schema.
+// parseClassic parses an activity log alert in the classic schema.
 func parseClassic(body []byte) (record, error) {
 	var alert struct {
 		SchemaID string `json:"schemaId"`
@@ -59,7 +59,7 @@ func parseClassic(body []byte) (record, error) {
 	return alert.Data.Context.ActivityLog.record(), nil
 }
 
-// parseCommon reads an activity log alert in the common schema.
+// parseCommon parses an activity log alert in the common schema.
 func parseCommon(body []byte) (record, error) {
 	var alert struct {
 		Data struct {

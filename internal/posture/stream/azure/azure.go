@@ -1,8 +1,9 @@
-// Package azure opens what Azure sends: activity log alerts in both of their
-// schemas, and events of Event Grid in both of theirs.
+// Package azure verifies and parses the messages that Azure sends: activity log
+// alerts (classic and common schema) and Event Grid events (Event Grid and
+// CloudEvents schema).
 //
-// None of them is signed. What says whose they are is a secret in the address
-// that they are sent to, of which we keep a hash.
+// None of them is signed. A secret in the URL that they are sent to authenticates
+// them; the store keeps its hash.
 package azure
 
 import (
@@ -21,41 +22,43 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// Operations by which a stream says of itself that it was set up or torn down.
+// Operations that announce that the stream was set up or removed.
 const (
 	OperationReady    = "AzureStreamReady"
 	OperationNotReady = "AzureStreamNotReady"
 )
 
-// maxDrift is how old a message may be, or how far ahead.
+// maxDrift bounds the difference between a message's time and the server's.
 const maxDrift = time.Hour
 
-// maxBatch is how many events one request may bring.
+// maxBatch is how many events one request may contain.
 const maxBatch = 5000
 
-// Streams knows whose messages these are.
+// Streams finds the stream of a message.
 type Streams interface {
 	StreamWith(ctx context.Context, d posture.StreamDigest) (posture.Stream, error)
 }
 
-// Gate opens messages. It is safe for concurrent use.
-type Gate struct {
+// Verifier verifies messages. It is safe for concurrent use.
+type Verifier struct {
 	streams Streams
 	index   *change.Index
 	now     func() time.Time
 }
 
-// NewGate returns a gate.
-func NewGate(s Streams, x *change.Index, now func() time.Time) *Gate { return &Gate{s, x, now} }
-
-// Opened is a request that was believed.
-type Opened struct {
-	posture.Delivery
-	Validation string // the code that Event Grid wants to hear; "" for none
+// NewVerifier returns a verifier.
+func NewVerifier(s Streams, x *change.Index, now func() time.Time) *Verifier {
+	return &Verifier{s, x, now}
 }
 
-// Know returns the stream whose secret it is, or refuses.
-func (g *Gate) Know(ctx context.Context, secret posture.StreamSecret) (posture.Stream, error) {
+// Verified is a request that passed verification.
+type Verified struct {
+	posture.Delivery
+	Validation string // the code to return to Event Grid, which validates the endpoint; "" for none
+}
+
+// Authenticate returns the stream that has the secret.
+func (g *Verifier) Authenticate(ctx context.Context, secret posture.StreamSecret) (posture.Stream, error) {
 	if secret == "" {
 		return posture.Stream{}, refusal.New(refusal.Unsigned, "there is no secret in the address")
 	}
@@ -71,32 +74,32 @@ func (g *Gate) Know(ctx context.Context, secret posture.StreamSecret) (posture.S
 	return stream, nil
 }
 
-// Open believes a request or refuses it.
-func (g *Gate) Open(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (Opened, error) {
-	stream, err := g.Know(ctx, secret)
+// Verify authenticates a request and parses it.
+func (g *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (Verified, error) {
+	stream, err := g.Authenticate(ctx, secret)
 	if err != nil {
-		return Opened{}, err
+		return Verified{}, err
 	}
 	records, err := parse(h, body)
 	if err != nil {
-		return Opened{}, refusal.New(refusal.Malformed, "read message: %w", err)
+		return Verified{}, refusal.New(refusal.Malformed, "read message: %w", err)
 	}
-	o := Opened{Delivery: posture.Delivery{Stream: stream}}
+	o := Verified{Delivery: posture.Delivery{Stream: stream}}
 	for _, r := range records {
 		if !strings.EqualFold(r.subscription(), string(stream.Account)) {
-			return Opened{}, refusal.New(refusal.Foreign, "the message is about another subscription")
+			return Verified{}, refusal.New(refusal.Foreign, "the message is about another subscription")
 		}
 		if drift := g.now().Sub(r.time).Abs(); drift > maxDrift {
-			return Opened{}, refusal.New(refusal.Stale, "the message is of %s ago", g.now().Sub(r.time).Round(time.Second))
+			return Verified{}, refusal.New(refusal.Stale, "the message is of %s ago", g.now().Sub(r.time).Round(time.Second))
 		}
 		if r.id == "" || len(r.id) > 512 {
-			return Opened{}, refusal.New(refusal.Malformed, "a message without an id")
+			return Verified{}, refusal.New(refusal.Malformed, "a message without an id")
 		}
-		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Sign: r.sign}
+		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Signal: r.signal}
 		if r.validation != "" {
 			o.Validation = r.validation
 		}
-		if r.sign == posture.SignEvent {
+		if r.signal == posture.SignalEvent {
 			m.Target = r.targets(g.index)
 		}
 		o.Messages = append(o.Messages, m)
@@ -104,7 +107,7 @@ func (g *Gate) Open(ctx context.Context, secret posture.StreamSecret, h http.Hea
 	return o, nil
 }
 
-// A record is one event in whatever form it came.
+// A record is one event, independent of its schema.
 type record struct {
 	id         string
 	time       time.Time
@@ -113,7 +116,7 @@ type record struct {
 	resource   string // the id of what it was done to
 	subscribed string // the subscription, where the form says it by itself
 	topic      string // what sent it, which is in the subscription too
-	sign       posture.StreamSign
+	signal     posture.StreamSignal
 	validation string
 }
 
@@ -144,7 +147,7 @@ func subscriptionOf(id string) string {
 
 var errForm = errors.New("it has none of the known forms")
 
-// parse reads a request's body in whichever of the forms it is.
+// parse parses the body of a request in any of the four schemas.
 func parse(h http.Header, body []byte) ([]record, error) {
 	body = bytes.TrimSpace(body)
 	switch {

@@ -52,8 +52,8 @@ var index = change.NewIndex([]collect.Declaration{
 	declare("Azure.Authorization.Principal", "Microsoft.Authorization/roleAssignments"),
 })
 
-func newGate() *azure.Gate {
-	return azure.NewGate(streamtest.Streams{
+func newVerifier() *azure.Verifier {
+	return azure.NewVerifier(streamtest.Streams{
 		secret:  {Org: "org", Account: subscription, Provider: posture.Azure, Handle: "h1"},
 		"other": {Org: "org", Account: other, Provider: posture.Azure, Handle: "h2"},
 		"aws":   {Org: "org", Account: "123456789012", Provider: posture.AWS, Handle: "h3"},
@@ -66,7 +66,7 @@ func write() events.Operation {
 
 func TestAllFormsAreTaken(t *testing.T) {
 	t.Parallel()
-	gate := newGate()
+	verifier := newVerifier()
 	binary := func(o events.Operation) (http.Header, []byte) { return o.Binary() }
 	plain := func(f func(events.Operation) []byte) func(events.Operation) (http.Header, []byte) {
 		return func(o events.Operation) (http.Header, []byte) { return http.Header{}, f(o) }
@@ -83,7 +83,7 @@ func TestAllFormsAreTaken(t *testing.T) {
 	} {
 		o := write()
 		h, body := form(o)
-		got, err := gate.Open(t.Context(), secret, h, body)
+		got, err := verifier.Verify(t.Context(), secret, h, body)
 		if err != nil || len(got.Messages) != 1 {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -94,7 +94,7 @@ func TestAllFormsAreTaken(t *testing.T) {
 			{Type: "Azure.Network.NetworkSecurityGroup", Region: "global", Name: nsg},
 			{Type: "Azure.Network.CidrRange", Region: "global", Name: nsg},
 		}
-		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Sign != posture.SignEvent {
+		if diff := cmp.Diff(want, m.Target); diff != "" || m.ID != "azure "+o.ID || !m.Time.Equal(now) || m.Signal != posture.SignalEvent {
 			t.Errorf("%s: %+v (-want +got):\n%s", name, m, diff)
 		}
 	}
@@ -106,7 +106,7 @@ func TestABatchBringsAllItsEvents(t *testing.T) {
 	for i := range 50 {
 		os = append(os, events.NewOperation(subscription, fmt.Sprintf("%s%d", nsg, i), "Microsoft.Network/networkSecurityGroups/write", now))
 	}
-	got, err := newGate().Open(t.Context(), secret, http.Header{"Aeg-Event-Type": {"Notification"}}, events.GridBatch(os...))
+	got, err := newVerifier().Verify(t.Context(), secret, http.Header{"Aeg-Event-Type": {"Notification"}}, events.GridBatch(os...))
 	if err != nil || len(got.Messages) != 50 {
 		t.Errorf("%d messages, %v", len(got.Messages), err)
 	}
@@ -114,23 +114,23 @@ func TestABatchBringsAllItsEvents(t *testing.T) {
 
 func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
 	t.Parallel()
-	gate := newGate()
+	verifier := newVerifier()
 	h, validation := events.Validation(subscription, "code-1", now)
 	for _, tt := range []struct {
 		name string
 		h    http.Header
 		body []byte
-		sign posture.StreamSign
+		sign posture.StreamSignal
 		code string
 	}{
-		{"validation", h, validation, posture.SignUp, "code-1"},
-		{"deleted", nil, events.Deleted(subscription, now), posture.SignDown, ""},
-		{"ready", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Classic(), posture.SignUp, ""},
-		{"not ready", nil, events.NewOperation(subscription, "", azure.OperationNotReady, now).Classic(), posture.SignDown, ""},
-		{"ready in the common schema", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Common(), posture.SignUp, ""},
+		{"validation", h, validation, posture.SignalConnected, "code-1"},
+		{"deleted", nil, events.Deleted(subscription, now), posture.SignalDisconnected, ""},
+		{"ready", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Classic(), posture.SignalConnected, ""},
+		{"not ready", nil, events.NewOperation(subscription, "", azure.OperationNotReady, now).Classic(), posture.SignalDisconnected, ""},
+		{"ready in the common schema", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Common(), posture.SignalConnected, ""},
 	} {
-		got, err := gate.Open(t.Context(), secret, tt.h, tt.body)
-		if err != nil || len(got.Messages) != 1 || got.Messages[0].Sign != tt.sign || got.Validation != tt.code || len(got.Messages[0].Target) != 0 {
+		got, err := verifier.Verify(t.Context(), secret, tt.h, tt.body)
+		if err != nil || len(got.Messages) != 1 || got.Messages[0].Signal != tt.sign || got.Validation != tt.code || len(got.Messages[0].Target) != 0 {
 			t.Errorf("%s: %+v, %v", tt.name, got, err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
 
 func TestOperationsNameTheirResources(t *testing.T) {
 	t.Parallel()
-	gate := newGate()
+	verifier := newVerifier()
 	vault := group + "/providers/Microsoft.KeyVault/vaults/v"
 	account := group + "/providers/Microsoft.Storage/storageAccounts/a"
 	assignment := "/subscriptions/" + subscription + "/providers/Microsoft.Authorization/roleAssignments/r"
@@ -165,7 +165,7 @@ func TestOperationsNameTheirResources(t *testing.T) {
 		}},
 		{group + "/providers/Microsoft.Nothing/things/t", "Microsoft.Nothing/things/write", nil},
 	} {
-		got, err := gate.Open(t.Context(), secret, nil, events.NewOperation(subscription, tt.resource, tt.operation, now).Classic())
+		got, err := verifier.Verify(t.Context(), secret, nil, events.NewOperation(subscription, tt.resource, tt.operation, now).Classic())
 		if err != nil {
 			t.Errorf("%s: %v", tt.operation, err)
 			continue
@@ -298,14 +298,14 @@ var forgeries = []struct {
 
 func TestForgeriesAreRefused(t *testing.T) {
 	t.Parallel()
-	gate := newGate()
+	verifier := newVerifier()
 	seen := map[string]bool{}
 	for _, f := range forgeries {
 		if seen[f.name] {
 			t.Errorf("%s is there twice", f.name)
 		}
 		seen[f.name] = true
-		o, err := gate.Open(t.Context(), f.secret, f.h, f.body)
+		o, err := verifier.Verify(t.Context(), f.secret, f.h, f.body)
 		if err == nil {
 			t.Errorf("%s: it is believed: %+v", f.name, o)
 			continue
@@ -325,24 +325,24 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 }
 
-func FuzzOpen(f *testing.F) {
+func FuzzVerify(f *testing.F) {
 	for _, body := range [][]byte{
 		write().Classic(), write().Common(), events.GridBatch(write(), write()), write().CloudEvent(), validation(subscription, now), events.Deleted(subscription, now),
 	} {
 		f.Add("", body)
 	}
 	f.Add("1.0", data())
-	gate := newGate()
+	verifier := newVerifier()
 	f.Fuzz(func(t *testing.T, version string, body []byte) {
 		h, _ := write().Binary()
 		h.Del("Ce-Specversion")
 		if version != "" {
 			h.Set("Ce-Specversion", version)
 		}
-		if _, err := gate.Open(t.Context(), "made-up", h, body); err == nil {
+		if _, err := verifier.Verify(t.Context(), "made-up", h, body); err == nil {
 			t.Fatal("believed without the secret")
 		}
-		o, err := gate.Open(t.Context(), secret, h, body)
+		o, err := verifier.Verify(t.Context(), secret, h, body)
 		if err != nil {
 			return
 		}

@@ -10,13 +10,13 @@ import (
 	"vigil/internal/posture"
 )
 
-// The types of events that Event Grid sends of itself.
+// The types of Event Grid's own events.
 const (
 	typeValidation = "Microsoft.EventGrid.SubscriptionValidationEvent"
 	typeDeleted    = "Microsoft.EventGrid.SubscriptionDeletedEvent"
 )
 
-// gridData is what Event Grid says of an operation on a resource.
+// gridData is the data of an event about an operation on a resource.
 type gridData struct {
 	Authorization struct {
 		Scope  string `json:"scope"`
@@ -43,7 +43,7 @@ type gridEvent struct {
 	Data    gridData  `json:"data"`
 }
 
-// parseGrid reads an event in Event Grid's own schema.
+// parseGrid parses an event in Event Grid's own schema.
 func parseGrid(body []byte) (record, error) {
 	var e gridEvent
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -52,7 +52,7 @@ func parseGrid(body []byte) (record, error) {
 	return e.record(e.Type, e.Time, e.Topic)
 }
 
-// parseCloudEvent reads an event in the CloudEvents schema.
+// parseCloudEvent parses an event in the CloudEvents schema.
 func parseCloudEvent(body []byte) (record, error) {
 	var e gridEvent
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -61,7 +61,7 @@ func parseCloudEvent(body []byte) (record, error) {
 	return e.record(e.CEType, e.CETime, e.Source)
 }
 
-// parseBinary reads a CloudEvent whose attributes are headers.
+// parseBinary parses a CloudEvent in binary mode, whose attributes are headers.
 func parseBinary(h http.Header, body []byte) (record, error) {
 	e := gridEvent{ID: h.Get("Ce-Id"), Subject: h.Get("Ce-Subject")}
 	if err := json.Unmarshal(body, &e.Data); err != nil {
@@ -74,7 +74,7 @@ func parseBinary(h http.Header, body []byte) (record, error) {
 	return e.record(h.Get("Ce-Type"), at, h.Get("Ce-Source"))
 }
 
-// record returns what the event says.
+// record returns the event as a record.
 func (e gridEvent) record(kind string, at time.Time, topic string) (record, error) {
 	d := e.Data
 	r := record{
@@ -89,13 +89,13 @@ func (e gridEvent) record(kind string, at time.Time, topic string) (record, erro
 		if d.ValidationCode == "" {
 			return r, errForm
 		}
-		r.sign, r.validation = posture.SignUp, d.ValidationCode
+		r.signal, r.validation = posture.SignalConnected, d.ValidationCode
 	case strings.EqualFold(kind, typeDeleted):
-		r.sign = posture.SignDown
+		r.signal = posture.SignalDisconnected
 	case strings.EqualFold(d.OperationName, OperationReady):
-		r.sign = posture.SignUp
+		r.signal = posture.SignalConnected
 	case strings.EqualFold(d.OperationName, OperationNotReady):
-		r.sign = posture.SignDown
+		r.signal = posture.SignalDisconnected
 	case !strings.HasPrefix(strings.ToLower(kind), "microsoft.resources.resource"):
 		r.status = "" // not about a resource of the subscription
 	case !strings.HasSuffix(strings.ToLower(kind), "success"):

@@ -10,9 +10,9 @@ import (
 	"vigil/internal/posture/stream/change"
 )
 
-// targets returns what is to be read because of the record: everything of which
-// the collectors say that the operation may change it, and the nearest resource
-// above that is read, of which this one may be a part.
+// targets returns the resources to read because of the record: those of all types
+// whose declaration names the operation, and the nearest collected parent of the
+// resource, because the resource may be a part of it.
 func (r record) targets(x *change.Index) []posture.Target {
 	all := levels(r.resource)
 	if !strings.EqualFold(r.status, "Succeeded") || len(r.resource) > 2048 || len(all) == 0 {
@@ -24,7 +24,7 @@ func (r record) targets(x *change.Index) []posture.Target {
 		if strings.HasPrefix(above.kind, "microsoft.resources/subscriptions") {
 			break // resources are in a group and a subscription, not parts of them
 		}
-		// A part that was removed is a change of the whole.
+		// Deleting a part changes the resource that contains it.
 		if more := pick(x, all, above, "write"); len(more) > 0 {
 			return append(found, more...)
 		}
@@ -32,15 +32,15 @@ func (r record) targets(x *change.Index) []posture.Target {
 	return found
 }
 
-// pick returns the targets of the declarations that name an operation on a level.
+// pick returns the targets of the declarations that name an operation on a resource.
 func pick(x *change.Index, all []level, at level, verb string) []posture.Target {
 	if verb == "action" {
 		verb = "write"
 	}
 	var found []posture.Target
 	for _, d := range x.Of(at.kind, verb) {
-		// Some name the parts of other resources too: a setting that a vault and
-		// a server may both have.
+		// A declaration may also name parts of other resources, such as a setting that
+		// both vaults and servers have.
 		if !slices.ContainsFunc(all, func(l level) bool { return l.kind == ownKind(d) }) {
 			continue
 		}
@@ -53,8 +53,8 @@ func pick(x *change.Index, all []level, at level, verb string) []posture.Target 
 	return found
 }
 
-// ownKind returns the type of the resources that a declaration is about. It comes
-// first among its events.
+// ownKind returns the resource type of a declaration, which is that of its first
+// event.
 func ownKind(d collect.Declaration) string {
 	if len(d.Events) == 0 {
 		return ""
@@ -77,7 +77,7 @@ func IDs(x *change.Index, account posture.AccountID, t posture.Target) []posture
 	return nil
 }
 
-// verbOf returns how an operation ends: write, delete or action.
+// verbOf returns the last part of an operation: write, delete or action.
 func verbOf(operation string) string {
 	verb := strings.ToLower(operation[strings.LastIndex(operation, "/")+1:])
 	switch verb {
@@ -87,14 +87,13 @@ func verbOf(operation string) string {
 	return "action"
 }
 
-// A level is a resource, or one that it is part of.
+// A level is a resource or one of its parents.
 type level struct {
 	id   string
 	kind string // microsoft.sql/servers/databases
 }
 
-// levels returns the resource of an id and those that it is part of, the
-// innermost first.
+// levels returns the resource of an id and its parents, the innermost first.
 func levels(id string) (all []level) {
 	part := strings.Split(strings.Trim(id, "/"), "/")
 	part = part[:len(part)&^1] // keys and values take turns

@@ -1,5 +1,5 @@
-// Package change knows which entity types an entry of a cloud's own log may have
-// changed. It is told by the declarations of the collectors.
+// Package change maps the events of a cloud's log to the entity types that they may
+// change, according to the declarations of the types.
 package change
 
 import (
@@ -20,7 +20,7 @@ type Index struct {
 
 type key struct{ source, name string }
 
-// prefixed is a declaration of all events whose names begin alike.
+// prefixed is a declaration of all events with a prefix.
 type prefixed struct {
 	begin string
 	collect.Declaration
@@ -49,7 +49,7 @@ func NewIndex(ds []collect.Declaration) *Index {
 	return x
 }
 
-// apiVersion ends the names of events of some AWS services:
+// apiVersion matches the end of the event names of some AWS services:
 // UpdateFunctionConfiguration20150331v2.
 var apiVersion = regexp.MustCompile(`[0-9]{8}(v[0-9]+)?$`)
 
@@ -79,11 +79,10 @@ func (x *Index) Type(t posture.EntityType) (collect.Declaration, bool) {
 	return d, ok
 }
 
-// Empty reports whether there is nothing to be found.
+// Empty reports whether the index has no declarations.
 func (x *Index) Empty() bool { return len(x.types) == 0 }
 
-// Related reports whether entities of one of the types may have an edge to one
-// of the other.
+// Related reports whether one of the types may have an edge to the other.
 func Related(a, b collect.Declaration) bool { return leads(a, b.Type) || leads(b, a.Type) }
 
 func leads(d collect.Declaration, to posture.EntityType) bool {

@@ -1,5 +1,6 @@
-// Package gcp opens what Google's Pub/Sub pushes: entries of audit logs, with an
-// identity token of the service account that the set-up script made for it.
+// Package gcp verifies and parses the messages that Pub/Sub pushes: entries of audit
+// logs, sent with an identity token of the service account that the set-up script
+// created.
 package gcp
 
 import (
@@ -17,15 +18,15 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// Names that the set-up script gives; the stream's handle follows.
+// Prefixes of the names that the set-up script gives; the stream's handle follows.
 const (
 	AccountPrefix      = "vigil-push-" // of the service account that pushes
 	SubscriptionPrefix = "vigil-push-"
 	TopicPrefix        = "vigil-events-"
 )
 
-// StatusAttribute is the attribute of a message by which a stream says of itself
-// that it is connected or disconnected.
+// StatusAttribute is the message attribute that announces that the stream is
+// connected or disconnected.
 const StatusAttribute = "eventStreamStatus"
 
 // BeatAttribute is the attribute of a heartbeat.
@@ -37,13 +38,13 @@ func ServiceAccount(s posture.Stream) string {
 	return AccountPrefix + s.Handle + "@" + string(s.Account) + ".iam.gserviceaccount.com"
 }
 
-// Streams knows whose messages these are.
+// Streams finds the stream of a message.
 type Streams interface {
 	StreamOf(ctx context.Context, handle string) (posture.Stream, error)
 }
 
-// Gate opens messages. It is safe for concurrent use.
-type Gate struct {
+// Verifier verifies messages. It is safe for concurrent use.
+type Verifier struct {
 	streams  Streams
 	index    *change.Index
 	keys     *Keys
@@ -51,13 +52,13 @@ type Gate struct {
 	now      func() time.Time
 }
 
-// NewGate returns a gate for messages that are pushed to an address, the
-// audience. The client must reach nothing but the clouds.
-func NewGate(s Streams, x *change.Index, client *http.Client, audience func() string, now func() time.Time) *Gate {
-	return &Gate{streams: s, index: x, keys: NewKeys(client, now), audience: audience, now: now}
+// NewVerifier returns a verifier of tokens for an audience, which is the URL that
+// Pub/Sub pushes to. The client must be restricted to the addresses of the clouds.
+func NewVerifier(s Streams, x *change.Index, client *http.Client, audience func() string, now func() time.Time) *Verifier {
+	return &Verifier{streams: s, index: x, keys: NewKeys(client, now), audience: audience, now: now}
 }
 
-// A push is what Pub/Sub sends.
+// A push is the body of a push request.
 type push struct {
 	Message struct {
 		Data        []byte            `json:"data"`
@@ -68,18 +69,18 @@ type push struct {
 	Subscription string `json:"subscription"`
 }
 
-// maxAhead is how far clocks may differ.
+// maxAhead is the permitted difference between clocks.
 const maxAhead = 5 * time.Minute
 
-// Open believes a request or refuses it.
-func (g *Gate) Open(ctx context.Context, h http.Header, body []byte) (posture.Delivery, error) {
+// Verify verifies the token of a request and parses it.
+func (g *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (posture.Delivery, error) {
 	token, ok := bearer(h.Get("Authorization"))
 	if !ok {
 		return posture.Delivery{}, refusal.New(refusal.Unsigned, "there is no token")
 	}
-	// Whose it says it is comes first and is cheap. Nothing is believed of it
-	// before the signature is checked.
-	said, err := peek(token)
+	// Find the stream by the unverified claims first: that is cheap, and requests for
+	// unknown streams cause no fetch of keys. The signature is verified below.
+	said, err := unverifiedClaims(token)
 	if err != nil {
 		return posture.Delivery{}, err
 	}
@@ -107,7 +108,7 @@ func (g *Gate) Open(ctx context.Context, h http.Header, body []byte) (posture.De
 }
 
 // stream returns the stream that a service account pushes for.
-func (g *Gate) stream(ctx context.Context, email string) (posture.Stream, error) {
+func (g *Verifier) stream(ctx context.Context, email string) (posture.Stream, error) {
 	name, _, _ := strings.Cut(email, "@")
 	handle, ok := strings.CutPrefix(name, AccountPrefix)
 	if !ok || handle == "" {
@@ -125,24 +126,24 @@ func (g *Gate) stream(ctx context.Context, email string) (posture.Stream, error)
 	return stream, nil
 }
 
-// message returns what a push says.
-func (g *Gate) message(p push, stream posture.Stream) (posture.StreamMessage, error) {
+// message returns the message of a push.
+func (g *Verifier) message(p push, stream posture.Stream) (posture.StreamMessage, error) {
 	m := posture.StreamMessage{ID: "pubsub " + p.Message.MessageID, Time: p.Message.PublishTime}
 	switch strings.ToLower(p.Message.Attributes[StatusAttribute]) {
 	case string(posture.StreamConnected):
-		m.Sign = posture.SignUp
+		m.Signal = posture.SignalConnected
 		return m, nil
 	case string(posture.StreamDisconnected):
-		m.Sign = posture.SignDown
+		m.Signal = posture.SignalDisconnected
 		return m, nil
 	}
 	if _, ok := p.Message.Attributes[BeatAttribute]; ok {
-		m.Sign = posture.SignBeat
+		m.Signal = posture.SignalHeartbeat
 		return m, nil
 	}
 	var e entry
 	if err := json.Unmarshal(p.Message.Data, &e); err != nil {
-		return m, nil //nolint:nilerr // somebody published it by hand: it is signed, and names nothing
+		return m, nil //nolint:nilerr // a message published by hand, which names no resource
 	}
 	if e.LogName != "" && !e.of(stream.Account) {
 		return m, refusal.New(refusal.Foreign, "the entry is of another project's log")
@@ -180,7 +181,7 @@ type entry struct {
 	} `json:"protoPayload"`
 }
 
-// of reports whether the entry is of a project's log.
+// of reports whether the entry belongs to a project's log.
 func (e entry) of(project posture.AccountID) bool {
 	rest, ok := strings.CutPrefix(e.LogName, "projects/"+string(project)+"/logs/")
 	if !ok || rest == "" {
@@ -190,11 +191,11 @@ func (e entry) of(project posture.AccountID) bool {
 	return label == "" || label == string(project)
 }
 
-// version begins the names of methods of Compute Engine.
+// version matches the prefix of method names of Compute Engine.
 var version = regexp.MustCompile(`^(v[0-9]+(alpha|beta)?[0-9]*|alpha|beta)\.`)
 
-// ended reports whether the entry says that something was done: long calls are
-// logged when they begin and again when they end.
+// ended reports whether the entry is about a finished operation: long-running
+// operations are logged when they begin and again when they end.
 func (e entry) ended() bool {
 	if e.Payload.Status != nil && e.Payload.Status.Code != 0 {
 		return false

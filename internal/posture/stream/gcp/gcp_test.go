@@ -45,9 +45,9 @@ var index = change.NewIndex([]collect.Declaration{
 	{Type: "GCP.IAM.Role", Forms: []string{"projects/*/roles/*"}, Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
 })
 
-// A world is a gate and who signs for it.
+// A world is a verifier and who signs for it.
 type world struct {
-	gate          *gcp.Gate
+	verifier      *gcp.Verifier
 	google, other *events.Google
 	internet      *streamtest.Internet
 }
@@ -69,7 +69,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.internet = &streamtest.Internet{Hosts: map[string]http.Handler{events.KeysHost: w.google.Handler(nil)}}
-	w.gate = gcp.NewGate(streamtest.Streams{
+	w.verifier = gcp.NewVerifier(streamtest.Streams{
 		"a": {Org: "org", Account: project, Provider: posture.GCP, Handle: handle},
 		"b": {Org: "org", Account: "other-project", Provider: posture.GCP, Handle: "otherhandle1"},
 		"c": {Org: "org", Account: "123456789012", Provider: posture.AWS, Handle: "awshandle123"},
@@ -110,7 +110,7 @@ func TestAPushIsTaken(t *testing.T) {
 	w := newWorld(t)
 	p := w.google.Push(pushed, firewall, map[string]string{"logging.googleapis.com/timestamp": "x"})
 	for range 3 {
-		d, err := w.gate.Open(t.Context(), bearer(w.token()), p.Body())
+		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), p.Body())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,13 +129,13 @@ func TestAPushIsTaken(t *testing.T) {
 func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for attribute, want := range map[[2]string]posture.StreamSign{
-		{"eventStreamStatus", "connected"}: posture.SignUp, {"eventStreamStatus", "disconnected"}: posture.SignDown,
-		{"heartbeat", "1"}: posture.SignBeat, {"other", "1"}: posture.SignEvent,
+	for attribute, want := range map[[2]string]posture.StreamSignal{
+		{"eventStreamStatus", "connected"}: posture.SignalConnected, {"eventStreamStatus", "disconnected"}: posture.SignalDisconnected,
+		{"heartbeat", "1"}: posture.SignalHeartbeat, {"other", "1"}: posture.SignalEvent,
 	} {
 		p := w.google.Push(pushed, []byte("{}"), map[string]string{attribute[0]: attribute[1]})
-		d, err := w.gate.Open(t.Context(), bearer(w.token()), p.Body())
-		if err != nil || d.Messages[0].Sign != want {
+		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), p.Body())
+		if err != nil || d.Messages[0].Signal != want {
 			t.Errorf("%v: %v, %v", attribute, d.Messages, err)
 		}
 	}
@@ -187,7 +187,7 @@ func TestEntriesNameTheirResources(t *testing.T) {
 		{"nothing that is read", entry("v1.compute.addresses.insert", "projects/shop-prod-1/regions/r/addresses/a"), nil},
 		{"something written by hand", []byte("hello"), nil},
 	} {
-		d, err := w.gate.Open(t.Context(), bearer(w.token()), w.push(tt.data))
+		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), w.push(tt.data))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -356,7 +356,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 		}
 		seen[f.name] = true
 		h, body := f.make(w)
-		d, err := w.gate.Open(t.Context(), h, body)
+		d, err := w.verifier.Verify(t.Context(), h, body)
 		if err == nil {
 			t.Errorf("%s: it is believed: %+v", f.name, d)
 			continue
@@ -377,7 +377,7 @@ func TestStrangersCauseFewCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for range 50 {
-		_, err := w.gate.Open(t.Context(), bearer(w.other.Token(w.google.Claims("vigil-push-unknown@x.iam.gserviceaccount.com", audience))), nil)
+		_, err := w.verifier.Verify(t.Context(), bearer(w.other.Token(w.google.Claims("vigil-push-unknown@x.iam.gserviceaccount.com", audience))), nil)
 		if err == nil {
 			t.Fatal("it is believed")
 		}
@@ -386,7 +386,7 @@ func TestStrangersCauseFewCalls(t *testing.T) {
 		t.Errorf("%d calls for strangers", got)
 	}
 	for range 50 {
-		if _, err := w.gate.Open(t.Context(), bearer(w.other.Token(w.google.Claims(pusher, audience))), nil); err == nil {
+		if _, err := w.verifier.Verify(t.Context(), bearer(w.other.Token(w.google.Claims(pusher, audience))), nil); err == nil {
 			t.Fatal("it is believed")
 		}
 	}
@@ -395,17 +395,17 @@ func TestStrangersCauseFewCalls(t *testing.T) {
 	}
 }
 
-func FuzzOpen(f *testing.F) {
+func FuzzVerify(f *testing.F) {
 	w := newWorld(f)
 	f.Add(w.token(), w.push(firewall))
 	f.Add(w.token(), w.google.Push(pushed, []byte("{}"), map[string]string{"eventStreamStatus": "connected"}).Body())
 	f.Add("a.b.c", []byte(`{"message":{"data":"e30=","messageId":"1"},"subscription":"`+pushed+`"}`))
 	good := w.token()
 	f.Fuzz(func(t *testing.T, token string, body []byte) {
-		if d, err := w.gate.Open(t.Context(), bearer(token), body); err == nil && d.Stream.Handle != handle {
+		if d, err := w.verifier.Verify(t.Context(), bearer(token), body); err == nil && d.Stream.Handle != handle {
 			t.Fatalf("%+v", d)
 		}
-		d, err := w.gate.Open(t.Context(), bearer(good), body)
+		d, err := w.verifier.Verify(t.Context(), bearer(good), body)
 		if err == nil && (len(d.Messages) != 1 || d.Messages[0].ID == "" || d.Messages[0].Time.IsZero()) {
 			t.Fatalf("%+v", d)
 		}

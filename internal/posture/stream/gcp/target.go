@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture/stream/change"
 )
 
-// targets returns what is to be read because of the entry.
+// targets returns the resources to read because of the entry.
 func (e entry) targets(x *change.Index) []posture.Target {
 	if !e.ended() {
 		return nil
@@ -30,9 +30,9 @@ func (e entry) targets(x *change.Index) []posture.Target {
 	return found
 }
 
-// isNamed reports whether a name is of a resource of a type, or of a part of one:
-// an entry about a node pool names its cluster too. Types without names of Google,
-// such as the members of a policy, are named by no entry.
+// isNamed reports whether a name is that of a resource with one of the forms, or of a
+// part of one: an entry about a node pool also names its cluster. Types without forms,
+// such as the members of a policy, are never named.
 func isNamed(forms []string, name string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool {
 		want, segments := strings.Split(form, "/"), strings.Split(strings.TrimPrefix(name, "/"), "/")
@@ -45,16 +45,16 @@ func isNamed(forms []string, name string) bool {
 	})
 }
 
-// resource returns the name of the resource that the entry is about. When one is
-// made, some services name only where.
+// resource returns the name of the resource that the entry is about. Some services
+// name only the collection when a resource is created; its name is then taken from
+// the response or the request.
 func (e entry) resource() string {
 	p := e.Payload
 	name := strings.TrimPrefix(p.ResourceName, "//"+p.ServiceName+"/")
 	if i := strings.LastIndex(name, "/projects/"); i >= 0 && strings.HasPrefix(name, "https://") {
 		name = name[i+1:]
 	}
-	// Identity and access management names service accounts by number, and its
-	// entities are named by address.
+	// IAM names service accounts by number; their entities are named by e-mail address.
 	if email := e.Resource.Labels["email_id"]; email != "" && strings.Contains(name, "/serviceAccounts/") {
 		before, after, _ := strings.Cut(name, "/serviceAccounts/")
 		_, rest, more := strings.Cut(after, "/")
@@ -80,8 +80,8 @@ func (e entry) resource() string {
 	return ""
 }
 
-// collection reports whether a name stops at a collection: names are pairs of a
-// collection and one of it, but for "global".
+// collection reports whether a name is that of a collection: names of resources are
+// pairs of collection and id, "global" aside.
 func collection(name string) bool {
 	if name == "" {
 		return true

@@ -17,23 +17,23 @@ import (
 	"vigil/internal/posture/stream/refusal"
 )
 
-// keysURL is where Google shows the keys that it signs identity tokens with.
+// keysURL returns the public keys of Google's identity tokens.
 const keysURL = "https://www.googleapis.com/oauth2/v3/certs"
 
 // Limits of fetching the keys.
 const (
 	fetchTime  = 5 * time.Second
 	fetchSize  = 64 << 10
-	keysKept   = time.Hour        // Google keeps them for days
-	fetchPause = 30 * time.Second // between fetches for keys that are not there
-	leeway     = time.Minute      // clocks differ
+	keysKept   = time.Hour        // Google rotates them within days
+	fetchPause = 30 * time.Second // between fetches because of unknown key ids
+	leeway     = time.Minute      // permitted difference between clocks
 	maxLife    = 24 * time.Hour   // of a token
 )
 
-// issuers are how Google calls itself.
+// issuers are the issuers of Google's identity tokens.
 var issuers = []string{"https://accounts.google.com", "accounts.google.com"}
 
-// Keys fetches Google's keys and remembers them. It is safe for concurrent use.
+// Keys fetches and caches Google's keys. It is safe for concurrent use.
 type Keys struct {
 	http *http.Client
 	now  func() time.Time
@@ -44,15 +44,15 @@ type Keys struct {
 	tried   time.Time
 }
 
-// NewKeys returns an empty memory. The client must reach nothing but the clouds;
-// redirects are refused here.
+// NewKeys returns an empty cache. The client must be restricted to the addresses of
+// the clouds; redirects are not followed.
 func NewKeys(client *http.Client, now func() time.Time) *Keys {
 	strict := *client
 	strict.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Keys{http: &strict, now: now}
 }
 
-// claims are what an identity token says.
+// claims are the claims of an identity token.
 type claims struct {
 	jwt.Claims
 	Email         string `json:"email"`
@@ -69,17 +69,17 @@ func bearer(header string) (string, bool) {
 // algorithms are those that Google signs identity tokens with.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256}
 
-// peek returns what a token says without believing it.
-func peek(token string) (claims, error) {
-	var said claims
+// unverifiedClaims returns the claims of a token without verifying it.
+func unverifiedClaims(token string) (claims, error) {
+	var c claims
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err == nil {
-		err = parsed.UnsafeClaimsWithoutVerification(&said)
+		err = parsed.UnsafeClaimsWithoutVerification(&c)
 	}
 	if err != nil {
-		return said, refusal.New(refusal.Signature, "read token: %w", err)
+		return c, refusal.New(refusal.Signature, "read token: %w", err)
 	}
-	return said, nil
+	return c, nil
 }
 
 // verify checks that Google signed a token for an audience and a service account.
@@ -114,8 +114,8 @@ func (k *Keys) verify(ctx context.Context, token, audience, email string) error 
 	return nil
 }
 
-// key returns the key of an id. Keys are fetched when they are old, and when one
-// is asked for that is not among them, but then only now and then.
+// key returns the key with an id. It fetches the keys when the cached ones have
+// expired or lack the id, and at most once in fetchPause.
 func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -134,15 +134,15 @@ func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, refusal.New(refusal.Signature, "Google has no such key")
+		return nil, refusal.New(refusal.Signature, "unknown key id")
 	}
 	if found[0].Algorithm != "" && found[0].Algorithm != string(jose.RS256) || !found[0].IsPublic() {
-		return nil, refusal.New(refusal.Signature, "the key is for something else")
+		return nil, refusal.New(refusal.Signature, "the key is not for RS256 signatures")
 	}
 	return &found[0], nil
 }
 
-// fetch reads Google's keys.
+// fetch downloads Google's keys.
 func (k *Keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()

@@ -1,7 +1,7 @@
-// Package refusal says why a message of an event stream was not believed.
+// Package refusal classifies the errors of messages that fail verification.
 //
-// The sender learns only that it was not: what exactly is wrong with a forgery
-// helps nobody but its maker. The reason is for metrics and the log.
+// The sender gets a generic error, because details would help an attacker. The reason
+// is for metrics and the log.
 package refusal
 
 import (
@@ -16,14 +16,14 @@ type Reason string
 
 // The reasons.
 const (
-	Unsigned    Reason = "unsigned"    // nothing says who sent it
-	Malformed   Reason = "malformed"   // it has no form that we know
+	Unsigned    Reason = "unsigned"    // no signature, token or secret
+	Malformed   Reason = "malformed"   // no known format
 	Unknown     Reason = "unknown"     // no stream has this topic, subscription or secret
-	Signature   Reason = "signature"   // it was not signed by who it says
-	Certificate Reason = "certificate" // the signer's key is not one of the cloud's
-	Claims      Reason = "claims"      // it was signed for somebody else, or by somebody else
-	Stale       Reason = "stale"       // it is too old, or from the future
-	Foreign     Reason = "foreign"     // it is about another account than its stream's
+	Signature   Reason = "signature"   // the signature is wrong
+	Certificate Reason = "certificate" // the signing certificate is not one of the cloud's
+	Claims      Reason = "claims"      // wrong issuer, audience or service account
+	Stale       Reason = "stale"       // too old, or from the future
+	Foreign     Reason = "foreign"     // about another account than its stream's
 )
 
 // New returns a refusal.
@@ -33,7 +33,7 @@ func New(r Reason, format string, args ...any) error {
 	case Unsigned:
 		return fault.Wrap(fault.Unauthenticated, cause, "the message is not signed")
 	case Malformed:
-		return fault.Wrap(fault.Invalid, cause, "the message has no form that is known here")
+		return fault.Wrap(fault.Invalid, cause, "the message has an unknown format")
 	}
 	return fault.Wrap(fault.Forbidden, cause, "the message is not verified")
 }

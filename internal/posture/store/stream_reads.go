@@ -7,17 +7,17 @@ import (
 	"vigil/internal/sqldb"
 )
 
-func scanReread(r sqldb.Row) (w posture.Reread, err error) {
+func scanPendingRead(r sqldb.Row) (w posture.PendingRead, err error) {
 	var since int64
-	err = r.Scan(&w.Type, &w.Region, &w.Name, &w.Version, &w.Depth, &w.Tries, &w.Again, &since)
+	err = r.Scan(&w.Type, &w.Region, &w.Name, &w.Version, &w.Depth, &w.Tries, &w.Confirm, &since)
 	w.Since = sqldb.Time(since)
 	return w, err
 }
 
-// Rereads implements [posture.StreamStore].
-func (s *Streams) Rereads(ctx context.Context, org posture.OrgID, id posture.AccountID, limit int) (due []posture.Reread, err error) {
+// PendingReads implements [posture.StreamStore].
+func (s *Streams) PendingReads(ctx context.Context, org posture.OrgID, id posture.AccountID, limit int) (due []posture.PendingRead, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		due, err = sqldb.Query(tx, scanReread, `
+		due, err = sqldb.Query(tx, scanPendingRead, `
 			SELECT type, region, name, version, depth, tries, again, since
 			FROM stream_reread
 			WHERE org = $1 AND account = $2 AND due <= $3
@@ -28,49 +28,49 @@ func (s *Streams) Rereads(ctx context.Context, org posture.OrgID, id posture.Acc
 	return due, err
 }
 
-// Settle implements [posture.StreamStore].
-func (s *Streams) Settle(ctx context.Context, org posture.OrgID, id posture.AccountID, set posture.Settlement) error {
+// RecordReads implements [posture.StreamStore].
+func (s *Streams) RecordReads(ctx context.Context, org posture.OrgID, id posture.AccountID, results posture.ReadResults) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		for _, w := range set.Done {
-			if err := s.done(tx, org, id, w, set); err != nil {
+		for _, w := range results.Done {
+			if err := s.finish(tx, org, id, w, results); err != nil {
 				return err
 			}
 		}
-		for _, w := range set.Failed {
+		for _, w := range results.Failed {
 			if _, err := tx.Exec(`
 				UPDATE stream_reread
 				SET tries = tries + 1, due = $7
 				WHERE org = $1 AND account = $2 AND type = $3 AND region = $4 AND name = $5 AND version = $6`,
-				org, id, w.Type, w.Region, w.Name, w.Version, sqldb.Millis(set.Retry)); err != nil {
+				org, id, w.Type, w.Region, w.Name, w.Version, sqldb.Millis(results.RetryAt)); err != nil {
 				return err
 			}
 		}
-		return s.name(tx, org, id, set.Spread, 1, sqldb.Millis(s.now()))
+		return s.addPending(tx, org, id, results.Neighbours, 1, sqldb.Millis(s.now()))
 	})
 }
 
-// done removes a target that was read, or has it looked at once more: what a
-// cloud answers right after a change need not be the last word. One that was
-// named again meanwhile stays.
-func (s *Streams) done(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, w posture.Reread, set posture.Settlement) error {
+// finish deletes a pending read, or schedules its second read: the clouds are
+// eventually consistent, and an answer right after a change may be out of date. It
+// leaves a read whose version changed since, because a message named it again.
+func (s *Streams) finish(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, w posture.PendingRead, results posture.ReadResults) error {
 	args := []any{org, id, w.Type, w.Region, w.Name, w.Version}
 	const same = ` WHERE org = $1 AND account = $2 AND type = $3 AND region = $4 AND name = $5 AND version = $6`
-	if w.Again || set.Second.IsZero() {
+	if w.Confirm || results.ConfirmAt.IsZero() {
 		_, err := tx.Exec(`DELETE FROM stream_reread`+same, args...)
 		return err
 	}
-	at := sqldb.Millis(set.Second)
+	at := sqldb.Millis(results.ConfirmAt)
 	_, err := tx.Exec(`UPDATE stream_reread SET again = TRUE, tries = 0, since = $7, due = $7`+same, append(args, at)...)
 	return err
 }
 
-// Rest implements [posture.StreamStore].
-func (s *Streams) Rest(ctx context.Context, org posture.OrgID, id posture.AccountID) (rests bool, err error) {
+// ReleaseIfIdle implements [posture.StreamStore].
+func (s *Streams) ReleaseIfIdle(ctx context.Context, org posture.OrgID, id posture.AccountID) (idle bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		// The row is locked first, so that no message comes in between.
+		// Lock the row, so that no message is accepted between the check and the update.
 		_, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT busy FROM stream WHERE org = $1 AND account = $2`+tx.ForUpdate(), org, id)
 		if sqldb.Missing(err) {
-			rests = true
+			idle = true
 			return nil
 		}
 		if err != nil {
@@ -78,11 +78,11 @@ func (s *Streams) Rest(ctx context.Context, org posture.OrgID, id posture.Accoun
 		}
 		due, err := sqldb.QueryOne(tx, sqldb.Scalar[bool], `
 			SELECT EXISTS (SELECT 1 FROM stream_reread WHERE org = $1 AND account = $2 AND due <= $3)`, org, id, sqldb.Millis(s.now()))
-		if rests = !due; err != nil || due {
+		if idle = !due; err != nil || due {
 			return err
 		}
 		_, err = tx.Exec(`UPDATE stream SET busy = FALSE WHERE org = $1 AND account = $2`, org, id)
 		return err
 	})
-	return rests, err
+	return idle, err
 }

@@ -6,56 +6,56 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// maxDepth bounds how deep parameters are looked into.
+// maxDepth bounds the depth of the searched parameters.
 const maxDepth = 32
 
-// words are the texts of a call's parameters and answer, by the member that
-// holds them.
-type words struct {
-	all []word
+// parameters are the strings in the request and the response of an API call.
+type parameters struct {
+	all []parameter
 }
 
-type word struct {
-	above string // the member that holds the member
-	name  string
-	top   bool // the member stands at the top
-	text  string
+// A parameter is one string and the member that holds it.
+type parameter struct {
+	parent string // the member that holds the member
+	name   string
+	top    bool // the member has no parent
+	text   string
 }
 
-func newWords(trees ...any) *words {
-	w := new(words)
+func newParameters(trees ...any) *parameters {
+	p := new(parameters)
 	for _, tree := range trees {
-		w.read("", "", tree, 0)
+		p.add("", "", tree, 0)
 	}
-	return w
+	return p
 }
 
-func (w *words) read(above, name string, tree any, depth int) {
+func (p *parameters) add(parent, name string, tree any, depth int) {
 	if depth > maxDepth {
 		return
 	}
 	switch v := tree.(type) {
 	case string:
 		if v != "" && len(v) <= 2048 {
-			w.all = append(w.all, word{above, name, depth <= 1, v})
+			p.all = append(p.all, parameter{parent, name, depth <= 1, v})
 		}
 	case []any:
 		for _, each := range v {
-			w.read(above, name, each, depth)
+			p.add(parent, name, each, depth)
 		}
 	case map[string]any:
 		for member, each := range v {
-			w.read(name, member, each, depth+1)
+			p.add(name, member, each, depth+1)
 		}
 	}
 }
 
-// named returns the names of resources of a type, which its declaration says where
-// to find.
-func (w *words) named(t *resource.Type) []string {
+// names returns the names of resources of a type. The declaration of the type says
+// which members hold them.
+func (p *parameters) names(t *resource.Type) []string {
 	var names []string
 	if prefix := t.IDPrefix(); prefix != "" {
-		for _, each := range w.all {
+		for _, each := range p.all {
 			if isID(each.text, prefix) {
 				names = append(names, each.text)
 			}
@@ -67,13 +67,13 @@ func (w *words) named(t *resource.Type) []string {
 			return []string{name}
 		}
 		if parts := strings.Split(choice, "+"); len(parts) > 1 {
-			if name, ok := w.joined(parts); ok {
+			if name, ok := p.joined(parts); ok {
 				names = append(names, name)
 			}
 			continue
 		}
 		member, form, _ := strings.Cut(choice, "|")
-		for _, text := range w.at(member) {
+		for _, text := range p.at(member) {
 			if name, ok := nameOf(t, member, form, text); ok {
 				names = append(names, name)
 			}
@@ -91,28 +91,28 @@ func isID(text, prefix string) bool {
 	return strings.Trim(code, "0123456789abcdef") == ""
 }
 
-// at returns the texts of a member.
-func (w *words) at(member string) []string {
+// at returns the strings of a member: "name", "parent.name", or ".name" at the top.
+func (p *parameters) at(member string) []string {
 	name, top := strings.CutPrefix(member, ".")
-	above, last, nested := strings.Cut(name, ".")
+	parent, last, nested := strings.Cut(name, ".")
 	if !nested {
 		last = name
 	}
 	var texts []string
-	for _, each := range w.all {
-		if strings.EqualFold(each.name, last) && (!top || each.top) && (!nested || strings.EqualFold(each.above, above)) {
+	for _, each := range p.all {
+		if strings.EqualFold(each.name, last) && (!top || each.top) && (!nested || strings.EqualFold(each.parent, parent)) {
 			texts = append(texts, each.text)
 		}
 	}
 	return texts
 }
 
-// joined returns a name of several parts.
-func (w *words) joined(parts []string) (string, bool) {
+// joined returns a name that is composed of several members, separated by slashes.
+func (p *parameters) joined(parts []string) (string, bool) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		member, otherwise, _ := strings.Cut(part, "=")
-		found := w.at(member)
+		found := p.at(member)
 		if len(found) == 0 {
 			found = []string{otherwise}
 		}
@@ -127,9 +127,9 @@ func (w *words) joined(parts []string) (string, bool) {
 }
 
 // nameOf returns the name of a resource as its entity has it. A member whose name
-// ends in ARN, or whose form is arn, tells it by a whole ARN alone. Other forms cut
-// a name out of the text: "/" what follows the last slash, ":" what precedes the
-// first colon. Form id takes no text with a slash.
+// ends in ARN, or whose form is "arn", must hold a whole ARN. Form "/" takes the part
+// after the last slash, form ":" the part before the first colon, and form "id"
+// rejects texts with a slash.
 func nameOf(t *resource.Type, member, form, text string) (string, bool) {
 	if strings.HasPrefix(text, "arn:") {
 		return fromARN(t, text)
@@ -152,8 +152,7 @@ func nameOf(t *resource.Type, member, form, text string) (string, bool) {
 	return text, text != ""
 }
 
-// fromARN returns the name of the entity that an ARN is of, when it is of the
-// type.
+// fromARN returns the name of the entity of an ARN, if the ARN is one of the type.
 func fromARN(t *resource.Type, text string) (string, bool) {
 	a, ok := resource.ParseARN(text)
 	if !ok {

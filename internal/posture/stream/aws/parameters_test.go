@@ -37,7 +37,7 @@ func TestEventsNameResourcesAsDeclared(t *testing.T) {
 		if c.parameters != nil {
 			tree = c.parameters
 		}
-		if got := newWords(tree).named(declared.Catalog().Type(c.of)); !slices.Equal(got, c.want) {
+		if got := newParameters(tree).names(declared.Catalog().Type(c.of)); !slices.Equal(got, c.want) {
 			t.Errorf("%s of %v: %q, want %q", c.of, c.parameters, got, c.want)
 		}
 	}

@@ -10,20 +10,20 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// stuckAfter is how long something may be due in an account that is said to be
-// worked on before somebody else is asked too.
+// stuckAfter is how long a read may be due in a busy account before the account's
+// worker is taken for dead and another job is enqueued.
 const stuckAfter = 10 * time.Minute
 
-// TendStreams implements [posture.StreamStore].
-func (s *Streams) TendStreams(ctx context.Context, p posture.StreamPatience) ([]posture.AccountRef, error) {
+// MaintainStreams implements [posture.StreamStore].
+func (s *Streams) MaintainStreams(ctx context.Context, t posture.StreamTimeouts) ([]posture.AccountRef, error) {
 	now := s.now()
 	if err := s.resume(ctx, now); err != nil {
 		return nil, err
 	}
-	if err := s.forget(ctx, now.Add(-p.Seen)); err != nil {
+	if err := s.deleteSeen(ctx, now.Add(-t.Dedup)); err != nil {
 		return nil, err
 	}
-	silent, err := s.silent(ctx, now, p)
+	silent, err := s.silent(ctx, now, t)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func scanRef(r sqldb.Row) (ref posture.AccountRef, err error) {
 	return ref, err
 }
 
-// resume asks for work where it is due and nobody does it.
+// resume enqueues jobs for accounts that have due reads and no worker.
 func (s *Streams) resume(ctx context.Context, now time.Time) error {
 	var idle []posture.AccountRef
 	err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
@@ -66,7 +66,7 @@ func (s *Streams) resume(ctx context.Context, now time.Time) error {
 			if err != nil || n == 0 {
 				return err
 			}
-			// It is not asked for again until that much time has passed once more.
+			// Restart the timeout, so that the next job is enqueued only after stuckAfter.
 			if _, err := tx.Exec(`UPDATE stream_reread SET due = $3 WHERE org = $1 AND account = $2 AND due <= $4`,
 				ref.Org, ref.Account, sqldb.Millis(now), sqldb.Millis(now.Add(-stuckAfter))); err != nil {
 				return err
@@ -77,12 +77,12 @@ func (s *Streams) resume(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// forgottenAtOnce is how many messages are forgotten in one transaction, so that
-// others do not wait long.
-const forgottenAtOnce = 5000
+// deleteBatch bounds the rows deleted in one transaction, so that other writers do
+// not wait long.
+const deleteBatch = 5000
 
-// forget removes messages that were seen before a time.
-func (s *Streams) forget(ctx context.Context, before time.Time) error {
+// deleteSeen deletes the ids of messages that were received before a time.
+func (s *Streams) deleteSeen(ctx context.Context, before time.Time) error {
 	for {
 		old := false
 		err := s.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
@@ -96,7 +96,7 @@ func (s *Streams) forget(ctx context.Context, before time.Time) error {
 			_, err := tx.Exec(`
 				DELETE FROM stream_seen
 				WHERE at < $1 AND (org, account, id) IN (SELECT org, account, id FROM stream_seen WHERE at < $1 LIMIT $2)`,
-				sqldb.Millis(before), forgottenAtOnce)
+				sqldb.Millis(before), deleteBatch)
 			return err
 		})
 		if err != nil {
@@ -105,9 +105,9 @@ func (s *Streams) forget(ctx context.Context, before time.Time) error {
 	}
 }
 
-// silent returns the accounts whose stream is said to be connected though it
-// cannot be.
-func (s *Streams) silent(ctx context.Context, now time.Time, p posture.StreamPatience) (lost []posture.AccountRef, err error) {
+// silent returns the accounts whose stream is marked as connected and has missed
+// its heartbeat, or has sent nothing while collections found changes.
+func (s *Streams) silent(ctx context.Context, now time.Time, t posture.StreamTimeouts) (lost []posture.AccountRef, err error) {
 	type candidate struct {
 		posture.AccountRef
 		event, beat, since int64
@@ -123,20 +123,20 @@ func (s *Streams) silent(ctx context.Context, now time.Time, p posture.StreamPat
 			JOIN account a ON a.org = s.org AND a.id = s.account
 			WHERE a.stream = 'connected' AND a.stream_since < $1
 				AND (s.last_beat > 0 AND s.last_beat < $1 OR s.last_event < $2)`,
-			sqldb.Millis(now.Add(-p.Beat)), sqldb.Millis(now.Add(-p.Quiet)))
+			sqldb.Millis(now.Add(-t.Heartbeat)), sqldb.Millis(now.Add(-t.Silence)))
 		if err != nil {
 			return err
 		}
 		for _, c := range found {
 			quietSince := max(c.event, c.since)
-			gone := c.beat > 0 && c.beat < sqldb.Millis(now.Add(-p.Beat))
-			if !gone && quietSince < sqldb.Millis(now.Add(-p.Quiet)) {
-				// What the last message caused was read a little after it.
-				if gone, err = entitydb.ChangedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
+			missed := c.beat > 0 && c.beat < sqldb.Millis(now.Add(-t.Heartbeat))
+			if !missed && quietSince < sqldb.Millis(now.Add(-t.Silence)) {
+				// Changes up to an hour after the last message may be the reads that it caused.
+				if missed, err = entitydb.ChangedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
 					return err
 				}
 			}
-			if gone {
+			if missed {
 				lost = append(lost, c.AccountRef)
 			}
 		}
