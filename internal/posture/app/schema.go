@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-//go:generate env UPDATE=1 go test -count=1 -run 'TestGeneratedFilesAreCurrent|TestRulesAreCounted' .
+//go:generate env UPDATE=1 go test -count=1 -run "TestGeneratedFilesAreCurrent|TestRulesAreCounted" .
 
 // declarations lists the entity types that the sources can read.
 func (a *App) declarations() []collect.Declaration {

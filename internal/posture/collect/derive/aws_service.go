@@ -81,8 +81,9 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 }
 
 // awsMultiRegionTrails tells which trails of the account record all regions, and
-// whether one of them records every management event now. They are listed in
-// every region, wherever their home is.
+// whether one of them records every management event now, and whether one belongs
+// to another account, as an organization's does. They are listed in every region,
+// wherever their home is.
 var awsMultiRegionTrails = resource.AnswerFunction{
 	Calls: []string{"cloudtrail.DescribeTrails", "cloudtrail.GetTrailStatus", "cloudtrail.GetEventSelectors"},
 	Apply: func(ctx context.Context, c resource.Caller) (gjson.Result, error) {
@@ -90,17 +91,21 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 		if err != nil {
 			return gjson.Result{}, err
 		}
-		logs := false
+		logs, foreign := false, false
 		arns := []byte{'['}
 		for _, t := range listed[0].Get("trailList").Array() {
 			if !t.Get("IsMultiRegionTrail").Bool() {
 				continue
 			}
-			home := fmt.Sprintf("arn:%s:cloudtrail:%s:%s:trail/%s", c.Vars().Partition, t.Get("HomeRegion").Str, c.Vars().Account, t.Get("Name").Str)
+			owner, ok := resource.ParseARN(t.Get("TrailARN").Str)
+			if !ok {
+				return gjson.Result{}, fmt.Errorf("CloudTrail lists the trail %s with the ARN %q", t.Get("Name").Str, t.Get("TrailARN").Str)
+			}
+			foreign = foreign || owner.Account != string(c.Vars().Account)
 			if len(arns) > 1 {
 				arns = append(arns, ',')
 			}
-			arns = gjson.AppendJSONString(arns, home)
+			arns = gjson.AppendJSONString(arns, t.Get("TrailARN").Str)
 			trail := &resource.Item{Result: t}
 			status, err := c.Call(ctx, resource.NewRequest("cloudtrail.GetTrailStatus", `{Name: "${TrailARN}"}`), trail)
 			if err != nil {
@@ -113,7 +118,7 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 			_, all := selectedEvents(events[0])
 			logs = logs || all && status[0].Get("IsLogging").Bool()
 		}
-		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t}`, arns, logs)), nil
+		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t,"foreign":%t}`, arns, logs, foreign)), nil
 	},
 }
 

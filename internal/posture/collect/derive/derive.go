@@ -13,6 +13,7 @@ import (
 func Functions() resource.Functions {
 	return resource.Functions{
 		Derive: map[string]resource.Function{
+			"aws.alarmRule":               awsAlarmRule,
 			"aws.bucketACL":               awsBucketACL,
 			"aws.bucketOrigins":           awsBucketOrigins,
 			"aws.bucketPolicy":            awsBucketPolicy,
@@ -20,6 +21,7 @@ func Functions() resource.Functions {
 			"aws.cidr":                    awsCIDR,
 			"aws.escapedPolicy":           awsEscapedPolicy,
 			"aws.eventSelectors":          awsEventSelectors,
+			"aws.filterPattern":           awsFilterPattern,
 			"aws.identity":                awsIdentity,
 			"aws.inlinePolicies":          awsInlinePolicies,
 			"aws.ipVersion":               awsIPVersion,
@@ -95,6 +97,7 @@ func Functions() resource.Functions {
 		List: map[string]resource.ListFunction{
 			"aws.accessKeys":        awsAccessKeys,
 			"aws.cidrRanges":        awsCIDRRanges,
+			"aws.metrics":           awsMetrics,
 			"aws.policyAttachments": awsPolicyAttachments,
 			"aws.publicAddresses":   awsPublicAddresses,
 			"aws.subscriptionNames": awsSubscriptionNames,
