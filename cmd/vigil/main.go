@@ -63,6 +63,7 @@ type cli struct {
 	Catalog       catalogCmd       `cmd:"" help:"Check resource types, and list what clouds can be asked."`
 	Keys          keysCmd          `cmd:"" help:"Rotate the keys that sign tokens and seal secrets."`
 	Backup        backupCmd        `cmd:"" help:"Write a copy of the SQLite database to a file while servers run."`
+	Store         storeCmd         `cmd:"" help:"Copy the database to another engine, and list its tables."`
 	Doctor        doctorCmd        `cmd:"" help:"Check settings, keys, database, disk, certificates and servers, and say what to do. Changes nothing."`
 	Config        configCmd        `cmd:"" help:"Check and print the settings in force."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`

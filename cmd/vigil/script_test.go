@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"vigil/internal/sqldb/dbtest"
 )
 
 func TestMain(m *testing.M) {
@@ -13,4 +15,15 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+}
+
+// TestPostgresScripts runs the scripts that need a PostgreSQL database, whose URL is
+// in POSTGRES.
+func TestPostgresScripts(t *testing.T) {
+	t.Parallel()
+	database := dbtest.Postgres(t)
+	testscript.Run(t, testscript.Params{Dir: "testdata/postgres", Setup: func(e *testscript.Env) error {
+		e.Setenv("POSTGRES", database)
+		return nil
+	}})
 }

@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"vigil/internal/audit/auditdb"
@@ -14,7 +15,18 @@ import (
 	"vigil/internal/job"
 	"vigil/internal/secret/secretdb"
 	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbcopy"
 )
+
+// MigrateAll brings the tables up to date that both servers stand on.
+func MigrateAll(ctx context.Context, db *sqldb.DB) error {
+	for _, migrate := range migrations {
+		if err := migrate(ctx, db); err != nil {
+			return fmt.Errorf("bring the tables up to date: %w", err)
+		}
+	}
+	return nil
+}
 
 // A Migrate brings tables up to date.
 type Migrate = func(context.Context, *sqldb.DB) error
@@ -45,6 +57,9 @@ func CheckDatabase(ctx context.Context, c config.Config, more ...Migrate) (chang
 	}
 	if !there {
 		return changed, fault.New(fault.NotFound, "the database has no installation in it")
+	}
+	if err := dbcopy.Check(ctx, db); err != nil {
+		return changed, err
 	}
 	err = db.Read(ctx, func(tx *sqldb.Tx) error {
 		at, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT max(applied_at) FROM schema_migration`)

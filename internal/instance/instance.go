@@ -28,6 +28,7 @@ import (
 	"vigil/internal/secret/kms"
 	"vigil/internal/secret/secretdb"
 	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbcopy"
 )
 
 // Installation is an open installation.
@@ -174,10 +175,11 @@ func openOn(ctx context.Context, c config.Config, db *sqldb.DB, master secret.Ma
 }
 
 func (i *Installation) open(ctx context.Context, master secret.Master, now func() time.Time) (err error) {
-	for _, migrate := range migrations {
-		if err := migrate(ctx, i.DB); err != nil {
-			return fmt.Errorf("bring the tables up to date: %w", err)
-		}
+	if err := dbcopy.Adopt(ctx, i.DB); err != nil {
+		return err
+	}
+	if err := MigrateAll(ctx, i.DB); err != nil {
+		return err
 	}
 	if i.Box, err = secret.NewBox(ctx, i.Keyring, secret.Options{Master: master, Now: now}); err != nil {
 		return err

@@ -213,3 +213,7 @@ func (q *Queue) stopWorkers(ctx context.Context) error {
 	}
 	return nil
 }
+
+// CopySkip names the tables of the queue that are not copied to another database:
+// what River knows about its own tables and processes.
+var CopySkip = []string{"river_client", "river_client_queue", "river_leader", "river_migration", "river_queue"}

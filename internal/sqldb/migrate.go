@@ -22,6 +22,9 @@ type migration struct {
 	shared   bool // serves both dialects
 }
 
+// MigrationTable is the table that says which migrations were applied.
+const MigrationTable = "schema_migration"
+
 // ErrPending says that the tables of a database that was opened to read only are
 // not up to date.
 var ErrPending = errors.New("the tables are not up to date")

@@ -3,7 +3,6 @@ package entitydb
 import (
 	"context"
 
-	"vigil/internal/posture"
 	"vigil/internal/sqldb"
 )
 
@@ -56,23 +55,8 @@ func (s *Store) reindexBatch(tx *sqldb.Tx) (more bool, err error) {
 }
 
 func (s *Store) reindexRows(tx *sqldb.Tx, rows []entityRow) error {
-	contexts, err := s.contextsOf(tx, rows)
-	if err != nil {
+	if err := s.tokenize(tx, rows); err != nil {
 		return err
-	}
-	orgs := map[int64]*tokenizer{}
-	for i, row := range rows {
-		accountNo := accountOf(row.rowID)
-		if orgs[accountNo] == nil {
-			org, err := sqldb.QueryOne(tx, sqldb.Scalar[posture.OrgID], `SELECT org FROM entity_partition WHERE account_no = $1`, accountNo)
-			if err != nil {
-				return err
-			}
-			orgs[accountNo] = newTokenizer(tx.Dialect(), org)
-		}
-		if rows[i].tokens, err = orgs[accountNo].of(row.doc, contexts[cellOf(row.rowID)]); err != nil {
-			return err
-		}
 	}
 	if tx.Dialect() == sqldb.Postgres {
 		_, err := tx.ExecEach(`UPDATE entity SET tokens = $2 WHERE row_id = $1`,

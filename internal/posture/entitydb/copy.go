@@ -1,0 +1,87 @@
+package entitydb
+
+import (
+	"vigil/internal/posture"
+	"vigil/internal/sqldb"
+	"vigil/internal/sqldb/dbcopy"
+)
+
+// CopyWriter writes entities that are copied from another database, with their tokens,
+// which each engine indexes in its own way.
+func CopyWriter() dbcopy.Writer {
+	s := New(nil)
+	return dbcopy.Writer{
+		Table:   "entity",
+		Needs:   []string{"entity_cell", "entity_partition"},
+		Columns: []string{"tokens"},
+		Write: func(tx *sqldb.Tx, changes []dbcopy.Change, _ func() error) error {
+			return s.copyRows(tx, changes)
+		},
+	}
+}
+
+// CopySkip names the table that says how far the index is rebuilt: a copy has a new
+// index.
+const CopySkip = "entity_retoken"
+
+// copyRows makes changes of a copy. A row that is replaced is removed and inserted.
+func (s *Store) copyRows(tx *sqldb.Tx, changes []dbcopy.Change) error {
+	var was, is []entityRow
+	for _, c := range changes {
+		if c.Was != nil {
+			was = append(was, copiedRow(c.Was))
+		}
+		if c.Is != nil {
+			is = append(is, copiedRow(c.Is))
+		}
+	}
+	if tx.Dialect() == sqldb.SQLite { // to remove a row from its index takes the tokens
+		if err := s.tokenize(tx, was); err != nil {
+			return err
+		}
+		for i := range was {
+			was[i].oldTokens, was[i].tokens = was[i].tokens, nil
+		}
+	}
+	if err := s.tokenize(tx, is); err != nil {
+		return err
+	}
+	w := rowWriter{tx: tx}
+	if err := w.remove(was); err != nil {
+		return err
+	}
+	if err := w.insert(is); err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+func copiedRow(r *dbcopy.Row) entityRow {
+	return entityRow{
+		rowID: r.Value("row_id").(int64), idHash: r.Value("id_hash").(int64),
+		created: r.Value("created").(int64), updated: r.Value("updated").(int64), doc: r.Value("doc").([]byte),
+	}
+}
+
+// tokenize sets the tokens of rows.
+func (s *Store) tokenize(tx *sqldb.Tx, rows []entityRow) error {
+	contexts, err := s.contextsOf(tx, rows)
+	if err != nil {
+		return err
+	}
+	orgs := map[int64]*tokenizer{}
+	for i, row := range rows {
+		accountNo := accountOf(row.rowID)
+		if orgs[accountNo] == nil {
+			org, err := sqldb.QueryOne(tx, sqldb.Scalar[posture.OrgID], `SELECT org FROM entity_partition WHERE account_no = $1`, accountNo)
+			if err != nil {
+				return err
+			}
+			orgs[accountNo] = newTokenizer(tx.Dialect(), org)
+		}
+		if rows[i].tokens, err = orgs[accountNo].of(row.doc, contexts[cellOf(row.rowID)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package dbcopy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"vigil/internal/sqldb"
+)
+
+// A column is one of a table. Its values are int64, string, []byte, bool, float64 or
+// nil, the same for both databases.
+type column struct {
+	name     string
+	required bool // never null
+	kind     kind
+	enum     string // PostgreSQL's name of the type
+}
+
+// A kind says how the databases store values of a column.
+type kind uint8
+
+const (
+	number kind = iota + 1
+	real
+	boolean
+	text
+	bytea
+
+	// The following are used by the tables of the queue.
+	timestamp // SQLite: text in UTC with milliseconds
+	document  // jsonb; SQLite: text
+	texts     // text[]; SQLite: JSON
+	documents // jsonb[]; SQLite: JSON
+	bits      // bit(8); SQLite: a number
+	enum      // SQLite: text
+)
+
+// kindOf returns the kind of a type of PostgreSQL.
+func kindOf(typ, element string) (kind, error) {
+	switch typ {
+	case "bigint", "integer", "smallint":
+		return number, nil
+	case "double precision":
+		return real, nil
+	case "boolean":
+		return boolean, nil
+	case "text", "character varying":
+		return text, nil
+	case "bytea":
+		return bytea, nil
+	case "timestamp with time zone":
+		return timestamp, nil
+	case "jsonb":
+		return document, nil
+	case "bit":
+		return bits, nil
+	case "USER-DEFINED":
+		return enum, nil
+	case "ARRAY":
+		switch element {
+		case "_text", "_varchar":
+			return texts, nil
+		case "_jsonb":
+			return documents, nil
+		}
+	}
+	return 0, fmt.Errorf("the type %s %s is not known", typ, element)
+}
+
+// read is the expression that reads a value.
+func (c column) read(d sqldb.Dialect) string {
+	name := quote(c.name)
+	if d == sqldb.SQLite {
+		switch c.kind {
+		case timestamp:
+			return `CAST(round(unixepoch(` + name + `, 'subsec') * 1000) AS INTEGER)`
+		case document, texts, documents:
+			return `CAST(` + name + ` AS TEXT)`
+		}
+		return name
+	}
+	switch c.kind {
+	case timestamp:
+		return `CAST(round(extract(epoch FROM ` + name + `) * 1000) AS BIGINT)`
+	case document:
+		return name + `::text`
+	case texts, documents:
+		return `to_jsonb(` + name + `)::text`
+	case bits:
+		return name + `::integer`
+	case enum:
+		return name + `::text`
+	}
+	return name
+}
+
+// write is the expression of a value that is given as a parameter.
+func (c column) write(d sqldb.Dialect, parameter string) string {
+	if d == sqldb.SQLite {
+		switch c.kind {
+		case timestamp:
+			// In the form of River's driver, whose text is compared.
+			return `rtrim(rtrim(strftime('%Y-%m-%d %H:%M:%f', ` + parameter + ` / 1000.0, 'unixepoch'), '0'), '.')`
+		case document, texts, documents:
+			return `json(` + parameter + `)`
+		}
+		return parameter
+	}
+	switch c.kind {
+	case timestamp:
+		return `to_timestamp(` + parameter + `::bigint / 1000.0)`
+	case document:
+		return parameter + `::text::jsonb`
+	case texts:
+		return `CASE WHEN ` + parameter + `::text IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(` + parameter + `::text::jsonb)) END`
+	case documents:
+		return `CASE WHEN ` + parameter + `::text IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements(` + parameter + `::text::jsonb)) END`
+	case bits:
+		return parameter + `::integer::bit(8)`
+	case enum:
+		return parameter + `::text::` + quote(c.enum)
+	}
+	return parameter
+}
+
+// plain reports whether values are written as they are.
+func (c column) plain() bool { return c.kind <= bytea }
+
+// value returns the value that a driver read.
+func (c column) value(v any) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	switch c.kind {
+	case number, timestamp, bits:
+		if n, ok := v.(int64); ok {
+			return n, nil
+		}
+	case real:
+		switch v := v.(type) {
+		case float64:
+			return v, nil
+		case int64:
+			return float64(v), nil
+		}
+	case boolean:
+		switch v := v.(type) {
+		case bool:
+			return v, nil
+		case int64:
+			return v != 0, nil
+		}
+	case bytea:
+		switch v := v.(type) {
+		case []byte:
+			return append([]byte{}, v...), nil // SQLite's driver returns a nil slice for no bytes
+		case string:
+			return []byte(v), nil
+		}
+	default:
+		s, ok := v.(string)
+		if b, is := v.([]byte); is {
+			s, ok = string(b), true
+		}
+		if ok && c.kind != text && c.kind != enum {
+			return canonicalJSON(s)
+		}
+		if ok {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("column %s has a value of type %T", c.name, v)
+}
+
+// canonicalJSON writes JSON with sorted names and without spaces: PostgreSQL does not
+// keep the text.
+func canonicalJSON(s string) (string, error) {
+	d := json.NewDecoder(bytes.NewReader([]byte(s)))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return "", err
+	}
+	out, err := json.Marshal(v)
+	return string(out), err
+}

@@ -1,0 +1,234 @@
+package dbcopy
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"iter"
+	"math"
+
+	"vigil/internal/sqldb"
+)
+
+// A Row is a row of a table.
+type Row struct {
+	table  *table
+	values []any
+	code   []byte // all values, for comparison
+}
+
+// Value returns the value of a column: int64, string, []byte, bool, float64 or nil.
+func (r *Row) Value(column string) any {
+	for i, c := range r.table.columns {
+		if c.name == column {
+			return r.values[i]
+		}
+	}
+	return nil
+}
+
+func (r *Row) equal(other *Row) bool { return bytes.Equal(r.code, other.code) }
+
+// key returns the values that rows are ordered by.
+func (r *Row) key() (key []any) {
+	for _, i := range r.table.key {
+		key = append(key, r.values[i])
+	}
+	return key
+}
+
+// order compares the keys of two rows as the databases do.
+func (r *Row) order(other *Row) int {
+	for _, i := range r.table.key {
+		n := 0
+		switch v := r.values[i].(type) {
+		case int64:
+			n = cmp.Compare(v, other.values[i].(int64))
+		case string:
+			n = cmp.Compare(v, other.values[i].(string))
+		case []byte:
+			n = bytes.Compare(v, other.values[i].([]byte))
+		}
+		if n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// encode writes the values so that different rows have different codes.
+func encode(values []any) []byte {
+	var b []byte
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil:
+			b = append(b, 'n')
+		case int64:
+			b = binary.BigEndian.AppendUint64(append(b, 'i'), uint64(v))
+		case float64:
+			b = binary.BigEndian.AppendUint64(append(b, 'f'), math.Float64bits(v))
+		case bool:
+			b = append(b, 'F')
+			if v {
+				b[len(b)-1] = 'T'
+			}
+		case string:
+			b = append(binary.AppendUvarint(append(b, 's'), uint64(len(v))), v...)
+		case []byte:
+			b = append(binary.AppendUvarint(append(b, 'b'), uint64(len(v))), v...)
+		}
+	}
+	return b
+}
+
+// rows reads a table in the order of keys.
+func (t *table) rows(tx *sqldb.Tx) iter.Seq2[*Row, error] {
+	pointers, read := make([]any, len(t.columns)), make([]any, len(t.columns))
+	for i := range read {
+		pointers[i] = &read[i]
+	}
+	return sqldb.Each(tx, func(r sqldb.Row) (*Row, error) {
+		if err := r.Scan(pointers...); err != nil {
+			return nil, err
+		}
+		row := &Row{table: t, values: make([]any, len(read))}
+		for i, c := range t.columns {
+			v, err := c.value(read[i])
+			if err != nil {
+				return nil, err
+			}
+			if c.required && v == nil {
+				return nil, fmt.Errorf("column %s is null", c.name)
+			}
+			row.values[i] = v
+		}
+		row.code = encode(row.values)
+		return row, nil
+	}, t.selectRows(tx.Dialect()))
+}
+
+// A total is how many rows a table has, and a hash of all of them.
+type total struct {
+	rows int64
+	hash [sha256.Size]byte
+}
+
+// A comparison is the totals of both sides.
+type comparison struct{ source, target total }
+
+// compare reads a table of both databases and calls visit for every key of either,
+// with nil where there is no such row. An empty table of the target is not read.
+func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step string, visit func(was, is *Row) error) (sum comparison, err error) {
+	t := &c.tables[i]
+	progress := Progress{Step: step, Table: t.name, Number: i + 1, Tables: len(c.tables)}
+	merge := func(target iter.Seq2[*Row, error]) error {
+		m := newMerge(t.rows(source), target)
+		defer m.stop()
+		for {
+			was, is, err := m.next()
+			if err != nil {
+				return err
+			}
+			if was == nil && is == nil {
+				sum = comparison{m.source.total(), m.target.total()}
+				return nil
+			}
+			if err := visit(was, is); err != nil {
+				return err
+			}
+			if progress.Rows = m.source.rows; c.opts.Progress != nil && progress.Rows%1000 == 1 {
+				c.opts.Progress(progress)
+			}
+		}
+	}
+	empty, err := t.empty(ctx, c.to)
+	if err != nil {
+		return sum, err
+	}
+	if empty {
+		// Without a transaction on the target, SQLite can fold its log into the file
+		// while the table is filled.
+		return sum, merge(func(func(*Row, error) bool) {})
+	}
+	err = c.to.Read(ctx, func(tx *sqldb.Tx) error { return merge(t.rows(tx)) })
+	return sum, err
+}
+
+// A merge walks through two ordered sequences of rows at once.
+type merge struct{ source, target *side }
+
+func newMerge(source, target iter.Seq2[*Row, error]) *merge {
+	return &merge{newSide(source), newSide(target)}
+}
+
+func (m *merge) stop() {
+	m.source.stop()
+	m.target.stop()
+}
+
+// next returns the rows with the next key, or none at the end.
+func (m *merge) next() (was, is *Row, err error) {
+	if is, err = m.source.peek(); err != nil {
+		return nil, nil, fmt.Errorf("read the source: %w", err)
+	}
+	if was, err = m.target.peek(); err != nil {
+		return nil, nil, fmt.Errorf("read the target: %w", err)
+	}
+	switch {
+	case was == nil || is == nil:
+	case is.order(was) < 0:
+		was = nil
+	case is.order(was) > 0:
+		is = nil
+	}
+	if is != nil {
+		m.source.take()
+	}
+	if was != nil {
+		m.target.take()
+	}
+	return was, is, nil
+}
+
+// A side is one of the two sequences.
+type side struct {
+	pull func() (*Row, error, bool)
+	stop func()
+	next *Row
+	end  bool
+	rows int64
+	sum  hash.Hash
+}
+
+func newSide(rows iter.Seq2[*Row, error]) *side {
+	s := &side{sum: sha256.New()}
+	s.pull, s.stop = iter.Pull2(rows)
+	return s
+}
+
+// peek returns the next row, or nil at the end.
+func (s *side) peek() (*Row, error) {
+	if s.next != nil || s.end {
+		return s.next, nil
+	}
+	row, err, ok := s.pull()
+	if s.end = !ok; err != nil {
+		return nil, err
+	}
+	s.next = row
+	return row, nil
+}
+
+// take goes on to the row after the next.
+func (s *side) take() {
+	s.rows++
+	s.sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s.next.code))))
+	s.sum.Write(s.next.code)
+	s.next = nil
+}
+
+func (s *side) total() total { return total{s.rows, [sha256.Size]byte(s.sum.Sum(nil))} }

@@ -1,0 +1,105 @@
+package dbcopy
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"vigil/internal/fault"
+	"vigil/internal/sqldb"
+)
+
+// markTable is the table that marks the target of a copy. It has one row: what it is
+// a copy of, which run of the copy writes to it, and when it was finished, or 0.
+const markTable = "store_copy"
+
+// begin marks a database as the target of a copy of a source and returns the id of
+// the run. It refuses one that holds anything else.
+func begin(ctx context.Context, db *sqldb.DB, source string) (run string, err error) {
+	run = uuid.NewString()
+	return run, db.Exclusive(ctx, func(tx *sqldb.Tx) error {
+		tables, err := tableNames(tx)
+		if err != nil {
+			return err
+		}
+		if len(tables) == 0 {
+			if _, err := tx.Exec(`CREATE TABLE ` + markTable + ` (source TEXT NOT NULL, run TEXT NOT NULL, started BIGINT NOT NULL, finished BIGINT NOT NULL)`); err != nil {
+				return err
+			}
+			_, err := tx.Exec(`INSERT INTO `+markTable+` (source, run, started, finished) VALUES ($1, $2, $3, 0)`, source, run, sqldb.Millis(time.Now()))
+			return err
+		}
+		if !contains(tables, markTable) {
+			return fault.New(fault.Conflict, "the target holds tables already and is not a copy; give an empty database")
+		}
+		n, err := tx.Exec(`UPDATE `+markTable+` SET run = $1, started = $2, finished = 0 WHERE source = $3`, run, sqldb.Millis(time.Now()), source)
+		if err == nil && n == 0 {
+			err = fault.New(fault.Conflict, "the target is a copy of another database; give an empty one")
+		}
+		return err
+	})
+}
+
+// holdRun fails unless the run is still the one that writes to the target, and keeps
+// that so until the transaction ends.
+func holdRun(tx *sqldb.Tx, run string) error {
+	text := `SELECT run FROM ` + markTable
+	if tx.Dialect() == sqldb.Postgres {
+		text += ` FOR SHARE`
+	}
+	current, err := sqldb.QueryOne(tx, sqldb.Scalar[string], text)
+	if err != nil {
+		return err
+	}
+	if current != run {
+		return fault.New(fault.Conflict, "another copy to this target was started meanwhile")
+	}
+	return nil
+}
+
+// finish marks a copy as complete.
+func finish(ctx context.Context, db *sqldb.DB, run string) error {
+	return db.Write(ctx, func(tx *sqldb.Tx) error {
+		if err := holdRun(tx, run); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`UPDATE `+markTable+` SET finished = $1`, sqldb.Millis(time.Now()))
+		return err
+	})
+}
+
+// Check fails with fault.Conflict if the database is the target of a copy that was
+// not finished.
+func Check(ctx context.Context, db *sqldb.DB) error {
+	_, err := check(ctx, db)
+	return err
+}
+
+func check(ctx context.Context, db *sqldb.DB) (marked bool, err error) {
+	if marked, err = db.HasTable(ctx, markTable); err != nil || !marked {
+		return marked, err
+	}
+	err = db.Read(ctx, func(tx *sqldb.Tx) error {
+		finished, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT finished FROM `+markTable)
+		if err == nil && finished == 0 {
+			err = fault.New(fault.Conflict, "a copy to this database was not finished; run vigil store copy again")
+		}
+		return err
+	})
+	return marked, err
+}
+
+// Adopt opens a finished copy for use: it is a database of its own from now on, to
+// which nothing is copied any more. A copy that was not finished is refused as by
+// [Check]. Any other database is left as it is.
+func Adopt(ctx context.Context, db *sqldb.DB) error {
+	marked, err := check(ctx, db)
+	if err != nil || !marked {
+		return err
+	}
+	return db.Exclusive(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`DROP TABLE IF EXISTS ` + markTable)
+		return err
+	})
+}

@@ -1,0 +1,61 @@
+package sqldb
+
+import "context"
+
+// A TableSize is how much a table holds: its rows, and bytes with those of its indexes.
+type TableSize struct {
+	Name  string
+	Rows  int64
+	Bytes int64
+}
+
+// Tables returns the tables of the database, the largest first. What SQLite keeps for
+// a full-text index is counted as one table, whose rows are not counted.
+func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
+	text := `
+		WITH part AS (
+			SELECT m.name, coalesce(
+				(SELECT v.name FROM pragma_table_list v WHERE v.type = 'virtual' AND m.tbl_name LIKE v.name || '\_%' ESCAPE '\'), m.tbl_name) AS owner
+			FROM sqlite_master m
+		)
+		SELECT p.owner, sum(s.pgsize)
+		FROM part p JOIN dbstat s ON s.name = p.name
+		WHERE s.aggregate = TRUE
+		GROUP BY p.owner
+		ORDER BY 2 DESC, 1`
+	if db.dialect == Postgres {
+		text = `
+			SELECT c.relname::text, pg_total_relation_size(c.oid)
+			FROM pg_catalog.pg_class c
+			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'
+			ORDER BY 2 DESC, 1`
+	}
+	err = db.Read(ctx, func(tx *Tx) error {
+		tables, err = Query(tx, func(r Row) (t TableSize, err error) {
+			return t, r.Scan(&t.Name, &t.Bytes)
+		}, text)
+		if err != nil {
+			return err
+		}
+		virtual := map[string]bool{}
+		if db.dialect == SQLite {
+			names, err := Query(tx, Scalar[string], `SELECT name FROM pragma_table_list WHERE type = 'virtual'`)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				virtual[name] = true
+			}
+		}
+		for i, t := range tables {
+			if virtual[t.Name] {
+				continue
+			}
+			if tables[i].Rows, err = QueryOne(tx, Scalar[int64], `SELECT count(*) FROM "`+t.Name+`"`); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return tables, err
+}
