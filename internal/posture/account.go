@@ -25,10 +25,10 @@ const (
 	AccountDenyAccess       AccountStatus = "deny-access"
 )
 
-// AccountStatuses lists them.
+// AccountStatuses lists the account statuses.
 var AccountStatuses = []AccountStatus{AccountActive, AccountDraft, AccountValidationFailed, AccountDenyAccess}
 
-// StreamStatus says whether an account's event stream reaches us.
+// StreamStatus says whether the event stream of an account is connected.
 type StreamStatus string
 
 // The stream statuses.
@@ -37,10 +37,10 @@ const (
 	StreamDisconnected StreamStatus = "disconnected"
 )
 
-// StreamStatuses lists them.
+// StreamStatuses lists the stream statuses.
 var StreamStatuses = []StreamStatus{StreamConnected, StreamDisconnected}
 
-// RollupStatus sums an account up in one word.
+// RollupStatus summarises the account status, the last run and the stream.
 type RollupStatus string
 
 // The rollup statuses.
@@ -51,23 +51,23 @@ const (
 	RollupReview  RollupStatus = "review"
 )
 
-// RollupStatuses lists them.
+// RollupStatuses lists the rollup statuses.
 var RollupStatuses = []RollupStatus{RollupDraft, RollupError, RollupHealthy, RollupReview}
 
-// A Stamped value knows when it last changed.
+// A Stamped value has the time of its last change.
 type Stamped[T comparable] struct {
 	Value T
 	Since time.Time
 }
 
-// Set changes the value, and its time only when the value is another.
+// Set sets the value. It sets the time only if the value differs.
 func (s *Stamped[T]) Set(v T, now time.Time) {
 	if s.Value != v || s.Since.IsZero() {
 		*s = Stamped[T]{v, now}
 	}
 }
 
-// Owner is whom to ask about an account.
+// Owner is the contact person of an account.
 type Owner struct {
 	Name  string
 	Email string
@@ -84,40 +84,39 @@ type Account struct {
 	Status       Stamped[AccountStatus]
 	Stream       Stamped[StreamStatus]
 	Rollup       Stamped[RollupStatus]
-	Properties   []Property // as shown: the ID property first, in its response spelling
+	Properties   []Property //  in the form of responses: the ID property first
 	Tags         map[string]string
 	ETag         string
 	Created      time.Time
 	Updated      time.Time
 
-	// Reason says in words why the status is what it is, where there is more to
-	// say.
+	// Reason explains the status to people; it may be empty.
 	Reason string
-	// LastRun is how the last collection ended; empty before the first has.
+	// LastRun is the status of the last finished collection; empty before the first.
 	LastRun RunStatus
-	// StreamSeen is set once the event stream has been connected: losing it is
-	// then worth a review.
+	// StreamSeen is true once the event stream was connected. From then on a
+	// disconnected stream makes the rollup "review".
 	StreamSeen bool
 }
 
-// Given is a member that a caller may leave out.
+// Given is an optional member of a request: Set is false if the caller left it out.
 type Given[T any] struct {
 	Set   bool
 	Value T
 }
 
-// Give returns a member that was given.
+// Give returns a member that is set.
 func Give[T any](v T) Given[T] { return Given[T]{true, v} }
 
-// into replaces *dst when the member was given.
+// into assigns the value to *dst if it is set.
 func (g Given[T]) into(dst *T) {
 	if g.Set {
 		*dst = g.Value
 	}
 }
 
-// AccountSpec is what a caller says of an account when adding or changing it.
-// Members left out keep what is there.
+// AccountSpec holds the members of a request that adds or changes an account. Members
+// that are not set keep their values.
 type AccountSpec struct {
 	Name         string
 	CSPProjectID Given[string]
@@ -127,7 +126,7 @@ type AccountSpec struct {
 	Tags         Given[map[string]string]
 }
 
-// Names of account properties, as shown.
+// Names of account properties in responses.
 const (
 	propAccountType = "AccountType"
 	propIsRoot      = "IsRoot"
@@ -135,12 +134,12 @@ const (
 	propLegacyID    = "LegacyCloudAccountID"
 )
 
-// accountForm says how a provider names and writes its account ids.
+// accountForm describes the account ids of a provider.
 type accountForm struct {
-	given, shown string // the ID property when adding, and in answers
+	given, shown string //  the name of the ID property in requests and in responses
 	pattern      *regexp.Regexp
 	describe     string
-	legacy       bool // answers carry LegacyCloudAccountID
+	legacy       bool //  responses have LegacyCloudAccountID
 }
 
 var accountForms = map[Provider]accountForm{
@@ -151,8 +150,8 @@ var accountForms = map[Provider]accountForm{
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// AccountIDOf returns the account id that a spec's properties name, or blames
-// the property that does not.
+// AccountIDOf returns the account id in a spec's properties. It fails with
+// fault.Invalid if the id is missing or malformed.
 func AccountIDOf(p Provider, properties []Property) (AccountID, error) {
 	form := accountForms[p]
 	prop, i := lookup(properties, form.given)
@@ -160,15 +159,15 @@ func AccountIDOf(p Provider, properties []Property) (AccountID, error) {
 		return "", fault.Field("properties", "must have the property %s", form.given)
 	}
 	if !form.pattern.MatchString(prop.String) {
-		return "", fault.Fields(at(i, "stringV", form.describe))
+		return "", fault.Fields(invalid(i, "stringV", form.describe))
 	}
-	if p == Azure { // Azure compares them without case, so one spelling is kept
+	if p == Azure { //  Azure ids are case-insensitive; store them in lower case
 		return AccountID(strings.ToLower(prop.String)), nil
 	}
 	return AccountID(prop.String), nil
 }
 
-// NewAccount returns the draft account that a spec asks for.
+// NewAccount returns the draft account that a spec describes.
 func NewAccount(org OrgID, p Provider, spec AccountSpec, now time.Time) (Account, error) {
 	id, err := AccountIDOf(p, spec.Properties.Value)
 	if err != nil {
@@ -183,7 +182,7 @@ func NewAccount(org OrgID, p Provider, spec AccountSpec, now time.Time) (Account
 	}.Changed(org, spec, now)
 }
 
-// Changed returns the account as spec wants it. The ID property stays.
+// Changed returns the account with a spec applied. The ID property cannot change.
 func (a Account) Changed(org OrgID, spec AccountSpec, now time.Time) (Account, error) {
 	if strings.TrimSpace(spec.Name) == "" {
 		return Account{}, fault.Field("cloudAccountName", "must not be empty")
@@ -206,34 +205,34 @@ func (a Account) Changed(org OrgID, spec AccountSpec, now time.Time) (Account, e
 	return a.touched(now), nil
 }
 
-// shownProperties checks the properties a caller gives and returns them as
-// answers show them.
+// shownProperties validates the properties of a request and returns them in the form of
+// responses.
 func (a Account) shownProperties(org OrgID, given []Property) ([]Property, error) {
 	form := accountForms[a.Provider]
 	shown := []Property{Text(form.shown, string(a.ID))}
 	if form.legacy {
 		shown = append(shown, Text(propLegacyID, legacyID(org, a.Provider, a.ID)))
 	}
-	bad := twice(given)
+	bad := duplicates(given)
 	for i, p := range given {
 		switch {
 		case strings.EqualFold(p.Name, form.given), strings.EqualFold(p.Name, form.shown):
 			if !strings.EqualFold(p.String, string(a.ID)) {
-				bad = append(bad, at(i, "stringV", "must be "+strconv.Quote(string(a.ID))+", the id of the account"))
+				bad = append(bad, invalid(i, "stringV", "must be "+strconv.Quote(string(a.ID))+", the id of the account"))
 			}
-		case strings.EqualFold(p.Name, propLegacyID): // assigned by us, so a GET can be put back
+		case strings.EqualFold(p.Name, propLegacyID): //  read-only; accepted so that a client can PUT what it got
 		case p.Name == "":
-			bad = append(bad, at(i, "name", "must not be empty"))
+			bad = append(bad, invalid(i, "name", "must not be empty"))
 		default:
 			p, problem := accountProperty(p)
 			if problem != nil {
-				bad = append(bad, at(i, problem.Path, problem.Message))
+				bad = append(bad, invalid(i, problem.Path, problem.Message))
 			}
 			shown = append(shown, p)
 		}
 	}
 	if root, i := lookup(given, propRoot); i >= 0 && root.String == string(a.ID) {
-		bad = append(bad, at(i, "stringV", "must name another account"))
+		bad = append(bad, invalid(i, "stringV", "must name another account"))
 	}
 	if _, i := lookup(shown, propAccountType); a.Provider == Azure && i < 0 {
 		shown = append(shown, Text(propAccountType, "Commercial"))
@@ -244,8 +243,8 @@ func (a Account) shownProperties(org OrgID, given []Property) ([]Property, error
 	return shown, nil
 }
 
-// accountProperty checks one of the properties used in onboarding and gives it
-// its canonical spelling. Others are kept as they are.
+// accountProperty validates a property that onboarding uses and returns it in its
+// canonical spelling. It returns other properties unchanged.
 func accountProperty(p Property) (Property, *fault.Detail) {
 	switch {
 	case strings.EqualFold(p.Name, propAccountType):
@@ -274,58 +273,58 @@ func (a Account) IsRoot() bool {
 	return a.Provider == AWS && p.Bool
 }
 
-// Root returns the root account that the account says it is a member of.
+// Root returns the id of the root account that the account names, or "".
 func (a Account) Root() AccountID {
 	p, _ := lookup(a.Properties, propRoot)
 	return AccountID(p.String)
 }
 
-// Government reports whether an Azure subscription lives in the government cloud.
+// Government reports whether an Azure subscription is in the government cloud.
 func (a Account) Government() bool {
 	p, _ := lookup(a.Properties, propAccountType)
 	return p.String == "Government"
 }
 
-// RootProperty returns the index in properties of the one that names a root
-// account, to blame it.
+// RootProperty returns the index of the property that names a root account, or -1.
 func RootProperty(properties []Property) int {
 	_, i := lookup(properties, propRoot)
 	return i
 }
 
-// WithStatus returns the account with another account status, the reason for it
-// and the rollup that follows from it.
+// WithStatus returns the account with a new status, its reason, and the updated rollup.
 func (a Account) WithStatus(s AccountStatus, reason string, now time.Time) Account {
 	a.Status.Set(s, now)
 	a.Reason = reason
 	return a.rolled(now)
 }
 
-// WithRun returns the account after a collection ended.
+// WithRun returns the account with the status of its last run, and the updated rollup.
 func (a Account) WithRun(s RunStatus, now time.Time) Account {
 	a.LastRun = s
 	return a.rolled(now)
 }
 
-// WithStream returns the account with its event stream connected or not.
+// WithStream returns the account with a new stream status, and the updated rollup.
 func (a Account) WithStream(s StreamStatus, now time.Time) Account {
 	a.Stream.Set(s, now)
 	a.StreamSeen = a.StreamSeen || s == StreamConnected
 	return a.rolled(now)
 }
 
+// rolled recomputes the rollup.
 func (a Account) rolled(now time.Time) Account {
 	a.Rollup.Set(Rollup(a.Status.Value, a.LastRun, a.StreamSeen && a.Stream.Value == StreamDisconnected), now)
 	return a.touched(now)
 }
 
+// touched gives the account a new ETag and update time.
 func (a Account) touched(now time.Time) Account {
 	a.ETag, a.Updated = NewETag(), now
 	return a
 }
 
-// Rollup sums an account up. streamLost says that its event stream was
-// connected once and is not now.
+// Rollup summarises an account. streamLost means that its event stream was connected
+// once and is now disconnected.
 func Rollup(status AccountStatus, lastRun RunStatus, streamLost bool) RollupStatus {
 	switch {
 	case status == AccountDraft:
@@ -339,12 +338,13 @@ func Rollup(status AccountStatus, lastRun RunStatus, streamLost bool) RollupStat
 	}
 }
 
-// CheckVersion fails with fault.Stale unless the version a caller wants to
-// change, when it names one, is the current one.
+// CheckVersion fails with fault.Stale if wanted, an ETag or a list of them, is given
+// and does not match the account's.
 func (a Account) CheckVersion(wanted string) error { return checkVersion(a.ETag, wanted) }
 
-// legacyID is the same whenever the same account is added again, and differs
-// between organisations, so that neither learns of the other.
+// legacyID derives an id from the organisation and the account. It is stable when an
+// account is added again, and differs between organisations, so that neither can tell
+// that the other has the account.
 func legacyID(org OrgID, p Provider, id AccountID) string {
 	sum := sha256.Sum256([]byte(string(org) + "\x00" + string(p) + "\x00" + string(id)))
 	return hex.EncodeToString(sum[:12])

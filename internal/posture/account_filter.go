@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// AccountFilter chooses accounts. An empty list does not filter.
+// AccountFilter selects accounts. Empty members do not filter.
 type AccountFilter struct {
 	Providers    []Provider
 	Statuses     []AccountStatus
@@ -13,10 +13,10 @@ type AccountFilter struct {
 	Streams      []StreamStatus
 	IDs          []string
 	Environments []string
-	Tags         map[string][]string // every name must have one of its values
+	Tags         map[string][]string //  each name must have one of its values
 }
 
-// Matches reports whether the filter lets the account through.
+// Matches reports whether the filter selects the account.
 func (f AccountFilter) Matches(a Account) bool {
 	env := ""
 	if a.Environment != nil {
@@ -34,7 +34,7 @@ func (f AccountFilter) Matches(a Account) bool {
 	return true
 }
 
-// oneOf reports whether set is empty or has v, without regard to case.
+// oneOf reports whether set is empty or contains v, ignoring case.
 func oneOf[T ~string](set []T, v T) bool {
 	if len(set) == 0 {
 		return true
@@ -43,7 +43,7 @@ func oneOf[T ~string](set []T, v T) bool {
 	return ok
 }
 
-// tagValues returns the values of the tags of that name, without regard to case.
+// tagValues returns the values of the tags with a name, ignoring case.
 func tagValues(tags map[string]string, name string) []string {
 	var values []string
 	for k, v := range tags {

@@ -23,7 +23,7 @@ func TestAccountIDsHaveTheFormOfTheirProvider(t *testing.T) {
 	for _, tt := range []struct {
 		provider posture.Provider
 		property posture.Property
-		want     string // of the message; empty for accepted
+		want     string //  a part of the error; empty if the id is valid
 	}{
 		{posture.AWS, posture.Text("accountId", "123456789012"), ""},
 		{posture.AWS, posture.Text("ACCOUNTID", "123456789012"), ""},
@@ -43,7 +43,7 @@ func TestAccountIDsHaveTheFormOfTheirProvider(t *testing.T) {
 	}
 }
 
-func TestAnAzureSubscriptionHasOneSpelling(t *testing.T) {
+func TestAzureSubscriptionIDsAreLowerCased(t *testing.T) {
 	t.Parallel()
 	a, err := posture.NewAccount("org", posture.Azure, spec(posture.Text("subscriptionId", "6F9619FF-8B86-D011-B42D-00C04FC964FF")), now)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestAnAzureSubscriptionHasOneSpelling(t *testing.T) {
 	}
 }
 
-func TestLegacyIDsAreStableAndApart(t *testing.T) {
+func TestLegacyIDsAreStableAndDifferBetweenOrganisations(t *testing.T) {
 	t.Parallel()
 	legacy := func(org posture.OrgID, at time.Time) string {
 		a, err := posture.NewAccount(org, posture.AWS, spec(posture.Text("accountId", "123456789012")), at)
@@ -64,14 +64,14 @@ func TestLegacyIDsAreStableAndApart(t *testing.T) {
 		return a.Properties[1].String
 	}
 	if legacy("one", now) != legacy("one", now.Add(time.Hour)) {
-		t.Error("an account that is added again gets another legacy id")
+		t.Error("adding an account again changes its legacy id")
 	}
 	if legacy("one", now) == legacy("two", now) {
-		t.Error("two organisations share a legacy id, and so learn of each other")
+		t.Error("two organisations have the same legacy id")
 	}
 }
 
-func TestAGetCanBePutBack(t *testing.T) {
+func TestPropertiesSurviveGetThenPut(t *testing.T) {
 	t.Parallel()
 	old, err := posture.NewAccount("org", posture.AWS, spec(posture.Text("accountId", "123456789012"), posture.Flag("isroot", true)), now)
 	if err != nil {
@@ -85,11 +85,11 @@ func TestAGetCanBePutBack(t *testing.T) {
 		t.Errorf("properties (-before +after):\n%s", diff)
 	}
 	if back.ETag == old.ETag {
-		t.Error("the version did not change")
+		t.Error("the ETag did not change")
 	}
 }
 
-func TestMembersLeftOutAreKept(t *testing.T) {
+func TestUnsetMembersKeepTheirValues(t *testing.T) {
 	t.Parallel()
 	env := "prod"
 	old := posture.Account{
@@ -101,7 +101,7 @@ func TestMembersLeftOutAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kept.CSPProjectID != "p" || kept.Environment == nil || kept.Owner == nil || kept.Tags["a"] != "b" {
-		t.Errorf("something was lost: %+v", kept)
+		t.Errorf("an unset member was cleared: %+v", kept)
 	}
 	cleared, err := old.Changed("org", posture.AccountSpec{
 		Name: "b", Environment: posture.Give[*string](nil), Owner: posture.Give[*posture.Owner](nil), Tags: posture.Give[map[string]string](nil),
@@ -110,11 +110,11 @@ func TestMembersLeftOutAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if cleared.Environment != nil || cleared.Owner != nil || cleared.Tags != nil {
-		t.Errorf("something was kept: %+v", cleared)
+		t.Errorf("a member set to nil was kept: %+v", cleared)
 	}
 }
 
-func TestBadAccountPropertiesAreNamed(t *testing.T) {
+func TestInvalidAccountPropertiesAreReported(t *testing.T) {
 	t.Parallel()
 	id := posture.Text("accountId", "123456789012")
 	for _, tt := range []struct {
@@ -122,12 +122,12 @@ func TestBadAccountPropertiesAreNamed(t *testing.T) {
 		ps   []posture.Property
 		want []string // paths
 	}{
-		{"another id", []posture.Property{id, posture.Text("AccountID", "999999999999")}, []string{"properties[1].name", "properties[1].stringV"}},
-		{"twice", []posture.Property{id, posture.Text("a", "1"), posture.Text("A", "2")}, []string{"properties[2].name"}},
-		{"nameless", []posture.Property{id, posture.Text("", "1")}, []string{"properties[1].name"}},
-		{"root as text", []posture.Property{id, posture.Text("IsRoot", "true")}, []string{"properties[1].type"}},
-		{"its own root", []posture.Property{id, posture.Text("RootCloudAccountId", "123456789012")}, []string{"properties[1].stringV"}},
-		{"two at once", []posture.Property{id, posture.Text("AccountType", "x"), posture.Text("IsRoot", "x")}, []string{"properties[1].stringV", "properties[2].type"}},
+		{"id that differs", []posture.Property{id, posture.Text("AccountID", "999999999999")}, []string{"properties[1].name", "properties[1].stringV"}},
+		{"duplicate name", []posture.Property{id, posture.Text("a", "1"), posture.Text("A", "2")}, []string{"properties[2].name"}},
+		{"empty name", []posture.Property{id, posture.Text("", "1")}, []string{"properties[1].name"}},
+		{"IsRoot of type string", []posture.Property{id, posture.Text("IsRoot", "true")}, []string{"properties[1].type"}},
+		{"account is its own root", []posture.Property{id, posture.Text("RootCloudAccountId", "123456789012")}, []string{"properties[1].stringV"}},
+		{"two errors", []posture.Property{id, posture.Text("AccountType", "x"), posture.Text("IsRoot", "x")}, []string{"properties[1].stringV", "properties[2].type"}},
 	} {
 		_, err := posture.NewAccount("org", posture.AWS, spec(tt.ps...), now)
 		var got []string
@@ -166,7 +166,7 @@ func TestRollup(t *testing.T) {
 	}
 }
 
-func TestAStatusKeepsItsTimeWhileItStays(t *testing.T) {
+func TestSettingTheSameStatusKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	a := posture.Account{}.WithStatus(posture.AccountActive, "", now)
 	again := a.WithStatus(posture.AccountActive, "", now.Add(time.Hour))
@@ -175,7 +175,7 @@ func TestAStatusKeepsItsTimeWhileItStays(t *testing.T) {
 	}
 }
 
-func TestVersionsAreCheckedWhenGiven(t *testing.T) {
+func TestCheckVersion(t *testing.T) {
 	t.Parallel()
 	a := posture.Account{ETag: "v1"}
 	for wanted, kind := range map[string]error{"": nil, "*": nil, "v1": nil, "v0,v1": nil, "v2": errors.New("stale"), "v0,v2": errors.New("stale"), `""`: errors.New("stale"), `"*"`: errors.New("stale")} {

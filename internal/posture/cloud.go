@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Access is what a collector needs to read an account.
+// Access is an account with the credential and the secrets to read it.
 type Access struct {
 	Org        OrgID
 	Account    Account
@@ -13,7 +13,7 @@ type Access struct {
 	Secrets    Secrets
 }
 
-// A Project is a GCP project that a service account sees.
+// A Project is a GCP project that a service account can list.
 type Project struct {
 	ID      string
 	Number  string
@@ -29,36 +29,38 @@ type Member struct {
 	Name  string
 	Email string
 	State string // ACTIVE, SUSPENDED and others
-	Root  bool   // it manages the organisation
+	Root  bool   //  whether it is the management account
 }
 
-// A Subscription is an Azure subscription that an application sees.
+// A Subscription is an Azure subscription that an application can list.
 type Subscription struct {
 	ID    AccountID
 	Name  string
-	State string // Enabled, Warned, PastDue, Disabled; "" when it is not told
+	State string //  Enabled, Warned, PastDue, Disabled; "" if unknown
 }
 
-// Cloud is what onboarding asks of the customers' clouds.
+// Cloud makes the calls to the customers' clouds that onboarding needs.
 type Cloud interface {
 	// Validate tries to read the account. It returns AccountActive,
-	// AccountValidationFailed or AccountDenyAccess and why; an error means that
-	// the cloud could not be asked and that trying again may help.
+	// AccountValidationFailed or AccountDenyAccess and the reason. An error means that
+	// the cloud could not be reached and that the caller may retry.
 	Validate(ctx context.Context, a Access) (status AccountStatus, why string, err error)
 
-	// Discover lists the projects that a service account key opens. A refused
-	// key is fault.Invalid.
+	// Discover lists the projects that a service account key gives access to. It fails
+	// with fault.Invalid if the cloud rejects the key.
 	Discover(ctx context.Context, key ServiceAccountKey) ([]Project, error)
 
-	// Members lists the accounts of the AWS organisation that an account manages.
-	// A refused role, or one of another account, is fault.Invalid.
+	// Members lists the accounts of the AWS organisation whose management account is
+	// given. It fails with fault.Invalid if the role is rejected or belongs to another
+	// account.
 	Members(ctx context.Context, a Access) ([]Member, error)
 
-	// Subscriptions lists the Azure subscriptions below a management group, or all
-	// that the application sees when the group is "". Of the account only the
-	// cloud that it is in matters. A refused application is fault.Invalid.
+	// Subscriptions lists the Azure subscriptions below a management group, or all that
+	// the application can list if the group is "". Of a.Account it uses only
+	// Government. It fails with fault.Invalid if the cloud rejects the application.
 	Subscriptions(ctx context.Context, a Access, group string) ([]Subscription, error)
 
-	// Principal names what we are to AWS, which roles of customers are to trust.
+	// Principal returns the ARN of this server's AWS identity, which the roles of
+	// customers must trust.
 	Principal(ctx context.Context) (string, error)
 }

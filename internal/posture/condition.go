@@ -5,44 +5,44 @@ import (
 	"strings"
 )
 
-// Truth is the answer to a condition. What could not be read makes a condition
-// neither true nor false.
+// Truth is the result of a condition. It is Maybe if the result depends on a value that
+// could not be read.
 type Truth uint8
 
-// The truths.
+// The values of Truth, in the order that AllOf (minimum) and AnyOf (maximum) need.
 const (
 	No Truth = iota
 	Maybe
 	Yes
 )
 
-// A Condition is one thing that the search language says of an entity. Values and
-// names are compared without regard to case.
+// A Condition is a predicate on entities, parsed from the search language. Names and
+// values are compared ignoring case.
 type Condition interface {
-	// Of says whether the condition holds for an entity.
+	// Of evaluates the condition for an entity.
 	Of(e *Entity) Truth
-	// Ask passes on every attribute that the condition looks at.
-	Ask(about func(Attribute))
+	// EachAttribute calls f for every attribute that the condition uses.
+	EachAttribute(f func(Attribute))
 }
 
 type (
-	// AllOf holds when every part does.
+	// AllOf is true if every part is (logical and).
 	AllOf []Condition
 
-	// AnyOf holds when at least one part does.
+	// AnyOf is true if at least one part is (logical or).
 	AnyOf []Condition
 
-	// NotSo holds when its part does not.
-	NotSo struct{ Part Condition }
+	// Not negates its part.
+	Not struct{ Part Condition }
 
-	// Equal holds when one of the values of an attribute is this one. Of an
-	// attribute that is not there it is not so.
+	// Equal is true if one of the values of an attribute is Value. It is false if the
+	// entity does not have the attribute.
 	Equal struct {
 		Attribute Attribute
 		Value     string
 	}
 
-	// Exists holds when an entity has an attribute.
+	// Exists is true if an entity has the attribute.
 	Exists struct{ Attribute Attribute }
 )
 
@@ -69,7 +69,7 @@ func (c AnyOf) Of(e *Entity) Truth {
 }
 
 // Of implements [Condition].
-func (c NotSo) Of(e *Entity) Truth { return Yes - c.Part.Of(e) }
+func (c Not) Of(e *Entity) Truth { return Yes - c.Part.Of(e) }
 
 // Of implements [Condition].
 func (c Equal) Of(e *Entity) Truth {
@@ -78,7 +78,7 @@ func (c Equal) Of(e *Entity) Truth {
 		switch {
 		case !known:
 			answer = Maybe
-		case same(value, c.Value):
+		case equalFold(value, c.Value):
 			return Yes
 		}
 	}
@@ -97,26 +97,26 @@ func (c Exists) Of(e *Entity) Truth {
 	return answer
 }
 
-// Ask implements [Condition].
-func (c AllOf) Ask(about func(Attribute)) {
+// EachAttribute implements [Condition].
+func (c AllOf) EachAttribute(f func(Attribute)) {
 	for _, part := range c {
-		part.Ask(about)
+		part.EachAttribute(f)
 	}
 }
 
-// Ask implements [Condition].
-func (c AnyOf) Ask(about func(Attribute)) { AllOf(c).Ask(about) }
+// EachAttribute implements [Condition].
+func (c AnyOf) EachAttribute(f func(Attribute)) { AllOf(c).EachAttribute(f) }
 
-// Ask implements [Condition].
-func (c NotSo) Ask(about func(Attribute)) { c.Part.Ask(about) }
+// EachAttribute implements [Condition].
+func (c Not) EachAttribute(f func(Attribute)) { c.Part.EachAttribute(f) }
 
-// Ask implements [Condition].
-func (c Equal) Ask(about func(Attribute)) { about(c.Attribute) }
+// EachAttribute implements [Condition].
+func (c Equal) EachAttribute(f func(Attribute)) { f(c.Attribute) }
 
-// Ask implements [Condition].
-func (c Exists) Ask(about func(Attribute)) { about(c.Attribute) }
+// EachAttribute implements [Condition].
+func (c Exists) EachAttribute(f func(Attribute)) { f(c.Attribute) }
 
-// AttributeKind says where an attribute of an entity is kept.
+// AttributeKind says which part of an entity holds an attribute.
 type AttributeKind uint8
 
 // The kinds of attribute.
@@ -126,13 +126,13 @@ const (
 	TagAttribute                           // tag.X
 )
 
-// An Attribute is something of an entity that can be asked for by name.
+// An Attribute names a field, a property or a tag of an entity.
 type Attribute struct {
 	Kind AttributeKind
 	Name string
 }
 
-// The fields of an entity that can be asked for, in their wire spelling.
+// The fields that queries can use, as in the API.
 const (
 	FieldType      = "entityType"
 	FieldName      = "entityName"
@@ -143,12 +143,12 @@ const (
 	FieldProvider  = "provider"
 )
 
-// EntityFields lists the fields that can be searched and counted. The id is not
-// among them: whoever knows it can ask for the entity.
+// EntityFields lists the fields that can be searched and aggregated. The id is not
+// among them: a client that knows an id gets the entity directly.
 var EntityFields = []string{FieldType, FieldName, FieldAccount, FieldPartition, FieldRegion, FieldService, FieldProvider}
 
-// ParseAttribute reads "property.X", "tag.X" or the name of a field in any case.
-// It reports false when there is no such field.
+// ParseAttribute parses "property.X", "tag.X" or the name of a field, ignoring case. It
+// returns false if there is no such field.
 func ParseAttribute(s string) (Attribute, bool) {
 	for prefix, kind := range map[string]AttributeKind{"property.": PropertyAttribute, "tag.": TagAttribute} {
 		if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
@@ -159,7 +159,8 @@ func ParseAttribute(s string) (Attribute, bool) {
 	return Attribute{FieldAttribute, name}, ok
 }
 
-// values yields the values of an attribute, and false for one that is unknown.
+// values yields the values of an attribute; known is false for a value that could not
+// be read.
 func (a Attribute) values(e *Entity) func(yield func(value string, known bool) bool) {
 	return func(yield func(string, bool) bool) {
 		switch a.Kind {
@@ -167,13 +168,13 @@ func (a Attribute) values(e *Entity) func(yield func(value string, known bool) b
 			yield(e.field(a.Name), true)
 		case PropertyAttribute:
 			for _, p := range e.Properties {
-				if same(p.Name, a.Name) && !yield(p.Plain(), p.Type != UnknownProperty) {
+				if equalFold(p.Name, a.Name) && !yield(p.Plain(), p.Type != UnknownProperty) {
 					return
 				}
 			}
 		case TagAttribute:
 			for name, value := range e.Tags {
-				if same(name, a.Name) && !yield(value, true) {
+				if equalFold(name, a.Name) && !yield(value, true) {
 					return
 				}
 			}
@@ -187,7 +188,7 @@ func (a Attribute) values(e *Entity) func(yield func(value string, known bool) b
 // tagsUnread reports whether the tags of the entity could not be read.
 func (e *Entity) tagsUnread() bool {
 	for i := range e.Properties {
-		if p := &e.Properties[i]; p.Type == UnknownProperty && same(p.Name, TagsUnread) {
+		if p := &e.Properties[i]; p.Type == UnknownProperty && equalFold(p.Name, TagsUnread) {
 			return true
 		}
 	}
@@ -205,7 +206,7 @@ func (a Attribute) Values(e *Entity) []string {
 	return all
 }
 
-// field returns a member of the record by its wire name.
+// field returns a field by its name in the API.
 func (e *Entity) field(name string) string {
 	switch name {
 	case FieldType:
@@ -224,7 +225,8 @@ func (e *Entity) field(name string) string {
 	return ""
 }
 
-// Plain returns the value of a property as the search language writes it.
+// Plain returns the value of a property as the search language writes it; "" if it is
+// unknown.
 func (p Property) Plain() string {
 	switch p.Type {
 	case BoolProperty:
@@ -235,25 +237,25 @@ func (p Property) Plain() string {
 	return p.String
 }
 
-// Fold returns the one form of all texts that differ in case only. Whatever
-// compares values of entities without case compares this.
+// Fold returns the case-folded form of a text. All case-insensitive comparisons of
+// entity values use it.
 func Fold(s string) string {
-	if plain(s) {
+	if isASCII(s) {
 		return strings.ToLower(s)
 	}
 	return strings.ToLower(strings.ToUpper(s))
 }
 
-// same reports whether two texts have the same Fold.
-func same(a, b string) bool {
-	if plain(a) && plain(b) {
+// equalFold reports whether two texts are equal ignoring case, as Fold defines it.
+func equalFold(a, b string) bool {
+	if isASCII(a) && isASCII(b) {
 		return strings.EqualFold(a, b)
 	}
 	return Fold(a) == Fold(b)
 }
 
-// plain reports whether a text is ASCII.
-func plain(s string) bool {
+// isASCII reports whether a text is ASCII.
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return false

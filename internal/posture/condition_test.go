@@ -28,23 +28,23 @@ func TestConditions(t *testing.T) {
 	exists := func(kind posture.AttributeKind, name string) posture.Condition {
 		return posture.Exists{Attribute: posture.Attribute{Kind: kind, Name: name}}
 	}
-	not := func(c posture.Condition) posture.Condition { return posture.NotSo{Part: c} }
+	not := func(c posture.Condition) posture.Condition { return posture.Not{Part: c} }
 	yes, no, maybe := property("encrypted", "true"), property("encrypted", "false"), property("policy", "x")
 
 	for what, c := range map[string]struct {
 		condition posture.Condition
 		want      posture.Truth
 	}{
-		"equal without case":                {property("ENCRYPTED", "True"), posture.Yes},
+		"equal ignoring case":               {property("ENCRYPTED", "True"), posture.Yes},
 		"other value":                       {no, posture.No},
 		"number":                            {property("size", "-3"), posture.Yes},
 		"one of a list":                     {property("group", "b"), posture.Yes},
-		"none of a list":                    {not(property("group", "c")), posture.Yes},
-		"unequal to one of a list":          {not(property("group", "b")), posture.No},
+		"negated, none of a list":           {not(property("group", "c")), posture.Yes},
+		"negated, one of a list":            {not(property("group", "b")), posture.No},
 		"absent":                            {property("none", "x"), posture.No},
-		"unequal and absent":                {not(property("none", "x")), posture.Yes},
+		"negated and absent":                {not(property("none", "x")), posture.Yes},
 		"unknown":                           {maybe, posture.Maybe},
-		"unequal and unknown":               {not(maybe), posture.Maybe},
+		"negated and unknown":               {not(maybe), posture.Maybe},
 		"known beside unknown":              {property("mixed", "x"), posture.Yes},
 		"other beside unknown":              {property("mixed", "y"), posture.Maybe},
 		"tag":                               {tag("env", "PROD"), posture.Yes},
@@ -56,7 +56,7 @@ func TestConditions(t *testing.T) {
 		"existing":                          {exists(posture.PropertyAttribute, "Group"), posture.Yes},
 		"existing tag":                      {exists(posture.TagAttribute, "env"), posture.Yes},
 		"missing":                           {exists(posture.PropertyAttribute, "none"), posture.No},
-		"perhaps existing":                  {exists(posture.PropertyAttribute, "policy"), posture.Maybe},
+		"existence unknown":                 {exists(posture.PropertyAttribute, "policy"), posture.Maybe},
 		"existing beside unknown":           {exists(posture.PropertyAttribute, "mixed"), posture.Yes},
 		"all yes":                           {posture.AllOf{yes, yes}, posture.Yes},
 		"all, one unknown":                  {posture.AllOf{yes, maybe}, posture.Maybe},

@@ -11,14 +11,15 @@ import (
 	"vigil/internal/fault"
 )
 
-// CredentialID names a credential. The service assigns it.
+// CredentialID identifies a credential. The server assigns it.
 type CredentialID string
 
-// CredentialCollection is the only type of credential there is.
+// CredentialCollection is the only type of credential.
 const CredentialCollection = "collection"
 
-// A Credential lets us read accounts. Its secret values are not in it: they are
-// handed to the store when it is saved, and only a collector gets them back.
+// A Credential gives read access to accounts. It does not contain the secret values:
+// they are passed to the store separately, and only OnboardingStore.Access returns
+// them.
 type Credential struct {
 	ID         CredentialID
 	Provider   Provider
@@ -28,15 +29,15 @@ type Credential struct {
 	Updated    time.Time
 }
 
-// Secrets are the secret values of a credential by property name. A value of
-// this type must not be logged or sent.
+// Secrets are the secret values of a credential by property name. Never log or send
+// them.
 type Secrets map[string]string
 
 // credentialProperty describes one property of a provider's credentials.
 type credentialProperty struct {
 	name             string
 	required, secret bool
-	check            func(string) string // returns what is wrong, or ""
+	check            func(string) string //  returns an error message, or ""
 }
 
 // Names of credential properties, as stored and shown.
@@ -69,30 +70,29 @@ var credentialForms = map[Provider][]credentialProperty{
 	},
 }
 
-// Property returns the value of a property, without regard to the case of its
-// name.
+// Property returns the value of a property, ignoring the case of its name.
 func (c Credential) Property(name string) string {
 	p, _ := lookup(c.Properties, name)
 	return p.String
 }
 
-// ExternalIDProperty returns the index of the external id among the properties
-// that a caller sent, or -1.
+// ExternalIDProperty returns the index of the external id in the properties of a
+// request, or -1.
 func ExternalIDProperty(properties []Property) int {
 	_, i := lookup(properties, PropExternalID)
 	return i
 }
 
-// NewCredential returns the credential that properties describe, and its
-// secrets apart.
+// NewCredential returns the credential that the properties describe, and its secrets
+// separately.
 func NewCredential(id CredentialID, p Provider, properties []Property, now time.Time) (Credential, Secrets, error) {
 	return Credential{ID: id, Provider: p, Created: now}.Changed(properties, nil, now)
 }
 
-// Changed returns the credential with new properties, and its secrets. Secrets
-// that are left out stay as they were in kept.
+// Changed returns the credential with new properties, and its secrets. A secret that
+// the properties leave out keeps its value in kept.
 func (c Credential) Changed(properties []Property, kept Secrets, now time.Time) (Credential, Secrets, error) {
-	bad := twice(properties)
+	bad := duplicates(properties)
 	secrets := Secrets{}
 	c.Properties = nil
 	for _, form := range credentialForms[c.Provider] {
@@ -109,11 +109,11 @@ func (c Credential) Changed(properties []Property, kept Secrets, now time.Time) 
 			continue
 		}
 		if p.Type != StringProperty {
-			bad = append(bad, at(i, "type", "must be string"))
+			bad = append(bad, invalid(i, "type", "must be string"))
 			continue
 		}
 		if problem := form.check(p.String); problem != "" {
-			bad = append(bad, at(i, "stringV", "("+form.name+") "+problem))
+			bad = append(bad, invalid(i, "stringV", "("+form.name+") "+problem))
 			continue
 		}
 		if form.secret {
@@ -130,14 +130,14 @@ func (c Credential) Changed(properties []Property, kept Secrets, now time.Time) 
 	return c, secrets, nil
 }
 
-// foreignProperties blames the properties that a provider's credentials do not
-// have: a misspelt one would otherwise be dropped without a word.
+// foreignProperties reports properties that credentials of the provider do not have.
+// Without it a misspelt property would be dropped silently.
 func foreignProperties(p Provider, properties []Property) []fault.Detail {
 	var bad []fault.Detail
 	for i, given := range properties {
 		known := slices.ContainsFunc(credentialForms[p], func(f credentialProperty) bool { return strings.EqualFold(f.name, given.Name) })
 		if !known {
-			bad = append(bad, at(i, "name", "is not a property of "+string(p)+" credentials"))
+			bad = append(bad, invalid(i, "name", "is not a property of "+string(p)+" credentials"))
 		}
 	}
 	return bad
@@ -154,7 +154,7 @@ func SecretNames(p Provider) []string {
 	return names
 }
 
-// CheckVersion fails with fault.Stale unless wanted, when given, is current.
+// CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
 func (c Credential) CheckVersion(wanted string) error { return checkVersion(c.ETag, wanted) }
 
 var (
@@ -191,8 +191,8 @@ func checkEmail(v string) string {
 	return ""
 }
 
-// checkApplicationKey catches the most common onboarding mistake: the portal
-// shows the secret's identifier beside its value, and people copy the wrong one.
+// checkApplicationKey catches the most common onboarding mistake: the Azure portal
+// shows the secret's identifier next to its value, and people copy the identifier.
 func checkApplicationKey(v string) string {
 	switch {
 	case uuidPattern.MatchString(v):
@@ -203,7 +203,7 @@ func checkApplicationKey(v string) string {
 	return ""
 }
 
-// ServiceAccountKey is the part of a GCP service account key that we read.
+// ServiceAccountKey holds the used members of a GCP service account key.
 type ServiceAccountKey struct {
 	Type         string `json:"type"`
 	ProjectID    string `json:"project_id"`
@@ -213,8 +213,8 @@ type ServiceAccountKey struct {
 	TokenURI     string `json:"token_uri"`
 }
 
-// ParseServiceAccountKey reads a base64-encoded service account key. It returns
-// what is wrong in words that follow the member's name, or "".
+// ParseServiceAccountKey parses a base64-encoded service account key. problem is an
+// error message to put after the member's name, or "".
 func ParseServiceAccountKey(v string) (key ServiceAccountKey, problem string) {
 	const form = "must be a service account key in base64"
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(v))

@@ -23,7 +23,7 @@ func TestCredentialsAreChecked(t *testing.T) {
 		name     string
 		provider posture.Provider
 		ps       []posture.Property
-		want     string // of the message; empty for accepted
+		want     string //  a part of the error; empty if the credential is valid
 	}{
 		{"aws", posture.AWS, []posture.Property{role}, ""},
 		{"aws, other spelling", posture.AWS, []posture.Property{posture.Text("ROLEARN", role.String), posture.Text("ExternalID", "abc")}, ""},
@@ -46,7 +46,7 @@ func TestCredentialsAreChecked(t *testing.T) {
 		}
 		for _, p := range c.Properties {
 			if _, secret := secrets[p.Name]; secret {
-				t.Errorf("%s: %s stands among the properties", tt.name, p.Name)
+				t.Errorf("%s: %s is a secret and among the properties", tt.name, p.Name)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func TestErrorsDoNotRepeatSecrets(t *testing.T) {
 	}
 }
 
-func TestSecretsLeftOutAreKept(t *testing.T) {
+func TestUnsetSecretsKeepTheirValues(t *testing.T) {
 	t.Parallel()
 	c, secrets, err := posture.NewCredential("c", posture.GCP, []posture.Property{
 		posture.Text("ServiceAccountEmail", "a@b.c"), posture.Text("ServiceAccountKey", goodKey),

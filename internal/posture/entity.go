@@ -12,16 +12,15 @@ import (
 //	Azure.<Service>.<subscription>.<resource group>.<Type>.<name>
 //	GCP.<Service>.<project>.<location>.<Type>.<name>
 //
-// The name is what tells resources of one type and place apart in the cloud
-// (an id where there is one), so that a reference to a resource is enough to
-// know its id. Names may contain dots and slashes: an id is looked up whole,
-// never split.
+// The name identifies a resource within its type and place in the cloud (it is an id
+// where the cloud has one), so that the id can be computed from a reference to the
+// resource. Names may contain dots and slashes, so an id must not be split at dots.
 type EntityID string
 
-// Global is the region of what belongs to none.
+// Global is the region of resources that belong to no region.
 const Global = "global"
 
-// typePrefixes begin the entity types of each provider.
+// typePrefixes are the first parts of the entity types by provider.
 var typePrefixes = map[Provider]string{AWS: "AWS", Azure: "Azure", GCP: "GCP"}
 
 // An EntityType is one kind of resource: AWS.S3.Bucket.
@@ -33,8 +32,8 @@ func (t EntityType) parts() (cloud, service, kind string) {
 	return cloud, service, kind
 }
 
-// Service returns the middle part of the type. Azure and GCP write one of them
-// differently; filters compare without case, so records have one spelling.
+// Service returns the middle part of the type. It returns SQL for both Azure's SQL and
+// GCP's Sql, so that records have one spelling.
 func (t EntityType) Service() string {
 	_, service, _ := t.parts()
 	if service == "Sql" {
@@ -43,7 +42,7 @@ func (t EntityType) Service() string {
 	return service
 }
 
-// Provider returns the cloud that has such resources.
+// Provider returns the provider of the type, or "".
 func (t EntityType) Provider() Provider {
 	prefix, _, _ := t.parts()
 	for p, name := range typePrefixes {
@@ -54,8 +53,8 @@ func (t EntityType) Provider() Provider {
 	return ""
 }
 
-// TypePrefix returns what the types of the provider's resources begin with, or
-// nothing if there is no such provider.
+// TypePrefix returns the prefix of the provider's entity types, or "" if the provider
+// is unknown.
 func (p Provider) TypePrefix() string {
 	if name, ok := typePrefixes[p]; ok {
 		return name + "."
@@ -73,23 +72,23 @@ func (t EntityType) ID(account AccountID, place, name string) EntityID {
 	return EntityID(cloud + "." + service + "." + string(account) + "." + place + "." + kind + "." + name)
 }
 
-// NameIn returns the name in the id of an entity of this type and account. It
-// is the whole id where the id is not one that [EntityType.ID] makes.
+// NameIn returns the name in the id of an entity of this type and account. It returns
+// the whole id if [EntityType.ID] did not make it.
 func (t EntityType) NameIn(id EntityID, account AccountID) string {
 	cloud, service, kind := t.parts()
 	rest, ok := strings.CutPrefix(string(id), cloud+"."+service+"."+string(account)+".")
 	if !ok {
 		return string(id)
 	}
-	// A place may hold dots, as the names of resource groups do.
+	// A place may contain dots: names of resource groups do.
 	if _, name, ok := strings.Cut(rest, "."+kind+"."); ok && name != "" {
 		return name
 	}
 	return string(id)
 }
 
-// guessType reads the type from an id whose place holds no dots. Findings that
-// were raised before their type was stored need it.
+// guessType derives the type from an id, assuming that the place contains no dots. It
+// serves findings that were stored before they had a type.
 func (id EntityID) guessType() EntityType {
 	parts := strings.SplitN(string(id), ".", 6)
 	if len(parts) < 6 {
@@ -98,12 +97,12 @@ func (id EntityID) guessType() EntityType {
 	return EntityType(parts[0] + "." + parts[1] + "." + parts[4])
 }
 
-// TagsUnread is the name of the unknown property of an entity whose tags could not
-// be read. No edge and no property of a cloud has it.
+// TagsUnread is the name of the unknown property that marks an entity whose tags could
+// not be read. No edge label and no property of a cloud has this name.
 const TagsUnread = "TAGS"
 
-// An Edge leads from the entity that has it to another, which may not have been
-// collected.
+// An Edge is a directed reference from the entity that holds it to another entity,
+// which may not have been collected.
 type Edge struct {
 	Label      string // an upper-case verb: ENCRYPTED_BY
 	To         EntityID
@@ -112,15 +111,15 @@ type Edge struct {
 
 // An Entity is one resource of a cloud account as it was last read.
 //
-// Properties are in the order of their names; a name that occurs more than once
-// is a list. A property that could not be read is of type unknown. So is one under
-// the label of edges that could not be, and one called TagsUnread when tags could
-// not.
+// Properties are sorted by name; a name that occurs more than once is a list. A
+// property that could not be read has the type unknown. Edges that could not be read
+// are represented by an unknown property with their label, unreadable tags by one with
+// the name TagsUnread.
 type Entity struct {
 	ID         EntityID
 	Type       EntityType
-	Name       string // as people call it
-	XID        string // the cloud's own name: an ARN, an ARM id, a self link
+	Name       string //  display name
+	XID        string //  the cloud's identifier: an ARN, an ARM id, a self link
 	Account    AccountID
 	Provider   Provider
 	Region     string
@@ -128,12 +127,12 @@ type Entity struct {
 	Properties []Property
 	Tags       map[string]string
 	Edges      []Edge
-	Created    time.Time // when we first saw it
-	Updated    time.Time // when we last saw it change
+	Created    time.Time //  when it was first collected
+	Updated    time.Time //  when a change was last collected
 }
 
-// Normalize puts properties and edges into their order, so that the same
-// resource read twice is the same value. Most are in order as they come.
+// Normalize sorts properties and edges, so that reading a resource twice gives equal
+// values. It checks first whether they are sorted, as most are.
 func (e *Entity) Normalize() {
 	sortProperties(e.Properties)
 	sorted := true

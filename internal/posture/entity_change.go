@@ -17,20 +17,20 @@ const (
 	Deleted ChangeType = "DELETE"
 )
 
-// A PropertyChange is what happened to the property of one name. A name that
-// occurs more than once is a list, so there may be several values.
+// A PropertyChange is the change of all properties with one name. There may be several
+// values, because a name that occurs more than once is a list.
 type PropertyChange struct {
 	Type     ChangeType
 	Old, New []Property
 }
 
-// A TagChange is what happened to one tag.
+// A TagChange is the change of one tag.
 type TagChange struct {
 	Type     ChangeType
 	Old, New string
 }
 
-// An EdgeChange says that an edge came or went.
+// An EdgeChange is the addition or deletion of an edge.
 type EdgeChange struct {
 	Type  ChangeType
 	Label string
@@ -50,9 +50,8 @@ func (c EntityChange) Empty() bool {
 	return len(c.Properties) == 0 && len(c.Tags) == 0 && len(c.Edges) == 0
 }
 
-// Compare returns how an entity got from one state to another. Of one that was
-// not there, or is not there any more, everything was added or deleted. Both
-// must be in the order that Normalize makes.
+// Compare returns the difference between two states of an entity. The zero Entity
+// stands for one that does not exist. Both must be normalized.
 func Compare(from, to Entity) EntityChange {
 	c := EntityChange{Properties: map[string]PropertyChange{}, Tags: map[string]TagChange{}}
 	before, after := byName(from.Properties), byName(to.Properties)
@@ -88,7 +87,7 @@ func Compare(from, to Entity) EntityChange {
 	return c
 }
 
-// missingEdges returns the edges of one list that another does not have.
+// missingEdges returns, as changes of type t, the edges in have that are not in lack.
 func missingEdges(have, lack []Edge, t ChangeType) []EdgeChange {
 	type end struct {
 		label string
@@ -107,7 +106,7 @@ func missingEdges(have, lack []Edge, t ChangeType) []EdgeChange {
 	return missing
 }
 
-// byName groups properties, which are in the order of their names.
+// byName groups sorted properties by name.
 func byName(ps []Property) map[string][]Property {
 	groups := make(map[string][]Property, len(ps))
 	for i := 0; i < len(ps); {
@@ -121,8 +120,7 @@ func byName(ps []Property) map[string][]Property {
 	return groups
 }
 
-// Undo takes a change back: it returns the properties and tags that an entity
-// had before it.
+// Undo reverts the properties and tags of an entity to their state before the change.
 func (c EntityChange) Undo(e Entity) Entity {
 	groups := byName(e.Properties)
 	for name, p := range c.Properties {

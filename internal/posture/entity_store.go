@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Scope is what one unit of collection covers: all entities of a type in a
-// region of an account, or in all regions where the region is Global.
+// A Scope is the unit of collection: all entities of a type in one region of an
+// account, or in all regions if Region is Global.
 type Scope struct {
 	Org     OrgID
 	Account AccountID
@@ -14,8 +14,8 @@ type Scope struct {
 	Region  string
 }
 
-// EntityFilter chooses entities. Empty members do not filter, values are compared
-// without regard to case.
+// EntityFilter selects entities. Empty members do not filter. Values are compared
+// ignoring case.
 type EntityFilter struct {
 	Accounts  []string
 	Names     []string
@@ -26,17 +26,17 @@ type EntityFilter struct {
 	Where     Condition // nil for none
 }
 
-// Matches reports whether the filter lets an entity through.
+// Matches reports whether the filter selects an entity.
 func (f EntityFilter) Matches(e *Entity) bool {
 	return among(f.Accounts, string(e.Account)) && among(f.Names, e.Name) && among(f.Types, string(e.Type)) &&
 		among(f.Providers, string(e.Provider)) && among(f.Regions, e.Region) && among(f.Services, e.Service) &&
 		(f.Where == nil || f.Where.Of(e) == Yes)
 }
 
-// among reports whether set is empty or has v, without regard to case.
+// among reports whether set is empty or contains v, ignoring case.
 func among(set []string, v string) bool {
 	for _, each := range set {
-		if same(each, v) {
+		if equalFold(each, v) {
 			return true
 		}
 	}
@@ -46,21 +46,20 @@ func among(set []string, v string) bool {
 // An EntityPage is one page of entities.
 type EntityPage struct {
 	Entities []Entity
-	Total    int    // how many there are on all pages
-	Next     string // the place of the next page, for Page.After; empty on the last
+	Total    int    //  on all pages
+	Next     string //  the cursor for Page.After; empty on the last page
 }
 
-// An Aggregation asks for the values of an attribute and how many entities have
-// each.
+// An Aggregation counts entities by the values of an attribute.
 type Aggregation struct {
 	Of    Attribute
-	Limit int                    // how many values at most, the most frequent first; 0 for all
-	Sub   map[string]Aggregation // asked again of the entities of each value
+	Limit int                    //  of values returned, the most frequent first; 0 for all
+	Sub   map[string]Aggregation //  aggregations within each value
 }
 
-// Limits of aggregations: how deep they may be nested, and how many one call may
-// ask for, those within others included. Each is a walk through all entities, or
-// a table for every bucket of the one around it.
+// Limits of aggregations: the nesting depth, and the number in one call including
+// nested ones. Each aggregation scans all entities; a nested one also needs a table for
+// every bucket of its parent.
 const (
 	MaxAggregationDepth = 5
 	MaxAggregations     = 100
@@ -75,18 +74,18 @@ type Bucket struct {
 // Buckets are the values of an aggregation.
 type Buckets map[string]Bucket
 
-// Coverage says how current the entities of one scope are.
+// Coverage says when the entities of a scope were last read.
 type Coverage struct {
 	Type       EntityType
-	Region     string    // of the unit: Global for collectors that run once per account
-	Regions    []string  // where its entities are
-	Succeeded  time.Time // when all of it was last read; zero for never
-	Failed     time.Time // when it was last tried in vain; zero for never
-	Why        string    // it failed
+	Region     string    //  of the scope: Global for collectors that run once per account
+	Regions    []string  //  that its entities are in
+	Succeeded  time.Time //  when it was last read completely; zero for never
+	Failed     time.Time //  when the last failed attempt was; zero for never
+	Why        string    //  reason of the failure
 	Generation int64     // of the account when it last succeeded
 }
 
-// Current reports whether the last try succeeded.
+// Current reports whether the last attempt succeeded.
 func (c Coverage) Current() bool {
 	return !c.Succeeded.IsZero() && !c.Failed.After(c.Succeeded)
 }
@@ -107,82 +106,82 @@ func (c Coverage) Covers(t EntityType, region string) bool {
 	return false
 }
 
-// EntityStore keeps the entities of accounts and what happened to them. How they
-// come in with a collection is said by package collect.
+// EntityStore stores the entities of accounts and their change logs. Package collect
+// has the interface through which collections write them.
 //
-// Methods are safe for concurrent use. Values passed in and out are copies. What
-// belongs to another organisation is answered as if it did not exist.
+// Methods are safe for concurrent use. Values passed in and out are copies. Records of
+// other organisations are reported as not found.
 type EntityStore interface {
 	// Entity returns an entity, or fault.NotFound.
 	Entity(ctx context.Context, org OrgID, id EntityID) (Entity, error)
 
-	// EntitiesOf returns those of the entities of an account that exist.
+	// EntitiesOf returns the entities of an account with the given ids, omitting ids
+	// that do not exist.
 	EntitiesOf(ctx context.Context, org OrgID, account AccountID, ids []EntityID) (map[EntityID]Entity, error)
 
-	// Entities returns one page of the entities that f lets through, and how
-	// many there are. An entity that exists unchanged throughout is on one page.
+	// Entities returns one page of the entities that f selects. An entity that does not
+	// change while a client reads the pages is on exactly one page.
 	Entities(ctx context.Context, org OrgID, f EntityFilter, p Page) (EntityPage, error)
 
-	// Aggregate counts the entities that f lets through, in all and by what the
-	// aggregations ask.
+	// Aggregate counts the entities that f selects, in total and by the aggregations.
 	Aggregate(ctx context.Context, org OrgID, f EntityFilter, as map[string]Aggregation) (total int, found map[string]Buckets, err error)
 
-	// ChangeLog returns what happened to an entity, newest first, also to one
-	// that is gone. It fails with fault.NotFound for one that never was.
+	// ChangeLog returns the changes of an entity, newest first, also of a deleted one.
+	// It fails with fault.NotFound if the entity never existed.
 	ChangeLog(ctx context.Context, org OrgID, id EntityID) ([]EntityChange, error)
 
-	// Replace saves what was read of single entities of a scope after an event:
-	// those found are replaced or added, those gone and not found are removed,
-	// in one transaction. Others of the scope stay as they are.
+	// Replace saves single entities of a scope that were read after an event, in one
+	// transaction: it adds or replaces those in found and deletes those in gone that
+	// are not in found. It does not change other entities of the scope.
 	Replace(ctx context.Context, s Scope, found []Entity, gone []EntityID) error
 
-	// ScopeFailed notes that a scope could not be read, and why.
+	// ScopeFailed records that a scope could not be read, and why.
 	ScopeFailed(ctx context.Context, s Scope, why string) error
 
-	// Coverage says how current each scope of an account is.
+	// Coverage returns the coverage of each scope of an account.
 	Coverage(ctx context.Context, org OrgID, account AccountID) ([]Coverage, error)
 
-	// ForgetChanges removes the change logs of entities that were gone before a
+	// ForgetChanges deletes the change logs of entities that were deleted before a
 	// time.
 	ForgetChanges(ctx context.Context, before time.Time) error
 }
 
-// ChangesKept is how long the change log of what is gone is kept.
+// ChangesKept is how long the change logs of deleted entities are kept.
 const ChangesKept = 90 * 24 * time.Hour
 
-// PartitionChanges are the differences between two generations of an account.
+// PartitionChanges are the differences between two generations of an account's
+// entities.
 type PartitionChanges struct {
-	Generation int64 // that they lead to
+	Generation int64 //  the newer one
 	Changed    []Entity
-	Gone       []EntityID
+	Gone       []EntityID // deleted
 }
 
-// A Snapshot is a copy of an account's graph in a form that is quick to load.
+// A Snapshot is an account's graph, serialised so that it loads quickly.
 type Snapshot struct {
 	Generation int64
 	Data       []byte
 }
 
-// PartitionStore keeps what graphs of accounts are made of. Each account has a
-// generation, which grows with every change that is committed to its entities
-// and never shrinks, not even when the account is removed and added again.
+// PartitionStore stores the input of account graphs. Each account has a generation
+// number, which increases with every committed change of its entities. It never
+// decreases, not even if the account is removed and added again.
 type PartitionStore interface {
-	// Generation returns the current generation of an account, 0 for one that
-	// was never collected. It fails with fault.NotFound without the account.
+	// Generation returns the current generation of an account, 0 if it was never
+	// collected. It fails with fault.NotFound if the account does not exist.
 	Generation(ctx context.Context, org OrgID, account AccountID) (int64, error)
 
-	// EachEntity calls f for every entity of an account, as they were at the
-	// generation that it returns.
+	// EachEntity calls f for every entity of an account in a consistent read, and
+	// returns the generation of that read.
 	EachEntity(ctx context.Context, org OrgID, account AccountID, f func(Entity) error) (int64, error)
 
-	// ChangesSince returns what changed after a generation. It reports false
-	// when that was too long ago to tell.
+	// ChangesSince returns the changes after a generation. It returns false if the
+	// change log does not reach back that far.
 	ChangesSince(ctx context.Context, org OrgID, account AccountID, generation int64) (PartitionChanges, bool, error)
 
-	// Snapshot returns the snapshot that was last saved, with generation 0 when
-	// there is none.
+	// Snapshot returns the last saved snapshot; its generation is 0 if there is none.
 	Snapshot(ctx context.Context, org OrgID, account AccountID) (Snapshot, error)
 
-	// SaveSnapshot keeps a snapshot unless there is a newer one.
+	// SaveSnapshot saves a snapshot unless a newer one exists.
 	SaveSnapshot(ctx context.Context, org OrgID, account AccountID, s Snapshot) error
 }

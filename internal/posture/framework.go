@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Framework is a catalogue of controls that somebody published, or that an
-// organisation made for itself.
+// A Framework is a catalogue of controls, either published or defined by an
+// organisation.
 type Framework struct {
 	ID          string
 	Name        string
@@ -15,7 +15,7 @@ type Framework struct {
 	Author      string
 	Description string
 	URL         string
-	Source      string // where numbers, and the rules of controls, were taken from
+	Source      string //  where the control numbers and the rules of the controls come from
 	Custom      bool
 	Controls    []Control
 	Created     time.Time
@@ -24,23 +24,23 @@ type Framework struct {
 
 // A Control is one requirement of a framework.
 type Control struct {
-	ID      string // of the framework's own: "1.5"
-	Title   string // in our words
+	ID      string //  the framework's number: "1.5"
+	Title   string //  paraphrased
 	Section string
-	Manual  bool // who published it says that a person has to look
+	Manual  bool //  the publisher says that it cannot be assessed automatically
 }
 
-// ControlID returns the id by which rules name a control of the framework.
+// ControlID returns the id that rules use for a control of the framework.
 func (f Framework) ControlID(control string) string { return f.ID + "_" + control }
 
-// FrameworkStore keeps the frameworks that organisations made.
+// FrameworkStore stores the frameworks that organisations define.
 type FrameworkStore interface {
 	// Frameworks returns the organisation's own frameworks by name.
 	Frameworks(ctx context.Context, org OrgID) ([]Framework, error)
 
-	// SaveFramework adds or replaces one.
+	// SaveFramework adds or replaces a framework.
 	SaveFramework(ctx context.Context, org OrgID, f Framework) error
 
-	// DeleteFramework removes one, or fails with fault.NotFound.
+	// DeleteFramework removes a framework, or fails with fault.NotFound.
 	DeleteFramework(ctx context.Context, org OrgID, id string) error
 }

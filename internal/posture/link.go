@@ -2,8 +2,8 @@ package posture
 
 import "time"
 
-// A Link joins an account to the credential it is read with. An account is
-// onboarded only when it has one.
+// A Link connects an account to the credential that reads it. An account is onboarded
+// once it has one.
 type Link struct {
 	Account    AccountID
 	Credential CredentialID
@@ -13,10 +13,10 @@ type Link struct {
 	Updated    time.Time
 }
 
-// NewLink returns a link made now.
+// NewLink returns a new link.
 func NewLink(a Account, c Credential, now time.Time) Link {
 	return Link{Account: a.ID, Credential: c.ID, Provider: a.Provider, ETag: NewETag(), Created: now, Updated: now}
 }
 
-// CheckVersion fails with fault.Stale unless wanted, when given, is current.
+// CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
 func (l Link) CheckVersion(wanted string) error { return checkVersion(l.ETag, wanted) }

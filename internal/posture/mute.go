@@ -10,55 +10,55 @@ import (
 	"vigil/internal/fault"
 )
 
-// MuteRuleID names a mute rule.
+// MuteRuleID identifies a mute rule.
 type MuteRuleID string
 
 // The limits of mute rules.
 const (
-	// MaxMuteRules is how many mute rules one organisation may have. Every
-	// finding that is raised is held against all of them.
+	// MaxMuteRules limits the mute rules of an organisation, because each new finding
+	// is matched against all of them.
 	MaxMuteRules = 500
 
-	// MaxMuted is how many open findings one change of a mute rule may suppress.
+	// MaxMuted limits the open findings that one change of a mute rule may suppress.
 	MaxMuted = 100_000
 
-	// MuteSamples is how many findings a preview shows.
+	// MuteSamples is the number of findings in a preview.
 	MuteSamples = 20
 )
 
-// A MuteRule suppresses every finding in its scope: those that are open when it
-// is added, and those that are raised while it is in force. When it ends, or is
-// deleted, they count again.
+// A MuteRule suppresses the findings in its scope: those that are open when it is
+// added, and those that are created while it is in force. When it expires or is
+// deleted, the suppressions end.
 type MuteRule struct {
 	ID      MuteRuleID
 	Name    string
 	Scope   MuteScope
 	Reason  string
-	By      string    // who made it
-	Until   time.Time // zero for good
+	By      string    //  user who created it
+	Until   time.Time //  zero for no end
 	ETag    string
 	Created time.Time
 	Updated time.Time
 }
 
-// InForce reports whether the rule suppresses findings at a time.
+// InForce reports whether the rule is in force at a time.
 func (m MuteRule) InForce(at time.Time) bool { return m.Until.IsZero() || at.Before(m.Until) }
 
-// Suppression is what the rule does to a finding at a time.
+// Suppression returns the suppression of a finding by the rule at a time.
 func (m MuteRule) Suppression(at time.Time) *Suppression {
 	return &Suppression{By: m.By, Reason: m.Reason, Since: at, Until: m.Until, MuteRule: m.ID}
 }
 
-// A MuteScope chooses findings. Members that are empty choose all, but not all
-// members may be empty: muting everything is hardly meant.
+// A MuteScope selects findings. Empty members select all, but at least one member must
+// be set: a scope that mutes everything is most likely a mistake.
 type MuteScope struct {
 	Rules     []RuleID
 	Accounts  []AccountID
-	Tags      map[string][]string // every name must have one of its values
-	Resources []string            // patterns of entity ids, names or the clouds' own ids: * is any text, ? one character
+	Tags      map[string][]string //  each name must have one of its values
+	Resources []string            //  patterns of entity ids, names or the cloud's identifiers: * matches any text, ? one character
 }
 
-// IsZero reports whether the scope chooses every finding.
+// IsZero reports whether the scope selects every finding.
 func (s MuteScope) IsZero() bool {
 	return len(s.Rules) == 0 && len(s.Accounts) == 0 && len(s.Tags) == 0 && len(s.Resources) == 0
 }
@@ -79,30 +79,30 @@ func (s MuteScope) Matches(f Finding) bool {
 	})
 }
 
-// MatchPattern reports whether all of a text fits a pattern in which * stands
-// for any text and ? for one character. Upper and lower case are the same.
+// MatchPattern reports whether a pattern matches the whole text, ignoring case: *
+// matches any text and ? one character.
 func MatchPattern(pattern, text string) bool {
 	ok, err := path.Match(patternEscaper.Replace(strings.ToLower(pattern)), strings.ReplaceAll(strings.ToLower(text), "/", "\x01"))
 	return err == nil && ok
 }
 
-// patternEscaper makes a pattern one of [path.Match], which keeps * from matching a
-// slash, of which ARNs and Azure ids are full, and for which brackets and backslashes
-// are no plain characters.
+// patternEscaper converts a pattern for [path.Match]. It replaces slashes, which *
+// would not match there and which ARNs and Azure ids contain, and escapes brackets and
+// backslashes.
 var patternEscaper = strings.NewReplacer("/", "\x01", `\`, `\\`, "[", `\[`, "]", `\]`)
 
-// A MutePreview is what a mute rule would do now.
+// A MutePreview counts the findings that a mute rule would suppress.
 type MutePreview struct {
 	Matched    int                  // open findings in the scope
-	Suppressed int                  // of them, those that are suppressed already
-	ByLevel    map[FindingLevel]int // the matched ones
-	Sample     []Finding            // the matched ones of highest risk
+	Suppressed int                  //  those of the matched that are suppressed already
+	ByLevel    map[FindingLevel]int //  the matched findings
+	Sample     []Finding            //  the matched findings with the highest risk
 }
 
-// MuteStore keeps mute rules.
+// MuteStore stores mute rules.
 //
-// Methods are safe for concurrent use. What belongs to another organisation is
-// answered as if it did not exist.
+// Methods are safe for concurrent use. Records of other organisations are reported as
+// not found.
 type MuteStore interface {
 	// MuteRules returns the mute rules of an organisation, by name.
 	MuteRules(ctx context.Context, org OrgID) ([]MuteRule, error)
@@ -110,27 +110,27 @@ type MuteStore interface {
 	// MuteRule returns a mute rule, or fault.NotFound.
 	MuteRule(ctx context.Context, org OrgID, id MuteRuleID) (MuteRule, error)
 
-	// PreviewMute tells what a scope would suppress.
+	// PreviewMute returns the findings that a scope would suppress.
 	PreviewMute(ctx context.Context, org OrgID, s MuteScope, now time.Time) (MutePreview, error)
 
-	// AddMuteRule adds a mute rule and suppresses the open findings in its scope
-	// that nobody has suppressed. It returns how many. It fails with fault.Conflict
-	// when there are MaxMuteRules, with fault.Invalid when there are more than
-	// MaxMuted findings to suppress.
+	// AddMuteRule adds a mute rule, suppresses the open findings in its scope that are
+	// not suppressed, and returns their number. It fails with fault.Conflict if there
+	// are MaxMuteRules already, and with fault.Invalid if more than MaxMuted findings
+	// would be suppressed.
 	AddMuteRule(ctx context.Context, org OrgID, m MuteRule) (changed int, err error)
 
-	// ReplaceMuteRule replaces a mute rule whose version check accepts. Findings
-	// that left its scope are released. It returns the rule as it is now and how
-	// many findings changed.
+	// ReplaceMuteRule replaces a mute rule if check accepts its ETag. It ends the
+	// suppression of findings that left the scope. It returns the new rule and how many
+	// findings changed.
 	ReplaceMuteRule(ctx context.Context, org OrgID, m MuteRule, check func(etag string) error) (changed int, now MuteRule, err error)
 
-	// DeleteMuteRule removes a mute rule whose version check accepts, and releases
-	// its findings, unless another mute rule takes them over. It returns the rule
-	// and how many findings changed.
+	// DeleteMuteRule deletes a mute rule if check accepts its ETag. It ends the
+	// suppression of its findings, unless another mute rule applies to them. It returns
+	// the deleted rule and how many findings changed.
 	DeleteMuteRule(ctx context.Context, org OrgID, id MuteRuleID, check func(etag string) error, at time.Time) (changed int, was MuteRule, err error)
 }
 
-// MuteRuleNotFound is the fault for a mute rule that is not there.
+// MuteRuleNotFound returns the error for a mute rule that does not exist.
 func MuteRuleNotFound(id MuteRuleID) error {
 	return fault.New(fault.NotFound, "mute rule %q was not found", id)
 }

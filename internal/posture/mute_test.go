@@ -28,12 +28,12 @@ func TestPatternsMatchWholeNamesWithoutRegardToCase(t *testing.T) {
 	}
 }
 
-func TestScopeWantsEveryMember(t *testing.T) {
+func TestMuteScopeMatchesIfEveryMemberMatches(t *testing.T) {
 	t.Parallel()
 	f := posture.Finding{Rule: "r", Account: "111122223333", Object: "AWS.S3.111122223333.global.Bucket.logs", Name: "logs", Tags: map[string]string{"env": "dev"}}
 	all := posture.MuteScope{Rules: []posture.RuleID{"r", "s"}, Accounts: []posture.AccountID{"111122223333"}, Tags: map[string][]string{"env": {"dev", "test"}}, Resources: []string{"lo*"}}
 	if !all.Matches(f) {
-		t.Error("a finding in every part of the scope does not match")
+		t.Error("a finding that every member matches does not match")
 	}
 	for name, change := range map[string]func(*posture.MuteScope){
 		"rule":     func(s *posture.MuteScope) { s.Rules = []posture.RuleID{"s"} },

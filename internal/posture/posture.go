@@ -1,9 +1,9 @@
-// Package posture holds the vocabulary of the posture server: accounts,
-// credentials, links, runs, entities, rules and findings, the rules that hold
-// for them, and what may be asked of their stores.
+// Package posture holds the domain types of the posture server: accounts, credentials,
+// links, runs, entities, rules and findings, their validation, and the interfaces of
+// their stores.
 //
-// It imports the standard library and package fault, nothing else, so that
-// every other package of the server may import it.
+// It imports only the standard library and package fault, so that every other package
+// of the server may import it.
 package posture
 
 import (
@@ -15,11 +15,11 @@ import (
 	"vigil/internal/fault"
 )
 
-// OrgID names an organisation. Everything a customer owns belongs to one, and
-// no request ever sees another's.
+// OrgID identifies an organisation (a tenant). Every customer record belongs to one,
+// and a request only sees records of its own organisation.
 type OrgID string
 
-// Provider is a cloud, by its wire value.
+// Provider is a cloud provider; its value is the one in the API.
 type Provider string
 
 // The providers.
@@ -29,34 +29,35 @@ const (
 	GCP   Provider = "gcp"
 )
 
-// Providers lists the clouds in their usual order.
+// Providers lists the providers in display order.
 var Providers = []Provider{AWS, Azure, GCP}
 
-// ParseProvider reads a provider without regard to case.
+// ParseProvider parses a provider, ignoring case.
 func ParseProvider(s string) (Provider, bool) {
 	return fold(s, Providers)
 }
 
-// Page says which part of a list is wanted. The zero value asks for all of it.
+// Page selects a part of a list. The zero value selects all of it.
 type Page struct {
-	After string // the key of the last record already seen
-	Size  int    // how many records at most; 0 for all
+	After string //  cursor: the key of the last record of the previous page
+	Size  int    //  maximum number of records; 0 for all
 }
 
-// A Pulse tells whether anything of an organisation has changed: each member is
-// another text after a change of its kind.
+// A Pulse tells clients whether data of an organisation changed: each member is a
+// version token that differs after a change of its kind of record.
 type Pulse struct {
 	Findings, Entities, Rules, Accounts, Collections string
 	LastChange                                       time.Time // zero before the first
 }
 
-// MaxPage is the largest page a caller may ask for.
+// MaxPage is the largest page size that a client may request.
 const MaxPage = 1000
 
-// NewETag returns a version no record has had before.
+// NewETag returns a random, unique version of a record.
 func NewETag() string { return rand.Text()[:20] }
 
-// checkVersion fails with fault.Stale unless wanted, when given, is current.
+// checkVersion fails with fault.Stale if wanted, a comma-separated list of ETags, is
+// given and does not contain current. "*" matches every version.
 func checkVersion(current, wanted string) error {
 	if wanted == "" || wanted == "*" || slices.Contains(strings.Split(wanted, ","), current) {
 		return nil
@@ -64,7 +65,7 @@ func checkVersion(current, wanted string) error {
 	return fault.New(fault.Stale, "the record has changed since it was read; read it again")
 }
 
-// fold returns the member of set that equals s without regard to case.
+// fold returns the member of set that equals s, ignoring case.
 func fold[T ~string](s string, set []T) (T, bool) {
 	for _, v := range set {
 		if strings.EqualFold(s, string(v)) {

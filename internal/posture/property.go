@@ -8,8 +8,8 @@ import (
 	"vigil/internal/fault"
 )
 
-// The kinds of property value. An unknown value is one whose read was denied: it
-// is neither absent nor false, and rules that need it neither raise nor resolve.
+// The types of property values. Unknown means that the value could not be read: it is
+// neither absent nor false, and rules that need it neither raise nor resolve findings.
 const (
 	StringProperty  = "string"
 	BoolProperty    = "bool"
@@ -20,7 +20,7 @@ const (
 // A Property is one named value of an account, a credential or an entity.
 type Property struct {
 	Name   string
-	Type   string // one of the kinds above
+	Type   string //  one of the types above
 	String string
 	Bool   bool
 	Long   int64
@@ -47,7 +47,7 @@ func Unknown(name, why string) Property {
 	return Property{Name: name, Type: UnknownProperty, Error: why}
 }
 
-// lookup returns the property of that name, without regard to case.
+// lookup returns the property with a name, ignoring case, and its index, or -1.
 func lookup(ps []Property, name string) (Property, int) {
 	i := slices.IndexFunc(ps, func(p Property) bool { return strings.EqualFold(p.Name, name) })
 	if i < 0 {
@@ -56,18 +56,18 @@ func lookup(ps []Property, name string) (Property, int) {
 	return ps[i], i
 }
 
-// twice reports the properties whose names occur more than once.
-func twice(ps []Property) []fault.Detail {
+// duplicates reports the properties whose names occurred before.
+func duplicates(ps []Property) []fault.Detail {
 	var bad []fault.Detail
 	for i, p := range ps {
 		if _, first := lookup(ps, p.Name); first < i {
-			bad = append(bad, at(i, "name", "is given twice"))
+			bad = append(bad, invalid(i, "name", "is given twice"))
 		}
 	}
 	return bad
 }
 
-// at blames a member of the i-th property.
-func at(i int, member, message string) fault.Detail {
+// invalid returns an error detail for a member of the i-th property.
+func invalid(i int, member, message string) fault.Detail {
 	return fault.Detail{Path: "properties[" + strconv.Itoa(i) + "]." + member, Message: message}
 }

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// RuleID names a rule. Those of native rules are the same in every organisation.
+// RuleID identifies a rule. Native rules have the same id in every organisation.
 type RuleID string
 
 // RuleStatus says whether a rule is evaluated.
@@ -24,10 +24,10 @@ const (
 	RuleDisabled RuleStatus = "Disabled"
 )
 
-// RuleStatuses lists them.
+// RuleStatuses lists the rule statuses.
 var RuleStatuses = []RuleStatus{RuleEnabled, RuleDisabled}
 
-// RuleLevel is how bad a violation is.
+// RuleLevel is the severity of a violation.
 type RuleLevel string
 
 // The levels of rules. Findings spell the middle one Medium.
@@ -37,39 +37,39 @@ const (
 	Low  RuleLevel = "Low"
 )
 
-// RuleLevels lists them.
+// RuleLevels lists the rule levels.
 var RuleLevels = []RuleLevel{High, Med, Low}
 
 // RuleSource says where a rule comes from.
 type RuleSource string
 
-// The rule sources. Native rules come with the product: they can be changed in
-// part and not be deleted.
+// The rule sources. Native rules come with the product: only some members can be
+// changed, and they cannot be deleted.
 const (
 	Native RuleSource = "Native"
 	Custom RuleSource = "Custom"
 )
 
-// RuleSources lists them.
+// RuleSources lists the rule sources.
 var RuleSources = []RuleSource{Native, Custom}
 
-// The languages that a rule's query may be in.
+// The query languages of rules.
 const (
 	GraphQuery  = "Graph"  // Gremlin
 	SearchQuery = "Search" // the search language of entities
 )
 
-// A RuleQuery is a query in one of the languages.
+// A RuleQuery is a query and its language.
 type RuleQuery struct {
 	Language string
 	Text     string
 }
 
-// EntityClause in a visualization query stands for the entity to be shown.
+// EntityClause is the placeholder for the entity in a visualization query.
 const EntityClause = "<entity_id_clause>"
 
-// A Rule says which entities violate something. Every vertex its query returns
-// is a violation.
+// A Rule defines a violation by a query. Every vertex that the query returns violates
+// the rule.
 type Rule struct {
 	ID                RuleID
 	Name              string
@@ -90,7 +90,7 @@ type Rule struct {
 	Triggers          map[string][]string
 	Tags              map[string]string
 	InventoryProvider string
-	Version           int // 1 at first, one more with every change
+	Version           int //  starts at 1, incremented by every change
 	ETag              string
 	Created           time.Time
 	Updated           time.Time
@@ -99,7 +99,7 @@ type Rule struct {
 // MaxResources is how many resource links a rule may have.
 const MaxResources = 3
 
-// RulePatch is what may be changed of any rule. Members left out stay.
+// RulePatch is a partial change of a rule. Members that are not set keep their values.
 type RulePatch struct {
 	Status    Given[RuleStatus]
 	Category  Given[string]
@@ -107,14 +107,14 @@ type RulePatch struct {
 	Tags      Given[map[string]string]
 	Resources Given[map[string]string]
 
-	// Own rules only: what native ones say comes with the product.
+	// Allowed for custom rules only.
 	Name, DisplayName, Description, SuggestedAction, DocumentationLink Given[string]
 	Service                                                            Given[string]
 	Query, Visualization                                               Given[RuleQuery]
 	Controls                                                           Given[[]string]
 }
 
-// ownOnly lists the members that are given and that only own rules take.
+// ownOnly returns the paths of set members that only custom rules allow.
 func (p RulePatch) ownOnly() (paths []string) {
 	for _, m := range []struct {
 		path  string
@@ -167,11 +167,11 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 	return r, nil
 }
 
-// CheckVersion fails with fault.Stale unless wanted, when given, is current.
+// CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
 func (r Rule) CheckVersion(wanted string) error { return checkVersion(r.ETag, wanted) }
 
-// Validate reports what is wrong with a rule apart from its queries and
-// controls, which only others can judge.
+// Validate checks a rule except for its queries and controls, which need the query
+// parsers and the framework catalogue.
 func (r Rule) Validate() error {
 	var bad []fault.Detail
 	for _, required := range []struct{ path, value string }{
@@ -226,8 +226,8 @@ func (l RuleLevel) FindingLevel() FindingLevel {
 	return FindingLevel(l)
 }
 
-// RuleFilter chooses rules. Empty lists do not filter, values are compared
-// without regard to case.
+// RuleFilter selects rules. Empty members do not filter. Values are compared ignoring
+// case.
 type RuleFilter struct {
 	IDs        []RuleID
 	Providers  []Provider
@@ -238,10 +238,10 @@ type RuleFilter struct {
 	Categories []string
 	Frameworks []string
 	Controls   []string // <framework id>_<control id>
-	Text       string   // a part of name, display name or description
+	Text       string   //  a substring of name, display name or description
 }
 
-// Matches reports whether the filter lets the rule through.
+// Matches reports whether the filter selects the rule.
 func (f RuleFilter) Matches(r Rule) bool {
 	return oneOf(f.IDs, r.ID) && oneOf(f.Providers, r.Provider) && oneOf(f.Services, r.Service) && oneOf(f.Levels, r.Level) &&
 		oneOf(f.Statuses, r.Status) && oneOf(f.Sources, r.Source) && oneOf(f.Categories, r.Category) &&
@@ -258,33 +258,33 @@ func (f RuleFilter) Matches(r Rule) bool {
 type RuleChange struct {
 	Version int
 	At      time.Time
-	By      string // who changed it
+	By      string //  user who changed it
 	Rule    Rule
 }
 
-// RuleStore keeps what organisations have made of rules: their own ones, and
-// their changes to native ones. Any number of processes share it.
+// RuleStore stores custom rules and the changes of native ones by organisation. Several
+// processes may share it.
 type RuleStore interface {
-	// Rules returns the organisation's own rules and the native ones it has
-	// changed, whole, by id. Generation grows with every change.
+	// Rules returns the organisation's custom rules and the native rules that it has
+	// changed, complete, by id. The generation increases with every change.
 	Rules(ctx context.Context, org OrgID) (rules map[RuleID]Rule, generation int64, err error)
 
-	// SaveRule stores a rule and its history in one transaction with the work
-	// that the change causes. With a version of 1 it must not exist
-	// (fault.Conflict); otherwise the stored version must be the one before
-	// (fault.Stale), where a native rule that was never changed has version 1.
+	// SaveRule stores a rule, its history and the evaluation jobs that the change needs
+	// in one transaction. A rule of version 1 must not exist yet (fault.Conflict).
+	// Otherwise the stored rule must have the preceding version (fault.Stale); an
+	// unchanged native rule has version 1.
 	SaveRule(ctx context.Context, org OrgID, r Rule, by string) error
 
-	// DeleteRule removes an own rule, resolves its findings, and returns it as it
-	// was. It fails with fault.NotFound without one.
+	// DeleteRule deletes a custom rule, resolves its findings, and returns it. It fails
+	// with fault.NotFound if there is no such rule.
 	DeleteRule(ctx context.Context, org OrgID, id RuleID, ifMatch string, now time.Time) (Rule, error)
 
-	// RuleHistory returns the versions of a rule that was ever changed, newest
-	// first.
+	// RuleHistory returns the stored versions of a rule, newest first. A native rule
+	// that was never changed has none.
 	RuleHistory(ctx context.Context, org OrgID, id RuleID) ([]RuleChange, error)
 }
 
-// RuleNotFound says that there is no such rule.
+// RuleNotFound returns the error for a rule that does not exist.
 func RuleNotFound(id RuleID) error { return fault.New(fault.NotFound, "rule %q was not found", id) }
 
 func (q RuleQuery) String() string { return fmt.Sprintf("%s %q", q.Language, q.Text) }

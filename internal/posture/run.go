@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RunStatus says how a collection run stands or ended.
+// RunStatus is the status of a collection run.
 type RunStatus string
 
 // The run statuses. A run starts as Started and ends as one of the others.
@@ -19,14 +19,14 @@ const (
 	RunTimeout             RunStatus = "Timeout"
 )
 
-// RunStatuses lists them.
+// RunStatuses lists the run statuses.
 var RunStatuses = []RunStatus{RunStarted, RunCompleted, RunCompletedWithErrors, RunFailed, RunTimeout}
 
-// CollectorStatus says how one collector of a run did.
+// CollectorStatus is the result of one collector in a run.
 type CollectorStatus string
 
-// The collector statuses. Errors means that something could not be read and the
-// cloud said why, Failure that nothing could.
+// The collector statuses. CollectorErrors means that some resources could not be read
+// and the cloud gave the reason, CollectorFailure that nothing could be read.
 const (
 	CollectorSuccess CollectorStatus = "Success"
 	CollectorErrors  CollectorStatus = "CollectionErrors"
@@ -34,28 +34,28 @@ const (
 	CollectorTimeout CollectorStatus = "Timeout"
 )
 
-// A CollectorResult is what one collector of a run reports.
+// A CollectorResult is the report of one collector in a run.
 type CollectorResult struct {
 	Status   CollectorStatus
-	Errors   []string // with CollectorErrors: what could not be read, and which permission is missing
-	Message  string   // with CollectorFailure and CollectorTimeout: why
-	Entities int      // how many were read
-	// NotEnabled and NotOffered are the regions in which there was nothing to read
-	// because the account does not use the service, or the region does not have it.
+	Errors   []string //  with CollectorErrors: what could not be read, and the missing permission
+	Message  string   //  with CollectorFailure and CollectorTimeout: the reason
+	Entities int      //  number of entities read
+	// NotEnabled and NotOffered are the regions without resources because the account
+	// has not enabled the service, or because the region does not offer it.
 	NotEnabled []string
 	NotOffered []string
 }
 
-// RunScope narrows a run. Empty lists do not.
+// RunScope restricts a run. Empty lists do not restrict.
 type RunScope struct {
 	Regions  []string
 	Services []string
 	Types    []EntityType
 }
 
-// Covers reports whether a unit of collection belongs to the scope. What Azure
-// and Google list at once is of all regions, so it does whichever of them are
-// asked for.
+// Covers reports whether a unit of collection is in the scope. Azure and Google list
+// resources of all regions in one call, so a unit of theirs with the region Global is
+// in the scope whatever its regions.
 func (s RunScope) Covers(t EntityType, region string) bool {
 	if region == Global && t.Provider() != AWS {
 		s.Regions = nil
@@ -71,39 +71,39 @@ type Run struct {
 	Scope      RunScope
 	Status     RunStatus
 	Start      time.Time
-	End        time.Time // zero while it runs
+	End        time.Time //  zero while it is running
 	Updated    time.Time
 	Collectors map[EntityType]CollectorResult
-	Done       int // units of work that are done
-	Units      int // units of work in all; 0 until it is known
+	Done       int //  finished units of work
+	Units      int //  total units of work; 0 until they are planned
 	Entities   int // read so far
 	Reason     string
 }
 
-// Place returns where the run stands in a list of runs, newest first.
+// Place returns the cursor of the run in lists of runs.
 func (r Run) Place() string { return strconv.FormatInt(r.Start.UnixMilli(), 10) + "/" + r.ID }
 
 // Interval is how often an account is collected in full.
 const Interval = 12 * time.Hour
 
-// History is how long runs are remembered.
+// History is how long runs are kept.
 const History = 7 * 24 * time.Hour
 
-// NextRun returns when an account that was collected at last is due again: at
-// its own moment of every interval, so that a fleet is spread over it whatever
-// the times at which it was onboarded.
+// NextRun returns the time of the next run of an account after the last one. Each
+// account has a fixed slot in the interval, derived from its id, so that the runs of
+// many accounts are spread evenly.
 func NextRun(org OrgID, id AccountID, last time.Time) time.Time {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(string(org) + "/" + string(id)))
 	slot := time.Duration(h.Sum64() % uint64(Interval))
 	next := last.Truncate(Interval).Add(slot)
-	for next.Before(last.Add(Interval / 48)) { // what just ended need not be repeated at once
+	for next.Before(last.Add(Interval / 48)) { //  do not repeat a run that just ended
 		next = next.Add(Interval)
 	}
 	return next
 }
 
-// RunFilter chooses runs. Empty members do not filter.
+// RunFilter selects runs. Empty members do not filter.
 type RunFilter struct {
 	Provider Provider
 	Account  AccountID
@@ -112,60 +112,58 @@ type RunFilter struct {
 	Statuses []RunStatus
 }
 
-// A Schedule says when an account was and will be collected.
+// A Schedule holds the last and the next run of an account.
 type Schedule struct {
-	Last Run       // the newest run; without an id when there is none
-	Next time.Time // zero when none is planned
+	Last Run       //  the newest run; its ID is empty if there is none
+	Next time.Time //  zero if none is planned
 }
 
-// AccountRef names an account of any organisation.
+// AccountRef identifies an account of any organisation.
 type AccountRef struct {
 	Org     OrgID
 	Account AccountID
 }
 
-// RunStore keeps collection runs. Any number of processes share it.
+// RunStore stores collection runs. Several processes may share it.
 //
-// Whoever works on a run holds a lease on it and renews it. A run whose lease
-// has lapsed has lost its worker.
+// The worker of a run holds a lease on it and renews the lease. A run whose lease has
+// expired has lost its worker.
 type RunStore interface {
-	// StartRun begins a run and asks for it to be worked on, in one transaction.
-	// It fails with fault.NotFound without the account and with fault.Conflict
-	// while another run of the account goes on.
+	// StartRun creates a run and enqueues its job in one transaction. It fails with
+	// fault.NotFound if the account does not exist, and with fault.Conflict while
+	// another run of the account is in progress.
 	StartRun(ctx context.Context, org OrgID, r Run, lease time.Time) error
 
 	// Run returns a run, or fault.NotFound.
 	Run(ctx context.Context, org OrgID, id string) (Run, error)
 
-	// Runs returns one page of the runs that f lets through, newest first, and
-	// how many there are in all. A page follows the place of the last run seen.
+	// Runs returns one page of the runs that f selects, newest first, and the total
+	// number. Page.After is the Place of a run.
 	Runs(ctx context.Context, org OrgID, f RunFilter, p Page) (page []Run, total int, err error)
 
-	// Schedules returns when accounts were and will be collected: all accounts, or
-	// only the given one.
+	// Schedules returns the schedules of all accounts, or of one if only is set.
 	Schedules(ctx context.Context, org OrgID, only AccountID) (map[AccountID]Schedule, error)
 
-	// KeepRun saves how far a run has come and renews its lease. It reports
-	// whether somebody wants it stopped, and fails with fault.NotFound when it is
-	// over.
-	KeepRun(ctx context.Context, org OrgID, r Run, lease time.Time) (stop bool, err error)
+	// RenewRun saves the progress of a run and renews its lease. It returns true if a
+	// stop was requested, and fails with fault.NotFound if the run has ended.
+	RenewRun(ctx context.Context, org OrgID, r Run, lease time.Time) (stop bool, err error)
 
-	// EndRun ends a run, in one transaction with the change that it makes to its
-	// account, if that is still there, and with when the account is due again. It
-	// fails with fault.NotFound when the run is over already.
+	// EndRun ends a run, changes its account if that still exists, and sets when the
+	// account is due again, in one transaction. It fails with fault.NotFound if the run
+	// has ended already.
 	EndRun(ctx context.Context, org OrgID, r Run, due time.Time, change func(Account) Account) error
 
-	// StopRun asks for a run to be stopped. It fails with fault.NotFound when it
-	// does not go on.
+	// StopRun requests that a run be stopped. It fails with fault.NotFound if the run
+	// is not in progress.
 	StopRun(ctx context.Context, org OrgID, account AccountID, id string) error
 
-	// LapsedRuns returns the runs that have lost their workers, with their
+	// ExpiredRuns returns the ids of the runs whose leases have expired, with their
 	// organisations.
-	LapsedRuns(ctx context.Context, now time.Time) (map[string]OrgID, error)
+	ExpiredRuns(ctx context.Context, now time.Time) (map[string]OrgID, error)
 
-	// DueAccounts returns accounts whose next run is due, the longest due first.
+	// DueAccounts returns accounts whose next run is due, the longest overdue first.
 	DueAccounts(ctx context.Context, now time.Time, limit int) ([]AccountRef, error)
 
-	// ForgetRuns removes runs that started before a time and are over.
+	// ForgetRuns deletes the finished runs that started before a time.
 	ForgetRuns(ctx context.Context, before time.Time) error
 }

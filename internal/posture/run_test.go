@@ -7,7 +7,7 @@ import (
 	"vigil/internal/posture"
 )
 
-func TestAFleetIsSpreadOverTheInterval(t *testing.T) {
+func TestNextRunSpreadsAccountsOverTheInterval(t *testing.T) {
 	t.Parallel()
 	const accounts, slices = 1200, 12
 	hours := make([]int, slices)

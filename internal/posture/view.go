@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// A View is an address of the console that somebody gave a name.
+// A View is a saved search: a screen of the console and its query, with a name.
 type View struct {
 	ID      string
 	Owner   string // id of the user
-	Shared  bool   // everybody in the organisation sees it
+	Shared  bool   //  visible to the whole organisation
 	Name    string
-	Screen  string // the screen of the console: findings
-	Query   string // of its address: level=High&sort=-risk
+	Screen  string //  of the console: findings
+	Query   string //  of the URL: level=High&sort=-risk
 	Updated time.Time
 }
 
 // MaxViews is how many views one user may have.
 const MaxViews = 200
 
-// ViewStore keeps saved views.
+// ViewStore stores saved views.
 //
-// Methods are safe for concurrent use. What belongs to another organisation, or
-// to another user and is not shared, is answered as if it did not exist.
+// Methods are safe for concurrent use. Views of other organisations, and unshared views
+// of other users, are reported as not found.
 type ViewStore interface {
-	// Views returns a user's own views and those that others share, by name.
+	// Views returns a user's own views and shared ones, by name.
 	Views(ctx context.Context, org OrgID, user string) ([]View, error)
 
-	// SaveView adds a view or replaces one of the same id and owner. It fails with
-	// fault.NotFound when the id is another user's, and with fault.Conflict when
+	// SaveView adds a view or replaces the one with the same id and owner. It fails
+	// with fault.NotFound if the id belongs to another user, and with fault.Conflict if
 	// the user has MaxViews.
 	SaveView(ctx context.Context, org OrgID, v View) error
 

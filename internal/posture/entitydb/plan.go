@@ -225,7 +225,7 @@ func (p planner) condition(c posture.Condition, holds bool) plan {
 		return p.joined(c, holds, holds)
 	case posture.AnyOf:
 		return p.joined(c, holds, !holds)
-	case posture.NotSo:
+	case posture.Not:
 		return p.condition(c.Part, !holds)
 	case posture.Equal:
 		return p.equal(c, holds)

@@ -19,7 +19,7 @@ func TestPlansStaySmall(t *testing.T) {
 	field := func(name, value string) posture.Condition {
 		return posture.Equal{Attribute: posture.Attribute{Name: name}, Value: value}
 	}
-	not := func(c posture.Condition) posture.Condition { return posture.NotSo{Part: c} }
+	not := func(c posture.Condition) posture.Condition { return posture.Not{Part: c} }
 	var others, all, same posture.AllOf
 	for i := range 100 {
 		others = append(others, not(field(posture.FieldService, fmt.Sprint("x", i))))

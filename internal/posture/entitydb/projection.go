@@ -46,7 +46,7 @@ func (w *projection) aggregation(a posture.Aggregation) {
 func (w *projection) filter(f posture.EntityFilter) {
 	w.name = w.name || len(f.Names) > 0
 	if f.Where != nil {
-		f.Where.Ask(w.of)
+		f.Where.EachAttribute(w.of)
 	}
 }
 

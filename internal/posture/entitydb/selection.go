@@ -100,7 +100,7 @@ func (s *selection) regionsInUse() ([]string, error) {
 
 // asksForTypes reports whether planning a condition requires the list of types in use.
 func asksForTypes(c posture.Condition) (asks bool) {
-	c.Ask(func(a posture.Attribute) {
+	c.EachAttribute(func(a posture.Attribute) {
 		asks = asks || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
 	})
 	return asks

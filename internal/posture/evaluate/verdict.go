@@ -261,7 +261,7 @@ func (e *Evaluator) readSearch(text string) (*query, error) {
 		return nil, err
 	}
 	q := &query{where: where}
-	where.Ask(func(a posture.Attribute) {
+	where.EachAttribute(func(a posture.Attribute) {
 		if key := vertexKey(a); !slices.Contains(q.touches.Keys, key) {
 			q.touches.Keys = append(q.touches.Keys, key)
 		}

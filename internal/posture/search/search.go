@@ -136,7 +136,7 @@ func (p *parser) one(depth int) (posture.Condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		return posture.NotSo{Part: c}, nil
+		return posture.Not{Part: c}, nil
 	case p.take(open):
 		c, err := p.any(depth + 1)
 		if err != nil {
@@ -185,7 +185,7 @@ func (p *parser) compare() (posture.Condition, error) {
 	}
 	c := posture.Equal{Attribute: a, Value: v.text}
 	if op.kind == unequal {
-		return posture.NotSo{Part: c}, nil
+		return posture.Not{Part: c}, nil
 	}
 	return c, nil
 }

@@ -21,7 +21,7 @@ func field(name string) posture.Attribute { return posture.Attribute{Name: name}
 func is(a posture.Attribute, v string) posture.Condition {
 	return posture.Equal{Attribute: a, Value: v}
 }
-func not(c posture.Condition) posture.Condition { return posture.NotSo{Part: c} }
+func not(c posture.Condition) posture.Condition { return posture.Not{Part: c} }
 
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		// An answer and that to its opposite belong together.
-		if got, opposite := c.Of(e), (posture.NotSo{Part: c}).Of(e); got+opposite != posture.Yes {
+		if got, opposite := c.Of(e), (posture.Not{Part: c}).Of(e); got+opposite != posture.Yes {
 			t.Fatalf("%q: %v and %v", text, got, opposite)
 		}
 	})

@@ -161,8 +161,8 @@ func (s *Store) Schedules(ctx context.Context, org posture.OrgID, only posture.A
 // errRunOver says that a run has ended, or is gone with its account.
 func errRunOver(id string) error { return fault.New(fault.NotFound, "collection %q is over", id) }
 
-// KeepRun implements [posture.RunStore].
-func (s *Store) KeepRun(ctx context.Context, org posture.OrgID, r posture.Run, lease time.Time) (stop bool, err error) {
+// RenewRun implements [posture.RunStore].
+func (s *Store) RenewRun(ctx context.Context, org posture.OrgID, r posture.Run, lease time.Time) (stop bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`
 			UPDATE run
@@ -230,19 +230,19 @@ func (s *Store) StopRun(ctx context.Context, org posture.OrgID, id posture.Accou
 	})
 }
 
-// LapsedRuns implements [posture.RunStore].
-func (s *Store) LapsedRuns(ctx context.Context, now time.Time) (lapsed map[string]posture.OrgID, err error) {
-	lapsed = map[string]posture.OrgID{}
+// ExpiredRuns implements [posture.RunStore].
+func (s *Store) ExpiredRuns(ctx context.Context, now time.Time) (expired map[string]posture.OrgID, err error) {
+	expired = map[string]posture.OrgID{}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for row, err := range sqldb.Each(tx, scanPair, `SELECT id, org FROM run WHERE status = 'Started' AND lease < $1`, sqldb.Millis(now)) {
 			if err != nil {
 				return err
 			}
-			lapsed[row[0]] = posture.OrgID(row[1])
+			expired[row[0]] = posture.OrgID(row[1])
 		}
 		return nil
 	})
-	return lapsed, err
+	return expired, err
 }
 
 func scanPair(r sqldb.Row) (p [2]string, err error) {

@@ -56,7 +56,7 @@ func (k *keeper) renew(ctx context.Context) bool {
 	now := k.sweep.Now()
 	r := k.snapshot()
 	r.Updated = now
-	stop, err := k.sweep.Store.KeepRun(ctx, k.org, r, now.Add(k.sweep.Lease))
+	stop, err := k.sweep.Store.RenewRun(ctx, k.org, r, now.Add(k.sweep.Lease))
 	switch {
 	case stop, fault.Is(err, fault.NotFound):
 		k.stop(errStopped)

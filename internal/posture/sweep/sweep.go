@@ -193,11 +193,11 @@ func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) e
 // old ones.
 func (s *Sweep) Tend(ctx context.Context) error {
 	now := s.Now()
-	lapsed, err := s.Store.LapsedRuns(ctx, now)
+	expired, err := s.Store.ExpiredRuns(ctx, now)
 	if err != nil {
 		return err
 	}
-	for id, org := range lapsed {
+	for id, org := range expired {
 		r, err := s.Store.Run(ctx, org, id)
 		if err == nil {
 			err = s.replace(ctx, org, r)

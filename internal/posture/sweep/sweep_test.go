@@ -190,9 +190,9 @@ func TestAWorkerKeepsItsLease(t *testing.T) {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			lapsed, err := s.Store.LapsedRuns(ctx, time.Now())
-			if err != nil || len(lapsed) > 0 {
-				return fmt.Errorf("lapsed %v, %w", lapsed, err)
+			expired, err := s.Store.ExpiredRuns(ctx, time.Now())
+			if err != nil || len(expired) > 0 {
+				return fmt.Errorf("expired %v, %w", expired, err)
 			}
 		}
 		return nil

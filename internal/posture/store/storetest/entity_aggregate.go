@@ -50,7 +50,7 @@ func aggregationsNest(t *testing.T, f EntityFixture) {
 		"all":                 {},
 		"one account":         {Accounts: []string{string(all[0].Account)}},
 		"a tag":               {Where: prod},
-		"not a tag":           {Where: posture.NotSo{Part: prod}},
+		"not a tag":           {Where: posture.Not{Part: prod}},
 		"a type and a tag":    {Types: []string{string(all[0].Type)}, Where: prod},
 		"region and provider": {Regions: []string{all[0].Region}, Providers: []string{string(all[0].Provider)}},
 		"nothing":             {Names: []string{"there is no such name"}},

@@ -140,7 +140,7 @@ func randomCondition(r *rand.Rand, some func() posture.Entity, depth int) postur
 	case k == 1 && depth < 3:
 		return posture.AnyOf(parts())
 	case k <= 3 && depth < 3:
-		return posture.NotSo{Part: randomCondition(r, some, depth+1)}
+		return posture.Not{Part: randomCondition(r, some, depth+1)}
 	}
 	a, value := randomAttribute(r, some())
 	if r.IntN(4) == 0 {
@@ -232,7 +232,7 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		org  posture.OrgID
 		want []posture.Entity
 	}{{org, mine}, {other, theirs}} {
-		anything := posture.NotSo{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
+		anything := posture.Not{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
 		for _, filter := range []posture.EntityFilter{{}, {Where: anything}, {Providers: []string{"aws", "AZURE"}}, {Where: anything, Accounts: []string{string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID)}}} {
 			found, total := pages(t, f.Store, c.org, filter, 500)
 			want := matching(c.want, filter)

@@ -49,8 +49,8 @@ func runComesBackWhole(t *testing.T, f Fixture) {
 	wantSame(t, "asked for", f.Asked(), []posture.AccountID{"r1"})
 	r.Updated, r.Done, r.Units, r.Entities = begin.Add(time.Second), 1, 2, 3
 	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3, NotEnabled: []string{"eu-central-2"}, NotOffered: []string{"ca-west-1"}}
-	if stop, err := f.Store.KeepRun(t.Context(), org, r, begin.Add(time.Hour)); stop || err != nil {
-		t.Fatalf("KeepRun = %v, %v", stop, err)
+	if stop, err := f.Store.RenewRun(t.Context(), org, r, begin.Add(time.Hour)); stop || err != nil {
+		t.Fatalf("RenewRun = %v, %v", stop, err)
 	}
 	got, err := f.Store.Run(t.Context(), org, "r1")
 	if err != nil {
@@ -83,7 +83,7 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	}
 	unchanged := func(a posture.Account) posture.Account { return a }
 	wantKind(t, "ending it again", f.Store.EndRun(t.Context(), org, r, begin, unchanged), fault.NotFound)
-	_, err = f.Store.KeepRun(t.Context(), org, r, begin)
+	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping it", err, fault.NotFound)
 
 	// A run whose account is removed ends with it.
@@ -95,7 +95,7 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	if got, err := f.Store.Run(t.Context(), org, "r2"); err != nil || got.Status != posture.RunFailed || got.End.IsZero() {
 		t.Errorf("run of a removed account: %s, %v", got.Status, err)
 	}
-	_, err = f.Store.KeepRun(t.Context(), org, r, begin)
+	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping the run of a removed account", err, fault.NotFound)
 
 	// The account can be added again and be collected at once.
@@ -132,7 +132,7 @@ func runsArePagedNewestFirst(t *testing.T, f Fixture) {
 	}
 }
 
-func lapsedRunsAreFound(t *testing.T, f Fixture) {
+func expiredRunsAreFound(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", newRun("r1", "a", begin))
 	for _, tt := range []struct {
 		at   time.Time
@@ -141,11 +141,11 @@ func lapsedRunsAreFound(t *testing.T, f Fixture) {
 		{begin.Add(30 * time.Second), map[string]posture.OrgID{}},
 		{begin.Add(2 * time.Minute), map[string]posture.OrgID{"r1": org}},
 	} {
-		got, err := f.Store.LapsedRuns(t.Context(), tt.at)
+		got, err := f.Store.ExpiredRuns(t.Context(), tt.at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSame(t, "lapsed", got, tt.want)
+		wantSame(t, "expired", got, tt.want)
 	}
 }
 
@@ -157,8 +157,8 @@ func stoppedRunIsToldSo(t *testing.T, f Fixture) {
 	if err := f.Store.StopRun(t.Context(), org, "a", "r1"); err != nil {
 		t.Fatal(err)
 	}
-	if stop, err := f.Store.KeepRun(t.Context(), org, r, begin); !stop || err != nil {
-		t.Errorf("KeepRun = %v, %v, want to be stopped", stop, err)
+	if stop, err := f.Store.RenewRun(t.Context(), org, r, begin); !stop || err != nil {
+		t.Errorf("RenewRun = %v, %v, want to be stopped", stop, err)
 	}
 }
 

@@ -55,7 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"OneRunGoesOnAtATime":                oneRunGoesOnAtATime,
 		"RunEndsOnce":                        runEndsOnce,
 		"RunsArePagedNewestFirst":            runsArePagedNewestFirst,
-		"LapsedRunsAreFound":                 lapsedRunsAreFound,
+		"ExpiredRunsAreFound":                expiredRunsAreFound,
 		"StoppedRunIsToldSo":                 stoppedRunIsToldSo,
 		"DueAccountsComeInOrder":             dueAccountsComeInOrder,
 		"OldRunsAreForgotten":                oldRunsAreForgotten,
