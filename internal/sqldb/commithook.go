@@ -4,10 +4,10 @@ import "context"
 
 type commitHookKey struct{}
 
-// WithCommitHook returns a context under which every write transaction calls
-// hook once its function has succeeded, before it commits: what hook writes is
-// committed with the change or not at all. If hook fails, so does the write. A
-// hook that the context has already is called first.
+// WithCommitHook returns a context under which every write transaction calls hook after
+// its function has succeeded and before it commits. What hook writes is committed
+// together with the change. If hook fails, the write fails. Hooks that the context
+// already has are called first.
 func WithCommitHook(ctx context.Context, hook func(tx *Tx) error) context.Context {
 	if first, ok := ctx.Value(commitHookKey{}).(func(*Tx) error); ok {
 		second := hook
@@ -21,7 +21,7 @@ func WithCommitHook(ctx context.Context, hook func(tx *Tx) error) context.Contex
 	return context.WithValue(ctx, commitHookKey{}, hook)
 }
 
-// runHook calls the hook of the context that a write began with.
+// runHook calls the commit hook of the transaction's context, if any.
 func (tx *Tx) runHook() error {
 	hook, ok := tx.ctx.Value(commitHookKey{}).(func(*Tx) error)
 	if !ok {
@@ -30,9 +30,9 @@ func (tx *Tx) runHook() error {
 	return hook(tx)
 }
 
-// WithoutCommitHook returns a context whose writes call no hook. It is for what
-// is written on the way to a change and is not the change itself: counters,
-// keys that are made when they are first needed.
+// WithoutCommitHook returns a context whose writes call no hook. It is for writes that
+// are not the user's change itself, such as counters and keys that are created on first
+// use.
 func WithoutCommitHook(ctx context.Context) context.Context {
 	if ctx.Value(commitHookKey{}) == nil {
 		return ctx

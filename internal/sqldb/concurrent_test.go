@@ -15,7 +15,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-func TestOneOfManyWritersWins(t *testing.T) {
+func TestCompareAndSetHasOneWinner(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id, size) VALUES ('a', 0)")
@@ -42,20 +42,20 @@ func TestOneOfManyWritersWins(t *testing.T) {
 	})
 }
 
-func TestLockLetsOneReadAndWriteAtATime(t *testing.T) {
+func TestLocksSerialiseReadModifyWrite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id, size) VALUES ('locked', 0), ('selected', 0)")
 		add := func(lock bool, id string) error {
 			return db.Write(t.Context(), func(tx *sqldb.Tx) error {
-				words := tx.ForUpdate()
+				suffix := tx.ForUpdate()
 				if lock {
-					words = ""
+					suffix = ""
 					if err := tx.Lock("thing/" + id); err != nil {
 						return err
 					}
 				}
-				n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], "SELECT size FROM thing WHERE id = $1"+words, id)
+				n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], "SELECT size FROM thing WHERE id = $1"+suffix, id)
 				if err != nil {
 					return err
 				}
@@ -86,14 +86,14 @@ func TestLockLetsOneReadAndWriteAtATime(t *testing.T) {
 	})
 }
 
-// TestDeadlockIsTriedAgain has two transactions take two locks in opposite
-// order, as PostgreSQL allows and SQLite does not.
+// TestDeadlockIsTriedAgain has two transactions take two row locks in opposite order.
+// That deadlocks on PostgreSQL; SQLite runs one writer at a time.
 func TestDeadlockIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id) VALUES ('a'), ('b')")
 		var runs atomic.Int64
-		var meet sync.WaitGroup // both hold their first lock, if that is possible
+		var meet sync.WaitGroup //  waits until both hold their first lock (PostgreSQL only)
 		meet.Add(2)
 		touch := func(first, second string) error {
 			once := sync.OnceFunc(meet.Done)
@@ -134,8 +134,8 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	})
 }
 
-// TestCancelledCallersDoNotWedgeTheWriter cancels requests at all stages of
-// their transactions, in all the ways a caller may write, and then writes.
+// TestCancelledCallersDoNotWedgeTheWriter cancels requests at all stages of their
+// transactions, for every way to write, and then checks that a write succeeds.
 func TestCancelledCallersDoNotWedgeTheWriter(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
@@ -163,7 +163,8 @@ func TestCancelledCallersDoNotWedgeTheWriter(t *testing.T) {
 						_, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT a.id FROM thing a, thing b")
 						return err
 					})
-					// As the job queue writes: by itself, and with the request's context.
+					// Like the job queue: outside of DB.Write, and with the request's
+					// context.
 					_, _ = db.Pool().ExecContext(ctx, "UPDATE thing SET size = size + 1")
 					cancel()
 				}
@@ -181,8 +182,7 @@ func TestCancelledCallersDoNotWedgeTheWriter(t *testing.T) {
 			t.Error(err)
 		}
 		if db.Dialect() == sqldb.SQLite {
-			// A connection thrown away while it reads would keep the log from
-			// being folded in.
+			// A connection that was closed during a read would block the checkpoint.
 			var busy, pages, moved int
 			err := db.Pool().QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 			if err != nil || busy != 0 {
@@ -236,7 +236,7 @@ func TestFailedWriteChangedNothing(t *testing.T) {
 	}
 }
 
-func TestWriteOutlivesItsCaller(t *testing.T) {
+func TestWriteIsNotCancelledWithItsCaller(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -246,10 +246,10 @@ func TestWriteOutlivesItsCaller(t *testing.T) {
 			return err
 		})
 		if err != nil || len(ids(t, db)) != 1 {
-			t.Errorf("a write whose caller left: error %v, rows %v", err, ids(t, db))
+			t.Errorf("a write whose context was cancelled: error %v, rows %v", err, ids(t, db))
 		}
 		err = db.Write(ctx, func(tx *sqldb.Tx) error {
-			t.Error("a write was begun for a caller who has left")
+			t.Error("a write began with a cancelled context")
 			return nil
 		})
 		if !errors.Is(err, context.Canceled) {
@@ -258,7 +258,7 @@ func TestWriteOutlivesItsCaller(t *testing.T) {
 	})
 }
 
-func TestWriterDoesNotWaitForEver(t *testing.T) {
+func TestWritersTimeOut(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		db, err := sqldb.Open(t.Context(), dsn, sqldb.Options{
@@ -270,11 +270,11 @@ func TestWriterDoesNotWaitForEver(t *testing.T) {
 		defer db.Close()
 		nothing := func(*sqldb.Tx) error { return nil }
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			// The caller's context does not tell that this is a write within a write.
+			// The caller's context does not carry the mark of a write within a write.
 			return db.Write(t.Context(), nothing)
 		})
 		if !fault.Is(err, fault.Unavailable) {
-			t.Errorf("a writer without a turn: got %v, want fault.Unavailable", err)
+			t.Errorf("a writer that waited too long: got %v, want fault.Unavailable", err)
 		}
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error { return db.Write(tx.Context(), nothing) })
 		if err == nil {
@@ -288,7 +288,7 @@ func TestWriterDoesNotWaitForEver(t *testing.T) {
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("a writer that took too long: got %v, want fault.Unavailable", err)
 		}
-		// The connection of the late writer is replaced, which takes longer than
+		// The pool replaces the late writer's connection, which takes longer than
 		// WaitTimeout on a busy machine.
 		err = db.Write(t.Context(), nothing)
 		for attempt := 0; attempt < 60 && fault.Is(err, fault.Unavailable); attempt++ {
@@ -300,12 +300,12 @@ func TestWriterDoesNotWaitForEver(t *testing.T) {
 	})
 }
 
-func TestWritersTakeTurns(t *testing.T) {
+func TestWritersAreServedInOrder(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	const writers = 20
-	// A busy machine may stop somebody on the way to the queue, so the best of a
-	// few attempts counts.
+	// A busy machine may suspend a goroutine before it enters the queue, so the best of
+	// a few attempts counts.
 	longest := int64(math.MaxInt64)
 	for attempt := 0; attempt < 5 && longest > 3*writers; attempt++ {
 		longest = min(longest, longestWait(t, db, writers))
@@ -315,8 +315,8 @@ func TestWritersTakeTurns(t *testing.T) {
 	}
 }
 
-// longestWait has writers write at the same time, and returns for how many
-// others one of them waited.
+// longestWait runs writers concurrently and returns the largest number of writers that
+// were served while one of them waited.
 func longestWait(t *testing.T, db *sqldb.DB, writers int) int64 {
 	var turns, longest atomic.Int64
 	var wg sync.WaitGroup

@@ -14,20 +14,21 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// scribbleURL, if set, makes this program one that writes to the database it
-// names until it is killed.
-const scribbleURL = "VIGIL_TEST_SCRIBBLE"
+// crashWriterURL, if set, turns this program into one that writes to that database
+// until it is killed.
+const crashWriterURL = "VIGIL_TEST_CRASH_WRITER"
 
 func TestMain(m *testing.M) {
-	if dsn := os.Getenv(scribbleURL); dsn != "" {
-		fmt.Fprintln(os.Stderr, scribble(context.Background(), dsn))
+	if dsn := os.Getenv(crashWriterURL); dsn != "" {
+		fmt.Fprintln(os.Stderr, writeUntilKilled(context.Background(), dsn))
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// scribble writes pairs of rows, and tells each pair when it is committed.
-func scribble(ctx context.Context, dsn string) error {
+// writeUntilKilled writes pairs of rows, and prints the id of each pair after its
+// commit.
+func writeUntilKilled(ctx context.Context, dsn string) error {
 	db, err := sqldb.Open(ctx, dsn, sqldb.Options{})
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 		acknowledged := map[string]bool{}
 		for cycle := range 5 {
 			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env = append(os.Environ(), scribbleURL+"="+dsn)
+			cmd.Env = append(os.Environ(), crashWriterURL+"="+dsn)
 			cmd.Stderr = t.Output()
 			out, err := cmd.StdoutPipe()
 			if err != nil {
@@ -70,7 +71,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 			lines := bufio.NewScanner(out)
 			for n := 0; lines.Scan(); n++ {
 				acknowledged[lines.Text()] = true
-				if n == 20+cycle*7 { // what was printed meanwhile is still read
+				if n == 20+cycle*7 { //  the lines printed before the kill are still read
 					if err := cmd.Process.Kill(); err != nil {
 						t.Fatal(err)
 					}
@@ -79,7 +80,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 			_ = cmd.Wait()
 		}
 		if len(acknowledged) < 5*20 {
-			t.Fatalf("%d writes: too few to tell", len(acknowledged))
+			t.Fatalf("%d writes: too few for the test", len(acknowledged))
 		}
 		here := map[string]bool{}
 		for _, id := range ids(t, db) {
@@ -87,11 +88,11 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 		}
 		for id := range acknowledged {
 			if !here[id+"-left"] || !here[id+"-right"] {
-				t.Errorf("%s was acknowledged and is lost", id)
+				t.Errorf("%s was acknowledged and is missing", id)
 			}
 		}
 		if len(here)%2 != 0 {
-			t.Errorf("%d rows: half a transaction is there", len(here))
+			t.Errorf("%d rows: half of a transaction was committed", len(here))
 		}
 		if err := db.IntegrityCheck(t.Context()); err != nil {
 			t.Error(err)

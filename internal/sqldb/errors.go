@@ -17,18 +17,19 @@ import (
 	"vigil/internal/fault"
 )
 
-// What a statement can run into on either database. They are found with
-// errors.Is; their kind is fault.Conflict.
+// Constraint violations, the same for both databases. Test for them with errors.Is;
+// their kind is fault.Conflict.
 var (
-	// ErrUnique says that a row with the same key is already there.
-	ErrUnique = errors.New("a row with this key is already there")
+	// ErrUnique reports that a row with the same key exists.
+	ErrUnique = errors.New("a row with this key already exists")
 
-	// ErrForeignKey says that a row refers to one that is not there, or that
-	// one to be deleted is still referred to.
-	ErrForeignKey = errors.New("a reference between rows would break")
+	// ErrForeignKey reports that a row refers to one that does not exist, or that a row
+	// to be deleted is still referenced.
+	ErrForeignKey = errors.New("a foreign key constraint would be violated")
 )
 
-// classify gives an error of a driver its kind. Others it returns as they are.
+// classify wraps driver errors in a fault with their kind. It returns other errors
+// unchanged.
 func classify(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -38,17 +39,17 @@ func classify(err error) error {
 	}
 	switch {
 	case isUnique(err):
-		return fault.Wrap(fault.Conflict, fmt.Errorf("%w: %w", ErrUnique, err), "it is already there")
+		return fault.Wrap(fault.Conflict, fmt.Errorf("%w: %w", ErrUnique, err), "it already exists")
 	case isForeignKey(err):
-		return fault.Wrap(fault.Conflict, fmt.Errorf("%w: %w", ErrForeignKey, err), "it is in use, or refers to something that is not there")
+		return fault.Wrap(fault.Conflict, fmt.Errorf("%w: %w", ErrForeignKey, err), "it is in use, or refers to something that does not exist")
 	case isUnavailable(err):
 		return fault.Wrap(fault.Unavailable, err, "the database is not available")
 	}
 	return err
 }
 
-// classifyCommit is classify for the error of a commit. Unless the database said
-// that it rolled back, the transaction may have been committed all the same.
+// classifyCommit is classify for the error of a commit. Unless the database reports a
+// rollback, the transaction may have been committed nevertheless.
 func classifyCommit(err error) error {
 	err = fmt.Errorf("commit transaction: %w", err)
 	if rolledBack(err) {
@@ -57,8 +58,7 @@ func classifyCommit(err error) error {
 	return fault.Wrap(fault.Unavailable, fmt.Errorf("%w: %w", fault.ErrOutcomeUnknown, err), "the database failed while a change was committed")
 }
 
-// rolledBack reports whether the error of a commit says that nothing was
-// committed.
+// rolledBack reports whether the error of a commit means that nothing was committed.
 func rolledBack(err error) bool {
 	if code := sqliteCode(err); code != 0 {
 		return code&0xff != sqlite3.SQLITE_IOERR
@@ -79,8 +79,8 @@ func isForeignKey(err error) bool {
 	return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY || postgresCode(err) == "23503"
 }
 
-// isRolledBack reports whether PostgreSQL gave up the transaction for the sake
-// of another: a serialization failure or a deadlock.
+// isRolledBack reports whether PostgreSQL aborted the transaction because of a
+// concurrent one: a serialization failure or a deadlock.
 func isRolledBack(err error) bool {
 	code := postgresCode(err)
 	return code == "40001" || code == "40P01"
@@ -105,8 +105,9 @@ func isUnavailable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.Canceled) {
 		return true
 	}
-	// A server that stops at once closes its connections in the middle of an
-	// answer, and pgx then refuses to use them: it says that no byte was sent.
+	// A server in immediate shutdown closes its connections in the middle of a
+	// response. For later statements on such a connection pgx returns an error that is
+	// safe to retry.
 	if errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err) {
 		return true
 	}

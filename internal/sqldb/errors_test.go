@@ -11,12 +11,12 @@ import (
 	"vigil/internal/fault"
 )
 
-// refused is an error of pgx about a connection that it does not use any more.
+// refused is an error that pgx returns for a connection that it has closed.
 type refused struct{ error }
 
 func (refused) SafeToRetry() bool { return true }
 
-func TestALostConnectionIsUnavailable(t *testing.T) {
+func TestLostConnectionIsUnavailable(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		io.ErrUnexpectedEOF, refused{errors.New("conn closed")},

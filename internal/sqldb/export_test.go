@@ -1,6 +1,6 @@
 package sqldb
 
-// Waiting returns how many writers wait for their turn on SQLite.
+// Waiting returns the number of queued SQLite writers.
 func (db *DB) Waiting() int {
 	db.queue.mu.Lock()
 	defer db.queue.mu.Unlock()

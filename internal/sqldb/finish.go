@@ -2,13 +2,13 @@ package sqldb
 
 import "slices"
 
-// A Finisher runs work that is cheaper once at the end of a transaction than in
-// each writer. It must be comparable.
+// A Finisher runs work that is cheaper once at the end of a shared transaction than
+// once per writer. It must be comparable.
 type Finisher interface {
-	// Finish runs the work that was deferred to this finisher: on SQLite by all
-	// writers of the shared transaction, in the order in which they wrote. When it
-	// fails the whole transaction is rolled back. It must call neither tx.Defer nor
-	// tx.AfterCommit.
+	// Finish runs the work that was deferred to this finisher. On SQLite that is the
+	// work of all writers of the shared transaction, in the order in which they wrote.
+	// If Finish fails, the whole transaction is rolled back. It must call neither
+	// tx.Defer nor tx.AfterCommit.
 	Finish(tx *Tx, work []any) error
 }
 
@@ -18,14 +18,14 @@ type deferredWork struct {
 	to   Finisher
 }
 
-// Defer has to.Finish called with the work at the end of the transaction.
+// Defer schedules work to be passed to to.Finish at the end of the transaction.
 func (tx *Tx) Defer(work any, to Finisher) {
 	tx.deferred = append(tx.deferred, deferredWork{work, to})
 }
 
-// Exclusive reports whether no other writer shares the transaction. Its writer may
-// then do work at once that would otherwise have to be deferred behind the work of
-// earlier writers.
+// Exclusive reports whether no other writer shares the transaction. If so, the writer
+// may do work immediately that it would otherwise have to defer, so as not to overtake
+// the deferred work of earlier writers.
 func (tx *Tx) Exclusive() bool { return tx.exclusive || tx.db.dialect == Postgres }
 
 // finish calls every finisher once, with all of its work.

@@ -13,19 +13,19 @@ import (
 )
 
 // writeQueue serialises SQLite writers in FIFO order and groups them into shared
-// transactions (group commit). The connection pool gives no order: under load it
-// would let some writers wait forever.
+// transactions (group commit). The connection pool of database/sql is not FIFO: under
+// load some writers would starve.
 //
-// A writer receives its turn together with the open transaction of the writer
-// before it, until shareTime has passed. A commit waits for the disk, which takes
-// far longer than most writes: writers that queue up meanwhile share the next one.
+// A writer gets its turn together with the open transaction of its predecessor, until
+// shareTime has passed since the begin. Writers that queue up while a commit waits for
+// the disk, which takes far longer than most writes, share the next transaction.
 type writeQueue struct {
 	mu      sync.Mutex
 	taken   bool
 	waiting []chan *txGroup
 }
 
-// isolation is what the failure of one writer does to the others in its group.
+// isolation says how the failure of one writer affects the others in its group.
 type isolation int
 
 const (
@@ -34,7 +34,7 @@ const (
 	exclusive                    // own transaction, shared with no other writer
 )
 
-// A txGroup is a transaction that several writers use one after the other. It is
+// A txGroup is a transaction that several writers use one after another. It is
 // committed once, after the last of them.
 type txGroup struct {
 	conn      *sql.Conn

@@ -14,32 +14,33 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A crowd is writers that all wait for one that is under way.
-type crowd struct {
+// A writerGroup runs writers that all queue behind a first one, so that they share a
+// transaction.
+type writerGroup struct {
 	t     *testing.T
 	db    *sqldb.DB
 	begin func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error
 
 	mu     sync.Mutex
-	shared bool // somebody saw what was not committed
+	shared bool //  a writer saw uncommitted rows of another
 }
 
-// write has everybody write at once and returns what became of each. Each is
-// passed to told as soon as it is known.
-func (c *crowd) write(writers []func(tx *sqldb.Tx) error, told func(i int, err error)) []error {
-	c.t.Helper()
+// write runs all writers concurrently and returns their errors. It calls done as soon
+// as each result is known.
+func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int, err error)) []error {
+	g.t.Helper()
 	errs := make([]error, len(writers))
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	begin := sync.OnceFunc(func() { close(begun) }) // what was shared and failed is done again
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) }) //  the function runs again if the shared transaction failed
 	var all sync.WaitGroup
 	all.Go(func() {
-		err := c.db.Write(c.t.Context(), func(tx *sqldb.Tx) error {
+		err := g.db.Write(g.t.Context(), func(tx *sqldb.Tx) error {
 			begin()
-			<-goOn
+			<-proceed
 			return nil
 		})
 		if err != nil {
-			c.t.Error(err)
+			g.t.Error(err)
 		}
 	})
 	<-begun
@@ -50,76 +51,81 @@ func (c *crowd) write(writers []func(tx *sqldb.Tx) error, told func(i int, err e
 					errs[i] = fmt.Errorf("panic: %v", p)
 				}
 			}()
-			errs[i] = c.begin(c.db, c.t.Context(), func(tx *sqldb.Tx) error {
-				c.look(tx)
+			errs[i] = g.begin(g.db, g.t.Context(), func(tx *sqldb.Tx) error {
+				g.checkShared(tx)
 				return fn(tx)
 			})
-			told(i, errs[i])
+			done(i, errs[i])
 		})
 	}
-	for c.db.Dialect() == sqldb.SQLite && c.db.Waiting() < len(writers) {
+	for g.db.Dialect() == sqldb.SQLite && g.db.Waiting() < len(writers) {
 		runtime.Gosched()
 	}
-	close(goOn)
+	close(proceed)
 	all.Wait()
 	return errs
 }
 
-// look sees whether there is more than others can see. On PostgreSQL there never
-// is, and all connections may be taken.
-func (c *crowd) look(tx *sqldb.Tx) {
+// checkShared records whether the transaction sees more rows than are committed. It
+// skips PostgreSQL, where transactions are not shared and all connections may be in
+// use.
+func (g *writerGroup) checkShared(tx *sqldb.Tx) {
 	if tx.Dialect() != sqldb.SQLite {
 		return
 	}
-	inside, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM crowd")
+	inside, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM written")
 	if err != nil {
-		c.t.Error(err)
+		g.t.Error(err)
 	}
-	outside := c.names()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.shared = c.shared || len(inside) > len(outside)
+	outside := g.names()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shared = g.shared || len(inside) > len(outside)
 }
 
-// names returns who is known to have written.
-func (c *crowd) names() (all []string) {
-	err := c.db.Read(c.t.Context(), func(tx *sqldb.Tx) (err error) {
-		all, err = sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM crowd ORDER BY name")
+// names returns the committed names.
+func (g *writerGroup) names() (all []string) {
+	err := g.db.Read(g.t.Context(), func(tx *sqldb.Tx) (err error) {
+		all, err = sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM written ORDER BY name")
 		return err
 	})
 	if err != nil {
-		c.t.Error(err)
+		g.t.Error(err)
 	}
 	return all
 }
 
-func newCrowd(t *testing.T, db *sqldb.DB) *crowd {
+func newWriterGroup(t *testing.T, db *sqldb.DB) *writerGroup {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-		if _, err := tx.Exec("CREATE TABLE crowd (name TEXT NOT NULL PRIMARY KEY)"); err != nil {
+		if _, err := tx.Exec("CREATE TABLE written (name TEXT NOT NULL PRIMARY KEY)"); err != nil {
 			return err
 		}
-		_, err := tx.Exec("CREATE TABLE friend (of TEXT NOT NULL REFERENCES crowd (name) DEFERRABLE INITIALLY DEFERRED)")
+		_, err := tx.Exec("CREATE TABLE child (parent TEXT NOT NULL REFERENCES written (name) DEFERRABLE INITIALLY DEFERRED)")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &crowd{t: t, db: db, begin: (*sqldb.DB).Write}
+	return &writerGroup{t: t, db: db, begin: (*sqldb.DB).Write}
 }
 
-// TestWritersShareATransaction has writers fail in every way among others that do
-// not: each gets what it would get alone.
+// TestWritersShareATransaction makes some writers of a shared transaction fail in
+// different ways. Every writer must get the result that it would get in its own
+// transaction.
 func TestWritersShareATransaction(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")
 	for name, bad := range map[string]func(tx *sqldb.Tx) error{
-		"by itself":     func(*sqldb.Tx) error { return failed },
-		"by panic":      func(*sqldb.Tx) error { panic("on purpose") },
-		"in the middle": func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO crowd (name) VALUES (NULL)"); return err },
-		"at the end":    func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO friend (of) VALUES ('nobody')"); return err },
-		"late":          func(tx *sqldb.Tx) error { tx.Defer(func() error { return failed }, calls{}); return nil },
-		"late by panic": func(tx *sqldb.Tx) error { tx.Defer(func() error { panic("on purpose") }, calls{}); return nil },
+		"returns error":   func(*sqldb.Tx) error { return failed },
+		"panics":          func(*sqldb.Tx) error { panic("on purpose") },
+		"statement fails": func(tx *sqldb.Tx) error { _, err := tx.Exec("INSERT INTO written (name) VALUES (NULL)"); return err },
+		"commit fails": func(tx *sqldb.Tx) error {
+			_, err := tx.Exec("INSERT INTO child (parent) VALUES ('missing')")
+			return err
+		},
+		"finisher fails":  func(tx *sqldb.Tx) error { tx.Defer(func() error { return failed }, calls{}); return nil },
+		"finisher panics": func(tx *sqldb.Tx) error { tx.Defer(func() error { panic("on purpose") }, calls{}); return nil },
 	} {
 		for how, begin := range map[string]func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error{
 			"isolated": (*sqldb.DB).Write, "cooperative": (*sqldb.DB).WriteCooperative,
@@ -127,23 +133,23 @@ func TestWritersShareATransaction(t *testing.T) {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
 				run(t, func(t *testing.T, db *sqldb.DB) {
-					c := newCrowd(t, db)
-					c.begin = begin
-					c.failSome(bad)
+					g := newWriterGroup(t, db)
+					g.begin = begin
+					g.failSome(bad)
 				})
 			})
 		}
 	}
 }
 
-// failSome has many write and some of them fail.
-func (c *crowd) failSome(bad func(tx *sqldb.Tx) error) {
-	c.t.Helper()
+// failSome runs 12 writers of which every fourth fails.
+func (g *writerGroup) failSome(bad func(tx *sqldb.Tx) error) {
+	g.t.Helper()
 	var writers []func(tx *sqldb.Tx) error
 	var want []string
 	for i := range 12 {
 		writers = append(writers, func(tx *sqldb.Tx) error {
-			if _, err := tx.Exec("INSERT INTO crowd (name) VALUES ($1)", fmt.Sprint(i)); err != nil || i%4 != 3 {
+			if _, err := tx.Exec("INSERT INTO written (name) VALUES ($1)", fmt.Sprint(i)); err != nil || i%4 != 3 {
 				return err
 			}
 			return bad(tx)
@@ -152,26 +158,26 @@ func (c *crowd) failSome(bad func(tx *sqldb.Tx) error) {
 			want = append(want, fmt.Sprint(i))
 		}
 	}
-	told := func(i int, err error) {
-		if err == nil && !slices.Contains(c.names(), fmt.Sprint(i)) {
-			c.t.Errorf("writer %d was told of a commit that nobody sees", i)
+	done := func(i int, err error) {
+		if err == nil && !slices.Contains(g.names(), fmt.Sprint(i)) {
+			g.t.Errorf("writer %d returned before its commit was visible", i)
 		}
 	}
-	for i, err := range c.write(writers, told) {
+	for i, err := range g.write(writers, done) {
 		if (err == nil) != (i%4 != 3) {
-			c.t.Errorf("writer %d: %v", i, err)
+			g.t.Errorf("writer %d: %v", i, err)
 		}
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, c.names()); diff != "" {
-		c.t.Errorf("(-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, g.names()); diff != "" {
+		g.t.Errorf("(-want +got):\n%s", diff)
 	}
-	if c.db.Dialect() == sqldb.SQLite && !c.shared {
-		c.t.Error("nobody shared a transaction")
+	if g.db.Dialect() == sqldb.SQLite && !g.shared {
+		g.t.Error("no transaction was shared")
 	}
 }
 
-// calls calls the functions that are left to it.
+// calls is a finisher that calls the deferred functions.
 type calls struct{}
 
 func (calls) Finish(_ *sqldb.Tx, work []any) error {
@@ -183,29 +189,29 @@ func (calls) Finish(_ *sqldb.Tx, work []any) error {
 	return nil
 }
 
-// A register enters the names that are left to it.
+// A register is a finisher that inserts the deferred names.
 type register struct {
-	begun, entered []any
-	most           int // that it entered at once
+	begun, inserted []any
+	most            int //  largest number inserted by one call
 }
 
 func (r *register) Finish(tx *sqldb.Tx, work []any) error {
-	r.entered, r.most = append(r.entered, work...), max(r.most, len(work))
+	r.inserted, r.most = append(r.inserted, work...), max(r.most, len(work))
 	for _, name := range work {
-		if _, err := tx.Exec("INSERT INTO crowd (name) VALUES ($1)", name); err != nil {
+		if _, err := tx.Exec("INSERT INTO written (name) VALUES ($1)", name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// TestWhatIsLeftToTheEndIsDoneTogether has writers leave their work to the end of
-// the transaction that they share: it is done at once, in the order of their turns.
-func TestWhatIsLeftToTheEndIsDoneTogether(t *testing.T) {
+// TestDeferredWorkIsDoneTogether has writers defer work to the end of their shared
+// transaction: one call of the finisher does it, in the order of the writers.
+func TestDeferredWorkIsDoneTogether(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		c := newCrowd(t, db)
-		all := make([]register, 12) // each has its own on PostgreSQL, where they write side by side
+		g := newWriterGroup(t, db)
+		all := make([]register, 12) //  one each on PostgreSQL, where writers run concurrently
 		of := func(i int) *register {
 			if db.Dialect() == sqldb.SQLite {
 				return &all[0]
@@ -221,41 +227,42 @@ func TestWhatIsLeftToTheEndIsDoneTogether(t *testing.T) {
 				return nil
 			})
 		}
-		told := func(i int, err error) {
-			if err != nil || !slices.Contains(c.names(), fmt.Sprint(i)) {
-				t.Errorf("writer %d: %v, and there are %v", i, err, c.names())
+		done := func(i int, err error) {
+			if err != nil || !slices.Contains(g.names(), fmt.Sprint(i)) {
+				t.Errorf("writer %d: %v, committed names %v", i, err, g.names())
 			}
 		}
-		c.write(writers, told)
+		g.write(writers, done)
 		for _, r := range all {
-			if diff := cmp.Diff(r.begun, r.entered); diff != "" {
-				t.Errorf("entered in another order than begun (-begun +entered):\n%s", diff)
+			if diff := cmp.Diff(r.begun, r.inserted); diff != "" {
+				t.Errorf("inserted in another order than begun (-begun +inserted):\n%s", diff)
 			}
 		}
 		if db.Dialect() == sqldb.SQLite && all[0].most < 2 {
-			t.Error("everybody was entered alone")
+			t.Error("no two writers shared a call of the finisher")
 		}
 	})
 }
 
-// TestAFailureIsNotToldBeforeItsCause has writers of whom one is the first and all
-// others find that they are too late: they know it when everybody can.
-func TestAFailureIsNotToldBeforeItsCause(t *testing.T) {
+// TestFailureIsReportedAfterItsCauseIsVisible runs writers of which the first succeeds
+// and the others fail because of it. They must not return before the first one's commit
+// is visible.
+func TestFailureIsReportedAfterItsCauseIsVisible(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		c := newCrowd(t, db)
+		g := newWriterGroup(t, db)
 		late := errors.New("too late")
 		writers := slices.Repeat([]func(tx *sqldb.Tx) error{func(tx *sqldb.Tx) error {
-			n, err := tx.Exec("INSERT INTO crowd (name) VALUES ('the first') ON CONFLICT DO NOTHING")
+			n, err := tx.Exec("INSERT INTO written (name) VALUES ('the first') ON CONFLICT DO NOTHING")
 			if err == nil && n == 0 {
 				err = late
 			}
 			return err
 		}}, 12)
 		failed := 0
-		for _, err := range c.write(writers, func(i int, err error) {
-			if len(c.names()) == 0 {
-				t.Errorf("writer %d knows (%v) what nobody sees", i, err)
+		for _, err := range g.write(writers, func(i int, err error) {
+			if len(g.names()) == 0 {
+				t.Errorf("writer %d returned (%v) before the cause was committed", i, err)
 			}
 		}) {
 			if errors.Is(err, late) {

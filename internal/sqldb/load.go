@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Load adds rows to a table, by the quickest way the database has, and returns
-// how many. A row that is already there fails all of it.
+// Load bulk-inserts rows by the fastest method of the database and returns their
+// number. It fails without inserting any row if one exists already.
 //
-// The table and the columns are names from the program's text, never input.
+// The table and the columns must be constants of the program, never input.
 func (tx *Tx) Load(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
 	var n int64
 	var err error
@@ -42,13 +42,14 @@ func (tx *Tx) copyRows(table string, columns []string, rows iter.Seq[[]any]) (n 
 	return n, err
 }
 
-// batches are how many rows SQLite is given at a time: the most that fit, and then
-// fewer. More gain nothing.
+// batches are the numbers of rows per INSERT on SQLite, tried from the largest. Larger
+// batches are not faster.
 var batches = []int{64, 16, 4, 1}
 
-// insertRows loads by INSERT. OR FAIL leaves the rows before one that fails to the
-// transaction, which is undone anyway: otherwise SQLite would copy every page
-// first that a statement of several rows changes.
+// insertRows loads with INSERT OR FAIL. After a failure the rows before the failing one
+// remain until the transaction is rolled back, which happens anyway. Without OR FAIL,
+// SQLite would journal every page that a multi-row statement changes to be able to undo
+// it.
 func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (n int64, err error) {
 	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	args := make([]any, 0, batches[0]*len(columns))
@@ -79,16 +80,16 @@ func (tx *Tx) insertBatches(head string, columns int, args []any) error {
 	return nil
 }
 
-// rowParameters returns "(?, ?), (?, ?)" and so on. SQLite looks up each $1 among
-// all before it, which takes long where there are hundreds.
+// rowParameters returns "(?, ?), (?, ?)" and so on. SQLite searches all earlier
+// parameters for each $1, which is slow with hundreds of them; ? needs no search.
 func rowParameters(rows, columns int) string {
 	row := "(" + strings.Repeat("?, ", columns-1) + "?)"
 	return strings.Repeat(row+", ", rows-1) + row
 }
 
-// ExecEach runs one statement for each set of arguments and returns how many
-// rows were changed in all. It prepares the statement once, and spares
-// PostgreSQL the wait for each answer.
+// ExecEach runs one statement for each set of arguments and returns the total number of
+// changed rows. It prepares the statement once and pipelines the executions on
+// PostgreSQL.
 func (tx *Tx) ExecEach(text string, args iter.Seq[[]any]) (int64, error) {
 	if tx.db.dialect == Postgres {
 		n, err := tx.execBatches(text, args)
@@ -114,7 +115,7 @@ func (tx *Tx) ExecEach(text string, args iter.Seq[[]any]) (int64, error) {
 	return total, nil
 }
 
-// execBatches sends the statements by the thousand.
+// execBatches pipelines the statements in batches of 1000.
 func (tx *Tx) execBatches(text string, args iter.Seq[[]any]) (total int64, err error) {
 	err = tx.raw(func(c *pgx.Conn) error {
 		batch := new(pgx.Batch)
@@ -147,8 +148,8 @@ func (tx *Tx) execBatches(text string, args iter.Seq[[]any]) (total int64, err e
 	return total, err
 }
 
-// raw gives f the PostgreSQL connection of the transaction. What f does is part
-// of the transaction.
+// raw calls f with the transaction's PostgreSQL connection. What f does is part of the
+// transaction.
 func (tx *Tx) raw(f func(c *pgx.Conn) error) error {
 	return tx.conn.Raw(func(c any) error { return f(c.(*stdlib.Conn).Conn()) })
 }

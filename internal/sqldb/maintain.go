@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Check reports whether the database answers. It does not wait for writers.
+// Check fails if the database does not answer. It does not wait for writers.
 func (db *DB) Check(ctx context.Context) error {
 	return db.Read(ctx, func(tx *Tx) error {
 		var one int
@@ -16,7 +16,7 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// HasTable reports whether the database has a table of this name.
+// HasTable reports whether the database has a table with this name.
 func (db *DB) HasTable(ctx context.Context, name string) (found bool, err error) {
 	text := `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
 	if db.dialect == Postgres {
@@ -30,8 +30,8 @@ func (db *DB) HasTable(ctx context.Context, name string) (found bool, err error)
 	return found, err
 }
 
-// IntegrityCheck reads a whole SQLite database and reports what is broken in
-// it. PostgreSQL looks after itself, and the check finds nothing there.
+// IntegrityCheck reads a whole SQLite database and fails if it is damaged. On
+// PostgreSQL it does nothing.
 func (db *DB) IntegrityCheck(ctx context.Context) error {
 	if db.dialect != SQLite {
 		return nil
@@ -61,15 +61,15 @@ func (db *DB) IntegrityCheck(ctx context.Context) error {
 	})
 }
 
-// Backup writes a copy of a SQLite database, as it is at one moment, to a file
-// that must not exist yet. Reading and writing go on meanwhile. PostgreSQL has
-// its own tools for this: pg_dump and pg_basebackup.
+// Backup writes a consistent copy of a SQLite database to a file that must not exist
+// yet. Reads and writes continue meanwhile. It fails on PostgreSQL, which has pg_dump
+// and pg_basebackup.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	if db.dialect != SQLite {
 		return errors.New("back up database: PostgreSQL is backed up with pg_dump or pg_basebackup")
 	}
-	// The copy holds the same secrets as the database. SQLite accepts an empty
-	// file as one it may write to.
+	// The copy contains the same secrets as the database, so only its owner may read
+	// it. SQLite accepts an existing empty file.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("back up database: %w", err)
@@ -77,8 +77,8 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("back up database: %w", err)
 	}
-	// Neither the writer, who has other things to do, nor the readers, who may
-	// not write anything.
+	// Use a separate connection: the writer's must stay available, and the readers'
+	// cannot write.
 	pool, err := sqlitePool(db.path, 1, false)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-func TestCheckTellsWhetherTheDatabaseAnswers(t *testing.T) {
+func TestCheckFailsOnAClosedDatabase(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		db, err := sqldb.Open(t.Context(), dsn, sqldb.Options{})
@@ -23,18 +23,18 @@ func TestCheckTellsWhetherTheDatabaseAnswers(t *testing.T) {
 		}
 		err = db.Write(t.Context(), func(*sqldb.Tx) error { return db.Check(t.Context()) })
 		if err != nil {
-			t.Errorf("a database that is written to: %v", err)
+			t.Errorf("during a write: %v", err)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Check(t.Context()); err == nil {
-			t.Error("a closed database answers")
+			t.Error("a closed database passes the check")
 		}
 	})
 }
 
-func TestServerThatIsAwayIsUnavailable(t *testing.T) {
+func TestUnreachableServerIsUnavailable(t *testing.T) {
 	t.Parallel()
 	_, err := sqldb.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=5", sqldb.Options{})
 	if !fault.Is(err, fault.Unavailable) || strings.Contains(err.Error(), "hunter2") {
@@ -42,7 +42,7 @@ func TestServerThatIsAwayIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestBackupIsACopyOfOneMoment(t *testing.T) {
+func TestBackupIsAConsistentCopy(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	db := dbtest.Open(t, dbtest.SQLite(t))
@@ -51,7 +51,7 @@ func TestBackupIsACopyOfOneMoment(t *testing.T) {
 	}
 	write(t, db, "INSERT INTO thing (id) VALUES ('a')")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	err := db.Write(ctx, func(tx *sqldb.Tx) error { // the writer is not waited for
+	err := db.Write(ctx, func(tx *sqldb.Tx) error { //  Backup does not wait for the writer
 		if _, err := tx.Exec("INSERT INTO thing (id) VALUES ('not yet')"); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func TestBackupIsACopyOfOneMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Backup(ctx, path); err == nil {
-		t.Error("a backup replaced another")
+		t.Error("a backup overwrote another")
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -98,7 +98,7 @@ func TestIntegrityCheckFindsDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last two pages hold the indexes: one loses what it holds.
+	// The last two pages hold the indexes. Erase the last one.
 	clear(data[len(data)-4096:])
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestIntegrityCheckFindsDamage(t *testing.T) {
 	}
 }
 
-func TestFileIsForItsOwnerAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := dbtest.Open(t, "sqlite://"+dir+"/test.db")
@@ -126,7 +126,7 @@ func TestFileIsForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestCommitsAreOnDisk(t *testing.T) {
+func TestSQLiteSettings(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	for pragma, want := range map[string]string{
@@ -141,13 +141,13 @@ func TestCommitsAreOnDisk(t *testing.T) {
 	}
 }
 
-func TestFileThatIsNoDatabaseIsRefused(t *testing.T) {
+func TestOpenFailsOnAFileThatIsNoDatabase(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "letter.txt")
-	if err := os.WriteFile(path, []byte(strings.Repeat("Dear Sir or Madam. ", 100)), 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), "text.txt")
+	if err := os.WriteFile(path, []byte(strings.Repeat("This is a text file. ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := sqldb.Open(t.Context(), "sqlite://"+path, sqldb.Options{}); err == nil {
-		t.Error("a letter was opened as a database")
+		t.Error("a text file was opened as a database")
 	}
 }

@@ -13,30 +13,29 @@ import (
 	"time"
 )
 
-// A migration is one numbered file.
+// A migration is one numbered SQL file.
 type migration struct {
 	number   int
 	name     string
 	text     string
 	checksum string
-	shared   bool // serves both dialects
+	shared   bool //  for both dialects
 }
 
-// MigrationTable is the table that says which migrations were applied.
+// MigrationTable is the table of the applied migrations.
 const MigrationTable = "schema_migration"
 
-// ErrPending says that the tables of a database that was opened to read only are
-// not up to date.
+// ErrPending reports that a database that was opened read-only needs migrations.
 var ErrPending = errors.New("the tables are not up to date")
 
-// Migrate brings the tables of one name space up to date. The files in fsys
-// are named 0001_words.sql, or 0001_words.sqlite.sql and
-// 0001_words.postgres.sql where the dialects differ, and numbered without gaps.
+// Migrate applies the pending migrations of a namespace. The files in fsys are named
+// 0001_words.sql, or 0001_words.sqlite.sql and 0001_words.postgres.sql if the dialects
+// differ, and numbered without gaps.
 //
-// Each is applied once, in a transaction of its own, in order, and under a
-// lock, so that several processes may start at once. A file that was changed
-// after it was applied is an error, and so is a database that holds migrations
-// this program does not know.
+// Each migration is applied once, in order, in its own transaction, under a lock, so
+// that several processes may start at the same time. Migrate fails if a file was
+// changed after it was applied, and if the database has migrations that this program
+// does not have.
 func (db *DB) Migrate(ctx context.Context, space string, fsys fs.FS) error {
 	all, err := readMigrations(fsys, db.dialect)
 	if err != nil {
@@ -66,9 +65,8 @@ func (db *DB) Migrate(ctx context.Context, space string, fsys fs.FS) error {
 	return nil
 }
 
-// Exclusive is Write under the lock that migrations take: no other process
-// changes tables meanwhile. It has an hour, since a change to a large table may
-// take its time.
+// Exclusive is Write under the lock of migrations: no other process changes the schema
+// meanwhile. Its time limit is an hour, because changing a large table takes long.
 func (db *DB) Exclusive(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, time.Hour, exclusive, func(tx *Tx) error {
 		if err := tx.Lock("schema_migration"); err != nil {
@@ -90,7 +88,7 @@ func readMigrations(fsys fs.FS, dialect Dialect) ([]migration, error) {
 	for _, e := range entries {
 		parts := migrationName.FindStringSubmatch(e.Name())
 		if parts == nil {
-			return nil, fmt.Errorf("%s is not the name of a migration, as 0001_words.sql is", e.Name())
+			return nil, fmt.Errorf("%s is not the name of a migration: name it like 0001_words.sql", e.Name())
 		}
 		if parts[2] != "" && parts[2] != string(dialect) {
 			continue
@@ -99,7 +97,7 @@ func readMigrations(fsys fs.FS, dialect Dialect) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		number, _ := strconv.Atoi(parts[1]) // four digits, by the expression
+		number, _ := strconv.Atoi(parts[1]) //  the expression matched four digits
 		sum := sha256.Sum256(text)
 		all = append(all, migration{
 			number: number, name: e.Name(), text: string(text),
@@ -115,8 +113,8 @@ func readMigrations(fsys fs.FS, dialect Dialect) ([]migration, error) {
 	return all, nil
 }
 
-// checkApplied compares what was applied with what the program knows, and
-// returns how many were applied.
+// checkApplied compares the applied migrations with those of the program and returns
+// how many were applied.
 func checkApplied(tx *Tx, space string, all []migration) (int, error) {
 	if !tx.db.opts.ReadOnly {
 		_, err := tx.Exec(`
@@ -145,7 +143,7 @@ func checkApplied(tx *Tx, space string, all []migration) (int, error) {
 	}
 	for i, a := range applied {
 		if i >= len(all) {
-			return 0, fmt.Errorf("the database was written by a newer version of this program: it holds %s, and this version knows %d migrations",
+			return 0, fmt.Errorf("the database was written by a newer version of this program: it holds %s, and this version has %d migrations; install the newer version",
 				applied[len(applied)-1].name, len(all))
 		}
 		if a.checksum != all[i].checksum {
@@ -155,7 +153,7 @@ func checkApplied(tx *Tx, space string, all []migration) (int, error) {
 	return len(applied), nil
 }
 
-// apply applies m unless another process just did.
+// apply applies m unless another process has done so in the meantime.
 func (m migration) apply(tx *Tx, space string, all []migration) error {
 	done, err := checkApplied(tx, space, all)
 	if err != nil || done >= m.number {
@@ -174,7 +172,7 @@ func (m migration) apply(tx *Tx, space string, all []migration) error {
 	return err
 }
 
-// sqlToken matches what may hold a word that is not a type, or a type.
+// sqlToken matches type names, and comments and quoted texts, which may contain them.
 var sqlToken = regexp.MustCompile(`--[^\n]*|'[^']*'|"[^"]*"|\b(?:TEXT|BLOB)\b`)
 
 // postgresTypes rewrites the types of a shared migration for PostgreSQL.

@@ -14,14 +14,14 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// one, two and three are migrations of which each needs the one before.
+// one, two and three are migrations that depend on the ones before.
 const (
 	one   = "CREATE TABLE seed (n BIGINT NOT NULL PRIMARY KEY); INSERT INTO seed (n) VALUES (1);"
 	two   = "ALTER TABLE seed ADD COLUMN word TEXT; INSERT INTO seed (n, word) VALUES (2, 'x');"
 	three = "INSERT INTO seed (n, word) SELECT n + 10, word FROM seed;"
 )
 
-// seeds returns what the migrations put into the table.
+// seeds returns the numbers that the migrations inserted.
 func seeds(t *testing.T, db *sqldb.DB) (ns []int64) {
 	t.Helper()
 	err := db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
@@ -56,7 +56,7 @@ func TestMigrationsAreAppliedOnceInOrder(t *testing.T) {
 	})
 }
 
-func TestNameSpacesAreApart(t *testing.T) {
+func TestNamespacesAreIndependent(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		for space, fsys := range map[string]fstest.MapFS{
@@ -90,7 +90,7 @@ func TestDialectsMayHaveTheirOwnFile(t *testing.T) {
 	})
 }
 
-func TestManyMigrateAtOnce(t *testing.T) {
+func TestConcurrentMigrations(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		fsys := files("0001_one.sql", one, "0002_two.sql", two, "0003_three.sql", three)
@@ -113,7 +113,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 	})
 }
 
-func TestMigrateRefuses(t *testing.T) {
+func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		files fstest.MapFS
@@ -122,8 +122,8 @@ func TestMigrateRefuses(t *testing.T) {
 		"ChangedFile":     {files("0001_one.sql", one+" ", "0002_two.sql", two), "must not be changed"},
 		"NewerDatabase":   {files("0001_one.sql", one), "newer version of this program: it holds 0002_two.sql"},
 		"Gap":             {files("0001_one.sql", one, "0003_three.sql", three), "0003_three.sql should have the number 0002"},
-		"TwoOfANumber":    {files("0001_one.sql", one, "0001_two.sql", two), "should have the number 0002"},
-		"StrangeName":     {files("0001_one.sql", one, "readme.md", ""), "readme.md is not the name"},
+		"DuplicateNumber": {files("0001_one.sql", one, "0001_two.sql", two), "should have the number 0002"},
+		"InvalidName":     {files("0001_one.sql", one, "readme.md", ""), "readme.md is not the name"},
 		"BrokenStatement": {files("0001_one.sql", one, "0002_two.sql", two, "0003_bad.sql", three+" SELECT broken"), "0003_bad.sql"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,23 +156,23 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
-	db, look := open(sqldb.Options{}), open(sqldb.Options{MustExist: true, ReadOnly: true})
-	if err := look.Migrate(t.Context(), "test", files("0001_one.sql", one)); !errors.Is(err, sqldb.ErrPending) {
-		t.Errorf("an empty database: %v", err)
+	db, readOnly := open(sqldb.Options{}), open(sqldb.Options{MustExist: true, ReadOnly: true})
+	if err := readOnly.Migrate(t.Context(), "test", files("0001_one.sql", one)); !errors.Is(err, sqldb.ErrPending) {
+		t.Errorf("empty database: %v", err)
 	}
 	if err := db.Migrate(t.Context(), "test", files("0001_one.sql", one)); err != nil {
 		t.Fatal(err)
 	}
-	if err := look.Migrate(t.Context(), "test", files("0001_one.sql", one)); err != nil {
-		t.Errorf("tables that are up to date: %v", err)
+	if err := readOnly.Migrate(t.Context(), "test", files("0001_one.sql", one)); err != nil {
+		t.Errorf("migrated database: %v", err)
 	}
-	if err := look.Migrate(t.Context(), "test", files("0001_one.sql", one, "0002_two.sql", two)); !errors.Is(err, sqldb.ErrPending) || !strings.Contains(err.Error(), "0002_two.sql") {
-		t.Errorf("a newer program: %v", err)
+	if err := readOnly.Migrate(t.Context(), "test", files("0001_one.sql", one, "0002_two.sql", two)); !errors.Is(err, sqldb.ErrPending) || !strings.Contains(err.Error(), "0002_two.sql") {
+		t.Errorf("newer program: %v", err)
 	}
-	if err := look.Write(t.Context(), func(tx *sqldb.Tx) error {
+	if err := readOnly.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec("CREATE TABLE other (id TEXT)")
 		return err
 	}); err == nil {
-		t.Error("a database that was opened to read was written to")
+		t.Error("a read-only database was written to")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Dialect tells which kind of database is spoken to.
+// Dialect is the kind of a database.
 type Dialect string
 
 // The dialects.
@@ -20,31 +20,30 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// Options tune a database. The zero value is fit for use.
+// Options configure a database. The zero value selects the defaults.
 type Options struct {
-	// Readers is how many read transactions run at once on SQLite.
-	// By default four, or one per processor if those are more.
+	// Readers is the number of concurrent read transactions on SQLite. The default is
+	// the number of processors, at least four.
 	Readers int
 
-	// Connections is how many transactions run at once on PostgreSQL. By
-	// default 20.
+	// Connections is the number of concurrent transactions on PostgreSQL. The default
+	// is 20.
 	Connections int
 
-	// WriteTimeout ends a write transaction that takes longer, so that it does
-	// not hold up others for ever. By default one minute.
+	// WriteTimeout limits the duration of a write transaction, which blocks other
+	// writers. The default is one minute.
 	WriteTimeout time.Duration
 
-	// MustExist refuses to create the file of a SQLite database: Open then fails
-	// with fs.ErrNotExist.
+	// MustExist makes Open fail with fs.ErrNotExist instead of creating the file of a
+	// SQLite database.
 	MustExist bool
 
-	// ReadOnly runs every transaction as a read, so that what would change the
-	// database fails. Migrate then fails with [ErrPending] where it would apply
-	// something.
+	// ReadOnly runs every transaction as a read, so that statements that change the
+	// database fail. Migrate then fails with [ErrPending] if migrations are pending.
 	ReadOnly bool
 
-	// WaitTimeout is how long a transaction waits for its turn before it fails
-	// with fault.Unavailable. By default 30 seconds.
+	// WaitTimeout is how long a transaction waits for a connection before it fails with
+	// fault.Unavailable. The default is 30 seconds.
 	WaitTimeout time.Duration
 }
 
@@ -58,8 +57,8 @@ type DB struct {
 	queue   writeQueue // of SQLite writers
 }
 
-// Open opens the database that the URL names, and creates the file of a SQLite
-// database that does not exist yet.
+// Open opens the database of a URL. It creates the file of a SQLite database if it does
+// not exist.
 //
 //	sqlite:///var/lib/vigil/vigil.db   a file, by absolute path
 //	sqlite:vigil.db                    a file, by relative path
@@ -81,21 +80,21 @@ func Open(ctx context.Context, dsn string, opts Options) (*DB, error) {
 	case "postgres", "postgresql":
 		return openPostgres(ctx, dsn, opts)
 	}
-	// The URL may hold a password: it is not repeated.
+	// The URL may contain a password, so the error does not repeat it.
 	return nil, fmt.Errorf("database URL must start with sqlite: or postgres:")
 }
 
-// sqlitePath returns the file that a sqlite: URL names.
+// sqlitePath returns the path in a sqlite: URL.
 func sqlitePath(dsn string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
 		return "", fmt.Errorf("parse database URL: %w", err)
 	}
 	if u.Host != "" || u.User != nil {
-		return "", fmt.Errorf("database URL %s: an absolute path takes three slashes, a relative path none", dsn)
+		return "", fmt.Errorf("database URL %s: write sqlite:///path for an absolute path, sqlite:path for a relative one (three slashes or none)", dsn)
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("database URL %s: a file takes no parameters", dsn)
+		return "", fmt.Errorf("database URL %s: sqlite: takes no parameters", dsn)
 	}
 	path := u.Path
 	if u.Opaque != "" {
@@ -109,20 +108,20 @@ func sqlitePath(dsn string) (string, error) {
 	return path, nil
 }
 
-// Dialect returns the kind of database this is.
+// Dialect returns the dialect of the database.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
-// Pool returns the connections that may write, for package job, whose queue
-// library brings its own transactions. On SQLite it holds a single connection:
-// whoever holds a transaction on it and asks it for another waits for ever.
+// Pool returns the connections for writing. It is for package job, whose queue library
+// runs its own transactions. On SQLite the pool has one connection: code that holds a
+// transaction on it and requests another one deadlocks.
 func (db *DB) Pool() *sql.DB { return db.writer }
 
 // Close waits for running statements and closes all connections.
 func (db *DB) Close() error {
 	err := db.reader.Close()
 	if db.writer != db.reader {
-		// The writer goes last: the last connection to a SQLite file folds the
-		// log into it.
+		// Close the writer last: the last connection to a SQLite file checkpoints the
+		// write-ahead log.
 		err = cmp.Or(db.writer.Close(), err)
 	}
 	if err != nil {
@@ -131,8 +130,8 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// Millis returns t as it is stored.
+// Millis returns t in the format that is stored.
 func Millis(t time.Time) int64 { return t.UnixMilli() }
 
-// Time returns the time stored as ms.
+// Time returns the time of a stored value.
 func Time(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

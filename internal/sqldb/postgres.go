@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// oldestPostgres is the first version of PostgreSQL that is good enough.
+// oldestPostgres is the oldest supported version.
 const oldestPostgres = 15
 
 // openPostgres opens a pool of connections.
@@ -27,8 +27,8 @@ func openPostgres(ctx context.Context, dsn string, opts Options) (*DB, error) {
 	pool := stdlib.OpenDB(*conf)
 	pool.SetMaxOpenConns(opts.Connections)
 	pool.SetMaxIdleConns(max(2, opts.Connections/2))
-	// A connection is renewed now and then, so that a server that came back
-	// under the same name gets its share.
+	// Renew connections periodically, so that load is balanced again after a server
+	// behind the same name was replaced.
 	pool.SetConnMaxLifetime(time.Hour)
 	pool.SetConnMaxIdleTime(10 * time.Minute)
 
@@ -40,7 +40,7 @@ func openPostgres(ctx context.Context, dsn string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// checkServer refuses a server that would misbehave later.
+// checkServer fails if the server's version or encoding is not supported.
 func (db *DB) checkServer(ctx context.Context) error {
 	return db.Read(ctx, func(tx *Tx) error {
 		var version int
@@ -51,10 +51,10 @@ func (db *DB) checkServer(ctx context.Context) error {
 			return err
 		}
 		if version < oldestPostgres*10000 {
-			return fmt.Errorf("the server is PostgreSQL %d, and %d is the oldest that will do", version/10000, oldestPostgres)
+			return fmt.Errorf("the server is PostgreSQL %d; version %d or newer is needed", version/10000, oldestPostgres)
 		}
 		if encoding != "UTF8" {
-			return fmt.Errorf("the database is encoded as %s, and must be UTF8", encoding)
+			return fmt.Errorf("the database encoding is %s; it must be UTF8", encoding)
 		}
 		return nil
 	})

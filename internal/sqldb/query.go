@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Row is what a scan function reads one record from.
+// Row is the row that a scan function reads.
 type Row interface {
 	Scan(dest ...any) error
 }
@@ -25,8 +25,8 @@ func (tx *Tx) Exec(text string, args ...any) (int64, error) {
 	return n, classify(err)
 }
 
-// QueryRow runs a query of which one row is wanted. Scan fails with
-// [sql.ErrNoRows] when there is none.
+// QueryRow runs a query that returns at most one row. Scan fails with [sql.ErrNoRows]
+// if there is none.
 func (tx *Tx) QueryRow(text string, args ...any) Row {
 	return row{tx.tx.QueryRowContext(tx.ctx, text, args...)}
 }
@@ -35,8 +35,8 @@ type row struct{ *sql.Row }
 
 func (r row) Scan(dest ...any) error { return classify(r.Row.Scan(dest...)) }
 
-// Each runs a query and yields its rows as they come. The transaction cannot
-// run another statement before the loop ends. It ends after an error.
+// Each runs a query and yields its rows as they arrive. The transaction cannot run
+// another statement before the loop ends. The loop ends after an error.
 func Each[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
@@ -62,8 +62,8 @@ func Each[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) it
 	}
 }
 
-// Query runs a query and returns its rows, each read by scan. No rows are an
-// empty slice, not nil.
+// Query runs a query and returns its rows, each read by scan. Without rows it returns
+// an empty slice, not nil.
 func Query[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) ([]T, error) {
 	out := []T{}
 	for v, err := range Each(tx, scan, text, args...) {
@@ -75,9 +75,8 @@ func Query[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) (
 	return out, nil
 }
 
-// QueryOne runs a query and returns its first row. It fails with
-// [sql.ErrNoRows] when there is none: what is missing, and whether that is a
-// fault.NotFound, is known to the caller.
+// QueryOne runs a query and returns its first row. It fails with [sql.ErrNoRows] if
+// there is none; the caller decides whether that is a fault.NotFound.
 func QueryOne[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) (T, error) {
 	for v, err := range Each(tx, scan, text, args...) {
 		return v, err
@@ -93,15 +92,15 @@ func Scalar[T any](r Row) (T, error) {
 	return v, err
 }
 
-// Missing reports whether err says that a wanted row is not there.
+// Missing reports whether err means that a row does not exist.
 func Missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
 
-// List appends values to args and returns the parameters that stand for them,
-// to be put after IN: "($3, $4)". Without values it is a list nothing is in.
-// SQLite takes 32766 parameters at most.
+// List appends values to args and returns the parameter list for them, to be put after
+// IN: "($3, $4)". For no values it returns a list that contains nothing. SQLite allows
+// at most 32766 parameters.
 //
-// The last value is repeated until there are 1, 2, 4, 8 and so on: databases
-// remember how they run a text, and few lists have the same length.
+// The last value is repeated until the length is a power of two, so that fewer distinct
+// statements occur and the databases reuse their prepared ones.
 func List[T any](args *[]any, values []T) string {
 	if len(values) == 0 {
 		return "(NULL)"
@@ -121,24 +120,25 @@ func List[T any](args *[]any, values []T) string {
 	return "(" + b.String() + ")"
 }
 
-// maxListed is how many texts [Dialect.TextList] passes one by one on SQLite,
-// whose time to read a statement grows with the square of its parameters.
+// maxListed is the longest list that [Dialect.TextList] passes as parameters on SQLite,
+// whose parsing time grows with the square of their number.
 const maxListed = 64
 
-// TextList is [List] for texts that a caller chose, and that may be many.
+// TextList is [List] for texts from requests, of which there may be many. On SQLite it
+// passes long lists as one JSON array.
 func (d Dialect) TextList(args *[]any, values []string) string {
 	if d != SQLite || len(values) <= maxListed {
 		return List(args, values)
 	}
 	text, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // texts always encode
+		panic(err) //  strings always encode
 	}
 	*args = append(*args, string(text))
 	return "(SELECT value FROM json_each($" + strconv.Itoa(len(*args)) + "))"
 }
 
-// maxPadded is how long lists are whose length is rounded up.
+// maxPadded is the longest list that is padded to a power of two.
 const maxPadded = 1024
 
 // Strings returns values of a string type as strings, for [Dialect.TextList].
@@ -150,7 +150,7 @@ func Strings[T ~string](values []T) []string {
 	return all
 }
 
-// Lower returns texts as lower() of the database does, if they are ASCII.
+// Lower returns the texts in lower case. For ASCII that equals the database's lower().
 func Lower(values []string) []string {
 	all := make([]string, len(values))
 	for i, v := range values {

@@ -28,7 +28,7 @@ func files(pairs ...string) fstest.MapFS {
 }
 
 var things = files("0001_thing.sql", `
-	-- TEXT in a comment, and 'BLOB' in a text, are left alone.
+	-- TEXT in a comment, and 'BLOB' in a text, must not be rewritten.
 	CREATE TABLE thing (
 		id      TEXT    NOT NULL PRIMARY KEY,
 		note    TEXT    NOT NULL DEFAULT 'a TEXT and a BLOB',
@@ -51,7 +51,7 @@ func run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	})
 }
 
-// write runs a statement in a transaction of its own and fails the test if it fails.
+// write runs a statement in its own transaction and fails the test on an error.
 func write(t *testing.T, db *sqldb.DB, text string, args ...any) {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -63,7 +63,7 @@ func write(t *testing.T, db *sqldb.DB, text string, args ...any) {
 	}
 }
 
-// ids returns the ids of all things in their order.
+// ids returns the sorted ids of all things.
 func ids(t *testing.T, db *sqldb.DB) []string {
 	t.Helper()
 	var got []string
@@ -106,7 +106,7 @@ func TestWriteCommitsAllOrNothing(t *testing.T) {
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			tx.AfterCommit(func() {
 				hooks++
-				write(t, db, "INSERT INTO thing (id) VALUES ('after')") // the writer is free again
+				write(t, db, "INSERT INTO thing (id) VALUES ('after')") //  the writer's connection is free again
 			})
 			return nil
 		})
@@ -116,7 +116,7 @@ func TestWriteCommitsAllOrNothing(t *testing.T) {
 	})
 }
 
-func TestValuesComeBackAsTheyWent(t *testing.T) {
+func TestValuesRoundTrip(t *testing.T) {
 	t.Parallel()
 	type record struct {
 		ID, Note string
@@ -134,7 +134,7 @@ func TestValuesComeBackAsTheyWent(t *testing.T) {
 	}
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		for _, r := range want {
-			// The parameters are out of order and used twice on purpose.
+			// The parameters are out of order and used twice deliberately.
 			write(t, db, `
 				INSERT INTO thing (note, id, size, ready, ratio, body, parent)
 				SELECT $2, $1, $3, $4, $5, $6, $7
@@ -174,26 +174,26 @@ func TestLists(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		values []int
-		text   string // or what it ends with
-		args   int    // beside the one that was there
+		text   string //  or its suffix
+		args   int    //  appended arguments
 	}{
-		{"nothing", nil, "(NULL)", 0},
+		{"empty", nil, "(NULL)", 0},
 		{"one", many[:1], "($2)", 1},
-		{"rounded up", many[:3], "($2, $3, $4, $5)", 4},
-		{"as many as are rounded up", many[:1000], ", $1025)", 1024},
-		{"more", many, ", $1501)", 1500},
+		{"padded", many[:3], "($2, $3, $4, $5)", 4},
+		{"longest padded", many[:1000], ", $1025)", 1024},
+		{"too long to pad", many, ", $1501)", 1500},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			args := []any{"first"}
 			text := sqldb.List(&args, test.values)
 			if !strings.HasSuffix(text, test.text) || len(args) != 1+test.args {
-				t.Errorf("it is %.40s… with %d arguments", text, len(args)-1)
+				t.Errorf("got %.40s… with %d arguments", text, len(args)-1)
 			}
 		})
 	}
 }
 
-func TestTypesAreRewrittenInTypesOnly(t *testing.T) {
+func TestOnlyTypesAreRewritten(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id) VALUES ('a')")
@@ -210,7 +210,7 @@ func TestTypesAreRewrittenInTypesOnly(t *testing.T) {
 	})
 }
 
-func TestMissingRowIsTold(t *testing.T) {
+func TestMissingRow(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
@@ -223,7 +223,7 @@ func TestMissingRowIsTold(t *testing.T) {
 	})
 }
 
-func TestBrokenConstraintsAreConflicts(t *testing.T) {
+func TestConstraintViolationsAreConflicts(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id) VALUES ('a')")
@@ -244,7 +244,7 @@ func TestBrokenConstraintsAreConflicts(t *testing.T) {
 	})
 }
 
-func TestReadSeesOneMomentAndCannotWrite(t *testing.T) {
+func TestReadIsASnapshotAndCannotWrite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id) VALUES ('a')")
@@ -279,7 +279,7 @@ func TestReadSeesOneMomentAndCannotWrite(t *testing.T) {
 
 func TestLoadAndExecEach(t *testing.T) {
 	t.Parallel()
-	type name string // stores have such types
+	type name string //  stores use such types
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 2345
 		rows := func(yield func([]any) bool) {
@@ -326,7 +326,7 @@ func TestLoadAndExecEach(t *testing.T) {
 	})
 }
 
-func TestOpenRefusesWhatItCannotUse(t *testing.T) {
+func TestOpenRejectsInvalidURLs(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[string]string{
 		"mysql://root:hunter2@host/db":    "must start with",
@@ -348,7 +348,7 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 	}
 }
 
-// TestLongListsOfTexts finds rows by more texts than are passed one by one.
+// TestLongListsOfTexts searches for more texts than are passed as parameters.
 func TestLongListsOfTexts(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {

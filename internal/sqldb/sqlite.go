@@ -11,18 +11,18 @@ import (
 	"modernc.org/sqlite"
 )
 
-// openSQLite opens one connection that writes and several that read. With the
-// write-ahead log readers and the writer do not block each other, and with
-// synchronous=FULL a commit is on disk when it returns. The log is folded into the
-// file every 32 MiB: whoever commits then waits for it, and pages that change again
-// and again are written once for all that time.
+// openSQLite opens one connection for writes and several for reads. With the
+// write-ahead log (WAL), readers and the writer do not block each other, and with
+// synchronous=FULL a commit is on disk when it returns. The log is checkpointed every
+// 32 MiB by the writer that commits then; a page that changes often is written to the
+// file only once per checkpoint.
 func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	// SQLite would create the file readable by everybody; its log takes over
-	// the mode of the file.
+	// SQLite would create a file that every user can read. The log gets the mode of the
+	// file.
 	mode := os.O_RDWR | os.O_CREATE
 	if opts.MustExist {
 		mode = os.O_RDWR
@@ -50,8 +50,8 @@ func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// checkFile sees whether the file is a database, and has a log, which not every
-// file system can do.
+// checkFile fails if the file is not a database, or if the file system does not support
+// a write-ahead log.
 func (db *DB) checkFile(ctx context.Context) error {
 	var mode string
 	if err := db.writer.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
@@ -63,12 +63,12 @@ func (db *DB) checkFile(ctx context.Context) error {
 	return db.Check(ctx)
 }
 
-// sqlitePool returns n connections to a file, each set up by the pragmas.
+// sqlitePool returns a pool of n connections to a file with the given pragmas.
 func sqlitePool(path string, n int, write bool, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{"_pragma": append([]string{"busy_timeout(10000)"}, pragmas...)}
 	if write {
-		// A transaction that starts by reading and then writes would otherwise
-		// fail when another process wrote in between.
+		// Take the write lock at the begin. A transaction that first reads and then
+		// writes would otherwise fail if another process wrote in between.
 		q.Set("_txlock", "immediate")
 	}
 	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}

@@ -11,18 +11,18 @@ import (
 	"vigil/internal/fault"
 )
 
-// maxAttempts bounds how often a write is tried that PostgreSQL rolled back in
-// favour of another.
+// maxAttempts limits the attempts of a write that PostgreSQL aborts because of a
+// concurrent one.
 const maxAttempts = 10
 
-// Tx is a transaction. It is used by one goroutine, within the function it was
-// given to.
+// Tx is a transaction. Only the function that it was passed to may use it, from one
+// goroutine.
 //
-// Its statements take no context: they run under that of the transaction, so
-// that a caller who goes away cannot leave a write half done.
+// Its statements take no context: they use that of the transaction, so that a cancelled
+// request does not interrupt a write.
 type Tx struct {
 	db        *DB
-	ctx       context.Context // of the transaction, which a Tx stands for
+	ctx       context.Context //  of the transaction
 	conn      *sql.Conn
 	tx        *sql.Tx
 	exclusive bool // no other writer shares it
@@ -30,38 +30,39 @@ type Tx struct {
 	after     []func()
 }
 
-// Write runs fn in a transaction that may write, and commits it. When Write
-// returns nil the change is on disk; when fn fails nothing has changed and
-// Write returns its error.
+// Write runs fn in a read-write transaction and commits it. If Write returns nil, the
+// change is on disk. If fn fails, nothing has changed and Write returns the error of
+// fn.
 //
-// Once begun, the transaction does not end with ctx, only at
-// Options.WriteTimeout. PostgreSQL may roll back a transaction in favour of
-// another; fn is then run again, so it must do nothing outside the transaction
-// that cannot be done twice. See [Tx.AfterCommit].
+// Once begun, the transaction ends at Options.WriteTimeout, not when ctx is cancelled.
+// If PostgreSQL aborts the transaction because of a concurrent one, Write runs fn
+// again, so fn must not have side effects outside of the transaction. See
+// [Tx.AfterCommit].
 //
-// On SQLite queued writers share a transaction (group commit). Each has a savepoint:
-// a failing writer is undone alone, and none returns before the commit.
+// On SQLite queued writers share a transaction (group commit). Each has a savepoint, so
+// that a failing writer is rolled back alone. Each returns after the commit.
 //
-// A Write within a Write fails: SQLite has one writer, so it would deadlock. A
+// A Write within a Write fails, because it would deadlock on SQLite's single writer. A
 // function that may be called inside and outside of a transaction takes a Tx.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, isolated, fn)
 }
 
-// WriteCooperative is Write without a savepoint, for bulk writers that fail only if
-// the database does: SQLite then does not copy every page that they change. If one
-// fails, the whole group is rolled back and the others are run again.
+// WriteCooperative is Write without a savepoint, for bulk writers that fail only if the
+// database does: SQLite then need not journal every page for the rollback to a
+// savepoint. If one fails, the whole group is rolled back and the others run again.
 func (db *DB) WriteCooperative(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, cooperative, fn)
 }
 
-// WriteExclusive is Write in a transaction that no other writer shares. It is for
-// long transactions, whose commit short ones should not have to wait for.
+// WriteExclusive is Write in a transaction that no other writer shares. It is for long
+// transactions, so that short ones do not have to wait for their commit.
 func (db *DB) WriteExclusive(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, exclusive, fn)
 }
 
-// write is Write with a time limit and an isolation from the rest of its group.
+// write is Write with a time limit and an isolation from the other writers of its
+// group.
 func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) error {
 	if db.opts.ReadOnly {
 		return db.Read(ctx, fn)
@@ -96,7 +97,7 @@ func (db *DB) write(ctx context.Context, limit time.Duration, how isolation, fn 
 	}
 }
 
-// writeOnce returns what is to be done after the commit.
+// writeOnce makes one attempt and returns the functions to call after the commit.
 func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how isolation, fn func(tx *Tx) error) ([]func(), error) {
 	if db.dialect == SQLite {
 		return db.writeGrouped(ctx, limit, how, fn)
@@ -117,8 +118,8 @@ func (db *DB) writeOnce(ctx context.Context, limit time.Duration, how isolation,
 	return after, err
 }
 
-// Read runs fn in a transaction that sees the database as it was at one moment,
-// whatever others write meanwhile. It cannot write.
+// Read runs fn in a read-only transaction that sees a consistent snapshot of the
+// database.
 func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	conn, err := db.acquire(ctx, db.reader)
 	if err != nil {
@@ -129,7 +130,7 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) error {
 	return err
 }
 
-// snapshot is the isolation level of a read. SQLite has but one.
+// snapshot returns the isolation level of reads. SQLite has only one.
 func (db *DB) snapshot() sql.IsolationLevel {
 	if db.dialect == Postgres {
 		return sql.LevelRepeatableRead
@@ -137,10 +138,10 @@ func (db *DB) snapshot() sql.IsolationLevel {
 	return sql.LevelDefault
 }
 
-// writing marks the context of a write transaction on db.
+// writing is the key that marks the context of a write transaction on db.
 type writing struct{ db *DB }
 
-// acquire waits for a connection, as long as the caller and the options allow.
+// acquire waits for a connection until ctx ends or WaitTimeout has passed.
 func (db *DB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -159,20 +160,21 @@ func (db *DB) acquire(ctx context.Context, pool *sql.DB) (*sql.Conn, error) {
 
 var errNoTurn = errors.New("no connection came free in time")
 
-// run runs fn in one transaction on conn and returns what is to be done after it.
+// run runs fn in one transaction on conn and returns the functions to call after the
+// commit.
 func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn func(tx *Tx) error) ([]func(), error) {
 	stx, err := conn.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, classify(fmt.Errorf("begin transaction: %w", err))
 	}
-	// It does nothing after a commit; it serves failures and panics of fn.
+	// Rolls back if fn fails or panics; does nothing after a commit.
 	defer func() { _ = stx.Rollback() }()
 
 	tx := &Tx{db: db, ctx: ctx, conn: conn, tx: stx}
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
-	if opts == nil { // it may write
+	if opts == nil { //  a write
 		if err := tx.runHook(); err != nil {
 			return nil, err
 		}
@@ -186,27 +188,26 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 	return tx.after, nil
 }
 
-// Context returns the context of the transaction. That of a write does not end
-// when the caller's does.
+// Context returns the context of the transaction. That of a write is not cancelled with
+// the caller's.
 func (tx *Tx) Context() context.Context { return tx.ctx }
 
-// On reports whether the transaction is one of the given database.
+// On reports whether the transaction belongs to the given database.
 func (tx *Tx) On(db *DB) bool { return tx.db == db }
 
-// Dialect returns the kind of database this is.
+// Dialect returns the dialect of the database.
 func (tx *Tx) Dialect() Dialect { return tx.db.dialect }
 
-// SQL returns the transaction as the standard library knows it, for package job.
+// SQL returns the underlying transaction, for package job.
 func (tx *Tx) SQL() *sql.Tx { return tx.tx }
 
-// AfterCommit has f called once the transaction is committed and has given back
-// its connection. If it is not committed, f is not called. Functions are called
-// in the order given.
+// AfterCommit registers f to be called after the commit, when the connection is
+// released. If the transaction is not committed, f is not called. Functions are called
+// in the order of registration.
 func (tx *Tx) AfterCommit(f func()) { tx.after = append(tx.after, f) }
 
-// Lock makes this transaction the only one that holds the lock of this name
-// until its end; others that ask for it wait. On SQLite a write transaction
-// holds all locks as it is.
+// Lock takes the named lock exclusively until the end of the transaction, waiting for
+// other holders. On SQLite it does nothing: there is only one writer.
 func (tx *Tx) Lock(name string) error {
 	if tx.db.dialect == SQLite {
 		return nil
@@ -215,9 +216,8 @@ func (tx *Tx) Lock(name string) error {
 	return err
 }
 
-// LockShared waits until nobody holds the lock of this name by [Tx.Lock], and
-// keeps others from taking it until this transaction ends. Any number of
-// transactions may hold it shared.
+// LockShared takes the named lock shared until the end of the transaction. It waits for
+// a holder of [Tx.Lock], which in turn waits for all shared holders.
 func (tx *Tx) LockShared(name string) error {
 	if tx.db.dialect == SQLite {
 		return nil
@@ -226,8 +226,8 @@ func (tx *Tx) LockShared(name string) error {
 	return err
 }
 
-// ForUpdate is what to append to a SELECT whose rows nobody else may change
-// before this transaction ends. SQLite needs no words for that.
+// ForUpdate returns the suffix for a SELECT that locks its rows until the end of the
+// transaction. It is empty on SQLite.
 func (tx *Tx) ForUpdate() string {
 	if tx.db.dialect == SQLite {
 		return ""

@@ -6,19 +6,18 @@ import (
 	"fmt"
 )
 
-// uncancelled opens connections whose statements run to their end whatever
-// becomes of their context.
+// uncancelled opens connections whose statements ignore the cancellation of their
+// context.
 //
-// The SQLite driver interrupts a statement whose context ends. An interrupted
-// write may be reported as failed although it was committed, and a connection
-// that is thrown away with statements open keeps its lock on the file, after
-// which no write succeeds any more. Statements on one's own disk are short, so
-// the writer does without: database/sql still looks at the context before each
-// statement and rolls the transaction back when it has ended.
+// The SQLite driver interrupts a statement when its context ends. It may then report a
+// committed write as failed. And a connection that is closed with open statements keeps
+// its lock on the file, after which every write fails. Statements on a local disk are
+// short, so the writer does not need cancellation: database/sql still checks the
+// context before each statement and rolls back when it has ended.
 type uncancelled struct{ driver.Connector }
 
-// sqliteConn and sqliteStmt are what database/sql asks of a connection and its
-// statements, and what the SQLite driver offers.
+// sqliteConn and sqliteStmt are the interfaces of database/sql that the SQLite driver
+// implements.
 type (
 	sqliteConn interface {
 		driver.Conn

@@ -13,12 +13,11 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Visit runs a query of two columns, a number and bytes, and calls f for every
-// row, as long as it returns nil. The bytes are good until f returns, and f must
-// not use the transaction.
+// Visit runs a query of two columns, a BIGINT and bytes, and calls f for every row
+// until it fails. The bytes are valid until f returns. f must not use the transaction.
 //
-// It is for queries that look at very many rows: on SQLite f is called from
-// within the query, which takes a third of the time of fetching a row.
+// It is for queries that read very many rows: on SQLite f is called from within the
+// query, which takes a third of the time of fetching rows.
 func (tx *Tx) Visit(f func(id int64, data []byte) error, text string, args ...any) error {
 	v := &visit{f: f}
 	err := v.run(tx, text, args)
@@ -31,11 +30,11 @@ func (tx *Tx) Visit(f func(id int64, data []byte) error, text string, args ...an
 	return err
 }
 
-// A visit is one call of Visit.
+// A visit is the state of one call of Visit.
 type visit struct {
 	f      func(int64, []byte) error
 	err    error
-	thrown any // what f panicked with, which must not pass through the drivers
+	thrown any //  the value that f panicked with; a panic must not unwind through the drivers
 }
 
 func (v *visit) run(tx *Tx, text string, args []any) error {
@@ -60,7 +59,7 @@ func (v *visit) call(id int64, data []byte) (err error) {
 	return v.err
 }
 
-// visitRaw visits rows as they come from the server.
+// visitRaw calls f for rows as they arrive from the server.
 func visitRaw(ctx context.Context, c *pgx.Conn, f func(int64, []byte) error, text string, args []any) error {
 	rows, err := c.Query(ctx, text, append([]any{pgx.QueryResultFormats{pgx.BinaryFormatCode}}, args...)...)
 	if err != nil {
@@ -70,7 +69,7 @@ func visitRaw(ctx context.Context, c *pgx.Conn, f func(int64, []byte) error, tex
 	for rows.Next() {
 		v := rows.RawValues()
 		if len(v) != 2 || len(v[0]) != 8 {
-			return errors.New("a visit takes a BIGINT and bytes")
+			return errors.New("Visit needs the columns BIGINT and BYTEA")
 		}
 		if err := f(int64(binary.BigEndian.Uint64(v[0])), v[1]); err != nil {
 			return err
@@ -79,8 +78,8 @@ func visitRaw(ctx context.Context, c *pgx.Conn, f func(int64, []byte) error, tex
 	return rows.Err()
 }
 
-// A function of SQLite belongs to all connections of a process, so who is
-// visiting is known to all of it.
+// A SQLite function is registered for all connections of the process, so it finds its
+// visit in a table of the process.
 var (
 	visits   atomic.Int64
 	visiting sync.Map // of *visit by number
@@ -93,14 +92,14 @@ func init() {
 	})
 }
 
-// A visitor is the SQL function in one run of a query.
+// A visitor is the aggregate function vigil_visit in one run of a query.
 type visitor struct{ of *visit }
 
 func (v *visitor) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	if v.of == nil {
 		found, ok := visiting.Load(args[0])
 		if !ok {
-			return fmt.Errorf("nobody is visiting as %v", args[0])
+			return fmt.Errorf("there is no visit %v", args[0])
 		}
 		v.of = found.(*visit)
 	}

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-func TestVisitCallsForEveryRow(t *testing.T) {
+func TestVisit(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -49,7 +49,7 @@ func TestVisitCallsForEveryRow(t *testing.T) {
 			}
 		}
 
-		// It ends with the first error, which comes out as it is.
+		// It ends with the first error and returns it unchanged.
 		enough, n := errors.New("enough"), 0
 		if err := visit(func(int64, []byte) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
 			t.Errorf("%v after %d rows", err, n)

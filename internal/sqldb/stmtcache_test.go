@@ -10,9 +10,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestStatementsAreRunAgain runs the same texts many times, in every way and
-// nested in each other.
-func TestStatementsAreRunAgain(t *testing.T) {
+// TestCachedStatements runs the same texts many times, with every method, also nested.
+func TestCachedStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		write := func(f func(tx *sqldb.Tx) error) {
@@ -46,7 +45,7 @@ func TestStatementsAreRunAgain(t *testing.T) {
 			}
 		}
 
-		// A loop that ends early leaves nothing behind.
+		// A loop that ends early releases its statement.
 		for range 5 {
 			err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
 				for v, err := range sqldb.Each(tx, sqldb.Scalar[string], `SELECT v FROM a ORDER BY k`) {
@@ -62,7 +61,7 @@ func TestStatementsAreRunAgain(t *testing.T) {
 			}
 		}
 
-		// The table changes under the statements.
+		// Cached statements work after a schema change.
 		write(func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(`ALTER TABLE a ADD COLUMN w BIGINT`)
 			return err
@@ -81,7 +80,7 @@ func read(t *testing.T, db *sqldb.DB) (got []string, err error) {
 	return got, err
 }
 
-// TestManyDifferentStatements pushes statements out while others use them.
+// TestManyDifferentStatements evicts statements while others are in use.
 func TestManyDifferentStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {

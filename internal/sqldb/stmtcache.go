@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// maxPrepared is how many statements a connection remembers.
+// maxPrepared is the size of a connection's statement cache.
 const maxPrepared = 200
 
-// prepared opens connections that remember statements by their text.
+// prepared opens connections with a cache of prepared statements.
 //
-// SQLite reads the text of a statement each time it is run, which takes longer
-// than running most of them. A text that comes a second time is kept in its
-// prepared form, until others push it out.
+// Parsing a statement takes SQLite longer than running most of them. A statement is
+// prepared when its text is seen for the second time. The cache evicts the least
+// recently used one.
 type prepared struct{ driver.Connector }
 
 func (p prepared) Connect(ctx context.Context) (driver.Conn, error) {
@@ -28,37 +28,36 @@ func (p prepared) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("the SQLite driver's connection %T lacks a method", c)
 	}
-	return &preparedConn{sqliteConn: conn, kept: map[string]*list.Element{}, order: list.New()}, nil
+	return &preparedConn{sqliteConn: conn, cache: map[string]*list.Element{}, order: list.New()}, nil
 }
 
-// preparedConn is used by one goroutine at a time, as database/sql promises.
+// preparedConn is used by one goroutine at a time, as database/sql guarantees.
 type preparedConn struct {
 	sqliteConn
-	kept  map[string]*list.Element
-	order *list.List // of *remembered, the last used first
+	cache map[string]*list.Element // by text
+	order *list.List               //  of *cachedStmt, the most recently used first
 }
 
-// A remembered is a text that was seen, and its prepared form once it was seen
-// twice.
-type remembered struct {
+// A cachedStmt is a cache entry. stmt is nil until the text was seen twice.
+type cachedStmt struct {
 	text string
 	stmt sqliteStmt
-	busy bool // somebody uses it
+	busy bool //  in use
 }
 
-// take returns the prepared form of a text for the use of one, or nil if there
-// is none to be had.
-func (c *preparedConn) take(ctx context.Context, text string) (*remembered, error) {
-	if strings.Contains(text, ";") { // more than one statement, for all we know
+// take reserves the cached statement of a text. It returns nil if there is none or if
+// it is in use.
+func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, error) {
+	if strings.Contains(text, ";") { //  possibly more than one statement
 		return nil, nil
 	}
-	at, ok := c.kept[text]
+	at, ok := c.cache[text]
 	if !ok {
-		c.kept[text] = c.order.PushFront(&remembered{text: text})
-		return nil, c.shrink()
+		c.cache[text] = c.order.PushFront(&cachedStmt{text: text})
+		return nil, c.evict()
 	}
 	c.order.MoveToFront(at)
-	r := at.Value.(*remembered)
+	r := at.Value.(*cachedStmt)
 	if r.busy {
 		return nil, nil
 	}
@@ -77,34 +76,34 @@ func (c *preparedConn) take(ctx context.Context, text string) (*remembered, erro
 	return r, nil
 }
 
-// shrink forgets the statements that were not used for the longest time.
-func (c *preparedConn) shrink() error {
+// evict removes the least recently used statements until the cache has its size.
+func (c *preparedConn) evict() error {
 	var errs []error
 	for at := c.order.Back(); at != nil && c.order.Len() > maxPrepared; {
 		before := at.Prev()
-		if r := at.Value.(*remembered); !r.busy {
-			errs = append(errs, c.forget(at))
+		if r := at.Value.(*cachedStmt); !r.busy {
+			errs = append(errs, c.remove(at))
 		}
 		at = before
 	}
 	return errors.Join(errs...)
 }
 
-func (c *preparedConn) forget(at *list.Element) error {
-	r := at.Value.(*remembered)
+func (c *preparedConn) remove(at *list.Element) error {
+	r := at.Value.(*cachedStmt)
 	c.order.Remove(at)
-	delete(c.kept, r.text)
+	delete(c.cache, r.text)
 	if r.stmt == nil {
 		return nil
 	}
 	return r.stmt.Close()
 }
 
-// Close closes the statements, without which SQLite does not close.
+// Close closes the statements first: SQLite does not close with open ones.
 func (c *preparedConn) Close() error {
 	var errs []error
 	for c.order.Len() > 0 {
-		errs = append(errs, c.forget(c.order.Front()))
+		errs = append(errs, c.remove(c.order.Front()))
 	}
 	return errors.Join(append(errs, c.sqliteConn.Close())...)
 }
@@ -148,10 +147,10 @@ func (c *preparedConn) PrepareContext(ctx context.Context, text string) (driver.
 	return preparedStmt{r.stmt, r}, nil
 }
 
-// preparedRows give their statement back when they are closed.
+// preparedRows release their statement when they are closed.
 type preparedRows struct {
 	driver.Rows
-	of *remembered
+	of *cachedStmt
 }
 
 func (r *preparedRows) Close() error {
@@ -160,10 +159,10 @@ func (r *preparedRows) Close() error {
 	return err
 }
 
-// preparedStmt is given back rather than closed.
+// preparedStmt is released instead of closed.
 type preparedStmt struct {
 	sqliteStmt
-	of *remembered
+	of *cachedStmt
 }
 
 func (s preparedStmt) Close() error {
