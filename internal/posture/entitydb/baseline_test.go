@@ -8,9 +8,9 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// TestWhatIsKnownIsFound reads lists that are in memory and lists that are in a
-// file: in order, by id, and what is left unseen.
-func TestWhatIsKnownIsFound(t *testing.T) {
+// TestBaseline reads lists that fit in memory and lists that spill to a file: in order,
+// by id, and the entries that were not marked as seen.
+func TestBaseline(t *testing.T) {
 	t.Parallel()
 	nth := func(i int) baselineEntry {
 		sum := blake2b.Sum256(binary.LittleEndian.AppendUint64(nil, uint64(i)))
@@ -30,7 +30,7 @@ func TestWhatIsKnownIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			if inFile := l.file != nil; inFile != (count >= 1000) {
-				t.Errorf("in a file: %v", inFile)
+				t.Errorf("spilled to a file: %v", inFile)
 			}
 			for i := range count {
 				if k, err := l.at(i); err != nil || k != nth(i) {
@@ -43,7 +43,7 @@ func TestWhatIsKnownIsFound(t *testing.T) {
 					t.Fatalf("%d is at %d, %v, %v", at, place, ok, err)
 				}
 				if _, ok, err := l.find(nth(count + i).id); err != nil || ok {
-					t.Fatalf("%d is there, %v", count+i, err)
+					t.Fatalf("found %d, which was not added: %v", count+i, err)
 				}
 			}
 			for i := 0; i < count; i += 3 {
@@ -67,9 +67,9 @@ func TestWhatIsKnownIsFound(t *testing.T) {
 	}
 }
 
-// TestEntitiesThatShareAPartOfTheirIDAreKept puts entities of which only the
-// whole id differs, and one of them twice.
-func TestEntitiesThatShareAPartOfTheirIDAreKept(t *testing.T) {
+// TestNewEntitiesWithSimilarIDs stages entities whose ids share the first 32 bits of
+// their hash, some of them twice.
+func TestNewEntitiesWithSimilarIDs(t *testing.T) {
 	t.Parallel()
 	r := recording{fresh: map[uint32]struct{}{}, repeated: map[digest]bool{}, stage: stage{limit: stageMemory}}
 	for _, last := range []byte{1, 2, 1, 3, 2} {
@@ -87,6 +87,6 @@ func TestEntitiesThatShareAPartOfTheirIDAreKept(t *testing.T) {
 		}
 	}
 	if string(got) != "\x01\x02\x03" {
-		t.Errorf("written are %v", got)
+		t.Errorf("wrote %v", got)
 	}
 }

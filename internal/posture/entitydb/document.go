@@ -34,7 +34,7 @@ func contextOf(e *posture.Entity) cellContext {
 	return cellContext{e.Account, e.Provider, e.Type, e.Region}
 }
 
-// idPrefix is the prefix that most entity ids of the cell have.
+// idPrefix returns the prefix that most entity ids of the cell have.
 func (h cellContext) idPrefix() string { return string(h.typ.ID(h.account, h.region, "")) }
 
 // appendDoc appends the encoding of an entity without its cell context. The encoding

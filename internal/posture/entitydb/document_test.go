@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture/entitygen"
 )
 
-func TestDocsComeBackWhole(t *testing.T) {
+func TestDocumentsRoundTrip(t *testing.T) {
 	t.Parallel()
 	for i := range 5 {
 		a := entitygen.New(i, 300)
@@ -27,7 +27,7 @@ func TestDocsComeBackWhole(t *testing.T) {
 	}
 }
 
-func TestChangesComeBackWhole(t *testing.T) {
+func TestChangesRoundTrip(t *testing.T) {
 	t.Parallel()
 	a := entitygen.New(1, 300)
 	b := a
@@ -52,8 +52,7 @@ func TestChangesComeBackWhole(t *testing.T) {
 	}
 }
 
-// FuzzReadDoc reads what nobody wrote: a damaged file must not bring the server
-// down.
+// FuzzReadDoc decodes arbitrary input: a damaged file must not crash the server.
 func FuzzReadDoc(f *testing.F) {
 	for e := range entitygen.New(0, 40).All() {
 		h := contextOf(&e)

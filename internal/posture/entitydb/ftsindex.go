@@ -9,8 +9,8 @@ import (
 
 // ftsIndex applies deferred changes to the FTS5 table of SQLite.
 //
-// The table is contentless: a removal must name the words to remove, and only the
-// words that changed are written.
+// The table is contentless: a removal must name the words to remove. Only the words
+// that changed are written.
 //
 // FTS5 buffers changes in memory and flushes the buffer on every other statement and
 // on every row id that is not ascending. Changes are therefore deferred to the end of
@@ -22,7 +22,7 @@ type ftsIndex struct{}
 // and inserted, each time with only the words that differ.
 type indexChange struct {
 	rowID      int64
-	was, is    bool // the row exists before and after
+	was, is    bool //  whether the row exists before and after
 	gone, come []token
 }
 

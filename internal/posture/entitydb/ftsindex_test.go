@@ -16,7 +16,7 @@ import (
 var queues = posture.Scope{Org: "org", Account: "1", Type: "AWS.SQS.Queue", Region: posture.Global}
 
 // TestIndexFollowsChanges changes entities at random, several times in some
-// transactions. Each time the index is what it would be if it were made anew.
+// transactions. After each transaction the index must equal a rebuilt one.
 func TestIndexFollowsChanges(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -36,9 +36,9 @@ func TestIndexFollowsChanges(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			got := index(t, db)
-			retokenAll(t, db)
-			if want := index(t, db); !maps.Equal(got, want) {
+			got := indexEntries(t, db)
+			rebuildIndex(t, db)
+			if want := indexEntries(t, db); !maps.Equal(got, want) {
 				t.Fatalf("round %d: the index is\n%v\nwant\n%v", round, got, want)
 			}
 			if (len(got) == 0) != (round == 7) {
@@ -48,8 +48,8 @@ func TestIndexFollowsChanges(t *testing.T) {
 	})
 }
 
-// newStore returns a store over new tables, with one account of the organisation
-// "org" in the table that package store keeps.
+// newStore returns a store with new tables and one account of the organisation "org".
+// Package store owns the account table, so newStore creates one.
 func newStore(t *testing.T, db *sqldb.DB, id posture.AccountID, p posture.Provider) *Store {
 	t.Helper()
 	if err := Migrate(t.Context(), db); err != nil {
@@ -67,8 +67,8 @@ func newStore(t *testing.T, db *sqldb.DB, id posture.AccountID, p posture.Provid
 	return New(db).At(func() time.Time { return time.UnixMilli(1) })
 }
 
-// someEntities makes some of twenty entities up, which have few words or many and
-// are now here, now there.
+// someEntities returns a random subset of twenty entities with random words and
+// regions.
 func someEntities(random *rand.Rand) (es []posture.Entity) {
 	for i := range 20 {
 		if random.IntN(5) == 0 {
@@ -89,7 +89,7 @@ func someEntities(random *rand.Rand) (es []posture.Entity) {
 	return es
 }
 
-// record writes the entities of a scope as a recording does.
+// record records the entities of a scope in a transaction.
 func (s *Store) record(tx *sqldb.Tx, scope posture.Scope, es []posture.Entity) error {
 	r := newRecording(s, scope)
 	defer r.Discard()
@@ -104,8 +104,8 @@ func (s *Store) record(tx *sqldb.Tx, scope posture.Scope, es []posture.Entity) e
 	return r.commit(tx, true)
 }
 
-// index returns everything rows are found by.
-func index(t *testing.T, db *sqldb.DB) map[string]int {
+// indexEntries returns the number of occurrences of each index entry.
+func indexEntries(t *testing.T, db *sqldb.DB) map[string]int {
 	t.Helper()
 	text := `SELECT row_id || ' ' || unnest(tokens) FROM entity`
 	err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -133,8 +133,8 @@ func index(t *testing.T, db *sqldb.DB) map[string]int {
 	return found
 }
 
-// retokenAll makes the index anew.
-func retokenAll(t *testing.T, db *sqldb.DB) {
+// rebuildIndex rebuilds the index from the entities.
+func rebuildIndex(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO entity_retoken (next) VALUES (0)`)
@@ -147,9 +147,9 @@ func retokenAll(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-// TestManyRemovalsShareWithNobody begins a recording that finds nothing of what was
-// there: it removes so many words that they should not wait for the end.
-func TestManyRemovalsShareWithNobody(t *testing.T) {
+// TestManyRemovalsAreExclusive begins a recording that finds none of the stored
+// entities. If it removes many index entries, it must not share a transaction.
+func TestManyRemovalsAreExclusive(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		s := newStore(t, db, "1", posture.AWS)
@@ -169,15 +169,15 @@ func TestManyRemovalsShareWithNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := r.(*recording).large(); got != test.large {
-				t.Errorf("removing %d is much: %v, want %v", test.entities, got, test.large)
+				t.Errorf("removing %d: large is %v, want %v", test.entities, got, test.large)
 			}
 			r.Discard()
 		}
 	})
 }
 
-// TestRowsThatLoseWordsStayCounted takes a word from every row, more than once:
-// SQLite must not think that rows were removed that it never had.
+// TestRowsThatLoseWordsStayCounted removes words from a row repeatedly. FTS5 must not
+// count that as removing more rows than were inserted.
 func TestRowsThatLoseWordsStayCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -197,7 +197,7 @@ func TestRowsThatLoseWordsStayCounted(t *testing.T) {
 		if err := record(); err != nil {
 			t.Fatal(err)
 		}
-		if left := index(t, db); len(left) > 0 {
+		if left := indexEntries(t, db); len(left) > 0 {
 			t.Errorf("the index still has %v", left)
 		}
 		if err := db.IntegrityCheck(t.Context()); err != nil {

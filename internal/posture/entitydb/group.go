@@ -50,7 +50,7 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 	return total, true, s.addGroups(groups, a, c)
 }
 
-// addGroups decodes one entity of each group and counts it for all of them.
+// addGroups decodes one entity of each group and adds it with the count of the group.
 func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *counter) error {
 	var w projection
 	w.aggregation(a)

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestEntriesOfTheLedgerAreMerged makes changes to rows of the ledger, and to a
-// map that is nothing but what it says.
-func TestEntriesOfTheLedgerAreMerged(t *testing.T) {
+// TestMergeEntries applies random changes to a ledger row and to a map, and compares
+// them.
+func TestMergeEntries(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	const row = 77

@@ -70,7 +70,7 @@ func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.Entity
 	all, err := sqldb.Query(tx, scanPartition, `
 		SELECT `+partitionColumns+`
 		FROM entity_partition
-		WHERE org = $1 AND account IN `+sqldb.List(&args, readable(parts)), args...)
+		WHERE org = $1 AND account IN `+sqldb.List(&args, storable(parts)), args...)
 	if err != nil {
 		return false, err
 	}
@@ -92,7 +92,8 @@ type located struct {
 	entity posture.Entity
 }
 
-// findEntities returns the entities of an account that exist, by id.
+// findEntities returns the entities of an account with the given ids, omitting ids that
+// do not exist.
 func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
 	requested := make(map[posture.EntityID]bool, len(ids))
 	keys := make([]int64, len(ids))

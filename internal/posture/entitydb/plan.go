@@ -170,7 +170,7 @@ func or(ps ...plan) plan {
 	return some
 }
 
-// once removes duplicates.
+// once removes duplicate plans.
 func once(ps []plan) []plan {
 	if len(ps) < 2 {
 		return ps

@@ -25,7 +25,7 @@ func scanRow(r sqldb.Row) (row entityRow, err error) {
 	return row, err
 }
 
-// readRows returns those of the rows that exist.
+// readRows returns the rows with the given ids, omitting ids that do not exist.
 func readRows(tx *sqldb.Tx, rowIDs []int64) (map[int64]entityRow, error) {
 	found := make(map[int64]entityRow, len(rowIDs))
 	for part := range slices.Chunk(rowIDs, 1000) {

@@ -20,7 +20,7 @@ func (s *selection) countEntities(a posture.Aggregation, c *counter) (int, error
 	return uncounted, s.visitAll(a, c)
 }
 
-// visitAll scans every entity that can have a value.
+// visitAll scans every entity that can have a value of the aggregated attribute.
 func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 	v := &visitor{selection: s, counter: c, contexts: map[int64]cellContext{}}
 	v.projection.aggregation(a)
@@ -32,14 +32,14 @@ func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 		return err
 	}
 	room := *c.room
-	err = narrow.visit(v.look)
+	err = narrow.visit(v.add)
 	if errors.Is(err, errCellsUnknown) { // load all contexts, then start again
 		clear(c.buckets)
 		*c.room, v.later = room, nil
 		if v.contexts, err = s.allContexts(); err != nil {
 			return err
 		}
-		err = narrow.visit(v.look)
+		err = narrow.visit(v.add)
 	}
 	if err != nil {
 		return err
@@ -133,9 +133,9 @@ type visitor struct {
 	later       []entityRow // rows of cells that are not cached
 }
 
-// look counts one row. It cannot query the database during the scan, so it puts aside
-// rows of cells that are not cached.
-func (v *visitor) look(rowID int64, doc []byte) error {
+// add counts one row. It cannot query the database during the scan, so it defers rows
+// of cells that are not cached.
+func (v *visitor) add(rowID int64, doc []byte) error {
 	cell := cellOf(rowID)
 	if cell == v.cell {
 		return v.count(doc, v.cellContext)
@@ -158,7 +158,7 @@ func (v *visitor) look(rowID int64, doc []byte) error {
 	return nil
 }
 
-// catchUp counts the rows that look put aside.
+// catchUp counts the rows that add deferred.
 func (v *visitor) catchUp() error {
 	contexts, err := v.store.contextsOf(v.tx, v.later)
 	if err != nil {

@@ -42,7 +42,7 @@ func (s *selection) resolve() error {
 	tokens := len(f.Names) > 0 || f.Where != nil
 	var types []posture.EntityType
 	var err error
-	if byType || f.Where != nil && asksForTypes(f.Where) {
+	if byType || f.Where != nil && needsTypes(f.Where) {
 		if types, err = s.typesInUse(); err != nil {
 			return err
 		}
@@ -98,15 +98,15 @@ func (s *selection) regionsInUse() ([]string, error) {
 	return sqldb.Query(s.tx, sqldb.Scalar[string], `SELECT DISTINCT region FROM entity_tally WHERE org = $1 ORDER BY region`, s.org)
 }
 
-// asksForTypes reports whether planning a condition requires the list of types in use.
-func asksForTypes(c posture.Condition) (asks bool) {
+// needsTypes reports whether planning a condition requires the list of types in use.
+func needsTypes(c posture.Condition) (needs bool) {
 	c.EachAttribute(func(a posture.Attribute) {
-		asks = asks || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
+		needs = needs || a.Kind == posture.FieldAttribute && (a.Name == posture.FieldService || a.Name == posture.FieldProvider)
 	})
-	return asks
+	return needs
 }
 
-// kept returns the values that f accepts, never nil.
+// kept returns the values that f accepts. The result is never nil.
 func kept[T any](values []T, f func(T) bool) []T {
 	all := []T{}
 	for _, v := range values {
@@ -123,14 +123,14 @@ func (s *selection) selectAccounts() error {
 	s.accountNos, err = sqldb.Query(s.tx, sqldb.Scalar[int64], `
 		SELECT account_no
 		FROM entity_partition
-		WHERE org = $1 AND lower(account) IN `+s.tx.Dialect().TextList(&args, sqldb.Lower(readable(s.filter.Accounts)))+`
+		WHERE org = $1 AND lower(account) IN `+s.tx.Dialect().TextList(&args, sqldb.Lower(storable(s.filter.Accounts)))+`
 		ORDER BY account_no`, args...)
 	s.empty = len(s.accountNos) == 0
 	return err
 }
 
-// readable removes texts that PostgreSQL rejects as parameters: invalid UTF-8 and NUL.
-func readable(values []string) []string {
+// storable removes texts that PostgreSQL rejects as parameters: invalid UTF-8 and NUL.
+func storable(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool {
 		return strings.ContainsRune(v, 0) || v != strings.ToValidUTF8(v, "")
 	})

@@ -1,6 +1,6 @@
-// Package entitydb stores the entities of accounts in SQLite or PostgreSQL and
-// finds them by inverted index. docs/entity-storage.md describes the layout, what
-// a read and a write cost and what is promised.
+// Package entitydb stores the entities of accounts in SQLite or PostgreSQL and finds
+// them with an inverted index. docs/entity-storage.md describes the layout, the cost of
+// reads and writes, and the guarantees.
 //
 // The tables refer to the table "account" of package store: entities are written
 // only while their account exists.
@@ -22,8 +22,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables up to date, and rebuilds the token index if its
-// format has changed.
+// Migrate migrates the schema, and rebuilds the token index if its format has changed.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -43,12 +42,12 @@ type Store struct {
 	ids *idCache
 }
 
-// New returns a store over a database whose tables are up to date.
+// New returns a store over a migrated database.
 func New(db *sqldb.DB) *Store {
 	return &Store{db: db, now: time.Now, ids: newIDCache()}
 }
 
-// At returns the store with another clock.
+// At returns the store with another clock, for tests.
 func (s *Store) At(now func() time.Time) *Store {
 	other := *s
 	other.now = now
@@ -72,7 +71,7 @@ func ChangedSince(tx *sqldb.Tx, ref posture.AccountRef, at int64) (bool, error) 
 			OR EXISTS (SELECT 1 FROM entity_change WHERE id_hash BETWEEN $1 AND $2 AND at > $3)`, rows.from, rows.to, at)
 }
 
-// noAccount turns "no row" into a fault that names the account.
+// noAccount replaces "no row" by a fault that names the account.
 func noAccount(err error, account posture.AccountID) error {
 	if sqldb.Missing(err) {
 		return fault.New(fault.NotFound, "cloud account %q was not found", account)
