@@ -84,7 +84,7 @@ type Account struct {
 	Status       Stamped[AccountStatus]
 	Stream       Stamped[StreamStatus]
 	Rollup       Stamped[RollupStatus]
-	Properties   []Property //  in the form of responses: the ID property first
+	Properties   []Property // in the form of responses: the ID property first
 	Tags         map[string]string
 	ETag         string
 	Created      time.Time
@@ -136,10 +136,10 @@ const (
 
 // accountForm describes the account ids of a provider.
 type accountForm struct {
-	given, shown string //  the name of the ID property in requests and in responses
+	given, shown string // the name of the ID property in requests and in responses
 	pattern      *regexp.Regexp
 	describe     string
-	legacy       bool //  responses have LegacyCloudAccountID
+	legacy       bool // responses have LegacyCloudAccountID
 }
 
 var accountForms = map[Provider]accountForm{
@@ -161,7 +161,7 @@ func AccountIDOf(p Provider, properties []Property) (AccountID, error) {
 	if !form.pattern.MatchString(prop.String) {
 		return "", fault.Fields(invalid(i, "stringV", form.describe))
 	}
-	if p == Azure { //  Azure ids are case-insensitive; store them in lower case
+	if p == Azure { // Azure ids are case-insensitive; store them in lower case
 		return AccountID(strings.ToLower(prop.String)), nil
 	}
 	return AccountID(prop.String), nil
@@ -220,7 +220,7 @@ func (a Account) shownProperties(org OrgID, given []Property) ([]Property, error
 			if !strings.EqualFold(p.String, string(a.ID)) {
 				bad = append(bad, invalid(i, "stringV", "must be "+strconv.Quote(string(a.ID))+", the id of the account"))
 			}
-		case strings.EqualFold(p.Name, propLegacyID): //  read-only; accepted so that a client can PUT what it got
+		case strings.EqualFold(p.Name, propLegacyID): // read-only; accepted so that a client can PUT what it got
 		case p.Name == "":
 			bad = append(bad, invalid(i, "name", "must not be empty"))
 		default:

@@ -13,7 +13,7 @@ type AccountFilter struct {
 	Streams      []StreamStatus
 	IDs          []string
 	Environments []string
-	Tags         map[string][]string //  each name must have one of its values
+	Tags         map[string][]string // each name must have one of its values
 }
 
 // Matches reports whether the filter selects the account.

@@ -23,7 +23,7 @@ func TestAccountIDsHaveTheFormOfTheirProvider(t *testing.T) {
 	for _, tt := range []struct {
 		provider posture.Provider
 		property posture.Property
-		want     string //  a part of the error; empty if the id is valid
+		want     string // a part of the error; empty if the id is valid
 	}{
 		{posture.AWS, posture.Text("accountId", "123456789012"), ""},
 		{posture.AWS, posture.Text("ACCOUNTID", "123456789012"), ""},

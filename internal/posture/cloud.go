@@ -29,14 +29,14 @@ type Member struct {
 	Name  string
 	Email string
 	State string // ACTIVE, SUSPENDED and others
-	Root  bool   //  whether it is the management account
+	Root  bool   // whether it is the management account
 }
 
 // A Subscription is an Azure subscription that an application can list.
 type Subscription struct {
 	ID    AccountID
 	Name  string
-	State string //  Enabled, Warned, PastDue, Disabled; "" if unknown
+	State string // Enabled, Warned, PastDue, Disabled; "" if unknown
 }
 
 // Cloud makes the calls to the customers' clouds that onboarding needs.

@@ -37,7 +37,7 @@ type Secrets map[string]string
 type credentialProperty struct {
 	name             string
 	required, secret bool
-	check            func(string) string //  returns an error message, or ""
+	check            func(string) string // returns an error message, or ""
 }
 
 // Names of credential properties, as stored and shown.

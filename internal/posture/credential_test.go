@@ -23,7 +23,7 @@ func TestCredentialsAreChecked(t *testing.T) {
 		name     string
 		provider posture.Provider
 		ps       []posture.Property
-		want     string //  a part of the error; empty if the credential is valid
+		want     string // a part of the error; empty if the credential is valid
 	}{
 		{"aws", posture.AWS, []posture.Property{role}, ""},
 		{"aws, other spelling", posture.AWS, []posture.Property{posture.Text("ROLEARN", role.String), posture.Text("ExternalID", "abc")}, ""},

@@ -118,8 +118,8 @@ type Edge struct {
 type Entity struct {
 	ID         EntityID
 	Type       EntityType
-	Name       string //  display name
-	XID        string //  the cloud's identifier: an ARN, an ARM id, a self link
+	Name       string // display name
+	XID        string // the cloud's identifier: an ARN, an ARM id, a self link
 	Account    AccountID
 	Provider   Provider
 	Region     string
@@ -127,8 +127,8 @@ type Entity struct {
 	Properties []Property
 	Tags       map[string]string
 	Edges      []Edge
-	Created    time.Time //  when it was first collected
-	Updated    time.Time //  when a change was last collected
+	Created    time.Time // when it was first collected
+	Updated    time.Time // when a change was last collected
 }
 
 // Normalize sorts properties and edges, so that reading a resource twice gives equal

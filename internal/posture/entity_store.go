@@ -46,15 +46,15 @@ func among(set []string, v string) bool {
 // An EntityPage is one page of entities.
 type EntityPage struct {
 	Entities []Entity
-	Total    int    //  on all pages
-	Next     string //  the cursor for Page.After; empty on the last page
+	Total    int    // on all pages
+	Next     string // the cursor for Page.After; empty on the last page
 }
 
 // An Aggregation counts entities by the values of an attribute.
 type Aggregation struct {
 	Of    Attribute
-	Limit int                    //  of values returned, the most frequent first; 0 for all
-	Sub   map[string]Aggregation //  aggregations within each value
+	Limit int                    // of values returned, the most frequent first; 0 for all
+	Sub   map[string]Aggregation // aggregations within each value
 }
 
 // Limits of aggregations: the nesting depth, and the number in one call including
@@ -77,11 +77,11 @@ type Buckets map[string]Bucket
 // Coverage says when the entities of a scope were last read.
 type Coverage struct {
 	Type       EntityType
-	Region     string    //  of the scope: Global for collectors that run once per account
-	Regions    []string  //  that its entities are in
-	Succeeded  time.Time //  when it was last read completely; zero for never
-	Failed     time.Time //  when the last failed attempt was; zero for never
-	Why        string    //  reason of the failure
+	Region     string    // of the scope: Global for collectors that run once per account
+	Regions    []string  // that its entities are in
+	Succeeded  time.Time // when it was last read completely; zero for never
+	Failed     time.Time // when the last failed attempt was; zero for never
+	Why        string    // reason of the failure
 	Generation int64     // of the account when it last succeeded
 }
 
@@ -152,7 +152,7 @@ const ChangesKept = 90 * 24 * time.Hour
 // PartitionChanges are the differences between two generations of an account's
 // entities.
 type PartitionChanges struct {
-	Generation int64 //  the newer one
+	Generation int64 // the newer one
 	Changed    []Entity
 	Gone       []EntityID // deleted
 }

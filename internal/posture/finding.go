@@ -49,15 +49,15 @@ type Finding struct {
 	Account     AccountID
 	Provider    Provider
 	Object      EntityID
-	Type        EntityType //  of the object; empty in old records, see ObjectType
-	XID         string     //  the cloud's identifier of the object
-	Name        string     //  display name of the object
+	Type        EntityType // of the object; empty in old records, see ObjectType
+	XID         string     // the cloud's identifier of the object
+	Name        string     // display name of the object
 	Service     string
 	Region      string
 	Level       FindingLevel
 	Risk        Risk
 	Status      FindingStatus
-	Tags        map[string]string //  of the object
+	Tags        map[string]string // of the object
 	Suppression *Suppression
 	Created     time.Time // when it was last raised
 	Updated     time.Time
@@ -88,9 +88,9 @@ type Suppression struct {
 	By     string
 	Reason string
 	Since  time.Time
-	Until  time.Time //  zero for no end
+	Until  time.Time // zero for no end
 
-	MuteRule MuteRuleID `json:",omitempty"` //  the mute rule that suppressed it; empty if a person did
+	MuteRule MuteRuleID `json:",omitempty"` // the mute rule that suppressed it; empty if a person did
 }
 
 // A Risk is a score and its parts.
@@ -118,9 +118,9 @@ type Raised struct {
 // A Judgement is the result of evaluating rules over one account.
 type Judgement struct {
 	Account    AccountID
-	Generation int64 //  of the account's entities that were evaluated
-	RulesAt    int64 //  generation of the organisation's rules; AnyRules to skip the check
-	Since      int64 //  number of the judgement that this one is incremental to; 0 for none
+	Generation int64 // of the account's entities that were evaluated
+	RulesAt    int64 // generation of the organisation's rules; AnyRules to skip the check
+	Since      int64 // number of the judgement that this one is incremental to; 0 for none
 	At         time.Time
 	Rules      []RuleJudgement
 }
@@ -155,16 +155,16 @@ type FindingFilter struct {
 	Accounts   []string
 	Providers  []Provider
 	Regions    []string
-	Rules      []RuleID            //  nil for all; empty but not nil for none
-	Objects    []string            //  entity ids, names in the cloud, or the cloud's identifiers
-	Tags       map[string][]string //  each name must have one of its values
+	Rules      []RuleID            // nil for all; empty but not nil for none
+	Objects    []string            // entity ids, names in the cloud, or the cloud's identifiers
+	Tags       map[string][]string // each name must have one of its values
 	Statuses   []FindingStatus
 	Suppressed *bool
-	Text       string //  a substring of ids, names, rule, service or region
+	Text       string // a substring of ids, names, rule, service or region
 	IDs        []FindingID
-	MinRisk    int //  0 for all
+	MinRisk    int // 0 for all
 	Created    Span
-	Resolved   Span //  never matches open findings
+	Resolved   Span // never matches open findings
 }
 
 // A Span is the half-open time interval [From, To). A zero time leaves that side
@@ -179,7 +179,7 @@ const MaxSuppress = 10_000
 
 // A FindingSort is a sort key of findings.
 type FindingSort struct {
-	Field string //  as in the API: riskScore
+	Field string // as in the API: riskScore
 	Desc  bool
 }
 
@@ -187,7 +187,7 @@ type FindingSort struct {
 type FindingPage struct {
 	Findings []Finding
 	Total    int
-	Next     string //  the cursor for Page.After; empty on the last page
+	Next     string // the cursor for Page.After; empty on the last page
 }
 
 // A Trend counts the findings that were open, created and resolved in one interval.
@@ -199,13 +199,13 @@ type Trend struct {
 // Trends are the counts of all findings, and by the values of a field.
 type Trends struct {
 	All    []Trend
-	Groups map[string][]Trend //  nil if no field was given
+	Groups map[string][]Trend // nil if no field was given
 }
 
 // A ControlPosture counts the resources that a control applies to.
 type ControlPosture struct {
 	Violating, Passing, Unknown int
-	NotApplicable               int //  resources of the rules' types that the rules do not apply to
+	NotApplicable               int // resources of the rules' types that the rules do not apply to
 }
 
 // A RuleVerdict counts the results of one rule in one account.
@@ -269,5 +269,5 @@ type FindingStore interface {
 type FindingEvent struct {
 	At   time.Time
 	What string // raised, resolved, suppressed, released
-	By   string //  empty if the server did it
+	By   string // empty if the server did it
 }

@@ -15,7 +15,7 @@ type Framework struct {
 	Author      string
 	Description string
 	URL         string
-	Source      string //  where the control numbers and the rules of the controls come from
+	Source      string // where the control numbers and the rules of the controls come from
 	Custom      bool
 	Controls    []Control
 	Created     time.Time
@@ -24,10 +24,10 @@ type Framework struct {
 
 // A Control is one requirement of a framework.
 type Control struct {
-	ID      string //  the framework's number: "1.5"
-	Title   string //  paraphrased
+	ID      string // the framework's number: "1.5"
+	Title   string // paraphrased
 	Section string
-	Manual  bool //  the publisher says that it cannot be assessed automatically
+	Manual  bool // the publisher says that it cannot be assessed automatically
 }
 
 // ControlID returns the id that rules use for a control of the framework.

@@ -34,8 +34,8 @@ type MuteRule struct {
 	Name    string
 	Scope   MuteScope
 	Reason  string
-	By      string    //  user who created it
-	Until   time.Time //  zero for no end
+	By      string    // user who created it
+	Until   time.Time // zero for no end
 	ETag    string
 	Created time.Time
 	Updated time.Time
@@ -54,8 +54,8 @@ func (m MuteRule) Suppression(at time.Time) *Suppression {
 type MuteScope struct {
 	Rules     []RuleID
 	Accounts  []AccountID
-	Tags      map[string][]string //  each name must have one of its values
-	Resources []string            //  patterns of entity ids, names or the cloud's identifiers: * matches any text, ? one character
+	Tags      map[string][]string // each name must have one of its values
+	Resources []string            // patterns of entity ids, names or the cloud's identifiers: * matches any text, ? one character
 }
 
 // IsZero reports whether the scope selects every finding.
@@ -94,9 +94,9 @@ var patternEscaper = strings.NewReplacer("/", "\x01", `\`, `\\`, "[", `\[`, "]",
 // A MutePreview counts the findings that a mute rule would suppress.
 type MutePreview struct {
 	Matched    int                  // open findings in the scope
-	Suppressed int                  //  those of the matched that are suppressed already
-	ByLevel    map[FindingLevel]int //  the matched findings
-	Sample     []Finding            //  the matched findings with the highest risk
+	Suppressed int                  // those of the matched that are suppressed already
+	ByLevel    map[FindingLevel]int // the matched findings
+	Sample     []Finding            // the matched findings with the highest risk
 }
 
 // MuteStore stores mute rules.

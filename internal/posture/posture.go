@@ -39,8 +39,8 @@ func ParseProvider(s string) (Provider, bool) {
 
 // Page selects a part of a list. The zero value selects all of it.
 type Page struct {
-	After string //  cursor: the key of the last record of the previous page
-	Size  int    //  maximum number of records; 0 for all
+	After string // cursor: the key of the last record of the previous page
+	Size  int    // maximum number of records; 0 for all
 }
 
 // A Pulse tells clients whether data of an organisation changed: each member is a

@@ -20,7 +20,7 @@ const (
 // A Property is one named value of an account, a credential or an entity.
 type Property struct {
 	Name   string
-	Type   string //  one of the types above
+	Type   string // one of the types above
 	String string
 	Bool   bool
 	Long   int64

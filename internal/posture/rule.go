@@ -90,7 +90,7 @@ type Rule struct {
 	Triggers          map[string][]string
 	Tags              map[string]string
 	InventoryProvider string
-	Version           int //  starts at 1, incremented by every change
+	Version           int // starts at 1, incremented by every change
 	ETag              string
 	Created           time.Time
 	Updated           time.Time
@@ -238,7 +238,7 @@ type RuleFilter struct {
 	Categories []string
 	Frameworks []string
 	Controls   []string // <framework id>_<control id>
-	Text       string   //  a substring of name, display name or description
+	Text       string   // a substring of name, display name or description
 }
 
 // Matches reports whether the filter selects the rule.
@@ -258,7 +258,7 @@ func (f RuleFilter) Matches(r Rule) bool {
 type RuleChange struct {
 	Version int
 	At      time.Time
-	By      string //  user who changed it
+	By      string // user who changed it
 	Rule    Rule
 }
 

@@ -37,9 +37,9 @@ const (
 // A CollectorResult is the report of one collector in a run.
 type CollectorResult struct {
 	Status   CollectorStatus
-	Errors   []string //  with CollectorErrors: what could not be read, and the missing permission
-	Message  string   //  with CollectorFailure and CollectorTimeout: the reason
-	Entities int      //  number of entities read
+	Errors   []string // with CollectorErrors: what could not be read, and the missing permission
+	Message  string   // with CollectorFailure and CollectorTimeout: the reason
+	Entities int      // number of entities read
 	// NotEnabled and NotOffered are the regions without resources because the account
 	// has not enabled the service, or because the region does not offer it.
 	NotEnabled []string
@@ -71,11 +71,11 @@ type Run struct {
 	Scope      RunScope
 	Status     RunStatus
 	Start      time.Time
-	End        time.Time //  zero while it is running
+	End        time.Time // zero while it is running
 	Updated    time.Time
 	Collectors map[EntityType]CollectorResult
-	Done       int //  finished units of work
-	Units      int //  total units of work; 0 until they are planned
+	Done       int // finished units of work
+	Units      int // total units of work; 0 until they are planned
 	Entities   int // read so far
 	Reason     string
 }
@@ -97,7 +97,7 @@ func NextRun(org OrgID, id AccountID, last time.Time) time.Time {
 	_, _ = h.Write([]byte(string(org) + "/" + string(id)))
 	slot := time.Duration(h.Sum64() % uint64(Interval))
 	next := last.Truncate(Interval).Add(slot)
-	for next.Before(last.Add(Interval / 48)) { //  do not repeat a run that just ended
+	for next.Before(last.Add(Interval / 48)) { // do not repeat a run that just ended
 		next = next.Add(Interval)
 	}
 	return next
@@ -114,8 +114,8 @@ type RunFilter struct {
 
 // A Schedule holds the last and the next run of an account.
 type Schedule struct {
-	Last Run       //  the newest run; its ID is empty if there is none
-	Next time.Time //  zero if none is planned
+	Last Run       // the newest run; its ID is empty if there is none
+	Next time.Time // zero if none is planned
 }
 
 // AccountRef identifies an account of any organisation.

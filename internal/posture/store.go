@@ -47,8 +47,8 @@ type OnboardingStore interface {
 // fault.NotFound.
 type OnboardingTx interface {
 	Account(id AccountID) (Account, error)
-	Members(root AccountID) (int, error) //  number of accounts whose root is this one
-	AddAccount(a Account) error          //  fault.Conflict if it exists
+	Members(root AccountID) (int, error) // number of accounts whose root is this one
+	AddAccount(a Account) error          // fault.Conflict if it exists
 	SaveAccount(a Account) error
 	RemoveAccount(id AccountID) error // with its links
 

@@ -9,10 +9,10 @@ import (
 type View struct {
 	ID      string
 	Owner   string // id of the user
-	Shared  bool   //  visible to the whole organisation
+	Shared  bool   // visible to the whole organisation
 	Name    string
-	Screen  string //  of the console: findings
-	Query   string //  of the URL: level=High&sort=-risk
+	Screen  string // of the console: findings
+	Query   string // of the URL: level=High&sort=-risk
 	Updated time.Time
 }
 

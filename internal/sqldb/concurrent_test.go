@@ -93,7 +93,7 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id) VALUES ('a'), ('b')")
 		var runs atomic.Int64
-		var meet sync.WaitGroup //  waits until both hold their first lock (PostgreSQL only)
+		var meet sync.WaitGroup // waits until both hold their first lock (PostgreSQL only)
 		meet.Add(2)
 		touch := func(first, second string) error {
 			once := sync.OnceFunc(meet.Done)

@@ -71,7 +71,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 			lines := bufio.NewScanner(out)
 			for n := 0; lines.Scan(); n++ {
 				acknowledged[lines.Text()] = true
-				if n == 20+cycle*7 { //  the lines printed before the kill are still read
+				if n == 20+cycle*7 { // the lines printed before the kill are still read
 					if err := cmd.Process.Kill(); err != nil {
 						t.Fatal(err)
 					}

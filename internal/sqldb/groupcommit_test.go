@@ -22,7 +22,7 @@ type writerGroup struct {
 	begin func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error
 
 	mu     sync.Mutex
-	shared bool //  a writer saw uncommitted rows of another
+	shared bool // a writer saw uncommitted rows of another
 }
 
 // write runs all writers concurrently and returns their errors. It calls done as soon
@@ -31,7 +31,7 @@ func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int,
 	g.t.Helper()
 	errs := make([]error, len(writers))
 	begun, proceed := make(chan struct{}), make(chan struct{})
-	begin := sync.OnceFunc(func() { close(begun) }) //  the function runs again if the shared transaction failed
+	begin := sync.OnceFunc(func() { close(begun) }) // the function runs again if the shared transaction failed
 	var all sync.WaitGroup
 	all.Go(func() {
 		err := g.db.Write(g.t.Context(), func(tx *sqldb.Tx) error {
@@ -192,7 +192,7 @@ func (calls) Finish(_ *sqldb.Tx, work []any) error {
 // A register is a finisher that inserts the deferred names.
 type register struct {
 	begun, inserted []any
-	most            int //  largest number inserted by one call
+	most            int // largest number inserted by one call
 }
 
 func (r *register) Finish(tx *sqldb.Tx, work []any) error {
@@ -211,7 +211,7 @@ func TestDeferredWorkIsDoneTogether(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		g := newWriterGroup(t, db)
-		all := make([]register, 12) //  one each on PostgreSQL, where writers run concurrently
+		all := make([]register, 12) // one each on PostgreSQL, where writers run concurrently
 		of := func(i int) *register {
 			if db.Dialect() == sqldb.SQLite {
 				return &all[0]

@@ -51,7 +51,7 @@ func TestBackupIsAConsistentCopy(t *testing.T) {
 	}
 	write(t, db, "INSERT INTO thing (id) VALUES ('a')")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	err := db.Write(ctx, func(tx *sqldb.Tx) error { //  Backup does not wait for the writer
+	err := db.Write(ctx, func(tx *sqldb.Tx) error { // Backup does not wait for the writer
 		if _, err := tx.Exec("INSERT INTO thing (id) VALUES ('not yet')"); err != nil {
 			return err
 		}

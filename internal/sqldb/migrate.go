@@ -19,7 +19,7 @@ type migration struct {
 	name     string
 	text     string
 	checksum string
-	shared   bool //  for both dialects
+	shared   bool // for both dialects
 }
 
 // MigrationTable is the table of the applied migrations.
@@ -97,7 +97,7 @@ func readMigrations(fsys fs.FS, dialect Dialect) ([]migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		number, _ := strconv.Atoi(parts[1]) //  the expression matched four digits
+		number, _ := strconv.Atoi(parts[1]) // the expression matched four digits
 		sum := sha256.Sum256(text)
 		all = append(all, migration{
 			number: number, name: e.Name(), text: string(text),

@@ -132,7 +132,7 @@ func (d Dialect) TextList(args *[]any, values []string) string {
 	}
 	text, err := json.Marshal(values)
 	if err != nil {
-		panic(err) //  strings always encode
+		panic(err) // strings always encode
 	}
 	*args = append(*args, string(text))
 	return "(SELECT value FROM json_each($" + strconv.Itoa(len(*args)) + "))"

@@ -106,7 +106,7 @@ func TestWriteCommitsAllOrNothing(t *testing.T) {
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			tx.AfterCommit(func() {
 				hooks++
-				write(t, db, "INSERT INTO thing (id) VALUES ('after')") //  the writer's connection is free again
+				write(t, db, "INSERT INTO thing (id) VALUES ('after')") // the writer's connection is free again
 			})
 			return nil
 		})
@@ -174,8 +174,8 @@ func TestLists(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		values []int
-		text   string //  or its suffix
-		args   int    //  appended arguments
+		text   string // or its suffix
+		args   int    // appended arguments
 	}{
 		{"empty", nil, "(NULL)", 0},
 		{"one", many[:1], "($2)", 1},
@@ -279,7 +279,7 @@ func TestReadIsASnapshotAndCannotWrite(t *testing.T) {
 
 func TestLoadAndExecEach(t *testing.T) {
 	t.Parallel()
-	type name string //  stores use such types
+	type name string // stores use such types
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 2345
 		rows := func(yield func([]any) bool) {

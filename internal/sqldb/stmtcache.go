@@ -35,20 +35,20 @@ func (p prepared) Connect(ctx context.Context) (driver.Conn, error) {
 type preparedConn struct {
 	sqliteConn
 	cache map[string]*list.Element // by text
-	order *list.List               //  of *cachedStmt, the most recently used first
+	order *list.List               // of *cachedStmt, the most recently used first
 }
 
 // A cachedStmt is a cache entry. stmt is nil until the text was seen twice.
 type cachedStmt struct {
 	text string
 	stmt sqliteStmt
-	busy bool //  in use
+	busy bool // in use
 }
 
 // take reserves the cached statement of a text. It returns nil if there is none or if
 // it is in use.
 func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, error) {
-	if strings.Contains(text, ";") { //  possibly more than one statement
+	if strings.Contains(text, ";") { // possibly more than one statement
 		return nil, nil
 	}
 	at, ok := c.cache[text]

@@ -22,7 +22,7 @@ const maxAttempts = 10
 // request does not interrupt a write.
 type Tx struct {
 	db        *DB
-	ctx       context.Context //  of the transaction
+	ctx       context.Context // of the transaction
 	conn      *sql.Conn
 	tx        *sql.Tx
 	exclusive bool // no other writer shares it
@@ -174,7 +174,7 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
-	if opts == nil { //  a write
+	if opts == nil { // a write
 		if err := tx.runHook(); err != nil {
 			return nil, err
 		}

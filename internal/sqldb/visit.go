@@ -34,7 +34,7 @@ func (tx *Tx) Visit(f func(id int64, data []byte) error, text string, args ...an
 type visit struct {
 	f      func(int64, []byte) error
 	err    error
-	thrown any //  the value that f panicked with; a panic must not unwind through the drivers
+	thrown any // the value that f panicked with; a panic must not unwind through the drivers
 }
 
 func (v *visit) run(tx *Tx, text string, args []any) error {

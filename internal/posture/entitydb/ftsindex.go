@@ -22,7 +22,7 @@ type ftsIndex struct{}
 // and inserted, each time with only the words that differ.
 type indexChange struct {
 	rowID      int64
-	was, is    bool //  whether the row exists before and after
+	was, is    bool // whether the row exists before and after
 	gone, come []token
 }
 
