@@ -9,19 +9,19 @@ import (
 	"vigil/internal/processors"
 )
 
-// Admission bounds how many requests are handled at a time. Zero values mean
-// the defaults.
+// Admission limits how many requests are handled at the same time. A zero field
+// means its default.
 type Admission struct {
-	Total     int // in all; 512
-	Reserved  int // of Total, for administrators alone; a sixteenth of Total
-	Anonymous int // of Total, for callers who are not known; a quarter of Total
-	Address   int // for one address of those; 32
-	Reads     int // for one organisation, requests that change nothing; twice the processors, 4 at least
-	Shared    int // the same while other organisations send requests too; half of Reads
-	Changes   int // for one organisation, requests that change something; 64
+	Total     int // of all callers; 512
+	Reserved  int // part of Total that only administrators may use; a sixteenth of Total
+	Anonymous int // limit for unauthenticated callers together; a quarter of Total
+	Address   int // limit for one unauthenticated address; 32
+	Reads     int // limit for one organisation, requests that change nothing; twice the processors, at least 4
+	Shared    int // like Reads, while other organisations are active too; half of Reads
+	Changes   int // limit for one organisation, requests that change something; 64
 
-	Waiting int           // requests of one organisation or address that wait for their turn; 1024
-	Wait    time.Duration // how long each waits; 30 s
+	Waiting int           // requests of one organisation or address that may queue; 1024
+	Wait    time.Duration // how long a queued request waits before it fails; 30 s
 }
 
 func (a Admission) withDefaults() Admission {
@@ -44,11 +44,11 @@ func (a Admission) withDefaults() Admission {
 	return a
 }
 
-// A gate hands out the slots in which requests are handled. Every organisation
-// has a share of its own, so that one that sends many or expensive requests
-// waits for itself and not the others for it. Reads and changes are counted
-// apart: reads use the processor, changes mostly wait for the disk, and gain
-// from being many because they share commits.
+// A gate limits the concurrency of requests. Every organisation has its own
+// limit and queue, so that one that sends many or expensive requests delays
+// only itself. Reads and changes are counted separately: reads use the
+// processor, while changes mostly wait for the disk and get cheaper in large
+// numbers because they share commits.
 type gate struct {
 	a Admission
 
@@ -56,32 +56,31 @@ type gate struct {
 	running   int
 	anonymous int
 	shares    map[shareKey]*share
-	recent    [2]visit // the last two organisations that sent requests, the newest first
+	recent    [2]activity // the last two organisations that sent requests, newest first
 }
 
-// visit says when an organisation sent a request.
-type visit struct {
+// activity is the time of an organisation's latest request.
+type activity struct {
 	who string
 	at  time.Time
 }
 
-// activeFor is for how long after a request an organisation counts as one that uses
-// the server.
+// activeFor is how long after a request an organisation counts as active.
 const activeFor = time.Second
 
-// noteVisit notes which organisation sends a request.
-func (g *gate) noteVisit(e entrant, now time.Time) {
+// noteActivity records that an organisation sent a request now.
+func (g *gate) noteActivity(e admissionRequest, now time.Time) {
 	if !e.known {
 		return
 	}
 	if g.recent[0].who != e.key.who {
 		g.recent[1] = g.recent[0]
 	}
-	g.recent[0] = visit{e.key.who, now}
+	g.recent[0] = activity{e.key.who, now}
 }
 
-// alone reports whether no other organisation sent requests lately.
-func (g *gate) alone(who string, now time.Time) bool {
+// onlyActive reports whether no other organisation was active within activeFor.
+func (g *gate) onlyActive(who string, now time.Time) bool {
 	for _, v := range g.recent {
 		if v.who != who && v.who != "" && now.Sub(v.at) < activeFor {
 			return false
@@ -95,31 +94,32 @@ type shareKey struct {
 	changes bool
 }
 
-// share is what one organisation or address has under way.
+// share holds the running and queued requests of one organisation or address.
 type share struct {
 	running int
-	waiting []*waiter // in the order they came
+	waiting []*waiter // in order of arrival
 }
 
 type waiter struct {
-	admitted chan struct{}
-	gone     bool // it has stopped waiting
+	admitted  chan struct{}
+	cancelled bool // it stopped waiting
 }
 
 func newGate(a Admission) *gate {
 	return &gate{a: a.withDefaults(), shares: make(map[shareKey]*share)}
 }
 
-// entrant is who asks for a slot.
-type entrant struct {
+// admissionRequest describes the sender of a request that needs a slot.
+type admissionRequest struct {
 	key   shareKey
-	known bool // the guard knows who it is
+	known bool // the guard authenticated the sender
 	admin bool
 }
 
-// enter waits for a slot. The caller must call leave when the request has been
-// handled.
-func (g *gate) enter(ctx context.Context, e entrant) (leave func(), err error) {
+// enter waits for a slot. The caller must call leave after the request was
+// handled. It fails when the queue is full, the server is full, or the wait
+// takes too long.
+func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err error) {
 	g.mu.Lock()
 	s := g.shares[e.key]
 	if s == nil {
@@ -130,10 +130,10 @@ func (g *gate) enter(ctx context.Context, e entrant) (leave func(), err error) {
 	if !g.roomFor(e) {
 		g.forget(e.key, s)
 		g.mu.Unlock()
-		return nil, fault.New(fault.Unavailable, "the server has too many requests under way; try again later")
+		return nil, fault.New(fault.Unavailable, "the server handles too many requests at the moment; try again later")
 	}
 	now := time.Now()
-	g.noteVisit(e, now)
+	g.noteActivity(e, now)
 	limit := g.limit(e, now)
 	if s.running < limit {
 		g.admit(e, s)
@@ -161,37 +161,38 @@ func (g *gate) enter(ctx context.Context, e entrant) (leave func(), err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	select {
-	case <-w.admitted: // at the last moment
+	case <-w.admitted: // admitted while the wait ended
 		return leave, nil
 	default:
 	}
-	w.gone = true
+	w.cancelled = true
 	return nil, err
 }
 
-func tooManyAtOnce(e entrant, limit int) error {
-	who := "this address has"
+func tooManyAtOnce(e admissionRequest, limit int) error {
+	who := "this address"
 	if e.known {
-		who = "your organisation has"
+		who = "your organisation"
 	}
-	return fault.New(fault.Limited, "%s %d requests under way, which is the limit; try again later", who, limit)
+	return fault.New(fault.Limited, "%s reached the limit of %d concurrent requests; try again later", who, limit)
 }
 
-// limit returns how many requests of one share are handled at a time.
-func (g *gate) limit(e entrant, now time.Time) int {
+// limit returns how many requests of one share may run at the same time.
+func (g *gate) limit(e admissionRequest, now time.Time) int {
 	switch {
 	case !e.known:
 		return g.a.Address
 	case e.key.changes:
 		return g.a.Changes
-	case !g.alone(e.key.who, now):
+	case !g.onlyActive(e.key.who, now):
 		return min(g.a.Shared, g.a.Reads)
 	}
 	return g.a.Reads
 }
 
-// roomFor reports whether the server as a whole can take one more.
-func (g *gate) roomFor(e entrant) bool {
+// roomFor reports whether the limits of the whole server allow one more
+// request.
+func (g *gate) roomFor(e admissionRequest) bool {
 	switch {
 	case e.admin:
 		return g.running < g.a.Total
@@ -201,7 +202,7 @@ func (g *gate) roomFor(e entrant) bool {
 	return g.running < max(g.a.Total-g.a.Reserved, 1)
 }
 
-func (g *gate) admit(e entrant, s *share) {
+func (g *gate) admit(e admissionRequest, s *share) {
 	s.running++
 	g.running++
 	if !e.known {
@@ -209,9 +210,9 @@ func (g *gate) admit(e entrant, s *share) {
 	}
 }
 
-// leave gives the slot back, to those of the same share that wait if there are
-// any and the share is not less by now.
-func (g *gate) leave(e entrant, s *share) {
+// leave releases a slot. The slot passes to the next queued request of the same
+// share, unless the share's limit shrank meanwhile.
+func (g *gate) leave(e admissionRequest, s *share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s.running--
@@ -222,7 +223,7 @@ func (g *gate) leave(e entrant, s *share) {
 	for limit := g.limit(e, time.Now()); len(s.waiting) > 0 && s.running < limit; {
 		w := s.waiting[0]
 		s.waiting = s.waiting[1:]
-		if w.gone {
+		if w.cancelled {
 			continue
 		}
 		g.admit(e, s)
@@ -231,7 +232,7 @@ func (g *gate) leave(e entrant, s *share) {
 	g.forget(e.key, s)
 }
 
-// forget drops a share that nobody uses.
+// forget removes a share without running or queued requests.
 func (g *gate) forget(key shareKey, s *share) {
 	if s.running == 0 && len(s.waiting) == 0 {
 		delete(g.shares, key)

@@ -18,7 +18,7 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// orgGuard takes "org/role" for a token.
+// orgGuard accepts tokens of the form "org/role".
 func orgGuard(r *http.Request, _ string) (context.Context, error) {
 	org, role, ok := strings.Cut(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), "/")
 	if !ok {
@@ -28,7 +28,7 @@ func orgGuard(r *http.Request, _ string) (context.Context, error) {
 	return r.Context(), nil
 }
 
-// blocking is a route whose handler waits to be released.
+// blocking returns a route whose handler blocks until release is closed.
 func blocking(pattern, need string, release chan struct{}) httpapi.Route {
 	return httpapi.Route{Pattern: pattern, Need: need, Operation: "blocked", Handler: httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
 		select {
@@ -39,14 +39,14 @@ func blocking(pattern, need string, release chan struct{}) httpapi.Route {
 	})}
 }
 
-func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
+func TestOneOrganisationDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Minute,
 			Admit: httpapi.Admission{Total: 20, Reads: 2, Changes: 3, Waiting: 4, Wait: 5 * time.Second}},
 			blocking("GET /x", "viewer", release), blocking("POST /x", "viewer", release),
-			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: says(1)})
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)})
 		answers := make(chan int, 100)
 		send := func(method, token string) {
 			go func() { answers <- ask(m, method, "/x", "", "Authorization", "Bearer "+token).StatusCode }()
@@ -56,7 +56,7 @@ func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
 		}
 		synctest.Wait()
 		if res := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer"); res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
-			t.Errorf("beyond what may wait: status %d, want 429", res.StatusCode)
+			t.Errorf("with a full queue: status %d, want 429", res.StatusCode)
 		}
 		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
 			t.Errorf("another organisation: status %d, want 200", got)
@@ -64,7 +64,7 @@ func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
 		for range 3 {
 			send("POST", "a/viewer")
 		}
-		time.Sleep(6 * time.Second) // those that wait give up
+		time.Sleep(6 * time.Second) // longer than Wait: the queued requests fail
 		synctest.Wait()
 		limited := 0
 		for len(answers) > 0 {
@@ -73,12 +73,12 @@ func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
 			}
 		}
 		if limited != 4 {
-			t.Errorf("%d waited in vain, want 4", limited)
+			t.Errorf("%d queued requests were refused, want 4", limited)
 		}
 		close(release)
 		for range 2 + 3 {
 			if code := <-answers; code != 200 {
-				t.Errorf("one that had a slot got %d", code)
+				t.Errorf("a request with a slot: status %d", code)
 			}
 		}
 		if got := ask(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer").StatusCode; got != 200 {
@@ -87,9 +87,10 @@ func TestOneOrganisationDoesNotKeepOthersOut(t *testing.T) {
 	})
 }
 
-// TestAnOrganisationHasLessWhileOthersAreThere lets one have all reads while it is
-// alone, and half of them while another sends requests.
-func TestAnOrganisationHasLessWhileOthersAreThere(t *testing.T) {
+// TestReadLimitShrinksWhileOtherOrganisationsAreActive gives an organisation
+// all read slots while it is the only active one, and half of them while
+// another sends requests.
+func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -101,7 +102,7 @@ func TestAnOrganisationHasLessWhileOthersAreThere(t *testing.T) {
 				<-release
 				return 1, nil
 			})},
-			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: says(1)})
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)})
 		done := make(chan int, 20)
 		for range 12 {
 			go func() { done <- ask(m, "GET", "/x", "", "Authorization", "Bearer a/viewer").StatusCode }()
@@ -110,7 +111,7 @@ func TestAnOrganisationHasLessWhileOthersAreThere(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if got := running.Load(); got != n {
-				t.Errorf("%s: %d at a time, want %d", when, got, n)
+				t.Errorf("%s: %d concurrent requests, want %d", when, got, n)
 			}
 		}
 		want(4, "alone")
@@ -122,7 +123,7 @@ func TestAnOrganisationHasLessWhileOthersAreThere(t *testing.T) {
 		release <- struct{}{}
 		want(2, "in company")
 		release <- struct{}{}
-		want(2, "in company, the next in turn")
+		want(2, "two active organisations, after one request ended")
 		time.Sleep(2 * time.Second)
 		release <- struct{}{}
 		want(4, "alone again")
@@ -135,20 +136,20 @@ func TestAnOrganisationHasLessWhileOthersAreThere(t *testing.T) {
 	})
 }
 
-func TestThereIsRoomForAdministrators(t *testing.T) {
+func TestSlotsAreReservedForAdministrators(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		m := mux(t, httpapi.Options{Guard: orgGuard, Admit: httpapi.Admission{Total: 4, Reserved: 1, Anonymous: 2, Address: 2, Reads: 4}},
 			blocking("GET /x", "viewer", release), blocking("GET /open", httpapi.Public, release),
-			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: says(1)},
-			httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "health", Monitor: true, Handler: says(1)})
+			httpapi.Route{Pattern: "GET /quick", Need: "viewer", Operation: "quick", Handler: returns(1)},
+			httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "health", Monitor: true, Handler: returns(1)})
 		for range 2 {
 			go ask(m, "GET", "/open", "")
 		}
 		synctest.Wait()
 		if got := ask(m, "GET", "/open", "").StatusCode; got != 503 {
-			t.Errorf("one stranger too many: status %d, want 503", got)
+			t.Errorf("anonymous request above the limit: status %d, want 503", got)
 		}
 		go ask(m, "GET", "/x", "", "Authorization", "Bearer a/viewer")
 		synctest.Wait()
@@ -165,7 +166,7 @@ func TestThereIsRoomForAdministrators(t *testing.T) {
 	})
 }
 
-// TestSlowBodiesTakeNoSlot opens requests that never finish sending, more than
+// TestSlowBodiesTakeNoSlot opens more requests with unfinished bodies than
 // there are slots.
 func TestSlowBodiesTakeNoSlot(t *testing.T) {
 	t.Parallel()
@@ -198,7 +199,7 @@ func TestSlowBodiesTakeNoSlot(t *testing.T) {
 }
 
 // TestBodiesOfOneSenderAreBounded announces more bodies than one address may
-// have under way.
+// send at the same time.
 func TestBodiesOfOneSenderAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,14 +216,14 @@ func TestBodiesOfOneSenderAreBounded(t *testing.T) {
 			return w.Code
 		}
 		var stalled []*io.PipeWriter
-		for range 16 { // of unknown length: each may become a mebibyte
+		for range 16 { // of unknown length: each reserves one mebibyte
 			pr, pw := io.Pipe()
 			stalled = append(stalled, pw)
 			go post("192.0.2.1", pr)
 		}
 		synctest.Wait()
 		if got := post("192.0.2.1", strings.NewReader(`{}`)); got != 429 {
-			t.Errorf("one body too many: status %d, want 429", got)
+			t.Errorf("body above the limit: status %d, want 429", got)
 		}
 		if got := post("192.0.2.2", strings.NewReader(`{}`)); got != 200 {
 			t.Errorf("another address: status %d, want 200", got)
@@ -237,7 +238,7 @@ func TestBodiesOfOneSenderAreBounded(t *testing.T) {
 	})
 }
 
-func TestForwardedAddressesAreBelievedFromTrustedProxiesOnly(t *testing.T) {
+func TestForwardedForIsTrustedFromProxiesOnly(t *testing.T) {
 	t.Parallel()
 	proxies := httpapi.Proxies{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::1/128")}
 	for _, tt := range []struct {
@@ -271,9 +272,10 @@ func TestForwardedAddressesAreBelievedFromTrustedProxiesOnly(t *testing.T) {
 	}
 }
 
-// TestLoginsOfKnownAccountsHaveLimitsOfTheirOwn lets somebody at an address use
-// up what the address may ask.
-func TestLoginsOfKnownAccountsHaveLimitsOfTheirOwn(t *testing.T) {
+// TestLoginsOfKnownAccountsHaveSeparateLimits exhausts the login limit of an
+// address and then logs in from it with an account that has logged in from
+// there before.
+func TestLoginsOfKnownAccountsHaveSeparateLimits(t *testing.T) {
 	t.Parallel()
 	type login struct {
 		User string `json:"user"`
@@ -304,16 +306,16 @@ func TestLoginsOfKnownAccountsHaveLimitsOfTheirOwn(t *testing.T) {
 			want = 429
 		}
 		if got := post("192.0.2.1", "stranger"); got != want {
-			t.Errorf("login %d of a stranger: %d, want %d", i, got, want)
+			t.Errorf("login %d of an unknown account: %d, want %d", i, got, want)
 		}
 	}
 	for i := range 4 {
 		want := 200
 		if i == 3 {
-			want = 429 // it has a limit too
+			want = 429 // the account has its own limit
 		}
 		if got := post("192.0.2.1", "resident"); got != want {
-			t.Errorf("login %d of the resident: %d, want %d", i, got, want)
+			t.Errorf("login %d of the known account: %d, want %d", i, got, want)
 		}
 	}
 	if got := post("192.0.2.2", "resident"); got != 200 {

@@ -6,27 +6,29 @@ import (
 	"net/http"
 )
 
-// An Auditor writes records of requests that change something or are refused.
+// An Auditor writes audit records of requests that change something or are
+// refused.
 type Auditor interface {
-	// Attach returns a context under which the first change that is committed to
-	// the database commits the request's record with it.
+	// Attach returns a context in which the first transaction that commits also
+	// commits the request's audit record.
 	Attach(ctx context.Context, p Pending) context.Context
 
-	// Append writes a record by itself, before the request is answered. If it
-	// fails, a request that would have succeeded is answered with 503.
+	// Append writes a record in its own transaction, before the response is sent.
+	// If it fails, a request that would have succeeded is answered with 503.
 	Append(ctx context.Context, e Event) error
 }
 
-// Pending is a request that is being handled, as its record needs it.
+// Pending gives an Auditor access to a request that is being handled.
 type Pending struct {
-	Event     func() (Event, bool) // what is known of it now; false when it is on record
-	Committed func()               // to be called once it is on record
+	Event     func() (Event, bool) // the record as known now; false when it is already written
+	Committed func()               // must be called after the record was committed
 	Note      func(key, value string)
 }
 
-// attach has the record of a request committed with the change it makes.
+// attach arranges that the request's audit record is committed in the same
+// transaction as its change.
 func (m *Mux) attach(ctx context.Context, r *http.Request, x *exchange) context.Context {
-	// Who logs in is known only when it is done: the record is written then.
+	// The caller of a login is known only at its end: audit writes that record.
 	if m.o.Audit == nil || !x.route.mutates() || x.route.Login {
 		return ctx
 	}
@@ -34,7 +36,7 @@ func (m *Mux) attach(ctx context.Context, r *http.Request, x *exchange) context.
 		Event: func() (Event, bool) {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.later = false
+			x.notedSince = false
 			return m.event(r, x, 0), !x.recorded
 		},
 		Committed: func() {
@@ -46,7 +48,8 @@ func (m *Mux) attach(ctx context.Context, r *http.Request, x *exchange) context.
 	})
 }
 
-// event is what is known of a request. The caller holds x.mu.
+// event returns the audit record of a request as known so far. The caller holds
+// x.mu.
 func (m *Mux) event(r *http.Request, x *exchange, status int) Event {
 	return Event{
 		Time: x.start, RequestID: x.id, Operation: x.route.Operation, Method: r.Method,
@@ -54,24 +57,24 @@ func (m *Mux) event(r *http.Request, x *exchange, status int) Event {
 	}
 }
 
-// audit writes the record of a request whose answer is about to be sent, unless
-// it was committed with the change and nothing is to be added.
+// audit writes the request's audit record before the response is sent, unless
+// it was committed with the change and no note was added since.
 func (m *Mux) audit(r *http.Request, x *exchange, status int) error {
 	refused := status == http.StatusUnauthorized || status == http.StatusForbidden
 	if m.o.Audit == nil || x.route == nil || !refused && !x.route.mutates() {
 		return nil
 	}
 	x.mu.Lock()
-	recorded, later := x.recorded, x.later
+	recorded, notedSince := x.recorded, x.notedSince
 	e := m.event(r, x, status)
 	x.mu.Unlock()
-	if recorded && !later && status < 400 {
+	if recorded && !notedSince && status < 400 {
 		return nil
 	}
-	// The record must be written even when the caller has gone.
+	// The record must be written even when the caller closed the connection.
 	err := m.o.Audit.Append(context.WithoutCancel(r.Context()), e)
-	// A login goes on without its record, which the log line stands in for: an
-	// administrator must be able to come in when the disk is full.
+	// A login succeeds without its record, so that an administrator can log in when
+	// the disk is full. The log line replaces the record.
 	if err != nil && (recorded || status >= 400 || x.route.Login || !x.route.mutates()) {
 		m.o.Log.ErrorContext(r.Context(), "write audit record", "request_id", x.id, "operation", e.Operation, "err", err)
 		return nil

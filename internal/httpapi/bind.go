@@ -16,20 +16,21 @@ import (
 	"vigil/internal/fault"
 )
 
-// Bind fills the struct *dst from a request and checks it.
+// Bind fills the struct *dst from a request and validates it.
 //
-// Fields tagged path, query or header take the parameter of that name; fields
-// tagged form take a field of a form body or, failing that, the query parameter;
-// fields tagged json take the body's member of that name; a field tagged body
-// takes the whole body, undecoded where it is a []byte. A field without a tag is
-// never filled. More tags: required:"true" refuses a request without the
-// member, enum:"A,B" compares strings without case and keeps the spelling given,
-// maxItems:"N" bounds a list or map; without it the bound is [DefaultItems].
+// A field tagged path, query or header takes the parameter of that name. A
+// field tagged form takes a field of a form body or, if missing, the query
+// parameter. A field tagged json takes the body's member of that name. A field
+// tagged body takes the whole body, undecoded if it is a []byte. A field
+// without a tag is never filled. More tags: required:"true" refuses a request
+// without the member; enum:"A,B" matches strings case-insensitively and stores
+// the spelling of the tag; maxItems:"N" limits a list or map, by default to
+// [DefaultItems].
 //
 // Null is refused unless the field is a pointer or an [Optional]. The body may
-// be missing when no member is required. All that is wrong with types, missing
-// members and enums is reported together; then a method Validate() error, if
-// there is one, has its say.
+// be missing when no member is required. Errors about types, missing members
+// and enums are reported together. If there are none, Bind calls the method
+// Validate() error of dst, if it has one.
 func Bind(r *http.Request, dst any) error {
 	if err := bind(r, reflect.ValueOf(dst).Elem()); err != nil {
 		return err
@@ -87,7 +88,8 @@ func bindWhole(body []byte, f reflect.Value) error {
 	return decodeJSON(body, f.Addr().Interface())
 }
 
-// bindMembers takes a missing body for an empty object.
+// bindMembers decodes the body into the struct. An empty body counts as an
+// empty object.
 func bindMembers(body []byte, v reflect.Value, p *plan) error {
 	if len(bytes.TrimSpace(body)) > 0 {
 		return decodeJSON(body, v.Addr().Interface())
@@ -137,7 +139,7 @@ func (p param) values(r *http.Request, query, form url.Values) []string {
 	}
 }
 
-// setParam sets a field from text and says what is wrong, if anything is.
+// setParam sets a field from a parameter. It returns an error message, or "".
 func setParam(f reflect.Value, values []string, enum []string) string {
 	for i, s := range values {
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {

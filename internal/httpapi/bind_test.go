@@ -65,8 +65,8 @@ func (e *everything) Validate() error {
 	return nil
 }
 
-// bound sends one request and returns what the handler was given, or the
-// details of the refusal.
+// bound sends one request. It returns the input that the handler received, or
+// the details of the error response.
 func bound(t *testing.T, target, body string, headers ...string) (got everything, details []fault.Detail, status int) {
 	t.Helper()
 	h := httpapi.JSON(func(_ context.Context, in everything) (any, error) { got = in; return nil, nil })
@@ -109,7 +109,7 @@ func TestBindFillsEveryKindOfField(t *testing.T) {
 	}
 }
 
-func TestBindBlamesEveryBadMember(t *testing.T) {
+func TestBindReportsEveryBadMember(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ body, want string }{
 		{`{}`, "name is missing"},
@@ -157,7 +157,7 @@ func TestBindBlamesEveryBadMember(t *testing.T) {
 	}
 }
 
-func TestBindRefusesWhatIsNotJSON(t *testing.T) {
+func TestBindRefusesInvalidJSON(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		`{"name": `, `{} x`, `{}{}`, `{'a': 1}`, `{"a": NaN}`, `{"a": 1,}`, "{\"name\": \"\xff\"}", `{"a": 01}`, "\ufeff{}", "{\"a\": \"\t\"}",
@@ -170,7 +170,7 @@ func TestBindRefusesWhatIsNotJSON(t *testing.T) {
 	}
 }
 
-func TestBindBlamesParameters(t *testing.T) {
+func TestBindReportsBadParameters(t *testing.T) {
 	t.Parallel()
 	_, details, status := bound(t, "/x/1?verify=maybe&limit=x", `{"name": 7}`)
 	want := []fault.Detail{{Path: "name", Message: "must be a string"}, {Path: "verify", Message: "must be true or false"},
@@ -183,7 +183,7 @@ func TestBindBlamesParameters(t *testing.T) {
 	}
 }
 
-func TestInputsThatCannotBeFilledPanicAtOnce(t *testing.T) {
+func TestUnbindableInputTypesPanicAtConstruction(t *testing.T) {
 	t.Parallel()
 	refused := func(name string, build func()) {
 		defer func() {
@@ -193,7 +193,7 @@ func TestInputsThatCannotBeFilledPanicAtOnce(t *testing.T) {
 		}()
 		build()
 	}
-	refused("an input that is no struct", func() { httpapi.JSON(func(context.Context, *everything) (any, error) { return nil, nil }) })
+	refused("an input that is not a struct", func() { httpapi.JSON(func(context.Context, *everything) (any, error) { return nil, nil }) })
 	refused("a channel", func() {
 		httpapi.JSON(func(context.Context, struct {
 			C []chan int `json:"c"`
@@ -201,7 +201,7 @@ func TestInputsThatCannotBeFilledPanicAtOnce(t *testing.T) {
 			return nil, nil
 		})
 	})
-	refused("a parameter with structure", func() {
+	refused("a parameter that is a list of integers", func() {
 		httpapi.JSON(func(context.Context, struct {
 			P []int `query:"p"`
 		}) (any, error) {
@@ -302,9 +302,9 @@ func TestListsAreBounded(t *testing.T) {
 	}{
 		{"at the limit", `{"few":["a","b"],"labels":{"a":"1","b":"2"}}`, 200, "2"},
 		{"a list above it", `{"few":["a","b","c"]}`, 400, "few must have at most 2 elements"},
-		{"what follows is still read", `{"few":["a","b","c",{"d":[1]}],"labels":1}`, 400, `{"path":"labels","message":"must be an object"}`},
+		{"members after it are still checked", `{"few":["a","b","c",{"d":[1]}],"labels":1}`, 400, `{"path":"labels","message":"must be an object"}`},
 		{"a map above it", `{"labels":{"a":"1","b":"2","c":"3","d":4}}`, 400, "labels must have at most 2 members"},
-		{"named beside many other mistakes", `{"items":[` + strings.TrimSuffix(strings.Repeat("{},", 500), ",") + `]}`, 400, "items must have at most 3 elements"},
+		{"reported even with many other errors", `{"items":[` + strings.TrimSuffix(strings.Repeat("{},", 500), ",") + `]}`, 400, "items must have at most 3 elements"},
 		{"the default", `{"many":` + list(1000) + `}`, 200, "0"},
 		{"above the default", `{"many":` + list(1001) + `}`, 400, "many must have at most 1000 elements"},
 		{"a list within a map", `{"nested":{"k":` + list(1001) + `}}`, 400, "nested.k must have at most 1000 elements"},

@@ -8,7 +8,7 @@ import (
 )
 
 // mustBind panics if a request cannot fill a type, so that a mistake shows when
-// the table of routes is built and not when the first request comes.
+// the routing table is built rather than at the first request.
 func mustBind(t reflect.Type) {
 	if t.Kind() != reflect.Struct {
 		panic("httpapi: " + t.String() + " is not a struct")
@@ -18,7 +18,7 @@ func mustBind(t reflect.Type) {
 	}
 }
 
-// bindable reports what in a type JSON cannot fill.
+// bindable returns an error if a type has a part that JSON cannot fill.
 func bindable(t reflect.Type, seen map[reflect.Type]bool) error {
 	if seen[t] || t == rawType || t == timeType || t == wireTime || readsJSON(t) || readsText(t) {
 		return nil

@@ -12,24 +12,25 @@ import (
 	"vigil/internal/fault"
 )
 
-// How long a body may take to arrive.
+// Time limits for receiving a body.
 const (
 	bodyTime      = 15 * time.Second
-	largeBodyTime = 45 * time.Second // of more than DefaultBody
+	largeBodyTime = 45 * time.Second // bodies of more than DefaultBody
 )
 
-// What bodies may take of the memory, from when a request announces one until
-// it is answered. The limits of one sender keep room for the others.
+// Memory limits of request bodies. A body counts from its announcement until
+// the request is answered. Limits per sender keep memory free for other
+// senders.
 const (
 	bodiesTotal     = 256 << 20
-	bodiesAnonymous = 64 << 20 // of all senders who are not known
-	bodiesOrg       = 64 << 20 // of one organisation
-	bodiesAddress   = 16 << 20 // of one address whose sender is not known
-	bodiesAtATime   = 256      // of one organisation or address
-	smallestBody    = 4 << 10  // what the shortest body counts as
+	bodiesAnonymous = 64 << 20 // all unauthenticated senders together
+	bodiesOrg       = 64 << 20 // one organisation
+	bodiesAddress   = 16 << 20 // one unauthenticated address
+	bodiesCount     = 256      // number of bodies of one organisation or address
+	smallestBody    = 4 << 10  // a shorter body counts as this size
 )
 
-// bodies counts the bodies that are being read or in use.
+// bodies counts the bodies that are being received or handled.
 type bodies struct {
 	mu               sync.Mutex
 	total, anonymous int64
@@ -41,7 +42,8 @@ type sender struct {
 	count int
 }
 
-// reserve takes room for a body of n bytes, or refuses it.
+// reserve reserves memory for a body of n bytes. It fails when a limit would be
+// exceeded.
 func (b *bodies) reserve(who string, known bool, n int64) (release func(), err error) {
 	n = max(n, smallestBody)
 	b.mu.Lock()
@@ -58,10 +60,10 @@ func (b *bodies) reserve(who string, known bool, n int64) (release func(), err e
 		own = bodiesOrg
 	}
 	switch {
-	case s.count >= bodiesAtATime || s.bytes+n > own:
-		return nil, fault.New(fault.Limited, "too many request bodies of the same sender are under way; try again later")
+	case s.count >= bodiesCount || s.bytes+n > own:
+		return nil, fault.New(fault.Limited, "too many request bodies from the same sender at the same time; try again later")
 	case b.total+n > bodiesTotal, !known && b.anonymous+n > bodiesAnonymous:
-		return nil, fault.New(fault.Unavailable, "the server has too many request bodies under way; try again later")
+		return nil, fault.New(fault.Unavailable, "the server receives too many request bodies at the moment; try again later")
 	}
 	b.senders[who] = s
 	b.add(s, known, n, 1)
@@ -83,8 +85,8 @@ func (b *bodies) add(s *sender, known bool, n int64, count int) {
 	}
 }
 
-// readBody reads the body of a request into memory, so that handlers never wait
-// for their callers. The room it takes is given back by release.
+// readBody reads the request's body into memory, so that handlers never wait
+// for a slow caller. release frees the reserved memory.
 func (m *Mux) readBody(rec *recorder, r *http.Request, x *exchange) (release func(), err error) {
 	limit := x.route.Limits.Body
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
@@ -98,7 +100,7 @@ func (m *Mux) readBody(rec *recorder, r *http.Request, x *exchange) (release fun
 	if size < 0 {
 		size = limit
 	}
-	release, err = m.bodies.reserve(x.payer(), x.caller.ID != "", size)
+	release, err = m.bodies.reserve(x.concurrencyKey(), x.caller.ID != "", size)
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +118,17 @@ func (m *Mux) readBody(rec *recorder, r *http.Request, x *exchange) (release fun
 	return release, nil
 }
 
-// readWithin reads at most limit bytes, all of which must have come in time.
+// readWithin reads at most limit bytes. It fails if they do not arrive within
+// wait.
 func readWithin(rec *recorder, r *http.Request, limit int64, wait time.Duration) ([]byte, error) {
 	rc := http.NewResponseController(rec.ResponseWriter)
-	timed := rc.SetReadDeadline(time.Now().Add(wait)) == nil // tests without a network have no deadlines
+	timed := rc.SetReadDeadline(time.Now().Add(wait)) == nil // response writers of tests have no deadlines
 	body, err := io.ReadAll(http.MaxBytesReader(rec.ResponseWriter, r.Body, limit))
 	tooLarge, large := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case err == nil:
 		if timed {
-			_ = rc.SetReadDeadline(time.Time{}) // it would end the request's context when it passes
+			_ = rc.SetReadDeadline(time.Time{}) // a deadline that passes would cancel the request's context
 		}
 		return body, nil
 	case large:

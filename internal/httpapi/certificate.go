@@ -22,28 +22,28 @@ import (
 	"vigil/internal/atomicfile"
 )
 
-// A Certificate is a server's certificate and key in two files. It is read
-// again when the files change, without a restart; while the new ones cannot be
-// read, the old ones stay in use.
+// A Certificate is a server's certificate and key, stored in two files. It
+// reloads them when the files change, without a restart. While the new files
+// cannot be loaded, the old certificate stays in use.
 type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 	now               func() time.Time
 
-	mu      sync.Mutex
-	current *tls.Certificate
-	stamp   [2]fileStamp
-	looked  time.Time
+	mu        sync.Mutex
+	current   *tls.Certificate
+	stamp     [2]fileStamp
+	checkedAt time.Time
 }
 
-// fileStamp tells whether a file has changed.
+// fileStamp detects that a file has changed.
 type fileStamp struct {
 	modified time.Time
 	size     int64
 }
 
-// lookAgain is how long a handshake may rely on the last look at the files.
-const lookAgain = time.Second
+// certificateCheckInterval is how often the files are checked for changes, at most.
+const certificateCheckInterval = time.Second
 
 // LoadCertificate reads a certificate and its key in PEM.
 func LoadCertificate(certFile, keyFile string, log *slog.Logger, now func() time.Time) (*Certificate, error) {
@@ -53,12 +53,12 @@ func LoadCertificate(certFile, keyFile string, log *slog.Logger, now func() time
 	if err != nil {
 		return nil, fmt.Errorf("read certificate: %w", err)
 	}
-	c.current, c.looked = &pair, now()
+	c.current, c.checkedAt = &pair, now()
 	return c, nil
 }
 
-// OwnCertificate reads the certificate that the server keeps in a folder of its
-// own, and makes one that it signs itself when there is none or it has expired.
+// OwnCertificate loads the server's own self-signed certificate from a folder.
+// It creates one when there is none or it has expired.
 func OwnCertificate(dir string, log *slog.Logger, now func() time.Time) (*Certificate, error) {
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	c, err := LoadCertificate(certFile, keyFile, log, now)
@@ -77,8 +77,8 @@ func OwnCertificate(dir string, log *slog.Logger, now func() time.Time) (*Certif
 	return LoadCertificate(certFile, keyFile, log, now)
 }
 
-// config returns the TLS settings of a server with this certificate. Clients may
-// show a certificate of one of the given authorities; none has to.
+// config returns the server's TLS settings with this certificate. Client
+// certificates of the given authorities are accepted but not required.
 func (c *Certificate) config(clients *x509.CertPool) *tls.Config {
 	auth := tls.NoClientCert
 	if clients != nil {
@@ -89,30 +89,31 @@ func (c *Certificate) config(clients *x509.CertPool) *tls.Config {
 		ClientAuth:     auth,
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"h2", "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.fresh(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.reloaded(), nil },
 	}
 }
 
-// fresh returns the certificate as the files now have it.
-func (c *Certificate) fresh() *tls.Certificate {
+// reloaded returns the current certificate, reloaded if the files changed.
+func (c *Certificate) reloaded() *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.now().Sub(c.looked) < lookAgain {
+	if c.now().Sub(c.checkedAt) < certificateCheckInterval {
 		return c.current
 	}
-	c.looked = c.now()
+	c.checkedAt = c.now()
 	stamp := c.stamps()
 	if stamp == c.stamp {
 		return c.current
 	}
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
-		// Perhaps only one of the two is in place yet: look again next time.
-		c.log.Warn("certificate changed but cannot be read, keeping the old one", "file", c.certFile, "err", err)
+		// Perhaps only one of the two files was replaced so far: the next call tries
+		// again.
+		c.log.Warn("changed certificate could not be loaded; the old one stays in use", "file", c.certFile, "err", err)
 		return c.current
 	}
 	c.current, c.stamp = &pair, stamp
-	c.log.Info("certificate read again", "file", c.certFile, "not_after", pair.Leaf.NotAfter)
+	c.log.Info("certificate reloaded", "file", c.certFile, "not_after", pair.Leaf.NotAfter)
 	return c.current
 }
 
@@ -125,7 +126,8 @@ func (c *Certificate) stamps() (s [2]fileStamp) {
 	return s
 }
 
-// selfSign makes a key and a certificate for the names of this machine.
+// selfSign creates a key and a self-signed certificate for the host names of
+// this machine.
 func selfSign(certFile, keyFile string, now time.Time) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -148,7 +150,7 @@ func selfSign(certFile, keyFile string, now time.Time) error {
 		NotAfter:     now.AddDate(2, 0, 0),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		// Its own authority, so that clients can be told to trust just it.
+		// The certificate is its own authority, so that clients can trust it alone.
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 	}

@@ -6,16 +6,16 @@ import (
 	"net/http"
 )
 
-// Answers of this size are compressed. Shorter ones fit a packet as they are, and
-// longer ones would take too much memory.
+// Responses between these sizes are compressed. Shorter ones fit in one packet
+// anyway, and longer ones would need too much memory.
 const (
 	compressFrom = 1 << 10
 	compressTo   = 16 << 20
 )
 
-// compressible reports whether an answer may be compressed: one that was encoded by
-// its handler is not, and neither is one with an entity tag, which belongs to the
-// bytes that are sent.
+// compressible reports whether a response may be compressed. Responses that the
+// handler encoded are not, nor are those with an entity tag, which identifies
+// the uncompressed bytes.
 func compressible(p Reply, pieces Pieces, data []byte) bool {
 	if p.Status != 0 && p.Status != http.StatusOK || p.Header.Get("Content-Encoding") != "" || p.Header.Get("ETag") != "" {
 		return false
@@ -29,7 +29,7 @@ func compressible(p Reply, pieces Pieces, data []byte) bool {
 	return size >= compressFrom && size <= compressTo
 }
 
-// compress compresses a body quickly rather than well.
+// compress compresses a body with gzip's fastest level.
 func compress(pieces Pieces, data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NotModified reports whether the caller already has the version of a document
-// that one of the given entity tags names.
+// NotModified reports whether the request's If-None-Match header contains one
+// of the given entity tags.
 func NotModified(r *http.Request, etags ...string) bool {
 	for _, value := range r.Header.Values("If-None-Match") {
 		for part := range strings.SplitSeq(value, ",") {
@@ -25,7 +25,8 @@ func NotModified(r *http.Request, etags ...string) bool {
 	return false
 }
 
-// AcceptsGzip reports whether the caller takes an answer compressed with gzip.
+// AcceptsGzip reports whether the caller accepts a response compressed with
+// gzip.
 func AcceptsGzip(r *http.Request) bool {
 	for _, value := range r.Header.Values("Accept-Encoding") {
 		for part := range strings.SplitSeq(value, ",") {

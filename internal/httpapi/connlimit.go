@@ -6,15 +6,14 @@ import (
 	"sync"
 )
 
-// How many connections a server has open at a time. Each costs some tens of
-// kilobytes with TLS, whether it sends anything or not.
+// Limits on open connections. Each connection takes some tens of kilobytes with
+// TLS, even when idle.
 const (
 	maxConns        = 8192
-	maxConnsAddress = 2048 // of one address that is not a trusted proxy
+	maxConnsAddress = 2048 // from one address that is not a trusted proxy
 )
 
-// A connLimiter is a listener that hangs up on those that have too many
-// connections open.
+// A connLimiter is a listener that closes new connections above the limits.
 type connLimiter struct {
 	net.Listener
 	trusted Proxies
@@ -39,7 +38,7 @@ func (l *connLimiter) Accept() (net.Conn, error) {
 		if l.take(from) {
 			return &limitedConn{Conn: c, release: sync.OnceFunc(func() { l.release(from) })}, nil
 		}
-		_ = c.Close() // nobody is there to hear why
+		_ = c.Close() // without an error: no protocol is spoken yet
 	}
 }
 
@@ -71,7 +70,7 @@ func addressOf(a net.Addr) netip.Addr {
 	return p.Addr().Unmap().WithZone("")
 }
 
-// limitedConn gives its place back when it is closed.
+// limitedConn releases its place in the limits when it is closed.
 type limitedConn struct {
 	net.Conn
 	release func()

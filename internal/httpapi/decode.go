@@ -14,11 +14,11 @@ import (
 	"vigil/internal/fault"
 )
 
-// maxDetails is how many members one answer blames.
+// maxDetails limits the errors reported in one response.
 const maxDetails = 100
 
-// decodeJSON fills *dst from one JSON value. It goes on after a member that is
-// wrong, so that the fault it returns blames all of them.
+// decodeJSON fills *dst from one JSON value. It continues after an error, so
+// that the fault it returns lists all of them.
 func decodeJSON(data []byte, dst any) error {
 	c, err := newCursor(data)
 	if err != nil {
@@ -36,8 +36,8 @@ type decoder struct {
 	cursor
 	path    []step
 	details []fault.Detail
-	limit   int // of the list or map that comes next; 0 for the default
-	items   int // elements of lists and maps so far
+	limit   int // of the next list or map; 0 for the default
+	items   int // elements of all lists and maps so far
 
 	warnings Warnings
 }
@@ -55,7 +55,7 @@ func (d *decoder) fault() error {
 	return fault.Fields(d.details...)
 }
 
-// blame reports that the value at the current path is wrong.
+// blame reports an error at the current path.
 func (d *decoder) blame(format string, args ...any) {
 	d.blameAt("", fmt.Sprintf(format, args...))
 }
@@ -79,7 +79,7 @@ func (d *decoder) blameAt(below, message string) {
 	d.details = append(d.details, fault.Detail{Path: at, Message: message})
 }
 
-// where spells the current path: properties[0].stringV.
+// where returns the current path as text: properties[0].stringV.
 func (d *decoder) where() string {
 	var b strings.Builder
 	for _, s := range d.path {
@@ -95,7 +95,7 @@ func (d *decoder) where() string {
 	return b.String()
 }
 
-// short keeps a name that the caller chose from filling the answer.
+// short truncates a name chosen by the caller, to keep error responses short.
 func short(name string) string {
 	if len(name) <= 100 {
 		return name
@@ -139,19 +139,20 @@ func (d *decoder) value(v reflect.Value) {
 	switch u := v.Addr().Interface().(type) {
 	case json.Unmarshaler:
 		if raw := d.raw(); raw != nil {
-			d.judge(u.UnmarshalJSON(raw))
+			d.reportError(u.UnmarshalJSON(raw))
 		}
 		return
 	case encoding.TextUnmarshaler:
 		if s, ok := d.string(); ok {
-			d.judge(u.UnmarshalText([]byte(s)))
+			d.reportError(u.UnmarshalText([]byte(s)))
 		}
 		return
 	}
 	d.plain(v)
 }
 
-// plain decodes into a value of a kind that JSON knows.
+// plain decodes into a value of a basic kind: struct, map, list, string, number
+// or boolean.
 func (d *decoder) plain(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -181,7 +182,7 @@ func (d *decoder) plain(v reflect.Value) {
 	}
 }
 
-// wrong reports a value of the wrong type and steps over it.
+// wrong reports a value of the wrong type and skips it.
 func (d *decoder) wrong(want string) {
 	if d.kind() == 'n' {
 		d.blame("must be %s, not null", want)
@@ -191,8 +192,8 @@ func (d *decoder) wrong(want string) {
 	d.skip()
 }
 
-// judge reports what a type's own decoding found wrong.
-func (d *decoder) judge(err error) {
+// reportError reports the error of a type's own decoder.
+func (d *decoder) reportError(err error) {
 	if err == nil {
 		return
 	}
@@ -246,7 +247,7 @@ func (d *decoder) integer(v reflect.Value) {
 	}
 	text := d.scalar()
 	n, err := strconv.ParseInt(text, 10, 64)
-	if errors.Is(err, strconv.ErrSyntax) { // 10.0 and 1e1 are integers too
+	if errors.Is(err, strconv.ErrSyntax) { // 10.0 and 1e1 are integers as well
 		f, _ := strconv.ParseFloat(text, 64)
 		if f != math.Trunc(f) {
 			d.blame("must be an integer")

@@ -13,8 +13,9 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// FuzzBind holds the decoder against encoding/json: whatever it takes must be
-// JSON and mean the same to both, and what it refuses must be the caller's fault.
+// FuzzBind compares the decoder with encoding/json: accepted input must be JSON
+// and decode to the same value, and refused input must fail with a fault of the
+// caller's.
 func FuzzBind(f *testing.F) {
 	for _, s := range []string{
 		`{"any": {"a": [1, 2.5e3, "x\n\u00e9\ud83d\ude00", true, null, {}]}}`, `{"any": "\ud800"}`, `{"any": -0.0}`, `{"any":1,"any":2}`,
@@ -29,12 +30,12 @@ func FuzzBind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var all everything
 		if err := httpapi.Bind(post(body), &all); err != nil && !fault.Is(err, fault.Invalid) {
-			t.Errorf("not blamed on the caller: %v", err)
+			t.Errorf("not a fault of the caller: %v", err)
 		}
 		var got tree
 		if err := httpapi.Bind(post(body), &got); err != nil {
 			if !fault.Is(err, fault.Invalid) {
-				t.Errorf("not blamed on the caller: %v", err)
+				t.Errorf("not a fault of the caller: %v", err)
 			}
 			return
 		}
@@ -43,7 +44,7 @@ func FuzzBind(f *testing.F) {
 		}
 		var members map[string]any
 		if err := json.Unmarshal(body, &members); err != nil {
-			t.Fatalf("took what is not a JSON object: %v", err)
+			t.Fatalf("accepted input that is not a JSON object: %v", err)
 		}
 		var want any
 		for name, v := range members {

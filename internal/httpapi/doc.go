@@ -1,13 +1,13 @@
-// Package httpapi turns functions into HTTP. It is the only place that knows
-// status codes.
+// Package httpapi implements the HTTP side of the servers. It is the only
+// package that knows status codes.
 //
-// A server is a table of [Route] values. A route's handler is mostly a plain
-// function from a struct to a value, adapted by [JSON]: the struct is filled
-// from the path, the query, the headers and the body, checked, and handed over;
-// what comes back is encoded before a byte is sent, so that a failure can still
-// become an error answer. A handler reports trouble as a fault, and one table
-// turns its kind into a status.
+// A server is a table of [Route] values. A route's handler is usually a
+// function from an input struct to a value, adapted by [JSON]: the struct is
+// filled from path, query, headers and body, and validated. The returned value
+// is encoded before the first byte is sent, so that an encoding failure can
+// still become an error response. A handler returns errors as faults, and one
+// table maps the kind of a fault to a status.
 //
-// Everything that holds for every request happens once, in [Mux]: request ids,
-// limits, the guard, the audit record, panics, log lines, metrics.
+// [Mux] does what every request needs: request ids, limits, authentication by
+// the guard, audit records, panics, log lines and metrics.
 package httpapi

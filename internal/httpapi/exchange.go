@@ -10,45 +10,45 @@ import (
 	"time"
 )
 
-// A Caller is who sent a request, as far as limits, logs and audit records need
-// to know.
+// A Caller identifies the sender of a request in limits, logs and audit
+// records.
 type Caller struct {
-	ID    string // of the token or user; rate limits count against it
-	Name  string // for people who read logs
+	ID    string // of the token or user; key of the rate limits
+	Name  string // shown in logs
 	Org   string
-	Admin bool // there is room for them when the server is full
+	Admin bool // may use the slots reserved for administrators
 }
 
-// An Event is what an audit record says of one request.
+// An Event is the content of an audit record of one request.
 type Event struct {
 	Time      time.Time
 	RequestID string
 	Operation string
 	Method    string
 	Caller    Caller
-	Source    string            // address the request came from
-	Target    map[string]string // wildcards of the path by name, except those called secret
-	Notes     map[string]string // what the handler added
+	Source    string            // address that sent the request
+	Target    map[string]string // wildcards of the path by name, except those named secret
+	Notes     map[string]string // added by the handler
 	Status    int
 }
 
-// An exchange is one request and what becomes of it. It travels in the context
-// so that guard and handler can add what they learn; they run in the request's
-// own goroutine, and so does everything that reads it.
+// An exchange is the state of one request. It is in the request's context, so
+// that guard and handler can add to it. Except for the fields below mu, only
+// the request's own goroutine uses it.
 type exchange struct {
 	id     string
 	start  time.Time
 	route  *Route
 	caller Caller
 	source string
-	login  string      // the account of a login from a place that is known
-	body   []byte      // as it was received
-	header http.Header // of the answer
+	login  string      // account of a login, if it has logged in from this address before
+	body   []byte      // as received
+	header http.Header // of the response
 
-	mu       sync.Mutex // a change may be recorded by another goroutine than the request's
-	notes    map[string]string
-	recorded bool // a record is on disk with the change
-	later    bool // something was noted since
+	mu         sync.Mutex // guards the fields below: another goroutine may commit the audit record
+	notes      map[string]string
+	recorded   bool // the audit record was committed with the change
+	notedSince bool // a note was added after the record was taken
 }
 
 type exchangeKey struct{}
@@ -66,7 +66,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Pattern returns the pattern of the route that the request took, or "".
+// Pattern returns the pattern of the request's route, or "".
 func Pattern(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil && x.route != nil {
 		return x.route.Pattern
@@ -74,24 +74,24 @@ func Pattern(ctx context.Context) string {
 	return ""
 }
 
-// SetCaller says who sent the request. A guard calls it as soon as it knows; so
-// may a handler that finds out itself, such as a login. It must be called from
-// the request's own goroutine.
+// SetCaller sets the sender of the request. A guard calls it as soon as it
+// knows the sender; so may a handler that authenticates the caller, such as a
+// login. It must be called from the request's own goroutine.
 func SetCaller(ctx context.Context, c Caller) {
 	if x := exchangeOf(ctx); x != nil {
 		x.caller = c
 	}
 }
 
-// SetCookie has the answer to the request set a cookie, whatever the handler
-// returns. It must be called from the request's own goroutine.
+// SetCookie sets a cookie in the response, whether the handler succeeds or
+// fails. It must be called from the request's own goroutine.
 func SetCookie(ctx context.Context, c *http.Cookie) {
 	if x := exchangeOf(ctx); x != nil && x.header != nil {
 		x.header.Add("Set-Cookie", c.String())
 	}
 }
 
-// CallerOf returns who sent the request, if that is known.
+// CallerOf returns the sender of the request, or the zero Caller if unknown.
 func CallerOf(ctx context.Context) Caller {
 	if x := exchangeOf(ctx); x != nil {
 		return x.caller
@@ -99,7 +99,7 @@ func CallerOf(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// Source returns the address that the request came from, without its port.
+// Source returns the address that sent the request, without the port.
 func Source(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil {
 		return x.source
@@ -107,9 +107,9 @@ func Source(ctx context.Context) string {
 	return ""
 }
 
-// Note adds a fact to the request's audit record: the id of what was created,
-// the names of the members that changed. It must never be a secret, and Note
-// must be called from the request's own goroutine.
+// Note adds a fact to the request's audit record, such as the id of a created
+// object or the names of changed members. It must not be a secret. Note must be
+// called from the request's own goroutine.
 func Note(ctx context.Context, key, value string) {
 	if x := exchangeOf(ctx); x != nil {
 		x.note(key, value)
@@ -122,11 +122,12 @@ func (x *exchange) note(key, value string) {
 	if x.notes == nil {
 		x.notes = make(map[string]string)
 	}
-	x.later = x.later || x.notes[key] != value
+	x.notedSince = x.notedSince || x.notes[key] != value
 	x.notes[key] = value
 }
 
-// requestID takes over the caller's id when it is a short printable token.
+// requestID returns the request id sent by the caller if it is a short
+// printable token, else a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > 128 {
@@ -149,8 +150,8 @@ func sourceOf(r *http.Request) string {
 	return host
 }
 
-// network returns what an address shares with others of the same subscriber: a
-// site has a whole /64 of IPv6 to choose from.
+// network returns the part of an address that identifies the subscriber: the
+// /64 prefix of an IPv6 address, the whole IPv4 address.
 func network(source string) string {
 	a, err := netip.ParseAddr(source)
 	if err != nil || a.Unmap().Is4() {

@@ -23,7 +23,7 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// guard knows the tokens "admin" and "viewer".
+// guard accepts the tokens "admin" and "viewer".
 func guard(r *http.Request, need string) (context.Context, error) {
 	who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if who != "admin" && who != "viewer" {
@@ -36,19 +36,20 @@ func guard(r *http.Request, need string) (context.Context, error) {
 	return r.Context(), nil
 }
 
-type trail struct {
+type auditLog struct {
 	events []httpapi.Event
 	err    error
 }
 
-func (a *trail) Attach(ctx context.Context, p httpapi.Pending) context.Context {
+func (a *auditLog) Attach(ctx context.Context, p httpapi.Pending) context.Context {
 	return context.WithValue(ctx, pendingKey{}, p)
 }
 
 type pendingKey struct{}
 
-// change pretends that a handler commits a change, and the record with it.
-func (a *trail) change(ctx context.Context) {
+// change simulates a handler that commits a change together with the audit
+// record.
+func (a *auditLog) change(ctx context.Context) {
 	p := ctx.Value(pendingKey{}).(httpapi.Pending)
 	if e, wanted := p.Event(); wanted {
 		a.events = append(a.events, e)
@@ -56,7 +57,7 @@ func (a *trail) change(ctx context.Context) {
 	}
 }
 
-func (a *trail) Append(_ context.Context, e httpapi.Event) error {
+func (a *auditLog) Append(_ context.Context, e httpapi.Event) error {
 	a.events = append(a.events, e)
 	return a.err
 }
@@ -83,8 +84,8 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	})
 	routes := []httpapi.Route{
 		{Pattern: "POST /x/{provider}/{secret}", Need: "admin", Operation: "create", Handler: create},
-		{Pattern: "GET /x", Need: "viewer", Operation: "list", Handler: says(1)},
-		{Pattern: "POST /query", Need: "viewer", Operation: "query", Safe: true, Handler: says(1)},
+		{Pattern: "GET /x", Need: "viewer", Operation: "list", Handler: returns(1)},
+		{Pattern: "POST /query", Need: "viewer", Operation: "query", Safe: true, Handler: returns(1)},
 		{Pattern: "POST /raw", Need: "viewer", Operation: "raw", Handler: httpapi.Plain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "done")
 		}))},
@@ -95,8 +96,8 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 		status                      int
 		want                        []httpapi.Event
 	}{
-		{"reads are not", "GET", "/x", "viewer", nil, 200, nil},
-		{"queries are not", "POST", "/query", "viewer", nil, 200, nil},
+		{"reads are not audited", "GET", "/x", "viewer", nil, 200, nil},
+		{"queries are not audited", "POST", "/query", "viewer", nil, 200, nil},
 		{"changes are", "POST", "/x/aws/hush", "admin", nil, 201, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
 		{"strangers are", "GET", "/x", "none", nil, 401, []httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
@@ -104,12 +105,12 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Status: 403}}},
 		{"a change that cannot be recorded is 503", "POST", "/x/aws/hush", "admin", errors.New("disk full"), 503, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
-		{"nor one by a plain handler", "POST", "/raw", "viewer", errors.New("disk full"), 503, []httpapi.Event{{Operation: "raw", Method: "POST",
+		{"so is one by a plain handler", "POST", "/raw", "viewer", errors.New("disk full"), 503, []httpapi.Event{{Operation: "raw", Method: "POST",
 			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{}, Status: 200}}},
-		{"a refusal that cannot be recorded stays one", "GET", "/x", "none", errors.New("disk full"), 401,
+		{"a refusal that cannot be recorded stays a refusal", "GET", "/x", "none", errors.New("disk full"), 401,
 			[]httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
 	} {
-		log := &trail{err: tt.sink}
+		log := &auditLog{err: tt.sink}
 		m := mux(t, httpapi.Options{Guard: guard, Audit: log}, routes...)
 		res := ask(m, tt.method, tt.target, "", "Authorization", "Bearer "+tt.token)
 		if res.StatusCode != tt.status {
@@ -124,9 +125,9 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	}
 }
 
-func TestEveryAnswerCarriesTheHouseHeaders(t *testing.T) {
+func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 	t.Parallel()
-	m := mux(t, httpapi.Options{}, public("GET /x", says(1)))
+	m := mux(t, httpapi.Options{}, public("GET /x", returns(1)))
 	for _, target := range []string{"/x", "/none"} {
 		res := ask(m, "GET", target, "", "X-Request-Id", "mine-1")
 		for name, want := range map[string]string{
@@ -151,11 +152,11 @@ func TestOneLineIsLoggedPerRequest(t *testing.T) {
 	log := slog.New(slog.NewJSONHandler(&out, nil))
 	m := mux(t, httpapi.Options{Log: log, Guard: guard},
 		httpapi.Route{Pattern: "GET /x/{id}", Need: "viewer", Operation: "getX", Handler: fails(errors.New("the cause"))},
-		httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "h", Quiet: true, Handler: says(1)})
+		httpapi.Route{Pattern: "GET /healthz", Need: httpapi.Public, Operation: "h", Quiet: true, Handler: returns(1)})
 	ask(m, "GET", "/x/path-value?q=query-value", "", "Authorization", "Bearer viewer", "X-Request-Id", "r1")
 	ask(m, "GET", "/healthz", "")
 	if strings.Contains(out.String(), "-value") || strings.Contains(out.String(), "Bearer") {
-		t.Errorf("the log tells too much: %s", &out)
+		t.Errorf("the log contains a secret: %s", &out)
 	}
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
@@ -194,7 +195,7 @@ func TestPanicsBecome500(t *testing.T) {
 		res.Body.Close()
 	}
 	if err == nil {
-		t.Error("half an answer looked like a whole one")
+		t.Error("a truncated response was read without an error")
 	}
 }
 
@@ -263,9 +264,9 @@ func TestSlowHandlersAreCutOff(t *testing.T) {
 	})
 }
 
-func TestCallersThatWentAwayAreNotOurFault(t *testing.T) {
+func TestClosedConnectionsAreLoggedAs499(t *testing.T) {
 	t.Parallel()
-	log := new(trail)
+	log := new(auditLog)
 	m := mux(t, httpapi.Options{Audit: log}, public("POST /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
 		return nil, ctx.Err()
 	})))
@@ -278,20 +279,20 @@ func TestCallersThatWentAwayAreNotOurFault(t *testing.T) {
 	}
 }
 
-func TestStreamsFlushThroughTheAudit(t *testing.T) {
+func TestStreamsAreAuditedBeforeTheFirstFlush(t *testing.T) {
 	t.Parallel()
 	flush := httpapi.Stream(func(w http.ResponseWriter, _ *http.Request) error {
 		return http.NewResponseController(w).Flush()
 	})
 	for sink, want := range map[error]int{nil: 200, io.ErrShortWrite: 503} {
-		m := mux(t, httpapi.Options{Audit: &trail{err: sink}}, public("POST /x", flush))
+		m := mux(t, httpapi.Options{Audit: &auditLog{err: sink}}, public("POST /x", flush))
 		if res := ask(m, "POST", "/x", ""); res.StatusCode != want {
 			t.Errorf("with audit %v: status %d, want %d", sink, res.StatusCode, want)
 		}
 	}
 }
 
-func TestTooManyAtATimeIs503(t *testing.T) {
+func TestTooManyConcurrentRequestsAre503(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -315,12 +316,12 @@ func TestTooManyAtATimeIs503(t *testing.T) {
 	})
 }
 
-func TestRatesAreLimitedPerCaller(t *testing.T) {
+func TestRateLimitsArePerCaller(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	m := mux(t, httpapi.Options{Guard: guard, Now: func() time.Time { return now }, Rates: map[string]httpapi.Rate{
 		"slow": {PerSecond: 0.5, Burst: 2}, httpapi.RateRefused: {PerSecond: 1, Burst: 1},
-	}}, httpapi.Route{Pattern: "GET /x", Need: "viewer", Operation: "x", Limits: httpapi.Limits{Rate: "slow"}, Handler: says(1)})
+	}}, httpapi.Route{Pattern: "GET /x", Need: "viewer", Operation: "x", Limits: httpapi.Limits{Rate: "slow"}, Handler: returns(1)})
 	get := func(token string) (int, string) {
 		res := ask(m, "GET", "/x", "", "Authorization", "Bearer "+token)
 		return res.StatusCode, res.Header.Get("Retry-After")
@@ -340,14 +341,14 @@ func TestRatesAreLimitedPerCaller(t *testing.T) {
 	}
 }
 
-func TestMetricsNameRoutesNotPaths(t *testing.T) {
+func TestMetricsAreLabelledByRoute(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	metrics, err := httpapi.NewMetrics(reg, "posture")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := mux(t, httpapi.Options{Metrics: metrics}, public("GET /x/{id}", says(1)), httpapi.MetricsRoute(reg, httpapi.Public))
+	m := mux(t, httpapi.Options{Metrics: metrics}, public("GET /x/{id}", returns(1)), httpapi.MetricsRoute(reg, httpapi.Public))
 	ask(m, "GET", "/x/1", "")
 	ask(m, "GET", "/x/2", "")
 	ask(m, "GET", "/none/3", "")
@@ -364,14 +365,14 @@ func TestMetricsNameRoutesNotPaths(t *testing.T) {
 	}
 }
 
-func TestTheRecordIsCommittedWithTheChange(t *testing.T) {
+func TestAuditRecordIsCommittedWithTheChange(t *testing.T) {
 	t.Parallel()
-	log := new(trail)
+	log := new(auditLog)
 	answer := func(after func(ctx context.Context) error) httpapi.Handler {
 		return httpapi.JSON(func(ctx context.Context, _ httpapi.None) (any, error) {
 			httpapi.Note(ctx, "id", "7")
 			log.change(ctx)
-			log.change(ctx) // a second transaction of the same request
+			log.change(ctx) // second transaction of the same request
 			return 1, after(ctx)
 		})
 	}
@@ -388,7 +389,7 @@ func TestTheRecordIsCommittedWithTheChange(t *testing.T) {
 		path   string
 		sink   error
 		status int
-		want   []int // statuses of the records: 0 is that of the change
+		want   []int // statuses of the records; 0 in the record committed with the change
 	}{
 		{"/x", nil, 200, []int{0}},
 		{"/x", errors.New("disk full"), 200, []int{0}},

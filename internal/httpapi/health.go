@@ -13,14 +13,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// A Check says why a part of the server cannot do its work, or nil.
+// A Check returns why a part of the server does not work, or nil.
 type Check func(context.Context) error
 
-// Health knows whether a server can do its work. The zero value is ready to
-// use and healthy.
+// Health runs the readiness checks of a server. The zero value has no checks
+// and is ready.
 type Health struct {
-	// Warning is shown to whoever asks how the server is: something that must
-	// not be overlooked, such as that what it shows is not real.
+	// Warning is shown in the health response: something that users must not
+	// overlook, such as that the server shows simulated data.
 	Warning string
 
 	mu       sync.Mutex
@@ -30,8 +30,8 @@ type Health struct {
 	stopping atomic.Bool
 }
 
-// Add enters a named check. What it reports is shown to whoever asks: the
-// message of a fault as it is, any other error as an internal one.
+// Add adds a named check. The health response shows the message of a fault; any
+// other error is shown as internal.
 func (h *Health) Add(name string, c Check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,8 +45,8 @@ func (h *Health) Add(name string, c Check) {
 	h.checks[name] = c
 }
 
-// AddNotice enters a named text that is shown beside the checks, unless it is
-// empty. It does not make the server unready.
+// AddNotice adds a named text that the health response shows, unless it is
+// empty. It does not affect readiness.
 func (h *Health) AddNotice(name string, text func() string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,10 +56,10 @@ func (h *Health) AddNotice(name string, text func() string) {
 	h.notices[name] = text
 }
 
-// Stopping says that the server is about to stop: from now on it is not ready.
+// Stopping marks the server as not ready, because it is about to stop.
 func (h *Health) Stopping() { h.stopping.Store(true) }
 
-// checkTime is how long all checks together may take.
+// checkTime limits the duration of all checks together.
 const checkTime = 5 * time.Second
 
 type health struct {
@@ -68,8 +68,7 @@ type health struct {
 	Checks  map[string]string `json:"checks,omitempty"`
 }
 
-// ready runs the checks. A server that is not ready says so with 503, and which
-// part is to blame.
+// ready runs the checks. It answers 503 with the failed checks if any failed.
 func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -106,8 +105,8 @@ func (h *Health) ready(ctx context.Context, _ None) (Reply, error) {
 	return OK(answer), nil
 }
 
-// HealthRoutes are the routes by which others learn how the server is: /healthz
-// says that the process lives, /readyz that it can do its work.
+// HealthRoutes returns the health routes: /healthz succeeds while the process
+// runs, /readyz when all checks pass.
 func HealthRoutes(h *Health) []Route {
 	return []Route{
 		{Pattern: "GET /healthz", Need: Public, Operation: "getHealth", Quiet: true, Monitor: true, Hidden: true,
@@ -118,7 +117,8 @@ func HealthRoutes(h *Health) []Route {
 	}
 }
 
-// MetricsRoute serves what was gathered, in the format of Prometheus.
+// MetricsRoute returns a route that serves the metrics in the format of
+// Prometheus.
 func MetricsRoute(g prometheus.Gatherer, need string) Route {
 	h := promhttp.HandlerFor(g, promhttp.HandlerOpts{DisableCompression: true})
 	return Route{Pattern: "GET /metrics", Need: need, Operation: "getMetrics", Quiet: true, Monitor: true, Hidden: true, Handler: Plain(h)}

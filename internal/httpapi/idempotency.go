@@ -11,38 +11,38 @@ import (
 	"vigil/internal/fault"
 )
 
-// Idempotency remembers requests that were sent with an Idempotency-Key header,
-// so that one whose answer was lost can be sent again without being carried out
-// twice.
+// Idempotency stores requests that were sent with an Idempotency-Key header, so
+// that a client can repeat a request whose response was lost without executing
+// it twice.
 type Idempotency interface {
-	// Find returns the request that was carried out with a key, if there was one.
+	// Find returns the request that was executed with a key, if there was one.
 	Find(ctx context.Context, owner, key string) (PastRequest, bool, error)
 
-	// Attach returns a context under which the first change that is committed
-	// commits the key with it. If another request has the key meanwhile, the
-	// change fails with fault.Conflict.
+	// Attach returns a context in which the first transaction that commits also
+	// commits the key. If another request committed the key meanwhile, the
+	// transaction fails with fault.Conflict.
 	Attach(ctx context.Context, k RequestKey) context.Context
 
-	// Answered remembers the answer to a request that was carried out.
+	// Answered stores the response to an executed request.
 	Answered(ctx context.Context, owner, key string, a Answer) error
 }
 
-// RequestKey is a request that is to be carried out once.
+// RequestKey identifies a request that must be executed at most once.
 type RequestKey struct {
-	Owner       string // who chose the key
+	Owner       string // the caller who chose the key
 	Key         string
 	Fingerprint string // of method, address and body
 	RequestID   string
 }
 
-// PastRequest is one that was carried out.
+// PastRequest is a request that was executed.
 type PastRequest struct {
 	Fingerprint string
 	RequestID   string
-	Answer      *Answer // nil if it was not kept
+	Answer      *Answer // nil if it was not stored
 }
 
-// Answer is what was answered.
+// Answer is a stored response.
 type Answer struct {
 	Status      int
 	Location    string
@@ -51,20 +51,20 @@ type Answer struct {
 	Body        []byte
 }
 
-// The headers of requests that are carried out once, and of answers that tell
-// what became of a change.
+// Headers of idempotent requests and of responses that report the outcome of a
+// change.
 const (
 	headerKey      = "Idempotency-Key"
 	headerReplayed = "Idempotency-Replayed"
-	headerOutcome  = "Vigil-Change" // made, or unknown: of an answer of 5xx
+	headerOutcome  = "Vigil-Change" // "made" or "unknown", in responses with a 5xx status
 )
 
-// maxAnswer is how large an answer may be that is kept.
+// maxAnswer limits the size of stored responses.
 const maxAnswer = 256 << 10
 
-// once returns the key of a request that is to be carried out once, or what to
-// answer if it was carried out before.
-func (m *Mux) once(ctx context.Context, r *http.Request, x *exchange) (*RequestKey, any, error) {
+// idempotencyKey returns the idempotency key of a request, or the stored response if the
+// request was executed before. Both are nil without the header.
+func (m *Mux) idempotencyKey(ctx context.Context, r *http.Request, x *exchange) (*RequestKey, any, error) {
 	values := r.Header.Values(headerKey)
 	if m.o.Idempotency == nil || len(values) == 0 || !x.route.mutates() || x.route.Need == Public || x.route.Login {
 		return nil, nil, nil
@@ -82,7 +82,7 @@ func (m *Mux) once(ctx context.Context, r *http.Request, x *exchange) (*RequestK
 	case past.Fingerprint != k.Fingerprint:
 		return nil, nil, fault.New(fault.Conflict, "the Idempotency-Key was used for another request")
 	case past.Answer == nil:
-		return nil, nil, fault.New(fault.Conflict, "the request with this Idempotency-Key was carried out (request %s); its answer was not kept", past.RequestID)
+		return nil, nil, fault.New(fault.Conflict, "the request with this Idempotency-Key was executed (request %s); its response was not stored", past.RequestID)
 	}
 	x.note("replay_of", past.RequestID)
 	return nil, past.Answer.reply(), nil
@@ -122,9 +122,9 @@ func (a *Answer) reply() Reply {
 	return p
 }
 
-// keepAnswer remembers the answer to a request that was carried out. An answer
-// that holds a secret is not kept.
-func (m *Mux) keepAnswer(ctx context.Context, x *exchange, k *RequestKey, body any) {
+// storeAnswer stores the response to an executed request. Responses with a
+// secret are not stored.
+func (m *Mux) storeAnswer(ctx context.Context, x *exchange, k *RequestKey, body any) {
 	if _, ok := body.(written); ok || x.route.SecretAnswer {
 		return
 	}
@@ -146,13 +146,13 @@ func (m *Mux) keepAnswer(ctx context.Context, x *exchange, k *RequestKey, body a
 		Status: p.Status, Location: p.Header.Get("Location"), ETag: p.Header.Get("ETag"), ContentType: kind, Body: data,
 	})
 	if err != nil {
-		m.o.Log.WarnContext(ctx, "answer not kept for its Idempotency-Key", "request_id", x.id, "err", err)
+		m.o.Log.WarnContext(ctx, "store response for its Idempotency-Key", "request_id", x.id, "err", err)
 	}
 }
 
-// tellOutcome says in the answer to a failed request whether its change was
-// made.
-func (m *Mux) tellOutcome(rec *recorder, x *exchange, err error) error {
+// reportOutcome sets a header in the response to a failed request that says
+// whether its change was made.
+func (m *Mux) reportOutcome(rec *recorder, x *exchange, err error) error {
 	if err == nil || !x.route.mutates() || problemOf(err).Status < 500 {
 		return err
 	}
@@ -163,7 +163,7 @@ func (m *Mux) tellOutcome(rec *recorder, x *exchange, err error) error {
 	case made:
 		rec.Header().Set(headerOutcome, "made")
 		if fault.KindOf(err) == fault.Internal {
-			return err // a bug stays one
+			return err // an internal error stays a 500
 		}
 		return fault.Wrap(fault.Unavailable, err, "the change was made, but the request could not be answered in full")
 	case errors.Is(err, fault.ErrOutcomeUnknown):

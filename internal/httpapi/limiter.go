@@ -11,22 +11,22 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Rate is how often one caller may ask.
+// A Rate limits how often one caller may send requests.
 type Rate struct {
 	PerSecond float64 // unlimited when zero
 	Burst     int
 }
 
-// Names of rates that exist without being configured. A route names the one it
-// counts against; no name is RateDefault.
+// Names of the predefined rates. A route names the rate it counts against; the
+// default is RateDefault.
 const (
 	RateDefault = ""
 	RateLogin   = "login"   // exchanging a password or an API token
-	RateHeavy   = "heavy"   // queries that may cost seconds
-	RateRefused = "refused" // requests that the guard refused, per network
+	RateHeavy   = "heavy"   // queries that may take seconds
+	RateRefused = "refused" // requests refused by the guard, per network
 )
 
-// DefaultRates are the limits of a server that was told nothing else.
+// DefaultRates returns the rate limits that apply unless configured otherwise.
 func DefaultRates() map[string]Rate {
 	return map[string]Rate{
 		RateDefault: {PerSecond: 200, Burst: 2000},
@@ -36,8 +36,8 @@ func DefaultRates() map[string]Rate {
 	}
 }
 
-// maxBuckets bounds the memory of a limiter: the bucket that was used longest
-// ago goes first, and is nearly always full again by then.
+// maxBuckets limits the memory of a limiter. The least recently used bucket is
+// evicted first; it is nearly always full again by then.
 const maxBuckets = 20000
 
 // A limiter holds a token bucket per rate and caller.
@@ -45,7 +45,7 @@ type limiter struct {
 	rates map[string]Rate
 	now   func() time.Time
 
-	processes atomic.Int64 // that share the rates
+	processes atomic.Int64 // number of processes that share the rates
 
 	mu      sync.Mutex
 	buckets *simplelru.LRU[bucketKey, *rate.Limiter]
@@ -53,7 +53,7 @@ type limiter struct {
 
 type bucketKey struct{ rate, who string }
 
-// newLimiter takes rates that differ from the defaults.
+// newLimiter returns a limiter with the default rates, overridden by rates.
 func newLimiter(rates map[string]Rate, now func() time.Time) *limiter {
 	all := DefaultRates()
 	for name, r := range rates {
@@ -65,17 +65,19 @@ func newLimiter(rates map[string]Rate, now func() time.Time) *limiter {
 	return l
 }
 
-// SetProcesses says how many processes answer requests. Each takes an equal part of
-// every rate, so that a caller may make no more requests of all than of one.
+// SetProcesses sets the number of processes that serve requests. Each uses an
+// equal share of every rate, so that the limits hold for all processes
+// together.
 func (m *Mux) SetProcesses(n int) { m.limiter.processes.Store(int64(max(1, n))) }
 
-// share returns the part of a rate that this process has.
+// share returns this process's share of a rate.
 func (l *limiter) share(r Rate) Rate {
 	n := l.processes.Load()
 	return Rate{PerSecond: r.PerSecond / float64(n), Burst: max(1, r.Burst/int(n))}
 }
 
-// allow takes one token from who's bucket, or says when there will be one.
+// allow takes one token from who's bucket. If it is empty, it fails with the
+// time until the next token.
 func (l *limiter) allow(name, who string) error {
 	r, ok := l.rates[name]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/fault"
 )
 
-func TestLimiterForgetsWhoWasAwayLongest(t *testing.T) {
+func TestLimiterEvictsTheLeastRecentlyUsedBucket(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(0, 0)
 	l := newLimiter(map[string]Rate{RateDefault: {PerSecond: 1, Burst: 1}}, func() time.Time { return at })
@@ -21,14 +21,14 @@ func TestLimiterForgetsWhoWasAwayLongest(t *testing.T) {
 		t.Errorf("%d buckets, want %d", n, maxBuckets)
 	}
 	if err := l.allow(RateDefault, fmt.Sprint(maxBuckets+99)); !fault.Is(err, fault.Limited) {
-		t.Errorf("a recent caller was forgotten: %v", err)
+		t.Errorf("the bucket of a recent caller was evicted: %v", err)
 	}
 	if err := l.allow("no such rate", fmt.Sprint(maxBuckets+99)); !fault.Is(err, fault.Limited) {
-		t.Errorf("an unknown rate is not the default one: %v", err)
+		t.Errorf("an unknown rate is not limited like the default: %v", err)
 	}
 }
 
-func TestNetworksOfIPv6CountAsOne(t *testing.T) {
+func TestNetworkOfIPv6IsItsPrefix64(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "2001:db8::1": "2001:db8::/64", "2001:db8::ffff:1": "2001:db8::/64", "fe80::1%eth0": "fe80::/64",

@@ -7,22 +7,23 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Match is the value of an If-Match header: the versions of a thing that the
-// caller means to change. The zero value was not sent and allows any version.
+// A Match is the value of an If-Match header: the versions of a record that the
+// caller intends to change. The zero value means that the header was not sent,
+// and allows any version.
 type Match struct {
 	tags []string
 	any  bool
 	sent bool
 }
 
-// UnmarshalText reads the header. Quotes and the mark of a weak tag do not
-// matter, so that the version may be taken from the record as well as from the
+// UnmarshalText parses the header. It ignores quotes and the prefix of weak
+// tags, so that a version from the record is accepted as well as one from the
 // ETag header.
 func (m *Match) UnmarshalText(text []byte) error {
 	*m = Match{sent: true}
 	for part := range strings.SplitSeq(string(text), ",") {
-		// Only the bare asterisk stands for any version. In quotes it is a tag as
-		// any other, which no version has; and no version has the empty tag.
+		// Only an unquoted asterisk means any version. A quoted one is an ordinary tag
+		// that no version has, and so is the empty tag.
 		if strings.TrimSpace(part) == "*" {
 			m.any = true
 			continue
@@ -32,8 +33,8 @@ func (m *Match) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Versions returns the versions as stores take them: separated by commas, "*"
-// for any, and "" when the header was not sent.
+// Versions returns the versions in the form that stores accept: separated by
+// commas, "*" for any, and "" when the header was not sent.
 func (m Match) Versions() string {
 	switch {
 	case !m.sent:
@@ -44,21 +45,21 @@ func (m Match) Versions() string {
 	tags := slices.Clone(m.tags)
 	for i, tag := range tags {
 		if tag == "" || tag == "*" {
-			tags[i] = `"` + tag + `"` // it must not be taken for the header that was not sent, or for any version
+			tags[i] = `"` + tag + `"` // quoted, to differ from a missing header and from any version
 		}
 	}
 	return strings.Join(tags, ",")
 }
 
-// Sent reports whether the caller named a version.
+// Sent reports whether the If-Match header was sent.
 func (m Match) Sent() bool { return m.sent }
 
-// Allows reports whether a thing of this version may be changed.
+// Allows reports whether a record with this version may be changed.
 func (m Match) Allows(etag string) bool {
 	return !m.sent || m.any || slices.Contains(m.tags, bareTag(etag))
 }
 
-// Check returns a fault unless a thing of this version may be changed.
+// Check returns a fault unless a record with this version may be changed.
 func (m Match) Check(etag string) error {
 	if m.Allows(etag) {
 		return nil
@@ -66,7 +67,7 @@ func (m Match) Check(etag string) error {
 	return fault.New(fault.Stale, "the record has changed: its version is not the one in If-Match")
 }
 
-// Require returns a fault unless the caller named a version.
+// Require returns a fault unless the If-Match header was sent.
 func (m Match) Require() error {
 	if m.sent {
 		return nil

@@ -15,7 +15,8 @@ type Metrics struct {
 	inFlight prometheus.Gauge
 }
 
-// NewMetrics registers the metrics of one server, told apart by its name.
+// NewMetrics registers the metrics of one server. The label "server" has its
+// name.
 func NewMetrics(reg prometheus.Registerer, server string) (*Metrics, error) {
 	labels := prometheus.Labels{"server": server}
 	m := &Metrics{

@@ -15,12 +15,12 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Guard finds out who sent a request and whether they may do what the route
-// needs, before the body is read. It is not asked for public routes. The context
-// it returns is the handler's.
+// A Guard authenticates the sender of a request and checks that they have the
+// role that the route needs, before the body is read. It is not called for
+// public routes. The handler gets the context that it returns.
 type Guard func(r *http.Request, need string) (context.Context, error)
 
-// Options are what a Mux needs. The zero value serves public routes only.
+// Options configure a Mux. The zero value serves public routes only.
 type Options struct {
 	Guard   Guard
 	Audit   Auditor
@@ -28,14 +28,14 @@ type Options struct {
 	Log     *slog.Logger    // discarded when nil
 	Metrics *Metrics        // none when nil
 	Rates   map[string]Rate // by the names that routes use; "" is the default
-	Admit   Admission       // requests handled at a time
-	Proxies Proxies         // whose word on where a request comes from counts
-	// Idempotency remembers requests by their Idempotency-Key; the header is
-	// ignored when nil.
+	Admit   Admission       // limits on concurrent requests
+	Proxies Proxies         // reverse proxies whose X-Forwarded-For is trusted
+	// Idempotency stores requests by their Idempotency-Key; when nil, the header is
+	// ignored.
 	Idempotency Idempotency
-	Compress    bool             // compress long answers to reads for those who take it
-	Space       func() Space     // how much room for writing is left; always enough when nil
-	Timeout     time.Duration    // of handlers that do not say; 30 s when zero
+	Compress    bool             // compress long responses to reads, if the caller accepts gzip
+	Space       func() Space     // free disk space; assumed sufficient when nil
+	Timeout     time.Duration    // of handlers without their own; 30 s when zero
 	Now         func() time.Time // time.Now when nil
 }
 
@@ -48,7 +48,7 @@ type Mux struct {
 	bodies  bodies
 }
 
-// NewMux checks the table and returns its server.
+// NewMux checks the routes and returns a Mux that serves them.
 func NewMux(routes []Route, o Options) (*Mux, error) {
 	if o.Errors == nil {
 		o.Errors = PostureError
@@ -83,7 +83,7 @@ func NewMux(routes []Route, o Options) (*Mux, error) {
 	return m, nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{id: requestID(r), start: m.o.Now(), source: m.o.Proxies.source(r), header: w.Header()}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
@@ -97,15 +97,15 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		m.finish(r, x, rec, err)
 		if rec.broken {
-			panic(http.ErrAbortHandler) // the answer is half sent: all that is left is to hang up
+			panic(http.ErrAbortHandler) // the response is partly sent: close the connection
 		}
 	}()
 	m.o.Metrics.begin()
 	err = m.serve(rec, r, x)
 }
 
-// serve finds the route, runs it and writes the answer. It returns the error
-// that was answered, for the log.
+// serve finds the route, runs it and sends the response. It returns the error
+// that the response reports, for the log.
 func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 	found, ok := m.router.Find(r.Method, r.URL.EscapedPath())
 	if !ok {
@@ -127,16 +127,17 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 	body, err := m.run(rec, r, x)
 	switch {
 	case err == nil:
-		rec.packs = m.o.Compress && !x.route.mutates() && !x.route.SecretAnswer && AcceptsGzip(r)
+		rec.acceptsGzip = m.o.Compress && !x.route.mutates() && !x.route.SecretAnswer && AcceptsGzip(r)
 		return m.reply(rec, body)
 	case r.Context().Err() != nil && rec.status == 0:
-		m.problem(rec, Problem{Status: statusGone, Message: "the caller went away"}) // for log and audit: nobody reads it
+		m.problem(rec, Problem{Status: statusClientClosed, Message: "the caller went away"}) // for log and audit record only
 		return nil
 	}
 	return m.fail(rec, err)
 }
 
-// run lets the request pass all gates and calls its handler.
+// run checks rate limits, permission, body and concurrency, then calls the
+// handler.
 func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	rt := x.route
 	ctx := r.Context()
@@ -146,7 +147,7 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		defer cancel()
 		r = r.WithContext(ctx)
 	} else {
-		// Not every writer has deadlines, and those without need none lifted.
+		// Response writers without deadlines have none to lift: the error is ignored.
 		rc := http.NewResponseController(rec)
 		_ = errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{}))
 	}
@@ -161,7 +162,7 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		ctx = guarded
 	}
 	if rt.Limits.Account == nil {
-		if err := m.limiter.allow(rt.Limits.Rate, x.account()); err != nil {
+		if err := m.limiter.allow(rt.Limits.Rate, x.rateKey()); err != nil {
 			return nil, err
 		}
 	}
@@ -174,23 +175,23 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	}
 	defer release()
 	if rt.Limits.Account != nil {
-		// The body says which account it is.
+		// The account is named in the body.
 		x.login = rt.Limits.Account(withBody(r, x.body))
-		if err := m.limiter.allow(rt.Limits.Rate, x.account()); err != nil {
+		if err := m.limiter.allow(rt.Limits.Rate, x.rateKey()); err != nil {
 			return nil, err
 		}
 	}
 	if !rt.Monitor {
-		// A slot is taken only now that everything has arrived: callers who send
-		// slowly keep none from others.
-		leave, err := m.gate.enter(ctx, x.entrant())
+		// The request takes a slot only after its body arrived, so that slow senders do
+		// not block others.
+		leave, err := m.gate.enter(ctx, x.admissionRequest())
 		if err != nil {
 			return nil, err
 		}
 		defer leave()
 	}
 	ctx = m.attach(ctx, r, x)
-	key, past, err := m.once(ctx, r, x)
+	key, past, err := m.idempotencyKey(ctx, r, x)
 	if err != nil || past != nil {
 		return past, err
 	}
@@ -199,25 +200,24 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	}
 	body, err := rt.Handler(rec, r.WithContext(ctx))
 	if err == nil && key != nil {
-		m.keepAnswer(ctx, x, key, body)
+		m.storeAnswer(ctx, x, key, body)
 	}
 	if err != nil && fault.KindOf(err) == fault.Internal && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fault.Wrap(fault.Unavailable, err, "the request took too long")
 	}
-	return body, m.tellOutcome(rec, x, err)
+	return body, m.reportOutcome(rec, x, err)
 }
 
-// withBody returns a copy of a request whose body can be read without using up
-// that of the original.
+// withBody returns a copy of a request with its own reader of the body.
 func withBody(r *http.Request, body []byte) *http.Request {
 	c := *r
 	c.Body = io.NopCloser(bytes.NewReader(body))
 	return &c
 }
 
-// account is what rate limits count against: the caller, the account of a login
-// from a known place, or the network of an unknown sender.
-func (x *exchange) account() string {
+// rateKey returns the key of the request's rate limit: the caller, the account
+// of a login from a known address, or the network of an unauthenticated sender.
+func (x *exchange) rateKey() string {
 	switch {
 	case x.caller.ID != "":
 		return "caller " + x.caller.ID
@@ -227,18 +227,19 @@ func (x *exchange) account() string {
 	return network(x.source)
 }
 
-// payer is whose share of the server a request uses: the organisation's, the
-// caller's where there are no organisations, or the network's of an unknown one.
-func (x *exchange) payer() string {
+// concurrencyKey returns the key of the request's concurrency limit: the organisation,
+// the caller if there is no organisation, or the network of an unauthenticated
+// sender.
+func (x *exchange) concurrencyKey() string {
 	if x.caller.ID != "" && x.caller.Org != "" {
 		return "org " + x.caller.Org
 	}
-	return x.account()
+	return x.rateKey()
 }
 
-func (x *exchange) entrant() entrant {
-	return entrant{
-		key:   shareKey{x.payer(), x.route.mutates()},
+func (x *exchange) admissionRequest() admissionRequest {
+	return admissionRequest{
+		key:   shareKey{x.concurrencyKey(), x.route.mutates()},
 		known: x.caller.ID != "" || x.login != "", admin: x.caller.Admin,
 	}
 }
@@ -255,7 +256,7 @@ func pathValues(r *http.Request, rt *Route) map[string]string {
 	return values
 }
 
-// recovered turns a panic into an error answer.
+// recovered turns a panic into an error response.
 func (m *Mux) recovered(rec *recorder, r *http.Request, p any) error {
 	if p == http.ErrAbortHandler {
 		rec.broken = true

@@ -25,7 +25,7 @@ func mux(t *testing.T, o httpapi.Options, routes ...httpapi.Route) *httpapi.Mux 
 	return m
 }
 
-// public is a route that anybody may call.
+// public returns a route that needs no role.
 func public(pattern string, h httpapi.Handler) httpapi.Route {
 	return httpapi.Route{Pattern: pattern, Need: httpapi.Public, Operation: "op", Handler: h}
 }
@@ -54,7 +54,7 @@ func fails(err error) httpapi.Handler {
 	return httpapi.JSON(func(context.Context, httpapi.None) (any, error) { return nil, err })
 }
 
-func says(body any) httpapi.Handler {
+func returns(body any) httpapi.Handler {
 	return httpapi.JSON(func(context.Context, httpapi.None) (any, error) { return body, nil })
 }
 
@@ -95,15 +95,15 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 	}
 }
 
-func TestRoutesWithoutNeedAreRefused(t *testing.T) {
+func TestIncompleteRoutesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, rt := range []httpapi.Route{
-		{Pattern: "GET /x", Operation: "x", Handler: says(1)},
-		{Pattern: "GET /x", Need: "viewer", Handler: says(1)},
+		{Pattern: "GET /x", Operation: "x", Handler: returns(1)},
+		{Pattern: "GET /x", Need: "viewer", Handler: returns(1)},
 		{Pattern: "GET /x", Need: httpapi.Public, Operation: "x"},
-		{Pattern: "GET /x", Need: "viewer", Operation: "x", Handler: says(1)}, // and no guard
-		{Pattern: "/x", Need: httpapi.Public, Operation: "x", Handler: says(1)},
-		{Pattern: "GET /{}", Need: httpapi.Public, Operation: "x", Handler: says(1)},
+		{Pattern: "GET /x", Need: "viewer", Operation: "x", Handler: returns(1)}, // without a guard
+		{Pattern: "/x", Need: httpapi.Public, Operation: "x", Handler: returns(1)},
+		{Pattern: "GET /{}", Need: httpapi.Public, Operation: "x", Handler: returns(1)},
 	} {
 		if _, err := httpapi.NewMux([]httpapi.Route{rt}, httpapi.Options{}); err == nil {
 			t.Errorf("%+v was accepted", rt)
@@ -118,7 +118,7 @@ func TestPathsAndMethods(t *testing.T) {
 	}
 	echo := httpapi.JSON(func(_ context.Context, i in) (string, error) { return i.ID, nil })
 	m := mux(t, httpapi.Options{}, public("GET /v1/x/{id}", echo), public("PUT /v1/x/{id}", echo),
-		public("POST /v1/x/query", says("query")), public("GET /", says("root")))
+		public("POST /v1/x/query", returns("query")), public("GET /", returns("root")))
 	for _, tt := range []struct {
 		method, target string
 		status         int

@@ -5,21 +5,21 @@ import (
 	"reflect"
 )
 
-// selfDecoder is a type that this package decodes in its own way.
+// selfDecoder is implemented by types of this package that decode themselves.
 type selfDecoder interface{ decode(d *decoder) }
 
-// Optional is a member for which not sent, null and a value mean three things:
-// in a PUT, keep, clear and set. The zero value was not sent.
+// Optional is a member that distinguishes not sent, null and a value; in a PUT:
+// keep, clear and set. The zero value means not sent.
 type Optional[T any] struct {
-	Sent  bool // the member was there, if only as null
+	Sent  bool // the member was present, perhaps as null
 	Null  bool
 	Value T
 }
 
-// Some returns an optional that holds a value.
+// Some returns an Optional with a value.
 func Some[T any](value T) Optional[T] { return Optional[T]{Sent: true, Value: value} }
 
-// Set reports whether there is a value.
+// Set reports whether the member has a value.
 func (o Optional[T]) Set() bool { return o.Sent && !o.Null }
 
 // Or returns the value, the zero value for null, or old when nothing was sent.
@@ -30,7 +30,7 @@ func (o Optional[T]) Or(old T) T {
 	return o.Value
 }
 
-// IsZero makes omitzero leave out what was not sent.
+// IsZero makes omitzero leave out a member that was not sent.
 func (o Optional[T]) IsZero() bool { return !o.Sent }
 
 // MarshalJSON writes the value, or null.

@@ -10,7 +10,8 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// committing is an auditor whose records are committed when the handler says so.
+// committing is an auditor whose records are committed when the handler calls
+// Committed.
 type committing struct{}
 
 type commitKey struct{}
@@ -21,8 +22,9 @@ func (committing) Attach(ctx context.Context, p httpapi.Pending) context.Context
 
 func (committing) Append(context.Context, httpapi.Event) error { return nil }
 
-// TestAFailureTellsWhetherTheChangeWasMade fails before, in and after the commit.
-func TestAFailureTellsWhetherTheChangeWasMade(t *testing.T) {
+// TestFailureReportsWhetherTheChangeWasMade fails before, during and after the
+// commit.
+func TestFailureReportsWhetherTheChangeWasMade(t *testing.T) {
 	t.Parallel()
 	lost := fault.Wrap(fault.Unavailable, errors.Join(fault.ErrOutcomeUnknown, errors.New("connection reset")), "the database failed")
 	for _, tt := range []struct {
@@ -33,11 +35,11 @@ func TestAFailureTellsWhetherTheChangeWasMade(t *testing.T) {
 		want   string
 	}{
 		{"before the commit", false, fault.New(fault.Unavailable, "the database is not available"), 503, ""},
-		{"in the commit", false, lost, 503, "unknown"},
+		{"during the commit", false, lost, 503, "unknown"},
 		{"after the commit", true, fault.New(fault.Unavailable, "too slow"), 503, "made"},
-		{"after the commit, by a bug", true, errors.New("bug"), 500, "made"},
-		{"not at all", true, nil, 200, ""},
-		{"by the caller", false, fault.New(fault.Invalid, "no"), 400, ""},
+		{"after the commit, with an internal error", true, errors.New("bug"), 500, "made"},
+		{"no failure", true, nil, 200, ""},
+		{"an error of the caller", false, fault.New(fault.Invalid, "no"), 400, ""},
 	} {
 		route := public("POST /x", httpapi.JSON(func(ctx context.Context, _ httpapi.None) (string, error) {
 			if tt.commit {

@@ -26,7 +26,7 @@ func (p pieces) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-func TestABodyIsSentInPieces(t *testing.T) {
+func TestBodyIsSentInPieces(t *testing.T) {
 	t.Parallel()
 	sent := 0
 	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
@@ -41,11 +41,11 @@ func TestABodyIsSentInPieces(t *testing.T) {
 		t.Errorf("%d %s %v, %v", res.StatusCode, body, res.Header, err)
 	}
 	if sent != 1 {
-		t.Errorf("it was told %d times that the body was sent", sent)
+		t.Errorf("Sent was called %d times", sent)
 	}
 }
 
-func TestABodyThatCannotBeSentIsOverToo(t *testing.T) {
+func TestSentIsCalledWhenTheBodyCannotBeSent(t *testing.T) {
 	t.Parallel()
 	sent := 0
 	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
@@ -53,6 +53,6 @@ func TestABodyThatCannotBeSentIsOverToo(t *testing.T) {
 	}))
 	res := ask(mux(t, httpapi.Options{}, route), "GET", "/", "")
 	if res.StatusCode != http.StatusInternalServerError || sent != 1 {
-		t.Errorf("%d, told %d times", res.StatusCode, sent)
+		t.Errorf("%d, Sent called %d times", res.StatusCode, sent)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A plan is what the binder knows of a struct type, worked out once.
+// A plan describes how to fill a struct type. It is computed once per type.
 type plan struct {
 	members []member       // of the JSON object
 	exact   map[string]int // member by name
@@ -24,11 +24,11 @@ type member struct {
 	index    []int
 	required bool
 	enum     []string
-	nullable bool // null is taken as if the member were not sent
-	maxItems int  // of the list or map that the member is; 0 for the default
+	nullable bool // null counts as not sent
+	maxItems int  // limit of the member's list or map; 0 for the default
 }
 
-// param is a field that is filled from outside the body.
+// param is a field that is filled from a parameter rather than the JSON body.
 type param struct {
 	source   string // path, query, header, form
 	name     string
@@ -89,7 +89,7 @@ func (p *plan) add(t reflect.Type, above []int) {
 	}
 }
 
-// maxItems reads the tag of that name.
+// maxItems parses the maxItems tag.
 func maxItems(f reflect.StructField) int {
 	tag := f.Tag.Get("maxItems")
 	if tag == "" {
@@ -112,7 +112,8 @@ func fields(t reflect.Type) func(func(reflect.StructField) bool) {
 	}
 }
 
-// find returns the member of a name: spelt exactly so, or else without case.
+// find returns the member with a name: by exact match, or else
+// case-insensitively.
 func (p *plan) find(name string) (int, bool) {
 	if i, ok := p.exact[name]; ok {
 		return i, true
@@ -121,7 +122,7 @@ func (p *plan) find(name string) (int, bool) {
 	return i - 1, i > 0
 }
 
-// missing blames the required members that were not seen.
+// missing reports the required members that were not sent.
 func (p *plan) missing(seen []bool, d *decoder) {
 	for i, m := range p.members {
 		if m.required && !seen[i] {

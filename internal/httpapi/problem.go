@@ -10,16 +10,16 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Problem is an error as the outside may see it.
+// A Problem is the public form of an error.
 type Problem struct {
 	Status  int
 	Message string
 	Details []fault.Detail
-	After   time.Duration // when to try again, for 429 and 503
+	After   time.Duration // when to retry, for 429 and 503
 	Time    time.Time
 }
 
-// statuses is the whole mapping from kinds of fault to HTTP.
+// statuses maps each kind of fault to an HTTP status.
 var statuses = [...]int{
 	fault.Internal:        http.StatusInternalServerError,
 	fault.Invalid:         http.StatusBadRequest,
@@ -35,12 +35,12 @@ var statuses = [...]int{
 	fault.Unavailable:     http.StatusServiceUnavailable,
 }
 
-// statusGone is what logs and audit records say of a caller that did not wait
-// for its answer.
-const statusGone = 499
+// statusClientClosed is the status in logs and audit records when the caller closed the
+// connection before the response.
+const statusClientClosed = 499
 
-// problemOf says what the outside may know of an error. The cause may name
-// hosts, queries or keys: it is logged, never sent.
+// problemOf returns the public form of an error. The cause may contain hosts,
+// queries or keys: it is logged, never sent.
 func problemOf(err error) Problem {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Kind != fault.Internal {
 		return Problem{Status: statuses[e.Kind], Message: e.Message, Details: e.Details, After: e.After}
@@ -62,10 +62,11 @@ func (p Problem) header(h http.Header) {
 	}
 }
 
-// An ErrorBody gives the body of an error answer; each server has its own shape.
+// An ErrorBody returns the body of an error response; each server has its own
+// format.
 type ErrorBody func(Problem) any
 
-// PostureError is the shape of the posture service's errors.
+// PostureError is the format of the posture server's errors.
 func PostureError(p Problem) any {
 	type member struct {
 		Path      string `json:"path"`
@@ -86,7 +87,7 @@ func PostureError(p Problem) any {
 	return body
 }
 
-// DesktopError is the shape of the desktop server's errors.
+// DesktopError is the format of the desktop server's errors.
 func DesktopError(p Problem) any {
 	type member struct {
 		Key     string `json:"error_key"`

@@ -7,8 +7,8 @@ import (
 )
 
 // Proxies are the addresses of reverse proxies whose X-Forwarded-For header is
-// believed. What anybody else says about where a request comes from is ignored:
-// limits per address would otherwise be up to the caller.
+// trusted. The header of any other sender is ignored, because callers could
+// evade the limits per address with it.
 type Proxies []netip.Prefix
 
 // Contains reports whether an address is that of a trusted proxy.
@@ -21,11 +21,11 @@ func (ps Proxies) Contains(a netip.Addr) bool {
 	return false
 }
 
-// maxHops bounds how many entries of X-Forwarded-For are looked at.
+// maxHops limits how many entries of X-Forwarded-For are evaluated.
 const maxHops = 16
 
-// source returns the address that a request came from: the one that connected
-// or, if that is a trusted proxy, the last one before the trusted proxies.
+// source returns the address that sent a request: the peer of the connection
+// or, if that is a trusted proxy, the last untrusted entry of X-Forwarded-For.
 func (ps Proxies) source(r *http.Request) string {
 	direct := sourceOf(r)
 	at, err := netip.ParseAddr(direct)

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A Reply is an answer that is more than a body with status 200.
+// A Reply is a response with its own status, headers or callback.
 type Reply struct {
 	Status int // 200 when zero
 	Header http.Header
 	Body   any    // nil for none
-	Sent   func() // called once the body was sent, or could not be; may be nil
+	Sent   func() // called after the body was sent or failed to be sent; may be nil
 }
 
-// Pieces is a body of JSON that is sent piece by piece, because it is long.
+// Pieces is a JSON body that is written in pieces, because it is large.
 type Pieces interface {
 	io.WriterTo
 	Len() int64
@@ -37,10 +37,10 @@ func (p Reply) With(name, value string) Reply {
 // OK answers 200 with a body.
 func OK(body any) Reply { return Reply{Status: http.StatusOK, Body: body} }
 
-// Tagged answers 200 with a body and its version.
+// Tagged answers 200 with a body and its version as the ETag.
 func Tagged(etag string, body any) Reply { return OK(body).With("ETag", quoteTag(etag)) }
 
-// Created answers 201 with the new thing, its address and, where it has one, its version.
+// Created answers 201 with the new record, its address and its version, if any.
 func Created(location, etag string, body any) Reply {
 	p := Reply{Status: http.StatusCreated, Body: body}.With("Location", location)
 	if etag != "" {
@@ -49,7 +49,7 @@ func Created(location, etag string, body any) Reply {
 	return p
 }
 
-// Accepted answers 202: the work has begun.
+// Accepted answers 202: the work has started.
 func Accepted(body any) Reply { return Reply{Status: http.StatusAccepted, Body: body} }
 
 // NoContent answers 204.
@@ -60,13 +60,13 @@ func Text(text string) Reply {
 	return OK([]byte(text)).With("Content-Type", "text/plain; charset=utf-8")
 }
 
-// Redirect answers 303: look there.
+// Redirect answers 303 with another address.
 func Redirect(location string) Reply {
 	return Reply{Status: http.StatusSeeOther}.With("Location", location)
 }
 
-// Each returns items as they look on the wire. The list of nothing is [] in
-// JSON, never null.
+// Each converts items to their wire form. An empty list is [] in JSON, never
+// null.
 func Each[T, Wire any](items []T, wire func(T) Wire) []Wire {
 	list := make([]Wire, len(items))
 	for i, v := range items {
@@ -75,8 +75,8 @@ func Each[T, Wire any](items []T, wire func(T) Wire) []Wire {
 	return list
 }
 
-// encode returns the bytes and the content type of a body. Bytes are sent as
-// they are, everything else as JSON.
+// encode returns the bytes and the content type of a body. A []byte is sent
+// unchanged, everything else as JSON.
 func encode(body any) ([]byte, string, error) {
 	switch b := body.(type) {
 	case nil:
@@ -106,7 +106,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat(nil, `"`+timeLayout+`"`), nil
 }
 
-// quoteTag makes a version an entity tag.
+// quoteTag returns a version as an entity tag.
 func quoteTag(tag string) string {
 	if strings.HasPrefix(tag, `"`) || strings.HasPrefix(tag, `W/"`) {
 		return tag

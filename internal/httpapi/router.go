@@ -9,18 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Router finds what belongs to a method and a path. The zero value is empty
-// and ready.
+// A Router maps a method and a path to a value. The zero value is empty and
+// ready to use.
 //
-// It differs from [http.ServeMux] in what our API documents promise: it never
-// redirects, a slash at the end does not matter, a path that is there with
-// another method is told apart from one that is not, and a segment may hold two
-// names ("{account}_{credential}"). As in the standard mux a wildcard stands for
-// one whole segment, decoded after the split, so that it may hold slashes;
-// "{name...}" at the end stands for all that follows, and is empty for nothing.
+// It differs from [http.ServeMux] where the API documents require it: it never
+// redirects, ignores a trailing slash, distinguishes an unknown path from an
+// unknown method of a known path, and allows two wildcards in one segment
+// ("{account}_{credential}"). As in http.ServeMux, a wildcard matches one whole
+// segment, which is unescaped after the path is split, so that its value may
+// contain slashes. "{name...}" at the end matches the rest of the path, which
+// may be empty.
 //
-// The most specific path wins, whatever its methods: text before a mixed
-// segment, that before a wildcard, that before a tail.
+// The most specific path wins, regardless of its methods: literal text before a
+// mixed segment, a mixed segment before a wildcard, a wildcard before a tail.
 type Router[T any] struct {
 	root node[T]
 }
@@ -33,7 +34,8 @@ type node[T any] struct {
 	leaf  leaf[T]
 }
 
-// mixed is an edge for segments such as "{a}_{b}": literals[i] follows value i.
+// mixed is an edge for segments such as "{a}_{b}": literals[i] follows wildcard
+// i.
 type mixed[T any] struct {
 	prefix   string
 	literals []string
@@ -49,15 +51,15 @@ type target[T any] struct {
 	names []string
 }
 
-// A Found is what a router found.
+// A Found is the result of a lookup.
 type Found[T any] struct {
 	Value  T
-	Names  []string // of the wildcards, in the order of the path
+	Names  []string // of the wildcards, in path order
 	Values []string
-	Allow  []string // the methods of the path, when the asked one is not among them
+	Allow  []string // the methods of the path, when the requested one is not among them
 }
 
-// Add enters a value under a pattern such as "GET /v1/rules/{id}".
+// Add adds a value under a pattern such as "GET /v1/rules/{id}".
 func (t *Router[T]) Add(pattern string, value T) error {
 	method, path, ok := strings.Cut(pattern, " ")
 	if !ok || method == "" || !strings.HasPrefix(path, "/") {
@@ -74,7 +76,7 @@ func (t *Router[T]) Add(pattern string, value T) error {
 		names = append(names, found...)
 		if len(found) == 1 && strings.HasSuffix(found[0], "...") {
 			if i != len(segments)-1 {
-				return fmt.Errorf("pattern %q: a tail comes last", pattern)
+				return fmt.Errorf("pattern %q: a tail must be the last segment", pattern)
 			}
 			names[len(names)-1] = strings.TrimSuffix(found[0], "...")
 			if n.tail == nil {
@@ -87,7 +89,7 @@ func (t *Router[T]) Add(pattern string, value T) error {
 		at = &n.leaf
 	}
 	if _, taken := at.methods[method]; taken {
-		return fmt.Errorf("pattern %q is there twice", pattern)
+		return fmt.Errorf("pattern %q was added twice", pattern)
 	}
 	if at.methods == nil {
 		at.methods = make(map[string]target[T])
@@ -140,15 +142,15 @@ func (n *node[T]) child(literals []string) *node[T] {
 	return m.next
 }
 
-// Find looks up a method and a path as it was sent, percent-encoded. It reports
-// false for an unknown path; for a known path with another method it reports
-// true with the methods there are in Allow.
+// Find looks up a method and an escaped path. It returns false for an unknown
+// path. For a known path without the method it returns true, with the path's
+// methods in Allow.
 func (t *Router[T]) Find(method, escapedPath string) (Found[T], bool) {
 	segments := split(escapedPath)
 	for i, s := range segments {
 		text, err := url.PathUnescape(s)
 		if err != nil || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			return Found[T]{}, false // nothing can bear such a name
+			return Found[T]{}, false // no pattern matches such a name
 		}
 		segments[i] = text
 	}
@@ -201,7 +203,7 @@ func (n *node[T]) find(segments, values []string) (*leaf[T], []string) {
 }
 
 // match returns the values of the wildcards in a mixed segment, or nil. Each
-// takes as little as it can, but never nothing.
+// value is as short as possible but not empty.
 func (m mixed[T]) match(s string) []string {
 	s, ok := strings.CutPrefix(s, m.prefix)
 	if !ok {
@@ -227,7 +229,7 @@ func (m mixed[T]) match(s string) []string {
 	return append(values, s)
 }
 
-// allow lists the methods for an Allow header.
+// allow returns the methods for an Allow header.
 func (l *leaf[T]) allow() []string {
 	all := []string{http.MethodOptions}
 	for method := range l.methods {
@@ -240,7 +242,8 @@ func (l *leaf[T]) allow() []string {
 	return slices.Compact(all)
 }
 
-// split cuts a path into segments, without its first slash and one last slash.
+// split splits a path into segments, without the first slash and one trailing
+// slash.
 func split(path string) []string {
 	if path == "" || path == "/" {
 		return nil

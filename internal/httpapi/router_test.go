@@ -79,7 +79,7 @@ func FuzzPaths(f *testing.F) {
 		f.Add("GET", p)
 	}
 	m, err := httpapi.NewMux([]httpapi.Route{
-		public("GET /v1/a/{id}", says(1)), public("DELETE /v1/p/{p}/{a}_{b}", says(1)), public("GET /docs/{file...}", says(1)),
+		public("GET /v1/a/{id}", returns(1)), public("DELETE /v1/p/{p}/{a}_{b}", returns(1)), public("GET /docs/{file...}", returns(1)),
 	}, httpapi.Options{})
 	if err != nil {
 		f.Fatal(err)

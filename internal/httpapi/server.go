@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// ServerOptions are what a Server needs.
+// ServerOptions configure a Server.
 type ServerOptions struct {
-	Address string // host:port; port 0 takes a free one
+	Address string // host:port; port 0 selects a free port
 	Handler http.Handler
 	Log     *slog.Logger
-	Health  *Health // told when the server stops; may be nil
+	Health  *Health // marked as not ready when the server stops; may be nil
 
 	TLS        *Certificate   // plain HTTP when nil
-	ClientCAs  *x509.CertPool // whose client certificates are believed; none when nil
-	AllowPlain bool           // plain HTTP beyond the own machine
-	Proxies    Proxies        // may have more connections than others
+	ClientCAs  *x509.CertPool // authorities of accepted client certificates; none when nil
+	AllowPlain bool           // allow plain HTTP on addresses other than loopback
+	Proxies    Proxies        // exempt from the connection limit per address
 
-	Grace time.Duration // how long requests may finish after a stop; 15 s when zero
-	Drain time.Duration // how long to go on serving while /readyz already says no
+	Grace time.Duration // how long running requests may take after a stop; 15 s when zero
+	Drain time.Duration // how long to keep serving after /readyz turned unready
 }
 
 // A Server listens on one address. It does nothing before Listen.
@@ -39,7 +39,7 @@ type Server struct {
 // NewServer checks the options.
 func NewServer(o ServerOptions) (*Server, error) {
 	if o.TLS == nil && !o.AllowPlain && !loopback(o.Address) {
-		return nil, fmt.Errorf("plain HTTP on %s would be readable by others: use TLS, a loopback address, or allow it", o.Address)
+		return nil, fmt.Errorf("plain HTTP on %s is not encrypted: use TLS or a loopback address, or set insecure_http if a proxy terminates TLS", o.Address)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -54,12 +54,12 @@ func NewServer(o ServerOptions) (*Server, error) {
 		WriteTimeout:      2 * time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		// The chatter of net/http (handshakes that failed and the like) is for debugging.
+		// Errors of net/http, such as failed handshakes, are logged at debug level.
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}}, nil
 }
 
-// Listen takes the address, so that it is known and nobody else can have it.
+// Listen binds the address, after which URL is known.
 func (s *Server) Listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", s.o.Address)
@@ -74,8 +74,8 @@ func (s *Server) Listen(ctx context.Context) error {
 	return nil
 }
 
-// URL returns the address of the server as a client on the same machine would
-// use it, without a slash at the end. It is known after Listen.
+// URL returns the base address for clients on the same machine, without a
+// trailing slash. It is known after Listen.
 func (s *Server) URL() string {
 	scheme := "http"
 	if s.o.TLS != nil {
@@ -91,8 +91,8 @@ func (s *Server) URL() string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// Serve answers requests until ctx is done, then lets those under way finish.
-// Requests keep their own lives: they do not end with ctx.
+// Serve serves requests until ctx is done, then waits up to Grace for running
+// requests. Cancelling ctx does not cancel running requests.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- s.http.Serve(s.listener) }()
@@ -124,7 +124,7 @@ func (s *Server) stop(ctx context.Context) error {
 	return nil
 }
 
-// loopback reports whether only the own machine can reach an address.
+// loopback reports whether an address is reachable from this machine only.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -38,7 +38,7 @@ func start(t *testing.T, o httpapi.ServerOptions) (url string, stop func() error
 	return s.URL(), stop
 }
 
-// trusting returns a client that believes in the certificate of a file.
+// trusting returns a client that trusts the certificate in a file.
 func trusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
 	t.Helper()
 	pem, err := os.ReadFile(certFile)
@@ -51,7 +51,7 @@ func trusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-func TestPlainHTTPStaysOnTheMachine(t *testing.T) {
+func TestPlainHTTPIsRefusedBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		address string
@@ -68,7 +68,7 @@ func TestPlainHTTPStaysOnTheMachine(t *testing.T) {
 	}
 }
 
-func TestOwnCertificateServesAndIsReadAgain(t *testing.T) {
+func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "tls")
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
@@ -82,7 +82,7 @@ func TestOwnCertificateServesAndIsReadAgain(t *testing.T) {
 	if info, err := os.Stat(keyFile); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("key file: %v, %v", info, err)
 	}
-	url, stop := start(t, httpapi.ServerOptions{TLS: cert, Handler: mux(t, httpapi.Options{}, public("GET /x", says(1)))})
+	url, stop := start(t, httpapi.ServerOptions{TLS: cert, Handler: mux(t, httpapi.Options{}, public("GET /x", returns(1)))})
 	defer stop()
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		res, err := trusting(t, certFile, version).Get(url + "/x")
@@ -108,7 +108,7 @@ func TestOwnCertificateServesAndIsReadAgain(t *testing.T) {
 	}
 	clock <- (<-clock).Add(time.Minute)
 	if res, err := old.Get(url + "/x"); err != nil {
-		t.Errorf("with half of the pair gone: %v", err)
+		t.Errorf("with one file of the pair missing: %v", err)
 	} else {
 		res.Body.Close()
 	}
@@ -126,7 +126,7 @@ func TestOwnCertificateServesAndIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestClientCertificatesAreBelievedOnlyFromTheirAuthorities(t *testing.T) {
+func TestClientCertificatesNeedATrustedAuthority(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	log := slog.New(slog.DiscardHandler)
@@ -137,7 +137,7 @@ func TestClientCertificatesAreBelievedOnlyFromTheirAuthorities(t *testing.T) {
 	if _, err := httpapi.OwnCertificate(other, log, time.Now); err != nil {
 		t.Fatal(err)
 	}
-	url, stop := start(t, httpapi.ServerOptions{TLS: cert, ClientCAs: x509.NewCertPool(), Handler: mux(t, httpapi.Options{}, public("GET /x", says(1)))})
+	url, stop := start(t, httpapi.ServerOptions{TLS: cert, ClientCAs: x509.NewCertPool(), Handler: mux(t, httpapi.Options{}, public("GET /x", returns(1)))})
 	defer stop()
 	client := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
 	if res, err := client.Get(url + "/x"); err != nil {
@@ -152,13 +152,13 @@ func TestClientCertificatesAreBelievedOnlyFromTheirAuthorities(t *testing.T) {
 	stranger := trusting(t, filepath.Join(dir, "tls.crt"), tls.VersionTLS13)
 	stranger.Transport.(*http.Transport).TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	if _, err := stranger.Get(url + "/x"); err == nil {
-		t.Error("a certificate of nobody's was believed")
+		t.Error("a certificate of an unknown authority was accepted")
 	}
 }
 
 func TestHeadersAreLimited(t *testing.T) {
 	t.Parallel()
-	url, stop := start(t, httpapi.ServerOptions{Handler: mux(t, httpapi.Options{}, public("GET /x", says(1)))})
+	url, stop := start(t, httpapi.ServerOptions{Handler: mux(t, httpapi.Options{}, public("GET /x", returns(1)))})
 	defer stop()
 	for size, want := range map[int]int{8 << 10: 200, 64 << 10: 431} {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", url+"/x", nil)
@@ -255,7 +255,7 @@ func TestStopHasADeadline(t *testing.T) {
 	}
 }
 
-func TestReadinessNamesTheCulprit(t *testing.T) {
+func TestReadinessNamesTheFailedCheck(t *testing.T) {
 	t.Parallel()
 	var h httpapi.Health
 	m := mux(t, httpapi.Options{}, httpapi.HealthRoutes(&h)...)

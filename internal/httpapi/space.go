@@ -8,7 +8,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// Space is how much room for writing is left.
+// Space is the level of free disk space.
 type Space int
 
 // The levels. See package diskspace.
@@ -18,8 +18,9 @@ const (
 	SpaceCritical
 )
 
-// checkSpace refuses what may not be written now: first what can be done later,
-// then every change but logins and removals. Reads go on.
+// checkSpace refuses writes when disk space runs out: at the low level
+// deferrable requests, at the critical level every change except logins and
+// removals. Reads are always allowed.
 func (m *Mux) checkSpace(rt *Route) error {
 	if m.o.Space == nil {
 		return nil

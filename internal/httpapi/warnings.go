@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// Warnings are sentences that name the members of a request's body that were
-// ignored because nobody knows them. A field of this type, in the struct that a
-// request fills, takes them. Members of the body itself are not among them:
-// clients send what other versions of an operation take. Those further inside
-// are filters, sorts and the like, where a misspelt name changes the answer.
+// Warnings are messages about unknown members in a request's body, which were
+// ignored. A field of this type in the input struct receives them. Unknown
+// members at the top level cause no warning: clients send members of other
+// versions of an operation. Nested ones are filters, sorts and the like, where
+// a misspelt name changes the result.
 type Warnings []string
 
-// maxWarnings is how many ignored members one answer names.
+// maxWarnings limits the warnings in one response.
 const maxWarnings = 20
 
-// ignored notes the member at the current path, which the plan does not have.
+// ignored adds a warning about the member at the current path, which is not in
+// the plan.
 func (d *decoder) ignored(name string, p *plan) {
 	if len(d.path) < 2 || len(d.warnings) >= maxWarnings {
 		return
@@ -30,7 +31,8 @@ func (d *decoder) ignored(name string, p *plan) {
 	d.warnings = append(d.warnings, warning+".")
 }
 
-// setWarnings puts what was noted into the field that takes it, if there is one.
+// setWarnings stores the warnings in the struct's field of type Warnings, if it
+// has one.
 func (d *decoder) setWarnings(v reflect.Value) {
 	if len(d.warnings) == 0 || v.Kind() != reflect.Struct {
 		return
@@ -40,7 +42,8 @@ func (d *decoder) setWarnings(v reflect.Value) {
 	}
 }
 
-// nearest returns the member whose name differs least from a name.
+// nearest returns the member whose name has the smallest edit distance to a
+// name.
 func (p *plan) nearest(name string) string {
 	best, least := "", 1<<30
 	name = strings.ToLower(short(name))
@@ -48,7 +51,7 @@ func (p *plan) nearest(name string) string {
 		known := strings.ToLower(m.name)
 		distance := editDistance(name, known)
 		if strings.Contains(known, name) || strings.Contains(name, known) {
-			distance /= 2 // "account" is nearer to cloudAccountIds than to a short word
+			distance /= 2 // a substring counts half: "account" is nearer to cloudAccountIds than to a short word
 		}
 		if distance < least {
 			best, least = m.name, distance
@@ -57,8 +60,7 @@ func (p *plan) nearest(name string) string {
 	return best
 }
 
-// editDistance counts the insertions, deletions and replacements of bytes that
-// make one text the other (Levenshtein).
+// editDistance returns the Levenshtein distance of two texts in bytes.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -24,7 +24,7 @@ type searchIn struct {
 func TestIgnoredMembersAreNamed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]httpapi.Warnings{
-		`{"filters":{"Levels":["High"]}}`: nil, // another spelling of the same
+		`{"filters":{"Levels":["High"]}}`: nil, // another case of the same name
 		`{"other":1,"filters":null}`:      nil,
 		`{"filters":{"level":1}}`:         {"filters.level is not known and was ignored; the nearest known member is filters.levels."},
 		`{"filters":{"account":{"x":1}},"sorts":[{"fieldName":"a"},{"field":"b"}]}`: {

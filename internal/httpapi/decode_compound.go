@@ -29,18 +29,18 @@ func (d *decoder) slice(v reflect.Value) {
 	v.Set(list)
 }
 
-// DefaultItems is how many elements a list, or members a map, of a request may
-// have whose field has no maxItems tag. It keeps what one request costs the
-// database small, and the number of its bind variables below what SQLite
-// (32,766) and PostgreSQL (65,535) take.
+// DefaultItems limits the elements of a list, or the members of a map, whose
+// field has no maxItems tag. It limits the database work of one request, and
+// keeps its bind variables below the limits of SQLite (32,766) and PostgreSQL
+// (65,535).
 const DefaultItems = 1000
 
-// maxBodyItems is how many elements all lists and maps of one body may have
-// together: lists of lists would otherwise multiply their limits.
+// maxBodyItems limits the elements of all lists and maps of one body together,
+// because the limits of nested lists would multiply.
 const maxBodyItems = 10_000
 
-// takeLimit returns the limit of the list or map that is about to be decoded.
-// The tag of a member is about the outermost one.
+// takeLimit returns the limit of the list or map that is decoded next. A
+// maxItems tag applies to the outermost list of its field.
 func (d *decoder) takeLimit() int {
 	limit := d.limit
 	d.limit = 0
@@ -50,10 +50,11 @@ func (d *decoder) takeLimit() int {
 	return limit
 }
 
-// room reports whether one more element may follow n others, and counts it. If
-// not, it blames the list, which is at the current path.
+// room counts one more element after n others and reports whether the limit
+// allows it. If not, it reports an error at the current path, which is the
+// list's.
 func (d *decoder) room(n, limit int, what string) bool {
-	if n >= limit && len(d.details) >= maxDetails { // the length matters more than what is wrong with the elements
+	if n >= limit && len(d.details) >= maxDetails { // drop details about elements: the length matters more
 		d.details = d.details[:maxDetails-1]
 	}
 	switch {
@@ -68,14 +69,14 @@ func (d *decoder) room(n, limit int, what string) bool {
 	return false
 }
 
-// leave steps over the rest of an array, with the cursor at one of its values.
+// leave skips the rest of an array. The cursor is at one of its values.
 func (d *decoder) leave() {
 	for more := true; more; more = d.next() {
 		d.skip()
 	}
 }
 
-// object decodes an object whose names are data.
+// object decodes an object into a map.
 func (d *decoder) object(v reflect.Value) {
 	if d.kind() != '{' {
 		d.wrong("an object")
@@ -91,7 +92,7 @@ func (d *decoder) object(v reflect.Value) {
 			return
 		}
 		if m.Len() >= limit || d.items >= maxBodyItems {
-			d.pop() // the whole map is to blame, not the member that was one too many
+			d.pop() // report the map, not the member that exceeded the limit
 			d.room(m.Len(), limit, "members")
 			d.push(name, 0)
 			over = true
@@ -106,7 +107,7 @@ func (d *decoder) object(v reflect.Value) {
 	v.Set(m)
 }
 
-// members decodes an object into a struct. Members it does not know are skipped.
+// members decodes an object into a struct. Unknown members are skipped.
 func (d *decoder) members(v reflect.Value) {
 	if d.kind() != '{' {
 		d.wrong("an object")
@@ -147,8 +148,8 @@ func (d *decoder) member(v reflect.Value, m member) {
 	}
 }
 
-// choose replaces a string, or each of a list of strings, by its canonical
-// spelling among the values allowed.
+// choose replaces a string, or each string of a list, by its spelling in enum.
+// It reports an error for a string that is not in enum.
 func (d *decoder) choose(v reflect.Value, enum []string) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -181,7 +182,8 @@ func (d *decoder) choose(v reflect.Value, enum []string) {
 }
 
 // each calls f with the name of every member of an object, with the cursor at
-// its value, which f must consume. A name that comes twice is blamed.
+// the member's value, which f must consume. It reports repeated names as
+// errors.
 func (d *decoder) each(f func(name string)) {
 	var names nameSet
 	for more := d.enter(); more; more = d.next() {
@@ -201,8 +203,8 @@ func (d *decoder) each(f func(name string)) {
 	}
 }
 
-// A nameSet tells whether a name was there before. Most objects are small, and
-// a short list is faster than a map.
+// A nameSet detects repeated names. Most objects are small, and a short list is
+// faster than a map.
 type nameSet struct {
 	few  []string
 	many map[string]struct{}
@@ -231,7 +233,7 @@ func (s *nameSet) add(name string) bool {
 	return true
 }
 
-// skip steps over a value, which must still be free of repeated names.
+// skip skips a value, but reports repeated names in it.
 func (d *decoder) skip() {
 	switch d.kind() {
 	case '{':
@@ -251,8 +253,7 @@ func (d *decoder) skip() {
 	}
 }
 
-// raw steps over a value and returns its text, or nil if something in it was
-// blamed.
+// raw skips a value and returns its text, or nil if it contains an error.
 func (d *decoder) raw() []byte {
 	start, before := d.at, len(d.details)
 	d.skip()

@@ -9,11 +9,11 @@ import (
 	"vigil/internal/fault"
 )
 
-// maxDepth is how deep arrays and objects may nest.
+// maxDepth limits the nesting of arrays and objects.
 const maxDepth = 64
 
-// A cursor walks over JSON that is known to be valid, so that its steps need
-// not check anything.
+// A cursor iterates over JSON that has been validated, so that its steps need
+// no checks.
 type cursor struct {
 	data []byte
 	at   int
@@ -35,7 +35,7 @@ func newCursor(data []byte) (cursor, error) {
 	return c, nil
 }
 
-// syntaxFault says where the JSON breaks.
+// syntaxFault returns a fault with the position of the syntax error.
 func syntaxFault(data []byte) error {
 	var value json.RawMessage
 	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, &value))
@@ -70,7 +70,7 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// space moves to the next byte that means something.
+// space skips white space.
 func (c *cursor) space() {
 	for c.at < len(c.data) {
 		switch c.data[c.at] {
@@ -82,8 +82,8 @@ func (c *cursor) space() {
 	}
 }
 
-// kind tells the value under the cursor by its first byte: one of { [ " t f n,
-// and 0 for a number.
+// kind returns the type of the value at the cursor by its first byte: one of {
+// [ " t f n, and 0 for a number.
 func (c *cursor) kind() byte {
 	switch b := c.data[c.at]; b {
 	case '{', '[', '"', 't', 'f', 'n':
@@ -92,7 +92,7 @@ func (c *cursor) kind() byte {
 	return '0'
 }
 
-// enter steps into an object or array and reports whether it holds anything.
+// enter steps into an object or array and reports whether it has elements.
 func (c *cursor) enter() bool {
 	c.at++
 	c.space()
@@ -103,8 +103,8 @@ func (c *cursor) enter() bool {
 	return true
 }
 
-// next steps over what follows a value inside an object or array and reports
-// whether another one comes.
+// next skips the separator after a value in an object or array and reports
+// whether another value follows.
 func (c *cursor) next() bool {
 	c.space()
 	more := c.data[c.at] == ','
@@ -143,7 +143,7 @@ func (c *cursor) text() string {
 	return s
 }
 
-// scalar reads a number, true, false or null as it is written.
+// scalar returns the text of a number, true, false or null.
 func (c *cursor) scalar() string {
 	start := c.at
 	for c.at < len(c.data) {

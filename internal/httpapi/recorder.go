@@ -9,17 +9,17 @@ import (
 	"vigil/internal/fault"
 )
 
-// A recorder sends an answer and remembers what was sent. It asks before the
-// first byte leaves whether it may.
+// A recorder sends a response and records its status and size. It calls before,
+// which may refuse the response, before it sends the first byte.
 type recorder struct {
 	http.ResponseWriter
-	before func(status int) error
-	head   bool // the answer to HEAD has no body
-	packs  bool // the caller takes the answer compressed
-	status int
-	bytes  int64
-	denied error // what before said
-	broken bool
+	before      func(status int) error
+	head        bool // the request is a HEAD: no body is sent
+	acceptsGzip bool // the caller accepts gzip
+	status      int
+	bytes       int64
+	auditErr    error // the error of before
+	broken      bool
 }
 
 // WriteHeader sends the status, unless the audit record could not be written.
@@ -28,10 +28,10 @@ func (w *recorder) WriteHeader(status int) {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
-	if w.status != 0 || w.denied != nil {
+	if w.status != 0 || w.auditErr != nil {
 		return
 	}
-	if w.denied = w.before(status); w.denied != nil {
+	if w.auditErr = w.before(status); w.auditErr != nil {
 		return
 	}
 	w.status = status
@@ -39,11 +39,11 @@ func (w *recorder) WriteHeader(status int) {
 }
 
 func (w *recorder) Write(p []byte) (int, error) {
-	if w.status == 0 && w.denied == nil {
+	if w.status == 0 && w.auditErr == nil {
 		w.WriteHeader(http.StatusOK)
 	}
-	if w.denied != nil {
-		return 0, w.denied
+	if w.auditErr != nil {
+		return 0, w.auditErr
 	}
 	if w.head {
 		return len(p), nil
@@ -53,13 +53,13 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// FlushError sends what was written so far.
+// FlushError sends the bytes written so far.
 func (w *recorder) FlushError() error {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if w.denied != nil {
-		return w.denied
+	if w.auditErr != nil {
+		return w.auditErr
 	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
@@ -67,7 +67,7 @@ func (w *recorder) FlushError() error {
 // Unwrap lets [http.ResponseController] reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// reply sends what a handler returned.
+// reply sends the value that a handler returned.
 func (m *Mux) reply(rec *recorder, body any) error {
 	if _, ok := body.(written); ok {
 		if rec.status == 0 {
@@ -95,7 +95,7 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	if m.o.Compress && h.Get("Vary") == "" && kind == "application/json" {
 		h.Set("Vary", "Accept-Encoding")
 	}
-	if rec.packs && compressible(p, pieces, data) {
+	if rec.acceptsGzip && compressible(p, pieces, data) {
 		packed, err := compress(pieces, data)
 		if err != nil {
 			return m.fail(rec, fmt.Errorf("compress answer: %w", err))
@@ -118,8 +118,8 @@ func (m *Mux) reply(rec *recorder, body any) error {
 		p.Status = http.StatusOK
 	}
 	rec.WriteHeader(p.Status)
-	switch { // it fails when the caller has gone, and then nobody is left to tell
-	case rec.denied != nil:
+	switch { // a write fails when the caller has closed the connection; it cannot be told then
+	case rec.auditErr != nil:
 	case long:
 		_, _ = pieces.WriteTo(rec)
 	case len(data) > 0:
@@ -128,13 +128,14 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	return m.deny(rec)
 }
 
-// deny answers 503 in place of an answer whose audit record was not written.
+// deny answers 503 instead of the response, because its audit record could not
+// be written.
 func (m *Mux) deny(rec *recorder) error {
-	if rec.denied == nil {
+	if rec.auditErr == nil {
 		return nil
 	}
-	err := fault.Wrap(fault.Unavailable, rec.denied, "the request could not be recorded")
-	rec.denied = nil
+	err := fault.Wrap(fault.Unavailable, rec.auditErr, "the request could not be written to the audit log")
+	rec.auditErr = nil
 	rec.before = func(int) error { return nil }
 	for _, name := range []string{"Location", "ETag", "Content-Length"} {
 		rec.Header().Del(name)
@@ -142,15 +143,15 @@ func (m *Mux) deny(rec *recorder) error {
 	return m.fail(rec, err)
 }
 
-// fail sends an error answer, unless another answer is already under way. It
-// returns the error.
+// fail sends an error response, unless another response has begun. It returns
+// err.
 func (m *Mux) fail(rec *recorder, err error) error {
 	if rec.status != 0 {
 		rec.broken = true
 		return err
 	}
 	m.problem(rec, problemOf(err))
-	if rec.denied != nil {
+	if rec.auditErr != nil {
 		return m.deny(rec)
 	}
 	return err
@@ -160,19 +161,19 @@ func (m *Mux) problem(rec *recorder, p Problem) {
 	p.Time = m.o.Now()
 	data, kind, err := encode(m.o.Errors(p))
 	if err != nil {
-		panic(err) // an error body is strings and numbers
+		panic(err) // cannot happen: an error body is strings and numbers
 	}
 	h := rec.Header()
 	p.header(h)
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	rec.WriteHeader(p.Status)
-	if rec.denied == nil {
+	if rec.auditErr == nil {
 		_, _ = rec.Write(data)
 	}
 }
 
-// setHeaders sets what every answer carries.
+// setHeaders sets the headers that every response has.
 func setHeaders(h http.Header, r *http.Request, id string) {
 	h.Set("X-Request-Id", id)
 	h.Set("Cache-Control", "no-store")
@@ -184,8 +185,9 @@ func setHeaders(h http.Header, r *http.Request, id string) {
 	}
 }
 
-// drain reads a little of a body that is too large, so that most callers finish
-// sending and read the answer instead of meeting a closed connection.
+// drain reads up to limit bytes of a body that is too large. Most callers then
+// finish sending and read the response, instead of failing on a closed
+// connection.
 func drain(r *http.Request, limit int64) {
 	if r.ContentLength <= 2*limit {
 		_, _ = io.CopyN(io.Discard, r.Body, r.ContentLength)
