@@ -10,9 +10,9 @@ import (
 	"vigil/internal/secret"
 )
 
-// The text of an API token is a prefix that secret scanners can look for, 32
-// random bytes and a checksum of both, in letters and digits only so that a
-// double click selects it.
+// The text of an API token is a prefix that secret scanners can detect, 32
+// random bytes and a checksum of both. It has letters and digits only, so that
+// a double click selects all of it.
 const (
 	tokenPrefix = "vgl_"
 	tokenBytes  = 32
@@ -22,11 +22,11 @@ const (
 	hintLength  = len(tokenPrefix) + 6
 )
 
-// TokenHash is what the store keeps of a token's text. With 256 random bits
-// behind it, a fast hash is as safe as a slow one.
+// TokenHash is the stored hash of a token's text. The text has 256 random bits,
+// so that a fast hash is as safe as a slow one.
 type TokenHash [sha256.Size]byte
 
-// newTokenText makes the text of a new token.
+// newTokenText generates the text of a new token.
 func newTokenText() secret.Text {
 	random := make([]byte, tokenBytes)
 	_, _ = rand.Read(random)
@@ -34,8 +34,8 @@ func newTokenText() secret.Text {
 	return secret.NewText(body + checksum(body))
 }
 
-// hashToken returns the hash of a token's text. It reports false for text that
-// no token of ours can have, so that typing errors cost no look at the store.
+// hashToken returns the hash of a token's text. It returns false if the
+// checksum is wrong, so that mistyped tokens cause no database lookup.
 func hashToken(text secret.Text) (TokenHash, bool) {
 	s := text.Reveal()
 	if len(s) != tokenLength || !strings.HasPrefix(s, tokenPrefix) {
@@ -48,14 +48,14 @@ func hashToken(text secret.Text) (TokenHash, bool) {
 	return sha256.Sum256([]byte(s)), true
 }
 
-// hintOf returns the characters of a token's text that may be shown.
+// hintOf returns the first characters of a token's text, which may be shown.
 func hintOf(text secret.Text) string { return text.Reveal()[:hintLength] }
 
 func checksum(s string) string {
 	return base62(big.NewInt(int64(crc32.ChecksumIEEE([]byte(s)))), sumDigits)
 }
 
-// base62 writes n with the given number of digits.
+// base62 encodes n with the given number of digits.
 func base62(n *big.Int, digits int) string {
 	s := n.Text(62)
 	return strings.Repeat("0", digits-len(s)) + s

@@ -27,7 +27,7 @@ func TestTokenTextIsRecognisableAndUnique(t *testing.T) {
 	}
 }
 
-func TestMistypedTokenIsFoundOutWithoutAskingAnybody(t *testing.T) {
+func TestMistypedTokenFailsTheChecksum(t *testing.T) {
 	t.Parallel()
 	good := newTokenText().Reveal()
 	for i := range good {

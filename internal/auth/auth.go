@@ -1,15 +1,16 @@
-// Package auth knows who is asking and what they may do: organisations, users,
-// API tokens, roles, and the keys that sign access tokens.
+// Package auth authenticates and authorises callers: organisations, users, API
+// tokens, roles, and the keys that sign access tokens.
 //
-// An API token is a long-lived secret of a user. [Gate.Exchange] trades it for
-// an access token, a JWT of half an hour; [Gate.Identify] says who holds one.
-// Taking away an API token, a role, a user or an organisation takes effect on
-// access tokens at once: Identify looks at the present state, not only at what
-// was signed.
+// An API token is a long-lived secret of a user. [Authenticator.Exchange] exchanges it
+// for an access token, a JWT that is valid for half an hour; [Authenticator.Identify]
+// returns the caller of an access token. Revoking an API token, lowering a
+// role, or disabling a user or an organisation affects access tokens at once:
+// Identify checks the current state, not only the signature.
 //
-// [Keys] sign and verify, for any issuer and audience, and rotate without
-// anybody noticing. [Registry] keeps users and tokens by the rules. Package
-// auth knows neither HTTP nor SQL; see authapi and authdb.
+// [Keys] sign and verify tokens for any issuer and audience, and rotate without
+// interrupting sessions. [Registry] manages users and tokens and enforces the
+// rules about them. Package auth knows neither HTTP nor SQL; see authapi and
+// authdb.
 package auth
 
 import (
@@ -17,17 +18,17 @@ import (
 	"time"
 )
 
-// OrgID names an organisation.
+// OrgID identifies an organisation.
 type OrgID string
 
-// UserID names a user. It is unique across organisations.
+// UserID identifies a user. It is unique across organisations.
 type UserID string
 
-// TokenID names an API token; it is no secret.
+// TokenID identifies an API token; it is not secret.
 type TokenID string
 
-// An Org is a customer. Everything belongs to one, and no request ever sees
-// another's.
+// An Org is a customer. All data belongs to one organisation, and requests see
+// only the data of their caller's organisation.
 type Org struct {
 	ID        OrgID
 	Name      string
@@ -39,34 +40,33 @@ type Org struct {
 type User struct {
 	ID        UserID
 	Org       OrgID
-	Name      string // unique in the organisation, without regard to case
+	Name      string // unique in the organisation, ignoring case
 	Email     string // may be empty
 	Role      Role
 	Disabled  bool
-	Version   int64 // one more with every change
+	Version   int64 // incremented by every change
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// A Token is what is known about an API token. Its text is known to its holder
-// alone.
+// A Token describes an API token. Only its holder knows the text.
 type Token struct {
 	ID          TokenID
 	Org         OrgID
 	User        UserID
 	Name        string
-	Hint        string // the first characters of the text, to tell tokens apart
-	Role        Role   // the most it grants; never more than the user has
-	CreatedBy   UserID // empty when made on the command line
+	Hint        string // the first characters of the text, to distinguish tokens
+	Role        Role   // the highest role it grants; limited by the user's role
+	CreatedBy   UserID // empty when created on the command line
 	CreatedAt   time.Time
 	ExpiresAt   time.Time // zero for never
-	RevokedAt   time.Time // zero while it is good
-	LastUsedAt  time.Time // zero for never; exact to a minute
+	RevokedAt   time.Time // zero if not revoked
+	LastUsedAt  time.Time // zero for never; with a precision of a minute
 	LastAddress string
 	Limits      TokenLimits
 }
 
-// A Caller is who made a request.
+// A Caller is the authenticated sender of a request.
 type Caller struct {
 	Org   OrgID
 	User  UserID
@@ -79,13 +79,13 @@ type Caller struct {
 
 type callerKey struct{}
 
-// WithCaller returns a context that knows the caller.
+// WithCaller returns a context that carries the caller.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerFrom returns the caller of the request that ctx belongs to. It reports
-// false on routes that anybody may call.
+// CallerFrom returns the caller of the request that ctx belongs to. It returns
+// false for public routes.
 func CallerFrom(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	return c, ok

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Delay returns how long the next attempt must wait after a number of failures:
-// not at all for the first free ones, then a second, and twice as long after
-// each further failure, up to the longest.
+// Delay returns how long a caller must wait after a number of failures: zero
+// for the first free failures, then a second, doubled by each further failure
+// up to longest.
 func Delay(failures, free int, longest time.Duration) time.Duration {
 	n := failures - free
 	switch {
@@ -21,15 +21,15 @@ func Delay(failures, free int, longest time.Duration) time.Duration {
 	return min(time.Second<<(n-1), longest)
 }
 
-// Bounds of the failures that one network may have with API tokens.
+// Limits on the failed API tokens of one network.
 const (
 	freeFailures  = 100
 	longestDelay  = 5 * time.Minute
-	failureWindow = 15 * time.Minute // without a failure, after which they are forgotten
+	failureWindow = 15 * time.Minute // failures are forgotten after this time without another
 	maxNetworks   = 20_000
 )
 
-// failures counts failed attempts of networks in memory.
+// failures counts failed attempts per network, in memory.
 type failures struct {
 	now func() time.Time
 
@@ -47,7 +47,7 @@ func newFailures(now func() time.Time) *failures {
 	return &failures{now: now, counts: counts}
 }
 
-// add counts a failure and returns how long the network is asked to wait.
+// add counts a failure and returns how long the network must wait.
 func (f *failures) add(address string) time.Duration {
 	network, now := Network(address), f.now()
 	f.mu.Lock()

@@ -12,14 +12,14 @@ const (
 	PlainType  = "JWT"
 )
 
-// Claims are what a signed token says.
+// Claims are the content of a signed token.
 type Claims struct {
 	Issuer    string
-	Audience  string // one: a token for several audiences is not ours
+	Audience  string // exactly one: tokens for several audiences are refused
 	Subject   string
 	Org       string
 	Roles     []string
-	Session   string // what to end to make the token worthless
+	Session   string // id of the API token or session that, when revoked, invalidates this token
 	ID        string // unique among tokens
 	IssuedAt  time.Time
 	NotBefore time.Time
@@ -27,8 +27,8 @@ type Claims struct {
 	Extra     map[string]any // further claims, under other names
 }
 
-// wireClaims is the payload. Pointers tell an absent time from 1970; times are
-// whole seconds, which is all that clients in the field read.
+// wireClaims is the JSON payload. Pointers distinguish a missing time from
+// 1970. Times are whole seconds, because many clients parse nothing else.
 type wireClaims struct {
 	Issuer    string   `json:"iss"`
 	Audience  string   `json:"aud"`
@@ -42,7 +42,7 @@ type wireClaims struct {
 	ExpiresAt *int64   `json:"exp"`
 }
 
-// registered are the names that Extra cannot take.
+// registered are the claim names that Extra must not contain.
 var registered = []string{"iss", "aud", "sub", "org", "roles", "sid", "jti", "iat", "nbf", "exp"}
 
 // encode returns the payload of a token with these claims.
@@ -60,19 +60,19 @@ func (c Claims) encode() ([]byte, error) {
 	}
 	for _, name := range registered {
 		if _, taken := c.Extra[name]; taken {
-			return nil, fmt.Errorf("claim %q cannot be an extra one", name)
+			return nil, fmt.Errorf("claim %q is reserved and cannot be in Extra", name)
 		}
 	}
 	extra, err := json.Marshal(c.Extra)
 	if err != nil {
 		return nil, err
 	}
-	// Two objects become one: {"a":1} and {"b":2} are {"a":1,"b":2}.
+	// Join two JSON objects: {"a":1} and {"b":2} become {"a":1,"b":2}.
 	wire[len(wire)-1] = ','
 	return append(wire, extra[1:]...), nil
 }
 
-// decodeClaims reads a payload whose signature has been checked.
+// decodeClaims decodes a payload whose signature was verified.
 func decodeClaims(payload []byte) (Claims, error) {
 	var w wireClaims
 	if err := json.Unmarshal(payload, &w); err != nil {

@@ -14,22 +14,22 @@ import (
 	"vigil/internal/fault"
 )
 
-// maxJWT bounds the text that is looked at; ours are under 1 KiB.
+// maxJWT limits the length of tokens that are parsed; ours are under 1 KiB.
 const maxJWT = 8 << 10
 
-// Want is what a token must be to be accepted.
+// Want is the type and audience that a token must have.
 type Want struct {
 	Type     string
 	Audience string
 }
 
-// Sign issues a token of the given type. It sets the issuer, the times of issue
+// Sign signs a token of the given type. It sets the issuer, the times of issue
 // and the id; the expiry is rounded down to a second.
 func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
 	now := k.Now()
 	c.Issuer, c.IssuedAt, c.NotBefore, c.ID = k.Issuer, now, now, uuid.NewString()
 	if life := c.ExpiresAt.Sub(now); life <= 0 || life > k.MaxLife {
-		return "", fmt.Errorf("sign token: a life of %s is not between 0 and %s", life, k.MaxLife)
+		return "", fmt.Errorf("sign token: a lifetime of %s is not between 0 and %s", life, k.MaxLife)
 	}
 	payload, err := c.encode()
 	if err != nil {
@@ -52,11 +52,11 @@ func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// signing returns the key to sign with, making the first if there is none.
+// signing returns the current signing key. It creates the first one.
 func (k *Keys) signing(ctx context.Context) (*signingKey, error) {
 	v, err := k.view(ctx, keysAge)
 	if err == nil && v.signing == nil {
-		if err = k.Tend(ctx); err == nil {
+		if err = k.Maintain(ctx); err == nil {
 			v, err = k.view(ctx, keysAge)
 		}
 	}
@@ -64,19 +64,19 @@ func (k *Keys) signing(ctx context.Context) (*signingKey, error) {
 		return nil, err
 	}
 	if v.signing == nil {
-		return nil, errors.New("there is no signing key")
+		return nil, errors.New("no signing key exists")
 	}
 	return v.signing, nil
 }
 
-// refusal is the one answer to every bad token; the cause is for the log.
+// refusal returns the error for every invalid token; the cause is logged only.
 func refusal(cause error) error {
 	return fault.Wrap(fault.Unauthenticated, cause, "the access token is not valid")
 }
 
-// Verify returns the claims of a token that these keys signed, that is of the
-// wanted type for the wanted audience, and that is good now. Any other fails
-// with fault.Unauthenticated and a cause for the log.
+// Verify returns the claims of a token that these keys signed, that has the
+// wanted type and audience, and that is valid now. Any other token fails with
+// fault.Unauthenticated; the cause is logged only.
 func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, error) {
 	if len(text) > maxJWT || !canonical(text) {
 		return Claims{}, refusal(errors.New("malformed"))
@@ -107,8 +107,9 @@ func (k *Keys) Verify(ctx context.Context, text string, want Want) (Claims, erro
 	return c, nil
 }
 
-// canonical reports whether text is three parts in the one base64 spelling of
-// their bytes. The parser takes others too, such as line breaks within.
+// canonical reports whether text is three parts in canonical base64url. The
+// parser accepts other encodings of the same bytes too, such as with line
+// breaks.
 func canonical(text string) bool {
 	parts := strings.Split(text, ".")
 	for _, part := range parts {
@@ -120,25 +121,25 @@ func canonical(text string) bool {
 	return len(parts) == 3
 }
 
-// checkHeader refuses what our headers never hold. The parser already refuses
-// other algorithms and critical extensions.
+// checkHeader refuses header members that Sign never sets. The parser already
+// refuses other algorithms and critical extensions.
 func checkHeader(h jose.Header, typ string) error {
 	if h.JSONWebKey != nil {
-		return errors.New("it brings its own key")
+		return errors.New("the header embeds a key")
 	}
 	if got := h.ExtraHeaders[jose.HeaderType]; got != typ {
 		return fmt.Errorf("type is %v, not %s", got, typ)
 	}
 	for name := range h.ExtraHeaders {
 		if name != jose.HeaderType {
-			return fmt.Errorf("header %q is not ours", name)
+			return fmt.Errorf("unexpected header %q", name)
 		}
 	}
 	return nil
 }
 
-// key finds the key a token says it is signed with. A name we do not know may
-// be that of a key another process has just made.
+// key returns the key that a token names. An unknown name may be that of a key
+// that another process just created, so that the keys are reloaded.
 func (k *Keys) key(ctx context.Context, id string) (SigningKey, error) {
 	for _, age := range []time.Duration{keysAge, time.Second} {
 		v, err := k.view(ctx, age)
@@ -152,9 +153,9 @@ func (k *Keys) key(ctx context.Context, id string) (SigningKey, error) {
 	return SigningKey{}, refusal(errors.New("unknown key"))
 }
 
-// check holds the claims against the clock and the audience. Only the beginning
-// has leeway: a token from a machine whose clock is ahead must work, one that
-// has expired must not.
+// check validates the times and the audience. Only the start has leeway: a
+// token from a machine whose clock is ahead must be accepted, an expired one
+// must not.
 func (k *Keys) check(c Claims, audience string) error {
 	now := k.Now()
 	switch {
@@ -169,7 +170,7 @@ func (k *Keys) check(c Claims, audience string) error {
 	case !now.Before(c.ExpiresAt):
 		return errors.New("expired")
 	case now.Add(Leeway).Before(c.NotBefore), now.Add(Leeway).Before(c.IssuedAt):
-		return errors.New("not good yet")
+		return errors.New("the token is not valid yet")
 	}
 	return nil
 }

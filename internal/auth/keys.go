@@ -15,31 +15,31 @@ import (
 	"vigil/internal/fault"
 )
 
-// Leeway is how far the clocks of two machines may differ.
+// Leeway is the clock difference between two machines that is tolerated.
 const Leeway = time.Minute
 
 const (
-	// keysAge is how old the view of the stored keys may get before it is read
-	// again, and keysStale how old when reading fails.
+	// keysAge is the maximum age of the cached keys, and keysStale their maximum
+	// age while reading from the store fails.
 	keysAge   = 5 * time.Second
 	keysStale = time.Minute
 )
 
-// KeyOptions describe the tokens of one server.
+// KeyOptions configure the tokens of one server.
 type KeyOptions struct {
-	Realm   string        // names the keys in the store; required
-	Issuer  string        // the iss of tokens; required
-	MaxLife time.Duration // no token lives longer; 30 minutes if zero
-	Every   time.Duration // a new key comes this often; 90 days if zero
-	Lead    time.Duration // a key is published this long before it signs; 10 minutes if zero
+	Realm   string        // identifies the keys in the store; required
+	Issuer  string        // the iss claim of tokens; required
+	MaxLife time.Duration // maximum lifetime of a token; 30 minutes if zero
+	Every   time.Duration // rotation interval; 90 days if zero
+	Lead    time.Duration // how long a key is published before it signs; 10 minutes if zero
 	Now     func() time.Time
 }
 
 // Keys sign and verify JSON web tokens. Several processes with the same store
 // and realm accept each other's tokens. Keys is safe for concurrent use.
 //
-// A new key is published before it signs, and an old one verifies until the
-// last token it can have signed has expired, so that a rotation ends nobody's
+// A new key is published before it signs, and an old key verifies until the
+// last token that it may have signed has expired, so that a rotation ends no
 // session.
 type Keys struct {
 	KeyOptions
@@ -50,21 +50,21 @@ type Keys struct {
 	current atomic.Pointer[keyView]
 }
 
-// keyView is what was in the store at one moment. It is never changed.
+// keyView is an immutable snapshot of the stored keys.
 type keyView struct {
 	keys    []SigningKey // by number
 	at      time.Time
 	signing *signingKey
 }
 
-// signingKey is an opened private key.
+// signingKey is a decrypted private key.
 type signingKey struct {
 	id      string
 	private ed25519.PrivateKey
 }
 
-// NewKeys returns the keys of one server. Call [Keys.Tend] before first use
-// and, or [Keys.Run], from then on.
+// NewKeys returns the keys of one server. Call [Keys.Maintain] before the first
+// use, and regularly afterwards, or run [Keys.Run].
 func NewKeys(store KeyStore, box Sealer, o KeyOptions) *Keys {
 	o.MaxLife = cmp.Or(o.MaxLife, 30*time.Minute)
 	o.Every = cmp.Or(o.Every, 90*24*time.Hour)
@@ -75,7 +75,7 @@ func NewKeys(store KeyStore, box Sealer, o KeyOptions) *Keys {
 	return &Keys{KeyOptions: o, store: store, box: box}
 }
 
-// view returns the stored keys as they were a moment ago.
+// view returns a snapshot of the stored keys that is at most maxAge old.
 func (k *Keys) view(ctx context.Context, maxAge time.Duration) (*keyView, error) {
 	if v := k.current.Load(); v != nil && k.Now().Sub(v.at) < maxAge {
 		return v, nil
@@ -119,8 +119,8 @@ func (k *Keys) load(ctx context.Context) (*keyView, error) {
 	return v, nil
 }
 
-// active returns the newest key that signs. Before the first one does, it is
-// the first.
+// active returns the newest key that may sign now, or the first key if none may
+// yet.
 func (v *keyView) active(now time.Time) (SigningKey, bool) {
 	for i := len(v.keys) - 1; i >= 0; i-- {
 		if i == 0 || !v.keys[i].ActiveAt.After(now) {
@@ -130,8 +130,8 @@ func (v *keyView) active(now time.Time) (SigningKey, bool) {
 	return SigningKey{}, false
 }
 
-// find returns the key of that name, unless every token it may have signed has
-// expired.
+// find returns the key with an id, unless every token that it may have signed
+// has expired.
 func (k *Keys) find(v *keyView, id string, now time.Time) (SigningKey, bool) {
 	for i, key := range v.keys {
 		if key.ID == id {
@@ -141,13 +141,14 @@ func (k *Keys) find(v *keyView, id string, now time.Time) (SigningKey, bool) {
 	return SigningKey{}, false
 }
 
-// retires returns when the predecessor of a key is of no more use.
+// retires returns when the predecessor of a key is no longer needed for
+// verification.
 func (k *Keys) retires(next SigningKey) time.Time {
 	return next.ActiveAt.Add(k.MaxLife + Leeway)
 }
 
-// Published returns the keys that tokens can be verified with, including those
-// that will sign soon.
+// Published returns the public keys for verification, including those that will
+// sign soon.
 func (k *Keys) Published(ctx context.Context) (jose.JSONWebKeySet, error) {
 	v, err := k.view(ctx, keysAge)
 	if err != nil {
@@ -162,16 +163,16 @@ func (k *Keys) Published(ctx context.Context) (jose.JSONWebKeySet, error) {
 	return set, nil
 }
 
-// Tend makes the first key, adds the next when it is due, and removes those of
-// no more use.
-func (k *Keys) Tend(ctx context.Context) error {
-	if err := k.tend(ctx); err != nil {
-		return fmt.Errorf("tend signing keys: %w", err)
+// Maintain creates the first key, adds the next one when it is due, and removes
+// keys that are no longer needed.
+func (k *Keys) Maintain(ctx context.Context) error {
+	if err := k.maintain(ctx); err != nil {
+		return fmt.Errorf("maintain signing keys: %w", err)
 	}
 	return nil
 }
 
-func (k *Keys) tend(ctx context.Context) error {
+func (k *Keys) maintain(ctx context.Context) error {
 	v, err := k.view(ctx, 0)
 	if err != nil {
 		return err
@@ -190,8 +191,8 @@ func (k *Keys) tend(ctx context.Context) error {
 	return nil
 }
 
-// Rotate adds a key now. It is published at once, signs after the lead time,
-// and nobody's token stops working.
+// Rotate adds a key now. It is published at once and signs after the lead time;
+// existing tokens stay valid.
 func (k *Keys) Rotate(ctx context.Context) error {
 	v, err := k.view(ctx, 0)
 	if err == nil {
@@ -203,8 +204,9 @@ func (k *Keys) Rotate(ctx context.Context) error {
 	return nil
 }
 
-// Replace adds a key that signs at once and drops all others, for when one has
-// leaked. Every token in use stops working, within seconds in other processes.
+// Replace adds a key that signs at once and removes all others, for use when a
+// key has leaked. All existing tokens become invalid, within seconds in other
+// processes.
 func (k *Keys) Replace(ctx context.Context) error {
 	v, err := k.view(ctx, 0)
 	if err == nil {
@@ -229,8 +231,8 @@ func (v *keyView) next() int64 {
 	return v.keys[len(v.keys)-1].Number + 1
 }
 
-// add stores a new key. That another process did the same a moment ago is as
-// good.
+// add stores a new key. It succeeds if another process stored the same number
+// concurrently.
 func (k *Keys) add(ctx context.Context, number int64, active time.Time) error {
 	key, err := newSigningKey(ctx, k.box, k.Realm, number, k.Now(), active)
 	if err != nil {
@@ -243,7 +245,7 @@ func (k *Keys) add(ctx context.Context, number int64, active time.Time) error {
 	return err
 }
 
-// Run tends the keys until ctx ends.
+// Run maintains the keys until ctx is done.
 func (k *Keys) Run(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -253,8 +255,8 @@ func (k *Keys) Run(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		if err := k.Tend(ctx); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "signing keys not tended", "realm", k.Realm, "error", err)
+		if err := k.Maintain(ctx); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "maintain signing keys", "realm", k.Realm, "error", err)
 		}
 	}
 }

@@ -18,33 +18,33 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// clearBox leaves keys as they are, for tests without a database.
-type clearBox struct{}
+// plainSealer is a sealer that does not encrypt, for tests without a database.
+type plainSealer struct{}
 
-func (clearBox) Seal(_ context.Context, _ secret.Cell, b []byte) ([]byte, error) { return b, nil }
-func (clearBox) Open(_ context.Context, _ secret.Cell, b []byte) ([]byte, error) { return b, nil }
+func (plainSealer) Seal(_ context.Context, _ secret.Cell, b []byte) ([]byte, error) { return b, nil }
+func (plainSealer) Open(_ context.Context, _ secret.Cell, b []byte) ([]byte, error) { return b, nil }
 
-// oneKey keeps keys in memory, or fails.
-type oneKey struct {
+// memoryKeyStore is an in-memory key store that fails when down is set.
+type memoryKeyStore struct {
 	mu   sync.Mutex
 	keys []auth.SigningKey
 	down error
 }
 
-func (o *oneKey) SigningKeys(context.Context, string) ([]auth.SigningKey, error) {
+func (o *memoryKeyStore) SigningKeys(context.Context, string) ([]auth.SigningKey, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return append([]auth.SigningKey(nil), o.keys...), o.down
 }
 
-func (o *oneKey) AddSigningKey(_ context.Context, k auth.SigningKey) error {
+func (o *memoryKeyStore) AddSigningKey(_ context.Context, k auth.SigningKey) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keys = append(o.keys, k)
 	return o.down
 }
 
-func (o *oneKey) DropSigningKeys(context.Context, string, int64) error { return o.down }
+func (o *memoryKeyStore) DropSigningKeys(context.Context, string, int64) error { return o.down }
 
 func kids(t *testing.T, k *auth.Keys) []string {
 	t.Helper()
@@ -71,8 +71,8 @@ func kid(t *testing.T, token string) string {
 	return part(t, token, 0)["kid"].(string)
 }
 
-func TestRotationIsPublishedFirstAndEndsNoSession(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestRotatedKeyIsPublishedFirstAndEndsNoSession(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		here, there := h.process(t), h.process(t)
 		_, text := here.org(t, "acme")
 		before := here.access(t, text)
@@ -85,7 +85,7 @@ func TestRotationIsPublishedFirstAndEndsNoSession(t *testing.T) {
 			t.Fatalf("the other process publishes %v", published)
 		}
 		if got := kid(t, here.access(t, text)); got != published[0] {
-			t.Errorf("signs with %s before everybody knows it", got)
+			t.Errorf("signs with %s before its lead time has passed", got)
 		}
 		h.clock.pass(10 * time.Minute)
 		after := here.access(t, text)
@@ -99,9 +99,9 @@ func TestRotationIsPublishedFirstAndEndsNoSession(t *testing.T) {
 				}
 			}
 		}
-		// Once no token signed with the old key can be alive, it is gone.
+		// The old key is removed once every token that it signed has expired.
 		h.clock.pass(32 * time.Minute)
-		if err := there.keys.Tend(t.Context()); err != nil {
+		if err := there.keys.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.clock.pass(6 * time.Second)
@@ -111,7 +111,7 @@ func TestRotationIsPublishedFirstAndEndsNoSession(t *testing.T) {
 	})
 }
 
-// TestOldKeyIsRefusedAfterTheOverlap holds even when nobody tends the keys.
+// TestOldKeyIsRefusedAfterTheOverlap does not depend on Maintain being called.
 func TestOldKeyIsRefusedAfterTheOverlap(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)
@@ -130,7 +130,7 @@ func TestOldKeyIsRefusedAfterTheOverlap(t *testing.T) {
 	wantKind(t, "old key", err, fault.Unauthenticated)
 }
 
-func TestKeysRotateByThemselves(t *testing.T) {
+func TestKeysRotateAutomatically(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)
 	p := h.process(t)
@@ -138,7 +138,7 @@ func TestKeysRotateByThemselves(t *testing.T) {
 	seen := map[string]bool{}
 	_, text := p.org(t, "acme")
 	for range 200 {
-		if err := p.keys.Tend(t.Context()); err != nil {
+		if err := p.keys.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		seen[kid(t, p.access(t, text))] = true
@@ -152,8 +152,8 @@ func TestKeysRotateByThemselves(t *testing.T) {
 	}
 }
 
-func TestReplacedKeyIsWorthlessAtOnce(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestReplacedKeyIsInvalidAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		here, there := h.process(t), h.process(t)
 		_, text := here.org(t, "acme")
 		leaked := here.access(t, text)
@@ -172,13 +172,13 @@ func TestReplacedKeyIsWorthlessAtOnce(t *testing.T) {
 }
 
 func TestProcessesThatStartTogetherAgreeOnOneKey(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		var wg sync.WaitGroup
 		var all [6]*auth.Keys
 		for i := range all {
 			all[i] = auth.NewKeys(authdb.NewStore(h.db), h.box, auth.KeyOptions{Realm: "r", Issuer: issuer, Now: h.clock.now})
 			wg.Go(func() {
-				if err := all[i].Tend(t.Context()); err != nil {
+				if err := all[i].Maintain(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -192,10 +192,10 @@ func TestProcessesThatStartTogetherAgreeOnOneKey(t *testing.T) {
 	})
 }
 
-func TestKeysOutliveAShortOutageOfTheStore(t *testing.T) {
+func TestKeysSurviveAShortOutageOfTheStore(t *testing.T) {
 	t.Parallel()
-	c, store := newClock(), &oneKey{}
-	keys := auth.NewKeys(store, clearBox{}, auth.KeyOptions{Realm: "r", Issuer: "i", Now: c.now})
+	c, store := newClock(), &memoryKeyStore{}
+	keys := auth.NewKeys(store, plainSealer{}, auth.KeyOptions{Realm: "r", Issuer: "i", Now: c.now})
 	sign := func() (string, error) {
 		return keys.Sign(t.Context(), auth.PlainType, auth.Claims{Audience: "a", Subject: "s", ExpiresAt: c.now().Add(time.Minute)})
 	}
@@ -216,15 +216,15 @@ func TestKeysOutliveAShortOutageOfTheStore(t *testing.T) {
 	wantKind(t, "garbage needs no store", err, fault.Unauthenticated)
 }
 
-func TestSignRefusesWhatItCannotStandFor(t *testing.T) {
+func TestSignRefusesInvalidClaims(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	keys := auth.NewKeys(&oneKey{}, clearBox{}, auth.KeyOptions{Realm: "r", Issuer: "i", Now: c.now})
+	keys := auth.NewKeys(&memoryKeyStore{}, plainSealer{}, auth.KeyOptions{Realm: "r", Issuer: "i", Now: c.now})
 	for name, claims := range map[string]auth.Claims{
-		"no expiry":       {Subject: "s"},
-		"already expired": {Subject: "s", ExpiresAt: c.now()},
-		"too long a life": {Subject: "s", ExpiresAt: c.now().Add(31 * time.Minute)},
-		"extra claim exp": {Subject: "s", ExpiresAt: c.now().Add(time.Minute), Extra: map[string]any{"exp": 1}},
+		"no expiry":         {Subject: "s"},
+		"already expired":   {Subject: "s", ExpiresAt: c.now()},
+		"lifetime too long": {Subject: "s", ExpiresAt: c.now().Add(31 * time.Minute)},
+		"extra claim exp":   {Subject: "s", ExpiresAt: c.now().Add(time.Minute), Extra: map[string]any{"exp": 1}},
 	} {
 		if _, err := keys.Sign(t.Context(), auth.PlainType, claims); err == nil {
 			t.Errorf("%s: signed", name)
@@ -232,8 +232,8 @@ func TestSignRefusesWhatItCannotStandFor(t *testing.T) {
 	}
 }
 
-func TestRotatingUnderLoadFailsNobody(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestRotationUnderLoadFailsNoRequest(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p, q := h.process(t), h.process(t)
 		_, text := p.org(t, "acme")
 		var wg sync.WaitGroup
@@ -262,10 +262,10 @@ func TestRotatingUnderLoadFailsNobody(t *testing.T) {
 	})
 }
 
-// TestSwappedPrivateKeysDoNotSign is about somebody who can write to the
-// database and exchanges what is sealed there.
+// TestSwappedPrivateKeysDoNotSign models an attacker with write access to the
+// database who swaps two sealed keys.
 func TestSwappedPrivateKeysDoNotSign(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		_, text := p.org(t, "acme")
 		if err := p.keys.Rotate(t.Context()); err != nil {
@@ -281,7 +281,7 @@ func TestSwappedPrivateKeysDoNotSign(t *testing.T) {
 			t.Fatal(err)
 		}
 		fresh := auth.NewKeys(authdb.NewStore(h.db), h.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: h.clock.now})
-		gate := auth.NewGate(p.Registry, fresh, auth.GateOptions{Audience: "posture"})
+		gate := auth.NewAuthenticator(p.Registry, fresh, auth.AuthenticatorOptions{Audience: "posture"})
 		if _, err := gate.Exchange(t.Context(), text, ""); !errors.Is(err, secret.ErrShut) {
 			t.Errorf("Exchange = %v, want ErrShut", err)
 		}
@@ -289,7 +289,7 @@ func TestSwappedPrivateKeysDoNotSign(t *testing.T) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	keys := auth.NewKeys(&oneKey{}, clearBox{}, auth.KeyOptions{Realm: "r", Issuer: "i"})
+	keys := auth.NewKeys(&memoryKeyStore{}, plainSealer{}, auth.KeyOptions{Realm: "r", Issuer: "i"})
 	token, err := keys.Sign(b.Context(), auth.AccessType, auth.Claims{
 		Audience: "a", Subject: "s", Org: "o", Roles: []string{"admin"}, Session: "t", ExpiresAt: time.Now().Add(20 * time.Minute),
 	})

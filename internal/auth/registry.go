@@ -17,22 +17,22 @@ import (
 	"vigil/internal/secret"
 )
 
-// Registry keeps organisations, users and tokens by the rules: nobody grants
-// more than they have, and an organisation always has an admin. It is safe for
-// concurrent use.
+// Registry manages organisations, users and tokens. It enforces that callers
+// grant no more than they have, and that an organisation always has an admin.
+// It is safe for concurrent use.
 type Registry struct {
-	// TokenLife is how long API tokens are good for whose end is not said;
+	// TokenLife is the lifetime of API tokens created without an expiry;
 	// DefaultTokenLife if zero.
 	TokenLife time.Duration
 
 	store Store
 	now   func() time.Time
-	view  *view
+	cache *tokenCache
 	used  *usage
 }
 
-// DefaultTokenLife is how long an API token is good for unless told otherwise: a
-// forgotten one does not open the door for ever.
+// DefaultTokenLife is the lifetime of an API token by default. It is limited,
+// so that a forgotten token does not grant access for ever.
 const DefaultTokenLife = 90 * 24 * time.Hour
 
 // NewRegistry returns a registry on a store. Now is time.Now if nil.
@@ -40,19 +40,19 @@ func NewRegistry(store Store, now func() time.Time) *Registry {
 	if now == nil {
 		now = time.Now
 	}
-	return &Registry{store: store, now: now, view: newView(store, now), used: newUsage()}
+	return &Registry{store: store, now: now, cache: newTokenCache(store, now), used: newUsage()}
 }
 
-// changed passes on the outcome of a change, after which nothing that was known
-// about tokens may be relied on. That holds for failures too: a change may have
-// been made although its answer was lost.
+// changed returns err after it cleared the token cache. The cache is cleared
+// after failures too: a change may have been committed although its response
+// was lost.
 func (r *Registry) changed(err error) error {
-	r.view.forget()
+	r.cache.forget()
 	return err
 }
 
-// CreateOrg adds an organisation with its first admin. It is the operator's
-// business, so that no caller is asked for.
+// CreateOrg adds an organisation with its first admin. Only the operator calls
+// it, so that it takes no caller.
 func (r *Registry) CreateOrg(ctx context.Context, name, admin string) (Org, User, error) {
 	name, err := checkName("name", name)
 	if err != nil {
@@ -71,16 +71,16 @@ func (r *Registry) CreateOrg(ctx context.Context, name, admin string) (Org, User
 // Orgs returns all organisations by name.
 func (r *Registry) Orgs(ctx context.Context) ([]Org, error) { return r.store.Orgs(ctx) }
 
-// SetOrgDisabled shuts an organisation out, or lets it in again.
+// SetOrgDisabled disables or enables an organisation.
 func (r *Registry) SetOrgDisabled(ctx context.Context, id OrgID, disabled bool) error {
 	return r.changed(r.store.SetOrgDisabled(ctx, id, disabled))
 }
 
-// Operator is a caller who acts on the command line, with every right in one
-// organisation and no token.
+// Operator returns the caller of commands on the command line: an admin of one
+// organisation without a token.
 func Operator(org OrgID) Caller { return Caller{Org: org, Name: "operator", Role: Admin} }
 
-// UserEdit is what can be said about a user.
+// UserEdit are the fields of a user that can be set.
 type UserEdit struct {
 	Name     string
 	Email    string
@@ -105,7 +105,7 @@ func (e *UserEdit) check(by Caller) error {
 	return checkGrant(by, e.Role)
 }
 
-// checkGrant refuses to give what the giver does not have.
+// checkGrant returns an error if a caller grants a role above their own.
 func checkGrant(by Caller, r Role) error {
 	if !by.Role.Includes(r) {
 		return fault.New(fault.Forbidden, "role %s cannot be given by a caller with role %s", r, by.Role)
@@ -137,8 +137,8 @@ func (r *Registry) User(ctx context.Context, by Caller, id UserID) (User, error)
 	return r.store.User(ctx, by.Org, id)
 }
 
-// ChangeUser replaces what is said about a user. A version of 0 stands for any;
-// otherwise it fails with fault.Stale unless it is the current one.
+// ChangeUser replaces the editable fields of a user. It fails with fault.Stale
+// unless version is 0 or the current version.
 func (r *Registry) ChangeUser(ctx context.Context, by Caller, id UserID, version int64, e UserEdit) (User, error) {
 	if err := e.check(by); err != nil {
 		return User{}, err
@@ -157,7 +157,7 @@ func (r *Registry) ChangeUser(ctx context.Context, by Caller, id UserID, version
 		u.Name, u.Email, u.Role, u.Disabled = e.Name, e.Email, e.Role, e.Disabled
 		u.Version, u.UpdatedAt = u.Version+1, r.now()
 		err = r.changed(r.store.ReplaceUser(ctx, u))
-		// Whoever does not care which version they change wins in the end.
+		// Without a version the change must succeed: retry it on the new version.
 		if fault.Is(err, fault.Stale) && version == 0 && attempt < 10 {
 			continue
 		}
@@ -169,24 +169,24 @@ func staleUser() error {
 	return fault.New(fault.Stale, "the user has changed since it was read; read it again")
 }
 
-// RemoveUser removes a user and the user's tokens and returns the user as it
-// was. A version of 0 stands for any.
+// RemoveUser removes a user and the user's tokens, and returns the removed
+// user. It fails with fault.Stale unless version is 0 or the current version.
 func (r *Registry) RemoveUser(ctx context.Context, by Caller, id UserID, version int64) (User, error) {
 	u, err := r.store.DeleteUser(ctx, by.Org, id, version)
 	return u, r.changed(err)
 }
 
-// TokenEdit is what can be said about a new token.
+// TokenEdit are the fields of a new token.
 type TokenEdit struct {
 	Name      string
-	User      UserID    // the caller's if empty
-	Role      Role      // the lower of the caller's and the user's if NoRole
-	ExpiresAt time.Time // after the registry's TokenLife if zero
+	User      UserID    // the caller if empty
+	Role      Role      // if NoRole, the lower of the caller's and the user's
+	ExpiresAt time.Time // after TokenLife if zero
 	Limits    TokenLimits
 }
 
-// IssueToken makes an API token and returns its text, which nobody can find out
-// later.
+// IssueToken creates an API token and returns its text, which cannot be read
+// again later.
 func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Token, secret.Text, error) {
 	name, err := checkName("name", e.Name)
 	if err != nil {
@@ -204,7 +204,7 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 	}
 	u, err := r.store.User(ctx, by.Org, e.User)
 	if fault.Is(err, fault.NotFound) {
-		return Token{}, secret.Text{}, fault.Field("userId", "names no user of this organisation")
+		return Token{}, secret.Text{}, fault.Field("userId", "is not a user of this organisation")
 	}
 	if err != nil {
 		return Token{}, secret.Text{}, err
@@ -219,7 +219,7 @@ func (r *Registry) IssueToken(ctx context.Context, by Caller, e TokenEdit) (Toke
 		return Token{}, secret.Text{}, fault.Field("role", "is above that of the user, which is %s", u.Role)
 	}
 	if !by.Limits.includes(e.Limits) {
-		return Token{}, secret.Text{}, fault.New(fault.Forbidden, "your token is limited to scopes or addresses; one that it makes must be limited to the same or fewer")
+		return Token{}, secret.Text{}, fault.New(fault.Forbidden, "your token is limited to scopes or addresses; a token created with it must be limited to the same or fewer")
 	}
 	text := newTokenText()
 	hash, ok := hashToken(text)
@@ -240,13 +240,14 @@ func (r *Registry) Tokens(ctx context.Context, by Caller) ([]Token, error) {
 	return r.store.Tokens(ctx, by.Org)
 }
 
-// RevokeToken makes a token and all access tokens got with it worthless.
+// RevokeToken revokes a token and all access tokens that were issued for it.
 func (r *Registry) RevokeToken(ctx context.Context, by Caller, id TokenID) (Token, error) {
 	t, err := r.store.RevokeToken(ctx, by.Org, id, r.now())
 	return t, r.changed(err)
 }
 
-// checkName trims a name and refuses one that could not be shown on a line.
+// checkName trims a name and returns an error if it is empty, too long or not
+// printable on one line.
 func checkName(path, s string) (string, error) {
 	s = strings.TrimSpace(s)
 	switch {

@@ -18,7 +18,7 @@ func edit(u auth.User, role auth.Role) auth.UserEdit {
 }
 
 func TestUsersAreKeptByVersion(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		admin, _ := p.org(t, "acme")
 		u, err := p.AddUser(ctx, admin, auth.UserEdit{Name: " Zoë Q ", Email: "zoe@example.org", Role: auth.Viewer})
@@ -89,7 +89,7 @@ func TestBadUsersAndTokensAreRefused(t *testing.T) {
 	wantKind(t, "renamed to a taken name", err, fault.Conflict)
 }
 
-func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
+func TestCallersGrantNoMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
 	p, ctx := onSQLite(t).process(t), t.Context()
 	admin, _ := p.org(t, "acme")
@@ -99,7 +99,7 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	wantKind(t, "analyst issues an admin's token", err, fault.Forbidden)
 	token, _, err := p.IssueToken(ctx, analyst, auth.TokenEdit{Name: "x", User: admin.User})
 	if err != nil || token.Role != auth.Analyst {
-		t.Errorf("token of no stated role has %s, %v; want the issuer's", token.Role, err)
+		t.Errorf("token without a requested role has %s, %v; want the issuer's", token.Role, err)
 	}
 	_, err = p.AddUser(ctx, analyst, auth.UserEdit{Name: "y", Role: auth.Admin})
 	wantKind(t, "analyst adds an admin", err, fault.Forbidden)
@@ -107,7 +107,7 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	wantKind(t, "analyst lowers an admin", err, fault.Forbidden)
 	_, _, err = p.IssueToken(ctx, admin, auth.TokenEdit{Name: "x", User: u.ID, Role: auth.Admin})
 	wantKind(t, "token above its user", err, fault.Invalid)
-	// An admin with an API token for viewers is a viewer.
+	// A token for viewers that an admin holds grants the role viewer.
 	low, text, err := p.IssueToken(ctx, admin, auth.TokenEdit{Name: "low", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
@@ -118,8 +118,8 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	}
 }
 
-func TestLastAdminStays(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestLastAdminCannotBeRemoved(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		admin, _ := p.org(t, "acme")
 		me, err := p.User(ctx, admin, admin.User)
@@ -169,8 +169,8 @@ func TestLastAdminStays(t *testing.T) {
 	})
 }
 
-func TestManyWritersOfOneVersionOneWins(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestOneOfConcurrentWritersOfAVersionWins(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		admin, _ := p.org(t, "acme")
 		u, _, _ := p.user(t, admin, "ana", auth.Viewer)
@@ -198,7 +198,7 @@ func TestManyWritersOfOneVersionOneWins(t *testing.T) {
 }
 
 func TestOrganisationsDoNotSeeEachOther(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p, ctx := h.process(t), t.Context()
 		mine, _ := p.org(t, "mine")
 		theirs, _ := p.org(t, "theirs")

@@ -6,10 +6,10 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Role is what a user may do. Each role includes those before it.
+// A Role determines what a user may do. Each role includes those before it.
 type Role uint8
 
-// The roles. The zero value may do nothing.
+// The roles. The zero value permits nothing.
 const (
 	NoRole  Role = iota
 	Viewer       // reads everything but tokens
@@ -17,12 +17,12 @@ const (
 	Admin        // also manages accounts, credentials, links, tokens and users
 )
 
-// Roles lists the roles that can be given, lowest first.
+// Roles lists the roles that can be granted, lowest first.
 var Roles = []Role{Viewer, Analyst, Admin}
 
 var roleNames = [...]string{"none", "viewer", "analyst", "admin"}
 
-// ParseRole reads a role without regard to case.
+// ParseRole parses a role, ignoring case.
 func ParseRole(s string) (Role, error) {
 	for _, r := range Roles {
 		if strings.EqualFold(s, r.String()) {
@@ -40,7 +40,7 @@ func (r Role) String() string {
 	return roleNames[NoRole]
 }
 
-// Includes reports whether r may do all that need may do.
+// Includes reports whether r permits everything that need permits.
 func (r Role) Includes(need Role) bool { return r <= Admin && r >= need }
 
 // MarshalText writes the role's name.

@@ -14,35 +14,35 @@ import (
 	"vigil/internal/secret"
 )
 
-// algorithm is the one that is signed with and the only one accepted.
+// algorithm is the signature algorithm, the only one accepted.
 const algorithm = jose.EdDSA
 
-// A SigningKey is one key pair of a realm, as it is stored.
+// A SigningKey is a stored key pair of a realm.
 type SigningKey struct {
-	Realm     string // the tokens it signs: "posture", "desktop"
+	Realm     string // the server whose tokens it signs: "posture", "desktop"
 	Number    int64  // 1, 2, 3 … in the realm
-	ID        string // the kid of tokens
+	ID        string // the kid header of tokens
 	Public    []byte // Ed25519
-	Sealed    []byte // the private half
+	Sealed    []byte // the encrypted private key
 	CreatedAt time.Time
-	ActiveAt  time.Time // published before, signs from here on
+	ActiveAt  time.Time // published earlier, signs from this time
 }
 
-// KeyStore keeps signing keys. Any number of processes share it. Methods are
+// KeyStore stores signing keys. Any number of processes share it. Methods are
 // safe for concurrent use.
 type KeyStore interface {
 	// SigningKeys returns the keys of a realm by number.
 	SigningKeys(ctx context.Context, realm string) ([]SigningKey, error)
 
-	// AddSigningKey stores a key. It fails with fault.Stale if the number is
-	// taken, which means that another process was faster.
+	// AddSigningKey stores a key. It fails with fault.Stale if the number is taken
+	// because another process was faster.
 	AddSigningKey(ctx context.Context, k SigningKey) error
 
-	// DropSigningKeys removes the keys of a realm numbered below the given one.
+	// DropSigningKeys removes the keys of a realm with numbers below the given one.
 	DropSigningKeys(ctx context.Context, realm string, below int64) error
 }
 
-// Sealer seals and opens private keys. *secret.Box is one.
+// Sealer encrypts and decrypts private keys. *secret.Box implements it.
 type Sealer interface {
 	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
@@ -51,12 +51,13 @@ type Sealer interface {
 // SigningKeyTable is the table name in the cells of sealed private keys.
 const SigningKeyTable = "auth_signing_key"
 
-// cell is where the private half is stored. [authdb] reseals it there.
+// cell returns the database cell that the private key is sealed for. [authdb]
+// reseals it there.
 func (k SigningKey) cell() secret.Cell {
 	return secret.Cell{Table: SigningKeyTable, Row: k.ID, Field: "sealed"}
 }
 
-// newSigningKey makes a key pair.
+// newSigningKey generates a key pair.
 func newSigningKey(ctx context.Context, box Sealer, realm string, number int64, created, active time.Time) (SigningKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -76,7 +77,7 @@ func newSigningKey(ctx context.Context, box Sealer, realm string, number int64, 
 	return k, nil
 }
 
-// signer opens the private half.
+// signer decrypts the private key.
 func (k SigningKey) signer(ctx context.Context, box Sealer) (ed25519.PrivateKey, error) {
 	seed, err := box.Open(ctx, k.cell(), k.Sealed)
 	if err != nil {
@@ -88,7 +89,7 @@ func (k SigningKey) signer(ctx context.Context, box Sealer) (ed25519.PrivateKey,
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// jwk is the public half as it is published.
+// jwk returns the public key as a JSON web key.
 func (k SigningKey) jwk() jose.JSONWebKey {
 	return jose.JSONWebKey{Key: ed25519.PublicKey(k.Public), KeyID: k.ID, Algorithm: string(algorithm), Use: "sig"}
 }

@@ -12,17 +12,17 @@ import (
 // Scopes are the parts of the API that a token can be limited to.
 var Scopes = []string{"accounts", "administration", "console", "entities", "findings", "rules"}
 
-// Bounds of what limits a token.
+// maxTokenAddresses limits the networks of one token.
 const maxTokenAddresses = 50
 
-// TokenLimits narrow down an API token. The zero value limits nothing.
+// TokenLimits restrict an API token. The zero value restricts nothing.
 type TokenLimits struct {
-	Scopes    string // parts of the API, separated by commas; all when empty
-	Addresses string // networks it may be used from, separated by commas; all when empty
+	Scopes    string // parts of the API, separated by commas; empty for all
+	Addresses string // networks it may be used from, separated by commas; empty for all
 }
 
-// NewTokenLimits checks scopes and networks (10.0.0.0/8, or single addresses) and
-// returns the limits that they describe.
+// NewTokenLimits validates scopes and networks (10.0.0.0/8, or single
+// addresses) and returns the limits.
 func NewTokenLimits(scopes, addresses []string) (TokenLimits, error) {
 	var names, networks []string
 	for _, s := range scopes {
@@ -50,7 +50,7 @@ func NewTokenLimits(scopes, addresses []string) (TokenLimits, error) {
 func parseNetwork(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		if a.Zone() != "" {
-			return netip.Prefix{}, errors.New("an address with a zone")
+			return netip.Prefix{}, errors.New("addresses with a zone are not allowed")
 		}
 		return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
 	}
@@ -58,10 +58,10 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
-// ScopeList returns the scopes one by one; none stands for all.
+// ScopeList returns the scopes as a list; empty for all.
 func (l TokenLimits) ScopeList() []string { return commaList(l.Scopes) }
 
-// AddressList returns the networks one by one; none stands for all.
+// AddressList returns the networks as a list; empty for all.
 func (l TokenLimits) AddressList() []string { return commaList(l.Addresses) }
 
 func commaList(s string) []string {
@@ -94,8 +94,7 @@ func (l TokenLimits) AllowsAddress(address string) bool {
 	return false
 }
 
-// includes reports whether a token with these limits may do all that one with
-// the others may.
+// includes reports whether these limits allow everything that the others allow.
 func (l TokenLimits) includes(others TokenLimits) bool {
 	if l.Scopes != "" && (others.Scopes == "" || slices.ContainsFunc(commaList(others.Scopes), func(s string) bool { return !l.AllowsScope(s) })) {
 		return false

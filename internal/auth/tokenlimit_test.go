@@ -32,8 +32,8 @@ func TestTokenLimitsAreChecked(t *testing.T) {
 	}
 }
 
-func TestTokensWorkFromTheirAddressesOnly(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestTokensAreLimitedToTheirAddresses(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		admin, _ := p.org(t, "acme")
 		limits, err := auth.NewTokenLimits(nil, []string{"192.0.2.0/24"})
@@ -45,21 +45,21 @@ func TestTokensWorkFromTheirAddressesOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = p.Exchange(t.Context(), text, "198.51.100.1")
-		wantKind(t, "exchange from elsewhere", err, fault.Invalid)
+		wantKind(t, "exchange from another address", err, fault.Invalid)
 		g, err := p.Exchange(t.Context(), text, "192.0.2.9")
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = p.Identify(t.Context(), g.AccessToken.Reveal(), "198.51.100.1")
-		wantKind(t, "the access token from elsewhere", err, fault.Unauthenticated)
+		wantKind(t, "the access token from another address", err, fault.Unauthenticated)
 		caller, err := p.Identify(t.Context(), g.AccessToken.Reveal(), "::ffff:192.0.2.10")
 		if err != nil || caller.Limits != limits {
-			t.Errorf("from there: %+v, %v", caller, err)
+			t.Errorf("from the allowed address: %+v, %v", caller, err)
 		}
 	})
 }
 
-func TestLimitedTokensMakeNoneThatAreLimitedLess(t *testing.T) {
+func TestLimitedTokensCannotCreateLessLimitedOnes(t *testing.T) {
 	t.Parallel()
 	p := onSQLite(t).process(t)
 	admin, _ := p.org(t, "acme")
@@ -91,7 +91,7 @@ func TestLimitedTokensMakeNoneThatAreLimitedLess(t *testing.T) {
 	}
 }
 
-func TestTokensEndAfterTheLifeThatIsSet(t *testing.T) {
+func TestTokensExpireAfterTheConfiguredLifetime(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)
 	p := h.process(t)
@@ -100,10 +100,10 @@ func TestTokensEndAfterTheLifeThatIsSet(t *testing.T) {
 		p.TokenLife = life
 		token, text, err := p.IssueToken(t.Context(), admin, auth.TokenEdit{Name: "x"})
 		if err != nil || !token.ExpiresAt.Equal(h.clock.now().Add(want)) {
-			t.Errorf("life %s: ends %s, %v", life, token.ExpiresAt, err)
+			t.Errorf("lifetime %s: expires %s, %v", life, token.ExpiresAt, err)
 		}
 		h.clock.pass(want)
 		_, err = p.Exchange(t.Context(), text, "192.0.2.1")
-		wantKind(t, "exchange after the end", err, fault.Invalid)
+		wantKind(t, "exchange after expiry", err, fault.Invalid)
 	}
 }

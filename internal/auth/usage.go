@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// usageGrain is how exact the time of last use is. Within it a token that is
-// used a thousand times is written once.
-const usageGrain = time.Minute
+// usagePrecision is the precision of the time of last use: each token's use is
+// written at most once per usageGrain.
+const usagePrecision = time.Minute
 
-// usage collects uses of tokens until they are written.
+// usage buffers uses of tokens until they are written.
 type usage struct {
 	mu      sync.Mutex
 	written map[TokenID]time.Time
@@ -23,22 +23,22 @@ func newUsage() *usage {
 	return &usage{written: make(map[TokenID]time.Time), pending: make(map[TokenID]Use)}
 }
 
-// add notes a use, unless one as recent was written before.
+// add records a use, unless one was written within usageGrain before.
 func (u *usage) add(use Use) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if last, ok := u.written[use.Token]; ok && use.At.Sub(last) < usageGrain {
+	if last, ok := u.written[use.Token]; ok && use.At.Sub(last) < usagePrecision {
 		return
 	}
 	u.pending[use.Token] = use
 }
 
-// take returns what is to be written.
+// take returns and removes the uses to write.
 func (u *usage) take(now time.Time) []Use {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for id, at := range u.written {
-		if now.Sub(at) >= usageGrain {
+		if now.Sub(at) >= usagePrecision {
 			delete(u.written, id)
 		}
 	}
@@ -51,7 +51,7 @@ func (u *usage) take(now time.Time) []Use {
 	return uses
 }
 
-// Flush writes when tokens were last used. Call it before the end.
+// Flush writes when tokens were last used. Call it before the process ends.
 func (r *Registry) Flush(ctx context.Context) error {
 	uses := r.used.take(r.now())
 	if len(uses) == 0 {
@@ -63,9 +63,10 @@ func (r *Registry) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Run writes the last use of tokens now and then, and once more when ctx ends.
+// Run writes the last use of tokens periodically, and once more when ctx is
+// done.
 func (r *Registry) Run(ctx context.Context, log *slog.Logger) {
-	tick := time.NewTicker(usageGrain / 2)
+	tick := time.NewTicker(usagePrecision / 2)
 	defer tick.Stop()
 	for done := false; !done; {
 		select {
@@ -75,7 +76,7 @@ func (r *Registry) Run(ctx context.Context, log *slog.Logger) {
 		}
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		if err := r.Flush(last); err != nil {
-			log.WarnContext(ctx, "use of tokens not recorded", "error", err)
+			log.WarnContext(ctx, "record use of tokens", "error", err)
 		}
 		cancel()
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // An InstantCloneAccount is a directory account that joins instant clones to
-// their domain. Its password is kept sealed and never leaves the store unasked.
+// their domain. Its password is stored sealed, separately from this record.
 type InstantCloneAccount struct {
 	ID        ID
 	DomainSID string
@@ -15,11 +15,11 @@ type InstantCloneAccount struct {
 	UpdatedAt time.Time
 }
 
-// AccountStore keeps instant clone accounts with their sealed passwords.
+// AccountStore stores instant clone accounts with their sealed passwords.
 //
-// Methods are safe for concurrent use. One that names an account the store does
-// not hold fails with fault.NotFound; adding a username that the domain has
-// already, in any case, fails with fault.Conflict. Values are copies.
+// Methods are safe for concurrent use. They fail with fault.NotFound for an
+// unknown account; adding a username that the domain already has, ignoring
+// case, fails with fault.Conflict. Values are copies.
 type AccountStore interface {
 	// Accounts returns all accounts, in ID order.
 	Accounts(ctx context.Context) ([]InstantCloneAccount, error)
@@ -27,7 +27,7 @@ type AccountStore interface {
 	// Account returns one account.
 	Account(ctx context.Context, id ID) (InstantCloneAccount, error)
 
-	// AddAccount keeps a new account with its sealed password.
+	// AddAccount stores a new account with its sealed password.
 	AddAccount(ctx context.Context, a InstantCloneAccount, sealed []byte) error
 
 	// ChangePassword replaces the sealed password of an account.
@@ -36,6 +36,6 @@ type AccountStore interface {
 	// SealedPassword returns the sealed password of an account.
 	SealedPassword(ctx context.Context, id ID) ([]byte, error)
 
-	// RemoveAccount forgets an account and its password.
+	// RemoveAccount deletes an account and its password.
 	RemoveAccount(ctx context.Context, id ID) error
 }

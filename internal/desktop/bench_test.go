@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// demo is an estate of the size that the server is made for.
+// demo returns an inventory of the size that the server is designed for.
 func demo() Inventory {
 	inv := Inventory{Policy: DefaultPolicy()}
 	for i := range 20 {

@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-// A Board holds what is known of the whole estate: the last readings, and the
-// monitor records derived from them. Probes and heartbeats put observations on
-// it; the API, metrics, alerts and the history read from it.
+// A Board is the in-memory state of all monitored components: the latest
+// readings, and the monitor records derived from them. Probes and heartbeats
+// add observations; the API, metrics, alerts and the history read the records.
 //
-// Methods are safe for concurrent use. Records and documents that it returns
-// are shared and must not be changed.
+// Methods are safe for concurrent use. Returned records and documents are
+// shared and must not be changed.
 type Board struct {
 	now func() time.Time
 
 	mu        sync.Mutex
 	inventory Inventory
-	domains   shelf[Domain, DomainReading]
-	servers   shelf[ConnectionServer, ConnectionServerReading]
-	database  shelf[EventDatabase, EventDatabaseReading]
-	farms     shelf[Farm, Reading]
-	gateways  shelf[Gateway, GatewayBeat]
-	hosts     shelf[RDSServer, AgentBeat]
-	ports     shelf[RDSServer, ListenerReading]
-	saml      shelf[SAMLAuthenticator, SAMLReading]
-	pods      shelf[Pod, Reading]
-	endpoints shelf[PodEndpoint, PodReading]
-	sso       shelf[SSOConnector, SSOReading]
-	composers shelf[Composer, ComposerReading]
-	centers   shelf[VirtualCenter, VirtualCenterReading]
+	domains   componentSet[Domain, DomainReading]
+	servers   componentSet[ConnectionServer, ConnectionServerReading]
+	database  componentSet[EventDatabase, EventDatabaseReading]
+	farms     componentSet[Farm, Reading]
+	gateways  componentSet[Gateway, GatewayBeat]
+	hosts     componentSet[RDSServer, AgentBeat]
+	ports     componentSet[RDSServer, ListenerReading]
+	saml      componentSet[SAMLAuthenticator, SAMLReading]
+	pods      componentSet[Pod, Reading]
+	endpoints componentSet[PodEndpoint, PodReading]
+	sso       componentSet[SSOConnector, SSOReading]
+	composers componentSet[Composer, ComposerReading]
+	centers   componentSet[VirtualCenter, VirtualCenterReading]
 	members   map[ID][]ID // farm -> its RDS servers
 	podOf     map[ID]ID   // pod endpoint -> its pod
 	pending   []Change
 	pulse     Pulse
 	loadedAt  Millis            // of the inventory
-	refused   *RefusedInventory // a newer inventory that is not in use
-	revision  uint64            // counts the changes of records
+	refused   *RefusedInventory // a newer inventory that was refused
+	revision  uint64            // incremented when a record changes
 
 	lists    map[Kind]*list
-	overview atomic.Pointer[Document] // nil when a record changed since
+	overview atomic.Pointer[Document] // nil when a record changed since it was encoded
 
-	telling   sync.Mutex // held while listeners are told, so that they hear in order
+	notifying sync.Mutex // held while listeners are called, so that they are called in order
 	listeners []func([]Change)
 }
 
@@ -55,12 +55,12 @@ func NewBoard(now func() time.Time) *Board {
 	return b
 }
 
-// Listen has f called with the changes of statuses, in their order. It must be
-// called before the first observation; f must be quick.
+// Listen registers f to be called with the changes of statuses, in order. It
+// must be called before the first observation; f must return quickly.
 func (b *Board) Listen(f func([]Change)) { b.listeners = append(b.listeners, f) }
 
-// Configure takes over an inventory. What is known of components that it still
-// has is kept.
+// Configure replaces the inventory. The state of components that are in both is
+// kept.
 func (b *Board) Configure(inv Inventory) {
 	b.mu.Lock()
 	b.inventory = inv
@@ -95,10 +95,10 @@ func (b *Board) Configure(inv Inventory) {
 	b.revision++
 	b.deriveAll()
 	b.mu.Unlock()
-	b.tell()
+	b.notify()
 }
 
-// order gives each list the components of the inventory, in its order.
+// order sets the components of each list, in the order of the inventory.
 func (b *Board) order() {
 	b.lists[KindDomain].order(b.domains.ids)
 	b.lists[KindConnectionServer].order(b.servers.ids)
@@ -113,28 +113,28 @@ func (b *Board) order() {
 	b.lists[KindVirtualCenter].order(b.centers.ids)
 }
 
-// Observe takes in one attempt to read a component. One of a component that the
-// inventory does not have, as after a reload, is dropped.
+// Observe adds the result of one attempt to read a component. Observations of
+// components that are not in the inventory, as after a reload, are ignored.
 func (b *Board) Observe(o Observation) {
 	b.mu.Lock()
 	b.observe(o)
 	b.mu.Unlock()
-	b.tell()
+	b.notify()
 }
 
-// Tick derives all records anew, for those statuses that the passing of time
-// alone changes. Whoever owns the board calls it every few seconds.
+// Tick derives all records again, for the statuses that change with time alone.
+// The owner of the board calls it every few seconds.
 func (b *Board) Tick() {
 	b.mu.Lock()
 	b.deriveAll()
 	b.mu.Unlock()
-	b.tell()
+	b.notify()
 }
 
-// tell passes on the changes that are waiting.
-func (b *Board) tell() {
-	b.telling.Lock()
-	defer b.telling.Unlock()
+// notify calls the listeners with the pending changes.
+func (b *Board) notify() {
+	b.notifying.Lock()
+	defer b.notifying.Unlock()
 	b.mu.Lock()
 	changes := b.pending
 	b.pending = nil
@@ -154,7 +154,7 @@ func (b *Board) Inventory() Inventory {
 	return b.inventory
 }
 
-// Domains tells of the domains whose SID is known.
+// Domains returns the domains whose SID is known.
 func (b *Board) Domains() []DomainInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,7 +167,8 @@ func (b *Board) Domains() []DomainInfo {
 	return out
 }
 
-// Domain returns the domain with the given SID, and whether there is one.
+// Domain returns the domain with the given SID. It returns false if there is
+// none.
 func (b *Board) Domain(sid string) (Domain, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,15 +180,15 @@ func (b *Board) Domain(sid string) (Domain, bool) {
 	return Domain{}, false
 }
 
-// Lockout returns the lockout policy that a domain's directory was last seen
-// to have.
+// Lockout returns the lockout policy that was last read from a domain's
+// directory.
 func (b *Board) Lockout(id ID) LockoutPolicy {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.domains.snaps[id].Good.Lockout
 }
 
-// VirtualCenters tells of the configuration of the virtual centers.
+// VirtualCenters returns the configuration of the virtual centers.
 func (b *Board) VirtualCenters() []VirtualCenterInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,8 +199,8 @@ func (b *Board) VirtualCenters() []VirtualCenterInfo {
 	return out
 }
 
-// Views returns how we see the components that connection servers see each for
-// themselves: what our peers are told.
+// Views returns this server's own views of the components that every connection
+// server checks for itself. Peers read them.
 func (b *Board) Views() []View {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -219,14 +220,15 @@ func (b *Board) Views() []View {
 	return out
 }
 
-// A shelf holds the specs of one kind and what was last read of each.
-type shelf[S any, R Reading] struct {
+// A componentSet holds the specs of one kind and the latest snapshot of each
+// component.
+type componentSet[S any, R Reading] struct {
 	ids   []ID
 	specs map[ID]S
 	snaps map[ID]Snapshot[R]
 }
 
-func (s *shelf[S, R]) configure(specs []S, id func(S) ID) {
+func (s *componentSet[S, R]) configure(specs []S, id func(S) ID) {
 	kept := s.snaps
 	s.ids, s.specs, s.snaps = nil, make(map[ID]S), make(map[ID]Snapshot[R])
 	for _, spec := range specs {
@@ -238,8 +240,8 @@ func (s *shelf[S, R]) configure(specs []S, id func(S) ID) {
 	}
 }
 
-// observe takes in an observation and reports whether its component is here.
-func (s *shelf[S, R]) observe(o Observation) bool {
+// observe adds an observation. It returns false if the component is unknown.
+func (s *componentSet[S, R]) observe(o Observation) bool {
 	if _, ok := s.specs[o.ID]; !ok {
 		return false
 	}
@@ -254,14 +256,14 @@ func pointed[T any](p *T) []T {
 	return []T{*p}
 }
 
-// A list holds the records of one kind, ready to be served.
+// A list holds the records of one kind, encoded for the API.
 type list struct {
-	single   bool // served as one object
+	single   bool // encoded as one object instead of an array
 	ids      []ID
 	entries  map[ID]entry
 	tracked  map[ID]map[string]tracked // component -> part -> last known status
 	revision uint64
-	document atomic.Pointer[Document] // nil when the entries changed since
+	document atomic.Pointer[Document] // nil when an entry changed since it was encoded
 }
 
 type entry struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// estate is a small inventory with one component of each kind, and a peer.
-func estate() Inventory {
+// testInventory returns a small inventory with one component of each kind, and a peer.
+func testInventory() Inventory {
 	return Inventory{
 		Policy:             DefaultPolicy(),
 		Domains:            []Domain{{ID: "d1", DNSName: "corp.example", Primary: true}, {ID: "d2", DNSName: "lab.example"}},
@@ -37,9 +37,9 @@ func newBoard(inv Inventory) (*Board, *time.Time, *[]Change) {
 	return b, &now, changes
 }
 
-func TestBoardServesEveryComponentBeforeAnythingIsRead(t *testing.T) {
+func TestBoardHasARecordOfEveryComponentBeforeTheFirstReading(t *testing.T) {
 	t.Parallel()
-	b, _, _ := newBoard(estate())
+	b, _, _ := newBoard(testInventory())
 	for _, k := range Kinds() {
 		var records []map[string]any
 		doc := b.Document(k).JSON
@@ -60,9 +60,9 @@ func TestBoardServesEveryComponentBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
-func TestBoardTellsChangesInOrder(t *testing.T) {
+func TestBoardReportsChangesInOrder(t *testing.T) {
 	t.Parallel()
-	b, now, changes := newBoard(estate())
+	b, now, changes := newBoard(testInventory())
 	b.Observe(Observation{Kind: KindRDSServer, ID: "r1", At: *now, Reading: AgentBeat{}})
 	*now = now.Add(time.Hour)
 	b.Tick()
@@ -82,7 +82,7 @@ func TestBoardTellsChangesInOrder(t *testing.T) {
 
 func TestBoardKeepsStateOverReload(t *testing.T) {
 	t.Parallel()
-	inv := estate()
+	inv := testInventory()
 	b, now, changes := newBoard(inv)
 	b.Observe(Observation{Kind: KindVirtualCenter, ID: "v1", At: *now, Reading: VirtualCenterReading{Version: "8.0.3"}})
 	before := b.Document(KindVirtualCenter)
@@ -102,15 +102,15 @@ func TestBoardKeepsStateOverReload(t *testing.T) {
 	if len(*changes) != 0 {
 		t.Errorf("a reload made changes: %v", *changes)
 	}
-	b.Observe(Observation{Kind: KindRDSServer, ID: "r1", At: *now, Reading: AgentBeat{}}) // gone: dropped
+	b.Observe(Observation{Kind: KindRDSServer, ID: "r1", At: *now, Reading: AgentBeat{}}) // removed from the inventory: ignored
 	if got := string(b.Document(KindRDSServer).JSON); got != "[]" {
 		t.Errorf("RDS servers = %s, want none", got)
 	}
 }
 
-func TestBoardShowsWhatPeersSee(t *testing.T) {
+func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	t.Parallel()
-	b, now, _ := newBoard(estate())
+	b, now, _ := newBoard(testInventory())
 	b.Observe(Observation{Kind: KindDomain, ID: "d1", At: *now, Reading: DomainReading{
 		SID: "S-1-5-21-1", Trusts: []TrustedDomain{{Partner: "LAB.example", SID: "S-1-5-21-2", Direction: 2, Type: 1}},
 	}})
@@ -136,7 +136,7 @@ func TestBoardShowsWhatPeersSee(t *testing.T) {
 	if diff := cmp.Diff(infos, b.Domains()); diff != "" {
 		t.Errorf("domains (-want +got):\n%s", diff)
 	}
-	for i := range 2 { // the peer falls silent
+	for i := range 2 { // the peer stops answering
 		b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: now.Add(time.Duration(i+1) * time.Second), Failure: &Failure{Cause: Unreachable}})
 	}
 	if got := b.Records(KindDomain)[1].(DomainMonitor).Servers[1].Status; got != DomainUnknown {
@@ -144,9 +144,9 @@ func TestBoardShowsWhatPeersSee(t *testing.T) {
 	}
 }
 
-func TestBoardDocumentIsKeptUntilSomethingChanges(t *testing.T) {
+func TestBoardDocumentIsCachedUntilSomethingChanges(t *testing.T) {
 	t.Parallel()
-	b, now, _ := newBoard(estate())
+	b, now, _ := newBoard(testInventory())
 	first := b.Document(KindGateway)
 	b.Tick()
 	if again := b.Document(KindGateway); &again.JSON[0] != &first.JSON[0] || again.ETag != first.ETag {
@@ -161,7 +161,7 @@ func TestBoardDocumentIsKeptUntilSomethingChanges(t *testing.T) {
 func TestBoardIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	b := NewBoard(time.Now)
-	inv := estate()
+	inv := testInventory()
 	b.Configure(inv)
 	var wg sync.WaitGroup
 	for i := range 8 {

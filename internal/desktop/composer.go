@@ -2,18 +2,18 @@ package desktop
 
 import "time"
 
-// A Composer makes linked clones for virtual centers.
+// A Composer creates linked clones for virtual centers.
 type Composer struct {
 	ID             ID
 	Name           string
 	URL            string // https://host:port
 	Port           int
 	Trust          Trust
-	VirtualCenters []string // names of those it serves
+	VirtualCenters []string // names of the virtual centers it serves
 }
 
-// ComposerReading is what a look at a composer brought home. A composer that
-// tells nothing of itself leaves the words empty.
+// ComposerReading is the result of reading a composer. Fields that a composer
+// does not report are empty.
 type ComposerReading struct {
 	Version       string
 	Build         string
@@ -34,11 +34,11 @@ type ComposerMonitor struct {
 	ID      ID               `json:"id"`
 	Status  Health           `json:"status"`
 	Freshness
-	views []ServerView // those of Servers
+	views []ServerView // parallel to Servers
 }
 
-// ComposerDetails tells which software a composer runs. The API version goes
-// out under its historic misspelling too, which clients read.
+// ComposerDetails describes the software of a composer. The API version is also
+// sent under its historic misspelling, which clients read.
 type ComposerDetails struct {
 	Version        string   `json:"version"`
 	Build          string   `json:"build"`
@@ -49,7 +49,7 @@ type ComposerDetails struct {
 	VirtualCenters []string `json:"referenced_vcs"`
 }
 
-// ComposerServer is how one connection server sees a composer.
+// ComposerServer is the status of a composer as one connection server sees it.
 type ComposerServer struct {
 	ID                 ID             `json:"id"`
 	Name               string         `json:"name"`
@@ -58,8 +58,8 @@ type ComposerServer struct {
 	Certificate        *Certificate   `json:"certificate,omitempty"`
 }
 
-// ComposerView derives how we see a composer ourselves. The API has no word for
-// a composer nobody has looked at, so such a view has no status.
+// ComposerView derives this server's own view of a composer. The API has no
+// status for a composer that was not checked yet, so such a view has none.
 func (p Policy) ComposerView(c Composer, s Snapshot[ComposerReading]) View {
 	v := View{Kind: KindComposer, ID: c.ID, Certificate: s.Certificate}
 	v.ThumbprintAccepted = s.Certificate != nil && s.Certificate.Accepted
@@ -78,8 +78,8 @@ func (p Policy) ComposerView(c Composer, s Snapshot[ComposerReading]) View {
 	return v
 }
 
-// ComposerRecord derives the monitor record of a composer from what the servers
-// that have looked at it see.
+// ComposerRecord derives the monitor record of a composer from the views of the
+// servers that have checked it.
 func (p Policy) ComposerRecord(c Composer, s Snapshot[ComposerReading], views []ServerView, now time.Time) ComposerMonitor {
 	m := ComposerMonitor{
 		Name: c.Name, Port: Count(int64(c.Port)), ID: c.ID,
@@ -114,7 +114,7 @@ func (m ComposerMonitor) Ref() Ref { return Ref{KindComposer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m ComposerMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: uncheckedByAll(m.views)}}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

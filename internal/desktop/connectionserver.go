@@ -6,34 +6,36 @@ import (
 	"time"
 )
 
-// A ConnectionServer brokers client connections. One of them is ourselves.
+// A ConnectionServer brokers client connections. One of them is this server
+// (Self).
 type ConnectionServer struct {
 	ID               ID
 	Name             string
-	URL              string // https://host:port, where its API is
+	URL              string // https://host:port of its API
 	Self             bool
 	Trust            Trust
 	SecureGateways   []SecureGateway
 	SessionThreshold int // 0: not configured
 }
 
-// A SecureGateway is a port of a connection server that clients go through.
+// A SecureGateway is a port of a connection server that clients connect
+// through.
 type SecureGateway struct {
 	Service ServiceName
 	Address string // host:port
 }
 
-// HealthPath is where a connection server tells its peers how it is, below its
-// URL. It takes the peers' token and answers a [PeerHealth].
+// HealthPath is the path below a connection server's URL where peers read its
+// health. It requires the peer token and returns a [PeerHealth].
 const HealthPath = "/rest/peer/v1/health"
 
-// PeerHealth is what a connection server tells its peers.
+// PeerHealth is the health that a connection server reports to its peers.
 type PeerHealth struct {
 	Name            string                  `json:"name"`
 	Version         string                  `json:"version"`
 	Build           string                  `json:"build"`
-	Problems        []string                `json:"problems"` // why the server cannot do its work
-	Warnings        []string                `json:"warnings"` // what needs attention while it still works
+	Problems        []string                `json:"problems"` // why the server does not work
+	Warnings        []string                `json:"warnings"` // problems that do not stop it from working
 	ConnectionCount int                     `json:"connection_count"`
 	TunnelCount     int                     `json:"tunnel_connection_count"`
 	Sessions        map[SessionProtocol]int `json:"sessions,omitempty"`
@@ -41,14 +43,14 @@ type PeerHealth struct {
 	Views           []View                  `json:"views"`
 }
 
-// A Revision is how far a server's copy of the shared store has come.
+// A Revision identifies a state of a server's copy of the shared store.
 type Revision struct {
-	Store  string `json:"store"` // names the shared store
+	Store  string `json:"store"` // identifies the shared store
 	Number int64  `json:"number"`
-	At     Millis `json:"at"` // when the store reached it
+	At     Millis `json:"at"` // when the store reached this revision
 }
 
-// ConnectionServerReading is what a look at a connection server brought home.
+// ConnectionServerReading is the result of reading a connection server.
 type ConnectionServerReading struct {
 	Health   PeerHealth
 	Services []Service
@@ -57,7 +59,7 @@ type ConnectionServerReading struct {
 // Kind implements [Reading].
 func (ConnectionServerReading) Kind() Kind { return KindConnectionServer }
 
-// A Peer is a connection server with what is known of it.
+// A Peer is a connection server with its latest snapshot.
 type Peer struct {
 	Server   ConnectionServer
 	Snapshot Snapshot[ConnectionServerReading]
@@ -78,10 +80,10 @@ type ConnectionServerMonitor struct {
 	Services           []Service               `json:"services"`
 	Sessions           []ProtocolSessions      `json:"session_protocol_data"`
 	Freshness
-	unseen bool
+	unchecked bool
 }
 
-// ConnectionServerDetails tells which software a connection server runs.
+// ConnectionServerDetails describes the software of a connection server.
 type ConnectionServerDetails struct {
 	Build   string `json:"build"`
 	Version string `json:"version"`
@@ -92,7 +94,7 @@ type Replication struct {
 	ServerName string            `json:"server_name"`
 	Status     ReplicationStatus `json:"status"`
 
-	blame Ref // the server at fault, when it is not the one that the record is of
+	blame Ref // the server at fault, when it is not the record's own
 }
 
 // Service is the state of a secure gateway.
@@ -108,11 +110,11 @@ type ProtocolSessions struct {
 }
 
 // ConnectionServerRecord derives the monitor record of a connection server.
-// Peers are all servers of the inventory, the one described among them.
+// Peers are all servers of the inventory, including me.
 func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) ConnectionServerMonitor {
 	cs, s := me.Server, me.Snapshot
 	m := ConnectionServerMonitor{
-		ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK, unseen: !s.Tried(),
+		ID: cs.ID, Name: cs.Name, Status: ConnectionServerOK, unchecked: !s.Tried(),
 		Replications: []Replication{}, Services: []Service{}, Sessions: []ProtocolSessions{},
 	}
 	if s.Certificate != nil {
@@ -152,8 +154,8 @@ func (p Policy) ConnectionServerRecord(me Peer, peers []Peer, now time.Time) Con
 	return m
 }
 
-// describeServer fills in what a server that answers has told, and returns what
-// is wrong with it.
+// describeServer fills in the fields that a responding server has reported, and
+// returns its problems.
 func (p Policy) describeServer(m *ConnectionServerMonitor, me Peer) []string {
 	h := me.Snapshot.Good.Health
 	problems := slices.Clone(h.Problems)
@@ -181,9 +183,9 @@ func (m ConnectionServerMonitor) Ref() Ref { return Ref{KindConnectionServer, m.
 
 // Statuses implements [Record].
 func (m ConnectionServerMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unseen: m.unseen}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked}}
 	for _, r := range m.Replications {
-		out = append(out, PartStatus{Part: "replication " + r.ServerName, Status: string(r.Status), Blame: r.blame})
+		out = append(out, PartStatus{Part: "replication " + r.ServerName, Status: string(r.Status), BlamedOn: r.blame})
 	}
 	for _, s := range m.Services {
 		out = append(out, PartStatus{Part: "service " + string(s.Name), Status: string(s.Status)})

@@ -1,16 +1,16 @@
-// Package desktop holds the vocabulary of the desktop server: the components of
-// a virtual-desktop estate, what is read from them, and the pure functions that
-// turn readings into the records the monitor API serves.
+// Package desktop contains the domain types of the desktop server: the
+// components of a virtual-desktop infrastructure, the readings taken from them,
+// and pure functions that derive the monitor records of the API from readings.
 //
-// Every component kind has the same three nouns. The spec (Farm) is what the
-// inventory says. The reading (VirtualCenterReading, AgentBeat) is what a probe
-// or a heartbeat brought home. The monitor record (FarmMonitor) is derived from
-// both, and is the document the API serves: monitor records carry their JSON
-// names here because being that document is all they are for.
+// Every kind of component has the same three types. The spec (Farm) is its
+// configuration in the inventory. The reading (VirtualCenterReading, AgentBeat)
+// is the result of a probe or a heartbeat. The monitor record (FarmMonitor) is
+// derived from both and is the document that the API serves, which is why it has
+// JSON tags here.
 //
-// A Board holds the last readings and derives the records as they change. It
-// never probes: asking it is cheap, whatever state the estate is in.
+// A Board stores the latest readings and derives the records when they change.
+// It does not probe: reading from it is cheap in any state of the environment.
 //
-// The package imports the standard library and package fault, nothing else, so
-// that every other package of the desktop server may import it.
+// The package imports only the standard library and package fault, so that every
+// other package of the desktop server may import it.
 package desktop

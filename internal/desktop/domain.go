@@ -10,18 +10,18 @@ type Domain struct {
 	ID           ID
 	DNSName      string
 	NetBIOSName  string
-	SID          string   // given by the inventory, or empty until learnt
-	Controllers  []string // host or host:port; empty: found by DNS
+	SID          string   // from the inventory, or empty until read from the directory
+	Controllers  []string // host or host:port; when empty, found by DNS
 	StartTLS     bool     // TLS inside port 389 instead of port 636
 	Trust        Trust
 	BindUser     string // sAMAccountName of the service account
 	BindPassword SecretRef
-	Primary      bool   // the broker's own domain
-	Manual       bool   // configured by hand, without a trust
-	CloneOU      string // where instant clones get their computer accounts
+	Primary      bool   // the domain of the broker
+	Manual       bool   // configured manually, without a trust
+	CloneOU      string // organisational unit of the computer accounts of instant clones
 }
 
-// A TrustedDomain is a trust as the primary domain's directory holds it.
+// A TrustedDomain is a trust that is stored in the primary domain's directory.
 type TrustedDomain struct {
 	Partner    string // DNS name, or NetBIOS name for an NT4 domain
 	FlatName   string // NetBIOS name
@@ -31,32 +31,32 @@ type TrustedDomain struct {
 	Attributes int
 }
 
-// withinForest is the trust attribute of domains of one forest.
+// withinForest is the trust attribute of domains in the same forest.
 const withinForest = 0x20
 
 // NT4 reports whether the trusted domain is an NT4 domain.
 func (t TrustedDomain) NT4() bool { return t.Type == 1 }
 
-// DomainReading is what a bind to a domain controller brought home.
+// DomainReading is the result of reading a domain controller.
 type DomainReading struct {
 	DNSName     string
 	NetBIOSName string
 	SID         string
-	Controller  string // the one that answered
+	Controller  string // the domain controller that answered
 	Trusts      []TrustedDomain
 	Lockout     LockoutPolicy
 }
 
-// LockoutPolicy is a directory's own rule for locking accounts.
+// LockoutPolicy is a directory's policy for locking accounts.
 type LockoutPolicy struct {
-	Threshold int           // failures that lock an account; 0: never
+	Threshold int           // failures that lock an account; 0 for never
 	Window    time.Duration // after which failures are forgotten
 }
 
 // Kind implements [Reading].
 func (DomainReading) Kind() Kind { return KindDomain }
 
-// DomainInfo is what the API tells of a domain outside monitoring.
+// DomainInfo describes a domain in the API outside monitoring.
 type DomainInfo struct {
 	DNSName     string `json:"dns_name"`
 	ID          string `json:"id"` // the SID
@@ -69,14 +69,14 @@ type DomainMonitor struct {
 	NetBIOSName string         `json:"netbios_name"`
 	NT4         bool           `json:"nt4_domain"`
 	Servers     []DomainServer `json:"connection_servers"`
-	ID          ID             `json:"id"` // the SID once it is known
+	ID          ID             `json:"id"` // the SID, once known
 	Status      Health         `json:"status"`
 	Freshness
 	ref   Ref
 	views []ServerView
 }
 
-// DomainServer is how one connection server sees a domain.
+// DomainServer is the status of a domain as one connection server sees it.
 type DomainServer struct {
 	ID     ID                `json:"id"`
 	Name   string            `json:"name"`
@@ -84,8 +84,8 @@ type DomainServer struct {
 	Trust  TrustRelationship `json:"trust_relationship"`
 }
 
-// Relationship derives how a domain relates to the broker's own, from the trust
-// that the broker's directory holds of it, nil if none.
+// Relationship derives how a domain relates to the broker's domain from the
+// trust in the broker's directory, which is nil if there is none.
 func Relationship(d Domain, t *TrustedDomain) TrustRelationship {
 	switch {
 	case d.Primary:
@@ -116,7 +116,7 @@ func FindTrust(d Domain, trusts []TrustedDomain) *TrustedDomain {
 	return nil
 }
 
-// DomainView derives how we see a domain ourselves.
+// DomainView derives this server's own view of a domain.
 func (p Policy) DomainView(d Domain, s Snapshot[DomainReading], t *TrustedDomain) View {
 	v := View{Kind: KindDomain, ID: d.ID, Status: string(DomainFullyAccessible), Trust: Relationship(d, t)}
 	switch f := s.Failing(p.FailuresBeforeDown); {
@@ -131,8 +131,8 @@ func (p Policy) DomainView(d Domain, s Snapshot[DomainReading], t *TrustedDomain
 	return v
 }
 
-// DomainRecord derives the monitor record of a domain from what all servers
-// see of it; sid is empty until somebody has told it.
+// DomainRecord derives the monitor record of a domain from the views of all
+// servers; sid is empty while unknown.
 func DomainRecord(d Domain, sid string, s Snapshot[DomainReading], t *TrustedDomain, views []ServerView) DomainMonitor {
 	m := DomainMonitor{
 		DNSName:     firstOf(d.DNSName, s.Good.DNSName),
@@ -161,7 +161,7 @@ func (m DomainMonitor) Ref() Ref { return m.ref }
 
 // Statuses implements [Record].
 func (m DomainMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: uncheckedByAll(m.views)}}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}
@@ -171,8 +171,8 @@ func (m DomainMonitor) Statuses() []PartStatus {
 // Certificates implements [Record].
 func (m DomainMonitor) Certificates() []PartCertificate { return nil }
 
-// netbiosGuess is the NetBIOS name a domain most likely has, until its
-// directory has told.
+// netbiosGuess derives the likely NetBIOS name of a domain, used until its
+// directory was read.
 func netbiosGuess(dnsName string) string {
 	first, _, _ := strings.Cut(dnsName, ".")
 	return strings.ToUpper(first[:min(len(first), 15)])

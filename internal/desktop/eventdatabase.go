@@ -2,7 +2,8 @@ package desktop
 
 import "time"
 
-// An EventDatabase is where events are written for others to read.
+// An EventDatabase is a database into which events are written for other
+// programs to read.
 type EventDatabase struct {
 	ID       ID
 	Type     DatabaseType
@@ -11,12 +12,12 @@ type EventDatabase struct {
 	Database string
 	User     string
 	Password SecretRef
-	Prefix   string // of the event tables, may be empty
+	Prefix   string // of the event tables; may be empty
 	Trust    Trust
 	Plain    bool // without TLS
 }
 
-// EventDatabaseReading is what a look at the event database brought home.
+// EventDatabaseReading is the result of reading the event database.
 type EventDatabaseReading struct {
 	EventCount int64
 	NoTables   bool // the event tables do not exist yet
@@ -34,10 +35,10 @@ type EventDatabaseMonitor struct {
 	Freshness
 	ref         Ref
 	certificate *Certificate
-	unseen      bool
+	unchecked   bool
 }
 
-// EventDatabaseDetails tells where the event database is.
+// EventDatabaseDetails describes the event database's address.
 type EventDatabaseDetails struct {
 	DatabaseName string       `json:"database_name"`
 	Port         int32        `json:"port"`
@@ -70,7 +71,7 @@ func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseR
 	if s.EverGood() {
 		m.EventCount = new(Count(s.Good.EventCount))
 	}
-	m.unseen = !s.Tried()
+	m.unchecked = !s.Tried()
 	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.ending(now, m.Certificates()...)
 	if len(reasons) > 0 && health == HealthOK {
 		health = HealthWarning
@@ -103,7 +104,7 @@ func (m EventDatabaseMonitor) Ref() Ref { return m.ref }
 
 // Statuses implements [Record].
 func (m EventDatabaseMonitor) Statuses() []PartStatus {
-	return []PartStatus{{Status: string(m.Status), Unseen: m.unseen}}
+	return []PartStatus{{Status: string(m.Status), Unchecked: m.unchecked}}
 }
 
 // Certificates implements [Record].
@@ -111,20 +112,19 @@ func (m EventDatabaseMonitor) Certificates() []PartCertificate {
 	return certificates("", m.certificate)
 }
 
-// An Event is something that happened here, as it is written into the event
-// database.
+// An Event is an event of this server that is written into the event database.
 type Event struct {
 	At       time.Time
 	Type     string // BROKER_USERLOGGEDIN
 	Severity Severity
 	Module   string // Broker, Admin, Rest
 	Text     string
-	Node     string // the connection server it happened on
+	Node     string // the connection server on which it happened
 	UserSID  string
 	Data     map[string]string
 }
 
-// Severity is how grave an event is.
+// Severity is the severity of an event.
 type Severity string
 
 // The severities of events.

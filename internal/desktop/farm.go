@@ -12,8 +12,8 @@ type Farm struct {
 	Type         FarmType
 	Source       FarmSource // for automated farms
 	Enabled      bool
-	Applications int // how many applications it publishes
-	ErrorPercent int // 0: the policy's
+	Applications int // number of published applications
+	ErrorPercent int // 0: use the policy's
 }
 
 // FarmMonitor is the monitor record of a farm.
@@ -30,14 +30,14 @@ type FarmMonitor struct {
 	Freshness
 }
 
-// FarmDetails tells what a farm is made of.
+// FarmDetails describes the configuration of a farm.
 type FarmDetails struct {
 	Type   FarmType   `json:"type"`
 	Source FarmSource `json:"source,omitempty"`
 }
 
-// StatusOfFarm derives the status of a farm from its servers, and why. Disabled
-// servers do not count, not even when all are.
+// StatusOfFarm derives the status of a farm from its servers, with the reasons.
+// Disabled servers are ignored, even when all are disabled.
 func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []string) {
 	if !f.Enabled {
 		return FarmDisabled, []string{"the farm is disabled"}
@@ -124,7 +124,7 @@ func (m FarmMonitor) Ref() Ref { return Ref{KindFarm, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m FarmMonitor) Statuses() []PartStatus {
-	return []PartStatus{{Status: string(m.Status), Unseen: m.LastUpdated == 0}}
+	return []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
 }
 
 // Certificates implements [Record].

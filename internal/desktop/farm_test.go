@@ -40,15 +40,15 @@ func TestStatusOfFarm(t *testing.T) {
 		want    FarmStatus
 	}{
 		{"no servers", enabled, nil, FarmOK},
-		{"all is well", enabled, []int{ok, ok}, FarmOK},
+		{"all servers are OK", enabled, []int{ok, ok}, FarmOK},
 		{"disabled servers do not count", enabled, []int{ok, disabled}, FarmOK},
-		{"not even when all are", enabled, []int{disabled, disabled}, FarmOK},
+		{"all servers are disabled", enabled, []int{disabled, disabled}, FarmOK},
 		{"a disabled farm", Farm{}, []int{failed}, FarmDisabled},
 		{"a server in warning", enabled, []int{ok, warning}, FarmWarning},
 		{"a server in error below the threshold", enabled, []int{ok, ok, failed}, FarmWarning},
 		{"errors at the threshold", enabled, []int{ok, failed}, FarmWarning},
 		{"errors above the threshold", enabled, []int{ok, failed, failed}, FarmError},
-		{"a disabled server does not dilute", enabled, []int{disabled, failed}, FarmError},
+		{"a disabled server does not lower the percentage", enabled, []int{disabled, failed}, FarmError},
 		{"a stricter threshold", strict, []int{ok, ok, failed}, FarmError},
 		{"known and unknown loads mixed", enabled, []int{ok, unmeasured}, FarmWarning},
 		{"all loads unknown", enabled, []int{unmeasured, unmeasured}, FarmOK},
@@ -86,11 +86,11 @@ func TestStateOfRDSServer(t *testing.T) {
 	}{
 		{"it never reported", false, after[beat](), noon, RDSWaitForAgent, RDSStatusWarning},
 		{"it reports", false, after[beat](beat{LoadIndex: &half}), noon, RDSAvailable, RDSStatusOK},
-		{"it fell silent", false, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusError},
+		{"it stopped reporting", false, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusError},
 		{"it came back", false, after[beat](beat{}, beat{}), noon, RDSAvailable, RDSStatusOK},
 		{"disabled with sessions", true, after[beat](beat{SessionCount: 2}), noon, RDSDisableInProgress, RDSStatusDisabled},
 		{"disabled without sessions", true, after[beat](beat{}), noon, RDSDisabled, RDSStatusDisabled},
-		{"disabled and silent", true, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusDisabled},
+		{"disabled and not reporting", true, after[beat](beat{}), late, RDSAgentUnreachable, RDSStatusDisabled},
 		{"disabled with a problem", true, after[beat](beat{State: RDSInvalidIP}), noon, RDSInvalidIP, RDSStatusDisabled},
 		{"its load is full", false, after[beat](beat{LoadIndex: &full}), noon, RDSAvailable, RDSStatusWarning},
 		{"a state we do not know", false, after[beat](beat{State: "DANCING"}), noon, RDSUnknown, RDSStatusWarning},
@@ -134,7 +134,7 @@ func TestLoadPreference(t *testing.T) {
 	}
 }
 
-func TestListenerCountsForTheStateOfItsServer(t *testing.T) {
+func TestListenerAffectsTheStateOfItsServer(t *testing.T) {
 	t.Parallel()
 	type beat = AgentBeat
 	type listener = ListenerReading

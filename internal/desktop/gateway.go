@@ -2,7 +2,7 @@ package desktop
 
 import "time"
 
-// A Gateway lets clients in from outside. It reports by heartbeat.
+// A Gateway gives external clients access. It reports by heartbeat.
 type Gateway struct {
 	ID       ID
 	Name     string
@@ -11,7 +11,7 @@ type Gateway struct {
 	Type     GatewayType
 }
 
-// GatewayBeat is what a gateway reports.
+// GatewayBeat is a heartbeat of a gateway.
 type GatewayBeat struct {
 	Version          string   `json:"version"`
 	BlastConnections int      `json:"blast_connection_count"`
@@ -34,7 +34,7 @@ type GatewayMonitor struct {
 	Freshness
 }
 
-// GatewayDetails tells what a gateway is.
+// GatewayDetails describes a gateway.
 type GatewayDetails struct {
 	Address  string      `json:"address"`
 	Internal bool        `json:"internal"`
@@ -42,7 +42,7 @@ type GatewayDetails struct {
 	Version  string      `json:"version"`
 }
 
-// StatusOfGateway derives the status of a gateway from its last report.
+// StatusOfGateway derives the status of a gateway from its last heartbeat.
 func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], now time.Time) GatewayStatus {
 	switch {
 	case !s.EverGood():
@@ -83,7 +83,7 @@ func (m GatewayMonitor) Ref() Ref { return Ref{KindGateway, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m GatewayMonitor) Statuses() []PartStatus {
-	return []PartStatus{{Status: string(m.Status), Unseen: m.LastUpdated == 0}}
+	return []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
 }
 
 // Certificates implements [Record].

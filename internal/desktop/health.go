@@ -1,8 +1,8 @@
 package desktop
 
-// Health grades a status. Every kind has statuses of its own; their health is
-// what they have in common, so that lists, overviews and alerts can be sorted
-// and coloured without knowing each kind.
+// Health grades a status. Every kind has its own statuses; their health is
+// comparable, so that lists, overviews and alerts can sort and colour
+// components without knowing each kind.
 type Health string
 
 // The grades of health.
@@ -10,8 +10,8 @@ const (
 	HealthOK       Health = "OK"
 	HealthWarning  Health = "WARNING"
 	HealthError    Health = "ERROR"
-	HealthUnknown  Health = "UNKNOWN"  // nobody has looked, or what was seen is too old
-	HealthDisabled Health = "DISABLED" // switched off by an administrator
+	HealthUnknown  Health = "UNKNOWN"  // not checked yet, or the last reading is too old
+	HealthDisabled Health = "DISABLED" // disabled by an administrator
 )
 
 // Healths lists the grades, worst first.
@@ -19,8 +19,8 @@ func Healths() []Health {
 	return []Health{HealthError, HealthWarning, HealthUnknown, HealthOK, HealthDisabled}
 }
 
-// statusHealth grades the statuses whose meaning does not depend on the kind.
-// What is not listed is unknown.
+// statusHealth grades the statuses that mean the same for every kind. All
+// others are HealthUnknown.
 var statusHealth = map[string]Health{
 	"OK": HealthOK, "FULLY_ACCESSIBLE": HealthOK, "CONNECTED": HealthOK, "ONLINE": HealthOK, "ACCESSIBLE": HealthOK, "UP": HealthOK,
 
@@ -33,7 +33,8 @@ var statusHealth = map[string]Health{
 	"DISABLED": HealthDisabled,
 }
 
-// statePart is the part of an RDS server's record that holds its agent's state.
+// statePart is the part of an RDS server's record that contains its agent's
+// state.
 const statePart = "state"
 
 // HealthOf grades a status of a component or of a part of it.
@@ -57,9 +58,9 @@ func worse(a, b Health) Health {
 	return HealthUnknown
 }
 
-// healthOfViews grades a component by the connection servers that see it: it is
-// as bad as the worst of them finds it. A server that cannot tell does not
-// count, unless none can.
+// healthOfViews grades a component by the views of the connection servers: the
+// worst view counts. Views with unknown health are ignored, unless all are
+// unknown.
 func healthOfViews(k Kind, views []ServerView) Health {
 	out := HealthUnknown
 	for _, v := range views {

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A Change is a status that became another one. A component or part that is
-// new, or gone, is no change: the inventory tells of those.
+// A Change is a transition from one status to another. Adding or removing a
+// component or part is not a change.
 type Change struct {
 	At      time.Time
 	Ref     Ref
-	Part    string // empty: the component itself
+	Part    string // empty for the component itself
 	From    string
 	To      string
 	Reasons []string
-	Cause   Ref    // the component that the change is due to, often its own
-	Group   string // names the changes that the same cause brought within a minute
+	Cause   Ref    // the component that caused the change, often the same
+	Group   string // id shared by the changes with the same cause within a minute
 }
 
-// A ChangeFilter selects changes; zero members select all.
+// A ChangeFilter selects changes; zero fields match all.
 type ChangeFilter struct {
 	Kind  Kind
 	ID    ID
@@ -27,25 +27,24 @@ type ChangeFilter struct {
 	Until time.Time // exclusive
 
 	Statuses []string // the new status is one of these
-	Text     string   // in names, statuses or reasons, without regard to the case of ASCII letters
+	Text     string   // in names, statuses or reasons, ignoring the case of ASCII letters
 
-	After string // the cursor that the page before ended with
+	After string // cursor returned with the previous page
 	Limit int
 }
 
-// A ChangeGroup is the changes that one cause brought within a minute of each
-// other, either for the worse or for the better, oldest first.
+// A ChangeGroup is the changes with the same cause within a minute of each
+// other, all for the worse or all for the better, oldest first.
 type ChangeGroup struct {
 	ID      string
 	Cause   Ref
 	Changes []Change
 }
 
-// groupGap is the time between two changes above which they are not of the same
-// group.
-const groupGap = time.Minute
+// maxGroupGap is the longest time between two changes of the same group.
+const maxGroupGap = time.Minute
 
-// A Grouper gives changes their groups as they come. It is not safe for
+// A Grouper assigns changes to groups as they arrive. It is not safe for
 // concurrent use.
 type Grouper struct {
 	NewID func(at time.Time) string
@@ -71,7 +70,7 @@ func (g *Grouper) Group(changes []Change) {
 	for i, c := range changes {
 		key := groupKey{c.Cause, HealthOf(c.Ref.Kind, c.Part, c.To) == HealthOK}
 		open, ok := g.open[key]
-		if !ok || c.At.Sub(open.last) > groupGap {
+		if !ok || c.At.Sub(open.last) > maxGroupGap {
 			open.id = g.NewID(c.At)
 		}
 		open.last = c.At
@@ -82,29 +81,29 @@ func (g *Grouper) Group(changes []Change) {
 		return
 	}
 	now := changes[len(changes)-1].At
-	maps.DeleteFunc(g.open, func(_ groupKey, o openGroup) bool { return now.Sub(o.last) > groupGap })
+	maps.DeleteFunc(g.open, func(_ groupKey, o openGroup) bool { return now.Sub(o.last) > maxGroupGap })
 }
 
-// HistoryStore keeps the changes of statuses.
+// HistoryStore stores the changes of statuses.
 //
 // Methods are safe for concurrent use. Values are copies.
 type HistoryStore interface {
-	// AppendChanges keeps changes, in their order. It is atomic.
+	// AppendChanges stores changes in order. It is atomic.
 	AppendChanges(ctx context.Context, changes []Change) error
 
 	// Changes returns one page, newest first, and the cursor of the next page,
 	// empty on the last.
 	Changes(ctx context.Context, f ChangeFilter) (page []Change, next string, err error)
 
-	// ChangeGroups returns one page of groups that have a change which the filter
-	// selects, whole, newest first, and the cursor of the next page. The limit
-	// counts groups.
+	// ChangeGroups returns one page of the groups with at least one change that the
+	// filter selects, each with all its changes, newest first, and the cursor of
+	// the next page. The limit counts groups.
 	ChangeGroups(ctx context.Context, f ChangeFilter) (page []ChangeGroup, next string, err error)
 
 	// LastStatuses returns the newest status of every component and part whose
 	// status ever changed.
 	LastStatuses(ctx context.Context) ([]LastStatus, error)
 
-	// ForgetChanges removes the changes before the given time.
+	// ForgetChanges deletes the changes before the given time.
 	ForgetChanges(ctx context.Context, before time.Time) error
 }

@@ -1,11 +1,10 @@
 package desktop
 
-// The API names a component by one id everywhere. It is the id of the inventory,
-// except for a directory domain: that is known by its SID as soon as somebody
-// has told it, while the board and the store keep the id of the inventory, which
-// is there from the start.
+// The API identifies a component by one id everywhere: its id in the inventory,
+// except for a directory domain. A domain's public id is its SID once known.
+// The board and the store always use the id in the inventory.
 
-// PublicID returns the id that the API has for a component.
+// PublicID returns the API's id of a component.
 func (b *Board) PublicID(k Kind, id ID) ID {
 	if k != KindDomain {
 		return id
@@ -29,8 +28,8 @@ func (b *Board) public(r Ref) Ref {
 	return r
 }
 
-// ComponentID returns the id of the inventory for an id of the API. One that it
-// does not know it returns as it is.
+// ComponentID returns the inventory's id for an id of the API. It returns
+// unknown ids unchanged.
 func (b *Board) ComponentID(public ID) ID {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,18 +1,18 @@
 package desktop
 
-// An Incident is something that can be made to go wrong in a simulated
-// environment, and be mended again.
+// An Incident is a fault that can be injected into a simulated environment and
+// removed again.
 type Incident struct {
 	Name    string        `json:"name"`
 	Group   IncidentGroup `json:"group"`
 	Summary string        `json:"summary"`
-	Active  bool          `json:"active"` // it has begun and was not mended
+	Active  bool          `json:"active"` // injected and not removed
 }
 
-// An IncidentGroup is a stage on the way of a connection.
+// An IncidentGroup is a stage of a client's connection.
 type IncidentGroup string
 
-// The groups of incidents, in the order of a connection.
+// The groups of incidents, in the order in which a connection passes them.
 const (
 	IncidentGateways          IncidentGroup = "GATEWAYS"
 	IncidentConnectionServers IncidentGroup = "CONNECTION_SERVERS"

@@ -1,9 +1,9 @@
 package desktop
 
-// An Inventory is the configured estate: every component there is to watch.
+// An Inventory is the configuration of all components to monitor.
 type Inventory struct {
 	Administrators     []AdministratorGroup
-	PeerToken          SecretRef // what connection servers show each other
+	PeerToken          SecretRef // token that connection servers authenticate to each other with
 	Policy             Policy
 	Domains            []Domain
 	ConnectionServers  []ConnectionServer
@@ -18,21 +18,22 @@ type Inventory struct {
 	VirtualCenters     []VirtualCenter
 }
 
-// An AdministratorGroup is a directory group whose members, also nested ones,
-// may log in. It is given by SID, or by name and looked up.
+// An AdministratorGroup is a directory group whose direct and nested members
+// may log in. It is given by SID, or by name, which is looked up.
 type AdministratorGroup struct {
 	DomainID ID
 	Name     string
 	SID      string
 }
 
-// A RefusedInventory says that a new inventory was not taken over.
+// A RefusedInventory describes why a new inventory was refused.
 type RefusedInventory struct {
 	At      Millis `json:"at"`
 	Message string `json:"message"`
 }
 
-// Self returns the connection server that is ourselves, if the inventory has it.
+// Self returns the connection server that represents this server. It returns
+// false if the inventory has none.
 func (inv Inventory) Self() (ConnectionServer, bool) {
 	for _, cs := range inv.ConnectionServers {
 		if cs.Self {

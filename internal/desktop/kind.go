@@ -2,7 +2,8 @@ package desktop
 
 import "time"
 
-// ID names a component. It is a UUID, stable over restarts and reloads.
+// ID identifies a component. It is a UUID and stays the same over restarts and
+// reloads.
 type ID string
 
 // A Kind is a class of components.
@@ -22,11 +23,11 @@ const (
 	KindComposer          Kind = "COMPOSER"
 	KindVirtualCenter     Kind = "VIRTUAL_CENTER"
 
-	// KindPodEndpoint is observed by itself and listed with its pod.
+	// KindPodEndpoint is observed separately and listed with its pod.
 	KindPodEndpoint Kind = "POD_ENDPOINT"
 
-	// KindRDSListener is the port of an RDS server that clients connect to. It
-	// is observed by itself and counts for its server, whose ID it has.
+	// KindRDSListener is the port of an RDS server that clients connect to. It is
+	// observed separately, under its server's ID, and affects its server's status.
 	KindRDSListener Kind = "RDS_LISTENER"
 )
 
@@ -38,14 +39,14 @@ func Kinds() []Kind {
 	}
 }
 
-// A Ref names one component for people and for machines.
+// A Ref identifies one component, with its name.
 type Ref struct {
 	Kind Kind   `json:"kind"`
 	ID   ID     `json:"id"`
 	Name string `json:"name"`
 }
 
-// Millis is a time on the wire: milliseconds since the epoch, 0 for never.
+// Millis is a time in the API: milliseconds since the epoch, 0 for never.
 type Millis int64
 
 // MillisOf returns t as Millis.
@@ -64,14 +65,14 @@ func (m Millis) Time() time.Time {
 	return time.UnixMilli(int64(m)).UTC()
 }
 
-// A SecretRef says where a secret is kept: "file:<path>", "env:<name>" or
-// "vault:<entry>". It is never the secret itself, and may be printed.
+// A SecretRef is the location of a secret: "file:<path>", "env:<name>" or
+// "vault:<entry>". It is not the secret itself and may be printed.
 type SecretRef string
 
-// Trust says how the TLS certificate of an endpoint is verified. The zero value
-// means by the machine's own roots.
+// Trust configures how the TLS certificate of an endpoint is verified. The zero
+// value uses the system's root certificates.
 type Trust struct {
-	CAFile     string // PEM file of the only accepted roots
-	CAPEM      string // the same, in place
-	Thumbprint string // SHA-256 of an accepted leaf, in hex; accepted even when it does not verify
+	CAFile     string // PEM file with the only accepted roots
+	CAPEM      string // like CAFile, as PEM text
+	Thumbprint string // SHA-256 of an accepted leaf certificate, in hex; accepted even if it does not verify
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Overview is the whole environment on one page: how many components of each
-// kind are how well, how many people work, and what is wrong.
+// Overview summarises the whole environment: the components of each kind by
+// health, the session counts, and the problems.
 type Overview struct {
 	Kinds        []KindOverview    `json:"kinds"`
 	Sessions     SessionOverview   `json:"sessions"`
-	ProblemCount int               `json:"problem_count"` // components that are not well
+	ProblemCount int               `json:"problem_count"` // number of unhealthy components
 	Problems     []Problem         `json:"problems"`      // by cause, worst first
 	Inventory    InventoryOverview `json:"inventory"`
 }
@@ -21,7 +21,7 @@ type Overview struct {
 type KindOverview struct {
 	Kind     Kind           `json:"kind"`
 	Total    int            `json:"total"`
-	Health   map[Health]int `json:"health"`   // every grade, also those that nobody has
+	Health   map[Health]int `json:"health"`   // every grade, including zero counts
 	Statuses map[string]int `json:"statuses"` // by the kind's own status
 }
 
@@ -34,17 +34,17 @@ type SessionOverview struct {
 	ByProtocol         map[SessionProtocol]int64 `json:"by_protocol"`
 }
 
-// A Problem is one cause and the components that are not well because of it.
+// A Problem is one cause with the unhealthy components that it affects.
 type Problem struct {
 	Cause      Ref                `json:"cause"`
 	Health     Health             `json:"health"` // the worst of its components
 	Since      Millis             `json:"since,omitempty"`
-	Reasons    []string           `json:"reasons"` // of the cause itself, or of the first component
+	Reasons    []string           `json:"reasons"` // of the cause itself, or else of the first component
 	Count      int                `json:"count"`
 	Components []ProblemComponent `json:"components"` // the first few
 }
 
-// A ProblemComponent is a component that is not well.
+// A ProblemComponent is an unhealthy component.
 type ProblemComponent struct {
 	Ref
 	Status  string   `json:"status"`
@@ -53,21 +53,21 @@ type ProblemComponent struct {
 	Reasons []string `json:"reasons"`
 }
 
-// InventoryOverview says which inventory is in use.
+// InventoryOverview describes the inventory in use.
 type InventoryOverview struct {
 	LoadedAt Millis            `json:"loaded_at"`
 	Refused  *RefusedInventory `json:"refused,omitempty"`
 }
 
-// What an overview shows at most.
+// Size limits of an overview.
 const (
 	maxProblems   = 100
 	maxComponents = 20
 	maxReasons    = 5
 )
 
-// Overview returns the overview, encoded. It is cheap: the encoding is kept
-// until a record changes.
+// Overview returns the encoded overview. The encoding is cached until a record
+// changes.
 func (b *Board) Overview() Document {
 	if d := b.overview.Load(); d != nil {
 		return *d
@@ -122,7 +122,7 @@ func (b *Board) makeOverview() Overview {
 	return o
 }
 
-// blame puts a component that is not well under its cause.
+// blame adds an unhealthy component to the problem of its cause.
 func (b *Board) blame(causes map[Ref]*Problem, r Record, own PartStatus) {
 	cause, f := own.Cause(r.Ref()), r.Fresh()
 	p := causes[cause]
@@ -144,7 +144,7 @@ func (b *Board) blame(causes map[Ref]*Problem, r Record, own PartStatus) {
 
 func firstFew(reasons []string) []string { return reasons[:min(len(reasons), maxReasons)] }
 
-// add counts the sessions of a record.
+// add adds the session counts of a record.
 func (s *SessionOverview) add(r Record) {
 	count := func(to *int64, n *int32) {
 		if n != nil {
@@ -165,23 +165,23 @@ func (s *SessionOverview) add(r Record) {
 	}
 }
 
-// Pulse says when something last changed, so that whoever shows the environment
-// knows whether to ask again.
+// Pulse contains the times of the latest changes, so that clients know whether
+// to reload.
 type Pulse struct {
 	Records   Millis `json:"records"`   // any monitor record
 	Statuses  Millis `json:"statuses"`  // any status of a component or part
-	Inventory Millis `json:"inventory"` // the inventory was taken over or refused
+	Inventory Millis `json:"inventory"` // the inventory was replaced or refused
 }
 
-// Pulse returns when something last changed.
+// Pulse returns the times of the latest changes.
 func (b *Board) Pulse() Pulse {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.pulse
 }
 
-// RefuseInventory notes that a new inventory was not taken over. The next one
-// that is clears it.
+// RefuseInventory records that a new inventory was refused. The next accepted
+// one clears it.
 func (b *Board) RefuseInventory(r RefusedInventory) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

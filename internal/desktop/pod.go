@@ -15,11 +15,11 @@ type PodEndpoint struct {
 	ID      ID
 	Name    string
 	URL     string
-	Enabled bool // a disabled endpoint is listed and not probed
+	Enabled bool // a disabled endpoint is listed but not probed
 	Trust   Trust
 }
 
-// PodReading is what a look at a pod endpoint brought home.
+// PodReading is the result of reading a pod endpoint.
 type PodReading struct {
 	RoundTrip time.Duration
 }
@@ -37,7 +37,7 @@ type PodMonitor struct {
 	Freshness
 }
 
-// PodEndpointMonitor is the part of a pod's record that tells of an endpoint.
+// PodEndpointMonitor is the part of a pod's record about one endpoint.
 type PodEndpointMonitor struct {
 	ID        ID                `json:"id"`
 	Name      string            `json:"name"`
@@ -47,11 +47,11 @@ type PodEndpointMonitor struct {
 	RoundTrip *int64            `json:"roundtrip_time,omitempty"` // milliseconds
 
 	certificate *Certificate
-	unseen      bool
+	unchecked   bool
 }
 
 // StatusOfPodEndpoint derives the status of an endpoint: offline until it
-// answers, unchecked at the first answer, online when a second one confirms it.
+// answers, unchecked after the first answer, online after the second.
 func (p Policy) StatusOfPodEndpoint(s Snapshot[PodReading]) PodEndpointStatus {
 	switch {
 	case !s.EverGood(), s.Failing(p.FailuresBeforeDown) != nil:
@@ -62,7 +62,7 @@ func (p Policy) StatusOfPodEndpoint(s Snapshot[PodReading]) PodEndpointStatus {
 	return PodEndpointOnline
 }
 
-// PodRecord derives the monitor record of a pod; snapshot returns what is known
+// PodRecord derives the monitor record of a pod; snapshot returns the snapshot
 // of an endpoint.
 func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now time.Time) PodMonitor {
 	m := PodMonitor{ID: pod.ID, Name: pod.Name, SiteID: pod.SiteID, Endpoints: []PodEndpointMonitor{}}
@@ -71,7 +71,7 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 	for _, e := range pod.Endpoints {
 		s := snapshot(e.ID)
 		newest = max(newest, MillisOf(s.At))
-		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, unseen: !s.Tried()}
+		em := PodEndpointMonitor{ID: e.ID, Name: e.Name, Enabled: e.Enabled, URL: e.URL, certificate: s.Certificate, unchecked: !s.Tried()}
 		em.Status = p.StatusOfPodEndpoint(s)
 		switch {
 		case !e.Enabled:
@@ -97,8 +97,8 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 	return m
 }
 
-// healthOfEndpoints grades a pod: it can be reached while one enabled endpoint
-// is online.
+// healthOfEndpoints grades a pod: it is reachable while one enabled endpoint is
+// online.
 func healthOfEndpoints(endpoints []PodEndpointMonitor) Health {
 	var enabled, online, offline int
 	for _, e := range endpoints {
@@ -107,7 +107,7 @@ func healthOfEndpoints(endpoints []PodEndpointMonitor) Health {
 		}
 		enabled++
 		switch {
-		case e.unseen:
+		case e.unchecked:
 		case e.Status == PodEndpointOnline:
 			online++
 		case e.Status == PodEndpointOffline:
@@ -132,9 +132,9 @@ func (m PodMonitor) Ref() Ref { return Ref{KindPod, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m PodMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unseen: m.LastUpdated == 0}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: m.LastUpdated == 0}}
 	for _, e := range m.Endpoints {
-		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unseen: e.unseen})
+		out = append(out, PartStatus{Part: e.Name, Status: string(e.Status), Unchecked: e.unchecked})
 	}
 	return out
 }

@@ -12,10 +12,10 @@ type RDSServer struct {
 	FarmID      ID
 	Enabled     bool
 	MaxSessions int    // 0: not configured
-	Address     string // host:port of its RDP listener; empty: not probed
+	Address     string // host:port of its RDP listener; when empty, it is not probed
 }
 
-// AgentBeat is what the agent of an RDS server reports.
+// AgentBeat is a heartbeat of the agent on an RDS server.
 type AgentBeat struct {
 	AgentVersion    string          `json:"agent_version"`
 	AgentBuild      string          `json:"agent_build"`
@@ -29,9 +29,9 @@ type AgentBeat struct {
 // Kind implements [Reading].
 func (AgentBeat) Kind() Kind { return KindRDSServer }
 
-// ListenerReading is what a look at the RDP listener of a server brought home.
+// ListenerReading is the result of connecting to a server's RDP listener.
 type ListenerReading struct {
-	Protocol string // the security that was agreed on: TLS, CredSSP
+	Protocol string // the negotiated security protocol: TLS, CredSSP
 }
 
 // Kind implements [Reading].
@@ -53,7 +53,7 @@ type RDSServerMonitor struct {
 	certificate *Certificate
 }
 
-// RDSServerDetails tells what an RDS server is.
+// RDSServerDetails describes an RDS server.
 type RDSServerDetails struct {
 	AgentBuild      string          `json:"agent_build"`
 	AgentVersion    string          `json:"agent_version"`
@@ -62,9 +62,9 @@ type RDSServerDetails struct {
 	State           RDSState        `json:"state"`
 }
 
-// StateOfRDSServer derives the state of an RDS server from what its agent
-// reports and from a look at its listener. A report that tells of a problem
-// outranks the server's being disabled: the problem is still there.
+// StateOfRDSServer derives the state of an RDS server from its agent's
+// heartbeat and its RDP listener. A problem that the agent reports takes
+// precedence over the server being disabled, because the problem persists.
 func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
 	switch state := p.reachedState(s, l, now); {
 	case grades[state] != RDSStatusOK:
@@ -78,7 +78,7 @@ func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot
 	}
 }
 
-// reachedState is the state without regard to whether the server is enabled.
+// reachedState derives the state as if the server were enabled.
 func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSState {
 	broken := l.Failing(p.FailuresBeforeDown)
 	switch state := reportedState(s.Good); {
@@ -91,7 +91,7 @@ func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading],
 	case !l.Tried():
 		return RDSWaitForAgent
 	case broken == nil:
-		return RDSAvailable // a server without an agent is what its listener is
+		return RDSAvailable // without an agent, the listener determines the state
 	case broken.Cause == Unreachable:
 		return RDSAgentUnreachable
 	}
@@ -108,7 +108,7 @@ func reportedState(b AgentBeat) RDSState {
 	return b.State
 }
 
-// silent reports whether two successive intervals passed without a report.
+// silent reports whether two successive intervals passed without a heartbeat.
 func silent(last, now time.Time, interval time.Duration) bool {
 	return now.Sub(last) > 2*interval
 }
@@ -128,8 +128,8 @@ func PreferenceOf(load *int) LoadPreference {
 	return LoadLight
 }
 
-// RDSServerRecord derives the monitor record of an RDS server; farm is the name
-// of the farm that it belongs to.
+// RDSServerRecord derives the monitor record of an RDS server; farm is its
+// farm's name.
 func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat], l Snapshot[ListenerReading], now time.Time) RDSServerMonitor {
 	state := p.StateOfRDSServer(r.Enabled, s, l, now)
 	m := RDSServerMonitor{
@@ -176,7 +176,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 	return m
 }
 
-// stateReason says in words why a state is not as good as AVAILABLE.
+// stateReason returns a text that explains a state other than AVAILABLE.
 func stateReason(s RDSState) string {
 	switch {
 	case grades[s] == RDSStatusOK:
@@ -198,11 +198,11 @@ func (m RDSServerMonitor) Ref() Ref { return Ref{KindRDSServer, m.ID, m.Name} }
 
 // Statuses implements [Record].
 func (m RDSServerMonitor) Statuses() []PartStatus {
-	unseen := m.LastUpdated == 0
+	unchecked := m.LastUpdated == 0
 	farm := Ref{KindFarm, m.FarmID, m.FarmName}
 	return []PartStatus{
-		{Status: string(m.Status), Unseen: unseen, Blame: farm},
-		{Part: statePart, Status: string(m.Details.State), Unseen: unseen, Blame: farm},
+		{Status: string(m.Status), Unchecked: unchecked, BlamedOn: farm},
+		{Part: statePart, Status: string(m.Details.State), Unchecked: unchecked, BlamedOn: farm},
 	}
 }
 

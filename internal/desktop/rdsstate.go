@@ -6,7 +6,7 @@ type RDSState string
 // The states of an RDS server.
 const (
 	RDSWaitForAgent      RDSState = "WAIT_FOR_AGENT"    // the agent has never reported
-	RDSAgentUnreachable  RDSState = "AGENT_UNREACHABLE" // the agent has fallen silent
+	RDSAgentUnreachable  RDSState = "AGENT_UNREACHABLE" // the agent stopped reporting
 	RDSAgentConfigError  RDSState = "AGENT_CONFIG_ERROR"
 	RDSAvailable         RDSState = "AVAILABLE"
 	RDSDisabled          RDSState = "DISABLED"
@@ -34,7 +34,7 @@ const (
 	RDSUnknown           RDSState = "UNKNOWN"
 )
 
-// grades says how good each state is, and thereby which states there are.
+// grades maps each state of the API to its status.
 var grades = map[RDSState]RDSStatus{
 	RDSWaitForAgent:      RDSStatusWarning,
 	RDSAgentUnreachable:  RDSStatusError,
@@ -65,7 +65,7 @@ var grades = map[RDSState]RDSStatus{
 	RDSUnknown:           RDSStatusWarning,
 }
 
-// Known reports whether s is one of the states the API knows.
+// Known reports whether s is a state of the API.
 func (s RDSState) Known() bool {
 	_, ok := grades[s]
 	return ok
@@ -82,7 +82,7 @@ const (
 	RDSStatusDisabled RDSStatus = "DISABLED"
 )
 
-// LoadPreference says how willing a server is to take another session.
+// LoadPreference is how suitable a server is for another session.
 type LoadPreference string
 
 // The load preferences.
@@ -94,7 +94,7 @@ const (
 	LoadUnknown LoadPreference = "UNKNOWN"
 )
 
-// OperatingSystem is the system an RDS server runs.
+// OperatingSystem is the operating system of an RDS server.
 type OperatingSystem string
 
 // The operating systems the API knows.
@@ -109,7 +109,7 @@ const (
 	OSLinuxOther    OperatingSystem = "LINUX_SERVER_OTHER"
 )
 
-// Known reports whether o is one of the systems the API knows.
+// Known reports whether o is a system of the API.
 func (o OperatingSystem) Known() bool {
 	switch o {
 	case OSUnknown, OSWindows2003, OSWindows2008, OSWindows2008R2, OSWindows2012, OSWindows2012R2, OSWindows2016, OSLinuxOther:

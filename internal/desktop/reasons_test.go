@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// certificateUntil returns a certificate that ends after the given time.
+// certificateUntil returns a certificate that expires after the given time.
 func certificateUntil(left time.Duration) *Certificate {
 	return &Certificate{Valid: left > 0, ValidFrom: MillisOf(noon.Add(-time.Hour)), ValidTo: MillisOf(noon.Add(left))}
 }
 
-func TestCertificatesThatEndHaveAReason(t *testing.T) {
+func TestExpiringCertificatesGiveAReason(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Observation{
 		{Kind: KindConnectionServer, ID: "c2", Reading: ConnectionServerReading{Health: PeerHealth{Version: "1"}}},
@@ -25,7 +25,7 @@ func TestCertificatesThatEndHaveAReason(t *testing.T) {
 	} {
 		t.Run(string(o.Kind), func(t *testing.T) {
 			for days, want := range map[int]string{5: "its certificate ends on 2026-11-20, in 5 days", 400: ""} {
-				inv := estate()
+				inv := testInventory()
 				inv.VirtualCenters[0].Enabled = true
 				b, now, _ := newBoard(inv)
 				for i := range 2 {
@@ -47,9 +47,9 @@ func TestCertificatesThatEndHaveAReason(t *testing.T) {
 	}
 }
 
-func TestHostsAndDatastoresThatAreLostHaveAReason(t *testing.T) {
+func TestLostHostsAndDatastoresGiveAReason(t *testing.T) {
 	t.Parallel()
-	inv := estate()
+	inv := testInventory()
 	inv.VirtualCenters[0].Enabled = true
 	b, now, _ := newBoard(inv)
 	read := func(h HostStatus, d DatastoreStatus) VirtualCenterMonitor {
@@ -90,9 +90,9 @@ func TestHostsAndDatastoresThatAreLostHaveAReason(t *testing.T) {
 	}
 }
 
-func TestAPeerThatIsDownIsTheReason(t *testing.T) {
+func TestPeerThatIsDownIsTheCause(t *testing.T) {
 	t.Parallel()
-	b, now, changes := newBoard(estate())
+	b, now, changes := newBoard(testInventory())
 	for i := range 3 {
 		at := now.Add(time.Duration(i) * time.Second)
 		b.Observe(Observation{Kind: KindConnectionServer, ID: "c1", At: at, Reading: ConnectionServerReading{Health: PeerHealth{Version: "1"}}})
@@ -116,7 +116,7 @@ func TestAPeerThatIsDownIsTheReason(t *testing.T) {
 	}
 	for _, c := range *changes {
 		if c.To != "OK" && c.To != "FULLY_ACCESSIBLE" && c.Cause != (Ref{KindConnectionServer, "c2", "cs2"}) {
-			t.Errorf("%s %q %s>%s is due to %+v", c.Ref.Name, c.Part, c.From, c.To, c.Cause)
+			t.Errorf("%s %q %s>%s is caused by %+v", c.Ref.Name, c.Part, c.From, c.To, c.Cause)
 		}
 	}
 }

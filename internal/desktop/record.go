@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// A Record is a monitor record: what the API serves of one component.
+// A Record is a monitor record: the API's description of one component's state.
 type Record interface {
-	// Ref names the component.
+	// Ref identifies the component.
 	Ref() Ref
 
-	// Fresh tells how old the record is and why it says what it says.
+	// Fresh returns the age of the record and the reasons of its status.
 	Fresh() Freshness
 
-	// Statuses lists the record's statuses: its own, and those of its parts.
+	// Statuses returns the record's own status and those of its parts.
 	Statuses() []PartStatus
 
-	// Certificates lists the certificates the record depends on.
+	// Certificates returns the certificates that the record depends on.
 	Certificates() []PartCertificate
 }
 
-// Freshness is what every monitor record carries beyond the API document.
+// Freshness is embedded in every monitor record. It is an extension of the API.
 type Freshness struct {
-	Reasons     []string `json:"reasons"`                          // what is not as it should be, and why; empty when all is well
-	LastUpdated Millis   `json:"last_updated_timestamp,omitempty"` // when the component was last looked at; absent: never
-	*Standing            // a pointer, because the board completes it when it takes the record
+	Reasons     []string `json:"reasons"`                          // what is wrong and why; empty when healthy
+	LastUpdated Millis   `json:"last_updated_timestamp,omitempty"` // time of the last reading; absent if never read
+	*Condition           // a pointer, because the board completes it when it stores the record
 }
 
-// fresh returns a freshness whose reasons are never null on the wire.
+// fresh returns a Freshness whose reasons are never null in JSON.
 func fresh(at Millis, h Health, reasons ...string) Freshness {
-	f := Freshness{Reasons: []string{}, LastUpdated: at, Standing: &Standing{Health: h, Parts: []Part{}}}
+	f := Freshness{Reasons: []string{}, LastUpdated: at, Condition: &Condition{Health: h, Parts: []Part{}}}
 	for _, r := range reasons {
 		if r != "" {
 			f.Reasons = append(f.Reasons, r)
@@ -42,40 +42,41 @@ func fresh(at Millis, h Health, reasons ...string) Freshness {
 // Fresh implements [Record] for the records that embed it.
 func (f Freshness) Fresh() Freshness { return f }
 
-// A PartStatus is one status of a record. Part is empty for the status of the
-// component itself, else it names the part: a connection server, a host.
+// A PartStatus is one status of a record. Part is empty for the component
+// itself, else it names the part: a connection server, a host.
 type PartStatus struct {
-	Part   string
-	Status string
-	Unseen bool // nobody has looked yet, so the status says nothing
-	Blame  Ref  // the other component that the status is due to; zero: the record's own
+	Part      string
+	Status    string
+	Unchecked bool // not checked yet: the status is meaningless
+	BlamedOn  Ref  // the other component that causes the status; zero for the record's own
 }
 
-// Cause returns what the status is due to; own is the record's component.
+// Cause returns the component that causes the status; own is the record's
+// component.
 func (s PartStatus) Cause(own Ref) Ref {
-	if s.Blame.Kind != "" {
-		return s.Blame
+	if s.BlamedOn.Kind != "" {
+		return s.BlamedOn
 	}
 	return own
 }
 
-// A PartCertificate is a certificate that a record, or a part of it, shows.
+// A PartCertificate is a certificate of a record or of one of its parts.
 type PartCertificate struct {
 	Part        string
 	Certificate Certificate
 }
 
-// Certificate is what the API tells of a TLS or signing certificate.
+// Certificate describes a TLS or signing certificate.
 type Certificate struct {
 	Valid      bool   `json:"valid"`
 	ValidFrom  Millis `json:"valid_from"`
 	ValidTo    Millis `json:"valid_to"`
 	Thumbprint string `json:"thumbprint,omitempty"` // SHA-256, lower-case hex
-	SelfMade   bool   `json:"-"`                    // signed by itself, as on a fresh installation
-	Accepted   bool   `json:"-"`                    // does not verify, and is accepted by its thumbprint
+	SelfMade   bool   `json:"-"`                    // self-signed, as on a new installation
+	Accepted   bool   `json:"-"`                    // does not verify, but is accepted by its thumbprint
 }
 
-// certificates lists c under the given part, or nothing when there is none.
+// certificates returns c under the given part, or nothing when c is nil.
 func certificates(part string, c *Certificate) []PartCertificate {
 	if c == nil || c.ValidTo == 0 {
 		return nil
@@ -83,12 +84,13 @@ func certificates(part string, c *Certificate) []PartCertificate {
 	return []PartCertificate{{part, *c}}
 }
 
-// Count returns n as the API's counts are: 32 bits, never negative.
+// Count clamps n to the API's type of counts: 32 bits, not negative.
 func Count(n int64) int32 {
 	return int32(min(max(n, 0), math.MaxInt32))
 }
 
-// ending describes the certificates that end soon or have ended.
+// ending returns the reasons about certificates that expire soon or have
+// expired.
 func (p Policy) ending(now time.Time, list ...PartCertificate) []string {
 	var out []string
 	for _, c := range list {
@@ -102,7 +104,8 @@ func (p Policy) ending(now time.Time, list ...PartCertificate) []string {
 	return out
 }
 
-// endingReason says when a certificate ends if that is soon, else nothing.
+// endingReason returns when a certificate expires if that is soon or past, else
+// "".
 func (p Policy) endingReason(now time.Time, c Certificate) string {
 	ends := c.ValidTo.Time()
 	if c.ValidTo == 0 || ends.After(now.Add(p.CertificateWarning)) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ReplicationOf compares the revisions of two servers. A peer may lag for the
-// grace; one that keeps another store, or lags longer, is in error.
+// ReplicationOf compares the revisions of two servers. A lag within the grace
+// period is OK; a longer lag, or another store, is an error.
 func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) ReplicationStatus {
 	if a.Store != b.Store {
 		return ReplicationError
@@ -23,9 +23,8 @@ func ReplicationOf(a, b Revision, now time.Time, grace time.Duration) Replicatio
 }
 
 // describeReplication fills in the state of replication to every peer. It
-// returns why the server itself is behind, if it is, and what is wrong with its
-// peers: a peer that is down or behind is no fault of the server that waits for
-// it.
+// returns the server's own lag, if any, and notes about its peers: a peer that
+// is down or behind is not a fault of this server.
 func (p Policy) describeReplication(m *ConnectionServerMonitor, me Peer, peers []Peer, now time.Time) (lag string, notes []string) {
 	newest := p.agreed(peers)
 	lag = p.lag(me, newest, now)
@@ -52,8 +51,8 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, me Peer, peers [
 	return lag, notes
 }
 
-// agreed returns the newest revision of the store that most servers have. When
-// as many have one as another, the store of this server counts.
+// agreed returns the newest revision of the store that most servers have. In a
+// tie, the store of this server counts.
 func (p Policy) agreed(peers []Peer) Revision {
 	votes := make(map[string]int)
 	newest := make(map[string]Revision)
@@ -77,8 +76,8 @@ func (p Policy) agreed(peers []Peer) Revision {
 	return newest[best]
 }
 
-// lag says how a server is behind the newest revision, or nothing when it is
-// not, or not for longer than the grace.
+// lag describes how far a server is behind the newest revision. It returns ""
+// when it is not, or not longer than the grace period.
 func (p Policy) lag(me Peer, newest Revision, now time.Time) string {
 	have := me.Snapshot.Good.Health.Revision
 	switch {

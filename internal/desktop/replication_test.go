@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// servers returns a number of connection servers that answer and agree, the
-// first of which is ourselves.
+// servers returns n connection servers that answer and agree; the first is this
+// server.
 func servers(n int) []Peer {
 	var out []Peer
 	for i := range n {
@@ -36,11 +36,11 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
 		{"one of twenty keeps a store of its own", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
-		{"ourselves are the odd one out", 20, map[int]Snapshot[ConnectionServerReading]{0: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"this server has a store of its own", 20, map[int]Snapshot[ConnectionServerReading]{0: after[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{0: ConnectionServerError}},
 		{"one of twenty is down", 20, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](Unreachable)},
 			map[int]ConnectionServerStatus{1: ConnectionServerNotResponding}},
-		{"of two servers with a store each, ours counts", 2, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
+		{"two servers with different stores: this server's counts", 2, map[int]Snapshot[ConnectionServerReading]{1: after[ConnectionServerReading](revision("b", 9, time.Hour))},
 			map[int]ConnectionServerStatus{1: ConnectionServerError}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,8 +64,8 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 					t.Errorf("%s gives %d reasons, want 1: %q", m.Name, len(m.Reasons), m.Reasons)
 				}
 				for _, s := range m.Statuses() {
-					if strings.HasPrefix(s.Part, "replication") && s.Status == "ERROR" && want == ConnectionServerOK && s.Blame.Kind == "" {
-						t.Errorf("%s takes the blame for %s", m.Name, s.Part)
+					if strings.HasPrefix(s.Part, "replication") && s.Status == "ERROR" && want == ConnectionServerOK && s.BlamedOn.Kind == "" {
+						t.Errorf("%s is blamed for %s", m.Name, s.Part)
 					}
 				}
 			}

@@ -2,21 +2,21 @@ package desktop
 
 import "time"
 
-// A SAMLAuthenticator is an identity provider that vouches for users.
+// A SAMLAuthenticator is a SAML identity provider.
 type SAMLAuthenticator struct {
 	ID               ID
 	Label            string
 	MetadataURL      string
 	AdministratorURL string
 	Trust            Trust
-	SignerFile       string // PEM file of the metadata's signers; empty: the signature is not required
+	SignerFile       string // PEM file of the accepted signers of the metadata; when empty, no signature is required
 }
 
-// SAMLReading is what an authenticator's metadata tells.
+// SAMLReading is the content of an authenticator's metadata.
 type SAMLReading struct {
 	EntityID   string
-	ValidUntil time.Time    // zero: for ever
-	Signing    *Certificate // the signing certificate that lasts longest
+	ValidUntil time.Time    // zero for unlimited
+	Signing    *Certificate // the signing certificate that expires last
 	Signed     bool         // the metadata's signature was verified
 }
 
@@ -34,14 +34,15 @@ type SAMLAuthenticatorMonitor struct {
 	views                []ServerView
 }
 
-// SAMLDetails tells where a SAML authenticator is.
+// SAMLDetails describes the addresses of a SAML authenticator.
 type SAMLDetails struct {
 	Label            string `json:"label"`
 	MetadataURL      string `json:"metadata_url"`
 	AdministratorURL string `json:"administrator_url,omitempty"`
 }
 
-// SAMLServer is how one connection server sees a SAML authenticator.
+// SAMLServer is the status of a SAML authenticator as one connection server
+// sees it.
 type SAMLServer struct {
 	ID                 ID         `json:"id"`
 	Name               string     `json:"name"`
@@ -49,9 +50,9 @@ type SAMLServer struct {
 	ThumbprintAccepted bool       `json:"thumbprint_accepted"`
 }
 
-// SAMLView derives how we see a SAML authenticator ourselves. Metadata and
-// certificates that are about to end, and a TLS certificate that is accepted
-// only by its thumbprint, are worth a warning.
+// SAMLView derives this server's own view of a SAML authenticator. It warns of
+// metadata and certificates that expire soon, and of a TLS certificate that is
+// accepted only by its thumbprint.
 func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.Time) View {
 	v := View{Kind: KindSAMLAuthenticator, ID: a.ID, Status: string(SAMLOK)}
 	v.Certificate = s.Certificate
@@ -91,8 +92,8 @@ func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.
 	return v
 }
 
-// SAMLRecord derives the monitor record of a SAML authenticator from what all
-// servers see of it.
+// SAMLRecord derives the monitor record of a SAML authenticator from the views
+// of all servers.
 func SAMLRecord(a SAMLAuthenticator, s Snapshot[SAMLReading], views []ServerView) SAMLAuthenticatorMonitor {
 	m := SAMLAuthenticatorMonitor{
 		ID:          a.ID,
@@ -118,7 +119,7 @@ func (m SAMLAuthenticatorMonitor) Ref() Ref {
 
 // Statuses implements [Record].
 func (m SAMLAuthenticatorMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: uncheckedByAll(m.views)}}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

@@ -5,26 +5,27 @@ import (
 	"time"
 )
 
-// A Series is one measure of a component, or of a part of it, over time.
+// A Series identifies one measure of a component, or of a part of it, over
+// time.
 type Series struct {
 	Kind    Kind
-	ID      ID     // empty: of all components of the kind together
-	Part    string // empty: of the component itself
+	ID      ID     // empty for all components of the kind together
+	Part    string // empty for the component itself
 	Measure string
 }
 
-// A Point is what was measured within one step of a series.
+// A Point aggregates the values measured in one time step of a series.
 type Point struct {
-	At       time.Time // when the step began
-	Count    int64     // how often it was measured
+	At       time.Time // start of the step
+	Count    int64     // number of values
 	Sum      int64
 	Min, Max int64
 }
 
-// Add counts one more value.
+// Add adds one value.
 func (p *Point) Add(v int64) { p.Merge(Point{Count: 1, Sum: v, Min: v, Max: v}) }
 
-// Merge adds what another point counted.
+// Merge adds the values of another point.
 func (p *Point) Merge(o Point) {
 	if p.Count == 0 {
 		p.Min, p.Max = o.Min, o.Max
@@ -39,7 +40,7 @@ type Sample struct {
 	Point  Point
 }
 
-// The steps that samples are kept in. Fine ones are kept for a week.
+// The time steps of stored samples. Fine samples are kept for a week.
 const (
 	FineStep   = 5 * time.Minute
 	CoarseStep = time.Hour
@@ -51,24 +52,24 @@ const (
 type SampleFilter struct {
 	Step    time.Duration // FineStep or CoarseStep
 	Kind    Kind
-	ID      ID // empty: the series of all components together
+	ID      ID // empty for the series of all components together
 	Measure string
 	Since   time.Time
 	Until   time.Time // exclusive
 }
 
-// SampleStore keeps samples.
+// SampleStore stores samples.
 //
 // Methods are safe for concurrent use.
 type SampleStore interface {
-	// AddSamples keeps samples of a step. A point of a moment that the series has
-	// already is merged with it.
+	// AddSamples stores samples of a step. A point whose time is already in the
+	// series is merged.
 	AddSamples(ctx context.Context, step time.Duration, samples []Sample) error
 
-	// Samples returns the points that a filter selects: by part, and oldest first.
+	// Samples returns the selected points, ordered by part, then oldest first.
 	Samples(ctx context.Context, f SampleFilter) ([]Sample, error)
 
-	// ForgetSamples removes samples of a step that are older than the time, as
-	// far as they are kept together with none that is newer.
+	// ForgetSamples deletes samples of a step that are older than before. Samples
+	// that share a stored block with newer ones are kept.
 	ForgetSamples(ctx context.Context, step time.Duration, before time.Time) error
 }

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A Cause says why a component could not be read, in terms that every kind
-// shares. Each kind turns it into a status of its own.
+// A Cause classifies why a component could not be read, in terms that all kinds
+// share. Each kind maps it to one of its own statuses.
 type Cause string
 
 // The causes of failure.
 const (
-	Unreachable Cause = "UNREACHABLE" // nothing answers there, or not in time
+	Unreachable Cause = "UNREACHABLE" // no answer, or not in time
 	Untrusted   Cause = "UNTRUSTED"   // its certificate is not accepted
 	Refused     Cause = "REFUSED"     // our credentials are not accepted
-	Denied      Cause = "DENIED"      // we are known, and may not
-	Malformed   Cause = "MALFORMED"   // its configured address makes no sense
-	Broken      Cause = "BROKEN"      // it answers, and not as it should
+	Denied      Cause = "DENIED"      // authenticated but not authorised
+	Malformed   Cause = "MALFORMED"   // its configured address is malformed
+	Broken      Cause = "BROKEN"      // it gives an unexpected answer
 )
 
-// A Failure says why a component could not be read. Its reason is fit for the
-// API: it names hosts and rules, never a secret.
+// A Failure is an error of reading a component. Its reason is shown by the API:
+// it may contain hosts and rules, never a secret.
 type Failure struct {
 	Cause  Cause
 	Reason string
@@ -33,7 +33,8 @@ func (f *Failure) Error() string { return f.Reason }
 // Unwrap returns the underlying error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// FailureOf returns the failure in err's chain, or one that calls err Broken.
+// FailureOf returns the Failure in err's chain, or a new one with the cause
+// Broken.
 func FailureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -41,14 +42,14 @@ func FailureOf(err error) *Failure {
 	return &Failure{Cause: Broken, Reason: err.Error(), Err: err}
 }
 
-// A Reading is what one look at a component brought home.
+// A Reading is the result of reading one component successfully.
 type Reading interface {
-	// Kind is the kind of component the reading belongs to.
+	// Kind returns the kind of component that was read.
 	Kind() Kind
 }
 
-// An Observation is one attempt to read a component: by a probe, or by a
-// heartbeat that came in.
+// An Observation is the result of one attempt to read a component: by a probe,
+// or by a received heartbeat.
 type Observation struct {
 	Kind        Kind
 	ID          ID
@@ -56,11 +57,11 @@ type Observation struct {
 	Took        time.Duration
 	Reading     Reading      // nil when the attempt failed
 	Failure     *Failure     // nil when it succeeded
-	Certificate *Certificate // the TLS certificate that was shown, if any, also by a failure
+	Certificate *Certificate // the TLS certificate that the component presented, if any, also after a failure
 }
 
-// A Snapshot is what is known of one component: the last good reading, the
-// last failure, and how often either came in succession.
+// A Snapshot is the latest state of one component: the last successful reading,
+// the last failure, and the number of each in succession.
 type Snapshot[R Reading] struct {
 	Good        R
 	GoodAt      time.Time // zero: never read
@@ -69,15 +70,15 @@ type Snapshot[R Reading] struct {
 	At          time.Time // of the last attempt; zero: never tried
 	Failures    int       // in succession
 	Successes   int       // in succession
-	Outage      int       // failures in succession that the present successes ended
+	Outage      int       // number of failures before the current run of successes
 	Certificate *Certificate
 }
 
-// firstContact is the outage that the very first success ends: endless.
+// firstContact is the Outage of a component that was never read before.
 const firstContact = math.MaxInt
 
-// With returns the snapshot after another attempt. An observation that is older
-// than the last one changes nothing.
+// With returns the snapshot after another attempt. An observation older than
+// the last one is ignored.
 func (s Snapshot[R]) With(o Observation) Snapshot[R] {
 	if o.At.Before(s.At) {
 		return s
@@ -101,20 +102,20 @@ func (s Snapshot[R]) With(o Observation) Snapshot[R] {
 	}
 	s.Failure, s.Failures, s.Successes = o.Failure, s.Failures+1, 0
 	if s.Failure == nil {
-		s.Failure = &Failure{Cause: Broken, Reason: "the probe brought nothing"}
+		s.Failure = &Failure{Cause: Broken, Reason: "the probe returned no reading"}
 	}
 	return s
 }
 
-// Tried reports whether any attempt has finished.
+// Tried reports whether any attempt was made.
 func (s Snapshot[R]) Tried() bool { return !s.At.IsZero() }
 
-// EverGood reports whether the component was ever read.
+// EverGood reports whether the component was ever read successfully.
 func (s Snapshot[R]) EverGood() bool { return !s.GoodAt.IsZero() }
 
-// Failing returns the failure that counts: none while the last attempt
-// succeeded, and none before the given number of failures in succession when
-// the component was good before, so that one lost packet changes no status.
+// Failing returns the current failure, or nil. A component that was read
+// successfully before counts as failing only after the given number of failures
+// in succession, so that one lost packet changes no status.
 func (s Snapshot[R]) Failing(after int) *Failure {
 	if s.Failures == 0 || s.EverGood() && s.Failures < after {
 		return nil
@@ -122,18 +123,18 @@ func (s Snapshot[R]) Failing(after int) *Failure {
 	return s.Failure
 }
 
-// Policy holds the numbers that statuses are derived with.
+// Policy contains the thresholds for deriving statuses.
 type Policy struct {
-	FailuresBeforeDown int           // failures in succession before a good component is called bad
-	GiveUpAfter        int           // failures in succession before reconnecting becomes down
-	CertificateWarning time.Duration // how long before its end a certificate is worth a warning
+	FailuresBeforeDown int           // failures in succession before a component counts as down
+	GiveUpAfter        int           // failures in succession before RECONNECTING becomes down
+	CertificateWarning time.Duration // how long before expiry a certificate causes a warning
 	ReplicationGrace   time.Duration // how long a peer may lack the newest revision
 	GatewayInterval    time.Duration // how often gateways report
 	AgentInterval      time.Duration // how often RDS agents report
-	FarmErrorPercent   int           // a farm with more enabled servers in ERROR than this is in ERROR
+	FarmErrorPercent   int           // a farm is in ERROR when more than this percentage of its enabled servers is
 }
 
-// DefaultPolicy returns the policy used where the inventory says nothing.
+// DefaultPolicy returns the policy for values that the inventory does not set.
 func DefaultPolicy() Policy {
 	return Policy{
 		FailuresBeforeDown: 2,

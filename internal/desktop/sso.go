@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An SSOConnector lets users sign on once, by certificates that enrollment
-// servers issue for them.
+// An SSOConnector provides single sign-on by certificates that enrollment
+// servers issue for users.
 type SSOConnector struct {
 	ID                 ID
 	Name               string
@@ -26,8 +26,8 @@ type EnrollmentServer struct {
 	Trust   Trust
 }
 
-// SSOReading is what a look at a connector's parts brought home. A part that
-// could not be read is a status here, not a failure of the whole.
+// SSOReading is the result of reading a connector's parts. A part that could
+// not be read has an error status; the reading as a whole does not fail.
 type SSOReading struct {
 	Domain             SSOPart
 	Template           SSOPart
@@ -39,7 +39,7 @@ type SSOReading struct {
 // Kind implements [Reading].
 func (SSOReading) Kind() Kind { return KindSSOConnector }
 
-// An SSOPart is the state of one part of a connector and why.
+// An SSOPart is the status of one part of a connector, with the reasons.
 type SSOPart struct {
 	Name        string
 	Status      SSOStatus
@@ -64,7 +64,7 @@ type SSOConnectorMonitor struct {
 	Freshness
 	certificates []PartCertificate
 	domain       Ref
-	unseen       bool
+	unchecked    bool
 }
 
 // EnrollmentServerDetails is the state of an enrollment server.
@@ -91,8 +91,8 @@ func WorstSSO(statuses ...SSOStatus) SSOStatus {
 	return worst
 }
 
-// atLeastOne returns the status of parts that stand in for each other: a
-// warning when some fail, an error when none is left.
+// atLeastOne returns the status of redundant parts: a warning when some fail,
+// an error when all fail.
 func atLeastOne(statuses []SSOStatus) SSOStatus {
 	worst := WorstSSO(statuses...)
 	for _, s := range statuses {
@@ -103,8 +103,8 @@ func atLeastOne(statuses []SSOStatus) SSOStatus {
 	return worst
 }
 
-// SSORecord derives the monitor record of a connector. The connector is as bad
-// as the worst of what it cannot do without.
+// SSORecord derives the monitor record of a connector. Its status is the worst
+// of its required parts.
 func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], now time.Time) SSOConnectorMonitor {
 	r := s.Good
 	var reasons []string
@@ -124,7 +124,7 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 		TemplateName: c.TemplateName, TemplateStatus: r.Template.status(),
 		Primary:            EnrollmentServerDetails{c.Primary.DNSName, c.Primary.ID, r.Primary.status()},
 		CertificateServers: []CertificateServerDetails{},
-		domain:             Ref{KindDomain, c.DomainID, d.DNSName}, unseen: !s.Tried(),
+		domain:             Ref{KindDomain, c.DomainID, d.DNSName}, unchecked: !s.Tried(),
 	}
 	enrollment := []SSOStatus{m.Primary.Status}
 	parts := []SSOPart{r.Domain, r.Template, r.Primary}
@@ -153,7 +153,7 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 	switch {
 	case !c.Enabled:
 		health = HealthDisabled
-	case m.unseen:
+	case m.unchecked:
 		health = HealthUnknown
 	case len(ending) > 0 && health == HealthOK:
 		health = HealthWarning
@@ -162,7 +162,7 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 	return m
 }
 
-// status returns the part's status; a part nobody has seen is in error.
+// status returns the part's status; a part that was not checked is in error.
 func (p SSOPart) status() SSOStatus {
 	if p.Status == "" {
 		return SSOError
@@ -175,31 +175,32 @@ func (m SSOConnectorMonitor) Ref() Ref { return Ref{KindSSOConnector, m.ID, m.Na
 
 // Statuses implements [Record].
 func (m SSOConnectorMonitor) Statuses() []PartStatus {
-	// Without its directory nothing is known of template and certificate servers.
+	// Without its directory, the state of template and certificate servers is
+	// unknown.
 	var blame Ref
 	if m.DomainStatus == SSOError {
 		blame = m.domain
 	}
 	out := []PartStatus{
-		{Status: string(m.Status), Blame: blame},
-		{Part: "domain", Status: string(m.DomainStatus), Blame: m.domain},
-		{Part: "template", Status: string(m.TemplateStatus), Blame: blame},
+		{Status: string(m.Status), BlamedOn: blame},
+		{Part: "domain", Status: string(m.DomainStatus), BlamedOn: m.domain},
+		{Part: "template", Status: string(m.TemplateStatus), BlamedOn: blame},
 		{Part: "enrollment " + m.Primary.DNSName, Status: string(m.Primary.Status)},
 	}
 	if m.Secondary != nil {
 		out = append(out, PartStatus{Part: "enrollment " + m.Secondary.DNSName, Status: string(m.Secondary.Status)})
 	}
 	for _, c := range m.CertificateServers {
-		out = append(out, PartStatus{Part: "certificates " + c.Name, Status: string(c.Status), Blame: blame})
+		out = append(out, PartStatus{Part: "certificates " + c.Name, Status: string(c.Status), BlamedOn: blame})
 	}
 	for i := range out {
-		out[i].Unseen = m.unseen
+		out[i].Unchecked = m.unchecked
 	}
 	return out
 }
 
-// enrollmentCertificates lists the certificates of the enrollment servers; those
-// of certificate servers are judged when they are read.
+// enrollmentCertificates returns the certificates of the enrollment servers.
+// Those of certificate servers are checked when they are read.
 func (m SSOConnectorMonitor) enrollmentCertificates() []PartCertificate {
 	return slices.DeleteFunc(slices.Clone(m.certificates), func(c PartCertificate) bool {
 		return slices.ContainsFunc(m.CertificateServers, func(s CertificateServerDetails) bool { return s.Name == c.Part })

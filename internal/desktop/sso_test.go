@@ -19,8 +19,8 @@ func TestStatusOfSSOConnector(t *testing.T) {
 		snap Snapshot[reading]
 		want SSOStatus
 	}{
-		{"nobody has looked", after[reading](), SSOError},
-		{"all is well", after[reading](good(func(*reading) {})), SSOOK},
+		{"not checked yet", after[reading](), SSOError},
+		{"all parts are OK", after[reading](good(func(*reading) {})), SSOOK},
 		{"the directory does not answer", after[reading](Unreachable), SSOError},
 		{"the domain fails", after[reading](good(func(r *reading) { r.Domain = bad })), SSOError},
 		{"the template is not optimal", after[reading](good(func(r *reading) { r.Template = warn })), SSOWarn},
@@ -28,7 +28,7 @@ func TestStatusOfSSOConnector(t *testing.T) {
 		{"one enrollment server is left", after[reading](good(func(r *reading) { r.Primary = bad })), SSOWarn},
 		{"no enrollment server is left", after[reading](good(func(r *reading) { r.Primary, r.Secondary = bad, bad })), SSOError},
 		{"one certificate server is left", after[reading](good(func(r *reading) { r.CertificateServers[0] = bad })), SSOWarn},
-		{"a certificate server is about to end", after[reading](good(func(r *reading) { r.CertificateServers[0] = warn })), SSOWarn},
+		{"the certificate of a certificate server expires soon", after[reading](good(func(r *reading) { r.CertificateServers[0] = warn })), SSOWarn},
 		{"no certificate server is left", after[reading](good(func(r *reading) { r.CertificateServers = []SSOPart{bad} })), SSOError},
 		{"there is no certificate server", after[reading](good(func(r *reading) { r.CertificateServers = nil })), SSOError},
 	} {
@@ -56,15 +56,15 @@ func TestStatusOfSAMLAuthenticator(t *testing.T) {
 		snap Snapshot[reading]
 		want SAMLStatus
 	}{
-		{"nobody has looked", after[reading](), SAMLUnknown},
-		{"all is well", after[reading](reading{Signing: certificate(year)}), SAMLOK},
+		{"not checked yet", after[reading](), SAMLUnknown},
+		{"valid metadata", after[reading](reading{Signing: certificate(year)}), SAMLOK},
 		{"it does not answer", after[reading](Unreachable), SAMLError},
-		{"its signing certificate ends soon", after[reading](reading{Signing: certificate(week)}), SAMLWarn},
-		{"its signing certificate has ended", after[reading](reading{Signing: certificate(-week)}), SAMLError},
-		{"it has none", after[reading](reading{}), SAMLError},
-		{"its metadata ends soon", after[reading](reading{Signing: certificate(year), ValidUntil: noon.Add(week)}), SAMLWarn},
-		{"its metadata has ended", after[reading](reading{Signing: certificate(year), ValidUntil: noon}), SAMLError},
-		{"it is known by its thumbprint only", pinned, SAMLWarn},
+		{"its signing certificate expires soon", after[reading](reading{Signing: certificate(week)}), SAMLWarn},
+		{"its signing certificate has expired", after[reading](reading{Signing: certificate(-week)}), SAMLError},
+		{"it has no signing certificate", after[reading](reading{}), SAMLError},
+		{"its metadata expires soon", after[reading](reading{Signing: certificate(year), ValidUntil: noon.Add(week)}), SAMLWarn},
+		{"its metadata has expired", after[reading](reading{Signing: certificate(year), ValidUntil: noon}), SAMLError},
+		{"its TLS certificate is accepted by thumbprint only", pinned, SAMLWarn},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := policy.SAMLView(SAMLAuthenticator{}, tt.snap, noon).Status; got != string(tt.want) {

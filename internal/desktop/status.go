@@ -1,17 +1,18 @@
 package desktop
 
-// DomainStatus says how far a connection server gets with a directory domain.
+// DomainStatus is the status of a directory domain as a connection server sees
+// it.
 type DomainStatus string
 
 // The states toward a directory domain.
 const (
 	DomainUncontactable   DomainStatus = "UNCONTACTABLE"    // no domain controller answers
 	DomainFullyAccessible DomainStatus = "FULLY_ACCESSIBLE" // a controller accepts our bind
-	DomainCannotBind      DomainStatus = "CANNOT_BIND"      // controllers answer a ping and refuse the bind
-	DomainUnknown         DomainStatus = "UNKNOWN"          // nobody has looked yet
+	DomainCannotBind      DomainStatus = "CANNOT_BIND"      // controllers answer but refuse the bind
+	DomainUnknown         DomainStatus = "UNKNOWN"          // not checked yet
 )
 
-// TrustRelationship says how a domain relates to the broker's own.
+// TrustRelationship is how a domain relates to the broker's domain.
 type TrustRelationship string
 
 // The trust relationships.
@@ -36,7 +37,7 @@ const (
 	ConnectionServerUnknown       ConnectionServerStatus = "UNKNOWN"
 )
 
-// ReplicationStatus says whether a peer has what this server has.
+// ReplicationStatus is the state of replication between two servers.
 type ReplicationStatus string
 
 // The states of replication to a peer.
@@ -81,9 +82,9 @@ type EventDatabaseStatus string
 const (
 	EventDatabaseConnected     EventDatabaseStatus = "CONNECTED"
 	EventDatabaseConnecting    EventDatabaseStatus = "CONNECTING"   // the first attempts are under way
-	EventDatabaseDisconnected  EventDatabaseStatus = "DISCONNECTED" // the attempts were given up; a slow retry goes on
-	EventDatabaseReconnecting  EventDatabaseStatus = "RECONNECTING" // it was connected and is being tried again
-	EventDatabaseError         EventDatabaseStatus = "ERROR"        // it answers, and refuses us
+	EventDatabaseDisconnected  EventDatabaseStatus = "DISCONNECTED" // too many attempts failed; retried at a low rate
+	EventDatabaseReconnecting  EventDatabaseStatus = "RECONNECTING" // the connection was lost and is retried
+	EventDatabaseError         EventDatabaseStatus = "ERROR"        // it answers but refuses the connection or a query
 	EventDatabaseNotConfigured EventDatabaseStatus = "NOT_CONFIGURED"
 )
 
@@ -97,7 +98,7 @@ const (
 	PostgreSQL DatabaseType = "POSTGRESQL"
 )
 
-// FarmType says who makes the servers of a farm.
+// FarmType is how the servers of a farm are created.
 type FarmType string
 
 // The farm types.
@@ -106,7 +107,7 @@ const (
 	FarmManual    FarmType = "MANUAL"
 )
 
-// FarmSource says how the servers of an automated farm are made.
+// FarmSource is how the servers of an automated farm are cloned.
 type FarmSource string
 
 // The sources of automated farms.
@@ -126,7 +127,7 @@ const (
 	FarmDisabled FarmStatus = "DISABLED"
 )
 
-// GatewayType is a make of gateway.
+// GatewayType is a gateway product.
 type GatewayType string
 
 // The gateway types.
@@ -143,7 +144,7 @@ type GatewayStatus string
 const (
 	GatewayNotContacted GatewayStatus = "NOT_CONTACTED" // it has never reported
 	GatewayProblem      GatewayStatus = "PROBLEM"       // it reports a problem
-	GatewayStale        GatewayStatus = "STALE"         // nothing heard for two successive intervals
+	GatewayStale        GatewayStatus = "STALE"         // no report for two successive intervals
 	GatewayOK           GatewayStatus = "OK"
 )
 
@@ -153,7 +154,7 @@ type PodEndpointStatus string
 // The states of a pod endpoint.
 const (
 	PodEndpointOnline    PodEndpointStatus = "ONLINE"
-	PodEndpointUnchecked PodEndpointStatus = "UNCHECKED" // it came back and is not yet verified
+	PodEndpointUnchecked PodEndpointStatus = "UNCHECKED" // it answered once after an outage
 	PodEndpointOffline   PodEndpointStatus = "OFFLINE"
 )
 

@@ -12,8 +12,8 @@ var (
 	noon   = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 )
 
-// after returns the snapshot that a row of attempts leaves behind, ten seconds
-// apart, the last of them at noon.
+// after returns the snapshot after a sequence of attempts, ten seconds apart,
+// the last of them at noon.
 func after[R Reading](attempts ...any) Snapshot[R] {
 	var s Snapshot[R]
 	for i, a := range attempts {
@@ -37,14 +37,14 @@ func TestStatusOfDomain(t *testing.T) {
 		snap Snapshot[DomainReading]
 		want DomainStatus
 	}{
-		{"nobody has looked", after[DomainReading](), DomainUnknown},
+		{"not checked yet", after[DomainReading](), DomainUnknown},
 		{"a controller accepts the bind", after[DomainReading](good), DomainFullyAccessible},
 		{"no controller answers", after[DomainReading](Unreachable), DomainUncontactable},
 		{"the bind is refused", after[DomainReading](Refused), DomainCannotBind},
 		{"the certificate is not trusted", after[DomainReading](Untrusted), DomainCannotBind},
-		{"one lost packet is forgiven", after[DomainReading](good, Unreachable), DomainFullyAccessible},
-		{"two are not", after[DomainReading](good, Unreachable, Unreachable), DomainUncontactable},
-		{"one good answer mends it", after[DomainReading](good, Unreachable, Unreachable, good), DomainFullyAccessible},
+		{"one failure is tolerated", after[DomainReading](good, Unreachable), DomainFullyAccessible},
+		{"two failures are not", after[DomainReading](good, Unreachable, Unreachable), DomainUncontactable},
+		{"one success recovers it", after[DomainReading](good, Unreachable, Unreachable, good), DomainFullyAccessible},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := policy.DomainView(Domain{}, tt.snap, nil).Status; got != string(tt.want) {
@@ -62,14 +62,14 @@ func TestRelationship(t *testing.T) {
 		trust  *TrustedDomain
 		want   TrustRelationship
 	}{
-		{"the broker's own", Domain{Primary: true}, nil, TrustPrimaryDomain},
-		{"by hand, without a trust", Domain{Manual: true}, nil, TrustManual},
-		{"by hand, with a trust", Domain{Manual: true}, &TrustedDomain{Direction: 3}, TrustTwoWay},
-		{"nothing is known", Domain{}, nil, TrustUnknown},
+		{"the broker's domain", Domain{Primary: true}, nil, TrustPrimaryDomain},
+		{"manual, without a trust", Domain{Manual: true}, nil, TrustManual},
+		{"manual, with a trust", Domain{Manual: true}, &TrustedDomain{Direction: 3}, TrustTwoWay},
+		{"without a trust", Domain{}, nil, TrustUnknown},
 		{"both ways in one forest", Domain{}, &TrustedDomain{Direction: 3, Attributes: 0x20}, TrustTwoWayForest},
 		{"both ways to another forest", Domain{}, &TrustedDomain{Direction: 3, Attributes: 0x8}, TrustTwoWay},
-		{"outbound: ours trusts it", Domain{}, &TrustedDomain{Direction: 2}, TrustFromBroker},
-		{"inbound: it trusts ours", Domain{}, &TrustedDomain{Direction: 1}, TrustToBroker},
+		{"outbound: the broker's domain trusts it", Domain{}, &TrustedDomain{Direction: 2}, TrustFromBroker},
+		{"inbound: it trusts the broker's domain", Domain{}, &TrustedDomain{Direction: 1}, TrustToBroker},
 		{"a disabled trust", Domain{}, &TrustedDomain{Direction: 0}, TrustUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,10 +93,10 @@ func TestStatusOfConnectionServer(t *testing.T) {
 		want    ConnectionServerStatus
 		reasons []string
 	}{
-		{"nobody has looked", after[reading](), ConnectionServerUnknown, []string{"not checked yet"}},
-		{"it answers and all is well", after[reading](good), ConnectionServerOK, []string{}},
+		{"not checked yet", after[reading](), ConnectionServerUnknown, []string{"not checked yet"}},
+		{"it answers without problems", after[reading](good), ConnectionServerOK, []string{}},
 		{"it does not answer", after[reading](Unreachable), ConnectionServerNotResponding, []string{"because UNREACHABLE"}},
-		{"it answers nonsense", after[reading](Broken), ConnectionServerError, []string{"because BROKEN"}},
+		{"it gives an unexpected answer", after[reading](Broken), ConnectionServerError, []string{"because BROKEN"}},
 		{"it complains", after[reading](reading{Health: PeerHealth{Problems: []string{"disk full"}, Revision: good.Health.Revision}}),
 			ConnectionServerError, []string{"disk full"}},
 		{"a secure gateway is down", after[reading](reading{Health: good.Health, Services: []Service{{ServiceBlast, ServiceDown}}}),
@@ -122,10 +122,10 @@ func TestReplication(t *testing.T) {
 		a, b Revision
 		want ReplicationStatus
 	}{
-		{"both are as far", at(5, time.Hour), at(5, time.Minute), ReplicationOK},
+		{"equal revisions", at(5, time.Hour), at(5, time.Minute), ReplicationOK},
 		{"the peer lags a little", at(6, time.Second), at(5, time.Hour), ReplicationOK},
 		{"the peer lags for long", at(6, time.Hour), at(5, 2*time.Hour), ReplicationError},
-		{"we lag for long", at(5, 2*time.Hour), at(6, time.Hour), ReplicationError},
+		{"this server lags for long", at(5, 2*time.Hour), at(6, time.Hour), ReplicationError},
 		{"the stores differ", at(5, 0), Revision{"b", 5, MillisOf(noon)}, ReplicationError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,9 +152,9 @@ func TestStatusOfEventDatabase(t *testing.T) {
 		{"it answers", db, after[reading](good), EventDatabaseConnected},
 		{"it is lost", db, after[reading](good, Unreachable), EventDatabaseReconnecting},
 		{"it stays lost", db, after[reading](good, Unreachable, Unreachable, Unreachable, Unreachable, Unreachable), EventDatabaseDisconnected},
-		{"it was never there", db, after[reading](Unreachable, Unreachable, Unreachable, Unreachable, Unreachable), EventDatabaseDisconnected},
+		{"it was never connected", db, after[reading](Unreachable, Unreachable, Unreachable, Unreachable, Unreachable), EventDatabaseDisconnected},
 		{"it refuses our password", db, after[reading](good, Refused), EventDatabaseError},
-		{"its tables are gone", db, after[reading](Broken), EventDatabaseError},
+		{"its tables are missing", db, after[reading](Broken), EventDatabaseError},
 		{"it comes back", db, after[reading](good, Unreachable, good), EventDatabaseConnected},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,10 +177,10 @@ func TestStatusOfGateway(t *testing.T) {
 		{"it never reported", after[beat](), noon, GatewayNotContacted},
 		{"it reports", after[beat](beat{}), noon, GatewayOK},
 		{"it missed one interval", after[beat](beat{}), noon.Add(45 * time.Second), GatewayOK},
-		{"it missed two, to the second", after[beat](beat{}), noon.Add(60 * time.Second), GatewayOK},
-		{"it missed two", after[beat](beat{}), noon.Add(61 * time.Second), GatewayStale},
+		{"exactly two intervals passed", after[beat](beat{}), noon.Add(60 * time.Second), GatewayOK},
+		{"more than two intervals passed", after[beat](beat{}), noon.Add(61 * time.Second), GatewayStale},
 		{"it reports a problem", after[beat](beat{Problems: []string{"blast is quiesced"}}), noon, GatewayProblem},
-		{"a problem grows stale", after[beat](beat{Problems: []string{"x"}}), noon.Add(time.Hour), GatewayStale},
+		{"a reported problem becomes stale", after[beat](beat{Problems: []string{"x"}}), noon.Add(time.Hour), GatewayStale},
 		{"it comes back", after[beat](beat{Problems: []string{"x"}}, beat{}), noon, GatewayOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -208,14 +208,14 @@ func TestStatusOfPodEndpoint(t *testing.T) {
 		snap Snapshot[reading]
 		want PodEndpointStatus
 	}{
-		{"nobody has looked", after[reading](), PodEndpointOffline},
+		{"not checked yet", after[reading](), PodEndpointOffline},
 		{"it does not answer", after[reading](Unreachable), PodEndpointOffline},
 		{"it answers for the first time", after[reading](Unreachable, good), PodEndpointUnchecked},
 		{"it answers again", after[reading](Unreachable, good, good), PodEndpointOnline},
-		{"one lost packet is forgiven", after[reading](good, good, Unreachable), PodEndpointOnline},
-		{"and needs no second check", after[reading](good, good, Unreachable, good), PodEndpointOnline},
-		{"two are not forgiven", after[reading](good, good, Unreachable, Unreachable), PodEndpointOffline},
-		{"and need a second check", after[reading](good, good, Unreachable, Unreachable, good), PodEndpointUnchecked},
+		{"one failure is tolerated", after[reading](good, good, Unreachable), PodEndpointOnline},
+		{"recovery from one failure needs no second check", after[reading](good, good, Unreachable, good), PodEndpointOnline},
+		{"two failures are not tolerated", after[reading](good, good, Unreachable, Unreachable), PodEndpointOffline},
+		{"recovery from two failures needs a second check", after[reading](good, good, Unreachable, Unreachable, good), PodEndpointUnchecked},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := policy.StatusOfPodEndpoint(tt.snap); got != tt.want {
@@ -233,9 +233,9 @@ func TestStatusOfComposer(t *testing.T) {
 		snap Snapshot[reading]
 		want ComposerStatus
 	}{
-		{"nobody has looked", after[reading](), ""},
+		{"not checked yet", after[reading](), ""},
 		{"it answers", after[reading](reading{}), ComposerOK},
-		{"its address makes no sense", after[reading](Malformed), ComposerMalformedURL},
+		{"its address is malformed", after[reading](Malformed), ComposerMalformedURL},
 		{"its certificate is not trusted", after[reading](Untrusted), ComposerCertError},
 		{"it does not answer", after[reading](Unreachable), ComposerError},
 	} {
@@ -256,15 +256,15 @@ func TestStatusOfVirtualCenter(t *testing.T) {
 		snap Snapshot[reading]
 		want VirtualCenterStatus
 	}{
-		{"nobody has tried", after[reading](), VirtualCenterNotYetConnected},
+		{"not checked yet", after[reading](), VirtualCenterNotYetConnected},
 		{"it answers", after[reading](good), VirtualCenterOK},
-		{"one lost packet is forgiven", after[reading](good, Unreachable), VirtualCenterOK},
+		{"one failure is tolerated", after[reading](good, Unreachable), VirtualCenterOK},
 		{"it is lost", after[reading](good, Unreachable, Unreachable), VirtualCenterReconnecting},
 		{"it stays lost", after[reading](good, Unreachable, Unreachable, Unreachable, Unreachable, Unreachable), VirtualCenterDown},
-		{"it was never there", after[reading](Unreachable), VirtualCenterDown},
+		{"it was never connected", after[reading](Unreachable), VirtualCenterDown},
 		{"its certificate is not trusted", after[reading](Untrusted), VirtualCenterDown},
 		{"it refuses our password", after[reading](Refused), VirtualCenterInvalidCredentials},
-		{"it lets us in and out again", after[reading](Denied), VirtualCenterCannotLogin},
+		{"it denies access after login", after[reading](Denied), VirtualCenterCannotLogin},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := policy.VirtualCenterView(VirtualCenter{}, tt.snap).Status; got != string(tt.want) {
@@ -273,6 +273,6 @@ func TestStatusOfVirtualCenter(t *testing.T) {
 		})
 	}
 	if got := policy.VirtualCenterRecord(VirtualCenter{}, after[reading](), []ServerView{{ServerName: "cs2"}}, noon).Servers[0].Status; got != VirtualCenterUnknown {
-		t.Errorf("status by a peer that has told nothing = %s, want %s", got, VirtualCenterUnknown)
+		t.Errorf("status of a peer without a view = %s, want %s", got, VirtualCenterUnknown)
 	}
 }

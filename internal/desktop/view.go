@@ -2,8 +2,9 @@ package desktop
 
 import "slices"
 
-// A View is how one connection server sees one component. A server has views of
-// its own, from its probes, and learns those of its peers from their health.
+// A View is the state of one component as one connection server sees it. A
+// server derives its own views from its probes, and reads those of its peers
+// from their health endpoint.
 type View struct {
 	Kind               Kind              `json:"kind"`
 	ID                 ID                `json:"id"`
@@ -14,30 +15,29 @@ type View struct {
 	Reasons            []string          `json:"reasons"`
 }
 
-// A ServerView is a view with the server that has it. A server that has told
-// nothing has a view without status.
+// A ServerView is a view and the server it belongs to. The view of a server
+// that has reported none has no status.
 type ServerView struct {
 	ServerID   ID
 	ServerName string
 	Self       bool
-	Silent     bool // the server does not answer, so what it sees is unknown
-	Unseen     bool // nobody has asked the server yet
+	Silent     bool // the server does not answer, so that its view is unknown
+	Unchecked  bool // the server was not checked yet
 	View       View
 }
 
-// part returns the status that a record has for the view of one server. What a
-// server that is gone would see is the fault of the server, not of the
-// component.
+// part returns the record's status for the view of one server. An unknown view
+// is blamed on the server that does not answer, not on the component.
 func (v ServerView) part(status string) PartStatus {
-	s := PartStatus{Part: v.ServerName, Status: status, Unseen: v.Unseen}
+	s := PartStatus{Part: v.ServerName, Status: status, Unchecked: v.Unchecked}
 	if v.Silent {
-		s.Blame = Ref{KindConnectionServer, v.ServerID, v.ServerName}
+		s.BlamedOn = Ref{KindConnectionServer, v.ServerID, v.ServerName}
 	}
 	return s
 }
 
-// viewReasons gathers the reasons of all views, each with the server it is
-// seen from unless that is our own.
+// viewReasons returns the reasons of all views, prefixed with the server's name
+// for views of other servers.
 func viewReasons(views []ServerView) []string {
 	var out []string
 	for _, v := range views {
@@ -54,7 +54,7 @@ func viewReasons(views []ServerView) []string {
 	return out
 }
 
-// unseenByAll reports whether no server has looked at a component yet.
-func unseenByAll(views []ServerView) bool {
-	return !slices.ContainsFunc(views, func(v ServerView) bool { return !v.Unseen && !v.Silent })
+// uncheckedByAll reports whether no server has checked a component yet.
+func uncheckedByAll(views []ServerView) bool {
+	return !slices.ContainsFunc(views, func(v ServerView) bool { return !v.Unchecked && !v.Silent })
 }

@@ -19,20 +19,21 @@ type VirtualCenter struct {
 	Limits             VirtualCenterLimits
 	StorageAccelerator StorageAccelerator
 	SESparse           bool
-	DesktopFolder      string // inventory path below which virtual machines count as desktops; empty: everywhere
+	DesktopFolder      string // inventory path below which virtual machines count as desktops; empty for all
 }
 
-// VirtualCenterLimits bounds what is asked of a virtual center at once.
+// VirtualCenterLimits limits the concurrent operations of a virtual center.
 type VirtualCenterLimits struct {
 	Provisioning             int32 `json:"provisioning_limit"`
 	PowerOperations          int32 `json:"power_operations_limit"`
 	InstantCloneProvisioning int32 `json:"instant_clone_engine_provisioning_limit"`
 }
 
-// DefaultVirtualCenterLimits returns the limits used where none are given.
+// DefaultVirtualCenterLimits returns the limits of a virtual center without
+// configured ones.
 func DefaultVirtualCenterLimits() VirtualCenterLimits { return VirtualCenterLimits{20, 50, 20} }
 
-// StorageAccelerator says how hosts cache what desktops read.
+// StorageAccelerator configures the read cache of hosts.
 type StorageAccelerator struct {
 	Enabled            bool           `json:"enabled"`
 	DefaultCacheSizeMB *int32         `json:"default_cache_size_mb,omitempty"`
@@ -45,13 +46,13 @@ type HostOverride struct {
 	Path        string `json:"path"`
 }
 
-// The bounds of a cache size.
+// The limits of a cache size.
 const (
 	MinCacheSizeMB = 100
 	MaxCacheSizeMB = 2048
 )
 
-// VirtualCenterInfo is what the API tells of a virtual center's configuration.
+// VirtualCenterInfo describes a virtual center's configuration in the API.
 type VirtualCenterInfo struct {
 	ID                  ID                   `json:"id"`
 	ServerName          string               `json:"server_name"`
@@ -76,7 +77,7 @@ type CertificateOverride struct {
 	Type        string `json:"type"` // PEM
 }
 
-// VirtualCenterReading is what a look at a virtual center brought home.
+// VirtualCenterReading is the result of reading a virtual center.
 type VirtualCenterReading struct {
 	APIVersion    string
 	Version       string
@@ -104,14 +105,15 @@ type VirtualCenterMonitor struct {
 	views []ServerView
 }
 
-// VirtualCenterDetails tells which software a virtual center runs.
+// VirtualCenterDetails describes the software of a virtual center.
 type VirtualCenterDetails struct {
 	APIVersion string `json:"api_version"`
 	Build      string `json:"build"`
 	Version    string `json:"version"`
 }
 
-// VirtualCenterServer is how one connection server sees a virtual center.
+// VirtualCenterServer is the status of a virtual center as one connection
+// server sees it.
 type VirtualCenterServer struct {
 	ID                 ID                  `json:"id"`
 	Name               string              `json:"name"`
@@ -120,7 +122,7 @@ type VirtualCenterServer struct {
 	Certificate        *Certificate        `json:"certificate,omitempty"`
 }
 
-// Datastore is storage that a virtual center manages.
+// Datastore is a datastore of a virtual center.
 type Datastore struct {
 	Details     DatastoreDetails `json:"details"`
 	CapacityMB  int32            `json:"capacity_mb"`
@@ -129,14 +131,14 @@ type Datastore struct {
 	Type        DatastoreType    `json:"type"`
 }
 
-// DatastoreDetails names a datastore.
+// DatastoreDetails identifies a datastore.
 type DatastoreDetails struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
 	URL  string `json:"url"`
 }
 
-// Host is a virtualization host that a virtual center manages.
+// Host is a virtualization host of a virtual center.
 type Host struct {
 	Details      HostDetails `json:"details"`
 	CPUCoreCount *int32      `json:"cpu_core_count,omitempty"`
@@ -145,7 +147,7 @@ type Host struct {
 	Status       HostStatus  `json:"status"`
 }
 
-// HostDetails names a host and its software.
+// HostDetails identifies a host and its software.
 type HostDetails struct {
 	Name        string   `json:"name"`
 	ClusterName string   `json:"cluster_name"`
@@ -154,7 +156,7 @@ type HostDetails struct {
 	VGPUTypes   []string `json:"vgpu_types"`
 }
 
-// VirtualCenterView derives how we see a virtual center ourselves.
+// VirtualCenterView derives this server's own view of a virtual center.
 func (p Policy) VirtualCenterView(vc VirtualCenter, s Snapshot[VirtualCenterReading]) View {
 	v := View{Kind: KindVirtualCenter, ID: vc.ID, Certificate: s.Certificate}
 	v.ThumbprintAccepted = s.Certificate != nil && s.Certificate.Accepted
@@ -185,9 +187,9 @@ func (p Policy) virtualCenterStatus(s Snapshot[VirtualCenterReading]) VirtualCen
 	return VirtualCenterDown
 }
 
-// VirtualCenterRecord derives the monitor record of a virtual center from what
-// all servers see of it. While it cannot be read, nothing is known of its hosts
-// and datastores but that they are there.
+// VirtualCenterRecord derives the monitor record of a virtual center from the
+// views of all servers. While it cannot be read, its last known hosts and
+// datastores are listed with unknown status.
 func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], views []ServerView, now time.Time) VirtualCenterMonitor {
 	m := VirtualCenterMonitor{
 		ID: vc.ID, Name: vc.Name,
@@ -216,8 +218,8 @@ func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterRe
 	return m
 }
 
-// describeHosts says which hosts and datastores are lost. When the center cannot
-// be read, their statuses are unknown.
+// describeHosts returns reasons about lost hosts and datastores. When the
+// center is not readable, it sets their statuses to unknown.
 func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
 	var lost []string
 	for i, h := range m.Hosts {
@@ -244,7 +246,8 @@ func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
 	return lost
 }
 
-// Information returns what the API tells of the virtual center's configuration.
+// Information returns the API's description of the virtual center's
+// configuration.
 func (vc VirtualCenter) Information(r VirtualCenterReading) VirtualCenterInfo {
 	info := VirtualCenterInfo{
 		ID: vc.ID, ServerName: vc.ServerName, Port: Count(int64(vc.Port)), UseSSL: vc.UseSSL, UserName: vc.UserName,
@@ -264,7 +267,7 @@ func (m VirtualCenterMonitor) Ref() Ref { return Ref{KindVirtualCenter, m.ID, m.
 
 // Statuses implements [Record].
 func (m VirtualCenterMonitor) Statuses() []PartStatus {
-	out := []PartStatus{{Status: string(m.Status), Unseen: unseenByAll(m.views)}}
+	out := []PartStatus{{Status: string(m.Status), Unchecked: uncheckedByAll(m.views)}}
 	for i, s := range m.Servers {
 		out = append(out, m.views[i].part(string(s.Status)))
 	}

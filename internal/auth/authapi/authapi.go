@@ -1,4 +1,4 @@
-// Package authapi is the HTTP face of package auth: the token exchange, the
+// Package authapi is the HTTP API of package auth: the token exchange, the
 // published keys, API tokens, users, and the guard of all other routes.
 package authapi
 
@@ -15,21 +15,21 @@ import (
 	"vigil/internal/secret"
 )
 
-// API answers requests.
+// API handles the requests of this package.
 type API struct {
-	Registry *auth.Registry
-	Gate     *auth.Gate
-	Keys     *auth.Keys
-	Sessions *websession.Sessions // of browsers; none when nil
+	Registry      *auth.Registry
+	Authenticator *auth.Authenticator
+	Keys          *auth.Keys
+	Sessions      *websession.Sessions // of browsers; may be nil
 }
 
-// The roles that routes ask for.
+// The roles that routes need.
 const (
 	viewer = "viewer"
 	admin  = "admin"
 )
 
-// Routes lists everything this package answers to, and the role each asks for.
+// Routes returns the routes of this package with the role that each needs.
 func (a *API) Routes() []httpapi.Route {
 	login := httpapi.Limits{Body: 16 << 10, Rate: httpapi.RateLogin}
 	exchange := login
@@ -50,7 +50,7 @@ func (a *API) Routes() []httpapi.Route {
 	}...)
 }
 
-// sessionRoutes log browsers in and out.
+// sessionRoutes returns the routes that log browsers in and out.
 func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	if a.Sessions == nil {
 		return nil
@@ -67,33 +67,33 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	}
 }
 
-// knownAccount returns the Account limit of a route whose request holds an API
-// token.
+// knownAccount returns the Limits.Account function of a route whose request
+// contains an API token.
 func knownAccount[In any](a *API, token func(In) secret.Text) func(*http.Request) string {
 	return func(r *http.Request) string {
 		var in In
 		if httpapi.Bind(r, &in) != nil {
-			return "" // the handler says what is wrong
+			return "" // the handler reports the error
 		}
-		return a.Gate.KnownAccount(r.Context(), token(in), httpapi.Source(r.Context()))
+		return a.Authenticator.KnownAccount(r.Context(), token(in), httpapi.Source(r.Context()))
 	}
 }
 
-// Names of audit notes that mean more than the id of something.
+// Names of audit notes.
 const (
 	NoteActor   = "actor"   // user id of the caller
-	NoteCause   = "cause"   // the true reason of a refusal
+	NoteCause   = "cause"   // the actual reason of a refusal, which the response does not reveal
 	NoteChanged = "changed" // names of the members that changed, separated by commas
 )
 
-// Guard lets in callers with an access token or a browser session whose role
-// includes the one that the route needs. Handlers find the caller with
-// [auth.CallerFrom]. Sessions may be nil.
-func Guard(g *auth.Gate, sessions *websession.Sessions) httpapi.Guard {
+// Guard returns a guard that accepts callers with an access token or a browser
+// session whose role includes the one that the route needs. Handlers get the
+// caller from [auth.CallerFrom]. Sessions may be nil.
+func Guard(g *auth.Authenticator, sessions *websession.Sessions) httpapi.Guard {
 	return func(r *http.Request, need string) (context.Context, error) {
 		role, err := auth.ParseRole(need)
 		if err != nil {
-			return nil, errors.New("the route needs a role that does not exist: " + need)
+			return nil, errors.New("the route needs an unknown role: " + need)
 		}
 		ctx, caller, err := identify(r, g, sessions)
 		note(ctx, caller)
@@ -111,9 +111,9 @@ func Guard(g *auth.Gate, sessions *websession.Sessions) httpapi.Guard {
 	}
 }
 
-// identify says who sent a request. An Authorization header counts before a
-// cookie: a program that sends one means it.
-func identify(r *http.Request, g *auth.Gate, sessions *websession.Sessions) (context.Context, auth.Caller, error) {
+// identify returns the sender of a request. An Authorization header has
+// precedence over a cookie, because only programs set it, deliberately.
+func identify(r *http.Request, g *auth.Authenticator, sessions *websession.Sessions) (context.Context, auth.Caller, error) {
 	ctx := r.Context()
 	if sessions != nil && len(r.Header.Values("Authorization")) == 0 && sessions.Has(r) {
 		return identifySession(r, g, sessions)
@@ -126,8 +126,8 @@ func identify(r *http.Request, g *auth.Gate, sessions *websession.Sessions) (con
 	return ctx, caller, err
 }
 
-// bearer returns the token of an Authorization header. The scheme is taken in
-// any case.
+// bearer returns the token of an Authorization header. The scheme is
+// case-insensitive.
 func bearer(h http.Header) (string, error) {
 	values := h.Values("Authorization")
 	if len(values) == 0 {
@@ -141,7 +141,8 @@ func bearer(h http.Header) (string, error) {
 	return token, nil
 }
 
-// note tells log, limits and audit who is calling. Limits count by API token.
+// note passes the caller to log, limits and audit. Rate limits count by API
+// token.
 func note(ctx context.Context, c auth.Caller) {
 	if c.Token == "" {
 		return
@@ -150,14 +151,15 @@ func note(ctx context.Context, c auth.Caller) {
 	httpapi.Note(ctx, NoteActor, string(c.User))
 }
 
-// noteCause records why, which the caller is not told.
+// noteCause adds the reason of a refusal to the audit record. The response does
+// not reveal it.
 func noteCause(ctx context.Context, err error) {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err != nil {
 		httpapi.Note(ctx, NoteCause, f.Err.Error())
 	}
 }
 
-// caller returns who made a request that the guard let in.
+// caller returns the caller of a guarded route.
 func caller(ctx context.Context) (auth.Caller, error) {
 	c, ok := auth.CallerFrom(ctx)
 	if !ok {

@@ -41,7 +41,7 @@ type server struct {
 	org        auth.OrgID
 }
 
-// lines collects what is logged.
+// lines collects the log output.
 type lines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -69,13 +69,13 @@ func start(t *testing.T, db *sqldb.DB) *server {
 	}
 	registry := auth.NewRegistry(store, nil)
 	keys := auth.NewKeys(store, box, auth.KeyOptions{Realm: "posture", Issuer: "https://vigil.test"})
-	gate := auth.NewGate(registry, keys, auth.GateOptions{Audience: "posture"})
+	gate := auth.NewAuthenticator(registry, keys, auth.AuthenticatorOptions{Audience: "posture"})
 	log, err := audit.Open(ctx, auditdb.NewStore(db), box, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{t: t, registry: registry, log: log, lines: &lines{}}
-	routes := append((&authapi.API{Registry: registry, Gate: gate, Keys: keys}).Routes(),
+	routes := append((&authapi.API{Registry: registry, Authenticator: gate, Keys: keys}).Routes(),
 		(&auditapi.API{Log: log, Cursors: cursor.New(box)}).Routes()...)
 	for _, role := range auth.Roles {
 		routes = append(routes, httpapi.Route{
@@ -114,7 +114,7 @@ func (s *server) addOrg(name string) (auth.OrgID, string) {
 	return o.ID, text.Reveal()
 }
 
-// answer is what the server said.
+// answer is a response of the server.
 type answer struct {
 	status int
 	header http.Header
@@ -220,7 +220,7 @@ func TestKeysArePublished(t *testing.T) {
 	})
 }
 
-func TestEveryRouteAsksForItsRole(t *testing.T) {
+func TestEveryRouteRequiresItsRole(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		access := map[auth.Role]string{auth.Admin: admin}
@@ -264,7 +264,7 @@ func TestEveryRouteAsksForItsRole(t *testing.T) {
 	})
 }
 
-func TestAPITokensAreMadeListedAndRevoked(t *testing.T) {
+func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		expiry := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -351,12 +351,12 @@ func TestUsersAreKeptByVersion(t *testing.T) {
 		s.want("last admin disabled", s.send("PUT", me, admin, `{"name":"admin","role":"admin","status":"disabled"}`), 409)
 		s.want("last admin removed", s.send("DELETE", me, admin, ""), 409)
 
-		// An admin who cannot log in does not count.
+		// An admin without a valid token does not count.
 		second := s.want("a second admin", s.send("POST", "/v1/users", admin, `{"name":"second","role":"admin"}`), 201).json["id"].(string)
 		s.want("the only admin who can log in, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
 		s.want("the only admin who can log in, removed", s.send("DELETE", me, admin, ""), 409)
-		s.want("a token for less", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`","role":"viewer"}`), 201)
-		s.want("the only admin who can log in as one, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
+		s.want("a token with a lower role", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`","role":"viewer"}`), 201)
+		s.want("the only admin with an admin token, demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 409)
 		s.want("a token", s.send("POST", "/v1/api-tokens", admin, `{"name":"x","userId":"`+second+`"}`), 201)
 		s.want("demoted", s.send("PUT", me, admin, `{"name":"admin","role":"viewer"}`), 200)
 	})
@@ -370,7 +370,7 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 		s.want("change", s.send("PUT", user.header.Get("Location"), admin, `{"name":"Bea","role":"analyst"}`), 200)
 		s.want("bad token", s.send("POST", authorize, "", "refresh_token=vgl_made-up"), 400)
 		s.want("refused", s.send("GET", "/v1/users", "made.up.token", ""), 401)
-		s.want("reading leaves no record", s.send("GET", "/v1/users", admin, ""), 200)
+		s.want("reads are not recorded", s.send("GET", "/v1/users", admin, ""), 200)
 
 		a := s.want("audit", s.send("GET", "/v1/audit", admin, ""), 200)
 		var got []string
@@ -401,10 +401,10 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 		s.want("too large a page", s.send("GET", "/v1/audit?pageSize=1001", admin, ""), 400)
 		s.want("bad time", s.send("GET", "/v1/audit?from=yesterday", admin, ""), 400)
 
-		// What concerns no organisation is the operator's to read.
+		// Records without an organisation are visible to the operator only.
 		none, err := s.log.Page(t.Context(), audit.Filter{Limit: 10})
 		if err != nil || len(none) != 2 || none[0].Operation != "listUsers" || none[1].Cause != "it is malformed" {
-			t.Errorf("records of nobody: %+v, %v", none, err)
+			t.Errorf("records without an organisation: %+v, %v", none, err)
 		}
 		if r, err := s.log.Verify(t.Context()); err != nil || r.Broken != nil {
 			t.Errorf("the chain: %+v, %v", r, err)

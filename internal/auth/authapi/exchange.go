@@ -20,8 +20,8 @@ func (r authorizeRequest) Validate() error {
 	return nil
 }
 
-// authorization is the answer of the exchange. Here, and only here, tokens are
-// text.
+// authorization is the response of the exchange. Only here are tokens plain
+// strings.
 type authorization struct {
 	IDToken      string `json:"id_token"`
 	TokenType    string `json:"token_type"`
@@ -32,20 +32,20 @@ type authorization struct {
 }
 
 func (a *API) authorize(ctx context.Context, in authorizeRequest) (authorization, error) {
-	g, err := a.Gate.Exchange(ctx, in.RefreshToken, httpapi.Source(ctx))
+	g, err := a.Authenticator.Exchange(ctx, in.RefreshToken, httpapi.Source(ctx))
 	note(ctx, g.Caller)
 	if err != nil {
 		noteCause(ctx, err)
 		return authorization{}, err
 	}
 	return authorization{
-		IDToken: g.IDToken.Reveal(), TokenType: "bearer", ExpiresIn: int(g.Lasts / time.Second), Scope: g.Scope,
+		IDToken: g.IDToken.Reveal(), TokenType: "bearer", ExpiresIn: int(g.ValidFor / time.Second), Scope: g.Scope,
 		AccessToken: g.AccessToken.Reveal(), RefreshToken: in.RefreshToken.Reveal(),
 	}, nil
 }
 
-// publishKeys answers with the JWK set. A copy may be kept for half the time
-// that a new key is published before it signs.
+// publishKeys returns the JWK set. Clients may cache it for half of the lead
+// time, so that they know a new key before it signs.
 func (a *API) publishKeys(ctx context.Context, _ httpapi.None) (httpapi.Reply, error) {
 	set, err := a.Keys.Published(ctx)
 	if err != nil {

@@ -2,8 +2,7 @@ package authapi
 
 import "strings"
 
-// scopes says which part of the API the paths belong to. The first that matches
-// counts.
+// scopes maps path prefixes to parts of the API. The first match wins.
 var scopes = []struct{ prefix, scope string }{
 	{"/v1/cloud-accounts", "accounts"},
 	{"/v1/cloud-credentials", "accounts"},
@@ -25,8 +24,8 @@ var scopes = []struct{ prefix, scope string }{
 	{"/metrics", "administration"},
 }
 
-// ScopeOf returns the part of the API that a route belongs to. Tokens that are
-// limited to some parts may not call one that belongs to none ("").
+// ScopeOf returns the part of the API that a route belongs to, or "". Tokens
+// that are limited to scopes may not call routes without one.
 func ScopeOf(pattern string) string {
 	_, path, _ := strings.Cut(pattern, " ")
 	for _, s := range scopes {

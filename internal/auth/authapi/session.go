@@ -11,7 +11,7 @@ import (
 	"vigil/internal/secret"
 )
 
-// Ways to log in to the console, as sessions carry them.
+// Login methods of console sessions.
 const (
 	methodToken = "apiToken"
 	methodLink  = "link"
@@ -25,8 +25,8 @@ type (
 		ID   string `json:"id"`
 		Name string `json:"name"`
 	}
-	// browserSession says who is logged in. What only a browser session has is
-	// left out of the answer to a caller with an access token.
+	// browserSession describes who is logged in. Fields of browser sessions are
+	// omitted for a caller with an access token.
 	browserSession struct {
 		UserID       string        `json:"userId"`
 		UserName     string        `json:"userName"`
@@ -53,9 +53,9 @@ func sessionFrom(ctx context.Context) (websession.Session, bool) {
 	return s, ok
 }
 
-// identifySession says who sent a request with a cookie. The session is as good
-// as the API token that it began with.
-func identifySession(r *http.Request, g *auth.Gate, sessions *websession.Sessions) (context.Context, auth.Caller, error) {
+// identifySession returns the sender of a request with a cookie. The session is
+// valid as long as the API token that was used to log in.
+func identifySession(r *http.Request, g *auth.Authenticator, sessions *websession.Sessions) (context.Context, auth.Caller, error) {
 	ctx := r.Context()
 	session, err := sessions.Authenticate(r)
 	if err != nil {
@@ -65,18 +65,19 @@ func identifySession(r *http.Request, g *auth.Gate, sessions *websession.Session
 	return withSession(ctx, session), s.Caller(), err
 }
 
-// IdentityOf is the identity of a browser session that rests on an API token.
-func IdentityOf(s auth.Standing, method string) websession.Identity {
+// IdentityOf returns the identity of a browser session that was opened with an
+// API token.
+func IdentityOf(s auth.TokenState, method string) websession.Identity {
 	return websession.Identity{
 		Org: string(s.Org.ID), Subject: string(s.User.ID), Grant: string(s.Token.ID), Name: s.User.Name, Method: method,
 	}
 }
 
-// Invitation is the identity of a session that a one-time link begins for the
-// holder of an API token.
-func Invitation(s auth.Standing) websession.Identity { return IdentityOf(s, methodLink) }
+// Invitation returns the identity of a session that is opened by a one-time
+// link for the holder of an API token.
+func Invitation(s auth.TokenState) websession.Identity { return IdentityOf(s, methodLink) }
 
-// login begins a browser session for an API token.
+// login opens a browser session for an API token.
 func (a *API) login(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ctx := r.Context()
 	if err := websession.CheckOrigin(r); err != nil {
@@ -86,7 +87,7 @@ func (a *API) login(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err := httpapi.Bind(r, &in); err != nil {
 		return nil, err
 	}
-	s, err := a.Gate.Admit(ctx, in.APIToken, httpapi.Source(ctx))
+	s, err := a.Authenticator.Authenticate(ctx, in.APIToken, httpapi.Source(ctx))
 	note(ctx, s.Caller())
 	if err != nil {
 		noteCause(ctx, err)
@@ -100,14 +101,15 @@ func (a *API) login(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return a.sessionOf(s, session), nil
 }
 
-// open begins a browser session for a one-time link, and goes on to the console.
+// open opens a browser session for a one-time link, and redirects to the
+// console.
 func (a *API) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	who, err := a.Sessions.Redeem(ctx, r.URL.Query().Get("ticket"))
 	if err != nil {
 		return err
 	}
-	if _, err := a.Gate.Holder(ctx, auth.TokenID(who.Grant), httpapi.Source(ctx)); err != nil {
+	if _, err := a.Authenticator.Holder(ctx, auth.TokenID(who.Grant), httpapi.Source(ctx)); err != nil {
 		return err
 	}
 	if _, err := a.Sessions.Begin(r, who); err != nil {
@@ -122,17 +124,17 @@ func (a *API) getSession(ctx context.Context, _ httpapi.None) (browserSession, e
 	if err != nil {
 		return browserSession{}, err
 	}
-	s, err := a.Gate.Holder(ctx, by.Token, httpapi.Source(ctx))
+	s, err := a.Authenticator.Holder(ctx, by.Token, httpapi.Source(ctx))
 	if err != nil {
 		return browserSession{}, err
 	}
 	session, _ := sessionFrom(ctx)
 	out := a.sessionOf(s, session)
-	out.Role = by.Role // an access token may have been signed for less
+	out.Role = by.Role // an access token may have been signed for a lower role
 	return out, nil
 }
 
-func (a *API) sessionOf(s auth.Standing, session websession.Session) browserSession {
+func (a *API) sessionOf(s auth.TokenState, session websession.Session) browserSession {
 	out := browserSession{
 		UserID: string(s.User.ID), UserName: s.User.Name, Email: s.User.Email, Role: s.Caller().Role,
 		Organization: organization{string(s.Org.ID), s.Org.Name}, Method: "accessToken",

@@ -9,23 +9,23 @@ import (
 	"vigil/internal/secret"
 )
 
-// tokenRecord is an API token as it may be seen by admins.
+// tokenRecord describes an API token to admins.
 type tokenRecord struct {
 	ID          auth.TokenID  `json:"id"`
 	Name        string        `json:"name"`
 	UserID      auth.UserID   `json:"userId"`
 	Role        auth.Role     `json:"role"`
-	Hint        string        `json:"hint"` // how its text begins
+	Hint        string        `json:"hint"` // first characters of its text
 	CreatedBy   string        `json:"createdBy,omitempty"`
 	CreatedTime httpapi.Time  `json:"createdTime"`
 	ExpiryTime  *httpapi.Time `json:"expiryTime,omitempty"`
 	LastUsed    *httpapi.Time `json:"lastUsedTime,omitempty"`
 	LastAddress string        `json:"lastUsedAddress,omitempty"`
-	Scopes      []string      `json:"scopes"`    // none: all
-	Addresses   []string      `json:"addresses"` // none: all
+	Scopes      []string      `json:"scopes"`    // empty for all
+	Addresses   []string      `json:"addresses"` // empty for all
 }
 
-// newTokenRecord is the one answer that holds a token's text.
+// newTokenRecord is the only response that contains a token's text.
 type newTokenRecord struct {
 	tokenRecord
 	Token string `json:"token"`
@@ -47,7 +47,7 @@ func wireTime(t time.Time) *httpapi.Time {
 	return &httpapi.Time{Time: t}
 }
 
-// list is the answer to a query for all of something.
+// list is the response of operations that list all objects.
 type list[T any] struct {
 	TotalCount int `json:"totalCount"`
 	Results    []T `json:"results"`

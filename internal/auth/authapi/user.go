@@ -50,8 +50,8 @@ func (a *API) listUsers(ctx context.Context, _ httpapi.None) (list[userRecord], 
 	return list[userRecord]{len(all), httpapi.Each(all, wireUser)}, err
 }
 
-// userEdit is what POST and PUT say about a user. A PUT may leave out email and
-// status to keep them.
+// userEdit is the body of POST and PUT. A PUT without email or status keeps
+// them.
 type userEdit struct {
 	Name   string                   `json:"name" required:"true"`
 	Email  httpapi.Optional[string] `json:"email"`
@@ -59,7 +59,7 @@ type userEdit struct {
 	Status httpapi.Optional[string] `json:"status" enum:"active,disabled"`
 }
 
-// onto returns the edit of a user who was as given.
+// onto applies the edit to the old user.
 func (e userEdit) onto(old auth.User) (auth.UserEdit, error) {
 	role, err := auth.ParseRole(e.Role)
 	if err != nil {
@@ -105,8 +105,8 @@ func (a *API) getUser(ctx context.Context, in userPath) (httpapi.Reply, error) {
 	return httpapi.Tagged(userTag(u), wireUser(u)), err
 }
 
-// version returns the user and the version that a change is for: the current
-// one, which If-Match must allow, or 0 for any if it was not sent.
+// version returns the user and the version to change: the current version,
+// which If-Match must allow, or 0 for any if the header was not sent.
 func (a *API) version(ctx context.Context, by auth.Caller, in userPath) (auth.User, int64, error) {
 	u, err := a.Registry.User(ctx, by, auth.UserID(in.ID))
 	if err == nil {
@@ -146,7 +146,8 @@ func (a *API) putUser(ctx context.Context, in putUserRequest) (httpapi.Reply, er
 	return httpapi.Tagged(userTag(u), wireUser(u)), nil
 }
 
-// changes names the members in which two versions of a user differ.
+// changes returns the names of the members in which two versions of a user
+// differ.
 func changes(a, b auth.User) []string {
 	var names []string
 	for name, differs := range map[string]bool{

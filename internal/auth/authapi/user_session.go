@@ -13,7 +13,7 @@ type (
 		ID          string       `json:"id"`
 		Method      string       `json:"method"`
 		StartTime   httpapi.Time `json:"startTime"`
-		LastUseTime httpapi.Time `json:"lastUseTime"` // exact to a minute
+		LastUseTime httpapi.Time `json:"lastUseTime"` // with a precision of a minute
 		EndTime     httpapi.Time `json:"endTime"`
 		Address     string       `json:"address"`
 		UserAgent   string       `json:"userAgent"`

@@ -1,5 +1,5 @@
-// Package authdb keeps organisations, users, API tokens and signing keys in the
-// database.
+// Package authdb stores organisations, users, API tokens and signing keys in
+// the database.
 package authdb
 
 import (
@@ -17,7 +17,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables up to date.
+// Migrate migrates the tables to the current schema.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -37,7 +37,7 @@ var (
 // NewStore returns the store of a database.
 func NewStore(db *sqldb.DB) *Store { return &Store{db} }
 
-// SealedColumns lists what must be resealed when keys are rotated.
+// SealedColumns returns the columns to reseal when master keys are rotated.
 func SealedColumns(db *sqldb.DB) []secretdb.Column {
 	return []secretdb.Column{{DB: db, Table: auth.SigningKeyTable, Row: "id", Field: "sealed"}}
 }
@@ -50,9 +50,10 @@ func (s *Store) Generation(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// change runs fn in a transaction that other processes will notice. The update
-// comes first: on PostgreSQL it also makes such transactions wait for each
-// other, so that what fn reads stays true until it writes.
+// change runs fn in a transaction that increments the generation, so that other
+// processes invalidate their caches. The update comes first: on PostgreSQL its
+// row lock serialises such transactions, so that what fn reads stays valid
+// until it writes.
 func (s *Store) change(ctx context.Context, fn func(tx *sqldb.Tx) error) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`UPDATE auth_generation SET generation = generation + 1`); err != nil {
@@ -62,10 +63,10 @@ func (s *Store) change(ctx context.Context, fn func(tx *sqldb.Tx) error) error {
 	})
 }
 
-// nameKey is what makes two names the same.
+// nameKey returns the case-folded name, which must be unique.
 func nameKey(name string) string { return strings.ToLower(name) }
 
-// millis and timeOf turn the zero time into NULL and back.
+// millis and timeOf convert the zero time to NULL and back.
 func millis(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -38,7 +38,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
 			ON CONFLICT DO NOTHING`,
 			k.Realm, k.Number, k.ID, k.Public, k.Sealed, sqldb.Millis(k.CreatedAt), sqldb.Millis(k.ActiveAt))
 		if err == nil && n == 0 {
-			err = fault.New(fault.Stale, "signing key %d of %s is already there", k.Number, k.Realm)
+			err = fault.New(fault.Stale, "signing key %d of %s already exists", k.Number, k.Realm)
 		}
 		return err
 	})

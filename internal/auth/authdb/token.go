@@ -13,7 +13,7 @@ import (
 const tokenColumns = `t.id, t.org_id, t.user_id, t.name, t.hint, t.role, t.created_by, t.created_at,
 	t.expires_at, t.revoked_at, t.last_used_at, t.last_address, t.scopes, t.addresses`
 
-// tokenRow receives what Scan cannot put into a Token.
+// tokenRow holds the columns of a token that need conversion after Scan.
 type tokenRow struct {
 	token                     auth.Token
 	role                      string
@@ -101,19 +101,19 @@ func (s *Store) RevokeToken(ctx context.Context, org auth.OrgID, id auth.TokenID
 
 func noToken() error { return fault.New(fault.NotFound, "the API token was not found") }
 
-// Standing implements [auth.Store].
-func (s *Store) Standing(ctx context.Context, id auth.TokenID) (auth.Standing, error) {
-	return s.standing(ctx, `t.id = $1`, id)
+// TokenState implements [auth.Store].
+func (s *Store) TokenState(ctx context.Context, id auth.TokenID) (auth.TokenState, error) {
+	return s.state(ctx, `t.id = $1`, id)
 }
 
-// StandingByHash implements [auth.Store].
-func (s *Store) StandingByHash(ctx context.Context, h auth.TokenHash) (auth.Standing, error) {
-	return s.standing(ctx, `t.hash = $1`, h[:])
+// TokenStateByHash implements [auth.Store].
+func (s *Store) TokenStateByHash(ctx context.Context, h auth.TokenHash) (auth.TokenState, error) {
+	return s.state(ctx, `t.hash = $1`, h[:])
 }
 
-func (s *Store) standing(ctx context.Context, where string, arg any) (got auth.Standing, err error) {
+func (s *Store) state(ctx context.Context, where string, arg any) (got auth.TokenState, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		got, err = sqldb.QueryOne(tx, scanStanding, `
+		got, err = sqldb.QueryOne(tx, scanTokenState, `
 			SELECT `+orgColumns+`, `+userColumns+`, `+tokenColumns+`
 			FROM auth_token t
 			JOIN auth_user u ON u.id = t.user_id
@@ -127,7 +127,7 @@ func (s *Store) standing(ctx context.Context, where string, arg any) (got auth.S
 	return got, err
 }
 
-func scanStanding(r sqldb.Row) (s auth.Standing, err error) {
+func scanTokenState(r sqldb.Row) (s auth.TokenState, err error) {
 	var (
 		created int64
 		user    userRow
@@ -163,10 +163,10 @@ func (s *Store) Used(ctx context.Context, uses []auth.Use) error {
 	})
 }
 
-// TokenPlaces implements [auth.Store].
-func (s *Store) TokenPlaces(ctx context.Context) (all []auth.Place, err error) {
+// TokenNetworks implements [auth.Store].
+func (s *Store) TokenNetworks(ctx context.Context) (all []auth.LoginNetwork, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		all, err = sqldb.Query(tx, scanPlace, `
+		all, err = sqldb.Query(tx, scanLoginNetwork, `
 			SELECT t.hash, t.last_address
 			FROM auth_token t
 			WHERE t.revoked_at IS NULL
@@ -178,9 +178,9 @@ func (s *Store) TokenPlaces(ctx context.Context) (all []auth.Place, err error) {
 	return all, err
 }
 
-func scanPlace(r sqldb.Row) (auth.Place, error) {
+func scanLoginNetwork(r sqldb.Row) (auth.LoginNetwork, error) {
 	var hash []byte
 	var address string
 	err := r.Scan(&hash, &address)
-	return auth.Place{Account: string(hash), Network: auth.Network(address)}, err
+	return auth.LoginNetwork{Account: string(hash), Network: auth.Network(address)}, err
 }

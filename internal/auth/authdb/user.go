@@ -12,7 +12,7 @@ import (
 
 const userColumns = `u.id, u.org_id, u.name, u.email, u.role, u.disabled, u.version, u.created_at, u.updated_at`
 
-// userRow receives what Scan cannot put into a User.
+// userRow holds the columns of a user that need conversion after Scan.
 type userRow struct {
 	user             auth.User
 	role             string
@@ -160,7 +160,8 @@ func (s *Store) DeleteUser(ctx context.Context, org auth.OrgID, id auth.UserID, 
 	return u, nil
 }
 
-// readVersion reads a user that must have the given version, 0 for any.
+// readVersion reads a user. It fails with fault.Stale unless version is 0 or
+// the current version.
 func readVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) (auth.User, error) {
 	u, err := readUser(tx, org, id)
 	if err == nil && version != 0 && u.Version != version {
@@ -170,8 +171,8 @@ func readVersion(tx *sqldb.Tx, org auth.OrgID, id auth.UserID, version int64) (a
 }
 
 // adminsWithToken counts the admins who can log in: enabled, with an API token
-// that is good for a while yet, grants the role, and is not limited to parts of
-// the API without administration.
+// that does not expire soon, grants the role, and is not limited to scopes
+// without administration.
 func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		SELECT count(DISTINCT u.id)
@@ -186,8 +187,8 @@ func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 		  AND (t.expires_at IS NULL OR t.expires_at > $3)`, org, auth.Admin.String(), sqldb.Millis(time.Now()))
 }
 
-// keepAdmin refuses a change that leaves nobody to undo it: no admin, or none
-// who can log in where there was one before.
+// keepAdmin returns an error if a change leaves no admin, or no admin who can
+// log in where there was one before.
 func keepAdmin(tx *sqldb.Tx, org auth.OrgID, before int64) error {
 	after, err := adminsWithToken(tx, org)
 	if err != nil {

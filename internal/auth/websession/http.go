@@ -9,12 +9,14 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// CSRFHeader carries the CSRF token of requests that change something.
+// CSRFHeader is the header with the CSRF token in requests that change
+// something.
 const CSRFHeader = "X-CSRF-Token"
 
-// cookieName differs between servers, because browsers do not tell ports of one
-// host apart. The prefix has browsers refuse a cookie that another host of the
-// same domain, or plain HTTP, has set.
+// cookieName returns the cookie's name. It differs between servers, because
+// browsers share cookies between the ports of a host. With the prefix, browsers
+// refuse a cookie that was set by another host of the same domain or over plain
+// HTTP.
 func (s *Sessions) cookieName() string {
 	if s.Secure {
 		return "__Host-vigil-" + s.Realm
@@ -22,23 +24,23 @@ func (s *Sessions) cookieName() string {
 	return "vigil-" + s.Realm
 }
 
-// cookie returns the cookie of a value. It ends with the browser; the server
-// knows by itself when the session ends.
+// cookie returns a session cookie with a value. It has no expiry: the server
+// decides when the session ends.
 func (s *Sessions) cookie(value string) *http.Cookie {
 	return &http.Cookie{
 		Name: s.cookieName(), Value: value, Path: "/", Secure: s.Secure, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}
 }
 
-// expired has the browser forget the cookie.
+// expired returns a cookie that makes the browser delete the session cookie.
 func (s *Sessions) expired() *http.Cookie {
 	c := s.cookie("")
 	c.MaxAge = -1
 	return c
 }
 
-// Begin logs a browser in: the answer to the request sets its cookie. A session
-// that the browser had before ends.
+// Begin logs a browser in: the response sets its cookie. A previous session of
+// the browser ends.
 func (s *Sessions) Begin(r *http.Request, who Identity) (Session, error) {
 	ctx := r.Context()
 	if old, err := r.Cookie(s.cookieName()); err == nil {
@@ -56,7 +58,7 @@ func (s *Sessions) Begin(r *http.Request, who Identity) (Session, error) {
 	return session, nil
 }
 
-// Redeem returns whom a ticket is for. A ticket is good once.
+// Redeem returns the identity of a ticket. A ticket is valid once.
 func (s *Sessions) Redeem(ctx context.Context, ticket string) (Identity, error) {
 	who, err := s.takeTicket(ctx, hash(ticket))
 	if fault.Is(err, fault.NotFound) {
@@ -65,8 +67,8 @@ func (s *Sessions) Redeem(ctx context.Context, ticket string) (Identity, error) 
 	return who, err
 }
 
-// CheckOrigin refuses a request that changes something and that a page of
-// another origin has sent. Logins, which have no CSRF token yet, call it.
+// CheckOrigin returns an error if a changing request was sent by a page of
+// another origin. Logins, which have no CSRF token yet, call it.
 func CheckOrigin(r *http.Request) error {
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
 		return fault.Wrap(fault.Forbidden, err, "the request was sent by a page of another origin")
@@ -74,18 +76,18 @@ func CheckOrigin(r *http.Request) error {
 	return nil
 }
 
-// Has reports whether a request carries a cookie of this server.
+// Has reports whether a request has a session cookie of this server.
 func (s *Sessions) Has(r *http.Request) bool {
 	_, err := r.Cookie(s.cookieName())
 	return err == nil
 }
 
 // Authenticate returns the session of a request's cookie. It fails with
-// fault.Unauthenticated when the session is not good, and with fault.Forbidden
-// when the request may have been sent by a page of another origin. The answer
-// to the request replaces the cookie when it is time.
+// fault.Unauthenticated when the session is not valid, and with fault.Forbidden
+// when the request may have been sent by a page of another origin. When the
+// cookie's secret is due for rotation, the response replaces the cookie.
 //
-// The caller must still check that what the session rests on is good.
+// The caller must still check that the session's grant is valid.
 func (s *Sessions) Authenticate(r *http.Request) (Session, error) {
 	ctx := r.Context()
 	cookie, err := r.Cookie(s.cookieName())
@@ -109,8 +111,8 @@ func (s *Sessions) Authenticate(r *http.Request) (Session, error) {
 }
 
 func checkRequest(r *http.Request, session Session) error {
-	// SameSite=Strict keeps the cookie off such requests; this holds where a
-	// browser does not know it.
+	// SameSite=Strict keeps the cookie out of such requests; this check covers
+	// browsers that do not support it.
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return fault.New(fault.Forbidden, "the request was sent by a page of another origin")
 	}
@@ -131,7 +133,7 @@ func (s *Sessions) Logout(ctx context.Context, session Session) error {
 	httpapi.SetCookie(ctx, s.expired())
 	err := s.end(ctx, session.ID, EndedByLogout, s.Now())
 	if fault.Is(err, fault.NotFound) {
-		return nil // it was ended elsewhere a moment ago
+		return nil // it was ended concurrently
 	}
 	return err
 }

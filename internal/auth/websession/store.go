@@ -12,7 +12,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables up to date.
+// Migrate migrates the tables to the current schema.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -21,7 +21,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	return db.Migrate(ctx, "web_session", files)
 }
 
-// storedSession is a session with what its cookie is compared with.
+// storedSession is a session with the hashes of its cookie's secrets.
 type storedSession struct {
 	session                   Session
 	secret, pending, previous []byte
@@ -99,8 +99,8 @@ func (s *Sessions) list(ctx context.Context, org, subject string) (all []Session
 	return all, err
 }
 
-// propose stores a secret that is about to be sent to the browser. It reports
-// false when another request did so first.
+// propose stores a secret that is about to be sent to the browser. It returns
+// false when a concurrent request did so first.
 func (s *Sessions) propose(ctx context.Context, row storedSession, secret []byte, now time.Time) (won bool, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`
@@ -116,8 +116,8 @@ func (s *Sessions) propose(ctx context.Context, row storedSession, secret []byte
 	return won, err
 }
 
-// promote makes the pending secret the current one. Of several requests that
-// show it at the same time the first does so.
+// promote makes the pending secret the current one. Only the first of several
+// concurrent requests has an effect.
 func (s *Sessions) promote(ctx context.Context, row storedSession, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`
@@ -157,7 +157,7 @@ func (s *Sessions) addTicket(ctx context.Context, ticket []byte, who Identity, e
 	})
 }
 
-// takeTicket returns whom a ticket is for, once.
+// takeTicket returns the identity of a ticket and deletes the ticket.
 func (s *Sessions) takeTicket(ctx context.Context, ticket []byte) (who Identity, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		who, err = sqldb.QueryOne(tx, func(r sqldb.Row) (who Identity, err error) {
@@ -177,8 +177,8 @@ func (s *Sessions) takeTicket(ctx context.Context, ticket []byte) (who Identity,
 	return who, err
 }
 
-// forget removes what ended before a time. What ended later is kept, so that a
-// cookie that is used again is still recognised.
+// forget deletes sessions and tickets that ended before a time. Newer ones are
+// kept, so that a reused cookie is still recognised.
 func (s *Sessions) forget(ctx context.Context, before time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM web_session WHERE realm = $1 AND ends_at < $2`, s.Realm, sqldb.Millis(before)); err != nil {
@@ -189,7 +189,7 @@ func (s *Sessions) forget(ctx context.Context, before time.Time) error {
 	})
 }
 
-// millis is 0 for the zero time.
+// millis returns a time in milliseconds, 0 for the zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

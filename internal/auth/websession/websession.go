@@ -1,19 +1,19 @@
-// Package websession keeps the sessions of browsers: a cookie in place of the
-// bearer token that programs send.
+// Package websession manages browser sessions: a cookie instead of the bearer
+// token that programs send.
 //
-// The cookie has two parts. The handle names the session and stays the same; the
-// secret is rotated every few minutes. A secret is accepted until the browser has
-// shown its successor, and for a short grace after that, for requests that were
-// under way. A secret that comes back later was copied from the browser: the
-// session ends for everybody who holds it. Only hashes of both are stored.
+// The cookie has two parts. The handle identifies the session and does not
+// change; the secret is rotated every few minutes. A secret is accepted until
+// the browser has sent its successor, and for a short grace period after that,
+// for concurrent requests. A secret that is used later was copied from the
+// browser, and the session is ended. Only hashes of both are stored.
 //
-// A session ends by logout, after a time without requests, and after a fixed
-// time in all. Requests that change something must also carry a CSRF token,
-// which other origins cannot read.
+// A session ends by logout, after an idle time, and at a maximum age. Requests
+// that change something must also carry a CSRF token, which other origins
+// cannot read.
 //
-// The package knows no user. Each server stores in a session who logged in and
-// what the login rests on, an API token for one, and checks at every request
-// that this is still good.
+// The package does not know users. Each server stores in a session who logged
+// in and by which grant, such as an API token, and checks at every request that
+// the grant is still valid.
 package websession
 
 import (
@@ -35,31 +35,32 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// An Identity is who logged in, as the server that let them in knows them.
+// An Identity is the user who logged in.
 type Identity struct {
 	Org     string // empty where there are no organisations
 	Subject string // id of the user
-	Grant   string // what the login rests on: the id of an API token or of a directory login; may be empty
-	Name    string // of the user, for people
-	Method  string // how they logged in: "apiToken", "password", "oidc", "link"
+	Grant   string // the id of the API token or directory login that the session depends on; may be empty
+	Name    string // display name of the user
+	Method  string // login method: "apiToken", "password", "oidc", "link"
 }
 
-// A Session is the time between a login and its end.
+// A Session is a browser session.
 type Session struct {
-	ID string // for lists and audit records; it opens nothing
+	ID string // for lists and audit records; it does not authenticate
 	Identity
 	CreatedAt time.Time
-	UsedAt    time.Time // exact to a minute
-	EndsAt    time.Time // whatever happens
-	EndedAt   time.Time // zero while it lives
+	UsedAt    time.Time // with a precision of a minute
+	EndsAt    time.Time // maximum age
+	EndedAt   time.Time // zero while active
 	Address   string    // of the login
-	Agent     string    // the browser's own name for itself
+	Agent     string    // the User-Agent header
 
-	handle string // set where the cookie is at hand
+	handle string // empty unless the session was read by its cookie
 }
 
-// CSRFToken is what requests of this session that change something must carry
-// in the header X-CSRF-Token. It is known only where the cookie is.
+// CSRFToken returns the token that changing requests of this session must send
+// in the header X-CSRF-Token. It is derived from the cookie, and "" where that
+// is unknown.
 func (s Session) CSRFToken() string {
 	if s.handle == "" {
 		return ""
@@ -67,20 +68,20 @@ func (s Session) CSRFToken() string {
 	return encode(hash("csrf " + s.handle))
 }
 
-// Options describe the sessions of one server.
+// Options configure the sessions of one server.
 type Options struct {
-	Realm  string // name of the server; sessions of one realm mean nothing in another
-	Secure bool   // browsers reach the server by HTTPS
+	Realm  string // name of the server; sessions are not valid in another realm
+	Secure bool   // browsers use HTTPS
 	Now    func() time.Time
 
-	Idle   time.Duration // without requests for this long a session ends; 30 minutes when zero
-	Life   time.Duration // and after this long in any case; 10 hours when zero
-	Rotate time.Duration // how long a secret is used; 5 minutes when zero
-	Grace  time.Duration // how long after its successor was seen a secret is still accepted; 1 minute when zero
+	Idle   time.Duration // maximum time between requests; 30 minutes when zero
+	Life   time.Duration // maximum age; 10 hours when zero
+	Rotate time.Duration // rotation interval of the secret; 5 minutes when zero
+	Grace  time.Duration // how long a secret is accepted after its successor was used; 1 minute when zero
 }
 
-// Sessions are the sessions of one server. They are safe for concurrent use, by
-// several processes too.
+// Sessions manages the sessions of one server. It is safe for concurrent use,
+// also by several processes.
 type Sessions struct {
 	Options
 	db *sqldb.DB
@@ -98,17 +99,17 @@ func New(db *sqldb.DB, o Options) *Sessions {
 	return &Sessions{Options: o, db: db}
 }
 
-// Why sessions end.
+// Reasons why sessions end.
 const (
 	EndedByLogout = "logout"
 	EndedByAdmin  = "ended by an administrator"
 	EndedByReuse  = "a cookie was used after its successor: it was copied"
 )
 
-// usedGrain is how exact the time of last use is.
-const usedGrain = time.Minute
+// usedPrecision is the precision of the time of last use.
+const usedPrecision = time.Minute
 
-// begin stores a session and returns its cookie's value.
+// begin stores a new session and returns its cookie's value.
 func (s *Sessions) begin(ctx context.Context, who Identity, address, agent string) (Session, string, error) {
 	now := s.Now()
 	session := Session{
@@ -122,8 +123,8 @@ func (s *Sessions) begin(ctx context.Context, who Identity, address, agent strin
 	return session, session.handle + "." + secret, nil
 }
 
-// identify returns the session of a cookie's value and, when it is time, the
-// value to replace it with.
+// identify returns the session of a cookie's value and, when a rotation is due,
+// the value to replace it with.
 func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string, error) {
 	handle, secret, ok := strings.Cut(cookie, ".")
 	if !ok || len(cookie) > 200 {
@@ -131,7 +132,7 @@ func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string
 	}
 	row, err := s.read(ctx, hash(handle))
 	if fault.Is(err, fault.NotFound) {
-		return Session{}, "", refused(errors.New("there is no such session"))
+		return Session{}, "", refused(errors.New("the session does not exist"))
 	}
 	if err != nil {
 		return Session{}, "", err
@@ -144,20 +145,21 @@ func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string
 	switch {
 	case equal(given, row.secret):
 	case equal(given, row.pending):
-		// The browser has the new secret: the old one is good for the grace alone.
+		// The browser has received the new secret: the old one is valid only for the
+		// grace period.
 		if err := s.promote(ctx, row, now); err != nil {
 			return Session{}, "", err
 		}
 		row.rotatedAt, row.pending, row.pendingAt = now, nil, time.Time{}
 	case equal(given, row.previous) && now.Before(row.previousUntil):
-		row.rotatedAt = now // a request from before the rotation must not begin another
+		row.rotatedAt = now // a request sent before the rotation must not start another
 	default:
 		if err := s.end(ctx, row.session.ID, EndedByReuse, now); err != nil && !fault.Is(err, fault.NotFound) {
 			return Session{}, "", err
 		}
 		return row.session, "", refused(errors.New(EndedByReuse))
 	}
-	if now.Sub(row.session.UsedAt) >= usedGrain {
+	if now.Sub(row.session.UsedAt) >= usedPrecision {
 		if err := s.touch(ctx, row.session.ID, now); err != nil {
 			return Session{}, "", err
 		}
@@ -168,9 +170,9 @@ func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string
 	return row.session, next, err
 }
 
-// rotate returns a new value for the cookie when the secret is old. One request
-// of many at the same time gets it; when its answer is lost, another does after
-// the grace.
+// rotate returns a new cookie value when the secret is older than Rotate. Only
+// one of several concurrent requests gets it; if its response is lost, another
+// request gets one after the grace period.
 func (s *Sessions) rotate(ctx context.Context, row storedSession, now time.Time) (string, error) {
 	if now.Sub(row.rotatedAt) < s.Rotate || !row.pendingAt.IsZero() && now.Sub(row.pendingAt) < s.Grace {
 		return "", nil
@@ -183,20 +185,20 @@ func (s *Sessions) rotate(ctx context.Context, row storedSession, now time.Time)
 	return row.session.handle + "." + secret, nil
 }
 
-// live says why a session has ended, if it has.
+// live returns an error if a session has ended.
 func (s *Sessions) live(session Session, now time.Time) error {
 	switch {
 	case !session.EndedAt.IsZero():
-		return errors.New("the session was ended")
+		return errors.New("the session was logged out or ended by an administrator")
 	case !now.Before(session.EndsAt):
-		return errors.New("the session has reached its end")
-	case now.Sub(session.UsedAt) >= s.Idle+usedGrain:
+		return errors.New("the session has reached its maximum age")
+	case now.Sub(session.UsedAt) >= s.Idle+usedPrecision:
 		return errors.New("the session was idle for too long")
 	}
 	return nil
 }
 
-// IdleEnd is when the session ends if no request comes.
+// IdleEnd returns when the session ends if no request is sent.
 func (s *Sessions) IdleEnd(session Session) time.Time {
 	if idle := session.UsedAt.Add(s.Idle); idle.Before(session.EndsAt) {
 		return idle
@@ -217,8 +219,8 @@ func (s *Sessions) List(ctx context.Context, org, subject string) ([]Session, er
 	return live, err
 }
 
-// End ends a session of a user. It fails with fault.NotFound when there is no
-// such session or it has ended.
+// End ends a session of a user. It fails with fault.NotFound when the session
+// does not exist or has ended.
 func (s *Sessions) End(ctx context.Context, org, subject, id, why string) error {
 	session, err := s.byID(ctx, id)
 	if err != nil {
@@ -230,14 +232,15 @@ func (s *Sessions) End(ctx context.Context, org, subject, id, why string) error 
 	return s.end(ctx, id, why, s.Now())
 }
 
-// Invite makes a ticket: whoever shows it first, within its life, is logged in
-// as the identity.
+// Invite creates a ticket. The first browser that presents it within its
+// lifetime is logged in as the identity.
 func (s *Sessions) Invite(ctx context.Context, who Identity, life time.Duration) (string, error) {
 	ticket := rand.Text()
 	return ticket, s.addTicket(ctx, hash(ticket), who, s.Now().Add(life))
 }
 
-// Run forgets sessions and tickets that are over, now and then until ctx ends.
+// Run deletes ended sessions and expired tickets periodically until ctx is
+// done.
 func (s *Sessions) Run(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
@@ -247,14 +250,13 @@ func (s *Sessions) Run(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 			if err := s.forget(ctx, s.Now().Add(-24*time.Hour)); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "old browser sessions not removed", "error", err)
+				log.WarnContext(ctx, "remove old browser sessions", "error", err)
 			}
 		}
 	}
 }
 
-// refused is the one answer to every cookie that is not good; the cause is for
-// the log.
+// refused returns the error for every invalid cookie; the cause is logged only.
 func refused(cause error) error {
 	return fault.Wrap(fault.Unauthenticated, cause, "the browser session is not valid or has ended; log in again")
 }
@@ -270,7 +272,7 @@ func equal(a, b []byte) bool { return len(b) > 0 && subtle.ConstantTimeCompare(a
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// shorten bounds what a browser says of itself.
+// shorten truncates a User-Agent header.
 func shorten(agent string) string {
 	const most = 200
 	agent = strings.ToValidUTF8(strings.ReplaceAll(agent, "\x00", ""), "")

@@ -19,7 +19,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// A fixture is a server with sessions and a clock of its own.
+// A fixture is a server with sessions and a controlled clock.
 type fixture struct {
 	t        *testing.T
 	sessions *websession.Sessions
@@ -88,7 +88,7 @@ func newFixture(t *testing.T, db *sqldb.DB, o websession.Options) *fixture {
 
 type contextKey struct{}
 
-// A browser keeps one cookie, unless told to lose what it is sent.
+// A browser stores one cookie, unless lossy is set, which drops new cookies.
 type browser struct {
 	f      *fixture
 	cookie *http.Cookie
@@ -224,7 +224,7 @@ func TestSessionsEndByLogoutIdlenessAndAge(t *testing.T) {
 	})
 }
 
-func TestSecretIsRotatedAndACopyOfTheOldOneEndsTheSession(t *testing.T) {
+func TestReuseOfARotatedSecretEndsTheSession(t *testing.T) {
 	run(t, websession.Options{}, func(t *testing.T, f *fixture) {
 		b := &browser{f: f}
 		b.login()
@@ -240,22 +240,23 @@ func TestSecretIsRotatedAndACopyOfTheOldOneEndsTheSession(t *testing.T) {
 		if b.cookie.Value != second {
 			t.Error("the cookie was replaced twice within a minute")
 		}
-		// A request that was under way when the cookie was replaced is let in ...
+		// A request that was sent before the cookie was replaced is accepted within the
+		// grace period ...
 		thief.lossy = true
 		thief.want(200, "GET")
-		// ... but not later, and then nobody is.
+		// ... but later it ends the session, for the browser as well.
 		f.pass(2 * time.Minute)
 		thief.want(401, "GET")
 		b.want(401, "GET")
 	})
 }
 
-func TestLostAnswerDoesNotEndTheSession(t *testing.T) {
+func TestLostResponseDoesNotEndTheSession(t *testing.T) {
 	run(t, websession.Options{}, func(t *testing.T, f *fixture) {
 		b := &browser{f: f, lossy: false}
 		b.login()
 		first := b.cookie.Value
-		b.lossy = true // the answers with the new cookie never arrive
+		b.lossy = true // the responses with the new cookie never arrive
 		for range 5 {
 			f.pass(7 * time.Minute)
 			b.want(200, "GET")
@@ -291,7 +292,7 @@ func TestConcurrentRequestsGetOneNewCookie(t *testing.T) {
 		}
 		wait.Wait()
 		if len(replaced) != 1 {
-			t.Fatalf("%d answers replace the cookie", len(replaced))
+			t.Fatalf("%d responses replace the cookie", len(replaced))
 		}
 		b.cookie.Value = <-replaced
 		b.want(200, "GET")
@@ -310,7 +311,7 @@ func TestGuessedCookiesAreRefused(t *testing.T) {
 			guess.cookie.Value = value
 			guess.want(401, "GET")
 		}
-		b.want(200, "GET") // none of them named the session
+		b.want(200, "GET") // none of them affected the session
 		elsewhere := b.copy()
 		elsewhere.cookie.Name = "vigil-other"
 		elsewhere.want(401, "GET")
@@ -328,7 +329,7 @@ func TestSessionsAreListedAndEndedByID(t *testing.T) {
 			t.Fatalf("%v, %v", all, err)
 		}
 		if fmt.Sprintf("%+v", all) == "" || all[0].CSRFToken() != "" {
-			t.Error("a list gives away CSRF tokens")
+			t.Error("a list contains CSRF tokens")
 		}
 		for _, wrong := range [][3]string{{"other", "ann", all[0].ID}, {"org", "bob", all[0].ID}, {"org", "ann", "none"}} {
 			if err := f.sessions.End(t.Context(), wrong[0], wrong[1], wrong[2], websession.EndedByAdmin); !fault.Is(err, fault.NotFound) {
@@ -346,7 +347,7 @@ func TestSessionsAreListedAndEndedByID(t *testing.T) {
 	})
 }
 
-func TestTicketIsGoodOnceAndNotForLong(t *testing.T) {
+func TestTicketIsValidOnceUntilItExpires(t *testing.T) {
 	run(t, websession.Options{}, func(t *testing.T, f *fixture) {
 		ticket, err := f.sessions.Invite(t.Context(), ann, time.Minute)
 		if err != nil {
@@ -364,7 +365,7 @@ func TestTicketIsGoodOnceAndNotForLong(t *testing.T) {
 		}
 		f.pass(2 * time.Minute)
 		if _, err := f.sessions.Redeem(t.Context(), late); !fault.Is(err, fault.Unauthenticated) {
-			t.Errorf("after its end: %v", err)
+			t.Errorf("after it expired: %v", err)
 		}
 	})
 }

@@ -122,7 +122,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	a.keys = auth.NewKeys(in.Auth, in.Box, auth.KeyOptions{
 		Realm: "desktop", Issuer: in.Config.Desktop.PublicURL, MaxLife: max(o.AccessLife, o.RefreshLife), Now: o.Now,
 	})
-	if err := a.keys.Tend(ctx); err != nil {
+	if err := a.keys.Maintain(ctx); err != nil {
 		return nil, err
 	}
 	a.heartbeats = heartbeat.New(heartbeat.Options{

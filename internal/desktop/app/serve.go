@@ -29,7 +29,7 @@ func (a *App) Listen(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the last statuses: %w", err)
 	}
-	a.board.Remember(known)
+	a.board.RestoreStatuses(known)
 	// The demo's inventory is there only now.
 	a.watcher.Path = a.o.Install.Config.Desktop.Inventory
 	if err := a.watcher.Load(); err != nil {

@@ -82,10 +82,10 @@ type Store interface {
 	ForgetFailures(ctx context.Context, before time.Time) error
 
 	// LoginPlaces returns from which networks users have logged in.
-	LoginPlaces(ctx context.Context) ([]auth.Place, error)
+	LoginPlaces(ctx context.Context) ([]auth.LoginNetwork, error)
 
 	// AddLoginPlace remembers one, or that it was used again.
-	AddLoginPlace(ctx context.Context, p auth.Place, at time.Time) error
+	AddLoginPlace(ctx context.Context, p auth.LoginNetwork, at time.Time) error
 
 	// ForgetLoginPlaces removes those that were added before the time.
 	ForgetLoginPlaces(ctx context.Context, before time.Time) error

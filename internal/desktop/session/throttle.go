@@ -46,7 +46,7 @@ const (
 type throttle struct {
 	ThrottleOptions
 	store  Store
-	places *auth.Places
+	places *auth.LoginNetworks
 	now    func() time.Time
 	queues queues
 }
@@ -58,7 +58,7 @@ func newThrottle(store Store, o ThrottleOptions, now func() time.Time) *throttle
 	o.MaxWait = cmp.Or(o.MaxWait, time.Minute)
 	return &throttle{
 		ThrottleOptions: o, store: store, now: now,
-		places: auth.NewPlaces(store.LoginPlaces, now), queues: queues{users: map[string]*queue{}},
+		places: auth.NewLoginNetworks(store.LoginPlaces, now), queues: queues{users: map[string]*queue{}},
 	}
 }
 
@@ -232,7 +232,7 @@ func (t *throttle) succeeded(ctx context.Context, a attempt, c counts) error {
 		}
 	}
 	if t.places.Add(a.user, a.address) {
-		return t.store.AddLoginPlace(ctx, auth.Place{Account: a.user, Network: auth.Network(a.address)}, t.now())
+		return t.store.AddLoginPlace(ctx, auth.LoginNetwork{Account: a.user, Network: auth.Network(a.address)}, t.now())
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type memory struct {
 	Store
 	mu     sync.Mutex
 	all    map[string]Failures
-	places []auth.Place
+	places []auth.LoginNetwork
 	looks  int // how often counts were read
 }
 
@@ -55,13 +55,13 @@ func (m *memory) ClearFailures(_ context.Context, subjects ...string) error {
 	return nil
 }
 
-func (m *memory) LoginPlaces(context.Context) ([]auth.Place, error) {
+func (m *memory) LoginPlaces(context.Context) ([]auth.LoginNetwork, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.places), nil
 }
 
-func (m *memory) AddLoginPlace(_ context.Context, p auth.Place, _ time.Time) error {
+func (m *memory) AddLoginPlace(_ context.Context, p auth.LoginNetwork, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.places = append(m.places, p)

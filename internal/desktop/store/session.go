@@ -123,14 +123,14 @@ func (s *Store) ForgetFailures(ctx context.Context, before time.Time) error {
 	return err
 }
 
-func scanPlace(r sqldb.Row) (p auth.Place, err error) {
+func scanLoginNetwork(r sqldb.Row) (p auth.LoginNetwork, err error) {
 	err = r.Scan(&p.Account, &p.Network)
 	return p, err
 }
 
 // LoginPlaces implements [session.Store].
-func (s *Store) LoginPlaces(ctx context.Context) ([]auth.Place, error) {
-	return list(ctx, s, scanPlace, `
+func (s *Store) LoginPlaces(ctx context.Context) ([]auth.LoginNetwork, error) {
+	return list(ctx, s, scanLoginNetwork, `
 		SELECT account, network
 		FROM desktop_login_place
 		ORDER BY last_at DESC
@@ -138,7 +138,7 @@ func (s *Store) LoginPlaces(ctx context.Context) ([]auth.Place, error) {
 }
 
 // AddLoginPlace implements [session.Store].
-func (s *Store) AddLoginPlace(ctx context.Context, p auth.Place, at time.Time) error {
+func (s *Store) AddLoginPlace(ctx context.Context, p auth.LoginNetwork, at time.Time) error {
 	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `
 		INSERT INTO desktop_login_place (account, network, last_at)
 		VALUES ($1, $2, $3)

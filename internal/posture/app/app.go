@@ -181,7 +181,7 @@ func (a *App) newBook() (*rulebook.Book, error) {
 // Keys returns the keys that sign the server's access tokens.
 func Keys(ctx context.Context, in *instance.Installation, now func() time.Time) (*auth.Keys, error) {
 	keys := auth.NewKeys(in.Auth, in.Box, auth.KeyOptions{Realm: "posture", Issuer: in.Config.Posture.PublicURL, Now: now})
-	return keys, keys.Tend(ctx)
+	return keys, keys.Maintain(ctx)
 }
 
 // newServer puts everything that is served behind one address.
@@ -196,7 +196,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 			return nil, err
 		}
 	}
-	gate := auth.NewGate(in.Registry, a.keys, auth.GateOptions{Audience: audience})
+	gate := auth.NewAuthenticator(in.Registry, a.keys, auth.AuthenticatorOptions{Audience: audience})
 	var err error
 	if a.table, err = a.routes(gate, health); err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (a *App) newServer() (*httpapi.Server, error) {
 }
 
 // routes lists everything the server answers to.
-func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, error) {
+func (a *App) routes(gate *auth.Authenticator, health *httpapi.Health) ([]httpapi.Route, error) {
 	own := append(httpapi.HealthRoutes(health), httpapi.MetricsRoute(a.o.Metrics, auth.Admin.String()))
 	if a.has(config.RoleStream) || a.has(config.RoleAPI) {
 		own = append(own, a.streamRoutes()...)
@@ -263,7 +263,7 @@ func (a *App) routes(gate *auth.Gate, health *httpapi.Health) ([]httpapi.Route, 
 	}
 	return slices.Concat(
 		console, pages,
-		(&authapi.API{Registry: in.Registry, Gate: gate, Keys: a.keys, Sessions: a.sessions}).Routes(),
+		(&authapi.API{Registry: in.Registry, Authenticator: gate, Keys: a.keys, Sessions: a.sessions}).Routes(),
 		(&auditapi.API{Log: in.Audit, Cursors: cursors}).Routes(),
 		(&api.API{
 			Org: callerOrg, Onboarding: a.admit, Store: a.store, Cloud: a.o.Cloud, Runs: a.store, Collections: a.sweep,

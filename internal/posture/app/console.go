@@ -31,8 +31,8 @@ func (a *App) consoleConfig() web.Config {
 // ConsoleLink returns the path of a one-time link that opens the console for
 // the holder of an API token.
 func (a *App) ConsoleLink(ctx context.Context, token secret.Text, life time.Duration) (string, error) {
-	gate := auth.NewGate(a.o.Install.Registry, a.keys, auth.GateOptions{Audience: audience})
-	s, err := gate.Admit(ctx, token, "")
+	gate := auth.NewAuthenticator(a.o.Install.Registry, a.keys, auth.AuthenticatorOptions{Audience: audience})
+	s, err := gate.Authenticate(ctx, token, "")
 	if err != nil {
 		return "", err
 	}

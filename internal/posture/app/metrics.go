@@ -23,7 +23,7 @@ const metricsTokenFile = "metrics.token"
 
 // guard lets callers in by access token or browser session, and to the metrics
 // also by the token in the data folder.
-func (a *App) guard(gate *auth.Gate) (httpapi.Guard, error) {
+func (a *App) guard(gate *auth.Authenticator) (httpapi.Guard, error) {
 	token, err := metricsToken(filepath.Join(a.o.Install.Config.DataDir, metricsTokenFile))
 	if err != nil {
 		return nil, err

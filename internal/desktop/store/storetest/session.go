@@ -94,14 +94,14 @@ func failuresExact(t *testing.T, s Store) {
 
 func loginPlaces(t *testing.T, s Store) {
 	ctx := t.Context()
-	home := auth.Place{Account: "user d alice", Network: "192.0.2.1"}
-	office := auth.Place{Account: "user d alice", Network: "2001:db8::/64"}
+	home := auth.LoginNetwork{Account: "user d alice", Network: "192.0.2.1"}
+	office := auth.LoginNetwork{Account: "user d alice", Network: "2001:db8::/64"}
 	must(t, s.AddLoginPlace(ctx, home, now))
 	must(t, s.AddLoginPlace(ctx, office, at(time.Minute)))
 	must(t, s.AddLoginPlace(ctx, home, at(2*time.Minute)))
 	all, err := s.LoginPlaces(ctx)
 	must(t, err)
-	if diff := cmp.Diff([]auth.Place{home, office}, all); diff != "" {
+	if diff := cmp.Diff([]auth.LoginNetwork{home, office}, all); diff != "" {
 		t.Error(diff)
 	}
 	must(t, s.ForgetLoginPlaces(ctx, at(2*time.Minute)))

@@ -15,7 +15,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// clock is a time that tests move.
+// clock is a time that tests advance.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -35,14 +35,14 @@ func (c *clock) pass(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// house is a database with what all processes on it share.
-type house struct {
+// fixture is a database with the state that all processes share.
+type fixture struct {
 	db    *sqldb.DB
 	box   *secret.Box
 	clock *clock
 }
 
-func newHouse(t *testing.T, db *sqldb.DB) *house {
+func newFixture(t *testing.T, db *sqldb.DB) *fixture {
 	t.Helper()
 	ctx := t.Context()
 	for _, err := range []error{secretdb.Migrate(ctx, db), authdb.Migrate(ctx, db)} {
@@ -50,7 +50,7 @@ func newHouse(t *testing.T, db *sqldb.DB) *house {
 			t.Fatal(err)
 		}
 	}
-	h := &house{db: db, clock: newClock()}
+	h := &fixture{db: db, clock: newClock()}
 	box, err := secret.NewBox(ctx, secretdb.NewKeyring(db), secret.Options{Master: secrettest.Master(t), Now: h.clock.now})
 	if err != nil {
 		t.Fatal(err)
@@ -62,24 +62,25 @@ func newHouse(t *testing.T, db *sqldb.DB) *house {
 // process is one server process.
 type process struct {
 	*auth.Registry
-	*auth.Gate
+	*auth.Authenticator
 	keys *auth.Keys
 }
 
 const issuer = "https://vigil.test"
 
-func (h *house) process(t *testing.T) *process {
+func (h *fixture) process(t *testing.T) *process {
 	t.Helper()
 	store := authdb.NewStore(h.db)
 	keys := auth.NewKeys(store, h.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: h.clock.now})
-	if err := keys.Tend(t.Context()); err != nil {
+	if err := keys.Maintain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	registry := auth.NewRegistry(store, h.clock.now)
-	return &process{registry, auth.NewGate(registry, keys, auth.GateOptions{Audience: "posture"}), keys}
+	return &process{registry, auth.NewAuthenticator(registry, keys, auth.AuthenticatorOptions{Audience: "posture"}), keys}
 }
 
-// org makes an organisation and returns its admin and an API token of the admin.
+// org creates an organisation and returns its admin and an API token of the
+// admin.
 func (p *process) org(t *testing.T, name string) (auth.Caller, secret.Text) {
 	t.Helper()
 	o, u, err := p.CreateOrg(t.Context(), name, "admin")
@@ -107,7 +108,7 @@ func (p *process) user(t *testing.T, by auth.Caller, name string, role auth.Role
 	return u, token, text
 }
 
-// access trades an API token.
+// access exchanges an API token for an access token.
 func (p *process) access(t *testing.T, text secret.Text) string {
 	t.Helper()
 	g, err := p.Exchange(t.Context(), text, "192.0.2.1")
@@ -117,15 +118,15 @@ func (p *process) access(t *testing.T, text secret.Text) string {
 	return g.AccessToken.Reveal()
 }
 
-func onBoth(t *testing.T, test func(t *testing.T, h *house)) {
+func onBoth(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, newHouse(t, db)) })
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, newFixture(t, db)) })
 }
 
-func onSQLite(t *testing.T) *house {
+func onSQLite(t *testing.T) *fixture {
 	t.Helper()
-	return newHouse(t, dbtest.Open(t, dbtest.SQLite(t)))
+	return newFixture(t, dbtest.Open(t, dbtest.SQLite(t)))
 }
 
 func wantKind(t *testing.T, what string, err error, want fault.Kind) {

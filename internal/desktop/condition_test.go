@@ -9,22 +9,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func lookAtServer(b *Board, at time.Time, services ...Service) {
+func observeServer(b *Board, at time.Time, services ...Service) {
 	b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: at, Reading: ConnectionServerReading{
 		Health: PeerHealth{Version: "1"}, Services: services,
 	}})
 }
 
-func TestAPartThatWasAwayHasNotForgottenItsStatus(t *testing.T) {
+func TestStatusOfAnAbsentPartIsKept(t *testing.T) {
 	t.Parallel()
-	b, now, changes := newBoard(estate())
-	lookAtServer(b, *now, Service{ServiceBlast, ServiceDown})
+	b, now, changes := newBoard(testInventory())
+	observeServer(b, *now, Service{ServiceBlast, ServiceDown})
 	for range 2 {
 		*now = now.Add(time.Minute)
 		b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: *now, Failure: &Failure{Cause: Unreachable, Reason: "gone"}})
 	}
 	*now = now.Add(time.Minute)
-	lookAtServer(b, *now, Service{ServiceBlast, ServiceUp})
+	observeServer(b, *now, Service{ServiceBlast, ServiceUp})
 	var got []string
 	for _, c := range *changes {
 		if c.Part == "service BLAST_SECURE_GATEWAY" {
@@ -36,44 +36,44 @@ func TestAPartThatWasAwayHasNotForgottenItsStatus(t *testing.T) {
 	}
 }
 
-func TestStandingTellsSinceWhen(t *testing.T) {
+func TestRecordHasTheTimeOfItsStatus(t *testing.T) {
 	t.Parallel()
-	b, now, _ := newBoard(estate())
+	b, now, _ := newBoard(testInventory())
 	gateway := func() GatewayMonitor { return b.Records(KindGateway)[0].(GatewayMonitor) }
 	if got := gateway(); got.Health != HealthUnknown || got.LastUpdated != 0 {
-		t.Errorf("before the first report: %+v", got.Standing)
+		t.Errorf("before the first report: %+v", got.Condition)
 	}
 	began := *now
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{}})
 	*now = now.Add(30 * time.Second)
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: *now, Reading: GatewayBeat{BlastConnections: 3}})
 	if got := gateway(); got.Health != HealthOK || got.Since != MillisOf(began) {
-		t.Errorf("after two reports: %+v, want OK since %d", got.Standing, MillisOf(began))
+		t.Errorf("after two reports: %+v, want OK since %d", got.Condition, MillisOf(began))
 	}
 	*now = now.Add(time.Hour)
 	b.Tick()
 	if got := gateway(); got.Health != HealthUnknown || got.Status != GatewayStale || got.Since != MillisOf(*now) {
-		t.Errorf("after an hour of silence: %+v", got.Standing)
+		t.Errorf("after an hour of silence: %+v", got.Condition)
 	}
 }
 
-func TestARestartIsNoChange(t *testing.T) {
+func TestRestartIsNotAChange(t *testing.T) {
 	t.Parallel()
 	now := noon
 	b := NewBoard(func() time.Time { return now })
 	var changes []Change
 	b.Listen(func(c []Change) { changes = append(changes, c...) })
 	before := noon.Add(-48 * time.Hour)
-	b.Remember([]LastStatus{
+	b.RestoreStatuses([]LastStatus{
 		{KindDomain, "d1", "", "OK", before}, {KindDomain, "d1", "cs1", "FULLY_ACCESSIBLE", before},
 		{KindGateway, "g1", "", "PROBLEM", before},
 	})
-	b.Configure(estate())
+	b.Configure(testInventory())
 	b.Tick()
 	b.Observe(Observation{Kind: KindDomain, ID: "d1", At: now, Reading: DomainReading{SID: "S-1"}})
 	b.Observe(Observation{Kind: KindGateway, ID: "g1", At: now, Reading: GatewayBeat{}})
 	if got := b.Records(KindDomain)[0].Fresh(); got.Since != MillisOf(before) || got.Parts[0].Since != MillisOf(before) {
-		t.Errorf("standing = %+v, want since %d", got.Standing, MillisOf(before))
+		t.Errorf("standing = %+v, want since %d", got.Condition, MillisOf(before))
 	}
 	var got []string
 	for _, c := range changes {
@@ -86,10 +86,10 @@ func TestARestartIsNoChange(t *testing.T) {
 	}
 }
 
-// A component that is down, or that nobody has looked at, has all its lists.
+// TestListsAreNeverAbsent covers components that are down or not checked yet.
 func TestListsAreNeverAbsent(t *testing.T) {
 	t.Parallel()
-	b, now, _ := newBoard(estate())
+	b, now, _ := newBoard(testInventory())
 	check := func(what string) {
 		t.Helper()
 		for _, k := range Kinds() {
@@ -128,8 +128,8 @@ func TestListsAreNeverAbsent(t *testing.T) {
 	}
 }
 
-// nullLists encodes a value and returns the paths that are null, and the lists
-// of its type that are missing.
+// nullLists encodes a value. It returns the paths of null lists and of lists
+// that are missing.
 func nullLists(t *testing.T, v any) []string {
 	t.Helper()
 	text, err := json.Marshal(v)

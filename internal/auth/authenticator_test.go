@@ -30,16 +30,16 @@ func part(t *testing.T, token string, i int) map[string]any {
 	return out
 }
 
-func TestExchangeGivesTokensThatSayWhoAndForHowLong(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestExchangeReturnsTokensWithIdentityAndLifetime(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		admin, text := p.org(t, "acme")
 		g, err := p.Exchange(t.Context(), text, "192.0.2.1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g.Lasts != 1799*time.Second || g.Scope != "openid viewer analyst admin" {
-			t.Errorf("lasts %s, scope %q", g.Lasts, g.Scope)
+		if g.ValidFor != 1799*time.Second || g.Scope != "openid viewer analyst admin" {
+			t.Errorf("lasts %s, scope %q", g.ValidFor, g.Scope)
 		}
 		access, id := g.AccessToken.Reveal(), g.IDToken.Reveal()
 		if got := part(t, access, 0); got["typ"] != "at+jwt" || got["alg"] != "EdDSA" || got["kid"] == "" {
@@ -64,7 +64,7 @@ func TestExchangeGivesTokensThatSayWhoAndForHowLong(t *testing.T) {
 		}
 		_, err = p.Identify(t.Context(), id, "")
 		wantKind(t, "id_token as access token", err, fault.Unauthenticated)
-		// It lasts for what was promised and not much longer.
+		// It is valid for the promised time and at most a second longer.
 		h.clock.pass(1799 * time.Second)
 		if _, err := p.Identify(t.Context(), access, ""); err != nil {
 			t.Errorf("after 1799 s: %v", err)
@@ -75,8 +75,8 @@ func TestExchangeGivesTokensThatSayWhoAndForHowLong(t *testing.T) {
 	})
 }
 
-func TestBadAPITokensAreRefusedAlike(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestInvalidAPITokensFailWithTheSameMessage(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		ctx := t.Context()
 		admin, _ := p.org(t, "acme")
@@ -90,7 +90,7 @@ func TestBadAPITokensAreRefusedAlike(t *testing.T) {
 		}
 		for name, text := range map[string]secret.Text{"short": expiredText, "revoked": revokedText, "other": otherText} {
 			if _, err := p.Exchange(ctx, text, ""); err != nil {
-				t.Fatalf("%s does not work to begin with: %v", name, err)
+				t.Fatalf("%s fails before the change: %v", name, err)
 			}
 		}
 		_, disable := p.ChangeUser(ctx, admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: u.Role, Disabled: true})
@@ -114,9 +114,9 @@ func TestBadAPITokensAreRefusedAlike(t *testing.T) {
 	})
 }
 
-// TestTakingAwayTakesEffectAtOnce covers a process that makes the change and
-// one that has to notice.
-func TestTakingAwayTakesEffectAtOnce(t *testing.T) {
+// TestRevocationTakesEffectAtOnce covers the process that makes the change and
+// another that detects it.
+func TestRevocationTakesEffectAtOnce(t *testing.T) {
 	for name, take := range map[string]func(t *testing.T, p *process, admin auth.Caller, u auth.User, token auth.Token) error{
 		"token revoked": func(t *testing.T, p *process, admin auth.Caller, _ auth.User, token auth.Token) error {
 			_, err := p.RevokeToken(t.Context(), admin, token.ID)
@@ -135,7 +135,7 @@ func TestTakingAwayTakesEffectAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onBoth(t, func(t *testing.T, h *house) {
+			onBoth(t, func(t *testing.T, h *fixture) {
 				here, there := h.process(t), h.process(t)
 				admin, _ := here.org(t, "acme")
 				u, token, text := here.user(t, admin, "ana", auth.Analyst)
@@ -158,8 +158,8 @@ func TestTakingAwayTakesEffectAtOnce(t *testing.T) {
 	}
 }
 
-func TestLoweredRoleCountsAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestLoweredRoleAppliesAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		here, there := h.process(t), h.process(t)
 		admin, _ := here.org(t, "acme")
 		u, _, text := here.user(t, admin, "ana", auth.Analyst)
@@ -170,7 +170,7 @@ func TestLoweredRoleCountsAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
 			description string
 		}{
 			{auth.Viewer, auth.Viewer, auth.Viewer, "lowered"},
-			// The API token was made for an analyst and never grants more.
+			// The API token was issued for an analyst and never grants more.
 			{auth.Admin, auth.Analyst, auth.Analyst, "raised"},
 		} {
 			if _, err := there.Identify(t.Context(), access, ""); err != nil {
@@ -204,8 +204,8 @@ func TestLoweredRoleCountsAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
 	})
 }
 
-func TestUseOfTokensIsRecordedNowAndThen(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestLastUseOfTokensIsRecordedOncePerMinute(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		admin, text := p.org(t, "acme")
 		last := func() (time.Time, string) {
@@ -242,16 +242,16 @@ func TestUseOfTokensIsRecordedNowAndThen(t *testing.T) {
 	})
 }
 
-func TestTokensEndByDefault(t *testing.T) {
+func TestTokensExpireByDefault(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)
 	p := h.process(t)
 	_, text := p.org(t, "acme")
 	h.clock.pass(auth.DefaultTokenLife - time.Minute)
 	if _, err := p.Exchange(t.Context(), text, ""); err != nil {
-		t.Errorf("shortly before its end: %v", err)
+		t.Errorf("shortly before it expires: %v", err)
 	}
 	h.clock.pass(time.Minute)
 	_, err := p.Exchange(t.Context(), text, "")
-	wantKind(t, "after its end", err, fault.Invalid)
+	wantKind(t, "after it expired", err, fault.Invalid)
 }

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/secret"
 )
 
-func TestDelaysGrowAfterTheFreeFailures(t *testing.T) {
+func TestDelayDoublesAfterTheFreeFailures(t *testing.T) {
 	t.Parallel()
 	for failures, want := range map[int]time.Duration{
 		0: 0, 5: 0, 6: time.Second, 7: 2 * time.Second, 10: 16 * time.Second, 14: 256 * time.Second, 15: 5 * time.Minute, 1 << 30: 5 * time.Minute,
@@ -21,10 +21,10 @@ func TestDelaysGrowAfterTheFreeFailures(t *testing.T) {
 	}
 }
 
-// TestAGoodTokenIsAcceptedWhileOthersAtTheSameAddressFail sends thousands of bad
-// tokens from one address.
-func TestAGoodTokenIsAcceptedWhileOthersAtTheSameAddressFail(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+// TestValidTokenIsAcceptedWhileOthersAtTheAddressFail sends thousands of
+// invalid tokens from one address.
+func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
 		_, good := p.org(t, "acme")
 		var last time.Duration
@@ -40,7 +40,7 @@ func TestAGoodTokenIsAcceptedWhileOthersAtTheSameAddressFail(t *testing.T) {
 			last = f.After
 		}
 		if last != 5*time.Minute {
-			t.Errorf("the wait grew to %s", last)
+			t.Errorf("the wait is %s", last)
 		}
 		if _, err := p.Exchange(t.Context(), good, "192.0.2.1"); err != nil {
 			t.Errorf("a good token from the same address: %v", err)
@@ -51,13 +51,13 @@ func TestAGoodTokenIsAcceptedWhileOthersAtTheSameAddressFail(t *testing.T) {
 	})
 }
 
-func TestTokensAreKnownWhereTheyWereUsedAlsoToOtherProcesses(t *testing.T) {
-	onBoth(t, func(t *testing.T, h *house) {
+func TestNetworksOfTokensAreSharedBetweenProcesses(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
 		p, other := h.process(t), h.process(t)
 		_, text := p.org(t, "acme")
 		known := func(p *process, address string) bool { return p.KnownAccount(t.Context(), text, address) != "" }
 		if known(p, "192.0.2.1") || known(other, "192.0.2.1") {
-			t.Error("a token that was never used is known somewhere")
+			t.Error("an unused token has a known network")
 		}
 		if _, err := p.Exchange(t.Context(), text, "192.0.2.1"); err != nil {
 			t.Fatal(err)
@@ -67,10 +67,10 @@ func TestTokensAreKnownWhereTheyWereUsedAlsoToOtherProcesses(t *testing.T) {
 		}
 		h.clock.pass(time.Minute)
 		if !known(p, "192.0.2.1") || !known(other, "192.0.2.1") || !known(p, "::ffff:192.0.2.1") {
-			t.Error("a token is not known where it was used")
+			t.Error("the network of a used token is unknown")
 		}
 		if known(p, "192.0.2.2") || p.KnownAccount(t.Context(), secret.NewText("guess"), "192.0.2.1") != "" {
-			t.Error("known where it was not used")
+			t.Error("a token is known in a network where it was not used")
 		}
 	})
 }

@@ -1,19 +1,19 @@
 package desktop
 
-// observe takes in an observation and derives what it touches. The caller holds
-// the lock, as it does for everything in this file.
+// observe adds an observation and derives the records that depend on it. The
+// caller holds the lock, as for every function in this file.
 func (b *Board) observe(o Observation) {
 	switch o.Kind {
 	case KindDomain:
 		if b.domains.observe(o) {
-			// The primary domain tells how the others relate to it.
+			// The primary domain's reading contains the trusts of the other domains.
 			b.deriveDomains()
 			b.deriveSSO()
 		}
 	case KindConnectionServer:
 		if b.servers.observe(o) {
 			b.deriveServers()
-			b.deriveSeen()
+			b.deriveViewed()
 		}
 	case KindEventDatabase:
 		b.database.observe(o)
@@ -57,7 +57,7 @@ func (b *Board) observe(o Observation) {
 
 func (b *Board) deriveAll() {
 	b.deriveServers()
-	b.deriveSeen()
+	b.deriveViewed()
 	b.deriveDatabase()
 	for _, id := range b.gateways.ids {
 		b.deriveGateway(id)
@@ -74,9 +74,9 @@ func (b *Board) deriveAll() {
 	b.deriveSSO()
 }
 
-// deriveSeen derives the records that tell how each connection server sees a
-// component.
-func (b *Board) deriveSeen() {
+// deriveViewed derives the records that contain a view of every connection
+// server.
+func (b *Board) deriveViewed() {
 	b.deriveDomains()
 	for _, id := range b.saml.ids {
 		b.deriveSAML(id)
@@ -101,7 +101,7 @@ func (b *Board) deriveServers() {
 
 func (b *Board) deriveDomains() {
 	for _, id := range b.domains.ids {
-		views := b.seenBy(b.domainView(id), b.domains.snaps[id].Tried())
+		views := b.serverViews(b.domainView(id), b.domains.snaps[id].Tried())
 		b.put(KindDomain, id, DomainRecord(b.domains.specs[id], b.domainInfo(id).ID, b.domains.snaps[id], b.trustOf(id), views))
 	}
 }
@@ -140,7 +140,7 @@ func (b *Board) deriveFarm(id ID) {
 }
 
 func (b *Board) deriveSAML(id ID) {
-	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.seenBy(b.samlView(id), b.saml.snaps[id].Tried())))
+	b.put(KindSAMLAuthenticator, id, SAMLRecord(b.saml.specs[id], b.saml.snaps[id], b.serverViews(b.samlView(id), b.saml.snaps[id].Tried())))
 }
 
 func (b *Board) derivePod(id ID) {
@@ -156,12 +156,12 @@ func (b *Board) deriveSSO() {
 }
 
 func (b *Board) deriveComposer(id ID) {
-	views := b.seenBy(b.composerView(id), b.composers.snaps[id].Tried())
+	views := b.serverViews(b.composerView(id), b.composers.snaps[id].Tried())
 	b.put(KindComposer, id, b.inventory.Policy.ComposerRecord(b.composers.specs[id], b.composers.snaps[id], views, b.now()))
 }
 
 func (b *Board) deriveCenter(id ID) {
-	views := b.seenBy(b.centerView(id), b.centers.snaps[id].Tried())
+	views := b.serverViews(b.centerView(id), b.centers.snaps[id].Tried())
 	b.put(KindVirtualCenter, id, b.inventory.Policy.VirtualCenterRecord(b.centers.specs[id], b.centers.snaps[id], views, b.now()))
 }
 
@@ -181,19 +181,19 @@ func (b *Board) centerView(id ID) View {
 	return b.inventory.Policy.VirtualCenterView(b.centers.specs[id], b.centers.snaps[id])
 }
 
-// seenBy returns how every connection server sees the component of our own
-// view; looked says whether we have looked at it ourselves. A peer that does not
-// answer, or has not looked, sees nothing.
-func (b *Board) seenBy(own View, looked bool) []ServerView {
+// serverViews returns the view of every connection server of the component of our
+// own view; looked reports whether this server has checked it. A peer that does
+// not answer, or has not checked it, has an empty view.
+func (b *Board) serverViews(own View, checked bool) []ServerView {
 	out := make([]ServerView, 0, len(b.servers.ids))
 	for _, id := range b.servers.ids {
 		cs, snap := b.servers.specs[id], b.servers.snaps[id]
 		v := ServerView{ServerID: id, ServerName: cs.Name, Self: cs.Self}
 		switch {
 		case cs.Self:
-			v.View, v.Unseen = own, !looked
+			v.View, v.Unchecked = own, !checked
 		case !snap.Tried():
-			v.Unseen = true
+			v.Unchecked = true
 		case snap.Failing(b.inventory.Policy.FailuresBeforeDown) != nil:
 			v.Silent = true
 		default:
@@ -208,7 +208,7 @@ func (b *Board) seenBy(own View, looked bool) []ServerView {
 	return out
 }
 
-// trustOf returns the trust that the primary domain holds of a domain.
+// trustOf returns the primary domain's trust of a domain, or nil.
 func (b *Board) trustOf(id ID) *TrustedDomain {
 	d := b.domains.specs[id]
 	d.NetBIOSName = firstOf(d.NetBIOSName, b.domains.snaps[id].Good.NetBIOSName)
@@ -228,7 +228,7 @@ func (b *Board) domainInfo(id ID) DomainInfo {
 		NetBIOSName: firstOf(d.NetBIOSName, good.NetBIOSName, netbiosGuess(d.DNSName)),
 	}
 	if t := b.trustOf(id); t != nil && info.ID == "" {
-		info.ID = t.SID // the directory that trusts it knows it, even while it is down
+		info.ID = t.SID // the trusting directory knows the SID, even while the domain is down
 	}
 	return info
 }

@@ -2,15 +2,15 @@ package desktop
 
 import "time"
 
-// Standing is how a component is doing, in the same terms for every kind.
-type Standing struct {
+// Condition is a component's health, in the same terms for every kind.
+type Condition struct {
 	Health Health `json:"health"`
-	Since  Millis `json:"since,omitempty"` // since when the component has its status; absent: nobody has looked yet
+	Since  Millis `json:"since,omitempty"` // since when the component has its status; absent before the first check
 	Parts  []Part `json:"parts"`
 }
 
-// A Part is a status of a component's part: how one connection server sees it,
-// a host, a service.
+// A Part is the status of a component's part: a connection server's view, a
+// host, a service.
 type Part struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -18,26 +18,26 @@ type Part struct {
 	Since  Millis `json:"since,omitempty"`
 }
 
-// A LastStatus is the status that a component or a part was last known to have.
+// A LastStatus is the last known status of a component or a part.
 type LastStatus struct {
 	Kind   Kind
 	ID     ID
-	Part   string // empty: the component itself
+	Part   string // empty for the component itself
 	Status string
 	Since  time.Time
 }
 
-// tracked is the last known status of a part and what was to blame for it. It
-// outlives the part's absence from the record, as when a server stops answering,
-// so that the change is noticed when the part is back.
+// tracked is the last known status of a part and its cause. It is kept while
+// the part is absent from the record, as when a server stops answering, so that
+// a change is detected when the part is back.
 type tracked struct {
 	status string
 	since  time.Time
 	cause  Ref
 }
 
-// track compares a record with what was known of its component, fills in its
-// standing and returns how its statuses changed.
+// track compares a record with the last known statuses, fills in its Condition
+// and returns the changes.
 func (l *list) track(at time.Time, r Record) []Change {
 	ref, fresh := r.Ref(), r.Fresh()
 	known := l.tracked[ref.ID]
@@ -50,8 +50,8 @@ func (l *list) track(at time.Time, r Record) []Change {
 	var since Millis
 	for _, s := range r.Statuses() {
 		was, ok := known[s.Part]
-		if ok && was.status != s.Status && s.Unseen {
-			// Nobody has looked since the start: what is known from before holds.
+		if ok && was.status != s.Status && s.Unchecked {
+			// Not checked since the start: keep the status from before the restart.
 			parts = appendPart(parts, ref.Kind, s, 0)
 			continue
 		}
@@ -68,14 +68,14 @@ func (l *list) track(at time.Time, r Record) []Change {
 		}
 		parts = appendPart(parts, ref.Kind, s, MillisOf(now.since))
 	}
-	if fresh.Standing != nil {
-		fresh.Standing.Since, fresh.Standing.Parts = since, parts
+	if fresh.Condition != nil {
+		fresh.Condition.Since, fresh.Condition.Parts = since, parts
 	}
 	return changes
 }
 
-// changeOf describes a change. When the new status is good, what was to blame
-// for the old one is the cause of the change too.
+// changeOf returns the description of a change. When the new status is good,
+// the cause of the old status is the cause of the change.
 func changeOf(at time.Time, ref Ref, s PartStatus, was, now tracked, reasons []string) Change {
 	cause := now.cause
 	if HealthOf(ref.Kind, s.Part, s.Status) == HealthOK && was.cause.Kind != "" {
@@ -91,10 +91,10 @@ func appendPart(parts []Part, k Kind, s PartStatus, since Millis) []Part {
 	return append(parts, Part{Name: s.Part, Status: s.Status, Health: HealthOf(k, s.Part, s.Status), Since: since})
 }
 
-// Remember tells the board which statuses were known before the server started,
-// so that a restart is no change. It comes before the first Configure with
-// components.
-func (b *Board) Remember(last []LastStatus) {
+// RestoreStatuses sets the statuses from before the server started, so that a restart
+// is not reported as a change. It must be called before the first Configure
+// with components.
+func (b *Board) RestoreStatuses(last []LastStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range last {

@@ -11,50 +11,50 @@ import (
 	"sync"
 )
 
-// A Document is the records of one kind as the API serves them: an array, or
-// one object for the event database.
+// A Document is the encoded records of one kind: an array, or one object for
+// the event database.
 type Document struct {
 	JSON []byte
 	ETag string // changes with the content
 
-	packed *packed
+	gzipped *gzipped
 }
 
-// packed is a document compressed, once somebody asks for it.
-type packed struct {
+// gzipped is the compressed document, created on first use.
+type gzipped struct {
 	once sync.Once
 	gzip []byte
 }
 
-// newDocument returns a document whose ETag is made of a number.
+// newDocument returns a document whose ETag is derived from a revision.
 func newDocument(encoded []byte, revision uint64) *Document {
-	return &Document{JSON: encoded, ETag: strconv.Quote(strconv.FormatUint(revision, 36)), packed: new(packed)}
+	return &Document{JSON: encoded, ETag: strconv.Quote(strconv.FormatUint(revision, 36)), gzipped: new(gzipped)}
 }
 
-// minPacked is the size below which compressing is not worth it.
-const minPacked = 1 << 10
+// minGzip is the smallest document that is worth compressing.
+const minGzip = 1 << 10
 
-// Gzip returns the document compressed, or nil when it is too small to gain by
-// it. It is compressed once.
+// Gzip returns the compressed document, or nil when it is too small. It is
+// compressed once.
 func (d Document) Gzip() []byte {
-	if d.packed == nil || len(d.JSON) < minPacked {
+	if d.gzipped == nil || len(d.JSON) < minGzip {
 		return nil
 	}
-	d.packed.once.Do(func() {
+	d.gzipped.once.Do(func() {
 		var out bytes.Buffer
 		w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 		if err == nil {
 			_, err = w.Write(d.JSON)
 		}
 		if err == nil && w.Close() == nil {
-			d.packed.gzip = out.Bytes()
+			d.gzipped.gzip = out.Bytes()
 		}
 	})
-	return d.packed.gzip
+	return d.gzipped.gzip
 }
 
-// Document returns the records of a kind, encoded. It is cheap: the encoding
-// is kept until a record changes.
+// Document returns the encoded records of a kind. The encoding is cached until
+// a record changes.
 func (b *Board) Document(k Kind) Document {
 	l := b.lists[k]
 	if l == nil {
@@ -88,7 +88,8 @@ func (b *Board) Records(k Kind) []Record {
 	return out
 }
 
-// Record returns the record of one component, and its encoding.
+// Record returns the record of one component and its encoding. It returns false
+// if there is none.
 func (b *Board) Record(k Kind, id ID) (Record, []byte, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +101,8 @@ func (b *Board) Record(k Kind, id ID) (Record, []byte, bool) {
 	return e.record, e.json, ok
 }
 
-// put replaces a record and notes how its statuses changed.
+// put replaces a record and adds the changes of its statuses to the pending
+// changes.
 func (b *Board) put(k Kind, id ID, r Record) {
 	l := b.lists[k]
 	if changes := l.track(b.now(), r); len(changes) > 0 {
@@ -120,7 +122,7 @@ func (b *Board) put(k Kind, id ID, r Record) {
 	b.touch(l)
 }
 
-// order sets which components the list has, and forgets the others.
+// order sets the components of the list and removes all others.
 func (l *list) order(ids []ID) {
 	l.ids = slices.Clone(ids)
 	kept := make(map[ID]entry, len(ids))
@@ -135,7 +137,7 @@ func (l *list) order(ids []ID) {
 	l.document.Store(nil)
 }
 
-// touch notes that a record of the list has changed.
+// touch invalidates the encodings that contain a changed record.
 func (b *Board) touch(l *list) {
 	l.revision++
 	l.document.Store(nil)
@@ -144,7 +146,8 @@ func (b *Board) touch(l *list) {
 	b.pulse.Records = MillisOf(b.now())
 }
 
-// Matching returns those records of a kind that match, encoded as a list.
+// Matching returns the records of a kind for which match is true, encoded as an
+// array.
 func (b *Board) Matching(k Kind, match func(Record) bool) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +162,7 @@ func (l *list) encode() *Document {
 	return newDocument(l.join(l.ids), l.revision)
 }
 
-// join returns the records of some components as a list.
+// join returns the encoded records of some components as an array.
 func (l *list) join(ids []ID) []byte {
 	size := 2
 	for _, id := range ids {

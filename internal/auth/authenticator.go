@@ -1,0 +1,202 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+// AuthenticatorOptions configure the access tokens of a server.
+type AuthenticatorOptions struct {
+	Audience string        // the aud claim of access tokens; required
+	Life     time.Duration // lifetime of access tokens; 30 minutes if zero, at most the MaxLife of Keys
+}
+
+// Authenticator authenticates callers: it exchanges API tokens for access tokens and
+// returns the caller of an access token. It is safe for concurrent use.
+type Authenticator struct {
+	AuthenticatorOptions
+	registry *Registry
+	keys     *Keys
+	places   *LoginNetworks
+	failures *failures
+}
+
+// NewAuthenticator returns the authenticator of one server.
+func NewAuthenticator(r *Registry, k *Keys, o AuthenticatorOptions) *Authenticator {
+	o.Life = cmp.Or(o.Life, 30*time.Minute)
+	return &Authenticator{AuthenticatorOptions: o, registry: r, keys: k, places: NewLoginNetworks(r.store.TokenNetworks, r.now), failures: newFailures(r.now)}
+}
+
+// A Grant is the result of exchanging an API token.
+type Grant struct {
+	Caller      Caller
+	AccessToken secret.Text
+	IDToken     secret.Text
+	Scope       string        // space-separated scopes: openid and the granted roles
+	ValidFor    time.Duration // the access token is valid for at least this long
+}
+
+// Exchange exchanges the text of an API token for an access token. Any invalid
+// token fails with the same fault.Invalid message; the cause is logged only.
+func (g *Authenticator) Exchange(ctx context.Context, text secret.Text, address string) (Grant, error) {
+	s, err := g.Authenticate(ctx, text, address)
+	if err != nil {
+		return Grant{Caller: s.Caller()}, err
+	}
+	return g.issue(ctx, s, g.registry.now())
+}
+
+// badAPIToken returns the error for an invalid token. A network that sent too
+// many of them must wait, longer each time; a valid token is accepted from it
+// nevertheless.
+func (g *Authenticator) badAPIToken(address string, cause error) error {
+	if wait := g.failures.add(address); wait > 0 {
+		return &fault.Error{Kind: fault.Limited, Message: "too many invalid API tokens were sent from this address", After: wait, Err: cause}
+	}
+	return fault.Wrap(fault.Invalid, cause, "the API token is not valid")
+}
+
+// Authenticate returns the state of the API token with the given text, for a login
+// that lasts as long as the token is valid. It fails like Exchange.
+func (g *Authenticator) Authenticate(ctx context.Context, text secret.Text, address string) (TokenState, error) {
+	hash, ok := hashToken(text)
+	if !ok {
+		return TokenState{}, g.badAPIToken(address, errors.New("it is malformed"))
+	}
+	s, err := g.registry.store.TokenStateByHash(ctx, hash)
+	if fault.Is(err, fault.NotFound) {
+		return TokenState{}, g.badAPIToken(address, errors.New("it is unknown"))
+	}
+	if err != nil {
+		return TokenState{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now, address); cause != nil {
+		return s, g.badAPIToken(address, cause)
+	}
+	g.places.Add(accountOf(hash), address)
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return s, nil
+}
+
+func accountOf(h TokenHash) string { return string(h[:]) }
+
+// KnownAccount returns the rate limit account of a login with this token, if
+// the token was used from the address's network before; otherwise "".
+func (g *Authenticator) KnownAccount(ctx context.Context, text secret.Text, address string) string {
+	hash, ok := hashToken(text)
+	if !ok {
+		return ""
+	}
+	known, err := g.places.Has(ctx, accountOf(hash), address)
+	if err != nil || !known {
+		return "" // the login gets and reports the same error
+	}
+	return accountOf(hash)
+}
+
+// Holder returns the current state of an API token that was used to log in. It
+// fails with fault.Unauthenticated if the token is no longer valid.
+func (g *Authenticator) Holder(ctx context.Context, id TokenID, address string) (TokenState, error) {
+	s, err := g.registry.cache.state(ctx, id)
+	if fault.Is(err, fault.NotFound) {
+		return TokenState{}, refusal(errors.New("the API token was removed"))
+	}
+	if err != nil {
+		return TokenState{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now, address); cause != nil {
+		return s, refusal(cause)
+	}
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return s, nil
+}
+
+// issue signs the tokens of a grant.
+func (g *Authenticator) issue(ctx context.Context, s TokenState, now time.Time) (Grant, error) {
+	// JWT times are whole seconds. Truncation shortens the lifetime by less than a
+	// second.
+	now = now.Truncate(time.Second)
+	c := Claims{
+		Audience: g.Audience, Subject: string(s.User.ID), Org: string(s.Org.ID), Roles: []string{s.role().String()},
+		Session: string(s.Token.ID), ExpiresAt: now.Add(g.Life),
+	}
+	access, err := g.keys.Sign(ctx, AccessType, c)
+	if err != nil {
+		return Grant{}, err
+	}
+	// The ID token describes the user to a client. Its type and audience differ
+	// from an access token's, so that it grants no access.
+	c.Audience += "-client"
+	c.Extra = map[string]any{"name": s.User.Name, "org_name": s.Org.Name}
+	if s.User.Email != "" {
+		c.Extra["email"] = s.User.Email
+	}
+	id, err := g.keys.Sign(ctx, PlainType, c)
+	if err != nil {
+		return Grant{}, err
+	}
+	scope := []string{"openid"}
+	for _, r := range Roles {
+		if s.role().Includes(r) {
+			scope = append(scope, r.String())
+		}
+	}
+	return Grant{
+		Caller: s.caller(s.role()), AccessToken: secret.NewText(access), IDToken: secret.NewText(id),
+		Scope: strings.Join(scope, " "), ValidFor: g.Life - time.Second,
+	}, nil
+}
+
+// Caller returns the holder of the token, with the role that it grants now.
+func (s TokenState) Caller() Caller { return s.caller(s.role()) }
+
+func (s TokenState) caller(r Role) Caller {
+	return Caller{Org: s.Org.ID, User: s.User.ID, Name: s.User.Name, Role: r, Token: s.Token.ID, Limits: s.Token.Limits}
+}
+
+// Identify returns the caller of an access token. It fails with
+// fault.Unauthenticated if the token is not or no longer valid.
+func (g *Authenticator) Identify(ctx context.Context, text, address string) (Caller, error) {
+	c, err := g.keys.Verify(ctx, text, Want{Type: AccessType, Audience: g.Audience})
+	if err != nil {
+		return Caller{}, err
+	}
+	s, err := g.registry.cache.state(ctx, TokenID(c.Session))
+	if fault.Is(err, fault.NotFound) {
+		return Caller{}, refusal(errors.New("the API token was removed"))
+	}
+	if err != nil {
+		return Caller{}, fmt.Errorf("look up API token: %w", err)
+	}
+	now := g.registry.now()
+	if cause := s.check(now, address); cause != nil {
+		return s.caller(NoRole), refusal(cause)
+	}
+	if string(s.User.ID) != c.Subject || string(s.Org.ID) != c.Org {
+		return Caller{}, refusal(errors.New("the subject is not the API token's user"))
+	}
+	// A lowered role takes effect at once, a raised role with the next access
+	// token.
+	role := s.role()
+	for _, name := range c.Roles {
+		signed, err := ParseRole(name)
+		if err != nil {
+			return Caller{}, refusal(fmt.Errorf("role %q", name))
+		}
+		role = min(role, signed)
+	}
+	if len(c.Roles) == 0 {
+		return Caller{}, refusal(errors.New("no roles"))
+	}
+	g.registry.used.add(Use{s.Token.ID, now, address})
+	return s.caller(role), nil
+}

@@ -1,0 +1,253 @@
+package auth_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vigil/internal/auth"
+	"vigil/internal/auth/authdb"
+	"vigil/internal/fault"
+	"vigil/internal/secret"
+)
+
+type object = map[string]any
+
+func encode(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// forge builds a token from a header and claims, signed by sign.
+func forge(header, claims object, sign func(input []byte) []byte) string {
+	input := encode(header) + "." + encode(claims)
+	return input + "." + base64.RawURLEncoding.EncodeToString(sign([]byte(input)))
+}
+
+// with returns a copy of o with changes; nil removes a member.
+func with(o object, changes object) object {
+	out := maps.Clone(o)
+	for k, v := range changes {
+		if out[k] = v; v == nil {
+			delete(out, k)
+		}
+	}
+	return out
+}
+
+// realKey returns the private key with the given id. It models an attacker who
+// has the master key, so that only the claims of forged tokens are wrong.
+func realKey(t *testing.T, h *fixture, kid string) ed25519.PrivateKey {
+	t.Helper()
+	keys, err := authdb.NewStore(h.db).SigningKeys(t.Context(), "posture")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		if k.ID == kid {
+			seed, err := h.box.Open(t.Context(), secret.Cell{Table: auth.SigningKeyTable, Row: kid, Field: "sealed"}, k.Sealed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ed25519.NewKeyFromSeed(seed)
+		}
+	}
+	t.Fatalf("no key %s", kid)
+	return nil
+}
+
+func TestForgedTokensAreRefused(t *testing.T) {
+	t.Parallel()
+	h := onSQLite(t)
+	p := h.process(t)
+	_, text := p.org(t, "acme")
+	good := p.access(t, text)
+	header, claims := part(t, good, 0), part(t, good, 1)
+	kid := header["kid"].(string)
+	private := realKey(t, h, kid)
+	public := private.Public().(ed25519.PublicKey)
+	real := func(in []byte) []byte { return ed25519.Sign(private, in) }
+	mac := func(key []byte) func([]byte) []byte {
+		return func(in []byte) []byte {
+			m := hmac.New(sha256.New, key)
+			m.Write(in)
+			return m.Sum(nil)
+		}
+	}
+	none := func([]byte) []byte { return nil }
+	_, stranger, _ := ed25519.GenerateKey(rand.Reader)
+	strange := func(in []byte) []byte { return ed25519.Sign(stranger, in) }
+	strangeJWK := jose.JSONWebKey{Key: stranger.Public(), KeyID: kid, Algorithm: "EdDSA"}
+	now := h.clock.now().Unix()
+	parts := strings.Split(good, ".")
+
+	if c, err := p.Identify(t.Context(), forge(header, claims, real), ""); err != nil || c.Role != auth.Admin {
+		t.Fatalf("forge does not make valid tokens: %v", err)
+	}
+	tokens := map[string]string{
+		"empty":                         "",
+		"garbage":                       "made-up",
+		"three dots":                    "...",
+		"no signature":                  parts[0] + "." + parts[1] + ".",
+		"two parts":                     parts[0] + "." + parts[1],
+		"four parts":                    good + "." + parts[2],
+		"five parts":                    good + ".a.b",
+		"very long":                     parts[0] + "." + strings.Repeat("A", 1<<20) + "." + parts[2],
+		"spaces":                        " " + good + " ",
+		"JSON serialization":            `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
+		"claims swapped":                parts[0] + "." + encode(with(claims, object{"sub": "other"})) + "." + parts[2],
+		"alg none":                      forge(with(header, object{"alg": "none"}), claims, none),
+		"alg None":                      forge(with(header, object{"alg": "None"}), claims, none),
+		"alg empty":                     forge(with(header, object{"alg": ""}), claims, none),
+		"alg missing":                   forge(with(header, object{"alg": nil}), claims, real),
+		"HS256 with public key":         forge(with(header, object{"alg": "HS256"}), claims, mac(public)),
+		"HS256 with public JWK":         forge(with(header, object{"alg": "HS256"}), claims, mac([]byte(encode(strangeJWK)))),
+		"HS256 with empty key":          forge(with(header, object{"alg": "HS256"}), claims, mac(nil)),
+		"header RS256, signature EdDSA": forge(with(header, object{"alg": "RS256"}), claims, real),
+		"stranger's signature":          forge(header, claims, strange),
+		"embedded jwk":                  forge(with(header, object{"jwk": strangeJWK}), claims, strange),
+		"embedded jwk, no kid":          forge(with(header, object{"jwk": strangeJWK, "kid": nil}), claims, strange),
+		"our key embedded":              forge(with(header, object{"jwk": jose.JSONWebKey{Key: public}}), claims, real),
+		"jku":                           forge(with(header, object{"jku": "https://evil.test/jwks"}), claims, real),
+		"x5u":                           forge(with(header, object{"x5u": "https://evil.test/x"}), claims, real),
+		"unknown crit":                  forge(with(header, object{"crit": []string{"exp"}, "exp": now}), claims, real),
+		"b64 false":                     forge(with(header, object{"crit": []string{"b64"}, "b64": false}), claims, real),
+		"unknown kid":                   forge(with(header, object{"kid": "nobody"}), claims, real),
+		"kid missing":                   forge(with(header, object{"kid": nil}), claims, real),
+		"kid as path":                   forge(with(header, object{"kid": "../../../../dev/null"}), claims, mac(nil)),
+		"kid as SQL":                    forge(with(header, object{"kid": "x' UNION SELECT 'key"}), claims, strange),
+		"kid a number":                  forge(with(header, object{"kid": 1}), claims, real),
+		"typ JWT":                       forge(with(header, object{"typ": "JWT"}), claims, real),
+		"typ missing":                   forge(with(header, object{"typ": nil}), claims, real),
+		"typ a list":                    forge(with(header, object{"typ": []string{"at+jwt"}}), claims, real),
+		"wrong iss":                     forge(header, with(claims, object{"iss": "https://evil.test"}), real),
+		"iss missing":                   forge(header, with(claims, object{"iss": nil}), real),
+		"wrong aud":                     forge(header, with(claims, object{"aud": "desktop"}), real),
+		"aud missing":                   forge(header, with(claims, object{"aud": nil}), real),
+		"several aud":                   forge(header, with(claims, object{"aud": []string{"desktop", "posture"}}), real),
+		"expired":                       forge(header, with(claims, object{"exp": now}), real),
+		"expired within leeway":         forge(header, with(claims, object{"exp": now - 1}), real),
+		"exp missing":                   forge(header, with(claims, object{"exp": nil}), real),
+		"exp null":                      forge(header, with(claims, object{"exp": json.RawMessage("null")}), real),
+		"exp text":                      forge(header, with(claims, object{"exp": "tomorrow"}), real),
+		"exp beyond time":               forge(header, with(claims, object{"exp": json.RawMessage("1e400")}), real),
+		"future nbf":                    forge(header, with(claims, object{"nbf": now + 120}), real),
+		"nbf missing":                   forge(header, with(claims, object{"nbf": nil}), real),
+		"future iat":                    forge(header, with(claims, object{"iat": now + 120}), real),
+		"sub missing":                   forge(header, with(claims, object{"sub": nil}), real),
+		"sub of another user":           forge(header, with(claims, object{"sub": "somebody"}), real),
+		"org of another organisation":   forge(header, with(claims, object{"org": "somebody"}), real),
+		"sid of no session":             forge(header, with(claims, object{"sid": "nobody"}), real),
+		"sid missing":                   forge(header, with(claims, object{"sid": nil}), real),
+		"unknown role":                  forge(header, with(claims, object{"roles": []string{"root"}}), real),
+		"roles missing":                 forge(header, with(claims, object{"roles": nil}), real),
+		"claims are a list":             parts[0] + "." + encode([]any{claims}) + "." + parts[2],
+		"API token itself":              text.Reveal(),
+		"signature in std base64":       parts[0] + "." + parts[1] + "." + strings.NewReplacer("-", "+", "_", "/").Replace(parts[2]) + "=",
+	}
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: ec, KeyID: kid}}, new(jose.SignerOptions).WithType("at+jwt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, _ := json.Marshal(claims)
+	es, err := signer.Sign(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens["ES256"], _ = es.CompactSerialize()
+
+	for name, token := range tokens {
+		_, err := p.Identify(t.Context(), token, "")
+		wantKind(t, name, err, fault.Unauthenticated)
+	}
+	// Changing any character of the signature must fail, including the last one,
+	// which has unused bits.
+	for i := range parts[2] {
+		bad := []byte(parts[2])
+		if bad[i] = 'A'; parts[2][i] == 'A' {
+			bad[i] = 'B'
+		}
+		_, err := p.Identify(t.Context(), parts[0]+"."+parts[1]+"."+string(bad), "")
+		wantKind(t, "signature altered", err, fault.Unauthenticated)
+	}
+}
+
+func TestClockAheadWithinLeewayIsAccepted(t *testing.T) {
+	t.Parallel()
+	h := onSQLite(t)
+	p := h.process(t)
+	_, text := p.org(t, "acme")
+	good := p.access(t, text)
+	header, claims := part(t, good, 0), part(t, good, 1)
+	private := realKey(t, h, header["kid"].(string))
+	soon := h.clock.now().Unix() + 59
+	token := forge(header, with(claims, object{"nbf": soon, "iat": soon}), func(in []byte) []byte { return ed25519.Sign(private, in) })
+	if _, err := p.Identify(t.Context(), token, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTokensOfOneServerDoNotWorkOnTheOther covers separate keys and shared
+// keys.
+func TestTokensOfOneServerDoNotWorkOnTheOther(t *testing.T) {
+	t.Parallel()
+	h := onSQLite(t)
+	p := h.process(t)
+	admin, text := p.org(t, "acme")
+	store := authdb.NewStore(h.db)
+	claims := auth.Claims{
+		Audience: "desktop", Subject: string(admin.User), Org: string(admin.Org), Roles: []string{"admin"},
+		Session: string(admin.Token), ExpiresAt: h.clock.now().Add(time.Minute), Extra: map[string]any{"domain": "CORP"},
+	}
+	for _, realm := range []string{"desktop", "posture"} {
+		desktop := auth.NewKeys(store, h.box, auth.KeyOptions{Realm: realm, Issuer: issuer, Now: h.clock.now})
+		token, err := desktop.Sign(t.Context(), auth.AccessType, claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Identify(t.Context(), token, "")
+		wantKind(t, realm+" keys: desktop token at the posture server", err, fault.Unauthenticated)
+		_, err = desktop.Verify(t.Context(), p.access(t, text), auth.Want{Type: auth.AccessType, Audience: "desktop"})
+		wantKind(t, realm+" keys: posture token at the desktop server", err, fault.Unauthenticated)
+		got, err := desktop.Verify(t.Context(), token, auth.Want{Type: auth.AccessType, Audience: "desktop"})
+		if err != nil || got.Extra["domain"] != "CORP" || got.Subject != claims.Subject {
+			t.Errorf("%s keys: own token gives %+v, %v", realm, got, err)
+		}
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	keys := auth.NewKeys(&memoryKeyStore{}, plainSealer{}, auth.KeyOptions{Realm: "r", Issuer: "i"})
+	good, err := keys.Sign(f.Context(), auth.AccessType, auth.Claims{Audience: "a", Subject: "s", ExpiresAt: time.Now().Add(20 * time.Minute)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add("..")
+	f.Add("eyJhbGciOiJub25lIn0.e30.")
+	f.Add(strings.Replace(good, ".", "..", 1))
+	f.Fuzz(func(t *testing.T, token string) {
+		_, err := keys.Verify(t.Context(), token, auth.Want{Type: auth.AccessType, Audience: "a"})
+		if token != good && err == nil {
+			t.Errorf("accepted %q", token)
+		}
+	})
+}
