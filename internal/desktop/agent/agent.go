@@ -1,11 +1,10 @@
-// Package agent runs on a Linux session host and reports its load, its sessions
-// and its state to the desktop server.
+// Package agent runs on a Linux session host and reports its load, sessions and
+// state to the desktop server.
 //
-// Nothing is estimated: load comes from /proc, sessions from the login manager
-// or utmp, the state from what the host itself says (logins barred, RDP listener
-// gone). The load index is the highest of three percentages: processor time
-// used since the last report, memory in use, and processes waiting per
-// processor.
+// All values are measured: load from /proc, sessions from the login manager or
+// utmp, and the state from the host (logins disabled, RDP listener down). The
+// load index is the highest of three percentages: processor time used since the
+// last report, memory in use, and runnable processes per processor.
 package agent
 
 import (
@@ -23,18 +22,18 @@ import (
 	"vigil/internal/desktop/heartbeat"
 )
 
-// Options say where an agent reports to and what it looks at.
+// Options configure an agent.
 type Options struct {
 	Server     string // https URL of the desktop server
-	CAFile     string // PEM file of the authority of the server's certificate; the machine's own roots when empty
+	CAFile     string // PEM file of the authority of the server's certificate; when empty, the system's roots
 	Thumbprint string // SHA-256 of the server's certificate, accepted whoever signed it
-	Token      string // enrolment token, needed once
-	StateDir   string // where key and certificate are kept
-	RDPAddress string // host:port of the RDP listener that must answer; empty: not checked
+	Token      string // enrolment token, needed for the first start
+	StateDir   string // folder of key and certificate
+	RDPAddress string // host:port of the RDP listener to check; empty for none
 
 	Version string
 	Build   string
-	Root    fs.FS            // the machine's files; those of this machine when nil
+	Root    fs.FS            // root file system; of this machine when nil
 	Now     func() time.Time // time.Now when nil
 	Log     *slog.Logger
 }
@@ -42,17 +41,17 @@ type Options struct {
 func (o Options) validate() error {
 	switch {
 	case o.Server == "":
-		return errors.New("the server's address is missing")
+		return errors.New("the option Server is missing")
 	case o.StateDir == "":
-		return errors.New("the folder for the agent's state is missing")
+		return errors.New("the option StateDir is missing")
 	case o.Log == nil:
-		return errors.New("there is no log")
+		return errors.New("the option Log is missing")
 	}
 	return nil
 }
 
-// Run enrols the machine if need be and reports until ctx ends. It returns
-// early only when going on is of no use.
+// Run enrols the machine if it is not enrolled yet, and reports until ctx is
+// done. It returns earlier only after an error that retrying cannot solve.
 func Run(ctx context.Context, o Options) error {
 	if err := o.validate(); err != nil {
 		return err
@@ -70,10 +69,10 @@ func Run(ctx context.Context, o Options) error {
 	h := &host{root: o.Root, rdp: o.RDPAddress}
 	m := heartbeat.NewMachine()
 	m.Server, m.Trust, m.Token = o.Server, trust, strings.TrimSpace(o.Token)
-	m.Keeper = keeper{dir: o.StateDir}
+	m.CredentialStore = credentialStore{dir: o.StateDir}
 	m.Now, m.Log = o.Now, o.Log
 	m.Report = func(ctx context.Context, s heartbeat.Stamp) (any, error) {
-		beat, err := h.look(ctx)
+		beat, err := h.sample(ctx)
 		beat.AgentVersion, beat.AgentBuild = o.Version, o.Build
 		return heartbeat.AgentReport{Stamp: s, AgentBeat: beat}, err
 	}
@@ -87,24 +86,24 @@ func (o Options) trust() (heartbeat.ServerTrust, error) {
 	}
 	text, err := os.ReadFile(o.CAFile)
 	if err != nil {
-		return t, fmt.Errorf("read the server's authority: %w", err)
+		return t, fmt.Errorf("read the CA file: %w", err)
 	}
 	t.Roots = x509.NewCertPool()
 	if !t.Roots.AppendCertsFromPEM(text) {
-		return t, fmt.Errorf("%s holds no PEM certificate", o.CAFile)
+		return t, fmt.Errorf("%s contains no PEM certificate", o.CAFile)
 	}
 	return t, nil
 }
 
-// host is the machine that is looked at.
+// host reads the measurements of a machine.
 type host struct {
 	root fs.FS
 	rdp  string
-	last times // processor times at the last look
+	last times // processor times of the previous sample
 }
 
-// look takes one sample of the machine.
-func (h *host) look(ctx context.Context) (desktop.AgentBeat, error) {
+// sample takes one sample of the machine.
+func (h *host) sample(ctx context.Context) (desktop.AgentBeat, error) {
 	load, err := h.load()
 	if err != nil {
 		return desktop.AgentBeat{}, err

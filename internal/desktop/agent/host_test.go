@@ -23,7 +23,7 @@ func proc(stat, available, loadavg string) fstest.MapFS {
 	}
 }
 
-func TestLoadIsTheHighestOfThree(t *testing.T) {
+func TestLoadIndexIsTheHighestOfThreePercentages(t *testing.T) {
 	t.Parallel()
 	const idle = "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu1 50 0 50 400 0 0 0 0 0 0\nintr 1\n"
 	for _, tt := range []struct {
@@ -44,19 +44,19 @@ func TestLoadIsTheHighestOfThree(t *testing.T) {
 	}
 }
 
-func TestProcessorLoadIsThatBetweenTwoLooks(t *testing.T) {
+func TestProcessorLoadIsMeasuredBetweenSamples(t *testing.T) {
 	t.Parallel()
 	h := &host{root: proc("cpu  900 0 0 100 0 0 0 0\ncpu0 900 0 0 100 0 0 0 0\n", "1000", "0")}
 	if got, err := h.load(); got != 90 || err != nil {
-		t.Fatalf("first look: %d, %v", got, err)
+		t.Fatalf("first sample: %d, %v", got, err)
 	}
 	h.root = proc("cpu  910 0 0 190 0 0 0 0\ncpu0 910 0 0 190 0 0 0 0\n", "1000", "0")
 	if got, err := h.load(); got != 10 || err != nil {
-		t.Errorf("second look: %d, %v", got, err)
+		t.Errorf("second sample: %d, %v", got, err)
 	}
 }
 
-func TestBrokenProcIsAnError(t *testing.T) {
+func TestMalformedProcFilesAreErrors(t *testing.T) {
 	t.Parallel()
 	good := proc("cpu  1 1 1 1\n", "1", "0.1")
 	for _, name := range []string{"proc/stat", "proc/meminfo", "proc/loadavg"} {
@@ -68,7 +68,7 @@ func TestBrokenProcIsAnError(t *testing.T) {
 				}
 			}
 			if _, err := (&host{root: root}).load(); err == nil {
-				t.Errorf("%s of %q is taken", name, text)
+				t.Errorf("%s with content %q is accepted", name, text)
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func TestSessions(t *testing.T) {
 		root fstest.MapFS
 		want int
 	}{
-		{"the login manager knows best", fstest.MapFS{
+		{"the login manager has precedence", fstest.MapFS{
 			"run/systemd/sessions/1":     file("UID=1000\nCLASS=user\nSTATE=active\nTYPE=x11\n"),
 			"run/systemd/sessions/1.ref": {Mode: fs.ModeNamedPipe},
 			"run/systemd/sessions/2":     file("UID=1001\nCLASS=user\nSTATE=closing\n"),
@@ -113,7 +113,7 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	if _, err := countSessions(fstest.MapFS{}); err == nil {
-		t.Error("a machine without any of them has a count")
+		t.Error("a machine without a source of sessions has a count")
 	}
 }
 
@@ -162,13 +162,13 @@ func TestOperatingSystem(t *testing.T) {
 	}
 }
 
-// TestThisMachine looks at the machine that the test runs on.
+// TestThisMachine samples the machine that the test runs on.
 func TestThisMachine(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/stat"); err != nil {
-		t.Skip("this is not Linux")
+		t.Skip("needs Linux")
 	}
-	beat, err := (&host{root: os.DirFS("/")}).look(t.Context())
+	beat, err := (&host{root: os.DirFS("/")}).sample(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

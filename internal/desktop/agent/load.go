@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// times are processor times since the machine started, in clock ticks.
+// times are processor times since boot, in clock ticks.
 type times struct {
 	busy, all  uint64
 	processors int
@@ -36,8 +36,8 @@ func (h *host) load() (int, error) {
 	return min(100, max(0, cpu, memory, queue)), nil
 }
 
-// percentBusy is the share of processor time used between two samples; before
-// there are two, since the machine started.
+// percentBusy returns the share of processor time used between two samples, or
+// since boot for the first sample.
 func percentBusy(before, after times) int {
 	all := after.all - before.all
 	if after.all <= before.all {
@@ -46,7 +46,7 @@ func percentBusy(before, after times) int {
 	return int((after.busy - min(after.busy, before.busy)) * 100 / all)
 }
 
-// readTimes reads /proc/stat.
+// readTimes parses /proc/stat.
 func readTimes(root fs.FS) (times, error) {
 	text, err := fs.ReadFile(root, "proc/stat")
 	if err != nil {
@@ -60,8 +60,8 @@ func readTimes(root fs.FS) (times, error) {
 		case fields[0] != "cpu":
 			t.processors++
 		default:
-			// user nice system idle iowait irq softirq steal; guest times are
-			// part of user already.
+			// Columns: user nice system idle iowait irq softirq steal. Guest times are
+			// included in user.
 			for i, f := range fields[1:min(len(fields), 9)] {
 				n, err := strconv.ParseUint(f, 10, 64)
 				if err != nil {
@@ -80,8 +80,7 @@ func readTimes(root fs.FS) (times, error) {
 	return t, nil
 }
 
-// readMemory returns the share of memory in use that cannot be given back, in
-// percent.
+// readMemory returns the percentage of memory that is not available.
 func readMemory(root fs.FS) (int, error) {
 	text, err := fs.ReadFile(root, "proc/meminfo")
 	if err != nil {
@@ -104,8 +103,7 @@ func readMemory(root fs.FS) (int, error) {
 	return int((total - min(total, free)) * 100 / total), nil
 }
 
-// readLoadAverage returns how many processes ran or waited to run in the last
-// minute.
+// readLoadAverage returns the load average of the last minute.
 func readLoadAverage(root fs.FS) (float64, error) {
 	text, err := fs.ReadFile(root, "proc/loadavg")
 	if err != nil {
@@ -114,7 +112,7 @@ func readLoadAverage(root fs.FS) (float64, error) {
 	first, _, _ := strings.Cut(string(text), " ")
 	load, err := strconv.ParseFloat(first, 64)
 	if err != nil || load < 0 {
-		return 0, fmt.Errorf("read load average: %q is not one", first)
+		return 0, fmt.Errorf("read load average: %q is not a number", first)
 	}
 	return load, nil
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// countSessions counts the sessions of people on the machine: those that the
-// login manager knows, else those in utmp, else the display servers that run.
+// countSessions counts the user sessions on the machine: those of the login
+// manager, else those in utmp, else the running display servers.
 func countSessions(root fs.FS) (int, error) {
-	for _, count := range []func(fs.FS) (int, error){managedSessions, utmpSessions, displays} {
+	for _, count := range []func(fs.FS) (int, error){logindSessions, utmpSessions, displaySessions} {
 		n, err := count(root)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return n, err
@@ -21,8 +21,8 @@ func countSessions(root fs.FS) (int, error) {
 	return 0, errors.New("count sessions: this machine has neither a login manager, nor utmp, nor /proc")
 }
 
-// managedSessions counts what systemd-logind keeps in its run-time folder.
-func managedSessions(root fs.FS) (int, error) {
+// logindSessions counts the sessions in systemd-logind's run-time folder.
+func logindSessions(root fs.FS) (int, error) {
 	const dir = "run/systemd/sessions"
 	entries, err := fs.ReadDir(root, dir)
 	if err != nil {
@@ -31,11 +31,11 @@ func managedSessions(root fs.FS) (int, error) {
 	n := 0
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
-			continue // a pipe per session lies beside its file
+			continue // the folder also has a pipe per session
 		}
 		text, err := fs.ReadFile(root, dir+"/"+e.Name())
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it ended meanwhile
+			continue // the session ended meanwhile
 		}
 		if err != nil {
 			return 0, fmt.Errorf("count sessions: %w", err)
@@ -68,11 +68,11 @@ func utmpSessions(root fs.FS) (int, error) {
 	return n, nil
 }
 
-// displayServers are the programs that run once per graphical session.
+// displayServers are programs of which one runs per graphical session.
 var displayServers = []string{"Xorg", "Xvnc", "Xwayland", "X"}
 
-// displays counts the display servers among the processes.
-func displays(root fs.FS) (int, error) {
+// displaySessions counts the running display servers.
+func displaySessions(root fs.FS) (int, error) {
 	entries, err := fs.ReadDir(root, "proc")
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
@@ -82,7 +82,7 @@ func displays(root fs.FS) (int, error) {
 		if !e.IsDir() || strings.Trim(e.Name(), "0123456789") != "" {
 			continue
 		}
-		// A process may end between the listing and the look.
+		// A process may end between the listing and the read.
 		name, err := fs.ReadFile(root, "proc/"+e.Name()+"/comm")
 		if err == nil && slices.Contains(displayServers, strings.TrimSpace(string(name))) {
 			n++
@@ -91,7 +91,7 @@ func displays(root fs.FS) (int, error) {
 	return n, nil
 }
 
-// assignments reads lines of NAME=value, with or without quotes.
+// assignments parses lines of NAME=value, with or without quotes.
 func assignments(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -9,8 +9,8 @@ import (
 	"vigil/internal/desktop"
 )
 
-// operatingSystem names the system by its os-release file, which only Linux
-// machines have.
+// operatingSystem returns the operating system named by the os-release file,
+// which only Linux machines have.
 func operatingSystem(root fs.FS) desktop.OperatingSystem {
 	for _, name := range []string{"etc/os-release", "usr/lib/os-release"} {
 		text, err := fs.ReadFile(root, name)
@@ -21,17 +21,17 @@ func operatingSystem(root fs.FS) desktop.OperatingSystem {
 	return desktop.OSUnknown
 }
 
-// state says what the host itself says about taking sessions.
+// state returns whether the host accepts sessions, and its problems.
 func (h *host) state(ctx context.Context) (desktop.RDSState, []string) {
 	var problems []string
 	if exists(h.root, "run/reboot-required") || exists(h.root, "var/run/reboot-required") {
-		problems = append(problems, "the machine asks for a reboot")
+		problems = append(problems, "the machine needs a reboot")
 	}
 	if h.rdp != "" && !answers(ctx, h.rdp) {
 		return desktop.RDSProtocolFailure, append(problems, "the RDP listener on "+h.rdp+" does not answer")
 	}
 	if exists(h.root, "run/nologin") || exists(h.root, "etc/nologin") {
-		return desktop.RDSDrainMode, append(problems, "logins are barred by nologin")
+		return desktop.RDSDrainMode, append(problems, "logins are disabled by the file nologin")
 	}
 	return desktop.RDSAvailable, problems
 }
@@ -47,6 +47,6 @@ func answers(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	_ = c.Close() // the listener answered; that is all we wanted
+	_ = c.Close() // only whether it answers matters
 	return true
 }

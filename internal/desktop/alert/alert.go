@@ -1,14 +1,15 @@
-// Package alert watches the board by rules and tells people and programs.
+// Package alert evaluates alert rules against the board and notifies people and
+// programs.
 //
-// A rule names a condition (a certificate ends within so many days, a status is
-// a bad one, a number is above or below a bound) and where to send. What meets
-// the condition for as long as the rule asks raises one alert per component and
-// part. Alerts of a rule that have the same cause are a group: it is told of
-// once, again at the rule's interval if it has one, and once more when all of it
-// is over. A group that somebody acknowledges is not repeated, and nothing is
-// sent of one that is silenced. What is to be sent is kept in the same transaction
-// as the alert itself and tried again until it is delivered or a day has passed,
-// so that a crash neither loses a notice nor sends it twice unasked.
+// A rule has a condition (a certificate expires within some days, a component
+// has one of some statuses, a measure is above or below a limit) and channels.
+// When a component or part meets the condition for the rule's time, an alert is
+// raised. Alerts of a rule with the same cause form a group. A group causes one
+// notice when it starts, one per repeat interval if the rule has one, and one
+// when all its alerts are resolved. Acknowledged groups are not repeated;
+// silenced groups send nothing. Notices are stored in the same transaction as
+// the alert and retried until they are delivered or a day has passed. A crash
+// therefore neither loses a notice nor sends an additional one.
 package alert
 
 import (
@@ -24,7 +25,7 @@ type ConditionType string
 
 // The condition types.
 const (
-	CertificateEnds ConditionType = "CERTIFICATE" // a certificate ends within Days, or is not valid
+	CertificateEnds ConditionType = "CERTIFICATE" // a certificate expires within Days, or is not valid
 	StatusIs        ConditionType = "STATUS"      // a status is one of Statuses
 	CountIs         ConditionType = "COUNT"       // a measure is above or below Value
 )
@@ -38,11 +39,11 @@ const (
 	Below Operator = "BELOW"
 )
 
-// Condition says what raises an alert.
+// Condition determines when an alert is raised.
 type Condition struct {
 	Type      ConditionType
-	Kind      desktop.Kind // empty: every kind that the condition makes sense for
-	Component desktop.ID   // empty: every component
+	Kind      desktop.Kind // empty for every kind that the condition applies to
+	Component desktop.ID   // empty for every component
 	Days      int          // CERTIFICATE
 	Statuses  []string     // STATUS
 	Measure   string       // COUNT
@@ -50,7 +51,7 @@ type Condition struct {
 	Value     int64        // COUNT
 }
 
-// ChannelType is a way to tell.
+// ChannelType is a way to deliver notices.
 type ChannelType string
 
 // The channel types.
@@ -63,59 +64,59 @@ const (
 type Channel struct {
 	Type   ChannelType
 	URL    string      // WEBHOOK
-	Secret secret.Text // WEBHOOK: signs what is sent; empty: it is not signed
+	Secret secret.Text // WEBHOOK: key of the signature; empty for no signature
 	To     []string    // MAIL
 }
 
-// Rule is a condition and where to send what it raises.
+// Rule is a condition with the channels of its notices.
 type Rule struct {
 	ID        string
 	Name      string
 	Enabled   bool
 	Condition Condition
-	For       time.Duration // the condition must hold this long
-	Repeat    time.Duration // an alert that lasts is told of again; zero: not
+	For       time.Duration // how long the condition must hold
+	Repeat    time.Duration // interval of repeated notices; zero for none
 	Channels  []Channel
 	Version   int64
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// State is where an alert stands.
+// State is the state of an alert.
 type State string
 
 // The states of an alert.
 const (
-	Pending  State = "PENDING"  // the condition holds, not yet for as long as the rule asks
-	Firing   State = "FIRING"   // it was told of
-	Resolved State = "RESOLVED" // it is over
+	Pending  State = "PENDING"  // the condition holds, but not yet for the time that the rule requires
+	Firing   State = "FIRING"   // the condition has held long enough
+	Resolved State = "RESOLVED" // the condition no longer holds
 )
 
-// Subject is what an alert is about.
+// Subject is the component or part that an alert is about.
 type Subject struct {
 	Ref  desktop.Ref
-	Part string // empty: the component itself
+	Part string // empty for the component itself
 }
 
-// Alert is one rule's condition being met by one subject.
+// Alert records that a subject meets the condition of a rule.
 type Alert struct {
 	RuleID     string
 	Subject    Subject
-	Cause      desktop.Ref // the component that the alert is due to
+	Cause      desktop.Ref // the component that causes the alert
 	State      State
 	Summary    string
-	Since      time.Time // when the condition began to hold
-	FiredAt    time.Time // zero while it is pending
+	Since      time.Time // when the condition started to hold
+	FiredAt    time.Time // zero while pending
 	NotifiedAt time.Time
-	ResolvedAt time.Time // zero until it is over
+	ResolvedAt time.Time // zero until resolved
 }
 
-// Key names an alert among those of its rule.
+// Key identifies an alert among those of its rule.
 func (a Alert) Key() string {
 	return string(a.Subject.Ref.Kind) + "/" + string(a.Subject.Ref.ID) + "/" + a.Subject.Part
 }
 
-// Notice is what is sent of an alert.
+// Notice is the content of a notification about an alert.
 type Notice struct {
 	RuleID   string
 	RuleName string
@@ -124,7 +125,7 @@ type Notice struct {
 	At       time.Time
 }
 
-// Delivery is a notice on its way to one channel.
+// Delivery is a notice queued for one channel.
 type Delivery struct {
 	ID       string
 	RuleID   string
@@ -136,10 +137,10 @@ type Delivery struct {
 	Error    string // of the last attempt
 }
 
-// Store keeps rules, alerts and deliveries.
+// Store stores rules, alerts and deliveries.
 //
-// Methods are safe for concurrent use, by several processes too. One that names
-// a rule the store does not hold fails with fault.NotFound.
+// Methods are safe for concurrent use, also by several processes. They fail
+// with fault.NotFound for an unknown rule.
 type Store interface {
 	// Rules returns all rules, in ID order, with the secrets of their channels.
 	Rules(ctx context.Context) ([]Rule, error)
@@ -147,54 +148,51 @@ type Store interface {
 	// Rule returns one rule.
 	Rule(ctx context.Context, id string) (Rule, error)
 
-	// AddRule keeps a new rule.
+	// AddRule stores a new rule.
 	AddRule(ctx context.Context, r Rule) error
 
-	// ReplaceRule replaces a rule if its version is still the given one, and
-	// fails with fault.Stale otherwise.
+	// ReplaceRule replaces a rule. It fails with fault.Stale unless the stored
+	// version is the given one.
 	ReplaceRule(ctx context.Context, r Rule, version int64) error
 
 	// DeleteRule removes a rule with its alerts and deliveries.
 	DeleteRule(ctx context.Context, id string) error
 
-	// Alerts returns the alerts that are not over, and those that ended after
-	// the given time.
+	// Alerts returns the open alerts, and those resolved after the given time.
 	Alerts(ctx context.Context, endedAfter time.Time) ([]Alert, error)
 
-	// Apply records how alerts changed together with what is to be sent. A
-	// change whose alert is no longer as it was found is left out with its
-	// deliveries: another process was faster.
+	// Apply stores transitions of alerts together with their deliveries. A
+	// transition whose alert was changed by another process meanwhile is skipped
+	// with its deliveries.
 	Apply(ctx context.Context, changes []Transition) error
 
-	// Claim returns deliveries that are due and keeps others from taking them
-	// until the lease ends.
+	// Claim returns deliveries that are due and leases them to the caller.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 
 	// Delivered removes a delivery.
 	Delivered(ctx context.Context, id string) error
 
-	// Postpone notes a failed attempt and when to try again.
+	// Postpone stores a failed attempt and the time of the next.
 	Postpone(ctx context.Context, d Delivery) error
 
-	// Notes returns what administrators said about groups of alerts.
+	// Notes returns the notes of administrators on groups of alerts.
 	Notes(ctx context.Context) ([]Note, error)
 
-	// ChangeNote changes what is noted about a group of a rule, starting from an
-	// empty note, and returns the outcome. An outcome that says nothing at the
-	// given time is forgotten.
+	// ChangeNote applies change to the note of a group, which is empty at first,
+	// and returns the result. A note that is empty at the given time is deleted.
 	ChangeNote(ctx context.Context, group, ruleID string, now time.Time, change func(*Note)) (Note, error)
 
-	// Forget removes alerts that ended before the time and deliveries that
+	// Forget deletes alerts that were resolved before the time and deliveries that
 	// expired.
 	Forget(ctx context.Context, before, now time.Time) error
 }
 
 // Transition is a change of one alert.
 type Transition struct {
-	Was   State // empty: there was none
-	Alert Alert // as it is now
-	Gone  bool  // a pending alert that ended is forgotten
+	Was   State // empty for a new alert
+	Alert Alert // the new state
+	Gone  bool  // delete the alert: it ended while pending
 	Send  []Delivery
 
-	repeat bool // the alert is told of again
+	repeat bool // the notice is a repetition
 }

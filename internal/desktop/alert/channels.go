@@ -12,7 +12,7 @@ type Channels struct {
 	mail     mailer
 }
 
-// NewChannels makes the channels.
+// NewChannels returns the channels.
 func NewChannels(w WebhookOptions, m MailOptions) *Channels {
 	if w.Now == nil {
 		w.Now = time.Now
@@ -31,5 +31,5 @@ func (c *Channels) Send(ctx context.Context, ch Channel, d Delivery) error {
 	case Mail:
 		return c.mail.send(ctx, ch, d)
 	}
-	return fmt.Errorf("a channel of type %q is not known", ch.Type)
+	return fmt.Errorf("unknown channel type %q", ch.Type)
 }

@@ -65,7 +65,7 @@ func TestWebhooksAreSigned(t *testing.T) {
 	}
 }
 
-func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
+func TestWebhooksRefuseForbiddenAddressesWithOneMessage(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
@@ -74,7 +74,7 @@ func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
 	trusted := &tls.Config{RootCAs: pool}
-	open := httptest.NewServer(http.NotFoundHandler()) // something that does not speak TLS
+	open := httptest.NewServer(http.NotFoundHandler()) // a server that does not speak TLS
 	defer open.Close()
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -87,7 +87,7 @@ func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
 		{"a port that is closed", secure(closed.URL), "connection refused", WebhookOptions{AllowLoopback: true}},
 		{"a port that is open, and not allowed", secure(open.URL), "not allowed", WebhookOptions{}},
 		{"a port that is closed, and not allowed", secure(closed.URL), "not allowed", WebhookOptions{}},
-		{"a name that there is not", "https://nothing.invalid/", "", WebhookOptions{}},
+		{"a name that does not resolve", "https://nothing.invalid/", "", WebhookOptions{}},
 		{"this machine", s.URL, "not allowed", WebhookOptions{TLS: trusted}},
 		{"this machine by name", strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "not allowed", WebhookOptions{TLS: trusted}},
 		{"a denied network", s.URL, "not allowed", WebhookOptions{TLS: trusted, Deny: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}},
@@ -102,20 +102,20 @@ func TestWebhooksStayAwayFromWhatIsNotTheirs(t *testing.T) {
 		if u, ok := err.(webhook.Unreachable); ok {
 			cause = u.Cause
 			if text := err.Error(); text != (webhook.Unreachable{}).Error() {
-				t.Errorf("%s: %q tells what is there", tt.name, text)
+				t.Errorf("%s: %q reveals whether the port is open", tt.name, text)
 			}
 		}
 		if err == nil || !strings.Contains(cause.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.name, cause)
 		}
-		if _, ok := err.(webhook.Unreachable); !ok && tt.name != "plain http" { // which is refused for its scheme, whatever is there
-			t.Errorf("%s: %v has a text of its own", tt.name, err)
+		if _, ok := err.(webhook.Unreachable); !ok && tt.name != "plain http" { // plain http is refused for its scheme
+			t.Errorf("%s: %v differs from the other errors", tt.name, err)
 		}
 	}
 }
 
-// postOffice is a mail server that takes one mail.
-func postOffice(t *testing.T) (address string, config *tls.Config, mail chan string) {
+// mailServer is a mail server that accepts one mail.
+func mailServer(t *testing.T) (address string, config *tls.Config, mail chan string) {
 	t.Helper()
 	validity := pki.Around(time.Now(), time.Hour)
 	ca, err := pki.New("Mail CA", validity)
@@ -190,7 +190,7 @@ func converse(c net.Conn, config *tls.Config, mail chan string) {
 
 func TestMailGoesOverTLSAndItsHeadersCannotBeForged(t *testing.T) {
 	t.Parallel()
-	address, config, taken := postOffice(t)
+	address, config, taken := mailServer(t)
 	c := NewChannels(WebhookOptions{}, MailOptions{
 		Server: mail.Server{Address: address, Username: "vigil", Password: secret.NewText("pw"), TLS: config}, From: "vigil@corp.example",
 		Now: func() time.Time { return now },
@@ -214,7 +214,7 @@ func TestMailGoesOverTLSAndItsHeadersCannotBeForged(t *testing.T) {
 
 func TestMailNeedsAServerThatIsTrusted(t *testing.T) {
 	t.Parallel()
-	address, _, _ := postOffice(t)
+	address, _, _ := mailServer(t)
 	for name, o := range map[string]MailOptions{
 		"no server":            {},
 		"an unknown authority": {Server: mail.Server{Address: address}, From: "vigil@corp.example"},

@@ -16,7 +16,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// Board is what rules are held against.
+// Board provides the records that rules are evaluated on.
 type Board interface {
 	Records(k desktop.Kind) []desktop.Record
 }
@@ -26,16 +26,16 @@ type Sender interface {
 	Send(ctx context.Context, ch Channel, d Delivery) error
 }
 
-// Options say what an engine works with.
+// Options configure an engine.
 type Options struct {
 	Store  Store
 	Board  Board
 	Send   Sender
-	Every  time.Duration    // how often rules are looked at; 15 s when zero
+	Every  time.Duration    // evaluation interval; 15 s when zero
 	Now    func() time.Time // time.Now when nil
 	Log    *slog.Logger
-	Kept   time.Duration                       // how long alerts that are over are listed; 90 days when zero
-	Notice func(ctx context.Context, n Notice) // told of every notice that is to be sent; may be nil
+	Kept   time.Duration                       // how long resolved alerts are kept; 90 days when zero
+	Notice func(ctx context.Context, n Notice) // called with every notice that will be sent; may be nil
 }
 
 // Engine evaluates rules and delivers notices.
@@ -47,7 +47,7 @@ type Engine struct {
 	work sync.WaitGroup
 }
 
-// NewEngine makes an engine.
+// NewEngine returns an engine that is not running.
 func NewEngine(o Options) *Engine {
 	o.Every = cmp.Or(o.Every, 15*time.Second)
 	o.Kept = cmp.Or(o.Kept, 90*24*time.Hour)
@@ -60,13 +60,13 @@ func NewEngine(o Options) *Engine {
 // ChangedAt returns when an alert last changed, as far as this process knows.
 func (e *Engine) ChangedAt() time.Time { return time.UnixMilli(e.last.Load()) }
 
-// Start begins to look at the rules.
+// Start starts the evaluation of rules.
 func (e *Engine) Start(ctx context.Context) {
 	ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	e.work.Go(func() { e.run(ctx) })
 }
 
-// Stop ends the engine and waits for it.
+// Stop stops the engine and waits for it.
 func (e *Engine) Stop() {
 	if e.stop != nil {
 		e.stop()
@@ -74,11 +74,11 @@ func (e *Engine) Stop() {
 	}
 }
 
-// Wake has the rules looked at now: something has changed.
+// Wake triggers an evaluation now, because something has changed.
 func (e *Engine) Wake() {
 	select {
 	case e.wake <- struct{}{}:
-	default: // it is about to look anyway
+	default: // an evaluation is already pending
 	}
 }
 
@@ -87,7 +87,7 @@ func (e *Engine) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := errors.Join(e.Evaluate(ctx), e.Deliver(ctx)); err != nil && ctx.Err() == nil {
-			e.Log.ErrorContext(ctx, "alerts not handled", "error", err)
+			e.Log.ErrorContext(ctx, "evaluate alerts", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -98,7 +98,7 @@ func (e *Engine) run(ctx context.Context) {
 	}
 }
 
-// Evaluate holds all rules against the board once.
+// Evaluate evaluates all rules once.
 func (e *Engine) Evaluate(ctx context.Context) error {
 	now := e.Now()
 	rules, err := e.Store.Rules(ctx)
@@ -127,14 +127,14 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 		if r.Enabled {
 			found = r.Condition.find(records, now)
 		}
-		changes = append(changes, judge(r, found, have[r.ID], notes, now, uuid.NewString)...)
+		changes = append(changes, transitions(r, found, have[r.ID], notes, now, uuid.NewString)...)
 	}
 	if len(changes) > 0 {
 		if err := e.Store.Apply(ctx, changes); err != nil {
 			return fmt.Errorf("record alerts: %w", err)
 		}
 		e.last.Store(now.UnixMilli())
-		e.tell(ctx, changes)
+		e.notify(ctx, changes)
 	}
 	if err := e.forgetNotes(ctx, notes, now); err != nil {
 		return fmt.Errorf("forget notes of alerts: %w", err)
@@ -152,8 +152,8 @@ func (e *Engine) notes(ctx context.Context) (map[string]Note, error) {
 	return out, err
 }
 
-// forgetNotes ends the acknowledgement of groups that are over, and silences
-// whose time has come.
+// forgetNotes removes acknowledgements of groups that are resolved, and
+// silences that have expired.
 func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now time.Time) error {
 	if len(notes) == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now tim
 	return nil
 }
 
-func (e *Engine) tell(ctx context.Context, changes []Transition) {
+func (e *Engine) notify(ctx context.Context, changes []Transition) {
 	for _, t := range changes {
 		if e.Notice != nil && len(t.Send) > 0 {
 			e.Notice(ctx, t.Send[0].Notice)
@@ -194,7 +194,7 @@ const (
 	maxClaim = 32
 )
 
-// Deliver sends what is due, once.
+// Deliver sends the deliveries that are due, once.
 func (e *Engine) Deliver(ctx context.Context) error {
 	for {
 		due, err := e.Store.Claim(ctx, e.Now(), lease, maxClaim)
@@ -214,7 +214,7 @@ func (e *Engine) Deliver(ctx context.Context) error {
 func (e *Engine) deliver(ctx context.Context, d Delivery) error {
 	r, err := e.Store.Rule(ctx, d.RuleID)
 	if fault.Is(err, fault.NotFound) || err == nil && d.Channel >= len(r.Channels) {
-		return e.Store.Delivered(ctx, d.ID) // nobody is to be told any more
+		return e.Store.Delivered(ctx, d.ID) // the rule or channel was removed
 	}
 	if err != nil {
 		return err
@@ -234,8 +234,8 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) error {
 	return e.Store.Postpone(ctx, d)
 }
 
-// Test sends a notice of a rule to all its channels now, and returns what went
-// wrong, by channel.
+// Test sends a test notice to all channels of a rule. It returns the errors by
+// channel.
 func (e *Engine) Test(ctx context.Context, r Rule) []error {
 	now := e.Now()
 	a := Alert{

@@ -15,8 +15,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// office is a board and a sender in one.
-type office struct {
+// fixture implements both a board and a sender.
+type fixture struct {
 	mu     sync.Mutex
 	clock  time.Time
 	status desktop.GatewayStatus
@@ -24,20 +24,20 @@ type office struct {
 	sent   []string
 }
 
-func (o *office) now() time.Time {
+func (o *fixture) now() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.clock
 }
 
-func (o *office) set(s desktop.GatewayStatus, later time.Duration) {
+func (o *fixture) set(s desktop.GatewayStatus, later time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.status, o.clock = s, o.clock.Add(later)
 }
 
 // Records implements [alert.Board].
-func (o *office) Records(k desktop.Kind) []desktop.Record {
+func (o *fixture) Records(k desktop.Kind) []desktop.Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if k != desktop.KindGateway {
@@ -47,7 +47,7 @@ func (o *office) Records(k desktop.Kind) []desktop.Record {
 }
 
 // Send implements [alert.Sender].
-func (o *office) Send(_ context.Context, _ alert.Channel, d alert.Delivery) error {
+func (o *fixture) Send(_ context.Context, _ alert.Channel, d alert.Delivery) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.broken {
@@ -57,7 +57,7 @@ func (o *office) Send(_ context.Context, _ alert.Channel, d alert.Delivery) erro
 	return nil
 }
 
-func (o *office) take() []string {
+func (o *fixture) take() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sent := o.sent
@@ -65,13 +65,13 @@ func (o *office) take() []string {
 	return sent
 }
 
-func newEngine(t *testing.T) (*office, *alert.Engine, *store.Store) {
+func newEngine(t *testing.T) (*fixture, *alert.Engine, *store.Store) {
 	t.Helper()
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	if err := store.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	o := &office{clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), status: desktop.GatewayOK}
+	o := &fixture{clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), status: desktop.GatewayOK}
 	s := store.New(db, secrettest.NewBox(t), o.now)
 	e := alert.NewEngine(alert.Options{Store: s, Board: o, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
 	err := s.AddRule(t.Context(), alert.Rule{
@@ -92,7 +92,7 @@ func round(t *testing.T, e *alert.Engine) {
 	}
 }
 
-func wantSent(t *testing.T, o *office, want ...string) {
+func wantSent(t *testing.T, o *fixture, want ...string) {
 	t.Helper()
 	got := o.take()
 	if len(got) != len(want) {
@@ -105,7 +105,7 @@ func wantSent(t *testing.T, o *office, want ...string) {
 	}
 }
 
-func TestOneNoticeWhenItBeginsAndOneWhenItEnds(t *testing.T) {
+func TestAlertSendsOneNoticeAtItsStartAndOneAtItsEnd(t *testing.T) {
 	t.Parallel()
 	o, e, _ := newEngine(t)
 	round(t, e)
@@ -122,7 +122,7 @@ func TestOneNoticeWhenItBeginsAndOneWhenItEnds(t *testing.T) {
 	wantSent(t, o, "RESOLVED")
 }
 
-func TestNoticesAreTriedAgainUntilTheyAreTakenOrTooOld(t *testing.T) {
+func TestNoticesAreRetriedUntilDeliveredOrExpired(t *testing.T) {
 	t.Parallel()
 	o, e, _ := newEngine(t)
 	o.broken = true
@@ -130,7 +130,7 @@ func TestNoticesAreTriedAgainUntilTheyAreTakenOrTooOld(t *testing.T) {
 	round(t, e)
 	wantSent(t, o)
 	o.broken = false
-	round(t, e) // it is not due yet
+	round(t, e) // the retry is not due yet
 	wantSent(t, o)
 	o.set(desktop.GatewayStale, time.Minute)
 	round(t, e)
@@ -145,7 +145,7 @@ func TestNoticesAreTriedAgainUntilTheyAreTakenOrTooOld(t *testing.T) {
 	wantSent(t, o)
 }
 
-func TestADisabledRuleEndsItsAlerts(t *testing.T) {
+func TestDisablingARuleEndsItsAlerts(t *testing.T) {
 	t.Parallel()
 	o, e, s := newEngine(t)
 	o.set(desktop.GatewayStale, time.Second)
@@ -163,7 +163,7 @@ func TestADisabledRuleEndsItsAlerts(t *testing.T) {
 	wantSent(t, o, "RESOLVED")
 }
 
-func TestTwoEnginesOnOneStoreTellOnce(t *testing.T) {
+func TestTwoEnginesOnOneStoreSendOneNotice(t *testing.T) {
 	t.Parallel()
 	o, e, s := newEngine(t)
 	other := alert.NewEngine(alert.Options{Store: s, Board: o, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
@@ -181,7 +181,7 @@ func TestTwoEnginesOnOneStoreTellOnce(t *testing.T) {
 	wantSent(t, o, "FIRING")
 }
 
-func TestAnEngineWakesAndStops(t *testing.T) {
+func TestEngineWakesAndStops(t *testing.T) {
 	t.Parallel()
 	o, e, _ := newEngine(t)
 	e.Start(t.Context())
@@ -194,7 +194,7 @@ func TestAnEngineWakesAndStops(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("a woken engine told nobody")
+			t.Fatal("a woken engine sent no notice")
 		}
 		time.Sleep(5 * time.Millisecond)
 		e.Wake()

@@ -11,14 +11,14 @@ import (
 	"vigil/internal/desktop/meter"
 )
 
-// finding is a subject that meets a condition, and why in words.
+// finding is a subject that meets a condition, with the reason.
 type finding struct {
 	subject Subject
 	summary string
 	cause   desktop.Ref
 }
 
-// find returns what meets a condition among the records.
+// find returns the subjects among the records that meet a condition.
 func (n Condition) find(records []desktop.Record, now time.Time) []finding {
 	var found []finding
 	for _, r := range records {
@@ -89,9 +89,10 @@ func (n Condition) findCounts(r desktop.Record, raise raiser) {
 	}
 }
 
-// judge compares what a rule finds now with the alerts it has, and returns the
-// changes. It is pure but for the ids of deliveries, which newID makes.
-func judge(r Rule, found []finding, have []Alert, notes map[string]Note, now time.Time, newID func() string) []Transition {
+// transitions compares the findings of a rule with its alerts and returns the
+// transitions. It is a pure function except for newID, which generates the ids
+// of deliveries.
+func transitions(r Rule, found []finding, have []Alert, notes map[string]Note, now time.Time, newID func() string) []Transition {
 	open := map[string]Alert{}
 	for _, a := range have {
 		if a.State != Resolved {
@@ -114,17 +115,17 @@ func judge(r Rule, found []finding, have []Alert, notes map[string]Note, now tim
 	for _, a := range open {
 		out = append(out, r.end(a, now, newID))
 	}
-	// The alert about the cause itself comes first: it is the one to tell of.
+	// Sort the alert about the cause itself first: its notice represents the group.
 	slices.SortFunc(out, func(a, b Transition) int {
-		return cmp.Or(cmp.Compare(a.consequence(), b.consequence()), strings.Compare(a.Alert.Key(), b.Alert.Key()))
+		return cmp.Or(cmp.Compare(a.distanceFromCause(), b.distanceFromCause()), strings.Compare(a.Alert.Key(), b.Alert.Key()))
 	})
-	tellOnce(r, out, have, notes, now)
+	oneNoticePerGroup(r, out, have, notes, now)
 	return out
 }
 
-// consequence is 0 for an alert about its cause itself, 1 about a part of it and
-// 2 about something else.
-func (t Transition) consequence() int {
+// distanceFromCause returns 0 for an alert about its cause itself, 1 about a part of
+// it and 2 about another component.
+func (t Transition) distanceFromCause() int {
 	switch {
 	case t.Alert.Subject.Ref != t.Alert.Cause:
 		return 2
@@ -134,7 +135,7 @@ func (t Transition) consequence() int {
 	return 0
 }
 
-// advance moves an alert whose condition holds.
+// advance returns the next state of an alert whose condition holds.
 func (r Rule) advance(a Alert, was State, now time.Time, newID func() string) (Transition, bool) {
 	t := Transition{Was: was, Alert: a}
 	switch {
@@ -144,7 +145,7 @@ func (r Rule) advance(a Alert, was State, now time.Time, newID func() string) (T
 		return t, true
 	case was == "":
 		return t, true
-	case was == Firing && a.NotifiedAt.IsZero(): // it fired in silence
+	case was == Firing && a.NotifiedAt.IsZero(): // it fired while silenced
 		t.Alert.NotifiedAt = now
 		t.Send = r.deliveries(t.Alert, now, newID)
 		return t, true
@@ -156,8 +157,8 @@ func (r Rule) advance(a Alert, was State, now time.Time, newID func() string) (T
 	return t, false
 }
 
-// end moves an alert whose condition holds no more. One that nobody was told of
-// is forgotten.
+// end returns the transition of an alert whose condition no longer holds. A
+// pending alert is deleted.
 func (r Rule) end(a Alert, now time.Time, newID func() string) Transition {
 	t := Transition{Was: a.State, Alert: a}
 	if a.State == Pending {
@@ -171,7 +172,7 @@ func (r Rule) end(a Alert, now time.Time, newID func() string) Transition {
 	return t
 }
 
-// expiry is how long a notice is worth sending.
+// expiry is how long a notice is retried.
 const expiry = 24 * time.Hour
 
 func (r Rule) deliveries(a Alert, now time.Time, newID func() string) []Delivery {

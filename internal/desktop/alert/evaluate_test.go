@@ -38,9 +38,9 @@ func TestConditions(t *testing.T) {
 		c    Condition
 		want []string
 	}{
-		{"certificates that end within a week", Condition{Type: CertificateEnds, Days: 7}, []string{
+		{"certificates that expire within a week", Condition{Type: CertificateEnds, Days: 7}, []string{
 			"cs1: the certificate ends on 2026-03-06, in 5 days", "cs2: the certificate ended on 2026-02-28"}},
-		{"certificates that have ended", Condition{Type: CertificateEnds}, []string{"cs2: the certificate ended on 2026-02-28"}},
+		{"expired certificates", Condition{Type: CertificateEnds}, []string{"cs2: the certificate ended on 2026-02-28"}},
 		{"a status of any kind", Condition{Type: StatusIs, Statuses: []string{"stale", "ERROR"}}, []string{
 			"edge: the status is STALE: silent", "cs2: the status is ERROR"}},
 		{"a status of a kind", Condition{Type: StatusIs, Kind: desktop.KindConnectionServer, Statuses: []string{"STALE", "ERROR"}},
@@ -68,8 +68,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestTheLifeOfAnAlert follows one alert through time.
-func TestTheLifeOfAnAlert(t *testing.T) {
+// TestAlertLifecycle follows one alert over time.
+func TestAlertLifecycle(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", For: time.Minute, Repeat: time.Hour, Channels: []Channel{{Type: Mail}, {Type: Webhook}}}
 	subject := Subject{Ref: desktop.Ref{Kind: desktop.KindGateway, ID: "g1", Name: "edge"}}
@@ -87,14 +87,14 @@ func TestTheLifeOfAnAlert(t *testing.T) {
 		{"it begins", 0, holds, Pending, 0},
 		{"it still holds", 30 * time.Second, holds, "", 0},
 		{"it has held long enough", time.Minute, holds, Firing, 2},
-		{"it goes on", 10 * time.Minute, holds, "", 0},
-		{"it is told of again", 61 * time.Minute, holds, Firing, 2},
-		{"it is over", 62 * time.Minute, nil, Resolved, 2},
+		{"it continues to hold", 10 * time.Minute, holds, "", 0},
+		{"the notice is repeated", 61 * time.Minute, holds, Firing, 2},
+		{"it no longer holds", 62 * time.Minute, nil, Resolved, 2},
 		{"nothing more", 63 * time.Minute, nil, "", 0},
-		{"it begins anew", 64 * time.Minute, holds, Pending, 0},
-		{"and ends before anybody was told", 64*time.Minute + time.Second, nil, "gone", 0},
+		{"it holds again", 64 * time.Minute, holds, Pending, 0},
+		{"it ends while pending", 64*time.Minute + time.Second, nil, "gone", 0},
 	} {
-		out := judge(r, tt.found, have, nil, at(tt.after), newID)
+		out := transitions(r, tt.found, have, nil, at(tt.after), newID)
 		if tt.want == "" {
 			if len(out) != 0 {
 				t.Errorf("%s: %+v", tt.name, out)

@@ -10,64 +10,63 @@ import (
 	"vigil/internal/desktop"
 )
 
-// groupSpace is the name space of the ids of groups.
+// groupSpace is the UUID name space of group ids.
 var groupSpace = uuid.MustParse("7f0c7a52-7f0e-5f43-9d0b-2f6b3c1c9a11")
 
-// GroupID names the alerts of a rule that have the same cause. It is the same
-// whenever they are raised.
+// GroupID returns the id of the group of a rule's alerts with the same cause.
+// It depends only on the arguments.
 func GroupID(ruleID string, cause desktop.Ref) string {
 	return uuid.NewSHA1(groupSpace, []byte(ruleID+"/"+string(cause.Kind)+"/"+string(cause.ID))).String()
 }
 
-// Group names the group that an alert belongs to.
+// Group returns the id of the alert's group.
 func (a Alert) Group() string { return GroupID(a.RuleID, a.Cause) }
 
-// Open reports whether an alert is not over.
+// Open reports whether an alert is not resolved.
 func (a Alert) Open() bool { return a.State != Resolved }
 
-// A Note is what administrators said about a group of alerts.
+// A Note contains what administrators set on a group of alerts.
 type Note struct {
 	Group  string
 	RuleID string
 
-	// An acknowledged group is not told of again while it lasts.
+	// No notice of an acknowledged group is repeated until it is resolved.
 	AcknowledgedBy string
-	AcknowledgedAt time.Time // zero: it is not
+	AcknowledgedAt time.Time // zero if not acknowledged
 	Comment        string
 
-	// Nothing is sent of a group that is silenced.
+	// No notice of a silenced group is sent.
 	SilencedBy    string
-	SilencedUntil time.Time // zero: it is not
+	SilencedUntil time.Time // zero if not silenced
 	SilenceReason string
 }
 
-// Silenced reports whether nothing is to be sent.
+// Silenced reports whether notices are suppressed.
 func (n Note) Silenced(now time.Time) bool { return now.Before(n.SilencedUntil) }
 
-// empty reports whether a note says nothing any more.
+// empty reports whether a note has no effect.
 func (n Note) empty(now time.Time) bool { return n.AcknowledgedAt.IsZero() && !n.Silenced(now) }
 
-// An Episode is the alerts of one group from the first that was raised until the
-// last was over.
+// An Episode is the alerts of one group from the first that was raised until
+// the last was resolved.
 type Episode struct {
 	Group  string
 	RuleID string
 	Cause  desktop.Ref
-	State  State     // Firing while one fires, Pending while none does and one may
-	Since  time.Time // of the first
-	Ended  time.Time // of the last; zero while one is open
+	State  State     // Firing if any alert fires, else Pending if any is pending
+	Since  time.Time // of the first alert
+	Ended  time.Time // of the last alert; zero while one is open
 	Alerts []Alert   // oldest first
 }
 
-// episodeGap is the time between two alerts of a group above which they are not
-// of the same episode.
+// episodeGap is the longest time between two alerts of the same episode.
 const episodeGap = time.Minute
 
-// Episodes gathers alerts by rule and cause, newest first.
+// Episodes groups alerts into episodes, newest first.
 func Episodes(alerts []Alert) []Episode {
 	sorted := slices.Clone(alerts)
 	slices.SortStableFunc(sorted, func(a, b Alert) int { return a.Since.Compare(b.Since) })
-	last := make(map[string]int) // group -> its newest episode
+	last := make(map[string]int) // group -> index of its newest episode
 	var out []Episode
 	for _, a := range sorted {
 		i, ok := last[a.Group()]
@@ -96,15 +95,15 @@ func (e *Episode) add(a Alert) {
 	}
 }
 
-// quietTime is how long after a notice of a group the alerts that join it are
-// not told of: they are most likely consequences of the same event.
+// quietTime is how long after a group's notice alerts that join the group cause
+// no notice: they are most likely consequences of the same event.
 const quietTime = 5 * time.Minute
 
-// tellOnce leaves, of the notices that a rule is about to send, one for each
-// group: when its first alert fires and when its last one is over. Nothing is
-// sent of groups that are silenced, and acknowledged ones are not repeated.
-func tellOnce(r Rule, changes []Transition, have []Alert, notes map[string]Note, now time.Time) {
-	after := make(map[string]Alert) // open alerts as they will be
+// oneNoticePerGroup reduces the notices of a rule to one per group: when its first alert
+// fires and when its last one is resolved. It drops the notices of silenced
+// groups and repetitions for acknowledged groups.
+func oneNoticePerGroup(r Rule, changes []Transition, have []Alert, notes map[string]Note, now time.Time) {
+	after := make(map[string]Alert) // open alerts after the transitions
 	for _, a := range have {
 		if a.Open() {
 			after[a.Key()] = a
@@ -138,7 +137,7 @@ func tellOnce(r Rule, changes []Transition, have []Alert, notes map[string]Note,
 		case note.Silenced(now):
 			drop = true
 			if t.Alert.State == Firing {
-				changes[i].Alert.NotifiedAt = time.Time{} // it is told of when the silence ends
+				changes[i].Alert.NotifiedAt = time.Time{} // it is sent when the silence ends
 			}
 		case t.Alert.State == Resolved:
 			drop = told[group] || open[group] > 0

@@ -12,7 +12,7 @@ import (
 
 var lost = desktop.Ref{Kind: desktop.KindConnectionServer, ID: "c2", Name: "cs2"}
 
-// consequences are what a rule finds when one of twenty servers is down.
+// consequences returns the findings of a rule when one of n servers is down.
 func consequences(n int) []finding {
 	out := []finding{{Subject{Ref: lost}, "the status is NOT_RESPONDING", lost}}
 	for i := range n - 1 {
@@ -22,7 +22,7 @@ func consequences(n int) []finding {
 	return out
 }
 
-func TestOneCauseIsToldOfOnce(t *testing.T) {
+func TestOneCauseSendsOneNotice(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", Repeat: time.Hour, Channels: []Channel{{Type: Mail}}}
 	have := map[string]Alert{}
@@ -34,25 +34,25 @@ func TestOneCauseIsToldOfOnce(t *testing.T) {
 		after  time.Duration
 		found  []finding
 		note   Note
-		alerts int // that change
+		alerts int // number of transitions
 		told   []string
 	}{
 		{"a server goes down", 0, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
-		{"its other peers notice", 20 * time.Second, consequences(20), Note{}, 17, nil},
-		{"it is told of again", 61 * time.Minute, consequences(20), Note{}, 20, []string{"FIRING cs2 +19"}},
+		{"its other peers detect it", 20 * time.Second, consequences(20), Note{}, 17, nil},
+		{"the notice is repeated", 61 * time.Minute, consequences(20), Note{}, 20, []string{"FIRING cs2 +19"}},
 		{"somebody acknowledges", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 20, nil},
-		{"some are over", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
-		{"all are over", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
+		{"some are resolved", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
+		{"all are resolved", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
 		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: at(300 * time.Minute)}, 3, nil},
 		{"the silence ends", 301 * time.Minute, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
-		{"it ends in silence", 310 * time.Minute, nil, Note{SilencedUntil: at(400 * time.Minute)}, 3, nil},
+		{"it ends while silenced", 310 * time.Minute, nil, Note{SilencedUntil: at(400 * time.Minute)}, 3, nil},
 	} {
 		notes[group] = tt.note
 		var before []Alert
 		for _, a := range have {
 			before = append(before, a)
 		}
-		out := judge(r, tt.found, before, notes, at(tt.after), func() string { ids++; return fmt.Sprint(ids) })
+		out := transitions(r, tt.found, before, notes, at(tt.after), func() string { ids++; return fmt.Sprint(ids) })
 		var told []string
 		for _, c := range out {
 			for _, d := range c.Send {

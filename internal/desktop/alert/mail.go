@@ -11,7 +11,8 @@ import (
 	"vigil/internal/outbound"
 )
 
-// MailOptions name the mail server and the sender. The zero value sends no mail.
+// MailOptions configure the mail server and the sender. The zero value sends no
+// mail.
 type MailOptions struct {
 	Server mail.Server
 	From   string // a plain address
@@ -21,7 +22,7 @@ type MailOptions struct {
 type mailer struct{ MailOptions }
 
 func newMailer(o MailOptions) mailer {
-	o.Server.Dialer = outbound.Policy{AllowSelf: true}.Dialer(5 * time.Second) // a mail server often runs on the same machine
+	o.Server.Dialer = outbound.Policy{AllowSelf: true}.Dialer(5 * time.Second) // the mail server often runs on the same machine
 	return mailer{o}
 }
 
@@ -36,8 +37,8 @@ func (m mailer) send(ctx context.Context, ch Channel, d Delivery) error {
 	return nil
 }
 
-// message writes a mail. Its id is that of the delivery, so that one sent twice
-// is shown once.
+// message returns the mail of a delivery. Its Message-ID is derived from the
+// delivery's id, so that mail programs show a retried mail once.
 func (m mailer) message(to []string, d Delivery) mail.Message {
 	p := payloadOf(d)
 	word := "FIRING"

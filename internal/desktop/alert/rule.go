@@ -14,14 +14,14 @@ import (
 	"vigil/internal/fault"
 )
 
-// The bounds of a rule.
+// The limits of a rule.
 const (
 	maxDays     = 3650
 	maxChannels = 10
 	minRepeat   = time.Minute
 )
 
-// Validate tells what is wrong with a rule, by the paths of the API.
+// Validate returns the errors of a rule, by the paths of the API.
 func (r Rule) Validate() error {
 	var c checks
 	c.that("name", r.Name != "" && utf8.RuneCountInString(r.Name) <= 100, "must have 1 to 100 characters")
@@ -70,7 +70,7 @@ func (ch Channel) check(c *checks, at string) {
 	}
 }
 
-// checks gathers what is wrong.
+// checks collects validation errors.
 type checks []fault.Detail
 
 func (c *checks) that(path string, ok bool, message string) {

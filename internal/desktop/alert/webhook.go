@@ -17,17 +17,17 @@ import (
 	"vigil/internal/webhook"
 )
 
-// WebhookOptions say how notices are posted.
+// WebhookOptions configure how notices are posted.
 type WebhookOptions struct {
-	AllowPlain    bool           // also post over http
-	AllowLoopback bool           // also post to this machine
-	Deny          []netip.Prefix // networks that are never posted to, beside those that never are
-	TLS           *tls.Config    // roots of the receivers; the machine's own when nil
+	AllowPlain    bool           // allow http
+	AllowLoopback bool           // allow addresses of this machine
+	Deny          []netip.Prefix // forbidden networks, in addition to those of package outbound
+	TLS           *tls.Config    // roots of the receivers; the system's when nil
 	Now           func() time.Time
 }
 
-// webhooks posts notices. An administrator chooses the address, and the server
-// reaches more than an administrator may: see package outbound.
+// webhooks posts notices. Administrators choose the addresses, and the server
+// can reach networks that they may not: package outbound forbids those.
 type webhooks struct {
 	WebhookOptions
 	client *http.Client
@@ -37,9 +37,9 @@ func newWebhooks(o WebhookOptions) *webhooks {
 	return &webhooks{o, webhook.NewClient(outbound.Policy{AllowSelf: o.AllowLoopback, Deny: o.Deny}, o.TLS)}
 }
 
-// payload is what is posted.
+// payload is the JSON body of a webhook.
 type payload struct {
-	ID        string         `json:"id"`   // of the delivery: the same when it is tried again
+	ID        string         `json:"id"`   // of the delivery: the same for retries
 	Type      string         `json:"type"` // alert.firing, alert.resolved
 	Timestamp desktop.Millis `json:"timestamp"`
 	Rule      payloadRule    `json:"rule"`
@@ -73,7 +73,7 @@ func payloadOf(d Delivery) payload {
 	return p
 }
 
-// send posts one notice. Any answer of the 200s means that it was taken.
+// send posts one notice. Any 2xx status means success.
 func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
 	body, err := json.Marshal(payloadOf(d))
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
 		return webhook.Unreachable{Cause: err}
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // a polite end; the answer is of no interest
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // lets the connection be reused; the body is ignored
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return fmt.Errorf("post notice: the receiver answered %d", response.StatusCode)
 	}

@@ -25,7 +25,7 @@ type account struct {
 
 func accountOf(v desktop.InstantCloneAccount) account { return account{v.DomainSID, v.ID, v.Username} }
 
-type byID struct {
+type idPath struct {
 	ID string `path:"id"`
 }
 
@@ -36,7 +36,7 @@ type accountSpec struct {
 	Verify    *bool    `query:"verify"`
 }
 
-// Validate checks what no domain needs to be asked about.
+// Validate checks the fields that need no query to the domain.
 func (s accountSpec) Validate() error {
 	n := utf8.RuneCountInString(s.Username)
 	switch {
@@ -56,7 +56,7 @@ type accountUpdate struct {
 	Verify   *bool    `query:"verify"`
 }
 
-// Validate checks what no domain needs to be asked about.
+// Validate checks the fields that need no query to the domain.
 func (u accountUpdate) Validate() error {
 	if u.Password.IsZero() {
 		return fault.Field("password", "must not be empty")
@@ -69,7 +69,7 @@ func (a *API) listAccounts(ctx context.Context, _ httpapi.None) ([]account, erro
 	return httpapi.Each(all, accountOf), err
 }
 
-func (a *API) getAccount(ctx context.Context, in byID) (account, error) {
+func (a *API) getAccount(ctx context.Context, in idPath) (account, error) {
 	v, err := a.Accounts.Account(ctx, desktop.ID(in.ID))
 	return accountOf(v), err
 }
@@ -77,7 +77,7 @@ func (a *API) getAccount(ctx context.Context, in byID) (account, error) {
 func (a *API) createAccount(ctx context.Context, in accountSpec) (httpapi.Reply, error) {
 	d, ok := a.Board.Domain(in.DomainSID)
 	if !ok {
-		return httpapi.Reply{}, fault.Field("ad_domain_id", "names no directory domain")
+		return httpapi.Reply{}, fault.Field("ad_domain_id", "is not a known directory domain")
 	}
 	if err := a.unused(ctx, in.DomainSID, in.Username); err != nil {
 		return httpapi.Reply{}, err
@@ -102,8 +102,9 @@ func (a *API) createAccount(ctx context.Context, in accountSpec) (httpapi.Reply,
 	return httpapi.Created("/rest/config/v1/ic-domain-accounts/"+string(v.ID), "", accountOf(v)), nil
 }
 
-// unused refuses a name before its password is tried; the store has the last
-// word when two come at once.
+// unused returns an error if the domain already has an account with this name,
+// before its password is tried. The store checks again, for concurrent
+// requests.
 func (a *API) unused(ctx context.Context, sid, username string) error {
 	all, err := a.Accounts.Accounts(ctx)
 	if err != nil {
@@ -117,9 +118,10 @@ func (a *API) unused(ctx context.Context, sid, username string) error {
 	return nil
 }
 
-// tryAccount tries credentials under the throttle that logins have.
+// tryAccount tries credentials at the domain, under the same throttle as
+// logins.
 func (a *API) tryAccount(ctx context.Context, d desktop.Domain, username string, password secret.Text) error {
-	after, err := a.Gate.Verify(ctx, d, username, httpapi.Source(ctx), func() error {
+	after, err := a.Authenticator.Verify(ctx, d, username, httpapi.Source(ctx), func() error {
 		return a.TryAccount(ctx, d, username, password)
 	})
 	r, refused := errors.AsType[*session.Refusal](err)
@@ -128,14 +130,14 @@ func (a *API) tryAccount(ctx context.Context, d desktop.Domain, username string,
 	case refused && after > 0:
 		return &fault.Error{
 			Kind: fault.Limited, After: after,
-			Message: "too many attempts with wrong credentials; verify=false keeps the account untried",
+			Message: "too many attempts with wrong credentials; send verify=false to store the account without verification",
 		}
 	case refused:
 		return fault.Wrap(fault.Invalid, err, "the domain does not accept the account: %s", r.Cause)
 	case unreachable:
 		return &fault.Error{
 			Kind: fault.Unavailable, After: 10 * time.Second, Err: err,
-			Message: "the domain cannot be asked now; verify=false keeps the account untried",
+			Message: "the domain is not reachable now; send verify=false to store the account without verification",
 		}
 	}
 	return err
@@ -149,7 +151,7 @@ func (a *API) updateAccount(ctx context.Context, in accountUpdate) (httpapi.Repl
 	if in.Verify == nil || *in.Verify {
 		d, ok := a.Board.Domain(v.DomainSID)
 		if !ok {
-			return httpapi.Reply{}, fault.New(fault.Invalid, "the account's domain is no longer there; verify=false keeps the password untried")
+			return httpapi.Reply{}, fault.New(fault.Invalid, "the account's domain is no longer in the inventory; send verify=false to store the password without verification")
 		}
 		if err := a.tryAccount(ctx, d, v.Username, in.Password.Text); err != nil {
 			return httpapi.Reply{}, err
@@ -162,7 +164,7 @@ func (a *API) updateAccount(ctx context.Context, in accountUpdate) (httpapi.Repl
 	return httpapi.NoContent(), a.Accounts.ChangePassword(ctx, v.ID, sealed, a.Now())
 }
 
-func (a *API) deleteAccount(ctx context.Context, in byID) (httpapi.Reply, error) {
+func (a *API) deleteAccount(ctx context.Context, in idPath) (httpapi.Reply, error) {
 	if _, err := uuid.Parse(in.ID); err != nil {
 		return httpapi.Reply{}, fault.Field("id", "must be a UUID")
 	}

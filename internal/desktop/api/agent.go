@@ -15,7 +15,7 @@ type enrolmentToken struct {
 	ID        string         `json:"id"`
 	Kind      desktop.Kind   `json:"kind"`
 	Component desktop.ID     `json:"component_id"`
-	Token     string         `json:"token,omitempty"` // when it was just made
+	Token     string         `json:"token,omitempty"` // only in the response that creates it
 	CreatedBy string         `json:"created_by"`
 	CreatedAt desktop.Millis `json:"created_at"`
 	ExpiresAt desktop.Millis `json:"expires_at"`
@@ -35,7 +35,7 @@ type tokenSpec struct {
 	ExpiresIn int        `json:"expires_in_seconds"`
 }
 
-// Validate checks the life that is asked for.
+// Validate checks the requested lifetime.
 func (s tokenSpec) Validate() error {
 	if s.ExpiresIn < 0 || s.ExpiresIn > 30*24*3600 {
 		return fault.Field("expires_in_seconds", "must be from 1 to 2592000")
@@ -51,7 +51,7 @@ func (a *API) listTokens(ctx context.Context, _ httpapi.None) ([]enrolmentToken,
 func (a *API) createToken(ctx context.Context, in tokenSpec) (httpapi.Reply, error) {
 	who := heartbeat.Agent{Kind: desktop.Kind(in.Kind), ID: in.Component}
 	if !a.Heartbeats.Knows(who) {
-		return httpapi.Reply{}, fault.Field("component_id", "names no %s of the inventory", in.Kind)
+		return httpapi.Reply{}, fault.Field("component_id", "is not a %s of the inventory", in.Kind)
 	}
 	t, secret, err := a.Heartbeats.NewToken(ctx, callerOf(ctx).Name, who, time.Duration(in.ExpiresIn)*time.Second)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *API) createToken(ctx context.Context, in tokenSpec) (httpapi.Reply, err
 	return httpapi.Created("/rest/config/v1/enrollment-tokens/"+t.ID, "", wire), nil
 }
 
-func (a *API) deleteToken(ctx context.Context, in byID) (httpapi.Reply, error) {
+func (a *API) deleteToken(ctx context.Context, in idPath) (httpapi.Reply, error) {
 	return httpapi.NoContent(), a.Heartbeats.Store.DeleteToken(ctx, in.ID)
 }
 
@@ -104,8 +104,8 @@ func (a *API) enrol(ctx context.Context, in heartbeat.EnrolRequest) (heartbeat.E
 	return a.Heartbeats.Enrol(ctx, in)
 }
 
-// The handlers below need the certificate that the sender showed, which a
-// function of context and input does not get to see.
+// The handlers below need the client certificate of the request, which
+// functions adapted by httpapi.JSON cannot access.
 
 func (a *API) renew(_ http.ResponseWriter, r *http.Request) (any, error) {
 	var in heartbeat.RenewRequest
@@ -115,8 +115,8 @@ func (a *API) renew(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return a.Heartbeats.Renew(r.Context(), clientOf(r), in)
 }
 
-func (a *API) standing(_ http.ResponseWriter, r *http.Request) (any, error) {
-	return a.Heartbeats.Standing(r.Context(), clientOf(r))
+func (a *API) agentStatus(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return a.Heartbeats.AgentStatus(r.Context(), clientOf(r))
 }
 
 func (a *API) gatewayBeat(_ http.ResponseWriter, r *http.Request) (any, error) {

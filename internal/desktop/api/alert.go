@@ -29,7 +29,7 @@ type channel struct {
 	Type   string                        `json:"type" required:"true" enum:"WEBHOOK,MAIL"`
 	URL    string                        `json:"url,omitempty"`
 	Secret httpapi.Optional[secret.Text] `json:"secret,omitzero"`
-	Signed *bool                         `json:"signed,omitempty"` // read-only: whether there is a secret
+	Signed *bool                         `json:"signed,omitempty"` // read-only: whether a secret is set
 	To     []string                      `json:"to" maxItems:"20"`
 }
 
@@ -75,8 +75,8 @@ func (a *API) ruleOf(r alert.Rule) rule {
 	return wire
 }
 
-// ruleFrom makes a rule of what was sent. A webhook without a secret keeps the one
-// that the rule had for the same address.
+// ruleFrom converts a request to a rule. A webhook without a secret keeps the
+// secret that the rule had for the same address.
 func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	c := s.Condition
 	r := old
@@ -103,7 +103,7 @@ func (a *API) listRules(ctx context.Context, _ httpapi.None) ([]rule, error) {
 	return httpapi.Each(all, a.ruleOf), err
 }
 
-func (a *API) getRule(ctx context.Context, in byID) (httpapi.Reply, error) {
+func (a *API) getRule(ctx context.Context, in idPath) (httpapi.Reply, error) {
 	r, err := a.Rules.Rule(ctx, in.ID)
 	return httpapi.Tagged(tag(r), a.ruleOf(r)), err
 }
@@ -149,7 +149,7 @@ func (a *API) updateRule(ctx context.Context, in ruleUpdate) (httpapi.Reply, err
 	return httpapi.Tagged(tag(r), a.ruleOf(r)), nil
 }
 
-func (a *API) deleteRule(ctx context.Context, in byID) (httpapi.Reply, error) {
+func (a *API) deleteRule(ctx context.Context, in idPath) (httpapi.Reply, error) {
 	return httpapi.NoContent(), a.Rules.DeleteRule(ctx, in.ID)
 }
 
@@ -159,7 +159,7 @@ type testResult struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func (a *API) testRule(ctx context.Context, in byID) ([]testResult, error) {
+func (a *API) testRule(ctx context.Context, in idPath) ([]testResult, error) {
 	r, err := a.Rules.Rule(ctx, in.ID)
 	if err != nil {
 		return nil, err

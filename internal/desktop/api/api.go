@@ -1,9 +1,8 @@
 // Package api serves the desktop server's REST API: its OpenAPI document, its
-// routes as data, and the handlers behind them.
+// routes as data, and their handlers.
 //
-// The monitor lists are documents that the board keeps encoded: serving one is
-// a lookup and a write. Whatever takes longer than a lookup has happened before
-// anybody asks.
+// The monitor lists are documents that the board caches encoded, so that a
+// request is a lookup and a write.
 package api
 
 import (
@@ -26,7 +25,7 @@ import (
 //go:embed openapi.yaml
 var Document []byte
 
-// Board is what the API reads of the estate.
+// Board provides the monitoring state that the API serves.
 type Board interface {
 	Document(k desktop.Kind) desktop.Document
 	Overview() desktop.Document
@@ -40,65 +39,67 @@ type Board interface {
 	VirtualCenters() []desktop.VirtualCenterInfo
 }
 
-// Options are what the API is made of. All are required unless they say so.
+// Options configure the API. All fields are required unless stated otherwise.
 type Options struct {
-	Board      Board
-	Gate       *session.Gate
-	Accounts   desktop.AccountStore
-	History    desktop.HistoryStore
-	Samples    desktop.SampleStore
-	Heartbeats *heartbeat.Service
-	Rules      alert.Store
-	Alerts     *alert.Engine
+	Board         Board
+	Authenticator *session.Authenticator
+	Accounts      desktop.AccountStore
+	History       desktop.HistoryStore
+	Samples       desktop.SampleStore
+	Heartbeats    *heartbeat.Service
+	Rules         alert.Store
+	Alerts        *alert.Engine
 
-	// SealPassword seals the password of an instant clone account for its row.
+	// SealPassword seals the password of an instant clone account for its database
+	// row.
 	SealPassword func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error)
 
-	// TryAccount tries the credentials of an instant clone account with its
-	// domain. It fails with a *session.Refusal when the domain says no.
+	// TryAccount tries the credentials of an instant clone account at its domain.
+	// It fails with a *session.Refusal when the domain refuses them.
 	TryAccount func(ctx context.Context, d desktop.Domain, username string, password secret.Text) error
 
-	// Revision tells how often what administrators set up has changed.
+	// Revision returns the revision of the configuration that administrators store.
 	Revision func(ctx context.Context) (desktop.Revision, error)
 
-	// Health tells our peers how we are.
+	// Health returns this server's health for its peers.
 	Health func(ctx context.Context) (desktop.PeerHealth, error)
 
-	// PeerToken returns what peers show us; empty when we have no peers.
+	// PeerToken returns the token that peers authenticate with; empty without
+	// peers.
 	PeerToken func(ctx context.Context) (secret.Text, error)
 
-	// Browsers keeps the sessions of browsers.
+	// Browsers manages the sessions of browsers.
 	Browsers *websession.Sessions
 
 	// Audit reads the audit log.
 	Audit func(ctx context.Context, f audit.Filter) ([]audit.Record, error)
 
-	// Incidents can be made to happen in the demo; nil elsewhere.
+	// Incidents injects faults in the demo; nil elsewhere.
 	Incidents IncidentSwitches
 
 	Now func() time.Time
 }
 
-// API answers requests.
+// API handles the requests.
 type API struct{ Options }
 
 // New returns the API.
 func New(o Options) *API { return &API{o} }
 
-// What a route may need of its caller.
+// Values of Route.Need.
 const (
 	viewer = string(session.Monitor)
 	admin  = string(session.Administrator)
-	agent  = "agent" // a client certificate of our authority
+	agent  = "agent" // a client certificate of the server's authority
 	peer   = "peer"  // the token that connection servers share
 )
 
-// RateMonitor is the rate limit that reading the monitor lists counts against.
-// They cost so little that there is none unless one is configured.
+// RateMonitor is the rate limit of reading the monitor lists. They are so cheap
+// that it is unlimited by default.
 const RateMonitor = "monitor"
 
-// Rates are the rate limits of the desktop server. Logins have a throttle of
-// their own, which knows users.
+// Rates returns the rate limits of the desktop server. Logins also have a
+// throttle per user.
 func Rates() map[string]httpapi.Rate {
 	return map[string]httpapi.Rate{
 		RateMonitor:       {},
@@ -106,7 +107,7 @@ func Rates() map[string]httpapi.Rate {
 	}
 }
 
-// Routes lists everything the server answers to below /rest.
+// Routes returns all routes below /rest.
 func (a *API) Routes() []httpapi.Route {
 	var all []httpapi.Route
 	for _, group := range [][]httpapi.Route{
@@ -118,7 +119,8 @@ func (a *API) Routes() []httpapi.Route {
 }
 
 func (a *API) authRoutes() []httpapi.Route {
-	// Logins of one user wait for each other: time for many of them at once.
+	// Concurrent logins of one user are serialised: the timeout leaves time for
+	// many of them.
 	login := httpapi.Limits{Rate: httpapi.RateLogin, Timeout: 90 * time.Second}
 	return append(a.sessionRoutes(login), []httpapi.Route{
 		{Pattern: "GET /rest/config/v1/audit", Need: admin, Operation: "listAuditRecords", Handler: httpapi.JSON(a.listAudit)},
@@ -175,8 +177,8 @@ func (a *API) keyRoutes() []httpapi.Route {
 	}
 }
 
-// agentRoutes are called by machines. Reports are called safe because an audit
-// record of each would bury all others.
+// agentRoutes returns the routes that agents and gateways call. Heartbeats are
+// marked Safe, because their audit records would hide all others.
 func (a *API) agentRoutes() []httpapi.Route {
 	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
 	return []httpapi.Route{
@@ -190,7 +192,7 @@ func (a *API) agentRoutes() []httpapi.Route {
 			Limits: httpapi.Limits{Body: 64 << 10, Rate: httpapi.RateLogin}, Handler: httpapi.JSON(a.enrol)},
 		{Pattern: "POST /rest/agent/v1/renew", Need: agent, Operation: "renewAgentCertificate",
 			Limits: httpapi.Limits{Body: 64 << 10}, Handler: a.renew},
-		{Pattern: "GET /rest/agent/v1/self", Need: agent, Operation: "getAgentStanding", Quiet: true, Handler: a.standing},
+		{Pattern: "GET /rest/agent/v1/self", Need: agent, Operation: "getAgentStanding", Quiet: true, Handler: a.agentStatus},
 		{Pattern: "POST /rest/agent/v1/gateways/{id}/heartbeat", Need: agent, Operation: "reportGateway",
 			Safe: true, Quiet: true, Limits: httpapi.Limits{Body: 64 << 10}, Handler: a.gatewayBeat},
 		{Pattern: "POST /rest/agent/v1/rds-servers/{id}/heartbeat", Need: agent, Operation: "reportRDSServer",

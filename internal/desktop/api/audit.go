@@ -11,8 +11,8 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// AuditScope is what stands for the desktop server in the audit log, where the
-// posture server has its organisations.
+// AuditScope is the desktop server's scope in the audit log, where the posture
+// server has its organisations.
 const AuditScope = "desktop"
 
 type auditQuery struct {

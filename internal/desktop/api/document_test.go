@@ -9,13 +9,13 @@ import (
 	"vigil/web"
 )
 
-func TestRoutesAndDocumentNameTheSameOperations(t *testing.T) {
+func TestRoutesAndDocumentHaveTheSameOperations(t *testing.T) {
 	t.Parallel()
 	routes := append(api.New(api.Options{Incidents: noIncidents{}}).Routes(), web.ConfigRoute(nil))
 	apitest.Load(t, api.Document).CheckRoutes(t, routes)
 }
 
-// noIncidents makes an API that has the routes of the demo too.
+// noIncidents makes the API include the routes of the demo.
 type noIncidents struct{ api.IncidentSwitches }
 
 func TestIncidentsAreServedByTheDemoOnly(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"vigil/internal/secret"
 )
 
-// Guard finds out who sent a request and whether they may do what a route needs.
-// It is the [httpapi.Guard] of the server.
+// Guard authenticates the sender of a request and checks that they may use the
+// route. It is the server's [httpapi.Guard].
 func (a *API) Guard(r *http.Request, need string) (context.Context, error) {
 	switch need {
 	case agent:
@@ -27,13 +27,13 @@ func (a *API) Guard(r *http.Request, need string) (context.Context, error) {
 	}
 	httpapi.SetCaller(ctx, httpapi.Caller{ID: caller.ID, Name: caller.Name, Admin: caller.Role == session.Administrator})
 	if need == admin && caller.Role != session.Administrator {
-		return nil, fault.New(fault.Forbidden, "a monitoring key may only read the state of the estate")
+		return nil, fault.New(fault.Forbidden, "a monitoring key may only read monitoring data")
 	}
 	return context.WithValue(ctx, callerKey{}, caller), nil
 }
 
-// bearer returns the token of the Authorization header: after the scheme, in any
-// case, or bare, as some clients send it.
+// bearer returns the token of the Authorization header: after the
+// case-insensitive scheme, or without one, as some clients send it.
 func bearer(r *http.Request) string {
 	value := strings.TrimSpace(r.Header.Get("Authorization"))
 	scheme, token, ok := strings.Cut(value, " ")
@@ -48,14 +48,14 @@ func bearer(r *http.Request) string {
 
 type callerKey struct{}
 
-// callerOf returns who calls a guarded route.
+// callerOf returns the caller of a guarded route.
 func callerOf(ctx context.Context) session.Caller {
 	c, _ := ctx.Value(callerKey{}).(session.Caller)
 	return c
 }
 
-// clientOf returns the certificate that the sender showed, or nil. The handshake
-// has proved that it has the key; who signed it is for the authority to say.
+// clientOf returns the client certificate of a request, or nil. The handshake
+// has proved possession of the key; the heartbeat service checks the issuer.
 func clientOf(r *http.Request) *x509.Certificate {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (a *API) guardPeer(r *http.Request) (context.Context, error) {
 	}
 	got := secret.NewText(bearer(r))
 	if want.IsZero() || !got.Equal(want) {
-		return nil, fault.New(fault.Unauthenticated, "the peers' token is needed")
+		return nil, fault.New(fault.Unauthenticated, "the peer token is required")
 	}
 	httpapi.SetCaller(r.Context(), httpapi.Caller{ID: "peer", Name: "peer"})
 	return r.Context(), nil

@@ -81,7 +81,7 @@ func (a *API) changeOf(c desktop.Change) change {
 	return wire
 }
 
-// public returns a component as the API names it.
+// public returns a component with the id that the API uses.
 func (a *API) public(r desktop.Ref) desktop.Ref {
 	r.ID = a.Board.PublicID(r.Kind, r.ID)
 	return r
@@ -120,7 +120,7 @@ type changeGroupPage struct {
 	Next   string        `json:"next_cursor,omitempty"`
 }
 
-// maxGroupChanges is how many changes of a group are sent with it.
+// maxGroupChanges limits the changes of a group in a response.
 const maxGroupChanges = 50
 
 func (a *API) listChangeGroups(ctx context.Context, q changeQuery) (changeGroupPage, error) {
@@ -131,8 +131,8 @@ func (a *API) listChangeGroups(ctx context.Context, q changeQuery) (changeGroupP
 	return changeGroupPage{httpapi.Each(found, a.changeGroupOf), next}, err
 }
 
-// changeGroupOf describes a group by the change of its cause, if that is among
-// its changes.
+// changeGroupOf describes a group by the change of its cause, if it is in the
+// group.
 func (a *API) changeGroupOf(g desktop.ChangeGroup) changeGroup {
 	changes := httpapi.Each(g.Changes, a.changeOf)
 	out := changeGroup{ID: g.ID, Cause: changes[0].Cause, First: changes[0].Timestamp, Count: len(changes), Reasons: changes[0].Reasons}

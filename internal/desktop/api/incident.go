@@ -7,20 +7,21 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// IncidentSwitches break and mend what can be made to go wrong in a simulated environment.
+// IncidentSwitches injects faults into a simulated environment and removes
+// them.
 type IncidentSwitches interface {
-	// Incidents lists them all.
+	// Incidents returns all incidents.
 	Incidents() []desktop.Incident
 
-	// Begin lets one happen. It fails with fault.NotFound when there is none of
-	// the name.
+	// Begin injects the named fault. It fails with fault.NotFound for an unknown
+	// name.
 	Begin(name string) error
 
-	// End mends what one broke.
+	// End removes the named fault.
 	End(name string) error
 }
 
-// incidentRoutes are there in the demo only.
+// incidentRoutes returns the routes of incidents, which only the demo has.
 func (a *API) incidentRoutes() []httpapi.Route {
 	if a.Incidents == nil {
 		return nil

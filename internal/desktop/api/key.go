@@ -13,14 +13,14 @@ type monitoringKey struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
 	Hint      string         `json:"hint"`
-	Key       string         `json:"key,omitempty"` // when it was just made
+	Key       string         `json:"key,omitempty"` // only in the response that creates it
 	CreatedBy string         `json:"created_by"`
 	CreatedAt desktop.Millis `json:"created_at"`
 	ExpiresAt desktop.Millis `json:"expires_at,omitempty"`
 	LastUsed  desktop.Millis `json:"last_used_at,omitempty"`
 
 	LastAddress string   `json:"last_used_address,omitempty"`
-	Addresses   []string `json:"addresses"` // none: all
+	Addresses   []string `json:"addresses"` // empty for all
 }
 
 func keyOf(k session.Key) monitoringKey {
@@ -38,7 +38,7 @@ type keySpec struct {
 }
 
 func (a *API) listKeys(ctx context.Context, _ httpapi.None) ([]monitoringKey, error) {
-	all, err := a.Gate.Store.Keys(ctx)
+	all, err := a.Authenticator.Store.Keys(ctx)
 	return httpapi.Each(all, keyOf), err
 }
 
@@ -47,7 +47,7 @@ func (a *API) createKey(ctx context.Context, in keySpec) (httpapi.Reply, error) 
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	k, text, err := a.Gate.NewKey(ctx, callerOf(ctx).Name, in.Name, in.ExpiresAt.Time(), limits)
+	k, text, err := a.Authenticator.NewKey(ctx, callerOf(ctx).Name, in.Name, in.ExpiresAt.Time(), limits)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -56,6 +56,6 @@ func (a *API) createKey(ctx context.Context, in keySpec) (httpapi.Reply, error) 
 	return httpapi.Created("/rest/config/v1/monitoring-keys/"+k.ID, "", wire), nil
 }
 
-func (a *API) deleteKey(ctx context.Context, in byID) (httpapi.Reply, error) {
-	return httpapi.NoContent(), a.Gate.DeleteKey(ctx, in.ID)
+func (a *API) deleteKey(ctx context.Context, in idPath) (httpapi.Reply, error) {
+	return httpapi.NoContent(), a.Authenticator.DeleteKey(ctx, in.ID)
 }

@@ -16,7 +16,7 @@ type loginRequest struct {
 	Password Password `json:"password" required:"true"`
 }
 
-// Validate refuses what no directory needs to be asked about.
+// Validate checks the fields that need no query to the directory.
 func (r loginRequest) Validate() error {
 	switch {
 	case r.Domain == "":
@@ -39,27 +39,28 @@ type tokens struct {
 func (a *API) login(ctx context.Context, r loginRequest) (tokens, error) {
 	httpapi.Note(ctx, "domain", short(r.Domain))
 	httpapi.Note(ctx, "username", short(r.Username))
-	got, err := a.Gate.Login(ctx, session.Credentials{
+	got, err := a.Authenticator.Login(ctx, session.Credentials{
 		Domain: r.Domain, Username: r.Username, Password: r.Password.Text, Source: httpapi.Source(ctx),
 	})
 	return tokens{got.Access, got.Refresh}, err
 }
 
-// loginLimits lets logins of users who come from where they have logged in
-// before count against the user, and not against the address.
+// loginLimits returns limits by which logins of users from a known network
+// count against the user instead of the address.
 func (a *API) loginLimits(l httpapi.Limits) httpapi.Limits {
 	l.Account = func(r *http.Request) string {
 		var in loginRequest
 		if httpapi.Bind(r, &in) != nil {
-			return "" // the handler says what is wrong
+			return "" // the handler reports the error
 		}
 		ctx := r.Context()
-		return a.Gate.KnownAccount(ctx, session.Credentials{Domain: in.Domain, Username: in.Username, Source: httpapi.Source(ctx)})
+		return a.Authenticator.KnownAccount(ctx, session.Credentials{Domain: in.Domain, Username: in.Username, Source: httpapi.Source(ctx)})
 	}
 	return l
 }
 
-// short keeps what anybody may send from filling the audit log.
+// short truncates text from unauthenticated senders, to limit the size of audit
+// records.
 func short(s string) string {
 	if len(s) <= 100 {
 		return s
@@ -76,10 +77,10 @@ type accessToken struct {
 }
 
 func (a *API) refresh(ctx context.Context, r refreshRequest) (accessToken, error) {
-	token, err := a.Gate.Refresh(ctx, r.RefreshToken)
+	token, err := a.Authenticator.Refresh(ctx, r.RefreshToken)
 	return accessToken{token}, err
 }
 
 func (a *API) logout(ctx context.Context, r refreshRequest) (httpapi.Reply, error) {
-	return httpapi.Reply{}, a.Gate.Logout(ctx, r.RefreshToken, httpapi.Source(ctx))
+	return httpapi.Reply{}, a.Authenticator.Logout(ctx, r.RefreshToken, httpapi.Source(ctx))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // lists are the monitor lists: path, operation, kind, and the operation that
-// reads one record where records have ids of their own.
+// reads one record, for kinds whose records have ids.
 var lists = []struct {
 	path, operation string
 	kind            desktop.Kind
@@ -59,12 +59,12 @@ func (a *API) monitorRoutes() []httpapi.Route {
 	)
 }
 
-// The header values of every document, made once: making them anew for each
-// request shows in measurements.
+// jsonType is the shared Content-Type value: allocating it per request is
+// measurable.
 var jsonType = []string{"application/json"}
 
-// list serves a list as the board has it encoded, or those of its records that
-// a filter asks for.
+// list serves the board's encoded list, or only the records that match a
+// filter.
 func (a *API) list(k desktop.Kind) httpapi.Handler {
 	whole := document(func() desktop.Document { return a.Board.Document(k) })
 	if k != desktop.KindRDSServer {
@@ -82,15 +82,15 @@ func (a *API) list(k desktop.Kind) httpapi.Handler {
 	}
 }
 
-// The header values of compressed documents, made once like jsonType.
+// Header values of compressed documents, shared like jsonType.
 var (
 	gzipEncoding = []string{"gzip"}
 	varies       = []string{"Accept-Encoding"}
 )
 
-// document serves a document that the board keeps encoded, compressed for those
-// who take it so. The two encodings have an entity tag each; either says that
-// the caller has the newest.
+// document serves an encoded document of the board, compressed if the caller
+// accepts gzip. The two encodings have different entity tags; either matches in
+// If-None-Match.
 func document(get func() desktop.Document) httpapi.Handler {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		d := get()
@@ -109,7 +109,7 @@ func document(get func() desktop.Document) httpapi.Handler {
 	}
 }
 
-// rdsQuery selects RDS servers; empty members select all.
+// rdsQuery selects RDS servers; empty fields match all.
 type rdsQuery struct {
 	Farm   string `query:"farm_id"`
 	State  string `query:"state"`
@@ -117,8 +117,8 @@ type rdsQuery struct {
 	Text   string `query:"q"`
 }
 
-// Validate checks the filter: a state or status that there is not would select
-// nothing without saying why.
+// Validate checks the filter. An unknown state or status is an error, because
+// it would silently match nothing.
 func (q *rdsQuery) Validate() error {
 	q.State, q.Status, q.Text = strings.ToUpper(q.State), strings.ToUpper(q.Status), strings.ToLower(q.Text)
 	for one := range strings.SplitSeq(q.State, ",") {
@@ -142,14 +142,14 @@ func (q rdsQuery) match(r desktop.Record) bool {
 		(strings.Contains(strings.ToLower(m.Name), q.Text) || strings.Contains(strings.ToLower(m.FarmName), q.Text))
 }
 
-// among reports whether a value is in a list that is joined by commas; an empty
-// list has every value.
+// among reports whether a value is in a comma-separated list; an empty list
+// contains every value.
 func among(list, value string) bool {
 	return list == "" || slices.Contains(strings.Split(list, ","), value)
 }
 
-// pulse tells when something last changed. It is cheap, so that it can be asked
-// for often.
+// pulse contains the times of the latest changes. It is cheap, so that clients
+// can poll it often.
 type pulse struct {
 	desktop.Pulse
 	Alerts        desktop.Millis `json:"alerts"`
@@ -169,7 +169,7 @@ func (a *API) pulse(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return httpapi.OK(p).With("ETag", etag), nil
 }
 
-// record serves one record as the board has it encoded.
+// record serves one encoded record of the board.
 func (a *API) record(k desktop.Kind) httpapi.Handler {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		id := desktop.ID(r.PathValue("id"))

@@ -11,15 +11,15 @@ import (
 	"vigil/internal/secret"
 )
 
-// Password is a password as clients send it: an array of strings, which are
-// joined, or one string.
+// Password is a password in a request: an array of strings, which are joined,
+// or one string.
 type Password struct{ secret.Text }
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON decodes either form.
 //
-// The elements are joined before they are decoded: clients that send one
-// character each send one outside the basic plane as two halves, and a half
-// alone cannot be decoded.
+// The elements are joined before they are unescaped: clients that send one
+// character per element send a character outside the basic multilingual plane
+// as two surrogates, and a single surrogate cannot be decoded.
 func (p *Password) UnmarshalJSON(data []byte) error {
 	inner, err := passwordText(data)
 	if err != nil {
@@ -29,18 +29,18 @@ func (p *Password) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal([]byte(`"`+inner+`"`), &text); err != nil {
 		return fault.New(fault.Invalid, "is not valid text")
 	}
-	// A lone half becomes the replacement character, and a password that nobody
-	// has.
+	// A single surrogate decodes to the replacement character, which is not what
+	// the user typed.
 	if strings.ContainsRune(text, utf8.RuneError) && !strings.ContainsRune(inner, utf8.RuneError) &&
 		!strings.Contains(strings.ToLower(inner), `\ufffd`) {
-		return fault.New(fault.Invalid, "holds half a character")
+		return fault.New(fault.Invalid, "contains half of a surrogate pair")
 	}
 	p.Text = secret.NewText(text)
 	return nil
 }
 
-// passwordText returns what is between the quotes of the string, or of all
-// elements of the array.
+// passwordText returns the escaped text of the string, or of all elements of
+// the array joined.
 func passwordText(data []byte) (string, error) {
 	if isString(data) {
 		return string(data[1 : len(data)-1]), nil

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/fault"
 )
 
-func TestPasswordsAreReadInEveryForm(t *testing.T) {
+func TestPasswordsAreDecodedFromStringsAndArrays(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`"secret"`:            "secret",
@@ -33,7 +33,7 @@ func TestPasswordsAreReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestPasswordsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for text, path := range map[string]string{
 		`7`: "", `null`: "", `{}`: "", `true`: "", `["\ud83d"]`: "", `"\ude00"`: "",
@@ -51,7 +51,7 @@ func TestPasswordsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-func TestPasswordsDoNotShowThemselves(t *testing.T) {
+func TestPasswordsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	var p api.Password
 	if err := json.Unmarshal([]byte(`["hush"]`), &p); err != nil {
@@ -63,13 +63,13 @@ func TestPasswordsDoNotShowThemselves(t *testing.T) {
 	}
 	for _, shown := range []string{fmt.Sprint(p), fmt.Sprintf("%#v %+v %s %q", p, p, p, p), string(encoded)} {
 		if strings.Contains(shown, "hush") {
-			t.Errorf("it shows itself: %s", shown)
+			t.Errorf("printed: %s", shown)
 		}
 	}
 }
 
-// FuzzPassword holds the array form against the plain one: whatever a string is
-// cut into, the password is the same.
+// FuzzPassword checks that the array form gives the same password as the plain
+// string, however the string is split.
 func FuzzPassword(f *testing.F) {
 	f.Add("secret", uint8(3))
 	f.Add("😀\"\\\n", uint8(1))

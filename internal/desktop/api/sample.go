@@ -20,10 +20,10 @@ type sampleQuery struct {
 	Step    int64  `query:"step"`
 }
 
-// maxPoints is how many points a series has in an answer at most.
+// maxPoints limits the points of a series in a response.
 const maxPoints = 2000
 
-// Validate checks what is asked for.
+// Validate checks the parameters.
 func (q *sampleQuery) Validate() error {
 	q.Kind = strings.ToUpper(q.Kind)
 	switch {
@@ -41,8 +41,8 @@ func (q *sampleQuery) Validate() error {
 	return nil
 }
 
-// filter completes the range: the last day unless told. The step is the smallest
-// that the range has room for, unless told.
+// filter returns the filter of the query. The default range is the last day;
+// the default step is the smallest that keeps the series within maxPoints.
 func (q sampleQuery) filter(now time.Time) (f desktop.SampleFilter, step time.Duration, err error) {
 	f = desktop.SampleFilter{
 		Kind: desktop.Kind(q.Kind), Measure: q.Measure, Since: desktop.Millis(q.Since).Time(), Until: desktop.Millis(q.Until).Time(),
@@ -115,7 +115,7 @@ func (a *API) listSamples(ctx context.Context, q sampleQuery) (samples, error) {
 	}, nil
 }
 
-// seriesOf gathers points by part, and merges those of the same step.
+// seriesOf groups points by part and merges those of the same step.
 func seriesOf(found []desktop.Sample, step time.Duration) []sampleSeries {
 	out := []sampleSeries{}
 	var open desktop.Point

@@ -11,11 +11,11 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// methodPassword is how browsers log in.
+// methodPassword is the login method of browsers.
 const methodPassword = "password"
 
-// sessionRoutes log browsers in and out, and show administrators their own
-// sessions.
+// sessionRoutes returns the routes that log browsers in and out, and list the
+// caller's own sessions.
 func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	const path = "/rest/config/v1/sessions"
 	return []httpapi.Route{
@@ -27,11 +27,11 @@ func (a *API) sessionRoutes(login httpapi.Limits) []httpapi.Route {
 	}
 }
 
-// browserSession says who is calling. What only a browser session has is left
-// out of the answer to other callers. Members and times are spelt as the posture
-// server spells them, so that one console serves both.
+// browserSession describes the caller. Fields of browser sessions are omitted
+// for other callers. Members are spelt as in the posture server's API, so that
+// one console serves both.
 type browserSession struct {
-	UserID      string        `json:"userId,omitempty"` // SID of the user; none for a key
+	UserID      string        `json:"userId,omitempty"` // SID of the user; empty for a key
 	UserName    string        `json:"userName"`
 	Role        session.Role  `json:"role"`
 	Method      string        `json:"method"`
@@ -49,21 +49,21 @@ func webSessionOf(ctx context.Context) (websession.Session, bool) {
 	return s, ok
 }
 
-// identify says who sent a request: by the Authorization header, or by the
-// cookie of a browser. A browser session is as good as the login that it began
-// with.
+// identify returns the sender of a request, by the Authorization header or a
+// browser's cookie. A browser session is valid as long as the login that opened
+// it.
 func (a *API) identify(r *http.Request) (context.Context, session.Caller, error) {
 	ctx := r.Context()
 	token := bearer(r)
 	if r.Header.Get("Authorization") != "" || !a.Browsers.Has(r) {
-		caller, err := a.Gate.Identify(ctx, token, httpapi.Source(ctx))
+		caller, err := a.Authenticator.Identify(ctx, token, httpapi.Source(ctx))
 		return ctx, caller, err
 	}
 	s, err := a.Browsers.Authenticate(r)
 	if err != nil {
 		return ctx, session.Caller{}, err
 	}
-	caller, err := a.Gate.Holder(ctx, s.Grant)
+	caller, err := a.Authenticator.Holder(ctx, s.Grant)
 	return context.WithValue(ctx, webSessionKey{}, s), caller, err
 }
 
@@ -78,7 +78,7 @@ func (a *API) beginSession(_ http.ResponseWriter, r *http.Request) (any, error) 
 	ctx := r.Context()
 	httpapi.Note(ctx, "domain", short(in.Domain))
 	httpapi.Note(ctx, "username", short(in.Username))
-	login, err := a.Gate.Enter(ctx, session.Credentials{
+	login, err := a.Authenticator.OpenSession(ctx, session.Credentials{
 		Domain: in.Domain, Username: in.Username, Password: in.Password.Text, Source: httpapi.Source(ctx),
 	}, a.Browsers.Life)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *API) getSession(ctx context.Context, _ httpapi.None) (browserSession, e
 	return a.browserSessionOf(callerOf(ctx), s), nil
 }
 
-// endSession logs a browser out: its cookie and the login behind it.
+// endSession logs a browser out: it ends the browser session and its login.
 func (a *API) endSession(ctx context.Context, _ httpapi.None) (httpapi.Reply, error) {
 	s, ok := webSessionOf(ctx)
 	if !ok {
@@ -119,7 +119,7 @@ func (a *API) endSession(ctx context.Context, _ httpapi.None) (httpapi.Reply, er
 	if err := a.Browsers.Logout(ctx, s); err != nil {
 		return httpapi.Reply{}, err
 	}
-	err := a.Gate.End(ctx, s.Subject, s.Grant, httpapi.Source(ctx))
+	err := a.Authenticator.End(ctx, s.Subject, s.Grant, httpapi.Source(ctx))
 	if fault.Is(err, fault.NotFound) {
 		err = nil
 	}
@@ -134,12 +134,12 @@ type ownSession struct {
 	CreatedAt desktop.Millis `json:"created_at"`
 	LastUsed  desktop.Millis `json:"last_used_at,omitempty"` // of a browser
 	ExpiresAt desktop.Millis `json:"expires_at"`
-	Current   bool           `json:"current"` // the one that asks
+	Current   bool           `json:"current"` // the session of this request
 }
 
 func (a *API) listSessions(ctx context.Context, _ httpapi.None) ([]ownSession, error) {
 	me := callerOf(ctx)
-	logins, err := a.Gate.Sessions(ctx, me.SID)
+	logins, err := a.Authenticator.Sessions(ctx, me.SID)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +164,6 @@ func (a *API) listSessions(ctx context.Context, _ httpapi.None) ([]ownSession, e
 	}), nil
 }
 
-func (a *API) revokeSession(ctx context.Context, in byID) (httpapi.Reply, error) {
-	return httpapi.NoContent(), a.Gate.End(ctx, callerOf(ctx).SID, in.ID, httpapi.Source(ctx))
+func (a *API) revokeSession(ctx context.Context, in idPath) (httpapi.Reply, error) {
+	return httpapi.NoContent(), a.Authenticator.End(ctx, callerOf(ctx).SID, in.ID, httpapi.Source(ctx))
 }

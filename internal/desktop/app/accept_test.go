@@ -12,24 +12,24 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-// TestAcceptance runs the black-box checks for the desktop server, where they
-// lie beside the checkout.
+// TestAcceptance runs the black-box checks of the desktop server, if they exist
+// beside the checkout.
 //
-// It runs before the parallel tests and not beside them: its machines report as
-// often as those of the demo, and a server that is starved by other tests answers
-// 503 while hundreds of reports wait.
+// It does not run in parallel with other tests: its machines report as often as
+// those of the demo, and a server that gets too little processor time answers
+// 503 while hundreds of heartbeats queue.
 func TestAcceptance(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("takes a minute")
 	}
 	checks := besideCheckout(t, "shared/accept/run.py")
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3")
+		t.Skip("needs python3")
 	}
 	w := start(t, options{
 		size: estate.Demo(), join: true,
-		// At the pace of the demo, not of the other tests.
+		// Use the intervals of the demo, not the short ones of the other tests.
 		estate: func(o *estate.Options) { o.GatewayInterval, o.AgentInterval, o.Failures = 0, 0, 0 },
 		app:    func(o *app.Options) { o.Settings = app.Settings{} },
 	})
@@ -56,7 +56,7 @@ func TestAcceptance(t *testing.T) {
 	}
 }
 
-// besideCheckout finds a file in a folder that lies beside the checkout, or
+// besideCheckout returns the path of a file in a folder beside the checkout, or
 // skips the test.
 func besideCheckout(t *testing.T, name string) string {
 	dir, err := os.Getwd()
@@ -68,7 +68,7 @@ func besideCheckout(t *testing.T, name string) string {
 			break
 		}
 		if filepath.Dir(dir) == dir {
-			t.Skip("this is not a checkout")
+			t.Skip("needs a git checkout")
 		}
 		dir = filepath.Dir(dir)
 	}

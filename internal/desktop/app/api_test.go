@@ -19,8 +19,9 @@ import (
 	"vigil/web"
 )
 
-// expect calls and fails unless the status is the wanted one.
-func (w *world) expect(status int, method, path, token string, body any) answer {
+// expect sends a request and fails the test unless the response has the wanted
+// status.
+func (w *fixture) expect(status int, method, path, token string, body any) answer {
 	w.Helper()
 	a := w.call(method, path, token, body)
 	if a.status != status {
@@ -44,7 +45,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	token := w.login().Access
 	const path = "/rest/config/v1/ic-domain-accounts"
 	var domains []desktop.DomainInfo
-	w.until("the domain is known", func() bool {
+	w.until("the domain's SID is known", func() bool {
 		w.expect(200, "GET", "/rest/external/v1/ad-domains", token, nil).into(t, &domains)
 		return len(domains) == 4
 	})
@@ -61,7 +62,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	if !strings.Contains(string(refused.body), "wrong password") {
 		t.Errorf("the reason is missing: %s", refused.body)
 	}
-	// An account that may log in but not make computers is no use.
+	// An account that may log in but not create computer accounts is refused.
 	w.expect(400, "POST", path, token, object{"ad_domain_id": "S-1-5-21-9", "username": "clone", "password": "x"})
 	other := idOf(t, w.expect(201, "POST", path+"?verify=false", token, object{"ad_domain_id": sid, "username": "clone", "password": "x"}))
 	w.expect(400, "PUT", path+"/"+id, token, object{"password": "wrong"})
@@ -81,7 +82,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	}
 }
 
-func TestVerifyingAccountsCannotLockThemEither(t *testing.T) {
+func TestVerifyingAccountsCannotLockThem(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
@@ -91,14 +92,14 @@ func TestVerifyingAccountsCannotLockThemEither(t *testing.T) {
 		a := w.call("POST", "/rest/config/v1/ic-domain-accounts", token, object{"ad_domain_id": domain, "username": "reader", "password": "wrong"})
 		statuses[a.status]++
 	}
-	// The directory locks after ten. Six are passed on at once and, as time goes by,
-	// one or two more.
+	// The directory locks after ten failures. Six are passed on at once and, over
+	// time, one or two more.
 	if w.estate.Domains[0].Locked("reader") || statuses[400] < 6 || statuses[400] > 8 || statuses[400]+statuses[429] != 15 {
 		t.Errorf("locked %v, statuses %v", w.estate.Domains[0].Locked("reader"), statuses)
 	}
 }
 
-func TestMonitoringKeysReadAndNothingElse(t *testing.T) {
+func TestMonitoringKeysMayOnlyRead(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
@@ -115,7 +116,7 @@ func TestMonitoringKeysReadAndNothingElse(t *testing.T) {
 	w.expect(403, "GET", "/rest/config/v1/ic-domain-accounts", key.Key, nil)
 	w.expect(403, "POST", path, key.Key, object{"name": "another"})
 	if listed := w.expect(200, "GET", path, token, nil); strings.Contains(string(listed.body), key.Key) {
-		t.Error("a key is shown again")
+		t.Error("a key is shown a second time")
 	}
 	request, err := http.NewRequestWithContext(t.Context(), "GET", w.url+"/metrics", nil)
 	if err != nil {
@@ -138,9 +139,9 @@ func TestMonitoringKeysReadAndNothingElse(t *testing.T) {
 	w.expect(401, "GET", "/rest/monitor/rds-servers", key.Key, nil)
 }
 
-func TestMonitoringKeysEndAndWorkFromTheirAddressesOnly(t *testing.T) {
+func TestMonitoringKeysExpireAndAreLimitedToAddresses(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	token := w.login().Access
 	const path = "/rest/config/v1/monitoring-keys"
 	type key struct {
@@ -153,10 +154,10 @@ func TestMonitoringKeysEndAndWorkFromTheirAddressesOnly(t *testing.T) {
 	w.expect(201, "POST", path, token, object{"name": "here", "addresses": []string{"127.0.0.0/8"}}).into(t, &here)
 	w.expect(201, "POST", path, token, object{"name": "elsewhere", "addresses": []string{"192.0.2.1"}}).into(t, &elsewhere)
 	if life := time.Until(time.UnixMilli(here.ExpiresAt)); life < 89*24*time.Hour || life > 90*24*time.Hour {
-		t.Errorf("a key whose end was not said ends in %s", life)
+		t.Errorf("a key without a requested expiry expires in %s", life)
 	}
 	w.expect(401, "GET", "/rest/monitor/farms", elsewhere.Key, nil)
-	for range 2 { // the second time it is remembered
+	for range 2 { // the second time it is cached
 		w.expect(200, "GET", "/rest/monitor/farms", here.Key, nil)
 	}
 	w.expect(400, "POST", path, token, object{"name": "x", "addresses": []string{"nowhere"}})
@@ -168,7 +169,7 @@ func TestMonitoringKeysEndAndWorkFromTheirAddressesOnly(t *testing.T) {
 	}
 }
 
-func TestHistoryTellsWhatHappened(t *testing.T) {
+func TestHistoryListsChanges(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	token := w.login().Access
@@ -185,10 +186,10 @@ func TestHistoryTellsWhatHappened(t *testing.T) {
 		} `json:"changes"`
 		Next string `json:"next_cursor"`
 	}
-	w.until("the history has it", func() bool {
+	w.until("the history has the changes", func() bool {
 		w.expect(200, "GET", "/rest/monitor/history?kind=pod&limit=1000", token, nil).into(t, &page)
-		// The newest comes first. On a busy machine a check may time out, and more
-		// happens in between; but no step is missing.
+		// The newest comes first. On a busy machine a check may time out and add
+		// further changes, but none may be missing.
 		left, before := []string{"UNCHECKED>ONLINE", "OFFLINE>UNCHECKED", "ONLINE>OFFLINE"}, ""
 		for _, c := range page.Changes {
 			if c.Part != "cs1.pod1.example" {
@@ -253,7 +254,7 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 	<-received
 	spec["channels"] = []object{{"type": "WEBHOOK", "url": hook.URL}}
 	if kept := w.expect(200, "PUT", path+"/"+id, token, spec); !strings.Contains(string(kept.body), `"signed":true`) {
-		t.Errorf("the secret was not kept: %s", kept.body)
+		t.Errorf("the secret was lost: %s", kept.body)
 	}
 	w.expect(400, "PUT", path+"/"+id, token, object{"name": "x", "condition": object{"type": "COUNT"}, "channels": []object{}})
 	w.expect(200, "GET", path+"/"+id, token, nil)
@@ -273,7 +274,7 @@ func TestEnrolmentByAPI(t *testing.T) {
 	w.expect(400, "POST", tokens, token, object{"kind": "GATEWAY", "component_id": "nothing"})
 	w.expect(400, "POST", tokens, token, object{"kind": "FARM", "component_id": gateway})
 	if listed := w.expect(200, "GET", tokens, token, nil); strings.Contains(string(listed.body), "vigil_enrol_") {
-		t.Error("a token is shown again")
+		t.Error("a token is shown a second time")
 	}
 	w.expect(204, "DELETE", tokens+"/"+id, token, nil)
 	w.expect(404, "DELETE", tokens+"/"+id, token, nil)
@@ -316,7 +317,7 @@ func TestEveryMonitorListAndItsRecords(t *testing.T) {
 	w.expect(401, "GET", "/rest/peer/v1/health", token, nil)
 }
 
-func TestAListThatIsAsItWasIsNotSentAgain(t *testing.T) {
+func TestUnchangedListIsAnsweredWith304(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
@@ -340,7 +341,7 @@ func TestAListThatIsAsItWasIsNotSentAgain(t *testing.T) {
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it takes a while")
+		t.Skip("takes long")
 	}
 	w := start(t, options{size: tiny(), join: true})
 	token := w.login().Access

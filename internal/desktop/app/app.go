@@ -1,4 +1,4 @@
-// Package app builds the desktop server out of its parts and runs it.
+// Package app assembles the desktop server and runs it.
 package app
 
 import (
@@ -39,7 +39,7 @@ import (
 	"vigil/web"
 )
 
-// Options are what a desktop server is built from.
+// Options configure a desktop server.
 type Options struct {
 	Install *instance.Installation
 	Log     *slog.Logger
@@ -47,38 +47,37 @@ type Options struct {
 	Now     func() time.Time
 	Version string
 	Build   string
-	Warning string // shown by /healthz and on pages: that what is watched is not real, for one
+	Warning string // shown by /healthz and in the console, such as that the monitored components are simulated
 
-	// Reload has the inventory read again at once, as on SIGHUP. It may be nil.
+	// Reload triggers a reload of the inventory, as on SIGHUP. It may be nil.
 	Reload <-chan os.Signal
 
-	// Posture returns the address of the posture server, empty when there is
-	// none. It may be nil.
+	// Posture returns the address of the posture server, empty if there is none. It
+	// may be nil.
 	Posture func() string
 
-	// Incidents can be made to happen when the environment is simulated; nil
-	// otherwise.
+	// Incidents injects faults into a simulated environment; nil otherwise.
 	Incidents api.IncidentSwitches
 
-	// Prepare is called with the server's URL once it is known and before the
-	// inventory is read. The demo writes the inventory and the past there. It may
-	// be nil.
+	// Prepare is called with the server's URL once it is known, before the
+	// inventory is read. The demo writes the inventory and a simulated history in
+	// it. It may be nil.
 	Prepare func(url string) error
 
 	Settings
 }
 
-// Settings are what may be set otherwise. The zero value is fit for use.
+// Settings are optional settings. The zero value means the defaults.
 type Settings struct {
-	AccessLife  time.Duration // of access tokens; 30 minutes
-	RefreshLife time.Duration // of sessions; 8 hours
+	AccessLife  time.Duration // lifetime of access tokens; 30 minutes
+	RefreshLife time.Duration // lifetime of sessions; 8 hours
 	Throttle    session.ThrottleOptions
 	HistoryKept time.Duration // how long changes of statuses are kept; 90 days
-	Probe       probe.Options // how often and how long to look; Observe and Now are set by us
-	WatchEvery  time.Duration // how often to look whether the inventory has changed; 5 s
-	Tick        time.Duration // how often statuses that time alone changes are derived; 2 s
-	SampleEvery time.Duration // how often measures are read, to be kept over time; 30 s
-	AlertEvery  time.Duration // how often rules are looked at, beside whenever a status changes; 15 s
+	Probe       probe.Options // intervals and timeouts of probes; Observe and Now are set by New
+	WatchEvery  time.Duration // how often to check the inventory file for changes; 5 s
+	Tick        time.Duration // how often to derive statuses that change with time; 2 s
+	SampleEvery time.Duration // how often to sample measures; 30 s
+	AlertEvery  time.Duration // how often to evaluate alert rules, in addition to every change of a status; 15 s
 	Webhook     alert.WebhookOptions
 	Mail        alert.MailOptions
 }
@@ -90,30 +89,30 @@ type App struct {
 	keys    *auth.Keys
 	secrets inventory.Secrets
 
-	board      *desktop.Board
-	directory  *directory.Client
-	heartbeats *heartbeat.Service
-	gate       *session.Gate
-	browsers   *websession.Sessions
-	alerts     *alert.Engine
-	probes     *probe.Scheduler
-	estate     probe.Estate
-	watcher    *inventory.Watcher
-	events     *eventdb.Log
-	eventsIn   *eventdb.Database // where events go; nil without an event database
-	eventsSpec desktop.EventDatabase
-	history    *chronicle
-	sampler    *meter.Sampler
-	handler    *httpapi.Mux
-	server     *httpapi.Server
-	metrics    metrics
+	board         *desktop.Board
+	directory     *directory.Client
+	heartbeats    *heartbeat.Service
+	authenticator *session.Authenticator
+	browsers      *websession.Sessions
+	alerts        *alert.Engine
+	probes        *probe.Scheduler
+	targets       probe.TargetFactory
+	watcher       *inventory.Watcher
+	events        *eventdb.Log
+	eventsIn      *eventdb.Database // destination of events; nil without an event database
+	eventsSpec    desktop.EventDatabase
+	history       *historyWriter
+	sampler       *meter.Sampler
+	handler       *httpapi.Mux
+	server        *httpapi.Server
+	metrics       metrics
 }
 
-// New builds a server. It does nothing before Listen and Serve.
+// New assembles a server. It starts nothing before Listen and Serve.
 func New(ctx context.Context, o Options) (*App, error) {
 	in := o.Install
 	if err := store.Migrate(ctx, in.DB); err != nil {
-		return nil, fmt.Errorf("bring the tables up to date: %w", err)
+		return nil, fmt.Errorf("migrate the tables: %w", err)
 	}
 	o.Settings.complete()
 	a := &App{o: o, store: store.New(in.DB, in.Box, o.Now), board: desktop.NewBoard(o.Now), events: eventdb.NewLog()}
@@ -132,12 +131,12 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := a.heartbeats.Open(ctx); err != nil {
 		return nil, err
 	}
-	a.watch()
-	a.look()
+	a.newListeners()
+	a.newProbes()
 	if err := a.metrics.register(o.Metrics, a.board); err != nil {
 		return nil, err
 	}
-	a.gate = session.NewGate(session.Options{
+	a.authenticator = session.NewAuthenticator(session.Options{
 		Store: a.store, Keys: a.keys, Directory: loginDirectory{a.directory, a.board},
 		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, KeyLife: in.Config.TokenLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
 	})
@@ -160,9 +159,9 @@ func orDefault(d *time.Duration, value time.Duration) {
 	}
 }
 
-// watch makes what follows the state of the estate: history, alerts, events.
-func (a *App) watch() {
-	a.history = newChronicle(a.store, a.o.Log)
+// newListeners creates the listeners of the board: history, alerts, events.
+func (a *App) newListeners() {
+	a.history = newHistoryWriter(a.store, a.o.Log)
 	a.sampler = &meter.Sampler{Board: a.board, Store: a.store, Every: a.o.SampleEvery, Now: a.o.Now, Log: a.o.Log}
 	a.alerts = alert.NewEngine(alert.Options{
 		Store: a.store, Board: a.board, Send: alert.NewChannels(a.o.Webhook, a.o.Mail),
@@ -174,16 +173,17 @@ func (a *App) watch() {
 		a.events.Record(statusEvents(changes, a.name())...)
 	})
 	a.events.Failed = func(err error, lost int) {
-		a.o.Log.Warn("events not written to the event database", "error", err, "lost", lost)
+		a.o.Log.Warn("write to the event database", "error", err, "lost", lost)
 	}
 }
 
-// look makes what looks at the estate: probes, and the inventory they follow.
-func (a *App) look() {
+// newProbes creates the probes, and the watcher of the inventory that configures
+// them.
+func (a *App) newProbes() {
 	options := a.o.Probe
 	options.Now, options.Observe = a.o.Now, a.observed
 	a.probes = probe.New(options)
-	a.estate = probe.Estate{
+	a.targets = probe.TargetFactory{
 		Directory: a.directory, Secrets: a.secrets, Now: a.o.Now, Self: a.health,
 		EventDatabase: a.eventDatabase, VirtualCenter: a.virtualCenter,
 	}
@@ -193,7 +193,7 @@ func (a *App) look() {
 	}
 }
 
-// newServer puts everything that is served behind one address.
+// newServer creates the HTTP server with all routes.
 func (a *App) newServer() (*httpapi.Server, error) {
 	in, conf := a.o.Install, a.o.Install.Config.Desktop
 	health := &httpapi.Health{Warning: a.o.Warning}
@@ -252,8 +252,8 @@ func (a *App) newServer() (*httpapi.Server, error) {
 	return httpapi.NewServer(options)
 }
 
-// recorder writes audit records of the desktop server, which are told from
-// those of organisations by their scope.
+// recorder returns an auditor that writes records with the scope of the desktop
+// server, which distinguishes them from records of organisations.
 func recorder(l *audit.Log) httpapi.Auditor { return scoped{auditapi.Recorder(l)} }
 
 type scoped struct{ recorder httpapi.Auditor }
@@ -275,7 +275,7 @@ func (s scoped) Append(ctx context.Context, e httpapi.Event) error {
 	return s.recorder.Append(ctx, e)
 }
 
-// consoleConfig is what the console must know before a login.
+// consoleConfig returns the settings that the console needs before a login.
 func (a *App) consoleConfig() web.Config {
 	other := ""
 	if a.o.Posture != nil {
@@ -294,7 +294,7 @@ func (a *App) newAPI() *api.API {
 	}
 	return api.New(api.Options{
 		Incidents: incidents, Browsers: a.browsers, Audit: a.o.Install.Audit.Page,
-		Board: a.board, Gate: a.gate, Accounts: a.store, History: a.store, Samples: a.store, Heartbeats: a.heartbeats,
+		Board: a.board, Authenticator: a.authenticator, Accounts: a.store, History: a.store, Samples: a.store, Heartbeats: a.heartbeats,
 		Rules: a.store, Alerts: a.alerts, Now: a.o.Now, Health: a.health, Revision: a.store.Revision,
 		SealPassword: func(ctx context.Context, id desktop.ID, password secret.Text) ([]byte, error) {
 			return a.o.Install.Box.Seal(ctx, store.AccountCell(id), []byte(password.Reveal()))
@@ -304,8 +304,8 @@ func (a *App) newAPI() *api.API {
 	})
 }
 
-// watchedIncidents has everything looked at when something begins or ends, so
-// that it shows at once.
+// watchedIncidents triggers all probes when an incident begins or ends, so that
+// its effect shows at once.
 type watchedIncidents struct {
 	api.IncidentSwitches
 	probes *probe.Scheduler
@@ -313,17 +313,17 @@ type watchedIncidents struct {
 
 // Begin implements [api.IncidentSwitches].
 func (i watchedIncidents) Begin(name string) error {
-	defer i.probes.LookAll()
+	defer i.probes.ProbeAll()
 	return i.IncidentSwitches.Begin(name)
 }
 
 // End implements [api.IncidentSwitches].
 func (i watchedIncidents) End(name string) error {
-	defer i.probes.LookAll()
+	defer i.probes.ProbeAll()
 	return i.IncidentSwitches.End(name)
 }
 
-// component finds the component that an agent speaks for.
+// component returns the component that an agent reports for.
 func (a *App) component(who heartbeat.Agent) (desktop.Ref, bool) {
 	r, _, ok := a.board.Record(who.Kind, who.ID)
 	if !ok {
@@ -332,17 +332,18 @@ func (a *App) component(who heartbeat.Agent) (desktop.Ref, bool) {
 	return r.Ref(), true
 }
 
-// EnrolmentToken makes a token with which the machine of a component may enrol.
+// EnrolmentToken creates a token with which the machine of a component may
+// enrol.
 func (a *App) EnrolmentToken(ctx context.Context, who heartbeat.Agent) (string, error) {
 	_, text, err := a.heartbeats.NewToken(ctx, "command line", who, 0)
 	return text, err
 }
 
-// Store keeps the server's state.
+// Store returns the server's store.
 func (a *App) Store() *store.Store { return a.store }
 
-// Handler answers the server's requests, whoever listens.
+// Handler returns the server's HTTP handler.
 func (a *App) Handler() http.Handler { return a.handler }
 
-// Board is what the server knows of the estate.
+// Board returns the server's monitoring state.
 func (a *App) Board() *desktop.Board { return a.board }

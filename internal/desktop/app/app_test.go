@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-func TestEverythingIsWellInAHealthyEstate(t *testing.T) {
+func TestHealthyEnvironmentHasNoProblems(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), join: true})
 	token := w.login()
@@ -28,7 +28,7 @@ func TestEverythingIsWellInAHealthyEstate(t *testing.T) {
 		desktop.KindDomain, desktop.KindConnectionServer, desktop.KindSAMLAuthenticator, desktop.KindPod,
 		desktop.KindSSOConnector, desktop.KindComposer, desktop.KindVirtualCenter,
 	} {
-		w.until("no reasons for concern: "+string(kind), func() bool {
+		w.until("no reasons: "+string(kind), func() bool {
 			records := w.app.Board().Records(kind)
 			for _, r := range records {
 				if reasons := r.Fresh().Reasons; len(reasons) > 0 {
@@ -56,7 +56,7 @@ func TestOnPostgreSQL(t *testing.T) {
 	w.expect(204, "DELETE", path+"/"+id, token, nil)
 	w.estate.Gateways[0].Complain("a problem")
 	w.status(desktop.KindGateway, "gw1.corp.example", "", "PROBLEM")
-	w.until("the history has it", func() bool {
+	w.until("the history has the change", func() bool {
 		return strings.Contains(string(w.expect(200, "GET", "/rest/monitor/history", token, nil).body), "PROBLEM")
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// browser is a caller that keeps cookies and shows no token.
+// browser is a client that keeps cookies and sends no token.
 type browser struct {
-	*world
+	*fixture
 	client *http.Client
 	csrf   string
 }
 
-func (w *world) browser() *browser {
+func (w *fixture) browser() *browser {
 	w.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func (w *world) browser() *browser {
 	}
 	client := w.document.Client(w, w.plain.Transport)
 	client.Jar = jar
-	return &browser{world: w, client: client}
+	return &browser{fixture: w, client: client}
 }
 
 func (b *browser) want(status int, method, path string, body any, header ...string) answer {
@@ -59,7 +59,7 @@ func (b *browser) want(status int, method, path string, body any, header ...stri
 
 func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	token := w.login().Access
 	b := w.browser()
 	b.want(401, "GET", "/console/session", nil)
@@ -89,7 +89,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 	b.want(403, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
 	b.csrf = me.CSRFToken
 	b.want(201, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
-	b.want(401, "GET", "/rest/monitor/farms", nil, "Authorization", "Bearer none") // a token counts before the cookie
+	b.want(401, "GET", "/rest/monitor/farms", nil, "Authorization", "Bearer none") // a token has precedence over the cookie
 
 	var sessions []struct {
 		ID      string `json:"id"`

@@ -14,23 +14,23 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Finding is what one look at a component brought, for `vigil desktop check`.
+// A Finding is the result of checking one component, for `vigil desktop check`.
 type Finding struct {
 	Ref     desktop.Ref
 	Took    time.Duration
-	Problem string // empty: it can be read
-	Warning string // it can be read, and something about it will need attention
+	Problem string // why it cannot be read; empty if it can
+	Warning string // what will need attention although it can be read
 }
 
-// A Report is what a check found.
+// A Report is the result of a check.
 type Report struct {
 	Findings []Finding
-	Silent   int // gateways and RDS servers, which report by themselves and are not looked at
+	Silent   int // number of gateways and RDS servers, which report themselves and are not probed
 }
 
-// Check reads an inventory and looks once at everything in it that can be looked
-// at, all at a time. Nothing is stored. Vault opens the references to secrets in
-// the vault; it may be nil.
+// Check reads an inventory and probes each of its components once, all
+// concurrently. It stores nothing. Vault resolves references to secrets in the
+// vault; it may be nil.
 func Check(ctx context.Context, path string, vault inventory.Vault, now func() time.Time) (Report, error) {
 	if path == "" {
 		return Report{}, fault.New(fault.Invalid, "there is no inventory to check: set desktop.inventory")
@@ -42,20 +42,20 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 	secrets := inventory.Secrets{Vault: vault}
 	client := directory.New(directory.Options{Secrets: secrets, Now: now})
 	client.Configure(inv)
-	e := probe.Estate{
+	e := probe.TargetFactory{
 		Directory: client, Secrets: secrets, Now: now,
 		Self: func(context.Context) (desktop.PeerHealth, error) { return desktop.PeerHealth{Version: "check"}, nil },
-		EventDatabase: func(spec desktop.EventDatabase) (probe.Look, func()) {
+		EventDatabase: func(spec desktop.EventDatabase) (probe.Probe, func()) {
 			db, err := eventdb.New(spec, secrets, now)
 			if err != nil {
 				return unusable(err), func() {}
 			}
 			db.ReadOnly = true
-			return db.Look, db.Close
+			return db.Probe, db.Close
 		},
-		VirtualCenter: func(spec desktop.VirtualCenter) (probe.Look, func()) {
+		VirtualCenter: func(spec desktop.VirtualCenter) (probe.Probe, func()) {
 			c := vcenter.New(spec, secrets, now)
-			return c.Look, c.Close
+			return c.Probe, c.Close
 		},
 	}
 	targets := e.Targets(inv)
@@ -79,7 +79,7 @@ func checkGroups(ctx context.Context, client *directory.Client, inv desktop.Inve
 	var out []Finding
 	for _, g := range inv.Administrators {
 		if g.SID != "" {
-			continue // it is not looked up by the server either
+			continue // given by SID: the server does not look it up either
 		}
 		began := now()
 		f := Finding{Ref: desktop.Ref{Kind: desktop.KindDomain, ID: g.DomainID, Name: "group " + g.Name}}
@@ -92,8 +92,8 @@ func checkGroups(ctx context.Context, client *directory.Client, inv desktop.Inve
 	return out
 }
 
-// problemOf says what is wrong with a component that was looked at. Connection
-// servers and connectors are read even when parts of them are not well.
+// problemOf returns why a probed component has a problem, or "". Connection
+// servers and connectors can be read even when parts of them fail.
 func problemOf(o desktop.Observation) string {
 	if o.Failure != nil {
 		return o.Failure.Reason
@@ -107,7 +107,8 @@ func problemOf(o desktop.Observation) string {
 	return ""
 }
 
-// warningOf says what will need attention of a component that can be read.
+// warningOf returns what will need attention in a component that can be read,
+// or "".
 func warningOf(o desktop.Observation, inv desktop.Inventory, now time.Time) string {
 	switch r := o.Reading.(type) {
 	case desktop.SSOReading:
@@ -130,7 +131,7 @@ func warningOf(o desktop.Observation, inv desktop.Inventory, now time.Time) stri
 	return ""
 }
 
-// reasonsOf gathers why parts of a connector have a status.
+// reasonsOf returns the reasons of the parts of a connector that have a status.
 func reasonsOf(r desktop.SSOReading, status desktop.SSOStatus) string {
 	var out []string
 	for _, part := range append([]desktop.SSOPart{r.Domain, r.Template, r.Primary, r.Secondary}, r.CertificateServers...) {

@@ -23,7 +23,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
+func TestCheckReportsProblemsWithReasons(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	w.login()
@@ -41,12 +41,12 @@ func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
 			}
 		}
 		if report.Silent != 11 {
-			t.Errorf("%d machines report by themselves, want 11", report.Silent)
+			t.Errorf("%d machines are not probed, want 11", report.Silent)
 		}
 		return out
 	}
 	if got := problems(); len(got) != 0 {
-		t.Errorf("a healthy estate has problems: %v", got)
+		t.Errorf("a healthy environment has problems: %v", got)
 	}
 	for _, name := range []string{"domain-refuses-binds", "saml-tampered", "sso-template-gone", "composer-untrusted", "center-down", "pod-down"} {
 		begin(name)(w)
@@ -76,18 +76,18 @@ func TestCheckTellsWhatIsWrongAndWhy(t *testing.T) {
 	}
 	w.estate.Domains[0].Change(func(d *directory.Domain) { d.Groups = nil })
 	if got := problems()["group Desktop Root Administrators"]; !strings.Contains(got, "corp.example has no group Desktop Root Administrators") {
-		t.Errorf("the administrators' group is gone: %q", got)
+		t.Errorf("the administrators' group is missing: %q", got)
 	}
 	if _, err := app.Check(t.Context(), w.dir+"/none.yaml", nil, time.Now); err == nil {
-		t.Error("an inventory that is not there is checked")
+		t.Error("a missing inventory is accepted")
 	}
 }
 
-// TestCheckBelievesNoServerThatAnswers404 puts a web server that has nothing in
-// the place of the composer and of a pod's endpoint.
-func TestCheckBelievesNoServerThatAnswers404(t *testing.T) {
+// TestCheckReportsServersThatAnswer404 replaces the composer and a pod's
+// endpoint by a web server without content.
+func TestCheckReportsServersThatAnswer404(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: estate.Small(), calm: true})
+	w := start(t, options{size: estate.Small(), fewProbes: true})
 	nothing := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(nothing.Close)
 	sum := sha256.Sum256(nothing.Certificate().Raw)
@@ -120,7 +120,7 @@ func TestCheckBelievesNoServerThatAnswers404(t *testing.T) {
 	}
 }
 
-// TestCheckCreatesNoTables checks an event database that has none.
+// TestCheckCreatesNoTables checks an event database without tables.
 func TestCheckCreatesNoTables(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Postgres(t)
@@ -157,7 +157,7 @@ func TestCheckCreatesNoTables(t *testing.T) {
 	err = dbtest.Open(t, dsn).Read(t.Context(), func(tx *sqldb.Tx) error {
 		tables, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
 		if len(tables) != 0 {
-			t.Errorf("the check made %q", tables)
+			t.Errorf("the check created %q", tables)
 		}
 		return err
 	})

@@ -13,12 +13,12 @@ import (
 	"vigil/internal/fault"
 )
 
-// NewEnrolmentToken makes a token with which a gateway or an RDS server of an
-// inventory, given by its id or name, may enrol at the server that shares the
-// store. A life of zero is the default.
+// NewEnrolmentToken creates a token with which a gateway or an RDS server of an
+// inventory, given by id or name, may enrol at the server that uses the store.
+// A life of zero means the default.
 func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machine string, life time.Duration, now func() time.Time) (heartbeat.Token, string, error) {
 	if path == "" {
-		return heartbeat.Token{}, "", fault.New(fault.Invalid, "there is no inventory to find the machine in: set desktop.inventory")
+		return heartbeat.Token{}, "", fault.New(fault.Invalid, "no inventory is configured: set desktop.inventory")
 	}
 	inv, err := inventory.Load(path, inventory.Options{})
 	if err != nil {
@@ -38,7 +38,7 @@ func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machin
 	return service.NewToken(ctx, "command line", who, life)
 }
 
-// machines returns the components that report by themselves.
+// machines returns the components that report by heartbeat.
 func machines(inv desktop.Inventory) []desktop.Ref {
 	var all []desktop.Ref
 	for _, g := range inv.Gateways {

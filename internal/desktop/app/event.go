@@ -7,7 +7,7 @@ import (
 	"vigil/internal/desktop/session"
 )
 
-// loginEvent is a login or logout as the event database has it.
+// loginEvent converts a login or logout to an event of the event database.
 func loginEvent(e session.Event, node string) desktop.Event {
 	out := desktop.Event{
 		At: e.At, Module: "Rest", Node: node, UserSID: e.SID, Severity: desktop.SeverityAuditSuccess,
@@ -27,12 +27,12 @@ func loginEvent(e session.Event, node string) desktop.Event {
 	return out
 }
 
-// good are the statuses that are no cause for concern.
+// good are the healthy statuses.
 var good = map[string]bool{
 	"OK": true, "FULLY_ACCESSIBLE": true, "CONNECTED": true, "ONLINE": true, "UP": true, "AVAILABLE": true, "ACCESSIBLE": true,
 }
 
-// statusEvents are changes of statuses as the event database has them.
+// statusEvents converts changes of statuses to events of the event database.
 func statusEvents(changes []desktop.Change, node string) []desktop.Event {
 	out := make([]desktop.Event, 0, len(changes))
 	for _, c := range changes {

@@ -8,9 +8,9 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-// TestARequestWithAKeyIsCarriedOutOnce sends the same requests again, as a client
-// does whose answers were lost.
-func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
+// TestRequestWithIdempotencyKeyIsExecutedOnce repeats requests like a client
+// whose responses were lost.
+func TestRequestWithIdempotencyKeyIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	token := w.login().Access
@@ -32,7 +32,7 @@ func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
 	first := send(201, "k1", "POST", rules, spec("one"))
 	again := send(201, "k1", "POST", rules, spec("one"))
 	if string(again.body) != string(first.body) || first.header.Get("Idempotency-Replayed") != "" || again.header.Get("Idempotency-Replayed") != "true" {
-		t.Errorf("answered %s, and then %s (replayed %q)", first.body, again.body, again.header.Get("Idempotency-Replayed"))
+		t.Errorf("first response %s, second %s (replayed %q)", first.body, again.body, again.header.Get("Idempotency-Replayed"))
 	}
 	count := func(path, name string) int {
 		return strings.Count(string(w.expect(200, "GET", path, token, nil).body), `"name":"`+name+`"`)
@@ -42,22 +42,22 @@ func TestARequestWithAKeyIsCarriedOutOnce(t *testing.T) {
 	}
 	send(409, "k1", "POST", rules, spec("two")) // another request with the same key
 	if n := count(rules, "two"); n != 0 {
-		t.Errorf("%d rules of the request that was refused", n)
+		t.Errorf("%d rules created by the refused request", n)
 	}
 	send(400, "with space", "POST", rules, spec("two"))
-	send(400, "k2", "POST", rules, object{"name": "x"}) // what failed changed nothing, and may be sent again
+	send(400, "k2", "POST", rules, object{"name": "x"}) // a failed request changed nothing and may be repeated
 	send(201, "k2", "POST", rules, spec("two"))
 
-	// The answer with a secret is not kept: the second is told that the first was carried out.
+	// A response with a secret is not stored: the repeated request gets a conflict.
 	send(201, "k3", "POST", keys, object{"name": "watcher"})
 	if got := send(409, "k3", "POST", keys, object{"name": "watcher"}); strings.Contains(string(got.body), "vgl") {
-		t.Errorf("the secret was kept: %s", got.body)
+		t.Errorf("the secret was stored: %s", got.body)
 	}
 	if n := count(keys, "watcher"); n != 1 {
 		t.Errorf("%d keys", n)
 	}
 
-	// A removal is answered as it was, and without the key it is gone.
+	// A repeated removal gets the stored response; without the key it is 404.
 	path := rules + "/" + idOf(t, first)
 	gone := send(204, "k4", "DELETE", path, nil)
 	if again := send(204, "k4", "DELETE", path, nil); again.header.Get("Idempotency-Replayed") != "true" || gone.header.Get("Idempotency-Replayed") != "" {

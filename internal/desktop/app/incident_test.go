@@ -12,50 +12,50 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-// A step breaks or mends something and tells what must follow.
+// A step injects or removes a fault and has the status that must follow.
 type step struct {
 	name string
-	do   func(*world)
+	do   func(*fixture)
 	kind desktop.Kind
 	of   string // name of the component
 	part string
 	want string
 }
 
-// begin and end let an incident happen and mend it.
-func begin(name string) func(*world) {
-	return func(w *world) {
+// begin and end return functions that inject and remove a fault.
+func begin(name string) func(*fixture) {
+	return func(w *fixture) {
 		if err := w.estate.Begin(name); err != nil {
 			w.Fatal(err)
 		}
 	}
 }
 
-func end(name string) func(*world) {
-	return func(w *world) {
+func end(name string) func(*fixture) {
+	return func(w *fixture) {
 		if err := w.estate.End(name); err != nil {
 			w.Fatal(err)
 		}
 	}
 }
 
-func none(*world) {}
+func none(*fixture) {}
 
 const (
 	self = "cs01.corp.example"
 	peer = "cs02.corp.example"
 )
 
-func TestEveryStatusIsReachedByBreakingAndMending(t *testing.T) {
+func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), join: true})
 	for _, s := range []step{
 		{"a healthy domain", none, desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
 		{"a domain without controllers", begin("domain-down"), desktop.KindDomain, "lab.example", self, "UNCONTACTABLE"},
-		{"it is mended", end("domain-down"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
+		{"it recovers", end("domain-down"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
 		{"a domain that refuses binds", begin("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "CANNOT_BIND"},
-		{"it is mended", end("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
-		{"peers have views of their own", func(w *world) { w.estate.Peers[0].See(w.domain("lab.example"), "CANNOT_BIND") },
+		{"it recovers", end("domain-refuses-binds"), desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE"},
+		{"peers have views of their own", func(w *fixture) { w.estate.Peers[0].See(w.domain("lab.example"), "CANNOT_BIND") },
 			desktop.KindDomain, "lab.example", peer, "CANNOT_BIND"},
 
 		{"a healthy server", none, desktop.KindConnectionServer, peer, "", "OK"},
@@ -64,63 +64,63 @@ func TestEveryStatusIsReachedByBreakingAndMending(t *testing.T) {
 		{"a server is gone", begin("server-down"), desktop.KindConnectionServer, peer, "", "NOT_RESPONDING"},
 		{"replication to it fails", none, desktop.KindConnectionServer, self, "replication " + peer, "ERROR"},
 		{"what it sees is unknown", none, desktop.KindDomain, "corp.example", peer, "UNKNOWN"},
-		{"so is what SAML looks like from there", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", peer, "UNKNOWN"},
-		{"and the virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", peer, "UNKNOWN"},
-		{"it is mended", end("server-down"), desktop.KindConnectionServer, peer, "", "OK"},
+		{"and its view of SAML", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", peer, "UNKNOWN"},
+		{"and its view of the virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", peer, "UNKNOWN"},
+		{"it recovers", end("server-down"), desktop.KindConnectionServer, peer, "", "OK"},
 		{"a server complains", begin("server-complains"), desktop.KindConnectionServer, peer, "", "ERROR"},
-		{"it is mended", end("server-complains"), desktop.KindConnectionServer, peer, "", "OK"},
+		{"it recovers", end("server-complains"), desktop.KindConnectionServer, peer, "", "OK"},
 		{"a server lags", begin("server-lags"), desktop.KindConnectionServer, self, "replication " + peer, "ERROR"},
-		{"it is mended", end("server-lags"), desktop.KindConnectionServer, self, "replication " + peer, "OK"},
+		{"it recovers", end("server-lags"), desktop.KindConnectionServer, self, "replication " + peer, "OK"},
 		{"a secure gateway is down", begin("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "DOWN"},
-		{"it is mended", end("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
+		{"it recovers", end("secure-gateway-down"), desktop.KindConnectionServer, peer, "service BLAST_SECURE_GATEWAY", "UP"},
 
 		{"a healthy gateway", none, desktop.KindGateway, "gw1.corp.example", "", "OK"},
 		{"a gateway with a problem", begin("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "PROBLEM"},
-		{"it is mended", end("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
+		{"it recovers", end("gateway-problem"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
 		{"a silent gateway", begin("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "STALE"},
-		{"it is mended", end("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
+		{"it recovers", end("gateway-silent"), desktop.KindGateway, "gw1.corp.example", "", "OK"},
 
 		{"a healthy farm", none, desktop.KindFarm, "farm-01", "", "OK"},
 		{"a farm that fails", begin("farm-fails"), desktop.KindFarm, "farm-01", "", "ERROR"},
 		{"its servers", none, desktop.KindRDSServer, "rds001.corp.example", "", "ERROR"},
-		{"it is mended", end("farm-fails"), desktop.KindFarm, "farm-01", "", "OK"},
+		{"it recovers", end("farm-fails"), desktop.KindFarm, "farm-01", "", "OK"},
 		{"a farm that drains", begin("farm-drains"), desktop.KindFarm, "farm-01", "", "WARNING"},
 		{"its servers", none, desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
-		{"it is mended", end("farm-drains"), desktop.KindFarm, "farm-01", "", "OK"},
+		{"it recovers", end("farm-drains"), desktop.KindFarm, "farm-01", "", "OK"},
 		{"a full farm", begin("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "WARNING"},
-		{"it is mended", end("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "OK"},
+		{"it recovers", end("farm-full"), desktop.KindRDSServer, "rds001.corp.example", "", "OK"},
 		{"a silent farm", begin("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AGENT_UNREACHABLE"},
-		{"it is mended", end("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AVAILABLE"},
+		{"it recovers", end("farm-silent"), desktop.KindRDSServer, "rds001.corp.example", "state", "AVAILABLE"},
 
 		{"a healthy provider", none, desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata end soon", begin("saml-ending"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "WARN"},
 		{"a provider whose metadata have expired", begin("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
-		{"it is mended", end("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
+		{"it recovers", end("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata were tampered with", begin("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
-		{"it is mended", end("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
+		{"it recovers", end("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 
 		{"a healthy pod", none, desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
 		{"a pod that is gone", begin("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE"},
-		{"it is mended", end("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
+		{"it recovers", end("pod-down"), desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE"},
 
 		{"a healthy connector", none, desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"a weak template", begin("sso-template-weak"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
 		{"a missing template", begin("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "ERROR"},
-		{"it is mended", end("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
+		{"it recovers", end("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"an enrollment server is gone", begin("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
-		{"it is mended", end("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
+		{"it recovers", end("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 
 		{"a healthy composer", none, desktop.KindComposer, "composer1.corp.example", self, "OK"},
 		{"a composer that is gone", begin("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "ERROR"},
-		{"it is mended", end("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
-		{"a composer nobody vouches for", begin("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "CERT_ERROR"},
-		{"it is mended", end("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
+		{"it recovers", end("composer-down"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
+		{"a composer with an untrusted certificate", begin("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "CERT_ERROR"},
+		{"it recovers", end("composer-untrusted"), desktop.KindComposer, "composer1.corp.example", self, "OK"},
 
 		{"a healthy virtual center", none, desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
 		{"a virtual center that is gone", begin("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "DOWN"},
-		{"it is mended", end("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+		{"it recovers", end("center-down"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
 		{"a virtual center that denies", begin("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "CANNOT_LOGIN"},
-		{"it is mended", end("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
+		{"it recovers", end("center-denies"), desktop.KindVirtualCenter, "vc1.corp.example", self, "OK"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			w.T = t
@@ -132,7 +132,7 @@ func TestEveryStatusIsReachedByBreakingAndMending(t *testing.T) {
 }
 
 // domain returns the id of a domain.
-func (w *world) domain(name string) desktop.ID {
+func (w *fixture) domain(name string) desktop.ID {
 	for _, d := range w.app.Board().Inventory().Domains {
 		if d.DNSName == name {
 			return d.ID
@@ -188,7 +188,7 @@ func statuses(m desktop.VirtualCenterMonitor) map[desktop.DatastoreStatus]int {
 	return out
 }
 
-func TestEveryStateThatAnAgentReports(t *testing.T) {
+func TestEveryStateOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny(), join: true})
 	server := w.estate.RDSServers[0]
@@ -231,7 +231,7 @@ func TestMachinesThatNeverReported(t *testing.T) {
 	w.status(desktop.KindRDSServer, "rds001.corp.example", "state", "WAIT_FOR_AGENT")
 }
 
-func TestAHungDomainDelaysNothingElse(t *testing.T) {
+func TestHangingDomainDelaysNothingElse(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	w.status(desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE")

@@ -9,9 +9,10 @@ import (
 	"vigil/internal/desktop/api"
 )
 
-// TestListsAreBoundedAsTheDocumentSays holds every list of every request body
-// to the limit that the document states for it. Agents show certificates, which
-// this client does not have; package heartbeat tests their lists.
+// TestListsAreBoundedAsTheDocumentSays compares the limit of every list in
+// request bodies with the OpenAPI document. Agents' requests need client
+// certificates, which this client does not have; package heartbeat tests their
+// lists.
 func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
@@ -21,12 +22,12 @@ func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
 	}, "reportGateway", "reportRDSServer")
 }
 
-// TestEveryListIsInEveryAnswer holds the document to lists that are always there,
-// and the two that requests may leave out to be there in answers all the same.
+// TestEveryListIsInEveryAnswer checks that the document requires every list in
+// responses. Two lists are optional in requests only.
 func TestEveryListIsInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	apitest.Load(t, api.Document).CheckListsAreRequired(t, "Condition.statuses", "Channel.to")
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	token := w.login().Access
 	made := w.expect(201, "POST", "/rest/config/v1/alert-rules", token, object{
 		"name": "ending", "condition": object{"type": "CERTIFICATE", "days": 10},

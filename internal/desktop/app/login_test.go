@@ -21,31 +21,32 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-// tiny is an estate for tests that need little more than its directory.
+// tiny is the size of an environment for tests that need little more than its
+// directory.
 func tiny() estate.Size {
 	return estate.Size{ConnectionServers: 2, Farms: 1, RDSServers: 1, Gateways: 1, Pods: 1}
 }
 
-// together calls f from many goroutines at once.
-func together(n int, f func(i int)) {
+// concurrently calls f concurrently from n goroutines.
+func concurrently(n int, f func(i int)) {
 	var wait sync.WaitGroup
-	gate := make(chan struct{})
+	authenticator := make(chan struct{})
 	for i := range n {
 		wait.Go(func() {
-			<-gate
+			<-authenticator
 			f(i)
 		})
 	}
-	close(gate)
+	close(authenticator)
 	wait.Wait()
 }
 
 func TestTwoHundredLoginsAtOnceAllSucceed(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	w.login()
 	statuses := make([]int, 200)
-	together(len(statuses), func(i int) {
+	concurrently(len(statuses), func(i int) {
 		statuses[i] = w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password)).status
 	})
 	counts := map[int]int{}
@@ -59,12 +60,12 @@ func TestTwoHundredLoginsAtOnceAllSucceed(t *testing.T) {
 
 func TestAThousandWrongPasswordsNeverLockTheAccount(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	w.login()
 	domain := w.estate.Domains[0]
 	var mu sync.Mutex
 	counts, throttled := map[int]int{}, 0
-	together(50, func(i int) {
+	concurrently(50, func(i int) {
 		for j := range 20 {
 			a := w.call(http.MethodPost, "/rest/login", "", w.credentials(fmt.Sprintf("wrong-%d-%d", i, j)))
 			mu.Lock()
@@ -82,19 +83,19 @@ func TestAThousandWrongPasswordsNeverLockTheAccount(t *testing.T) {
 		t.Error("the directory locked the account")
 	}
 	if bad := domain.BadPasswords(w.estate.Admin.Username); bad >= 10 {
-		t.Errorf("the directory counted %d of 10 bad passwords", bad)
+		t.Errorf("the directory saw %d bad passwords; 10 lock the account", bad)
 	}
-	// The right password is refused as well until the window is over: the
-	// directory must not be asked.
+	// The right password is refused too until the window has passed, because the
+	// directory must not be queried.
 	a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))
 	if a.status != http.StatusUnauthorized || a.header.Get("Retry-After") == "" {
 		t.Errorf("a throttled login: %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
 	}
 }
 
-func TestFiveWrongPasswordsDoNotKeepTheRightOneOut(t *testing.T) {
+func TestRightPasswordIsAcceptedAfterFiveWrongOnes(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	for i := range 5 {
 		if a := w.call(http.MethodPost, "/rest/login", "", w.credentials(fmt.Sprintf("wrong-%d", i))); a.status != http.StatusUnauthorized || a.header.Get("Retry-After") != "" {
 			t.Errorf("wrong password %d: %d, Retry-After %q", i, a.status, a.header.Get("Retry-After"))
@@ -105,11 +106,11 @@ func TestFiveWrongPasswordsDoNotKeepTheRightOneOut(t *testing.T) {
 	}
 }
 
-// TestFailuresElsewhereDoNotKeepAKnownPlaceOut sends wrong passwords from many
-// addresses, which a trusted proxy names.
-func TestFailuresElsewhereDoNotKeepAKnownPlaceOut(t *testing.T) {
+// TestFailuresElsewhereDoNotBlockAKnownNetwork sends wrong passwords from many
+// addresses, which a trusted proxy reports.
+func TestFailuresElsewhereDoNotBlockAKnownNetwork(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true, conf: func(c *config.Config) { c.Desktop.TrustedProxies = "127.0.0.1" }})
+	w := start(t, options{size: tiny(), fewProbes: true, conf: func(c *config.Config) { c.Desktop.TrustedProxies = "127.0.0.1" }})
 	const home = "203.0.113.7"
 	right := func(what string) {
 		t.Helper()
@@ -129,7 +130,7 @@ func TestFailuresElsewhereDoNotKeepAKnownPlaceOut(t *testing.T) {
 		t.Errorf("statuses of wrong passwords: %v", counts)
 	}
 	right("after 200 wrong passwords elsewhere")
-	// Others at the same address fail too.
+	// Others at the same address send wrong passwords too.
 	for i := range 300 {
 		w.callFrom(home, http.MethodPost, "/rest/login", "", object{"domain": "CORP", "username": fmt.Sprintf("user%d", i), "password": "x"})
 	}
@@ -139,7 +140,7 @@ func TestFailuresElsewhereDoNotKeepAKnownPlaceOut(t *testing.T) {
 	}
 }
 
-func TestOneAnswerForEveryRefusalAndTheTrueCauseInTheAuditLog(t *testing.T) {
+func TestRefusedLoginsHaveOneResponseAndTheirCauseInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	var in *instance.Installation
 	w := start(t, options{size: tiny(), app: func(o *app.Options) { in = o.Install }})
@@ -175,7 +176,7 @@ func TestOneAnswerForEveryRefusalAndTheTrueCauseInTheAuditLog(t *testing.T) {
 		want[a.header.Get("X-Request-Id")] = tt.cause
 	}
 	if len(bodies) != 1 {
-		t.Errorf("%d different answers to refused logins: %v", len(bodies), bodies)
+		t.Errorf("%d different responses to refused logins: %v", len(bodies), bodies)
 	}
 	records, err := in.Audit.Page(t.Context(), audit.Filter{Org: api.AuditScope, Operation: "loginUser", Outcome: audit.Denied, Limit: 50})
 	if err != nil {
@@ -187,13 +188,13 @@ func TestOneAnswerForEveryRefusalAndTheTrueCauseInTheAuditLog(t *testing.T) {
 		}
 	}
 	if len(want) > 0 {
-		t.Errorf("causes that the audit log does not have: %v", want)
+		t.Errorf("causes missing in the audit log: %v", want)
 	}
 }
 
 func TestLogoutEndsAccessTokensAtOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	got := w.login()
 	other := w.login()
 	const path = "/rest/external/v1/ad-domains"
@@ -228,9 +229,9 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	})
 }
 
-func TestLoginWhileTheDirectoryIsGoneIsNoRefusal(t *testing.T) {
+func TestLoginWhileTheDirectoryIsDownIs503(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: tiny(), calm: true})
+	w := start(t, options{size: tiny(), fewProbes: true})
 	w.login()
 	w.estate.Domains[0].Break(directory.Down)
 	a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))
@@ -246,7 +247,7 @@ func TestTokensExpire(t *testing.T) {
 	w.until("the access token expires", func() bool {
 		return w.call(http.MethodGet, "/rest/monitor/farms", got.Access, nil).status == http.StatusUnauthorized
 	})
-	// On a busy machine two seconds may be over before the token is used.
+	// On a busy machine the token may expire before it is used.
 	w.until("a renewed token is accepted", func() bool {
 		a := w.call(http.MethodPost, "/rest/refresh", "", object{"refresh_token": got.Refresh})
 		var renewed tokens
@@ -255,10 +256,10 @@ func TestTokensExpire(t *testing.T) {
 	})
 }
 
-func TestAMissingAdministratorsGroupRefusesLoginsAndIsLogged(t *testing.T) {
+func TestMissingAdministratorsGroupRefusesLoginsAndIsLogged(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	w := start(t, options{size: tiny(), calm: true, app: func(o *app.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }})
+	w := start(t, options{size: tiny(), fewProbes: true, app: func(o *app.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }})
 	w.estate.Domains[0].Change(func(d *directory.Domain) { d.Groups = nil })
 	w.until("logins are refused", func() bool {
 		return w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password)).status == http.StatusUnauthorized
@@ -268,7 +269,7 @@ func TestAMissingAdministratorsGroupRefusesLoginsAndIsLogged(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a buffer that several goroutines may write to.
+// lockedBuffer is a buffer that is safe for concurrent use.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -286,14 +287,14 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-func TestARefusedInventoryIsShown(t *testing.T) {
+func TestRefusedInventoryIsReported(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
 	own := func() desktop.Freshness { return w.record(desktop.KindConnectionServer, self).Fresh() }
-	w.until("all is well", func() bool { return own().Health == desktop.HealthOK })
+	w.until("the server is healthy", func() bool { return own().Health == desktop.HealthOK })
 	w.edit("domains:\n", "domainz:\n")
-	w.until("the server's record tells of it", func() bool {
+	w.until("the server's record reports it", func() bool {
 		f := own()
 		return f.Health == desktop.HealthWarning && strings.Contains(strings.Join(f.Reasons, ";"), "inventory file is refused")
 	})
@@ -307,6 +308,6 @@ func TestARefusedInventoryIsShown(t *testing.T) {
 		t.Errorf("the overview says %+v", r)
 	}
 	w.edit("domainz:\n", "domains:\n")
-	w.until("all is well again", func() bool { return own().Health == desktop.HealthOK })
+	w.until("the server is healthy again", func() bool { return own().Health == desktop.HealthOK })
 	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(t, &overview)
 }

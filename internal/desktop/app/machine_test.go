@@ -19,10 +19,10 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-func TestTheRealAgentReportsThisMachine(t *testing.T) {
+func TestAgentReportsThisMachine(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/stat"); err != nil {
-		t.Skip("this is not Linux")
+		t.Skip("needs Linux")
 	}
 	w := start(t, options{size: tiny(), estate: func(o *estate.Options) { o.ThisMachine = true }, join: true})
 	w.status(desktop.KindRDSServer, "this-machine", "state", "AVAILABLE")
@@ -32,16 +32,16 @@ func TestTheRealAgentReportsThisMachine(t *testing.T) {
 	}
 	info, err := os.Stat(filepath.Join(w.dir, "estate", "agent", "credential.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the credential is kept as %v, %v", info, err)
+		t.Errorf("the credential file is %v, %v", info, err)
 	}
 }
 
 // record returns the record of a component.
-func (w *world) record(kind desktop.Kind, name string) desktop.Record {
+func (w *fixture) record(kind desktop.Kind, name string) desktop.Record {
 	w.Helper()
 	for _, r := range w.app.Board().Records(kind) {
 		if r.Ref().Name == name {
-			values.note(w.Name(), r)
+			coverage.note(w.Name(), r)
 			return r
 		}
 	}
@@ -49,7 +49,7 @@ func (w *world) record(kind desktop.Kind, name string) desktop.Record {
 	return nil
 }
 
-func TestAnAgentComesBackWithItsCredential(t *testing.T) {
+func TestAgentRestartsWithItsCredential(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	server := w.app.Board().Inventory().RDSServers[0]
@@ -68,7 +68,7 @@ func TestAnAgentComesBackWithItsCredential(t *testing.T) {
 			t.Error(err)
 		}
 		w.status(desktop.KindRDSServer, server.Name, "state", "AGENT_UNREACHABLE")
-		o.Token = "" // it is good for nothing any more
+		o.Token = "" // the token was used and is invalid
 	}
 	o.StateDir = t.TempDir()
 	if err := agent.Run(t.Context(), o); err == nil {
@@ -76,7 +76,7 @@ func TestAnAgentComesBackWithItsCredential(t *testing.T) {
 	}
 }
 
-func TestAVirtualCenterThatChangedItsPassword(t *testing.T) {
+func TestVirtualCenterWithAChangedPassword(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
@@ -101,7 +101,7 @@ func TestAVirtualCenterThatChangedItsPassword(t *testing.T) {
 	}
 }
 
-func TestADisabledFarmAndServer(t *testing.T) {
+func TestDisabledFarmAndServer(t *testing.T) {
 	t.Parallel()
 	size := tiny()
 	size.Farms, size.RDSServers = 25, 50
@@ -111,7 +111,7 @@ func TestADisabledFarmAndServer(t *testing.T) {
 	w.status(desktop.KindRDSServer, "rds050.corp.example", "state", "DISABLED")
 }
 
-func TestTheInventoryIsReadAgainWithoutLosingState(t *testing.T) {
+func TestReloadOfTheInventoryKeepsState(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny(), join: true})
 	w.status(desktop.KindGateway, "gw1.corp.example", "", "OK")
@@ -132,14 +132,15 @@ func TestTheInventoryIsReadAgainWithoutLosingState(t *testing.T) {
 	if err := os.WriteFile(w.estate.InventoryFile(), []byte("nonsense: ["), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // a few looks at the file
+	time.Sleep(300 * time.Millisecond) // several checks of the file
 	if got := len(w.app.Board().Records(desktop.KindGateway)); got != 2 {
 		t.Errorf("a broken file left %d gateways", got)
 	}
 }
 
-// commandLineToken makes an enrolment token beside the running server.
-func (w *world) commandLineToken(machine string) string {
+// commandLineToken creates an enrolment token as the command line does while
+// the server runs.
+func (w *fixture) commandLineToken(machine string) string {
 	w.Helper()
 	in, err := instance.Open(w.Context(), w.conf, time.Now)
 	if err != nil {
@@ -148,7 +149,7 @@ func (w *world) commandLineToken(machine string) string {
 	defer in.Close()
 	tables := store.New(in.DB, in.Box, time.Now)
 	if _, _, err := app.NewEnrolmentToken(w.Context(), w.conf.Desktop.Inventory, tables, "nobody", 0, time.Now); !fault.Is(err, fault.NotFound) {
-		w.Errorf("a machine that is not there: %v", err)
+		w.Errorf("an unknown machine: %v", err)
 	}
 	_, token, err := app.NewEnrolmentToken(w.Context(), w.conf.Desktop.Inventory, tables, machine, 0, time.Now)
 	if err != nil {

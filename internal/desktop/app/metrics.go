@@ -7,8 +7,8 @@ import (
 	"vigil/internal/desktop/meter"
 )
 
-// metrics are what the server tells of its own work. What it knows of the
-// estate, package meter tells.
+// metrics are the metrics of the server's own work. Package meter exports those
+// of the monitored components.
 type metrics struct {
 	logins *prometheus.CounterVec
 	probes *prometheus.HistogramVec
@@ -20,11 +20,11 @@ func (m *metrics) register(reg prometheus.Registerer, board *desktop.Board) erro
 		Name: "vigil_desktop_logins_total", Help: "Logins, by outcome.",
 	}, []string{"outcome"})
 	m.probes = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "vigil_desktop_probe_duration_seconds", Help: "How long looks at components took, by kind and outcome.",
+		Name: "vigil_desktop_probe_duration_seconds", Help: "Duration of probes, by kind and outcome.",
 		Buckets: []float64{.005, .02, .1, .5, 1, 2.5, 5, 10, 20},
 	}, []string{"kind", "outcome"})
 	m.beats = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vigil_desktop_heartbeats_total", Help: "Reports of gateways and agents that were taken, by kind.",
+		Name: "vigil_desktop_heartbeats_total", Help: "Accepted heartbeats of gateways and agents, by kind.",
 	}, []string{"kind"})
 	inventory := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vigil_desktop_inventory_refused", Help: "1 while the inventory file is refused and an older one is in use.",
@@ -42,7 +42,7 @@ func (m *metrics) register(reg prometheus.Registerer, board *desktop.Board) erro
 	return nil
 }
 
-// observed takes in what a probe found.
+// observed handles the result of a probe.
 func (a *App) observed(o desktop.Observation) {
 	outcome := "good"
 	if o.Failure != nil {
@@ -52,7 +52,7 @@ func (a *App) observed(o desktop.Observation) {
 	a.board.Observe(o)
 }
 
-// reported takes in what a gateway or an agent reported.
+// reported handles a heartbeat of a gateway or an agent.
 func (a *App) reported(o desktop.Observation) {
 	a.metrics.beats.WithLabelValues(string(o.Kind)).Inc()
 	a.board.Observe(o)

@@ -15,18 +15,18 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-func (w *world) overview(token string) (o desktop.Overview) {
+func (w *fixture) overview(token string) (o desktop.Overview) {
 	w.Helper()
 	w.expect(200, "GET", "/rest/monitor/overview", token, nil).into(w, &o)
 	return o
 }
 
-func TestOverviewGroupsWhatIsWrongByItsCause(t *testing.T) {
+func TestOverviewGroupsProblemsByCause(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), join: true})
 	token := w.login().Access
 	var healthy desktop.Overview
-	w.until("all is well", func() bool {
+	w.until("there are no problems", func() bool {
 		healthy = w.overview(token)
 		return healthy.ProblemCount == 0
 	})
@@ -57,7 +57,7 @@ func TestOverviewGroupsWhatIsWrongByItsCause(t *testing.T) {
 		p := problem(peer)
 		return p != nil && p.Count == 1 && p.Health == desktop.HealthError
 	})
-	// On a busy machine the report of another server may be late for a moment.
+	// On a busy machine the heartbeat of another server may be late for a moment.
 	w.until("there are no other problems", func() bool { return len(w.overview(token).Problems) == 2 })
 	var incidents []desktop.Incident
 	w.expect(200, "GET", "/rest/demo/incidents", token, nil).into(t, &incidents)
@@ -66,10 +66,10 @@ func TestOverviewGroupsWhatIsWrongByItsCause(t *testing.T) {
 	}
 	w.expect(204, "DELETE", "/rest/demo/incidents/farm-fails", token, nil)
 	w.expect(204, "DELETE", "/rest/demo/incidents", token, nil)
-	w.until("all is well again", func() bool { return w.overview(token).ProblemCount == 0 })
+	w.until("there are no problems again", func() bool { return w.overview(token).ProblemCount == 0 })
 }
 
-func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
+func TestListsAreCompressedIfAccepted(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	token := w.login().Access
@@ -80,7 +80,7 @@ func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Accept-Encoding", encoding) // set by hand, it is not undone by the client
+		r.Header.Set("Accept-Encoding", encoding) // set explicitly, so that the client does not decompress
 		r.Header.Set("If-None-Match", match)
 		response, err := w.plain.Do(r)
 		if err != nil {
@@ -100,7 +100,7 @@ func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
 		path = "/rest/monitor/" + path
 		_, plain := get(path, "identity", "")
 		if len(plain) < 1100 {
-			continue // it fits a packet, and is sent as it is
+			continue // too small to be compressed
 		}
 		response, packed := get(path, "gzip", "")
 		if response.Header.Get("Content-Encoding") != "gzip" || len(packed)*2 > len(plain) {
@@ -115,9 +115,9 @@ func TestListsAreCompressedForThoseWhoTakeIt(t *testing.T) {
 			t.Errorf("%s: %v, %.100s", path, err, text)
 		}
 		if response.Header.Get("ETag") == "" {
-			continue // it is made anew for each who asks
+			continue // it is encoded per request and has no ETag
 		}
-		w.until("it is not sent again while it is as it was", func() bool {
+		w.until("an unchanged list is answered with 304", func() bool {
 			first, _ := get(path, "gzip", "")
 			again, body := get(path, "gzip", first.Header.Get("ETag"))
 			return again.StatusCode == http.StatusNotModified && len(body) == 0
@@ -151,7 +151,7 @@ func TestRDSServersAreFiltered(t *testing.T) {
 	w.expect(400, "GET", "/rest/monitor/rds-servers?status=nothing", token, nil)
 }
 
-func TestAComponentHasOneID(t *testing.T) {
+func TestComponentHasOneIDEverywhere(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
@@ -237,10 +237,10 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	end("server-down")(w)
-	w.until("the group is over", func() bool { return find() < 0 })
+	w.until("the group is resolved", func() bool { return find() < 0 })
 	w.expect(200, "GET", path+"?state=RESOLVED&since=1", token, nil).into(t, &groups)
 	if len(groups) == 0 {
-		t.Error("a group that is over is not listed")
+		t.Error("a resolved group is not listed")
 	}
 	w.expect(200, "GET", "/rest/monitor/alerts?since=1&limit=5", token, nil)
 	w.expect(400, "GET", "/rest/monitor/alerts?state=nothing", token, nil)
@@ -258,14 +258,14 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	w.expect(400, "GET", "/rest/monitor/history/groups?limit=1000", token, nil)
 }
 
-func TestMeasuresAreKeptOverTime(t *testing.T) {
+func TestMeasuresAreStoredOverTime(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny(), join: true, app: func(o *app.Options) { o.SampleEvery = 50 * time.Millisecond }})
 	w.estate.RDSServers[0].SetSessions(7)
 	token := w.login().Access
 	w.until("the server has sessions", func() bool { return w.overview(token).Sessions.RDSSessions == 7 })
 	o := options{size: tiny()}
-	w.stop() // what is open is stored
+	w.stop() // stopping stores the open point
 	w.run(o)
 	token = w.login().Access
 	var got struct {

@@ -27,10 +27,10 @@ import (
 	"vigil/internal/desktop/heartbeat"
 )
 
-// real is a server with real components beside it: a Samba domain controller, a
-// PostgreSQL server and an xrdp session host, each kept by a script.
+// real is a server with real components: a Samba domain controller, a
+// PostgreSQL server and an xrdp session host, each managed by a script.
 type real struct {
-	*world
+	*fixture
 	samba, xrdp, postgres string // folders of the scripts
 	database              atomic.Pointer[url.URL]
 	proxy                 net.Listener
@@ -69,7 +69,7 @@ sso_connectors:
     primary_enrollment_server: {dns_name: 127.0.0.10, port: 636, tls: {ca_file: {{.Samba}}/ca.pem}}
 `))
 
-// script runs one of the scripts that keep the real components.
+// script runs one of the scripts that manage the real components.
 func script(t *testing.T, name, command, dir string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "sh", filepath.FromSlash("../../../scripts/"+name), command, dir)
@@ -80,10 +80,11 @@ func script(t *testing.T, name, command, dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newReal skips the test unless all three components are there.
+// newReal returns the fixture, or skips the test unless all three components
+// are available.
 func newReal(t *testing.T) *real {
 	t.Helper()
-	r := &real{world: &world{T: t, dir: t.TempDir()}}
+	r := &real{fixture: &fixture{T: t, dir: t.TempDir()}}
 	for name, dir := range map[string]*string{
 		"VIGIL_TEST_SAMBA": &r.samba, "VIGIL_TEST_XRDP": &r.xrdp, "VIGIL_TEST_EVENTS": &r.postgres,
 	} {
@@ -126,7 +127,7 @@ func (r *real) startDatabase() {
 	r.database.Store(u)
 }
 
-// killDatabase ends PostgreSQL at once, as a crash of the machine would.
+// killDatabase kills PostgreSQL, like a crash of the machine.
 func (r *real) killDatabase() {
 	r.Helper()
 	text, err := os.ReadFile(filepath.Join(r.postgres, "data", "postmaster.pid"))
@@ -144,7 +145,7 @@ func (r *real) killDatabase() {
 	r.until("the database is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// forward gives the database a port that stays when it is started anew.
+// forward gives the database a port that stays the same when it is restarted.
 func (r *real) forward() {
 	var err error
 	if r.proxy, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
@@ -200,8 +201,8 @@ func (r *real) events() int {
 	return int(*m.EventCount)
 }
 
-// TestRealComponents kills real components one after the other, and watches the
-// state change and come back.
+// TestRealComponents kills real components one after the other, and checks that
+// their statuses change and recover.
 func TestRealComponents(t *testing.T) {
 	r := newReal(t)
 	r.mustLogin()
@@ -227,7 +228,7 @@ func (r *real) checkDirectory() {
 	r.status(desktop.KindDomain, "corp.example", "cs1", "FULLY_ACCESSIBLE")
 	r.status(desktop.KindSSOConnector, "logon", "", "OK")
 	if a := r.login("bob", realPassword); a.status != http.StatusUnauthorized {
-		r.Errorf("bob is no administrator, and gets %d", a.status)
+		r.Errorf("bob is not an administrator, but gets %d", a.status)
 	}
 	script(r.T, "samba.sh", "kill", r.samba)
 	r.status(desktop.KindDomain, "corp.example", "cs1", "UNCONTACTABLE")
@@ -242,9 +243,9 @@ func (r *real) checkDirectory() {
 }
 
 // checkLockout sends far more wrong passwords than lock an account, and then
-// asks the directory itself.
+// checks the account in the directory.
 func (r *real) checkLockout() {
-	together(10, func(i int) {
+	concurrently(10, func(i int) {
 		for j := range 10 {
 			if a := r.login("bob", fmt.Sprintf("wrong-%d-%d", i, j)); a.status != http.StatusUnauthorized {
 				r.Errorf("a wrong password: %d", a.status)
@@ -288,7 +289,7 @@ func (r *real) checkEvents() {
 	r.mustLogin()
 	r.startDatabase()
 	r.status(desktop.KindEventDatabase, db, "", "CONNECTED")
-	r.until("the login of meanwhile is an event too", func() bool { return r.events() > before })
+	r.until("the login during the outage is an event too", func() bool { return r.events() > before })
 }
 
 func (r *real) checkHost() {

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/secret"
 )
 
-// health tells of ourselves what our peers are told.
+// health returns this server's health for its peers.
 func (a *App) health(ctx context.Context) (desktop.PeerHealth, error) {
 	revision, err := a.store.Revision(ctx)
 	if err != nil {
@@ -28,13 +28,13 @@ func (a *App) health(ctx context.Context) (desktop.PeerHealth, error) {
 	return h, nil
 }
 
-// name is what the inventory calls this server.
+// name returns this server's name in the inventory.
 func (a *App) name() string {
 	self, _ := a.board.Inventory().Self()
 	return self.Name
 }
 
-// peerToken returns what our peers show us.
+// peerToken returns the token that peers authenticate with.
 func (a *App) peerToken(ctx context.Context) (secret.Text, error) {
 	ref := a.board.Inventory().PeerToken
 	if ref == "" {
@@ -44,7 +44,7 @@ func (a *App) peerToken(ctx context.Context) (secret.Text, error) {
 	return secret.NewText(token), err
 }
 
-// loginDirectory lets package session ask the directories.
+// loginDirectory implements session.Directory with the directory client.
 type loginDirectory struct {
 	client *directory.Client
 	board  *desktop.Board
@@ -53,8 +53,8 @@ type loginDirectory struct {
 // Find implements [session.Directory].
 func (d loginDirectory) Find(name string) (desktop.Domain, bool) { return d.client.Find(name) }
 
-// Lockout implements [session.Directory]. A directory that was never read may
-// lock after very few failures, for all we know.
+// Lockout implements [session.Directory]. For a directory that was not read yet
+// it assumes a very low threshold.
 func (d loginDirectory) Lockout(id desktop.ID) desktop.LockoutPolicy {
 	p := d.board.Lockout(id)
 	if p != (desktop.LockoutPolicy{}) {
@@ -62,7 +62,7 @@ func (d loginDirectory) Lockout(id desktop.ID) desktop.LockoutPolicy {
 	}
 	for _, v := range d.board.Views() {
 		if v.ID == id && v.Status == string(desktop.DomainFullyAccessible) {
-			return p // it was read, and never locks
+			return p // it was read and never locks accounts
 		}
 	}
 	return desktop.LockoutPolicy{Threshold: 2}
@@ -82,7 +82,7 @@ func (a *App) tryAccount(ctx context.Context, d desktop.Domain, username string,
 	return refusal(a.directory.Try(ctx, d.ID, username, password.Reveal()))
 }
 
-// refusal spells a directory's refusal as package session does.
+// refusal converts a directory's refusal to that of package session.
 func refusal(err error) error {
 	if r, ok := errors.AsType[*directory.Refusal](err); ok {
 		return &session.Refusal{Cause: string(r.Reason), Counted: r.Counted, Err: err, Misconfigured: r.Reason == directory.NoAdministrators}
@@ -90,8 +90,8 @@ func refusal(err error) error {
 	return err
 }
 
-// reportLogin takes note of a login or logout: in the audit record of the
-// request, in the event database, in the metrics.
+// reportLogin records a login or logout in the request's audit record, in the
+// event database and in the metrics.
 func (a *App) reportLogin(ctx context.Context, e session.Event) {
 	outcome := "success"
 	if e.Refused != "" {

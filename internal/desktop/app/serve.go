@@ -14,7 +14,7 @@ import (
 	"vigil/internal/desktop/probe/vcenter"
 )
 
-// Listen takes the server's address, reads the inventory and returns the URL.
+// Listen binds the server's address, reads the inventory and returns the URL.
 func (a *App) Listen(ctx context.Context) (string, error) {
 	if err := a.server.Listen(ctx); err != nil {
 		return "", err
@@ -30,7 +30,7 @@ func (a *App) Listen(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the last statuses: %w", err)
 	}
 	a.board.RestoreStatuses(known)
-	// The demo's inventory is there only now.
+	// The demo sets the inventory's path in Prepare.
 	a.watcher.Path = a.o.Install.Config.Desktop.Inventory
 	if err := a.watcher.Load(); err != nil {
 		return "", err
@@ -38,16 +38,16 @@ func (a *App) Listen(ctx context.Context) (string, error) {
 	return url, nil
 }
 
-// runAudit looks after the audit log, unless the posture server of this process
-// does.
+// runAudit runs the maintenance of the audit log, unless the posture server of
+// this process does.
 func (a *App) runAudit(ctx context.Context) {
 	if !a.o.Install.Config.Posture.Enabled {
 		a.o.Install.RunAudit(ctx, a.o.Log)
 	}
 }
 
-// Serve answers requests and watches the estate until ctx ends, then lets what
-// is under way finish. It comes after Listen.
+// Serve serves requests and monitors the components until ctx is done, then
+// waits for running requests. Call Listen first.
 func (a *App) Serve(ctx context.Context) error {
 	if err := a.heartbeats.Start(ctx); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *App) Serve(ctx context.Context) error {
 	}
 	a.alerts.Start(ctx)
 	err := a.server.Serve(ctx)
-	// Requests are over: what they need may stop.
+	// All requests have ended: stop the parts that they used.
 	cancel()
 	a.heartbeats.Stop()
 	a.alerts.Stop()
@@ -75,11 +75,11 @@ func (a *App) Serve(ctx context.Context) error {
 
 func (a *App) runProbes(ctx context.Context) {
 	if stuck := a.probes.Run(ctx); stuck > 0 {
-		a.o.Log.WarnContext(ctx, "probes did not come back", "number", stuck)
+		a.o.Log.WarnContext(ctx, "probes did not return", "number", stuck)
 	}
 }
 
-// tick derives the statuses that time alone changes.
+// tick derives the statuses that change with time.
 func (a *App) tick(ctx context.Context) {
 	t := time.NewTicker(a.o.Tick)
 	defer t.Stop()
@@ -93,13 +93,13 @@ func (a *App) tick(ctx context.Context) {
 	}
 }
 
-// tidy forgets what is of no more use.
+// tidy deletes expired records periodically.
 func (a *App) tidy(ctx context.Context) {
 	t := time.NewTicker(10 * time.Minute)
 	defer t.Stop()
 	for {
 		if err := a.forget(ctx); err != nil && ctx.Err() == nil {
-			a.o.Log.ErrorContext(ctx, "old records not removed", "error", err)
+			a.o.Log.ErrorContext(ctx, "remove old records", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -110,7 +110,7 @@ func (a *App) tidy(ctx context.Context) {
 }
 
 func (a *App) forget(ctx context.Context) error {
-	if err := a.gate.Tidy(ctx); err != nil {
+	if err := a.authenticator.Tidy(ctx); err != nil {
 		return err
 	}
 	now := a.o.Now()
@@ -121,9 +121,9 @@ func (a *App) forget(ctx context.Context) error {
 	)
 }
 
-// apply takes over an inventory.
+// apply replaces the inventory.
 func (a *App) apply(inv desktop.Inventory, d inventory.Diff) {
-	a.o.Log.Info("inventory taken over", "changes", d.String())
+	a.o.Log.Info("inventory loaded", "changes", d.String())
 	wasRefused := a.board.Refused() != nil
 	a.directory.Configure(inv)
 	a.board.Configure(inv)
@@ -131,32 +131,32 @@ func (a *App) apply(inv desktop.Inventory, d inventory.Diff) {
 		a.eventsIn = nil
 		a.events.Use(nil)
 	}
-	a.probes.Configure(a.estate.Targets(inv))
+	a.probes.Configure(a.targets.Targets(inv))
 	if wasRefused {
-		a.lookAtSelf()
+		a.probeSelf()
 	}
 }
 
-// rejectInventory takes note of a file that is not taken over. The server's own
-// record, its overview and its metrics say so until a good one is.
+// rejectInventory records that a file was refused. The server's own record, its
+// overview and its metrics show it until a file is accepted.
 func (a *App) rejectInventory(err error) {
-	a.o.Log.Error("the inventory is not taken over; the last good one stays in use", "error", err)
+	a.o.Log.Error("inventory refused; the last good one stays in use", "error", err)
 	a.board.RefuseInventory(desktop.RefusedInventory{At: desktop.MillisOf(a.o.Now()), Message: err.Error()})
-	a.lookAtSelf()
+	a.probeSelf()
 }
 
-// lookAtSelf has the server's own record brought up to date now.
-func (a *App) lookAtSelf() {
+// probeSelf triggers the probe of this server's own record.
+func (a *App) probeSelf() {
 	if self, ok := a.board.Inventory().Self(); ok {
-		a.probes.Look(desktop.KindConnectionServer, self.ID)
+		a.probes.Probe(desktop.KindConnectionServer, self.ID)
 	}
 }
 
-// eventDatabase makes the look at the event database, which is also where our
-// own events go.
-func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Look, func()) {
+// eventDatabase returns the probe of the event database, which also receives
+// this server's events.
+func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Probe, func()) {
 	if a.eventsIn != nil && a.eventsSpec == spec {
-		return a.eventsIn.Look, a.eventsIn.Close // a reload that leaves it as it is
+		return a.eventsIn.Probe, a.eventsIn.Close // a reload did not change it
 	}
 	db, err := eventdb.New(spec, a.secrets, a.o.Now)
 	if err != nil {
@@ -164,17 +164,17 @@ func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Look, func()) {
 	}
 	a.eventsIn, a.eventsSpec = db, spec
 	a.events.Use(db)
-	return db.Look, db.Close
+	return db.Probe, db.Close
 }
 
-// unusable is the look at something whose configuration makes no sense.
-func unusable(err error) probe.Look {
+// unusable returns a probe that always fails, for an invalid configuration.
+func unusable(err error) probe.Probe {
 	return func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 		return nil, nil, &desktop.Failure{Cause: desktop.Malformed, Reason: fmt.Sprintf("it cannot be used: %v", err), Err: err}
 	}
 }
 
-func (a *App) virtualCenter(spec desktop.VirtualCenter) (probe.Look, func()) {
+func (a *App) virtualCenter(spec desktop.VirtualCenter) (probe.Probe, func()) {
 	c := vcenter.New(spec, a.secrets, a.o.Now)
-	return c.Look, c.Close
+	return c.Probe, c.Close
 }

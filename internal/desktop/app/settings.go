@@ -18,8 +18,8 @@ import (
 	"vigil/internal/secret"
 )
 
-// SettingsOf returns the settings that a configuration asks for. The files that
-// it names are read here, so that one that is missing is known at the start.
+// SettingsOf converts a configuration to settings. It reads the files that the
+// configuration names, so that a missing one fails at the start.
 func SettingsOf(ctx context.Context, c config.Desktop) (Settings, error) {
 	networks, err := c.Webhook.Networks()
 	if err != nil {
@@ -66,8 +66,8 @@ func mailOf(ctx context.Context, c config.Mail) (alert.MailOptions, error) {
 	return o, nil
 }
 
-// trusting returns a TLS configuration that trusts the authorities of a file, or
-// nil for those of the machine.
+// trusting returns a TLS configuration that trusts the authorities in a file,
+// or nil for those of the system.
 func trusting(file string) (*tls.Config, error) {
 	if file == "" {
 		return nil, nil
@@ -78,7 +78,7 @@ func trusting(file string) (*tls.Config, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, errors.New("there is no certificate in it")
+		return nil, errors.New("the file contains no PEM certificate")
 	}
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }

@@ -10,29 +10,29 @@ import (
 	"vigil/internal/fault"
 )
 
-// Secrets opens references to secrets.
+// Secrets resolves references to secrets.
 type Secrets interface {
 	Secret(ctx context.Context, ref desktop.SecretRef) (string, error)
 }
 
-// Resolver finds the controllers of a domain in DNS; *net.Resolver is one.
+// Resolver finds the controllers of a domain in DNS. *net.Resolver implements
+// it.
 type Resolver interface {
 	LookupSRV(ctx context.Context, service, proto, name string) (string, []*SRV, error)
 }
 
-// Options says how to speak with directories.
+// Options configure a Client.
 type Options struct {
 	Secrets  Secrets
 	Resolver Resolver         // net.DefaultResolver when nil
 	Now      func() time.Time // time.Now when nil
 
-	// Connections bounds how many connections to one domain are open at a time;
-	// 32 when 0.
+	// Connections limits the open connections to one domain; 32 when 0.
 	Connections int
 }
 
-// Client speaks with the directories of all domains of the inventory. It is
-// safe for concurrent use.
+// Client queries the directories of all domains of the inventory. It is safe
+// for concurrent use.
 type Client struct {
 	options Options
 
@@ -41,15 +41,15 @@ type Client struct {
 	administrators []desktop.AdministratorGroup
 }
 
-// domain is a domain with what we remember of its controllers.
+// domain is a domain with cached state of its controllers.
 type domain struct {
 	spec  desktop.Domain
-	slots chan struct{} // one per connection that may be open
+	slots chan struct{} // semaphore of open connections
 
 	mu      sync.Mutex
-	failed  map[string]time.Time // controller -> when it last did not answer
-	netbios string               // learnt, for domains whose spec lacks it
-	groups  map[string]groupSID  // administrator groups by name
+	failed  map[string]time.Time // controller -> time of its last failure to answer
+	netbios string               // read from the directory, if the spec has none
+	groups  map[string]groupSID  // cached SIDs of administrator groups by name
 	lockout *desktop.LockoutPolicy
 	refused refused
 }
@@ -73,7 +73,7 @@ func New(o Options) *Client {
 	return &Client{options: o}
 }
 
-// Configure takes over the domains and administrator groups of an inventory.
+// Configure replaces the domains and administrator groups.
 func (c *Client) Configure(inv desktop.Inventory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *Client) Configure(inv desktop.Inventory) {
 	c.domains, c.administrators = next, inv.Administrators
 }
 
-// Find returns the domain with a DNS or NetBIOS name, in any case.
+// Find returns the domain with a DNS or NetBIOS name, ignoring case.
 func (c *Client) Find(name string) (desktop.Domain, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -109,7 +109,7 @@ func (c *Client) Find(name string) (desktop.Domain, bool) {
 	return desktop.Domain{}, false
 }
 
-// netbiosName returns the domain's NetBIOS name as far as it is known.
+// netbiosName returns the domain's NetBIOS name, or "" if unknown.
 func (d *domain) netbiosName() string {
 	if d.spec.NetBIOSName != "" {
 		return d.spec.NetBIOSName

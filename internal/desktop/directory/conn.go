@@ -13,29 +13,29 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// operationTimeout bounds one LDAP operation; the context bounds all.
+// operationTimeout limits one LDAP operation; the context limits all of them.
 const operationTimeout = 10 * time.Second
 
-// maxEntries bounds the answer to a search.
+// maxEntries limits the result of a search.
 const maxEntries = 1000
 
-// conn is a connection to one controller, over verified TLS.
+// conn is a connection to one controller over verified TLS.
 type conn struct {
 	*ldap.Conn
 	controller string
 	stop       func() bool
-	fate       *reach.Fate
+	lastErr    *reach.LastError
 }
 
-// dial connects to a controller. The connection ends with the context, whatever
-// it is waiting for: the LDAP library knows no contexts.
+// dial connects to a controller. The connection is closed when the context is
+// done, because the LDAP library does not support contexts.
 func dial(ctx context.Context, d desktop.Domain, controller string, now func() time.Time) (*conn, error) {
 	host, _, err := net.SplitHostPort(controller)
 	if err != nil {
 		return nil, fmt.Errorf("parse controller address: %w", err)
 	}
-	shown := new(reach.Shown)
-	config, err := reach.TLS(d.Trust, host, now, shown)
+	peerCert := new(reach.PeerCertificate)
+	config, err := reach.TLS(d.Trust, host, now, peerCert)
 	if err != nil {
 		return nil, err
 	}
@@ -47,19 +47,19 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 	if err != nil {
 		return nil, err
 	}
-	fate := new(reach.Fate)
-	line := reach.Watch(socket, fate)
+	lastErr := new(reach.LastError)
+	line := reach.Watch(socket, lastErr)
 	stop := context.AfterFunc(ctx, func() { _ = line.Close() })
-	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop, fate: fate}
+	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop, lastErr: lastErr}
 	c.SetTimeout(operationTimeout)
 	c.Start()
 	if d.StartTLS {
 		if err := c.StartTLS(config); err != nil {
 			c.close()
-			if untrusted := shown.Err(); untrusted != nil {
+			if untrusted := peerCert.Err(); untrusted != nil {
 				return nil, untrusted
 			}
-			return nil, fmt.Errorf("start TLS: %w", cause(fate, err))
+			return nil, fmt.Errorf("start TLS: %w", cause(lastErr, err))
 		}
 	}
 	return c, nil
@@ -70,7 +70,7 @@ func (c *conn) close() {
 	_ = c.Conn.Close()
 }
 
-// search returns entries. Referrals are left where they are.
+// search returns entries. It does not follow referrals.
 func (c *conn) search(base string, scope int, filter string, attributes ...string) ([]*ldap.Entry, error) {
 	res, err := c.Search(ldap.NewSearchRequest(base, scope, ldap.NeverDerefAliases, maxEntries,
 		int(operationTimeout/time.Second), false, filter, attributes, nil))
@@ -80,7 +80,8 @@ func (c *conn) search(base string, scope int, filter string, attributes ...strin
 	return res.Entries, nil
 }
 
-// one returns the only entry of a search, nil when there is none or several.
+// one returns the only entry of a search, or nil when there is none or more
+// than one.
 func (c *conn) one(base string, scope int, filter string, attributes ...string) (*ldap.Entry, error) {
 	entries, err := c.search(base, scope, filter, attributes...)
 	if err != nil || len(entries) != 1 {
@@ -89,10 +90,10 @@ func (c *conn) one(base string, scope int, filter string, attributes ...string) 
 	return entries[0], nil
 }
 
-// root is what a controller's rootDSE tells.
+// root contains the attributes of a controller's rootDSE.
 type root struct {
-	base   string // of the domain
-	config string // of the forest's configuration
+	base   string // distinguished name of the domain
+	config string // distinguished name of the forest's configuration
 	host   string
 }
 
@@ -102,7 +103,7 @@ func (c *conn) root() (root, error) {
 		return root{}, fmt.Errorf("read rootDSE: %w", c.broken(err))
 	}
 	if e == nil || e.GetAttributeValue("defaultNamingContext") == "" {
-		return root{}, &desktop.Failure{Cause: desktop.Broken, Reason: c.controller + " is no domain controller"}
+		return root{}, &desktop.Failure{Cause: desktop.Broken, Reason: c.controller + " is not a domain controller"}
 	}
 	return root{
 		base:   e.GetAttributeValue("defaultNamingContext"),
@@ -111,20 +112,21 @@ func (c *conn) root() (root, error) {
 	}, nil
 }
 
-// final marks an error after which no other controller is tried: a password
-// may have been judged, and a second judgement would count twice.
+// final marks an error after which no other controller is tried: a controller
+// may have checked the password, and a second check would count twice towards
+// the lockout.
 type final struct{ error }
 
 // Unwrap returns the error itself.
 func (f final) Unwrap() error { return f.error }
 
-// busy reports whether a controller says that it cannot do anything now.
+// busy reports whether a controller answered that it is too busy.
 func busy(err error) bool {
 	return ldap.IsErrorAnyOf(err, ldap.LDAPResultBusy, ldap.LDAPResultUnavailable, ldap.LDAPResultUnwillingToPerform)
 }
 
-// elsewhere reports whether another controller may do better.
-func elsewhere(err error) bool {
+// tryNext reports whether another controller may succeed.
+func tryNext(err error) bool {
 	if _, ok := errors.AsType[final](err); ok {
 		return false
 	}
@@ -132,8 +134,8 @@ func elsewhere(err error) bool {
 	return !errors.As(err, &e) || e.ResultCode == ldap.ErrorNetwork || busy(err)
 }
 
-// bind binds. Unless the controller was too busy to look, whatever comes after
-// it is final.
+// bind binds with a password and calls do. Unless the controller was too busy
+// to check the password, any error is final.
 func (c *conn) bind(name, password string, do func() error) error {
 	err := c.Bind(name, password)
 	if err == nil {
@@ -145,17 +147,18 @@ func (c *conn) bind(name, password string, do func() error) error {
 	return final{c.broken(err)}
 }
 
-// cause returns the error behind that of an LDAP operation: why the connection
-// broke, unless the controller has answered.
-func cause(fate *reach.Fate, err error) error {
+// cause returns the cause of a failed LDAP operation: why the connection broke,
+// unless the controller has answered.
+func cause(lastErr *reach.LastError, err error) error {
 	var e *ldap.Error
-	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork || fate.Err() == nil {
+	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork || lastErr.Err() == nil {
 		return err
 	}
-	return fate.Err()
+	return lastErr.Err()
 }
 
-// broken returns the error of an operation, or why the connection broke under it.
+// broken returns the error of an operation, or why the connection broke during
+// it.
 func (c *conn) broken(err error) error {
 	if _, ok := errors.AsType[*Refusal](err); ok {
 		return err
@@ -163,10 +166,10 @@ func (c *conn) broken(err error) error {
 	if _, ok := errors.AsType[*desktop.Failure](err); ok {
 		return err
 	}
-	return cause(c.fate, err)
+	return cause(c.lastErr, err)
 }
 
-// failureOf says why a controller could not be used.
+// failureOf classifies why a controller could not be used.
 func failureOf(controller string, err error) *desktop.Failure {
 	var e *ldap.Error
 	if !errors.As(err, &e) {
@@ -181,7 +184,7 @@ func failureOf(controller string, err error) *desktop.Failure {
 	case ldap.LDAPResultBusy, ldap.LDAPResultUnavailable, ldap.LDAPResultUnwillingToPerform:
 		return fail(desktop.Broken, "is too busy to answer")
 	case ldap.LDAPResultStrongAuthRequired, ldap.LDAPResultConfidentialityRequired:
-		return fail(desktop.Denied, "accepts pings and refuses to bind")
+		return fail(desktop.Denied, "accepts pings but refuses to bind")
 	case ldap.LDAPResultInvalidCredentials:
 		return fail(desktop.Refused, "refuses the service account: "+string(refusalOf(err).Reason))
 	case ldap.LDAPResultInsufficientAccessRights:

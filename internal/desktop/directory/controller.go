@@ -18,21 +18,21 @@ import (
 // SRV is a DNS service record.
 type SRV = net.SRV
 
-// systemResolver is the machine's own, which probes use with a context.
+// systemResolver is the system's resolver.
 type systemResolver struct{}
 
 func (systemResolver) LookupSRV(ctx context.Context, service, proto, name string) (string, []*SRV, error) {
 	return net.DefaultResolver.LookupSRV(ctx, service, proto, name)
 }
 
-// attempt bounds what one controller may take, so that one that hangs leaves
-// time for the next; the last has nobody to leave time for.
+// attempt limits the time of one controller, so that one that hangs leaves time
+// for the next. The last controller may use the remaining time.
 const (
 	attempt     = 6 * time.Second
 	lastAttempt = 15 * time.Second
 )
 
-// penalty is how long a controller that did not answer comes last.
+// penalty is how long a controller that did not answer is tried last.
 const penalty = 30 * time.Second
 
 // The ports of directories.
@@ -42,7 +42,7 @@ const (
 )
 
 // controllers returns the addresses of a domain's controllers, those that
-// answered lately first.
+// answered recently first.
 func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 	port := ldapsPort
 	if d.spec.StartTLS {
@@ -53,10 +53,10 @@ func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 		_, records, err := c.options.Resolver.LookupSRV(ctx, "ldap", "tcp", "dc._msdcs."+d.spec.DNSName)
 		if err != nil || len(records) == 0 {
 			return nil, &desktop.Failure{
-				Cause: desktop.Unreachable, Reason: "DNS knows no controllers of " + d.spec.DNSName, Err: err,
+				Cause: desktop.Unreachable, Reason: "DNS has no controllers of " + d.spec.DNSName, Err: err,
 			}
 		}
-		for _, r := range records { // the port is that of plain LDAP
+		for _, r := range records { // the record's port is that of plain LDAP
 			addresses = append(addresses, strings.TrimSuffix(r.Target, "."))
 		}
 	}
@@ -88,8 +88,7 @@ func (d *domain) note(controller string, at time.Time, answered bool) {
 	}
 }
 
-// Silent returns the controllers of a domain that did not answer lately, while
-// others may have.
+// Silent returns the controllers of a domain that recently did not answer.
 func (c *Client) Silent(id desktop.ID) []string {
 	d, err := c.domain(id)
 	if err != nil {
@@ -108,8 +107,8 @@ func (c *Client) Silent(id desktop.ID) []string {
 	return out
 }
 
-// with connects to a controller of the domain and does something there. It goes
-// on to the next controller while that may help.
+// with connects to a controller of the domain and calls do. It tries the next
+// controller while that may help.
 func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) error {
 	select {
 	case d.slots <- struct{}{}:
@@ -128,7 +127,7 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 			limit = lastAttempt
 		}
 		err := c.try(ctx, d, address, limit, do)
-		if err == nil || !elsewhere(err) {
+		if err == nil || !tryNext(err) {
 			d.note(address, c.options.Now(), true)
 			if refusal, ok := errors.AsType[*Refusal](err); ok || err == nil {
 				return asError(refusal)
@@ -144,7 +143,7 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 	return joinFailures(failures)
 }
 
-// asError keeps a nil pointer from becoming an error that is not nil.
+// asError converts r to an error, with a nil pointer becoming a nil error.
 func asError(r *Refusal) error {
 	if r == nil {
 		return nil
@@ -166,15 +165,15 @@ func (c *Client) try(ctx context.Context, d *domain, address string, limit time.
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	late := fmt.Errorf("%w: %v", ctx.Err(), err) // the library tells only that the line was cut
+	late := fmt.Errorf("%w: %v", ctx.Err(), err) // the library only reports a closed connection
 	if _, ok := errors.AsType[final](err); ok {
 		return final{late}
 	}
 	return late
 }
 
-// joinFailures makes one failure of those of all controllers. Its cause is that
-// of the controller that came nearest to answering.
+// joinFailures combines the failures of all controllers. Its cause is that of
+// the controller that came closest to answering.
 func joinFailures(failures []*desktop.Failure) error {
 	joined := &desktop.Failure{Cause: desktop.Unreachable}
 	var why []string
@@ -189,8 +188,8 @@ func joinFailures(failures []*desktop.Failure) error {
 	return joined
 }
 
-// pingAny asks the controllers for a sign of life, over UDP and then, since
-// many networks let nothing but TCP through, by connecting.
+// pingAny pings the controllers over UDP and then, since many networks only
+// permit TCP, by connecting.
 func (c *Client) pingAny(ctx context.Context, d *domain) (Pong, string, error) {
 	addresses, err := c.controllers(ctx, d)
 	if err != nil {
@@ -207,7 +206,8 @@ func (c *Client) pingAny(ctx context.Context, d *domain) (Pong, string, error) {
 	return Pong{}, "", joinFailures(failures)
 }
 
-// pingAddress is where a controller takes pings: the port of plain LDAP.
+// pingAddress returns the address of a controller for pings: the port of plain
+// LDAP.
 func pingAddress(d desktop.Domain, controller string) string {
 	host, port, err := net.SplitHostPort(controller)
 	if err != nil || d.StartTLS && port != "" {

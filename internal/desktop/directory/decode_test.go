@@ -26,7 +26,7 @@ func TestDecodeSID(t *testing.T) {
 	}
 }
 
-func TestDiagnosticsTellTheTrueCause(t *testing.T) {
+func TestDiagnosticsContainTheCause(t *testing.T) {
 	t.Parallel()
 	for code, want := range reasons {
 		err := ldap.NewError(ldap.LDAPResultInvalidCredentials,
@@ -41,7 +41,7 @@ func TestDiagnosticsTellTheTrueCause(t *testing.T) {
 		t.Error("a refusal without a code is not counted")
 	}
 	if refusalOf(ldap.NewError(ldap.LDAPResultBusy, errors.New("busy"))) != nil {
-		t.Error("a busy controller is taken for a refusal")
+		t.Error("a busy controller counts as a refusal")
 	}
 }
 

@@ -43,8 +43,8 @@ func corp() sim.Domain {
 	}
 }
 
-// site is a domain with controllers of its own.
-type site struct {
+// fixture is a simulated domain with its controllers.
+type fixture struct {
 	client      *directory.Client
 	spec        desktop.Domain
 	controllers []*sim.Server
@@ -52,15 +52,15 @@ type site struct {
 	clock       atomic.Int64 // offset from the time of day
 }
 
-func (s *site) Secret(context.Context, desktop.SecretRef) (string, error) {
+func (s *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
 	return s.password.Load().(string), nil
 }
 
-func (s *site) now() time.Time { return time.Now().Add(time.Duration(s.clock.Load())) }
+func (s *fixture) now() time.Time { return time.Now().Add(time.Duration(s.clock.Load())) }
 
-// start brings up a domain with a number of controllers. Edit may change how we
-// see it.
-func start(t *testing.T, controllers int, edit func(*desktop.Inventory)) *site {
+// start starts a domain with a number of controllers. Edit may change the
+// inventory.
+func start(t *testing.T, controllers int, edit func(*desktop.Inventory)) *fixture {
 	t.Helper()
 	validity := pki.Around(time.Now(), 1000*time.Hour)
 	ca, err := pki.New("Test CA", validity)
@@ -71,7 +71,7 @@ func start(t *testing.T, controllers int, edit func(*desktop.Inventory)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{}
+	s := &fixture{}
 	s.password.Store("service")
 	s.spec = desktop.Domain{
 		ID: "d1", DNSName: "corp.example", NetBIOSName: "CORP", Primary: true, StartTLS: true,
@@ -152,7 +152,7 @@ func TestEmptyPasswordNeverReachesTheDirectory(t *testing.T) {
 	}
 }
 
-func TestLockedAccountIsToldApart(t *testing.T) {
+func TestLockedAccountIsReported(t *testing.T) {
 	t.Parallel()
 	s := start(t, 1, nil)
 	for range 5 {
@@ -163,7 +163,7 @@ func TestLockedAccountIsToldApart(t *testing.T) {
 	}
 }
 
-func TestLoginGoesOnToTheNextController(t *testing.T) {
+func TestLoginFailsOverToTheNextController(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sim.Fault{"down": sim.Down, "busy": sim.Unwilling} {
 		t.Run(name, func(t *testing.T) {
@@ -174,20 +174,20 @@ func TestLoginGoesOnToTheNextController(t *testing.T) {
 				t.Errorf("Login = %v", err)
 			}
 			if s.controllers[1].Binds() == 0 {
-				t.Error("the second controller was not asked")
+				t.Error("the second controller was not used")
 			}
 			before := s.controllers[0].Binds()
 			if _, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil {
 				t.Errorf("second Login = %v", err)
 			}
 			if s.controllers[0].Binds() != before {
-				t.Error("the broken controller was asked first again")
+				t.Error("the broken controller was tried first again")
 			}
 		})
 	}
 }
 
-func TestWrongPasswordIsJudgedOnce(t *testing.T) {
+func TestWrongPasswordIsTriedOnOneController(t *testing.T) {
 	t.Parallel()
 	s := start(t, 3, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
 	_, _ = s.client.Login(t.Context(), "d1", "bob", "wrong")
@@ -228,30 +228,30 @@ func TestSurveyReadsTheDomain(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Survey (-want +got):\n%s", diff)
 	}
-	for _, name := range []string{"corp", "CORP.EXAMPLE"} { // the first was learnt by the survey
+	for _, name := range []string{"corp", "CORP.EXAMPLE"} { // the NetBIOS name was read by the survey
 		if d, ok := s.client.Find(name); !ok || d.ID != "d1" {
 			t.Errorf("Find(%s) = %v %v", name, d.ID, ok)
 		}
 	}
 	if _, ok := s.client.Find("lab"); ok {
-		t.Error("a domain that is not ours was found")
+		t.Error("an unknown domain was found")
 	}
 }
 
-func TestSurveyTellsHowFarItGets(t *testing.T) {
+func TestSurveyClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
-		breaks func(*site, *desktop.Inventory)
+		breaks func(*fixture, *desktop.Inventory)
 		cause  desktop.Cause
 	}{
-		{"no controller answers", func(s *site, _ *desktop.Inventory) { s.controllers[0].Break(sim.Down) }, desktop.Unreachable},
-		{"the only controller hangs", func(s *site, _ *desktop.Inventory) { s.controllers[0].Break(sim.Hung) }, desktop.Unreachable},
-		{"controllers accept pings only", func(s *site, _ *desktop.Inventory) { s.controllers[0].Break(sim.PingOnly) }, desktop.Denied},
-		{"its certificate is not trusted", func(_ *site, inv *desktop.Inventory) { inv.Domains[0].Trust.CAPEM = "" }, desktop.Untrusted},
-		{"the service account is refused", func(s *site, _ *desktop.Inventory) { s.password.Store("wrong") }, desktop.Refused},
-		{"TLS is not to be had where pings are", func(s *site, inv *desktop.Inventory) {
-			// LDAPS at a dead port, while plain LDAP and the ping are alive.
+		{"no controller answers", func(s *fixture, _ *desktop.Inventory) { s.controllers[0].Break(sim.Down) }, desktop.Unreachable},
+		{"the only controller hangs", func(s *fixture, _ *desktop.Inventory) { s.controllers[0].Break(sim.Hung) }, desktop.Unreachable},
+		{"controllers accept pings only", func(s *fixture, _ *desktop.Inventory) { s.controllers[0].Break(sim.PingOnly) }, desktop.Denied},
+		{"its certificate is not trusted", func(_ *fixture, inv *desktop.Inventory) { inv.Domains[0].Trust.CAPEM = "" }, desktop.Untrusted},
+		{"the service account is refused", func(s *fixture, _ *desktop.Inventory) { s.password.Store("wrong") }, desktop.Refused},
+		{"TLS is unavailable while pings are answered", func(s *fixture, inv *desktop.Inventory) {
+			// LDAPS on a closed port, while plain LDAP and pings work.
 			dead, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				panic(err)
@@ -266,11 +266,11 @@ func TestSurveyTellsHowFarItGets(t *testing.T) {
 			inv := desktop.Inventory{Domains: []desktop.Domain{s.spec}}
 			tt.breaks(s, &inv)
 			s.client.Configure(inv)
-			patience := 30 * time.Second
+			refusedWait := 30 * time.Second
 			if strings.HasSuffix(tt.name, "hangs") {
-				patience = 3 * time.Second // all that ends it
+				refusedWait = 3 * time.Second // limited by this timeout alone
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), refusedWait)
 			defer cancel()
 			_, err := s.client.Survey(ctx, "d1")
 			if err == nil {
@@ -285,7 +285,7 @@ func TestSurveyTellsHowFarItGets(t *testing.T) {
 			s.password.Store("service")
 			s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}})
 			if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
-				t.Errorf("Survey after mending = %v", err)
+				t.Errorf("Survey after recovery = %v", err)
 			}
 		})
 	}
@@ -294,7 +294,7 @@ func TestSurveyTellsHowFarItGets(t *testing.T) {
 func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
 	t.Parallel()
 	s := start(t, 1, nil)
-	if _, err := s.client.Survey(t.Context(), "d1"); err != nil { // learns the window
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil { // reads the lockout window
 		t.Fatal(err)
 	}
 	s.password.Store("outdated")
@@ -306,7 +306,7 @@ func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
 	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
 		t.Errorf("the directory counted %d wrong passwords, want 1", n)
 	}
-	for range 10 { // hours later it is tried again, and still not locked
+	for range 10 { // hours later it is retried, and still not locked
 		s.clock.Add(int64(32 * time.Minute))
 		_, _ = s.client.Survey(t.Context(), "d1")
 	}
@@ -319,7 +319,7 @@ func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
 	}
 }
 
-func TestTryChecksCredentialsAndTheRightToJoin(t *testing.T) {
+func TestTryChecksCredentialsAndPermissionToCreateComputers(t *testing.T) {
 	t.Parallel()
 	const clones = "OU=Clones,DC=corp,DC=example"
 	for _, tt := range []struct {
@@ -330,7 +330,7 @@ func TestTryChecksCredentialsAndTheRightToJoin(t *testing.T) {
 		{"wrong", "", "bob", "wrong", directory.WrongCredentials},
 		{"may create computers", clones, "alice", "right", ""},
 		{"may not create computers", clones, "bob", "right", directory.CannotJoin},
-		{"the place does not exist", "OU=None,DC=corp,DC=example", "alice", "right", directory.CannotJoin},
+		{"the organisational unit does not exist", "OU=None,DC=corp,DC=example", "alice", "right", directory.CannotJoin},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -373,7 +373,8 @@ func TestControllersAreFoundByDNS(t *testing.T) {
 	s.spec.Controllers = nil
 	client := directory.New(directory.Options{Secrets: s, Resolver: records{{Target: "127.0.0.1."}}})
 	client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}})
-	// Nothing listens at the usual port, but it is where the record led us.
+	// Nothing listens on the usual port, but the error shows that the SRV record
+	// was used.
 	_, err := client.Survey(t.Context(), "d1")
 	if err == nil || desktop.FailureOf(err).Reason != "127.0.0.1:389 refuses connections" {
 		t.Errorf("Survey = %v", err)
@@ -389,6 +390,6 @@ func TestPing(t *testing.T) {
 		t.Errorf("Ping = %+v %v, want %+v", got, err, want)
 	}
 	if _, err := directory.Ping(t.Context(), s.spec.Controllers[0], "other.example"); err == nil {
-		t.Error("a domain the controller does not hold was pinged")
+		t.Error("a ping for another domain succeeded")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"vigil/internal/desktop"
 )
 
-// A User is somebody whom the directory knows.
+// A User is a user of a directory.
 type User struct {
 	Name   string // sAMAccountName, as the directory spells it
 	SID    string
@@ -21,16 +21,16 @@ type User struct {
 	Domain string // NetBIOS name
 }
 
-// Login tries a password and checks that the user is a member, also nested, of
-// an administrator group. It fails with a *Refusal when the answer is no, and
-// with a *desktop.Failure when there is none.
+// Login checks a password and that the user is a direct or nested member of an
+// administrator group. It fails with a *Refusal when the directory refuses the
+// user, and with a *desktop.Failure when the directory could not be queried.
 func (c *Client) Login(ctx context.Context, id desktop.ID, username, password string) (User, error) {
 	d, err := c.domain(id)
 	if err != nil {
 		return User{}, err
 	}
-	// The groups come first: without them a right password helps nobody, and
-	// should not be tried.
+	// Look up the groups first: without them the login fails anyway, and the
+	// password should not be tried.
 	admins, err := c.administratorSIDs(ctx)
 	if err != nil {
 		return User{}, err
@@ -53,9 +53,9 @@ func (c *Client) Login(ctx context.Context, id desktop.ID, username, password st
 	return user, nil
 }
 
-// Try checks the credentials of an account that is to make computer accounts:
-// that the directory accepts them, and that they may do so where the inventory
-// says clones are made.
+// Try checks the credentials of an account for instant clones: that the
+// directory accepts them, and that the account may create computer accounts in
+// the configured organisational unit.
 func (c *Client) Try(ctx context.Context, id desktop.ID, username, password string) error {
 	d, err := c.domain(id)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Client) Try(ctx context.Context, id desktop.ID, username, password stri
 	})
 }
 
-// asUser binds as a user and does something.
+// asUser binds as a user and calls do.
 func (c *Client) asUser(ctx context.Context, d *domain, username, password string, do func(*conn, root) error) error {
 	switch {
 	case password == "":
@@ -108,7 +108,7 @@ func bindName(d *domain, username string) string {
 	return username + "@" + d.spec.DNSName
 }
 
-// whoIs reads the user that is bound, and the SIDs of all groups the user is in.
+// whoIs returns the bound user and the SIDs of all the user's groups.
 func whoIs(conn *conn, r root, username string) (User, []string, error) {
 	filter := fmt.Sprintf("(&(objectCategory=person)(sAMAccountName=%s))", ldap.EscapeFilter(username))
 	e, err := conn.one(r.base, ldap.ScopeWholeSubtree, filter, "sAMAccountName", "objectSid")
@@ -122,7 +122,7 @@ func whoIs(conn *conn, r root, username string) (User, []string, error) {
 	if err != nil {
 		return User{}, nil, err
 	}
-	// tokenGroups is worked out by the directory for one entry at a time.
+	// The directory computes tokenGroups only for a search with base scope.
 	tokens, err := conn.one(e.DN, ldap.ScopeBaseObject, "(objectClass=*)", "tokenGroups")
 	if err != nil {
 		return User{}, nil, fmt.Errorf("read groups: %w", err)
@@ -140,25 +140,26 @@ func whoIs(conn *conn, r root, username string) (User, []string, error) {
 	return User{Name: e.GetAttributeValue("sAMAccountName"), SID: sid, DN: e.DN}, groups, nil
 }
 
-// groupLife is how long the SID of a group that is given by name is taken to be
-// what it was: a group that is replaced by another of its name is a rare thing.
+// groupLife is how long the SID of a group that is given by name is cached.
+// Groups are rarely replaced by another of the same name.
 const groupLife = 10 * time.Minute
 
-// A MissingGroup says that a domain has no group of a name.
+// A MissingGroup is the error that a domain has no group with a name.
 type MissingGroup struct{ Domain, Name string }
 
 func (g *MissingGroup) Error() string { return "the domain " + g.Domain + " has no group " + g.Name }
 
-// CheckGroup looks an administrator group up that is given by its name. It fails
+// CheckGroup looks up an administrator group that is given by name. It fails
 // with a *MissingGroup when the domain does not have it.
 func (c *Client) CheckGroup(ctx context.Context, g desktop.AdministratorGroup) error {
 	_, err := c.groupSID(ctx, g)
 	return err
 }
 
-// administratorSIDs returns the SIDs of the administrator groups. One that
-// cannot be looked up is left out while another is known. Groups that do not
-// exist are a refusal, not a failure: to ask again does not help.
+// administratorSIDs returns the SIDs of the administrator groups. A group that
+// cannot be looked up is skipped while another one is known. If no group
+// exists, it returns a *Refusal rather than a failure, because retrying does
+// not help.
 func (c *Client) administratorSIDs(ctx context.Context) ([]string, error) {
 	c.mu.RLock()
 	groups := c.administrators
@@ -189,10 +190,10 @@ func (c *Client) administratorSIDs(ctx context.Context) ([]string, error) {
 	case absent != nil:
 		return nil, &Refusal{Reason: NoAdministrators, Err: absent}
 	}
-	return nil, &Refusal{Reason: NotAdministrator} // the inventory names no group
+	return nil, &Refusal{Reason: NotAdministrator} // the inventory has no administrator group
 }
 
-// groupSID looks a group up by its name, as the service account.
+// groupSID looks up a group by name, as the service account.
 func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (string, error) {
 	d, err := c.domain(g.DomainID)
 	if err != nil {
@@ -220,7 +221,7 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 	})
 	if err != nil {
 		if _, gone := errors.AsType[*MissingGroup](err); ok && !gone {
-			return known.sid, nil // better the group as it was than nobody
+			return known.sid, nil // use the cached SID while the directory is unavailable
 		}
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// A Pong is what a controller tells whoever pings it.
+// A Pong is a controller's response to a ping.
 type Pong struct {
 	Forest      string
 	Domain      string
@@ -24,11 +24,11 @@ type Pong struct {
 	Site        string
 }
 
-// pingWait is how long one ping is waited for; UDP loses some.
+// pingWait is how long to wait for the response to one packet; UDP may lose it.
 const pingWait = time.Second
 
-// Ping asks a controller over connectionless LDAP whether it holds a domain. It
-// needs no credentials.
+// Ping queries over connectionless LDAP whether a controller serves a domain.
+// It needs no credentials.
 func Ping(ctx context.Context, address, domain string) (Pong, error) {
 	conn, err := reach.Dialer().DialContext(ctx, "udp", address)
 	if err != nil {
@@ -60,7 +60,7 @@ func Ping(ctx context.Context, address, domain string) (Pong, error) {
 	return Pong{}, err
 }
 
-// pingRequest encodes the search that a ping is.
+// pingRequest encodes the LDAP search of a ping.
 func pingRequest(domain string) ([]byte, error) {
 	filter, err := ldap.CompileFilter(fmt.Sprintf(`(&(DnsDomain=%s)(NtVer=\16\00\00\00))`, ldap.EscapeFilter(domain)))
 	if err != nil {
@@ -89,11 +89,11 @@ func pingRequest(domain string) ([]byte, error) {
 	return message.Bytes(), nil
 }
 
-// errNoPong is the answer of a controller that does not hold the domain.
-var errNoPong = errors.New("the controller does not hold the domain")
+// errNoPong is the error when a controller does not serve the domain.
+var errNoPong = errors.New("the controller does not serve the domain")
 
-// decodePong reads the answer to a ping. It comes from anybody who can send
-// UDP, so every length in it is doubted.
+// decodePong decodes the response to a ping. Anybody may send UDP packets, so
+// every length in it is checked.
 func decodePong(packet []byte) (Pong, error) {
 	message, err := ber.DecodePacketErr(packet)
 	if err != nil {
@@ -123,24 +123,25 @@ const (
 	netlogonHeader   = 24 // opcode, padding, flags, GUID
 )
 
-// decodeNetlogon reads NETLOGON_SAM_LOGON_RESPONSE_EX.
+// decodeNetlogon decodes NETLOGON_SAM_LOGON_RESPONSE_EX.
 func decodeNetlogon(b []byte) (Pong, error) {
 	if len(b) < netlogonHeader || binary.LittleEndian.Uint16(b) != opcodeResponseEx {
-		return Pong{}, errors.New("decode pong: not a response we know")
+		return Pong{}, errors.New("decode pong: unknown response")
 	}
 	var names [8]string // forest, domain, host, NetBIOS domain, NetBIOS host, user, site, client's site
 	at := netlogonHeader
 	for i := range names {
 		name, next, ok := decodeName(b, at)
 		if !ok {
-			return Pong{}, errors.New("decode pong: cut short")
+			return Pong{}, errors.New("decode pong: truncated")
 		}
 		names[i], at = name, next
 	}
 	return Pong{Forest: names[0], Domain: names[1], Host: names[2], NetBIOSName: names[3], Site: names[6]}, nil
 }
 
-// decodeName reads a name as DNS compresses it, and where the next one begins.
+// decodeName decodes a name with DNS compression. It returns the offset of the
+// next name.
 func decodeName(b []byte, at int) (name string, next int, ok bool) {
 	var labels []string
 	for jumps := 0; at < len(b); {

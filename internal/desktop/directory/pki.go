@@ -10,7 +10,7 @@ import (
 	"vigil/internal/desktop"
 )
 
-// A CertificateServer is an enterprise authority that a forest publishes.
+// A CertificateServer is an enterprise certificate authority of a forest.
 type CertificateServer struct {
 	Name         string
 	Host         string
@@ -18,7 +18,7 @@ type CertificateServer struct {
 	Certificates []*x509.Certificate
 }
 
-// A Template is a kind of certificate that a forest's authorities may issue.
+// A Template is a certificate template of a forest.
 type Template struct {
 	Name        string
 	DisplayName string
@@ -26,7 +26,8 @@ type Template struct {
 	MinimumKey  int      // bits
 }
 
-// PublicKeyServices is what a forest publishes of its authorities.
+// PublicKeyServices contains the certificate authorities and templates of a
+// forest.
 type PublicKeyServices struct {
 	Servers   []CertificateServer
 	Templates []Template
@@ -75,7 +76,7 @@ func certificateServer(e *ldap.Entry) CertificateServer {
 		Templates: e.GetAttributeValues("certificateTemplates"),
 	}
 	for _, raw := range e.GetRawAttributeValues("cACertificate") {
-		// One that does not parse is as good as none: the probe says so.
+		// Invalid certificates are skipped; the probe reports the missing certificate.
 		if cert, err := x509.ParseCertificate(raw); err == nil {
 			s.Certificates = append(s.Certificates, cert)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/go-ldap/ldap/v3"
 )
 
-// A Reason is the true cause of a refusal, for the audit log.
+// A Reason is the actual reason of a refusal, for the audit log.
 type Reason string
 
 // The reasons to refuse a user.
@@ -29,7 +29,7 @@ const (
 	CannotJoin         Reason = "may not create computer accounts where clones are made"
 )
 
-// reasons maps the codes in a directory's diagnostics.
+// reasons maps the error codes in a directory's diagnostic messages.
 var reasons = map[string]Reason{
 	"525": UnknownUser,
 	"52e": WrongCredentials,
@@ -43,7 +43,7 @@ var reasons = map[string]Reason{
 	"775": Locked,
 }
 
-// A Refusal says that the directory was asked and the answer is no.
+// A Refusal is the error that the directory refused a user.
 type Refusal struct {
 	Reason  Reason
 	Counted bool // the directory counts it towards its lockout
@@ -57,9 +57,9 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 var dataCode = regexp.MustCompile(`\bdata ([0-9a-fA-F]{1,8})\b`)
 
-// refusalOf returns the refusal in a bind's error, or nil when the error is of
-// another sort. A refusal we cannot read is taken for a wrong password: counting
-// one too many is safe, one too few is not.
+// refusalOf returns the refusal in a bind's error, or nil for any other error.
+// A refusal without a known code counts as a wrong password: counting one
+// failure too many is safe, one too few is not.
 func refusalOf(err error) *Refusal {
 	var e *ldap.Error
 	if !errors.As(err, &e) || e.ResultCode != ldap.LDAPResultInvalidCredentials {

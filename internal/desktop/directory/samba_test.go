@@ -19,8 +19,8 @@ type fixed string
 
 func (f fixed) Secret(context.Context, desktop.SecretRef) (string, error) { return string(f), nil }
 
-// samba returns the folder of the real directory that scripts/samba.sh keeps,
-// and runs that script.
+// samba returns the folder of the real directory that scripts/samba.sh manages,
+// and a function that runs the script.
 func samba(t *testing.T) (dir string, script func(command string)) {
 	t.Helper()
 	dir = os.Getenv("VIGIL_TEST_SAMBA")
@@ -36,7 +36,7 @@ func samba(t *testing.T) (dir string, script func(command string)) {
 	}
 }
 
-// realClient returns a client of the real directory, and the domain it knows.
+// realClient returns a client of the real directory.
 func realClient(t *testing.T, dir string, edit func(*desktop.Domain)) *directory.Client {
 	t.Helper()
 	d := desktop.Domain{
@@ -54,8 +54,8 @@ func realClient(t *testing.T, dir string, edit func(*desktop.Domain)) *directory
 	return c
 }
 
-// TestRealDirectory holds the client against a real domain controller. Its parts
-// share the controller, and run one after the other.
+// TestRealDirectory tests the client with a real domain controller. Its parts
+// share the controller and run sequentially.
 func TestRealDirectory(t *testing.T) {
 	dir, script := samba(t)
 	for name, startTLS := range map[string]bool{"LDAPS": false, "StartTLS": true} {
@@ -124,7 +124,7 @@ func TestRealDirectory(t *testing.T) {
 	}
 	script("kill")
 	if _, err := client.Survey(t.Context(), "d1"); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
-		t.Errorf("Survey of a dead controller = %v, want it unreachable", err)
+		t.Errorf("Survey of a stopped controller = %v, want it unreachable", err)
 	}
 	script("start")
 	if _, err := client.Survey(t.Context(), "d1"); err != nil {

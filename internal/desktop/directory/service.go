@@ -9,23 +9,23 @@ import (
 	"vigil/internal/desktop"
 )
 
-// refused remembers a password that the directory did not accept from our
-// service account. Trying it again and again would lock the account.
+// refused records a password of the service account that the directory refused.
+// Retrying it would lock the account.
 type refused struct {
 	sum     [sha256.Size]byte
 	at      time.Time
 	failure *desktop.Failure
 }
 
-// patience is how long a refused password is not tried again where the domain's
-// own observation window is not known: above the usual half hour.
-const patience = 31 * time.Minute
+// refusedWait is how long a refused password is not retried when the domain's
+// observation window is unknown: longer than the usual half hour.
+const refusedWait = 31 * time.Minute
 
-// asService binds as the domain's service account and does something.
+// asService binds as the domain's service account and calls do.
 func (c *Client) asService(ctx context.Context, d *domain, do func(*conn, root) error) error {
 	password, err := c.options.Secrets.Secret(ctx, d.spec.BindPassword)
 	if err != nil {
-		return &desktop.Failure{Cause: desktop.Refused, Reason: "the password of the service account cannot be had", Err: err}
+		return &desktop.Failure{Cause: desktop.Refused, Reason: "the password of the service account cannot be read", Err: err}
 	}
 	sum := sha256.Sum256([]byte(password))
 	if f := d.stillRefused(sum, c.options.Now()); f != nil {
@@ -48,19 +48,19 @@ func (c *Client) asService(ctx context.Context, d *domain, do func(*conn, root) 
 	return failure
 }
 
-// stillRefused returns the failure of a password that was refused and is too
-// early to be tried again.
+// stillRefused returns the failure of a password that was refused recently, or
+// nil if it may be tried.
 func (d *domain) stillRefused(sum [sha256.Size]byte, now time.Time) *desktop.Failure {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refused.failure == nil || d.refused.sum != sum {
 		return nil
 	}
-	wait := patience
+	wait := refusedWait
 	if d.lockout != nil {
 		wait = 0
 		if d.lockout.Threshold > 0 {
-			// A directory forgets failures when none came for the whole window.
+			// A directory forgets failures after a full observation window without one.
 			wait = d.lockout.Window + time.Minute
 		}
 	}

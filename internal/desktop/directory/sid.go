@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// decodeSID turns a binary security identifier into its text form.
+// decodeSID returns the text form of a binary security identifier.
 func decodeSID(b []byte) (string, error) {
 	if len(b) < 8 || len(b) != 8+4*int(b[1]) {
 		return "", fmt.Errorf("decode SID: %d bytes", len(b))

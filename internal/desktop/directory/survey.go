@@ -11,9 +11,9 @@ import (
 	"vigil/internal/desktop"
 )
 
-// Survey binds to a domain as the service account and reads what the directory
-// tells of it. Its failure is Unreachable when no controller gives a sign of
-// life, and another when one does and lets us not in.
+// Survey binds to a domain as the service account and reads its settings. The
+// cause of its failure is Unreachable when no controller answers, and another
+// when one answers but refuses access.
 func (c *Client) Survey(ctx context.Context, id desktop.ID) (desktop.DomainReading, error) {
 	d, err := c.domain(id)
 	if err != nil {
@@ -64,7 +64,7 @@ func survey(conn *conn, r root) (desktop.DomainReading, error) {
 	return reading, err
 }
 
-// trusts reads the trusts that the domain holds.
+// trusts reads the trusts of the domain.
 func trusts(conn *conn, r root) ([]desktop.TrustedDomain, error) {
 	entries, err := conn.search("CN=System,"+r.base, ldap.ScopeSingleLevel, "(objectClass=trustedDomain)",
 		"trustPartner", "flatName", "securityIdentifier", "trustDirection", "trustType", "trustAttributes")
@@ -83,21 +83,21 @@ func trusts(conn *conn, r root) ([]desktop.TrustedDomain, error) {
 			Type:       number(e, "trustType"),
 			Attributes: number(e, "trustAttributes"),
 		}
-		// A trust with a realm that is no domain has no SID.
+		// A trust with a Kerberos realm, which is not a domain, has no SID.
 		t.SID, _ = decodeSID(e.GetRawAttributeValue("securityIdentifier"))
 		out = append(out, t)
 	}
 	return out, nil
 }
 
-// number reads an attribute that is a number, 0 when it is not.
+// number returns a numeric attribute, or 0 if it is missing or malformed.
 func number(e *ldap.Entry, attribute string) int {
 	n, _ := strconv.Atoi(e.GetAttributeValue(attribute))
 	return n
 }
 
-// lockout reads the domain's rule for locking accounts. Spans of time are
-// negative counts of 100 ns.
+// lockout reads the domain's lockout policy. Durations are negative multiples
+// of 100 ns.
 func lockout(base *ldap.Entry) desktop.LockoutPolicy {
 	window, _ := strconv.ParseInt(base.GetAttributeValue("lockOutObservationWindow"), 10, 64)
 	const longest = int64(1<<63-1) / 100

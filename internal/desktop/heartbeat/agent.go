@@ -9,70 +9,71 @@ import (
 	"vigil/internal/desktop"
 )
 
-// An Agent is a machine that reports: a gateway, or the agent of an RDS server.
+// An Agent identifies a machine that sends heartbeats: a gateway, or an RDS
+// server.
 type Agent struct {
 	Kind desktop.Kind
 	ID   desktop.ID
 }
 
-// A Token lets one machine enrol, once.
+// A Token lets one machine enrol once.
 type Token struct {
 	ID        string
-	Hash      []byte // SHA-256 of the secret, which is shown once and never kept
+	Hash      []byte // SHA-256 of the secret, which is shown once and not stored
 	Agent     Agent
 	CreatedBy string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	UsedAt    time.Time // zero while it is good
+	UsedAt    time.Time // zero if unused
 }
 
-// A Certificate is one that was issued to an agent.
+// A Certificate describes a certificate that was issued to an agent.
 type Certificate struct {
 	Serial    string // hex
 	Agent     Agent
 	NotBefore time.Time
 	NotAfter  time.Time
-	RevokedAt time.Time // zero while it is good
+	RevokedAt time.Time // zero if not revoked
 }
 
-// A Beat is one report as it is kept: the last of each agent.
+// A Beat is a stored heartbeat. Only the last of each agent is kept.
 type Beat struct {
 	Agent    Agent
-	Serial   string // of the certificate that vouched for it
+	Serial   string // of the client certificate that authenticated it
 	Sequence int64
-	At       time.Time // when it arrived
-	Payload  []byte    // JSON of what was reported
+	At       time.Time // time of arrival
+	Payload  []byte    // the reported values as JSON
 }
 
-// A Verdict says what became of a beat.
+// A Verdict is the result of recording a beat.
 type Verdict int
 
 // The verdicts.
 const (
 	Accepted Verdict = iota
-	Replayed         // its number is not above the last one
+	Replayed         // its sequence number is not above the last one
 	Revoked          // its certificate is revoked or unknown
 )
 
 // Keys are the certificate and the private key of the authority.
 type Keys struct {
 	Certificate []byte // DER
-	Key         []byte // PKCS #8; sealed where it is kept
+	Key         []byte // PKCS #8; sealed in the database
 }
 
-// Store keeps tokens, certificates and the last beats.
+// Store stores tokens, certificates and the last beats.
 //
-// Methods are safe for concurrent use, by several processes too. One that names
-// a thing the store does not hold fails with fault.NotFound.
+// Methods are safe for concurrent use, also by several processes. They fail
+// with fault.NotFound for an object that does not exist.
 type Store interface {
 	// Authority returns the keys of the authority.
 	Authority(ctx context.Context) (Keys, error)
 
-	// KeepAuthority keeps the keys unless some are there already, and returns
-	// those that are kept.
+	// KeepAuthority stores the keys unless some are stored already, and returns the
+	// stored ones.
 	KeepAuthority(ctx context.Context, k Keys) (Keys, error)
 
-	// AddToken keeps a new token.
+	// AddToken stores a new token.
 	AddToken(ctx context.Context, t Token) error
 
 	// Tokens returns all tokens, newest first.
@@ -84,25 +85,26 @@ type Store interface {
 	// DeleteToken removes a token.
 	DeleteToken(ctx context.Context, id string) error
 
-	// Redeem uses up a token: it records the certificate issued for it, revokes
-	// all earlier ones of the agent and begins its numbering anew. It fails with
-	// fault.Conflict when the token was used before.
+	// Redeem marks a token as used, stores the certificate issued for it, revokes
+	// all earlier certificates of the agent and resets its sequence number. It
+	// fails with fault.Conflict when the token was used before.
 	Redeem(ctx context.Context, tokenID string, at time.Time, c Certificate) error
 
-	// AddCertificate records a renewed certificate.
+	// AddCertificate stores a renewed certificate.
 	AddCertificate(ctx context.Context, c Certificate) error
 
 	// Certificate returns the certificate with a serial number.
 	Certificate(ctx context.Context, serial string) (Certificate, error)
 
-	// Certificates returns the certificates that end after the given time.
+	// Certificates returns the certificates that expire after the given time.
 	Certificates(ctx context.Context, after time.Time) ([]Certificate, error)
 
-	// Revoke revokes every certificate of an agent and returns how many.
+	// Revoke revokes all certificates of an agent and returns their number.
 	Revoke(ctx context.Context, a Agent, at time.Time) (int, error)
 
-	// Record keeps beats whose certificates are good and whose numbers are above
-	// the last of their agents. The verdicts are in the order of the beats.
+	// Record stores the beats whose certificates are valid and whose sequence
+	// numbers are above the last of their agents. The verdicts are in the order of
+	// the beats.
 	Record(ctx context.Context, beats []Beat) ([]Verdict, error)
 
 	// Beats returns the last beat of every agent.
@@ -112,22 +114,22 @@ type Store interface {
 	LastBeat(ctx context.Context, a Agent) (Beat, error)
 }
 
-// classes are the kinds that report, with how they are spelt in paths and
+// classes maps the kinds that send heartbeats to their spelling in paths and
 // certificates.
 var classes = map[desktop.Kind]string{
 	desktop.KindGateway:   "gateways",
 	desktop.KindRDSServer: "rds-servers",
 }
 
-// Reports tells whether components of a kind report by heartbeat.
+// Reports reports whether components of a kind send heartbeats.
 func Reports(k desktop.Kind) bool { return classes[k] != "" }
 
-// uri names the agent in its certificate.
+// uri returns the agent's URI in its certificate.
 func (a Agent) uri() *url.URL {
 	return &url.URL{Scheme: "urn", Opaque: "vigil:" + classes[a.Kind] + ":" + string(a.ID)}
 }
 
-// agentOf reads the name back.
+// agentOf parses the URI of an agent.
 func agentOf(u *url.URL) (Agent, bool) {
 	rest, ok := strings.CutPrefix(u.Opaque, "vigil:")
 	class, id, found := strings.Cut(rest, ":")
@@ -142,7 +144,7 @@ func agentOf(u *url.URL) (Agent, bool) {
 	return Agent{}, false
 }
 
-// BeatPath is where an agent sends its reports.
+// BeatPath returns the path for the agent's heartbeats.
 func (a Agent) BeatPath() string {
 	return "/rest/agent/v1/" + classes[a.Kind] + "/" + url.PathEscape(string(a.ID)) + "/heartbeat"
 }

@@ -20,10 +20,10 @@ import (
 	"vigil/internal/fault"
 )
 
-// authorityLife is long because agents hold the authority's certificate.
+// authorityLife is long because agents store the authority's certificate.
 const authorityLife = 20 * 365 * 24 * time.Hour
 
-// backdate lets a machine whose clock is behind use a certificate at once.
+// backdate makes certificates valid at once on machines whose clock is behind.
 const backdate = time.Hour
 
 // authority signs the certificates of agents.
@@ -33,7 +33,7 @@ type authority struct {
 	pool *x509.CertPool
 }
 
-// openAuthority returns the kept authority, or makes one.
+// openAuthority returns the stored authority, or creates one.
 func openAuthority(ctx context.Context, store Store, now time.Time) (*authority, error) {
 	keys, err := store.Authority(ctx)
 	if fault.Is(err, fault.NotFound) {
@@ -100,7 +100,8 @@ func newSerial() (*big.Int, error) {
 	return rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 }
 
-// issue signs a certificate for an agent. Of the request only the key counts.
+// issue signs a certificate for an agent. It uses only the public key of the
+// request.
 func (a *authority) issue(agent Agent, request *x509.CertificateRequest, now time.Time, life time.Duration) (*x509.Certificate, error) {
 	serial, err := newSerial()
 	if err != nil {
@@ -125,7 +126,7 @@ func (a *authority) issue(agent Agent, request *x509.CertificateRequest, now tim
 // identify returns the agent that a certificate was issued to.
 func (a *authority) identify(cert *x509.Certificate, now time.Time) (Agent, error) {
 	if cert == nil {
-		return Agent{}, fault.New(fault.Unauthenticated, "a client certificate is needed")
+		return Agent{}, fault.New(fault.Unauthenticated, "a client certificate is required")
 	}
 	_, err := cert.Verify(x509.VerifyOptions{
 		Roots: a.pool, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
@@ -138,7 +139,7 @@ func (a *authority) identify(cert *x509.Certificate, now time.Time) (Agent, erro
 			return agent, nil
 		}
 	}
-	return Agent{}, fault.New(fault.Unauthenticated, "the client certificate names no agent")
+	return Agent{}, fault.New(fault.Unauthenticated, "the client certificate has no agent's name")
 }
 
 func certificateOf(agent Agent, cert *x509.Certificate) Certificate {
@@ -151,8 +152,8 @@ func encodePEM(cert *x509.Certificate) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}))
 }
 
-// parseRequest reads a PEM certificate request and checks that its sender has
-// the key, and that the key is a strong one.
+// parseRequest parses a PEM certificate request and checks that it is signed
+// with its own key, and that the key is strong enough.
 func parseRequest(text string) (*x509.CertificateRequest, error) {
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != "CERTIFICATE REQUEST" || len(bytes.TrimSpace(rest)) > 0 {

@@ -9,12 +9,12 @@ import (
 	"vigil/internal/fault"
 )
 
-// GatewayBeat takes the report of a gateway.
+// GatewayBeat handles a heartbeat of a gateway.
 func (s *Service) GatewayBeat(ctx context.Context, client *x509.Certificate, id desktop.ID, r GatewayReport) (Receipt, error) {
 	return s.beat(ctx, client, Agent{desktop.KindGateway, id}, r.Stamp, r.GatewayBeat)
 }
 
-// AgentBeat takes the report of the agent of an RDS server.
+// AgentBeat handles a heartbeat of the agent on an RDS server.
 func (s *Service) AgentBeat(ctx context.Context, client *x509.Certificate, id desktop.ID, r AgentReport) (Receipt, error) {
 	return s.beat(ctx, client, Agent{desktop.KindRDSServer, id}, r.Stamp, r.AgentBeat)
 }
@@ -25,14 +25,14 @@ func (s *Service) beat(ctx context.Context, client *x509.Certificate, about Agen
 		return Receipt{}, err
 	}
 	if agent != about {
-		return Receipt{}, fault.New(fault.Forbidden, "the client certificate is that of another component")
+		return Receipt{}, fault.New(fault.Forbidden, "the client certificate belongs to another component")
 	}
 	payload, err := json.Marshal(reading)
 	if err != nil {
 		return Receipt{}, err
 	}
 	at := s.Now()
-	verdict, err := s.ledger.record(ctx, Beat{
+	verdict, err := s.beatWriter.record(ctx, Beat{
 		Agent: agent, Serial: serialOf(client), Sequence: stamp.Sequence, At: at, Payload: payload,
 	})
 	switch {

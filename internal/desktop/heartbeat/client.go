@@ -21,28 +21,28 @@ import (
 	"time"
 )
 
-// Credential is what a machine proves itself with.
+// Credential is the key and certificate of a machine.
 type Credential struct {
 	Key       crypto.Signer
 	Enrolment Enrolment
 }
 
-// ServerTrust says how a machine knows the server. The zero value means by the
-// roots of the machine.
+// ServerTrust configures how a machine verifies the server. The zero value uses
+// the system's roots.
 type ServerTrust struct {
 	Roots      *x509.CertPool
-	Thumbprint string // SHA-256 of the server's certificate, in hex; colons do not matter
+	Thumbprint string // SHA-256 of the server's certificate, in hex; colons are ignored
 }
 
-// Client speaks to the server for one machine. It is safe for concurrent use.
+// Client sends the requests of one machine. It is safe for concurrent use.
 type Client struct {
 	server    string
 	trust     ServerTrust
 	transport *http.Transport
 }
 
-// NewClient makes a client of the server at an https URL, with the credential
-// of an enrolled machine or nil to enrol.
+// NewClient returns a client of the server at an https URL, with the credential
+// of an enrolled machine, or nil to enrol.
 func NewClient(server string, trust ServerTrust, c *Credential) (*Client, error) {
 	if !strings.HasPrefix(server, "https://") {
 		return nil, fmt.Errorf("the server's address %q must begin with https://", server)
@@ -67,12 +67,13 @@ func NewClient(server string, trust ServerTrust, c *Credential) (*Client, error)
 			TLSHandshakeTimeout: 10 * time.Second,
 			MaxIdleConns:        1,
 			IdleConnTimeout:     2 * time.Minute,
-			ForceAttemptHTTP2:   false, // one small request every interval needs no streams
+			ForceAttemptHTTP2:   false, // one small request per interval does not need HTTP/2
 		},
 	}, nil
 }
 
-// pin accepts the one certificate with the thumbprint, whoever signed it.
+// pin makes config accept only the certificate with the thumbprint, whoever
+// signed it.
 func pin(config *tls.Config, thumbprint string) {
 	want := strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(thumbprint))
 	config.InsecureSkipVerify = true // the thumbprint is checked instead
@@ -85,22 +86,22 @@ func pin(config *tls.Config, thumbprint string) {
 	}
 }
 
-// Close lets go of the connection.
+// Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Enrol makes a key and exchanges a token for a certificate.
+// Enrol generates a key and exchanges a token for a certificate.
 func (c *Client) Enrol(ctx context.Context, token string) (Credential, error) {
 	return c.certify(ctx, "/rest/agent/v1/enroll", func(csr string) any { return EnrolRequest{Token: token, CSR: csr} })
 }
 
-// Renew makes a new key and gets a new certificate.
+// Renew generates a new key and requests a new certificate.
 func (c *Client) Renew(ctx context.Context) (Credential, error) {
 	return c.certify(ctx, "/rest/agent/v1/renew", func(csr string) any { return RenewRequest{CSR: csr} })
 }
 
-// Standing asks how the server knows this machine.
-func (c *Client) Standing(ctx context.Context) (Standing, error) {
-	var s Standing
+// AgentStatus requests the server's record of this machine.
+func (c *Client) AgentStatus(ctx context.Context) (AgentStatus, error) {
+	var s AgentStatus
 	err := c.call(ctx, http.MethodGet, "/rest/agent/v1/self", nil, &s)
 	return s, err
 }
@@ -127,7 +128,7 @@ func (c *Client) certify(ctx context.Context, path string, request func(csr stri
 	return cred, err
 }
 
-// A Refusal is an answer other than 200.
+// A Refusal is a response with a status other than 200.
 type Refusal struct {
 	Status  int
 	Message string
@@ -137,7 +138,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("the server answered %d: %s", r.Status, r.Message)
 }
 
-// maxAnswer is far above any answer of the server.
+// maxAnswer limits the size of responses; it is far above any expected one.
 const maxAnswer = 64 << 10
 
 func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
@@ -156,7 +157,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, answer any
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	response, err := c.transport.RoundTrip(request) // never a redirect
+	response, err := c.transport.RoundTrip(request) // RoundTrip does not follow redirects
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
@@ -169,7 +170,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, answer any
 		var problem struct {
 			Message string `json:"error_message"`
 		}
-		_ = json.Unmarshal(got, &problem) // a proxy may answer in its own words
+		_ = json.Unmarshal(got, &problem) // a proxy may answer with another body
 		return &Refusal{Status: response.StatusCode, Message: problem.Message}
 	}
 	return json.Unmarshal(got, answer)

@@ -14,17 +14,17 @@ import (
 	"vigil/internal/fault"
 )
 
-// tokenPrefix makes a lost token findable by those who scan for secrets.
+// tokenPrefix lets secret scanners detect leaked tokens.
 const tokenPrefix = "vigil_enrol_"
 
-// NewToken makes a token with which the machine of one component may enrol. The
-// secret is returned once. A life of zero is the default.
+// NewToken creates a token with which the machine of one component may enrol.
+// The secret is returned only here. A life of zero means the default.
 func (s *Service) NewToken(ctx context.Context, by string, a Agent, life time.Duration) (Token, string, error) {
 	if !Reports(a.Kind) {
 		return Token{}, "", fault.Field("kind", "must be %s or %s", desktop.KindGateway, desktop.KindRDSServer)
 	}
 	if _, ok := s.Component(a); !ok {
-		return Token{}, "", fault.Field("id", "names no %s of the inventory", a.Kind)
+		return Token{}, "", fault.Field("id", "is not a %s of the inventory", a.Kind)
 	}
 	if life <= 0 {
 		life = s.TokenLife
@@ -47,8 +47,8 @@ func hash(secret string) []byte {
 	return sum[:]
 }
 
-// Enrol exchanges a token for a certificate. Whatever is wrong with the token,
-// the answer is the same.
+// Enrol exchanges a token for a certificate. Every invalid token gives the same
+// error.
 func (s *Service) Enrol(ctx context.Context, r EnrolRequest) (Enrolment, error) {
 	request, err := parseRequest(r.CSR)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) Enrol(ctx context.Context, r EnrolRequest) (Enrolment, error) 
 	return s.enrolment(ref, t.Agent, cert), nil
 }
 
-// Renew issues a new certificate to an agent that still has a good one.
+// Renew issues a new certificate to an agent with a valid one.
 func (s *Service) Renew(ctx context.Context, client *x509.Certificate, r RenewRequest) (Enrolment, error) {
 	agent, ref, err := s.identify(ctx, client)
 	if err != nil {
@@ -102,17 +102,17 @@ func (s *Service) Renew(ctx context.Context, client *x509.Certificate, r RenewRe
 	return s.enrolment(ref, agent, cert), nil
 }
 
-// Standing tells an agent where it stands.
-func (s *Service) Standing(ctx context.Context, client *x509.Certificate) (Standing, error) {
+// AgentStatus returns the server's record of an agent.
+func (s *Service) AgentStatus(ctx context.Context, client *x509.Certificate) (AgentStatus, error) {
 	agent, ref, err := s.identify(ctx, client)
 	if err != nil {
-		return Standing{}, err
+		return AgentStatus{}, err
 	}
 	last, err := s.Store.LastBeat(ctx, agent)
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return Standing{}, err
+		return AgentStatus{}, err
 	}
-	return Standing{
+	return AgentStatus{
 		Kind: agent.Kind, ID: agent.ID, Name: ref.Name,
 		LastSequence: last.Sequence, LastBeat: desktop.MillisOf(last.At),
 		HeartbeatPath: agent.BeatPath(), IntervalSeconds: seconds(s.interval(agent)),
@@ -120,8 +120,8 @@ func (s *Service) Standing(ctx context.Context, client *x509.Certificate) (Stand
 	}, nil
 }
 
-// identify finds who a client certificate belongs to and refuses one that was
-// revoked.
+// identify returns the agent of a client certificate. It fails if the
+// certificate was revoked.
 func (s *Service) identify(ctx context.Context, client *x509.Certificate) (Agent, desktop.Ref, error) {
 	agent, ref, err := s.recognize(client)
 	if err != nil {
@@ -134,10 +134,10 @@ func (s *Service) identify(ctx context.Context, client *x509.Certificate) (Agent
 	return agent, ref, err
 }
 
-// errRevoked is the answer to a certificate that is good no more.
+// errRevoked is the error for a revoked certificate.
 var errRevoked = fault.New(fault.Unauthenticated, "the client certificate is revoked")
 
-// recognize is identify without a look at the store.
+// recognize is like identify without checking for revocation in the store.
 func (s *Service) recognize(client *x509.Certificate) (Agent, desktop.Ref, error) {
 	agent, err := s.authority.identify(client, s.Now())
 	if err != nil {
@@ -159,7 +159,8 @@ func (s *Service) enrolment(ref desktop.Ref, a Agent, cert *x509.Certificate) En
 	}
 }
 
-// renewAfter is when two thirds of a certificate's life are over.
+// renewAfter returns the time when two thirds of a certificate's lifetime have
+// passed.
 func renewAfter(cert *x509.Certificate) time.Time {
 	return cert.NotBefore.Add(cert.NotAfter.Sub(cert.NotBefore) * 2 / 3)
 }

@@ -84,7 +84,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// start runs the service; again after a stop, as a restart would.
+// start starts the service; after a stop it simulates a restart.
 func (f *fixture) start() {
 	f.t.Helper()
 	f.service = heartbeat.New(heartbeat.Options{
@@ -114,7 +114,7 @@ func (f *fixture) start() {
 	f.t.Cleanup(func() { server.Close(); service.Stop() })
 }
 
-// serve is the API in small: what a handler does with each operation.
+// serve is a minimal API in front of the service.
 func (f *fixture) serve(w http.ResponseWriter, r *http.Request) {
 	var client *x509.Certificate
 	if len(r.TLS.PeerCertificates) > 0 {
@@ -148,7 +148,7 @@ func (f *fixture) dispatch(r *http.Request, client *x509.Certificate) (any, erro
 		_ = body.Decode(&in)
 		return f.service.Renew(r.Context(), client, in)
 	case "self":
-		return f.service.Standing(r.Context(), client)
+		return f.service.AgentStatus(r.Context(), client)
 	case "gateways":
 		var in heartbeat.GatewayReport
 		_ = body.Decode(&in)
@@ -209,7 +209,7 @@ func wantStatus(t *testing.T, err error, status int) {
 	}
 }
 
-func TestAMachineEnrolsAndReports(t *testing.T) {
+func TestMachineEnrolsAndReports(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c := f.enrol(gateway)
@@ -226,7 +226,7 @@ func TestAMachineEnrolsAndReports(t *testing.T) {
 	}
 }
 
-func TestTokensAreGoodOnceAndInTime(t *testing.T) {
+func TestTokensAreValidOnceUntilTheyExpire(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	token := f.token(gateway)
@@ -248,14 +248,14 @@ func TestTokensAreGoodOnceAndInTime(t *testing.T) {
 	_, err = f.client(nil).Enrol(t.Context(), gone)
 	wantStatus(t, err, 401)
 	if _, _, err := f.service.NewToken(t.Context(), "test", gateway, 0); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a token for what the inventory does not have: %v", err)
+		t.Errorf("a token for an unknown component: %v", err)
 	}
 	if _, _, err := f.service.NewToken(t.Context(), "test", heartbeat.Agent{Kind: desktop.KindFarm, ID: "x"}, 0); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a token for what does not report: %v", err)
+		t.Errorf("a token for a kind without heartbeats: %v", err)
 	}
 }
 
-func TestReplayedReportsAreRefusedAlsoAfterARestart(t *testing.T) {
+func TestReplayedReportsAreRefusedEvenAfterARestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c := f.enrol(gateway)
@@ -278,13 +278,13 @@ func TestReplayedReportsAreRefusedAlsoAfterARestart(t *testing.T) {
 	wantStatus(t, err, 409)
 	_, err = f.client(&c).Beat(t.Context(), path, report(102))
 	wantStatus(t, err, 0)
-	standing, err := f.client(&c).Standing(t.Context())
+	standing, err := f.client(&c).AgentStatus(t.Context())
 	if err != nil || standing.LastSequence != 102 {
 		t.Errorf("%+v, %v", standing, err)
 	}
 }
 
-func TestOnlyItsOwnCertificateSpeaksForAMachine(t *testing.T) {
+func TestReportsNeedTheMachinesOwnCertificate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	own, other := f.enrol(gateway), f.enrol(host)
@@ -316,7 +316,7 @@ func selfSigned(t *testing.T, key *ecdsa.PrivateKey) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-func TestRevocationAndReEnrolmentEndOldCertificates(t *testing.T) {
+func TestRevocationAndReEnrolmentInvalidateOldCertificates(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	first := f.enrol(gateway)
@@ -325,7 +325,7 @@ func TestRevocationAndReEnrolmentEndOldCertificates(t *testing.T) {
 	second := f.enrol(gateway)
 	_, err = f.client(&first).Beat(t.Context(), first.Enrolment.HeartbeatPath, report(2000))
 	wantStatus(t, err, 401)
-	// The numbering begins anew, for the machine may be a new one.
+	// The sequence restarts, because the machine may have been replaced.
 	_, err = f.client(&second).Beat(t.Context(), second.Enrolment.HeartbeatPath, report(1))
 	wantStatus(t, err, 0)
 	if err := f.service.Revoke(t.Context(), gateway); err != nil {
@@ -364,7 +364,7 @@ func TestCertificatesAreRenewedInTimeAndExpire(t *testing.T) {
 	wantStatus(t, err, 0)
 }
 
-func TestManyReportsAtOnceAreAllKept(t *testing.T) {
+func TestConcurrentReportsAreAllStored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const n = 40
@@ -428,7 +428,7 @@ func TestRequestsForWeakKeysAreRefused(t *testing.T) {
 	}
 }
 
-func TestAMachineCatchesUpWhenItsClockWasSetBack(t *testing.T) {
+func TestMachineRecoversAfterItsClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c := f.enrol(gateway)
@@ -436,13 +436,13 @@ func TestAMachineCatchesUpWhenItsClockWasSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := heartbeat.NewMachine()
-	m.Server, m.Trust, m.Keeper = f.server.URL, f.trust(), keeper{&c}
+	m.Server, m.Trust, m.CredentialStore = f.server.URL, f.trust(), credentialKeeper{&c}
 	m.Log = slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) {
 		if s.Sequence > 1<<60 {
-			defer cancel() // the next report would be the second good one
+			defer cancel() // the next report is the second successful one
 		}
 		return report(s.Sequence), nil
 	}
@@ -454,11 +454,11 @@ func TestAMachineCatchesUpWhenItsClockWasSetBack(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(2 * time.Minute):
-		t.Fatal("the machine did not catch up")
+		t.Fatal("the machine did not recover")
 	}
 }
 
-func TestAMachineGivesUpWhenItIsRevoked(t *testing.T) {
+func TestMachineStopsWhenItIsRevoked(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c := f.enrol(gateway)
@@ -466,7 +466,7 @@ func TestAMachineGivesUpWhenItIsRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := heartbeat.NewMachine()
-	m.Server, m.Trust, m.Keeper = f.server.URL, f.trust(), keeper{&c}
+	m.Server, m.Trust, m.CredentialStore = f.server.URL, f.trust(), credentialKeeper{&c}
 	m.Log = slog.New(slog.DiscardHandler)
 	m.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) { return report(s.Sequence), nil }
 	if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
@@ -474,12 +474,12 @@ func TestAMachineGivesUpWhenItIsRevoked(t *testing.T) {
 	}
 }
 
-type keeper struct{ c *heartbeat.Credential }
+type credentialKeeper struct{ c *heartbeat.Credential }
 
-func (k keeper) Load() (heartbeat.Credential, error) { return *k.c, nil }
-func (k keeper) Save(c heartbeat.Credential) error   { *k.c = c; return nil }
+func (k credentialKeeper) Load() (heartbeat.Credential, error) { return *k.c, nil }
+func (k credentialKeeper) Save(c heartbeat.Credential) error   { *k.c = c; return nil }
 
-func TestServersAreKnownByThumbprint(t *testing.T) {
+func TestServersAreVerifiedByThumbprint(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for thumbprint, good := range map[string]bool{thumbprintOf(f.server.Certificate()): true, strings.Repeat("00", 32): false} {
@@ -494,6 +494,6 @@ func TestServersAreKnownByThumbprint(t *testing.T) {
 		}
 	}
 	if _, err := heartbeat.NewClient("http://plain.example", heartbeat.ServerTrust{}, nil); err == nil {
-		t.Error("a client of a plain server was made")
+		t.Error("a client for a plain HTTP server was created")
 	}
 }

@@ -13,50 +13,51 @@ import (
 	"vigil/internal/fault"
 )
 
-// Keeper keeps the credential of a machine over restarts.
-type Keeper interface {
-	// Load returns what was saved; it fails with fault.NotFound when nothing was.
+// CredentialStore stores the credential of a machine persistently.
+type CredentialStore interface {
+	// Load returns the saved credential. It fails with fault.NotFound when there is
+	// none.
 	Load() (Credential, error)
 
-	// Save replaces it.
+	// Save replaces the saved credential.
 	Save(Credential) error
 }
 
-// Machine keeps one machine enrolled and reporting.
+// Machine enrols one machine and sends its heartbeats.
 type Machine struct {
-	Server string // https URL
-	Trust  ServerTrust
-	Token  string // used when there is no credential yet
-	Keeper Keeper
+	Server          string // https URL
+	Trust           ServerTrust
+	Token           string // used when there is no credential
+	CredentialStore CredentialStore
 
-	// Report makes the next report, with the given stamp, or nil to stay silent
-	// this time.
+	// Report returns the next report with the given stamp, or nil to skip this
+	// interval.
 	Report func(ctx context.Context, s Stamp) (any, error)
 
-	Now   func() time.Time // time.Now when nil
-	Log   *slog.Logger
-	nudge chan struct{}
+	Now  func() time.Time // time.Now when nil
+	Log  *slog.Logger
+	wake chan struct{}
 
 	credential Credential
 	client     *Client
 	sequence   int64
 }
 
-// NewMachine returns a machine that can be nudged. Its other fields are set by
-// the caller.
-func NewMachine() *Machine { return &Machine{nudge: make(chan struct{}, 1)} }
+// NewMachine returns a machine on which ReportNow can be called. The caller sets
+// its other fields.
+func NewMachine() *Machine { return &Machine{wake: make(chan struct{}, 1)} }
 
-// Nudge has the machine report now rather than at the end of its interval.
-func (m *Machine) Nudge() {
+// ReportNow makes the machine report now rather than at the end of its interval.
+func (m *Machine) ReportNow() {
 	select {
-	case m.nudge <- struct{}{}:
-	default: // one is waiting already
+	case m.wake <- struct{}{}:
+	default: // one is already pending
 	}
 }
 
-// Run enrols if need be and reports until ctx ends. It gives up only when the
-// server says that trying again is of no use: the token or the certificate is
-// not accepted.
+// Run enrols the machine if it is not enrolled, and reports until ctx is done.
+// It returns earlier only when retrying cannot help: the token or the
+// certificate is refused.
 func (m *Machine) Run(ctx context.Context) error {
 	if m.Now == nil {
 		m.Now = time.Now
@@ -90,7 +91,7 @@ func (m *Machine) Run(ctx context.Context) error {
 
 // join loads the credential, or enrols.
 func (m *Machine) join(ctx context.Context) error {
-	saved, err := m.Keeper.Load()
+	saved, err := m.CredentialStore.Load()
 	if err == nil && m.expired(saved) {
 		err = fault.New(fault.NotFound, "the certificate has expired")
 	}
@@ -100,7 +101,7 @@ func (m *Machine) join(ctx context.Context) error {
 	case !fault.Is(err, fault.NotFound):
 		return fmt.Errorf("load the credential: %w", err)
 	case m.Token == "":
-		return fmt.Errorf("this machine is not enrolled, and there is no enrolment token: %w", err)
+		return fmt.Errorf("this machine is not enrolled: an enrolment token is required: %w", err)
 	}
 	client, err := NewClient(m.Server, m.Trust, nil)
 	if err != nil {
@@ -110,7 +111,7 @@ func (m *Machine) join(ctx context.Context) error {
 	for failures := 1; ; failures++ {
 		credential, err := client.Enrol(ctx, m.Token)
 		if err == nil {
-			if err := m.Keeper.Save(credential); err != nil {
+			if err := m.CredentialStore.Save(credential); err != nil {
 				return fmt.Errorf("save the credential: %w", err)
 			}
 			m.Log.InfoContext(ctx, "enrolled", "name", credential.Enrolment.Name)
@@ -127,7 +128,8 @@ func (m *Machine) join(ctx context.Context) error {
 	}
 }
 
-// expired tells whether the server will no longer shake hands with us.
+// expired reports whether the certificate has expired, so that the server
+// refuses the TLS handshake.
 func (m *Machine) expired(c Credential) bool { return !m.Now().Before(c.Enrolment.NotAfter.Time()) }
 
 func (m *Machine) use(c Credential) error {
@@ -146,14 +148,14 @@ func (m *Machine) interval() time.Duration {
 	return time.Duration(max(1, m.credential.Enrolment.IntervalSeconds)) * time.Second
 }
 
-// once sends one report and returns when to send the next.
+// once sends one report and returns the time until the next.
 func (m *Machine) once(ctx context.Context) (time.Duration, error) {
-	// The clock keeps numbers growing over restarts; the sum keeps them growing
-	// when the clock is set back.
+	// The clock keeps sequence numbers increasing over restarts; adding one keeps
+	// them increasing when the clock is set back.
 	m.sequence = max(m.sequence+1, m.Now().UnixMilli())
 	report, err := m.Report(ctx, Stamp{Sequence: m.sequence, SentAt: desktop.MillisOf(m.Now())})
 	if err != nil {
-		return 0, fmt.Errorf("make the report: %w", err)
+		return 0, fmt.Errorf("create the report: %w", err)
 	}
 	if report == nil {
 		return m.interval(), nil
@@ -168,21 +170,21 @@ func (m *Machine) once(ctx context.Context) (time.Duration, error) {
 	m.credential.Enrolment.IntervalSeconds = receipt.IntervalSeconds
 	if receipt.Renew {
 		if err := m.renew(ctx); err != nil {
-			m.Log.WarnContext(ctx, "the certificate was not renewed", "error", err)
+			m.Log.WarnContext(ctx, "renew certificate", "error", err)
 		}
 	}
 	return jitter(m.interval()), nil
 }
 
-// catchUp learns the last number the server has, after the clock was set back
-// and the machine restarted.
+// catchUp reads the last sequence number that the server has, after the clock
+// was set back and the machine restarted.
 func (m *Machine) catchUp(ctx context.Context, cause error) error {
-	standing, err := m.client.Standing(ctx)
+	standing, err := m.client.AgentStatus(ctx)
 	if err != nil {
 		return err
 	}
 	m.sequence = max(m.sequence, standing.LastSequence)
-	return fmt.Errorf("the numbering was behind and is set right: %w", cause)
+	return fmt.Errorf("the sequence number was behind the server's and was corrected: %w", cause)
 }
 
 func (m *Machine) renew(ctx context.Context) error {
@@ -190,26 +192,28 @@ func (m *Machine) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Keeper.Save(renewed); err != nil {
+	if err := m.CredentialStore.Save(renewed); err != nil {
 		return fmt.Errorf("save the credential: %w", err)
 	}
 	return m.use(renewed)
 }
 
-// sleep waits, unless it is nudged, and reports whether to go on.
+// sleep waits for d or until ReportNow is called. It returns false when ctx is
+// done.
 func (m *Machine) sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-m.nudge:
+	case <-m.wake:
 	case <-timer.C:
 	}
 	return true
 }
 
-// hopeless reports whether the server will never take this from us.
+// hopeless reports whether retrying cannot help, because the server refuses the
+// credential.
 func hopeless(err error) bool {
 	return isRefusal(err, http.StatusBadRequest) || isRefusal(err, http.StatusUnauthorized) || isRefusal(err, http.StatusForbidden)
 }
@@ -219,10 +223,10 @@ func isRefusal(err error, status int) bool {
 	return ok && r.Status == status
 }
 
-// backoff grows from one second to the given ceiling.
+// backoff doubles from one second to the given ceiling.
 func backoff(failures int, ceiling time.Duration) time.Duration {
 	return jitter(min(ceiling, time.Second<<min(failures-1, 10)))
 }
 
-// jitter spreads machines that were started together.
+// jitter varies the interval, to spread machines that were started together.
 func jitter(d time.Duration) time.Duration { return d - d/20 + rand.N(d/10+1) }

@@ -14,18 +14,17 @@ import (
 	"vigil/internal/fault"
 )
 
-// Options say what a service works with. The functions must be safe for
-// concurrent use.
+// Options configure a Service. The functions must be safe for concurrent use.
 type Options struct {
 	Store Store
 
-	// Component returns the component of the inventory that an agent speaks for.
+	// Component returns the component of the inventory that an agent reports for.
 	Component func(Agent) (desktop.Ref, bool)
 
-	// Observe takes what was reported.
+	// Observe is called with every accepted report.
 	Observe func(desktop.Observation)
 
-	// Policy returns the policy in force; it holds the intervals.
+	// Policy returns the current policy, which contains the intervals.
 	Policy func() desktop.Policy
 
 	CertificateLife time.Duration    // 30 days when zero
@@ -34,45 +33,45 @@ type Options struct {
 	Log             *slog.Logger
 }
 
-// Service is the server's half of the heartbeats. Its methods are safe for
-// concurrent use, once it is started.
+// Service is the server side of heartbeats. Its methods are safe for concurrent
+// use after Start.
 type Service struct {
 	Options
-	authority *authority
-	ledger    *ledger
-	stop      context.CancelFunc
-	work      sync.WaitGroup
+	authority  *authority
+	beatWriter *beatWriter
+	stop       context.CancelFunc
+	work       sync.WaitGroup
 }
 
-// New makes a service.
+// New returns a service that is not started.
 func New(o Options) *Service {
 	o.CertificateLife = cmp.Or(o.CertificateLife, 30*24*time.Hour)
 	o.TokenLife = cmp.Or(o.TokenLife, 24*time.Hour)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{Options: o, ledger: newLedger(o.Store)}
+	return &Service{Options: o, beatWriter: newBeatWriter(o.Store)}
 }
 
-// Open opens the authority, and makes it the first time.
+// Open loads the authority. It creates it the first time.
 func (s *Service) Open(ctx context.Context) error {
 	var err error
 	s.authority, err = openAuthority(ctx, s.Store, s.Now())
 	return err
 }
 
-// Start hands on what the agents reported before we started, and begins to take
-// reports. It comes after Open.
+// Start passes the last stored reports to Observe and starts to accept reports.
+// Call Open first.
 func (s *Service) Start(ctx context.Context) error {
 	if err := s.restore(ctx); err != nil {
 		return fmt.Errorf("restore the last reports: %w", err)
 	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.work.Go(func() { s.ledger.run(ctx) })
+	s.work.Go(func() { s.beatWriter.run(ctx) })
 	return nil
 }
 
-// Stop takes no more reports and waits for those that are being kept.
+// Stop stops accepting reports and waits for those that are being written.
 func (s *Service) Stop() {
 	if s.stop != nil {
 		s.stop()
@@ -80,12 +79,12 @@ func (s *Service) Stop() {
 	}
 }
 
-// ClientCAs returns the authority, for a server to ask its clients for. It must
-// not insist: people and their scripts have no certificate.
+// ClientCAs returns the authority as the pool for verifying client
+// certificates. The server must not require one: users and scripts have none.
 func (s *Service) ClientCAs() *x509.CertPool { return s.authority.pool }
 
-// restore observes the last report of each agent as of when it arrived, so that
-// a restart turns nothing to "never contacted".
+// restore passes the last report of each agent to Observe with its time of
+// arrival, so that after a restart no component counts as never contacted.
 func (s *Service) restore(ctx context.Context) error {
 	beats, err := s.Store.Beats(ctx)
 	if err != nil {
@@ -118,7 +117,7 @@ func parsePayload(b Beat) (desktop.Reading, error) {
 	return nil, fault.New(fault.Internal, "a %s does not report", b.Agent.Kind)
 }
 
-// interval returns how often an agent is to report.
+// interval returns the report interval of an agent.
 func (s *Service) interval(a Agent) time.Duration {
 	p := s.Policy()
 	if a.Kind == desktop.KindGateway {

@@ -10,18 +10,19 @@ import (
 	"vigil/internal/fault"
 )
 
-// EnrolRequest is what a machine sends to enrol.
+// EnrolRequest is the body of an enrolment.
 type EnrolRequest struct {
 	Token string `json:"token" required:"true"`
 	CSR   string `json:"csr" required:"true"` // PEM
 }
 
-// RenewRequest is what a machine sends to renew its certificate.
+// RenewRequest is the body of a certificate renewal.
 type RenewRequest struct {
 	CSR string `json:"csr" required:"true"` // PEM
 }
 
-// Enrolment is the answer to both: the certificate, and how to go on.
+// Enrolment is the response to both: the certificate, and the settings of
+// heartbeats.
 type Enrolment struct {
 	Kind            desktop.Kind   `json:"kind"`
 	ID              desktop.ID     `json:"id"`
@@ -34,12 +35,12 @@ type Enrolment struct {
 	IntervalSeconds int            `json:"interval_seconds"`
 }
 
-// Standing is what an agent may ask about itself.
-type Standing struct {
+// AgentStatus is the server's record of an agent, which the agent may request.
+type AgentStatus struct {
 	Kind            desktop.Kind   `json:"kind"`
 	ID              desktop.ID     `json:"id"`
 	Name            string         `json:"name"`
-	LastSequence    int64          `json:"last_sequence"` // 0: it has not reported
+	LastSequence    int64          `json:"last_sequence"` // 0 if it has not reported
 	LastBeat        desktop.Millis `json:"last_beat"`
 	HeartbeatPath   string         `json:"heartbeat_path"`
 	IntervalSeconds int            `json:"interval_seconds"`
@@ -47,17 +48,17 @@ type Standing struct {
 	ServerTime      desktop.Millis `json:"server_time"`
 }
 
-// Receipt is the answer to a report.
+// Receipt is the response to a report.
 type Receipt struct {
 	ServerTime      desktop.Millis `json:"server_time"`
 	IntervalSeconds int            `json:"interval_seconds"`
 	Renew           bool           `json:"renew"` // the certificate should be renewed now
 }
 
-// Stamp numbers a report.
+// Stamp contains the sequence number and time of a report.
 type Stamp struct {
-	Sequence int64          `json:"sequence" required:"true"` // grows with every report of a machine
-	SentAt   desktop.Millis `json:"sent_at"`                  // by the machine's clock, for its diagnosis only
+	Sequence int64          `json:"sequence" required:"true"` // increases with every report of a machine
+	SentAt   desktop.Millis `json:"sent_at"`                  // by the machine's clock, for diagnosis only
 }
 
 // GatewayReport is the report of a gateway.
@@ -72,7 +73,7 @@ type AgentReport struct {
 	desktop.AgentBeat
 }
 
-// Validate checks what the types cannot.
+// Validate checks the values.
 func (r GatewayReport) Validate() error {
 	var c checks
 	c.stamp(r.Stamp)
@@ -83,7 +84,7 @@ func (r GatewayReport) Validate() error {
 	return c.fault()
 }
 
-// Validate checks what the types cannot.
+// Validate checks the values.
 func (r AgentReport) Validate() error {
 	var c checks
 	c.stamp(r.Stamp)
@@ -97,7 +98,7 @@ func (r AgentReport) Validate() error {
 	return c.fault()
 }
 
-// checks gathers what is wrong with a report.
+// checks collects validation errors of a report.
 type checks []fault.Detail
 
 func (c *checks) that(path string, ok bool, message string) {
@@ -124,7 +125,8 @@ func (c *checks) text(path, s string, most int) {
 	}
 }
 
-// maxProblems bounds what one machine can put into the monitor lists.
+// maxProblems limits the problems that one machine can add to the monitor
+// lists.
 const maxProblems = 16
 
 func (c *checks) problems(list []string) {

@@ -49,6 +49,6 @@ func TestReportsAreValidated(t *testing.T) {
 	}
 	gateway := heartbeat.GatewayReport{GatewayBeat: desktop.GatewayBeat{Version: "\x00", BlastConnections: -1, PCoIPConnections: 1 << 31}}
 	if got := len(fault.Details(gateway.Validate())); got != 4 {
-		t.Errorf("%d things are wrong with a bad gateway report, want 4", got)
+		t.Errorf("%d validation errors of a bad gateway report, want 4", got)
 	}
 }

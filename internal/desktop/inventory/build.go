@@ -61,7 +61,7 @@ func (b *builder) administrators(files []adminFile, domains []desktop.Domain) []
 		path := fmt.Sprintf("administrators[%d]", i)
 		b.sid(path+".sid", f.SID)
 		if f.SID == "" && f.Group == "" {
-			b.at(path, "must name a group or a sid")
+			b.at(path, "must have a group or a sid")
 		}
 		out = append(out, desktop.AdministratorGroup{DomainID: b.domainNamed(path, f.Domain, domains), Name: f.Group, SID: f.SID})
 	}
@@ -76,7 +76,7 @@ func (b *builder) domainNamed(path, name string, domains []desktop.Domain) deskt
 		}
 	}
 	if b.required(path, "domain", name) {
-		b.at(path+".domain", "names no domain of the inventory")
+		b.at(path+".domain", "is not a domain of the inventory")
 	}
 	return ""
 }
@@ -111,7 +111,7 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 		d.StartTLS = oneOf(b, path, "security", cmp.Or(f.Security, "ldaps"), "ldaps", "starttls") == "starttls"
 		d.BindPassword = b.login(path+".bind", f.Bind)
 		if strings.ContainsAny(f.Bind.Username, `@\`) {
-			b.at(path+".bind.username", "must be the bare account name, without its domain")
+			b.at(path+".bind.username", "must be the account name without its domain")
 		}
 		if f.Primary {
 			primary++
@@ -154,7 +154,7 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 		out = append(out, cs)
 	}
 	if len(files) > 0 && selves != 1 {
-		b.at("connection_servers", "must say which one this server is: exactly one with self: true, and %d have it", selves)
+		b.at("connection_servers", "must have exactly one server with self: true, which is this server, and has %d", selves)
 	}
 	return out
 }
@@ -291,8 +291,8 @@ func (b *builder) pods(files []podFile) []desktop.Pod {
 	return out
 }
 
-// portOf returns the port of an address, the usual one of https without one,
-// and 0 for what is no address.
+// portOf returns the port of a host:port, or the usual one if it has none. It
+// returns 0 for a malformed address.
 func portOf(text string, usual int) int {
 	u, err := url.Parse(text)
 	if err != nil {

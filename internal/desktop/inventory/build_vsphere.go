@@ -41,8 +41,8 @@ func (b *builder) sso(files []ssoFile, domains []desktop.Domain) []desktop.SSOCo
 	return out
 }
 
-// enrollment reads an enrollment server. Several connectors may share one, so
-// its name is not checked to be new.
+// enrollment builds an enrollment server. Several connectors may share one, so
+// that its name need not be unique.
 func (b *builder) enrollment(path string, f enrollmentFile) desktop.EnrollmentServer {
 	if b.required(path, "dns_name", f.DNSName) && !dnsName.MatchString(f.DNSName) {
 		b.at(path+".dns_name", "must be a DNS name")
@@ -56,8 +56,8 @@ func (b *builder) enrollment(path string, f enrollmentFile) desktop.EnrollmentSe
 	}
 }
 
-// composers reads the composers. Their URL is not checked here: one that makes
-// no sense is a state of the composer, MALFORMED_URL, which its probe reports.
+// composers builds the composers. Their URL is not checked here: a malformed
+// one gives the composer the status MALFORMED_URL, which its probe reports.
 func (b *builder) composers(files []composerFile, centers []desktop.VirtualCenter) []desktop.Composer {
 	var out []desktop.Composer
 	for i, f := range files {
@@ -68,7 +68,7 @@ func (b *builder) composers(files []composerFile, centers []desktop.VirtualCente
 				return strings.EqualFold(vc.Name, name) || strings.EqualFold(vc.ServerName, name)
 			}
 			if !slices.ContainsFunc(centers, known) {
-				b.at(fmt.Sprintf("%s.virtual_centers[%d]", path, j), "names no virtual center of the inventory")
+				b.at(fmt.Sprintf("%s.virtual_centers[%d]", path, j), "is not a virtual center of the inventory")
 			}
 		}
 		out = append(out, desktop.Composer{

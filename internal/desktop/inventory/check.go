@@ -15,42 +15,43 @@ import (
 	"vigil/internal/desktop"
 )
 
-// namespace is what ids are derived under. It must never change: ids would.
+// namespace is the UUID name space of derived ids. It must never change,
+// because the ids would.
 var namespace = uuid.MustParse("6c2f6b1e-2d1f-5f0c-9a55-7d6f0a6f3c11")
 
-// DeriveID returns the id that a component has when the inventory gives none.
+// DeriveID returns the id of a component for which the inventory has none.
 func DeriveID(k desktop.Kind, name string) desktop.ID {
 	return desktop.ID(uuid.NewSHA1(namespace, []byte(string(k)+"/"+strings.ToLower(name))).String())
 }
 
-// A builder turns the file into an inventory, noting what is wrong with it.
+// A builder converts the file to an inventory and collects its errors.
 type builder struct {
 	*reader
 	options Options
-	names   map[string]string     // kind and name -> where it was used first
-	ids     map[desktop.ID]string // id -> where it was used first
+	names   map[string]string     // kind and name -> path of its first use
+	ids     map[desktop.ID]string // id -> path of its first use
 }
 
-// identify checks a component's name, which the file has under the given key,
-// and returns its id.
+// identify checks a component's name, which is at path and key, and returns its
+// id.
 func (b *builder) identify(k desktop.Kind, path, key, name, given string) desktop.ID {
 	if b.required(path, key, name) {
 		used := string(k) + "/" + strings.ToLower(name)
 		if first, ok := b.names[used]; ok {
-			b.at(path+"."+key, "is %q, which %s is already", name, first)
+			b.at(path+"."+key, "is %q, which %s already has", name, first)
 			return ""
 		}
 		b.names[used] = path
 	}
 	id := b.givenOr(path, given, DeriveID(k, name))
 	if first, ok := b.ids[id]; ok && name != "" {
-		b.at(path+".id", "is that of %s already", first)
+		b.at(path+".id", "is already the id of %s", first)
 	}
 	b.ids[id] = path
 	return id
 }
 
-// givenOr returns the id that the file gives, or else the derived one.
+// givenOr returns the id in the file, or else the derived one.
 func (b *builder) givenOr(path, given string, derived desktop.ID) desktop.ID {
 	if given == "" {
 		return derived
@@ -62,7 +63,8 @@ func (b *builder) givenOr(path, given string, derived desktop.ID) desktop.ID {
 	return desktop.ID(parsed.String())
 }
 
-// required notes a value that is missing and reports whether it is there.
+// required reports an error if a value is missing. It returns whether the value
+// is present.
 func (b *builder) required(path, key, value string) bool {
 	if value == "" {
 		b.at(strings.TrimPrefix(path+"."+key, "."), "is required")
@@ -70,7 +72,7 @@ func (b *builder) required(path, key, value string) bool {
 	return value != ""
 }
 
-// oneOf returns the allowed value that is given, in any case.
+// oneOf returns the allowed value that equals value, ignoring case.
 func oneOf[T ~string](b *builder, path, key, value string, allowed ...T) T {
 	i := slices.IndexFunc(allowed, func(a T) bool { return strings.EqualFold(string(a), value) })
 	if i >= 0 {
@@ -86,7 +88,7 @@ func oneOf[T ~string](b *builder, path, key, value string, allowed ...T) T {
 	return ""
 }
 
-// between checks a number that may be left out.
+// between checks an optional number.
 func (b *builder) between(path string, n, low, high int) {
 	if b.given(path) && (n < low || n > high) {
 		b.at(path, "must be between %d and %d", low, high)
@@ -97,8 +99,8 @@ func (b *builder) between(path string, n, low, high int) {
 func (b *builder) secret(path, ref string) desktop.SecretRef {
 	scheme, rest, ok := strings.Cut(ref, ":")
 	if ref != "" && (!ok || rest == "" || !slices.Contains(schemes, scheme)) {
-		// The value is not repeated: it may be the secret itself.
-		b.at(path, "must say where the secret is kept (file:, env: or vault:), not what it is")
+		// The message does not repeat the value: it may be the secret itself.
+		b.at(path, "must be a reference to the secret (file:, env: or vault:), not the secret itself")
 		return ""
 	}
 	return desktop.SecretRef(ref)
@@ -111,14 +113,14 @@ func (b *builder) login(path string, l loginFile) desktop.SecretRef {
 	return b.secret(path+".password", l.Password)
 }
 
-// trust checks how a certificate is to be verified.
+// trust checks the settings for verifying a certificate.
 func (b *builder) trust(path string, t tlsFile) desktop.Trust {
 	digits := strings.ToLower(strings.ReplaceAll(t.Thumbprint, ":", ""))
 	if raw, err := hex.DecodeString(digits); digits != "" && (err != nil || len(raw) != 32) {
 		b.at(path+".thumbprint", "must be the SHA-256 of a certificate, 64 hex digits")
 	}
 	if t.CAFile != "" && t.CAPEM != "" {
-		b.at(path+".ca_pem", "and ca_file exclude each other")
+		b.at(path+".ca_pem", "and ca_file must not both be set")
 	}
 	if t.CAPEM != "" {
 		if block, _ := pem.Decode([]byte(t.CAPEM)); block == nil || block.Type != "CERTIFICATE" {
@@ -139,7 +141,7 @@ func (b *builder) https(path, key, text string) {
 	}
 }
 
-// address checks a host with a port, or a bare host where that will do.
+// address checks a host:port, or a host without port if bare is true.
 func (b *builder) address(path, text string, bare bool) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil && bare && !strings.Contains(text, ":") {
@@ -161,7 +163,7 @@ var (
 	prefix     = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]{0,40})?$`)
 )
 
-// sid checks a security identifier that may be left out.
+// sid checks an optional security identifier.
 func (b *builder) sid(path, text string) {
 	if text != "" && !sidPattern.MatchString(text) {
 		b.at(path, "must be a security identifier, such as S-1-5-21-1-2-3")

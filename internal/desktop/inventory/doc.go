@@ -1,8 +1,8 @@
-// Package inventory reads the estate from a YAML file: which components there
-// are, where they are, and where the secrets to reach them are kept.
+// Package inventory reads the inventory of the desktop server from a YAML file:
+// the components, their addresses, and references to their secrets.
 //
-// Reading is strict. A key that means nothing, a value of the wrong type, a name
-// used twice or a reference to nothing is an error, and all errors of a file are
-// told at once, each with its line. Secrets are never in the file: it holds
-// references, which a Secrets resolves when a secret is needed.
+// Parsing is strict. An unknown key, a value of the wrong type, a repeated name
+// or a reference to an unknown component is an error, and all errors of a file
+// are reported together with their lines. The file contains no secrets but
+// references, which a Secrets resolves when they are needed.
 package inventory

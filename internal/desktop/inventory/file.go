@@ -2,8 +2,8 @@ package inventory
 
 import "time"
 
-// The types below are the file as it is written. Each key is explained in the
-// example in deploy/desktop-inventory.example.yaml.
+// The types below are the structure of the file. The example in
+// deploy/desktop-inventory.example.yaml explains each key.
 
 type file struct {
 	Version            int            `key:"version"`

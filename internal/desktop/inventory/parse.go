@@ -17,13 +17,13 @@ import (
 	"vigil/internal/fault"
 )
 
-// maxSize is the largest file that is read.
+// maxSize limits the size of the file.
 const maxSize = 8 << 20
 
-// Options says what an inventory cannot know by itself.
+// Options contain settings that are not in the file.
 type Options struct {
-	// Self is the name of the connection server that this process is. Empty:
-	// the inventory says so, by self: true.
+	// Self is the name of the connection server that this process represents. If
+	// empty, the inventory determines it by self: true.
 	Self string
 }
 
@@ -41,8 +41,8 @@ func Load(path string, o Options) (desktop.Inventory, error) {
 	return Parse(text, o)
 }
 
-// Parse reads an inventory. Its error, of kind fault.Invalid, lists all that is
-// wrong; the cause is a Problems.
+// Parse parses an inventory. Its error has the kind fault.Invalid and lists all
+// problems; its cause is a Problems.
 func Parse(text []byte, o Options) (desktop.Inventory, error) {
 	if len(text) > maxSize {
 		return desktop.Inventory{}, fault.New(fault.TooLarge, "the inventory is larger than %d bytes", maxSize)
@@ -56,7 +56,7 @@ func Parse(text []byte, o Options) (desktop.Inventory, error) {
 		return desktop.Inventory{}, Problems{syntaxProblem(err)}.fault()
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return desktop.Inventory{}, Problems{{max(more.Line, 1), "", "the file must hold one document"}}.fault()
+		return desktop.Inventory{}, Problems{{max(more.Line, 1), "", "the file must contain one document"}}.fault()
 	}
 	r := &reader{lines: make(map[string]int)}
 	var f file
@@ -70,7 +70,8 @@ func Parse(text []byte, o Options) (desktop.Inventory, error) {
 
 var lineOfError = regexp.MustCompile(`line (\d+): `)
 
-// syntaxProblem turns the YAML package's error into a problem with its line.
+// syntaxProblem converts an error of the YAML package to a problem with its
+// line.
 func syntaxProblem(err error) Problem {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	p := Problem{Line: 1, Message: "the file is not YAML: " + text}

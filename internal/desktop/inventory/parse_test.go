@@ -43,7 +43,8 @@ func TestExampleIsRead(t *testing.T) {
 	}
 }
 
-// TestExampleShowsEveryKey keeps the example complete: it is the manual.
+// TestExampleShowsEveryKey keeps the example complete, because it is the
+// documentation of the file.
 func TestExampleShowsEveryKey(t *testing.T) {
 	t.Parallel()
 	example, err := os.ReadFile(filepath.FromSlash(examplePath))
@@ -62,7 +63,7 @@ func TestExampleShowsEveryKey(t *testing.T) {
 	}
 }
 
-func TestProblemsAreToldAllAtOnceWithTheirLines(t *testing.T) {
+func TestAllProblemsAreReportedWithTheirLines(t *testing.T) {
 	t.Parallel()
 	_, err := Parse([]byte(`version: 1
 administrators:
@@ -96,12 +97,12 @@ virtual_centers:
 gateways: {}
 `), Options{})
 	want := []string{
-		`line 3: administrators[0].domain names no domain of the inventory`,
-		`line 5: administrators[1] must name a group or a sid`,
+		`line 3: administrators[0].domain is not a domain of the inventory`,
+		`line 5: administrators[1] must have a group or a sid`,
 		`line 7: domains must have exactly one domain with primary: true, and has 0`,
-		`line 8: domains[0].netbios is not a key that is known here`,
-		`line 9: domains[0].bind.password must say where the secret is kept (file:, env: or vault:), not what it is`,
-		`line 10: domains[1].dns_name is "CORP.example", which domains[0] is already`,
+		`line 8: domains[0].netbios is not a known key`,
+		`line 9: domains[0].bind.password must be a reference to the secret (file:, env: or vault:), not the secret itself`,
+		`line 10: domains[1].dns_name is "CORP.example", which domains[0] already has`,
 		`line 11: domains[1].primary must be true or false`,
 		`line 12: domains[1].sid must be a security identifier, such as S-1-5-21-1-2-3`,
 		`line 13: domains[1].bind must be a mapping of keys to values`,
@@ -111,7 +112,7 @@ gateways: {}
 		`line 21: farms[0].error_percent must be between 1 and 100`,
 		`line 23: farms[0].rds_servers[0].max_sessions must be a whole number`,
 		`line 24: farms[0].rds_servers[1].enabled must be true or false`,
-		`line 24: farms[0].rds_servers[1].name is "A", which farms[0].rds_servers[0] is already`,
+		`line 24: farms[0].rds_servers[1].name is "A", which farms[0].rds_servers[0] already has`,
 		`line 29: virtual_centers[0].storage_accelerator.default_cache_size_mb must be between 100 and 2048`,
 		`line 30: gateways must be a list`,
 	}
@@ -137,15 +138,15 @@ func TestBrokenFiles(t *testing.T) {
 		{"empty", "", "line 1: the file is empty"},
 		{"comments only", "# nothing\n", "line 1: the file is empty"},
 		{"not YAML", "version: 1\ndomains: [", "the file is not YAML"},
-		{"two documents", "version: 1\n---\nversion: 1\n", "the file must hold one document"},
+		{"two documents", "version: 1\n---\nversion: 1\n", "the file must contain one document"},
 		{"a list", "- 1\n", "must be a mapping"},
 		{"no version", "farms: []\n", "version must be 1"},
 		{"aliases", "version: 1\ngateways: &a []\npods: *a\n", "anchors and aliases are not supported"},
 		{"a service account with its domain", "version: 1\ndomains: [{dns_name: a.b, primary: true, bind: {username: x@a.b, password: env:P}}]\n",
-			"domains[0].bind.username must be the bare account name"},
+			"domains[0].bind.username must be the account name without its domain"},
 		{"a key twice", "version: 1\nversion: 1\n", "version is given twice"},
-		{"which one are we", "version: 1\npeer_token: env:T\nconnection_servers: [{name: a, url: https://a}, {name: b, url: https://b}]\n",
-			"must say which one this server is"},
+		{"no server with self: true", "version: 1\npeer_token: env:T\nconnection_servers: [{name: a, url: https://a}, {name: b, url: https://b}]\n",
+			"must have exactly one server with self: true"},
 		{"peers without a token", "version: 1\nconnection_servers: [{name: a, url: https://a, self: true}, {name: b, url: https://b}]\n",
 			"peer_token is required"},
 	} {
@@ -165,7 +166,7 @@ func TestIDsAreStableAndMayBeGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Literal, so that nobody changes how ids are derived without noticing.
+	// Literal, so that a change of how ids are derived fails the test.
 	if got, want := inv.Gateways[0].ID, desktop.ID("60870b86-8387-5b33-93b5-ea906ca0d46f"); got != want {
 		t.Errorf("derived id = %s, want %s", got, want)
 	}
@@ -174,7 +175,7 @@ func TestIDsAreStableAndMayBeGiven(t *testing.T) {
 	}
 }
 
-func TestSelfMayBeToldFromOutside(t *testing.T) {
+func TestSelfMayBeSetByAnOption(t *testing.T) {
 	t.Parallel()
 	text := "version: 1\npeer_token: env:T\nconnection_servers: [{name: a, url: https://a, self: true}, {name: b, url: https://b}]\n"
 	inv, err := Parse([]byte(text), Options{Self: "B"})
@@ -204,7 +205,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// Whatever is accepted can be put on a board, with ids that are unique.
+		// Every accepted inventory has unique ids.
 		seen := make(map[desktop.ID]bool)
 		for _, ref := range Compare(desktop.Inventory{}, inv).Added {
 			if seen[ref.ID] {

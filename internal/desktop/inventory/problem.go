@@ -9,7 +9,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// A Problem is one thing wrong with an inventory.
+// A Problem is one error in an inventory.
 type Problem struct {
 	Line    int
 	Path    string // "domains[0].dns_name"; empty for the file as a whole
@@ -20,7 +20,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, strings.TrimSpace(p.Path+" "+p.Message))
 }
 
-// Problems is everything wrong with an inventory, in the order of its lines.
+// Problems are all errors of an inventory, ordered by line.
 type Problems []Problem
 
 func (p Problems) Error() string {

@@ -11,20 +11,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A reader fills structs from YAML nodes by their `key` tags. It notes every
-// problem it meets and goes on, and remembers on which line each value stands.
+// A reader fills structs from YAML nodes by their `key` tags. It collects all
+// errors, and records the line of each value.
 type reader struct {
 	problems Problems
 	lines    map[string]int
 }
 
-func (r *reader) complain(line int, path, format string, args ...any) {
+func (r *reader) report(line int, path, format string, args ...any) {
 	r.problems = append(r.problems, Problem{line, path, fmt.Sprintf(format, args...)})
 }
 
-// at notes a problem with the value at a path, on its line. One problem with a
-// value is enough: those that follow from it, or from what it is part of, are
-// not told.
+// at reports an error of the value at a path, with its line. Only the first
+// error of a value is reported: errors that follow from it, or from one of an
+// enclosing value, are not.
 func (r *reader) at(path, format string, args ...any) {
 	line := 0
 	for p := path; ; p = p[:max(strings.LastIndexAny(p, ".["), 0)] {
@@ -38,7 +38,7 @@ func (r *reader) at(path, format string, args ...any) {
 			break
 		}
 	}
-	r.complain(line, path, format, args...)
+	r.report(line, path, format, args...)
 }
 
 // given reports whether the file has a value at the path.
@@ -52,7 +52,7 @@ var durationType = reflect.TypeFor[time.Duration]()
 func (r *reader) read(n *yaml.Node, v reflect.Value, path string) {
 	r.lines[path] = n.Line
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
-		r.complain(n.Line, path, "must be written out: anchors and aliases are not supported")
+		r.report(n.Line, path, "must be written out: anchors and aliases are not supported")
 		return
 	}
 	switch {
@@ -72,7 +72,7 @@ func (r *reader) read(n *yaml.Node, v reflect.Value, path string) {
 
 func (r *reader) readStruct(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		r.complain(n.Line, path, "must be a mapping of keys to values")
+		r.report(n.Line, path, "must be a mapping of keys to values")
 		return
 	}
 	fields := make(map[string]reflect.Value)
@@ -86,11 +86,11 @@ func (r *reader) readStruct(n *yaml.Node, v reflect.Value, path string) {
 		field, ok := fields[key.Value]
 		switch {
 		case !ok:
-			r.complain(key.Line, at, "is not a key that is known here")
+			r.report(key.Line, at, "is not a known key")
 		case seen[key.Value]:
-			r.complain(key.Line, at, "is given twice")
+			r.report(key.Line, at, "is given twice")
 		case value.Tag == "!!null":
-			r.lines[at] = value.Line // as if it were not there
+			r.lines[at] = value.Line // as if it were missing
 		default:
 			r.read(value, field, at)
 		}
@@ -100,7 +100,7 @@ func (r *reader) readStruct(n *yaml.Node, v reflect.Value, path string) {
 
 func (r *reader) readSlice(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		r.complain(n.Line, path, "must be a list")
+		r.report(n.Line, path, "must be a list")
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
@@ -111,32 +111,33 @@ func (r *reader) readSlice(n *yaml.Node, v reflect.Value, path string) {
 
 func (r *reader) readScalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
-		r.complain(n.Line, path, "must be a single value")
+		r.report(n.Line, path, "must be a single value")
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
-		// A bare number or date is taken as it is written: names may look so.
+		// Numbers and dates are accepted as strings: names may look like them.
 		v.SetString(strings.TrimSpace(n.Value))
 	case reflect.Int:
 		number, err := strconv.Atoi(n.Value)
 		if err != nil || n.Tag != "!!int" {
-			r.complain(n.Line, path, "must be a whole number")
+			r.report(n.Line, path, "must be a whole number")
 			return
 		}
 		v.SetInt(int64(number))
 	case reflect.Bool:
 		if n.Tag != "!!bool" {
-			r.complain(n.Line, path, "must be true or false")
+			r.report(n.Line, path, "must be true or false")
 			return
 		}
 		v.SetBool(strings.EqualFold(n.Value, "true"))
 	default:
-		panic("inventory: no way to read a " + v.Type().String())
+		panic("inventory: cannot read a " + v.Type().String())
 	}
 }
 
-// readDuration reads 30s, 5m, 12h as Go writes them, and whole days as 30d.
+// readDuration parses durations in Go's format, such as 30s, 5m, 12h, and whole
+// days such as 30d.
 func (r *reader) readDuration(n *yaml.Node, v reflect.Value, path string) {
 	text := n.Value
 	if days, ok := strings.CutSuffix(text, "d"); ok {
@@ -146,7 +147,7 @@ func (r *reader) readDuration(n *yaml.Node, v reflect.Value, path string) {
 	}
 	d, err := time.ParseDuration(text)
 	if n.Kind != yaml.ScalarNode || err != nil || d <= 0 {
-		r.complain(n.Line, path, "must be a time span above zero, such as 30s, 5m or 30d")
+		r.report(n.Line, path, "must be a time span above zero, such as 30s, 5m or 30d")
 		return
 	}
 	v.SetInt(int64(d))

@@ -10,23 +10,23 @@ import (
 	"vigil/internal/fault"
 )
 
-// schemes are the places where secrets may be kept.
+// schemes are the prefixes of references to secrets.
 var schemes = []string{"file", "env", "vault"}
 
-// A Vault opens the server's own sealed entries by name.
+// A Vault returns the secrets in the server's own encrypted store by name.
 type Vault interface {
 	Entry(ctx context.Context, name string) (string, error)
 }
 
-// Secrets resolves references to secrets, each time anew so that a secret that
-// was changed is used at once. Its zero value knows no vault.
+// Secrets resolves references to secrets. It does not cache, so that a changed
+// secret is used at once. Its zero value has no vault.
 type Secrets struct {
 	Vault  Vault
 	Getenv func(string) string // os.Getenv when nil
 }
 
-// Secret returns the secret that ref names. Its errors name the reference,
-// never the secret.
+// Secret returns the secret that ref refers to. Its errors contain the
+// reference, never the secret.
 func (s Secrets) Secret(ctx context.Context, ref desktop.SecretRef) (string, error) {
 	scheme, name, _ := strings.Cut(string(ref), ":")
 	value, err := s.lookUp(ctx, scheme, name)
@@ -53,5 +53,5 @@ func (s Secrets) lookUp(ctx context.Context, scheme, name string) (string, error
 	case scheme == "vault":
 		return "", fault.New(fault.Invalid, "there is no vault")
 	}
-	return "", fault.New(fault.Invalid, "a secret is kept in file:, env: or vault:")
+	return "", fault.New(fault.Invalid, "a reference to a secret must begin with file:, env: or vault:")
 }

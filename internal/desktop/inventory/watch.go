@@ -12,7 +12,7 @@ import (
 	"vigil/internal/desktop"
 )
 
-// A Diff tells what a reload changes.
+// A Diff lists the components that a reload changes.
 type Diff struct {
 	Added   []desktop.Ref
 	Removed []desktop.Ref
@@ -26,7 +26,7 @@ func (d Diff) String() string {
 	return fmt.Sprintf("%d added, %d removed, %d changed", len(d.Added), len(d.Removed), len(d.Changed))
 }
 
-// Compare tells what differs between two inventories, component by component.
+// Compare returns the differences between two inventories by component.
 func Compare(before, after desktop.Inventory) Diff {
 	var d Diff
 	was := components(before)
@@ -57,7 +57,7 @@ type component struct {
 	spec any
 }
 
-// components lists every component of an inventory with its spec.
+// components returns every component of an inventory with its spec.
 func components(inv desktop.Inventory) []component {
 	var out []component
 	add := func(k desktop.Kind, id desktop.ID, name string, spec any) {
@@ -99,15 +99,15 @@ func components(inv desktop.Inventory) []component {
 	return out
 }
 
-// A Watcher keeps an inventory in step with its file.
+// A Watcher reloads an inventory when its file changes.
 type Watcher struct {
 	Path    string
 	Options Options
-	Every   time.Duration // how often to look at the file; 5 s when 0
+	Every   time.Duration // how often to check the file; 5 s when 0
 
-	// Apply takes over a new inventory.
+	// Apply is called with a new inventory.
 	Apply func(inv desktop.Inventory, d Diff)
-	// Reject is told of a file that could not be taken over. What was in use
+	// Reject is called with the error of a refused file. The previous inventory
 	// stays in use.
 	Reject func(err error)
 
@@ -131,8 +131,8 @@ func (w *Watcher) Load() error {
 	return nil
 }
 
-// Run reads the file again when it changes and whenever reload receives, until
-// the context ends. It is called after Load, in a goroutine of its own.
+// Run reloads the file when it changes and whenever reload receives, until the
+// context is done. Call Load first.
 func (w *Watcher) Run(ctx context.Context, reload <-chan os.Signal) {
 	every := w.Every
 	if every <= 0 {
@@ -149,12 +149,12 @@ func (w *Watcher) Run(ctx context.Context, reload <-chan os.Signal) {
 		case <-reload:
 			force = true
 		}
-		w.look(force)
+		w.check(force)
 	}
 }
 
-// look reads the file and applies it when it differs, or when told to.
-func (w *Watcher) look(force bool) {
+// check reads the file and applies it if it differs or force is true.
+func (w *Watcher) check(force bool) {
 	text, err := os.ReadFile(w.Path)
 	sum := sha256.Sum256(text)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w *Watcher) look(force bool) {
 	if !force && bytes.Equal(sum[:], w.seen[:]) {
 		return
 	}
-	w.seen = sum // a file that is rejected is rejected once, not every time we look
+	w.seen = sum // a refused file is reported once
 	if err == nil {
 		err = w.Load()
 	}

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/desktop"
 )
 
-func TestWatcherFollowsTheFile(t *testing.T) {
+func TestWatcherReloadsChangedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inventory.yaml")
 	write := func(lines ...string) {
 		t.Helper()
@@ -53,7 +53,7 @@ func TestWatcherFollowsTheFile(t *testing.T) {
 		pass()
 		write("- {name: a, address: y}", "- nonsense")
 		pass()
-		pass() // rejected once, not each time
+		pass() // refused once, not at each check
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestWatcherFollowsTheFile(t *testing.T) {
 		<-done
 		want := []string{"applied +a,b - ~", "applied +c -b ~a", "rejected", "rejected", "applied + - ~", "applied + - ~"}
 		if diff := cmp.Diff(want, seen); diff != "" {
-			t.Errorf("what happened (-want +got):\n%s", diff)
+			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -75,7 +75,7 @@ type vault map[string]string
 
 func (v vault) Entry(_ context.Context, name string) (string, error) { return v[name], nil }
 
-func TestSecretsAreResolvedWhereTheyAreKept(t *testing.T) {
+func TestSecretsAreResolvedFromTheirSource(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(path, []byte("from file\n"), 0o600); err != nil {
@@ -99,6 +99,6 @@ func TestSecretsAreResolvedWhereTheyAreKept(t *testing.T) {
 		}
 	}
 	if _, err := (Secrets{}).Secret(t.Context(), "vault:db"); err == nil {
-		t.Error("a secret came out of no vault")
+		t.Error("a secret was resolved without a vault")
 	}
 }

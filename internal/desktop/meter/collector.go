@@ -8,13 +8,13 @@ import (
 	"vigil/internal/desktop"
 )
 
-// Board is what the collector reads from.
+// Board provides the records.
 type Board interface {
 	Records(k desktop.Kind) []desktop.Record
 }
 
-// Collector is a Prometheus collector of every component's state. It reads the
-// board when it is scraped and keeps nothing.
+// Collector is a Prometheus collector of the state of every component. It reads
+// the board at each scrape and has no state.
 type Collector struct {
 	board    Board
 	status   *prometheus.Desc
@@ -32,9 +32,9 @@ func NewCollector(b Board) *Collector {
 		status: prometheus.NewDesc("vigil_desktop_status",
 			"The status of a component or of a part of it: 1 for the status it has.", append(labels, "status"), nil),
 		updated: prometheus.NewDesc("vigil_desktop_last_updated_timestamp_seconds",
-			"When a component was last looked at.", labels, nil),
+			"When a component was last checked.", labels, nil),
 		notAfter: prometheus.NewDesc("vigil_desktop_certificate_not_after_timestamp_seconds",
-			"When a certificate of a component ends.", labels, nil),
+			"When a certificate of a component expires.", labels, nil),
 		valid: prometheus.NewDesc("vigil_desktop_certificate_valid",
 			"Whether a certificate of a component is valid.", labels, nil),
 		measures: map[string]*prometheus.Desc{},
@@ -68,7 +68,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 
 func (c *Collector) collect(out chan<- prometheus.Metric, r desktop.Record) {
 	ref := r.Ref()
-	seen := map[string]bool{} // two parts of one name would spoil the whole scrape
+	seen := map[string]bool{} // duplicate labels would fail the whole scrape
 	send := func(d *prometheus.Desc, value float64, part string, more ...string) {
 		labels := append([]string{string(ref.Kind), string(ref.ID), ref.Name, part}, more...)
 		key := d.String() + "\x00" + strings.Join(labels, "\x00")

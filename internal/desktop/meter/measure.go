@@ -1,5 +1,5 @@
-// Package meter turns monitor records into numbers: the measures that alert
-// rules compare, and the metrics that Prometheus scrapes.
+// Package meter converts monitor records to numbers: the measures of alert
+// rules, and the metrics for Prometheus.
 package meter
 
 import (
@@ -12,11 +12,11 @@ import (
 // A Measure is one number of a record.
 type Measure struct {
 	Name  string // session_count
-	Part  string // empty: of the component itself
+	Part  string // empty for the component itself
 	Value int64
 }
 
-// names lists every measure there is, with the kinds that have it.
+// names maps every measure to the kinds that have it.
 var names = map[string][]desktop.Kind{
 	"session_count":           {desktop.KindRDSServer, desktop.KindConnectionServer, desktop.KindFarm},
 	"load_index":              {desktop.KindRDSServer, desktop.KindFarm},
@@ -34,7 +34,7 @@ var names = map[string][]desktop.Kind{
 	"free_space_percent":      {desktop.KindVirtualCenter},
 }
 
-// Names lists the names of all measures.
+// Names returns the names of all measures.
 func Names() []string {
 	all := make([]string, 0, len(names))
 	for name := range names {
@@ -44,10 +44,10 @@ func Names() []string {
 	return all
 }
 
-// Has tells whether components of a kind have a measure.
+// Has reports whether components of a kind have a measure.
 func Has(k desktop.Kind, name string) bool { return slices.Contains(names[name], k) }
 
-// Of returns the measures of a record. What is not known is left out.
+// Of returns the measures of a record, without unknown ones.
 func Of(r desktop.Record) []Measure {
 	var m measures
 	switch r := r.(type) {

@@ -24,7 +24,7 @@ func (b board) Records(k desktop.Kind) []desktop.Record {
 	return out
 }
 
-func TestMeasuresLeaveOutWhatIsUnknown(t *testing.T) {
+func TestUnknownMeasuresAreOmitted(t *testing.T) {
 	t.Parallel()
 	host := desktop.RDSServerMonitor{SessionCount: new(int32(7))}
 	if diff := cmp.Diff([]meter.Measure{{Name: "session_count", Value: 7}}, meter.Of(host)); diff != "" {
@@ -42,7 +42,7 @@ func TestMeasuresLeaveOutWhatIsUnknown(t *testing.T) {
 	}
 }
 
-func TestEveryMeasureOfARecordIsNamed(t *testing.T) {
+func TestEveryMeasureOfARecordIsRegistered(t *testing.T) {
 	t.Parallel()
 	n, trip := int32(1), int64(3)
 	for _, r := range []desktop.Record{
@@ -59,7 +59,7 @@ func TestEveryMeasureOfARecordIsNamed(t *testing.T) {
 				kind = desktop.KindEventDatabase
 			}
 			if !meter.Has(kind, m.Name) {
-				t.Errorf("%s has a measure %s that is not named", kind, m.Name)
+				t.Errorf("%s has a measure %s that is not registered", kind, m.Name)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func TestScrape(t *testing.T) {
 # HELP vigil_desktop_active_connection_count The active connection count of a component.
 # TYPE vigil_desktop_active_connection_count gauge
 vigil_desktop_active_connection_count{id="g1",kind="GATEWAY",name="edge",part=""} 5
-# HELP vigil_desktop_certificate_not_after_timestamp_seconds When a certificate of a component ends.
+# HELP vigil_desktop_certificate_not_after_timestamp_seconds When a certificate of a component expires.
 # TYPE vigil_desktop_certificate_not_after_timestamp_seconds gauge
 vigil_desktop_certificate_not_after_timestamp_seconds{id="c1",kind="CONNECTION_SERVER",name="cs1",part=""} 1.7e+09
 # HELP vigil_desktop_status The status of a component or of a part of it: 1 for the status it has.

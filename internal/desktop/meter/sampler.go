@@ -11,21 +11,21 @@ import (
 	"vigil/internal/desktop"
 )
 
-// sampled are the measures that are kept over time.
+// sampled are the measures that are stored over time.
 var sampled = []string{
 	"session_count", "load_index", "connection_count", "tunnel_connection_count", "active_connection_count", "blast_connection_count",
 	"pcoip_connection_count", "roundtrip_time", "desktops_count", "free_space_percent", "event_count",
 }
 
-// Sampled tells whether a measure is kept over time.
+// Sampled reports whether a measure is stored over time.
 func Sampled(name string) bool { return slices.Contains(sampled, name) }
 
-// averaged are the measures of which the components of a kind together have the
-// mean; of all others they have the sum.
+// averaged are the measures whose aggregate over all components of a kind is
+// the mean; for all others it is the sum.
 var averaged = []string{"load_index", "roundtrip_time", "free_space_percent"}
 
-// A Sampler keeps the measures of the board over time. Values are gathered in
-// memory and stored when their step has passed, and once more when it stops.
+// A Sampler stores the measures of the board over time. It aggregates values in
+// memory and stores them when their time step has passed, and when it stops.
 type Sampler struct {
 	Board Board
 	Store desktop.SampleStore
@@ -33,10 +33,10 @@ type Sampler struct {
 	Now   func() time.Time
 	Log   *slog.Logger
 
-	open map[time.Duration]map[desktop.Series]*desktop.Point // step -> the points of the present step
+	open map[time.Duration]map[desktop.Series]*desktop.Point // step -> points of the current step
 }
 
-// Run samples until ctx ends.
+// Run samples until ctx is done.
 func (s *Sampler) Run(ctx context.Context) {
 	tick := time.NewTicker(cmp.Or(s.Every, 30*time.Second))
 	defer tick.Stop()
@@ -45,7 +45,7 @@ func (s *Sampler) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			s.Sample(last) // the last word
+			s.Sample(last) // store the open points
 			s.flush(last, time.Time{})
 			return
 		case <-tick.C:
@@ -54,7 +54,7 @@ func (s *Sampler) Run(ctx context.Context) {
 	}
 }
 
-// Sample reads the board once, and stores the points whose step has passed.
+// Sample reads the board once and stores the points whose step has passed.
 func (s *Sampler) Sample(ctx context.Context) {
 	now := s.Now()
 	s.flush(ctx, now)
@@ -65,8 +65,8 @@ func (s *Sampler) Sample(ctx context.Context) {
 	}
 }
 
-// Values returns what the records of a kind measure now: each for itself, and
-// all together.
+// Values returns the current measures of the records of a kind: of each
+// component, and aggregated over all.
 func Values(records []desktop.Record, k desktop.Kind) map[desktop.Series]int64 {
 	out := make(map[desktop.Series]int64)
 	counts := make(map[desktop.Series]int64)
@@ -120,8 +120,8 @@ func (s *Sampler) flush(ctx context.Context, now time.Time) {
 			continue
 		}
 		if err := s.Store.AddSamples(ctx, step, due); err != nil {
-			s.Log.ErrorContext(ctx, "samples not stored", "number", len(due), "error", err)
-			s.giveUp(step, points, now)
+			s.Log.ErrorContext(ctx, "store samples", "number", len(due), "error", err)
+			s.drop(step, points, now)
 			continue
 		}
 		for _, v := range due {
@@ -130,9 +130,9 @@ func (s *Sampler) flush(ctx context.Context, now time.Time) {
 	}
 }
 
-// giveUp forgets points that cannot be stored, so that those of the next step
-// are not counted with them.
-func (s *Sampler) giveUp(step time.Duration, points map[desktop.Series]*desktop.Point, now time.Time) {
+// drop drops points that could not be stored, so that they are not mixed with
+// those of the next step.
+func (s *Sampler) drop(step time.Duration, points map[desktop.Series]*desktop.Point, now time.Time) {
 	if now.IsZero() {
 		return
 	}

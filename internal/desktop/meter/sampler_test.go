@@ -13,15 +13,15 @@ import (
 	"vigil/internal/desktop/meter"
 )
 
-// shelf is a store of samples in memory.
-type shelf struct {
+// memoryStore is an in-memory store of samples.
+type memoryStore struct {
 	desktop.SampleStore
 	broken bool
 	points map[time.Duration]map[desktop.Series][]desktop.Point
 }
 
 // AddSamples implements [desktop.SampleStore].
-func (s *shelf) AddSamples(_ context.Context, step time.Duration, samples []desktop.Sample) error {
+func (s *memoryStore) AddSamples(_ context.Context, step time.Duration, samples []desktop.Sample) error {
 	if s.broken {
 		return errors.New("away")
 	}
@@ -34,14 +34,14 @@ func (s *shelf) AddSamples(_ context.Context, step time.Duration, samples []desk
 	return nil
 }
 
-func TestSamplerKeepsMeasuresOverTime(t *testing.T) {
+func TestSamplerStoresMeasuresOverTime(t *testing.T) {
 	t.Parallel()
 	host := func(id desktop.ID, sessions, load int32) desktop.Record {
 		return desktop.RDSServerMonitor{ID: id, SessionCount: &sessions, LoadIndex: &load}
 	}
 	b := board{host("r1", 2, 10), host("r2", 4, 50)}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	store := &shelf{points: map[time.Duration]map[desktop.Series][]desktop.Point{}}
+	store := &memoryStore{points: map[time.Duration]map[desktop.Series][]desktop.Point{}}
 	s := &meter.Sampler{Board: b, Store: store, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)}
 	for range 11 { // 12:00 to 12:10
 		s.Sample(t.Context())
@@ -68,17 +68,17 @@ func TestSamplerKeepsMeasuresOverTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s.Run(ctx) // it stops: what is open is stored
+	s.Run(ctx) // stopping stores the open points
 	if diff := cmp.Diff([]desktop.Point{point(0, 12, 72, 6)}, store.points[desktop.CoarseStep][all]); diff != "" {
 		t.Errorf("the open hour: %s", diff)
 	}
 }
 
-func TestSamplerGoesOnWhenTheStoreIsAway(t *testing.T) {
+func TestSamplerContinuesAfterAStoreFailure(t *testing.T) {
 	t.Parallel()
 	sessions := int32(3)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	store := &shelf{points: map[time.Duration]map[desktop.Series][]desktop.Point{}, broken: true}
+	store := &memoryStore{points: map[time.Duration]map[desktop.Series][]desktop.Point{}, broken: true}
 	s := &meter.Sampler{
 		Board: board{desktop.RDSServerMonitor{ID: "r1", SessionCount: &sessions}}, Store: store,
 		Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),

@@ -9,14 +9,14 @@ import (
 	"vigil/internal/desktop"
 )
 
-// composer makes the target of a composer: its address makes sense, its
-// certificate is accepted, and there is something at its address. One that tells
-// its version as JSON is believed.
-func (e Estate) composer(c desktop.Composer) Target {
-	server := &web{address: c.URL, trust: c.Trust, now: e.Now}
+// composer returns the target of a composer. Its probe checks that the address
+// is valid, the certificate is accepted, and the address has content. The
+// version is read if the response is JSON.
+func (f TargetFactory) composer(c desktop.Composer) Target {
+	server := &web{address: c.URL, trust: c.Trust, now: f.Now}
 	return Target{
 		Ref: desktop.Ref{Kind: desktop.KindComposer, ID: c.ID, Name: c.Name}, Spec: c, Close: server.close,
-		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			status, body, certificate, err := server.get(ctx, c.URL, http.Header{"Accept": {"application/json, */*;q=0.5"}})
 			if err != nil {
 				return nil, certificate, err
@@ -31,7 +31,7 @@ func (e Estate) composer(c desktop.Composer) Target {
 				MinVCVersion  string `json:"min_vc_version"`
 				MinESXVersion string `json:"min_esx_version"`
 			}
-			_ = json.Unmarshal(body, &told) // most tell nothing
+			_ = json.Unmarshal(body, &told) // most composers do not report a version
 			return desktop.ComposerReading(told), certificate, nil
 		},
 	}

@@ -15,37 +15,37 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// connectionServer makes the target of a connection server.
-func (e Estate) connectionServer(cs desktop.ConnectionServer, token desktop.SecretRef) Target {
+// connectionServer returns the target of a connection server.
+func (f TargetFactory) connectionServer(cs desktop.ConnectionServer, token desktop.SecretRef) Target {
 	type spec struct {
 		Server desktop.ConnectionServer
 		Token  desktop.SecretRef
 	}
 	t := Target{
 		Ref: desktop.Ref{Kind: desktop.KindConnectionServer, ID: cs.ID, Name: cs.Name}, Spec: spec{cs, token},
-		Careful: true, // a wrong token locks nobody
+		Careful: true, // a wrong token locks no account
 	}
 	if cs.Self {
-		t.Look = func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) { return e.lookAtSelf(ctx, cs) }
+		t.Probe = func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) { return f.probeSelf(ctx, cs) }
 		return t
 	}
-	server := &web{address: cs.URL, trust: cs.Trust, now: e.Now}
+	server := &web{address: cs.URL, trust: cs.Trust, now: f.Now}
 	t.Close = server.close
-	t.Look = func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+	t.Probe = func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 		var services []desktop.Service
 		var wait sync.WaitGroup
-		wait.Go(func() { services = lookAtGateways(ctx, cs.SecureGateways) })
-		health, certificate, err := e.health(ctx, server, token)
+		wait.Go(func() { services = probeGateways(ctx, cs.SecureGateways) })
+		health, certificate, err := f.health(ctx, server, token)
 		wait.Wait()
 		return desktop.ConnectionServerReading{Health: health, Services: services}, certificate, err
 	}
 	return t
 }
 
-// health reads the health document of a peer.
-func (e Estate) health(ctx context.Context, server *web, token desktop.SecretRef) (desktop.PeerHealth, *desktop.Certificate, error) {
+// health reads a peer's health document.
+func (f TargetFactory) health(ctx context.Context, server *web, token desktop.SecretRef) (desktop.PeerHealth, *desktop.Certificate, error) {
 	var health desktop.PeerHealth
-	header, err := e.bearer(ctx, token)
+	header, err := f.bearer(ctx, token)
 	if err != nil {
 		return health, nil, err
 	}
@@ -54,20 +54,20 @@ func (e Estate) health(ctx context.Context, server *web, token desktop.SecretRef
 	case err != nil:
 		return health, certificate, err
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return health, certificate, &desktop.Failure{Cause: desktop.Refused, Reason: server.address + " does not accept the peers' token"}
+		return health, certificate, &desktop.Failure{Cause: desktop.Refused, Reason: server.address + " does not accept the peer token"}
 	case status != http.StatusOK:
 		return health, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s answers with status %d", server.address, status)}
 	}
 	if err := json.Unmarshal(body, &health); err != nil || health.Version == "" {
-		return health, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: server.address + " tells nothing of its health", Err: err}
+		return health, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: server.address + " does not return a health document", Err: err}
 	}
 	return health, certificate, nil
 }
 
-// lookAtSelf tells of ourselves. That we cannot reach our own address is a
-// problem we report; it does not keep us from telling the rest.
-func (e Estate) lookAtSelf(ctx context.Context, cs desktop.ConnectionServer) (desktop.Reading, *desktop.Certificate, error) {
-	health, err := e.Self(ctx)
+// probeSelf reads this server's own health. If its own address is not
+// reachable, that is a problem in the reading; it does not fail.
+func (f TargetFactory) probeSelf(ctx context.Context, cs desktop.ConnectionServer) (desktop.Reading, *desktop.Certificate, error) {
+	health, err := f.Self(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,15 +79,15 @@ func (e Estate) lookAtSelf(ctx context.Context, cs desktop.ConnectionServer) (de
 	if port == "" {
 		port = "443"
 	}
-	certificate, err := reach.Look(ctx, net.JoinHostPort(u.Hostname(), port), cs.Trust, e.Now)
+	certificate, err := reach.Probe(ctx, net.JoinHostPort(u.Hostname(), port), cs.Trust, f.Now)
 	if err != nil && !(certificate != nil && certificate.SelfMade) {
 		health.Problems = append(health.Problems, desktop.FailureOf(err).Reason)
 	}
-	return desktop.ConnectionServerReading{Health: health, Services: lookAtGateways(ctx, cs.SecureGateways)}, certificate, nil
+	return desktop.ConnectionServerReading{Health: health, Services: probeGateways(ctx, cs.SecureGateways)}, certificate, nil
 }
 
-// lookAtGateways tries the secure gateways of a server, all at a time.
-func lookAtGateways(ctx context.Context, gateways []desktop.SecureGateway) []desktop.Service {
+// probeGateways checks the secure gateways of a server concurrently.
+func probeGateways(ctx context.Context, gateways []desktop.SecureGateway) []desktop.Service {
 	out := make([]desktop.Service, len(gateways))
 	var wait sync.WaitGroup
 	for i, g := range gateways {
@@ -102,18 +102,18 @@ func lookAtGateways(ctx context.Context, gateways []desktop.SecureGateway) []des
 	return out
 }
 
-// lull is how long a gateway must leave a new connection open to count as up.
-const lull = 100 * time.Millisecond
+// minOpenTime is how long a gateway must keep a new connection open to count as up.
+const minOpenTime = 100 * time.Millisecond
 
-// accepts reports whether something accepts connections at an address and does
-// not hang up at once. Gateways speak first or wait; either is fine.
+// accepts reports whether an address accepts connections and does not close
+// them at once. Gateways may send first or wait for the client.
 func accepts(ctx context.Context, address string) bool {
 	conn, err := reach.Connect(ctx, address, nil)
 	if err != nil {
 		return false
 	}
 	defer conn.Close()
-	if err := conn.SetReadDeadline(time.Now().Add(lull)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(minOpenTime)); err != nil {
 		return false
 	}
 	_, err = conn.Read(make([]byte, 1))

@@ -1,11 +1,12 @@
-// Package probe looks at the components of the estate, again and again, and
-// hands over what it finds.
+// Package probe reads the monitored components periodically and reports the
+// results.
 //
-// Every component is a Target with a Look of its own, and has a goroutine of its
-// own: one that hangs delays nothing else. A look that does not come back in
-// time is abandoned, and none is begun beside it. What a look finds, or why it
-// found nothing, goes to one function, which puts it on the desktop.Board.
+// Every component is a Target with its own Probe function and its own goroutine,
+// so that one that hangs delays no other. A probe that exceeds its timeout is
+// abandoned, and no second one is started while it runs. The result of each
+// probe, a reading or a failure, is passed to one function, which adds it to
+// the desktop.Board.
 //
-// There is one file per kind of component. Those that need a large library are
-// packages of their own: vcenter and eventdb.
+// There is one file per kind of component. Kinds that need a large library have
+// their own packages: vcenter and eventdb.
 package probe

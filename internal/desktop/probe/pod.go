@@ -10,34 +10,34 @@ import (
 	"vigil/internal/desktop"
 )
 
-// roundTrips is how many are measured on one warm connection; the middle one
-// counts.
+// roundTrips is the number of round trips measured on one open connection; the
+// median counts.
 const roundTrips = 3
 
-// podPath is what an endpoint of a pod is asked for: a list that every
-// connection server has, and that it refuses to callers it does not know.
+// podPath is the path that is requested from a pod's endpoint: a list that
+// every connection server has and refuses to unauthenticated callers.
 const podPath = "/rest/monitor/connection-servers"
 
-// podEndpoint makes the target of an endpoint of a remote pod. It is asked
-// without credentials: the token of our peers is for our peers only.
-func (e Estate) podEndpoint(p desktop.PodEndpoint) Target {
-	server := &web{address: p.URL, trust: p.Trust, now: e.Now}
+// podEndpoint returns the target of an endpoint of a remote pod. It sends no
+// credentials: the peer token is only for peers of this pod.
+func (f TargetFactory) podEndpoint(p desktop.PodEndpoint) Target {
+	server := &web{address: p.URL, trust: p.Trust, now: f.Now}
 	return Target{
 		Ref: desktop.Ref{Kind: desktop.KindPodEndpoint, ID: p.ID, Name: p.Name}, Spec: p,
 		Careful: true, Close: server.close,
-		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			var certificate *desktop.Certificate
 			times := make([]time.Duration, 0, roundTrips)
-			for range 1 + roundTrips { // the first one connects
-				began := e.Now()
-				status, _, shown, err := server.get(ctx, p.URL+podPath, http.Header{"Accept": {"application/json"}})
-				if certificate = shown; err != nil {
+			for range 1 + roundTrips { // the first one opens the connection
+				began := f.Now()
+				status, _, peerCert, err := server.get(ctx, p.URL+podPath, http.Header{"Accept": {"application/json"}})
+				if certificate = peerCert; err != nil {
 					return nil, certificate, err
 				}
 				if !served(status) {
-					return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s is no connection server: it answers with status %d", p.URL, status)}
+					return nil, certificate, &desktop.Failure{Cause: desktop.Broken, Reason: fmt.Sprintf("%s is not a connection server: it answers with status %d", p.URL, status)}
 				}
-				times = append(times, e.Now().Sub(began))
+				times = append(times, f.Now().Sub(began))
 			}
 			warm := times[1:]
 			slices.Sort(warm)

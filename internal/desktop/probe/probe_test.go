@@ -11,9 +11,9 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-func TestDomainIsWatched(t *testing.T) {
+func TestDomainProbe(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFixture(t)
 	dc, spec := l.controller(sim.Domain{
 		DNSName: "corp.example", NetBIOS: "CORP", SID: "S-1-5-21-1-2-3",
 		Users: []sim.User{{Name: "svc", Password: "secret of env:SVC"}},
@@ -40,7 +40,7 @@ func TestDomainIsWatched(t *testing.T) {
 		wants(t, "domain", m.Servers[0].Status, want, m.Freshness, desktop.DomainFullyAccessible)
 	}
 	status(desktop.DomainUnknown)
-	l.look(1)
+	l.probe(1)
 	status(desktop.DomainFullyAccessible)
 	for i, want := range []desktop.TrustRelationship{
 		desktop.TrustPrimaryDomain, desktop.TrustTwoWay, desktop.TrustTwoWayForest, desktop.TrustFromBroker,
@@ -52,24 +52,24 @@ func TestDomainIsWatched(t *testing.T) {
 		}
 	}
 	dc.Break(sim.Down)
-	l.look(1)
-	status(desktop.DomainFullyAccessible) // once may be an accident
-	l.look(1)
+	l.probe(1)
+	status(desktop.DomainFullyAccessible) // one failure is tolerated
+	l.probe(1)
 	status(desktop.DomainUncontactable)
 	dc.Break(sim.PingOnly)
-	l.look(1)
+	l.probe(1)
 	status(desktop.DomainCannotBind)
 	dc.Break(sim.Healthy)
-	l.look(1)
+	l.probe(1)
 	status(desktop.DomainFullyAccessible)
 	dc.Change(func(d *sim.Domain) { d.Users[0].Password = "changed" })
-	l.look(2)
+	l.probe(2)
 	status(desktop.DomainCannotBind)
 }
 
-func TestConnectionServersAreWatched(t *testing.T) {
+func TestConnectionServerProbe(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFixture(t)
 	p := l.peer()
 	gateway, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
@@ -98,11 +98,11 @@ func TestConnectionServersAreWatched(t *testing.T) {
 		wants(t, what, m.Status, want, m.Freshness, desktop.ConnectionServerOK)
 		return m
 	}
-	status("before the first look", desktop.ConnectionServerUnknown)
+	status("before the first probe", desktop.ConnectionServerUnknown)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", ConnectionCount: 5, TunnelCount: 2,
 		Sessions: map[desktop.SessionProtocol]int{desktop.ProtocolBlast: 3, desktop.ProtocolRDP: 2}, Revision: desktop.Revision{Store: "s"}})
-	l.look(1)
-	m := status("all is well", desktop.ConnectionServerOK)
+	l.probe(1)
+	m := status("no problems", desktop.ConnectionServerOK)
 	if m.Details.Version != "8.1" || *m.ConnectionCount != 5 || *m.TunnelCount != 2 || *m.SessionThreshold != 10 || len(m.Sessions) != 2 {
 		t.Errorf("record = %+v", m)
 	}
@@ -110,13 +110,13 @@ func TestConnectionServersAreWatched(t *testing.T) {
 		t.Errorf("record = %+v", m)
 	}
 	gateway.Set(flakylistener.Down)
-	l.look(1)
+	l.probe(1)
 	if m := status("a gateway hangs up", desktop.ConnectionServerError); m.Services[0].Status != desktop.ServiceDown {
 		t.Errorf("service = %s, want DOWN", m.Services[0].Status)
 	}
 	gateway.Set(flakylistener.Up)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s", Number: 9, At: desktop.MillisOf(time.Now().Add(-time.Hour))}})
-	l.look(1)
+	l.probe(1)
 	if m := status("the other server lags", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
 		t.Errorf("replication = %s, want ERROR", m.Replications[0].Status)
 	}
@@ -124,32 +124,32 @@ func TestConnectionServersAreWatched(t *testing.T) {
 		t.Errorf("the server that lags is %s, want ERROR", behind.Status)
 	}
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Problems: []string{"no licence"}, Revision: desktop.Revision{Store: "s"}})
-	l.look(1)
+	l.probe(1)
 	status("it complains", desktop.ConnectionServerError)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s"}})
 	p.status.Store(http.StatusServiceUnavailable)
-	l.look(2)
+	l.probe(2)
 	status("it answers with an error", desktop.ConnectionServerError)
 	p.status.Store(http.StatusOK)
-	l.look(1)
-	status("it is mended", desktop.ConnectionServerOK)
+	l.probe(1)
+	status("it recovers", desktop.ConnectionServerOK)
 	p.line.Set(flakylistener.Down)
-	l.look(2)
-	if m := status("it is gone", desktop.ConnectionServerNotResponding); m.Details.Version != "8.1" {
-		t.Error("a server that is gone has lost its version")
+	l.probe(2)
+	if m := status("it is down", desktop.ConnectionServerNotResponding); m.Details.Version != "8.1" {
+		t.Error("the version of a server that is down is lost")
 	}
 	p.line.Set(flakylistener.Up)
-	l.look(1)
+	l.probe(1)
 	status("it is back", desktop.ConnectionServerOK)
 	inv.PeerToken = "env:WRONG"
 	l.configure(inv)
-	l.look(2)
+	l.probe(2)
 	status("it refuses our token", desktop.ConnectionServerError)
 }
 
-func TestPodsAreWatched(t *testing.T) {
+func TestPodProbe(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFixture(t)
 	p := l.peer()
 	l.configure(desktop.Inventory{PeerToken: "env:T", Pods: []desktop.Pod{{ID: "p", Name: "pod", Endpoints: []desktop.PodEndpoint{
 		{ID: "e1", Name: "far", URL: p.url, Enabled: true, Trust: l.trust()},
@@ -166,34 +166,34 @@ func TestPodsAreWatched(t *testing.T) {
 		}
 	}
 	status(desktop.PodEndpointOffline)
-	l.look(1)
+	l.probe(1)
 	status(desktop.PodEndpointUnchecked)
-	l.look(1)
+	l.probe(1)
 	status(desktop.PodEndpointOnline)
 	p.line.Set(flakylistener.Down)
-	l.look(1)
+	l.probe(1)
 	status(desktop.PodEndpointOnline)
-	l.look(1)
+	l.probe(1)
 	status(desktop.PodEndpointOffline)
 	p.line.Set(flakylistener.Up)
-	l.look(1)
+	l.probe(1)
 	status(desktop.PodEndpointUnchecked)
-	l.look(1)
+	l.probe(1)
 	status(desktop.PodEndpointOnline)
 	p.status.Store(http.StatusBadGateway)
-	l.look(2)
+	l.probe(2)
 	status(desktop.PodEndpointOffline)
 	p.status.Store(http.StatusOK)
-	l.look(2)
+	l.probe(2)
 	status(desktop.PodEndpointOnline)
-	p.status.Store(http.StatusNotFound) // a web server, and no connection server
-	l.look(2)
+	p.status.Store(http.StatusNotFound) // a web server that is not a connection server
+	l.probe(2)
 	status(desktop.PodEndpointOffline)
 }
 
-func TestComposersAreWatched(t *testing.T) {
+func TestComposerProbe(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFixture(t)
 	var empty atomic.Bool
 	s := l.server(func(w http.ResponseWriter, r *http.Request) {
 		if empty.Load() {
@@ -213,38 +213,38 @@ func TestComposersAreWatched(t *testing.T) {
 		return m
 	}
 	l.configure(inv)
-	l.look(1)
-	m := status("all is well", desktop.ComposerOK)
+	l.probe(1)
+	m := status("no problems", desktop.ComposerOK)
 	if m.Details.APIVersion != "2.0" || m.Details.APIVerion != "2.0" || m.Servers[0].ThumbprintAccepted || !m.Servers[0].Certificate.Valid {
 		t.Errorf("record = %+v", m)
 	}
 	s.line.Set(flakylistener.Hung)
-	l.lookFor(2, time.Second)
+	l.probeFor(2, time.Second)
 	status("it hangs", desktop.ComposerError)
 	s.line.Set(flakylistener.Up)
 	empty.Store(true)
-	l.look(2)
+	l.probe(2)
 	status("it answers 404 to everything", desktop.ComposerError)
 	empty.Store(false)
 	inv.Composers[0].Trust = desktop.Trust{}
 	l.configure(inv)
-	l.look(2)
+	l.probe(2)
 	status("its certificate is not trusted", desktop.ComposerCertError)
 	inv.Composers[0].Trust.Thumbprint = m.Servers[0].Certificate.Thumbprint
 	l.configure(inv)
-	l.look(1)
+	l.probe(1)
 	if m := status("it is pinned", desktop.ComposerOK); !m.Servers[0].ThumbprintAccepted || m.Servers[0].Certificate.Valid {
 		t.Errorf("pinned record = %+v", m)
 	}
 	inv.Composers[0].URL = "https:/composer:nonsense"
 	l.configure(inv)
-	l.look(2)
-	status("its address makes no sense", desktop.ComposerMalformedURL)
+	l.probe(2)
+	status("its address is malformed", desktop.ComposerMalformedURL)
 }
 
-func TestRDPListenersAreWatched(t *testing.T) {
+func TestRDPListenerProbe(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFixture(t)
 	rdp := l.rdpServer()
 	l.configure(desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
@@ -256,30 +256,30 @@ func TestRDPListenersAreWatched(t *testing.T) {
 		wants(t, "server", m.Details.State, want, m.Freshness, desktop.RDSAvailable)
 	}
 	status(desktop.RDSWaitForAgent)
-	l.look(1)
+	l.probe(1)
 	status(desktop.RDSAvailable)
 	if c := l.board.Records(desktop.KindRDSServer)[0].Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
 		t.Errorf("certificates = %+v", c)
 	}
 	rdp.Set(flakylistener.Hung)
-	l.lookFor(2, time.Second)
+	l.probeFor(2, time.Second)
 	status(desktop.RDSAgentUnreachable)
 	rdp.Set(flakylistener.Up)
-	l.look(1)
+	l.probe(1)
 	status(desktop.RDSAvailable)
 	web := l.server(func(http.ResponseWriter, *http.Request) {})
 	l.configure(desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true}},
 		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: web.line.Addr().String()}},
 	})
-	l.look(2)
+	l.probe(2)
 	status(desktop.RDSProtocolFailure)
 }
 
-// rdpServer is a listener that agrees on TLS and shows a certificate.
-func (l *lab) rdpServer() *flakylistener.Listener {
+// rdpServer is a listener that negotiates TLS and presents a certificate.
+func (l *fixture) rdpServer() *flakylistener.Listener {
 	l.t.Helper()
-	listener, config := l.tlsLine()
+	listener, config := l.tlsListener()
 	go func() {
 		for {
 			conn, err := listener.Accept()

@@ -14,12 +14,12 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// listener makes the target of the RDP listener of a server. It goes as far as
-// agreeing on TLS and sees the certificate; nobody is logged in.
-func (e Estate) listener(r desktop.RDSServer) Target {
+// listener returns the target of a server's RDP listener. Its probe negotiates
+// TLS and reads the certificate; it does not log in.
+func (f TargetFactory) listener(r desktop.RDSServer) Target {
 	return Target{
 		Ref: desktop.Ref{Kind: desktop.KindRDSListener, ID: r.ID, Name: r.Name}, Spec: r.Address,
-		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			conn, err := reach.Connect(ctx, r.Address, nil)
 			if err != nil {
 				return nil, nil, err
@@ -28,8 +28,8 @@ func (e Estate) listener(r desktop.RDSServer) Target {
 			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 			defer stop()
 			protocol, err := negotiate(conn)
-			if hungUp(err) && ctx.Err() == nil {
-				err = notRDP("it hangs up")
+			if closedByPeer(err) && ctx.Err() == nil {
+				err = notRDP("it closes the connection")
 			}
 			if err != nil {
 				return nil, nil, err
@@ -37,7 +37,7 @@ func (e Estate) listener(r desktop.RDSServer) Target {
 			if protocol == protocolRDP {
 				return desktop.ListenerReading{Protocol: "RDP"}, nil, nil
 			}
-			certificate, err := e.shownBy(ctx, conn)
+			certificate, err := f.certificateOf(ctx, conn)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -55,15 +55,15 @@ const (
 
 var protocolNames = map[uint32]string{protocolTLS: "TLS", protocolCredSSP: "CredSSP"}
 
-// connectionRequest asks for a connection over TLS or CredSSP: a TPKT header, an
-// X.224 connection request, an RDP negotiation request.
+// connectionRequest requests a connection over TLS or CredSSP: a TPKT header,
+// an X.224 connection request, and an RDP negotiation request.
 var connectionRequest = []byte{
 	3, 0, 0, 19,
 	14, 0xe0, 0, 0, 0, 0, 0,
 	1, 0, 8, 0, protocolTLS | protocolCredSSP, 0, 0, 0,
 }
 
-// negotiate agrees on a security protocol with an RDP listener.
+// negotiate negotiates a security protocol with an RDP listener.
 func negotiate(conn net.Conn) (uint32, error) {
 	if _, err := conn.Write(connectionRequest); err != nil {
 		return 0, err
@@ -83,27 +83,27 @@ func negotiate(conn net.Conn) (uint32, error) {
 	return confirmed(body)
 }
 
-// confirmed reads the confirmation of a connection.
+// confirmed parses an X.224 connection confirm.
 func confirmed(body []byte) (uint32, error) {
 	const confirm, response, refusal = 0xd0, 2, 3
 	if len(body) < 7 || body[1] != confirm {
 		return 0, notRDP("it does not confirm the connection")
 	}
 	if len(body) < 15 {
-		return protocolRDP, nil // an old listener does not negotiate
+		return protocolRDP, nil // old listeners do not negotiate
 	}
 	value := binary.LittleEndian.Uint32(body[11:])
 	switch {
 	case body[7] == refusal:
 		return 0, notRDP(fmt.Sprintf("it refuses TLS (code %d)", value))
 	case body[7] != response, value > protocolCredSSP:
-		return 0, notRDP("it agrees on a protocol we do not know")
+		return 0, notRDP("it selects an unknown protocol")
 	}
 	return value, nil
 }
 
-// hungUp reports whether a listener that took our connection has ended it.
-func hungUp(err error) bool {
+// closedByPeer reports whether a listener closed a connection that it had accepted.
+func closedByPeer(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
@@ -111,19 +111,19 @@ func notRDP(why string) error {
 	return &desktop.Failure{Cause: desktop.Broken, Reason: "the RDP listener fails: " + why}
 }
 
-// shownBy sees the certificate that a listener shows. RDP listeners mostly have
-// one that nobody vouches for, and clients ask their users; so it is described
-// and not judged.
-func (e Estate) shownBy(ctx context.Context, conn net.Conn) (*desktop.Certificate, error) {
+// certificateOf returns the certificate of a listener. RDP listeners usually have
+// self-signed certificates, which clients ask their users to accept, so that it
+// is not verified.
+func (f TargetFactory) certificateOf(ctx context.Context, conn net.Conn) (*desktop.Certificate, error) {
 	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true})
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, notRDP("TLS is not to be had: " + reach.Failure("it", err).Reason)
+		return nil, notRDP("TLS is not available: " + reach.Failure("it", err).Reason)
 	}
 	chain := secure.ConnectionState().PeerCertificates
 	if len(chain) == 0 {
 		return nil, nil
 	}
 	c := reach.Describe(chain[0])
-	c.Valid = !e.Now().Before(chain[0].NotBefore) && !e.Now().After(chain[0].NotAfter)
+	c.Valid = !f.Now().Before(chain[0].NotBefore) && !f.Now().After(chain[0].NotAfter)
 	return &c, nil
 }

@@ -17,8 +17,9 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// tlsLine returns a line and a certificate for it.
-func (l *lab) tlsLine() (*flakylistener.Listener, *tls.Config) {
+// tlsListener returns a listener whose connections can be cut, and a TLS
+// certificate for it.
+func (l *fixture) tlsListener() (*flakylistener.Listener, *tls.Config) {
 	l.t.Helper()
 	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {
@@ -75,7 +76,7 @@ func FuzzConfirmed(f *testing.F) {
 	})
 }
 
-// TestRealListener holds the look at RDP listeners against a real session host.
+// TestRealListener tests the RDP probe with a real session host.
 func TestRealListener(t *testing.T) {
 	dir := os.Getenv("VIGIL_TEST_XRDP")
 	if dir == "" {
@@ -89,7 +90,7 @@ func TestRealListener(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	l := newLab(t)
+	l := newFixture(t)
 	l.configure(desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
 		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: script("start")}},
@@ -99,12 +100,12 @@ func TestRealListener(t *testing.T) {
 		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
 		wants(t, what, m.Details.State, want, m.Freshness, desktop.RDSAvailable)
 	}
-	l.look(1)
+	l.probe(1)
 	state("it runs", desktop.RDSAvailable)
 	script("end")
-	l.look(2)
+	l.probe(2)
 	state("it was killed", desktop.RDSAgentUnreachable)
 	script("start")
-	l.look(1)
+	l.probe(1)
 	state("it runs again", desktop.RDSAvailable)
 }

@@ -10,17 +10,17 @@ import (
 	"vigil/internal/desktop"
 )
 
-// runner looks at one target, time and again.
+// runner probes one target periodically.
 type runner struct {
 	scheduler *Scheduler
 	target    Target
-	nudge     chan struct{} // holds one wish to look now
+	trigger   chan struct{} // buffered request to probe now
 	cancel    context.CancelFunc
 	closing   sync.Once
 
 	mu       sync.Mutex
-	flight   chan desktop.Observation // the look that is under way; nil when none is
-	failures int                      // in a row
+	running  chan desktop.Observation // result of the running probe; nil when none runs
+	failures int                      // in succession
 	last     *desktop.Failure
 	stopped  bool
 }
@@ -33,19 +33,19 @@ func (r *runner) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.nudge:
+		case <-r.trigger:
 		case <-timer.C:
 		}
-		found := r.look(ctx)
+		found := r.probe(ctx)
 		if ctx.Err() != nil {
-			return // the look was cut short by us: it says nothing of the target
+			return // the probe was cancelled by stop: its result is meaningless
 		}
 		timer.Reset(r.record(found))
 		o.Observe(found)
 	}
 }
 
-// record notes how a look ended and returns how long to wait for the next.
+// record records the result of a probe and returns the time until the next.
 func (r *runner) record(found desktop.Observation) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,62 +57,62 @@ func (r *runner) record(found desktop.Observation) time.Duration {
 	return r.scheduler.options.pause(r.target, r.failures, r.last)
 }
 
-// look looks once, and gives up on a look that does not come back in time.
-func (r *runner) look(ctx context.Context) desktop.Observation {
+// probe probes once and abandons a probe that exceeds its timeout.
+func (r *runner) probe(ctx context.Context) desktop.Observation {
 	o := r.scheduler.options
 	timeout := cmp.Or(r.target.Timeout, o.Timeout)
-	flight, fresh := r.depart(ctx, timeout)
+	running, fresh := r.startProbe(ctx, timeout)
 	if !fresh {
-		// The last look is still somewhere out there. Unless it lands right
-		// now, this one ends as that one did.
+		// An earlier, abandoned probe still runs. Unless it ends right now, this
+		// attempt fails like that one.
 		select {
-		case <-flight:
-			r.land()
-			flight, _ = r.depart(ctx, timeout)
+		case <-running:
+			r.resultTaken()
+			running, _ = r.startProbe(ctx, timeout)
 		default:
-			return r.abandoned("the probe has not come back from an earlier look")
+			return r.abandoned("an earlier probe is still running")
 		}
 	}
 	timer := time.NewTimer(timeout + abandonGrace)
 	defer timer.Stop()
 	select {
-	case found := <-flight:
-		r.land()
+	case found := <-running:
+		r.resultTaken()
 		return found
 	case <-timer.C:
-		return r.abandoned("it did not answer in time, and the probe was given up")
+		return r.abandoned("it did not answer in time, and the probe was abandoned")
 	case <-ctx.Done():
 		return desktop.Observation{}
 	}
 }
 
-// depart begins a look, unless one is under way.
-func (r *runner) depart(ctx context.Context, timeout time.Duration) (flight chan desktop.Observation, fresh bool) {
+// startProbe starts a probe, unless one is running.
+func (r *runner) startProbe(ctx context.Context, timeout time.Duration) (running chan desktop.Observation, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.flight != nil {
-		return r.flight, false
+	if r.running != nil {
+		return r.running, false
 	}
-	flight = make(chan desktop.Observation, 1)
-	r.flight = flight
-	r.scheduler.flights.Go(func() {
+	running = make(chan desktop.Observation, 1)
+	r.running = running
+	r.scheduler.probes.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		flight <- r.target.observe(ctx, r.scheduler.options.Now)
-		r.arrived()
+		running <- r.target.observe(ctx, r.scheduler.options.Now)
+		r.probeEnded()
 	})
-	return flight, true
+	return running, true
 }
 
-// land takes note that the result of a look was taken.
-func (r *runner) land() {
+// resultTaken records that the result of a probe was received.
+func (r *runner) resultTaken() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.flight = nil
+	r.running = nil
 }
 
-// arrived lets go of what the target keeps when it was stopped meanwhile.
-func (r *runner) arrived() {
+// probeEnded closes the target if it was stopped while the probe ran.
+func (r *runner) probeEnded() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped {
@@ -120,11 +120,11 @@ func (r *runner) arrived() {
 	}
 }
 
-// inFlight reports whether a look has not come back.
-func (r *runner) inFlight() bool {
+// isRunning reports whether a probe is running.
+func (r *runner) isRunning() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.flight != nil && len(r.flight) == 0
+	return r.running != nil && len(r.running) == 0
 }
 
 func (r *runner) abandoned(why string) desktop.Observation {
@@ -134,8 +134,8 @@ func (r *runner) abandoned(why string) desktop.Observation {
 	}
 }
 
-// stop ends a runner whose target is gone. A look that is under way is not
-// waited for; when it comes back, the target is closed.
+// stop stops the runner of a removed target. It does not wait for a running
+// probe; the target is closed when that ends.
 func (r *runner) stop() {
 	if r.cancel != nil {
 		r.cancel()
@@ -143,20 +143,20 @@ func (r *runner) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopped = true
-	if r.flight == nil || len(r.flight) > 0 {
+	if r.running == nil || len(r.running) > 0 {
 		r.closing.Do(r.target.close)
 	}
 }
 
-// wake has the next look happen now. A wish that is already there will do.
+// wake triggers the next probe now. A pending request is not repeated.
 func (r *runner) wake() {
 	select {
-	case r.nudge <- struct{}{}:
+	case r.trigger <- struct{}{}:
 	default:
 	}
 }
 
-func (r *runner) nudgeIfFailing() {
+func (r *runner) triggerIfFailing() {
 	r.mu.Lock()
 	failing := r.failures > 0
 	r.mu.Unlock()

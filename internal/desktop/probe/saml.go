@@ -22,12 +22,12 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// saml makes the target of a SAML authenticator.
-func (e Estate) saml(a desktop.SAMLAuthenticator) Target {
-	server := &web{address: a.MetadataURL, trust: a.Trust, now: e.Now}
+// saml returns the target of a SAML authenticator.
+func (f TargetFactory) saml(a desktop.SAMLAuthenticator) Target {
+	server := &web{address: a.MetadataURL, trust: a.Trust, now: f.Now}
 	return Target{
 		Ref: desktop.Ref{Kind: desktop.KindSAMLAuthenticator, ID: a.ID, Name: a.Label}, Spec: a, Close: server.close,
-		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			status, body, certificate, err := server.get(ctx, a.MetadataURL, nil)
 			if err == nil && status != http.StatusOK {
 				err = brokenMetadata(fmt.Sprintf("are answered with status %d", status), nil)
@@ -35,14 +35,14 @@ func (e Estate) saml(a desktop.SAMLAuthenticator) Target {
 			if err != nil {
 				return nil, certificate, err
 			}
-			reading, err := readMetadata(body, a.SignerFile, e.Now())
+			reading, err := readMetadata(body, a.SignerFile, f.Now())
 			return reading, certificate, err
 		},
 	}
 }
 
-// readMetadata reads the metadata of an identity provider. With signers, it
-// reads only what one of them has signed.
+// readMetadata parses the metadata of an identity provider. With a signer file,
+// it uses only the part that an accepted signer has signed.
 func readMetadata(text []byte, signerFile string, now time.Time) (desktop.SAMLReading, error) {
 	signed := false
 	if signerFile != "" {
@@ -59,15 +59,15 @@ func readMetadata(text []byte, signerFile string, now time.Time) (desktop.SAMLRe
 	reading := desktop.SAMLReading{EntityID: entity.EntityID, Signed: signed}
 	if entity.ValidUntil != "" {
 		if reading.ValidUntil, err = time.Parse(time.RFC3339, entity.ValidUntil); err != nil {
-			return desktop.SAMLReading{}, brokenMetadata("say validUntil in a way we do not know", err)
+			return desktop.SAMLReading{}, brokenMetadata("have a malformed validUntil", err)
 		}
 	}
 	reading.Signing = signingCertificate(entity, now)
 	return reading, nil
 }
 
-// verified returns the part of the metadata that a signature covers, made by
-// one of the accepted signers. Nothing else may be read.
+// verified returns the part of the metadata that is covered by a signature of
+// an accepted signer. Nothing else may be used.
 func verified(text []byte, signerFile string, now time.Time) ([]byte, error) {
 	signers, err := certificatesIn(signerFile)
 	if err != nil {
@@ -86,11 +86,11 @@ func verified(text []byte, signerFile string, now time.Time) ([]byte, error) {
 	}
 	scope, err := etreeutils.NSBuildParentContext(element)
 	if err != nil {
-		return nil, brokenMetadata("have namespaces we cannot follow", err)
+		return nil, brokenMetadata("have unresolvable namespaces", err)
 	}
 	detached, err := etreeutils.NSDetatch(scope, element)
 	if err != nil {
-		return nil, brokenMetadata("have namespaces we cannot follow", err)
+		return nil, brokenMetadata("have unresolvable namespaces", err)
 	}
 	out := etree.NewDocument()
 	out.SetRoot(detached)
@@ -111,12 +111,12 @@ func certificatesIn(file string) ([]*x509.Certificate, error) {
 		out = append(out, cert)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("the file holds no certificate")
+		return nil, errors.New("the file contains no certificate")
 	}
 	return out, nil
 }
 
-// entity is what we read of metadata.
+// entity is the part of the metadata that is used.
 type entity struct {
 	XMLName    xml.Name
 	EntityID   string     `xml:"entityID,attr"`
@@ -132,8 +132,8 @@ type provider struct {
 	} `xml:"urn:oasis:names:tc:SAML:2.0:metadata KeyDescriptor"`
 }
 
-// decodeMetadata finds the identity provider in metadata: the entity itself, or
-// the first such one of several.
+// decodeMetadata returns the identity provider in metadata: the root entity, or
+// the first one in a list.
 func decodeMetadata(text []byte) (entity, error) {
 	var root entity
 	if err := xml.NewDecoder(bytes.NewReader(text)).Decode(&root); err != nil {
@@ -147,11 +147,11 @@ func decodeMetadata(text []byte) (entity, error) {
 			return e, nil
 		}
 	}
-	return entity{}, brokenMetadata("describe no identity provider", nil)
+	return entity{}, brokenMetadata("contain no identity provider", nil)
 }
 
-// signingCertificate returns the signing certificate that is valid now and
-// lasts longest, or else the last one there is.
+// signingCertificate returns the currently valid signing certificate that
+// expires last, or else the last one.
 func signingCertificate(e entity, now time.Time) *desktop.Certificate {
 	var best *desktop.Certificate
 	for _, p := range e.Providers {

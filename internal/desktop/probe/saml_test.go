@@ -60,7 +60,7 @@ func (s signer) file(t *testing.T) string {
 	return path
 }
 
-// metadata writes the metadata of an identity provider.
+// metadata returns the metadata of an identity provider.
 func metadata(until time.Time, certificates ...[]byte) string {
 	var keys strings.Builder
 	for _, c := range certificates {
@@ -93,10 +93,10 @@ func (s signer) sign(t *testing.T, text string) string {
 	return written
 }
 
-func TestSAMLAuthenticatorsAreWatched(t *testing.T) {
+func TestSAMLAuthenticatorProbe(t *testing.T) {
 	t.Parallel()
 	const day, year = 24 * time.Hour, 365 * 24 * time.Hour
-	l := newLab(t)
+	l := newFixture(t)
 	lasting, ending, ended := newSigner(t, year), newSigner(t, 10*day), newSigner(t, -day)
 	far := time.Now().Add(year)
 	var body atomic.Value
@@ -118,29 +118,29 @@ func TestSAMLAuthenticatorsAreWatched(t *testing.T) {
 	serve := func(status int, text string) {
 		code.Store(int32(status))
 		body.Store(text)
-		l.look(2)
+		l.probe(2)
 	}
-	status("before the first look", desktop.SAMLUnknown)
+	status("before the first probe", desktop.SAMLUnknown)
 	serve(200, metadata(far, ended.cert, lasting.cert))
-	status("all is well", desktop.SAMLOK)
+	status("no problems", desktop.SAMLOK)
 	serve(200, metadata(far, ending.cert))
-	status("its certificate is about to end", desktop.SAMLWarn)
+	status("its certificate expires soon", desktop.SAMLWarn)
 	serve(200, metadata(far, ended.cert))
-	status("its certificate has ended", desktop.SAMLError)
+	status("its certificate has expired", desktop.SAMLError)
 	serve(200, metadata(time.Now().Add(10*day), lasting.cert))
-	status("its metadata are about to end", desktop.SAMLWarn)
+	status("its metadata expire soon", desktop.SAMLWarn)
 	serve(200, metadata(time.Now().Add(-day), lasting.cert))
-	status("its metadata have ended", desktop.SAMLError)
+	status("its metadata have expired", desktop.SAMLError)
 	for name, text := range map[string]string{
 		"no XML": "hello", "no provider": `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="x"/>`, "empty": "",
 	} {
 		serve(200, text)
 		status(name, desktop.SAMLError)
 		serve(200, metadata(far, lasting.cert))
-		status("mended after "+name, desktop.SAMLOK)
+		status("recovered after "+name, desktop.SAMLOK)
 	}
 	serve(404, metadata(far, lasting.cert))
-	status("its metadata are gone", desktop.SAMLError)
+	status("its metadata are missing", desktop.SAMLError)
 
 	inv.SAMLAuthenticators[0].SignerFile = lasting.file(t)
 	l.configure(inv)
@@ -149,27 +149,27 @@ func TestSAMLAuthenticatorsAreWatched(t *testing.T) {
 	serve(200, metadata(far, lasting.cert))
 	status("not signed", desktop.SAMLError)
 	serve(200, ending.sign(t, metadata(far, lasting.cert)))
-	status("signed by somebody else", desktop.SAMLError)
+	status("signed by another signer", desktop.SAMLError)
 	serve(200, strings.Replace(lasting.sign(t, metadata(far, lasting.cert)), "https://idp.example", "https://evil.example", 1))
 	status("changed after it was signed", desktop.SAMLError)
 	serve(200, lasting.sign(t, metadata(far, lasting.cert)))
 	status("mended", desktop.SAMLOK)
 
 	s.line.Set(flakylistener.Down)
-	l.look(2)
-	status("it is gone", desktop.SAMLError)
+	l.probe(2)
+	status("it is down", desktop.SAMLError)
 	s.line.Set(flakylistener.Up)
 	inv.SAMLAuthenticators[0].Trust = desktop.Trust{Thumbprint: first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator).Certificates()[0].Certificate.Thumbprint}
 	l.configure(inv)
-	l.look(1)
+	l.probe(1)
 	status("it is pinned", desktop.SAMLWarn)
 }
 
-func TestOnlyWhatIsSignedIsRead(t *testing.T) {
+func TestOnlySignedMetadataAreUsed(t *testing.T) {
 	t.Parallel()
 	s := newSigner(t, 100*time.Hour)
 	good := s.sign(t, metadata(time.Now().Add(time.Hour), s.cert))
-	// Another provider is put around and beside the one that was signed.
+	// An attacker adds another provider around and beside the signed one.
 	wrapped := `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">` +
 		strings.Replace(metadata(time.Now().Add(time.Hour)), "https://idp.example", "https://evil.example", 1) + good + `</EntitiesDescriptor>`
 	if r, err := readMetadata([]byte(wrapped), s.file(t), time.Now()); err == nil && r.EntityID != "https://idp.example" {

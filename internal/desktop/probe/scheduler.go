@@ -11,40 +11,41 @@ import (
 	"vigil/internal/desktop"
 )
 
-// Options says how often and how long to look.
+// Options configure the intervals and timeouts of probes.
 type Options struct {
-	Interval     time.Duration    // between looks at a component; 30 s when 0
-	Timeout      time.Duration    // of one look; 10 s when 0
+	Interval     time.Duration    // between probes of a component; 30 s when 0
+	Timeout      time.Duration    // of one probe; 10 s when 0
 	MaxBackoff   time.Duration    // the longest pause after failures; 5 min when 0
 	RefusedPause time.Duration    // the pause after refused credentials; 15 min when 0
-	Spread       time.Duration    // over which the first looks are spread; 2 s when 0
-	StopGrace    time.Duration    // how long Run waits for looks that are under way; 5 s when 0
+	Spread       time.Duration    // over which the first probes are spread; 2 s when 0
+	StopGrace    time.Duration    // how long Run waits for running probes; 5 s when 0
 	Now          func() time.Time // time.Now when nil
 
-	// Observe takes what the looks find. It must be quick.
+	// Observe is called with the result of every probe. It must return quickly.
 	Observe func(desktop.Observation)
 }
 
-// patientFailures is how many failures in a row are retried at the usual pace.
-const patientFailures = 3
+// failuresBeforeBackoff is the number of failures in succession that are retried at
+// the normal interval.
+const failuresBeforeBackoff = 3
 
-// jitter is the part of an interval by which looks are shifted at random, so
-// that they do not fall into step.
+// jitter is the random variation of intervals, as a fraction, so that probes do
+// not synchronise.
 const jitter = 0.1
 
-// abandonGrace is what a look may take beyond its timeout before it is
+// abandonGrace is how long a probe may exceed its timeout before it is
 // abandoned.
 const abandonGrace = time.Second
 
-// Scheduler looks at targets until it is stopped.
+// Scheduler probes targets until it is stopped.
 type Scheduler struct {
 	options Options
 
 	mu      sync.Mutex
-	running context.Context // nil unless Run is under way
+	running context.Context // nil unless Run is running
 	runners map[key]*runner
-	wait    sync.WaitGroup // for the runners' goroutines
-	flights sync.WaitGroup // for looks that are under way, also abandoned ones
+	wait    sync.WaitGroup // waits for the runners' goroutines
+	probes  sync.WaitGroup // waits for running probes, including abandoned ones
 }
 
 type key struct {
@@ -66,9 +67,9 @@ func New(o Options) *Scheduler {
 	return &Scheduler{options: o, runners: make(map[key]*runner)}
 }
 
-// Configure sets the targets. Those that are new or changed are looked at soon,
-// and so are those that failed last: whoever reloads may have mended them. The
-// others go on as they were.
+// Configure sets the targets. New and changed targets are probed soon, and so
+// are failing ones, because the reload may have fixed them. The schedule of the
+// others does not change.
 func (s *Scheduler) Configure(targets []Target) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,10 +81,10 @@ func (s *Scheduler) Configure(targets []Target) {
 			t.close()
 			s.runners[k] = r
 			delete(old, k)
-			r.nudgeIfFailing()
+			r.triggerIfFailing()
 			continue
 		}
-		r := &runner{scheduler: s, target: t, nudge: make(chan struct{}, 1)}
+		r := &runner{scheduler: s, target: t, trigger: make(chan struct{}, 1)}
 		s.runners[k] = r
 		if s.running != nil {
 			s.start(r)
@@ -94,15 +95,15 @@ func (s *Scheduler) Configure(targets []Target) {
 	}
 }
 
-// start begins a runner's goroutine. The caller holds the lock.
+// start starts a runner's goroutine. The caller holds the lock.
 func (s *Scheduler) start(r *runner) {
 	ctx, cancel := context.WithCancel(s.running)
 	r.cancel = cancel
 	s.wait.Go(func() { r.run(ctx) })
 }
 
-// Run looks at the targets until the context ends, and waits for the looks that
-// are under way. It returns how many did not come back.
+// Run probes the targets until the context is done, and waits for running
+// probes. It returns how many did not end.
 func (s *Scheduler) Run(ctx context.Context) (stuck int) {
 	s.mu.Lock()
 	s.running = ctx
@@ -112,12 +113,12 @@ func (s *Scheduler) Run(ctx context.Context) (stuck int) {
 	s.mu.Unlock()
 	<-ctx.Done()
 	s.mu.Lock()
-	s.running = nil // nothing is started any more
+	s.running = nil // start no further probes
 	s.mu.Unlock()
 	s.wait.Wait()
 	landed := make(chan struct{})
 	go func() {
-		s.flights.Wait()
+		s.probes.Wait()
 		close(landed)
 	}()
 	select {
@@ -128,16 +129,16 @@ func (s *Scheduler) Run(ctx context.Context) (stuck int) {
 	defer s.mu.Unlock()
 	for _, r := range s.runners {
 		r.stop()
-		if r.inFlight() {
+		if r.isRunning() {
 			stuck++
 		}
 	}
 	return stuck
 }
 
-// Look has a component looked at now rather than when it is due. It reports
-// whether there is such a target.
-func (s *Scheduler) Look(k desktop.Kind, id desktop.ID) bool {
+// Probe triggers a probe of a component now. It returns false if there is no
+// such target.
+func (s *Scheduler) Probe(k desktop.Kind, id desktop.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.runners[key{k, id}]
@@ -147,8 +148,8 @@ func (s *Scheduler) Look(k desktop.Kind, id desktop.ID) bool {
 	return r != nil
 }
 
-// LookAll has every component looked at now.
-func (s *Scheduler) LookAll() {
+// ProbeAll triggers a probe of every component now.
+func (s *Scheduler) ProbeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.runners {
@@ -156,21 +157,22 @@ func (s *Scheduler) LookAll() {
 	}
 }
 
-// pause is how long to wait after a look, given how many failed in a row.
+// pause returns the time until the next probe after a number of failures in
+// succession.
 func (o Options) pause(t Target, failures int, last *desktop.Failure) time.Duration {
 	wait := o.Interval
 	switch {
 	case last != nil && last.Cause == desktop.Refused && !t.Careful:
 		wait = max(o.RefusedPause, o.Interval)
-	case failures > patientFailures:
-		for range min(failures-patientFailures, 30) {
+	case failures > failuresBeforeBackoff:
+		for range min(failures-failuresBeforeBackoff, 30) {
 			wait = min(2*wait, max(o.MaxBackoff, o.Interval))
 		}
 	}
 	return wait + time.Duration((2*rand.Float64()-1)*jitter*float64(wait))
 }
 
-// Once looks at every target once, all at a time, and returns what was found in
+// Once probes every target once, all concurrently, and returns the results in
 // the order of the targets.
 func Once(ctx context.Context, targets []Target, timeout time.Duration, now func() time.Time) []desktop.Observation {
 	out := make([]desktop.Observation, len(targets))

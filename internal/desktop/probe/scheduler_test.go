@@ -17,20 +17,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// journal collects what a scheduler finds.
-type journal struct {
+// recorder collects the observations of a scheduler.
+type recorder struct {
 	mu    sync.Mutex
 	found []desktop.Observation
 }
 
-func (j *journal) observe(o desktop.Observation) {
+func (j *recorder) observe(o desktop.Observation) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.found = append(j.found, o)
 }
 
-// of returns when a target was found, in seconds since the start, and how.
-func (j *journal) of(id desktop.ID) (out []desktop.Observation) {
+// of returns the observations of a target.
+func (j *recorder) of(id desktop.ID) (out []desktop.Observation) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, o := range j.found {
@@ -41,21 +41,21 @@ func (j *journal) of(id desktop.ID) (out []desktop.Observation) {
 	return out
 }
 
-func target(id desktop.ID, look Look) Target {
-	return Target{Ref: desktop.Ref{Kind: desktop.KindComposer, ID: id, Name: string(id)}, Spec: id, Look: look}
+func target(id desktop.ID, probe Probe) Target {
+	return Target{Ref: desktop.Ref{Kind: desktop.KindComposer, ID: id, Name: string(id)}, Spec: id, Probe: probe}
 }
 
 func good(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 	return desktop.ComposerReading{}, nil, nil
 }
 
-func failing(c desktop.Cause) Look {
+func failing(c desktop.Cause) Probe {
 	return func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 		return nil, nil, &desktop.Failure{Cause: c, Reason: "broken"}
 	}
 }
 
-// run runs a scheduler in the background and returns how to stop it.
+// run runs a scheduler in the background and returns a function that stops it.
 func run(t *testing.T, s *Scheduler) (stop func() int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stuck := make(chan int)
@@ -63,24 +63,24 @@ func run(t *testing.T, s *Scheduler) (stop func() int) {
 	return func() int { cancel(); return <-stuck }
 }
 
-func TestSchedulerLooksAtIntervals(t *testing.T) {
+func TestSchedulerProbesAtIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j recorder
 		s := New(Options{Observe: j.observe})
 		s.Configure([]Target{target("a", good), target("b", good)})
 		stop := run(t, s)
 		time.Sleep(10 * time.Minute)
 		if n := stop(); n != 0 {
-			t.Errorf("%d looks did not come back", n)
+			t.Errorf("%d probes did not end", n)
 		}
 		for _, id := range []desktop.ID{"a", "b"} {
 			found := j.of(id)
 			if n := len(found); n < 18 || n > 23 {
-				t.Errorf("%s was looked at %d times in 10 minutes", id, n)
+				t.Errorf("%s was probed %d times in 10 minutes", id, n)
 			}
 			for i := 1; i < len(found); i++ {
 				if gap := found[i].At.Sub(found[i-1].At); gap < 27*time.Second || gap > 33*time.Second {
-					t.Errorf("%s was looked at after %v", id, gap)
+					t.Errorf("%s was probed after %v", id, gap)
 				}
 			}
 		}
@@ -92,16 +92,16 @@ func TestSchedulerBacksOff(t *testing.T) {
 		name    string
 		cause   desktop.Cause
 		careful bool
-		low     int // looks in an hour
+		low     int // probes in an hour
 		high    int
 	}{
-		{"from what does not answer", desktop.Unreachable, false, 12, 22},
-		{"from what refuses us, at once", desktop.Refused, false, 4, 6},
-		{"unless the probe takes care itself", desktop.Refused, true, 12, 22},
+		{"from a target that does not answer", desktop.Unreachable, false, 12, 22},
+		{"from a target that refuses the credentials, at once", desktop.Refused, false, 4, 6},
+		{"unless the probe never retries refused credentials", desktop.Refused, true, 12, 22},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var j journal
+				var j recorder
 				s := New(Options{Observe: j.observe})
 				bad := target("a", failing(tt.cause))
 				bad.Careful = tt.careful
@@ -110,7 +110,7 @@ func TestSchedulerBacksOff(t *testing.T) {
 				time.Sleep(time.Hour)
 				stop()
 				if n := len(j.of("a")); n < tt.low || n > tt.high {
-					t.Errorf("it was looked at %d times in an hour, want %d to %d", n, tt.low, tt.high)
+					t.Errorf("it was probed %d times in an hour, want %d to %d", n, tt.low, tt.high)
 				}
 			})
 		})
@@ -119,12 +119,12 @@ func TestSchedulerBacksOff(t *testing.T) {
 
 func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j recorder
 		var hanging atomic.Int32
 		release := make(chan struct{})
 		hang := func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			hanging.Add(1)
-			<-release // whatever the context says
+			<-release // ignores the context
 			return desktop.ComposerReading{}, nil, nil
 		}
 		s := New(Options{Observe: j.observe})
@@ -136,10 +136,10 @@ func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 		stop := run(t, s)
 		time.Sleep(10 * time.Minute)
 		if n := len(j.of("good")); n < 18 {
-			t.Errorf("the good target was looked at %d times in 10 minutes", n)
+			t.Errorf("the good target was probed %d times in 10 minutes", n)
 		}
 		if n := hanging.Load(); n != 3 {
-			t.Errorf("%d looks hang, want one per target", n)
+			t.Errorf("%d probes hang, want one per target", n)
 		}
 		found := j.of("h1")
 		if len(found) < 5 {
@@ -156,9 +156,9 @@ func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 	})
 }
 
-func TestHangingProbeIsTakenUpAgainWhenItComesBack(t *testing.T) {
+func TestHangingTargetIsProbedAgainWhenItsProbeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j recorder
 		release := make(chan struct{})
 		s := New(Options{Observe: j.observe})
 		s.Configure([]Target{target("a", func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
@@ -170,18 +170,18 @@ func TestHangingProbeIsTakenUpAgainWhenItComesBack(t *testing.T) {
 		close(release)
 		time.Sleep(10 * time.Minute)
 		if stuck := stop(); stuck != 0 {
-			t.Errorf("%d looks did not come back", stuck)
+			t.Errorf("%d probes did not end", stuck)
 		}
 		found := j.of("a")
 		if last := found[len(found)-1]; last.Failure != nil {
-			t.Errorf("the last look ended as %v", last.Failure)
+			t.Errorf("the last probe ended with %v", last.Failure)
 		}
 	})
 }
 
-func TestLooksThatKeepToTheirDeadlineAreFailures(t *testing.T) {
+func TestProbeThatExceedsItsDeadlineIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j recorder
 		s := New(Options{Observe: j.observe, Timeout: 3 * time.Second})
 		s.Configure([]Target{target("a", func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			<-ctx.Done()
@@ -192,18 +192,18 @@ func TestLooksThatKeepToTheirDeadlineAreFailures(t *testing.T) {
 		stop()
 		found := j.of("a")
 		if len(found) != 1 || found[0].Took != 3*time.Second || found[0].Failure.Cause != desktop.Unreachable {
-			t.Errorf("found %+v, want one look of 3 s that ended as UNREACHABLE", found)
+			t.Errorf("found %+v, want one probe of 3 s that ended as UNREACHABLE", found)
 		}
 	})
 }
 
-func TestReloadLeavesUnchangedTargetsAlone(t *testing.T) {
+func TestReloadKeepsUnchangedTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j recorder
 		var mu sync.Mutex
 		var closed []string
-		make := func(id desktop.ID, spec string, look Look) Target {
-			tg := target(id, look)
+		make := func(id desktop.ID, spec string, probe Probe) Target {
+			tg := target(id, probe)
 			tg.Spec = spec
 			tg.Close = func() { mu.Lock(); defer mu.Unlock(); closed = append(closed, string(id)+spec) }
 			return tg
@@ -218,14 +218,14 @@ func TestReloadLeavesUnchangedTargetsAlone(t *testing.T) {
 		for _, id := range []desktop.ID{"kept", "changed", "gone", "bad"} {
 			counts[id] = len(j.of(id))
 		}
-		// Changed and failing targets are looked at again, the others not yet.
+		// Changed and failing targets are probed again, the others not yet.
 		if diff := cmp.Diff(map[desktop.ID]int{"kept": 1, "changed": 2, "gone": 1, "bad": 2}, counts); diff != "" {
-			t.Errorf("looks (-want +got):\n%s", diff)
+			t.Errorf("probes (-want +got):\n%s", diff)
 		}
 		stop()
 		mu.Lock()
 		defer mu.Unlock()
-		want := map[string]int{"kept1": 2, "changed1": 1, "changed2": 1, "gone1": 1, "bad1": 2} // the spare of kept is closed too
+		want := map[string]int{"kept1": 2, "changed1": 1, "changed2": 1, "gone1": 1, "bad1": 2} // the unused new target of kept is closed too
 		got := map[string]int{}
 		for _, c := range closed {
 			got[c]++
@@ -238,17 +238,17 @@ func TestReloadLeavesUnchangedTargetsAlone(t *testing.T) {
 
 func TestLookNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j recorder
 		s := New(Options{Observe: j.observe, Interval: time.Hour})
 		s.Configure([]Target{target("a", good)})
 		stop := run(t, s)
 		time.Sleep(5 * time.Second)
-		if !s.Look(desktop.KindComposer, "a") || s.Look(desktop.KindComposer, "none") {
-			t.Error("Look does not know its targets")
+		if !s.Probe(desktop.KindComposer, "a") || s.Probe(desktop.KindComposer, "none") {
+			t.Error("Look does not find its targets")
 		}
 		synctest.Wait()
 		if n := len(j.of("a")); n != 2 {
-			t.Errorf("it was looked at %d times, want 2", n)
+			t.Errorf("it was probed %d times, want 2", n)
 		}
 		stop()
 	})

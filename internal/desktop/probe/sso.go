@@ -16,15 +16,15 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// smartCardLogon is the key usage a template needs to log users on.
+// smartCardLogon is the key usage that a template needs for logging users on.
 const smartCardLogon = "1.3.6.1.4.1.311.20.2.2"
 
-// weakKey is the key size below which a template is worth a warning.
+// weakKey is the key size below which a template causes a warning.
 const weakKey = 2048
 
-// sso makes the target of a single-sign-on connector. A part that fails is a
-// finding, not a failure of the look.
-func (e Estate) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
+// sso returns the target of a single-sign-on connector. A failing part is in
+// the reading; it does not fail the probe.
+func (f TargetFactory) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
 	type spec struct {
 		Connector desktop.SSOConnector
 		Domain    desktop.Domain
@@ -38,14 +38,14 @@ func (e Estate) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
 	return Target{
 		Ref: desktop.Ref{Kind: desktop.KindSSOConnector, ID: c.ID, Name: c.Name}, Spec: spec{c, domain}, Careful: true,
 		Timeout: 20 * time.Second,
-		Look: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			var r desktop.SSOReading
 			var wait sync.WaitGroup
-			wait.Go(func() { r.Primary = e.enrollment(ctx, c.Primary) })
+			wait.Go(func() { r.Primary = f.enrollment(ctx, c.Primary) })
 			if c.Secondary != nil {
-				wait.Go(func() { r.Secondary = e.enrollment(ctx, *c.Secondary) })
+				wait.Go(func() { r.Secondary = f.enrollment(ctx, *c.Secondary) })
 			}
-			services, err := e.Directory.PublicKeyServices(ctx, c.DomainID)
+			services, err := f.Directory.PublicKeyServices(ctx, c.DomainID)
 			wait.Wait()
 			r.Domain = desktop.SSOPart{Name: domain.DNSName, Status: desktop.SSOOK}
 			if err != nil {
@@ -55,30 +55,30 @@ func (e Estate) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
 				}
 				return r, nil, nil
 			}
-			for _, controller := range e.Directory.Silent(c.DomainID) {
+			for _, controller := range f.Directory.Silent(c.DomainID) {
 				r.Domain.Status = desktop.SSOWarn
 				r.Domain.Reasons = append(r.Domain.Reasons, controller+" does not answer; another controller does")
 			}
-			r.Template = judgeTemplate(c.TemplateName, services.Templates)
-			r.CertificateServers = judgeServers(c, services.Servers, e.Now(), inv.Policy.CertificateWarning)
+			r.Template = checkTemplate(c.TemplateName, services.Templates)
+			r.CertificateServers = checkServers(c, services.Servers, f.Now(), inv.Policy.CertificateWarning)
 			return r, nil, nil
 		},
 	}
 }
 
-// enrollment looks at an enrollment server.
-func (e Estate) enrollment(ctx context.Context, s desktop.EnrollmentServer) desktop.SSOPart {
+// enrollment probes an enrollment server.
+func (f TargetFactory) enrollment(ctx context.Context, s desktop.EnrollmentServer) desktop.SSOPart {
 	part := desktop.SSOPart{Name: s.DNSName, Status: desktop.SSOOK}
 	var err error
-	part.Certificate, err = reach.Look(ctx, net.JoinHostPort(s.DNSName, strconv.Itoa(s.Port)), s.Trust, e.Now)
+	part.Certificate, err = reach.Probe(ctx, net.JoinHostPort(s.DNSName, strconv.Itoa(s.Port)), s.Trust, f.Now)
 	if err != nil {
 		part.Status, part.Reasons = desktop.SSOError, []string{desktop.FailureOf(err).Reason}
 	}
 	return part
 }
 
-// judgeTemplate says whether users can be logged on with a template.
-func judgeTemplate(name string, templates []directory.Template) desktop.SSOPart {
+// checkTemplate returns whether a template can log users on.
+func checkTemplate(name string, templates []directory.Template) desktop.SSOPart {
 	part := desktop.SSOPart{Name: name, Status: desktop.SSOOK}
 	i := slices.IndexFunc(templates, func(t directory.Template) bool { return strings.EqualFold(t.Name, name) })
 	switch {
@@ -92,9 +92,9 @@ func judgeTemplate(name string, templates []directory.Template) desktop.SSOPart 
 	return part
 }
 
-// judgeServers judges the certificate servers that a connector names, or those
-// that offer its template when it names none.
-func judgeServers(c desktop.SSOConnector, servers []directory.CertificateServer, now time.Time, soon time.Duration) []desktop.SSOPart {
+// checkServers checks the certificate servers that a connector names, or if it
+// names none, those that offer its template.
+func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer, now time.Time, soon time.Duration) []desktop.SSOPart {
 	offers := func(s directory.CertificateServer) bool {
 		return slices.ContainsFunc(s.Templates, func(t string) bool { return strings.EqualFold(t, c.TemplateName) })
 	}
@@ -116,16 +116,16 @@ func judgeServers(c desktop.SSOConnector, servers []directory.CertificateServer,
 		case !offers(servers[i]):
 			part.Reasons = []string{"it does not offer the template " + c.TemplateName}
 		default:
-			part = judgeAuthority(name, servers[i].Certificates, now, soon)
+			part = checkAuthority(name, servers[i].Certificates, now, soon)
 		}
 		out = append(out, part)
 	}
 	return out
 }
 
-// judgeAuthority judges a certificate server by its own certificates, of which
-// the one that lasts longest counts.
-func judgeAuthority(name string, certificates []*x509.Certificate, now time.Time, soon time.Duration) desktop.SSOPart {
+// checkAuthority checks a certificate server by its own certificates. The one
+// that expires last counts.
+func checkAuthority(name string, certificates []*x509.Certificate, now time.Time, soon time.Duration) desktop.SSOPart {
 	part := desktop.SSOPart{Name: name, Status: desktop.SSOError, Reasons: []string{"it has no certificate that is valid now"}}
 	var best *x509.Certificate
 	for _, cert := range certificates {

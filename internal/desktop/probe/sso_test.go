@@ -13,7 +13,7 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// authority returns the DER of a certificate authority with some time left.
+// authority returns the DER of a certificate authority that expires after left.
 func authority(t *testing.T, left time.Duration) []byte {
 	t.Helper()
 	now := time.Now()
@@ -30,9 +30,9 @@ func (s *server) enrollment(id desktop.ID, trust desktop.Trust) desktop.Enrollme
 	return desktop.EnrollmentServer{ID: id, DNSName: host, Port: n, Trust: trust}
 }
 
-func TestSingleSignOnIsWatched(t *testing.T) {
+func TestSingleSignOnProbe(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newFixture(t)
 	const year = 365 * 24 * time.Hour
 	dc, spec := l.controller(sim.Domain{
 		DNSName: "corp.example", NetBIOS: "CORP", SID: "S-1-5-21-1-2-3",
@@ -60,20 +60,20 @@ func TestSingleSignOnIsWatched(t *testing.T) {
 		wants(t, what, m.Status, want, m.Freshness, desktop.SSOOK)
 		return m
 	}
-	status("before the first look", desktop.SSOError)
-	l.look(1)
-	m := status("all is well", desktop.SSOOK)
+	status("before the first probe", desktop.SSOError)
+	l.probe(1)
+	m := status("no problems", desktop.SSOOK)
 	if m.DomainSID != "S-1-5-21-1-2-3" || len(m.CertificateServers) != 2 || m.Primary.Status != desktop.SSOOK || m.Secondary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
 	}
 	one.line.Set(flakylistener.Down)
-	l.look(1)
-	if m := status("one enrollment server is gone", desktop.SSOWarn); m.Primary.Status != desktop.SSOError {
+	l.probe(1)
+	if m := status("one enrollment server is down", desktop.SSOWarn); m.Primary.Status != desktop.SSOError {
 		t.Errorf("primary = %s, want ERROR", m.Primary.Status)
 	}
 	two.line.Set(flakylistener.Down)
-	l.look(1)
-	status("both are gone", desktop.SSOError)
+	l.probe(1)
+	status("both are down", desktop.SSOError)
 	one.line.Set(flakylistener.Up)
 	two.line.Set(flakylistener.Up)
 	for _, tt := range []struct {
@@ -83,28 +83,28 @@ func TestSingleSignOnIsWatched(t *testing.T) {
 		part   func(desktop.SSOConnectorMonitor) desktop.SSOStatus
 		state  desktop.SSOStatus
 	}{
-		{"a certificate is about to end", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, 24*time.Hour) }, desktop.SSOWarn,
+		{"a certificate expires soon", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, 24*time.Hour) }, desktop.SSOWarn,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.CertificateServers[0].Status }, desktop.SSOWarn},
-		{"a certificate has ended", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, -24*time.Hour) }, desktop.SSOWarn,
+		{"a certificate has expired", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, -24*time.Hour) }, desktop.SSOWarn,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.CertificateServers[0].Status }, desktop.SSOError},
-		{"nobody offers the template", func(d *sim.Domain) { d.Issuers = d.Issuers[2:] }, desktop.SSOError,
+		{"no server offers the template", func(d *sim.Domain) { d.Issuers = d.Issuers[2:] }, desktop.SSOError,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOOK},
 		{"the template allows weak keys", func(d *sim.Domain) { d.Templates[0].KeySize = 1024 }, desktop.SSOError,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOWarn},
 		{"the template is for something else", func(d *sim.Domain) { d.Templates[0].Usages = nil }, desktop.SSOError,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOError},
-		{"the template is gone", func(d *sim.Domain) { d.Templates = nil }, desktop.SSOError,
+		{"the template is missing", func(d *sim.Domain) { d.Templates = nil }, desktop.SSOError,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOError},
 	} {
 		dc.Change(tt.change)
-		l.look(1)
+		l.probe(1)
 		if m := status(tt.name, tt.want); tt.part(m) != tt.state {
 			t.Errorf("%s: the part is %s, want %s", tt.name, tt.part(m), tt.state)
 		}
 	}
 	dc.Break(sim.Down)
-	l.look(2)
-	if m := status("the directory is gone", desktop.SSOError); m.DomainStatus != desktop.SSOError || m.Primary.Status != desktop.SSOOK {
+	l.probe(2)
+	if m := status("the directory is down", desktop.SSOError); m.DomainStatus != desktop.SSOError || m.Primary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
 	}
 }

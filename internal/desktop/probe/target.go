@@ -10,28 +10,29 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// A Look reads a component once. It keeps to the context's deadline as far as
-// it can. The certificate is what the component showed, also with an error.
-type Look func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error)
+// A Probe reads a component once, within the context's deadline as far as
+// possible. It returns the certificate that the component presented even with
+// an error.
+type Probe func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error)
 
-// A Target is a component to look at.
+// A Target is a component to probe.
 type Target struct {
-	Ref  desktop.Ref
-	Look Look
+	Ref   desktop.Ref
+	Probe Probe
 
-	// Spec is what the target was made from. A target whose spec stays the same
-	// over a reload is left alone, with the connections it holds.
+	// Spec is the configuration of the target. A target whose spec does not change
+	// in a reload is kept, with its open connections.
 	Spec any
 
-	// Timeout bounds one look; 0: the scheduler's.
+	// Timeout limits one probe; 0 means the scheduler's.
 	Timeout time.Duration
 
-	// Careful says that the look itself never repeats a password that was
-	// refused. Others are looked at seldom after a refusal, so that nobody's
-	// account is locked by us.
+	// Careful means that the probe itself never retries a refused password. Other
+	// targets are probed rarely after a refusal, so that probes do not lock
+	// accounts.
 	Careful bool
 
-	// Close lets go of what the looks have kept. It may be nil.
+	// Close releases the probe's resources. It may be nil.
 	Close func()
 }
 
@@ -41,7 +42,7 @@ func (t Target) close() {
 	}
 }
 
-// observe looks once and describes the attempt.
+// observe probes once and returns the result.
 func (t Target) observe(ctx context.Context, now func() time.Time) (o desktop.Observation) {
 	began := now()
 	o = desktop.Observation{Kind: t.Ref.Kind, ID: t.Ref.ID}
@@ -49,14 +50,14 @@ func (t Target) observe(ctx context.Context, now func() time.Time) (o desktop.Ob
 		if p := recover(); p != nil {
 			o.Reading = nil
 			o.Failure = &desktop.Failure{
-				Cause: desktop.Broken, Reason: "the probe failed by a fault of its own",
+				Cause: desktop.Broken, Reason: "the probe failed with an internal error",
 				Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 			}
 		}
 		o.At = now()
 		o.Took = o.At.Sub(began)
 	}()
-	reading, certificate, err := t.Look(ctx)
+	reading, certificate, err := t.Probe(ctx)
 	o.Certificate = certificate
 	if err != nil {
 		o.Failure = reach.Failure(t.Ref.Name, err)

@@ -10,8 +10,8 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// served reports whether a status says that there is something at the address
-// that was asked for, also when it is not for us or not to be read this way.
+// served reports whether a status means that the requested path exists, even if
+// access is denied or the method is wrong.
 func served(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
@@ -20,9 +20,9 @@ func served(status int) bool {
 	return status < http.StatusBadRequest
 }
 
-// web is a web server that is looked at again and again, over connections that
-// are kept. It is made at the first look, since a bad address or a missing file
-// is something to report, not to refuse.
+// web is a web server that is probed repeatedly over kept connections. Its
+// client is created at the first probe, because a malformed address or a
+// missing file is a result of the probe.
 type web struct {
 	address string
 	trust   desktop.Trust
@@ -32,8 +32,8 @@ type web struct {
 	client *reach.Web
 }
 
-// get reads an address of the server. After a failure the next look begins with
-// a new connection and reads the files it trusts again.
+// get requests an address of the server. After a failure the next call uses a
+// new connection and reloads the trusted certificates.
 func (w *web) get(ctx context.Context, address string, h http.Header) (int, []byte, *desktop.Certificate, error) {
 	client, err := w.open()
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *web) get(ctx context.Context, address string, h http.Header) (int, []by
 	if err != nil {
 		w.close()
 	}
-	return status, body, client.Shown.Certificate(), err
+	return status, body, client.PeerCertificate.Certificate(), err
 }
 
 func (w *web) open() (*reach.Web, error) {

@@ -10,17 +10,17 @@ import (
 	"vigil/internal/outbound"
 )
 
-// dialTimeout bounds one attempt to connect; the context bounds all.
+// dialTimeout limits one attempt to connect; the context limits all attempts.
 const dialTimeout = 5 * time.Second
 
-// Dialer returns the dialer that every probe uses. It tries all addresses of a
-// name. Components may live on this machine, but an address of the inventory
-// must not lead a probe to a cloud's metadata service.
+// Dialer returns the dialer of all probes. It tries all addresses of a name.
+// Components may run on this machine, but an address in the inventory must not
+// lead a probe to a cloud's metadata service.
 func Dialer() *net.Dialer {
 	return outbound.Policy{AllowSelf: true}.Dialer(dialTimeout)
 }
 
-// Connect dials an address and, with a configuration, speaks TLS on it.
+// Connect dials an address and, with a configuration, starts TLS.
 func Connect(ctx context.Context, address string, c *tls.Config) (net.Conn, error) {
 	conn, err := Dialer().DialContext(ctx, "tcp", address)
 	if err != nil || c == nil {
@@ -34,22 +34,22 @@ func Connect(ctx context.Context, address string, c *tls.Config) (net.Conn, erro
 	return secure, nil
 }
 
-// Look connects to an address over TLS and returns the certificate it shows,
-// also when it is not accepted and there is an error.
-func Look(ctx context.Context, address string, t desktop.Trust, now func() time.Time) (*desktop.Certificate, error) {
+// Probe connects to an address over TLS and returns its certificate, even if it
+// is not accepted and there is an error.
+func Probe(ctx context.Context, address string, t desktop.Trust, now func() time.Time) (*desktop.Certificate, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, &desktop.Failure{Cause: desktop.Malformed, Reason: address + " is not host:port", Err: err}
 	}
-	shown := new(Shown)
-	config, err := TLS(t, host, now, shown)
+	peerCert := new(PeerCertificate)
+	config, err := TLS(t, host, now, peerCert)
 	if err != nil {
 		return nil, err
 	}
 	conn, err := Connect(ctx, address, config)
 	if err != nil {
-		return shown.Certificate(), Failure(address, err)
+		return peerCert.Certificate(), Failure(address, err)
 	}
 	_ = conn.Close()
-	return shown.Certificate(), nil
+	return peerCert.Certificate(), nil
 }

@@ -1,4 +1,4 @@
-// Package reach is how probes reach endpoints: over TLS that is verified or
-// pinned, within time and size limits, and with an answer to why one could not
-// be reached that every kind of component can use.
+// Package reach connects probes to endpoints: over TLS that is verified or
+// pinned, within time and size limits, and with errors classified in terms that
+// all kinds of components share.
 package reach

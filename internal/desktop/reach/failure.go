@@ -15,8 +15,8 @@ import (
 	"vigil/internal/outbound"
 )
 
-// Failure says why an endpoint could not be used, from the error that trying it
-// brought. What names the endpoint in the reason.
+// Failure classifies the error of using an endpoint. What names the endpoint in
+// the reason.
 func Failure(what string, err error) *desktop.Failure {
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
 		return f
@@ -45,7 +45,7 @@ func Failure(what string, err error) *desktop.Failure {
 	return fail(desktop.Broken, "answers with an error: "+err.Error())
 }
 
-// Reachable reports whether the error came from an endpoint that answered.
+// Reachable reports whether err came from an endpoint that answered.
 func Reachable(err error) bool {
 	return err == nil || Failure("", err).Cause != desktop.Unreachable
 }

@@ -12,14 +12,15 @@ import (
 	"vigil/internal/desktop"
 )
 
-// MaxBody is the most that is read of an answer.
+// MaxBody limits the size of a response that is read.
 const MaxBody = 1 << 20
 
 // A Web is a client of one web server over verified TLS. It follows no
-// redirects and no proxy: a probe goes where the inventory says.
+// redirects and uses no proxy, so that probes only connect to addresses in the
+// inventory.
 type Web struct {
-	Shown  *Shown
-	client *http.Client
+	PeerCertificate *PeerCertificate
+	client          *http.Client
 }
 
 // NewWeb returns a client of the server at an https address.
@@ -28,12 +29,12 @@ func NewWeb(address string, t desktop.Trust, now func() time.Time) (*Web, error)
 	if err != nil {
 		return nil, err
 	}
-	shown := new(Shown)
-	config, err := TLS(t, u.Hostname(), now, shown)
+	peerCert := new(PeerCertificate)
+	config, err := TLS(t, u.Hostname(), now, peerCert)
 	if err != nil {
 		return nil, err
 	}
-	return &Web{Shown: shown, client: &http.Client{
+	return &Web{PeerCertificate: peerCert, client: &http.Client{
 		Transport: &http.Transport{
 			DialContext:            Dialer().DialContext,
 			TLSClientConfig:        config,
@@ -46,7 +47,7 @@ func NewWeb(address string, t desktop.Trust, now func() time.Time) (*Web, error)
 	}}, nil
 }
 
-// ParseHTTPS reads an https address; one that makes no sense is Malformed.
+// ParseHTTPS parses an https address. It fails with the cause Malformed.
 func ParseHTTPS(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -55,22 +56,22 @@ func ParseHTTPS(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// Close drops the connections that are kept.
+// Close closes idle connections.
 func (w *Web) Close() { w.client.CloseIdleConnections() }
 
-// Get reads an address and returns the answer's status and body. Any status is
-// an answer; the error is a *desktop.Failure.
+// Get requests an address and returns the response's status and body. Any
+// status is a success; the error is a *desktop.Failure.
 func (w *Web) Get(ctx context.Context, address string, header http.Header) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return 0, nil, &desktop.Failure{Cause: desktop.Malformed, Reason: "its address makes no sense", Err: err}
+		return 0, nil, &desktop.Failure{Cause: desktop.Malformed, Reason: "its address is malformed", Err: err}
 	}
 	if header != nil {
 		req.Header = header
 	}
 	resp, err := w.client.Do(req)
 	if err != nil {
-		// What http adds to the error is the address, which the reason has.
+		// The url.Error only adds the address, which the reason already has.
 		var wrapped *url.Error
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err

@@ -18,7 +18,7 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// server is a web server behind a line that can be cut.
+// server is a web server whose connections can be cut.
 type server struct {
 	line *flakylistener.Listener
 	ca   *pki.Authority
@@ -77,18 +77,18 @@ func TestTrust(t *testing.T) {
 		valid    bool
 		accepted bool
 	}{
-		{"by a file", s, desktop.Trust{CAFile: file}, time.Now, "", true, false},
-		{"by a certificate in place", s, desktop.Trust{CAPEM: string(s.ca.PEM())}, time.Now, "", true, false},
-		{"by the machine's roots", s, desktop.Trust{}, time.Now, desktop.Untrusted, false, false},
+		{"by a CA file", s, desktop.Trust{CAFile: file}, time.Now, "", true, false},
+		{"by a CA certificate as text", s, desktop.Trust{CAPEM: string(s.ca.PEM())}, time.Now, "", true, false},
+		{"by the system's roots", s, desktop.Trust{}, time.Now, desktop.Untrusted, false, false},
 		{"by another authority", s, desktop.Trust{CAPEM: string(other.ca.PEM())}, time.Now, desktop.Untrusted, false, false},
-		{"after its end", s, desktop.Trust{CAFile: file}, late, desktop.Untrusted, false, false},
+		{"after it expired", s, desktop.Trust{CAFile: file}, late, desktop.Untrusted, false, false},
 		{"under another name", other, desktop.Trust{CAPEM: string(other.ca.PEM())}, time.Now, desktop.Untrusted, false, false},
 		{"by its thumbprint", other, desktop.Trust{Thumbprint: digits}, time.Now, "", false, true},
 		{"by another thumbprint", s, desktop.Trust{Thumbprint: digits}, time.Now, desktop.Untrusted, false, false},
-		{"by a file that is missing", s, desktop.Trust{CAFile: file + ".none"}, time.Now, desktop.Untrusted, false, false},
+		{"by a missing CA file", s, desktop.Trust{CAFile: file + ".none"}, time.Now, desktop.Untrusted, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := reach.Look(t.Context(), tt.server.line.Addr().String(), tt.trust, tt.now)
+			c, err := reach.Probe(t.Context(), tt.server.line.Addr().String(), tt.trust, tt.now)
 			var cause desktop.Cause
 			if err != nil {
 				cause = desktop.FailureOf(err).Cause
@@ -98,7 +98,7 @@ func TestTrust(t *testing.T) {
 			}
 			if c == nil {
 				if tt.trust.CAFile != file+".none" {
-					t.Error("the certificate was not seen")
+					t.Error("the certificate was not recorded")
 				}
 				return
 			}
@@ -109,21 +109,21 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-func TestSelfMadeCertificatesAreKnown(t *testing.T) {
+func TestSelfSignedCertificatesAreDetected(t *testing.T) {
 	t.Parallel()
 	own, err := pki.SelfSigned(pki.Around(time.Now(), time.Hour), "cs1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !reach.Describe(own.Leaf).SelfMade {
-		t.Error("a self-signed certificate is not known as such")
+		t.Error("a self-signed certificate is not detected")
 	}
 	if reach.Describe(start(t, "cs1").leaf.Leaf).SelfMade {
-		t.Error("a certificate of an authority is taken for self-signed")
+		t.Error("a certificate of an authority counts as self-signed")
 	}
 }
 
-func TestFailuresTellWhyAnEndpointCannotBeReached(t *testing.T) {
+func TestFailuresAreClassified(t *testing.T) {
 	t.Parallel()
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -147,17 +147,17 @@ func TestFailuresTellWhyAnEndpointCannotBeReached(t *testing.T) {
 		name, url string
 		cause     desktop.Cause
 	}{
-		{"the machine is gone", down.url, desktop.Unreachable},
+		{"the machine is down", down.url, desktop.Unreachable},
 		{"the machine hangs", hung.url, desktop.Unreachable},
 		{"the name does not resolve", "https://nowhere.invalid", desktop.Unreachable},
 		{"it speaks something else", "https://" + plain.Addr().String(), desktop.Broken},
 		{"a cloud's metadata service", "https://169.254.169.254", desktop.Denied},
-		{"an address that makes no sense", "gopher://x", desktop.Malformed},
+		{"a malformed address", "gopher://x", desktop.Malformed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			patience := 30 * time.Second
 			if tt.url == hung.url {
-				patience = time.Second // all that ends it
+				patience = time.Second // limited by this timeout alone
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -167,7 +167,7 @@ func TestFailuresTellWhyAnEndpointCannotBeReached(t *testing.T) {
 				_, _, err = w.Get(ctx, tt.url, nil)
 			}
 			if err == nil {
-				t.Fatal("it was reached")
+				t.Fatal("it succeeded")
 			}
 			if f := desktop.FailureOf(err); f.Cause != tt.cause {
 				t.Errorf("cause = %s (%v), want %s", f.Cause, f.Err, tt.cause)
@@ -176,7 +176,7 @@ func TestFailuresTellWhyAnEndpointCannotBeReached(t *testing.T) {
 	}
 }
 
-func TestWebKeepsToItsLimits(t *testing.T) {
+func TestWebEnforcesItsLimits(t *testing.T) {
 	t.Parallel()
 	s := start(t, "127.0.0.1")
 	w, err := reach.NewWeb(s.url, desktop.Trust{CAPEM: string(s.ca.PEM())}, time.Now)

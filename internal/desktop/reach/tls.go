@@ -15,38 +15,38 @@ import (
 	"vigil/internal/desktop"
 )
 
-// Shown holds the certificate that an endpoint showed, also when it was not
+// PeerCertificate records the certificate that an endpoint presented, even if it was not
 // accepted. It is safe for concurrent use.
-type Shown struct {
+type PeerCertificate struct {
 	mu          sync.Mutex
 	certificate *desktop.Certificate
 	err         error
 }
 
-// Certificate returns what was shown last, or nil.
-func (s *Shown) Certificate() *desktop.Certificate {
+// Certificate returns the last certificate, or nil.
+func (s *PeerCertificate) Certificate() *desktop.Certificate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.certificate
 }
 
-// Err returns why the certificate was not accepted, for libraries that swallow
-// the cause of a failed handshake.
-func (s *Shown) Err() error {
+// Err returns why the certificate was not accepted, for libraries that hide the
+// cause of a failed handshake.
+func (s *PeerCertificate) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-func (s *Shown) set(c *desktop.Certificate, err error) {
+func (s *PeerCertificate) set(c *desktop.Certificate, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.certificate, s.err = c, err
 }
 
-// TLS returns a configuration that accepts what the trust says, for the given
-// host name, and notes in shown what it saw.
-func TLS(t desktop.Trust, host string, now func() time.Time, shown *Shown) (*tls.Config, error) {
+// TLS returns a configuration that verifies the server by t and the host name,
+// and records its certificate in shown.
+func TLS(t desktop.Trust, host string, now func() time.Time, peerCert *PeerCertificate) (*tls.Config, error) {
 	roots, err := rootsOf(t)
 	if err != nil {
 		return nil, err
@@ -54,22 +54,22 @@ func TLS(t desktop.Trust, host string, now func() time.Time, shown *Shown) (*tls
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ServerName: host,
-		// Verification happens below, so that an unverified certificate is still
-		// seen, and may be accepted by its thumbprint.
+		// VerifyConnection below verifies the certificate, so that an unverified one is
+		// still recorded, and may be accepted by its thumbprint.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
 			name := host
 			if name == "" {
 				name = state.ServerName
 			}
-			c, err := judge(t, roots, name, now(), state.PeerCertificates)
-			shown.set(c, err)
+			c, err := verify(t, roots, name, now(), state.PeerCertificates)
+			peerCert.set(c, err)
 			return err
 		},
 	}, nil
 }
 
-// rootsOf returns the accepted roots, nil for the machine's own.
+// rootsOf returns the accepted roots, nil for the system's.
 func rootsOf(t desktop.Trust) (*x509.CertPool, error) {
 	pem := []byte(t.CAPEM)
 	if t.CAFile != "" {
@@ -84,13 +84,13 @@ func rootsOf(t desktop.Trust) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, &desktop.Failure{Cause: desktop.Untrusted, Reason: "the accepted authorities are no PEM certificates"}
+		return nil, &desktop.Failure{Cause: desktop.Untrusted, Reason: "the accepted authorities are not PEM certificates"}
 	}
 	return pool, nil
 }
 
-// judge verifies a chain and describes its leaf.
-func judge(t desktop.Trust, roots *x509.CertPool, host string, now time.Time, chain []*x509.Certificate) (*desktop.Certificate, error) {
+// verify verifies a chain and describes its leaf.
+func verify(t desktop.Trust, roots *x509.CertPool, host string, now time.Time, chain []*x509.Certificate) (*desktop.Certificate, error) {
 	if len(chain) == 0 {
 		return nil, &desktop.Failure{Cause: desktop.Untrusted, Reason: host + " shows no certificate"}
 	}
@@ -113,7 +113,8 @@ func judge(t desktop.Trust, roots *x509.CertPool, host string, now time.Time, ch
 	return &c, &desktop.Failure{Cause: desktop.Untrusted, Reason: reason, Err: err}
 }
 
-// Describe tells of a certificate what the API tells, without judging it.
+// Describe converts a certificate to the API's description, without verifying
+// it.
 func Describe(cert *x509.Certificate) desktop.Certificate {
 	sum := sha256.Sum256(cert.Raw)
 	return desktop.Certificate{

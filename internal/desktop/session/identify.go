@@ -11,16 +11,16 @@ import (
 	"vigil/internal/fault"
 )
 
-// Role is what a caller may do.
+// Role determines what a caller may do.
 type Role string
 
-// The roles. An administrator may do all that a monitor may.
+// The roles. Administrators may do everything that monitors may.
 const (
 	Administrator Role = "admin"  // logged in, and a member of the root administrators group
 	Monitor       Role = "viewer" // holds a read-only key
 )
 
-// Caller is who made a request.
+// Caller is the authenticated sender of a request.
 type Caller struct {
 	ID   string // of the session or key
 	Name string // DOMAIN\user, or the key's name
@@ -28,19 +28,18 @@ type Caller struct {
 	Role Role
 }
 
-// recheck is how long a token that was found good is taken to be so without
-// another look at the store. A logout in this process takes effect at once, one
-// in another within this time.
+// recheck is how long a validated token is cached. A logout in this process
+// takes effect at once, one in another process within this time.
 const recheck = time.Second
 
-// errToken is the answer to every token that is not good.
+// errToken returns the error for every invalid token.
 func errToken(cause error) error {
 	return fault.Wrap(fault.Unauthenticated, cause, "the access token is missing, wrong, or has expired")
 }
 
-// Identify tells who holds an access token or a key that is used from an
+// Identify returns the caller of an access token or a key that is used from an
 // address.
-func (g *Gate) Identify(ctx context.Context, bearer, source string) (Caller, error) {
+func (g *Authenticator) Identify(ctx context.Context, bearer, source string) (Caller, error) {
 	if bearer == "" {
 		return Caller{}, errToken(nil)
 	}
@@ -65,7 +64,7 @@ func (g *Gate) Identify(ctx context.Context, bearer, source string) (Caller, err
 	return k.caller, nil
 }
 
-func (g *Gate) identifySession(ctx context.Context, bearer string, now time.Time) (known, error) {
+func (g *Authenticator) identifySession(ctx context.Context, bearer string, now time.Time) (known, error) {
 	claims, err := g.Keys.Verify(ctx, bearer, auth.Want{Type: auth.AccessType, Audience: accessAudience})
 	if err != nil {
 		return known{}, err
@@ -81,8 +80,8 @@ func callerOf(s Session) Caller {
 	return Caller{ID: s.ID, Name: s.User.Domain + `\` + s.User.Name, SID: s.User.SID, Role: Administrator}
 }
 
-// live returns a session that has not ended.
-func (g *Gate) live(ctx context.Context, id string, now time.Time) (Session, error) {
+// live returns an active session.
+func (g *Authenticator) live(ctx context.Context, id string, now time.Time) (Session, error) {
 	s, err := g.Store.Session(ctx, id)
 	if fault.Is(err, fault.NotFound) || err == nil && !s.Live(now) {
 		return Session{}, errToken(nil)
@@ -90,9 +89,9 @@ func (g *Gate) live(ctx context.Context, id string, now time.Time) (Session, err
 	return s, err
 }
 
-// Holder tells whose session it is. It fails with fault.Unauthenticated when the
-// session has ended.
-func (g *Gate) Holder(ctx context.Context, id string) (Caller, error) {
+// Holder returns the user of a session. It fails with fault.Unauthenticated
+// when the session has ended.
+func (g *Authenticator) Holder(ctx context.Context, id string) (Caller, error) {
 	s, err := g.live(ctx, id, g.Now())
 	if err != nil {
 		return Caller{}, err
@@ -100,23 +99,23 @@ func (g *Gate) Holder(ctx context.Context, id string) (Caller, error) {
 	return callerOf(s), nil
 }
 
-// known is a token that was found good.
+// known is a validated token.
 type known struct {
 	caller  Caller
-	expires time.Time // zero: never
+	expires time.Time // zero for never
 	checked time.Time
 	limits  auth.TokenLimits
 }
 
-// cache remembers tokens that were found good, by their hash: checking a
-// signature costs more than serving a list.
+// cache caches validated tokens by their hash: checking a signature costs more
+// than serving a list.
 type cache struct {
 	mu     sync.RWMutex
 	tokens map[[sha256.Size]byte]known
-	ends   int // how many sessions and keys have ended
+	ends   int // number of ended sessions and keys
 }
 
-// maxCached bounds the memory; an overflowing cache begins anew.
+// maxCached limits the size of the cache; it is cleared when full.
 const maxCached = 10_000
 
 func newCache() *cache { return &cache{tokens: map[[sha256.Size]byte]known{}} }
@@ -131,15 +130,16 @@ func (c *cache) get(sum [sha256.Size]byte, now time.Time) (known, bool) {
 	return k, true
 }
 
-// ended is to be asked before a token is looked at, and told to put.
+// ended returns the number of ended sessions. Call it before a token is
+// validated, and pass the result to put.
 func (c *cache) ended() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.ends
 }
 
-// put remembers a token, unless something ended since it was looked at: it may
-// have been this one.
+// put caches a token, unless a session ended since the token was validated: it
+// may have been this one.
 func (c *cache) put(sum [sha256.Size]byte, k known, before int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +152,7 @@ func (c *cache) put(sum [sha256.Size]byte, k known, before int) {
 	c.tokens[sum] = k
 }
 
-// end forgets the tokens of a session or key.
+// end removes the tokens of a session or key.
 func (c *cache) end(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

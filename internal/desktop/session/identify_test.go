@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestWhatEndsWhileItIsLookedAtIsNotRemembered(t *testing.T) {
+func TestTokenThatEndsDuringValidationIsNotCached(t *testing.T) {
 	t.Parallel()
 	c := newCache()
 	now := time.Now()
@@ -14,10 +14,10 @@ func TestWhatEndsWhileItIsLookedAtIsNotRemembered(t *testing.T) {
 	k := known{caller: Caller{ID: "s1"}, checked: now, expires: now.Add(time.Hour)}
 
 	before := c.ended()
-	c.end("s1") // a logout, between the look at the store and the note of it
+	c.end("s1") // a logout between validation and caching
 	c.put(sum, k, before)
 	if _, ok := c.get(sum, now); ok {
-		t.Error("a token whose session has ended is remembered")
+		t.Error("a token whose session has ended is cached")
 	}
 
 	c.put(sum, k, c.ended())
@@ -31,6 +31,6 @@ func TestWhatEndsWhileItIsLookedAtIsNotRemembered(t *testing.T) {
 	}
 	c.end("s1")
 	if _, ok := c.get(sum, now); ok {
-		t.Error("an ended session is remembered")
+		t.Error("an ended session is cached")
 	}
 }

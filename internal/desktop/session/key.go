@@ -17,31 +17,31 @@ import (
 	"vigil/internal/fault"
 )
 
-// keyPrefix tells a key from an access token, and those who scan for secrets
-// what they found.
+// keyPrefix distinguishes keys from access tokens, and lets secret scanners
+// detect them.
 const keyPrefix = "vigil_mon_"
 
-// Key lets a monitoring system read.
+// Key grants a monitoring system read access.
 type Key struct {
 	ID         string
 	Name       string
-	Hash       []byte // SHA-256 of the text, which is shown once and never kept
-	Hint       string // its first characters, to tell keys apart
+	Hash       []byte // SHA-256 of the text, which is shown once and not stored
+	Hint       string // its first characters, to distinguish keys
 	CreatedBy  string
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never, for keys of older versions
-	LastUsedAt time.Time // zero: never; exact to a minute
+	ExpiresAt  time.Time // zero for never, in keys of older versions
+	LastUsedAt time.Time // zero for never; with a precision of a minute
 
-	LastAddress string           // that it was last used from
-	Limits      auth.TokenLimits // of which only the addresses count
+	LastAddress string           // of the last use
+	Limits      auth.TokenLimits // only the addresses are used
 }
 
-// DefaultKeyLife is how long a key is good for unless told otherwise.
+// DefaultKeyLife is the default lifetime of a key.
 const DefaultKeyLife = 90 * 24 * time.Hour
 
-// NewKey makes a key and returns its text, once. A zero time stands for the
-// gate's KeyLife.
-func (g *Gate) NewKey(ctx context.Context, by, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
+// NewKey creates a key and returns its text, which is not stored. A zero time
+// means after KeyLife.
+func (g *Authenticator) NewKey(ctx context.Context, by, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
 	name = strings.TrimSpace(name)
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > 100:
@@ -67,8 +67,8 @@ func (g *Gate) NewKey(ctx context.Context, by, name string, expires time.Time, l
 	return k, text, nil
 }
 
-// DeleteKey makes a key worthless at once.
-func (g *Gate) DeleteKey(ctx context.Context, id string) error {
+// DeleteKey deletes a key with immediate effect.
+func (g *Authenticator) DeleteKey(ctx context.Context, id string) error {
 	if err := g.Store.DeleteKey(ctx, id); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (g *Gate) DeleteKey(ctx context.Context, id string) error {
 	return nil
 }
 
-func (g *Gate) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (known, error) {
+func (g *Authenticator) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (known, error) {
 	k, err := g.Store.KeyByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
 		return known{}, errToken(nil)
@@ -85,7 +85,7 @@ func (g *Gate) identifyKey(ctx context.Context, hash []byte, source string, now 
 		return known{}, err
 	}
 	if !k.Limits.AllowsAddress(source) {
-		return known{}, errToken(errors.New("the key must not be used from this address"))
+		return known{}, errToken(errors.New("the key is not allowed from this address"))
 	}
 	if now.Sub(k.LastUsedAt) >= time.Minute {
 		if err := g.Store.UseKey(ctx, k.ID, now, source); err != nil && !fault.Is(err, fault.NotFound) {

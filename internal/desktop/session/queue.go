@@ -5,31 +5,31 @@ import (
 	"sync"
 )
 
-// queues are the logins under way, by user.
+// queues are the running and waiting logins by user.
 type queues struct {
 	mu    sync.Mutex
 	users map[string]*queue
 }
 
-// queue is who tries the password of one user right now. Attempts from networks
-// that the user has logged in from (known) wait apart from all others, so that
-// those cannot hold them up.
+// queue contains the logins of one user. Attempts from known networks, from
+// which the user has logged in before, wait separately from all others, so that
+// those cannot delay them.
 type queue struct {
-	inside int // waiting or not; guarded by the lock of queues
+	inside int // running or waiting; guarded by the lock of queues
 
 	mu            sync.Mutex
 	known, others lane
 }
 
 type lane struct {
-	head    chan struct{} // held by whoever is next: that one alone reads the counts and waits for a slot
-	left    chan struct{} // told that one of those under way has ended
+	head    chan struct{} // held by the next in line, which alone reads the counts and waits for a slot
+	left    chan struct{} // signals that a running attempt has ended
 	running int
 }
 
 func newLane() lane { return lane{head: make(chan struct{}, 1), left: make(chan struct{}, 1)} }
 
-// join enters the queue of a user.
+// join adds an attempt to the queue of a user.
 func (q *queues) join(user string) *queue {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,8 +42,8 @@ func (q *queues) join(user string) *queue {
 	return own
 }
 
-// part leaves the queue of a user.
-func (q *queues) part(user string, own *queue) {
+// leave removes an attempt from the queue of a user.
+func (q *queues) leave(user string, own *queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if own.inside--; own.inside == 0 {
@@ -58,9 +58,9 @@ func (q *queue) lane(known bool) *lane {
 	return &q.others
 }
 
-// wait waits for a slot, in turn. Free says how many may run at a time: of both
-// lanes together if they share the slots, of this lane otherwise. It is asked
-// again whenever one has ended.
+// wait waits for a slot, in FIFO order. Free returns how many attempts may run
+// concurrently: in both lanes together if shared, else in this lane. It is
+// called again whenever an attempt has ended.
 func (q *queue) wait(ctx context.Context, known, shared bool, free func() (int, error)) error {
 	l := q.lane(known)
 	select {
@@ -85,7 +85,7 @@ func (q *queue) wait(ctx context.Context, known, shared bool, free func() (int, 
 	}
 }
 
-// take takes one of the slots, if one is free.
+// take takes a slot if one is free.
 func (q *queue) take(known, shared bool, slots int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,7 +107,7 @@ func (q *queue) give(known bool) {
 	for _, l := range []*lane{&q.known, &q.others} {
 		select {
 		case l.left <- struct{}{}:
-		default: // whoever is next has been told already
+		default: // the next in line was already signalled
 		}
 	}
 }

@@ -12,43 +12,43 @@ import (
 	"vigil/internal/fault"
 )
 
-// ThrottleOptions bound how many logins may fail.
+// ThrottleOptions limit failed logins.
 type ThrottleOptions struct {
-	PerUser    int           // failures of a user from one network before delays begin; 5 when zero
-	PerAddress int           // failures of a network, of all users, before delays begin; 200 when zero
-	Window     time.Duration // after which failures are forgotten, if the directory does not say; 15 minutes when zero
+	PerUser    int           // failures of a user from one network before delays; 5 when zero
+	PerAddress int           // failures of a network, for all users, before delays; 200 when zero
+	Window     time.Duration // after which failures are forgotten, if the directory has no window; 15 minutes when zero
 	MaxWait    time.Duration // how long a login waits for others of the same user; 1 minute when zero
 }
 
 const (
-	// longestDelay is the longest wait between two attempts of a network.
+	// longestDelay is the longest delay between two attempts of a network.
 	longestDelay = 5 * time.Minute
 
-	// longestUserDelay is the longest wait between two attempts at one user from
-	// all networks from which the user has not logged in before. It is short
-	// because the attempts of an attacker delay those of a travelling user too.
+	// longestUserDelay is the longest delay between two attempts for one user from
+	// all unknown networks. It is short because an attacker's attempts also delay a
+	// user in a new place.
 	longestUserDelay = time.Minute
 
-	// strangersFactor is how many times PerUser may fail at one user from all
-	// unknown networks together before delays begin.
-	strangersFactor = 4
+	// unknownNetworkFactor is the multiple of PerUser that may fail for one user from
+	// all unknown networks together before delays.
+	unknownNetworkFactor = 4
 )
 
 // throttle limits failed logins by user and by network. Delays grow with each
-// failure. Failures from networks that the user has not logged in from before
-// delay nobody at a network that the user has.
+// failure. Failures from networks that are unknown for a user cause no delays
+// at networks from which the user has logged in.
 //
-// Where the directory locks accounts, the throttle stays below that: it passes
-// on fewer wrong passwords than lock the account, and keeps some of those for
-// known networks. A failure is only known after the directory has counted it.
-// So no more logins of one user are under way at a time than may still fail:
-// the others wait, and go on as soon as one has succeeded.
+// Where the directory locks accounts, the throttle passes on fewer wrong
+// passwords than lock the account, and reserves some of those for known
+// networks. A failure is only known after the directory has counted it.
+// Therefore the concurrent logins of one user are limited to the number that
+// may still fail; the others wait, and continue as soon as one has succeeded.
 type throttle struct {
 	ThrottleOptions
-	store  Store
-	places *auth.LoginNetworks
-	now    func() time.Time
-	queues queues
+	store    Store
+	networks *auth.LoginNetworks
+	now      func() time.Time
+	queues   queues
 }
 
 func newThrottle(store Store, o ThrottleOptions, now func() time.Time) *throttle {
@@ -58,15 +58,15 @@ func newThrottle(store Store, o ThrottleOptions, now func() time.Time) *throttle
 	o.MaxWait = cmp.Or(o.MaxWait, time.Minute)
 	return &throttle{
 		ThrottleOptions: o, store: store, now: now,
-		places: auth.NewLoginNetworks(store.LoginPlaces, now), queues: queues{users: map[string]*queue{}},
+		networks: auth.NewLoginNetworks(store.LoginNetworks, now), queues: queues{users: map[string]*queue{}},
 	}
 }
 
-// attempt is one login that is to be tried.
+// attempt is one login attempt.
 type attempt struct {
-	user    string // whom it is for, as failures and places name the user
-	address string // where it comes from
-	known   bool   // the user has logged in from there before
+	user    string // key of the user in failures and known networks
+	address string // source address
+	known   bool   // the user has logged in from this network before
 }
 
 func attemptOf(d desktop.Domain, c Credentials) attempt {
@@ -77,38 +77,39 @@ func userOf(d desktop.Domain, username string) string {
 	return "user " + string(d.ID) + " " + strings.ToLower(username)
 }
 
-// What failures are counted by.
+// Subjects by which failures are counted.
 func (a attempt) networkSubject() string { return addressOf(a.address) }
 func (a attempt) pairSubject() string    { return a.user + " at " + auth.Network(a.address) }
-func (a attempt) strangers() string      { return a.user }
-func (a attempt) familiar() string       { return a.user + " at known networks" }
+func (a attempt) unknownSubject() string { return a.user }
+func (a attempt) knownSubject() string   { return a.user + " at known networks" }
 
-// own is the counter of the user that the attempt counts towards.
+// own returns the user's counter that the attempt counts towards.
 func (a attempt) own() string {
 	if a.known {
-		return a.familiar()
+		return a.knownSubject()
 	}
-	return a.strangers()
+	return a.unknownSubject()
 }
 
 func addressOf(source string) string { return "address " + auth.Network(source) }
 
-// allowance is how often the password of a user may be wrong before the
-// directory's own count has passed its window.
+// allowance is how many wrong passwords of a user are passed on within the
+// directory's window.
 type allowance struct {
 	limited  bool // the directory locks accounts
 	all      int  // wrong passwords that are passed on
-	reserved int  // of those, for networks that the user has logged in from
+	reserved int  // part of all, for known networks
 	window   time.Duration
 }
 
-// allowance leaves one failure to the user before the directory locks, two where
-// it can, and keeps a third of the rest, at least one, for known networks.
+// allowance returns the allowance for a lockout policy. It stays one failure
+// below the threshold, two where possible, and reserves a third of the rest, at
+// least one, for known networks.
 func (t *throttle) allowance(p desktop.LockoutPolicy) allowance {
 	a := allowance{limited: p.Threshold > 0, window: cmp.Or(p.Window, t.Window)}
 	switch {
 	case p.Threshold <= 2:
-		a.all = 1 // nothing can be kept for anybody
+		a.all = 1 // too few to reserve one
 	case p.Threshold == 3:
 		a.all = 2
 	default:
@@ -120,11 +121,11 @@ func (t *throttle) allowance(p desktop.LockoutPolicy) allowance {
 	return a
 }
 
-// counts are the failures that matter to an attempt.
-type counts struct{ network, pair, strangers, familiar Failures }
+// counts are the failures that are relevant to an attempt.
+type counts struct{ network, pair, unknownSubject, knownSubject Failures }
 
 func (t *throttle) counts(ctx context.Context, a attempt, window time.Duration) (counts, error) {
-	all, err := t.store.Failures(ctx, a.networkSubject(), a.pairSubject(), a.strangers(), a.familiar())
+	all, err := t.store.Failures(ctx, a.networkSubject(), a.pairSubject(), a.unknownSubject(), a.knownSubject())
 	if err != nil {
 		return counts{}, err
 	}
@@ -136,11 +137,11 @@ func (t *throttle) counts(ctx context.Context, a attempt, window time.Duration) 
 	}
 	return counts{
 		network: recent(all[0], t.Window), pair: recent(all[1], t.Window),
-		strangers: recent(all[2], window), familiar: recent(all[3], window),
+		unknownSubject: recent(all[2], window), knownSubject: recent(all[3], window),
 	}, nil
 }
 
-// wait returns how long an attempt must wait because of what failed before.
+// wait returns the delay of an attempt because of earlier failures.
 func (t *throttle) wait(a attempt, c counts, w allowance) time.Duration {
 	until := func(f Failures, d time.Duration) time.Duration {
 		if d == 0 {
@@ -152,48 +153,48 @@ func (t *throttle) wait(a attempt, c counts, w allowance) time.Duration {
 	if !a.known {
 		after = max(after,
 			until(c.network, auth.Delay(c.network.Count, t.PerAddress, longestDelay)),
-			until(c.strangers, auth.Delay(c.strangers.Count, strangersFactor*t.PerUser, longestUserDelay)))
+			until(c.unknownSubject, auth.Delay(c.unknownSubject.Count, unknownNetworkFactor*t.PerUser, longestUserDelay)))
 	}
 	if w.limited && t.free(a, c, w) == 0 {
-		last := c.strangers.Last
-		if c.familiar.Last.After(last) {
-			last = c.familiar.Last
+		last := c.unknownSubject.Last
+		if c.knownSubject.Last.After(last) {
+			last = c.knownSubject.Last
 		}
 		after = max(after, time.Second, last.Add(w.window).Sub(t.now()))
 	}
 	return max(after, 0)
 }
 
-// free is how many attempts may be under way at a time: as many as may still
-// fail. Where the directory locks accounts it counts all attempts at the user,
-// otherwise those of known, or of unknown, networks alone.
+// free returns how many attempts may run concurrently: as many as may still
+// fail. Where the directory locks accounts, all attempts for the user count,
+// otherwise those of known or of unknown networks separately.
 func (t *throttle) free(a attempt, c counts, w allowance) int {
 	if !w.limited {
-		failed := c.familiar.Count
+		failed := c.knownSubject.Count
 		if !a.known {
-			failed = c.strangers.Count
+			failed = c.unknownSubject.Count
 		}
 		return max(1, t.PerUser-failed)
 	}
-	left := w.all - c.strangers.Count - c.familiar.Count
+	left := w.all - c.unknownSubject.Count - c.knownSubject.Count
 	if !a.known {
-		left = min(left, w.all-w.reserved-c.strangers.Count)
+		left = min(left, w.all-w.reserved-c.unknownSubject.Count)
 	}
 	return max(left, 0)
 }
 
-// errThrottled is the refusal of a login that was not even tried.
+// errThrottled is the refusal of a login that was not passed to the directory.
 var errThrottled = &Refusal{Cause: "too many failures"}
 
 // try runs a login unless too many have failed. With a refusal it returns when
-// to try again, zero for at once.
+// to retry, zero for at once.
 func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPolicy, login func() error) (time.Duration, error) {
 	w := t.allowance(policy)
 	var err error
-	if a.known, err = t.places.Has(ctx, a.user, a.address); err != nil {
+	if a.known, err = t.networks.Has(ctx, a.user, a.address); err != nil {
 		return 0, err
 	}
-	if !t.places.Any(a.user) {
+	if !t.networks.Any(a.user) {
 		w.reserved = 0
 	}
 	failed, leave, after, err := t.enter(ctx, a, w)
@@ -209,7 +210,8 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 	case !isRefusal:
 		return 0, err
 	}
-	// The count must be kept even when the caller has gone: the directory's was.
+	// Count the failure even when the caller has closed the connection: the
+	// directory has counted it.
 	ctx = context.WithoutCancel(ctx)
 	subjects, windows := []string{a.networkSubject()}, []time.Duration{t.Window}
 	if r.Counted {
@@ -223,45 +225,45 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 	return 0, err
 }
 
-// succeeded forgets what failed before, as the directory does, and remembers
-// where the user logged in from.
+// succeeded clears the failures, as the directory does, and stores the network
+// as known.
 func (t *throttle) succeeded(ctx context.Context, a attempt, c counts) error {
-	if c.pair.Count+c.strangers.Count+c.familiar.Count > 0 {
-		if err := t.store.ClearFailures(ctx, a.pairSubject(), a.strangers(), a.familiar()); err != nil {
+	if c.pair.Count+c.unknownSubject.Count+c.knownSubject.Count > 0 {
+		if err := t.store.ClearFailures(ctx, a.pairSubject(), a.unknownSubject(), a.knownSubject()); err != nil {
 			return err
 		}
 	}
-	if t.places.Add(a.user, a.address) {
-		return t.store.AddLoginPlace(ctx, auth.LoginNetwork{Account: a.user, Network: auth.Network(a.address)}, t.now())
+	if t.networks.Add(a.user, a.address) {
+		return t.store.AddLoginNetwork(ctx, auth.LoginNetwork{Account: a.user, Network: auth.Network(a.address)}, t.now())
 	}
 	return nil
 }
 
-// count counts a failure of a network alone, and tells how long it must wait.
+// count counts a failure of a network and returns its delay.
 func (t *throttle) count(ctx context.Context, address string) (time.Duration, error) {
 	f, err := t.store.AddFailure(ctx, addressOf(address), t.now(), t.Window)
 	return auth.Delay(f.Count, t.PerAddress, longestDelay), err
 }
 
-// knownUser names the user that limits count a login against, if the user has
-// logged in from the address before, and "" otherwise.
+// knownUser returns the rate limit account of a login if the user has logged in
+// from the network before, and "" otherwise.
 func (t *throttle) knownUser(ctx context.Context, a attempt) string {
-	if known, err := t.places.Has(ctx, a.user, a.address); err != nil || !known {
-		return "" // the login itself meets the same error, and reports it
+	if known, err := t.networks.Has(ctx, a.user, a.address); err != nil || !known {
+		return "" // the login gets and reports the same error
 	}
 	return a.user
 }
 
-// enter waits until one more login of the user may fail. It returns what has
-// failed before and a function that ends the attempt, or for how long the
-// attempt must wait.
+// enter waits until one more login of the user may fail. It returns the earlier
+// failures and a function that ends the attempt, or the delay after which to
+// retry.
 func (t *throttle) enter(ctx context.Context, a attempt, w allowance) (c counts, leave func(), after time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.MaxWait)
 	defer cancel()
 	q := t.queues.join(a.user)
 	err = q.wait(ctx, a.known, w.limited, func() (int, error) {
-		// A failure is counted before its slot is given back, so that count and
-		// slots together never exceed the limit.
+		// A failure is counted before its slot is released, so that failures and slots
+		// together never exceed the limit.
 		if c, err = t.counts(ctx, a, w.window); err != nil {
 			return 0, err
 		}
@@ -271,7 +273,7 @@ func (t *throttle) enter(ctx context.Context, a attempt, w allowance) (c counts,
 		return t.free(a, c, w), nil
 	})
 	if err != nil {
-		t.queues.part(a.user, q)
+		t.queues.leave(a.user, q)
 		if errors.Is(err, errThrottled) {
 			err = nil
 		}
@@ -279,14 +281,14 @@ func (t *throttle) enter(ctx context.Context, a attempt, w allowance) (c counts,
 	}
 	return c, func() {
 		q.give(a.known)
-		t.queues.part(a.user, q)
+		t.queues.leave(a.user, q)
 	}, 0, nil
 }
 
-// waited turns the end of our own patience into an answer.
+// waited converts the end of MaxWait to an error response.
 func waited(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "too many logins of this user at once", After: time.Second, Err: err}
+		return &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent logins of this user; try again later", After: time.Second, Err: err}
 	}
 	return err
 }

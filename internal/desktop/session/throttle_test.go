@@ -15,16 +15,16 @@ import (
 	"vigil/internal/fault"
 )
 
-// memory is the part of a store that the throttle uses.
-type memory struct {
+// memoryStore is an in-memory store with the methods that the throttle uses.
+type memoryStore struct {
 	Store
-	mu     sync.Mutex
-	all    map[string]Failures
-	places []auth.LoginNetwork
-	looks  int // how often counts were read
+	mu       sync.Mutex
+	all      map[string]Failures
+	networks []auth.LoginNetwork
+	looks    int // number of reads of the counts
 }
 
-func (m *memory) Failures(_ context.Context, subjects ...string) ([]Failures, error) {
+func (m *memoryStore) Failures(_ context.Context, subjects ...string) ([]Failures, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.looks++
@@ -35,7 +35,7 @@ func (m *memory) Failures(_ context.Context, subjects ...string) ([]Failures, er
 	return all, nil
 }
 
-func (m *memory) AddFailure(_ context.Context, subject string, at time.Time, window time.Duration) (Failures, error) {
+func (m *memoryStore) AddFailure(_ context.Context, subject string, at time.Time, window time.Duration) (Failures, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := m.all[subject]
@@ -46,7 +46,7 @@ func (m *memory) AddFailure(_ context.Context, subject string, at time.Time, win
 	return m.all[subject], nil
 }
 
-func (m *memory) ClearFailures(_ context.Context, subjects ...string) error {
+func (m *memoryStore) ClearFailures(_ context.Context, subjects ...string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range subjects {
@@ -55,33 +55,33 @@ func (m *memory) ClearFailures(_ context.Context, subjects ...string) error {
 	return nil
 }
 
-func (m *memory) LoginPlaces(context.Context) ([]auth.LoginNetwork, error) {
+func (m *memoryStore) LoginNetworks(context.Context) ([]auth.LoginNetwork, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.places), nil
+	return slices.Clone(m.networks), nil
 }
 
-func (m *memory) AddLoginPlace(_ context.Context, p auth.LoginNetwork, _ time.Time) error {
+func (m *memoryStore) AddLoginNetwork(_ context.Context, p auth.LoginNetwork, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.places = append(m.places, p)
+	m.networks = append(m.networks, p)
 	return nil
 }
 
-// bench is a throttle with a clock in hand.
-type bench struct {
+// fixture is a throttle with a controlled clock.
+type fixture struct {
 	*throttle
 	clock atomic.Int64
 }
 
-func newBench(o ThrottleOptions) *bench {
-	b := new(bench)
+func newFixture(o ThrottleOptions) *fixture {
+	b := new(fixture)
 	b.clock.Store(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixNano())
-	b.throttle = newThrottle(&memory{all: map[string]Failures{}}, o, func() time.Time { return time.Unix(0, b.clock.Load()) })
+	b.throttle = newThrottle(&memoryStore{all: map[string]Failures{}}, o, func() time.Time { return time.Unix(0, b.clock.Load()) })
 	return b
 }
 
-func (b *bench) pass(d time.Duration) { b.clock.Add(int64(d)) }
+func (b *fixture) pass(d time.Duration) { b.clock.Add(int64(d)) }
 
 var (
 	wrong  = &Refusal{Cause: "wrong password", Counted: true}
@@ -92,9 +92,9 @@ var (
 func fails() error    { return wrong }
 func succeeds() error { return nil }
 
-func TestAllowanceStaysBelowTheDirectorysOwn(t *testing.T) {
+func TestAllowanceIsBelowTheLockoutThreshold(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	for threshold, want := range map[int]allowance{
 		1: {all: 1}, 2: {all: 1}, 3: {all: 2, reserved: 1}, 4: {all: 2, reserved: 1}, 5: {all: 3, reserved: 1},
 		7: {all: 5, reserved: 1}, 10: {all: 8, reserved: 2}, 100: {all: 98, reserved: 32},
@@ -112,9 +112,9 @@ func TestAllowanceStaysBelowTheDirectorysOwn(t *testing.T) {
 	}
 }
 
-func TestTheThrottleForgetsAfterTheWindowAndForgivesASuccess(t *testing.T) {
+func TestFailuresAreForgottenAfterTheWindowOrASuccess(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	try := func(login func() error) (time.Duration, error) { return b.try(t.Context(), bob, policy, login) }
 	for range 2 {
 		if _, err := try(fails); !errors.Is(err, wrong) {
@@ -140,9 +140,9 @@ func TestTheThrottleForgetsAfterTheWindowAndForgivesASuccess(t *testing.T) {
 	}
 }
 
-func TestRefusalsThatTheDirectoryDoesNotCountAreNotCountedAgainstTheUser(t *testing.T) {
+func TestUncountedRefusalsAreNotCountedForTheUser(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	disabled := &Refusal{Cause: "disabled"}
 	for range 20 {
 		if _, err := b.try(t.Context(), bob, policy, func() error { return disabled }); !errors.Is(err, disabled) {
@@ -151,9 +151,9 @@ func TestRefusalsThatTheDirectoryDoesNotCountAreNotCountedAgainstTheUser(t *test
 	}
 }
 
-func TestAnAddressThatFailsTooOftenWaitsLongerEachTime(t *testing.T) {
+func TestDelaysOfAnAddressGrow(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{PerAddress: 3, Window: time.Hour})
+	b := newFixture(ThrottleOptions{PerAddress: 3, Window: time.Hour})
 	never := desktop.LockoutPolicy{}
 	if _, err := b.try(t.Context(), attempt{user: "user resident", address: "x"}, never, succeeds); err != nil {
 		t.Fatal(err)
@@ -183,14 +183,14 @@ func TestAnAddressThatFailsTooOftenWaitsLongerEachTime(t *testing.T) {
 	}
 }
 
-func TestFiveWrongPasswordsDoNotKeepTheRightOneOut(t *testing.T) {
+func TestRightPasswordIsAcceptedAfterFiveWrongOnes(t *testing.T) {
 	t.Parallel()
 	for name, policy := range map[string]desktop.LockoutPolicy{
 		"the directory never locks":        {},
 		"it locks after ten":               {Threshold: 10, Window: 10 * time.Minute},
 		"it locks after a hundred at once": {Threshold: 100, Window: 10 * time.Minute},
 	} {
-		b := newBench(ThrottleOptions{})
+		b := newFixture(ThrottleOptions{})
 		for i := range 5 {
 			if _, err := b.try(t.Context(), bob, policy, fails); !errors.Is(err, wrong) {
 				t.Fatalf("%s: wrong password %d: %v", name, i, err)
@@ -202,9 +202,9 @@ func TestFiveWrongPasswordsDoNotKeepTheRightOneOut(t *testing.T) {
 	}
 }
 
-func TestFurtherWrongPasswordsMustWaitLongerEachTime(t *testing.T) {
+func TestDelaysOfAUserGrow(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	for range 6 {
 		_, _ = b.try(t.Context(), bob, desktop.LockoutPolicy{}, fails)
 	}
@@ -224,17 +224,17 @@ func TestFurtherWrongPasswordsMustWaitLongerEachTime(t *testing.T) {
 	}
 }
 
-// TestFailuresFromElsewhereDoNotKeepAKnownPlaceOut lets attackers fail from a
-// thousand addresses, and expects the directory not to lock.
-func TestFailuresFromElsewhereDoNotKeepAKnownPlaceOut(t *testing.T) {
+// TestFailuresElsewhereDoNotBlockAKnownNetwork sends wrong passwords from a
+// thousand addresses and checks that the directory does not lock the account.
+func TestFailuresElsewhereDoNotBlockAKnownNetwork(t *testing.T) {
 	t.Parallel()
 	for _, threshold := range []int{0, 3, 4, 5, 10} {
-		b := newBench(ThrottleOptions{})
+		b := newFixture(ThrottleOptions{})
 		policy := desktop.LockoutPolicy{Threshold: threshold, Window: 10 * time.Minute}
 		if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
 			t.Fatal(err)
 		}
-		bad := 0 // as the directory counts them: a success begins anew
+		bad := 0 // as the directory counts: a success resets it
 		for i := range 1000 {
 			stranger := attempt{user: bob.user, address: fmt.Sprintf("198.51.100.%d", i%250)}
 			_, _ = b.try(t.Context(), stranger, policy, func() error { bad++; return wrong })
@@ -253,12 +253,12 @@ func TestFailuresFromElsewhereDoNotKeepAKnownPlaceOut(t *testing.T) {
 	}
 }
 
-// TestLoginsThatHangElsewhereDoNotHoldUpAKnownPlace has strangers use every slot
-// that they may have.
-func TestLoginsThatHangElsewhereDoNotHoldUpAKnownPlace(t *testing.T) {
+// TestHangingLoginsElsewhereDoNotBlockAKnownNetwork fills every slot of unknown
+// networks.
+func TestHangingLoginsElsewhereDoNotBlockAKnownNetwork(t *testing.T) {
 	t.Parallel()
 	for _, threshold := range []int{0, 5} {
-		b := newBench(ThrottleOptions{MaxWait: time.Minute})
+		b := newFixture(ThrottleOptions{MaxWait: time.Minute})
 		policy := desktop.LockoutPolicy{Threshold: threshold, Window: 10 * time.Minute}
 		if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
 			t.Fatal(err)
@@ -282,11 +282,12 @@ func TestLoginsThatHangElsewhereDoNotHoldUpAKnownPlace(t *testing.T) {
 	}
 }
 
-// TestNoMoreLoginsRunThanMayStillFail is the heart of it: however many come at
-// once, the directory never counts more failures than allowed.
-func TestNoMoreLoginsRunThanMayStillFail(t *testing.T) {
+// TestConcurrentLoginsAreLimitedToThoseThatMayFail checks the central property:
+// with any number of concurrent logins, the directory never counts more
+// failures than allowed.
+func TestConcurrentLoginsAreLimitedToThoseThatMayFail(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	var running, most, failed atomic.Int64
 	login := func() error {
 		n := running.Add(1)
@@ -307,9 +308,9 @@ func TestNoMoreLoginsRunThanMayStillFail(t *testing.T) {
 	}
 }
 
-func TestManyGoodLoginsAtOnceAllGetTheirTurn(t *testing.T) {
+func TestConcurrentGoodLoginsAllSucceed(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	var wait sync.WaitGroup
 	for range 100 {
 		wait.Go(func() {
@@ -324,9 +325,9 @@ func TestManyGoodLoginsAtOnceAllGetTheirTurn(t *testing.T) {
 	}
 }
 
-func TestWhoeverWaitsTooLongIsTold(t *testing.T) {
+func TestWaitingTooLongIsUnavailable(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{MaxWait: 10 * time.Millisecond})
+	b := newFixture(ThrottleOptions{MaxWait: 10 * time.Millisecond})
 	one := desktop.LockoutPolicy{Threshold: 2, Window: time.Minute}
 	release := make(chan struct{})
 	var wait sync.WaitGroup
@@ -342,7 +343,7 @@ func TestWhoeverWaitsTooLongIsTold(t *testing.T) {
 	wait.Wait()
 }
 
-func TestAddressesOfOneSiteAreOne(t *testing.T) {
+func TestAddressesOfOneNetworkCountTogether(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		"192.0.2.1":        "address 192.0.2.1",
@@ -359,9 +360,9 @@ func TestAddressesOfOneSiteAreOne(t *testing.T) {
 	}
 }
 
-func TestWaitingForOthersOfTheSameUserCostsNothing(t *testing.T) {
+func TestWaitingLoginsDoNotPollTheStore(t *testing.T) {
 	t.Parallel()
-	b := newBench(ThrottleOptions{})
+	b := newFixture(ThrottleOptions{})
 	const logins = 200
 	var wait sync.WaitGroup
 	for range logins {
@@ -372,10 +373,10 @@ func TestWaitingForOthersOfTheSameUserCostsNothing(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	// Each looks at the counts once, and once more for every time that it waited
-	// at the head of the queue.
-	if looks := b.store.(*memory).looks; looks > 4*logins {
-		t.Errorf("%d logins at once looked %d times at the counts", logins, looks)
+	// Each login reads the counts once, and once more each time it waited at the
+	// head of the queue.
+	if looks := b.store.(*memoryStore).looks; looks > 4*logins {
+		t.Errorf("%d concurrent logins read the counts %d times", logins, looks)
 	}
 	if len(b.queues.users) != 0 {
 		t.Errorf("%d queues are left", len(b.queues.users))

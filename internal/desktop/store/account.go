@@ -12,8 +12,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// AccountCell is where the password of an instant clone account is stored: the
-// cell that whoever hands it over must have sealed it for.
+// AccountCell returns the database cell of an instant clone account's password.
+// The password passed to AddAccount must be sealed for this cell.
 func AccountCell(id desktop.ID) secret.Cell { return cell(accountTable, string(id)) }
 
 const accountColumns = `id, domain_sid, username, created_at, updated_at`
@@ -46,7 +46,7 @@ func (s *Store) AddAccount(ctx context.Context, a desktop.InstantCloneAccount, s
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		a.ID, a.DomainSID, a.Username, strings.ToLower(a.Username), sealed, millis(a.CreatedAt), millis(a.UpdatedAt))
 	if errors.Is(err, sqldb.ErrUnique) {
-		return fault.New(fault.Conflict, "the domain has an account of this name already")
+		return fault.New(fault.Conflict, "the domain already has an account with this name")
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// definition is what a rule is made of, but for its secrets.
+// definition is the JSON of a rule, without its secrets.
 type definition struct {
 	Condition alert.Condition
 	For       time.Duration
@@ -26,8 +26,7 @@ type channel struct {
 	To   []string `json:",omitempty"`
 }
 
-// split parts a rule into what is stored in the clear and its sealed secrets,
-// one per channel.
+// split separates a rule into its JSON and the sealed secrets of its channels.
 func (s *Store) split(ctx context.Context, r alert.Rule) (text string, sealed []byte, err error) {
 	d := definition{Condition: r.Condition, For: r.For, Repeat: r.Repeat}
 	secrets := make([]string, len(r.Channels))
@@ -39,7 +38,7 @@ func (s *Store) split(ctx context.Context, r alert.Rule) (text string, sealed []
 	return toJSON(d), sealed, err
 }
 
-// storedRule is a rule whose secrets are still sealed.
+// storedRule is a rule with sealed secrets.
 type storedRule struct {
 	rule   alert.Rule
 	sealed []byte
@@ -65,8 +64,8 @@ func scanRule(r sqldb.Row) (v storedRule, err error) {
 	return v, nil
 }
 
-// open puts the secrets back. It asks the database for keys, so it is not done
-// within a transaction.
+// open decrypts the secrets. It reads keys from the database, and must
+// therefore not run within a transaction.
 func (s *Store) open(ctx context.Context, v storedRule) (alert.Rule, error) {
 	plain, err := s.box.Open(ctx, cell(ruleTable, v.rule.ID), v.sealed)
 	if err != nil {
@@ -74,7 +73,7 @@ func (s *Store) open(ctx context.Context, v storedRule) (alert.Rule, error) {
 	}
 	var secrets []string
 	if err := json.Unmarshal(plain, &secrets); err != nil || len(secrets) != len(v.rule.Channels) {
-		return alert.Rule{}, fmt.Errorf("the secrets of alert rule %s are not those of its channels", v.rule.ID)
+		return alert.Rule{}, fmt.Errorf("alert rule %s does not have one secret per channel", v.rule.ID)
 	}
 	for i, text := range secrets {
 		if text != "" {

@@ -22,8 +22,8 @@ func (s *Store) Record(ctx context.Context, beats []heartbeat.Beat) ([]heartbeat
 	return verdicts, err
 }
 
-// record decides in the statement that writes, so that two processes cannot
-// both take a number.
+// record checks the sequence number in the statement that writes it, so that
+// two processes cannot both accept a number.
 func record(tx *sqldb.Tx, b heartbeat.Beat) (heartbeat.Verdict, error) {
 	n, err := tx.Exec(`
 		INSERT INTO desktop_beat (kind, component, serial, sequence, received_at, payload)

@@ -11,7 +11,7 @@ import (
 // Apply implements [alert.Store].
 func (s *Store) Apply(ctx context.Context, changes []alert.Transition) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		// One process at a time: what it found is compared with what is there.
+		// Serialise processes: each compares the alerts it read with the stored ones.
 		if err := tx.Lock("desktop_alert"); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 	}
 	before := was.State
 	if before == alert.Resolved {
-		before = "" // it is over: this is another one
+		before = "" // the stored one is resolved: this is a new alert
 	}
 	moved := t.Was == alert.Firing && a.State == alert.Firing && !was.NotifiedAt.Before(a.NotifiedAt)
 	if before != t.Was || moved {

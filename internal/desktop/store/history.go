@@ -16,14 +16,14 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// changeNumber tells changes of the same millisecond apart.
+// changeNumber distinguishes changes of the same millisecond.
 var changeNumber atomic.Uint32
 
-// ChangeID returns an id that sorts by time: a UUID of version 7 made for the
-// given moment. Ids of the same millisecond sort in the order they were made.
+// ChangeID returns an id that sorts by time: a UUID of version 7 for the given
+// time. Ids of the same millisecond sort in order of creation.
 func ChangeID(at time.Time) string {
 	var id uuid.UUID
-	_, _ = rand.Read(id[8:]) // it never fails
+	_, _ = rand.Read(id[8:]) // never fails
 	binary.BigEndian.PutUint64(id[:8], uint64(max(at.UnixMilli(), 0))<<16)
 	n := changeNumber.Add(1) & (1<<26 - 1)
 	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(n>>14))
@@ -31,8 +31,8 @@ func ChangeID(at time.Time) string {
 	return id.String()
 }
 
-// AppendChanges implements [desktop.HistoryStore]. The ids grow with time, so
-// that the newest first is their order backwards.
+// AppendChanges implements [desktop.HistoryStore]. Ids increase with time, so
+// that newest first is descending id order.
 func (s *Store) AppendChanges(ctx context.Context, changes []desktop.Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -80,10 +80,11 @@ func scanChange(r sqldb.Row) (c stored, err error) {
 	return c, err
 }
 
-// maxPage is the size of a page where none is asked for.
+// maxPage is the default and maximum page size.
 const maxPage = 1000
 
-// where returns the condition of a filter; after is the column of its cursor.
+// where returns the SQL condition of a filter; after is the column of its
+// cursor.
 func where(f desktop.ChangeFilter, after string, args *[]any) string {
 	var all []string
 	and := func(format string, value any) {
@@ -144,7 +145,7 @@ func (s *Store) Changes(ctx context.Context, f desktop.ChangeFilter) ([]desktop.
 	for i, r := range rows {
 		page[i] = r.change
 		if r.change.Group == r.id {
-			page[i].Group = "" // it was added without one
+			page[i].Group = "" // it was stored without a group
 		}
 	}
 	return page, next, nil

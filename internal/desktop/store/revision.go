@@ -9,7 +9,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Revision returns which store this is and how far it has come.
+// Revision returns the id of the store and its revision.
 func (s *Store) Revision(ctx context.Context) (desktop.Revision, error) {
 	return one(ctx, s, "revision", func(r sqldb.Row) (v desktop.Revision, err error) {
 		err = r.Scan(&v.Store, &v.Number, &v.At)
@@ -17,7 +17,7 @@ func (s *Store) Revision(ctx context.Context) (desktop.Revision, error) {
 	}, `SELECT id, number, changed_at FROM desktop_revision`)
 }
 
-// name gives a new store its name.
+// name generates the id of a new store.
 func name(ctx context.Context, db *sqldb.DB) error {
 	return db.Exclusive(ctx, func(tx *sqldb.Tx) error {
 		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM desktop_revision`)
@@ -29,8 +29,8 @@ func name(ctx context.Context, db *sqldb.DB) error {
 	})
 }
 
-// change runs one statement that changes what administrators set up, and
-// counts it unless it changed nothing.
+// change runs one statement that changes the administrators' configuration, and
+// increments the revision if it affected a row.
 func (s *Store) change(ctx context.Context, text string, args ...any) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if n, err = tx.Exec(text, args...); err != nil || n == 0 {

@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Points are kept in blocks: one row has those of a series for an hour, or for a
-// day when the step is coarse.
+// blockOf returns the time span of one row. A row contains the points of a
+// series for an hour, or for a day when the step is coarse.
 func blockOf(step time.Duration) time.Duration {
 	if step >= desktop.CoarseStep {
 		return 24 * time.Hour
@@ -56,7 +56,7 @@ func (b block) text() string {
 	return toJSON(points)
 }
 
-// add puts a point in its place.
+// add inserts a point in order, or merges it.
 func (b *block) add(p desktop.Point) {
 	i, found := slices.BinarySearchFunc(b.points, p, func(a, b desktop.Point) int { return a.At.Compare(b.At) })
 	if found {

@@ -128,8 +128,8 @@ func scanLoginNetwork(r sqldb.Row) (p auth.LoginNetwork, err error) {
 	return p, err
 }
 
-// LoginPlaces implements [session.Store].
-func (s *Store) LoginPlaces(ctx context.Context) ([]auth.LoginNetwork, error) {
+// LoginNetworks implements [session.Store].
+func (s *Store) LoginNetworks(ctx context.Context) ([]auth.LoginNetwork, error) {
 	return list(ctx, s, scanLoginNetwork, `
 		SELECT account, network
 		FROM desktop_login_place
@@ -137,8 +137,8 @@ func (s *Store) LoginPlaces(ctx context.Context) ([]auth.LoginNetwork, error) {
 		LIMIT 50000`)
 }
 
-// AddLoginPlace implements [session.Store].
-func (s *Store) AddLoginPlace(ctx context.Context, p auth.LoginNetwork, at time.Time) error {
+// AddLoginNetwork implements [session.Store].
+func (s *Store) AddLoginNetwork(ctx context.Context, p auth.LoginNetwork, at time.Time) error {
 	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `
 		INSERT INTO desktop_login_place (account, network, last_at)
 		VALUES ($1, $2, $3)
@@ -147,8 +147,8 @@ func (s *Store) AddLoginPlace(ctx context.Context, p auth.LoginNetwork, at time.
 	return err
 }
 
-// ForgetLoginPlaces implements [session.Store].
-func (s *Store) ForgetLoginPlaces(ctx context.Context, before time.Time) error {
+// ForgetLoginNetworks implements [session.Store].
+func (s *Store) ForgetLoginNetworks(ctx context.Context, before time.Time) error {
 	_, err := s.exec(ctx, `DELETE FROM desktop_login_place WHERE last_at < $1`, millis(before))
 	return err
 }

@@ -1,10 +1,9 @@
-// Package store keeps the desktop server's state in SQLite or PostgreSQL:
+// Package store stores the desktop server's state in SQLite or PostgreSQL:
 // sessions, instant clone accounts, the history of statuses, agents and their
 // certificates, alert rules and alerts.
 //
-// One SQL text serves both; package sqldb says how it is written. Secret values
-// are sealed before they reach the database and bound to the place they are
-// stored in.
+// The SQL is the same for both; package sqldb describes its dialect. Secret
+// values are encrypted before they reach the database and bound to their cell.
 package store
 
 import (
@@ -28,7 +27,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables of the desktop server up to date.
+// Migrate migrates the tables of the desktop server to the current schema.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -40,7 +39,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	return name(ctx, db)
 }
 
-// A Sealer encrypts values for one cell of the database and opens them there.
+// A Sealer encrypts values for one cell of the database and decrypts them.
 type Sealer interface {
 	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
@@ -62,7 +61,7 @@ var (
 	_ alert.Store          = (*Store)(nil)
 )
 
-// New returns a store over a database whose tables are up to date.
+// New returns a store over a database with migrated tables.
 func New(db *sqldb.DB, box Sealer, now func() time.Time) *Store { return &Store{db, box, now} }
 
 // The tables with sealed values, all in a column of the same name.
@@ -74,7 +73,7 @@ const (
 	sealedField    = "sealed"
 )
 
-// SealedColumns lists what must be resealed when keys are rotated.
+// SealedColumns returns the columns to reseal when master keys are rotated.
 func SealedColumns(db *sqldb.DB) []secretdb.Column {
 	var all []secretdb.Column
 	for _, table := range []string{accountTable, authorityTable, ruleTable, vaultTable} {
@@ -87,7 +86,7 @@ func cell(table, row string) secret.Cell {
 	return secret.Cell{Table: table, Row: row, Field: sealedField}
 }
 
-// millis stores a time; the zero time is 0.
+// millis converts a time to milliseconds; the zero time is 0.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -95,7 +94,7 @@ func millis(t time.Time) int64 {
 	return sqldb.Millis(t)
 }
 
-// moment is what millis stored.
+// moment scans a value of millis into a time.
 type moment struct{ to *time.Time }
 
 // Scan implements [database/sql.Scanner].
@@ -111,7 +110,7 @@ func (m moment) Scan(v any) error {
 	return nil
 }
 
-// toJSON encodes a value of our own, which cannot fail.
+// toJSON encodes a value of the package's own types, which cannot fail.
 func toJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -128,7 +127,7 @@ func fromJSON(text string, into any) error {
 	return nil
 }
 
-// missing turns "no row" into a fault that names what is not there.
+// missing converts "no row" to a fault that names the missing object.
 func missing(err error, what string) error {
 	if sqldb.Missing(err) {
 		return fault.New(fault.NotFound, "there is no such %s", what)
@@ -136,7 +135,7 @@ func missing(err error, what string) error {
 	return err
 }
 
-// changed turns "no row was changed" into the same fault.
+// changed converts "no row was changed" to the same fault.
 func changed(n int64, err error, what string) error {
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "there is no such %s", what)
@@ -144,7 +143,7 @@ func changed(n int64, err error, what string) error {
 	return err
 }
 
-// exec runs one statement in a transaction of its own.
+// exec runs one statement in its own transaction.
 func (s *Store) exec(ctx context.Context, text string, args ...any) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		n, err = tx.Exec(text, args...)
@@ -153,7 +152,7 @@ func (s *Store) exec(ctx context.Context, text string, args ...any) (n int64, er
 	return n, err
 }
 
-// list reads rows in a transaction of its own.
+// list reads rows in its own transaction.
 func list[T any](ctx context.Context, s *Store, scan func(sqldb.Row) (T, error), text string, args ...any) (out []T, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		out, err = sqldb.Query(tx, scan, text, args...)
@@ -162,7 +161,7 @@ func list[T any](ctx context.Context, s *Store, scan func(sqldb.Row) (T, error),
 	return out, err
 }
 
-// one reads a row in a transaction of its own.
+// one reads a row in its own transaction.
 func one[T any](ctx context.Context, s *Store, what string, scan func(sqldb.Row) (T, error), text string, args ...any) (out T, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		out, err = sqldb.QueryOne(tx, scan, text, args...)

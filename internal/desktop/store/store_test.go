@@ -61,7 +61,7 @@ func TestAuthorityKeyIsSealed(t *testing.T) {
 	})
 }
 
-func TestRevisionCountsWhatAdministratorsChange(t *testing.T) {
+func TestRevisionCountsConfigurationChanges(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		if err := errors.Join(store.Migrate(t.Context(), db), store.Migrate(t.Context(), db)); err != nil {

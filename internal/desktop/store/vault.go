@@ -7,7 +7,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Entry returns a secret of the vault, which inventories name as "vault:<name>".
+// Entry returns a secret of the vault, which inventories refer to as
+// "vault:<name>".
 func (s *Store) Entry(ctx context.Context, name string) (string, error) {
 	sealed, err := one(ctx, s, "entry in the vault", sqldb.Scalar[[]byte], `SELECT sealed FROM desktop_vault WHERE id = $1`, name)
 	if err != nil {
@@ -17,7 +18,7 @@ func (s *Store) Entry(ctx context.Context, name string) (string, error) {
 	return string(plain), err
 }
 
-// SetEntry keeps a secret in the vault, in place of the one it had.
+// SetEntry stores or replaces a secret in the vault.
 func (s *Store) SetEntry(ctx context.Context, name string, value secret.Text) error {
 	sealed, err := s.box.Seal(ctx, cell(vaultTable, name), []byte(value.Reveal()))
 	if err != nil {
@@ -31,12 +32,12 @@ func (s *Store) SetEntry(ctx context.Context, name string, value secret.Text) er
 	return err
 }
 
-// Entries lists the names of the secrets in the vault.
+// Entries returns the names of the secrets in the vault.
 func (s *Store) Entries(ctx context.Context) ([]string, error) {
 	return list(ctx, s, sqldb.Scalar[string], `SELECT id FROM desktop_vault ORDER BY id`)
 }
 
-// DeleteEntry forgets a secret of the vault.
+// DeleteEntry deletes a secret of the vault.
 func (s *Store) DeleteEntry(ctx context.Context, name string) error {
 	n, err := s.change(ctx, `DELETE FROM desktop_vault WHERE id = $1`, name)
 	return changed(n, err, "entry in the vault")

@@ -31,7 +31,7 @@ func (g *Gateway) Complain(problems ...string) {
 	g.mu.Lock()
 	g.problems = problems
 	g.mu.Unlock()
-	g.Nudge()
+	g.ReportNow()
 }
 
 func (g *Gateway) report(s heartbeat.Stamp) any {
@@ -66,7 +66,7 @@ func (r *RDSServer) SetState(s desktop.RDSState, problems ...string) {
 	r.mu.Lock()
 	r.state, r.problems = s, problems
 	r.mu.Unlock()
-	r.Nudge()
+	r.ReportNow()
 }
 
 // SetSystem has the agent report another operating system.
@@ -74,7 +74,7 @@ func (r *RDSServer) SetSystem(s desktop.OperatingSystem) {
 	r.mu.Lock()
 	r.system = s
 	r.mu.Unlock()
-	r.Nudge()
+	r.ReportNow()
 }
 
 // SetLoad has the agent report a load index; nil lets it follow the day again.
@@ -82,7 +82,7 @@ func (r *RDSServer) SetLoad(index *int) {
 	r.mu.Lock()
 	r.load, r.unloaded = index, false
 	r.mu.Unlock()
-	r.Nudge()
+	r.ReportNow()
 }
 
 // SetSessions has the agent report a number of sessions.
@@ -90,7 +90,7 @@ func (r *RDSServer) SetSessions(n int) {
 	r.mu.Lock()
 	r.sessions = &n
 	r.mu.Unlock()
-	r.Nudge()
+	r.ReportNow()
 }
 
 // HideLoad has the agent report no load at all.
@@ -98,7 +98,7 @@ func (r *RDSServer) HideLoad() {
 	r.mu.Lock()
 	r.unloaded = true
 	r.mu.Unlock()
-	r.Nudge()
+	r.ReportNow()
 }
 
 // report makes what the agent tells: sessions that rise and fall with the hour,
@@ -143,7 +143,7 @@ func (m *machine) Silence(yes bool) {
 	m.quiet.Lock()
 	m.mute = yes
 	m.quiet.Unlock()
-	m.Nudge()
+	m.ReportNow()
 }
 
 func (m *machine) silent() bool {
@@ -152,8 +152,8 @@ func (m *machine) silent() bool {
 	return m.mute
 }
 
-// Nudge has the machine report now.
-func (m *machine) Nudge() { m.reporter.Nudge() }
+// ReportNow has the machine report now.
+func (m *machine) ReportNow() { m.reporter.ReportNow() }
 
 // ID is the id of the component in the inventory, once it was written.
 func (m *machine) ID() desktop.ID { return m.agent.ID }

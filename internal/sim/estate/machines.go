@@ -24,7 +24,7 @@ func newMachines(o Options) *machines { return &machines{options: o} }
 
 func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 	m.reporter = heartbeat.NewMachine()
-	m.reporter.Keeper = new(memory)
+	m.reporter.CredentialStore = new(memory)
 	m.reporter.Now, m.reporter.Log = ms.options.Now, ms.options.Log
 	m.reporter.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) {
 		if m.silent() {
@@ -105,7 +105,7 @@ func (m *machine) enrol(ctx context.Context, server string, trust heartbeat.Serv
 		return err
 	}
 	m.reporter.Server, m.reporter.Trust = server, trust
-	return m.reporter.Keeper.Save(credential)
+	return m.reporter.CredentialStore.Save(credential)
 }
 
 func (ms *machines) report(ctx context.Context, m *machine) {

@@ -10,37 +10,38 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// A dialect is what differs between database servers.
+// A dialect contains the differences between database servers.
 type dialect struct {
-	// open prepares connections, over TLS unless the configuration is nil.
+	// open opens a connection pool, with TLS unless the configuration is nil.
 	open func(spec desktop.EventDatabase, password string, config *tls.Config, dialer reach.WatchedDialer) (*sql.DB, error)
 
-	// spellings lists how a table prefix may be spelt in the database; the last
-	// is how we spell it ourselves.
+	// spellings returns the possible spellings of a table prefix in the database;
+	// the last one is used to create tables.
 	spellings func(prefix string) []string
 
-	// quote makes an identifier of a name that is known to be harmless.
+	// quote quotes an identifier that is known to be safe.
 	quote func(name string) string
 
-	// bind is the n-th parameter, from 1.
+	// bind returns the n-th parameter, from 1.
 	bind func(n int) string
 
-	// create makes a table unless it is there.
+	// create returns a statement that creates a table unless it exists.
 	create func(table, columns string) string
 
-	// lock keeps other writers out until the transaction ends.
+	// lock returns a statement that locks out other writers until the transaction
+	// ends.
 	lock func(table string) string
 
-	// explain says what an error of the server means.
+	// explain classifies an error of the server.
 	explain func(error) explanation
 
 	number, text, timestamp string // column types
 }
 
-// missingTable is a cause we mend ourselves.
+// missingTable is a cause that open resolves by creating the tables.
 const missingTable desktop.Cause = "MISSING_TABLE"
 
-// explanation is what an error means; its zero value that we do not know.
+// explanation is a classified error; its zero value means unknown.
 type explanation struct {
 	cause desktop.Cause
 	words string
@@ -75,7 +76,7 @@ func (d dialect) numbered(n int) string {
 // doubled quotes a name with double quotes.
 func doubled(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// eventColumns are those of the tables of events.
+// eventColumns returns the columns of the event tables.
 func (d dialect) eventColumns() string {
 	columns := []string{
 		"EventID " + d.number + " NOT NULL PRIMARY KEY",
@@ -91,7 +92,7 @@ func (d dialect) eventColumns() string {
 	return strings.Join(columns, ", ")
 }
 
-// dataColumns are those of the tables of what belongs to an event.
+// dataColumns returns the columns of the event data tables.
 func (d dialect) dataColumns() string {
 	return fmt.Sprintf("EventID %s NOT NULL, Name %s NOT NULL, Type %[1]s, IntValue %[1]s, StrValue %[2]s, TimeValue %[3]s, BooleanValue %[1]s, PRIMARY KEY (EventID, Name)",
 		d.number, d.text, d.timestamp)

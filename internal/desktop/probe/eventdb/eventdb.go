@@ -1,9 +1,9 @@
-// Package eventdb looks at the event database, counts its events, and writes
-// our own into it.
+// Package eventdb probes the event database, counts its events, and writes
+// events into it.
 //
-// It is a package of its own because of the drivers: PostgreSQL, SQL Server and
-// Oracle. The tables are those that reports and scripts for such servers read;
-// where they are missing, they are created.
+// It is a separate package because of the drivers for PostgreSQL, SQL Server
+// and Oracle. The tables have the schema that reports and scripts for such
+// servers read; missing ones are created.
 package eventdb
 
 import (
@@ -20,44 +20,45 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// Secrets opens references to secrets.
+// Secrets resolves references to secrets.
 type Secrets interface {
 	Secret(ctx context.Context, ref desktop.SecretRef) (string, error)
 }
 
-// Database is the event database. It is safe for concurrent use; it connects
+// Database is the event database. It is safe for concurrent use and connects
 // when it is first used.
 type Database struct {
-	spec    desktop.EventDatabase
-	dialect dialect
-	secrets Secrets
-	now     func() time.Time
-	shown   *reach.Shown
-	fate    reach.Fate
+	spec     desktop.EventDatabase
+	dialect  dialect
+	secrets  Secrets
+	now      func() time.Time
+	peerCert *reach.PeerCertificate
+	lastErr  reach.LastError
 
-	// ReadOnly keeps the database from creating tables that are missing: they
-	// count as empty. It is set before the first use.
+	// ReadOnly prevents the creation of missing tables: they count as empty. It
+	// must be set before the first use.
 	ReadOnly bool
 
 	mu     sync.Mutex
 	db     *sql.DB
-	prefix string // as the tables have it
-	absent bool   // there are no tables, and none may be created
+	prefix string // in the spelling of the tables
+	absent bool   // the tables are missing and must not be created
 	count  count
 }
 
-// count is the last count of events. Counting millions of rows takes long, so it
-// is done the more seldom the longer it takes.
+// count is the last count of events. Counting millions of rows is slow, so the
+// interval grows with the duration of the count.
 type count struct {
 	events int64
 	at     time.Time
 	took   time.Duration
 }
 
-// countCost is the part of the time that counting may take: 1 in this many.
+// countCost limits the time spent on counting to 1/countCost.
 const countCost = 50
 
-// prefixPattern is what a table prefix may be. It becomes part of an identifier.
+// prefixPattern matches valid table prefixes. The prefix becomes part of an
+// identifier.
 var prefixPattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)?$`)
 
 // New returns an event database.
@@ -67,21 +68,21 @@ func New(spec desktop.EventDatabase, secrets Secrets, now func() time.Time) (*Da
 		return nil, fmt.Errorf("open event database: no driver for %s", spec.Type)
 	}
 	if !prefixPattern.MatchString(spec.Prefix) {
-		return nil, fmt.Errorf("open event database: %q cannot be a table prefix", spec.Prefix)
+		return nil, fmt.Errorf("open event database: %q is not a valid table prefix", spec.Prefix)
 	}
-	return &Database{spec: spec, dialect: d, secrets: secrets, now: now, shown: new(reach.Shown)}, nil
+	return &Database{spec: spec, dialect: d, secrets: secrets, now: now, peerCert: new(reach.PeerCertificate)}, nil
 }
 
-// Look counts the events.
-func (d *Database) Look(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+// Probe counts the events.
+func (d *Database) Probe(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	events, err := d.countEvents(ctx)
 	if err != nil {
 		d.drop()
-		return nil, d.shown.Certificate(), d.failure(err)
+		return nil, d.peerCert.Certificate(), d.failure(err)
 	}
-	return desktop.EventDatabaseReading{EventCount: events, NoTables: d.absent}, d.shown.Certificate(), nil
+	return desktop.EventDatabaseReading{EventCount: events, NoTables: d.absent}, d.peerCert.Certificate(), nil
 }
 
 func (d *Database) countEvents(ctx context.Context) (int64, error) {
@@ -104,29 +105,29 @@ func (d *Database) countEvents(ctx context.Context) (int64, error) {
 	return events, nil
 }
 
-// open returns the connected database, with its tables in place.
+// open returns the connected database. It creates missing tables.
 func (d *Database) open(ctx context.Context) (*sql.DB, error) {
-	d.fate.Forget()
+	d.lastErr.Forget()
 	if d.db != nil {
 		return d.db, nil
 	}
 	password, err := d.secrets.Secret(ctx, d.spec.Password)
 	if err != nil {
-		return nil, &desktop.Failure{Cause: desktop.Refused, Reason: "the password for the event database cannot be had", Err: err}
+		return nil, &desktop.Failure{Cause: desktop.Refused, Reason: "the password for the event database cannot be read", Err: err}
 	}
 	var config *tls.Config
 	if !d.spec.Plain {
-		if config, err = reach.TLS(d.spec.Trust, d.spec.Server, d.now, d.shown); err != nil {
+		if config, err = reach.TLS(d.spec.Trust, d.spec.Server, d.now, d.peerCert); err != nil {
 			return nil, err
 		}
 	}
-	db, err := d.dialect.open(d.spec, password, config, reach.WatchedDialer{Fate: &d.fate})
+	db, err := d.dialect.open(d.spec, password, config, reach.WatchedDialer{LastError: &d.lastErr})
 	if err != nil {
 		return nil, fmt.Errorf("open event database: %w", err)
 	}
 	db.SetMaxOpenConns(2)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := d.settle(ctx, db); err != nil {
+	if err := d.findTables(ctx, db); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
@@ -134,9 +135,9 @@ func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// settle finds out how the tables are spelt, and creates those that are missing
-// unless the database is read only.
-func (d *Database) settle(ctx context.Context, db *sql.DB) error {
+// findTables finds the spelling of the tables, and creates missing ones unless the
+// database is read-only.
+func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 	if err := db.PingContext(ctx); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -158,7 +159,7 @@ func (d *Database) settle(ctx context.Context, db *sql.DB) error {
 	return d.createTables(ctx, db)
 }
 
-// Close lets go of the connections.
+// Close closes the connections.
 func (d *Database) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -167,17 +168,17 @@ func (d *Database) Close() {
 
 func (d *Database) drop() {
 	if d.db != nil {
-		_ = d.db.Close() // nothing is lost that was not committed
+		_ = d.db.Close() // no transaction is open
 		d.db = nil
 	}
 }
 
-// failure says why the database could not be used.
+// failure classifies why the database could not be used.
 func (d *Database) failure(err error) *desktop.Failure {
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
 		return f
 	}
-	if untrusted := d.shown.Err(); untrusted != nil {
+	if untrusted := d.peerCert.Err(); untrusted != nil {
 		return reach.Failure(d.spec.Server, untrusted)
 	}
 	if why := d.dialect.explain(err); why.cause != "" {
@@ -187,8 +188,8 @@ func (d *Database) failure(err error) *desktop.Failure {
 		}
 		return &desktop.Failure{Cause: cause, Reason: d.spec.Server + " " + why.words, Err: err}
 	}
-	if broke := d.fate.Err(); broke != nil {
-		err = broke // drivers pass on the text at best
+	if broke := d.lastErr.Err(); broke != nil {
+		err = broke // drivers keep only the text of the error
 	}
 	return reach.Failure(d.spec.Server, err)
 }

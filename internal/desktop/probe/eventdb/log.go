@@ -9,25 +9,25 @@ import (
 	"vigil/internal/desktop"
 )
 
-// Writer writes events; a [Database] is one.
+// Writer writes events. [Database] implements it.
 type Writer interface {
 	Write(ctx context.Context, events []desktop.Event) error
 }
 
-// A Log writes events in the background. Whoever records one never waits, and
-// events that come while the database is away are kept for it, up to a limit
-// beyond which the oldest are lost.
+// A Log writes events asynchronously. Record never blocks. Events are queued
+// while the database is unavailable, up to a limit above which the oldest are
+// dropped.
 type Log struct {
-	// Failed is told of batches that could not be written now, and of how many
-	// events have been lost so far. It may be nil.
+	// Failed is called with the error of a batch that could not be written, and the
+	// number of events dropped so far. It may be nil.
 	Failed func(err error, lost int)
 
 	mu      sync.Mutex
 	writer  Writer
 	waiting []desktop.Event
 	lost    int
-	wake    chan struct{} // something waits
-	changed chan struct{} // the writer is another one
+	wake    chan struct{} // signals queued events
+	changed chan struct{} // signals another writer
 }
 
 const (
@@ -38,13 +38,12 @@ const (
 	lastRetry    = time.Minute
 )
 
-// NewLog returns a log without a database.
+// NewLog returns a log without a writer.
 func NewLog() *Log {
 	return &Log{wake: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 }
 
-// Use sets where events go from now on: nil for nowhere. Those that wait go
-// there too.
+// Use sets the writer, nil for none. It also gets the queued events.
 func (l *Log) Use(w Writer) {
 	l.mu.Lock()
 	l.writer = w
@@ -56,7 +55,7 @@ func (l *Log) Use(w Writer) {
 	signal(l.wake)
 }
 
-// Record has events written soon.
+// Record queues events.
 func (l *Log) Record(events ...desktop.Event) {
 	l.mu.Lock()
 	if l.writer != nil {
@@ -66,7 +65,7 @@ func (l *Log) Record(events ...desktop.Event) {
 	signal(l.wake)
 }
 
-// keep sets what waits; the oldest beyond the limit are lost.
+// keep sets the queue, dropping the oldest events above the limit.
 func (l *Log) keep(events []desktop.Event) {
 	over := max(len(events)-maxWaiting, 0)
 	l.lost += over
@@ -80,8 +79,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Run writes what is recorded until the context ends, and then makes one last
-// attempt at what still waits.
+// Run writes queued events until the context is done, and then tries once to
+// write the rest.
 func (l *Log) Run(ctx context.Context) {
 	retry := firstRetry
 	for ctx.Err() == nil {
@@ -100,7 +99,7 @@ func (l *Log) Run(ctx context.Context) {
 	l.flush(last)
 }
 
-// pause waits before the next attempt, unless there is another writer to try.
+// pause waits before the next attempt, or until the writer is replaced.
 func (l *Log) pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -111,7 +110,7 @@ func (l *Log) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// flush writes what waits, batch by batch, and reports whether nothing is left.
+// flush writes the queue in batches and reports whether it is empty.
 func (l *Log) flush(ctx context.Context) bool {
 	for {
 		l.mu.Lock()

@@ -13,19 +13,19 @@ import (
 	"vigil/internal/desktop"
 )
 
-// store keeps what is written, unless it is away.
+// store is a writer that can be unavailable.
 type store struct {
-	mu     sync.Mutex
-	away   bool
-	tried  int
-	events []string
+	mu          sync.Mutex
+	unavailable bool
+	tried       int
+	events      []string
 }
 
 func (s *store) Write(_ context.Context, events []desktop.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tried++
-	if s.away {
+	if s.unavailable {
 		return errors.New("away")
 	}
 	for _, e := range events {
@@ -34,15 +34,15 @@ func (s *store) Write(_ context.Context, events []desktop.Event) error {
 	return nil
 }
 
-func (s *store) set(away bool) {
+func (s *store) set(unavailable bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away = away
+	s.unavailable = unavailable
 }
 
 func event(n int) desktop.Event { return desktop.Event{Type: strconv.Itoa(n)} }
 
-func TestLogKeepsEventsWhileTheDatabaseIsAway(t *testing.T) {
+func TestLogQueuesEventsWhileTheDatabaseIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}
 		l := NewLog()
@@ -51,7 +51,7 @@ func TestLogKeepsEventsWhileTheDatabaseIsAway(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); l.Run(ctx) }()
-		l.Record(event(-1)) // before there is a database: nowhere to go
+		l.Record(event(-1)) // dropped: there is no database yet
 		l.Use(s)
 		s.set(true)
 		for n := range maxWaiting + 500 {
@@ -60,7 +60,7 @@ func TestLogKeepsEventsWhileTheDatabaseIsAway(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		s.mu.Lock()
 		if s.tried < 8 || s.tried > 20 {
-			t.Errorf("a database that is away was tried %d times in 10 minutes", s.tried)
+			t.Errorf("an unavailable database was tried %d times in 10 minutes", s.tried)
 		}
 		s.mu.Unlock()
 		if n := lost.Load(); n != 500 {
@@ -78,7 +78,7 @@ func TestLogKeepsEventsWhileTheDatabaseIsAway(t *testing.T) {
 	})
 }
 
-func TestLogWritesWhatWaitsBeforeItEnds(t *testing.T) {
+func TestLogWritesTheQueueBeforeItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}
 		l := NewLog()
@@ -95,7 +95,7 @@ func TestLogWritesWhatWaitsBeforeItEnds(t *testing.T) {
 
 func TestLogTriesAnotherDatabaseAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken, good := &store{away: true}, &store{}
+		broken, good := &store{unavailable: true}, &store{}
 		l := NewLog()
 		l.Use(broken)
 		ctx, stop := context.WithCancel(t.Context())

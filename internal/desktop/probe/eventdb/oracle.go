@@ -22,15 +22,15 @@ var oracle = dialect{
 		}
 		connector, ok := ora.NewConnector(ora.BuildUrl(spec.Server, spec.Port, spec.Database, spec.User, password, options)).(*ora.OracleConnector)
 		if !ok {
-			return nil, errors.New("the Oracle driver has changed its connector")
+			return nil, errors.New("the Oracle driver's connector has an unexpected type")
 		}
-		connector.Dialer(cuttableDialer{dialer})
+		connector.Dialer(cancellableDialer{dialer})
 		if config != nil {
 			connector.WithTLSConfig(config)
 		}
-		return sql.OpenDB(cuttable{connector}), nil
+		return sql.OpenDB(cancellable{connector}), nil
 	},
-	// Names without quotes are upper case.
+	// Oracle folds unquoted names to upper case.
 	spellings: func(prefix string) []string { return []string{strings.ToUpper(prefix)} },
 	quote:     func(name string) string { return doubled(strings.ToUpper(name)) },
 	bind:      func(n int) string { return fmt.Sprintf(":%d", n) },

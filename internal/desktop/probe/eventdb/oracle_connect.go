@@ -9,14 +9,14 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// cuttable is a connector of the Oracle driver whose attempts can be given up.
-// The driver's own way races with itself: it closes, without a lock, what it is
-// still dialling. So it never learns that a context has ended; the wire is cut
-// instead, which a net.Conn allows at any time.
-type cuttable struct{ driver.Connector }
+// cancellable is a connector of the Oracle driver whose attempts can be cancelled.
+// The driver's own cancellation has a data race: it closes, without a lock, the
+// connection that it is still dialling. So the driver never gets a cancelled
+// context; instead the net.Conn is closed, which is allowed at any time.
+type cancellable struct{ driver.Connector }
 
-// Connect connects until ctx ends.
-func (c cuttable) Connect(ctx context.Context) (driver.Conn, error) {
+// Connect connects until ctx is done.
+func (c cancellable) Connect(ctx context.Context) (driver.Conn, error) {
 	a := &attempt{ctx: ctx}
 	defer a.keep()
 	conn, err := c.Connector.Connect(context.WithValue(context.WithoutCancel(ctx), attemptKey{}, a))
@@ -32,21 +32,22 @@ type attempt struct {
 	stop []func() bool
 }
 
-// attemptKey is the key of a context's attempt.
+// attemptKey is the context key of an attempt.
 type attemptKey struct{}
 
-// keep leaves the attempt's connections to whoever uses them now.
+// keep stops the attempt from closing its connections when its context is done.
 func (a *attempt) keep() {
 	for _, stop := range a.stop {
 		stop()
 	}
 }
 
-// A cuttableDialer dials for attempts of a cuttable connector.
-type cuttableDialer struct{ reach.WatchedDialer }
+// A cancellableDialer dials for a cancellable connector.
+type cancellableDialer struct{ reach.WatchedDialer }
 
-// DialContext connects for as long as the attempt goes on.
-func (d cuttableDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+// DialContext returns a connection that is closed when the attempt's context is
+// done.
+func (d cancellableDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
 	if !ok {
 		return d.WatchedDialer.DialContext(ctx, network, address)

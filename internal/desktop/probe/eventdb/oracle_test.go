@@ -12,22 +12,22 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-func TestOracleIsWatched(t *testing.T) {
+func TestOracleProbe(t *testing.T) {
 	t.Parallel()
-	l := listen(t, func(c net.Conn) { // it refuses every service, as one that does not know ours
+	l := listen(t, func(c net.Conn) { // refuses every service name as unknown
 		_, _ = c.Read(make([]byte, 4096))
 		text := []byte("(DESCRIPTION=(TMP=)(VSNNUM=318767104)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))")
 		packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
 		_, _ = c.Write(packet)
 	})
-	lab := newLab(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
-	lab.wants("it has no such database", lab.look(1), desktop.EventDatabaseError)
+	fixture := newFixture(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
+	fixture.wants("it has no such database", fixture.probe(1), desktop.EventDatabaseError)
 	l.Set(flakylistener.Down)
-	lab.configure(lab.spec)
-	lab.wants("it is not there", lab.look(1), desktop.EventDatabaseConnecting)
+	fixture.configure(fixture.spec)
+	fixture.wants("it is down", fixture.probe(1), desktop.EventDatabaseConnecting)
 }
 
-func TestAnOracleThatHangsIsGivenUp(t *testing.T) {
+func TestHangingOracleIsAbandoned(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestAnOracleThatHangsIsGivenUp(t *testing.T) {
 		}
 	}()
 	spec := desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Database: "events", User: "vigil", Plain: true}
-	db, err := oracle.open(spec, "secret", nil, reach.WatchedDialer{Fate: new(reach.Fate)})
+	db, err := oracle.open(spec, "secret", nil, reach.WatchedDialer{LastError: new(reach.LastError)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +51,9 @@ func TestAnOracleThatHangsIsGivenUp(t *testing.T) {
 		defer cancel()
 		c := <-dialled
 		defer c.Close()
-		_, _ = c.Read(make([]byte, 1)) // it is asked, and never answers
+		_, _ = c.Read(make([]byte, 1)) // reads the request and never answers
 		cancel()
-		_, _ = io.Copy(io.Discard, c) // until we hang up
+		_, _ = io.Copy(io.Discard, c) // until the client closes the connection
 	}()
 	if err := db.PingContext(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("PingContext = %v", err)

@@ -17,7 +17,8 @@ import (
 
 var postgres = dialect{
 	open: func(spec desktop.EventDatabase, password string, config *tls.Config, dialer reach.WatchedDialer) (*sql.DB, error) {
-		// The text sets everything that the environment would set otherwise.
+		// The connection string sets everything that environment variables could
+		// override.
 		c, err := pgx.ParseConfig("host=placeholder port=1 user=placeholder database=placeholder sslmode=disable")
 		if err != nil {
 			return nil, err
@@ -29,7 +30,7 @@ var postgres = dialect{
 		c.RuntimeParams = map[string]string{"application_name": "vigil", "timezone": "UTC"}
 		return stdlib.OpenDB(*c), nil
 	},
-	// Whoever creates tables without quotes gets lower case.
+	// PostgreSQL folds unquoted names to lower case.
 	spellings: func(prefix string) []string { return []string{prefix, strings.ToLower(prefix)} },
 	quote:     doubled,
 	bind:      func(n int) string { return fmt.Sprintf("$%d", n) },

@@ -22,7 +22,8 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// server returns where the PostgreSQL server of the tests is, or skips.
+// server returns the address of the tests' PostgreSQL server, or skips the
+// test.
 func server(t *testing.T) (spec desktop.EventDatabase, password string) {
 	t.Helper()
 	text := os.Getenv("VIGIL_TEST_POSTGRES")
@@ -44,7 +45,7 @@ func server(t *testing.T) (spec desktop.EventDatabase, password string) {
 	}, password
 }
 
-// behind returns the spec of a server behind a line, and the line.
+// behind returns the spec of a server behind a proxy, and the proxy's listener.
 func behind(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.Conn, error)) (desktop.EventDatabase, *flakylistener.Listener) {
 	t.Helper()
 	l := proxy(t, net.JoinHostPort(spec.Server, strconv.Itoa(spec.Port)), open)
@@ -53,9 +54,9 @@ func behind(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) (net.C
 }
 
 // dropTables removes the tables of a test.
-func dropTables(t *testing.T, l *lab) {
+func dropTables(t *testing.T, l *fixture) {
 	t.Cleanup(func() {
-		db, err := postgres.open(l.spec, l.password.Load().(string), nil, reach.WatchedDialer{Fate: new(reach.Fate)})
+		db, err := postgres.open(l.spec, l.password.Load().(string), nil, reach.WatchedDialer{LastError: new(reach.LastError)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,18 +69,18 @@ func dropTables(t *testing.T, l *lab) {
 	})
 }
 
-func TestPostgreSQLIsWatched(t *testing.T) {
+func TestPostgreSQLProbe(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
 	spec, wire := behind(t, spec, nil)
-	l := newLab(t, spec, password)
+	l := newFixture(t, spec, password)
 	dropTables(t, l)
-	l.wants("before the first look", l.look(0), desktop.EventDatabaseConnecting)
+	l.wants("before the first probe", l.probe(0), desktop.EventDatabaseConnecting)
 	wire.Set(flakylistener.Down)
-	l.wants("it is not there yet", l.look(2), desktop.EventDatabaseConnecting)
-	l.wants("it does not come", l.look(3), desktop.EventDatabaseDisconnected)
+	l.wants("it is down", l.probe(2), desktop.EventDatabaseConnecting)
+	l.wants("it stays down", l.probe(3), desktop.EventDatabaseDisconnected)
 	wire.Set(flakylistener.Up)
-	m := l.look(1)
+	m := l.probe(1)
 	l.wants("it answers", m, desktop.EventDatabaseConnected)
 	if *m.EventCount != 0 {
 		t.Errorf("a new database has %d events", *m.EventCount)
@@ -87,49 +88,49 @@ func TestPostgreSQLIsWatched(t *testing.T) {
 	if err := l.db.Write(t.Context(), someEvents); err != nil {
 		t.Fatal(err)
 	}
-	l.db.count = count{} // however long counting took
-	if m := l.look(1); *m.EventCount != 2 {
+	l.db.count = count{} // count again at once
+	if m := l.probe(1); *m.EventCount != 2 {
 		t.Errorf("events = %d, want 2", *m.EventCount)
 	}
 	wire.Set(flakylistener.Down)
-	l.wants("it is lost", l.look(1), desktop.EventDatabaseReconnecting)
+	l.wants("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
 	if err := l.db.Write(t.Context(), someEvents); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
 		t.Errorf("Write = %v, want it unreachable", err)
 	}
-	l.wants("it stays lost", l.look(4), desktop.EventDatabaseDisconnected)
+	l.wants("it stays lost", l.probe(4), desktop.EventDatabaseDisconnected)
 	wire.Set(flakylistener.Up)
-	l.wants("it is back", l.look(1), desktop.EventDatabaseConnected)
+	l.wants("it is back", l.probe(1), desktop.EventDatabaseConnected)
 	l.password.Store("wrong")
 	l.configure(l.spec)
-	l.wants("it refuses our password", l.look(1), desktop.EventDatabaseError)
+	l.wants("it refuses our password", l.probe(1), desktop.EventDatabaseError)
 	l.password.Store(password)
 	elsewhere := l.spec
 	elsewhere.Database = "nowhere"
 	l.configure(elsewhere)
-	l.wants("it has no such database", l.look(1), desktop.EventDatabaseError)
+	l.wants("it has no such database", l.probe(1), desktop.EventDatabaseError)
 	l.configure(spec)
-	l.wants("it is mended", l.look(1), desktop.EventDatabaseConnected)
+	l.wants("it recovers", l.probe(1), desktop.EventDatabaseConnected)
 	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy()})
-	l.wants("it is taken out of the inventory", l.look(0), desktop.EventDatabaseNotConfigured)
+	l.wants("it is removed from the inventory", l.probe(0), desktop.EventDatabaseNotConfigured)
 }
 
-func TestEventsAreWrittenForOthersToRead(t *testing.T) {
+func TestEventsAreWrittenToBothTables(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
-	spec.Prefix = strings.ToUpper(spec.Prefix) // found in lower case, as others create it
-	l := newLab(t, spec, password)
+	spec.Prefix = strings.ToUpper(spec.Prefix) // the tables are found in lower case
+	l := newFixture(t, spec, password)
 	dropTables(t, l)
 	for range 2 {
 		if err := l.db.Write(t.Context(), someEvents); err != nil {
 			t.Fatal(err)
 		}
 	}
-	db, err := postgres.open(spec, password, nil, reach.WatchedDialer{Fate: new(reach.Fate)})
+	db, err := postgres.open(spec, password, nil, reach.WatchedDialer{LastError: new(reach.LastError)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	prefix := strings.ToLower(spec.Prefix) // as a script writes it
+	prefix := strings.ToLower(spec.Prefix) // scripts use the folded name
 	type row struct {
 		ID             int
 		Type, Severity string
@@ -172,14 +173,14 @@ func countRows(t *testing.T, db *sql.DB, table string) (n int) {
 	return n
 }
 
-func TestWritersDoNotMeet(t *testing.T) {
+func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
-	l := newLab(t, spec, password)
+	l := newFixture(t, spec, password)
 	dropTables(t, l)
-	l.look(1)
+	l.probe(1)
 	var wait sync.WaitGroup
-	for range 4 { // as many processes
+	for range 4 { // simulates processes
 		db, err := New(spec, l, time.Now)
 		if err != nil {
 			t.Fatal(err)
@@ -194,9 +195,9 @@ func TestWritersDoNotMeet(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if m := l.look(1); *m.EventCount != 40 && l.db.count.took*countCost < time.Second {
+	if m := l.probe(1); *m.EventCount != 40 && l.db.count.took*countCost < time.Second {
 		l.db.count = count{}
-		if m = l.look(1); *m.EventCount != 40 {
+		if m = l.probe(1); *m.EventCount != 40 {
 			t.Errorf("events = %d, want 40", *m.EventCount)
 		}
 	}
@@ -215,7 +216,7 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec, _ = behind(t, spec, func(c net.Conn) (net.Conn, error) {
-		request := make([]byte, 8) // the client asks for TLS
+		request := make([]byte, 8) // the client requests TLS
 		if _, err := io.ReadFull(c, request); err != nil {
 			return nil, err
 		}
@@ -225,8 +226,8 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 		return tls.Server(c, &tls.Config{Certificates: []tls.Certificate{leaf}}), nil
 	})
 	spec.Plain, spec.Trust = false, desktop.Trust{CAPEM: string(ca.PEM())}
-	l := newLab(t, spec, password)
-	m := l.look(1)
+	l := newFixture(t, spec, password)
+	m := l.probe(1)
 	l.wants("over verified TLS", m, desktop.EventDatabaseConnected)
 	if c := m.Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
 		t.Errorf("certificates = %+v", c)
@@ -234,7 +235,7 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 	cleanup := l.spec
 	spec.Trust = desktop.Trust{}
 	l.configure(spec)
-	l.wants("its certificate is not trusted", l.look(1), desktop.EventDatabaseError)
+	l.wants("its certificate is not trusted", l.probe(1), desktop.EventDatabaseError)
 	l.configure(cleanup)
 	if _, err := l.db.open(t.Context()); err != nil {
 		t.Fatal(err)

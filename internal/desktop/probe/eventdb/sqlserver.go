@@ -29,7 +29,7 @@ var sqlServer = dialect{
 		}
 		c, err := msdsn.Parse(u.String())
 		if err != nil {
-			return nil, errors.New("the address of the event database makes no sense") // the error may hold the password
+			return nil, errors.New("the address of the event database is malformed") // the driver's error may contain the password
 		}
 		c.TLSConfig = config
 		connector := mssql.NewConnectorConfig(c)
@@ -42,7 +42,7 @@ var sqlServer = dialect{
 	create: func(table, columns string) string {
 		return fmt.Sprintf("IF OBJECT_ID(N'%s', N'U') IS NULL CREATE TABLE %[1]s (%s)", table, columns)
 	},
-	// A query that locks as it reads nothing.
+	// A query that reads nothing but takes the lock.
 	lock: func(table string) string {
 		return "SELECT TOP 0 EventID FROM " + table + " WITH (TABLOCKX, HOLDLOCK)"
 	},

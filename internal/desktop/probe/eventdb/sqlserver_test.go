@@ -14,15 +14,15 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-// tds is a server that speaks as much of SQL Server's protocol as the driver
-// needs to log in, begin and end transactions, and run statements. No real one
-// can be had for the tests.
+// tds is a simulated SQL Server that implements as much of the TDS protocol as
+// the driver needs to log in, run transactions and execute statements. No real
+// one is available for tests.
 type tds struct {
 	line *flakylistener.Listener
 
 	mu         sync.Mutex
-	loginError uint32 // of the server; 0: the login succeeds
-	countError uint32 // of the server, for queries of a table
+	loginError uint32 // error number of the login; 0 for success
+	countError uint32 // error number of queries on tables
 	events     uint64
 	statements []string
 }
@@ -41,7 +41,7 @@ func startTDS(t *testing.T) *tds {
 	return s
 }
 
-// listen has everybody served who connects, as long as the line is up.
+// listen calls serve for every connection while the listener is up.
 func listen(t *testing.T, serve func(net.Conn)) *flakylistener.Listener {
 	t.Helper()
 	l, err := flakylistener.Listen("127.0.0.1:0")
@@ -79,7 +79,7 @@ func (s *tds) serve(c net.Conn) {
 	}
 }
 
-// readPacket reads a message, which may come in several packets.
+// readPacket reads a message, which may consist of several packets.
 func readPacket(c net.Conn) (kind byte, body []byte, err error) {
 	header := make([]byte, 8)
 	for {
@@ -111,17 +111,17 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 		ack := append([]byte{1, 0x74, 0, 0, 4}, varchar("stub")...)
 		ack = append(ack, 16, 0, 0, 0)
 		return append(token(0xad, ack), done(0, 0)...)
-	case packetAttention: // the driver has seen enough
+	case packetAttention: // the driver cancels the request
 		return done(doneAttention, 0)
 	case packetTransaction:
 		request := binary.LittleEndian.Uint16(body[binary.LittleEndian.Uint32(body):])
-		if request == 5 { // begin: the new transaction has a number
+		if request == 5 { // begin: return the id of the new transaction
 			return append(token(0xe3, append([]byte{8, 8, 1, 2, 3, 4, 5, 6, 7, 8}, 0)), done(0, 0)...)
 		}
 		return append(token(0xe3, []byte{byte(request + 2), 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}), done(0, 0)...)
 	}
-	// Both kinds begin with headers; the text of a batch or the arguments of a
-	// call follow, in UTF-16.
+	// Both kinds begin with headers, followed by the text of a batch or the
+	// arguments of a call in UTF-16.
 	text := decodeUTF16(body[min(binary.LittleEndian.Uint32(body), uint32(len(body))):])
 	s.statements = append(s.statements, text)
 	switch {
@@ -171,17 +171,17 @@ func failed(code uint32) []byte {
 	return append(token(0xaa, body), done(doneError, 0)...)
 }
 
-// number is the answer to a query for one number.
+// number is the response to a query for one number.
 func number(n uint64) []byte {
 	out := []byte{0x81, 1, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0xd1}
 	out = binary.LittleEndian.AppendUint64(out, n)
 	return append(out, done(doneCount, 1)...)
 }
 
-func TestSQLServerIsWatched(t *testing.T) {
+func TestSQLServerProbe(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
-	l := newLab(t, desktop.EventDatabase{
+	l := newFixture(t, desktop.EventDatabase{
 		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.line.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "p:a@s/s?w&ord")
 	set := func(login, query uint32) {
@@ -190,7 +190,7 @@ func TestSQLServerIsWatched(t *testing.T) {
 		s.mu.Unlock()
 		l.configure(l.spec)
 	}
-	m := l.look(1)
+	m := l.probe(1)
 	l.wants("it answers", m, desktop.EventDatabaseConnected)
 	if *m.EventCount != 4711 {
 		t.Errorf("events = %d, want 4711", *m.EventCount)
@@ -199,17 +199,17 @@ func TestSQLServerIsWatched(t *testing.T) {
 		t.Errorf("Write = %v", err)
 	}
 	set(18456, 0)
-	l.wants("it refuses our password", l.look(1), desktop.EventDatabaseError)
+	l.wants("it refuses our password", l.probe(1), desktop.EventDatabaseError)
 	set(4060, 0)
-	l.wants("it has no such database", l.look(1), desktop.EventDatabaseError)
+	l.wants("it has no such database", l.probe(1), desktop.EventDatabaseError)
 	set(0, 229)
-	l.wants("we may not read", l.look(1), desktop.EventDatabaseError)
+	l.wants("the user may not read", l.probe(1), desktop.EventDatabaseError)
 	set(0, 0)
-	l.wants("it is mended", l.look(1), desktop.EventDatabaseConnected)
+	l.wants("it recovers", l.probe(1), desktop.EventDatabaseConnected)
 	s.line.Set(flakylistener.Down)
-	l.wants("it is lost", l.look(1), desktop.EventDatabaseReconnecting)
+	l.wants("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
 	s.line.Set(flakylistener.Up)
-	l.wants("it is back", l.look(1), desktop.EventDatabaseConnected)
+	l.wants("it is back", l.probe(1), desktop.EventDatabaseConnected)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ func TestSQLServerIsWatched(t *testing.T) {
 	}
 }
 
-func TestPrefixesThatAreNoIdentifierAreRefused(t *testing.T) {
+func TestInvalidPrefixesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"1x", "a b", `x";DROP TABLE y;--`, "ü"} {
 		if _, err := New(desktop.EventDatabase{Type: desktop.PostgreSQL, Prefix: prefix}, nil, nil); err == nil {
@@ -248,17 +248,17 @@ func TestTextsFitTheirColumns(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyDatabaseCreatesNothing(t *testing.T) {
+func TestReadOnlyDatabaseCreatesNoTables(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
-	l := newLab(t, desktop.EventDatabase{
+	l := newFixture(t, desktop.EventDatabase{
 		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.line.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "password")
 	l.db.ReadOnly = true
 	s.mu.Lock()
 	s.countError = 208 // no such table
 	s.mu.Unlock()
-	reading, _, err := l.db.Look(t.Context())
+	reading, _, err := l.db.Probe(t.Context())
 	if want := (desktop.EventDatabaseReading{NoTables: true}); err != nil || reading != want {
 		t.Errorf("without tables: %+v, %v, want %+v", reading, err, want)
 	}

@@ -13,8 +13,8 @@ import (
 	"vigil/internal/desktop"
 )
 
-// The event tables: those of recent events, which are trimmed by whoever looks
-// after the database, and those that keep everything.
+// The event tables: those of recent events, which database administrators trim,
+// and those of all events.
 var (
 	eventTables = []string{"event", "event_historical"}
 	dataTables  = []string{"event_data", "event_data_historical"}
@@ -35,7 +35,7 @@ func (d *Database) createTables(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// Write writes events, all or none. Its error is a *desktop.Failure.
+// Write writes events atomically. Its error is a *desktop.Failure.
 func (d *Database) Write(ctx context.Context, events []desktop.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,7 +55,7 @@ func (d *Database) write(ctx context.Context, events []desktop.Event) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // has no effect after a commit
 	next, err := d.nextID(ctx, tx)
 	if err != nil {
 		return err
@@ -74,8 +74,9 @@ func (d *Database) write(ctx context.Context, events []desktop.Event) error {
 	return nil
 }
 
-// nextID returns the first free event number. The lock keeps other writers from
-// finding the same: the tables may not be ours, and number nothing themselves.
+// nextID returns the first free event number. It locks the table against other
+// writers, because the tables may have been created by another product without
+// automatic numbering.
 func (d *Database) nextID(ctx context.Context, tx *sql.Tx) (int64, error) {
 	if _, err := tx.ExecContext(ctx, d.dialect.lock(d.table("event_historical"))); err != nil {
 		return 0, fmt.Errorf("lock events: %w", err)
@@ -112,10 +113,10 @@ func (d *Database) insert(ctx context.Context, tx *sql.Tx, id int64, e desktop.E
 	return nil
 }
 
-// columnSize is how many characters a column takes.
+// columnSize is the length of text columns in characters.
 const columnSize = 512
 
-// clip makes a text fit into its column: not too long, and valid.
+// clip truncates a text to its column's length and removes invalid characters.
 func clip(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	if utf8.RuneCountInString(text) <= columnSize {

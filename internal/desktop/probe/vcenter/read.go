@@ -12,11 +12,11 @@ import (
 	"vigil/internal/desktop"
 )
 
-// estateTypes are the objects that the estate is made of. Folders and
-// datacenters are there for the paths of the others.
-var estateTypes = []string{"HostSystem", "Datastore", "ComputeResource", "Folder", "Datacenter"}
+// objectTypes are the object types that are read. Folders and datacenters are
+// needed for the paths of the others.
+var objectTypes = []string{"HostSystem", "Datastore", "ComputeResource", "Folder", "Datacenter"}
 
-// properties are what is read of each type.
+// properties are the properties that are read of each type.
 var properties = []types.PropertySpec{
 	{Type: "HostSystem", PathSet: []string{
 		"name", "parent", "runtime.connectionState", "summary.hardware", "summary.config.product", "config.sharedPassthruGpuTypes",
@@ -29,7 +29,7 @@ var properties = []types.PropertySpec{
 }
 
 // retrieve reads all properties of all objects in both views, in one call.
-func (l *link) retrieve(ctx context.Context) ([]types.ObjectContent, error) {
+func (l *vcSession) retrieve(ctx context.Context) ([]types.ObjectContent, error) {
 	through := &types.TraversalSpec{Type: "ContainerView", Path: "view", Skip: types.NewBool(false)}
 	object := func(view types.ManagedObjectReference) types.ObjectSpec {
 		return types.ObjectSpec{Obj: view, Skip: types.NewBool(true), SelectSet: []types.BaseSelectionSpec{through}}
@@ -47,7 +47,7 @@ func (l *link) retrieve(ctx context.Context) ([]types.ObjectContent, error) {
 	return content, nil
 }
 
-// place is where an object stands in the tree.
+// place is an object's name and parent in the inventory tree.
 type place struct {
 	name   string
 	parent *types.ManagedObjectReference
@@ -58,10 +58,10 @@ type tree map[types.ManagedObjectReference]place
 // path returns the inventory path of an object: "/Datacenter/host/cluster/esx1".
 func (t tree) path(ref types.ManagedObjectReference) string {
 	var names []string
-	for range 64 { // deeper than any, so that a loop ends
+	for range 64 { // a depth limit, in case of a cycle
 		p, ok := t[ref]
 		if !ok {
-			break // the root folder is not in its own view
+			break // the root folder is not in the view
 		}
 		names = append(names, p.name)
 		if p.parent == nil {
@@ -73,7 +73,7 @@ func (t tree) path(ref types.ManagedObjectReference) string {
 	return "/" + strings.Join(names, "/")
 }
 
-// describe turns what was retrieved into a reading.
+// describe converts the retrieved objects to a reading.
 func describe(content []types.ObjectContent) (desktop.VirtualCenterReading, error) {
 	var r desktop.VirtualCenterReading
 	var hosts []mo.HostSystem
@@ -118,8 +118,9 @@ func describe(content []types.ObjectContent) (desktop.VirtualCenterReading, erro
 	return r, nil
 }
 
-// isTemplate reports whether a virtual machine is what others are made from. It
-// is read by hand: building thousands of machines for one flag takes long.
+// isTemplate reports whether a virtual machine is a template. It reads the
+// property directly, because decoding thousands of machines for one flag is
+// slow.
 func isTemplate(o types.ObjectContent) bool {
 	for _, p := range o.PropSet {
 		if template, ok := p.Val.(bool); ok && p.Name == "config.template" {
@@ -154,8 +155,8 @@ func host(h mo.HostSystem, at tree) desktop.Host {
 	return out
 }
 
-// datastore describes a datastore. The API knows two types: what is not vSAN
-// goes out as VMFS.
+// datastore describes a datastore. The API has two types: every type except
+// vSAN is reported as VMFS.
 func datastore(d mo.Datastore, at tree) desktop.Datastore {
 	s := d.Summary
 	out := desktop.Datastore{

@@ -1,7 +1,7 @@
-// Package vcenter looks at virtual centers.
+// Package vcenter probes virtual centers.
 //
-// It is a package of its own because the library it needs is larger than the
-// rest of the desktop server together.
+// It is a separate package because the library that it needs is larger than the
+// rest of the desktop server.
 package vcenter
 
 import (
@@ -25,39 +25,39 @@ import (
 	"vigil/internal/desktop/reach"
 )
 
-// Secrets opens references to secrets.
+// Secrets resolves references to secrets.
 type Secrets interface {
 	Secret(ctx context.Context, ref desktop.SecretRef) (string, error)
 }
 
-// Center is a virtual center that is looked at again and again, within one
-// session as long as it lasts.
+// Center probes a virtual center repeatedly, reusing one session while it
+// lasts.
 type Center struct {
 	spec    desktop.VirtualCenter
 	secrets Secrets
 	now     func() time.Time
 
-	mu    sync.Mutex
-	link  *link
-	shown *reach.Shown
+	mu        sync.Mutex
+	vcSession *vcSession
+	peerCert  *reach.PeerCertificate
 }
 
-// link is a session with the views it looks through.
-type link struct {
+// vcSession is a session with its container views.
+type vcSession struct {
 	client   *vim25.Client
 	manager  *session.Manager
-	estate   types.ManagedObjectReference // hosts, datastores and where they are
-	machines types.ManagedObjectReference // virtual machines that are desktops
+	estate   types.ManagedObjectReference // view of hosts, datastores and their folders
+	machines types.ManagedObjectReference // view of the virtual machines that are desktops
 }
 
-// New returns a virtual center. It connects at the first look.
+// New returns a virtual center. It connects at the first probe.
 func New(vc desktop.VirtualCenter, secrets Secrets, now func() time.Time) *Center {
-	return &Center{spec: vc, secrets: secrets, now: now, shown: new(reach.Shown)}
+	return &Center{spec: vc, secrets: secrets, now: now, peerCert: new(reach.PeerCertificate)}
 }
 
-// Look reads the virtual center once: one call within a session, a few more to
-// begin one.
-func (c *Center) Look(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
+// Probe reads the virtual center once: one call in an existing session, a few
+// more to open one.
+func (c *Center) Probe(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	reading, err := c.read(ctx)
@@ -67,55 +67,55 @@ func (c *Center) Look(ctx context.Context) (desktop.Reading, *desktop.Certificat
 	}
 	if err != nil {
 		c.drop()
-		return nil, c.shown.Certificate(), c.failure(err)
+		return nil, c.peerCert.Certificate(), c.failure(err)
 	}
-	return reading, c.shown.Certificate(), nil
+	return reading, c.peerCert.Certificate(), nil
 }
 
 func (c *Center) read(ctx context.Context) (desktop.VirtualCenterReading, error) {
-	if c.link == nil {
+	if c.vcSession == nil {
 		l, err := c.connect(ctx)
 		if err != nil {
 			return desktop.VirtualCenterReading{}, err
 		}
-		c.link = l
+		c.vcSession = l
 	}
-	content, err := c.link.retrieve(ctx)
+	content, err := c.vcSession.retrieve(ctx)
 	if err != nil {
 		return desktop.VirtualCenterReading{}, err
 	}
-	about := c.link.client.ServiceContent.About
+	about := c.vcSession.client.ServiceContent.About
 	reading, err := describe(content)
 	reading.APIVersion, reading.Version, reading.Build = about.ApiVersion, about.Version, about.Build
 	reading.InstanceUUID = about.InstanceUuid
 	return reading, err
 }
 
-// logoutTimeout bounds how long letting go may take.
+// logoutTimeout limits the logout in Close.
 const logoutTimeout = 3 * time.Second
 
 // Close ends the session.
 func (c *Center) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.link == nil {
+	if c.vcSession == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), logoutTimeout)
 	defer cancel()
-	_ = c.link.manager.Logout(ctx) // a center that is gone has no session to end
+	_ = c.vcSession.manager.Logout(ctx) // an unreachable center has no session to end
 	c.drop()
 }
 
-// drop forgets the session.
+// drop discards the session.
 func (c *Center) drop() {
-	if c.link != nil {
-		c.link.client.CloseIdleConnections()
-		c.link = nil
+	if c.vcSession != nil {
+		c.vcSession.client.CloseIdleConnections()
+		c.vcSession = nil
 	}
 }
 
-// address returns where the virtual center is.
+// address returns the URL of the virtual center.
 func (c *Center) address() *url.URL {
 	u := &url.URL{Scheme: "https", Host: net.JoinHostPort(c.spec.ServerName, strconv.Itoa(c.spec.Port)), Path: "/sdk"}
 	if !c.spec.UseSSL {
@@ -124,13 +124,13 @@ func (c *Center) address() *url.URL {
 	return u
 }
 
-// connect begins a session and makes the views.
-func (c *Center) connect(ctx context.Context) (*link, error) {
+// connect opens a session and creates the views.
+func (c *Center) connect(ctx context.Context) (*vcSession, error) {
 	password, err := c.secrets.Secret(ctx, c.spec.Password)
 	if err != nil {
-		return nil, &desktop.Failure{Cause: desktop.Refused, Reason: "the password for the virtual center cannot be had", Err: err}
+		return nil, &desktop.Failure{Cause: desktop.Refused, Reason: "the password for the virtual center cannot be read", Err: err}
 	}
-	config, err := reach.TLS(c.spec.Trust, c.spec.ServerName, c.now, c.shown)
+	config, err := reach.TLS(c.spec.Trust, c.spec.ServerName, c.now, c.peerCert)
 	if err != nil {
 		return nil, err
 	}
@@ -138,19 +138,19 @@ func (c *Center) connect(ctx context.Context) (*link, error) {
 	transport := wire.DefaultTransport()
 	transport.Proxy = nil
 	transport.DialContext = reach.Dialer().DialContext
-	transport.DialTLSContext = nil // ours verifies, and sees what it does not accept
+	transport.DialTLSContext = nil // use TLSClientConfig, which verifies and records the certificate
 	transport.TLSClientConfig = config
 	client, err := vim25.NewClient(ctx, wire)
 	if err != nil {
 		wire.CloseIdleConnections()
 		return nil, fmt.Errorf("read service content: %w", err)
 	}
-	l := &link{client: client, manager: session.NewManager(client)}
+	l := &vcSession{client: client, manager: session.NewManager(client)}
 	if err := l.manager.Login(ctx, url.UserPassword(c.spec.UserName, password)); err != nil {
 		wire.CloseIdleConnections()
 		return nil, fmt.Errorf("log in: %w", err)
 	}
-	if err := c.look(ctx, l); err != nil {
+	if err := c.createViews(ctx, l); err != nil {
 		_ = l.manager.Logout(ctx)
 		wire.CloseIdleConnections()
 		return nil, err
@@ -158,13 +158,13 @@ func (c *Center) connect(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// look makes the views that the session looks through.
-func (c *Center) look(ctx context.Context, l *link) error {
+// createViews creates the session's views.
+func (c *Center) createViews(ctx context.Context, l *vcSession) error {
 	views := view.NewManager(l.client)
 	root := l.client.ServiceContent.RootFolder
-	estate, err := views.CreateContainerView(ctx, root, estateTypes, true)
+	estate, err := views.CreateContainerView(ctx, root, objectTypes, true)
 	if err != nil {
-		return fmt.Errorf("view the estate: %w", err)
+		return fmt.Errorf("create the view of hosts: %w", err)
 	}
 	l.estate = estate.Reference()
 	folder := root
@@ -180,7 +180,7 @@ func (c *Center) look(ctx context.Context, l *link) error {
 	}
 	machines, err := views.CreateContainerView(ctx, folder, []string{"VirtualMachine"}, true)
 	if err != nil {
-		return fmt.Errorf("view the desktops: %w", err)
+		return fmt.Errorf("create the view of desktops: %w", err)
 	}
 	l.machines = machines.Reference()
 	return nil
@@ -202,8 +202,8 @@ func fault(err error) any {
 	return nil
 }
 
-// sessionEnded reports whether the session is over, as it is after a while of
-// idleness and after a restart.
+// sessionEnded reports whether the session has ended, as after an idle time or
+// a restart.
 func sessionEnded(err error) bool {
 	switch fault(err).(type) {
 	case types.NotAuthenticated, *types.NotAuthenticated, types.ManagedObjectNotFound, *types.ManagedObjectNotFound:
@@ -222,7 +222,7 @@ func (c *Center) failure(err error) *desktop.Failure {
 	case types.InvalidLogin, *types.InvalidLogin:
 		return fail(desktop.Refused, "does not accept the user name and password")
 	case types.NoPermission, *types.NoPermission:
-		return fail(desktop.Denied, "does not let the user look around")
+		return fail(desktop.Denied, "does not permit the user to read")
 	case types.NotAuthenticated, *types.NotAuthenticated:
 		return fail(desktop.Denied, "ends every session at once")
 	default:

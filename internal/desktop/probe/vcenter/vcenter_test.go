@@ -19,8 +19,8 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// lab is a simulated virtual center behind a line that can be cut.
-type lab struct {
+// fixture is a simulated virtual center whose connections can be cut.
+type fixture struct {
 	t        *testing.T
 	model    *simulator.Model
 	line     *flakylistener.Listener
@@ -30,13 +30,13 @@ type lab struct {
 	password atomic.Value
 }
 
-func (l *lab) Secret(context.Context, desktop.SecretRef) (string, error) {
+func (l *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
 	return l.password.Load().(string), nil
 }
 
-// start brings up a simulated virtual center. The simulator writes to variables
-// of its package as it does so: the tests here do not run in parallel.
-func start(t *testing.T) *lab {
+// start starts a simulated virtual center. The simulator writes to package
+// variables at its start, so that the tests here do not run in parallel.
+func start(t *testing.T) *fixture {
 	t.Helper()
 	validity := pki.Around(time.Now(), time.Hour)
 	ca, err := pki.New("Test CA", validity)
@@ -47,7 +47,7 @@ func start(t *testing.T) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t: t, model: simulator.VPX(), board: desktop.NewBoard(time.Now)}
+	l := &fixture{t: t, model: simulator.VPX(), board: desktop.NewBoard(time.Now)}
 	l.password.Store("right")
 	if err := l.model.Create(); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func start(t *testing.T) *lab {
 	return l
 }
 
-// forward passes connections on to the simulator.
+// forward forwards connections to the simulator.
 func forward(from net.Listener, to string) {
 	for {
 		in, err := from.Accept()
@@ -88,7 +88,7 @@ func forward(from net.Listener, to string) {
 	}
 }
 
-func (l *lab) configure(spec desktop.VirtualCenter) {
+func (l *fixture) configure(spec desktop.VirtualCenter) {
 	if l.center != nil {
 		l.center.Close()
 	}
@@ -101,13 +101,13 @@ func (l *lab) configure(spec desktop.VirtualCenter) {
 	})
 }
 
-// look looks a number of times and returns the record.
-func (l *lab) look(times int) desktop.VirtualCenterMonitor {
+// probe probes a number of times and returns the record.
+func (l *fixture) probe(times int) desktop.VirtualCenterMonitor {
 	l.t.Helper()
 	for range times {
-		// Without a limit of time: a machine that stands still for a while, as ours
-		// did once for four minutes, must not look like a center that does.
-		reading, certificate, err := l.center.Look(l.t.Context())
+		// No timeout: a test machine that stalls for minutes must not look like a
+		// failing center.
+		reading, certificate, err := l.center.Probe(l.t.Context())
 		o := desktop.Observation{Kind: desktop.KindVirtualCenter, ID: "v", At: time.Now(), Reading: reading, Certificate: certificate}
 		if err != nil {
 			o.Reading, o.Failure = nil, desktop.FailureOf(err)
@@ -127,11 +127,11 @@ func wants(t *testing.T, what string, m desktop.VirtualCenterMonitor, want deskt
 	}
 }
 
-func TestVirtualCenterIsWatched(t *testing.T) {
+func TestVirtualCenterProbe(t *testing.T) {
 	l := start(t)
-	wants(t, "before the first look", l.look(0), desktop.VirtualCenterNotYetConnected)
-	m := l.look(1)
-	wants(t, "all is well", m, desktop.VirtualCenterOK)
+	wants(t, "before the first probe", l.probe(0), desktop.VirtualCenterNotYetConnected)
+	m := l.probe(1)
+	wants(t, "no problems", m, desktop.VirtualCenterOK)
 	if len(m.Hosts) != 4 || len(m.Datastores) != 1 || m.DesktopsCount != 4 || m.Details.Version == "" || m.Details.APIVersion == "" {
 		t.Errorf("record = %+v", m)
 	}
@@ -149,20 +149,20 @@ func TestVirtualCenterIsWatched(t *testing.T) {
 	}
 
 	l.line.Set(flakylistener.Down)
-	wants(t, "one lost packet is forgiven", l.look(1), desktop.VirtualCenterOK)
-	lost := l.look(1)
+	wants(t, "one failure is tolerated", l.probe(1), desktop.VirtualCenterOK)
+	lost := l.probe(1)
 	wants(t, "it is lost", lost, desktop.VirtualCenterReconnecting)
 	if len(lost.Hosts) != 4 {
-		t.Error("a virtual center that is lost has lost its hosts")
+		t.Error("the hosts of a lost virtual center are not listed")
 	}
-	wants(t, "it stays lost", l.look(3), desktop.VirtualCenterDown)
+	wants(t, "it stays lost", l.probe(3), desktop.VirtualCenterDown)
 	l.line.Set(flakylistener.Up)
-	wants(t, "it is back", l.look(1), desktop.VirtualCenterOK)
+	wants(t, "it is back", l.probe(1), desktop.VirtualCenterOK)
 }
 
-func TestPartsOfAVirtualCenterAreWatched(t *testing.T) {
+func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	l := start(t)
-	l.look(1)
+	l.probe(1)
 	ctx := l.model.Service.Context
 	for state, want := range map[types.HostSystemConnectionState]desktop.HostStatus{
 		types.HostSystemConnectionStateNotResponding: desktop.HostNotResponding,
@@ -172,7 +172,7 @@ func TestPartsOfAVirtualCenterAreWatched(t *testing.T) {
 		host := ctx.Map.Any("HostSystem").(*simulator.HostSystem)
 		ctx.WithLock(host, func() { host.Runtime.ConnectionState = state })
 		found := false
-		for _, h := range l.look(1).Hosts {
+		for _, h := range l.probe(1).Hosts {
 			found = found || h.Details.Name == host.Name && h.Status == want
 		}
 		if !found {
@@ -181,69 +181,69 @@ func TestPartsOfAVirtualCenterAreWatched(t *testing.T) {
 	}
 	store := ctx.Map.Any("Datastore").(*simulator.Datastore)
 	ctx.WithLock(store, func() { store.Summary.Accessible, store.Summary.Type = false, "vsan" })
-	if d := l.look(1).Datastores[0]; d.Status != desktop.DatastoreNotAccessible || d.Type != desktop.DatastoreVSAN {
+	if d := l.probe(1).Datastores[0]; d.Status != desktop.DatastoreNotAccessible || d.Type != desktop.DatastoreVSAN {
 		t.Errorf("datastore = %+v, want NOT_ACCESSIBLE VSAN", d)
 	}
 	machine := ctx.Map.Any("VirtualMachine").(*simulator.VirtualMachine)
 	ctx.WithLock(machine, func() { machine.Config.Template = true })
-	if n := l.look(1).DesktopsCount; n != 3 {
-		t.Errorf("desktops = %d, want the template left out", n)
+	if n := l.probe(1).DesktopsCount; n != 3 {
+		t.Errorf("desktops = %d, want no template counted", n)
 	}
 	l.spec.DesktopFolder = "/DC0/vm"
 	l.configure(l.spec)
-	wants(t, "desktops in a folder", l.look(1), desktop.VirtualCenterOK)
+	wants(t, "desktops in a folder", l.probe(1), desktop.VirtualCenterOK)
 	l.spec.DesktopFolder = "/DC0/none"
 	l.configure(l.spec)
-	wants(t, "the folder of desktops is gone", l.look(2), desktop.VirtualCenterDown)
+	wants(t, "the folder of desktops is missing", l.probe(2), desktop.VirtualCenterDown)
 }
 
 func TestCredentialsOfAVirtualCenter(t *testing.T) {
 	l := start(t)
 	l.password.Store("wrong")
-	wants(t, "the password is wrong", l.look(1), desktop.VirtualCenterInvalidCredentials)
+	wants(t, "the password is wrong", l.probe(1), desktop.VirtualCenterInvalidCredentials)
 	l.password.Store("right")
-	wants(t, "the password is right", l.look(1), desktop.VirtualCenterOK)
+	wants(t, "the password is right", l.probe(1), desktop.VirtualCenterOK)
 
-	// A session that ended is begun anew, unseen.
+	// A session that ended is replaced without a failure.
 	ended := &simulator.FaultInjectionRule{
 		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, MaxCount: 1,
 		FaultType: simulator.FaultTypeNotAuthenticated, Enabled: true,
 	}
 	l.model.Service.AddFaultRule(ended)
-	wants(t, "the session ended", l.look(1), desktop.VirtualCenterOK)
+	wants(t, "the session ended", l.probe(1), desktop.VirtualCenterOK)
 
 	always := *ended
 	always.MaxCount = 0
 	l.model.Service.AddFaultRule(&always)
-	wants(t, "every session ends", l.look(2), desktop.VirtualCenterCannotLogin)
+	wants(t, "every session ends", l.probe(2), desktop.VirtualCenterCannotLogin)
 }
 
 func TestCertificatesOfAVirtualCenter(t *testing.T) {
 	l := start(t)
-	shown := l.look(1).Servers[0].Certificate
+	peerCert := l.probe(1).Servers[0].Certificate
 	l.spec.Trust = desktop.Trust{}
 	l.configure(l.spec)
-	m := l.look(2)
+	m := l.probe(2)
 	wants(t, "its certificate is not trusted", m, desktop.VirtualCenterDown)
 	if s := m.Servers[0]; s.Certificate == nil || s.Certificate.Valid || s.ThumbprintAccepted {
 		t.Errorf("untrusted: %+v", s)
 	}
-	l.spec.Trust.Thumbprint = shown.Thumbprint
+	l.spec.Trust.Thumbprint = peerCert.Thumbprint
 	l.configure(l.spec)
-	m = l.look(1)
+	m = l.probe(1)
 	wants(t, "it is pinned", m, desktop.VirtualCenterOK)
 	if s := m.Servers[0]; s.Certificate.Valid || !s.ThumbprintAccepted {
 		t.Errorf("pinned: %+v", s)
 	}
 }
 
-func TestOneSessionServesManyLooks(t *testing.T) {
+func TestOneSessionServesManyProbes(t *testing.T) {
 	l := start(t)
 	l.model.Service.AddFaultRule(&simulator.FaultInjectionRule{
 		MethodName: "Login", ObjectType: "*", ObjectName: "*", Probability: 1, SkipCount: 1,
 		FaultType: simulator.FaultTypeGeneric, Enabled: true,
 	})
-	wants(t, "a second login would fail", l.look(20), desktop.VirtualCenterOK)
+	wants(t, "a second login would fail", l.probe(20), desktop.VirtualCenterOK)
 	l.center.Close()
-	wants(t, "and does", l.look(2), desktop.VirtualCenterCannotLogin)
+	wants(t, "and does", l.probe(2), desktop.VirtualCenterCannotLogin)
 }

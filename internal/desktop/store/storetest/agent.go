@@ -50,7 +50,7 @@ func redeemOnce(t *testing.T, s Store) {
 		t.Error("the first beat is not accepted")
 	}
 	won := 0
-	for _, err := range together(8, func(i int) error {
+	for _, err := range concurrently(8, func(i int) error {
 		return s.Redeem(ctx, "t1", at(time.Minute), certificate(fmt.Sprint("new", i), gateway))
 	}) {
 		if err == nil {
@@ -65,7 +65,7 @@ func redeemOnce(t *testing.T, s Store) {
 	verdicts, err = s.Record(ctx, []heartbeat.Beat{beat("old", 2000)})
 	must(t, err)
 	if verdicts[0] != heartbeat.Revoked {
-		t.Error("the certificate of before the enrolment still counts")
+		t.Error("the certificate from before the enrolment is still valid")
 	}
 	wantKind(t, second(s.LastBeat(ctx, gateway)), fault.NotFound)
 	all, err := s.Tokens(ctx)
@@ -126,7 +126,7 @@ func beatsRevoked(t *testing.T, s Store) {
 	must(t, s.AddCertificate(ctx, certificate("c2", other)))
 	verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("unknown", 1), beat("c2", 1), beat("c1", 1)})
 	must(t, err)
-	// A certificate of another agent is good, but not for this one.
+	// A certificate of another agent is valid, but not for this one.
 	if verdicts[0] != heartbeat.Revoked || verdicts[1] == heartbeat.Accepted || verdicts[2] != heartbeat.Accepted {
 		t.Errorf("verdicts %v", verdicts)
 	}
@@ -161,7 +161,7 @@ func beatOnce(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddCertificate(ctx, certificate("c1", gateway)))
 	accepted := 0
-	for _, v := range together(8, func(int) heartbeat.Verdict {
+	for _, v := range concurrently(8, func(int) heartbeat.Verdict {
 		verdicts, err := s.Record(ctx, []heartbeat.Beat{beat("c1", 5)})
 		if err != nil {
 			t.Error(err)

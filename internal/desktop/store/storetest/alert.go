@@ -25,7 +25,7 @@ func rule(id string) alert.Rule {
 	}
 }
 
-// equalTexts compares secrets, which do not show themselves.
+// equalTexts compares secrets, whose fields are not exported.
 var equalTexts = cmp.Comparer(func(a, b secret.Text) bool { return a.Equal(b) })
 
 func rulesKeepSecrets(t *testing.T, s Store) {
@@ -87,10 +87,10 @@ func alertsWithNotices(t *testing.T, s Store) {
 	ended.State, ended.ResolvedAt = alert.Resolved, at(2*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, at(2*time.Minute))}}}))
 	if open, err = s.Alerts(ctx, at(2*time.Minute)); err != nil || len(open) != 0 {
-		t.Errorf("open after the end: %v, %v", open, err)
+		t.Errorf("open after it was resolved: %v, %v", open, err)
 	}
 	if recent, err := s.Alerts(ctx, at(time.Minute)); err != nil || len(recent) != 1 {
-		t.Errorf("recently ended: %v, %v", recent, err)
+		t.Errorf("recently resolved: %v, %v", recent, err)
 	}
 	due, err := s.Claim(ctx, at(2*time.Minute), time.Minute, 10)
 	must(t, err)
@@ -98,7 +98,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 	if diff := cmp.Diff(want, due); diff != "" {
 		t.Error(diff)
 	}
-	// It begins anew after its end.
+	// It is raised again after it was resolved.
 	again := fired
 	again.Since, again.FiredAt, again.NotifiedAt = at(3*time.Minute), at(3*time.Minute), at(3*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: again}}))
@@ -108,7 +108,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 	all, err := s.Alerts(ctx, now)
 	must(t, err)
 	if diff := cmp.Diff([]alert.Alert{again, ended}, all); diff != "" {
-		t.Errorf("the one that is over is gone: %s", diff)
+		t.Errorf("the resolved alert was not replaced: %s", diff)
 	}
 	must(t, s.DeleteRule(ctx, "a"))
 	if open, err = s.Alerts(ctx, now); err != nil || len(open) != 0 {
@@ -147,7 +147,7 @@ func deliveriesClaimed(t *testing.T, s Store) {
 		delivery("d1", fired, now), delivery("d2", fired, now), delivery("d3", fired, at(time.Hour)),
 	}}}))
 	taken := 0
-	for _, n := range together(6, func(int) int {
+	for _, n := range concurrently(6, func(int) int {
 		due, err := s.Claim(ctx, now, time.Minute, 1)
 		if err != nil {
 			t.Error(err)
@@ -199,6 +199,6 @@ func notesOfGroups(t *testing.T, s Store) {
 	_, err = s.ChangeNote(ctx, "g", "a", at(2*time.Hour), func(n *alert.Note) { n.AcknowledgedAt = time.Time{} })
 	must(t, err)
 	if all, err = s.Notes(ctx); err != nil || len(all) != 0 {
-		t.Errorf("a note that says nothing is kept: %v, %v", all, err)
+		t.Errorf("an empty note is kept: %v, %v", all, err)
 	}
 }

@@ -81,31 +81,31 @@ func failuresCount(t *testing.T, s Store) {
 }
 
 func failuresExact(t *testing.T, s Store) {
-	for _, err := range together(20, func(int) error {
+	for _, err := range concurrently(20, func(int) error {
 		_, err := s.AddFailure(t.Context(), "bob", now, time.Minute)
 		return err
 	}) {
 		must(t, err)
 	}
 	if f, err := s.Failures(t.Context(), "bob"); err != nil || f[0].Count != 20 {
-		t.Errorf("20 failures at once count as %v, %v", f, err)
+		t.Errorf("20 concurrent failures count as %v, %v", f, err)
 	}
 }
 
-func loginPlaces(t *testing.T, s Store) {
+func loginNetworks(t *testing.T, s Store) {
 	ctx := t.Context()
 	home := auth.LoginNetwork{Account: "user d alice", Network: "192.0.2.1"}
 	office := auth.LoginNetwork{Account: "user d alice", Network: "2001:db8::/64"}
-	must(t, s.AddLoginPlace(ctx, home, now))
-	must(t, s.AddLoginPlace(ctx, office, at(time.Minute)))
-	must(t, s.AddLoginPlace(ctx, home, at(2*time.Minute)))
-	all, err := s.LoginPlaces(ctx)
+	must(t, s.AddLoginNetwork(ctx, home, now))
+	must(t, s.AddLoginNetwork(ctx, office, at(time.Minute)))
+	must(t, s.AddLoginNetwork(ctx, home, at(2*time.Minute)))
+	all, err := s.LoginNetworks(ctx)
 	must(t, err)
 	if diff := cmp.Diff([]auth.LoginNetwork{home, office}, all); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s.ForgetLoginPlaces(ctx, at(2*time.Minute)))
-	if all, err = s.LoginPlaces(ctx); err != nil || len(all) != 1 || all[0] != home {
+	must(t, s.ForgetLoginNetworks(ctx, at(2*time.Minute)))
+	if all, err = s.LoginNetworks(ctx); err != nil || len(all) != 1 || all[0] != home {
 		t.Errorf("after the older was forgotten: %v, %v", all, err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package storetest holds the tests that every store of the desktop server must
-// pass. Each backend's own test file is one call to Run.
+// Package storetest contains the tests that every store of the desktop server
+// must pass. Each backend's own test file calls Run.
 package storetest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// Store is all that the desktop server asks of its store.
+// Store is the combined interface of the desktop server's store.
 type Store interface {
 	desktop.AccountStore
 	desktop.HistoryStore
@@ -23,7 +23,7 @@ type Store interface {
 	alert.Store
 }
 
-// Run runs every test with an empty store of its own.
+// Run runs every test with its own empty store.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for name, test := range map[string]func(*testing.T, Store){
 		"AccountsAreUniqueByNameInTheirDomain":   accountsAreUnique,
@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"SessionsEndOnce":                        sessionsEndOnce,
 		"FailuresCountWithinTheirWindow":         failuresCount,
 		"FailuresAreCountedExactlyByManyAtOnce":  failuresExact,
-		"LoginPlacesAreRemembered":               loginPlaces,
+		"LoginPlacesAreRemembered":               loginNetworks,
 		"KeysAreFoundByHash":                     keysByHash,
 		"TheFirstAuthorityIsKept":                firstAuthority,
 		"ATokenIsRedeemedOnceByManyAtOnce":       redeemOnce,
@@ -58,7 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-// now is a time as it is stored: in UTC, to the millisecond.
+// now is a time with the stored precision: in UTC, to the millisecond.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func at(offset time.Duration) time.Time { return now.Add(offset) }
@@ -77,8 +77,8 @@ func wantKind(t *testing.T, err error, kind fault.Kind) {
 	}
 }
 
-// together calls f from many goroutines at once and returns what they got.
-func together[T any](n int, f func(i int) T) []T {
+// concurrently calls f concurrently from n goroutines and returns the results.
+func concurrently[T any](n int, f func(i int) T) []T {
 	out := make([]T, n)
 	begin, done := make(chan struct{}), make(chan int)
 	for i := range n {

@@ -14,8 +14,9 @@ import (
 	"vigil/internal/desktop/api"
 )
 
-// values are all that the tests of this package have seen.
-var values = newCensus()
+// coverage records the enumeration values that the tests of this package have
+// seen.
+var coverage = newEnumCoverage()
 
 // recordSchemas names the schema of each kind of record in the API document.
 var recordSchemas = map[desktop.Kind]string{
@@ -32,16 +33,16 @@ var recordSchemas = map[desktop.Kind]string{
 	desktop.KindVirtualCenter:     "VirtualCenterMonitorInfo",
 }
 
-// A census knows which values of the document's enumerations were seen in
+// A enumCoverage records which values of the document's enumerations were seen in
 // records, and by which tests. It is safe for concurrent use.
-type census struct {
+type enumCoverage struct {
 	schemas map[string]object
 
 	mu   sync.Mutex
 	seen map[string][]string // value, as "Schema.property VALUE" -> names of tests
 }
 
-func newCensus() *census {
+func newEnumCoverage() *enumCoverage {
 	var document struct {
 		Components struct {
 			Schemas map[string]object `yaml:"schemas"`
@@ -50,11 +51,11 @@ func newCensus() *census {
 	if err := yaml.Unmarshal(api.Document, &document); err != nil {
 		panic(err)
 	}
-	return &census{schemas: document.Components.Schemas, seen: map[string][]string{}}
+	return &enumCoverage{schemas: document.Components.Schemas, seen: map[string][]string{}}
 }
 
-// note takes note of a record that a test has seen.
-func (c *census) note(test string, r desktop.Record) {
+// note records the values of a record that a test has seen.
+func (c *enumCoverage) note(test string, r desktop.Record) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		panic(err)
@@ -74,9 +75,9 @@ func (c *census) note(test string, r desktop.Record) {
 	})
 }
 
-// walk goes through a schema, along a value or, when that is nil, to everything
-// that the schema has, and tells of the values of enumerations.
-func (c *census) walk(schema object, where string, value any, tell func(string)) {
+// walk visits a schema, along a value or completely when value is nil, and
+// calls tell with each enumeration value.
+func (c *enumCoverage) walk(schema object, where string, value any, tell func(string)) {
 	if ref, ok := schema["$ref"].(string); ok {
 		where = ref[strings.LastIndex(ref, "/")+1:]
 		schema = c.schemas[where]
@@ -106,8 +107,8 @@ func (c *census) walk(schema object, where string, value any, tell func(string))
 	}
 }
 
-// all lists every value that a record may have, by the document.
-func (c *census) all() []string {
+// all returns every enumeration value of a record in the document.
+func (c *enumCoverage) all() []string {
 	var out []string
 	for _, name := range recordSchemas {
 		c.walk(c.schemas[name], name, nil, func(value string) { out = append(out, value) })
@@ -116,9 +117,9 @@ func (c *census) all() []string {
 	return slices.Compact(out)
 }
 
-// missing lists the values that no test has seen. Those of the event database
-// take a real one.
-func (c *census) missing() []string {
+// missing returns the values that no test has seen, except those of the event
+// database, which need a real one.
+func (c *enumCoverage) missing() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(c.all(), func(value string) bool {
@@ -127,8 +128,8 @@ func (c *census) missing() []string {
 	})
 }
 
-// table tells which tests see which value.
-func (c *census) table() string {
+// table returns which tests see which value.
+func (c *enumCoverage) table() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out strings.Builder

@@ -6,10 +6,10 @@ import (
 	"vigil/internal/fault"
 )
 
-// ledger keeps beats on disk before they count. Beats that come in while others
-// are being written are written together with one another, so that hundreds of
-// agents cost a few transactions, not hundreds.
-type ledger struct {
+// beatWriter writes beats to the database before they are accepted. Beats that
+// arrive during a write are written together in the next transaction (group
+// commit), so that hundreds of agents need few transactions.
+type beatWriter struct {
 	store Store
 	in    chan entry
 	done  chan struct{}
@@ -25,15 +25,15 @@ type outcome struct {
 	err     error
 }
 
-// maxBatch bounds the time that one transaction holds up others.
+// maxBatch limits the duration of one transaction.
 const maxBatch = 256
 
-func newLedger(store Store) *ledger {
-	return &ledger{store: store, in: make(chan entry, maxBatch), done: make(chan struct{})}
+func newBeatWriter(store Store) *beatWriter {
+	return &beatWriter{store: store, in: make(chan entry, maxBatch), done: make(chan struct{})}
 }
 
-// run writes until ctx ends.
-func (l *ledger) run(ctx context.Context) {
+// run writes batches until ctx is done.
+func (l *beatWriter) run(ctx context.Context) {
 	defer close(l.done)
 	for {
 		select {
@@ -45,16 +45,16 @@ func (l *ledger) run(ctx context.Context) {
 	}
 }
 
-// gather takes what is waiting. Two beats of one agent are never in one batch,
-// so that each is judged by the one before.
-func (l *ledger) gather(first entry) []entry {
+// gather collects the queued beats. A batch never contains two beats of one
+// agent, so that each sequence number is compared with the one before.
+func (l *beatWriter) gather(first entry) []entry {
 	batch := []entry{first}
 	seen := map[Agent]bool{first.beat.Agent: true}
 	for len(batch) < maxBatch {
 		select {
 		case e := <-l.in:
 			if seen[e.beat.Agent] {
-				e.out <- outcome{err: fault.New(fault.Limited, "one report at a time")}
+				e.out <- outcome{err: fault.New(fault.Limited, "another report of this machine is being processed; send one at a time")}
 				continue
 			}
 			seen[e.beat.Agent] = true
@@ -66,7 +66,7 @@ func (l *ledger) gather(first entry) []entry {
 	return batch
 }
 
-func (l *ledger) write(ctx context.Context, batch []entry) {
+func (l *beatWriter) write(ctx context.Context, batch []entry) {
 	beats := make([]Beat, len(batch))
 	for i, e := range batch {
 		beats[i] = e.beat
@@ -81,8 +81,8 @@ func (l *ledger) write(ctx context.Context, batch []entry) {
 	}
 }
 
-// record has a beat written and returns the verdict on it.
-func (l *ledger) record(ctx context.Context, b Beat) (Verdict, error) {
+// record queues a beat, waits until it is written, and returns the verdict.
+func (l *beatWriter) record(ctx context.Context, b Beat) (Verdict, error) {
 	e := entry{beat: b, out: make(chan outcome, 1)}
 	select {
 	case l.in <- e:

@@ -33,13 +33,13 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-// world is a server with a simulated estate beside it.
-type world struct {
+// fixture is a server with a simulated environment.
+type fixture struct {
 	*testing.T
 	app    *app.App
 	estate *estate.Estate
 	url    string
-	client *http.Client // fails the test when an answer is not as the document says
+	client *http.Client // fails the test when a response violates the OpenAPI document
 	plain  *http.Client
 	trust  heartbeat.ServerTrust
 	dir    string
@@ -50,7 +50,7 @@ type world struct {
 	test     string // its name
 
 	mu      sync.Mutex
-	changes []desktop.Change // every one so far
+	changes []desktop.Change // all changes so far
 }
 
 type options struct {
@@ -58,20 +58,20 @@ type options struct {
 	database string // a SQLite file when empty
 	estate   func(*estate.Options)
 	app      func(*app.Options)
-	join     bool // start the machines that report
+	join     bool // start the machines that send heartbeats
 
 	conf func(*config.Config) // changes settings before the server starts
 
-	calm bool // look at components once and then seldom: the test is about something else
+	fewProbes bool // probe components once and then rarely: the test does not depend on probes
 
-	unseen func(*world) // looks at what is served before anything was looked at
+	beforeProbes func(*fixture) // inspects the API before anything was probed
 }
 
-// start runs a server on a new folder until the test ends. Everything is fast:
-// one failure is enough, and components are looked at every 200 ms.
-func start(t *testing.T, o options) *world {
+// start runs a server in a new folder until the test ends. Intervals are short:
+// one failure changes a status, and components are probed every 200 ms.
+func start(t *testing.T, o options) *fixture {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
+	w := &fixture{T: t, dir: t.TempDir()}
 	eo := estate.Options{
 		Dir: w.dir + "/estate", Size: o.size, GatewayInterval: time.Second, AgentInterval: time.Second, Failures: 1,
 	}
@@ -107,7 +107,7 @@ func start(t *testing.T, o options) *world {
 }
 
 // run starts the server. It can be stopped and run again on the same folder.
-func (w *world) run(o options) {
+func (w *fixture) run(o options) {
 	w.Helper()
 	in, err := instance.OpenOrInit(w.Context(), w.conf, time.Now)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *world) run(o options) {
 	if os.Getenv("VIGIL_TEST_LOG") != "" {
 		ao.Log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	if o.calm {
+	if o.fewProbes {
 		ao.Probe.Interval, ao.Tick, ao.AlertEvery = time.Minute, time.Minute, time.Minute
 	}
 	if o.app != nil {
@@ -142,8 +142,8 @@ func (w *world) run(o options) {
 	if w.url, err = w.app.Listen(w.Context()); err != nil {
 		w.Fatal(err)
 	}
-	if o.unseen != nil {
-		o.unseen(w)
+	if o.beforeProbes != nil {
+		o.beforeProbes(w)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
 	served := make(chan error, 1)
@@ -165,15 +165,15 @@ func (w *world) run(o options) {
 		}
 	}
 	w.Cleanup(w.stop)
-	if o.calm {
+	if o.fewProbes {
 		w.directoriesRead()
 	}
 }
 
 // directoriesRead waits until every directory was read. Before that the server
-// does not know after how many wrong passwords a directory locks an account,
-// and lets only one through.
-func (w *world) directoriesRead() {
+// does not know how many wrong passwords lock an account, and lets only one
+// through.
+func (w *fixture) directoriesRead() {
 	w.Helper()
 	for _, d := range w.app.Board().Inventory().Domains {
 		w.until("the directory of "+d.DNSName+" was read", func() bool {
@@ -182,11 +182,13 @@ func (w *world) directoriesRead() {
 	}
 }
 
-// document checks every answer that the tests of this package get. It is read once.
+// document validates every response in the tests of this package. It is parsed
+// once.
 var document = sync.OnceValues(func() (*apitest.Document, error) { return apitest.New(api.Document) })
 
-// connect makes a client that knows the server by its thumbprint.
-func (w *world) connect() {
+// connect creates a client that accepts the server's certificate by its
+// thumbprint.
+func (w *fixture) connect() {
 	address := strings.TrimPrefix(w.url, "https://")
 	c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
@@ -205,7 +207,7 @@ func (w *world) connect() {
 	w.client = w.document.Client(w, w.plain.Transport)
 }
 
-// answer is what the server answered.
+// answer is a response of the server.
 type answer struct {
 	status int
 	header http.Header
@@ -214,26 +216,26 @@ type answer struct {
 
 func (a answer) into(t testing.TB, v any) {
 	t.Helper()
-	reflect.ValueOf(v).Elem().SetZero() // old elements of a list would keep what the new ones lack
+	reflect.ValueOf(v).Elem().SetZero() // JSON decoding would keep old values in the elements of a list
 	if err := json.Unmarshal(a.body, v); err != nil {
 		t.Fatalf("%.200q: %v", a.body, err)
 	}
 }
 
 // call sends one request.
-func (w *world) call(method, path, token string, body any) answer {
+func (w *fixture) call(method, path, token string, body any) answer {
 	w.Helper()
 	return w.callFrom("", method, path, token, body)
 }
 
-// callFrom sends a request as a trusted proxy would for a client at the address.
-func (w *world) callFrom(address, method, path, token string, body any) answer {
+// callFrom sends a request as a trusted proxy would for a client at an address.
+func (w *fixture) callFrom(address, method, path, token string, body any) answer {
 	w.Helper()
 	return w.callWith(http.Header{"X-Forwarded-For": {address}}, method, path, token, body)
 }
 
-// callWith sends a request with further headers; empty ones are left out.
-func (w *world) callWith(headers http.Header, method, path, token string, body any) answer {
+// callWith sends a request with additional headers; empty ones are omitted.
+func (w *fixture) callWith(headers http.Header, method, path, token string, body any) answer {
 	w.Helper()
 	var sent io.Reader
 	switch b := body.(type) {
@@ -274,7 +276,7 @@ func (w *world) callWith(headers http.Header, method, path, token string, body a
 
 type object = map[string]any
 
-func (w *world) credentials(password string) object {
+func (w *fixture) credentials(password string) object {
 	return object{"domain": w.estate.Admin.Domain, "username": w.estate.Admin.Username, "password": []string{password}}
 }
 
@@ -283,8 +285,8 @@ type tokens struct {
 	Refresh string `json:"refresh_token"`
 }
 
-// login logs the administrator in, once the directory was looked at.
-func (w *world) login() tokens {
+// login logs the administrator in, after the directory was read.
+func (w *fixture) login() tokens {
 	w.Helper()
 	var got tokens
 	w.until("the login succeeds", func() bool {
@@ -297,27 +299,27 @@ func (w *world) login() tokens {
 	return got
 }
 
-// patience is how long the tests wait for something to be so. The machine may
-// be busy; what does not come at all is found out just as well.
-const patience = 3 * time.Minute
+// waitLimit is how long tests wait for a condition. It is long, because the
+// machine may be busy.
+const waitLimit = 3 * time.Minute
 
-// until polls until something is so.
-func (w *world) until(what string, so func() bool) {
+// until polls until a condition holds.
+func (w *fixture) until(what string, so func() bool) {
 	w.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitLimit)
 	for !so() {
 		if time.Now().After(deadline) {
-			w.Fatalf("not within %s: %s", patience, what)
+			w.Fatalf("after %s still not true: %s", waitLimit, what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// changed takes note of changes as they come.
-func (w *world) changed(changes []desktop.Change) {
+// changed records changes as they are reported.
+func (w *fixture) changed(changes []desktop.Change) {
 	for _, c := range changes {
 		if r, _, ok := w.app.Board().Record(c.Ref.Kind, c.Ref.ID); ok {
-			values.note(w.test, r)
+			coverage.note(w.test, r)
 		}
 	}
 	w.mu.Lock()
@@ -325,9 +327,8 @@ func (w *world) changed(changes []desktop.Change) {
 	w.changes = append(w.changes, changes...)
 }
 
-// passes does something, and waits until a component has had a status that it
-// does not keep for long.
-func (w *world) passes(do func(), kind desktop.Kind, name, part, want string) {
+// passesThrough calls do and waits until a component has had a short-lived status.
+func (w *fixture) passesThrough(do func(), kind desktop.Kind, name, part, want string) {
 	w.Helper()
 	w.mu.Lock()
 	before := len(w.changes)
@@ -342,8 +343,8 @@ func (w *world) passes(do func(), kind desktop.Kind, name, part, want string) {
 	})
 }
 
-// edit changes the inventory, which the server then reads again.
-func (w *world) edit(old, text string) {
+// edit changes the inventory file, which the server then reloads.
+func (w *fixture) edit(old, text string) {
 	w.Helper()
 	was, err := os.ReadFile(w.estate.InventoryFile())
 	if err != nil {
@@ -357,11 +358,11 @@ func (w *world) edit(old, text string) {
 	}
 }
 
-// status waits until a status of a component's record is the wanted one.
-func (w *world) status(kind desktop.Kind, name, part, want string) {
+// status waits until a component or part has the wanted status.
+func (w *fixture) status(kind desktop.Kind, name, part, want string) {
 	w.Helper()
 	last, reasons := "", []string(nil)
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitLimit)
 	for {
 		for _, r := range w.app.Board().Records(kind) {
 			if r.Ref().Name != name {
@@ -374,7 +375,7 @@ func (w *world) status(kind desktop.Kind, name, part, want string) {
 				}
 			}
 			if last == want {
-				values.note(w.Name(), r)
+				coverage.note(w.Name(), r)
 				return
 			}
 		}

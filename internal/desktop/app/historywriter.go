@@ -11,9 +11,9 @@ import (
 	"vigil/internal/desktop/store"
 )
 
-// chronicle writes changes of statuses into the history. The board does not
-// wait for it.
-type chronicle struct {
+// historyWriter writes changes of statuses into the history asynchronously, so that
+// the board does not wait for the database.
+type historyWriter struct {
 	store desktop.HistoryStore
 	log   *slog.Logger
 	wake  chan struct{}
@@ -23,35 +23,36 @@ type chronicle struct {
 	waiting []desktop.Change
 }
 
-// maxWaiting bounds the memory while the database is away; the oldest are lost.
+// maxWaiting limits the queue while the database is unavailable; the oldest
+// changes are dropped.
 const maxWaiting = 100_000
 
-func newChronicle(history desktop.HistoryStore, log *slog.Logger) *chronicle {
-	return &chronicle{store: history, log: log, wake: make(chan struct{}, 1), groups: desktop.Grouper{NewID: store.ChangeID}}
+func newHistoryWriter(history desktop.HistoryStore, log *slog.Logger) *historyWriter {
+	return &historyWriter{store: history, log: log, wake: make(chan struct{}, 1), groups: desktop.Grouper{NewID: store.ChangeID}}
 }
 
-func (c *chronicle) add(changes []desktop.Change) {
+func (c *historyWriter) add(changes []desktop.Change) {
 	c.mu.Lock()
-	changes = slices.Clone(changes) // others have them too
+	changes = slices.Clone(changes) // other listeners share the slice
 	c.groups.Group(changes)
 	c.waiting = append(c.waiting, changes...)
 	c.waiting = c.waiting[max(0, len(c.waiting)-maxWaiting):]
 	c.mu.Unlock()
 	select {
 	case c.wake <- struct{}{}:
-	default: // it is about to look anyway
+	default: // a write is already pending
 	}
 }
 
-// run writes until ctx ends, and then what still waits.
-func (c *chronicle) run(ctx context.Context) {
+// run writes changes until ctx is done, and then the remaining ones.
+func (c *historyWriter) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-c.wake:
 		}
 		if !c.write(ctx) {
-			select { // the database is away; changes gather meanwhile
+			select { // the database is unavailable: retry later
 			case <-ctx.Done():
 			case <-time.After(2 * time.Second):
 				c.add(nil)
@@ -63,8 +64,8 @@ func (c *chronicle) run(ctx context.Context) {
 	c.write(last)
 }
 
-// write writes what waits and reports whether that went well.
-func (c *chronicle) write(ctx context.Context) bool {
+// write writes the queued changes and reports whether it succeeded.
+func (c *historyWriter) write(ctx context.Context) bool {
 	c.mu.Lock()
 	batch := c.waiting
 	c.waiting = nil
@@ -73,7 +74,7 @@ func (c *chronicle) write(ctx context.Context) bool {
 	if err == nil {
 		return true
 	}
-	c.log.ErrorContext(ctx, "changes of statuses not written", "number", len(batch), "error", err)
+	c.log.ErrorContext(ctx, "write changes of statuses", "number", len(batch), "error", err)
 	c.mu.Lock()
 	c.waiting = append(batch, c.waiting...)
 	c.mu.Unlock()

@@ -15,19 +15,19 @@ import (
 	"vigil/internal/fault"
 )
 
-// keeper keeps the credential in one file that only its owner may read. Key and
-// certificate are replaced together or not at all.
-type keeper struct{ dir string }
+// credentialStore stores the credential in one file that only its owner may read. Key
+// and certificate are replaced atomically.
+type credentialStore struct{ dir string }
 
 type credentialFile struct {
 	Key       []byte              `json:"key"` // PKCS #8
 	Enrolment heartbeat.Enrolment `json:"enrolment"`
 }
 
-func (k keeper) path() string { return filepath.Join(k.dir, "credential.json") }
+func (k credentialStore) path() string { return filepath.Join(k.dir, "credential.json") }
 
-// Load implements [heartbeat.Keeper].
-func (k keeper) Load() (heartbeat.Credential, error) {
+// Load implements [heartbeat.CredentialStore].
+func (k credentialStore) Load() (heartbeat.Credential, error) {
 	var c heartbeat.Credential
 	text, err := os.ReadFile(k.path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,8 +51,8 @@ func (k keeper) Load() (heartbeat.Credential, error) {
 	return heartbeat.Credential{Key: signer, Enrolment: f.Enrolment}, nil
 }
 
-// Save implements [heartbeat.Keeper].
-func (k keeper) Save(c heartbeat.Credential) error {
+// Save implements [heartbeat.CredentialStore].
+func (k credentialStore) Save(c heartbeat.Credential) error {
 	key, err := x509.MarshalPKCS8PrivateKey(c.Key)
 	if err != nil {
 		return err

@@ -16,15 +16,15 @@ import (
 	"vigil/internal/secret"
 )
 
-// The audiences and the type of our tokens. A refresh token is none that any
-// other operation takes.
+// The audiences and the type of tokens. No other operation accepts a refresh
+// token.
 const (
 	accessAudience  = "desktop"
 	refreshAudience = "desktop-refresh"
 	refreshType     = "rt+jwt"
 )
 
-// Credentials are what a caller logs in with.
+// Credentials are the input of a login.
 type Credentials struct {
 	Domain   string // NetBIOS or DNS name
 	Username string
@@ -32,14 +32,15 @@ type Credentials struct {
 	Source   string // address of the caller
 }
 
-// A Refusal says why a login was refused. Callers of the API never learn it.
+// A Refusal is the reason why a login was refused. API responses do not reveal
+// it.
 type Refusal struct {
 	Cause   string // for the audit record: "wrong password", "not an administrator"
 	Counted bool   // the directory counts it towards its lockout
 	Err     error
 
-	// Misconfigured says that nobody can log in until an administrator mends the
-	// configuration, so it belongs in the log.
+	// Misconfigured means that nobody can log in until an administrator fixes the
+	// configuration, so that it is logged.
 	Misconfigured bool
 }
 
@@ -48,33 +49,33 @@ func (r *Refusal) Error() string { return r.Cause }
 // Unwrap returns the directory's own error.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Directory knows who may log in.
+// Directory authenticates users.
 type Directory interface {
-	// Find returns the domain of a NetBIOS or DNS name, without regard to case.
+	// Find returns the domain with a NetBIOS or DNS name, ignoring case.
 	Find(name string) (desktop.Domain, bool)
 
-	// Login tries a password and checks that the user is an administrator. It
-	// fails with a *Refusal when the directory answered and the answer is no.
+	// Login checks a password and that the user is an administrator. It fails with
+	// a *Refusal when the directory refuses the user.
 	Login(ctx context.Context, d desktop.Domain, username string, password secret.Text) (User, error)
 
-	// Lockout returns the domain's own rule for locking accounts.
+	// Lockout returns the domain's lockout policy.
 	Lockout(d desktop.ID) desktop.LockoutPolicy
 }
 
-// Options say how sessions are kept.
+// Options configure an Authenticator.
 type Options struct {
 	Store       Store
 	Keys        *auth.Keys
 	Directory   Directory
 	AccessLife  time.Duration // 30 minutes when zero
 	RefreshLife time.Duration // 8 hours when zero
-	KeyLife     time.Duration // of monitoring keys whose end is not said; 90 days when zero
+	KeyLife     time.Duration // default lifetime of monitoring keys; 90 days when zero
 	Throttle    ThrottleOptions
 	Now         func() time.Time // time.Now when nil
 	Log         *slog.Logger
 
-	// Report is told of every login and logout, also refused ones, with the true
-	// cause. It may be nil.
+	// Report is called with every login and logout, including refused ones with
+	// their actual cause. It may be nil.
 	Report func(ctx context.Context, e Event)
 }
 
@@ -84,21 +85,22 @@ type Event struct {
 	Action   string // login, logout
 	Domain   string
 	Username string
-	SID      string // empty while it is not known
+	SID      string // empty while unknown
 	Source   string
 	Session  string
-	Refused  string // the true cause; empty for a success
+	Refused  string // the actual cause; empty for a success
 }
 
-// Gate logs in and out and identifies callers. It is safe for concurrent use.
-type Gate struct {
+// Authenticator logs users in and out and identifies callers. It is safe for concurrent
+// use.
+type Authenticator struct {
 	Options
 	throttle *throttle
 	seen     *cache
 }
 
-// NewGate makes a gate.
-func NewGate(o Options) *Gate {
+// NewAuthenticator returns a new authenticator.
+func NewAuthenticator(o Options) *Authenticator {
 	o.AccessLife = cmp.Or(o.AccessLife, 30*time.Minute)
 	o.RefreshLife = cmp.Or(o.RefreshLife, 8*time.Hour)
 	o.KeyLife = cmp.Or(o.KeyLife, DefaultKeyLife)
@@ -108,13 +110,13 @@ func NewGate(o Options) *Gate {
 	if o.Report == nil {
 		o.Report = func(context.Context, Event) {}
 	}
-	return &Gate{Options: o, throttle: newThrottle(o.Store, o.Throttle, o.Now), seen: newCache()}
+	return &Authenticator{Options: o, throttle: newThrottle(o.Store, o.Throttle, o.Now), seen: newCache()}
 }
 
-// Tokens are what a login brings.
+// Tokens are the result of a login.
 type Tokens struct{ Access, Refresh string }
 
-// refused is the one answer to every login that is not accepted.
+// refused returns the error for every refused login.
 func refused(after time.Duration) error {
 	return &fault.Error{
 		Kind: fault.Unauthenticated, After: after,
@@ -122,20 +124,20 @@ func refused(after time.Duration) error {
 	}
 }
 
-// Login begins a session and returns its tokens.
-func (g *Gate) Login(ctx context.Context, c Credentials) (Tokens, error) {
-	s, err := g.Enter(ctx, c, g.RefreshLife)
+// Login opens a session and returns its tokens.
+func (g *Authenticator) Login(ctx context.Context, c Credentials) (Tokens, error) {
+	s, err := g.OpenSession(ctx, c, g.RefreshLife)
 	if err != nil {
 		return Tokens{}, err
 	}
 	return g.sign(ctx, s)
 }
 
-// Enter begins a session that lasts for the given time. Whatever the cause of a
-// refusal, the answer is the same; the true cause goes to Report.
-func (g *Gate) Enter(ctx context.Context, c Credentials, life time.Duration) (Session, error) {
+// OpenSession opens a session that lasts for the given time. All refusals return the
+// same error; the actual cause goes to Report.
+func (g *Authenticator) OpenSession(ctx context.Context, c Credentials, life time.Duration) (Session, error) {
 	event := Event{At: g.Now(), Action: "login", Domain: c.Domain, Username: c.Username, Source: c.Source}
-	user, after, err := g.admit(ctx, c)
+	user, after, err := g.authenticate(ctx, c)
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		event.Refused = r.Cause
 		if r.Misconfigured && g.Log != nil {
@@ -145,10 +147,10 @@ func (g *Gate) Enter(ctx context.Context, c Credentials, life time.Duration) (Se
 		return Session{}, refused(after)
 	}
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
-		err = &fault.Error{Kind: fault.Unavailable, Message: "the directory cannot be asked now", After: 10 * time.Second, Err: f}
+		err = &fault.Error{Kind: fault.Unavailable, Message: "the directory is not available now; try again later", After: 10 * time.Second, Err: f}
 	}
 	if err != nil {
-		event.Refused = "the directory could not be asked"
+		event.Refused = "the directory was not available"
 		g.Report(ctx, event)
 		return Session{}, err
 	}
@@ -162,13 +164,12 @@ func (g *Gate) Enter(ctx context.Context, c Credentials, life time.Duration) (Se
 	return s, nil
 }
 
-// admit tries the credentials under the throttle. With a refusal it returns when
-// to try again, if the throttle is to blame.
-func (g *Gate) admit(ctx context.Context, c Credentials) (User, time.Duration, error) {
+// authenticate checks the credentials under the throttle. With a refusal by the
+// throttle it returns when to retry.
+func (g *Authenticator) authenticate(ctx context.Context, c Credentials) (User, time.Duration, error) {
 	d, ok := g.Directory.Find(c.Domain)
 	if !ok {
-		// Addresses that guess at domains are counted like those that guess at
-		// passwords.
+		// Wrong domain names count against an address like wrong passwords.
 		after, err := g.throttle.count(ctx, c.Source)
 		if err != nil {
 			return User{}, 0, err
@@ -184,9 +185,9 @@ func (g *Gate) admit(ctx context.Context, c Credentials) (User, time.Duration, e
 	return user, after, err
 }
 
-// KnownAccount names the account that limits count a login against, if it has
+// KnownAccount returns the rate limit account of a login, if the user has
 // logged in from the same network before, and "" otherwise.
-func (g *Gate) KnownAccount(ctx context.Context, c Credentials) string {
+func (g *Authenticator) KnownAccount(ctx context.Context, c Credentials) string {
 	d, ok := g.Directory.Find(c.Domain)
 	if !ok {
 		return ""
@@ -194,15 +195,15 @@ func (g *Gate) KnownAccount(ctx context.Context, c Credentials) string {
 	return g.throttle.knownUser(ctx, attemptOf(d, c))
 }
 
-// Verify tries the credentials of an account that is not to log in, under the
-// same throttle, so that this way cannot lock accounts either. Try must fail
-// with a *Refusal when the directory says no.
-func (g *Gate) Verify(ctx context.Context, d desktop.Domain, username, source string, try func() error) (time.Duration, error) {
+// Verify checks credentials without a login, under the same throttle, so that
+// it cannot lock accounts either. Try must fail with a *Refusal when the
+// directory refuses them.
+func (g *Authenticator) Verify(ctx context.Context, d desktop.Domain, username, source string, try func() error) (time.Duration, error) {
 	c := Credentials{Domain: d.DNSName, Username: username, Source: source}
 	return g.throttle.try(ctx, attemptOf(d, c), g.Directory.Lockout(d.ID), try)
 }
 
-func (g *Gate) sign(ctx context.Context, s Session) (Tokens, error) {
+func (g *Authenticator) sign(ctx context.Context, s Session) (Tokens, error) {
 	access, err := g.access(ctx, s)
 	if err != nil {
 		return Tokens{}, err
@@ -213,8 +214,8 @@ func (g *Gate) sign(ctx context.Context, s Session) (Tokens, error) {
 	return Tokens{Access: access, Refresh: refresh}, err
 }
 
-// access signs an access token, which never outlives its session.
-func (g *Gate) access(ctx context.Context, s Session) (string, error) {
+// access signs an access token, which does not outlive its session.
+func (g *Authenticator) access(ctx context.Context, s Session) (string, error) {
 	ends := g.Now().Add(g.AccessLife)
 	if ends.After(s.ExpiresAt) {
 		ends = s.ExpiresAt
@@ -225,9 +226,8 @@ func (g *Gate) access(ctx context.Context, s Session) (string, error) {
 	})
 }
 
-// Refresh returns a new access token of the session that a refresh token
-// belongs to.
-func (g *Gate) Refresh(ctx context.Context, token string) (string, error) {
+// Refresh returns a new access token for the session of a refresh token.
+func (g *Authenticator) Refresh(ctx context.Context, token string) (string, error) {
 	s, err := g.refreshed(ctx, token)
 	if err != nil {
 		return "", err
@@ -235,8 +235,8 @@ func (g *Gate) Refresh(ctx context.Context, token string) (string, error) {
 	return g.access(ctx, s)
 }
 
-// Logout ends the session that a refresh token belongs to.
-func (g *Gate) Logout(ctx context.Context, token, source string) error {
+// Logout ends the session of a refresh token.
+func (g *Authenticator) Logout(ctx context.Context, token, source string) error {
 	s, err := g.refreshed(ctx, token)
 	if err != nil {
 		return err
@@ -244,8 +244,8 @@ func (g *Gate) Logout(ctx context.Context, token, source string) error {
 	return g.end(ctx, s, source)
 }
 
-// end ends a session; one that has ended meanwhile is all right too.
-func (g *Gate) end(ctx context.Context, s Session, source string) error {
+// end ends a session. It succeeds if the session has ended meanwhile.
+func (g *Authenticator) end(ctx context.Context, s Session, source string) error {
 	now := g.Now()
 	if err := g.Store.EndSession(ctx, s.ID, now); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
@@ -258,8 +258,8 @@ func (g *Gate) end(ctx context.Context, s Session, source string) error {
 	return nil
 }
 
-// Sessions returns the sessions of a user that live, newest first.
-func (g *Gate) Sessions(ctx context.Context, sid string) ([]Session, error) {
+// Sessions returns the active sessions of a user, newest first.
+func (g *Authenticator) Sessions(ctx context.Context, sid string) ([]Session, error) {
 	all, err := g.Store.SessionsOf(ctx, sid)
 	now := g.Now()
 	return slices.DeleteFunc(all, func(s Session) bool { return !s.Live(now) }), err
@@ -267,7 +267,7 @@ func (g *Gate) Sessions(ctx context.Context, sid string) ([]Session, error) {
 
 // End ends a session of a user. It fails with fault.NotFound when the user has
 // no such session, or it has ended.
-func (g *Gate) End(ctx context.Context, sid, id, source string) error {
+func (g *Authenticator) End(ctx context.Context, sid, id, source string) error {
 	s, err := g.Store.Session(ctx, id)
 	if err != nil {
 		return err
@@ -278,11 +278,11 @@ func (g *Gate) End(ctx context.Context, sid, id, source string) error {
 	return g.end(ctx, s, source)
 }
 
-// errRefresh is the answer to every refresh token that is good no more. It is
-// the request that is wrong, says the API document, not the caller.
+// errRefresh is the error for every invalid refresh token. By the API document
+// it is 400, not 401.
 var errRefresh = fault.Field("refresh_token", "is not valid, has expired or was revoked")
 
-func (g *Gate) refreshed(ctx context.Context, token string) (Session, error) {
+func (g *Authenticator) refreshed(ctx context.Context, token string) (Session, error) {
 	claims, err := g.Keys.Verify(ctx, token, auth.Want{Type: refreshType, Audience: refreshAudience})
 	if fault.Is(err, fault.Unauthenticated) {
 		return Session{}, errRefresh
@@ -297,15 +297,15 @@ func (g *Gate) refreshed(ctx context.Context, token string) (Session, error) {
 	return s, err
 }
 
-// placesKept is how long it is remembered that a user logged in from somewhere.
-const placesKept = 180 * 24 * time.Hour
+// loginNetworksKept is how long networks of past logins are stored.
+const loginNetworksKept = 180 * 24 * time.Hour
 
-// Tidy forgets what is of no more use. It is called now and then.
-func (g *Gate) Tidy(ctx context.Context) error {
+// Tidy deletes expired records. It is called periodically.
+func (g *Authenticator) Tidy(ctx context.Context) error {
 	now := g.Now()
 	return errors.Join(
 		g.Store.ForgetSessions(ctx, now.Add(-24*time.Hour)),
 		g.Store.ForgetFailures(ctx, now.Add(-24*time.Hour)),
-		g.Store.ForgetLoginPlaces(ctx, now.Add(-placesKept)),
+		g.Store.ForgetLoginNetworks(ctx, now.Add(-loginNetworksKept)),
 	)
 }

@@ -42,7 +42,7 @@ func (q *alertQuery) Validate() error {
 	return nil
 }
 
-// since returns the time after which alerts that are over must have ended.
+// since returns the time after which resolved alerts must have ended.
 func (q alertQuery) since(now time.Time) time.Time {
 	if q.Since == 0 {
 		return now.Add(-24 * time.Hour)
@@ -50,7 +50,7 @@ func (q alertQuery) since(now time.Time) time.Time {
 	return desktop.Millis(q.Since).Time()
 }
 
-type raised struct {
+type alertRecord struct {
 	RuleID     string         `json:"rule_id"`
 	Group      string         `json:"group_id"`
 	Kind       desktop.Kind   `json:"kind"`
@@ -65,23 +65,23 @@ type raised struct {
 	ResolvedAt desktop.Millis `json:"resolved_at,omitempty"`
 }
 
-func (a *API) raisedOf(v alert.Alert) raised {
+func (a *API) alertRecordOf(v alert.Alert) alertRecord {
 	ref := v.Subject.Ref
-	return raised{
+	return alertRecord{
 		RuleID: v.RuleID, Group: v.Group(), Kind: ref.Kind, ID: a.Board.PublicID(ref.Kind, ref.ID), Name: ref.Name, Part: v.Subject.Part,
 		Cause: a.public(v.Cause), State: v.State, Summary: v.Summary, Since: desktop.MillisOf(v.Since),
 		FiredAt: desktop.MillisOf(v.FiredAt), ResolvedAt: desktop.MillisOf(v.ResolvedAt),
 	}
 }
 
-func (a *API) listAlerts(ctx context.Context, q alertQuery) ([]raised, error) {
+func (a *API) listAlerts(ctx context.Context, q alertQuery) ([]alertRecord, error) {
 	all, err := a.Rules.Alerts(ctx, q.since(a.Now()))
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(v alert.Alert) bool { return !among(q.State, string(v.State)) })
 	all = all[:min(len(all), cmp.Or(q.Limit, maxAlerts))]
-	return httpapi.Each(all, a.raisedOf), nil
+	return httpapi.Each(all, a.alertRecordOf), nil
 }
 
 type acknowledgement struct {
@@ -109,10 +109,10 @@ type alertGroup struct {
 	OpenCount    int              `json:"open_count"`
 	Acknowledged *acknowledgement `json:"acknowledgement,omitempty"`
 	Silenced     *silence         `json:"silence,omitempty"`
-	Alerts       []raised         `json:"alerts"`
+	Alerts       []alertRecord    `json:"alerts"`
 }
 
-// maxGroupAlerts is how many alerts of a group are sent with it.
+// maxGroupAlerts limits the alerts of a group in a response.
 const maxGroupAlerts = 50
 
 func (a *API) listAlertGroups(ctx context.Context, q alertQuery) ([]alertGroup, error) {
@@ -120,7 +120,7 @@ func (a *API) listAlertGroups(ctx context.Context, q alertQuery) ([]alertGroup, 
 	if err != nil {
 		return nil, err
 	}
-	describe, err := a.describer(ctx)
+	describe, err := a.groupEncoder(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (a *API) listAlertGroups(ctx context.Context, q alertQuery) ([]alertGroup, 
 	return out, nil
 }
 
-// describer returns how episodes look on the wire, with the names of their rules
-// and what is noted about them.
-func (a *API) describer(ctx context.Context) (func(alert.Episode) alertGroup, error) {
+// groupEncoder returns a function that converts episodes to their wire form, with
+// the names of their rules and their notes.
+func (a *API) groupEncoder(ctx context.Context) (func(alert.Episode) alertGroup, error) {
 	rules, err := a.Rules.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -184,12 +184,11 @@ func (a *API) alertGroupOf(e alert.Episode) alertGroup {
 			g.Summary = v.Summary
 		}
 	}
-	g.Alerts = httpapi.Each(e.Alerts[:min(len(e.Alerts), maxGroupAlerts)], a.raisedOf)
+	g.Alerts = httpapi.Each(e.Alerts[:min(len(e.Alerts), maxGroupAlerts)], a.alertRecordOf)
 	return g
 }
 
-// noteGroup changes what is noted about a group of alerts that is open, and
-// returns the group.
+// noteGroup changes the note of an open group of alerts and returns the group.
 func (a *API) noteGroup(ctx context.Context, group string, change func(*alert.Note)) (alertGroup, error) {
 	alerts, err := a.Rules.Alerts(ctx, a.Now())
 	if err != nil {
@@ -198,13 +197,13 @@ func (a *API) noteGroup(ctx context.Context, group string, change func(*alert.No
 	episodes := alert.Episodes(alerts)
 	i := slices.IndexFunc(episodes, func(e alert.Episode) bool { return e.Group == group && e.State != alert.Resolved })
 	if i < 0 {
-		return alertGroup{}, fault.New(fault.NotFound, "there is no such group of alerts, or it is over")
+		return alertGroup{}, fault.New(fault.NotFound, "there is no such group of alerts, or it is resolved")
 	}
 	if _, err := a.Rules.ChangeNote(ctx, group, episodes[i].RuleID, a.Now(), change); err != nil {
 		return alertGroup{}, err
 	}
 	a.Alerts.Wake()
-	describe, err := a.describer(ctx)
+	describe, err := a.groupEncoder(ctx)
 	if err != nil {
 		return alertGroup{}, err
 	}
@@ -233,7 +232,7 @@ func (a *API) acknowledgeGroup(ctx context.Context, in acknowledgeRequest) (aler
 	})
 }
 
-func (a *API) unacknowledgeGroup(ctx context.Context, in byID) (alertGroup, error) {
+func (a *API) unacknowledgeGroup(ctx context.Context, in idPath) (alertGroup, error) {
 	return a.noteGroup(ctx, in.ID, func(n *alert.Note) {
 		n.AcknowledgedBy, n.AcknowledgedAt, n.Comment = "", time.Time{}, ""
 	})
@@ -245,8 +244,8 @@ type silenceRequest struct {
 	Reason string         `json:"reason"`
 }
 
-// maxSilence is how long a group can be silenced at most: what is silenced for
-// good is forgotten.
+// maxSilence limits how long a group can be silenced, so that no silence is
+// forgotten for good.
 const maxSilence = 90 * 24 * time.Hour
 
 // Validate checks the reason.
@@ -263,7 +262,7 @@ func (a *API) silenceGroup(ctx context.Context, in silenceRequest) (alertGroup, 
 	})
 }
 
-func (a *API) unsilenceGroup(ctx context.Context, in byID) (alertGroup, error) {
+func (a *API) unsilenceGroup(ctx context.Context, in idPath) (alertGroup, error) {
 	return a.noteGroup(ctx, in.ID, func(n *alert.Note) {
 		n.SilencedBy, n.SilencedUntil, n.SilenceReason = "", time.Time{}, ""
 	})

@@ -11,24 +11,24 @@ import (
 	"vigil/internal/fault"
 )
 
-// Recognize tells which agent a client certificate was issued to. Whether it
-// was revoked since is known only when the agent does something.
+// Recognize returns the agent that a client certificate was issued to. It does
+// not check whether the certificate was revoked; recording a beat does.
 func (s *Service) Recognize(client *x509.Certificate) (Agent, error) {
 	agent, _, err := s.recognize(client)
 	return agent, err
 }
 
-// A Member is an agent that is enrolled.
+// A Member is an enrolled agent.
 type Member struct {
 	Agent    Agent
-	Name     string      // empty when the inventory has the component no more
-	Newest   Certificate // the one that lasts longest
-	LastSeen time.Time   // zero: never
+	Name     string      // empty when the component is no longer in the inventory
+	Newest   Certificate // the certificate that expires last, valid ones first
+	LastSeen time.Time   // zero for never
 	Sequence int64
 }
 
-// Roster lists the agents that have a certificate, also a revoked one, that has
-// not expired.
+// Roster returns the agents that have an unexpired certificate, even if it is
+// revoked.
 func (s *Service) Roster(ctx context.Context) ([]Member, error) {
 	certificates, err := s.Store.Certificates(ctx, s.Now())
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) Roster(ctx context.Context) ([]Member, error) {
 	members := map[Agent]Member{}
 	for _, c := range certificates {
 		m, known := members[c.Agent]
-		// A good certificate says more than a revoked one that lasts longer.
+		// A valid certificate takes precedence over a revoked one that expires later.
 		if !known || cmp.Or(compareBool(c.RevokedAt.IsZero(), m.Newest.RevokedAt.IsZero()), c.NotAfter.Compare(m.Newest.NotAfter)) > 0 {
 			ref, _ := s.Component(c.Agent)
 			members[c.Agent] = Member{Agent: c.Agent, Name: ref.Name, Newest: c}
@@ -73,16 +73,17 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// Revoke ends the certificates of an agent: its reports are refused from now on.
+// Revoke revokes the certificates of an agent: its reports are refused from now
+// on.
 func (s *Service) Revoke(ctx context.Context, a Agent) error {
 	n, err := s.Store.Revoke(ctx, a, s.Now())
 	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "there is no such agent, or it has no certificate that is good")
+		return fault.New(fault.NotFound, "there is no such agent, or it has no valid certificate")
 	}
 	return err
 }
 
-// ParseKind reads the kind of an agent as paths spell it, or as the API does.
+// ParseKind parses the kind of an agent in the spelling of paths or of the API.
 func ParseKind(text string) (desktop.Kind, bool) {
 	for kind, class := range classes {
 		if text == class || text == string(kind) {
@@ -92,7 +93,7 @@ func ParseKind(text string) (desktop.Kind, bool) {
 	return "", false
 }
 
-// Knows tells whether the inventory has the component of an agent.
+// Knows reports whether the inventory has the component of an agent.
 func (s *Service) Knows(a Agent) bool {
 	_, ok := s.Component(a)
 	return ok && Reports(a.Kind)

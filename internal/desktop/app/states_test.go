@@ -19,13 +19,12 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// The tests of this file reach what is not to be had by an incident: states
-// before the first look, states between two others, and those that follow from
-// the inventory.
+// The tests of this file cover states that no incident causes: states before
+// the first probe, transient states, and states that depend on the inventory.
 
-func TestWhatNobodyHasLookedAtYet(t *testing.T) {
+func TestStatesBeforeTheFirstProbe(t *testing.T) {
 	t.Parallel()
-	w := start(t, options{size: estate.Small(), join: true, unseen: func(w *world) {
+	w := start(t, options{size: estate.Small(), join: true, beforeProbes: func(w *fixture) {
 		w.status(desktop.KindDomain, "lab.example", self, "UNKNOWN")
 		w.status(desktop.KindConnectionServer, peer, "", "UNKNOWN")
 		w.status(desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "UNKNOWN")
@@ -38,18 +37,18 @@ func TestWhatNobodyHasLookedAtYet(t *testing.T) {
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
 }
 
-func TestStatesOnTheWayBack(t *testing.T) {
+func TestStatesDuringRecovery(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	center, pod := w.estate.Centers[0], w.estate.Pods[0]
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
-	w.passes(func() { center.Line().Set(flakylistener.Down) }, desktop.KindVirtualCenter, "vc1.corp.example", self, "RECONNECTING")
+	w.passesThrough(func() { center.Line().Set(flakylistener.Down) }, desktop.KindVirtualCenter, "vc1.corp.example", self, "RECONNECTING")
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "DOWN")
 
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
 	pod.Line().Set(flakylistener.Down)
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")
-	w.passes(func() { pod.Line().Set(flakylistener.Up) }, desktop.KindPod, "pod-1", "cs1.pod1.example", "UNCHECKED")
+	w.passesThrough(func() { pod.Line().Set(flakylistener.Up) }, desktop.KindPod, "pod-1", "cs1.pod1.example", "UNCHECKED")
 	w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "ONLINE")
 }
 
@@ -72,14 +71,14 @@ func TestEveryTrustRelationship(t *testing.T) {
 	}
 	change(func(t *directory.Trust) { t.Direction = 1 })
 	trust("partner.example", desktop.TrustToBroker)
-	change(func(t *directory.Trust) { t.Direction = 0 }) // a trust that was switched off
+	change(func(t *directory.Trust) { t.Direction = 0 }) // a disabled trust
 	trust("partner.example", desktop.TrustUnknown)
 	primary.Change(func(d *directory.Domain) { d.Trusts = d.Trusts[:2] })
 	w.edit("  - dns_name: partner.example\n", "  - dns_name: partner.example\n    manual: true\n")
 	trust("partner.example", desktop.TrustManual)
 }
 
-func TestAServerIsDisabledWhileItHasSessions(t *testing.T) {
+func TestServerIsDisabledWhileItHasSessions(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny(), join: true})
 	server := w.estate.RDSServers[0]
@@ -108,11 +107,11 @@ func TestEveryOperatingSystem(t *testing.T) {
 	}
 }
 
-func TestWhatTheInventorySays(t *testing.T) {
+func TestStatesThatDependOnTheInventory(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small(), join: true})
 	w.status(desktop.KindFarm, "farm-01", "", "OK") // made of instant clones
-	w.status(desktop.KindFarm, "farm-02", "", "OK") // made by hand
+	w.status(desktop.KindFarm, "farm-02", "", "OK") // manual
 	w.status(desktop.KindFarm, "farm-03", "", "OK") // made of linked clones
 	w.status(desktop.KindComposer, "composer1.corp.example", self, "OK")
 	w.edit("    url: "+w.estate.Composer.URL()+"\n", "    url: composer1:18443\n")
@@ -165,7 +164,7 @@ func TestEveryPartOfSingleSignOn(t *testing.T) {
 	part("domain", "ERROR")
 	corp.Break(directory.Healthy)
 	part("domain", "OK")
-	// Another controller that is gone is worth a warning.
+	// One of several controllers being down is a warning.
 	controller := net.JoinHostPort("127.0.0.1", strconv.Itoa(corp.SecurePort()))
 	w.edit(fmt.Sprintf("controllers: [%q]", controller), fmt.Sprintf("controllers: [%q, %q]", "127.0.0.1:9", controller))
 	part("domain", "WARN")
@@ -181,7 +180,7 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal("VIGIL_TEST_POSTGRES is not a URL")
 	}
-	wire := behindLine(t, u.Host)
+	wire := flakyProxy(t, u.Host)
 	password, _ := u.User.Password()
 	database := strings.TrimPrefix(u.Path, "/")
 	w := start(t, options{
@@ -192,7 +191,7 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 				Plain: true, Prefix: fmt.Sprintf("app%d_", time.Now().UnixNano()),
 			}
 		},
-		unseen: func(w *world) {
+		beforeProbes: func(w *fixture) {
 			wire.Set(flakylistener.Hung)
 			w.status(desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTING")
 		},
@@ -200,7 +199,7 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 	status := func(want string) { t.Helper(); w.status(desktop.KindEventDatabase, "127.0.0.1", "", want) }
 	wire.Set(flakylistener.Up)
 	status("CONNECTED")
-	w.passes(func() { wire.Set(flakylistener.Down) }, desktop.KindEventDatabase, "127.0.0.1", "", "RECONNECTING")
+	w.passesThrough(func() { wire.Set(flakylistener.Down) }, desktop.KindEventDatabase, "127.0.0.1", "", "RECONNECTING")
 	status("DISCONNECTED")
 	wire.Set(flakylistener.Up)
 	status("CONNECTED")
@@ -224,8 +223,8 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 	}
 }
 
-// behindLine passes connections on to a server, over a line that can be cut.
-func behindLine(t *testing.T, to string) *flakylistener.Listener {
+// flakyProxy returns a proxy to a server whose connections can be cut.
+func flakyProxy(t *testing.T, to string) *flakylistener.Listener {
 	t.Helper()
 	l, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"vigil/internal/sim/flakylistener"
 )
 
-// lab is a board with an event database that is looked at when the test says so.
-type lab struct {
+// fixture is a board with an event database that is probed when the test calls
+// probe.
+type fixture struct {
 	t        *testing.T
 	board    *desktop.Board
 	spec     desktop.EventDatabase
@@ -21,20 +22,20 @@ type lab struct {
 	password atomic.Value
 }
 
-func (l *lab) Secret(context.Context, desktop.SecretRef) (string, error) {
+func (l *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
 	return l.password.Load().(string), nil
 }
 
-func newLab(t *testing.T, spec desktop.EventDatabase, password string) *lab {
+func newFixture(t *testing.T, spec desktop.EventDatabase, password string) *fixture {
 	t.Helper()
-	l := &lab{t: t, board: desktop.NewBoard(time.Now)}
+	l := &fixture{t: t, board: desktop.NewBoard(time.Now)}
 	l.password.Store(password)
 	l.configure(spec)
 	t.Cleanup(func() { l.db.Close() })
 	return l
 }
 
-func (l *lab) configure(spec desktop.EventDatabase) {
+func (l *fixture) configure(spec desktop.EventDatabase) {
 	l.t.Helper()
 	if l.db != nil {
 		l.db.Close()
@@ -48,12 +49,12 @@ func (l *lab) configure(spec desktop.EventDatabase) {
 	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy(), EventDatabase: &spec})
 }
 
-// look looks a number of times and returns the record.
-func (l *lab) look(times int) desktop.EventDatabaseMonitor {
+// probe probes a number of times and returns the record.
+func (l *fixture) probe(times int) desktop.EventDatabaseMonitor {
 	l.t.Helper()
 	for range times {
 		ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
-		reading, certificate, err := l.db.Look(ctx)
+		reading, certificate, err := l.db.Probe(ctx)
 		cancel()
 		o := desktop.Observation{Kind: desktop.KindEventDatabase, ID: "e", At: time.Now(), Reading: reading, Certificate: certificate}
 		if err != nil {
@@ -64,15 +65,15 @@ func (l *lab) look(times int) desktop.EventDatabaseMonitor {
 	return l.board.Records(desktop.KindEventDatabase)[0].(desktop.EventDatabaseMonitor)
 }
 
-func (l *lab) wants(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
+func (l *fixture) wants(what string, m desktop.EventDatabaseMonitor, want desktop.EventDatabaseStatus) {
 	l.t.Helper()
 	if m.Status != want {
 		l.t.Errorf("%s: status = %s, want %s (%q)", what, m.Status, want, m.Reasons)
 	}
 }
 
-// proxy passes connections on to a server, over a line that can be cut. The
-// first bytes go through open, which may be nil.
+// proxy forwards connections to a server and can cut them. Connections are
+// first passed to open, which may be nil.
 func proxy(t *testing.T, to string, open func(net.Conn) (net.Conn, error)) *flakylistener.Listener {
 	t.Helper()
 	l, err := flakylistener.Listen("127.0.0.1:0")

@@ -21,31 +21,31 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// lab is a board with targets that are looked at when the test says so.
-type lab struct {
+// fixture is a board with targets that are probed when the test calls probe.
+type fixture struct {
 	t       *testing.T
 	board   *desktop.Board
-	estate  Estate
+	estate  TargetFactory
 	targets []Target
 	ca      *pki.Authority
 	clock   atomic.Int64 // offset from the time of day
 }
 
-func (l *lab) Secret(_ context.Context, ref desktop.SecretRef) (string, error) {
+func (l *fixture) Secret(_ context.Context, ref desktop.SecretRef) (string, error) {
 	return "secret of " + string(ref), nil
 }
 
-func (l *lab) now() time.Time { return time.Now().Add(time.Duration(l.clock.Load())) }
+func (l *fixture) now() time.Time { return time.Now().Add(time.Duration(l.clock.Load())) }
 
-func newLab(t *testing.T) *lab {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	l := &lab{t: t}
+	l := &fixture{t: t}
 	var err error
 	if l.ca, err = pki.New("Test CA", pki.Around(time.Now(), 1000*24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	l.board = desktop.NewBoard(l.now)
-	l.estate = Estate{
+	l.estate = TargetFactory{
 		Secrets: l, Now: l.now,
 		Self: func(context.Context) (desktop.PeerHealth, error) {
 			return desktop.PeerHealth{Version: "1", Revision: desktop.Revision{Store: "s"}}, nil
@@ -54,10 +54,10 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-func (l *lab) trust() desktop.Trust { return desktop.Trust{CAPEM: string(l.ca.PEM())} }
+func (l *fixture) trust() desktop.Trust { return desktop.Trust{CAPEM: string(l.ca.PEM())} }
 
-// configure takes over an inventory; the policy is the default one.
-func (l *lab) configure(inv desktop.Inventory) {
+// configure sets an inventory, with the default policy.
+func (l *fixture) configure(inv desktop.Inventory) {
 	inv.Policy = desktop.DefaultPolicy()
 	if d, ok := l.estate.Directory.(*directory.Client); ok {
 		d.Configure(inv)
@@ -68,20 +68,21 @@ func (l *lab) configure(inv desktop.Inventory) {
 	l.t.Cleanup(l.close)
 }
 
-func (l *lab) close() {
+func (l *fixture) close() {
 	for _, t := range l.targets {
 		t.close()
 	}
 }
 
-// look looks at everything a number of times, and is patient: the machine may be busy.
-func (l *lab) look(times int) {
+// probe probes all targets a number of times, with a long timeout, because the
+// machine may be busy.
+func (l *fixture) probe(times int) {
 	l.t.Helper()
-	l.lookFor(times, 30*time.Second)
+	l.probeFor(times, 30*time.Second)
 }
 
-// lookFor looks at everything a number of times, for so long each.
-func (l *lab) lookFor(times int, timeout time.Duration) {
+// probeFor probes all targets a number of times, with the given timeout.
+func (l *fixture) probeFor(times int, timeout time.Duration) {
 	l.t.Helper()
 	for range times {
 		for _, t := range l.targets {
@@ -93,12 +94,12 @@ func (l *lab) lookFor(times int, timeout time.Duration) {
 }
 
 // first returns the first record of a kind.
-func first[R desktop.Record](l *lab, k desktop.Kind) R {
+func first[R desktop.Record](l *fixture, k desktop.Kind) R {
 	l.t.Helper()
 	return l.board.Records(k)[0].(R)
 }
 
-// wants checks a status and that one which is not good has a reason.
+// wants checks a status, and that a status that is not good has a reason.
 func wants[S ~string](t *testing.T, what string, got, want S, f desktop.Freshness, good ...S) {
 	t.Helper()
 	if got != want {
@@ -114,14 +115,14 @@ func wants[S ~string](t *testing.T, what string, got, want S, f desktop.Freshnes
 	}
 }
 
-// server is a web server behind a line that can be cut.
+// server is a web server whose connections can be cut.
 type server struct {
 	line *flakylistener.Listener
 	leaf tls.Certificate
 	url  string
 }
 
-func (l *lab) server(h http.HandlerFunc) *server {
+func (l *fixture) server(h http.HandlerFunc) *server {
 	l.t.Helper()
 	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {
@@ -139,14 +140,14 @@ func (l *lab) server(h http.HandlerFunc) *server {
 	return &server{listener, leaf, "https://" + listener.Addr().String()}
 }
 
-// peer is a connection server that tells its health.
+// peer is a connection server that reports its health.
 type peer struct {
 	*server
 	health atomic.Pointer[desktop.PeerHealth]
 	status atomic.Int32
 }
 
-func (l *lab) peer() *peer {
+func (l *fixture) peer() *peer {
 	l.t.Helper()
 	p := &peer{}
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", Revision: desktop.Revision{Store: "s"}})
@@ -170,8 +171,9 @@ func (l *lab) peer() *peer {
 	return p
 }
 
-// controller starts a simulated domain controller and the client that knows it.
-func (l *lab) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
+// controller starts a simulated domain controller and configures the client for
+// it.
+func (l *fixture) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
 	l.t.Helper()
 	leaf, err := l.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
 	if err != nil {

@@ -1,0 +1,65 @@
+package reach
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+)
+
+// A WatchedConn is a connection that records why it broke. Some libraries only keep
+// the text of such an error, which cannot be classified.
+type WatchedConn struct {
+	net.Conn
+	lastErr *LastError
+}
+
+// LastError records why the last of some connections broke. It is safe for
+// concurrent use.
+type LastError struct{ err atomic.Pointer[error] }
+
+// Err returns why the connection broke, or nil.
+func (f *LastError) Err() error {
+	if err := f.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Forget clears the error.
+func (f *LastError) Forget() { f.err.Store(nil) }
+
+// Watch returns a connection that records its error in f.
+func Watch(c net.Conn, f *LastError) *WatchedConn { return &WatchedConn{c, f} }
+
+// Read implements [net.Conn].
+func (w *WatchedConn) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	w.note(err)
+	return n, err
+}
+
+// Write implements [net.Conn].
+func (w *WatchedConn) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
+	w.note(err)
+	return n, err
+}
+
+func (w *WatchedConn) note(err error) {
+	if err != nil {
+		w.lastErr.err.CompareAndSwap(nil, &err)
+	}
+}
+
+// A WatchedDialer is [Dialer] with connections that record their errors.
+type WatchedDialer struct{ LastError *LastError }
+
+// DialContext connects as [net.Dialer] does.
+func (d WatchedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := Dialer().DialContext(ctx, network, address)
+	if err != nil {
+		d.LastError.err.CompareAndSwap(nil, &err)
+		return nil, err
+	}
+	return Watch(c, d.LastError), nil
+}
