@@ -1,7 +1,7 @@
-// Package apidoc serves an OpenAPI document and a page to read it with.
+// Package apidoc serves an OpenAPI document and a page that renders it.
 //
-// The page is Swagger UI, embedded: it calls nobody but this server, and its
-// content security policy holds it to that.
+// The page is Swagger UI, embedded: it connects only to this server, which its
+// content security policy enforces.
 package apidoc
 
 import (
@@ -25,8 +25,9 @@ var assets embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
-// Routes serves the document, given as YAML, at /openapi.yaml and /openapi.json,
-// and the page at /docs/api. A warning, if any, stands on top of the page.
+// Routes returns routes that serve the document, given as YAML, at
+// /openapi.yaml and /openapi.json, and the page at /docs/api. A warning, if not
+// empty, is shown at the top of the page.
 func Routes(document []byte, warning string) ([]httpapi.Route, error) {
 	asJSON, err := ToJSON(document)
 	if err != nil {
@@ -58,7 +59,7 @@ func newPage(document []byte, warning string) ([]byte, error) {
 	return page.Bytes(), err
 }
 
-// file serves bytes that stay the same as long as the process lives.
+// file serves bytes that do not change while the process runs.
 func file(kind string, data []byte) httpapi.Handler {
 	sum := sha256.Sum256(data)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
@@ -66,14 +67,14 @@ func file(kind string, data []byte) httpapi.Handler {
 		h := w.Header()
 		h.Set("Content-Type", kind)
 		h.Set("Content-Security-Policy", policy)
-		h.Set("Cache-Control", "no-cache") // may be kept, must be asked about
+		h.Set("Cache-Control", "no-cache") // may be cached, must be revalidated
 		h.Set("ETag", tag)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 		return nil
 	})
 }
 
-// kinds are the files of the page that may be asked for.
+// kinds maps the files of the page to their content types.
 var kinds = map[string]string{
 	"page.css":             "text/css; charset=utf-8",
 	"start.js":             "text/javascript; charset=utf-8",

@@ -71,7 +71,7 @@ func TestDocumentIsServedAsYAMLAndJSON(t *testing.T) {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 	if again, _ := get(t, s.URL+"/openapi.json", "If-None-Match", res.Header.Get("ETag")); again.StatusCode != 304 {
-		t.Errorf("asked again: %d", again.StatusCode)
+		t.Errorf("with If-None-Match: %d", again.StatusCode)
 	}
 }
 

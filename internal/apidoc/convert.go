@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ToJSON turns a document in YAML into JSON with members in the same order, which is the order
-// in which the page shows them.
+// ToJSON converts a YAML document to JSON with members in the same order, which
+// is the order in which the page shows them.
 func ToJSON(document []byte) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(document, &root); err != nil {
@@ -35,7 +35,7 @@ func writeNode(out *bytes.Buffer, n *yaml.Node) error {
 	case yaml.ScalarNode:
 		return writeScalar(out, n)
 	}
-	return fmt.Errorf("line %d: this has no place in JSON", n.Line)
+	return fmt.Errorf("line %d: this cannot be represented in JSON", n.Line)
 }
 
 func writeMapping(out *bytes.Buffer, n *yaml.Node) error {
@@ -72,7 +72,7 @@ func writeAll(out *bytes.Buffer, left, right byte, nodes []*yaml.Node, write fun
 }
 
 func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
-	if n.Tag == "!!timestamp" { // JSON has no such thing: it is text
+	if n.Tag == "!!timestamp" { // JSON has no timestamps: it becomes a string
 		return writeValue(out, n.Value)
 	}
 	var v any

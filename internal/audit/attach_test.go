@@ -14,7 +14,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// attached returns a context that records a request with its first change.
+// attached returns a context in which the first change commits the record of a
+// request.
 func attached(ctx context.Context, l *audit.Log, request string, committed *bool) context.Context {
 	return l.Attach(ctx, audit.Attachment{
 		Record: func() (audit.Record, bool) {
@@ -24,7 +25,7 @@ func attached(ctx context.Context, l *audit.Log, request string, committed *bool
 	})
 }
 
-func TestARecordIsCommittedWithItsChange(t *testing.T) {
+func TestRecordIsCommittedWithItsChange(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		l := open(t, db, secrettest.NewBox(t))
@@ -41,7 +42,7 @@ func TestARecordIsCommittedWithItsChange(t *testing.T) {
 			wait.Go(func() {
 				var committed bool
 				ctx := attached(t.Context(), l, fmt.Sprint("r", i), &committed)
-				// Every third fails, and leaves neither change nor record.
+				// Every third write fails and leaves neither change nor record.
 				failing := errors.New("no")
 				err := db.Write(ctx, func(tx *sqldb.Tx) error {
 					if err := insert(fmt.Sprint("thing", i))(tx); err != nil || i%3 != 0 {
@@ -58,7 +59,8 @@ func TestARecordIsCommittedWithItsChange(t *testing.T) {
 				if err != nil || !committed {
 					t.Errorf("writer %d: %v, committed %t", i, err, committed)
 				}
-				// What the request writes later, and what is not the change, adds none.
+				// Later writes of the request, and writes without the commit hook, add no
+				// record.
 				if err := db.Write(ctx, insert(fmt.Sprint("more", i))); err != nil {
 					t.Error(err)
 				}
@@ -78,7 +80,7 @@ func TestARecordIsCommittedWithItsChange(t *testing.T) {
 			t.Errorf("%d records, want %d", len(page), want)
 		}
 		if r := verify(t, l); r.Broken != nil || r.Records != int64(len(page)) {
-			t.Errorf("the chain: %+v, %v", r, r.Broken)
+			t.Errorf("verify: %+v, %v", r, r.Broken)
 		}
 	})
 }

@@ -1,14 +1,14 @@
-// Package audit keeps a log of who did what, in a form that cannot be altered
-// unnoticed.
+// Package audit implements a tamper-evident log of who did what.
 //
-// Records form one chain: each carries the hash of the one before, and the last
-// of every commit is signed with a key that is sealed in the database. Whoever
-// can write to the database but not open its secrets can therefore neither
-// edit, insert, remove nor reorder records without [Log.Verify] finding out.
-// Removing the newest records together with the head of the chain looks like a
-// log that is merely shorter; a [Checkpoint] kept elsewhere tells the difference.
+// Records form a hash chain: each contains the hash of the one before, and the
+// last of every commit is signed with a key that is sealed in the database.
+// Somebody who can write to the database but cannot decrypt its secrets can
+// therefore not edit, insert, remove or reorder records without [Log.Verify]
+// detecting it. If the newest records are removed together with the head of the
+// chain, the log looks merely shorter; a [Checkpoint] stored elsewhere reveals
+// that.
 //
-// A record says which members were changed, never their values.
+// A record contains the names of changed members, never their values.
 package audit
 
 import (
@@ -19,39 +19,39 @@ import (
 	"time"
 )
 
-// Outcome is how an attempt ended.
+// Outcome is the result of a request.
 type Outcome string
 
 // The outcomes.
 const (
 	Success Outcome = "success"
-	Denied  Outcome = "denied" // the caller may not, or is not who they say
+	Denied  Outcome = "denied" // the caller is not authenticated or not authorised
 	Failure Outcome = "failure"
 )
 
-// A Record is one thing that somebody did or tried to do. An organisation knows
-// it by its ID: the number would tell how much others do.
+// A Record is one action or attempt. Organisations identify it by its ID,
+// because the number would reveal how active other organisations are.
 type Record struct {
 	ID        string            `json:"id"`     // random; set by the log
-	Number    int64             `json:"number"` // place in the chain, from 1; set by the log
+	Number    int64             `json:"number"` // position in the chain, from 1; set by the log
 	Time      time.Time         `json:"time"`
 	Request   string            `json:"request,omitempty"` // id of the request
 	Org       string            `json:"org,omitempty"`
 	Actor     string            `json:"actor,omitempty"` // user id
 	ActorName string            `json:"actorName,omitempty"`
 	Token     string            `json:"token,omitempty"`  // id of the API token or session
-	Source    string            `json:"source,omitempty"` // address the request came from
+	Source    string            `json:"source,omitempty"` // address that sent the request
 	Operation string            `json:"operation"`
 	Targets   map[string]string `json:"targets,omitempty"` // ids by name
 	Outcome   Outcome           `json:"outcome"`
 	Status    int               `json:"status,omitempty"`
-	Cause     string            `json:"cause,omitempty"`   // the true reason of a refusal
+	Cause     string            `json:"cause,omitempty"`   // the actual reason of a refusal
 	Changed   []string          `json:"changed,omitempty"` // names of members
-	Count     int64             `json:"count,omitempty"`   // how many requests like this one the record stands for, if not for one
+	Count     int64             `json:"count,omitempty"`   // number of similar requests that the record represents, if more than one
 }
 
 // encode returns the text that is hashed and stored. Map keys are sorted, so
-// that it is always the same.
+// that it is deterministic.
 func (r Record) encode() ([]byte, error) {
 	r.Time = r.Time.UTC().Truncate(time.Millisecond)
 	return json.Marshal(r)
@@ -59,21 +59,22 @@ func (r Record) encode() ([]byte, error) {
 
 // An Entry is a record in the chain.
 type Entry struct {
-	Record    Record // as the columns of the store have it: number, time, organisation, actor, operation, outcome
-	Body      []byte // the record's text, which is what counts
+	Record    Record // decoded; the store has its number, time, organisation, actor, operation and outcome as columns
+	Body      []byte // the record's text, which is hashed
 	Prev      []byte // hash of the entry before
 	Hash      []byte
-	Key       string // id of the key that signed, if this was the last of a commit
+	Key       string // id of the signing key, if this was the last entry of a commit
 	Signature []byte
 }
 
-// A Head is the newest entry of a chain. The zero Head is before the first.
+// A Head is the newest entry of a chain. The zero Head precedes the first
+// entry.
 type Head struct {
 	Number int64
 	Hash   []byte
 }
 
-// An Anchor is where a chain begins whose oldest records were removed.
+// An Anchor is the start of a chain whose oldest records were removed.
 type Anchor struct {
 	Head
 	Key       string
@@ -99,70 +100,70 @@ type Filter struct {
 	Limit     int
 }
 
-// Store keeps a chain. Any number of processes share it. Methods are safe for
+// Store stores a chain. Any number of processes share it. Methods are safe for
 // concurrent use.
 type Store interface {
-	// Extend appends what build makes of the head. Nobody else appends meanwhile.
-	// Build may be called more than once; the last call counts. When Extend
-	// returns nil, the entries are on disk.
+	// Extend appends the entries that build returns for the head. It excludes other
+	// appends. Build may be called more than once; the last call counts. When
+	// Extend returns nil, the entries are committed.
 	Extend(ctx context.Context, build func(Head) ([]Entry, error)) error
 
-	// Attach returns a context under which the first transaction that changes the
-	// database also appends the record of a, as entries that chain makes of it.
-	// Transactions append one after the other.
-	// Committed is told the last entry once it is on disk.
+	// Attach returns a context in which the first transaction that changes the
+	// database also appends the record of a, as entries that chain returns for it.
+	// Such transactions are serialised. Committed is called with the last entry
+	// after the commit.
 	Attach(ctx context.Context, a Attachment, chain func(Head, []Record) ([]Entry, error), committed func(Entry)) context.Context
 
 	// Head returns the newest entry.
 	Head(ctx context.Context) (Head, error)
 
-	// Tally returns the ends of the chain and what is there between them.
+	// Tally returns the ends of the chain and the number of entries between them.
 	Tally(ctx context.Context) (Tally, error)
 
-	// Abandon stores the anchor that sign makes of the head: what precedes it is
-	// no longer part of the chain. It is for a chain with entries missing.
-	Abandon(ctx context.Context, sign func(Head) (Anchor, error)) error
+	// Reanchor stores the anchor that sign returns for the head: entries before it
+	// are no longer part of the chain. It repairs a chain with missing entries.
+	Reanchor(ctx context.Context, sign func(Head) (Anchor, error)) error
 
-	// TimeBefore returns the time of the record that so many others follow, or
-	// the zero time if there are not so many.
+	// TimeBefore returns the time of the record that is followed by the given
+	// number of others, or the zero time if there are fewer.
 	TimeBefore(ctx context.Context, others int64) (time.Time, error)
 
-	// Snapshot calls f with the chain as it is at one moment.
+	// Snapshot calls f with a consistent snapshot of the chain.
 	Snapshot(ctx context.Context, f func(Chain) error) error
 
-	// Page returns the records that match.
+	// Page returns the matching records.
 	Page(ctx context.Context, f Filter) ([]Record, error)
 
-	// Cut removes the oldest entries: those before the given time, and those that
-	// at least keep others follow, if keep is not zero. It removes at most limit
-	// and never the newest of all, and stores the anchor that sign makes of the
-	// last one removed. It returns how many were removed.
+	// Cut removes the oldest entries: those before the given time, and those beyond
+	// the newest keep, if keep is not zero. It removes at most limit entries, never
+	// the newest, and stores the anchor that sign returns for the last removed one.
+	// It returns the number of removed entries.
 	Cut(ctx context.Context, before time.Time, keep int64, limit int, sign func(Head) (Anchor, error)) (int64, error)
 
 	// Keys returns the signing keys, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
 
-	// AddKey stores a key. If first is set and there is one already, it fails
-	// with fault.Stale.
+	// AddKey stores a key. With first set, it fails with fault.Stale if a key
+	// exists.
 	AddKey(ctx context.Context, k Key, first bool) error
 }
 
-// A Tally says how many entries there are, and how many there should be.
+// A Tally contains the actual and the expected ends of the chain.
 type Tally struct {
 	Anchor  Head
-	Head    Head  // as the chain tells it
+	Head    Head  // the stored head of the chain
 	Records int64 // after the anchor
-	Last    Head  // the newest entry that is there, or the anchor
+	Last    Head  // the newest existing entry, or the anchor
 }
 
-// A Chain is the whole log at one moment.
+// A Chain is a snapshot of the whole log.
 type Chain struct {
 	Anchor  Anchor // zero if nothing was ever removed
 	Head    Head
 	Entries iter.Seq2[Entry, error] // oldest first
 }
 
-// decodeRecord reads the text of a record.
+// decodeRecord decodes the text of a record.
 func decodeRecord(body []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(body, &r); err != nil {

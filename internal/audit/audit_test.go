@@ -168,8 +168,8 @@ func TestTamperingIsFound(t *testing.T) {
 	}
 }
 
-// TestRecomputedChainIsFound is about somebody who knows how hashes are made
-// and writes a whole new chain, but cannot open the signing key.
+// TestRecomputedChainIsFound models an attacker who computes the hashes of a
+// whole new chain but cannot decrypt the signing key.
 func TestRecomputedChainIsFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 5)
@@ -191,7 +191,7 @@ func TestRecomputedChainIsFound(t *testing.T) {
 	})
 }
 
-// forgedKeys hides the keys that do not open.
+// forgedKeys hides the keys that cannot be decrypted.
 type forgedKeys struct {
 	*auditdb.Store
 	box *secret.Box
@@ -209,7 +209,7 @@ func (f forgedKeys) AddKey(ctx context.Context, k audit.Key, _ bool) error {
 	return f.Store.AddKey(ctx, k, false)
 }
 
-func TestCutTailIsFoundByACheckpoint(t *testing.T) {
+func TestTruncationIsFoundByACheckpoint(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 6)
 		c, err := l.Checkpoint(t.Context())
@@ -232,10 +232,10 @@ func TestCutTailIsFoundByACheckpoint(t *testing.T) {
 		if r := verify(t, l, known); r.Broken != nil {
 			t.Errorf("cut after the checkpoint: %v", r.Broken)
 		}
-		// This process wrote ten records and knows better.
+		// This process wrote ten records and detects the truncation itself.
 		err = l.Append(t.Context(), audit.Record{Operation: "x"})
-		if !errors.Is(err, audit.ErrCut) || !fault.Is(err, fault.Unavailable) {
-			t.Errorf("append after a cut: %v", err)
+		if !errors.Is(err, audit.ErrTruncated) || !fault.Is(err, fault.Unavailable) {
+			t.Errorf("append after a truncation: %v", err)
 		}
 		cut("5")
 		if r := verify(t, l); r.Broken != nil {
@@ -251,7 +251,7 @@ func TestCutTailIsFoundByACheckpoint(t *testing.T) {
 	})
 }
 
-func TestShortenedLogVerifies(t *testing.T) {
+func TestPrunedLogVerifies(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 20)
 		n, err := l.Retain(t.Context(), noon.Add(12*time.Hour), 0)
@@ -265,7 +265,7 @@ func TestShortenedLogVerifies(t *testing.T) {
 		if err != nil || len(page) != 1 || page[0].Operation != "audit.retain" || page[0].Targets["removed"] != "12" {
 			t.Errorf("records of the system: %+v, %v", page, err)
 		}
-		// Everything is old: the newest record stays as the end of the chain.
+		// All records are older: the newest record is kept as the head of the chain.
 		if n, err := l.Retain(t.Context(), noon.Add(1000*time.Hour), 0); err != nil || n != 8 {
 			t.Errorf("Retain = %d, %v; want 8", n, err)
 		}
@@ -279,7 +279,7 @@ func TestShortenedLogVerifies(t *testing.T) {
 	})
 }
 
-func TestKeysRotateAndOldSignaturesStand(t *testing.T) {
+func TestOldSignaturesStayValidAfterKeyRotation(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *sqldb.DB, l *audit.Log) {
 		fill(t, l, 3)
 		if err := l.RotateKey(t.Context()); err != nil {
@@ -308,7 +308,7 @@ func TestManyWritersInSeveralProcesses(t *testing.T) {
 				for i := range each {
 					ctx, cancel := context.WithCancel(t.Context())
 					if i%3 == 0 {
-						cancel() // the caller has gone; the record is written all the same
+						cancel() // the caller has disconnected; the record is written nevertheless
 					}
 					err := logs[w%len(logs)].Append(ctx, audit.Record{Org: "o", Operation: "op", Request: fmt.Sprint(w, "/", i), Outcome: audit.Success})
 					cancel()
@@ -346,7 +346,7 @@ func TestUnwritableLogIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestRecordSurvivesOddText(t *testing.T) {
+func TestRecordKeepsUnusualText(t *testing.T) {
 	onBoth(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
 		odd := "a\x00b\xff<&>\u2028\n\"\\ é"
 		err := l.Append(t.Context(), audit.Record{Operation: "x" + odd, Org: "o", Actor: odd, Cause: odd, Targets: map[string]string{odd: odd}})
@@ -378,7 +378,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 	})
 }
 
-// slowStore holds up the first commit until it is told to go on.
+// slowStore blocks the first commit until it is released.
 type slowStore struct {
 	audit.Store
 	mu      sync.Mutex
@@ -405,7 +405,7 @@ func (s *slowStore) Extend(ctx context.Context, build func(audit.Head) ([]audit.
 	})
 }
 
-func TestRecordsThatWaitGoInOneCommit(t *testing.T) {
+func TestQueuedRecordsShareACommit(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	if err := auditdb.Migrate(t.Context(), db); err != nil {

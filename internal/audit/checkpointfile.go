@@ -14,25 +14,25 @@ import (
 	"vigil/internal/fault"
 )
 
-// A checkpointFile holds the newest signed head of the chain, outside the
-// database. A database that has lost its newest records, by whatever means,
-// looks like a log that is merely shorter; the file tells the difference.
+// A checkpointFile stores the newest signed head of the chain outside the
+// database. It detects that a database has lost its newest records, which
+// otherwise looks like a shorter log.
 //
-// It is written after the commit that it is about, so that it is never ahead of
-// the database. Two places take turns: a write that was cut short leaves the one
-// before.
+// It is written after the commit, so that it is never ahead of the database.
+// Two slots are written alternately: an interrupted write leaves the previous
+// checkpoint intact.
 type checkpointFile struct {
 	mu   sync.Mutex
 	file *os.File
 	last int64 // number of the newest checkpoint in the file
-	next int   // the place that is written next
+	next int   // index of the slot that is written next
 }
 
-const checkpointPlace = 512 // bytes; a checkpoint has about 250
+const checkpointSlot = 512 // bytes; a checkpoint has about 250
 
-// KeepCheckpoint has the log keep its newest checkpoint in a file from now on.
-// It fails with [ErrCut] if the database lacks records that the file has seen,
-// unless loss is accepted; that is recorded.
+// KeepCheckpoint makes the log store its newest checkpoint in a file from now
+// on. It fails with [ErrTruncated] if the database lacks records that the file's
+// checkpoint covers, unless acceptLoss is set; the accepted loss is recorded.
 func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) error {
 	known, err := ReadCheckpointFile(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) 
 		return fmt.Errorf("open audit checkpoint: %w", err)
 	}
 	c := &checkpointFile{file: file}
-	gap := l.whole(ctx)
+	gap := l.checkComplete(ctx)
 	loss := l.lost(ctx, known, head)
 	if loss == nil {
 		loss = gap
@@ -56,7 +56,7 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) 
 	case loss != nil && !acceptLoss:
 		return errors.Join(loss, file.Close())
 	case loss != nil:
-		if err := errors.Join(l.abandon(ctx, gap), file.Truncate(0)); err != nil {
+		if err := errors.Join(l.reanchor(ctx, gap), file.Truncate(0)); err != nil {
 			return errors.Join(err, file.Close())
 		}
 	case known.Number > 0:
@@ -74,31 +74,31 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string, acceptLoss bool) 
 	})
 }
 
-// abandon has the chain begin anew after its head if there are entries missing.
-func (l *Log) abandon(ctx context.Context, gap error) error {
-	if !errors.Is(gap, ErrCut) {
+// reanchor sets a new anchor at the head if entries are missing.
+func (l *Log) reanchor(ctx context.Context, gap error) error {
+	if !errors.Is(gap, ErrTruncated) {
 		return gap
 	}
 	key := l.signer()
-	return l.store.Abandon(ctx, func(h Head) (Anchor, error) {
+	return l.store.Reanchor(ctx, func(h Head) (Anchor, error) {
 		return Anchor{Head: h, Key: key.id, Signature: key.sign(aboutAnchor, h)}, nil
 	})
 }
 
-// whole checks, without reading all of them, that the records are there that the
-// ends of the chain tell of.
-func (l *Log) whole(ctx context.Context) error {
+// checkComplete checks, without reading all records, that their number fits the ends of
+// the chain.
+func (l *Log) checkComplete(ctx context.Context) error {
 	t, err := l.store.Tally(ctx)
 	if err != nil {
 		return fmt.Errorf("read audit log: %w", err)
 	}
 	if want := t.Head.Number - t.Anchor.Number; t.Records != want || t.Last.Number != t.Head.Number || string(t.Last.Hash) != string(t.Head.Hash) {
-		return fmt.Errorf("%w: it has %d records, the newest of them %d, and should have %d up to %d", ErrCut, t.Records, t.Last.Number, want, t.Head.Number)
+		return fmt.Errorf("%w: it has %d records, the newest of them %d, and should have %d up to %d", ErrTruncated, t.Records, t.Last.Number, want, t.Head.Number)
 	}
 	return nil
 }
 
-// lost compares what the file has seen with what the database has.
+// lost compares the file's checkpoint with the database.
 func (l *Log) lost(ctx context.Context, known Checkpoint, head Head) error {
 	if known.Number == 0 {
 		return nil
@@ -108,20 +108,20 @@ func (l *Log) lost(ctx context.Context, known Checkpoint, head Head) error {
 		return err
 	}
 	if !keys[known.Key].checks(aboutHead, known.Head, known.Signature) {
-		return fmt.Errorf("%w: the checkpoint file is not one of this installation", ErrCut)
+		return fmt.Errorf("%w: the checkpoint file belongs to another installation", ErrTruncated)
 	}
 	switch {
 	case known.Number > head.Number:
-		return fmt.Errorf("%w: it ends at record %d, and record %d had been written: the changes that the missing ones tell of are lost too, "+
-			"because the database was restored from an older copy or is damaged", ErrCut, head.Number, known.Number)
+		return fmt.Errorf("%w: it ends at record %d, but record %d was written before: the changes of the missing records are lost too, "+
+			"because the database was restored from an older copy or is damaged", ErrTruncated, head.Number, known.Number)
 	case known.Number == head.Number && string(known.Hash) != string(head.Hash):
-		return fmt.Errorf("%w: record %d is another than had been written", ErrCut, head.Number)
+		return fmt.Errorf("%w: record %d differs from the one that was written", ErrTruncated, head.Number)
 	}
 	return nil
 }
 
-// ReadCheckpointFile returns the newest checkpoint in a file, or none if there
-// is no file yet.
+// ReadCheckpointFile returns the newest checkpoint in a file, or the zero one
+// if the file does not exist.
 func ReadCheckpointFile(path string) (Checkpoint, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,11 +132,11 @@ func ReadCheckpointFile(path string) (Checkpoint, error) {
 	}
 	var newest Checkpoint
 	for len(data) > 0 {
-		place := data[:min(checkpointPlace, len(data))]
+		place := data[:min(checkpointSlot, len(data))]
 		data = data[len(place):]
 		text, sum, _ := strings.Cut(strings.TrimSpace(string(place)), " sum ")
 		if sum != checksum(text) {
-			continue // it was cut short, or there is none yet
+			continue // the slot is empty or its write was interrupted
 		}
 		if c, err := ParseCheckpoint(text); err == nil && c.Number >= newest.Number {
 			newest = c
@@ -147,7 +147,7 @@ func ReadCheckpointFile(path string) (Checkpoint, error) {
 
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }
 
-// committed notes an entry that is on disk.
+// committed handles an entry that was committed.
 func (l *Log) committed(e Entry) {
 	l.state.Lock()
 	file := l.file
@@ -155,8 +155,7 @@ func (l *Log) committed(e Entry) {
 	if file == nil || len(e.Signature) == 0 {
 		return
 	}
-	// A file that cannot be written must not keep changes from being answered:
-	// the checkpoint in it is merely older.
+	// An unwritable file must not fail requests: its checkpoint is merely older.
 	_ = file.write(Checkpoint{Head{e.Record.Number, e.Hash}, e.Key, e.Signature})
 }
 
@@ -168,11 +167,11 @@ func (c *checkpointFile) write(p Checkpoint) error {
 	}
 	text := p.String()
 	text += " sum " + checksum(text)
-	if len(text) >= checkpointPlace {
+	if len(text) >= checkpointSlot {
 		return fault.New(fault.Internal, "the audit checkpoint is too long")
 	}
-	text += strings.Repeat(" ", checkpointPlace-len(text)-1) + "\n"
-	if _, err := c.file.WriteAt([]byte(text), int64(c.next*checkpointPlace)); err != nil {
+	text += strings.Repeat(" ", checkpointSlot-len(text)-1) + "\n"
+	if _, err := c.file.WriteAt([]byte(text), int64(c.next*checkpointSlot)); err != nil {
 		return err
 	}
 	c.last, c.next = p.Number, 1-c.next

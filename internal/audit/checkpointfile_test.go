@@ -16,9 +16,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestLostRecordsAreNoticedAtTheNextStart removes the newest records together
-// with the head of the chain, as a restored copy or a damaged log does.
-func TestLostRecordsAreNoticedAtTheNextStart(t *testing.T) {
+// TestLostRecordsAreDetectedAtStart removes the newest records together with
+// the head of the chain, as a restored backup would.
+func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		box, path := secrettest.NewBox(t), filepath.Join(t.TempDir(), "audit.checkpoint")
@@ -55,23 +55,23 @@ func TestLostRecordsAreNoticedAtTheNextStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r := verify(t, l, c); r.Broken == nil {
-			t.Error("the checkpoint did not show the loss")
+			t.Error("the checkpoint did not reveal the loss")
 		}
-		if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrCut) {
+		if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrTruncated) {
 			t.Errorf("started without the newest records: %v", err)
 		}
 		keep(l, true)
 		page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
 		if err != nil || len(page) != 1 || page[0].Targets["had"] != "6" || page[0].Targets["has"] != "3" {
-			t.Errorf("the loss is on record as %+v, %v", page, err)
+			t.Errorf("the loss is recorded as %+v, %v", page, err)
 		}
-		keep(start(), false) // and it starts again
+		keep(start(), false) // the next start succeeds
 	})
 }
 
-// TestDeletedRecordsKeepTheServerFromStarting deletes records and leaves the end
-// of the chain as it was.
-func TestDeletedRecordsKeepTheServerFromStarting(t *testing.T) {
+// TestDeletedRecordsPreventStart deletes records and keeps the head of the
+// chain.
+func TestDeletedRecordsPreventStart(t *testing.T) {
 	t.Parallel()
 	for name, statement := range map[string]string{
 		"the newest 30":    `DELETE FROM audit_record WHERE number > 5`,
@@ -88,7 +88,7 @@ func TestDeletedRecordsKeepTheServerFromStarting(t *testing.T) {
 				exec(t, db, statement)
 				l = open(t, db, box)
 				t.Cleanup(func() { _ = l.Close() })
-				if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrCut) {
+				if err := l.KeepCheckpoint(t.Context(), path, false); !errors.Is(err, audit.ErrTruncated) {
 					t.Fatalf("started: %v", err)
 				}
 				if r := verify(t, l); r.Broken == nil {
@@ -111,12 +111,12 @@ func TestDeletedRecordsKeepTheServerFromStarting(t *testing.T) {
 	}
 }
 
-func TestWitnessesShowALossThatTheFolderDoesNot(t *testing.T) {
+func TestWitnessesDetectALossWithoutCheckpointFile(t *testing.T) {
 	t.Parallel()
 	db, box := dbtest.Open(t, dbtest.SQLite(t)), secrettest.NewBox(t)
 	l := open(t, db, box)
 	fill(t, l, 5)
-	w := &remembering{got: make(chan audit.Checkpoint, 10)}
+	w := &memoryWitness{got: make(chan audit.Checkpoint, 10)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -127,18 +127,18 @@ func TestWitnessesShowALossThatTheFolderDoesNot(t *testing.T) {
 	cancel()
 	<-done
 	if len(w.got) != 0 || seen.Number != 5 {
-		t.Errorf("told record %d, and %d times more without a change", seen.Number, len(w.got))
+		t.Errorf("published record %d, and %d times more without a change", seen.Number, len(w.got))
 	}
 	if err := l.CheckAgainst(t.Context(), seen); err != nil {
 		t.Errorf("nothing is lost: %v", err)
 	}
 	exec(t, db, `DELETE FROM audit_record WHERE number > 3`, `UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
-	if err := open(t, db, box).CheckAgainst(t.Context(), seen); !errors.Is(err, audit.ErrCut) {
-		t.Errorf("the loss did not show: %v", err)
+	if err := open(t, db, box).CheckAgainst(t.Context(), seen); !errors.Is(err, audit.ErrTruncated) {
+		t.Errorf("the loss was not detected: %v", err)
 	}
 }
 
-func TestATornCheckpointLeavesTheOneBefore(t *testing.T) {
+func TestInterruptedWriteKeepsThePreviousCheckpoint(t *testing.T) {
 	t.Parallel()
 	db, path := dbtest.Open(t, dbtest.SQLite(t)), filepath.Join(t.TempDir(), "audit.checkpoint")
 	l := open(t, db, secrettest.NewBox(t))
@@ -146,7 +146,7 @@ func TestATornCheckpointLeavesTheOneBefore(t *testing.T) {
 	if err := l.KeepCheckpoint(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
-	fill(t, l, 4) // the fourth is in the second place
+	fill(t, l, 4) // the fourth is in the second slot
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +160,8 @@ func TestATornCheckpointLeavesTheOneBefore(t *testing.T) {
 	}
 }
 
-// TestAWrongClockDoesNotPrune starts with a clock that is years ahead.
-func TestAWrongClockDoesNotPrune(t *testing.T) {
+// TestWrongClockDoesNotPrune starts with a clock that is years ahead.
+func TestWrongClockDoesNotPrune(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		box := secrettest.NewBox(t)
@@ -179,12 +179,12 @@ func TestAWrongClockDoesNotPrune(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// By number it prunes whatever the clock says.
+		// Pruning by number does not depend on the clock.
 		if n, err := ahead.Prune(t.Context(), audit.Retention{Records: 30}); n != 8 || err != nil {
 			t.Errorf("%d records removed by number, %v; want 8", n, err)
 		}
 		if r := verify(t, ahead); r.Broken != nil || r.First != 9 {
-			t.Errorf("the chain: %+v", r)
+			t.Errorf("verify: %+v", r)
 		}
 	})
 }

@@ -15,20 +15,22 @@ import (
 )
 
 const (
-	// maxBatch bounds how many records one commit takes.
+	// maxBatch limits the records of one commit.
 	maxBatch = 500
 
-	// cutBatch bounds how many records one commit removes.
-	cutBatch = 5000
+	// pruneBatch limits the records that one commit removes.
+	pruneBatch = 5000
 )
 
-// ErrCut says that records which this process has written are gone.
-var ErrCut = errors.New("the audit log is shorter than it was")
+// ErrTruncated means that records which this process or a checkpoint has seen are
+// missing.
+var ErrTruncated = errors.New("the audit log is shorter than it was")
 
 // Log is the audit log. It is safe for concurrent use.
 //
-// Records that arrive while others are being committed wait and go together in
-// the next commit, so that many writers do not queue for the disk one by one.
+// Records that arrive during a commit are written together in the next one
+// (group commit), so that concurrent writers do not wait for the disk one by
+// one.
 type Log struct {
 	store Store
 	box   Sealer
@@ -37,27 +39,27 @@ type Log struct {
 	mu    sync.Mutex
 	queue []*waiting
 
-	turn chan struct{} // held by whoever commits
+	commitLock chan struct{} // semaphore of size one: held by the writer that commits
 
-	state sync.Mutex // guards what follows; held for moments only
+	state sync.Mutex // guards the fields below; held briefly
 	seen  Head
 	key   signer
-	file  *checkpointFile // nil if none is kept
+	file  *checkpointFile // nil without a checkpoint file
 }
 
-// waiting is a record whose writer waits for the commit.
+// waiting is a queued record whose writer waits for the commit.
 type waiting struct {
 	record Record
 	done   chan error // buffered
 }
 
-// Open returns the log in a store and makes its first signing key if there is
+// Open returns the log in a store. It creates the first signing key if there is
 // none. Now is time.Now if nil.
 func Open(ctx context.Context, store Store, box Sealer, now func() time.Time) (*Log, error) {
 	if now == nil {
 		now = time.Now
 	}
-	l := &Log{store: store, box: box, now: now, turn: make(chan struct{}, 1)}
+	l := &Log{store: store, box: box, now: now, commitLock: make(chan struct{}, 1)}
 	keys, err := store.Keys(ctx)
 	if err == nil && len(keys) == 0 {
 		keys, err = l.firstKey(ctx)
@@ -71,7 +73,7 @@ func Open(ctx context.Context, store Store, box Sealer, now func() time.Time) (*
 	return l, nil
 }
 
-// firstKey makes the first key, or takes that of a process which was faster.
+// firstKey creates the first key, or returns that of a process that was faster.
 func (l *Log) firstKey(ctx context.Context) ([]Key, error) {
 	k, err := newKey(ctx, l.box, l.now())
 	if err != nil {
@@ -83,8 +85,8 @@ func (l *Log) firstKey(ctx context.Context) ([]Key, error) {
 	return l.store.Keys(ctx)
 }
 
-// RotateKey makes a new signing key. Other processes go on with the old one
-// until they restart; both are good.
+// RotateKey creates a new signing key. Other processes use the old one until
+// they restart; both are valid.
 func (l *Log) RotateKey(ctx context.Context) error {
 	k, err := newKey(ctx, l.box, l.now())
 	if err == nil {
@@ -103,8 +105,8 @@ func (l *Log) RotateKey(ctx context.Context) error {
 	return nil
 }
 
-// Append adds a record and returns when it is on disk. It does not stop when
-// ctx ends: what is to be recorded has already happened. An error means that
+// Append adds a record and returns when it is committed. It ignores the end of
+// ctx, because the recorded action has already happened. An error means that
 // the record may not have been written.
 func (l *Log) Append(ctx context.Context, r Record) error {
 	l.complete(&r)
@@ -116,24 +118,24 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 		select {
 		case err := <-w.done:
 			return err
-		case l.turn <- struct{}{}:
+		case l.commitLock <- struct{}{}:
 			l.commit(context.WithoutCancel(ctx))
-			<-l.turn
+			<-l.commitLock
 		}
 	}
 }
 
-// complete fills in what the log adds to a record.
+// complete sets the fields that the log adds to a record.
 func (l *Log) complete(r *Record) {
 	if r.Time.IsZero() {
 		r.Time = l.now()
 	}
 	r.ID = rand.Text()
-	// These become columns too, and PostgreSQL is particular about text.
+	// These fields are also columns, and PostgreSQL refuses invalid text.
 	r.Org, r.Actor, r.Operation = clean(r.Org), clean(r.Actor), clean(r.Operation)
 }
 
-// Waiting returns how many records wait for a commit, for metrics.
+// Waiting returns the number of queued records, for metrics.
 func (l *Log) Waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +146,7 @@ func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 }
 
-// commit writes what is waiting. The caller has the turn.
+// commit writes the queued records. The caller holds commitLock.
 func (l *Log) commit(ctx context.Context) {
 	l.mu.Lock()
 	n := min(len(l.queue), maxBatch)
@@ -152,7 +154,7 @@ func (l *Log) commit(ctx context.Context) {
 	l.queue = l.queue[n:]
 	l.mu.Unlock()
 	if n == 0 {
-		return // the one before us took our record along
+		return // the previous commit included this writer's record
 	}
 	records := make([]Record, n)
 	for i, w := range batch {
@@ -172,7 +174,7 @@ func (l *Log) commit(ctx context.Context) {
 		return entries, err
 	})
 	if err == nil {
-		l.saw(head)
+		l.recordHead(head)
 		l.committed(last)
 	} else {
 		err = fault.Wrap(fault.Unavailable, fmt.Errorf("append audit record: %w", err), "the audit log cannot be written")
@@ -182,8 +184,8 @@ func (l *Log) commit(ctx context.Context) {
 	}
 }
 
-// saw notes a head that is on disk. Others may have got further meanwhile.
-func (l *Log) saw(h Head) {
+// recordHead records a committed head, unless a newer one was recorded meanwhile.
+func (l *Log) recordHead(h Head) {
 	l.state.Lock()
 	defer l.state.Unlock()
 	if h.Number > l.seen.Number {
@@ -198,10 +200,10 @@ func (l *Log) signer() signer {
 	return l.key
 }
 
-// check refuses to go on after a head that is older than one we have seen.
+// check fails if a head is older than one that was seen before.
 func (l *Log) check(h Head) error {
 	if h.Number < l.seen.Number || h.Number == l.seen.Number && !bytes.Equal(h.Hash, l.seen.Hash) {
-		return fmt.Errorf("%w: it ends at %d and had %d records", ErrCut, h.Number, l.seen.Number)
+		return fmt.Errorf("%w: it ends at %d and had %d records", ErrTruncated, h.Number, l.seen.Number)
 	}
 	return nil
 }
@@ -215,19 +217,19 @@ func (l *Log) Page(ctx context.Context, f Filter) ([]Record, error) {
 	return page, nil
 }
 
-// Retain removes records older than the given time, and all but the newest keep
-// if that is not zero, in batches, and records that it did. What is left still
+// Retain removes records older than since, and all but the newest keep if keep
+// is not zero, in batches. It records the removal. The remaining chain still
 // verifies.
 func (l *Log) Retain(ctx context.Context, since time.Time, keep int64) (removed int64, err error) {
 	key := l.signer()
 	for {
 		var through int64
-		n, err := l.store.Cut(ctx, since, keep, cutBatch, func(h Head) (Anchor, error) {
+		n, err := l.store.Cut(ctx, since, keep, pruneBatch, func(h Head) (Anchor, error) {
 			through = h.Number
 			return Anchor{Head: h, Key: key.id, Signature: key.sign(aboutAnchor, h)}, nil
 		})
 		if err != nil {
-			return removed, fmt.Errorf("shorten audit log: %w", err)
+			return removed, fmt.Errorf("prune audit log: %w", err)
 		}
 		if removed += n; n > 0 {
 			err = l.Append(ctx, Record{
@@ -235,32 +237,32 @@ func (l *Log) Retain(ctx context.Context, since time.Time, keep int64) (removed 
 				Targets: map[string]string{"through": fmt.Sprint(through), "removed": fmt.Sprint(n)},
 			})
 		}
-		if n < cutBatch || err != nil {
+		if n < pruneBatch || err != nil {
 			return removed, err
 		}
 	}
 }
 
-// A Retention says how much of the log is kept.
+// A Retention determines how much of the log is kept.
 type Retention struct {
-	Age     time.Duration // records older than this go; zero keeps them
-	Records int64         // at most so many stay; zero keeps all
+	Age     time.Duration // maximum age of records; zero for unlimited
+	Records int64         // maximum number of records; zero for unlimited
 }
 
-// clockWitnesses is how many records must tell the time before anything is
-// removed by its age: a clock that is wrong for a moment, or at one start, must
-// not take the log with it.
-const clockWitnesses = 100
+// minClockRecords is the number of records that must confirm the time before
+// records are removed by age: a clock that is wrong temporarily, or at one
+// start, must not delete the log.
+const minClockRecords = 100
 
-// Prune removes what is not to be kept. Age is counted back from the time that
-// the log itself tells, in the order of its records: that of the record which
-// [clockWitnesses] others follow, and never from later than now.
+// Prune removes the records that exceed the retention. Age is computed from the
+// log's own time, which is that of the record followed by [minClockRecords]
+// others, and at most now.
 func (l *Log) Prune(ctx context.Context, r Retention) (removed int64, err error) {
 	var since time.Time
 	if r.Age > 0 {
-		told, err := l.store.TimeBefore(ctx, clockWitnesses)
+		told, err := l.store.TimeBefore(ctx, minClockRecords)
 		if err != nil {
-			return 0, fmt.Errorf("shorten audit log: %w", err)
+			return 0, fmt.Errorf("prune audit log: %w", err)
 		}
 		if now := l.now(); told.After(now) {
 			told = now
@@ -272,13 +274,13 @@ func (l *Log) Prune(ctx context.Context, r Retention) (removed int64, err error)
 	return l.Retain(ctx, since, r.Records)
 }
 
-// Run prunes the log once an hour until ctx ends.
+// Run prunes the log once an hour until ctx is done.
 func (l *Log) Run(ctx context.Context, log *slog.Logger, r Retention) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
 		if _, err := l.Prune(ctx, r); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "audit log not shortened", "error", err)
+			log.ErrorContext(ctx, "prune audit log", "error", err)
 		}
 		select {
 		case <-ctx.Done():

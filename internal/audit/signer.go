@@ -15,7 +15,7 @@ import (
 	"vigil/internal/secret"
 )
 
-// Sealer seals and opens signing keys. *secret.Box is one.
+// Sealer encrypts and decrypts signing keys. *secret.Box implements it.
 type Sealer interface {
 	Seal(ctx context.Context, c secret.Cell, plain []byte) ([]byte, error)
 	Open(ctx context.Context, c secret.Cell, sealed []byte) ([]byte, error)
@@ -28,13 +28,13 @@ func (k Key) cell() secret.Cell {
 	return secret.Cell{Table: KeyTable, Row: k.ID, Field: "sealed"}
 }
 
-// signer is an opened key.
+// signer is a decrypted key.
 type signer struct {
 	id      string
 	private ed25519.PrivateKey
 }
 
-// newKey makes a signing key.
+// newKey generates a signing key.
 func newKey(ctx context.Context, box Sealer, now time.Time) (Key, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed)
@@ -44,8 +44,8 @@ func newKey(ctx context.Context, box Sealer, now time.Time) (Key, error) {
 	return k, err
 }
 
-// open returns the signer. What the database says about a public key would
-// prove nothing: the key that counts is the one that was sealed.
+// open decrypts the key. The public key is derived from it: one read from the
+// database could have been replaced.
 func (k Key) open(ctx context.Context, box Sealer) (signer, error) {
 	seed, err := box.Open(ctx, k.cell(), k.Sealed)
 	if err != nil {
@@ -57,7 +57,7 @@ func (k Key) open(ctx context.Context, box Sealer) (signer, error) {
 	return signer{k.ID, ed25519.NewKeyFromSeed(seed)}, nil
 }
 
-// What a signature is about keeps one kind from passing for the other.
+// Domain separation: a signature of one kind is not valid as the other.
 const (
 	aboutHead   = "vigil/audit/head/1"
 	aboutAnchor = "vigil/audit/anchor/1"
@@ -88,7 +88,7 @@ func link(prev []byte, number int64, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// extend makes entries of records that follow head, the last one signed.
+// extend returns entries for records that follow head, the last one signed.
 func extend(head Head, records []Record, s signer) ([]Entry, Head, error) {
 	if len(records) == 0 {
 		return nil, head, errors.New("no records")

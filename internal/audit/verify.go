@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// A Report says what a check of the chain found.
+// A Report is the result of verifying the chain.
 type Report struct {
 	First   int64  // number of the oldest record
 	Last    int64  // number of the newest record checked
-	Records int64  // that are sound
-	Broken  *Break // the first broken link; nil if there is none
+	Records int64  // number of valid records
+	Broken  *Break // the first error; nil if there is none
 }
 
-// A Break is where the chain is broken, and how.
+// A Break is the first error in a chain.
 type Break struct {
 	Number  int64
 	Problem string
@@ -26,9 +26,9 @@ type Break struct {
 
 func (b *Break) Error() string { return fmt.Sprintf("audit record %d: %s", b.Number, b.Problem) }
 
-// Verify checks the whole chain, and that it holds the checkpoints given. An
-// error means that it could not be checked; what is wrong with the chain is in
-// the report.
+// Verify verifies the whole chain, and that it contains the given checkpoints.
+// An error means that it could not be read; errors in the chain are in the
+// report.
 func (l *Log) Verify(ctx context.Context, known ...Checkpoint) (Report, error) {
 	keys, err := l.signers(ctx)
 	if err != nil {
@@ -50,7 +50,8 @@ func (l *Log) Verify(ctx context.Context, known ...Checkpoint) (Report, error) {
 	return report, nil
 }
 
-// signers opens the keys. One that does not open signs nothing that counts.
+// signers decrypts the keys. Keys that cannot be decrypted are omitted, so that
+// their signatures are invalid.
 func (l *Log) signers(ctx context.Context) (map[string]signer, error) {
 	stored, err := l.store.Keys(ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func (l *Log) signers(ctx context.Context) (map[string]signer, error) {
 func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report) error {
 	at := c.Anchor.Head
 	if at.Number > 0 && !keys[c.Anchor.Key].checks(aboutAnchor, at, c.Anchor.Signature) {
-		return &Break{at.Number, "the mark where the log was shortened is not signed"}
+		return &Break{at.Number, "the anchor, where the log was pruned, is not signed"}
 	}
 	for _, k := range known {
 		if s, ok := keys[k.Key]; !ok || !s.verifies(aboutHead, k.Head, k.Signature) {
@@ -106,19 +107,19 @@ func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report)
 	return complete(c.Head, at, known)
 }
 
-// checks is verifies for a signer that may not be there.
+// checks is like verifies, but returns false for the zero signer.
 func (s signer) checks(about string, h Head, signature []byte) bool {
 	return s.private != nil && s.verifies(about, h, signature)
 }
 
-// follows checks one entry against the one before.
+// follows checks one entry against its predecessor.
 func follows(at Head, e Entry) error {
 	number := e.Record.Number
 	if number != at.Number+1 {
 		return &Break{at.Number + 1, fmt.Sprintf("it is missing; the next is %d", number)}
 	}
 	if !bytes.Equal(e.Prev, at.Hash) {
-		return &Break{number, "it does not follow the one before"}
+		return &Break{number, "it does not follow its predecessor"}
 	}
 	if !bytes.Equal(e.Hash, link(at.Hash, number, e.Body)) {
 		return &Break{number, "it was altered"}
@@ -130,16 +131,16 @@ func follows(at Head, e Entry) error {
 	col := e.Record
 	if body.Number != col.Number || !body.Time.Equal(col.Time) || body.Org != col.Org || body.Actor != col.Actor ||
 		body.Operation != col.Operation || body.Outcome != col.Outcome {
-		return &Break{number, "what it is searched by was altered"}
+		return &Break{number, "the columns that it is searched by were altered"}
 	}
 	return nil
 }
 
-// holds checks the checkpoints of one entry.
+// holds checks one entry against the checkpoints.
 func holds(known []Checkpoint, at Head) error {
 	for _, k := range known {
 		if k.Number == at.Number && !bytes.Equal(k.Hash, at.Hash) {
-			return &Break{at.Number, "it is not the one of the checkpoint"}
+			return &Break{at.Number, "it differs from the checkpoint"}
 		}
 	}
 	return nil
@@ -152,21 +153,21 @@ func complete(head, at Head, known []Checkpoint) error {
 	}
 	for _, k := range known {
 		if k.Number > at.Number {
-			return &Break{at.Number + 1, fmt.Sprintf("it is missing; the checkpoint has seen %d records", k.Number)}
+			return &Break{at.Number + 1, fmt.Sprintf("it is missing; the checkpoint covers %d records", k.Number)}
 		}
 	}
 	return nil
 }
 
-// A Checkpoint proves how far the log had come. Kept outside the database, it
-// shows when the newest records were cut off.
+// A Checkpoint is a signed head of the log. Stored outside the database, it
+// reveals the removal of the newest records.
 type Checkpoint struct {
 	Head
 	Key       string
 	Signature []byte
 }
 
-// Checkpoint returns a proof of the log as it is now.
+// Checkpoint returns a checkpoint of the current head.
 func (l *Log) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	var head Head
 	err := l.store.Snapshot(ctx, func(c Chain) error {
@@ -180,12 +181,12 @@ func (l *Log) Checkpoint(ctx context.Context) (Checkpoint, error) {
 	return Checkpoint{head, key.id, key.sign(aboutHead, head)}, nil
 }
 
-// String returns the checkpoint on one line.
+// String returns the checkpoint as one line.
 func (c Checkpoint) String() string {
 	return fmt.Sprintf("vigil-audit 1 %d h%x %s %x", c.Number, c.Hash, c.Key, c.Signature)
 }
 
-// ParseCheckpoint reads what String wrote.
+// ParseCheckpoint parses the result of String.
 func ParseCheckpoint(s string) (Checkpoint, error) {
 	f := strings.Fields(s)
 	if len(f) != 6 || f[0] != "vigil-audit" || f[1] != "1" {

@@ -11,50 +11,50 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A Witness keeps the newest checkpoint of the log outside the database and the
-// data folder: whoever can change both can still not make the log shorter
-// without it showing.
+// A Witness stores the newest checkpoint of the log outside the database and
+// the data folder, so that even somebody who can change both cannot truncate
+// the log undetected.
 type Witness interface {
-	// Name says in logs which one it is.
+	// Name identifies the witness in logs.
 	Name() string
 
-	// Put hands over a checkpoint.
+	// Put stores a checkpoint.
 	Put(ctx context.Context, c Checkpoint) error
 
-	// Newest returns the newest checkpoint that it has, or the zero one if it has
-	// none or cannot be asked back.
+	// Newest returns the newest stored checkpoint, or the zero one if there is none
+	// or the witness is write-only.
 	Newest(ctx context.Context) (Checkpoint, error)
 }
 
-// Witnesses hand the checkpoints of a log to places outside, and hold the log
-// against what those have. It is safe for concurrent use.
+// Witnesses publishes the checkpoints of a log to witnesses, and compares the
+// log with their checkpoints. It is safe for concurrent use.
 type Witnesses struct {
 	log *Log
 
 	mu  sync.Mutex
-	all []*witnessed
+	all []*witnessState
 }
 
-// witnessed is a witness with the state of our last exchange with it.
-type witnessed struct {
+// witnessState is a witness with the state of the last exchange.
+type witnessState struct {
 	Witness
-	compared bool  // with what it had when we started; before that nothing is put there, because it would replace the evidence of a loss
-	sent     int64 // number of the record of the newest checkpoint that it took
-	away     error // why it could not be asked or told the last time
-	lost     error // what it has seen and the log lacks
+	compared bool  // compared with its checkpoint since the start; before that nothing is published, because it would overwrite the evidence of a loss
+	sent     int64 // record number of the newest published checkpoint
+	lastErr  error // error of the last read or write
+	lost     error // set if the log lacks records of its checkpoint
 }
 
 // NewWitnesses returns the witnesses of a log.
 func NewWitnesses(l *Log, all ...Witness) *Witnesses {
 	w := &Witnesses{log: l}
 	for _, one := range all {
-		w.all = append(w.all, &witnessed{Witness: one})
+		w.all = append(w.all, &witnessState{Witness: one})
 	}
 	return w
 }
 
-// CheckAgainst fails with [ErrCut] if the database lacks records that a
-// checkpoint names.
+// CheckAgainst fails with [ErrTruncated] if the database lacks records that a
+// checkpoint covers.
 func (l *Log) CheckAgainst(ctx context.Context, c Checkpoint) error {
 	head, err := l.store.Head(ctx)
 	if err != nil {
@@ -63,42 +63,42 @@ func (l *Log) CheckAgainst(ctx context.Context, c Checkpoint) error {
 	return l.lost(ctx, c, head)
 }
 
-// Compare asks the witnesses that were not asked yet what they have seen, and
-// fails with [ErrCut] if the database lacks some of it. A witness that cannot be
-// asked is asked again before a checkpoint is put there; meanwhile [Witnesses.Notice]
-// names it.
+// Compare reads the checkpoints of the witnesses that were not compared yet. It
+// fails with [ErrTruncated] if the database lacks records of one. A witness that is
+// not reachable is compared later, before a checkpoint is published there;
+// until then [Witnesses.Notice] reports it.
 func (w *Witnesses) Compare(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all error
 	for _, one := range w.all {
-		if err := w.compare(ctx, one); errors.Is(err, ErrCut) {
+		if err := w.compare(ctx, one); errors.Is(err, ErrTruncated) {
 			all = errors.Join(all, fmt.Errorf("%s: %w", one.Name(), err))
 		}
 	}
 	return all
 }
 
-func (w *Witnesses) compare(ctx context.Context, one *witnessed) error {
+func (w *Witnesses) compare(ctx context.Context, one *witnessState) error {
 	if one.compared {
 		return nil
 	}
 	c, err := one.Newest(ctx)
 	if err != nil {
-		one.away = err
+		one.lastErr = err
 		return err
 	}
 	if err := w.log.CheckAgainst(ctx, c); err != nil {
-		if errors.Is(err, ErrCut) {
+		if errors.Is(err, ErrTruncated) {
 			one.lost = err
 		}
 		return err
 	}
-	one.compared, one.away, one.lost = true, nil, nil
+	one.compared, one.lastErr, one.lost = true, nil, nil
 	return nil
 }
 
-// Replace puts the newest checkpoint in the place of what the witnesses have,
+// Replace overwrites the checkpoints of the witnesses with the newest one,
 // after a loss was accepted.
 func (w *Witnesses) Replace(ctx context.Context) error {
 	w.mu.Lock()
@@ -119,37 +119,37 @@ func (w *Witnesses) Replace(ctx context.Context) error {
 	return nil
 }
 
-// Notice says what is wrong with the witnesses, and is empty if nothing is. It
-// is for strangers too, and so it does not name the places; the log does.
+// Notice returns what is wrong with the witnesses, or "". It is shown without
+// authentication, so that it does not contain addresses; the log does.
 func (w *Witnesses) Notice() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return [...]string{
 		"",
-		"a place that keeps audit checkpoints cannot be reached",
-		"a place that keeps audit checkpoints could not be asked since the start: a loss of records would not have been noticed",
-		"audit records are missing that were there when a checkpoint was kept; vigil audit verify says more",
+		"a witness of the audit log is not reachable",
+		"a witness of the audit log could not be asked since the start: a loss of records would not have been detected",
+		"audit records that a checkpoint covers are missing; run vigil audit verify for details",
 	}[w.level()]
 }
 
-// level says how bad it is, from 0 to 3. The caller has the lock.
+// level returns the severity from 0 to 3. The caller holds the lock.
 func (w *Witnesses) level() int {
 	level := 0
 	for _, one := range w.all {
 		switch {
 		case one.lost != nil:
 			level = max(level, 3)
-		case one.away != nil && !one.compared:
+		case one.lastErr != nil && !one.compared:
 			level = max(level, 2)
-		case one.away != nil:
+		case one.lastErr != nil:
 			level = max(level, 1)
 		}
 	}
 	return level
 }
 
-// Known returns what the witnesses have. Those that cannot be asked are the
-// error.
+// Known returns the checkpoints of the witnesses. The error contains those that
+// are not reachable.
 func (w *Witnesses) Known(ctx context.Context) (all []Checkpoint, err error) {
 	for _, one := range w.all {
 		c, failed := one.Newest(ctx)
@@ -163,11 +163,11 @@ func (w *Witnesses) Known(ctx context.Context) (all []Checkpoint, err error) {
 	return all, err
 }
 
-// Collector is the metric of the witnesses.
+// Collector returns the metric of the witnesses.
 func (w *Witnesses) Collector() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vigil_audit_witness_level",
-		Help: "Places outside that keep audit checkpoints: 0 all agree, 1 one cannot be reached, 2 one was not asked since the start, 3 one has seen records that are missing.",
+		Help: "State of the audit log's witnesses: 0 all agree, 1 one is not reachable, 2 one could not be asked since the start, 3 records that a checkpoint covers are missing.",
 	}, func() float64 {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -175,18 +175,18 @@ func (w *Witnesses) Collector() prometheus.Collector {
 	})
 }
 
-// Publish hands the newest checkpoint to the witnesses at intervals, when it has
-// changed, and once more when ctx ends.
+// Publish publishes the newest checkpoint to the witnesses periodically, when
+// it has changed, and once more when ctx is done.
 func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, every time.Duration) {
 	if len(w.all) == 0 {
 		return
 	}
 	for _, one := range w.all {
 		w.mu.Lock()
-		away := one.away
+		lastErr := one.lastErr
 		w.mu.Unlock()
-		if away != nil {
-			log.ErrorContext(ctx, "a place that keeps audit checkpoints could not be asked at start: a loss of records would not have been noticed", "place", one.Name(), "err", away)
+		if lastErr != nil {
+			log.ErrorContext(ctx, "witness of the audit log could not be asked at start: a loss of records would not have been detected", "place", one.Name(), "err", lastErr)
 		}
 	}
 	tick := time.NewTicker(every)
@@ -201,7 +201,7 @@ func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, every time.Du
 	}
 }
 
-// publishTime is how long one round may take.
+// publishTime limits the duration of one round.
 const publishTime = 10 * time.Second
 
 func (w *Witnesses) publish(ctx context.Context, log *slog.Logger) {
@@ -209,24 +209,24 @@ func (w *Witnesses) publish(ctx context.Context, log *slog.Logger) {
 	defer cancel()
 	c, err := w.log.Checkpoint(ctx)
 	if err != nil {
-		log.WarnContext(ctx, "audit checkpoint not made", "err", err)
+		log.WarnContext(ctx, "create audit checkpoint", "err", err)
 		return
 	}
 	for _, one := range w.all {
-		w.tell(ctx, log, one, c)
+		w.exchange(ctx, log, one, c)
 	}
 }
 
-// tell compares a witness that was not compared yet, and hands the checkpoint to
-// one that was.
-func (w *Witnesses) tell(ctx context.Context, log *slog.Logger, one *witnessed, c Checkpoint) {
+// exchange compares a witness that was not compared yet, or publishes the
+// checkpoint to it.
+func (w *Witnesses) exchange(ctx context.Context, log *slog.Logger, one *witnessState, c Checkpoint) {
 	w.mu.Lock()
 	before := *one
 	w.mu.Unlock()
 	if before.compared && before.sent == c.Number {
 		return
 	}
-	// Asking and telling take their time, and Notice must not wait for them.
+	// The exchange is slow, and Notice must not wait for it: work on a copy.
 	after := before
 	err := w.compare(ctx, &after)
 	if err == nil {
@@ -234,15 +234,15 @@ func (w *Witnesses) tell(ctx context.Context, log *slog.Logger, one *witnessed, 
 			after.sent = c.Number
 		}
 	}
-	after.away = nil
+	after.lastErr = nil
 	switch {
 	case after.lost != nil:
-		log.ErrorContext(ctx, "audit records are missing", "seen by", one.Name(), "err", after.lost)
+		log.ErrorContext(ctx, "audit records are missing", "witness", one.Name(), "err", after.lost)
 	case err != nil:
-		after.away = err
-		log.WarnContext(ctx, "audit checkpoint not handed over", "to", one.Name(), "err", err, "compared since the start", after.compared)
+		after.lastErr = err
+		log.WarnContext(ctx, "publish audit checkpoint", "witness", one.Name(), "err", err, "compared since the start", after.compared)
 	case !before.compared:
-		log.InfoContext(ctx, "audit checkpoint compared after the start", "with", one.Name())
+		log.InfoContext(ctx, "audit checkpoint compared after the start", "witness", one.Name())
 	}
 	w.mu.Lock()
 	*one = after

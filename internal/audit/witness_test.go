@@ -17,44 +17,44 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// remembering is a witness, which may be away.
-type remembering struct {
+// memoryWitness is an in-memory witness that can be unreachable.
+type memoryWitness struct {
 	got chan audit.Checkpoint
 
-	mu   sync.Mutex
-	away bool
-	kept audit.Checkpoint
+	mu      sync.Mutex
+	lastErr bool
+	kept    audit.Checkpoint
 }
 
-func (*remembering) Name() string { return "memory" }
+func (*memoryWitness) Name() string { return "memory" }
 
-func (r *remembering) Put(_ context.Context, c audit.Checkpoint) error {
+func (r *memoryWitness) Put(_ context.Context, c audit.Checkpoint) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.away {
-		return errors.New("nobody is there")
+	if r.lastErr {
+		return errors.New("connection refused")
 	}
 	r.kept = c
 	r.got <- c
 	return nil
 }
 
-func (r *remembering) Newest(context.Context) (audit.Checkpoint, error) {
+func (r *memoryWitness) Newest(context.Context) (audit.Checkpoint, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.away {
-		return audit.Checkpoint{}, errors.New("nobody is there")
+	if r.lastErr {
+		return audit.Checkpoint{}, errors.New("connection refused")
 	}
 	return r.kept, nil
 }
 
-func (r *remembering) set(away bool, kept audit.Checkpoint) {
+func (r *memoryWitness) set(lastErr bool, kept audit.Checkpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.away, r.kept = away, kept
+	r.lastErr, r.kept = lastErr, kept
 }
 
-// rounds runs Publish until the notice and the metric say what is wanted.
+// rounds runs Publish until notice and metric have the wanted values.
 func rounds(t *testing.T, w *audit.Witnesses, level float64, notice string) (log string) {
 	t.Helper()
 	var text bytes.Buffer
@@ -77,9 +77,10 @@ func rounds(t *testing.T, w *audit.Witnesses, level float64, notice string) (log
 	return text.String()
 }
 
-// TestAWitnessThatIsAwayAtStartIsComparedLater starts without the witness, says
-// so, and does not replace what the witness has seen before it was compared.
-func TestAWitnessThatIsAwayAtStartIsComparedLater(t *testing.T) {
+// TestUnreachableWitnessIsComparedLater starts without the witness, and checks
+// that this is reported, and that the witness's checkpoint is not overwritten
+// before it was compared.
+func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	t.Parallel()
 	db, box := dbtest.Open(t, dbtest.SQLite(t)), secrettest.NewBox(t)
 	l := open(t, db, box)
@@ -88,21 +89,21 @@ func TestAWitnessThatIsAwayAtStartIsComparedLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := &remembering{got: make(chan audit.Checkpoint, 100), away: true, kept: seen}
+	place := &memoryWitness{got: make(chan audit.Checkpoint, 100), lastErr: true, kept: seen}
 	start := func() *audit.Witnesses {
 		w := audit.NewWitnesses(open(t, db, box), place)
 		if err := w.Compare(t.Context()); err != nil {
-			t.Fatalf("a witness that is away keeps the server from starting: %v", err)
+			t.Fatalf("an unreachable witness prevents the start: %v", err)
 		}
 		return w
 	}
 
 	w := start()
 	if log := rounds(t, w, 2, "could not be asked since the start"); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "place=memory") {
-		t.Errorf("the log does not say that the witness is away: %s", log)
+		t.Errorf("the log does not report the unreachable witness: %s", log)
 	}
 	if strings.Contains(w.Notice(), "memory") {
-		t.Error("strangers learn where the witness is")
+		t.Error("the notice contains the address of the witness")
 	}
 	place.set(false, seen)
 	rounds(t, w, 0, "")
@@ -114,15 +115,15 @@ func TestAWitnessThatIsAwayAtStartIsComparedLater(t *testing.T) {
 	rounds(t, w, 2, "could not be asked")
 	place.set(false, seen)
 	if log := rounds(t, w, 3, "missing"); !strings.Contains(log, "audit records are missing") {
-		t.Errorf("the log does not tell the loss: %s", log)
+		t.Errorf("the log does not report the loss: %s", log)
 	}
 	if len(place.got) != 0 {
-		t.Error("the evidence of the loss was replaced")
+		t.Error("the evidence of the loss was overwritten")
 	}
 	if known, err := w.Known(t.Context()); err != nil || len(known) != 1 || known[0].Number != 5 {
 		t.Errorf("known: %v, %v", known, err)
 	}
-	if err := audit.NewWitnesses(open(t, db, box), place).Compare(t.Context()); !errors.Is(err, audit.ErrCut) {
+	if err := audit.NewWitnesses(open(t, db, box), place).Compare(t.Context()); !errors.Is(err, audit.ErrTruncated) {
 		t.Errorf("the next start: %v", err)
 	}
 	if err := w.Replace(t.Context()); err != nil {

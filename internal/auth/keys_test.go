@@ -282,8 +282,8 @@ func TestSwappedPrivateKeysDoNotSign(t *testing.T) {
 		}
 		fresh := auth.NewKeys(authdb.NewStore(h.db), h.box, auth.KeyOptions{Realm: "posture", Issuer: issuer, Now: h.clock.now})
 		gate := auth.NewAuthenticator(p.Registry, fresh, auth.AuthenticatorOptions{Audience: "posture"})
-		if _, err := gate.Exchange(t.Context(), text, ""); !errors.Is(err, secret.ErrShut) {
-			t.Errorf("Exchange = %v, want ErrShut", err)
+		if _, err := gate.Exchange(t.Context(), text, ""); !errors.Is(err, secret.ErrOpen) {
+			t.Errorf("Exchange = %v, want ErrOpen", err)
 		}
 	})
 }

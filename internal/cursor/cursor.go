@@ -72,7 +72,7 @@ func (c *Cursors) Open(ctx context.Context, q Query, token string) ([]byte, erro
 		return nil, invalid(errors.New("it is malformed"))
 	}
 	place, err := c.box.Open(ctx, q.cell(), sealed)
-	if errors.Is(err, secret.ErrShut) {
+	if errors.Is(err, secret.ErrOpen) {
 		return nil, invalid(err)
 	}
 	if err != nil {

@@ -91,7 +91,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	if err == nil {
 		err = i.Witnesses.Compare(ctx)
 	}
-	if errors.Is(err, audit.ErrCut) {
+	if errors.Is(err, audit.ErrTruncated) {
 		err = fmt.Errorf("%w; vigil audit verify says more, and vigil audit accept-loss goes on with what is there", err)
 	}
 	if err != nil {

@@ -17,22 +17,23 @@ import (
 	"vigil/internal/fault"
 )
 
-// MaxAge bounds how long a process seals with a keyset that another process has
-// replaced. Keys are taken out of use only after twice this time.
+// MaxAge limits how long a process encrypts with a keyset that another process
+// has replaced. Keys are retired only after twice this time.
 const MaxAge = time.Minute
 
-// ErrShut says that a value was not sealed for the cell it was found in, was
-// altered, or was sealed with a key that is gone.
-var ErrShut = errors.New("the sealed value does not open")
+// ErrOpen means that a value was not sealed for the cell it was read from, was
+// altered, or was sealed with a removed key.
+var ErrOpen = errors.New("the sealed value cannot be decrypted")
 
-// Options say how a Box reaches its keyset.
+// Options configure a Box.
 type Options struct {
-	Master   Master           // wraps the keyset; required
-	Previous []Master         // may still unwrap it while the master key is being changed
+	Master   Master           // encrypts the keyset; required
+	Previous []Master         // may decrypt the keyset while the master key is being changed
 	Now      func() time.Time // time.Now if nil
 }
 
-// Box seals values and opens them. It is safe for concurrent use.
+// Box seals (encrypts) and opens (decrypts) values. It is safe for concurrent
+// use.
 type Box struct {
 	ring    Keyring
 	masters []Master
@@ -42,7 +43,7 @@ type Box struct {
 	current atomic.Pointer[loaded]
 }
 
-// loaded is a keyset in memory. It is never changed.
+// loaded is an immutable keyset in memory.
 type loaded struct {
 	wrapped Wrapped
 	handle  *keyset.Handle
@@ -51,7 +52,7 @@ type loaded struct {
 	at      time.Time
 }
 
-// NewBox opens the keyring and makes the first keyset if there is none.
+// NewBox loads the keyset. It creates the first one if there is none.
 func NewBox(ctx context.Context, ring Keyring, o Options) (*Box, error) {
 	if o.Master == nil {
 		return nil, errors.New("open secrets: no master key")
@@ -83,12 +84,12 @@ func (b *Box) Seal(ctx context.Context, c Cell, plain []byte) ([]byte, error) {
 	return sealed, nil
 }
 
-// Open decrypts what was sealed for the cell. It fails with [ErrShut] for
-// anything else.
+// Open decrypts a value that was sealed for the cell. It fails with [ErrOpen]
+// for anything else.
 func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 	set := b.current.Load()
 	if id, ok := keyID(sealed); ok && !set.has(id) {
-		// Another process may have added the key since we looked.
+		// Another process may have added the key since the keyset was loaded.
 		fresh, err := b.refresh(ctx, time.Second)
 		if err != nil {
 			return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, err)
@@ -97,13 +98,13 @@ func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 	}
 	plain, err := set.cipher.Decrypt(sealed, c.associated())
 	if err != nil {
-		return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, ErrShut)
+		return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, ErrOpen)
 	}
 	return plain, nil
 }
 
-// Reseal encrypts a sealed value anew if it is not under the primary key. It
-// returns the value to store and whether it differs from the one given.
+// Reseal encrypts a sealed value again if it is not under the primary key. It
+// returns the value to store, and whether it differs from the given one.
 func (b *Box) Reseal(ctx context.Context, c Cell, sealed []byte) ([]byte, bool, error) {
 	set, err := b.refresh(ctx, MaxAge)
 	if err != nil {
@@ -120,7 +121,7 @@ func (b *Box) Reseal(ctx context.Context, c Cell, sealed []byte) ([]byte, bool, 
 	return fresh, err == nil, err
 }
 
-// keyID reads the id that Tink puts before each ciphertext.
+// keyID returns the key id in Tink's prefix of a ciphertext.
 func keyID(sealed []byte) (uint32, bool) {
 	if len(sealed) < 5 || sealed[0] != 1 {
 		return 0, false
@@ -137,7 +138,7 @@ func (l *loaded) has(id uint32) bool {
 	return false
 }
 
-// refresh returns a keyset that was current at most maxAge ago.
+// refresh returns a keyset that is at most maxAge old.
 func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loaded, error) {
 	if set := b.current.Load(); set != nil && b.now().Sub(set.at) < maxAge {
 		return set, nil
@@ -150,7 +151,7 @@ func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loaded, error
 	return b.load(ctx)
 }
 
-// load reads the keyset from the ring. The caller holds b.loading.
+// load reads the keyset from the keyring. The caller holds b.loading.
 func (b *Box) load(ctx context.Context) (*loaded, error) {
 	at := b.now()
 	w, err := b.ring.Keyset(ctx)
@@ -158,7 +159,7 @@ func (b *Box) load(ctx context.Context) (*loaded, error) {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
 	if old := b.current.Load(); old != nil && old.wrapped.Generation == w.Generation {
-		// Unwrapping again might be a call to a key management service.
+		// Unwrapping it again might be a call to a key management service.
 		same := *old
 		same.at = at
 		b.current.Store(&same)
@@ -199,7 +200,7 @@ func (b *Box) unwrap(ctx context.Context, w Wrapped) (*keyset.Handle, error) {
 		}
 		return handle, nil
 	}
-	return nil, fmt.Errorf("the keyset is wrapped by master key %s, the one given is %s", w.Master, b.masters[0].Name())
+	return nil, fmt.Errorf("the keyset is encrypted with master key %s, but the configured one is %s", w.Master, b.masters[0].Name())
 }
 
 func wrap(ctx context.Context, m Master, handle *keyset.Handle) ([]byte, error) {

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/secret/secrettest"
 )
 
-// clock is a time that tests move.
+// clock is a time that tests advance.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -57,8 +57,7 @@ func seal(t *testing.T, b *secret.Box, c secret.Cell, s string) []byte {
 func TestSealedValuesOpenOnlyInTheirCell(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, secrettest.NewKeyring(), newClock(), newMaster(t))
-	// The parts run into each other in every way that a naive encoding would
-	// confuse.
+	// Cells whose fields would be confused by a naive concatenation.
 	var cells []secret.Cell
 	for _, org := range []string{"", "a", "ab", "a|", "a\x00"} {
 		for _, table := range []string{"", "b", "|b", "\x01b"} {
@@ -72,14 +71,14 @@ func TestSealedValuesOpenOnlyInTheirCell(t *testing.T) {
 	for i, c := range cells {
 		sealed := seal(t, b, c, canary)
 		if bytes.Contains(sealed, []byte(canary)) {
-			t.Fatal("sealed in name only")
+			t.Fatal("the sealed value contains the plaintext")
 		}
 		for j, other := range cells {
 			got, err := b.Open(t.Context(), other, sealed)
 			switch {
 			case i == j && (err != nil || string(got) != canary):
 				t.Fatalf("own cell %+v: %q, %v", c, got, err)
-			case i != j && !errors.Is(err, secret.ErrShut):
+			case i != j && !errors.Is(err, secret.ErrOpen):
 				t.Fatalf("sealed for %+v, opened in %+v: %v", c, other, err)
 			}
 		}
@@ -94,14 +93,14 @@ func TestAlteredValuesDoNotOpen(t *testing.T) {
 		for bit := range 8 {
 			bad := bytes.Clone(sealed)
 			bad[i] ^= 1 << bit
-			if _, err := b.Open(t.Context(), cell, bad); !errors.Is(err, secret.ErrShut) {
+			if _, err := b.Open(t.Context(), cell, bad); !errors.Is(err, secret.ErrOpen) {
 				t.Fatalf("byte %d bit %d flipped: %v", i, bit, err)
 			}
 		}
 	}
 	for n := range sealed {
-		if _, err := b.Open(t.Context(), cell, sealed[:n]); !errors.Is(err, secret.ErrShut) {
-			t.Fatalf("cut to %d bytes: %v", n, err)
+		if _, err := b.Open(t.Context(), cell, sealed[:n]); !errors.Is(err, secret.ErrOpen) {
+			t.Fatalf("truncated to %d bytes: %v", n, err)
 		}
 	}
 }
@@ -186,19 +185,19 @@ func TestRewrapMovesToANewMasterKey(t *testing.T) {
 	}
 }
 
-// shelf is a column in memory.
-type shelf struct {
+// memoryColumn is an in-memory column.
+type memoryColumn struct {
 	rows  [][]byte
-	fail  int // fail at this row, if positive
+	fail  int // row at which to fail, if positive
 	calls int
 }
 
-func (s *shelf) Name() string { return "shelf.value" }
-func (s *shelf) at(i int) secret.Cell {
+func (s *memoryColumn) Name() string { return "shelf.value" }
+func (s *memoryColumn) at(i int) secret.Cell {
 	return secret.Cell{Table: "shelf", Row: fmt.Sprint(i), Field: "v"}
 }
 
-func (s *shelf) Reseal(ctx context.Context, r secret.Resealer, after string, limit int) (string, int, error) {
+func (s *memoryColumn) Reseal(ctx context.Context, r secret.Resealer, after string, limit int) (string, int, error) {
 	start, changed := 0, 0
 	_, _ = fmt.Sscan(after, &start)
 	for i := start; i < min(start+limit, len(s.rows)); i++ {
@@ -220,11 +219,11 @@ func (s *shelf) Reseal(ctx context.Context, r secret.Resealer, after string, lim
 	return fmt.Sprint(start + limit), changed, nil
 }
 
-func TestResealingResumesAndOldKeysRetire(t *testing.T) {
+func TestResealingResumesAndOldKeysAreRetired(t *testing.T) {
 	t.Parallel()
 	ring, c := secrettest.NewKeyring(), newClock()
 	b := newBox(t, ring, c, newMaster(t))
-	s := &shelf{}
+	s := &memoryColumn{}
 	for i := range 1000 {
 		s.rows = append(s.rows, seal(t, b, s.at(i), fmt.Sprint("v", i)))
 	}
@@ -246,7 +245,8 @@ func TestResealingResumesAndOldKeysRetire(t *testing.T) {
 	if err := b.Retire(t.Context(), ring, s); !fault.Is(err, fault.Conflict) {
 		t.Errorf("retired at once: %v", err)
 	}
-	// Another process may have sealed with the old key after the walk passed.
+	// Another process may have sealed with the old key after ResealAll passed the
+	// row.
 	c.pass(3 * secret.MaxAge)
 	if err := b.Retire(t.Context(), ring, s); err != nil {
 		t.Fatal(err)

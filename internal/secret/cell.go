@@ -2,17 +2,17 @@ package secret
 
 import "encoding/binary"
 
-// A Cell is the place where one sealed value is stored. A value opens only in
-// the cell it was sealed for.
+// A Cell identifies the database cell of one sealed value. A value can be
+// opened only with the cell it was sealed for.
 type Cell struct {
-	Org   string // organisation that owns the row; empty for what belongs to the installation
+	Org   string // organisation that owns the row; empty for data of the installation
 	Table string
 	Row   string // primary key within the organisation
 	Field string
 }
 
 // associated encodes the cell as associated data. Every part is preceded by its
-// length, so that no two cells share an encoding.
+// length, so that the encoding is unambiguous.
 func (c Cell) associated() []byte {
 	var out []byte
 	for _, part := range [...]string{"vigil/cell/1", c.Org, c.Table, c.Row, c.Field} {

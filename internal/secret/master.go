@@ -23,10 +23,11 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// A Master key wraps the keyset. It never meets the stored values themselves.
+// A Master key encrypts the keyset. It is not used for the stored values
+// themselves.
 type Master interface {
-	// Name tells one master key from another and reveals nothing of it. It is
-	// stored beside the wrapped keyset.
+	// Name identifies the master key and reveals nothing of it. It is stored with
+	// the wrapped keyset.
 	Name() string
 
 	tink.AEADWithContext
@@ -35,7 +36,7 @@ type Master interface {
 // masterSize is the length of a plain master key in bytes.
 const masterSize = 32
 
-// localMaster is a master key that this process holds in memory.
+// localMaster is a master key in the memory of this process.
 type localMaster struct {
 	name string
 	aead tink.AEAD
@@ -51,8 +52,8 @@ func (m localMaster) DecryptWithContext(_ context.Context, sealed, associated []
 	return m.aead.Decrypt(sealed, associated)
 }
 
-// ParseMaster reads a master key from text: 32 bytes in base64 of either
-// alphabet, or a Tink keyset in JSON.
+// ParseMaster parses a master key: 32 bytes in standard or URL base64, or a
+// Tink keyset in JSON.
 func ParseMaster(text Text) (Master, error) {
 	s := strings.TrimSpace(text.Reveal())
 	if strings.HasPrefix(s, "{") {
@@ -60,7 +61,7 @@ func ParseMaster(text Text) (Master, error) {
 	}
 	key, err := decodeBase64(s)
 	if err != nil || len(key) != masterSize {
-		return nil, fmt.Errorf("a master key is %d bytes in base64 or a Tink keyset in JSON", masterSize)
+		return nil, fmt.Errorf("a master key must be %d bytes in base64 or a Tink keyset in JSON", masterSize)
 	}
 	return newLocalMaster(key)
 }
@@ -78,8 +79,8 @@ func newLocalMaster(key []byte) (Master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use master key: %w", err)
 	}
-	// The name is derived, not the path or variable the key came from: the same
-	// key moved from a file to an environment variable is still the same key.
+	// The name is derived from the key, not from its path or variable: the same key
+	// moved from a file to an environment variable keeps its name.
 	id, err := hkdf.Key(sha256.New, key, nil, "vigil/master-name/1", 8)
 	if err != nil {
 		return nil, fmt.Errorf("name master key: %w", err)
@@ -107,7 +108,7 @@ func parseTinkMaster(s string) (Master, error) {
 func MasterFromEnv(name string) (Master, error) {
 	value, ok := os.LookupEnv(name)
 	if !ok || value == "" {
-		return nil, fmt.Errorf("environment variable %s holds no master key", name)
+		return nil, fmt.Errorf("environment variable %s is empty or not set; it must contain the master key", name)
 	}
 	m, err := ParseMaster(NewText(value))
 	if err != nil {
@@ -117,7 +118,7 @@ func MasterFromEnv(name string) (Master, error) {
 }
 
 // MasterFromFile reads the master key from a file that only its owner may read.
-// If create is set and there is no such file, it makes one with a new key.
+// If create is set and the file does not exist, it creates one with a new key.
 func MasterFromFile(path string, create bool) (Master, error) {
 	data, err := readPrivate(path)
 	if errors.Is(err, fs.ErrNotExist) && create {
@@ -136,7 +137,7 @@ func MasterFromFile(path string, create bool) (Master, error) {
 	return m, nil
 }
 
-// readPrivate reads a file and refuses one that others may read.
+// readPrivate reads a file. It fails if others may read it.
 func readPrivate(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -154,7 +155,8 @@ func readPrivate(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has mode %04o and may be read by others; set it to 0600", path, mode)
 	}
 	var buf bytes.Buffer
-	// A keyset is far smaller; this only keeps a wrong path from filling memory.
+	// A keyset is far smaller; the limit only prevents a wrong path from filling
+	// the memory.
 	const limit = 1 << 20
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s is too large for a key", path)
@@ -165,16 +167,16 @@ func readPrivate(path string) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// guarded reports whether something other than the mode bits keeps the file
-// private: systemd's credentials show a group bit that stands for an access
-// list, and Windows has no mode bits.
+// guarded reports whether the file is private regardless of its mode bits:
+// systemd credentials have a group bit that represents an access list, and
+// Windows has no mode bits.
 func guarded(path string) bool {
 	dir := os.Getenv("CREDENTIALS_DIRECTORY")
 	return runtime.GOOS == "windows" || dir != "" && filepath.Dir(path) == filepath.Clean(dir)
 }
 
-// createMasterFile writes a new key so that a crash leaves the whole file or
-// none, and so that of two processes starting at once one wins.
+// createMasterFile writes a new key atomically, also against a process that
+// starts concurrently.
 func createMasterFile(path string) error {
 	key := make([]byte, masterSize)
 	_, _ = rand.Read(key)
@@ -191,7 +193,7 @@ func createMasterFile(path string) error {
 	if err := errors.Join(err, tmp.Close()); err != nil {
 		return fmt.Errorf("write master key: %w", err)
 	}
-	// Link fails when the name is taken, where rename would overwrite.
+	// Link fails if the name exists, where rename would overwrite it.
 	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create master key: %w", err)
 	}
@@ -200,7 +202,7 @@ func createMasterFile(path string) error {
 
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // a folder cannot be synced there
+		return nil // Windows cannot sync a folder
 	}
 	d, err := os.Open(dir)
 	if err != nil {

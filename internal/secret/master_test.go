@@ -16,7 +16,7 @@ import (
 	"vigil/internal/secret"
 )
 
-// newMaster returns a master key of its own for a test.
+// newMaster returns a new master key.
 func newMaster(t *testing.T) secret.Master {
 	t.Helper()
 	m, err := secret.MasterFromFile(filepath.Join(t.TempDir(), "master"), true)
@@ -67,7 +67,7 @@ func TestMasterFileIsCreatedOnceAndPrivate(t *testing.T) {
 	}
 }
 
-func TestMasterIsReadInEveryForm(t *testing.T) {
+func TestMasterIsParsedInEveryFormat(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{0xfb}, 32)
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
@@ -92,7 +92,7 @@ func TestMasterIsReadInEveryForm(t *testing.T) {
 	} {
 		m, err := secret.ParseMaster(secret.NewText(tt.text))
 		if (err != nil) != tt.wantErr {
-			t.Errorf("%s: error %v, want one: %t", tt.name, err, tt.wantErr)
+			t.Errorf("%s: error %v, want an error: %t", tt.name, err, tt.wantErr)
 			continue
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func TestMasterIsReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestMasterComesFromTheEnvironment(t *testing.T) {
+func TestMasterIsReadFromTheEnvironment(t *testing.T) {
 	t.Setenv("VIGIL_TEST_MASTER", base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	if _, err := secret.MasterFromEnv("VIGIL_TEST_MASTER"); err != nil {
 		t.Error(err)
@@ -127,7 +127,7 @@ func TestMasterComesFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestSystemdCredentialMayShowAGroupBit(t *testing.T) {
+func TestSystemdCredentialMayHaveAGroupBit(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
 	path := filepath.Join(dir, "master")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// batch is how many rows are resealed in one step.
+// batch is the number of rows resealed in one step.
 const batch = 200
 
 // Resealer is the part of a Box that a Column calls for each of its values.
@@ -14,22 +14,21 @@ type Resealer interface {
 	Reseal(ctx context.Context, c Cell, sealed []byte) (fresh []byte, changed bool, err error)
 }
 
-// A Column is one field of a table whose values are sealed. Its owner knows how
-// to walk it.
+// A Column is a column of sealed values.
 type Column interface {
 	// Name is unique among columns: "credential.secret".
 	Name() string
 
-	// Reseal passes the sealed values of up to limit rows after the given place
-	// through r and stores those that changed. A value that somebody else
-	// replaced meanwhile must be left alone. It returns the place of the last row
-	// visited, or an empty one after the last row, and the number of rows changed.
+	// Reseal passes the sealed values of up to limit rows after the given place to
+	// r and stores those that changed. It must not overwrite a value that was
+	// replaced concurrently. It returns the place of the last visited row, or ""
+	// after the last row, and the number of changed rows.
 	Reseal(ctx context.Context, r Resealer, after string, limit int) (next string, changed int, err error)
 }
 
-// ResealAll brings the values of all columns under the primary key, in batches.
-// Interrupted, it goes on where it stopped when called again. Report, which may
-// be nil, is told the number of rows changed after every batch.
+// ResealAll reseals the values of all columns with the primary key, in batches.
+// An interrupted run is resumed by the next call. Report, which may be nil, is
+// called with the number of changed rows after every batch.
 func (b *Box) ResealAll(ctx context.Context, marks Bookmarks, report func(column string, changed int), columns ...Column) error {
 	if err := b.resealAll(ctx, marks, false, report, columns); err != nil {
 		return fmt.Errorf("reseal: %w", err)
@@ -37,8 +36,8 @@ func (b *Box) ResealAll(ctx context.Context, marks Bookmarks, report func(column
 	return nil
 }
 
-// resealAll walks the columns; anew ignores the bookmarks of earlier walks.
-func (b *Box) resealAll(ctx context.Context, marks Bookmarks, anew bool, report func(string, int), columns []Column) error {
+// resealAll reseals the columns; restart ignores the bookmarks of earlier runs.
+func (b *Box) resealAll(ctx context.Context, marks Bookmarks, restart bool, report func(string, int), columns []Column) error {
 	set, err := b.refresh(ctx, 0)
 	if err != nil {
 		return err
@@ -46,7 +45,7 @@ func (b *Box) resealAll(ctx context.Context, marks Bookmarks, anew bool, report 
 	generation := set.wrapped.Generation
 	for _, c := range columns {
 		place, done := "", false
-		if !anew {
+		if !restart {
 			if place, done, err = marks.Bookmark(ctx, c.Name(), generation); err != nil {
 				return err
 			}

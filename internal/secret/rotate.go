@@ -11,13 +11,13 @@ import (
 	"vigil/internal/fault"
 )
 
-// create makes the first keyset. Of several processes that start together one
-// wins and the others take its keyset.
+// create creates the first keyset. Of several processes that start together one
+// wins, and the others use its keyset.
 func (b *Box) create(ctx context.Context) error {
 	b.loading.Lock()
 	defer b.loading.Unlock()
-	// XChaCha20-Poly1305 has room for random nonces: no count of operations
-	// forces a rotation.
+	// XChaCha20-Poly1305 is safe with random nonces for any number of operations,
+	// so that none forces a rotation.
 	handle, err := keyset.NewHandle(aead.XChaCha20Poly1305KeyTemplate())
 	if err != nil {
 		return fmt.Errorf("make keyset: %w", err)
@@ -29,7 +29,8 @@ func (b *Box) create(ctx context.Context) error {
 	return err
 }
 
-// replace wraps handle as the generation after prev. The caller holds b.loading.
+// replace stores handle as the generation after prev. The caller holds
+// b.loading.
 func (b *Box) replace(ctx context.Context, prev Wrapped, handle *keyset.Handle) error {
 	master := b.masters[0]
 	sealed, err := wrap(ctx, master, handle)
@@ -45,8 +46,8 @@ func (b *Box) replace(ctx context.Context, prev Wrapped, handle *keyset.Handle) 
 	return err
 }
 
-// Rotate adds a new key and seals with it from now on. What older keys sealed
-// still opens.
+// Rotate adds a new key and encrypts with it from now on. Values under older
+// keys can still be opened.
 func (b *Box) Rotate(ctx context.Context) error {
 	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
 		m := keyset.NewManagerFromHandle(set.handle)
@@ -68,8 +69,8 @@ func (b *Box) Rotate(ctx context.Context) error {
 	return nil
 }
 
-// Rewrap wraps the keyset with the master key, which may be a new one: give the
-// old one as Options.Previous in every process first.
+// Rewrap encrypts the keyset with the current master key. To change the master
+// key, first configure the old one as Options.Previous in every process.
 func (b *Box) Rewrap(ctx context.Context) error {
 	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
 		return set.wrapped, set.handle, nil
@@ -80,16 +81,16 @@ func (b *Box) Rewrap(ctx context.Context) error {
 	return nil
 }
 
-// Retire removes every key but the primary after making sure that no column
-// holds a value under them. It fails with fault.Conflict while another process
-// may still seal with an older key.
+// Retire removes every key except the primary, after checking that no column
+// has a value under them. It fails with fault.Conflict while another process
+// may still encrypt with an older key.
 func (b *Box) Retire(ctx context.Context, marks Bookmarks, columns ...Column) error {
 	set, err := b.refresh(ctx, 0)
 	if err != nil {
 		return fmt.Errorf("retire keys: %w", err)
 	}
 	if ready := set.wrapped.RotatedAt.Add(2 * MaxAge); b.now().Before(ready) {
-		return fault.New(fault.Conflict, "keys may be retired from %s on", ready.UTC().Format(time.RFC3339))
+		return fault.New(fault.Conflict, "another process may still use the old keys; retire them after %s", ready.UTC().Format(time.RFC3339))
 	}
 	if err := b.resealAll(ctx, marks, true, nil, columns); err != nil {
 		return fmt.Errorf("retire keys: %w", err)
@@ -124,7 +125,7 @@ func onlyPrimary(set *loaded) (*keyset.Handle, error) {
 	return m.Handle()
 }
 
-// change replaces the keyset by what edit makes of the current one.
+// change replaces the keyset by the result of edit.
 func (b *Box) change(ctx context.Context, edit func(*loaded) (Wrapped, *keyset.Handle, error)) error {
 	b.loading.Lock()
 	defer b.loading.Unlock()

@@ -9,21 +9,22 @@ import (
 	"log/slog"
 )
 
-// redacted is all that a Text ever shows of itself.
+// redacted is printed instead of the value of a Text.
 const redacted = "[redacted]"
 
-// Text is a string that nobody meets by accident: printed, logged, marshalled
-// or handed to a database it does not show its value. Only [Text.Reveal] does.
+// Text is a string that is not revealed by accident: when printed, logged,
+// marshalled or passed to a database it does not show its value. Only
+// [Text.Reveal] does.
 //
-// The value sits behind a pointer because fmt does not call the methods of
-// unexported fields: there it prints an address instead of the secret. Compare
+// The value is behind a pointer because fmt does not call the methods of
+// unexported fields: it then prints an address instead of the secret. Compare
 // with [Text.Equal], not with ==. The zero Text is empty.
 type Text struct{ value *string }
 
-// NewText hides s.
+// NewText returns a Text with the value s.
 func NewText(s string) Text { return Text{&s} }
 
-// Reveal returns the hidden string.
+// Reveal returns the value.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""
@@ -31,10 +32,10 @@ func (t Text) Reveal() string {
 	return *t.value
 }
 
-// IsZero reports whether there is nothing to hide.
+// IsZero reports whether the value is empty.
 func (t Text) IsZero() bool { return t.Reveal() == "" }
 
-// Equal compares in constant time for texts of one length.
+// Equal compares in constant time for values of equal length.
 func (t Text) Equal(u Text) bool {
 	return subtle.ConstantTimeCompare([]byte(t.Reveal()), []byte(u.Reveal())) == 1
 }
@@ -57,12 +58,12 @@ func (Text) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`),
 // MarshalText writes a placeholder; XML and YAML use it.
 func (Text) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// Value refuses: what goes into a database is sealed first.
+// Value fails: secrets must be sealed before they are stored.
 func (Text) Value() (driver.Value, error) {
 	return nil, errors.New("a secret text cannot be stored unsealed")
 }
 
-// UnmarshalJSON takes a JSON string; null leaves the text empty.
+// UnmarshalJSON accepts a JSON string; null leaves the text empty.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	var s string
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -73,7 +74,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalText takes any text.
+// UnmarshalText accepts any text.
 func (t *Text) UnmarshalText(data []byte) error {
 	*t = NewText(string(data))
 	return nil

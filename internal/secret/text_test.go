@@ -18,14 +18,14 @@ import (
 
 const canary = "canary-5f1d"
 
-// holder keeps a text where fmt may not call its methods.
+// holder has a text in a field whose methods fmt cannot call.
 type holder struct {
 	hidden secret.Text
 	Shown  secret.Text
 	Ptr    *secret.Text
 }
 
-func TestTextNeverShowsItself(t *testing.T) {
+func TestTextIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	text := secret.NewText(canary)
 	h := holder{text, text, &text}
@@ -55,7 +55,7 @@ func TestTextNeverShowsItself(t *testing.T) {
 		out[name] = string(data)
 	}
 	if _, err := text.Value(); err == nil {
-		t.Error("a text went to the database unsealed")
+		t.Error("a text was accepted by the database unsealed")
 	}
 	for name, got := range out {
 		hex := fmt.Sprintf("%x", canary)

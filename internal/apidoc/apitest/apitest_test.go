@@ -97,7 +97,7 @@ func (t *thing) Validate() error {
 	return nil
 }
 
-type byID struct {
+type idPath struct {
 	ID string `path:"id"`
 }
 
@@ -114,14 +114,14 @@ func routes() []httpapi.Route {
 				return httpapi.Created("/things/"+"1", "", in), nil
 			})},
 		{Pattern: "GET /things/{id}", Need: "user", Operation: "getThing",
-			Handler: httpapi.JSON(func(_ context.Context, in byID) (thing, error) {
+			Handler: httpapi.JSON(func(_ context.Context, in idPath) (thing, error) {
 				if in.ID != "1" {
 					return thing{}, fault.New(fault.NotFound, "no thing %q", in.ID)
 				}
 				return thing{Name: "one", Kind: "Small"}, nil
 			})},
 		{Pattern: "DELETE /things/{id}", Need: "user", Operation: "removeThing",
-			Handler: httpapi.JSON(func(context.Context, byID) (httpapi.Reply, error) { return httpapi.NoContent(), nil })},
+			Handler: httpapi.JSON(func(context.Context, idPath) (httpapi.Reply, error) { return httpapi.NoContent(), nil })},
 		{Pattern: "GET /", Need: httpapi.Public, Operation: "home", Hidden: true,
 			Handler: httpapi.JSON(func(context.Context, httpapi.None) (httpapi.Reply, error) { return httpapi.Text("hello"), nil })},
 	}
@@ -144,27 +144,27 @@ func serve(t *testing.T, rs []httpapi.Route) http.Handler {
 	return m
 }
 
-// complaints is a test that is expected to fail: it collects what it is told.
-type complaints struct {
+// errorCollector is a testing.TB that collects errors, for tests of failing checks.
+type errorCollector struct {
 	testing.TB
-	said []string
+	reported []string
 }
 
-func (c *complaints) Helper()             {}
-func (c *complaints) Logf(string, ...any) {}
-func (c *complaints) Error(args ...any)   { c.said = append(c.said, fmt.Sprint(args...)) }
-func (c *complaints) Errorf(format string, args ...any) {
-	c.said = append(c.said, fmt.Sprintf(format, args...))
+func (c *errorCollector) Helper()             {}
+func (c *errorCollector) Logf(string, ...any) {}
+func (c *errorCollector) Error(args ...any)   { c.reported = append(c.reported, fmt.Sprint(args...)) }
+func (c *errorCollector) Errorf(format string, args ...any) {
+	c.reported = append(c.reported, fmt.Sprintf(format, args...))
 }
 
-func (c *complaints) about(t *testing.T, want string) {
+func (c *errorCollector) about(t *testing.T, want string) {
 	t.Helper()
-	if !strings.Contains(strings.Join(c.said, "\n"), want) {
-		t.Errorf("no complaint about %q: %q", want, c.said)
+	if !strings.Contains(strings.Join(c.reported, "\n"), want) {
+		t.Errorf("no error about %q: %q", want, c.reported)
 	}
 }
 
-func TestRoutesAreHeldAgainstTheDocument(t *testing.T) {
+func TestRoutesAreComparedWithTheDocument(t *testing.T) {
 	t.Parallel()
 	d := apitest.Load(t, []byte(document))
 	d.CheckRoutes(t, routes())
@@ -174,13 +174,13 @@ func TestRoutesAreHeldAgainstTheDocument(t *testing.T) {
 	for want, rs := range map[string][]httpapi.Route{
 		"GET /things as listThings": missing, "GET /x as x": extra, "addThing, open to anybody": open, "POST /things as other": named,
 	} {
-		c := &complaints{TB: t}
+		c := &errorCollector{TB: t}
 		d.CheckRoutes(c, rs)
 		c.about(t, want)
 	}
 }
 
-func TestClientPassesGoodAnswersAndCountsThem(t *testing.T) {
+func TestClientAcceptsAndCountsValidResponses(t *testing.T) {
 	t.Parallel()
 	d := apitest.Load(t, []byte(document))
 	d.Hide(t, routes())
@@ -218,7 +218,7 @@ func TestClientPassesGoodAnswersAndCountsThem(t *testing.T) {
 	}
 }
 
-func TestClientComplainsAboutBadAnswers(t *testing.T) {
+func TestClientReportsInvalidResponses(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string, headers ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -255,7 +255,7 @@ func TestClientComplainsAboutBadAnswers(t *testing.T) {
 		{"PUT", "/things", answer(405, `{"message":"x","statusCode":405}`), "no Allow"},
 	} {
 		s := httptest.NewServer(tt.answer)
-		c := &complaints{TB: t}
+		c := &errorCollector{TB: t}
 		r, err := http.NewRequestWithContext(t.Context(), tt.method, s.URL+tt.path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -275,7 +275,7 @@ func torture(d *apitest.Document, h http.Handler) apitest.Torture {
 		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer good") }}
 }
 
-func TestTortureSparesAGoodServer(t *testing.T) {
+func TestTorturePassesWithAGoodServer(t *testing.T) {
 	t.Parallel()
 	d := apitest.Load(t, []byte(document))
 	d.Hide(t, routes())
@@ -321,14 +321,14 @@ func TestTortureFindsFaults(t *testing.T) {
 			if tt.want == "after" {
 				x.Slow = 20 * time.Millisecond
 			}
-			c := &complaints{TB: t}
+			c := &errorCollector{TB: t}
 			x.Run(c)
 			c.about(t, tt.want)
 		})
 	}
 }
 
-func TestTortureNoticesThatItTestsNothing(t *testing.T) {
+func TestTortureFailsWhenItTestsNothing(t *testing.T) {
 	t.Parallel()
 	d := apitest.Load(t, []byte(document))
 	d.Hide(t, routes())
@@ -336,7 +336,7 @@ func TestTortureNoticesThatItTestsNothing(t *testing.T) {
 	rs[0].Need = "user"
 	x := torture(d, serve(t, rs))
 	x.N, x.Authorize = 200, nil
-	c := &complaints{TB: t}
+	c := &errorCollector{TB: t}
 	x.Run(c)
 	c.about(t, "this tests nothing")
 }

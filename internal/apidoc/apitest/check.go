@@ -13,15 +13,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// errorSchema is where a document describes the body of an error.
+// errorSchema is the schema of error bodies.
 const errorSchema = "#/components/schemas/Error"
 
-// Check says how an answer differs from what the document promises for its
-// request. An answer to a request that the document does not know must be an
-// error in the shape of the schema called Error.
+// Check returns how a response differs from the document. The response to a
+// request that is not in the document must be an error with the schema Error.
 func (d *Document) Check(r *http.Request, res *http.Response, body []byte) error {
 	if res.Header.Get("X-Request-Id") == "" {
-		return errors.New("the answer has no X-Request-Id")
+		return errors.New("the response has no X-Request-Id")
 	}
 	o, known := d.find(r)
 	if _, hidden := d.hidden.Find(r.Method, r.URL.EscapedPath()); hidden && o == nil {
@@ -44,21 +43,21 @@ func (d *Document) Check(r *http.Request, res *http.Response, body []byte) error
 	return d.checkBody(response, pointer, res.Header, body)
 }
 
-// checkUnknown looks at the answer to a request for what is not documented: a
-// path that is not there, or not with this method.
+// checkUnknown checks the response to a request whose path or method is not
+// documented.
 func (d *Document) checkUnknown(r *http.Request, res *http.Response, body []byte, known bool) error {
 	want := http.StatusNotFound
 	if known {
 		want = http.StatusMethodNotAllowed
 		if res.Header.Get("Allow") == "" {
-			return errors.New("the answer has no Allow")
+			return errors.New("the response has no Allow header")
 		}
 		if r.Method == http.MethodOptions {
 			want = http.StatusNoContent
 		}
 	}
 	if res.StatusCode != want {
-		return fmt.Errorf("status %d, want %d: the document does not have it", res.StatusCode, want)
+		return fmt.Errorf("status %d, want %d: the request is not documented", res.StatusCode, want)
 	}
 	if r.Method == http.MethodHead || want == http.StatusNoContent {
 		return nil
@@ -66,7 +65,7 @@ func (d *Document) checkUnknown(r *http.Request, res *http.Response, body []byte
 	return d.checkJSON(errorSchema, body)
 }
 
-// response returns what is documented for a status, and where.
+// response returns the documented response for a status, and its JSON pointer.
 func (o *operation) response(status int) (*openapi3.Response, string) {
 	for _, code := range []string{fmt.Sprint(status), fmt.Sprintf("%dXX", status/100), "default"} {
 		if ref := o.Responses.Value(code); ref != nil {
@@ -133,8 +132,8 @@ func (d *Document) checkBody(response *openapi3.Response, pointer string, h http
 	return d.checkJSON(schemaAt(media.Schema, pointer+"/content/"+escape(kind)+"/schema"), body)
 }
 
-// schemaAt returns where a schema is in the document: where it refers to, or else
-// where it stands.
+// schemaAt returns the JSON pointer of a schema: of its reference, or else its
+// own.
 func schemaAt(ref *openapi3.SchemaRef, pointer string) string {
 	if ref.Ref != "" {
 		return ref.Ref
@@ -157,7 +156,7 @@ func (d *Document) checkJSON(pointer string, body []byte) error {
 	return nil
 }
 
-// schema compiles the schema at a JSON pointer, once.
+// schema compiles the schema at a JSON pointer and caches it.
 func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// Client returns a client that fails the test when an answer is not as the
-// document says. It follows no redirects. A nil transport is the default one.
+// Client returns a client that fails the test when a response does not conform
+// to the document. It follows no redirects. A nil transport means the default
+// one.
 func (d *Document) Client(t testing.TB, transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = http.DefaultTransport
@@ -19,7 +20,7 @@ func (d *Document) Client(t testing.TB, transport http.RoundTripper) *http.Clien
 	}
 }
 
-// checking is a transport that looks at what comes back.
+// checking is a transport that checks the responses.
 type checking struct {
 	document *Document
 	t        testing.TB

@@ -1,11 +1,11 @@
-// Package apitest holds a server against its OpenAPI document. It is imported by
-// tests only.
+// Package apitest tests a server against its OpenAPI document. Only tests
+// import it.
 //
-// A [Document] says whether the table of routes and the document name the same
-// operations, checks every answer that passes through its client against the
-// schema for its status, and remembers which of the documented answers were
-// seen. [Torture] makes requests from the document, breaks them in every way it
-// knows, and reports a server that breaks with them.
+// A [Document] checks that the routing table and the document have the same
+// operations, checks every response that passes through its client against the
+// schema for its status, and records which documented responses were seen.
+// [Torture] generates requests from the document, makes them invalid in many
+// ways, and reports a server that fails.
 package apitest
 
 import (
@@ -24,8 +24,8 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// A Document is an OpenAPI 3.1 document that answers can be checked against. It
-// may be shared by tests that run at once.
+// A Document is an OpenAPI 3.1 document that responses can be checked against.
+// Parallel tests may share it.
 type Document struct {
 	spec       *openapi3.T
 	operations []*operation
@@ -35,7 +35,7 @@ type Document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema // by JSON pointer
-	seen     map[string]map[int]int        // answers by operation id and status
+	seen     map[string]map[int]int        // number of responses by operation id and status
 }
 
 type operation struct {
@@ -48,7 +48,7 @@ type operation struct {
 
 const location = "https://vigil.invalid/openapi.json"
 
-// Load reads a document and fails the test if it is not valid.
+// Load parses a document and fails the test if it is not valid.
 func Load(t testing.TB, document []byte) *Document {
 	t.Helper()
 	d, err := New(document)
@@ -58,7 +58,7 @@ func Load(t testing.TB, document []byte) *Document {
 	return d
 }
 
-// New reads and checks a document.
+// New parses and validates a document.
 func New(document []byte) (*Document, error) {
 	spec, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
@@ -90,8 +90,8 @@ func New(document []byte) (*Document, error) {
 	return d, d.compile()
 }
 
-// compile reads every schema that an answer may be checked against, so that a
-// broken one shows at once.
+// compile compiles every schema of a response, so that a broken one is reported
+// at once.
 func (d *Document) compile() error {
 	if _, err := d.schema(errorSchema); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (d *Document) compile() error {
 	return nil
 }
 
-// index enters every operation into the router.
+// index adds every operation to the router.
 func (d *Document) index() error {
 	ids := make(map[string]bool)
 	for path, item := range d.spec.Paths.Map() {
@@ -137,14 +137,14 @@ func (d *Document) index() error {
 	return nil
 }
 
-// escape makes a name a token of a JSON pointer.
+// escape escapes a name as a token of a JSON pointer.
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 // CheckRoutes fails the test unless the routes, except hidden ones, and the
-// document have the same operations, under the same ids, and agree on which of
-// them are open to anybody.
+// document have the same operations with the same ids, and agree on which of
+// them are public.
 func (d *Document) CheckRoutes(t testing.TB, routes []httpapi.Route) {
 	t.Helper()
 	var documented, served []string
@@ -164,13 +164,13 @@ func (d *Document) CheckRoutes(t testing.TB, routes []httpapi.Route) {
 	}
 }
 
-// without returns what is in one list and not in the other.
+// without returns the elements of one list that are not in the other.
 func without(these, those []string) []string {
 	return slices.DeleteFunc(slices.Clone(these), func(s string) bool { return slices.Contains(those, s) })
 }
 
-// Hide says which routes are served without being documented: answers of hidden
-// ones are not checked. Routes that are not hidden do not matter here.
+// Hide registers the hidden routes, which are served but not documented: their
+// responses are not checked. It ignores other routes.
 func (d *Document) Hide(t testing.TB, routes []httpapi.Route) {
 	t.Helper()
 	for _, r := range routes {
@@ -190,7 +190,7 @@ func row(pattern, operation string, public bool) string {
 	return fmt.Sprintf("%s as %s, %s", strings.TrimSuffix(pattern, "/"), operation, who)
 }
 
-// public reports whether an operation takes requests without a token.
+// public reports whether an operation needs no token.
 func (d *Document) public(o *operation) bool {
 	security := d.spec.Security
 	if o.Security != nil {
@@ -199,8 +199,8 @@ func (d *Document) public(o *operation) bool {
 	return len(security) == 0
 }
 
-// Unseen lists the documented answers that no request got, as "operation
-// status", except those with the statuses given.
+// Unseen returns the documented responses that no request got, as "operation
+// status", except those with the given statuses.
 func (d *Document) Unseen(except ...int) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,7 +220,8 @@ func (d *Document) Unseen(except ...int) []string {
 	return unseen
 }
 
-// find returns the operation of a request, if it is one of the document's.
+// find returns the operation of a request. It returns false if it is not in the
+// document.
 func (d *Document) find(r *http.Request) (o *operation, known bool) {
 	found, ok := d.router.Find(r.Method, r.URL.EscapedPath())
 	return found.Value, ok

@@ -11,20 +11,19 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// A generator makes values that a schema allows, as far as it understands the
-// schema: patterns and conditions are left to examples.
+// A generator generates values that a schema allows. For patterns and
+// conditions, which it does not support, it uses the schema's examples.
 type generator struct {
 	*rand.Rand
 }
 
-// chance reports true about once in n times.
+// chance returns true with a probability of 1/n.
 func (g generator) chance(n int) bool { return g.IntN(n) == 0 }
 
-// of returns one of several values.
+// of returns a random one of several values.
 func of[T any](g generator, values ...T) T { return values[g.IntN(len(values))] }
 
-// value makes a value for a schema; depth bounds schemas that contain
-// themselves.
+// value generates a value for a schema; depth limits recursive schemas.
 func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 	if ref == nil || ref.Value == nil || depth > 8 {
 		return g.word()
@@ -48,7 +47,7 @@ func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 	return g.typed(s, depth)
 }
 
-// given returns a value that the schema itself spells out.
+// given returns an example, default or enumerated value of the schema.
 func (g generator) given(s *openapi3.Schema) (any, bool) {
 	switch {
 	case s.Const != nil:
@@ -115,7 +114,7 @@ func (g generator) number(s *openapi3.Schema) any {
 	if s.Max != nil {
 		high = *s.Max
 	}
-	n := of(g, low, high, low+g.Float64()*(high-low), low+g.Float64()*(high-low)) // bounds are where the faults are
+	n := of(g, low, high, low+g.Float64()*(high-low), low+g.Float64()*(high-low)) // limits are likely to reveal errors
 	return json.Number(fmt.Sprint(int64(n)))
 }
 
@@ -134,7 +133,7 @@ func (g generator) text(s *openapi3.Schema) string {
 	}
 	text := g.word()
 	if s.Pattern == "" && g.chance(8) {
-		text = of(g, oddTexts...) // odd, but allowed
+		text = of(g, oddTexts...) // unusual, but allowed
 	}
 	for uint64(len(text)) < s.MinLength {
 		text += g.word()
@@ -145,7 +144,7 @@ func (g generator) text(s *openapi3.Schema) string {
 	return text
 }
 
-// word makes a short name.
+// word generates a short name.
 func (g generator) word() string {
 	var b strings.Builder
 	for range 1 + g.IntN(12) {

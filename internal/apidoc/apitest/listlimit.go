@@ -15,12 +15,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// CheckListLimits holds every list and map of every request body to the
+// CheckListLimits compares every list and map in request bodies with the
 // document: it must state a limit (maxItems, maxProperties), a list of that
-// length must not be refused for its length, and one element more must be
-// answered with 400 naming the list and the limit. Authorize adds a token with
-// the highest role; requests are not sent to the operations that take another
-// kind of credential.
+// length must not be refused for its length, and one more element must be
+// answered with 400, with the list and the limit in the message. Authorize adds
+// a token with the highest role. Operations with another kind of credential,
+// named in others, are not called.
 func (d *Document) CheckListLimits(t testing.TB, client *http.Client, base string, authorize func(http.Header), others ...string) {
 	t.Helper()
 	checked := 0
@@ -54,14 +54,14 @@ func (d *Document) CheckListLimits(t testing.TB, client *http.Client, base strin
 	}
 }
 
-// listIn is a list or a map somewhere in a body.
+// listIn is a list or a map in a body.
 type listIn struct {
-	path  string // as error answers spell it, without indexes
+	path  string // as in error responses, without indexes
 	limit int
-	body  func(n int) any // a body in which it has n elements
+	body  func(n int) any // returns a body in which it has n elements
 }
 
-// listsOf returns the lists and maps of a body.
+// listsOf returns the lists and maps in a body.
 func listsOf(schema *openapi3.SchemaRef) []listIn {
 	var all []listIn
 	collectLists(schema, "", func(v any) any { return v }, map[*openapi3.Schema]int{}, &all)
@@ -73,7 +73,7 @@ func collectLists(ref *openapi3.SchemaRef, path string, wrap func(any) any, abov
 		return
 	}
 	s := ref.Value
-	if above[s] > 1 { // a schema that contains itself
+	if above[s] > 1 { // a recursive schema
 		return
 	}
 	above[s]++
@@ -126,7 +126,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// sampleOf returns an element of roughly the right kind.
+// sampleOf returns an element of roughly the right type.
 func sampleOf(ref *openapi3.SchemaRef, i int) any {
 	s := ref.Value
 	for len(s.OneOf)+len(s.AnyOf) > 0 {
@@ -149,7 +149,8 @@ func sampleOf(ref *openapi3.SchemaRef, i int) any {
 
 var wildcard = regexp.MustCompile(`\{[^}]*\}`)
 
-// post sends a body to an operation and returns the status and the answer.
+// post sends a body to an operation and returns the status and body of the
+// response.
 func post(t testing.TB, client *http.Client, o *operation, base string, body any, authorize func(http.Header)) (int, string) {
 	t.Helper()
 	data, err := json.Marshal(body)

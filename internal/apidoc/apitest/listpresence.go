@@ -8,11 +8,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// CheckListsAreRequired holds the document to this: every list in the answer of a
-// request that succeeded is required and never null. The answers of tests are held
-// to the document, so that clients may iterate over a list without looking
-// whether it is there. Except names lists by schema and member that requests may
-// leave out because they have the same schema.
+// CheckListsAreRequired checks that every list in a successful response is
+// required and not nullable in the document. Responses in tests are checked
+// against the document, so that clients may iterate over a list without
+// checking that it exists. Except names lists, by schema and member, that are
+// optional because requests use the same schema.
 func (d *Document) CheckListsAreRequired(t testing.TB, except ...string) {
 	t.Helper()
 	p := presence{t: t, except: except, seen: map[*openapi3.Schema]bool{}}

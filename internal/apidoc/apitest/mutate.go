@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// oddTexts are strings that have broken servers before.
+// oddTexts are strings that often reveal errors in servers.
 var oddTexts = []string{
 	"", " ", "\u0000", "a\u0000b", "null", "..", "../../../etc/passwd", "a/b", "a%2Fb", "%00", "%", "'; DROP TABLE accounts; --", `"`, `\`, "\n", "\t",
 	"\u202e", "\ufeff", "\ufffd", "😀", "é", "e\u0301", "İ", "ß", "Ⅷ", "{}", "[]", "{{.}}", "${x}", "<script>", "-1", "1e309", "true",
 	"_", "__", ".", "*", "()", strings.Repeat("x", 300), strings.Repeat("é", 70000),
 }
 
-// oddValues are JSON values, as text, that are seldom expected.
+// oddValues are JSON texts that are rarely expected.
 var oddValues = []string{
 	`null`, `true`, `false`, `0`, `-1`, `-0`, `1.5`, `1e2`, `1e400`, `-1e400`, `1e-400`, `2147483648`, `-2147483649`, `9223372036854775807`,
 	`9223372036854775808`, `99999999999999999999999999999999`, `""`, `" "`, `"\u0000"`, `"\ud800"`, `"\udc00\ud800"`, `"\uffff"`, `[]`, `{}`, `[[]]`,
 	`[null]`, `{"":null}`, `{"a":{"b":{"c":[]}}}`, `["a","a"]`, `"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`, `"2026-02-30T00:00:00Z"`,
 }
 
-// odd returns a JSON value that does not belong.
+// odd returns an unexpected JSON value.
 func (g generator) odd() any {
 	switch g.IntN(8) {
 	case 0:
@@ -42,7 +42,7 @@ func (g generator) odd() any {
 	}
 }
 
-// mutate returns a value with something in it broken.
+// mutate returns a value with one part made invalid.
 func (g generator) mutate(v any) any {
 	switch x := v.(type) {
 	case map[string]any:
@@ -100,7 +100,7 @@ func (g generator) mutateText(s string) any {
 	return g.odd()
 }
 
-// mutateBytes breaks the text of a body.
+// mutateBytes corrupts the text of a body.
 func (g generator) mutateBytes(b []byte) []byte {
 	b = bytes.Clone(b)
 	at := g.IntN(len(b) + 1)
@@ -118,7 +118,7 @@ func (g generator) mutateBytes(b []byte) []byte {
 	case 5:
 		return []byte(of(g, "", " ", "null", "[]", "7", `"x"`, "{", "}", "NaN", "{,}", "a=b&c=d", "<xml/>"))
 	case 6:
-		if i := bytes.IndexByte(b, '{'); i >= 0 { // a member that is given twice
+		if i := bytes.IndexByte(b, '{'); i >= 0 { // a repeated member
 			return slices.Insert(b, i+1, []byte(`"a":1,"a":2`+strings.Repeat(",", min(len(b)-i-2, 1)))...)
 		}
 		return b
@@ -129,7 +129,7 @@ func (g generator) mutateBytes(b []byte) []byte {
 			}
 		}
 		return b
-	default: // more than anybody reads
+	default: // larger than any limit
 		return append(append([]byte(`{"padding":"`), bytes.Repeat([]byte("x"), of(g, 1<<20, 2<<20, 9<<20))...), `"}`...)
 	}
 }
@@ -138,7 +138,7 @@ var oddMethods = []string{
 	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodTrace, "BREW", "get",
 }
 
-// mutateHeaders sends what clients should not.
+// mutateHeaders adds invalid headers.
 func (g generator) mutateHeaders(h http.Header) {
 	switch g.IntN(6) {
 	case 0:

@@ -14,11 +14,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// A draft is a request that is being made up.
+// A draft is a request that is being generated.
 type draft struct {
 	generator
 	operation *operation
-	known     map[string][]string // values of parameters that mean something to the server
+	known     map[string][]string // values of parameters that exist on the server
 
 	method   string
 	segments []string // of the path, encoded
@@ -28,8 +28,8 @@ type draft struct {
 	chunked  bool
 }
 
-// newDraft makes a request as the document wants it, for the operation that the
-// seed picks.
+// newDraft generates a request that conforms to the document, for the operation
+// that the seed selects.
 func (x *Torture) newDraft(seed, index uint64) *draft {
 	g := generator{rand.New(rand.NewPCG(seed, index))}
 	o := of(g, x.operations...)
@@ -48,7 +48,7 @@ func (x *Torture) newDraft(seed, index uint64) *draft {
 	return d
 }
 
-// fill puts values in the place of a segment's wildcards.
+// fill replaces the wildcards of a path segment by values.
 func (d *draft) fill(segment string) string {
 	var b strings.Builder
 	for {
@@ -63,7 +63,7 @@ func (d *draft) fill(segment string) string {
 	}
 }
 
-// parameter makes a value for a parameter of the path.
+// parameter returns a value for a path parameter.
 func (d *draft) parameter(name string) string {
 	if known := d.known[name]; len(known) > 0 && !d.chance(4) {
 		return of(d.generator, known...)
@@ -96,8 +96,8 @@ func (d *draft) parameterText(p *openapi3.Parameter) string {
 	return fmt.Sprint(d.value(p.Schema, 0))
 }
 
-// makeBody writes a body of the kind that the operation takes, broken in some
-// place most of the time.
+// makeBody generates a body of the operation's content type, made invalid most
+// of the time.
 func (d *draft) makeBody(content openapi3.Content) {
 	if form := content["application/x-www-form-urlencoded"]; form != nil {
 		fields := url.Values{}
@@ -121,25 +121,25 @@ func (d *draft) makeBody(content openapi3.Content) {
 	}
 	body, err := json.Marshal(value)
 	if err != nil {
-		body = []byte(`{"a": ` + err.Error()) // too deep to write: broken JSON will do
+		body = []byte(`{"a": ` + err.Error()) // too deeply nested to encode: use broken JSON
 	}
 	d.header.Set("Content-Type", "application/json")
 	d.body = body
 }
 
-// spoil breaks what is not the body's content.
-func (d *draft) spoil() {
+// corrupt makes parts other than the body invalid.
+func (d *draft) corrupt() {
 	if d.chance(6) {
 		d.method = of(d.generator, oddMethods...)
 	}
 	if d.chance(4) {
-		d.spoilPath()
+		d.corruptPath()
 	}
 	if d.chance(6) {
 		d.mutateHeaders(d.header)
 	}
 	if d.chance(4) {
-		d.spoilQuery()
+		d.corruptQuery()
 	}
 	if len(d.body) > 0 && d.chance(6) {
 		d.body = d.mutateBytes(d.body)
@@ -147,9 +147,9 @@ func (d *draft) spoil() {
 	d.chunked = d.chance(8)
 }
 
-// spoilQuery gives a parameter that the document has, or one that it has not, an
-// odd value.
-func (d *draft) spoilQuery() {
+// corruptQuery sets a documented or an unknown query parameter to an unusual
+// value.
+func (d *draft) corruptQuery() {
 	names := []string{"surprise"}
 	for _, p := range d.operation.params {
 		if p.Value.In == openapi3.ParameterInQuery {
@@ -160,7 +160,7 @@ func (d *draft) spoilQuery() {
 	d.query.Add(names[len(names)-1-d.IntN(len(names))], odd[:min(len(odd), 3000)])
 }
 
-func (d *draft) spoilPath() {
+func (d *draft) corruptPath() {
 	i := d.IntN(len(d.segments))
 	switch d.IntN(7) {
 	case 0, 1, 2:
@@ -177,8 +177,8 @@ func (d *draft) spoilPath() {
 	}
 }
 
-// request returns the draft as something to send, or nil where the client
-// library already refuses it.
+// request returns the draft as an HTTP request, or nil if the client library
+// refuses it.
 func (d *draft) request(ctx context.Context, base string) *http.Request {
 	target := base + "/" + strings.Join(d.segments, "/")
 	if len(d.query) > 0 {
@@ -196,7 +196,7 @@ func (d *draft) request(ctx context.Context, base string) *http.Request {
 	return r
 }
 
-// headerText drops what no client can send in a header.
+// headerText removes characters that clients cannot send in a header.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

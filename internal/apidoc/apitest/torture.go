@@ -15,34 +15,34 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// Torture sends requests that are wrong in many ways. Request number i of a seed
-// is always the same, whatever the order in which they are sent.
+// Torture sends requests that are invalid in many ways. Request number i of a
+// seed is always the same, in any order of sending.
 type Torture struct {
 	Document  *Document
-	Handler   http.Handler // what to send to,
+	Handler   http.Handler // destination of the requests,
 	Base      string       // or its address
-	N         int          // requests
+	N         int          // number of requests
 	Seed      uint64
-	Workers   int                 // requests at a time; 4 when zero
+	Workers   int                 // number of concurrent requests; 4 when zero
 	Authorize func(h http.Header) // adds a token; not called for about one request in twenty
-	Known     map[string][]string // values of parameters by name, so that requests get further than 404
-	Skip      []string            // operations left out, such as a logout that would end the test
-	Slow      time.Duration       // an answer that takes longer is reported; 10 s when zero
+	Known     map[string][]string // existing values of parameters by name, so that requests get further than 404
+	Skip      []string            // excluded operations, such as a logout that would end the test
+	Slow      time.Duration       // a slower response is reported; 10 s when zero
 	Client    *http.Client
 
 	operations []*operation
 }
 
-// A Report says how a server took it.
+// A Report is the result of a run.
 type Report struct {
 	Requests int
-	Taken    int // requests for a documented operation that succeeded
+	Taken    int // successful requests for a documented operation
 	Statuses map[int]int
 	Problems []string
 }
 
-// Run sends the requests and fails the test for every problem found, and when
-// the server refused so much that nothing was tested.
+// Run sends the requests. It fails the test for every problem, and when so many
+// requests were refused that nothing was tested.
 func (x Torture) Run(t testing.TB) Report {
 	t.Helper()
 	if x.Handler != nil {
@@ -112,27 +112,27 @@ func (r *Report) add(a answer) {
 	}
 }
 
-// answer is what became of one request.
+// answer is the result of one request.
 type answer struct {
 	status  int
 	taken   bool
 	problem string
 }
 
-// one sends request number i and says what is wrong with its answer.
+// one sends request number i and checks its response.
 func (x *Torture) one(ctx context.Context, i uint64) answer {
 	d := x.newDraft(x.Seed, i)
 	if x.Authorize != nil && !d.chance(20) {
 		x.Authorize(d.header)
 	}
-	d.spoil()
+	d.corrupt()
 	r := d.request(ctx, x.Base)
 	if r == nil {
 		return answer{}
 	}
 	a, err := x.send(r)
 	if err != nil && a.status == 0 && (ctx.Err() != nil || len(d.body) > httpapi.DefaultBody) {
-		return answer{} // a server may hang up on a body that it does not want
+		return answer{} // a server may close the connection on a body that it refuses
 	}
 	if err != nil {
 		a.problem = fmt.Sprintf("request %d of seed %d: %s %.200s: %v\nbody %.300q", i, x.Seed, r.Method, r.URL, err, d.body)
@@ -140,7 +140,7 @@ func (x *Torture) one(ctx context.Context, i uint64) answer {
 	return a
 }
 
-// send sends a request and judges the answer.
+// send sends a request and checks the response.
 func (x *Torture) send(r *http.Request) (answer, error) {
 	start := time.Now()
 	res, err := x.Client.Do(r)
@@ -156,7 +156,7 @@ func (x *Torture) send(r *http.Request) (answer, error) {
 	}
 	slow := x.Slow
 	if slow == 0 {
-		slow = time.Minute // a busy machine pauses for many seconds; what hangs is found just as well
+		slow = time.Minute // a busy machine may stall for many seconds; a hanging server is found nevertheless
 	}
 	if took := time.Since(start); took > slow {
 		return a, fmt.Errorf("answered %d after %s", a.status, took)

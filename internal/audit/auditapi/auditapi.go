@@ -1,5 +1,6 @@
-// Package auditapi joins package audit to HTTP: every request that changes
-// something leaves a record, and admins read the records of their organisation.
+// Package auditapi connects package audit to HTTP: it records every request
+// that changes something, and serves the records of an organisation to its
+// admins.
 package auditapi
 
 import (
@@ -19,7 +20,7 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// Recorder writes the records of a server's requests.
+// Recorder returns an auditor that writes the records of a server's requests.
 func Recorder(l *audit.Log) httpapi.Auditor { return &recorder{log: l, sample: newSampler(time.Now)} }
 
 type recorder struct {
@@ -39,8 +40,8 @@ func (r *recorder) Attach(ctx context.Context, p httpapi.Pending) context.Contex
 	})
 }
 
-// Append implements [httpapi.Auditor]. Requests that came to nothing are sampled:
-// anybody can send any number of them.
+// Append implements [httpapi.Auditor]. It samples refused and failed requests,
+// because anybody can send any number of them.
 func (r *recorder) Append(ctx context.Context, e httpapi.Event) error {
 	rec := record(e)
 	if rec.Outcome == audit.Success {
@@ -57,7 +58,7 @@ func (r *recorder) Append(ctx context.Context, e httpapi.Event) error {
 	return errors.Join(errs...)
 }
 
-// record makes an audit record of a request.
+// record converts a request to an audit record.
 func record(e httpapi.Event) audit.Record {
 	r := audit.Record{
 		Time: e.Time, Request: e.RequestID, Org: e.Caller.Org, ActorName: e.Caller.Name, Token: e.Caller.ID,
@@ -94,13 +95,13 @@ func outcome(e httpapi.Event) audit.Outcome {
 	return audit.Failure
 }
 
-// API answers requests.
+// API handles the requests of this package.
 type API struct {
 	Log     *audit.Log
 	Cursors *cursor.Cursors
 }
 
-// Routes lists everything this package answers to.
+// Routes returns the routes of this package.
 func (a *API) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Pattern: "GET /v1/audit", Need: auth.Admin.String(), Operation: "listAuditRecords", Handler: httpapi.JSON(a.list)},
@@ -122,7 +123,7 @@ const (
 	maxPage     = 1000
 )
 
-// filter checks what was asked for.
+// filter validates the parameters and returns the filter.
 func (in listRequest) filter() (audit.Filter, error) {
 	f := audit.Filter{Operation: in.Operation, Actor: in.Actor, Outcome: audit.Outcome(in.Outcome), Limit: defaultPage}
 	if in.PageSize != nil {
@@ -185,7 +186,7 @@ func (a *API) list(ctx context.Context, in listRequest) (page, error) {
 // read returns one page, and the token of the next if there is one.
 func (a *API) read(ctx context.Context, q cursor.Query, f audit.Filter) (page, error) {
 	size := f.Limit
-	f.Limit++ // one more tells whether there is a next page
+	f.Limit++ // one more shows whether there is a next page
 	records, err := a.Log.Page(ctx, f)
 	if err != nil {
 		return page{}, err
@@ -198,7 +199,7 @@ func (a *API) read(ctx context.Context, q cursor.Query, f audit.Filter) (page, e
 	return page{httpapi.Each(records, wire), next}, err
 }
 
-// wireRecord is a record as it looks on the wire.
+// wireRecord is the JSON form of a record.
 type wireRecord struct {
 	ID        string            `json:"id"`
 	Time      httpapi.Time      `json:"time"`

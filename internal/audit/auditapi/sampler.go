@@ -7,18 +7,18 @@ import (
 	"vigil/internal/audit"
 )
 
-// Of requests that were refused or failed, each kind has its first few in a
-// minute written in full; the others are counted, and the count is written when
-// the minute is over. A kind is an organisation or, for callers who are not
-// known, everybody.
+// Limits on the records of refused and failed requests. The first requests of
+// each kind in a window are recorded; the others are counted, and the count is
+// recorded at the end of the window. Unauthenticated callers count as one
+// organisation.
 const (
 	sampleWindow = time.Minute
 	sampleKind   = 10   // records of one operation and status in a window
-	sampleAll    = 100  // records of one organisation, or of all strangers, in a window
-	maxKinds     = 5000 // counted at a time; operations times statuses times active organisations
+	sampleAll    = 100  // records of one organisation, or of all unauthenticated callers, in a window
+	maxKinds     = 5000 // kinds counted at a time: operations times statuses times active organisations
 )
 
-// kind is what requests that are counted together have in common.
+// kind identifies the requests that are counted together.
 type kind struct {
 	org       string
 	operation string
@@ -27,7 +27,7 @@ type kind struct {
 
 type tally struct {
 	written int
-	skipped audit.Record // the latest that was not written, with how many there were
+	skipped audit.Record // the latest skipped record, with the number of skipped ones
 }
 
 // A sampler decides which records of failed requests are written.
@@ -44,8 +44,8 @@ func newSampler(now func() time.Time) *sampler {
 	return &sampler{now: now, kinds: make(map[kind]*tally), orgs: make(map[string]int)}
 }
 
-// take reports whether a record is to be written, and returns the counts of
-// the window before if it has just ended.
+// take reports whether a record must be written. If the window has just ended,
+// it returns the counts of that window.
 func (s *sampler) take(r audit.Record) (write bool, ended []audit.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *sampler) take(r audit.Record) (write bool, ended []audit.Record) {
 	return false, ended
 }
 
-// end returns the counts of the window, which is over.
+// end returns the counts of the ended window.
 func (s *sampler) end() []audit.Record {
 	var counts []audit.Record
 	for _, t := range s.kinds {

@@ -7,7 +7,7 @@ import (
 	"vigil/internal/audit"
 )
 
-func TestRefusalsAreCountedAndSampled(t *testing.T) {
+func TestRefusedRequestsAreSampled(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	s := newSampler(func() time.Time { return now })
@@ -28,10 +28,10 @@ func TestRefusalsAreCountedAndSampled(t *testing.T) {
 		}
 	}
 	if written != sampleAll {
-		t.Errorf("%d refusals of strangers were written, want %d", written, sampleAll)
+		t.Errorf("%d refusals of unauthenticated callers were written, want %d", written, sampleAll)
 	}
 	if write, _ := s.take(audit.Record{Org: "acme", Operation: "createThing", Status: 403}); !write {
-		t.Error("strangers kept the record of an organisation out")
+		t.Error("unauthenticated callers displaced the record of an organisation")
 	}
 	now = now.Add(sampleWindow)
 	write, ended := s.take(audit.Record{Operation: "createThing", Status: 401})

@@ -15,9 +15,9 @@ func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit
 		if !wanted || !tx.On(s.db) {
 			return nil
 		}
-		// The end of the chain is locked for as short a time as can be: from the end
-		// of the transaction to its commit. On SQLite the changes that share a
-		// transaction are chained together, and one signature is made for all.
+		// The end of the chain is locked as briefly as possible: from the end of the
+		// transaction to its commit. On SQLite, the changes that share a transaction
+		// are chained together with one signature.
 		tx.Defer(work{r, to}, finisher{s})
 		tx.AfterCommit(func() {
 			committed(to.last)
@@ -30,16 +30,16 @@ func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit
 // appender chains records for one log.
 type appender struct {
 	chain func(audit.Head, []audit.Record) ([]audit.Entry, error)
-	last  audit.Entry // of the transaction that the record is in
+	last  audit.Entry // of the record's transaction
 }
 
-// work is one record and who chains it.
+// work is one record with the appender that chains it.
 type work struct {
 	record audit.Record
 	to     *appender
 }
 
-// finisher appends what a transaction has recorded.
+// finisher appends the records of a transaction.
 type finisher struct{ store *Store }
 
 // Finish implements [sqldb.Finisher].

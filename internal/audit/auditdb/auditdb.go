@@ -1,4 +1,4 @@
-// Package auditdb keeps the audit log in the database.
+// Package auditdb stores the audit log in the database.
 package auditdb
 
 import (
@@ -17,7 +17,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables up to date.
+// Migrate migrates the tables to the current schema.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -26,7 +26,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	return db.Migrate(ctx, "audit", files)
 }
 
-// SealedColumns lists what must be resealed when keys are rotated.
+// SealedColumns returns the columns to reseal when master keys are rotated.
 func SealedColumns(db *sqldb.DB) []secretdb.Column {
 	return []secretdb.Column{{DB: db, Table: audit.KeyTable, Row: "id", Field: "sealed"}}
 }
@@ -61,7 +61,7 @@ func readEnds(tx *sqldb.Tx, lock string) (ends, error) {
 	return e, err
 }
 
-// lockEnds returns the ends and keeps others from moving them until tx ends.
+// lockEnds returns the ends and locks them until tx ends.
 func lockEnds(tx *sqldb.Tx) (ends, error) {
 	_, err := tx.Exec(`
 		INSERT INTO audit_chain (id, number, hash, anchor_number, anchor_hash, anchor_key_id, anchor_signature)
@@ -88,7 +88,7 @@ func (s *Store) Extend(ctx context.Context, build func(audit.Head) ([]audit.Entr
 	})
 }
 
-// insert appends entries to the chain, whose ends are locked.
+// insert appends entries to the chain, whose ends must be locked.
 func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 	_, err := tx.ExecEach(`
 		INSERT INTO audit_record (number, at, org_id, actor, operation, outcome, body, prev, hash, key_id, signature)
@@ -109,7 +109,7 @@ func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 	return err
 }
 
-// filled returns b for a column that is never NULL.
+// filled returns b, or an empty slice for nil, because the column is NOT NULL.
 func filled(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -150,7 +150,7 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 		}
 		through := int64(0)
 		if !before.IsZero() {
-			// In the order of the records: one that is young enough keeps all that follow.
+			// In chain order: a record that is young enough keeps all that follow it.
 			through, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 				SELECT coalesce(min(number), $2) - 1
 				FROM audit_record
@@ -214,8 +214,8 @@ func (s *Store) Tally(ctx context.Context) (t audit.Tally, err error) {
 	return t, err
 }
 
-// Abandon implements [audit.Store].
-func (s *Store) Abandon(ctx context.Context, sign func(audit.Head) (audit.Anchor, error)) error {
+// Reanchor implements [audit.Store].
+func (s *Store) Reanchor(ctx context.Context, sign func(audit.Head) (audit.Anchor, error)) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		e, err := lockEnds(tx)
 		if err != nil {
@@ -275,7 +275,7 @@ func (s *Store) AddKey(ctx context.Context, k audit.Key, first bool) error {
 			return err
 		}
 		if first && number != 1 {
-			return fault.New(fault.Stale, "there is an audit key already")
+			return fault.New(fault.Stale, "an audit key already exists")
 		}
 		_, err = tx.Exec(`
 			INSERT INTO audit_key (id, number, sealed, created_at)

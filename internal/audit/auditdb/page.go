@@ -26,7 +26,8 @@ func (s *Store) Page(ctx context.Context, f audit.Filter) (page []audit.Record, 
 	return page, err
 }
 
-// conditions names only what is asked for, so that the database can plan by it.
+// conditions returns only the conditions that the filter needs, so that the
+// query planner can use an index.
 func conditions(f audit.Filter) (string, []any) {
 	where, args := []string{"org_id = $1"}, []any{f.Org}
 	add := func(wanted bool, condition string, value any) {

@@ -1,6 +1,6 @@
-// Package witness hands checkpoints of the audit log to places outside the
-// installation: a syslog server, or a web server or object store that takes PUT
-// and GET.
+// Package witness implements witnesses of the audit log outside the
+// installation: a syslog server, or a web server or object store that supports
+// PUT and GET.
 package witness
 
 import (
@@ -20,17 +20,17 @@ import (
 	"vigil/internal/outbound"
 )
 
-// Options say where checkpoints go. What is empty is left out.
+// Options configure the witnesses. Empty fields are omitted.
 type Options struct {
-	URL    string // http or https: the checkpoint is PUT there, and read back with GET
-	Token  string // file:PATH or env:NAME of the bearer token for it
+	URL    string // http or https: checkpoints are written with PUT and read with GET
+	Token  string // file:PATH or env:NAME of its bearer token
 	Syslog string // unix:///dev/log, udp://HOST:PORT or tcp://HOST:PORT
-	Host   string // what the syslog server is told that we are called
+	Host   string // host name in syslog messages
 }
 
 const timeout = 10 * time.Second
 
-// New returns the witnesses that the options name. It connects to none.
+// New returns the configured witnesses. It does not connect to them.
 func New(o Options) ([]audit.Witness, error) {
 	var all []audit.Witness
 	dialer := outbound.Policy{AllowSelf: true}.Dialer(timeout)
@@ -48,7 +48,8 @@ func New(o Options) ([]audit.Witness, error) {
 		}
 		s := &syslog{network: u.Scheme, address: u.Host, host: o.Host, dial: dialer.DialContext, now: time.Now}
 		if u.Scheme == "unix" {
-			// A socket of this machine is not a place on the network.
+			// A local socket is not a network address, so that package outbound does not
+			// apply.
 			s.network, s.address, s.dial = "unixgram", u.Path, (&net.Dialer{Timeout: timeout}).DialContext
 		}
 		all = append(all, s)
@@ -111,7 +112,7 @@ func (w *web) do(ctx context.Context, method string, body []byte) (int, []byte, 
 	return res.StatusCode, answer, err
 }
 
-// reveal reads the secret that a reference names.
+// reveal returns the secret that a reference refers to.
 func reveal(reference string) (string, error) {
 	kind, where, _ := strings.Cut(reference, ":")
 	var text string
@@ -126,12 +127,12 @@ func reveal(reference string) (string, error) {
 		text = os.Getenv(where)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", errors.New("there is no token in " + reference)
+		return "", errors.New("no token in " + reference)
 	}
 	return text, nil
 }
 
-// syslog is a syslog server. It cannot be asked back.
+// syslog is a syslog server. It is write-only.
 type syslog struct {
 	network, address, host string
 	dial                   func(ctx context.Context, network, address string) (net.Conn, error)
@@ -143,8 +144,8 @@ func (s *syslog) Name() string { return "syslog " + s.address }
 // facility and severity of the message: log audit (13), notice (5).
 const priority = 13*8 + 5
 
-// Put implements [audit.Witness]. The message is of RFC 5424, framed by its
-// length over TCP (RFC 6587).
+// Put implements [audit.Witness]. The message has the format of RFC 5424, with
+// octet counting over TCP (RFC 6587).
 func (s *syslog) Put(ctx context.Context, c audit.Checkpoint) error {
 	conn, err := s.dial(ctx, s.network, s.address)
 	if err != nil {

@@ -29,8 +29,8 @@ func one(t *testing.T, o witness.Options) audit.Witness {
 	return all[0]
 }
 
-// TestAWebServerKeepsTheNewestCheckpoint puts and reads back.
-func TestAWebServerKeepsTheNewestCheckpoint(t *testing.T) {
+// TestWebServerStoresTheNewestCheckpoint writes and reads back.
+func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var kept []byte
@@ -66,18 +66,18 @@ func TestAWebServerKeepsTheNewestCheckpoint(t *testing.T) {
 	}
 	stranger := one(t, witness.Options{URL: server.URL + "/checkpoint"})
 	if err := stranger.Put(t.Context(), checkpoint); err == nil {
-		t.Error("a refusal is not noticed")
+		t.Error("a refused write is not an error")
 	}
 	if _, err := stranger.Newest(t.Context()); err == nil {
-		t.Error("a refusal is not noticed")
+		t.Error("a refused read is not an error")
 	}
 	metadata := one(t, witness.Options{URL: "http://169.254.169.254/checkpoint"})
 	if err := metadata.Put(t.Context(), checkpoint); err == nil {
-		t.Error("the metadata service was asked")
+		t.Error("the metadata service was contacted")
 	}
 }
 
-func TestSyslogServersAreTold(t *testing.T) {
+func TestSyslogServersReceiveCheckpoints(t *testing.T) {
 	t.Parallel()
 	want := fmt.Sprintf("<109>1 T me vigil - audit-checkpoint - %s", checkpoint)
 	check := func(network, got string) {

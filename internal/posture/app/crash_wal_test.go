@@ -42,8 +42,8 @@ func TestADamagedWALIsNoticed(t *testing.T) {
 
 	conf := config.Config{DataDir: h.dir, Database: h.dsn}
 	conf.Complete()
-	if _, err := instance.Open(t.Context(), conf, time.Now); !errors.Is(err, audit.ErrCut) {
-		t.Fatalf("open: %v, want %v", err, audit.ErrCut)
+	if _, err := instance.Open(t.Context(), conf, time.Now); !errors.Is(err, audit.ErrTruncated) {
+		t.Fatalf("open: %v, want %v", err, audit.ErrTruncated)
 	}
 	in, err := instance.OpenDespiteLoss(t.Context(), conf, time.Now, true)
 	if err != nil {

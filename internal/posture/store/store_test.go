@@ -91,8 +91,8 @@ func TestSecretsAreSealedForTheirPlace(t *testing.T) {
 			_, _, err := tx.Credential("b")
 			return err
 		})
-		if !errors.Is(err, secret.ErrShut) {
-			t.Errorf("a secret moved to another row: %v, want %v", err, secret.ErrShut)
+		if !errors.Is(err, secret.ErrOpen) {
+			t.Errorf("a secret moved to another row: %v, want %v", err, secret.ErrOpen)
 		}
 	})
 }

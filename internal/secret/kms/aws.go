@@ -20,8 +20,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// awsKey is a symmetric key in AWS KMS. It is called by plain signed requests: the
-// generated module of KMS is large, and two of its operations are used.
+// awsKey is a symmetric key in AWS KMS. It uses plain signed requests: the
+// SDK's module for KMS is large, and only two operations are needed.
 type awsKey struct {
 	client      *http.Client
 	address     string
@@ -29,8 +29,7 @@ type awsKey struct {
 	credentials aws.CredentialsProvider
 }
 
-// openAWS takes the region from the ARN, so that a key elsewhere needs no more
-// configuration.
+// openAWS opens a key by its ARN, which contains the region.
 func openAWS(ctx context.Context, name string, o Options) (tink.AEADWithContext, error) {
 	parsed, err := arn.Parse(name)
 	if err != nil || parsed.Service != "kms" || parsed.Region == "" {
@@ -48,7 +47,7 @@ func openAWS(ctx context.Context, name string, o Options) (tink.AEADWithContext,
 	return k, nil
 }
 
-// awsSuffixes are the domains of the partitions that have one of their own.
+// awsSuffixes are the domains of partitions other than the standard one.
 var awsSuffixes = map[string]string{
 	"aws-cn": "amazonaws.com.cn", "aws-iso": "c2s.ic.gov", "aws-iso-b": "sc2s.sgov.gov", "aws-iso-e": "cloud.adc-e.uk", "aws-iso-f": "csp.hci.ic.gov",
 }
@@ -62,8 +61,8 @@ func awsAddress(key arn.ARN) string {
 	return "https://" + service + "." + key.Region + "." + cmp.Or(awsSuffixes[key.Partition], "amazonaws.com")
 }
 
-// awsMessage is the input and the answer of both operations. KMS ignores members
-// that an operation does not have as long as they are absent.
+// awsMessage is the request and response of both operations. KMS ignores
+// missing members.
 type awsMessage struct {
 	KeyID             string            `json:"KeyId,omitempty"`
 	Plaintext         []byte            `json:",omitempty"`
@@ -87,8 +86,8 @@ func (k awsKey) DecryptWithContext(ctx context.Context, sealed, associated []byt
 	return out.Plaintext, nil
 }
 
-// call makes a call in the AWS JSON protocol. The key is named in decryption too, so
-// that a blob wrapped by another key that we may use does not open.
+// call calls KMS with the AWS JSON protocol. Decryption also names the key, so
+// that a blob wrapped by another key is not decrypted.
 func (k awsKey) call(ctx context.Context, operation string, in awsMessage) (out awsMessage, err error) {
 	in.KeyID = k.arn
 	err = call(ctx, k.client, k.address, in, &out, func(r *http.Request, body []byte) error {
@@ -104,7 +103,7 @@ func (k awsKey) call(ctx context.Context, operation string, in awsMessage) (out 
 	return out, err
 }
 
-// encryptionContext shows in CloudTrail what the key is used for.
+// encryptionContext describes in CloudTrail what the key is used for.
 func encryptionContext(associated []byte) map[string]string {
 	c := map[string]string{"vigil": "master-key"}
 	if len(associated) > 0 {

@@ -19,8 +19,8 @@ type azureKey struct {
 	name   string
 }
 
-// openAzure takes vault/keys/name. A version is refused: the newest wraps, and
-// each wrapped key says which version unwraps it.
+// openAzure opens a key given as vault/keys/name. A version is refused: the
+// newest one wraps, and each wrapped key contains the version that unwraps it.
 func openAzure(path string, o Options) (tink.AEADWithContext, error) {
 	parts := strings.Split(path, "/")
 	if len(parts) != 3 || parts[0] == "" || parts[1] != "keys" || parts[2] == "" {
@@ -36,8 +36,8 @@ func openAzure(path string, o Options) (tink.AEADWithContext, error) {
 	}
 	client, address := &azkeys.ClientOptions{}, "https://"+parts[0]
 	if o.Endpoint != "" {
-		// Elsewhere than in Azure, the vault's name cannot be held against the
-		// realm that it claims to belong to.
+		// With another endpoint, such as a test server, the vault's name cannot be
+		// compared with the authentication realm.
 		address, client.DisableChallengeResourceVerification = o.Endpoint, true
 	}
 	if o.HTTPClient != nil {
@@ -50,20 +50,20 @@ func openAzure(path string, o Options) (tink.AEADWithContext, error) {
 	return azureKey{keys, parts[2]}, nil
 }
 
-// algorithm pads the data key. RSA takes no associated data; the envelope
-// around it does.
+// algorithm encrypts the data key. RSA has no associated data; the envelope
+// around it has.
 var algorithm = azkeys.EncryptionAlgorithmRSAOAEP256
 
 func (k azureKey) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {
 	if len(associated) > 0 {
-		return nil, errors.New("a vault key takes no associated data")
+		return nil, errors.New("a vault key does not support associated data")
 	}
 	out, err := k.client.WrapKey(ctx, k.name, "", azkeys.KeyOperationParameters{Algorithm: &algorithm, Value: plain}, nil)
 	if err != nil {
 		return nil, err
 	}
 	if out.KID == nil || out.KID.Version() == "" {
-		return nil, errors.New("the vault does not say which version of the key it used")
+		return nil, errors.New("the vault did not return the version of the key it used")
 	}
 	return append([]byte(out.KID.Version()+"\n"), out.Result...), nil
 }

@@ -16,8 +16,8 @@ const (
 	backoff   = 200 * time.Millisecond // before the second attempt; twice that before the third
 )
 
-// call posts a JSON document and reads the JSON answer. What may work the next
-// time, it tries again. The sign function finishes each attempt's request.
+// call posts a JSON document and decodes the JSON response. It retries
+// transient failures. The sign function signs each attempt's request.
 func call(ctx context.Context, client *http.Client, address string, in, out any, sign func(r *http.Request, body []byte) error) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -36,7 +36,7 @@ func call(ctx context.Context, client *http.Client, address string, in, out any,
 	}
 }
 
-// try makes one attempt. It reports whether another one may work.
+// try makes one attempt. It returns whether a retry may succeed.
 func try(ctx context.Context, client *http.Client, address string, body []byte, out any, sign func(r *http.Request, body []byte) error) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
@@ -54,13 +54,13 @@ func try(ctx context.Context, client *http.Client, address string, body []byte, 
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	switch {
 	case err != nil:
-		return true, fmt.Errorf("read the answer: %w", err)
+		return true, fmt.Errorf("read the response: %w", err)
 	case answer.StatusCode != http.StatusOK:
 		again := answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests
-		return again, fmt.Errorf("the key management service answers %d: %.300s", answer.StatusCode, text)
+		return again, fmt.Errorf("the key management service answered %d: %.300s", answer.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return true, fmt.Errorf("read the answer: %w", err)
+		return true, fmt.Errorf("read the response: %w", err)
 	}
 	return false, nil
 }

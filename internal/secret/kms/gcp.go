@@ -41,11 +41,11 @@ func openGCP(_ context.Context, name string, o Options) (tink.AEADWithContext, e
 	return k, nil
 }
 
-// errGarbled says that a message did not arrive as it was sent, which Google
-// asks clients to check.
-var errGarbled = errors.New("the key management service received or sent a garbled message")
+// errGarbled means that a checksum of a message is wrong. Google asks clients
+// to verify it.
+var errGarbled = errors.New("the key management service received or sent a corrupted message")
 
-// gcpRequest is the body of a call. The checksums are sent even when they are zero.
+// gcpRequest is the body of a call. Checksums are sent even when they are zero.
 type gcpRequest struct {
 	Plaintext         []byte `json:"plaintext,omitempty"`
 	PlaintextCRC      *int64 `json:"plaintextCrc32c,string,omitempty"`

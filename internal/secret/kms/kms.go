@@ -1,8 +1,9 @@
-// Package kms makes master keys of keys that live in a key management service
-// and never leave it: AWS KMS, Google Cloud KMS or Azure Key Vault.
+// Package kms provides master keys in a key management service, which they
+// never leave: AWS KMS, Google Cloud KMS or Azure Key Vault.
 //
-// The service wraps a data key of 32 bytes, which in turn encrypts the keyset;
-// so the keyset may grow, and the service sees nothing of it.
+// The service encrypts a data key of 32 bytes, which in turn encrypts the
+// keyset. So the size of the keyset is not limited, and the service does not
+// see it.
 package kms
 
 import (
@@ -19,15 +20,15 @@ import (
 	"vigil/internal/secret"
 )
 
-// callTimeout bounds one call to a service.
+// callTimeout limits one call to a service.
 const callTimeout = 20 * time.Second
 
-// Options change how services are reached. The zero value finds credentials
-// and addresses as each service's own tools do.
+// Options override how services are called. The zero value finds credentials
+// and addresses like each service's own tools.
 type Options struct {
-	Endpoint   string                 // instead of the service's own address
-	HTTPClient *http.Client           // instead of the SDK's own
-	Azure      azcore.TokenCredential // instead of the default chain
+	Endpoint   string                 // overrides the service's address
+	HTTPClient *http.Client           // overrides the SDK's client
+	Azure      azcore.TokenCredential // overrides the default credential chain
 	Anonymous  bool                   // Google: send no credentials
 }
 
@@ -39,7 +40,7 @@ type Options struct {
 func Open(ctx context.Context, uri string, o Options) (secret.Master, error) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok {
-		return nil, fmt.Errorf("master key %q is not the URI of a key", uri)
+		return nil, fmt.Errorf("master key %q is not a key URI", uri)
 	}
 	var remote tink.AEADWithContext
 	var err error
@@ -51,7 +52,7 @@ func Open(ctx context.Context, uri string, o Options) (secret.Master, error) {
 	case "azure-kv":
 		remote, err = openAzure(rest, o)
 	default:
-		err = fmt.Errorf("there is no key management service %q", scheme)
+		err = fmt.Errorf("unknown key management service %q", scheme)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open master key %s: %w", uri, err)
@@ -63,7 +64,7 @@ func Open(ctx context.Context, uri string, o Options) (secret.Master, error) {
 	return master{uri, envelope}, nil
 }
 
-// master is a key in a service. Its URI is no secret and names it.
+// master is a key in a service. Its URI is its name and not secret.
 type master struct {
 	uri string
 	tink.AEADWithContext
@@ -71,7 +72,7 @@ type master struct {
 
 func (m master) Name() string { return m.uri }
 
-// bounded gives every call a deadline.
+// bounded adds a timeout to every call.
 type bounded struct{ tink.AEADWithContext }
 
 func (b bounded) EncryptWithContext(ctx context.Context, plain, associated []byte) ([]byte, error) {

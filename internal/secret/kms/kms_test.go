@@ -23,7 +23,7 @@ import (
 	"vigil/internal/secret/secrettest"
 )
 
-// local wraps as a service would, with a key of its own.
+// local encrypts like a service, with its own key.
 type local struct{ secret.Master }
 
 func newLocal(t *testing.T) local { return local{secrettest.Master(t)} }
@@ -44,7 +44,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 
 const awsURI = "aws-kms://arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 
-// awsService speaks as much of AWS KMS as we use.
+// awsService simulates the used operations of AWS KMS.
 func awsService(t *testing.T) http.Handler {
 	key := newLocal(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -88,8 +88,8 @@ func crc(b []byte) string {
 	return fmt.Sprint(crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// gcpService speaks as much of Google Cloud KMS as we use. If garble is set, it
-// answers with a checksum that does not fit.
+// gcpService simulates the used operations of Google Cloud KMS. If garble is
+// set, it returns a wrong checksum.
 func gcpService(t *testing.T, garble bool) http.Handler {
 	key := newLocal(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +140,7 @@ func (staticToken) GetToken(context.Context, policy.TokenRequestOptions) (azcore
 	return azcore.AccessToken{Token: "azure-token", ExpiresOn: time.Now().Add(time.Hour)}, nil
 }
 
-// azureService speaks as much of Azure Key Vault as we use.
+// azureService simulates the used operations of Azure Key Vault.
 func azureService(t *testing.T) http.Handler {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -180,7 +180,7 @@ func azureService(t *testing.T) http.Handler {
 	})
 }
 
-// service is a fake and how to reach it.
+// service is a simulated service and its URI.
 type service struct {
 	uri     string
 	handler func(*testing.T) http.Handler
@@ -203,7 +203,7 @@ func open(t *testing.T, uri string, h http.Handler) secret.Master {
 	return m
 }
 
-// setAWS gives the AWS SDK credentials that mean nothing.
+// setAWS sets dummy AWS credentials.
 func setAWS(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
@@ -212,7 +212,7 @@ func setAWS(t *testing.T) {
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", t.TempDir()+"/none")
 }
 
-func TestBoxOpensWithAKeyInAService(t *testing.T) {
+func TestBoxWorksWithAMasterKeyInAService(t *testing.T) {
 	setAWS(t)
 	cell := secret.Cell{Org: "o", Table: "t", Row: "r", Field: "f"}
 	for name, s := range services {
@@ -226,7 +226,7 @@ func TestBoxOpensWithAKeyInAService(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// More keys than a service would encrypt in one call.
+			// A keyset larger than a service would encrypt in one call.
 			for range 60 {
 				if err := first.Rotate(t.Context()); err != nil {
 					t.Fatal(err)
@@ -251,7 +251,7 @@ func TestBoxOpensWithAKeyInAService(t *testing.T) {
 	}
 }
 
-func TestMasterMovesFromFileToService(t *testing.T) {
+func TestMasterKeyCanMoveFromFileToService(t *testing.T) {
 	setAWS(t)
 	for name, s := range services {
 		t.Run(name, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestMasterMovesFromFileToService(t *testing.T) {
 	}
 }
 
-func TestRefusalOfTheServiceIsAnError(t *testing.T) {
+func TestErrorsOfTheServiceAreReported(t *testing.T) {
 	setAWS(t)
 	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 403, map[string]any{"__type": "AccessDeniedException", "error": map[string]any{"code": 403}})
@@ -284,7 +284,7 @@ func TestRefusalOfTheServiceIsAnError(t *testing.T) {
 		}
 	}
 	if _, err := open(t, gcpURI, gcpService(t, true)).EncryptWithContext(t.Context(), []byte("x"), nil); err == nil {
-		t.Error("gcp: a garbled answer was believed")
+		t.Error("gcp: a corrupted response was accepted")
 	}
 }
 

@@ -11,22 +11,22 @@ import (
 )
 
 // Column is a column of sealed values, for [secret.Box.ResealAll]. The values
-// must have been sealed for the cell that its names and the row's keys make:
-// Cell{Org: <value of Org>, Table: Table, Row: <value of Row>, Field: Field}.
+// must have been sealed for the cell Cell{Org: <value of Org>, Table: Table,
+// Row: <value of Row>, Field: Field}.
 //
-// The names come from the program's text, never from input. A NULL is no value.
+// The names are constants of the program, never input. NULL values are skipped.
 type Column struct {
 	DB    *sqldb.DB
 	Table string
-	Org   string // column that holds the organisation; empty if there is none
+	Org   string // column of the organisation; empty if there is none
 	Row   string // column that, with Org, is the primary key
-	Field string // column that holds the sealed value
+	Field string // column of the sealed value
 }
 
 // Name returns "table.field".
 func (c Column) Name() string { return c.Table + "." + c.Field }
 
-// item is one sealed value and its place.
+// item is one sealed value and its key.
 type item struct {
 	org, row string
 	sealed   []byte
@@ -38,7 +38,7 @@ func (c Column) Reseal(ctx context.Context, r secret.Resealer, after string, lim
 	if err != nil {
 		return "", 0, fmt.Errorf("read: %w", err)
 	}
-	// Sealing may ask the database for the keyset, so it is not done in a
+	// Sealing may read the keyset from the database, so that it must not run in a
 	// transaction.
 	var updates [][]any
 	for _, it := range items {
@@ -62,7 +62,7 @@ func (c Column) Reseal(ctx context.Context, r secret.Resealer, after string, lim
 	return string(place), changed, err
 }
 
-// org is the expression for the organisation.
+// org returns the SQL expression for the organisation.
 func (c Column) org() string {
 	if c.Org == "" {
 		return "''"
@@ -96,7 +96,8 @@ func (c Column) read(ctx context.Context, after string, limit int) (items []item
 	return items, err
 }
 
-// write stores resealed values, except where the old one is there no more.
+// write stores resealed values, except where the old value was replaced
+// meanwhile.
 func (c Column) write(ctx context.Context, updates [][]any) (changed int, err error) {
 	if len(updates) == 0 {
 		return 0, nil

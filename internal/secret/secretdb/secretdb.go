@@ -1,5 +1,5 @@
-// Package secretdb keeps the keyset of package secret in the database, and
-// reseals columns of it.
+// Package secretdb stores the keyset of package secret in the database, and
+// reseals columns.
 package secretdb
 
 import (
@@ -13,13 +13,13 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Table holds the keyset. An installation is where it is.
+// Table contains the keyset. A database with this table has an installation.
 const Table = "secret_keyset"
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables up to date.
+// Migrate migrates the tables to the current schema.
 func Migrate(ctx context.Context, db *sqldb.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -45,7 +45,7 @@ func (k *Keyring) Keyset(ctx context.Context) (w secret.Wrapped, err error) {
 		return err
 	})
 	if sqldb.Missing(err) {
-		return secret.Wrapped{}, fault.New(fault.NotFound, "there is no keyset yet")
+		return secret.Wrapped{}, fault.New(fault.NotFound, "no keyset exists yet")
 	}
 	return w, err
 }
@@ -69,13 +69,13 @@ func (k *Keyring) Replace(ctx context.Context, w secret.Wrapped) error {
 			return err
 		}
 		if n == 0 {
-			return fault.New(fault.Stale, "generation %d of the keyset is not the next", w.Generation)
+			return fault.New(fault.Stale, "generation %d of the keyset is not the next one", w.Generation)
 		}
 		return nil
 	})
 }
 
-// Bookmark returns how far a column has come.
+// Bookmark returns the progress of a column.
 func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64) (place string, done bool, err error) {
 	err = k.db.Read(ctx, func(tx *sqldb.Tx) error {
 		return tx.QueryRow(`
@@ -90,7 +90,7 @@ func (k *Keyring) Bookmark(ctx context.Context, column string, generation int64)
 	return place, done, err
 }
 
-// SetBookmark records how far a column has come.
+// SetBookmark stores the progress of a column.
 func (k *Keyring) SetBookmark(ctx context.Context, column string, generation int64, place string, done bool) error {
 	err := k.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`

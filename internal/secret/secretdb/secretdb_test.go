@@ -78,7 +78,7 @@ func TestBookmarksBelongToAGeneration(t *testing.T) {
 	})
 }
 
-// fill makes a table of n sealed rows in two organisations.
+// fill creates a table with n sealed rows in two organisations.
 func fill(t *testing.T, db *sqldb.DB, box *secret.Box, n int) {
 	t.Helper()
 	ctx := t.Context()
@@ -144,7 +144,7 @@ func values(t *testing.T, db *sqldb.DB) map[secret.Cell][]byte {
 	return out
 }
 
-// interrupted fails after some values, as a crash would.
+// interrupted fails after some values, like a crash.
 type interrupted struct {
 	secret.Column
 	left int
@@ -180,7 +180,7 @@ func TestColumnIsResealedInBatchesAndResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := box.ResealAll(ctx, ring, nil, &interrupted{column, 555}); err == nil {
-			t.Fatal("the interruption went unnoticed")
+			t.Fatal("the interruption was not reported")
 		}
 		total := 0
 		if err := box.ResealAll(ctx, ring, func(_ string, n int) { total += n }, column); err != nil {
@@ -223,7 +223,7 @@ func (r rival) Reseal(ctx context.Context, c secret.Cell, v []byte) ([]byte, boo
 	return []byte("resealed"), true, nil
 }
 
-func TestResealingLeavesNewerValuesAlone(t *testing.T) {
+func TestResealingDoesNotOverwriteNewerValues(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		ring := open(t, db)

@@ -1,5 +1,5 @@
-// Package secrettest has a keyring in memory and a box on it, for tests of
-// packages that seal.
+// Package secrettest provides an in-memory keyring and a box with it, for tests
+// of packages that seal values.
 package secrettest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"vigil/internal/secret"
 )
 
-// Keyring keeps the keyset and the bookmarks in memory.
+// Keyring is an in-memory keyring with bookmarks.
 type Keyring struct {
 	mu    sync.Mutex
 	set   secret.Wrapped
@@ -80,7 +80,7 @@ func Master(t testing.TB) secret.Master {
 	return m
 }
 
-// NewBox returns a box with a keyring and a master key of its own.
+// NewBox returns a box with its own keyring and master key.
 func NewBox(t testing.TB) *secret.Box {
 	t.Helper()
 	b, err := secret.NewBox(t.Context(), NewKeyring(), secret.Options{Master: Master(t)})
