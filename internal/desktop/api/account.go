@@ -112,7 +112,7 @@ func (a *API) unused(ctx context.Context, sid, username string) error {
 	}
 	for _, v := range all {
 		if v.DomainSID == sid && strings.EqualFold(v.Username, username) {
-			return fault.New(fault.Conflict, "the domain has an account of this name already")
+			return fault.New(fault.Conflict, "the domain already has an account with this name")
 		}
 	}
 	return nil
