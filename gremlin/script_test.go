@@ -68,7 +68,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) (string, error) {
 	case "explain":
 		return p.Explain().String(), nil
 	case "touches":
-		return fmt.Sprintf("%+v\n", p.Touches()), nil
+		return fmt.Sprintf("%+v\n", p.Touches(nil)), nil
 	case "verdict":
 		v, err := p.Verdict(t.Context(), s.g, opts)
 		if err != nil {

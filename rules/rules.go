@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the rules.
 //
-//go:embed */*/*.yaml
+//go:embed */*/*.yaml tables/*.yaml
 var Files embed.FS

@@ -198,30 +198,6 @@ func (c *exportCmd) Run(e *environment) (err error) {
 	return atomicfile.Write(c.Output, 0o600, func(w io.Writer) error { return to.Copy(e.ctx, http.MethodPost, path, in, w) })
 }
 
-type rulesCmd struct {
-	listFlags
-	Provider  []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only rules of this cloud."`
-	Framework []string `placeholder:"ID" help:"Only rules of this framework."`
-	Text      string   `help:"Only rules with this text in their names and descriptions."`
-	Limit     int      `default:"1000" help:"How many to print at most."`
-}
-
-// Run implements the command.
-func (c *rulesCmd) Run(e *environment) error {
-	filters := client.Record{}
-	if len(c.Provider) > 0 {
-		filters["providers"] = c.Provider
-	}
-	if len(c.Framework) > 0 {
-		filters["complianceFrameworkIds"] = c.Framework
-	}
-	if c.Text != "" {
-		filters["queryString"] = c.Text
-	}
-	_, err := c.list(e, "/v1/rules/query", "results", "ID=id LEVEL=level STATUS=status CLOUD=provider SERVICE=service NAME=name", client.Record{"filters": filters}, c.Limit)
-	return err
-}
-
 type complianceCmd struct {
 	listFlags
 	Framework string   `arg:"" optional:"" help:"Id of a framework, to list its controls. Default: list frameworks."`

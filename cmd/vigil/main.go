@@ -45,7 +45,7 @@ type cli struct {
 	Suppress      suppressCmd      `cmd:"" group:"client" help:"Put findings aside."`
 	Mute          muteCmd          `cmd:"" group:"client" help:"Suppress findings by rule, account, tag or resource."`
 	Notifications notificationsCmd `cmd:"" group:"client" help:"Tell people and programs of findings, failed collections and silent streams."`
-	Rules         rulesCmd         `cmd:"" group:"client" help:"List rules."`
+	Rules         rulesCmd         `cmd:"" group:"client" help:"List rules, and set their parameters."`
 	Compliance    complianceCmd    `cmd:"" group:"client" help:"List frameworks, or how accounts stand against the controls of one."`
 	Entities      entitiesCmd      `cmd:"" group:"client" help:"List the resources of cloud accounts."`
 	Query         queryCmd         `cmd:"" group:"client" help:"Run a Gremlin query over the graph of an account."`

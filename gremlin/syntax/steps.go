@@ -49,7 +49,7 @@ var mapRows = []row{
 	{"conjoin", MapStep, "delimiter:str", "joins the list's items into a string"},
 	{"constant", MapStep, "value:value$", "replaces the traverser by the value"},
 	{"count", MapStep, "- | scope:Scope", "counts traversers, or with local the items of each"},
-	{"dateAdd", MapStep, "unit:DT, amount:int", "moves the date by an amount of a unit"},
+	{"dateAdd", MapStep, "unit:DT, amount:int$", "moves the date by an amount of a unit"},
 	{"dateDiff", MapStep, "date:date$ | traversal:traversal", "returns the difference to the other date in milliseconds"},
 	{"difference", MapStep, "values:value/traversal$", "returns the set of items that are not in the given list"},
 	{"disjunct", MapStep, "values:value/traversal$", "returns the set of items that are in one of the two lists only"},

@@ -146,7 +146,7 @@ func (c *Client) Login(ctx context.Context) error {
 }
 
 // do calls an operation. An answer other than 2xx is an error.
-func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, method, path, ifMatch string, in any) (*http.Response, error) {
 	var body []byte
 	switch in := in.(type) {
 	case nil:
@@ -163,7 +163,7 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		if err != nil {
 			return nil, err
 		}
-		answer, err := c.request(ctx, method, path, body, token)
+		answer, err := c.request(ctx, method, path, ifMatch, body, token)
 		if err != nil {
 			return nil, err
 		}
@@ -179,14 +179,17 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 	}
 }
 
-// request sends JSON, with an access token unless it is empty.
-func (c *Client) request(ctx context.Context, method, path string, body []byte, token string) (*http.Response, error) {
+// request sends JSON, with an access token and If-Match unless they are empty.
+func (c *Client) request(ctx context.Context, method, path, ifMatch string, body []byte, token string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.profile.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if ifMatch != "" {
+		r.Header.Set("If-Match", ifMatch)
 	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -196,10 +199,29 @@ func (c *Client) request(ctx context.Context, method, path string, body []byte, 
 
 // Call calls an operation and decodes its answer into out, unless out is nil.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
-	answer, err := c.do(ctx, method, path, in)
+	answer, err := c.do(ctx, method, path, "", in)
 	if err != nil {
 		return err
 	}
+	return decode(answer, method, path, out)
+}
+
+// Patch changes a record in the version that it has now.
+func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
+	now, err := c.do(ctx, http.MethodGet, path, "", nil)
+	if err != nil {
+		return err
+	}
+	now.Body.Close()
+	answer, err := c.do(ctx, http.MethodPatch, path, now.Header.Get("ETag"), in)
+	if err != nil {
+		return err
+	}
+	return decode(answer, http.MethodPatch, path, out)
+}
+
+// decode reads an answer.
+func decode(answer *http.Response, method, path string, out any) error {
 	defer answer.Body.Close()
 	if out == nil || answer.StatusCode == http.StatusNoContent {
 		_, err := io.Copy(io.Discard, answer.Body)
@@ -215,7 +237,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 
 // Copy calls an operation and copies its answer as it comes.
 func (c *Client) Copy(ctx context.Context, method, path string, in any, to io.Writer) error {
-	answer, err := c.do(ctx, method, path, in)
+	answer, err := c.do(ctx, method, path, "", in)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (c *Client) callPublic(ctx context.Context, path string, in Record, out any
 	if err != nil {
 		return err
 	}
-	answer, err := c.request(ctx, http.MethodPost, path, body, "")
+	answer, err := c.request(ctx, http.MethodPost, path, "", body, "")
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,8 @@ type Finding struct {
 	Status      FindingStatus
 	Tags        map[string]string // of the object
 	Suppression *Suppression
-	Created     time.Time // when it was last raised
+	Parameters  map[string]any // values of the rule's parameters with which it was judged; nil when there are none
+	Created     time.Time      // when it was last raised
 	Updated     time.Time
 	Resolved    time.Time // zero while it is open
 }

@@ -63,6 +63,9 @@ const (
 type RuleQuery struct {
 	Language string
 	Text     string
+	// Bound is the [Binding] of its variables as JSON, so that queries can be compared.
+	// [Rule.Bind] makes it.
+	Bound string `json:"-"`
 }
 
 // EntityClause is the placeholder for the entity in a visualization query.
@@ -87,6 +90,9 @@ type Rule struct {
 	Visualization     RuleQuery
 	Controls          []string          // <framework id>_<control id>
 	Resources         map[string]string // link to name
+	Parameters        []RuleParameter   `json:",omitempty"`
+	Values            map[string]any    `json:",omitempty"` // of parameters that were set
+	Table             *VersionTable     `json:"-"`          // of native rules that compare versions
 	Triggers          map[string][]string
 	Tags              map[string]string
 	InventoryProvider string
@@ -106,6 +112,7 @@ type RulePatch struct {
 	Level     Given[RuleLevel]
 	Tags      Given[map[string]string]
 	Resources Given[map[string]string]
+	Values    map[string]any // of parameters; nil is the default
 
 	// Allowed for custom rules only.
 	Name, DisplayName, Description, SuggestedAction, DocumentationLink Given[string]
@@ -160,6 +167,10 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 		return r, fault.Field("category", "must not be empty")
 	}
 	if err := checkResources(r.Resources); err != nil {
+		return r, err
+	}
+	r, err := r.WithValues(p.Values)
+	if err != nil {
 		return r, err
 	}
 	r.Version++

@@ -46,6 +46,7 @@ type (
 		Status         string            `json:"status"`
 		IsSuppressed   bool              `json:"isSuppressed"`
 		Suppression    *suppression      `json:"suppression,omitempty"`
+		Parameters     map[string]any    `json:"parameterValues,omitempty"`
 		CompleteBlob   string            `json:"completeBlob,omitempty"`
 	}
 	findingPath struct {
@@ -91,7 +92,7 @@ func (a *API) findingOf(f posture.Finding) finding {
 		EntityID: string(f.Object), ObjectID: f.ObjectID(), ObjectXID: f.XID, ObjectName: f.Name, ObjectType: string(f.ObjectType()), Service: f.Service, Region: f.Region, Level: string(f.Level),
 		CreationTime: httpapi.Time{Time: f.Created}, LastUpdateTime: httpapi.Time{Time: f.Updated}, ResolvedTime: optionalTime(f.Resolved),
 		RiskScore: f.Risk.Score, RiskParts: httpapi.Each(f.Risk.Parts, func(p posture.RiskPart) riskPart { return riskPart(p) }),
-		CloudTags: f.Tags, Status: string(f.Status), IsSuppressed: f.Suppressed(a.Now()),
+		CloudTags: f.Tags, Parameters: f.Parameters, Status: string(f.Status), IsSuppressed: f.Suppressed(a.Now()),
 	}
 	if w.ObjectXID == "" {
 		w.ObjectXID = w.EntityID

@@ -37,7 +37,34 @@ type (
 		Tags                 map[string]string   `json:"tags"`
 		CreationTime         int64               `json:"creationTime"`
 		LastUpdateTime       int64               `json:"lastUpdateTime"`
+		Parameters           []ruleParameter     `json:"parameters"`
+		ParameterValues      map[string]any      `json:"parameterValues"`
+		Table                *versionTable       `json:"table,omitempty"`
 		Reads                *triedReads         `json:"reads,omitempty"` // when it was asked for
+	}
+
+	ruleParameter struct {
+		Name        string `json:"name" required:"true"`
+		Type        string `json:"type" required:"true" enum:"integer,integers,strings"`
+		Default     any    `json:"default" required:"true"`
+		Minimum     *int64 `json:"minimum,omitempty"`
+		Maximum     *int64 `json:"maximum,omitempty"`
+		Pattern     string `json:"pattern,omitempty"`
+		Description string `json:"description" required:"true"`
+	}
+
+	// versionTable is the table that a rule compares versions with.
+	versionTable struct {
+		Name   string       `json:"name"`
+		Title  string       `json:"title"`
+		Source string       `json:"source"`
+		Read   string       `json:"read"`
+		Rows   []versionRow `json:"versions"`
+	}
+	versionRow struct {
+		Product string `json:"product"`
+		Version string `json:"version"`
+		Ends    string `json:"ends,omitempty"`
 	}
 
 	// queryText is the JSON that a rule's query is a string of.
@@ -66,6 +93,8 @@ type (
 		ComplianceControlIDs httpapi.Optional[[]string]          `json:"complianceControlIds"`
 		Resources            httpapi.Optional[map[string]string] `json:"resources" maxItems:"3"`
 		Tags                 httpapi.Optional[map[string]string] `json:"tags" maxItems:"200"`
+		Parameters           []ruleParameter                     `json:"parameters" maxItems:"20"`
+		ParameterValues      map[string]any                      `json:"parameterValues" maxItems:"20"`
 	}
 
 	rulePath struct {
@@ -90,6 +119,7 @@ type (
 		Level     httpapi.Optional[string]            `json:"level" enum:"High,Med,Low"`
 		Tags      httpapi.Optional[map[string]string] `json:"tags" maxItems:"200"`
 		Resources httpapi.Optional[map[string]string] `json:"resources" maxItems:"3"`
+		Values    httpapi.Optional[map[string]any]    `json:"parameterValues" maxItems:"20"`
 
 		ID                   fixed `json:"id"`
 		OrgID                fixed `json:"orgId"`
@@ -107,6 +137,8 @@ type (
 		VisualizationQuery   fixed `json:"visualizationQuery"`
 		ComplianceControlIDs fixed `json:"complianceControlIds"`
 		Triggers             fixed `json:"triggers"`
+		Parameters           fixed `json:"parameters"`
+		Table                fixed `json:"table"`
 		CreationTime         fixed `json:"creationTime"`
 		LastUpdateTime       fixed `json:"lastUpdateTime"`
 	}
@@ -190,6 +222,13 @@ func ruleOf(org posture.OrgID, r posture.Rule) rule {
 	}
 	if w.Triggers == nil {
 		w.Triggers = map[string][]string{}
+	}
+	w.Parameters = httpapi.Each(r.Parameters, func(p posture.RuleParameter) ruleParameter {
+		return ruleParameter{p.Name, string(p.Type), p.Default, p.Minimum, p.Maximum, p.Pattern, p.Description}
+	})
+	w.ParameterValues = r.ParameterValues()
+	if t := r.Table; t != nil {
+		w.Table = &versionTable{t.Name, t.Title, t.Source, t.Read, httpapi.Each(t.Rows, func(r posture.VersionRow) versionRow { return versionRow(r) })}
 	}
 	return w
 }
@@ -292,8 +331,16 @@ func (in addRuleIn) rule(org posture.OrgID) (posture.Rule, error) {
 	if r.Visualization, err = readQuery("visualizationQuery", in.VisualizationQuery); err != nil {
 		bad = append(bad, fault.Details(err)...)
 	}
+	for _, p := range in.Parameters {
+		r.Parameters = append(r.Parameters, posture.RuleParameter{
+			Name: p.Name, Type: posture.ParameterType(p.Type), Default: p.Default, Minimum: p.Minimum, Maximum: p.Maximum, Pattern: p.Pattern, Description: p.Description,
+		})
+	}
 	if len(bad) > 0 {
 		return r, fault.Fields(bad...)
+	}
+	if r, err = r.WithValues(in.ParameterValues); err != nil {
+		return r, err
 	}
 	if r.Status == "" {
 		r.Status = posture.RuleEnabled
@@ -319,7 +366,7 @@ func (in *patchRuleIn) Validate() error {
 		"suggestedAction": in.SuggestedAction, "documentationLink": in.DocumentationLink, "type": in.Type, "source": in.Source,
 		"provider": in.Provider, "service": in.Service, "query": in.Query, "inventoryProvider": in.InventoryProvider,
 		"visualizationQuery": in.VisualizationQuery, "complianceControlIds": in.ComplianceControlIDs, "triggers": in.Triggers,
-		"creationTime": in.CreationTime, "lastUpdateTime": in.LastUpdateTime,
+		"parameters": in.Parameters, "table": in.Table, "creationTime": in.CreationTime, "lastUpdateTime": in.LastUpdateTime,
 	} {
 		if member.Sent {
 			bad = append(bad, fault.Detail{Path: name, Message: "cannot be changed"})
@@ -354,6 +401,7 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 	if in.Resources.Sent {
 		p.Resources = posture.Give(in.Resources.Value)
 	}
+	p.Values = in.Values.Value
 	return a.changeRule(ctx, in.rulePath, in.IfMatch, p)
 }
 

@@ -15,8 +15,14 @@ import (
 
 type (
 	tryRuleIn struct {
-		Query        string `json:"query" required:"true"`
+		boundQuery
 		PartitionKey string `json:"partitionKey" required:"true"`
+	}
+	// boundQuery is a query whose variables are the parameters and the table of a rule.
+	boundQuery struct {
+		Query           string         `json:"query" required:"true"`
+		RuleID          string         `json:"ruleId"`
+		ParameterValues map[string]any `json:"parameterValues" maxItems:"20"` // in place of those that the rule has
 	}
 	triedEntity struct {
 		Verdict string `json:"verdict"`
@@ -35,9 +41,6 @@ type (
 		Generation int64   `json:"generation"`
 		WaitedMs   float64 `json:"waitedMs"`
 		RanMs      float64 `json:"ranMs"`
-	}
-	checkRuleIn struct {
-		Query string `json:"query" required:"true"`
 	}
 	queryError struct {
 		Message   string `json:"message"`
@@ -71,7 +74,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	if _, err := a.Store.Account(ctx, org, account); err != nil {
 		return tryRuleOut{}, err // whether it is theirs comes before what is wrong with the text
 	}
-	q, err := tryQuery(in.Query)
+	q, err := a.bind(ctx, in.boundQuery)
 	if err != nil {
 		return tryRuleOut{}, err
 	}
@@ -107,9 +110,9 @@ func readsOf(s judge.Sees) triedReads {
 }
 
 // checkRule compiles a query without running it.
-func (a *API) checkRule(_ context.Context, in checkRuleIn) (checkRuleOut, error) {
+func (a *API) checkRule(ctx context.Context, in boundQuery) (checkRuleOut, error) {
 	out := checkRuleOut{Errors: []queryError{}}
-	q, err := tryQuery(in.Query)
+	q, err := a.bind(ctx, in)
 	if err == nil {
 		var sees judge.Sees
 		var plan *gremlin.Explanation
@@ -137,6 +140,23 @@ func (out *tryRuleOut) tell(t judge.Trial, verdict string, ids []posture.EntityI
 			out.Results = append(out.Results, triedEntity{verdict, entityOf(e)})
 		}
 	}
+}
+
+// bind reads a query and binds its variables.
+func (a *API) bind(ctx context.Context, in boundQuery) (posture.RuleQuery, error) {
+	q, err := tryQuery(in.Query)
+	if err != nil || in.RuleID == "" {
+		return q, err
+	}
+	r, err := a.Book.Rule(ctx, a.Org(ctx), posture.RuleID(in.RuleID))
+	if err != nil {
+		return q, err
+	}
+	if r, err = r.WithValues(in.ParameterValues); err != nil {
+		return q, err
+	}
+	q.Bound = r.Bind().Query.Bound
+	return q, nil
 }
 
 // tryQuery reads a query as a rule has it, or plain Gremlin.

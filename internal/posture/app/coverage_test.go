@@ -89,5 +89,25 @@ func catalogPage(c *catalog.Catalog) string {
 			}
 		}
 	}
+	b.WriteString(parametersSection(c))
+	return b.String()
+}
+
+// parametersSection lists the parameters of rules and the tables of versions.
+func parametersSection(c *catalog.Catalog) string {
+	var b strings.Builder
+	b.WriteString("\n## Parameters\n\nValues that an organisation may set, see [rules](rules.md#parameters).\n\n| Rule | Parameter | Default | Meaning |\n|---|---|---|---|\n")
+	for _, e := range c.Rules {
+		for _, p := range e.Parameters {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.ID, p.Name, posture.ParameterText(p.Default), p.Description)
+		}
+	}
+	b.WriteString("\n## Tables of versions\n\nThe last days of versions that rules ask for.\n")
+	for _, t := range c.Tables {
+		fmt.Fprintf(&b, "\n### %s\n\n[Source](%s), read on %s.\n\n| Product | Version | Last day |\n|---|---|---|\n", t.Title, t.Source, t.Read)
+		for _, row := range t.Rows {
+			fmt.Fprintf(&b, "| %s | `%s` | %s |\n", row.Product, row.Version, cmp.Or(row.Ends, "not known"))
+		}
+	}
 	return b.String()
 }

@@ -101,6 +101,71 @@ func TestARuleRemembersItsVersions(t *testing.T) {
 	})
 }
 
+// TestARuleHasParameters sets a value of a native rule, which judges it again, and
+// makes a rule with a parameter.
+func TestARuleHasParameters(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
+		account := entitygen.New(0, 0)
+		i.collect(account)
+		kind := posture.EntityType("AWS.Logs.LogGroup")
+		i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: kind, Region: "eu-west-1"}, posture.Entity{
+			ID: kind.ID(account.ID, "eu-west-1", "app"), Type: kind, Name: "app", XID: "app", Account: account.ID, Provider: posture.AWS,
+			Region: "eu-west-1", Service: "Logs", Properties: []posture.Property{posture.Number("retentionInDays", 100)},
+		})
+		const path, text = "/v1/rules/aws-logs-retention", "g.V().hasLabel('AWS.Logs.LogGroup').has('retentionInDays', lt(days))"
+		rule := i.want(200, "GET", path, nil)
+		if rule.body["name"] != "Log group keeps events for less than 365 days" || rule.body["parameterValues"].(object)["days"] != 365.0 {
+			t.Errorf("before: %s", rule.text)
+		}
+		for _, bad := range []struct {
+			values any
+			says   string
+		}{
+			{object{"days": 0}, "parameterValues.days"}, {object{"days": "90"}, "parameterValues.days"}, {object{"hours": 1}, "parameterValues.hours"},
+			{object{"days": []int{1}}, "parameterValues.days"}, {[]int{1}, "parameterValues"},
+		} {
+			if got := i.want(400, "PATCH", path, object{"parameterValues": bad.values}, "If-Match", rule.header.Get("ETag")); !strings.Contains(got.text, bad.says) {
+				t.Errorf("%v: %s", bad.values, got.text)
+			}
+		}
+		try := object{"query": text, "partitionKey": account.ID, "ruleId": "aws-logs-retention"}
+		if got := i.want(200, "POST", "/v1/rules/test", try); got.body["violating"] != 1.0 {
+			t.Errorf("365 days: %s", got.text)
+		}
+		try["parameterValues"] = object{"days": 90}
+		if got := i.want(200, "POST", "/v1/rules/test", try); got.body["violating"] != 0.0 || got.body["passing"] != 1.0 {
+			t.Errorf("90 days: %s", got.text)
+		}
+		changed := i.want(200, "PATCH", path, object{"parameterValues": object{"days": 400}}, "If-Match", rule.header.Get("ETag"))
+		if changed.body["name"] != "Log group keeps events for less than 400 days" || changed.body["parameterValues"].(object)["days"] != 400.0 {
+			t.Errorf("after: %s", changed.text)
+		}
+		changed = i.want(200, "PATCH", path, object{"parameterValues": object{"days": nil}}, "If-Match", changed.header.Get("ETag"))
+		if changed.body["parameterValues"].(object)["days"] != 365.0 {
+			t.Errorf("back to the default: %s", changed.text)
+		}
+		i.want(400, "PATCH", path, object{"parameters": []any{}}, "If-Match", changed.header.Get("ETag"))
+
+		own := object{"name": "Below {days}", "displayName": "own", "provider": "aws", "level": "Low", "query": graphQuery(text)}
+		if got := i.want(400, "POST", "/v1/rules", own); !strings.Contains(got.text, "variable days") {
+			t.Errorf("a variable without a parameter: %s", got.text)
+		}
+		own["parameters"] = []object{{"name": "days", "type": "integer", "default": 10, "minimum": 1, "description": "Days."}}
+		own["parameterValues"] = object{"days": 20}
+		made := i.want(201, "POST", "/v1/rules", own)
+		if made.body["name"] != "Below 20" {
+			t.Errorf("an own rule: %s", made.text)
+		}
+		renamed := i.want(200, "PUT", "/v1/rules/"+made.body["id"].(string), object{"description": "Below {days}"}, "If-Match", made.header.Get("ETag"))
+		again := i.want(200, "PATCH", "/v1/rules/"+made.body["id"].(string), object{"parameterValues": object{"days": 30}}, "If-Match", renamed.header.Get("ETag"))
+		if again.body["name"] != "Below 30" || again.body["description"] != "Below 30" {
+			t.Errorf("an own rule with another value: %s", again.text)
+		}
+	})
+}
+
 func TestAnOrganisationHasFrameworksOfItsOwn(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {

@@ -19,6 +19,10 @@ type Case struct {
 	// rule reads, so that a case covers what turns an answer into a property.
 	Answers map[string]any `yaml:"answers"`
 	Unread  []Unread       `yaml:"unread"`
+	// Parameters are values of the rule's parameters; the others have their defaults.
+	Parameters map[string]any `yaml:"parameters"`
+	// At is the time of the evaluation; CaseTime when left out.
+	At time.Time `yaml:"at"`
 	// Regions are where types were read, besides the regions of the entities.
 	Regions []string `yaml:"-"`
 	// Violates and Unknown name entities by their keys. What answers tell of goes by

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -26,7 +27,8 @@ import (
 
 // A Catalog is everything that was read.
 type Catalog struct {
-	Rules      []Entry // by id
+	Rules      []Entry                 // by id
+	Tables     []*posture.VersionTable // by name
 	Frameworks []posture.Framework
 }
 
@@ -52,12 +54,17 @@ func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
 		assigned = append(assigned, more...)
 	}
 	known := c.Controls()
+	tables := map[string]*posture.VersionTable{}
 	for i, root := range append([]fs.FS{rules}, own...) {
+		more, err := loadTables(root)
+		bad = append(bad, err)
+		maps.Copy(tables, more)
+		in := &folder{root, i > 0, tables}
 		err = fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || path.Ext(file) != ".yaml" {
+			if err != nil || d.IsDir() || path.Ext(file) != ".yaml" || path.Dir(file) == tablesFolder {
 				return err
 			}
-			entries, err := loadFile(root, file, i > 0)
+			entries, err := in.loadFile(file)
 			if located, ok := root.(interface{ Path(file string) string }); ok {
 				file = located.Path(file)
 			}
@@ -75,6 +82,9 @@ func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
 			return nil, err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		c.Tables = append(c.Tables, tables[name])
+	}
 	slices.SortFunc(c.Rules, func(a, b Entry) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	for i := 1; i < len(c.Rules); i++ {
 		if c.Rules[i].ID == c.Rules[i-1].ID {
@@ -85,15 +95,22 @@ func Load(rules, frameworks fs.FS, own ...fs.FS) (*Catalog, error) {
 	return c, errors.Join(bad...)
 }
 
+// A folder is where rules are read from.
+type folder struct {
+	files  fs.FS
+	own    bool                             // it is an organisation's own
+	tables map[string]*posture.VersionTable // its own, and those that come with the product
+}
+
 // loadFile reads the rules of a file.
-func loadFile(files fs.FS, file string, own bool) ([]Entry, error) {
+func (in *folder) loadFile(file string) ([]Entry, error) {
 	if path.Base(file) == settingsFile {
-		return loadSettings(files, file, own)
+		return in.loadSettings(file)
 	}
 	if strings.HasSuffix(file, familyFile) {
-		return loadFamily(files, file, own)
+		return in.loadFamily(file)
 	}
-	e, err := loadRule(files, file, own)
+	e, err := in.loadRule(file)
 	return []Entry{e}, err
 }
 

@@ -16,8 +16,8 @@ const familyFile = "-family.yaml"
 
 // loadFamily reads a file of two documents: a table of members, and a rule that is
 // read once for each of them, with ${name} replaced by what the member has there.
-func loadFamily(files fs.FS, file string, own bool) ([]Entry, error) {
-	text, err := fs.ReadFile(files, file)
+func (in *folder) loadFamily(file string) ([]Entry, error) {
+	text, err := fs.ReadFile(in.files, file)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func loadFamily(files fs.FS, file string, own bool) ([]Entry, error) {
 	var all []Entry
 	var bad []error
 	for _, member := range table.Members {
-		e, err := familyRule(string(template), member, file, own)
+		e, err := in.familyRule(string(template), member, file)
 		if err != nil {
 			bad = append(bad, fmt.Errorf("member %s: %w", member["name"], err))
 		}
@@ -49,7 +49,7 @@ func loadFamily(files fs.FS, file string, own bool) ([]Entry, error) {
 }
 
 // familyRule returns the rule of one member.
-func familyRule(template string, member map[string]string, file string, own bool) (Entry, error) {
+func (in *folder) familyRule(template string, member map[string]string, file string) (Entry, error) {
 	if member["name"] == "" {
 		return Entry{File: file}, errors.New("it has no name")
 	}
@@ -57,7 +57,7 @@ func familyRule(template string, member map[string]string, file string, own bool
 	for name, value := range member {
 		pairs = append(pairs, "${"+name+"}", value)
 	}
-	f := ruleFile{own: own}
+	f := ruleFile{in: in}
 	dec := yaml.NewDecoder(strings.NewReader(strings.NewReplacer(pairs...).Replace(template)))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil {

@@ -25,6 +25,18 @@ type Entry struct {
 	Own         bool // it is of an organisation's own folder
 
 	queryLine int
+	texts     ruleTexts
+}
+
+// ruleTexts are the texts of a rule that may name parameters.
+type ruleTexts struct{ name, description, fix string }
+
+// With returns the rule with values of its parameters; without any it has the defaults.
+func (e Entry) With(values map[string]any) posture.Rule {
+	r := e.Rule
+	r.Name, r.Description, r.SuggestedAction = e.texts.name, e.texts.description, e.texts.fix
+	r.Values = values
+	return r.Bind()
 }
 
 // ruleFile is a rule as its file has it.
@@ -38,19 +50,21 @@ type ruleFile struct {
 	Fix         string              `yaml:"fix"`
 	Link        string              `yaml:"link"`
 	Query       string              `yaml:"query"`
+	Parameters  []parameter         `yaml:"parameters"`
+	Table       string              `yaml:"table"`
 	Show        string              `yaml:"show"`
 	Controls    map[string][]string `yaml:"controls"`
 	Unconfirmed map[string][]string `yaml:"unconfirmed"`
 	Events      map[string][]string `yaml:"events"`
 	Cases       []Case              `yaml:"cases"`
 
-	own  bool
+	in   *folder
 	line func(member string) int // nil where the file holds several rules
 }
 
-func loadRule(files fs.FS, file string, own bool) (Entry, error) {
-	f := ruleFile{own: own}
-	if err := decode(files, file, &f); err != nil {
+func (in *folder) loadRule(file string) (Entry, error) {
+	f := ruleFile{in: in}
+	if err := decode(in.files, file, &f); err != nil {
 		return Entry{File: file}, err
 	}
 	if name := strings.TrimSuffix(path.Base(file), ".yaml"); f.ID != string(f.Type.Provider())+"-"+name && !strings.HasSuffix(f.ID, "-"+name) {
@@ -59,7 +73,7 @@ func loadRule(files fs.FS, file string, own bool) (Entry, error) {
 	if err := f.checkWritten(); err != nil {
 		return Entry{File: file}, err
 	}
-	f.line = func(member string) int { return memberLine(files, file, member) }
+	f.line = func(member string) int { return memberLine(in.files, file, member) }
 	return f.entry(file)
 }
 
@@ -68,7 +82,7 @@ func (f *ruleFile) checkWritten() error {
 	switch {
 	case len(f.Events) == 0:
 		return errors.New("events must be said")
-	case len(f.Controls) == 0 && !f.own:
+	case len(f.Controls) == 0 && !f.in.own:
 		return errors.New("controls must be said")
 	}
 	return nil
@@ -76,11 +90,11 @@ func (f *ruleFile) checkWritten() error {
 
 // entry compiles and checks a rule.
 func (f ruleFile) entry(file string) (Entry, error) {
-	e := Entry{File: file, Own: f.own}
+	e := Entry{File: file, Own: f.in.own}
 	if f.line == nil {
 		f.line = func(string) int { return 1 }
 	}
-	if f.own {
+	if f.in.own {
 		e.queryLine = f.line("query")
 	}
 	provider := f.Type.Provider()
@@ -100,8 +114,14 @@ func (f ruleFile) entry(file string) (Entry, error) {
 	if err := f.check(file); err != nil {
 		return e, err
 	}
+	if err := f.bind(&e); err != nil {
+		return e, err
+	}
 	var err error
 	if e.Plan, err = gremlin.Compile(e.Query.Text, gremlin.CompileOptions{Budget: gremlin.RuleBudget}); err != nil {
+		return e, fmt.Errorf("line %d: query: %w", f.line("query"), err)
+	}
+	if err := e.CheckVariables(e.Plan.Variables()); err != nil {
 		return e, fmt.Errorf("line %d: query: %w", f.line("query"), err)
 	}
 	shown := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('x')")

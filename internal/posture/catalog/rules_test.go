@@ -72,13 +72,21 @@ func newBench() *bench {
 	return b
 }
 
+// at returns an evaluator with the clock of a case.
+func (b *bench) at(c catalog.Case) *evaluate.Evaluator {
+	if c.At.IsZero() {
+		return b.Evaluator
+	}
+	return evaluate.New(b.schema, nil, func() time.Time { return c.At })
+}
+
 // judge holds a rule against what a case has.
 func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity) posture.RuleJudgement {
 	t.Helper()
-	judged, bad, err := b.Judge(t.Context(), evaluate.Account{
+	judged, bad, err := b.at(c).Judge(t.Context(), evaluate.Account{
 		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
 		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
-	}, []posture.Rule{e.Rule})
+	}, []posture.Rule{e.With(c.Parameters)})
 	if err != nil || len(bad) > 0 {
 		t.Fatalf("case %q: %v %v", c.Name, err, bad)
 	}
@@ -88,10 +96,10 @@ func (b *bench) judge(t *testing.T, e catalog.Entry, c catalog.Case, found []pos
 // outside returns the entities of a case that a rule is not about, by key.
 func (b *bench) outside(t *testing.T, e catalog.Entry, c catalog.Case, found []posture.Entity, ids map[string]posture.EntityID) []string {
 	t.Helper()
-	answers, err := b.Try(t.Context(), evaluate.Account{
+	answers, err := b.at(c).Try(t.Context(), evaluate.Account{
 		Org: "o", ID: catalog.Account(e.Provider), Provider: e.Provider, Graph: build(t, found),
 		Coverage: c.Coverage(b.kinds, func(k posture.EntityType) bool { return b.global[k] }),
-	}, e.Rule)
+	}, e.With(c.Parameters))
 	if err != nil {
 		t.Fatal(err)
 	}

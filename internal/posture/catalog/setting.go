@@ -3,9 +3,10 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -26,6 +27,8 @@ type setting struct {
 	Wrong       conditions          `yaml:"wrong"` // all of them together make a violation
 	Right       map[string]any      `yaml:"right"` // a value that passes, where it does not follow from Wrong
 	About       conditions          `yaml:"about"` // resources that the rule is about, if not all of the type
+	Parameters  []parameter         `yaml:"parameters"`
+	Table       string              `yaml:"table"` // of versions, for conditions that are "ended"
 	Why         string              `yaml:"why"`
 	Fix         string              `yaml:"fix"`
 	Link        string              `yaml:"link"`
@@ -35,17 +38,17 @@ type setting struct {
 }
 
 // loadSettings reads the rules of a settings file.
-func loadSettings(files fs.FS, file string, own bool) ([]Entry, error) {
+func (in *folder) loadSettings(file string) ([]Entry, error) {
 	var f struct {
 		Settings []setting `yaml:"settings"`
 	}
-	if err := decode(files, file, &f); err != nil {
+	if err := decode(in.files, file, &f); err != nil {
 		return nil, err
 	}
 	var all []Entry
 	var bad []error
 	for _, s := range f.Settings {
-		e, err := s.rule(file, own)
+		e, err := s.rule(file, in)
 		if err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", s.ID, err))
 		}
@@ -55,9 +58,16 @@ func loadSettings(files fs.FS, file string, own bool) ([]Entry, error) {
 }
 
 // rule returns the rule of a setting.
-func (s setting) rule(file string, own bool) (Entry, error) {
+func (s setting) rule(file string, in *folder) (Entry, error) {
 	if len(s.Wrong) == 0 {
 		return Entry{File: file}, errors.New("wrong must say which values violate the rule")
+	}
+	for _, cs := range []conditions{s.About, s.Wrong} {
+		for i := range cs {
+			if err := cs[i].resolve(s.Parameters, in.tables[s.Table]); err != nil {
+				return Entry{File: file}, err
+			}
+		}
 	}
 	cases, err := s.cases()
 	if err != nil {
@@ -66,17 +76,24 @@ func (s setting) rule(file string, own bool) (Entry, error) {
 	f := ruleFile{
 		ID: s.ID, Title: s.Title, Type: s.Type, Level: s.Level, Why: s.Why, Fix: s.Fix, Link: s.Link,
 		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.about(), s.Wrong.steps()),
-		Show:  "g.V()." + posture.EntityClause + ".path()", Controls: s.Controls, Unconfirmed: s.Unconfirmed, Events: s.Events, Cases: cases, own: own,
+		Show:  "g.V()." + posture.EntityClause + ".path()", Controls: s.Controls, Unconfirmed: s.Unconfirmed, Events: s.Events, Cases: cases,
+		Parameters: s.Parameters, Table: s.Table, in: in,
 	}
 	return f.entry(file)
 }
 
 // about returns the steps that say what the rule is about.
 func (s setting) about() string {
-	if len(s.About) == 0 {
+	steps := s.About.steps()
+	for _, c := range s.Wrong {
+		if c.ended {
+			steps += fmt.Sprintf(".has('%s')", c.property)
+		}
+	}
+	if steps == "" {
 		return ""
 	}
-	return s.About.steps() + ".as('about')"
+	return steps + ".as('about')"
 }
 
 // cases returns a violating, a passing and two unknown cases.
@@ -114,6 +131,12 @@ func (s setting) cases() ([]Case, error) {
 		{Name: "the value could not be read", Entities: entity(wrong, first.property), Unknown: []string{"one"}},
 		{Name: "the type could not be read this time", Entities: unread, Unread: []Unread{{Type: s.Type}}, Unknown: []string{"one"}},
 	}
+	if first.ended {
+		absent, strange := entity(wrong), entity(wrong)
+		delete(absent[0].Properties, first.property)
+		strange[0].Properties[first.property] = "a version that the table does not have"
+		cases = append(cases, Case{Name: "no version", Entities: absent, NotApplicable: []string{"one"}}, Case{Name: "another version", Entities: strange, Unknown: []string{"one"}})
+	}
 	for _, c := range s.About {
 		other, ok := c.other()
 		if !ok {
@@ -139,6 +162,69 @@ type condition struct {
 	example     any
 	opposite    any
 	hasOpposite bool // it follows from the condition
+	limit       *limit
+	ended       bool // it is about versions of a table
+}
+
+// A limit is a number that a value is below or above: one that is written, or the name
+// of a parameter.
+type limit struct {
+	number    int64
+	parameter string
+	above     bool
+}
+
+// UnmarshalYAML reads a number or a name.
+func (l *limit) UnmarshalYAML(node *yaml.Node) error {
+	if node.Decode(&l.number) == nil {
+		return nil
+	}
+	return node.Decode(&l.parameter)
+}
+
+// resolve makes the step and the values of a condition that has a limit, or that is
+// about the versions of a table.
+func (c *condition) resolve(parameters []parameter, table *posture.VersionTable) error {
+	if c.ended {
+		return c.resolveTable(table)
+	}
+	if c.limit == nil {
+		return nil
+	}
+	number, text := c.limit.number, strconv.FormatInt(c.limit.number, 10)
+	if name := c.limit.parameter; name != "" {
+		i := slices.IndexFunc(parameters, func(p parameter) bool { return p.Name == name })
+		if i < 0 {
+			return fmt.Errorf("there is no parameter %s", name)
+		}
+		standard, ok := parameters[i].Default.(int)
+		if !ok {
+			return fmt.Errorf("parameter %s is not a number", name)
+		}
+		number, text = int64(standard), name
+	}
+	c.opposite = int(number)
+	if c.limit.above {
+		c.step, c.example = fmt.Sprintf(".has('%s', gt(%s))", c.property, text), int(number+1)
+	} else {
+		c.step, c.example = fmt.Sprintf(".has('%s', lt(%s))", c.property, text), int(number-1)
+	}
+	return nil
+}
+
+// resolveTable makes the step and the values of a condition about versions. A version
+// that the table does not have is unknown.
+func (c *condition) resolveTable(table *posture.VersionTable) error {
+	if table == nil {
+		return errors.New("the table of versions does not exist")
+	}
+	ended, supported := table.At(CaseTime)
+	if len(ended) == 0 || len(supported) == 0 {
+		return fmt.Errorf("table %s must have versions that have ended at %s, and others", table.Name, CaseTime.Format(time.DateOnly))
+	}
+	c.step = fmt.Sprintf(".has('%[1]s', without(%[2]s)).as('perhaps').has('%[1]s', within(%[3]s))", c.property, posture.SupportedVariable, posture.EndedVariable)
+	c.example, c.opposite, c.hasOpposite = ended[0], supported[0], true
+	return nil
 }
 
 // other returns a value for which the condition does not hold. That of an edge which
@@ -154,10 +240,11 @@ func (c condition) other() (value any, ok bool) {
 }
 
 // UnmarshalYAML reads a map of properties. The condition of a property is a value, a
-// list of values of which it has one, absent, present, {not: values} for another value,
+// list of values of which it has one, absent, present, ended for a version that has ended
+// by the table of the rule, {not: values} for another value,
 // {lacks: values} for another value or none, {begins: text}, {below: number} or
-// {above: number}. A name in capital letters is the label of an edge, which can only be
-// absent.
+// {above: number}, where the number may be the name of a parameter. A name in capital
+// letters is the label of an edge, which can only be absent.
 func (cs *conditions) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: conditions are a map of properties", node.Line)
@@ -195,8 +282,8 @@ func newCondition(property string, node *yaml.Node) (condition, error) {
 		Not   []any  `yaml:"not"`
 		Lacks []any  `yaml:"lacks"`
 		Begin string `yaml:"begins"`
-		Below *int64 `yaml:"below"`
-		Above *int64 `yaml:"above"`
+		Below *limit `yaml:"below"`
+		Above *limit `yaml:"above"`
 	}
 	if err := node.Decode(&f); err != nil {
 		return c, err
@@ -216,9 +303,9 @@ func newCondition(property string, node *yaml.Node) (condition, error) {
 		c.step, c.example, c.hasOpposite = fmt.Sprintf(".has('%s', startingWith(%s))", property, text), f.Begin+"1", false
 		return c, err
 	case f.Below != nil:
-		c.step, c.example, c.opposite = fmt.Sprintf(".has('%s', lt(%d))", property, *f.Below), int(*f.Below-1), int(*f.Below)
+		c.limit = f.Below
 	case f.Above != nil:
-		c.step, c.example, c.opposite = fmt.Sprintf(".has('%s', gt(%d))", property, *f.Above), int(*f.Above+1), int(*f.Above)
+		c.limit, f.Above.above = f.Above, true
 	default:
 		return c, errors.New("the condition is none of not, lacks, begins, below and above")
 	}
@@ -237,6 +324,8 @@ func (c *condition) scalar(node *yaml.Node) error {
 		c.step = fmt.Sprintf(".not(out('%s'))", c.property)
 	case edge:
 		return errors.New("an edge can only be absent")
+	case value == "ended":
+		c.ended = true
 	case value == "absent":
 		c.step, c.opposite, c.hasOpposite = fmt.Sprintf(".hasNot('%s')", c.property), "a value", true
 	case value == "present":

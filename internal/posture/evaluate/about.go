@@ -9,50 +9,57 @@ import (
 	"vigil/gremlin/syntax"
 )
 
+// perhapsMark is the label of the as() step that ends the part of a query which finds
+// what may violate the rule: what that part finds and the whole query does not is
+// unknown. Of g.V().hasLabel('T').has('v', without(supported)).as('perhaps').has('v',
+// within(ended)) these are the resources whose version is in neither list.
+const perhapsMark = "perhaps"
+
 // aboutMark is the label of the as() step that ends the part of a query which says
 // what a rule is about: of g.V().hasLabel('T').has('a', 1).as('about').has('b', 2)
 // the resources of type T whose a is 1. Other resources of the type neither violate
 // the rule nor pass.
 const aboutMark = "about"
 
-// splitAbout returns the part of a query before as('about'), empty without one, and
-// the query to run. That is the query without the mark, because marks make the engine
+// splitAt returns the part of a query before as(mark), empty without one, and the
+// query to run. That is the query without the mark, because marks make the engine
 // keep paths; places in the text stay what they are.
-func splitAbout(text string) (about, run string, err error) {
+func splitAt(mark, text string) (before, run string, err error) {
 	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
 	if err != nil {
 		return "", "", err
 	}
 	uses := 0
 	syntax.Walk(q, func(a syntax.Arg) {
-		if isAboutMark(a) {
+		if isMark(a, mark) {
 			uses++
 		}
 	})
 	for i := range q.Steps {
 		s := &q.Steps[i]
-		if i == 0 || s.Name != "as" || len(s.Args) != 1 || !isAboutMark(s.Args[0]) {
+		if i == 0 || s.Name != "as" || len(s.Args) != 1 || !isMark(s.Args[0], mark) {
 			continue
 		}
 		from, to := strings.LastIndexByte(text[:s.Pos.Offset+1], '.'), int(s.End.Offset)
-		about, run = strings.TrimSpace(text[:from]), text
+		before, run = strings.TrimSpace(text[:from]), text
 		if uses == 1 { // no select() or where() asks for it
 			run = text[:from] + strings.Repeat(" ", to-from) + text[to:]
 		}
-		return about, run, nil
+		return before, run, nil
 	}
 	return "", text, nil
 }
 
-func isAboutMark(a syntax.Arg) bool {
+func isMark(a syntax.Arg, mark string) bool {
 	l, ok := a.(*syntax.Literal)
-	return ok && l.Value == aboutMark
+	return ok && l.Value == mark
 }
 
 // runAbout returns which resources a rule is about. Rules with the same about part share
 // its verdict.
 func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
-	if v := j.abouts[q.text]; v != nil {
+	key := aboutKey{q.text, q.bound}
+	if v := j.abouts[key]; v != nil {
 		return v, nil
 	}
 	v, err := j.run(ctx, q)
@@ -60,10 +67,31 @@ func (j *judging) runAbout(ctx context.Context, q *query) (*verdict, error) {
 		return nil, err
 	}
 	if j.abouts == nil {
-		j.abouts = map[string]*verdict{}
+		j.abouts = map[aboutKey]*verdict{}
 	}
-	j.abouts[q.text] = &v
+	j.abouts[key] = &v
 	return &v, nil
+}
+
+// aboutKey is what the verdict of an about part depends on, besides the graph.
+type aboutKey struct{ text, bound string }
+
+// runPerhaps makes unknown what the part before as('perhaps') finds and the whole query
+// does not.
+func (j *judging) runPerhaps(ctx context.Context, q *query, v *verdict) error {
+	perhaps, err := j.run(ctx, q)
+	if err != nil {
+		return err
+	}
+	v.work += perhaps.work
+	for _, h := range perhaps.yes {
+		if _, violates := slices.BinarySearch(v.yes, h); !violates {
+			v.unknown = append(v.unknown, h)
+		}
+	}
+	slices.Sort(v.unknown)
+	v.unknown = slices.Compact(v.unknown)
+	return nil
 }
 
 // An outcome is what a rule says of an account, with what could not be read taken

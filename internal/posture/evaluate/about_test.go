@@ -14,12 +14,12 @@ func TestSplitAbout(t *testing.T) {
 		"g.V().where(__.as('about').out())": {"", "g.V().where(__.as('about').out())"},
 		"g.V().as('x').has('b')":            {"", "g.V().as('x').has('b')"},
 	} {
-		about, run, err := splitAbout(text)
+		about, run, err := splitAt(aboutMark, text)
 		if err != nil || about != want[0] || run != want[1] {
 			t.Errorf("%s: got %q and %q, %v; want %q and %q", text, about, run, err, want[0], want[1])
 		}
 	}
-	if _, _, err := splitAbout("g.V("); err == nil {
+	if _, _, err := splitAt(aboutMark, "g.V("); err == nil {
 		t.Error("a text that is wrong is not refused")
 	}
 }

@@ -95,7 +95,7 @@ type judging struct {
 	at     time.Time
 	trust  *trust
 	risks  *risks
-	abouts map[string]*verdict // by the part of queries that says what rules are about
+	abouts map[aboutKey]*verdict // by the part of queries that says what rules are about
 	rules  []posture.RuleJudgement
 	raised []pending
 	bad    []*RuleError

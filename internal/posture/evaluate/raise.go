@@ -30,6 +30,9 @@ func (w *writer) raise(r *posture.Rule, h graph.Handle) posture.Raised {
 		ID: posture.NewFindingID(w.Org, r.ID, e.ID), Rule: r.ID, Account: w.ID, Provider: w.Provider, Object: e.ID, Type: e.Type, XID: e.XID, Name: e.Name,
 		Service: e.Service, Region: e.Region, Level: r.Level.FindingLevel(), Risk: w.risks.of(r.Level, h), Status: posture.FindingOpen, Tags: e.Tags,
 	}
+	if len(r.Parameters) > 0 {
+		f.Parameters = r.ParameterValues()
+	}
 	return posture.Raised{Finding: f, Blob: func() string { return w.blob(&f, r, &e, h) }}
 }
 
@@ -77,6 +80,7 @@ type (
 		Category string            `json:"category"`
 		Query    string            `json:"query"`
 		Fix      string            `json:"suggestedAction"`
+		Values   map[string]any    `json:"parameterValues,omitempty"`
 	}
 
 	blobObject struct {
@@ -125,7 +129,7 @@ func (w *writer) blob(f *posture.Finding, r *posture.Rule, e *posture.Entity, h 
 	}
 	rule, ok := w.rules[r.ID]
 	if !ok {
-		rule = encode(blobRule{r.ID, r.Name, r.Version, r.Level, r.Category, r.Query.Text, r.SuggestedAction})
+		rule = encode(blobRule{r.ID, r.Name, r.Version, r.Level, r.Category, r.Query.Text, r.SuggestedAction, f.Parameters})
 		w.rules[r.ID] = rule
 	}
 	finding := blobFinding{

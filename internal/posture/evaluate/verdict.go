@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"vigil/graph"
 	"vigil/gremlin"
@@ -54,13 +55,18 @@ func (j *judging) run(ctx context.Context, q *query) (verdict, error) {
 		}
 		v.about, v.work = about, about.work
 	}
-	found, err := q.plan.Verdict(ctx, j.Graph, j.options())
+	found, err := q.plan.Verdict(ctx, j.Graph, j.options(q))
 	if err != nil {
 		return v, err
 	}
 	v.yes, v.unknown, v.work = found.Yes, found.Unknown, v.work+found.Work
 	if len(found.Unsure) > 0 {
 		if err := j.settleUnsure(ctx, q, found, &v); err != nil {
+			return v, err
+		}
+	}
+	if q.perhaps != nil {
+		if err := j.runPerhaps(ctx, q.perhaps, &v); err != nil {
 			return v, err
 		}
 	}
@@ -99,10 +105,11 @@ func (c *VerdictCache) put(q posture.RuleQuery, v verdict) {
 
 // options say what a rule may cost. Every entity may violate it, however many
 // there are.
-func (j *judging) options() gremlin.RunOptions {
+func (j *judging) options(q *query) gremlin.RunOptions {
 	b := gremlin.RuleBudget
 	b.Results = max(b.Results, 4*int64(j.Graph.NumVertices()))
-	return gremlin.RunOptions{Budget: b, Now: j.at.Truncate(Tick)}
+	now := j.at.Truncate(Tick)
+	return gremlin.RunOptions{Budget: b, Now: now, Params: variables(q.binding, now)}
 }
 
 // settleUnsure decides a verdict about values that are used for more than conditions.
@@ -116,7 +123,7 @@ func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Ver
 		v.yes, v.unknown = nil, slices.Compact(all)
 		return nil
 	}
-	plain, err := q.plan.Run(ctx, j.Graph, j.options())
+	plain, err := q.plan.Run(ctx, j.Graph, j.options(q))
 	if err != nil {
 		return err
 	}
@@ -190,12 +197,15 @@ func (j *judging) search(q *query, v *verdict) {
 // A query is a parsed and compiled query of a rule.
 type query struct {
 	text     string // of a Gremlin query
+	bound    string // what its variables stand for, as JSON
+	binding  posture.Binding
 	plan     *gremlin.Plan
 	touches  gremlin.Touches
 	reads    Reads
 	needs    []need
 	where    posture.Condition // of a search, in place of a plan
 	about    *query            // what the rule is about; nil for all that it finds
+	perhaps  *query            // what may violate the rule; nil when all that it finds does
 	anywhere bool              // a search that does not say of which type
 }
 
@@ -220,7 +230,7 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	if q.Language == posture.SearchQuery {
 		known, err = e.readSearch(q.Text)
 	} else {
-		known, err = e.readGraph(q.Text)
+		known, err = e.readGraph(q.Text, q.Bound)
 	}
 	if err != nil {
 		return nil, err
@@ -234,8 +244,16 @@ func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	return known, nil
 }
 
-func (e *Evaluator) readGraph(text string) (*query, error) {
-	about, run, err := splitAbout(strings.TrimSpace(text))
+func (e *Evaluator) readGraph(text string, bound string) (*query, error) {
+	perhaps, run, err := splitAt(perhapsMark, strings.TrimSpace(text))
+	if err != nil {
+		return nil, err
+	}
+	about, run, err := splitAt(aboutMark, run)
+	if err != nil {
+		return nil, err
+	}
+	binding, err := posture.RuleQuery{Bound: bound}.Binding()
 	if err != nil {
 		return nil, err
 	}
@@ -247,12 +265,65 @@ func (e *Evaluator) readGraph(text string) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &query{text: text, plan: plan, touches: plan.Touches(), reads: reads}
+	q := &query{text: text, bound: bound, binding: binding, plan: plan, touches: plan.Touches(variables(binding, e.now())), reads: reads}
+	q.reads.Clock = q.reads.Clock || len(binding.Ends) > 0
 	q.needs = e.schema.needs(q)
 	if about != "" {
-		q.about, err = e.readGraph(about)
+		if q.about, err = e.readGraph(about, bound); err != nil {
+			return nil, err
+		}
 	}
-	return q, err
+	if perhaps != "" {
+		_, part, err := splitAt(aboutMark, perhaps) // what the rule is about is settled by the whole query
+		if err != nil {
+			return nil, err
+		}
+		if q.perhaps, err = e.readGraph(part, bound); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// variables returns the values of a query's variables at a time.
+func variables(b posture.Binding, now time.Time) map[string]graph.Value {
+	if len(b.Values) == 0 && len(b.Ends) == 0 {
+		return nil
+	}
+	values := make(map[string]graph.Value, len(b.Values)+2)
+	for name, v := range b.Values {
+		values[name] = valueOf(v)
+	}
+	if len(b.Ends) > 0 {
+		ended, supported := b.Versions(now)
+		values[posture.EndedVariable], values[posture.SupportedVariable] = textList(ended), textList(supported)
+	}
+	return values
+}
+
+// valueOf returns a value of a parameter, as JSON decodes it.
+func valueOf(v any) graph.Value {
+	switch v := v.(type) {
+	case float64:
+		return graph.Long(int64(v))
+	case string:
+		return graph.String(v)
+	case []any:
+		items := make([]graph.Value, len(v))
+		for i, item := range v {
+			items[i] = valueOf(item)
+		}
+		return graph.List(items...)
+	}
+	return graph.Null
+}
+
+func textList(texts []string) graph.Value {
+	items := make([]graph.Value, len(texts))
+	for i, t := range texts {
+		items[i] = graph.String(t)
+	}
+	return graph.List(items...)
 }
 
 func (e *Evaluator) readSearch(text string) (*query, error) {

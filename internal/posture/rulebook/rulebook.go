@@ -47,13 +47,13 @@ func (b *Book) RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, 
 	for _, native := range b.Catalog.Rules {
 		r := native.Rule
 		if c, ok := changed[r.ID]; ok {
-			r = overridden(r, c)
+			r = overridden(native, c)
 		}
 		rules = append(rules, r)
 	}
 	for _, r := range changed {
 		if r.Source == posture.Custom {
-			rules = append(rules, r)
+			rules = append(rules, r.Bind())
 		}
 	}
 	slices.SortFunc(rules, func(a, b posture.Rule) int { return strings.Compare(string(a.ID), string(b.ID)) })
@@ -62,7 +62,8 @@ func (b *Book) RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, 
 
 // overridden returns a native rule with what an organisation changed of it. The
 // rest stays that of the product, which may be newer than the change.
-func overridden(native, changed posture.Rule) posture.Rule {
+func overridden(entry catalog.Entry, changed posture.Rule) posture.Rule {
+	native := entry.With(changed.Values)
 	native.Status, native.Category, native.Level = changed.Status, changed.Category, changed.Level
 	native.Tags, native.Resources = changed.Tags, changed.Resources
 	native.Version, native.ETag, native.Updated = changed.Version, changed.ETag, changed.Updated
@@ -91,6 +92,13 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 	if err := check(r.ETag); err != nil {
 		return r, err
 	}
+	if r.Source == posture.Custom { // as it was written, with the names of parameters in its texts
+		written, _, err := b.Store.Rules(ctx, org)
+		if err != nil {
+			return r, err
+		}
+		r = written[id]
+	}
 	if r, err = r.Patched(p, b.Now()); err != nil {
 		return r, err
 	}
@@ -99,7 +107,15 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 			return r, err
 		}
 	}
-	return r, b.Store.SaveRule(ctx, org, r, by)
+	return b.bound(r), b.Store.SaveRule(ctx, org, r, by)
+}
+
+// bound returns a rule, as it was changed, with its parameters bound.
+func (b *Book) bound(r posture.Rule) posture.Rule {
+	if i := slices.IndexFunc(b.Catalog.Rules, func(e catalog.Entry) bool { return e.ID == r.ID }); i >= 0 {
+		return overridden(b.Catalog.Rules[i], r)
+	}
+	return r.Bind()
 }
 
 // Add stores an organisation's own rule after everything about it was checked.
@@ -109,7 +125,7 @@ func (b *Book) Add(ctx context.Context, org posture.OrgID, r posture.Rule, by st
 	if err := b.check(ctx, org, r); err != nil {
 		return r, err
 	}
-	return r, b.Store.SaveRule(ctx, org, r, by)
+	return r.Bind(), b.Store.SaveRule(ctx, org, r, by)
 }
 
 // Delete removes an organisation's own rule and resolves its findings.
@@ -132,6 +148,11 @@ func (b *Book) History(ctx context.Context, org posture.OrgID, id posture.RuleID
 		return nil, err
 	}
 	versions, err := b.Store.RuleHistory(ctx, org, id)
+	for i, v := range versions {
+		if v.Rule.Source == posture.Custom {
+			versions[i].Rule = v.Rule.Bind()
+		}
+	}
 	if err != nil || current.Source != posture.Native {
 		return versions, err
 	}
@@ -151,6 +172,7 @@ func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) err
 			bad = append(bad, queryfault.Detail(q.path, err.Error(), err))
 		}
 	}
+	bad = append(bad, checkParameters(r)...)
 	frameworks, err := b.Frameworks(ctx, org)
 	if err != nil {
 		return err
@@ -165,6 +187,27 @@ func (b *Book) check(ctx context.Context, org posture.OrgID, r posture.Rule) err
 		return fault.Fields(bad...)
 	}
 	return nil
+}
+
+// checkParameters reports what is wrong with the parameters of a rule, and with
+// variables of its query that are none.
+func checkParameters(r posture.Rule) (bad []fault.Detail) {
+	for i, p := range r.Parameters {
+		if err := p.Validate(); err != nil {
+			bad = append(bad, fault.Detail{Path: fmt.Sprintf("parameters[%d]", i), Message: err.Error()})
+		}
+	}
+	if r.Query.Language != posture.GraphQuery && len(r.Parameters) > 0 {
+		return append(bad, fault.Detail{Path: "parameters", Message: "are for queries in Gremlin"})
+	}
+	plan, err := gremlin.Compile(r.Query.Text, gremlin.CompileOptions{Budget: gremlin.RuleBudget})
+	if r.Query.Language != posture.GraphQuery || err != nil {
+		return bad
+	}
+	if err := r.CheckVariables(plan.Variables()); err != nil {
+		bad = append(bad, fault.Detail{Path: "query", Message: err.Error()})
+	}
+	return bad
 }
 
 // CheckQuery says what is wrong with a rule's query and where, by line and

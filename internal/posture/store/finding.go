@@ -15,7 +15,7 @@ import (
 )
 
 const findingColumns = `id, rule, account, provider, object, type, xid, name, service, region, level, risk, parts, status, tags,
-	put_aside, created, updated, resolved`
+	put_aside, parameters, created, updated, resolved`
 
 func scanFinding(row sqldb.Row) (posture.Finding, error) {
 	var f posture.Finding
@@ -26,11 +26,11 @@ func scanFinding(row sqldb.Row) (posture.Finding, error) {
 func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 	var (
 		parts                      string
-		tags, aside                *string
+		tags, aside, parameters    *string
 		created, updated, resolved int64
 	)
 	err := row.Scan(append([]any{&f.ID, &f.Rule, &f.Account, &f.Provider, &f.Object, &f.Type, &f.XID, &f.Name, &f.Service, &f.Region, &f.Level,
-		&f.Risk.Score, &parts, &f.Status, &tags, &aside, &created, &updated, &resolved}, extra...)...)
+		&f.Risk.Score, &parts, &f.Status, &tags, &aside, &parameters, &created, &updated, &resolved}, extra...)...)
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,11 @@ func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 			return err
 		}
 	}
+	if parameters != nil {
+		if err := fromJSON(*parameters, &f.Parameters); err != nil {
+			return err
+		}
+	}
 	if aside != nil {
 		f.Suppression = new(posture.Suppression)
 		return fromJSON(*aside, f.Suppression)
@@ -56,7 +61,11 @@ func scanFindingInto(row sqldb.Row, f *posture.Finding, extra ...any) error {
 // findingDigest tells whether two states of a finding differ in what is worth saving.
 func findingDigest(f posture.Finding) int64 {
 	h := fnv.New64a()
-	for _, part := range []string{string(f.Type), f.XID, f.Name, f.Service, f.Region, string(f.Level), toJSON(f.Risk), toJSON(f.Tags)} {
+	parts := []string{string(f.Type), f.XID, f.Name, f.Service, f.Region, string(f.Level), toJSON(f.Risk), toJSON(f.Tags)}
+	if f.Parameters != nil {
+		parts = append(parts, toJSON(f.Parameters))
+	}
+	for _, part := range parts {
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part))))
 		_, _ = h.Write([]byte(part))
 	}

@@ -360,7 +360,7 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 		aside, till, mute := suppressionColumns(f.Suppression)
 		rows = append(rows, []any{
 			c.n, f.Type, f.ObjectID(), f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
-			sqldb.Millis(f.Updated), c.digest, c.words, aside, till, mute,
+			sqldb.Millis(f.Updated), c.digest, c.words, aside, till, mute, parametersColumn(f),
 		})
 		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
 		if c.reworded {
@@ -374,7 +374,7 @@ func (o *observation) saveChanged(event func(int64, string)) error {
 		UPDATE finding
 		SET type = $2, local_id = $3, xid = $4, name = $5, service = $6, region = $7, level = $8, risk = $9, parts = $10, tags = $11,
 			status = 'Open', created = $12, updated = $13, resolved = 0, digest = $14, words = $15,
-			put_aside = CAST($16 AS TEXT), aside_till = $17, mute_rule = $18
+			put_aside = CAST($16 AS TEXT), aside_till = $17, mute_rule = $18, parameters = CAST($19 AS TEXT)
 		WHERE n = $1`, slices.Values(rows)); err != nil {
 		return err
 	}
@@ -399,7 +399,7 @@ func (o *observation) saveResolved(event func(int64, string)) error {
 
 var findingRowColumns = []string{
 	"n", "org", "id", "rule", "account", "provider", "object", "type", "local_id", "xid", "name", "service", "region", "level", "risk", "parts", "status",
-	"tags", "put_aside", "aside_till", "mute_rule", "created", "updated", "resolved", "digest", "words",
+	"tags", "put_aside", "aside_till", "mute_rule", "created", "updated", "resolved", "digest", "words", "parameters",
 }
 
 func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
@@ -407,7 +407,7 @@ func findingRow(n int64, org posture.OrgID, f posture.Finding) []any {
 	return []any{
 		n, string(org), string(f.ID), string(f.Rule), string(f.Account), string(f.Provider), string(f.Object), string(f.Type), f.ObjectID(), f.XID, f.Name, f.Service, f.Region,
 		string(f.Level), int64(f.Risk.Score), toJSON(f.Risk.Parts), string(f.Status), tagsColumn(f), aside, till, mute, sqldb.Millis(f.Created),
-		sqldb.Millis(f.Updated), int64(0), findingDigest(f), words(f),
+		sqldb.Millis(f.Updated), int64(0), findingDigest(f), words(f), parametersColumn(f),
 	}
 }
 
@@ -425,6 +425,14 @@ func tagsColumn(f posture.Finding) any {
 		return nil
 	}
 	return toJSON(f.Tags)
+}
+
+// parametersColumn is NULL for a finding of a rule without parameters.
+func parametersColumn(f posture.Finding) any {
+	if f.Parameters == nil {
+		return nil
+	}
+	return toJSON(f.Parameters)
 }
 
 // takeNumbers reserves numbers for new findings and returns the first.

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vigil/internal/client"
+	"vigil/internal/fault"
+	"vigil/internal/posture"
+)
+
+type rulesCmd struct {
+	List rulesListCmd `cmd:"" default:"withargs" help:"List rules. This is what vigil rules does by itself."`
+	Show rulesShowCmd `cmd:"" help:"Show a rule with its parameters."`
+	Set  rulesSetCmd  `cmd:"" help:"Set parameters, level or status of a rule; it is evaluated again."`
+}
+
+type rulesListCmd struct {
+	listFlags
+	Provider  []string `enum:"aws,azure,gcp" placeholder:"CLOUD" help:"Only rules of this cloud."`
+	Framework []string `placeholder:"ID" help:"Only rules of this framework."`
+	Text      string   `help:"Only rules with this text in their names and descriptions."`
+	Limit     int      `default:"1000" help:"How many to print at most."`
+}
+
+// Run implements the command.
+func (c *rulesListCmd) Run(e *environment) error {
+	filters := client.Record{}
+	if len(c.Provider) > 0 {
+		filters["providers"] = c.Provider
+	}
+	if len(c.Framework) > 0 {
+		filters["complianceFrameworkIds"] = c.Framework
+	}
+	if c.Text != "" {
+		filters["queryString"] = c.Text
+	}
+	_, err := c.list(e, "/v1/rules/query", "results", "ID=id LEVEL=level STATUS=status CLOUD=provider SERVICE=service NAME=name", client.Record{"filters": filters}, c.Limit)
+	return err
+}
+
+type rulesShowCmd struct {
+	profileFlags
+	Rule string `arg:"" help:"Id of the rule; see vigil rules."`
+}
+
+// Run implements the command.
+func (c *rulesShowCmd) Run(e *environment) error {
+	rule, err := c.call(e, http.MethodGet, rulePath(c.Rule), nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s (%s, %s)\n%s\n\nWhy: %s\nFix: %s\n", client.Text(rule, "id"), client.Text(rule, "level"), client.Text(rule, "status"),
+		client.Text(rule, "name"), client.Text(rule, "description"), client.Text(rule, "suggestedAction"))
+	printParameters(e, rule)
+	return nil
+}
+
+func rulePath(id string) string { return "/v1/rules/" + url.PathEscape(id) }
+
+// printParameters prints the parameters of a rule with their values.
+func printParameters(e *environment, rule client.Record) {
+	values, _ := rule["parameterValues"].(map[string]any)
+	for i, p := range client.Records(rule, "parameters") {
+		if i == 0 {
+			fmt.Fprintln(e.stdout)
+		}
+		limits := ""
+		for _, limit := range []string{"minimum", "maximum", "pattern"} {
+			if text := client.Text(p, limit); text != "" {
+				limits += ", " + limit + " " + text
+			}
+		}
+		name := client.Text(p, "name")
+		fmt.Fprintf(e.stdout, "%s = %s\n  %s Default: %s%s\n", name, posture.ParameterText(values[name]), client.Text(p, "description"), posture.ParameterText(p["default"]), limits)
+	}
+}
+
+type rulesSetCmd struct {
+	profileFlags
+	Rule   string   `arg:"" help:"Id of the rule; see vigil rules."`
+	Values []string `arg:"" optional:"" help:"NAME=VALUE; lists have commas, and NAME= is the default."`
+	Level  string   `enum:"high,med,low," default:"" help:"Level of the rule: high, med or low."`
+	Status string   `enum:"enabled,disabled," default:"" help:"Whether the rule is evaluated: enabled or disabled."`
+}
+
+// Run implements the command.
+func (c *rulesSetCmd) Run(e *environment) error {
+	to, err := c.client()
+	if err != nil {
+		return err
+	}
+	var rule client.Record
+	if err := to.Call(e.ctx, http.MethodGet, rulePath(c.Rule), nil, &rule); err != nil {
+		return err
+	}
+	change := client.Record{}
+	if c.Level != "" {
+		change["level"] = strings.ToUpper(c.Level[:1]) + c.Level[1:]
+	}
+	if c.Status != "" {
+		change["status"] = strings.ToUpper(c.Status[:1]) + c.Status[1:]
+	}
+	values, err := parameterValues(c.Values, client.Records(rule, "parameters"))
+	if err != nil {
+		return err
+	}
+	if len(values) > 0 {
+		change["parameterValues"] = values
+	}
+	if len(change) == 0 {
+		return fault.New(fault.Invalid, "say what to set: NAME=VALUE, --level or --status")
+	}
+	if err := to.Patch(e.ctx, rulePath(c.Rule), change, &rule); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%s: %s, %s\n", client.Text(rule, "id"), client.Text(rule, "level"), client.Text(rule, "status"))
+	printParameters(e, rule)
+	return nil
+}
+
+// parameterValues reads NAME=VALUE by the types of a rule's parameters.
+func parameterValues(given []string, parameters []client.Record) (map[string]any, error) {
+	types := map[string]string{}
+	for _, p := range parameters {
+		types[client.Text(p, "name")] = client.Text(p, "type")
+	}
+	values := map[string]any{}
+	for _, pair := range given {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, fault.New(fault.Invalid, "%q is not NAME=VALUE", pair)
+		}
+		kind, ok := types[name]
+		if !ok {
+			return nil, fault.New(fault.Invalid, "the rule has no parameter %q; it has: %s", name, posture.ParameterText(slices.Sorted(maps.Keys(types))))
+		}
+		value, err := parameterValue(posture.ParameterType(kind), text)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "%s: %q is not a whole number", name, text)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// parameterValue reads one value; none is the default.
+func parameterValue(kind posture.ParameterType, text string) (any, error) {
+	switch {
+	case text == "":
+		return nil, nil
+	case kind == posture.IntegerParameter:
+		return strconv.ParseInt(text, 10, 64)
+	}
+	list := []any{}
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if kind == posture.StringsParameter {
+			list = append(list, item)
+			continue
+		}
+		n, err := strconv.ParseInt(item, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}

@@ -1,0 +1,369 @@
+package posture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vigil/internal/fault"
+)
+
+// ParameterType is the type of a parameter's values.
+type ParameterType string
+
+// The types of parameters. Values are an int64, a []int64 or a []string.
+const (
+	IntegerParameter  ParameterType = "integer"
+	IntegersParameter ParameterType = "integers"
+	StringsParameter  ParameterType = "strings"
+)
+
+// ParameterTypes lists them.
+var ParameterTypes = []ParameterType{IntegerParameter, IntegersParameter, StringsParameter}
+
+// A RuleParameter is a value in a rule that organisations may set: a variable of its
+// query, which its texts may name as {name}.
+type RuleParameter struct {
+	Name        string
+	Type        ParameterType
+	Default     any
+	Minimum     *int64 // of every number
+	Maximum     *int64
+	Pattern     string // of every string
+	Description string
+}
+
+// MaxParameterItems is how many values a list may have.
+const MaxParameterItems = 1000
+
+// Check returns a value, as JSON or YAML decode it, as one of the parameter's type. The
+// error says what is wrong with it.
+func (p RuleParameter) Check(value any) (any, error) {
+	if p.Type == IntegerParameter {
+		return p.integer(value)
+	}
+	list, ok := items(value)
+	if !ok {
+		return nil, fmt.Errorf("must be a list of %s", p.Type)
+	}
+	if len(list) > MaxParameterItems {
+		return nil, fmt.Errorf("has %d values; the limit is %d", len(list), MaxParameterItems)
+	}
+	if p.Type == IntegersParameter {
+		return checkEach(list, p.integer)
+	}
+	return checkEach(list, p.text)
+}
+
+// items returns the values of a list.
+func items(value any) ([]any, bool) {
+	switch list := value.(type) {
+	case []any:
+		return list, true
+	case []int64:
+		return anyOf(list), true
+	case []string:
+		return anyOf(list), true
+	}
+	return nil, false
+}
+
+func anyOf[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}
+
+// checkEach checks the values of a list, and leaves out those that it has twice.
+func checkEach[T comparable](list []any, check func(any) (T, error)) (any, error) {
+	out := make([]T, 0, len(list))
+	for i, item := range list {
+		v, err := check(item)
+		if err != nil {
+			return nil, fmt.Errorf("value %d of the list %w", i+1, err)
+		}
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+func (p RuleParameter) integer(value any) (int64, error) {
+	var n int64
+	switch v := value.(type) {
+	case int:
+		n = int64(v)
+	case int64:
+		n = v
+	case float64:
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+			return 0, errors.New("must be a whole number")
+		}
+		n = int64(v)
+	default:
+		return 0, errors.New("must be a whole number")
+	}
+	switch {
+	case p.Minimum != nil && n < *p.Minimum:
+		return 0, fmt.Errorf("is %d; the minimum is %d", n, *p.Minimum)
+	case p.Maximum != nil && n > *p.Maximum:
+		return 0, fmt.Errorf("is %d; the maximum is %d", n, *p.Maximum)
+	}
+	return n, nil
+}
+
+func (p RuleParameter) text(value any) (string, error) {
+	s, ok := value.(string)
+	if !ok {
+		return "", errors.New("must be a string")
+	}
+	if p.Pattern == "" {
+		return s, nil
+	}
+	pattern, err := regexp.Compile("^(?:" + p.Pattern + ")$")
+	if err != nil {
+		return "", err
+	}
+	if !pattern.MatchString(s) {
+		return "", fmt.Errorf("is %q, which does not match %s", s, p.Pattern)
+	}
+	return s, nil
+}
+
+// Validate reports what is wrong with the definition of a parameter.
+func (p RuleParameter) Validate() error {
+	switch {
+	case !parameterName.MatchString(p.Name):
+		return fmt.Errorf("name %q must be letters and digits that begin with a small letter", p.Name)
+	case p.Name == EndedVariable || p.Name == SupportedVariable:
+		return fmt.Errorf("name %q stands for the versions of a table", p.Name)
+	case !slices.Contains(ParameterTypes, p.Type):
+		return fmt.Errorf("type %q is not integer, integers or strings", p.Type)
+	case strings.TrimSpace(p.Description) == "":
+		return errors.New("description is missing")
+	case p.Pattern != "" && p.Type != StringsParameter:
+		return errors.New("pattern is for strings")
+	case (p.Minimum != nil || p.Maximum != nil) && p.Type == StringsParameter:
+		return errors.New("minimum and maximum are for integers")
+	}
+	if _, err := regexp.Compile(p.Pattern); err != nil {
+		return fmt.Errorf("pattern: %w", err)
+	}
+	if _, err := p.Check(p.Default); err != nil {
+		return fmt.Errorf("default %w", err)
+	}
+	return nil
+}
+
+var parameterName = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,39}$`)
+
+// CheckVariables reports which variables of the query have no value, and which
+// parameters it does not use.
+func (r Rule) CheckVariables(used []string) error {
+	known := map[string]bool{}
+	if r.Table != nil {
+		known[EndedVariable], known[SupportedVariable] = true, true
+	}
+	for _, p := range r.Parameters {
+		if known[p.Name] {
+			return fmt.Errorf("parameter %s is there twice", p.Name)
+		}
+		known[p.Name] = true
+		if !slices.Contains(used, p.Name) {
+			return fmt.Errorf("does not use parameter %s", p.Name)
+		}
+	}
+	for _, name := range used {
+		if !known[name] {
+			return fmt.Errorf("has the variable %s, which is not a parameter of the rule", name)
+		}
+	}
+	return nil
+}
+
+// A VersionTable says until when the versions of some products are supported.
+type VersionTable struct {
+	Name   string
+	Title  string
+	Source string // where the dates are published
+	Read   string // on which date they were read there
+	Rows   []VersionRow
+}
+
+// A VersionRow is a version of a product, as the property of a resource spells it, and
+// the last day on which it is supported: YYYY-MM-DD, or empty when none is known.
+type VersionRow struct {
+	Product string
+	Version string
+	Ends    string
+}
+
+// Ends returns the last days of the versions.
+func (t *VersionTable) Ends() map[string]string {
+	ends := make(map[string]string, len(t.Rows))
+	for _, row := range t.Rows {
+		ends[row.Version] = row.Ends
+	}
+	return ends
+}
+
+// At returns the versions that have ended at a time, and those that have not.
+func (t *VersionTable) At(now time.Time) (ended, supported []string) {
+	return Binding{Ends: t.Ends()}.Versions(now)
+}
+
+// A Binding says what the variables of a query stand for.
+type Binding struct {
+	Values map[string]any    `json:",omitempty"` // of parameters
+	Ends   map[string]string `json:",omitempty"` // of a table: versions and their last days
+}
+
+// The variables that a table is bound to: the versions that have ended at the time of
+// the evaluation, and those that have not.
+const (
+	EndedVariable     = "ended"
+	SupportedVariable = "supported"
+)
+
+// Versions returns the versions of the table that have ended at a time, and those that
+// have not.
+func (b Binding) Versions(now time.Time) (ended, supported []string) {
+	today := now.UTC().Format(time.DateOnly)
+	for _, version := range slices.Sorted(maps.Keys(b.Ends)) {
+		if ends := b.Ends[version]; ends != "" && ends < today {
+			ended = append(ended, version)
+		} else {
+			supported = append(supported, version)
+		}
+	}
+	return ended, supported
+}
+
+// Binding returns what the variables of the query stand for.
+func (q RuleQuery) Binding() (b Binding, err error) {
+	if q.Bound == "" {
+		return b, nil
+	}
+	return b, json.Unmarshal([]byte(q.Bound), &b)
+}
+
+// Parameter returns a parameter of the rule.
+func (r Rule) Parameter(name string) (RuleParameter, bool) {
+	i := slices.IndexFunc(r.Parameters, func(p RuleParameter) bool { return p.Name == name })
+	if i < 0 {
+		return RuleParameter{}, false
+	}
+	return r.Parameters[i], true
+}
+
+// ParameterValues returns the values of all parameters: those that were set, and
+// defaults. A value that a newer definition of the parameter does not permit is the
+// default.
+func (r Rule) ParameterValues() map[string]any {
+	values := make(map[string]any, len(r.Parameters))
+	for _, p := range r.Parameters {
+		values[p.Name], _ = p.Check(p.Default) // it was checked with the rule
+		if set, ok := r.Values[p.Name]; ok {
+			if v, err := p.Check(set); err == nil {
+				values[p.Name] = v
+			}
+		}
+	}
+	return values
+}
+
+// Bind returns the rule with the values of its parameters and its table bound to the
+// variables of its query, and the values in its texts.
+func (r Rule) Bind() Rule {
+	if len(r.Parameters) == 0 && r.Table == nil {
+		return r
+	}
+	b := Binding{Values: r.ParameterValues()}
+	if r.Table != nil {
+		b.Ends = r.Table.Ends()
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		return r // numbers and strings always encode
+	}
+	r.Query.Bound = string(text)
+	var pairs []string
+	for name, value := range b.Values {
+		pairs = append(pairs, "{"+name+"}", ParameterText(value))
+	}
+	in := strings.NewReplacer(pairs...)
+	r.Name, r.Description, r.SuggestedAction = in.Replace(r.Name), in.Replace(r.Description), in.Replace(r.SuggestedAction)
+	return r
+}
+
+// ParameterText returns a value as texts show it.
+func ParameterText(value any) string {
+	list, ok := items(value)
+	if !ok {
+		return fmt.Sprint(value)
+	}
+	if len(list) == 0 {
+		return "none"
+	}
+	parts := make([]string, len(list))
+	for i, v := range list {
+		parts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// WithValues returns the rule with some values of parameters set; nil is the default.
+func (r Rule) WithValues(given map[string]any) (Rule, error) {
+	if len(given) == 0 {
+		return r, nil
+	}
+	values := maps.Clone(r.Values)
+	if values == nil {
+		values = map[string]any{}
+	}
+	var bad []fault.Detail
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		path := "parameterValues." + name
+		p, ok := r.Parameter(name)
+		if !ok {
+			bad = append(bad, fault.Detail{Path: path, Message: "is not a parameter of the rule" + r.namedParameters()})
+			continue
+		}
+		if given[name] == nil {
+			delete(values, name)
+			continue
+		}
+		v, err := p.Check(given[name])
+		if err != nil {
+			bad = append(bad, fault.Detail{Path: path, Message: err.Error()})
+			continue
+		}
+		values[name] = v
+	}
+	if len(bad) > 0 {
+		return r, fault.Fields(bad...)
+	}
+	r.Values = values
+	return r, nil
+}
+
+// namedParameters ends a sentence with the names of the rule's parameters.
+func (r Rule) namedParameters() string {
+	if len(r.Parameters) == 0 {
+		return ", which has none"
+	}
+	names := make([]string, len(r.Parameters))
+	for i, p := range r.Parameters {
+		names[i] = p.Name
+	}
+	return "; it has " + strings.Join(names, ", ")
+}
