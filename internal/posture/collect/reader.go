@@ -15,20 +15,20 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Reader reads declared types of one account in one region. It is what the
-// clouds have in common: listing, paging, completing, relating.
+// A Reader reads declared types of one account in one region. It implements what the clouds have in common:
+// listing, pagination, completing items and relating entities.
 type Reader struct {
 	Catalog   *resource.Catalog
 	Transport Transport
 	Context   resource.Context
-	// Answers keeps the answers that several types need; nil keeps none.
+	// Answers caches the responses that several types need; nil disables caching.
 	Answers *Answers
 
-	once *once // of the list that is being read
+	once *once // cache of the current list
 }
 
-// concurrency is how many items of a page are completed at a time. The limiter
-// keeps the pace; this keeps memory and connections in bounds.
+// concurrency is the number of items of a page that are completed concurrently. It bounds memory and
+// connections; the limiter bounds the rate.
 const concurrency = 8
 
 // Unit returns the unit that reads a type.
@@ -54,15 +54,15 @@ func (r *Reader) List(ctx context.Context, t *resource.Type, emit Emit) error {
 	return err
 }
 
-// begin returns a reader for one list.
+// begin returns a reader with an empty cache for one list.
 func (r *Reader) begin() *Reader {
 	of := *r
 	of.once = new(once)
 	return &of
 }
 
-// Get emits the one resource of a name, or fails with ErrGone. Of a type that is
-// gathered from others it emits all that have to do with the name.
+// Get emits the resource of a name, or fails with ErrGone. For a gathered type it emits all entities that are
+// related to the name.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
 	found, emitted := false, false
 	told := func(b *Resource) error {
@@ -73,7 +73,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	if t.Gathered && t.Get == nil {
 		return of.List(ctx, t, emit)
 	}
-	asked := r.Context.Cloud.Asked(t, r.Context.Vars, name)
+	asked := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	if t.Gathered {
 		asked = name
 	}
@@ -92,7 +92,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 				continue
 			}
 			found = true
-			if who.Region == posture.Global && t.In != "" && item.Parent == nil { // it is where what it is part of is
+			if who.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
 				if item.Parent, err = of.one(ctx, r.Catalog.Type(t.In), name); err != nil {
 					return err
 				}
@@ -109,7 +109,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	case emitted && (err == nil || errors.Is(err, errFound)):
 		return nil
 	case t.None != "" && errors.Is(err, ErrGone):
-		return r.List(ctx, t, emit) // others may be there in its place
+		return r.List(ctx, t, emit) // the list may have a placeholder entity instead
 	case err != nil && !errors.Is(err, errFound):
 		return err
 	case t.Gathered:
@@ -122,7 +122,7 @@ func notNamed(t *resource.Type, name string) error {
 	return fmt.Errorf("%.300q is not the name of a %s", name, t.Type)
 }
 
-// find visits the items among which the resource of a name is.
+// find visits the items that may include the resource of a name.
 func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick visit) error {
 	if t.Get == nil {
 		return r.stages(ctx, t.List, nil, pick)
@@ -132,9 +132,9 @@ func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick v
 	return named.stages(ctx, []resource.Stage{t.GetStage()}, nil, pick)
 }
 
-// one returns the item of the resource that holds the one of a name.
+// one returns the item of the resource that has the name or contains a part of that name.
 func (r *Reader) one(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
-	asked := r.Context.Cloud.Asked(t, r.Context.Vars, name)
+	asked := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	if asked == "" {
 		return nil, notNamed(t, name)
 	}
@@ -148,15 +148,15 @@ func (r *Reader) one(ctx context.Context, t *resource.Type, name string) (item *
 	return item, err
 }
 
-// errFound stops a list that has found what it was for.
+// errFound stops a list when the item has been found.
 var errFound = errors.New("found")
 
-// A visit takes the items of one page.
+// A visit processes the items of one page.
 type visit func(ctx context.Context, items []resource.Item) error
 
-// stages runs a list: the items of each stage are what the next one is called
-// for, and those of the last one are visited. When a call for one item fails, the
-// other items are still visited, and the list fails at its end.
+// stages runs the stages of a list. Each stage is called for the items of the previous one; the items of the
+// last stage are visited. When a call for one item fails, the other items are still visited, and the list
+// returns an error at its end.
 func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *resource.Item, last visit) error {
 	if len(stages) == 0 {
 		return nil
@@ -176,7 +176,7 @@ func (r *Reader) stages(ctx context.Context, stages []resource.Stage, above *res
 	return f.Err()
 }
 
-// nextStage runs the rest of a list for the items of a page.
+// nextStage runs the remaining stages for the items of a page.
 func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
 	s := &rest[0]
 	if s.Function != "" {
@@ -202,7 +202,7 @@ func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []r
 	})
 }
 
-// substage runs the rest of a list for one item.
+// substage runs the remaining stages for one item.
 func (r *Reader) substage(ctx context.Context, rest []resource.Stage, item *resource.Item, f *Failures, last visit) error {
 	var stop error
 	err := r.stages(ctx, rest, item, func(ctx context.Context, items []resource.Item) error {
@@ -215,7 +215,7 @@ func (r *Reader) substage(ctx context.Context, rest []resource.Stage, item *reso
 	return f.Note(err)
 }
 
-// batch runs the rest of a list for several items in one call.
+// batch runs the remaining stages for several items in one call.
 func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
 	values := []byte{'['}
 	for i := range items {
@@ -229,8 +229,7 @@ func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resou
 	return with.substage(ctx, rest, items[0].Parent, f, last)
 }
 
-// stage makes the calls of one stage for an item, and visits the items of each
-// page.
+// stage makes the calls of one stage for an item, and visits the items of each page.
 func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.Item, next visit) error {
 	switch {
 	case s.One:
@@ -241,7 +240,7 @@ func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.I
 		return next(ctx, []resource.Item{{Result: item, Parent: above}})
 	case s.Function != "":
 		made, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, nil)
-		if len(made) > 0 { // what is known counts although not all is
+		if len(made) > 0 { // keep the items although the list is incomplete
 			err = errors.Join(next(ctx, made), err)
 		}
 		return err
@@ -255,7 +254,7 @@ func (r *Reader) stage(ctx context.Context, s *resource.Stage, above *resource.I
 	})
 }
 
-// visitSome visits items when there are any.
+// visitSome visits items unless there are none.
 func visitSome(ctx context.Context, next visit, items []resource.Item) error {
 	if len(items) == 0 {
 		return nil
@@ -294,7 +293,7 @@ func itemsOf(s *resource.Stage, answer gjson.Result, above *resource.Item, v res
 	return items
 }
 
-// pages makes a call for an item.
+// pages makes a call for an item and calls page for every page.
 func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, page func(gjson.Result) error) error {
 	if r.Answers == nil || !shared {
 		address, err := q.Address(item, r.Context.Vars)
@@ -315,7 +314,7 @@ func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.
 	return nil
 }
 
-// kept returns the answer of a call that others make too.
+// kept returns the cached response of a shared call.
 func (r *Reader) kept(ctx context.Context, q *resource.Request, item *resource.Item) (*kept, error) {
 	address, err := q.Address(item, r.Context.Vars)
 	if err != nil {
@@ -331,7 +330,7 @@ func (r *Reader) kept(ctx context.Context, q *resource.Request, item *resource.I
 	})
 }
 
-// parallel visits some items at a time.
+// parallel visits items with limited concurrency.
 func parallel(ctx context.Context, items []resource.Item, visit func(context.Context, *resource.Item) error) error {
 	if len(items) == 1 {
 		return visit(ctx, &items[0])

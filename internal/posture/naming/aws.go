@@ -34,8 +34,8 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	return who, nil
 }
 
-// Asked implements [resource.Cloud].
-func (n AWS) Asked(_ *resource.Type, _ resource.Vars, name string) string { return name }
+// RequestName implements [resource.Cloud].
+func (n AWS) RequestName(_ *resource.Type, _ resource.Vars, name string) string { return name }
 
 // place returns the place in the ids of a type that is read in a region.
 func place(t *resource.Type, v resource.Vars) string {

@@ -106,8 +106,8 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 	return ""
 }
 
-// Asked implements [resource.Cloud]. Events name the parts of a resource too.
-func (n Azure) Asked(t *resource.Type, _ resource.Vars, name string) string {
+// RequestName implements [resource.Cloud]. Events name the parts of a resource too.
+func (n Azure) RequestName(t *resource.Type, _ resource.Vars, name string) string {
 	if t.ARM == "" {
 		return strings.ToLower(name)
 	}

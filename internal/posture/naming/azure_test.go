@@ -132,13 +132,13 @@ func TestAzureEventsNamePartsToo(t *testing.T) {
 	c := azureCatalog(t)
 	cloud := naming.Of(posture.Azure, c)
 	const rule = "/SUBSCRIPTIONS/S/resourceGroups/RG/providers/Microsoft.Sql/servers/A/firewallRules/R"
-	if got := cloud.Asked(c.Type("Azure.Sql.Server"), resource.Vars{}, rule); got != "/SUBSCRIPTIONS/S/resourceGroups/RG/providers/Microsoft.Sql/servers/A" {
+	if got := cloud.RequestName(c.Type("Azure.Sql.Server"), resource.Vars{}, rule); got != "/SUBSCRIPTIONS/S/resourceGroups/RG/providers/Microsoft.Sql/servers/A" {
 		t.Errorf("the server of a rule is asked for as %q", got)
 	}
-	if got := cloud.Asked(c.Type("Azure.Sql.Database"), resource.Vars{}, rule); got != "" {
+	if got := cloud.RequestName(c.Type("Azure.Sql.Database"), resource.Vars{}, rule); got != "" {
 		t.Errorf("a rule is taken for the database %q", got)
 	}
-	if got := cloud.Asked(c.Type("Azure.Entra.User"), resource.Vars{}, "ABC"); got != "abc" {
+	if got := cloud.RequestName(c.Type("Azure.Entra.User"), resource.Vars{}, "ABC"); got != "abc" {
 		t.Errorf("a user is asked for as %q", got)
 	}
 }

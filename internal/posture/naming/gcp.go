@@ -140,10 +140,10 @@ func DefaultServiceAccount(v resource.Vars) string {
 // simpleName is what the filter of a list may be made of.
 var simpleName = regexp.MustCompile(`^[a-z0-9_.-]+$`)
 
-// Asked implements [resource.Cloud]. The name is that of a resource, of something
+// RequestName implements [resource.Cloud]. The name is that of a resource, of something
 // in it, or the bare name of an entity, which is then at the region of the
 // variables. Some services leave the project out in their logs.
-func (n GCP) Asked(t *resource.Type, v resource.Vars, name string) string {
+func (n GCP) RequestName(t *resource.Type, v resource.Vars, name string) string {
 	if len(t.Google) == 0 {
 		return name
 	}

@@ -105,7 +105,7 @@ func TestGoogleEventsNameResources(t *testing.T) {
 		{instanceType, "z", `vm" OR name="x`, ""},
 		{zoneType, "global", "policies/example", ""},
 	} {
-		if got := cloud.Asked(catalog.Type(tt.kind), gcpVars(tt.location), tt.name); got != tt.want {
+		if got := cloud.RequestName(catalog.Type(tt.kind), gcpVars(tt.location), tt.name); got != tt.want {
 			t.Errorf("%s at %s: %q, want %q", tt.name, tt.location, got, tt.want)
 		}
 	}
@@ -122,7 +122,7 @@ func FuzzGoogleNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, location string) {
 		v := gcpVars(location)
 		for _, typ := range catalog.Of(posture.GCP) {
-			asked := cloud.Asked(typ, v, name)
+			asked := cloud.RequestName(typ, v, name)
 			if asked == "" || len(typ.Google) == 0 {
 				continue
 			}

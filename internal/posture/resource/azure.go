@@ -8,34 +8,36 @@ import (
 	"vigil/internal/posture"
 )
 
-// An AzureResource is what is special of types that Azure Resource Manager lists.
-// Load turns it into stages, calls, edges and events.
+// AzureResource holds the members that only declarations of Azure Resource
+// Manager types have. Load expands them into stages, calls, edges and events.
 type AzureResource struct {
 	// ARM is the resource type and the version of its API:
-	// Microsoft.Storage/storageAccounts@2023-05-01. Spelled is how answers spell
-	// it, where that is different.
+	// Microsoft.Storage/storageAccounts@2023-05-01. Spelled is the resource type
+	// as responses spell it, when that differs.
 	ARM     string `yaml:"arm"`
 	Spelled string `yaml:"spelled"`
-	// ListPath leads from the subscription, or from what the resources are part of,
-	// to the list, where that does not follow from the type.
+	// ListPath is the path of the list, relative to the subscription or to the
+	// parent resource. When it is empty, the path follows from the resource type.
 	ListPath string `yaml:"path"`
-	// Query is asked for with the list and with one resource.
+	// Query is the query of the requests that list resources or read one.
 	Query Input `yaml:"query"`
-	// Permissions are what that takes besides reading the resource.
+	// Permissions are the permissions that the query needs besides reading the
+	// resource.
 	Permissions Strings `yaml:"permissions"`
 
-	// In is the type of what the resources are part of. Of says which of those can
-	// have any, and Inside where their description has them: then there is no call.
+	// In is the type of the parent resource. Of restricts which parents can have
+	// such resources. Inside locates them in the description of the parent; no
+	// call is made then.
 	In     posture.EntityType `yaml:"in"`
 	Of     Conditions         `yaml:"of"`
 	Inside Exprs              `yaml:"inside"`
-	// Has are the types of its own parts, which become edges.
+	// Has are the types of the child resources. Each becomes a call and a HAS edge.
 	Has []posture.EntityType `yaml:"has"`
-	// Identity says that the resources act under managed identities.
+	// Identity says that the resources can have managed identities.
 	Identity bool `yaml:"identity"`
 }
 
-// Names of types that every Azure resource refers to.
+// Types that edges of every Azure resource lead to.
 const (
 	azureTenant        posture.EntityType = "Azure.Entra.Tenant"
 	azureSubscription  posture.EntityType = "Azure.Subscription.Subscription"
@@ -44,10 +46,10 @@ const (
 	azureIdentity      posture.EntityType = "Azure.ManagedIdentity.UserAssignedIdentity"
 )
 
-// subscriptionPath is how paths begin that are not relative to a resource.
+// subscriptionPath is the prefix of paths that are not relative to a resource.
 const subscriptionPath = "/subscriptions/$subscription"
 
-// graphCall is how calls of Microsoft Graph begin.
+// graphCall is the prefix of calls of Microsoft Graph.
 const graphCall = "graph:"
 
 // arm returns the resource type without the version.
@@ -59,15 +61,15 @@ func (a *AzureResource) arm() string {
 // ResourceType returns the resource type of Azure Resource Manager, or "".
 func (a *AzureResource) ResourceType() string { return a.arm() }
 
-// expandAzure writes out what a declaration of an Azure type leaves to follow from
-// the resource type.
+// expandAzure adds the parts of an Azure declaration that follow from the
+// resource type: its list, its get call, its events and its edges.
 func (c *Catalog) expandAzure(t *Type) error {
 	if t.Type.Provider() != posture.Azure {
 		return nil
 	}
 	_, version, versioned := strings.Cut(t.ARM, "@")
 	if t.ARM != "" && !versioned {
-		return errors.New("arm has a resource type and, after @, the version of its API")
+		return errors.New("arm must be a resource type, @ and the version of its API")
 	}
 	for i := range t.Calls {
 		if err := t.Calls[i].address(t, version); err != nil {
@@ -95,8 +97,8 @@ func (c *Catalog) expandAzure(t *Type) error {
 	return c.relateARM(t)
 }
 
-// listARM adds the stages that list a type. Stages of the declaration come after
-// them.
+// listARM adds the stages that list a type before the stages that the
+// declaration has.
 func (c *Catalog) listARM(t *Type, version string) error {
 	var stages []Stage
 	last := Stage{Request: t.request("", version)}
@@ -126,20 +128,20 @@ func (c *Catalog) listARM(t *Type, version string) error {
 	return nil
 }
 
-// leadsToOne reports whether a list path leads to one resource, not to a list.
+// leadsToOne reports whether ListPath is the path of one resource, not of a list.
 func (t *Type) leadsToOne() bool {
 	return t.Type == azureSubscription || t.In != "" && t.ListPath != "" && strings.Count(t.ListPath, "/")%2 == 0
 }
 
-// partPath returns the path from what resources are part of to their list.
+// partPath returns the path from a parent resource to the list of its children.
 func (c *Catalog) partPath(t *Type) (string, error) {
 	whole := c.byType[t.In]
 	if whole == nil || whole.ARM == "" {
-		return "", fmt.Errorf("it is in %s, which is not declared or has no arm", t.In)
+		return "", fmt.Errorf("its parent type (in) %s is not declared or has no arm", t.In)
 	}
 	path, ok := strings.CutPrefix(t.arm(), whole.arm())
 	if !ok {
-		return "", fmt.Errorf("%s does not begin with %s, which it is in", t.arm(), whole.arm())
+		return "", fmt.Errorf("resource type %s does not begin with %s, the resource type of its parent", t.arm(), whole.arm())
 	}
 	if t.ListPath != "" {
 		path = t.ListPath
@@ -147,7 +149,7 @@ func (c *Catalog) partPath(t *Type) (string, error) {
 	return path, nil
 }
 
-// request returns a request for resources of the type.
+// request returns the request that reads resources of the type at a path.
 func (t *Type) request(path, version string) Request {
 	r := Request{Call: t.arm(), Path: path, Permission: strings.Join(append([]string{t.arm() + "/read"}, t.Permissions...), " ")}
 	r.Input.add("api-version", version)
@@ -155,7 +157,7 @@ func (t *Type) request(path, version string) Request {
 	return r
 }
 
-// relateARM adds the edges to what a resource is in, and to its parts.
+// relateARM adds the edges from a resource to its parent and to its children.
 func (c *Catalog) relateARM(t *Type) error {
 	in := Edge{Label: "IN", To: EntityTypes{azureResourceGroup, azureSubscription}, Doc: "What it is part of.", Ref: Exprs{mustPath("id")}}
 	switch {
@@ -170,7 +172,7 @@ func (c *Catalog) relateARM(t *Type) error {
 	for _, name := range t.Has {
 		part := c.byType[name]
 		if part == nil || part.In != t.Type {
-			return fmt.Errorf("it has %s, which is not declared to be in it", name)
+			return fmt.Errorf("child type (has) %s is not declared with this type as its parent (in)", name)
 		}
 		path, err := c.partPath(part)
 		if err != nil {
@@ -189,8 +191,8 @@ func (c *Catalog) relateARM(t *Type) error {
 	return nil
 }
 
-// addIdentity adds what Azure tells of managed identities in the same way for all
-// resources.
+// addIdentity adds the properties and edges for managed identities, which Azure
+// describes in the same way for all resources.
 func (t *Type) addIdentity() {
 	t.Properties = append(t.Properties,
 		Property{Name: "identityType", Kind: Text, At: Exprs{mustPath("identity.type")}, Absent: "None", Doc: "The type of managed identity: None, SystemAssigned, UserAssigned, or both of them."},
@@ -200,7 +202,7 @@ func (t *Type) addIdentity() {
 		mustPath("identity.principalId"), mustPath("identity.userAssignedIdentities.@values.#.principalId"), mustPath("identity.userAssignedIdentities.@keys"),
 	}
 	for i, e := range t.Edges {
-		if e.Label == "HAS_IDENTITY" { // the type has more of them
+		if e.Label == "HAS_IDENTITY" { // the declaration adds identities of its own
 			t.Edges[i].Ref = append(own, e.Ref...)
 			return
 		}
@@ -211,9 +213,9 @@ func (t *Type) addIdentity() {
 	})
 }
 
-// address completes a call that is written as a path and a version. A path is
-// relative to the resource, unless it begins with the subscription or is one of
-// Microsoft Graph.
+// address completes a call that is declared as a path and a version. The path is
+// relative to the resource unless it begins with the subscription or with the
+// prefix of Microsoft Graph.
 func (r *Request) address(t *Type, version string) error {
 	if r.Call == "" {
 		return nil
@@ -227,7 +229,7 @@ func (r *Request) address(t *Type, version string) error {
 		return nil
 	}
 	if version == "" {
-		return fmt.Errorf("%s does not say which version of the API it calls (@...)", r.Call)
+		return fmt.Errorf("%s lacks the version of the API (@...)", r.Call)
 	}
 	kind := ""
 	if rest, ok := strings.CutPrefix(path, subscriptionPath); ok {
@@ -243,7 +245,7 @@ func (r *Request) address(t *Type, version string) error {
 	return nil
 }
 
-// readPermission returns what reading at a path below a resource type takes.
+// readPermission returns the permission to read at a path below a resource type.
 func readPermission(kind, path string) string {
 	if i := strings.LastIndex(path, "/providers/"); i >= 0 {
 		namespace, rest, _ := strings.Cut(path[i+len("/providers/"):], "/")
@@ -257,7 +259,8 @@ func readPermission(kind, path string) string {
 	return kind + "/read"
 }
 
-// getGraphObject adds the call that reads one object that Microsoft Graph lists.
+// getGraphObject adds the call that reads one object of Microsoft Graph, made from
+// the call that lists them.
 func (t *Type) getGraphObject() {
 	if t.Get != nil || len(t.List) == 0 || !strings.HasPrefix(t.List[0].Call, graphCall) {
 		return
@@ -273,7 +276,7 @@ func (t *Type) getGraphObject() {
 	t.Get = &get
 }
 
-// mustPath parses a path that is written here.
+// mustPath parses a path that is a constant of this package.
 func mustPath(text string) Expr {
 	e, err := PathExpr(text)
 	if err != nil {

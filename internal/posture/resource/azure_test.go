@@ -12,7 +12,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// load loads declarations that are written here.
+// load loads declarations from their texts.
 func load(declarations ...string) (*Catalog, error) {
 	files := fstest.MapFS{}
 	for i, text := range declarations {
@@ -44,8 +44,8 @@ of: {kind: "*v12*"}
 properties: {start: {at: properties.start, doc: The first address.}}
 `
 
-// described returns the requests of a type, each as it is called.
-func described(c *Catalog, t posture.EntityType) (all []string) {
+// describeRequests returns a line for each request of a type.
+func describeRequests(c *Catalog, t posture.EntityType) (all []string) {
 	item := &Item{}
 	item.Result = textResult("x")
 	vars := Vars{Account: "s", Tenant: "t", Name: "N"}
@@ -59,7 +59,7 @@ func described(c *Catalog, t posture.EntityType) (all []string) {
 	return all
 }
 
-func TestAzureTypesAreWrittenOut(t *testing.T) {
+func TestExpandAzureTypes(t *testing.T) {
 	t.Parallel()
 	c, err := load(server, rule)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestAzureTypesAreWrittenOut(t *testing.T) {
 		`${id}/providers/Microsoft.Insights/diagnosticSettings {"api-version":"2021-05-01-preview"} (Microsoft.Insights/diagnosticSettings/read) shared=false`,
 		`${id}/firewallRules {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=true`,
 	}
-	if diff := cmp.Diff(want, described(c, "Azure.Sql.Server")); diff != "" {
+	if diff := cmp.Diff(want, describeRequests(c, "Azure.Sql.Server")); diff != "" {
 		t.Errorf("server (-want +got)\n%s", diff)
 	}
 	want = []string{
@@ -81,7 +81,7 @@ func TestAzureTypesAreWrittenOut(t *testing.T) {
 		`${id}/firewallRules {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=true`,
 		`$name {"api-version":"2021-11-01"} (Microsoft.Sql/servers/firewallRules/read) shared=false`,
 	}
-	if diff := cmp.Diff(want, described(c, "Azure.Sql.Rule")); diff != "" {
+	if diff := cmp.Diff(want, describeRequests(c, "Azure.Sql.Rule")); diff != "" {
 		t.Errorf("rule (-want +got)\n%s", diff)
 	}
 	declared := c.Type("Azure.Sql.Server")
@@ -107,7 +107,7 @@ func TestAzureTypesAreWrittenOut(t *testing.T) {
 	}
 }
 
-func TestGraphObjectsAreReadByID(t *testing.T) {
+func TestGetGraphObjectByID(t *testing.T) {
 	t.Parallel()
 	c, err := load(`
 type: Azure.Entra.User
@@ -122,18 +122,18 @@ name: id
 		`graph:/v1.0/users {"$select":"id,name","$top":999} (Directory.Read.All) shared=false`,
 		`graph:/v1.0/users/$name {"$select":"id,name"} (Directory.Read.All) shared=false`,
 	}
-	if diff := cmp.Diff(want, described(c, "Azure.Entra.User")); diff != "" {
+	if diff := cmp.Diff(want, describeRequests(c, "Azure.Entra.User")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestAzureTypesThatAreRefused(t *testing.T) {
+func TestInvalidAzureTypes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		strings.Replace(server, "@2021-11-01", "", 1): "the version of its API",
-		server: "it has Azure.Sql.Rule, which is not declared",
-		rule:   "it is in Azure.Sql.Server, which is not declared",
-		"type: Azure.A.B\ndoc: It.\nname: id\nlist: [{call: /subscriptions/$subscription/things}]": "which version of the API",
+		server: "child type (has) Azure.Sql.Rule is not declared",
+		rule:   "parent type (in) Azure.Sql.Server is not declared",
+		"type: Azure.A.B\ndoc: It.\nname: id\nlist: [{call: /subscriptions/$subscription/things}]": "lacks the version of the API",
 	} {
 		if _, err := load(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)

@@ -9,39 +9,41 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Cloud knows how one cloud names its resources.
+// A Cloud implements the naming rules of one cloud.
 type Cloud interface {
-	// Identify returns who an item of a type is. It fails when the item has no
-	// name.
+	// Identify returns the identity of an item of a type. It fails when the item
+	// has no name.
 	Identify(t *Type, item *Item, v Vars) (Identity, error)
 
-	// Ref returns the id of the entity that a value names: an ARN, an id, a link or
-	// a bare name. The entity is of one of the types. It returns "" when the value
-	// names none.
+	// Ref returns the id of the entity that a value refers to by ARN, id, link or
+	// bare name. The entity has one of the types. Ref returns "" when the value
+	// refers to no such entity.
 	Ref(v Vars, to []posture.EntityType, value string) posture.EntityID
 
-	// Asked returns the name by which calls ask for what an event names, which may
-	// be a part of the resource or spell it differently. It returns "" when the
-	// event does not name a resource of the type.
-	Asked(t *Type, v Vars, name string) string
+	// RequestName returns the name by which calls request the resource that an
+	// event names. The event may name a part of the resource or spell its name
+	// differently. RequestName returns "" when the event does not name a resource
+	// of the type.
+	RequestName(t *Type, v Vars, name string) string
 }
 
-// An Identity is who an entity is.
+// An Identity holds the names of an entity.
 type Identity struct {
 	ID      posture.EntityID
 	Name    string // the last part of the id
-	Display string // what people call it
-	XID     string // the cloud's own long name
+	Display string // the name that the user interface shows
+	XID     string // the cloud's full name, such as an ARN
 	Region  string
 }
 
-// A Context is where entities are built.
+// A Context is the environment in which entities are built.
 type Context struct {
 	Vars
 	Cloud Cloud
 }
 
-// Begin starts the entity of an item with what the item itself tells.
+// Begin creates the entity of an item and adds the properties, edges and tags that
+// the item itself holds. It fails when the item cannot be identified.
 func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) (*Builder, Context, error) {
 	who, err := t.identify(item, c)
 	if err != nil {
@@ -52,7 +54,7 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) 
 		Region: who.Region, Service: t.Type.Service(),
 	}}
 	c.Name = who.Name
-	if item.None { // nothing is known of it but its name
+	if item.None { // it stands for the absence of resources and has only a name
 		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, who.XID)) + `}`)}
 	}
 	t.Answer.Put(ctx, b, item, item, c, caller)
@@ -62,7 +64,7 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) 
 	return b, c, nil
 }
 
-// Finish adds to an entity what its identity takes from the answers of calls.
+// Finish sets the names of an entity that come from the responses of calls.
 func (t *Type) Finish(b *Builder, item *Item, v Vars) {
 	if len(t.Display.answers()) > 0 {
 		if display := t.Display.Text(item, v); display != "" {
@@ -78,14 +80,15 @@ func (t *Type) Finish(b *Builder, item *Item, v Vars) {
 
 func (t *Type) identify(item *Item, c Context) (Identity, error) {
 	if item.Result.Raw == "" {
-		return Identity{}, errors.New("an item without content")
+		return Identity{}, errors.New("the item is empty")
 	}
 	return c.Cloud.Identify(t, item, c.Vars)
 }
 
-// Put adds what an answer tells. The item is that of the list; of an answer of a
-// further call it is the answer's parent. What a function cannot tell, because a
-// call that it makes fails, is unknown.
+// Put adds the declared properties, edges and tags of a response. The item is the
+// element of the list; for the response of a further call it is the parent of the
+// response. When a call that a function makes fails, the function's properties are
+// unknown.
 func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Context, caller Caller) {
 	for i := range a.Properties {
 		a.Properties[i].put(b, answer, c.Vars)
@@ -116,7 +119,7 @@ func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Cont
 	}
 }
 
-// PutAbsent adds what it means that there is nothing to tell.
+// PutAbsent adds the values that properties have when the cloud has no such thing.
 func (a *Answer) PutAbsent(b *Builder) {
 	for i := range a.Properties {
 		if a.Properties[i].Some {
@@ -147,7 +150,7 @@ func putTags(b *Builder, tags gjson.Result) {
 	})
 }
 
-// first returns the first member of these names.
+// first returns the first of the named members that exists.
 func first(object gjson.Result, names ...string) gjson.Result {
 	for _, name := range names {
 		if value := object.Get(name); value.Exists() {

@@ -7,14 +7,14 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Builder is an entity while it is put together.
+// A Builder assembles an entity.
 type Builder struct {
 	posture.Entity
 	problems []error // details that could not be read
 }
 
-// NewBuilder begins the entity of type t with the given name, in a region or
-// group ("" for none).
+// NewBuilder creates the entity of type t with the given name, in a region or
+// resource group ("" for none).
 func NewBuilder(t posture.EntityType, account posture.AccountID, region, name string) *Builder {
 	if region == "" {
 		region = posture.Global
@@ -25,8 +25,8 @@ func NewBuilder(t posture.EntityType, account posture.AccountID, region, name st
 	}}
 }
 
-// Text adds a string property. An empty one is left out: in the clouds' answers
-// it means that nothing is set.
+// Text adds a string property unless it is empty: the clouds return an empty
+// string for a setting that is not set.
 func (b *Builder) Text(name, value string) *Builder {
 	if value != "" {
 		b.add(posture.Text(name, value))
@@ -34,8 +34,8 @@ func (b *Builder) Text(name, value string) *Builder {
 	return b
 }
 
-// add adds a property. Most entities have several: there is room for them at
-// once.
+// add adds a property. It allocates room for several at once because most entities
+// have several.
 func (b *Builder) add(p posture.Property) *Builder {
 	if b.Properties == nil {
 		b.Properties = make([]posture.Property, 0, 16)
@@ -54,7 +54,7 @@ func (b *Builder) Number(name string, value int64) *Builder {
 	return b.add(posture.Number(name, value))
 }
 
-// Texts adds a list of strings: one property each.
+// Texts adds a list of strings, as one property per string.
 func (b *Builder) Texts(name string, values ...string) *Builder {
 	for _, v := range values {
 		b.Text(name, v)
@@ -62,7 +62,8 @@ func (b *Builder) Texts(name string, values ...string) *Builder {
 	return b
 }
 
-// Set adds a list of strings whose order means nothing: each once, sorted.
+// Set adds a list of strings whose order is insignificant. It sorts them and
+// removes duplicates.
 func (b *Builder) Set(name string, values []string) *Builder {
 	values = slices.Clone(values)
 	slices.Sort(values)
@@ -78,7 +79,7 @@ func (b *Builder) Tag(name, value string) *Builder {
 	return b
 }
 
-// Edge adds an edge to another entity. One without a target is left out.
+// Edge adds an edge to another entity, unless the target is empty.
 func (b *Builder) Edge(label string, to posture.EntityID, properties ...posture.Property) *Builder {
 	if to != "" {
 		if b.Edges == nil {
@@ -89,8 +90,8 @@ func (b *Builder) Edge(label string, to posture.EntityID, properties ...posture.
 	return b
 }
 
-// Unread says that the properties of these names, and the edges of these labels,
-// could not be read, and why: they are unknown, not absent.
+// Unread records that properties of these names and edges of these labels could
+// not be read, and why. They become unknown, not absent.
 func (b *Builder) Unread(err error, names ...string) *Builder {
 	for _, name := range names {
 		if !b.IsUnread(name) {

@@ -15,24 +15,24 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Catalog is a set of declared types. It does not change once it is loaded.
+// A Catalog is an immutable set of declared types.
 type Catalog struct {
 	types     []*Type // in the order of their names
 	byType    map[posture.EntityType]*Type
 	functions Functions
-	calls     map[string]int // by how many types each call is made
+	calls     map[string]int // number of types that make each call
 }
 
 // Load reads the declarations below the given roots, each
 // <cloud>/<service>/<noun>.yaml, and checks them. The error names every mistake
-// with its file and line. A root that has a method Path(file string) string tells
-// by it where a file is; of others it is the path below the root.
+// with its file and line. A root with a method Path(file string) string provides
+// the path of a file for error messages; otherwise that is the path below the root.
 func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 	return loadRoots(functions, nil, roots)
 }
 
-// LoadReplacing is Load with one file more, whose type takes the place of one of
-// the same name that a root declares.
+// LoadReplacing is Load with one more file. The type that it declares replaces the
+// type of the same name in the roots.
 func LoadReplacing(functions Functions, file string, text []byte, roots ...fs.FS) (*Catalog, *Type, error) {
 	own, err := parse(text, functions)
 	if err != nil {
@@ -67,7 +67,7 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 				where = located.Path(file)
 			}
 			if err == nil && c.byType[t.Type] != nil {
-				err = t.at("type", fmt.Errorf("%s is declared in %s already", t.Type, c.byType[t.Type].where))
+				err = t.at("type", fmt.Errorf("%s is already declared in %s", t.Type, c.byType[t.Type].where))
 			}
 			if err != nil {
 				wrong = append(wrong, fmt.Errorf("%s: %w", where, err))
@@ -88,7 +88,7 @@ func loadRoots(functions Functions, own *Type, roots []fs.FS) (*Catalog, error) 
 	return c, nil
 }
 
-// connect works out what follows from a type together with others.
+// connect expands and checks the parts of each type that depend on other types.
 func (c *Catalog) connect() (wrong []error) {
 	slices.SortFunc(c.types, func(a, b *Type) int { return strings.Compare(string(a.Type), string(b.Type)) })
 	for _, t := range c.types {
@@ -113,15 +113,15 @@ func (c *Catalog) connect() (wrong []error) {
 	return wrong
 }
 
-// parse reads one declaration: the first document of a file. Cases are in the
-// second one, which is read by tests and by "vigil catalog check" alone.
+// parse reads one declaration: the first document of a file. The second document
+// holds test cases, which only tests and "vigil catalog check" read.
 func parse(text []byte, functions Functions) (*Type, error) {
 	var document yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&document); err != nil {
 		return nil, err
 	}
 	if len(document.Content) != 1 {
-		return nil, errors.New("there is nothing in it")
+		return nil, errors.New("the file is empty")
 	}
 	t := &Type{lines: linesOf(document.Content[0])}
 	if err := strict(document.Content[0], t); err != nil {
@@ -141,8 +141,8 @@ func (c *Catalog) Of(p posture.Provider) []*Type {
 // Type returns the declaration of a type, or nil when there is none.
 func (c *Catalog) Type(t posture.EntityType) *Type { return c.byType[t] }
 
-// GetStage returns the call that reads one resource: what get does not say is as
-// in the last stage of the list.
+// GetStage returns the stage that reads one resource. Members that get does not
+// declare are those of the last stage of the list.
 func (t *Type) GetStage() Stage {
 	s := *t.Get
 	if s.Call == "" && s.Function == "" && len(t.List) > 0 {
@@ -158,17 +158,17 @@ func (t *Type) GetStage() Stage {
 	return s
 }
 
-// ListFunction returns the list function of a name, which the catalog has checked.
+// ListFunction returns the list function of a name. Load has checked that it exists.
 func (c *Catalog) ListFunction(name string) ListFunction { return c.functions.List[name] }
 
-// AnswerFunction returns the answer function of a name, which the catalog has
-// checked.
+// AnswerFunction returns the answer function of a name. Load has checked that it
+// exists.
 func (c *Catalog) AnswerFunction(name string) AnswerFunction { return c.functions.Answer[name] }
 
-// Shared reports whether several types make a call.
+// Shared reports whether more than one type makes a call.
 func (c *Catalog) Shared(call string) bool { return c.calls[call] > 1 }
 
-// countCalls counts by how many types a call is made.
+// countCalls counts how many types make each call.
 func (c *Catalog) countCalls() {
 	c.calls = map[string]int{}
 	for _, t := range c.types {
@@ -188,7 +188,7 @@ func (c *Catalog) countCalls() {
 	}
 }
 
-// callsOf gathers the calls that list a type.
+// callsOf adds the calls that list a type to the set.
 func (c *Catalog) callsOf(t *Type, calls map[string]bool) {
 	for _, s := range c.expand(t.List) {
 		calls[s.Call] = true
@@ -204,8 +204,8 @@ func (c *Catalog) callsOfAll(types []posture.EntityType, calls map[string]bool) 
 	}
 }
 
-// ListCalls returns the calls that list a type, and those that list the types
-// that its functions read.
+// ListCalls returns the calls that list a type and the types that its functions
+// read.
 func (c *Catalog) ListCalls(of posture.EntityType) []string {
 	t, calls := c.byType[of], map[string]bool{}
 	if t == nil {
@@ -221,7 +221,7 @@ func (c *Catalog) ListCalls(of posture.EntityType) []string {
 	return slices.Sorted(maps.Keys(calls))
 }
 
-// expand replaces from by the stages of the type that it names.
+// expand replaces each from stage by the stages of the type that it names.
 func (c *Catalog) expand(stages []Stage) []Stage {
 	if len(stages) == 0 || stages[0].From == "" || c.byType[stages[0].From] == nil {
 		return stages

@@ -9,24 +9,24 @@ import (
 	"vigil/internal/posture"
 )
 
-// check makes sure that a declaration is complete, and binds its functions.
+// check validates a declaration and binds the functions that it names.
 func (t *Type) check(functions Functions) error {
 	if t.Scope == "" && t.Type.Provider() != posture.AWS {
 		t.Scope = PerAccount // Azure and Google Cloud list all locations at once
 	}
 	switch {
 	case t.Type.Provider() == "":
-		return t.at("type", fmt.Errorf("type %q does not begin with the name of a cloud", t.Type))
+		return t.at("type", fmt.Errorf("type %q must begin with the name of a cloud", t.Type))
 	case t.Doc == "" || !strings.HasSuffix(t.Doc, "."):
-		return t.at("doc", errors.New("doc is not a sentence"))
+		return t.at("doc", errors.New("doc must be a sentence"))
 	case t.Scope != PerAccount && t.Scope != PerRegion:
-		return t.at("scope", fmt.Errorf("scope is %q, not account or region", t.Scope))
+		return t.at("scope", fmt.Errorf("scope %q must be account or region", t.Scope))
 	case len(t.List) == 0 && t.ARM == "" && len(t.Google) == 0:
-		return t.at("list", errors.New("it does not say how it is listed (list, arm of Azure, or google of Google Cloud)"))
+		return t.at("list", errors.New("one of list, arm (Azure) and google (Google Cloud) is required to list resources"))
 	case len(t.Name) == 0 && t.ARM == "" && len(t.Google) == 0:
-		return t.at("name", errors.New("it does not say what its resources are called (name)"))
+		return t.at("name", errors.New("name is required: where responses have the name of a resource"))
 	case t.Place != "" && t.Place != posture.Global:
-		return t.at("place", fmt.Errorf("place is %q, not global", t.Place))
+		return t.at("place", fmt.Errorf("place %q must be global", t.Place))
 	}
 	for i := range t.List {
 		if err := t.List[i].check(i, functions); err != nil {
@@ -40,10 +40,10 @@ func (t *Type) check(functions Functions) error {
 	claim := func(a *Answer, where string) error {
 		for _, name := range a.Names() {
 			if a.hasEdge(name) {
-				continue // edges of a label may come from several answers
+				continue // several responses may add edges of one label
 			}
 			if before, twice := seen[name]; twice {
-				return fmt.Errorf("%s is declared in %s and in %s", name, before, where)
+				return fmt.Errorf("%s is declared twice: in %s and in %s", name, before, where)
 			}
 			seen[name] = where
 		}
@@ -60,17 +60,17 @@ func (t *Type) check(functions Functions) error {
 	return nil
 }
 
-// checkCall checks one of the calls that complete an item.
+// checkCall validates one of the calls that complete an item.
 func (t *Type) checkCall(i int, functions Functions, claim func(a *Answer, where string) error) error {
 	c := &t.Calls[i]
 	if (c.Call == "") == (c.Function == "") {
-		return fmt.Errorf("calls[%d] names either a call or a function", i)
+		return fmt.Errorf("calls[%d] must have either a call or a function", i)
 	}
 	if _, known := functions.Answer[c.Function]; c.Function != "" && !known {
 		return fmt.Errorf("there is no answer function %s", c.Function)
 	}
 	if !c.validCall() {
-		return fmt.Errorf("call %q is not a template that can be filled in", c.Call)
+		return fmt.Errorf("call %q is not a valid template", c.Call)
 	}
 	if err := c.bind(functions); err != nil {
 		return fmt.Errorf("%s: %w", c.Key(), err)
@@ -80,16 +80,16 @@ func (t *Type) checkCall(i int, functions Functions, claim func(a *Answer, where
 	}
 	for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
 		if m != MeansUnknown && m != MeansAbsent && m != MeansVanished {
-			return fmt.Errorf("%s: a refusal means %q, not absent or vanished", c.Call, m)
+			return fmt.Errorf("%s: the meaning %q of an error must be absent or vanished", c.Call, m)
 		}
 	}
 	if c.Needs != "" && !slices.ContainsFunc(t.Calls[:i], func(o Call) bool { return o.Key() == c.Needs }) {
-		return fmt.Errorf("%s needs %s, which is not called before it", c.Call, c.Needs)
+		return fmt.Errorf("%s needs %s, which must be called before it", c.Call, c.Needs)
 	}
 	return nil
 }
 
-// hasEdge reports whether edges of a label are among what an answer tells.
+// hasEdge reports whether a response adds edges of a label.
 func (a *Answer) hasEdge(label string) bool {
 	return slices.ContainsFunc(a.Edges, func(e Edge) bool { return e.Label == label }) ||
 		slices.ContainsFunc(a.Derive, func(d Derived) bool {
@@ -105,28 +105,28 @@ func (s *Stage) check(position int, functions Functions) error {
 		}
 	}
 	switch _, known := functions.List[s.Function]; {
-	case begins == 0 && position > 0 && len(s.Items) > 0: // of the item before it
+	case begins == 0 && position > 0 && len(s.Items) > 0: // items of the previous stage's item
 	case begins != 1:
-		return errors.New("it has exactly one of call, from, one and function")
+		return errors.New("a stage must have exactly one of call, from, one and function")
 	case (s.From != "" || s.One) && position > 0:
-		return errors.New("from and one come first")
+		return errors.New("only the first stage may have from or one")
 	case s.Function != "" && !known:
 		return fmt.Errorf("there is no list function %s", s.Function)
 	case !s.validCall():
-		return fmt.Errorf("call %q is not a template that can be filled in", s.Call)
+		return fmt.Errorf("call %q is not a valid template", s.Call)
 	case s.Batch != nil && (s.Batch.Size < 1 || s.Batch.Of.IsZero() || position == 0):
-		return errors.New("a batch has a size, and takes its values (of) from the stage before it")
+		return errors.New("a batch needs a size and a path (of) of values in the items of the previous stage")
 	}
 	return nil
 }
 
-// validCall reports whether a call is a name or a template.
+// validCall reports whether a call is an operation name or a valid template.
 func (r *Request) validCall() bool {
 	_, err := TemplateExpr(r.Call)
 	return err == nil
 }
 
-// bind finds the functions of an answer.
+// bind resolves the functions of an answer by name.
 func (a *Answer) bind(functions Functions) error {
 	for i := range a.Derive {
 		f, ok := functions.Derive[a.Derive[i].Name]
@@ -138,7 +138,7 @@ func (a *Answer) bind(functions Functions) error {
 	return nil
 }
 
-// related makes sure that the types that a declaration refers to are there.
+// related checks that the types that a declaration refers to are declared.
 func (c *Catalog) related(t *Type) error {
 	others := t.reads()
 	for _, s := range t.List {
@@ -146,7 +146,7 @@ func (c *Catalog) related(t *Type) error {
 	}
 	for _, other := range others {
 		if other != "" && c.byType[other] == nil {
-			return fmt.Errorf("it needs the list of %s, which is not declared", other)
+			return fmt.Errorf("it reads the list of %s, which is not declared", other)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// Edges are in the order of the file.
+// Edges are the edges of a declaration in the order of the file.
 type Edges []Edge
 
 // An Edge declares that entities of a type may have an edge of this label.
@@ -18,12 +18,12 @@ type Edge struct {
 	Label string      `yaml:"-"`
 	To    EntityTypes `yaml:"to"`
 	Doc   string      `yaml:"doc"` // one sentence
-	Ref   Exprs       `yaml:"ref"` // every one counts: the names, ARNs, ids or links of the targets
+	Ref   Exprs       `yaml:"ref"` // names, ARNs, ids or links of the targets; every expression adds targets
 	Each  Expr        `yaml:"each"`
-	ARN   bool        `yaml:"arn"` // only ARNs count: other values are no names of resources
+	ARN   bool        `yaml:"arn"` // ignore values that are not ARNs
 }
 
-// EntityTypes is a list of types; a single one needs no list.
+// EntityTypes is a list of types. YAML may write a single type without a list.
 type EntityTypes []posture.EntityType
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -47,18 +47,18 @@ func (es *Edges) UnmarshalYAML(node *yaml.Node) error {
 		}
 		switch {
 		case len(e.To) == 0:
-			return fmt.Errorf("edge %s: it does not say where it leads (to)", name)
+			return fmt.Errorf("edge %s: to is required: the types of its targets", name)
 		case e.Doc == "":
-			return fmt.Errorf("edge %s: it has no doc", name)
+			return fmt.Errorf("edge %s: doc is required", name)
 		case len(e.Ref) == 0:
-			return fmt.Errorf("edge %s: it does not say where its targets are named (ref)", name)
+			return fmt.Errorf("edge %s: ref is required: where responses name its targets", name)
 		}
 		*es = append(*es, e)
 		return nil
 	})
 }
 
-// put adds the edges to an entity, each target once.
+// put adds the edges to an entity, one per distinct target.
 func (e *Edge) put(b *Builder, item *Item, c Context) {
 	seen := map[posture.EntityID]bool{}
 	var add func(gjson.Result)

@@ -11,28 +11,27 @@ import (
 	"vigil/internal/posture"
 )
 
-// An Item is one element of an answer, with the item whose call listed it.
+// An Item is one element of a response. Parent is the item whose call listed it.
 type Item struct {
 	gjson.Result
-	Parent  *Item                   // nil for an item that was listed for the whole account
-	Answers map[string]gjson.Result // of the calls that completed it so far and have a name
-	None    bool                    // it stands for there being no resource of the type
+	Parent  *Item                   // nil for an item of the first stage
+	Answers map[string]gjson.Result // responses of named calls (as) that have completed it so far
+	None    bool                    // it represents the absence of resources of the type
 }
 
-// Vars are the variables of templates: where and for whom a call is made.
+// Vars are the variables of templates: the scope of a call.
 type Vars struct {
 	Account   posture.AccountID
 	Region    string // posture.Global for types that are read once per account
-	Partition string // of AWS: aws, aws-us-gov, aws-cn
-	Tenant    string // of Azure
-	Number    string // of GCP: the number of the project, which some answers have in place of its id
-	Name      string // of the entity, once it is known
-	Batch     string // a JSON array: the values of a batch
+	Partition string // AWS: aws, aws-us-gov, aws-cn
+	Tenant    string // Azure
+	Number    string // GCP: the project number, which some responses have in place of the project id
+	Name      string // name of the entity, once known
+	Batch     string // values of a batch as a JSON array
 }
 
-// value returns the variable of a name, without its dollar sign. A number is the
-// part of the name at that place, counted from 1: names of nested resources are
-// joined by slashes.
+// value returns the variable of a name without its dollar sign. A numeric name n
+// selects the n-th part, counted from 1, of the slash-separated entity name.
 func (v Vars) value(name string) (gjson.Result, bool) {
 	text := ""
 	switch name {
@@ -61,7 +60,7 @@ func (v Vars) value(name string) (gjson.Result, bool) {
 	return textResult(text), true
 }
 
-// textResult returns a string as a result; an empty one does not exist.
+// textResult returns a string as a result. The result of "" does not exist.
 func textResult(text string) gjson.Result {
 	if text == "" {
 		return gjson.Result{}
@@ -69,16 +68,16 @@ func textResult(text string) gjson.Result {
 	return gjson.Result{Type: gjson.String, Str: text, Raw: string(gjson.AppendJSONString(nil, text))}
 }
 
-// An Expr says where a value comes from: a gjson path into the item, or a
-// template of literal text with $variables and ${path}s. A path that begins with
-// ^ is looked up in the parent item, ^^ in its parent; name>path is looked up in
-// the answer of the call of that name.
+// An Expr locates a value: a gjson path into the item, or a template of literal
+// text with $variables and ${path}s. A path that begins with ^ applies to the
+// parent item, ^^ to the grandparent. name>path applies to the response of the call
+// of that name.
 type Expr struct {
 	source string
 	parts  []part
 }
 
-// A part of a template is exactly one of a literal text, a variable and a path.
+// A part of a template is a literal text, a variable or a path.
 type part struct {
 	literal  string
 	variable string
@@ -87,7 +86,7 @@ type part struct {
 
 type itemPath struct {
 	up     int
-	answer string // the name of a call; "" for the item itself
+	answer string // name of a call; "" for the item itself
 	text   string
 }
 
@@ -98,24 +97,24 @@ func (e Expr) dependsOnItem() bool {
 	})
 }
 
-// IsZero reports whether nothing was declared.
+// IsZero reports whether the expression is not declared.
 func (e Expr) IsZero() bool { return e.source == "" }
 
-// String returns the expression as it was written.
+// String returns the source text of the expression.
 func (e Expr) String() string { return e.source }
 
-// PathExpr parses an expression in which plain text is a path.
+// PathExpr parses an expression whose plain text is a path.
 func PathExpr(text string) (Expr, error) {
 	if !strings.Contains(text, "$") {
 		if text == "" {
-			return Expr{}, fmt.Errorf("an empty path")
+			return Expr{}, fmt.Errorf("the path is empty")
 		}
 		return Expr{source: text, parts: []part{{path: newPath(text)}}}, nil
 	}
 	return TemplateExpr(text)
 }
 
-// TemplateExpr parses an expression in which plain text is literal.
+// TemplateExpr parses an expression whose plain text is literal.
 func TemplateExpr(text string) (Expr, error) {
 	e := Expr{source: text}
 	for rest := text; rest != ""; {
@@ -129,7 +128,7 @@ func TemplateExpr(text string) (Expr, error) {
 		if inner, ok := strings.CutPrefix(after, "{"); ok {
 			text, tail, closed := strings.Cut(inner, "}")
 			if !closed || text == "" {
-				return Expr{}, fmt.Errorf("%q: ${ without a path and its }", e.source)
+				return Expr{}, fmt.Errorf("%q: ${ must be followed by a path and }", e.source)
 			}
 			e.parts, rest = append(e.parts, part{path: newPath(text)}), tail
 			continue
@@ -165,7 +164,7 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// answers returns the names of the calls whose answers the expression looks into.
+// answers returns the names of the calls whose responses the expression uses.
 func (e Expr) answers() (names []string) {
 	for _, p := range e.parts {
 		if p.path.answer != "" {
@@ -176,7 +175,8 @@ func (e Expr) answers() (names []string) {
 }
 
 // Eval returns the value of the expression. A single path or variable keeps its
-// type; a template is a string, and does not exist when a part of it does not.
+// type. A template yields a string; the result does not exist when one of its
+// parts does not exist.
 func (e Expr) Eval(item *Item, v Vars) gjson.Result {
 	if len(e.parts) == 1 {
 		return e.parts[0].eval(item, v)
@@ -192,7 +192,7 @@ func (e Expr) Eval(item *Item, v Vars) gjson.Result {
 	return textResult(text.String())
 }
 
-// Text returns the value as a string; "" when there is none.
+// Text returns the value as a string, "" when it does not exist.
 func (e Expr) Text(item *Item, v Vars) string {
 	if value := e.Eval(item, v); value.Type != gjson.Null {
 		return value.String()
@@ -213,12 +213,12 @@ func (p part) eval(item *Item, v Vars) gjson.Result {
 			item = item.Parent
 		}
 	}
-	if item == nil { // of a call that is made for no item
+	if item == nil { // the call is not made for an item
 		return gjson.Result{}
 	}
 	within := item.Result
 	if p.path.answer != "" {
-		for item.Answers == nil && item.Parent != nil { // the item that is completed has them
+		for item.Answers == nil && item.Parent != nil { // responses are stored with the item that is being completed
 			item = item.Parent
 		}
 		within = item.Answers[p.path.answer]
@@ -243,10 +243,10 @@ func (e *Expr) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Exprs are alternatives: the first one that exists counts.
+// Exprs are alternatives: the first that exists is the value.
 type Exprs []Expr
 
-// UnmarshalYAML implements [yaml.Unmarshaler]. One expression needs no list.
+// UnmarshalYAML implements [yaml.Unmarshaler]. A single expression needs no list.
 func (es *Exprs) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.SequenceNode {
 		return node.Decode((*[]Expr)(es))
@@ -259,8 +259,8 @@ func (es *Exprs) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Eval returns the first alternative that exists and is neither null nor the empty
-// string; the empty string when there is no other.
+// Eval returns the first alternative that exists and is neither null nor empty. It
+// returns the empty string when the only alternative that exists is empty.
 func (es Exprs) Eval(item *Item, v Vars) (found gjson.Result) {
 	for _, e := range es {
 		value := e.Eval(item, v)
@@ -275,10 +275,10 @@ func (es Exprs) Eval(item *Item, v Vars) (found gjson.Result) {
 	return found
 }
 
-// Text returns the value as a string; "" when there is none.
+// Text returns the value as a string, "" when it does not exist.
 func (es Exprs) Text(item *Item, v Vars) string { return es.Eval(item, v).String() }
 
-// String returns the alternatives as they were written.
+// String returns the source texts of the alternatives.
 func (es Exprs) String() string {
 	all := make([]string, len(es))
 	for i, e := range es {
@@ -287,7 +287,7 @@ func (es Exprs) String() string {
 	return strings.Join(all, " or ")
 }
 
-// answers returns the names of the calls whose answers the expressions look into.
+// answers returns the names of the calls whose responses the expressions use.
 func (es Exprs) answers() (names []string) {
 	for _, e := range es {
 		names = append(names, e.answers()...)

@@ -46,7 +46,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-func TestExpressionsThatAreRefused(t *testing.T) {
+func TestInvalidExpressions(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "$unknown", "${", "${}", "a${b"} {
 		if _, err := PathExpr(text); err == nil {

@@ -11,27 +11,27 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Function derives properties and edges that paths cannot: the verdict on a
-// policy, the rules of a firewall. It is registered by name and named by
-// declarations.
+// A Function derives properties and edges that paths cannot express, such as the
+// assessment of a policy or the rules of a firewall. Declarations refer to it by
+// the name under which it is registered.
 type Function struct {
-	Properties []Property // that it adds, with Name, Kind and Doc
-	Edges      []Edge     // that it adds, with Label, To and Doc
-	// Reads are the types whose lists it asks for, and Permissions what its other
-	// calls take.
+	Properties []Property // properties that it adds: Name, Kind and Doc
+	Edges      []Edge     // edges that it adds: Label, To and Doc
+	// Reads are the types whose lists it reads. Permissions are those that its
+	// other calls need.
 	Reads       []posture.EntityType
 	Permissions []string
 	Apply       func(in FunctionInput, b *Builder) error
-	// Absent adds what it means when the cloud answers that there is nothing. The
-	// properties are left out when nil.
+	// Absent adds the properties for the case that the cloud reports that there is
+	// no such thing. When it is nil, the properties are left out.
 	Absent func(b *Builder)
 }
 
-// A FunctionInput is what a function works on.
+// A FunctionInput is the input of a function.
 type FunctionInput struct {
 	Context
 	Ctx   context.Context
-	Value gjson.Result // at the path that the declaration names; the item or answer when it names none
+	Value gjson.Result // value at the declared path; the item or response when no path is declared
 	Item  *Item        // the item of the list
 	// Items returns the raw items of another type of the same account and region.
 	Items func(posture.EntityType) ([]Item, error)
@@ -39,38 +39,38 @@ type FunctionInput struct {
 	Caller Caller
 }
 
-// A ListFunction turns the items of a stage into others: it gathers what several
-// name, or makes calls in an order that stages cannot express.
+// A ListFunction converts the items of a stage into other items: it aggregates
+// them, or makes calls in an order that stages cannot express.
 type ListFunction struct {
-	Calls []string             // that it makes
-	Reads []posture.EntityType // whose items it reads
+	Calls []string             // calls that it makes
+	Reads []posture.EntityType // types whose items it reads
 	Apply func(ctx context.Context, c Caller, items []Item) ([]Item, error)
 }
 
 // An AnswerFunction makes calls in an order that declarations cannot express, such
-// as one to have a report made and another to read it. Its answer is the same for
-// all items of a unit.
+// as requesting a report and then reading it. Its result is the same for all items
+// of a unit.
 type AnswerFunction struct {
-	Calls []string // that it makes
+	Calls []string // calls that it makes
 	Apply func(ctx context.Context, c Caller) (gjson.Result, error)
 }
 
 // A Caller makes calls for functions.
 type Caller interface {
-	// Call makes a call and returns its answer, all pages of it.
+	// Call makes a call and returns all pages of its response.
 	Call(ctx context.Context, r Request, item *Item) ([]gjson.Result, error)
-	// Answer returns the answer of an AnswerFunction.
+	// Answer returns the result of an AnswerFunction.
 	Answer(ctx context.Context, function string) (gjson.Result, error)
 	// Items returns the raw items of another type of the same account and region.
 	Items(ctx context.Context, t posture.EntityType) ([]Item, error)
-	// Each visits the raw items of another type one after another, without keeping
-	// them all.
+	// Each visits the raw items of another type one after another without keeping
+	// all of them in memory.
 	Each(ctx context.Context, t posture.EntityType, visit func(*Item) error) error
-	// One returns the raw item of another type that has a name, or of which
-	// something of that name is a part.
+	// One returns the raw item of another type that has the name or that contains a
+	// part of that name.
 	One(ctx context.Context, t posture.EntityType, name string) (*Item, error)
-	// Once returns what read returns. It is called once for all items of a list;
-	// the key says what it reads.
+	// Once returns the result of read, which is called once for all items of a
+	// list. The key identifies the result.
 	Once(key string, read func() (any, error)) (any, error)
 	// Vars returns the variables of the unit.
 	Vars() Vars
@@ -87,7 +87,7 @@ func (f *Function) names() (names []string) {
 	return names
 }
 
-// Functions are the functions that declarations may name: "aws.resourcePolicy".
+// Functions are the registered functions by name, such as "aws.resourcePolicy".
 type Functions struct {
 	Derive map[string]Function
 	List   map[string]ListFunction

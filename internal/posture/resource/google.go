@@ -8,26 +8,26 @@ import (
 	"vigil/internal/posture"
 )
 
-// A GoogleResource is what is special of types of Google Cloud. Load turns it into
-// stages, calls and permissions.
+// GoogleResource holds the members that only declarations of Google Cloud types
+// have. Load expands them into stages, calls and permissions.
 type GoogleResource struct {
 	// Google are the forms of the resource's name.
 	Google GoogleForms `yaml:"google"`
-	// Granted is how the names of permissions begin, where that is not API and
+	// Granted is the prefix of the permissions when that is not the API and the
 	// collection: "cloudsql.instances".
 	Granted string `yaml:"granted"`
-	// EachLocation says that the API has no list across locations: its locations are
-	// listed first. It is the version of the API that lists them.
+	// EachLocation is the version of the API that lists locations. It is set for an
+	// API that cannot list across locations: locations are then listed first.
 	EachLocation string `yaml:"eachLocation"`
-	// Policy says that the resources have IAM policies of their own.
+	// Policy says that the resources have their own IAM policies.
 	Policy bool `yaml:"policy"`
 }
 
-// computePage is the largest page that Compute Engine returns.
+// computePage is the maximum page size of Compute Engine.
 const computePage = "500"
 
-// expandGoogle writes out what a declaration of a type of Google Cloud leaves to
-// follow from the form of its name.
+// expandGoogle adds the parts of a Google Cloud declaration that follow from the
+// form of its name.
 func (c *Catalog) expandGoogle(t *Type) error {
 	if t.Type.Provider() != posture.GCP {
 		return nil
@@ -67,7 +67,7 @@ func (c *Catalog) expandGoogle(t *Type) error {
 	return nil
 }
 
-// nameGoogle says where answers have the name and the labels.
+// nameGoogle sets the paths of the name and the labels unless they are declared.
 func (t *Type) nameGoogle() {
 	if len(t.Name) == 0 {
 		t.Name = Exprs{mustPath("name")}
@@ -80,8 +80,8 @@ func (t *Type) nameGoogle() {
 	}
 }
 
-// listGoogle adds the call that lists a type. Resources of Compute Engine are
-// listed for all locations at once, and found by their names in the same way.
+// listGoogle adds the call that lists a type. For Compute Engine the call covers all
+// locations, and the get call is the same call with a filter by name.
 func (t *Type) listGoogle() {
 	f := &t.Google[0]
 	base := f.Service + "/" + f.Version + "/"
@@ -118,8 +118,8 @@ func (t *Type) getGoogle() {
 	t.Get = &Stage{Request: Request{Call: f.Service + "/" + f.Version + "/$name"}}
 }
 
-// policyCall returns the call that reads the IAM policy of a resource. Version 3 is
-// the one that has conditions.
+// policyCall returns the call that reads the IAM policy of a resource. It requests
+// policy version 3, which includes conditions.
 func (t *Type) policyCall() Call {
 	f := &t.Google[0]
 	call := Call{Request: Request{Call: f.Service + "/" + f.Version + "/${name}:getIamPolicy", Input: NewInput("options.requestedPolicyVersion", "3")}}
@@ -127,15 +127,14 @@ func (t *Type) policyCall() Call {
 	return call
 }
 
-// addressGoogle checks the address of a method and adds the permission that
-// follows from it, with the further ones of the type for calls that read resources
-// of it.
+// addressGoogle checks the address of a method and sets the permission that follows
+// from it. With own, it adds the permissions that the type declares.
 func (r *Request) addressGoogle(t *Type, own bool) error {
 	if r.Call == "" {
 		return nil
 	}
 	if strings.Count(r.Call, "/") < 2 {
-		return fmt.Errorf("%s is not an API, its version and the path of a method", r.Call)
+		return fmt.Errorf("call %q must be an API, its version and the path of a method", r.Call)
 	}
 	if r.Permission == "" {
 		r.Permission = googlePermission(r.Call, t)
@@ -153,12 +152,12 @@ func (fs GoogleForms) collection() string {
 	return fs[0].Collection()
 }
 
-// GooglePermission returns the permission that a method takes, as far as that
-// follows from its address.
+// GooglePermission returns the permission that a method needs, as far as it follows
+// from the address.
 func GooglePermission(call string) string { return googlePermission(call, new(Type)) }
 
-// googlePermission returns the permission that a method takes: that of its
-// collection, or of the type itself where the address has none.
+// googlePermission returns the permission that a method needs. The permission is
+// named after the collection in the address or, when that has none, after the type.
 func googlePermission(call string, t *Type) string {
 	address := strings.TrimPrefix(call, "POST ")
 	service, path, _ := strings.Cut(address, "/")
@@ -187,7 +186,7 @@ func googlePermission(call string, t *Type) string {
 	return permissionService(service) + "." + collection + "." + verb
 }
 
-// permissionService returns how permissions of an API begin.
+// permissionService returns the prefix of the permissions of an API.
 func permissionService(api string) string {
 	switch api {
 	case "sqladmin":
@@ -198,8 +197,8 @@ func permissionService(api string) string {
 	return api
 }
 
-// joinPrefixes completes names of methods that are declared with what they begin
-// with: "pubsub google.pubsub.v1.Publisher: [CreateTopic]".
+// joinPrefixes expands method names that are declared after a common prefix:
+// "pubsub google.pubsub.v1.Publisher: [CreateTopic]".
 func (es Events) joinPrefixes() {
 	for i := range es {
 		source, prefix, ok := strings.Cut(es[i].Source, " ")

@@ -9,10 +9,10 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// googleFunctions are those that the sugar of Google Cloud names.
+// googleFunctions are the functions that expanded Google Cloud declarations use.
 var googleFunctions = resource.Functions{Derive: map[string]resource.Function{"gcp.policy": {}}}
 
-func TestGoogleFormsBecomeCalls(t *testing.T) {
+func TestExpandGoogleForms(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		text string
@@ -42,9 +42,9 @@ func TestGoogleFormsBecomeCalls(t *testing.T) {
 			text: "google: logging/v2/projects/{project}/metrics/{name*}\ngranted: logging.logMetrics",
 			want: []string{"logging/v2/projects/$project/metrics logging.logMetrics.list", "logging/v2/$name logging.logMetrics.get"},
 		},
-		"no project":      {text: "google: compute/v1/global/disks/{name}", bad: "is not an API, its version and the form of a name"},
+		"no project":      {text: "google: compute/v1/global/disks/{name}", bad: "must be an API, its version and the form of a name"},
 		"an unknown part": {text: "google: compute/v1/projects/{project}/{zone}/disks/{name}", bad: "{zone}"},
-		"no address":      {text: "list: [{call: disks}]\nname: name", bad: "is not an API, its version and the path"},
+		"no address":      {text: "list: [{call: disks}]\nname: name", bad: "must be an API, its version and the path"},
 	} {
 		files := fstest.MapFS{"gcp/x/y.yaml": {Data: []byte("type: GCP.Test.Thing\ndoc: A thing.\n" + tt.text + "\n")}}
 		catalog, err := resource.Load(googleFunctions, files)

@@ -11,35 +11,35 @@ import (
 	"vigil/internal/posture"
 )
 
-// GoogleForms are the forms that the names of a type of Google Cloud have. The
-// first is the one that calls use, where another has the same parts.
+// GoogleForms are the forms of the names of a Google Cloud type. Calls use the first
+// form, provided that it has the same parts as the form that matched.
 type GoogleForms []GoogleForm
 
-// A GoogleForm is one form of a name, after the API and its version:
+// A GoogleForm is the form of a name after the API and its version:
 //
 //	cloudkms/v1/projects/{project}/locations/{location}/keyRings/{name}/cryptoKeys/{name}{/*}
 //
 // {place} stands for global, regions/{location} and zones/{location}. {name*} is a
-// name that may have slashes in it, as log metrics do. {/*} is an end that
-// references may have: of a key, its version.
+// name that may contain slashes, as those of log metrics do. {/*} allows references
+// to have a suffix, such as the version of a key.
 type GoogleForm struct {
 	Service string // "cloudkms"
 	Version string // "v1"
 
 	segments []string
-	slashes  bool // of its name
-	open     bool // more may follow in references
-	group    int  // which declared form it is made from
-	variant  int  // which place it is for
+	slashes  bool // the name may contain slashes
+	open     bool // references may have a suffix
+	group    int  // index of the declared form
+	variant  int  // index of the expansion of {place}
 }
 
-// A GoogleName is the name of a resource, taken apart.
+// A GoogleName is the parsed name of a resource.
 type GoogleName struct {
 	Account  posture.AccountID
-	Location string // posture.Global for none
-	Name     string // parts of a nested name are joined by slashes
+	Location string // posture.Global when it has no location
+	Name     string // parts of a nested name joined by slashes
 	Short    string // the last part
-	Path     string // as calls take it: "projects/p/zones/z/instances/vm"
+	Path     string // the name in calls: "projects/p/zones/z/instances/vm"
 }
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -69,11 +69,11 @@ func newGoogleForm(text string) (f GoogleForm, err error) {
 	f.slashes = strings.Contains(text, "{name*}")
 	parts := strings.Split(strings.Replace(text, "{name*}", "{name}", 1), "/")
 	if len(parts) < 4 || parts[2] != "projects" || slices.Contains(parts, "") {
-		return f, fmt.Errorf("%q is not an API, its version and the form of a name in a project", text)
+		return f, fmt.Errorf("google %q must be an API, its version and the form of a name in a project", text)
 	}
 	for _, p := range parts {
 		if strings.HasPrefix(p, "{") && !slices.Contains([]string{"{project}", "{location}", "{name}"}, p) {
-			return f, fmt.Errorf("%q has %s: the parts of a form are {project}, {place}, {location} and {name}", text, p)
+			return f, fmt.Errorf("google %q has the unknown part %s: the parts are {project}, {place}, {location} and {name}", text, p)
 		}
 	}
 	f.Service, f.Version, f.segments = parts[0], parts[1], parts[2:]
@@ -83,7 +83,8 @@ func newGoogleForm(text string) (f GoogleForm, err error) {
 // Host returns the host of the API.
 func (f *GoogleForm) Host() string { return f.Service + ".googleapis.com" }
 
-// Collection returns what precedes the name: "cryptoKeys".
+// Collection returns the collection of the resource, the segment before the name:
+// "cryptoKeys".
 func (f *GoogleForm) Collection() string {
 	for i := len(f.segments) - 1; i >= 0; i-- {
 		if !strings.HasPrefix(f.segments[i], "{") && f.segments[i] != posture.Global {
@@ -93,22 +94,22 @@ func (f *GoogleForm) Collection() string {
 	return ""
 }
 
-// Path returns the form after the API and its version.
+// Path returns the form without the API and its version.
 func (f *GoogleForm) Path() string { return strings.Join(f.segments, "/") }
 
-// Wildcards returns the form with * for its parts.
+// Wildcards returns the form with * in place of its parts.
 func (f *GoogleForm) Wildcards() string {
 	return strings.NewReplacer("{project}", "*", "{location}", "*", "{name}", "*").Replace(f.Path())
 }
 
-// Parent returns the path of the collection for a project, with the location "-"
-// for all of them.
+// Parent returns the path of the collection in a project, with the location "-",
+// which means all locations.
 func (f *GoogleForm) Parent() string {
 	last := len(f.segments) - 1
 	return strings.NewReplacer("{project}", "$project", "{location}", "-").Replace(strings.Join(f.segments[:last], "/"))
 }
 
-// has reports whether a part is in the form.
+// has reports whether the form contains a part.
 func (f *GoogleForm) has(part string) bool { return slices.Contains(f.segments, part) }
 
 func (f *GoogleForm) count(part string) (n int) {
@@ -120,8 +121,8 @@ func (f *GoogleForm) count(part string) (n int) {
 	return n
 }
 
-// relativeName takes host and version off a name: what is left begins with the
-// project, where there is one.
+// relativeName removes the host and the version from a name. The result begins with
+// the project if the name contains one.
 func relativeName(name string) string {
 	if strings.HasPrefix(name, "projects/") {
 		return name
@@ -132,32 +133,32 @@ func relativeName(name string) string {
 	return name
 }
 
-// IsGoogleName reports whether a text names its project.
+// IsGoogleName reports whether a text is a name that includes its project.
 func IsGoogleName(text string) bool { return strings.HasPrefix(relativeName(text), "projects/") }
 
-// Match reads a name or link that has one of the forms. With part it may be the
-// name of something in the resource.
+// Match parses a name or link that has one of the forms. With part, the name may
+// continue below the resource.
 func (fs GoogleForms) Match(v Vars, name string, part bool) (GoogleName, bool) {
 	for i := range fs {
 		if found, ok := fs[i].match(v, name, part); ok {
-			return fs.usual(&fs[i], v, found), true
+			return fs.canonical(&fs[i], v, found), true
 		}
 	}
 	return GoogleName{}, false
 }
 
-// Ref is Match for references, which may go on where the form says so.
+// Ref parses a reference. It may have a suffix if the form allows one.
 func (fs GoogleForms) Ref(v Vars, name string) (GoogleName, bool) {
 	for i := range fs {
 		if found, ok := fs[i].match(v, name, fs[i].open); ok {
-			return fs.usual(&fs[i], v, found), true
+			return fs.canonical(&fs[i], v, found), true
 		}
 	}
 	return GoogleName{}, false
 }
 
-// usual returns a name in the first form, where that has the same parts.
-func (fs GoogleForms) usual(f *GoogleForm, v Vars, found GoogleName) GoogleName {
+// canonical returns the name in the first form if that has the same parts.
+func (fs GoogleForms) canonical(f *GoogleForm, v Vars, found GoogleName) GoogleName {
 	for i := range fs {
 		first := &fs[i]
 		if first.group >= f.group {
@@ -186,7 +187,7 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 		}
 		switch f.segments[i] {
 		case "{project}":
-			// Some answers have the number in place of the id. Buckets have neither.
+			// Some responses have the project number in place of the id. Names of buckets have neither.
 			if segment == v.Number || segment == "_" || segment == "-" {
 				segment = string(v.Account)
 			}
@@ -207,7 +208,7 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 			return GoogleName{}, false
 		}
 	}
-	if found.Name == "" { // a project has no other name
+	if found.Name == "" { // the resource is the project itself
 		found.Name = string(found.Account)
 	}
 	if found.Short = found.Name; !f.slashes {
@@ -217,21 +218,20 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 	return found, true
 }
 
-// Bare reads a name that does not say its project, of a resource that is in no
-// location.
+// Bare parses a name without a project, of a resource that has no location.
 func (fs GoogleForms) Bare(v Vars, name string) (GoogleName, bool) {
 	return fs.bare(v, posture.Global, name, false)
 }
 
-// AnyBare reports whether bare names of the type may have slashes, so that they
-// cannot be told from paths.
+// AnyBare reports whether bare names of the type may contain slashes, so that they
+// cannot be distinguished from paths.
 func (fs GoogleForms) AnyBare() bool {
 	return slices.ContainsFunc(fs, func(f GoogleForm) bool { return f.slashes })
 }
 
-// BareAt reads a name that does not say its project, of a resource at a location
-// or, when that is posture.Global, in the whole project. Forms of the other kind
-// come last.
+// BareAt parses a name without a project, of a resource at a location or, for
+// posture.Global, in the whole project. It tries forms of that kind first and then
+// the other forms.
 func (fs GoogleForms) BareAt(v Vars, location, name string) (GoogleName, bool) {
 	local := location != posture.Global
 	if found, ok := fs.bare(v, location, name, local); ok {
@@ -240,8 +240,8 @@ func (fs GoogleForms) BareAt(v Vars, location, name string) (GoogleName, bool) {
 	return fs.bare(v, location, name, !local)
 }
 
-// bare reads a bare name by the forms that have a location, or by those that have
-// none.
+// bare parses a bare name by the forms with a location if local is true, otherwise
+// by the forms without one.
 func (fs GoogleForms) bare(v Vars, location, name string, local bool) (GoogleName, bool) {
 	for i := range fs {
 		if fs[i].has("{location}") != local {
@@ -254,7 +254,7 @@ func (fs GoogleForms) bare(v Vars, location, name string, local bool) (GoogleNam
 	return GoogleName{}, false
 }
 
-// spell writes the name of an entity as the service has it.
+// spell returns the name of an entity in this form.
 func (f *GoogleForm) spell(project, location, name string) (string, bool) {
 	parts := strings.Split(name, "/")
 	if f.slashes {

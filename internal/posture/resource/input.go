@@ -11,7 +11,7 @@ import (
 
 // An Input is the input of a call: a JSON object whose strings may be templates.
 type Input struct {
-	members []member // in the order of their names in the file
+	members []member // in the order of the file
 }
 
 type member struct {
@@ -30,7 +30,7 @@ type value struct {
 // UnmarshalYAML implements [yaml.Unmarshaler].
 func (in *Input) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return at(node, fmt.Errorf("an input is an object"))
+		return at(node, fmt.Errorf("an input must be an object"))
 	}
 	for i := 0; i < len(node.Content); i += 2 {
 		v, err := newValue(node.Content[i+1])
@@ -42,12 +42,12 @@ func (in *Input) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// NewRequest returns the request of a call with an input as declarations write it.
-// It is for functions, and panics when the input is no such thing.
+// NewRequest returns the request of a call whose input is written as in a
+// declaration. It is for code, and panics when the input is invalid.
 func NewRequest(call, input string) Request {
 	q := Request{Call: call}
 	if err := yaml.Unmarshal([]byte(input), &q.Input); err != nil {
-		panic(fmt.Sprintf("the input of %s: %v", call, err))
+		panic(fmt.Sprintf("invalid input of %s: %v", call, err))
 	}
 	return q
 }
@@ -94,7 +94,7 @@ func (x value) static() bool {
 	return !x.template.dependsOnItem()
 }
 
-// answers returns the names of the calls whose answers the input looks into.
+// answers returns the names of the calls whose responses the input uses.
 func (in Input) answers() (names []string) {
 	for _, m := range in.members {
 		names = append(names, m.value.answers()...)
@@ -112,8 +112,8 @@ func (x value) answers() (names []string) {
 	return append(names, x.template.answers()...)
 }
 
-// JSON returns the input for an item. A member whose template does not exist is
-// left out.
+// JSON returns the input for an item. It omits members whose template does not
+// exist.
 func (in Input) JSON(item *Item, v Vars) []byte {
 	return in.append([]byte{}, item, v)
 }
@@ -130,7 +130,7 @@ func (in Input) append(to []byte, item *Item, v Vars) []byte {
 			to = append(to, ',')
 		}
 		first = false
-		name, _ := json.Marshal(m.name) // a string cannot fail
+		name, _ := json.Marshal(m.name) // a string always marshals
 		to = append(append(append(to, name...), ':'), text...)
 	}
 	return append(to, '}')
@@ -162,7 +162,7 @@ func (x value) append(to []byte, item *Item, v Vars) ([]byte, bool) {
 	return append(to, x.literal...), true
 }
 
-// NewInput returns an input of names and templates in turn.
+// NewInput returns an input of alternating names and templates.
 func NewInput(pairs ...string) (in Input) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		in.add(pairs[i], pairs[i+1])
@@ -170,8 +170,8 @@ func NewInput(pairs ...string) (in Input) {
 	return in
 }
 
-// add adds a member whose value is a template or a plain text. Both are written
-// here, not in a file.
+// add adds a member whose value is a template or plain text. It panics when the
+// template is invalid because the caller passes constants.
 func (in *Input) add(name, text string) {
 	template, err := TemplateExpr(text)
 	if err != nil {

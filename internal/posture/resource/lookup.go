@@ -1,11 +1,11 @@
 package resource
 
-// A Lookup is one path of an expression: what a check against the cloud's own
-// description of its answers walks along.
+// A Lookup is one path of an expression. Tests check it against the cloud's own
+// description of its responses.
 type Lookup struct {
-	Up     int    // how many items above
-	Answer string // the name of the call into whose answer it looks; "" for the item
-	Path   string // of gjson
+	Up     int    // number of levels above the item
+	Answer string // name of the call whose response it applies to; "" for the item
+	Path   string // gjson path
 }
 
 // Lookups returns the paths of an expression.
@@ -26,14 +26,14 @@ func (es Exprs) Lookups() (all []Lookup) {
 	return all
 }
 
-// An InputMember is a member of an input: the names that lead to it, and the
-// expression that fills it in; zero for a literal.
+// An InputMember is a member of an input: the names that lead to it, and its
+// expression, which is zero for a literal.
 type InputMember struct {
 	Names []string
 	From  Expr
 }
 
-// Members returns the members of an input, those of nested objects included.
+// Members returns the members of an input, including those of nested objects.
 func (in Input) Members() (all []InputMember) {
 	for _, m := range in.members {
 		all = append(all, m.value.walk([]string{m.name})...)
@@ -58,6 +58,5 @@ func (x value) walk(names []string) (all []InputMember) {
 	return all
 }
 
-// Stages returns the stages of a type's list, with those of the types that it
-// begins with.
+// Stages returns the stages of a type's list with from stages expanded.
 func (c *Catalog) Stages(t *Type) []Stage { return c.expand(t.List) }

@@ -8,8 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The modifiers that paths have beside those of gjson, for values that are several
-// in one string: "VPCZoneIdentifier|@split:,".
+// init registers the modifiers that paths have in addition to those of gjson. They
+// handle strings that hold several values: "VPCZoneIdentifier|@split:,".
 func init() {
 	gjson.AddModifier("split", func(json, separator string) string {
 		list := []byte{'['}
@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// onText adds a modifier that makes a string of a string.
+// onText registers a modifier that maps a string to a string.
 func onText(name string, f func(text, argument string) string) {
 	gjson.AddModifier(name, func(json, argument string) string {
 		value := gjson.Parse(json)

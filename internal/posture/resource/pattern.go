@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// IDPrefix returns how the ids of a type of EC2 begin: "vpc-"; "" for other types.
+// IDPrefix returns the prefix of the ids of an EC2 type, such as "vpc-", or "" for
+// other types.
 func (t *Type) IDPrefix() string {
 	prefix, ok := strings.CutSuffix(t.Named, "-*")
 	if !ok {
@@ -17,24 +18,24 @@ func (t *Type) IDPrefix() string {
 	return prefix + "-"
 }
 
-// Patterns are the forms that the ARNs of a type have. The first one makes the
-// external id of an entity whose answers do not tell it.
+// Patterns are the forms of the ARNs of a type. The first one builds the external id
+// of an entity whose responses do not contain it.
 type Patterns []Pattern
 
 // A Pattern is the form of an ARN:
 //
 //	arn:aws:lambda:{region}:{account}:function:{name}{:*}
 //
-// {name} is the name of the entity. {*/} is a path that may be left out, {:*} and
-// {/*} are ends that may be left out, {*} is anything but a slash or colon. What
-// follows => is the name that the entity has then: "... => aws/{name}".
+// {name} is the name of the entity. {*/} is an optional path, {:*} and {/*} are
+// optional suffixes, {*} is any text without slash or colon. The part after => is the
+// name of the entity: "... => aws/{name}".
 type Pattern struct {
 	source                   string
 	service, region, account string // "{region}", "" for none, or a literal
 	resource                 string
-	prefix                   string         // what precedes the name, when nothing else is variable
-	match                    *regexp.Regexp // otherwise
-	name                     string         // "{name}" or what follows =>
+	prefix                   string         // text before the name, when only the name varies
+	match                    *regexp.Regexp // used when more than the name varies
+	name                     string         // "{name}" or the part after =>
 }
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -65,7 +66,7 @@ func newPattern(text string) (Pattern, error) {
 	}
 	part := strings.SplitN(form, ":", 6)
 	if len(part) != 6 || part[0] != "arn" || part[1] != "aws" || strings.Count(part[5], "{name}") != 1 {
-		return p, fmt.Errorf("%q is not the form of an ARN with a {name}", text)
+		return p, fmt.Errorf("%q must be the form of an ARN with a {name}", text)
 	}
 	p.service, p.region, p.account, p.resource = part[2], part[3], part[4], part[5]
 	if before, after, _ := strings.Cut(p.resource, "{name}"); after == "" && !strings.Contains(before, "{") {
@@ -76,12 +77,12 @@ func newPattern(text string) (Pattern, error) {
 	return p, nil
 }
 
-// An ARN is the name of a resource in AWS, taken apart.
+// An ARN is a parsed Amazon Resource Name.
 type ARN struct {
 	Partition, Service, Region, Account, Resource string
 }
 
-// ParseARN takes a name apart.
+// ParseARN parses an ARN and reports whether it is one.
 func ParseARN(text string) (ARN, bool) {
 	part := strings.SplitN(text, ":", 6)
 	if len(part) != 6 || part[0] != "arn" {
@@ -90,7 +91,7 @@ func ParseARN(text string) (ARN, bool) {
 	return ARN{part[1], part[2], part[3], part[4], part[5]}, true
 }
 
-// Match returns the name of the entity that an ARN is of.
+// Match returns the name of the entity that an ARN denotes.
 func (ps Patterns) Match(a ARN) (name string, ok bool) {
 	for _, p := range ps {
 		if p.service != a.Service || p.account != "{account}" && p.account != a.Account {
@@ -103,7 +104,7 @@ func (ps Patterns) Match(a ARN) (name string, ok bool) {
 	return "", false
 }
 
-// MatchResource is Match with the last part of an ARN alone: "alias/web".
+// MatchResource is Match for the last part of an ARN: "alias/web".
 func (ps Patterns) MatchResource(resource string) (name string, ok bool) {
 	for _, p := range ps {
 		if name, ok := p.matchResource(resource); ok && p.prefix+resource != resource {
@@ -129,7 +130,7 @@ func (p *Pattern) matchResource(resource string) (string, bool) {
 
 var optional = strings.NewReplacer("{*/}", "", "{:*}", "", "{/*}", "")
 
-// Format returns the ARN of the entity of a name.
+// Format returns the ARN of the entity with a name.
 func (p *Pattern) Format(v Vars, name string) string {
 	region := v.Region
 	if p.region != "{region}" {

@@ -34,7 +34,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-func TestAPatternMakesARNs(t *testing.T) {
+func TestFormatPattern(t *testing.T) {
 	t.Parallel()
 	vars := Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws-cn"}
 	for form, want := range map[string]string{
@@ -52,7 +52,7 @@ func TestAPatternMakesARNs(t *testing.T) {
 	}
 }
 
-func TestPatternsThatAreRefused(t *testing.T) {
+func TestInvalidPatterns(t *testing.T) {
 	t.Parallel()
 	for _, form := range []string{"", "arn:aws:s3:::bucket", "s3:{name}", "arn:aws:s3:::{name}{name}"} {
 		if _, err := newPattern(form); err == nil {

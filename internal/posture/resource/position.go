@@ -30,8 +30,8 @@ func at(node *yaml.Node, err error) error {
 	return &positionError{node.Line, err}
 }
 
-// at adds the line of a member to an error that has none. Of a member that the
-// file does not have it is the first line.
+// at adds the line of a member to an error that has none. For a member that the
+// file does not have, it adds the first line.
 func (t *Type) at(member string, err error) error {
 	if _, ok := errors.AsType[*positionError](err); ok || err == nil {
 		return err
@@ -39,7 +39,7 @@ func (t *Type) at(member string, err error) error {
 	return &positionError{max(t.lines[member], 1), err}
 }
 
-// Locate adds the line to an error that begins with what it is about: "property
+// Locate adds the line to an error whose text begins with its subject: "property
 // name", "edge LABEL" or the name of a call.
 func (t *Type) Locate(err error) error {
 	line, best := 1, ""
@@ -51,8 +51,8 @@ func (t *Type) Locate(err error) error {
 	return &positionError{line, err}
 }
 
-// linesOf returns the lines of the members of a declaration, of the elements of
-// those that are lists, and of properties, edges and calls by name.
+// linesOf returns the line numbers of the members of a declaration, of the elements
+// of lists, and of properties, edges and calls by name.
 func linesOf(document *yaml.Node) map[string]int {
 	lines := map[string]int{}
 	members(document, func(name, value *yaml.Node) {
@@ -74,7 +74,7 @@ func linesOf(document *yaml.Node) map[string]int {
 	return lines
 }
 
-// noteLines notes the lines of properties or edges.
+// noteLines records the lines of properties or edges.
 func noteLines(lines map[string]int, member string, value *yaml.Node) {
 	what, ok := map[string]string{"properties": "property ", "edges": "edge "}[member]
 	if !ok {
@@ -93,8 +93,8 @@ func members(node *yaml.Node, visit func(name, value *yaml.Node)) {
 	}
 }
 
-// strict decodes a mapping into a struct and refuses members that it does not
-// have. The decoder's own KnownFields does not reach into custom unmarshalers.
+// strict decodes a mapping into a struct and rejects unknown members. KnownFields of
+// the decoder does not apply inside custom unmarshalers.
 func strict(node *yaml.Node, to any) error {
 	if node.Kind != yaml.MappingNode {
 		return at(node, errors.New("an object is expected here"))
@@ -102,7 +102,7 @@ func strict(node *yaml.Node, to any) error {
 	known := fields(reflect.TypeOf(to).Elem())
 	for i := 0; i < len(node.Content); i += 2 {
 		if name := node.Content[i]; !slices.Contains(known, name.Value) {
-			return at(name, fmt.Errorf("there is no %q here, only %s", name.Value, strings.Join(known, ", ")))
+			return at(name, fmt.Errorf("unknown member %q; the members are %s", name.Value, strings.Join(known, ", ")))
 		}
 	}
 	return node.Decode(to)

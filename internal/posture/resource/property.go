@@ -18,50 +18,51 @@ type Kind string
 // The kinds.
 const (
 	Text  Kind = "string"
-	Texts Kind = "strings" // a list of strings whose order means nothing
+	Texts Kind = "strings" // a list of strings in no significant order
 	Flag  Kind = "bool"
 	Long  Kind = "long"
 	Time  Kind = "time" // a string in RFC 3339, UTC, whole seconds
 	Date  Kind = "date" // the day of a time: 2024-05-01, UTC
 )
 
-// Properties are in the order of the file.
+// Properties are the properties of a declaration in the order of the file.
 type Properties []Property
 
-// A Property declares one property of a type and where answers have it.
+// A Property declares one property of a type and where responses have it.
 type Property struct {
 	Name string `yaml:"-"`
 	Kind Kind   `yaml:"type"` // Text when empty
 	Doc  string `yaml:"doc"`  // one sentence
 
-	// At is where the value is; the first that exists. Of a list of strings every
-	// one counts.
+	// At locates the value: the first expression that exists. For a list of
+	// strings, the values of all expressions are combined.
 	At Exprs `yaml:"at"`
-	// Each is a template that is applied to every element at At.
+	// Each is a template that is applied to every element of At.
 	Each Expr `yaml:"each"`
-	// Is makes a bool of a string: true when it is one of these. Of a list it is true
-	// when an element is.
+	// Is converts a string to a bool: true when it is one of these. A list is true
+	// when one of its elements is.
 	Is Strings `yaml:"is"`
-	// Some makes a bool of a list or object: true when there is anything in it.
+	// Some converts a list or object to a bool: true when it is not empty.
 	Some bool `yaml:"some"`
-	// Map replaces values of the cloud.
+	// Map maps values of the cloud to values of the property.
 	Map map[string]string `yaml:"map"`
 
 	// Values are the permitted values of a string, as the cloud spells them.
 	Values Strings `yaml:"values"`
-	// Absent is the value of a property that the answer does not have: a string,
-	// bool or number. Without it the property is left out.
+	// Absent is the value when the response lacks the property: a string, bool or
+	// number. Without Absent the property is left out.
 	Absent any `yaml:"absent"`
 
-	// Exposed says that the resource is on the internet when the property has a
-	// value, or is true, or is one of ExposedIf: "has a public address".
+	// Exposed says that the resource is reachable from the internet when the
+	// property has a value, is true, or is one of ExposedIf. It is the reason to
+	// show: "has a public address".
 	Exposed   string  `yaml:"exposed"`
 	ExposedIf Strings `yaml:"exposedIf"`
-	// Powerful says that an identity or policy can do everything when it is true.
+	// Powerful says that an identity or policy has full access when it is true.
 	Powerful bool `yaml:"powerful"`
 }
 
-// Strings is a list of strings; a single one needs no list.
+// Strings is a list of strings. YAML may write a single string without a list.
 type Strings []string
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
@@ -97,22 +98,22 @@ func (p *Property) check() error {
 	}
 	switch absent := p.Absent; {
 	case !slices.Contains([]Kind{Text, Texts, Flag, Long, Time, Date}, p.Kind):
-		return fmt.Errorf("there is no type %q", p.Kind)
+		return fmt.Errorf("unknown type %q", p.Kind)
 	case p.Doc == "":
-		return fmt.Errorf("it has no doc")
+		return fmt.Errorf("doc is required")
 	case len(p.At) == 0:
-		return fmt.Errorf("it does not say where its value is (at)")
+		return fmt.Errorf("at is required: where responses have the value")
 	case (len(p.Is) > 0 || p.Some) && p.Kind != Flag:
-		return fmt.Errorf("is and some make a bool")
+		return fmt.Errorf("is and some require type bool")
 	case len(p.Values) > 0 && p.Kind != Text && p.Kind != Texts:
-		return fmt.Errorf("only strings have permitted values")
+		return fmt.Errorf("values require type string")
 	case absent != nil && !p.fits(absent):
-		return fmt.Errorf("absent is %v, which is no %s", absent, p.Kind)
+		return fmt.Errorf("absent %v is not of type %s", absent, p.Kind)
 	}
 	return nil
 }
 
-// fits reports whether a value of YAML is of the property's kind.
+// fits reports whether a YAML value has the property's kind.
 func (p *Property) fits(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -125,8 +126,8 @@ func (p *Property) fits(v any) bool {
 	return false
 }
 
-// Stored returns the type that entities store the property as, and whether it is
-// a list.
+// Stored returns the type under which entities store the property, and whether it
+// is a list.
 func (p *Property) Stored() (kind string, list bool) {
 	switch p.Kind {
 	case Flag:
@@ -154,7 +155,7 @@ func (p *Property) put(b *Builder, item *Item, v Vars) {
 	}
 }
 
-// putAbsent adds what the property is when the cloud does not tell it.
+// putAbsent adds the value that the property has when the cloud does not return it.
 func (p *Property) putAbsent(b *Builder) {
 	switch v := p.Absent.(type) {
 	case string:
@@ -166,7 +167,7 @@ func (p *Property) putAbsent(b *Builder) {
 	}
 }
 
-// read adds a value and reports whether there is one.
+// read adds a value and reports whether it exists.
 func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	switch {
 	case p.Some:
@@ -216,7 +217,7 @@ func (p *Property) readFlag(b *Builder, value gjson.Result) bool {
 	return true
 }
 
-// isAny reports whether a string, or a string in a list, is one that Is names.
+// isAny reports whether a string, or an element of a list, is one of Is.
 func (p *Property) isAny(value gjson.Result) bool {
 	if value.IsArray() {
 		return slices.ContainsFunc(value.Array(), p.isAny)
@@ -224,7 +225,7 @@ func (p *Property) isAny(value gjson.Result) bool {
 	return slices.ContainsFunc(p.Is, func(want string) bool { return matches(want, value.String()) })
 }
 
-// wholeNumber reads a number, or a string that is one.
+// wholeNumber parses a number or a numeric string.
 func wholeNumber(value gjson.Result) (int64, bool) {
 	switch value.Type {
 	case gjson.Number:
@@ -238,8 +239,8 @@ func wholeNumber(value gjson.Result) (int64, bool) {
 	return 0, false
 }
 
-// texts returns the strings of a value that may be one, a list, lists in a list,
-// or an object, whose members' names count.
+// texts returns the strings of a value. The value may be a string, a list, a nested
+// list, or an object, of which the member names are returned.
 func (p *Property) texts(value gjson.Result, v Vars) (all []string) {
 	each := func(element gjson.Result) {
 		text := element.String()

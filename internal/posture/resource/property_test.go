@@ -65,17 +65,17 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-func TestPropertiesThatAreRefused(t *testing.T) {
+func TestInvalidProperties(t *testing.T) {
 	t.Parallel()
 	for yamlText, want := range map[string]string{
-		`{at: x}`:                                  "no doc",
-		`{doc: d}`:                                 "where its value is",
-		`{at: x, doc: d, type: float}`:             "no type",
-		`{at: x, doc: d, path: y}`:                 `no "path" here`,
-		`{at: x, doc: d, absent: 1}`:               "no string",
-		`{at: x, doc: d, values: [a], absent: b}`:  "no string",
-		`{at: x, doc: d, type: bool, values: [a]}`: "permitted values",
-		`{at: x, doc: d, type: long, is: a}`:       "make a bool",
+		`{at: x}`:                                  "doc is required",
+		`{doc: d}`:                                 "at is required",
+		`{at: x, doc: d, type: float}`:             "unknown type",
+		`{at: x, doc: d, path: y}`:                 `unknown member "path"`,
+		`{at: x, doc: d, absent: 1}`:               "not of type string",
+		`{at: x, doc: d, values: [a], absent: b}`:  "not of type string",
+		`{at: x, doc: d, type: bool, values: [a]}`: "values require type string",
+		`{at: x, doc: d, type: long, is: a}`:       "require type bool",
 	} {
 		var ps Properties
 		err := yaml.Unmarshal([]byte("p: "+yamlText), &ps)

@@ -8,7 +8,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// Address returns the call for an item: its templates are filled in.
+// Address returns the call for an item with its templates filled in. It fails when
+// the item lacks a value that a template needs.
 func (r *Request) Address(item *Item, v Vars) (string, error) {
 	address := r.Path
 	if address == "" {
@@ -23,13 +24,13 @@ func (r *Request) Address(item *Item, v Vars) (string, error) {
 	}
 	text := e.Text(item, v)
 	if text == "" {
-		return "", fmt.Errorf("%s cannot be called: the item lacks a part of %s", r.Call, address)
+		return "", fmt.Errorf("cannot call %s: the item lacks a value for %s", r.Call, address)
 	}
 	return text, nil
 }
 
-// Requests yields every request that reading a type makes: those of its list, of
-// reading one, of completing an item, and of the lists that its functions read.
+// Requests yields every request that reading a type makes: those that list it, read
+// one resource, complete an item, and list the types that its functions read.
 func (c *Catalog) Requests(t *Type) iter.Seq[*Request] {
 	return func(yield func(*Request) bool) {
 		for r := range c.listRequests(t) {
@@ -96,7 +97,7 @@ func (c *Catalog) listRequests(t *Type) iter.Seq[*Request] {
 	}
 }
 
-// reads returns the types whose lists the functions of a type ask for.
+// reads returns the types whose lists the functions of a type read.
 func (t *Type) reads() (all []posture.EntityType) {
 	for a := range t.Answers() {
 		for _, d := range a.Derive {
@@ -106,7 +107,8 @@ func (t *Type) reads() (all []posture.EntityType) {
 	return all
 }
 
-// Answers yields what each answer tells: that of the list, and those of the calls.
+// Answers yields the declarations of all responses: that of the list and those of
+// the calls.
 func (t *Type) Answers() iter.Seq[*Answer] {
 	return func(yield func(*Answer) bool) {
 		if !yield(&t.Answer) {
@@ -120,7 +122,7 @@ func (t *Type) Answers() iter.Seq[*Answer] {
 	}
 }
 
-// AllProperties returns the properties, those of functions included.
+// AllProperties returns the properties, including those of functions.
 func (a *Answer) AllProperties() []Property {
 	all := append([]Property{}, a.Properties...)
 	for _, d := range a.Derive {
@@ -129,7 +131,7 @@ func (a *Answer) AllProperties() []Property {
 	return all
 }
 
-// AllEdges returns the edges, those of functions included.
+// AllEdges returns the edges, including those of functions.
 func (a *Answer) AllEdges() []Edge {
 	all := append([]Edge{}, a.Edges...)
 	for _, d := range a.Derive {
@@ -139,8 +141,8 @@ func (a *Answer) AllEdges() []Edge {
 }
 
 // IsSingle reports whether an account or region has exactly one resource of the
-// type, which is listed without a call. The tenant of Azure is none: that it is
-// there is known from the credential.
+// type, which is listed without a call. It is false for the Azure tenant, whose
+// existence follows from the credential.
 func (t *Type) IsSingle() bool {
 	return len(t.List) == 1 && t.List[0].One && t.Type.Provider() != posture.Azure
 }

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// Scope says how often a type is read for one account.
+// Scope says how often a type is read per account.
 type Scope string
 
 // The scopes.
@@ -25,75 +25,74 @@ type Type struct {
 	Doc   string             `yaml:"doc"` // one sentence
 	Scope Scope              `yaml:"scope"`
 
-	// List are the calls that list the resources, each made for every item of the
-	// one before it. Get reads one by its name; without it the list is searched.
+	// List are the stages that list the resources; each runs for every item of the
+	// previous one. Get reads one resource by name; without it the list is searched.
 	List []Stage `yaml:"list"`
 	Get  *Stage  `yaml:"get"`
 
-	// Name is the last part of the entity's id: what tells resources of the type
-	// apart in one place. Display is what people call it, Name when empty. Display
-	// and XID may look into the answers of calls.
+	// Name is the last part of the entity's id, unique among resources of the type
+	// in one account and place. Display is the name that the user interface shows,
+	// Name when empty. Display and XID may use the responses of calls.
 	Name    Exprs `yaml:"name"`
 	Display Exprs `yaml:"display"`
-	// XID is the cloud's own long name. Of AWS it follows from ARN when empty.
+	// XID is the cloud's full name. For AWS it follows from ARN when empty.
 	XID Exprs    `yaml:"xid"`
 	ARN Patterns `yaml:"arn"`
-	// Place is the place in the entity's id where that is not the region that it
-	// was read in: "global", for types whose references name no region.
+	// Place is the place in the entity's id when that is not the region in which it
+	// was read: "global", for types whose references contain no region.
 	Place string `yaml:"place"`
 
-	// Region is where the region is that the entity is in, when that is neither
-	// the one it was read in nor, of Azure and GCP, its location.
+	// Region locates the region of the entity when that is neither the region in
+	// which it was read nor, for Azure and GCP, its location.
 	Region Expr `yaml:"region"`
 
-	// AzureResource is for what Azure Resource Manager lists.
+	// AzureResource declares a type of Azure Resource Manager.
 	AzureResource `yaml:",inline"`
 
-	// GoogleResource is for what Google Cloud has.
+	// GoogleResource declares a type of Google Cloud.
 	GoogleResource `yaml:",inline"`
 
-	// Vanished are the error codes that say that the resource itself is gone, in
-	// whatever call they come.
+	// Vanished are the error codes of any call that mean that the resource itself
+	// no longer exists.
 	Vanished []string `yaml:"vanished"`
-	// None is the name of the entity that stands for there being no resource, so
-	// that rules can tell that from not knowing.
+	// None is the name of an entity that represents the absence of resources, so
+	// that rules can distinguish "there are none" from "unknown".
 	None string `yaml:"none"`
-	// Gathered says that an entity is made from several resources, as those who
-	// have roles are made from role assignments. Events name one of those, so
-	// reading one reads all that get, or the list, finds.
+	// Gathered says that an entity is made from several resources: a principal is
+	// made from its role assignments. Events name one of those resources, so
+	// reading one reads all resources that get, or the list, returns.
 	Gathered bool `yaml:"gathered"`
-	// Derived says that the entities are no resources of the cloud: others name them,
-	// as security groups name address ranges. An event reaches them over the edges of
-	// what it names.
+	// Derived says that the entities are not resources of the cloud but are named by
+	// others, as address ranges are named by security groups. An event reaches them
+	// over the edges of the resource that it names.
 	Derived bool `yaml:"derived"`
-	// Sensitive says that attackers are after what the resource holds.
+	// Sensitive says that the resource holds data that attackers want.
 	Sensitive bool `yaml:"sensitive"`
 
 	Answer `yaml:",inline"`
 	Calls  []Call `yaml:"calls"`
 
-	// Events are the names of the cloud's own log entries that say that a resource
-	// may have changed, by source. Named says where an entry names the resource.
+	// Events are the names, by source, of the cloud's log entries that report a
+	// possible change of a resource. Named locates the resource in an entry.
 	Events Events `yaml:"events"`
 	Named  string `yaml:"named"`
 
-	file  string // below its root
-	where string // for people
+	file  string // path below its root
+	where string // path in error messages
 	root  int
-	lines map[string]int // of members and their elements: "doc", "calls[1]"
+	lines map[string]int // line numbers of members and elements: "doc", "calls[1]"
 }
 
-// File returns the path of the file that declares the type, below its root.
+// File returns the path below its root of the file that declares the type.
 func (t *Type) File() string { return t.file }
 
-// Where returns the path of the file that declares the type, for people.
+// Where returns the path, for error messages, of the file that declares the type.
 func (t *Type) Where() string { return t.where }
 
-// Root returns the position of the root that has the file, among those that were
-// loaded.
+// Root returns the index of the loaded root that contains the file.
 func (t *Type) Root() int { return t.root }
 
-// An Answer says what one answer tells of a resource.
+// An Answer declares what one response contributes to an entity.
 type Answer struct {
 	Properties Properties `yaml:"properties"`
 	Edges      Edges      `yaml:"edges"`
@@ -103,48 +102,49 @@ type Answer struct {
 
 // A Request names a call and its input.
 type Request struct {
-	// Call is the name of an operation of AWS, or a template of the address of a
-	// method of Azure or Google.
+	// Call is the name of an AWS operation, or a template of the address of an
+	// Azure or Google method.
 	Call  string `yaml:"call"`
 	Input Input  `yaml:"input"`
-	// Permission is what the credential must grant, where that does not follow
-	// from the call.
+	// Permission is the permission that the credential needs when it does not
+	// follow from the call.
 	Permission string `yaml:"permission"`
-	// Rate is how many of these calls the cloud allows in a second, where that is
-	// less than for other calls of the service.
+	// Rate is the number of these calls per second that the cloud allows when that
+	// is lower than for other calls of the service.
 	Rate float64 `yaml:"rate"`
 
-	// Path is, of Azure, the template of the whole address, where the call is
-	// relative to a resource. Call when empty.
+	// Path is the template of the whole address of an Azure call that is relative
+	// to a resource. Call is used when it is empty.
 	Path string `yaml:"-"`
-	// Shared says that several types need the answer. Load sets it.
+	// Shared says that several types use the response. Load sets it.
 	Shared bool `yaml:"-"`
 }
 
-// A Stage is one step of listing: it turns each item of the stage before it into
-// the items of a call's answers.
+// A Stage is one step of listing. It makes a call for each item of the previous
+// stage and extracts the items of the responses.
 type Stage struct {
 	Request `yaml:",inline"`
-	// Items is where the items are in an answer; the answer itself when empty. A
-	// stage with items and without a call takes them out of the item before it.
+	// Items locates the items in a response; the response itself is the item when
+	// it is empty. A stage with items and without a call extracts them from the
+	// item of the previous stage.
 	Items Exprs `yaml:"items"`
-	// When says for which items of the stage before it the call is made.
+	// When selects the items of the previous stage for which the call is made.
 	When Conditions `yaml:"when"`
-	// Where keeps only the items whose paths have one of the values.
+	// Where keeps only the items that meet the conditions.
 	Where Conditions `yaml:"where"`
-	// Batch makes one call for several items: of their values at a path, so many
-	// at a time. The input has them as $batch.
+	// Batch makes one call for several items of the previous stage. The input has
+	// their values as $batch.
 	Batch *Batch `yaml:"batch"`
-	// From begins with the items of another type's list instead of a call.
+	// From starts with the items of another type's list instead of a call.
 	From posture.EntityType `yaml:"from"`
-	// One begins with a single empty item: an account or a region has exactly one.
-	// Of get it is an item with the member name.
+	// One starts with a single empty item: an account or a region has exactly one
+	// resource. In get, the item has a name member.
 	One bool `yaml:"one"`
-	// Function turns items into others by code; see [ListFunction].
+	// Function converts items by code; see [ListFunction].
 	Function string `yaml:"function"`
 }
 
-// A Batch gathers items for one call.
+// A Batch declares how many items share one call, and which of their values it takes.
 type Batch struct {
 	Of   Expr `yaml:"of"`
 	Size int  `yaml:"size"`
@@ -154,29 +154,29 @@ type Batch struct {
 type Call struct {
 	Request `yaml:",inline"`
 	Answer  `yaml:",inline"`
-	// As is the name by which conditions and inputs of later calls look into the
-	// answer: as: key, when: {key>KeyState: Enabled}.
+	// As is the name under which conditions and inputs of later calls use the
+	// response: as: key, when: {key>KeyState: Enabled}.
 	As string `yaml:"as"`
-	// Function makes the answer by code instead of a call; see [AnswerFunction].
+	// Function produces the response by code instead of a call; see
+	// [AnswerFunction].
 	Function string `yaml:"function"`
-	// At is where in the answer the paths of its properties begin.
+	// At is the base of the paths of the properties in the response.
 	At Expr `yaml:"at"`
-	// Where keeps only the elements of the list at At whose paths have one of the
-	// values. Find keeps the first such element alone; that there is none means the
-	// same as the cloud's answer that there is no such thing.
+	// Where keeps only the elements of the list at At that meet the conditions. Find
+	// keeps only the first of them; when there is none, that is handled like the
+	// cloud's error that there is no such thing.
 	Where Conditions `yaml:"where"`
 	Find  Conditions `yaml:"find"`
-	// When says of which items it is asked at all. Of others its properties are
-	// left out, as if they were not declared.
+	// When selects the items for which the call is made. Other items do not have
+	// its properties, as if they were not declared.
 	When Conditions `yaml:"when"`
-	// Needs is another call of the type. Where that found nothing, this one is not
-	// made and finds nothing either.
+	// Needs is another call of the type. When that call found nothing, this one is
+	// not made and counts as having found nothing.
 	Needs string `yaml:"needs"`
-	// Gone, NotEnabled and NotOffered say what it means when the cloud answers that
-	// there is no such thing, that the account does not use the service, or that
-	// the region does not have it. "absent" means that every property has the value
-	// it has when it is absent, "vanished" that there is no such resource any more.
-	// Without them the properties are unknown.
+	// Gone, NotEnabled and NotOffered are the meanings of errors: there is no such
+	// thing, the account does not use the service, the region does not offer it.
+	// "absent" gives every property its absent value; "vanished" means that the
+	// resource no longer exists. Without a meaning the properties are unknown.
 	Gone       Meaning `yaml:"gone"`
 	NotEnabled Meaning `yaml:"notEnabled"`
 	NotOffered Meaning `yaml:"notOffered"`
@@ -190,8 +190,8 @@ func (c *Call) Key() string {
 	return c.Call
 }
 
-// Static reports whether the answer is the same for all items, so that it is
-// enough to ask once.
+// Static reports whether the response is the same for all items, so that one call
+// is enough.
 func (c *Call) Static() bool {
 	path := c.Call
 	if c.Path != "" {
@@ -201,7 +201,7 @@ func (c *Call) Static() bool {
 	return err == nil && c.Call != "" && !address.dependsOnItem() && c.Input.static()
 }
 
-// LooksInto returns the names of the earlier calls whose answers the call needs.
+// LooksInto returns the names of the earlier calls whose responses the call uses.
 func (c *Call) LooksInto() []string {
 	names := append(c.When.Answers(), c.Input.answers()...)
 	for _, p := range c.Properties {
@@ -216,7 +216,7 @@ func (c *Call) LooksInto() []string {
 	return names
 }
 
-// A Meaning is what a kind of refusal means.
+// A Meaning is the meaning of an error of the cloud.
 type Meaning string
 
 // The meanings.
@@ -226,8 +226,8 @@ const (
 	MeansVanished Meaning = "vanished" // the resource itself is gone
 )
 
-// Names returns the names of the properties, the labels of the edges and, for
-// tags, [posture.TagsUnread]: what is unknown when the answer cannot be had.
+// Names returns what is unknown when the response is unavailable: the names of the
+// properties, the labels of the edges and, for tags, [posture.TagsUnread].
 func (a *Answer) Names() []string {
 	var names []string
 	for _, p := range a.Properties {
@@ -249,7 +249,7 @@ func (a *Answer) Names() []string {
 // Events are names of log entries by source.
 type Events []Event
 
-// An Event names entries of one source: "s3" of AWS stands for s3.amazonaws.com.
+// An Event lists log entries of one source; for AWS, "s3" is s3.amazonaws.com.
 type Event struct {
 	Source string
 	Names  []string
@@ -267,12 +267,12 @@ func (es *Events) UnmarshalYAML(node *yaml.Node) error {
 	})
 }
 
-// Conditions hold when every one of them does.
+// Conditions are met when every one of them is met.
 type Conditions []Condition
 
-// A Condition is that the value of an expression is, or with Not is none, of the
-// values, whose case does not count. An absent value is the empty string; "*" is
-// any value that is there, and "*word*" one that has the word in it.
+// A Condition requires that the value of an expression is one of the values or, with
+// Not, none of them. Case is ignored. A missing value is the empty string. "*"
+// matches any value that exists, and "*word*" a value that contains the word.
 type Condition struct {
 	At     Expr
 	Values []string
@@ -280,7 +280,7 @@ type Condition struct {
 }
 
 // UnmarshalYAML implements [yaml.Unmarshaler]: a map from expression to value or
-// values. A value list that begins with "!" means none of them.
+// values. A list of values that begins with "!" excludes them.
 func (cs *Conditions) UnmarshalYAML(node *yaml.Node) error {
 	return eachMember(node, func(name string, value *yaml.Node) error {
 		e, err := PathExpr(name)
@@ -304,7 +304,7 @@ func (cs *Conditions) UnmarshalYAML(node *yaml.Node) error {
 	})
 }
 
-// Answers returns the names of the calls whose answers the conditions look into.
+// Answers returns the names of the calls whose responses the conditions use.
 func (cs Conditions) Answers() (names []string) {
 	for _, c := range cs {
 		names = append(names, c.At.answers()...)
@@ -312,8 +312,8 @@ func (cs Conditions) Answers() (names []string) {
 	return names
 }
 
-// Lookup returns the path and value of conditions that are one alone, that a value
-// is a variable's: {ResourceId: $name}.
+// Lookup returns the path and value of a single condition that compares a value with
+// a variable: {ResourceId: $name}. Otherwise ok is false.
 func (cs Conditions) Lookup(v Vars) (path Expr, value string, ok bool) {
 	if len(cs) != 1 || cs[0].Not || len(cs[0].Values) != 1 || !strings.HasPrefix(cs[0].Values[0], "$") {
 		return Expr{}, "", false
@@ -340,8 +340,8 @@ func (cs Conditions) Hold(item *Item, v Vars) bool {
 	return true
 }
 
-// matches compares a text with a value of a declaration without regard to case.
-// A star at the beginning or end of the value stands for anything.
+// matches compares a text with a declared value, ignoring case. A star at the
+// beginning or end of the value matches any text.
 func matches(want, text string) bool {
 	if want == "*" {
 		return text != ""
@@ -360,7 +360,7 @@ func matches(want, text string) bool {
 	return text == want
 }
 
-// eachMember passes on the members of a mapping in the order of the file.
+// eachMember calls f for the members of a mapping in the order of the file.
 func eachMember(node *yaml.Node, f func(name string, value *yaml.Node) error) error {
 	if node.Kind != yaml.MappingNode {
 		return at(node, fmt.Errorf("an object is expected here"))
