@@ -2,12 +2,12 @@ package collect
 
 import "github.com/tidwall/gjson"
 
-// maxDepth is how deep lists and objects may be nested in an answer; real ones
-// have ten levels.
+// maxDepth is the maximum nesting depth of lists and objects in a response; real
+// responses have about ten levels.
 const maxDepth = 100
 
-// ValidAnswer reports whether a text is JSON that can be read without running out
-// of stack.
+// ValidAnswer reports whether a text is valid JSON that can be parsed without
+// exhausting the stack.
 func ValidAnswer(text []byte) bool { return shallow(text) && gjson.ValidBytes(text) }
 
 func shallow(text []byte) bool {

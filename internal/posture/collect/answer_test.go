@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDeepAnswersAreRefused(t *testing.T) {
+func TestDeepAnswersAreInvalid(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for text, want := range map[string]bool{
@@ -18,7 +18,7 @@ func TestDeepAnswersAreRefused(t *testing.T) {
 	}
 }
 
-func TestBrokenAnswersAreRefused(t *testing.T) {
+func TestMalformedAnswersAreInvalid(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{`{"a":[1,{"b":"]"}]}`: true, "{}": true, `{"a":1`: false, "": false, "<html>": false, strings.Repeat("[", 1<<20): false} {
 		if got := ValidAnswer([]byte(text)); got != want {

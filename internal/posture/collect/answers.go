@@ -10,22 +10,23 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Answers keeps the answers of calls that are the same for several types or items
-// of one collection run, so that each call is made once. A refusal is kept too:
-// the next item would be refused as well. After other failures the call is made
-// again.
+// Answers caches the responses of calls that several types or items of one
+// collection run share, so that each call is made once. It also caches refusals,
+// because the call would be refused again for the next item. After other failures
+// the call is made again.
 type Answers struct {
 	mu  sync.Mutex
 	all map[string]*kept
 }
 
-// NewAnswers returns the answers of a run that begins.
+// NewAnswers returns an empty cache for a run.
 func NewAnswers() *Answers { return &Answers{all: map[string]*kept{}} }
 
 // A readFunc makes a call and returns all pages of its answer.
 type readFunc func(ctx context.Context) ([]gjson.Result, error)
 
-// read returns the answer of a key, which is read by the first who asks.
+// read returns the cached response of a key. The first caller reads it; concurrent
+// callers wait for that read.
 func (a *Answers) read(ctx context.Context, key string, read readFunc) (*kept, error) {
 	a.mu.Lock()
 	k, ok := a.all[key]
@@ -37,14 +38,14 @@ func (a *Answers) read(ctx context.Context, key string, read readFunc) (*kept, e
 	return k, k.read(ctx, read)
 }
 
-// A kept is the answer of one call.
+// A kept is the cache entry of one call.
 type kept struct {
 	mu     sync.Mutex // held while the call is made
 	done   bool
-	err    error // a refusal
+	err    error // error of a refused call
 	pages  []gjson.Result
-	joined gjson.Result                         // the pages as one; read with whole
-	groups map[string]map[string][]gjson.Result // elements of lists in it by the value at a path
+	joined gjson.Result                         // all pages as one document; use whole
+	groups map[string]map[string][]gjson.Result // list elements by the value at a path
 }
 
 func (k *kept) read(ctx context.Context, read readFunc) error {
@@ -60,7 +61,7 @@ func (k *kept) read(ctx context.Context, read readFunc) error {
 	return err
 }
 
-// whole returns the answer with its pages joined.
+// whole returns the response with its pages joined.
 func (k *kept) whole() gjson.Result {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -70,8 +71,8 @@ func (k *kept) whole() gjson.Result {
 	return k.joined
 }
 
-// about returns the part of an answer that a call is made for: what is at its
-// path, and of a list there the elements that its conditions name.
+// about returns the part of the response that a call declares: the value at its
+// path and, for a list, the elements that meet its conditions.
 func (k *kept) about(call *resource.Call, item *resource.Item, v resource.Vars) (gjson.Result, error) {
 	conditions := call.Where
 	if len(call.Find) > 0 {
@@ -107,9 +108,9 @@ func (k *kept) at(call *resource.Call, item *resource.Item, v resource.Vars) gjs
 	return call.At.Eval(&resource.Item{Result: whole, Parent: item}, v)
 }
 
-// group returns the elements of the list at the call's path by their value at
-// another path. It is made once, so that finding the element of each of many items
-// does not take the product of both.
+// group returns the elements of the list at the call's path, indexed by their value
+// at another path. The index is built once: a linear search per item would take
+// time proportional to items times elements.
 func (k *kept) group(call *resource.Call, path resource.Expr, item *resource.Item, v resource.Vars) map[string][]gjson.Result {
 	name := call.At.String() + " " + path.String()
 	k.mu.Lock()
@@ -133,7 +134,7 @@ func (k *kept) group(call *resource.Call, path resource.Expr, item *resource.Ite
 	return g
 }
 
-// listOf returns elements as a list.
+// listOf returns the elements as a JSON list.
 func listOf(elements []gjson.Result) gjson.Result {
 	list := []byte{'['}
 	for i, element := range elements {

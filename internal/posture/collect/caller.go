@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// caller makes the calls of functions.
+// caller implements [resource.Caller] with a reader.
 type caller struct{ *Reader }
 
 // Call implements [resource.Caller].
@@ -72,7 +72,7 @@ func (c caller) Once(key string, read func() (any, error)) (any, error) {
 	return c.once.do(key, read)
 }
 
-// once keeps what functions read for all items of a list.
+// once caches what functions read for all items of a list.
 type once struct {
 	mu  sync.Mutex
 	all map[string]*outcome

@@ -1,12 +1,10 @@
-// Package collect reads cloud accounts: it says what a collector is and runs
-// them.
+// Package collect reads cloud accounts: it defines collectors and runs them.
 //
-// A collector is a declaration (what it reads, what that is made of, which
-// permissions it takes, which events change it) and two short functions that
-// call the cloud. It knows nothing of regions, retries, limits, stores or
-// metrics, and does not decide what a refusal means: the runner does that for
-// all. Each cloud's collectors are in a package below this one; its SDK stays
-// there.
+// A collector is a declaration (which type it reads, its properties and edges, the
+// permissions that it needs, the events that change it) and two short functions that
+// call the cloud. The runner handles regions, retries, rate limits, storage, metrics and
+// the meaning of errors for all collectors. Each cloud has a package below this one, and
+// only that package imports the cloud's SDK.
 package collect
 
 import (
@@ -19,7 +17,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Scope says how often a collector runs for one account.
+// Scope says how often a collector runs per account.
 type Scope uint8
 
 // The scopes.
@@ -28,19 +26,19 @@ const (
 	PerRegion               // once in every enabled region
 )
 
-// A Declaration is what is known of an entity type without asking a cloud. The
-// schema, the documentation and the least-privilege policies are made from it.
+// A Declaration holds the static facts about an entity type. The schema, the documentation
+// and the least-privilege policies are generated from it.
 type Declaration struct {
 	Type        posture.EntityType
 	Scope       Scope
-	Service     string   // whose rate limit its calls count against: "ec2"
-	Permissions []string // that the credential must grant
+	Service     string   // service whose rate limit applies to its calls: "ec2"
+	Permissions []string // permissions that the credential needs
 	Doc         string   // one sentence
 	Properties  []Property
 	Edges       []Edge
 	Events      []Event
-	Forms       []string       // of Google Cloud: how log entries name its resources, with * for what differs
-	Declared    *resource.Type // the declaration that all this follows from; nil for a typed collector
+	Forms       []string       // Google Cloud: patterns of resource names in log entries
+	Declared    *resource.Type // the declaration it was derived from; nil for a collector in code
 }
 
 // A Property declares one property of a type.
@@ -58,32 +56,31 @@ type Edge struct {
 	Doc   string // one sentence
 }
 
-// An Event declares which events of the cloud's own log say that an entity of
-// the type may have changed.
+// An Event declares the entries of the cloud's own log that report a possible change of an
+// entity of the type.
 type Event struct {
 	Source string   // "s3.amazonaws.com", "Microsoft.Storage/storageAccounts", "compute.googleapis.com"
 	Names  []string // "PutBucketPolicy"
 }
 
-// A Collector reads the entities of one type through a session S of its cloud,
-// which is bound to one account and, where the scope says so, to one region.
+// A Collector reads the entities of one type through a session S of its cloud. The session
+// is bound to one account and, if the scope is PerRegion, to one region.
 type Collector[S any] struct {
 	Declaration
 
 	// List emits every entity, page by page.
 	List func(ctx context.Context, s S, emit Emit) error
 
-	// Get emits the one entity of this name, or fails with ErrGone when there is
-	// none any more.
+	// Get emits the entity of this name, or fails with ErrGone when it no longer exists.
 	Get func(ctx context.Context, s S, name string, emit Emit) error
 }
 
-// Emit takes one entity that was read. It returns an error only when the run is
-// over; the collector then returns it.
+// Emit receives one entity. It returns an error only when the run has ended; the collector
+// must then return that error.
 type Emit func(*Resource) error
 
-// Serial returns an emit that collectors may call from several goroutines, as
-// they do when they read details in parallel; e gets one entity at a time.
+// Serial returns an Emit that may be called concurrently, as collectors do when they read
+// details in parallel. e is called by one goroutine at a time.
 func (e Emit) Serial() Emit {
 	var mu sync.Mutex
 	return func(r *Resource) error {
@@ -93,32 +90,32 @@ func (e Emit) Serial() Emit {
 	}
 }
 
-// What calls to a cloud can come to. Every SDK's errors are sorted into these
-// classes by its package; anything else is a plain failure.
+// Classes of errors. The package of each cloud maps its SDK's errors to them; any other
+// error is a plain failure.
 var (
-	// ErrIdentity says that the cloud does not accept who we say we are: a wrong
-	// role, external id, secret or key.
+	// ErrIdentity means that the cloud does not accept the credential: a wrong role,
+	// external id, secret or key.
 	ErrIdentity = errors.New("the cloud refuses the credential")
 
-	// ErrDenied says that the credential does not grant a permission.
+	// ErrDenied means that the credential lacks a permission.
 	ErrDenied = errors.New("access denied")
 
-	// ErrThrottled says that the cloud still wants fewer calls after retries.
+	// ErrThrottled means that the cloud still throttles calls after retries.
 	ErrThrottled = errors.New("throttled")
 
-	// ErrOff says that the account does not use the service or region: there is
-	// nothing to read, and that is not an error.
+	// ErrOff means that the account does not use the service or region: there is nothing
+	// to read, which is not an error.
 	ErrOff = errors.New("the service is not enabled")
 
-	// ErrNotOffered says that the region does not have the service. It is an ErrOff.
+	// ErrNotOffered means that the region does not offer the service. It is an ErrOff.
 	ErrNotOffered = fmt.Errorf("%w: the region does not offer it", ErrOff)
 
-	// ErrGone says that what was asked for does not exist. Where that means "not
-	// configured" it is a value, not an error.
+	// ErrGone means that the requested resource does not exist. When that means "not
+	// configured", it is a value, not an error.
 	ErrGone = errors.New("it does not exist")
 )
 
-// A DeniedError names the permission that is missing. It is an ErrDenied.
+// A DeniedError names the missing permission. It is an ErrDenied.
 type DeniedError struct {
 	Permission string
 	Err        error
@@ -131,5 +128,5 @@ func (e *DeniedError) Error() string {
 	return "permission " + e.Permission + " is missing"
 }
 
-// Unwrap makes it an ErrDenied and keeps the cloud's own words for the log.
+// Unwrap makes it an ErrDenied and keeps the cloud's own error for the log.
 func (e *DeniedError) Unwrap() []error { return []error{ErrDenied, e.Err} }

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// complete turns the items of a page into entities and emits them.
+// complete converts the items of a page to entities and emits them.
 func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
 	one := func(ctx context.Context, item *resource.Item) error {
 		b, refused, err := r.entity(ctx, t, item)
@@ -29,7 +29,7 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 	if len(t.Calls) > 0 {
 		return parallel(ctx, items, one)
 	}
-	for i := range items { // there is nothing to wait for
+	for i := range items { // no calls are needed
 		if err := one(ctx, &items[i]); err != nil {
 			return err
 		}
@@ -37,10 +37,10 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 	return nil
 }
 
-// entity reads the rest of an item. It returns nil when the resource has vanished
-// meanwhile, and an error only when the unit cannot go on. When all calls were
-// refused, it also returns why: of a resource that is listed without a call
-// nothing was read at all then.
+// entity makes the calls that complete an item. It returns nil when the resource has
+// vanished in the meantime, and a fatal error only when the unit cannot continue. When all
+// calls were refused, it also returns the reason: for a resource that is listed without a
+// call, nothing was read at all in that case.
 func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.Item) (b *resource.Builder, allRefused, fatal error) {
 	b, where, err := t.Begin(ctx, item, r.Context, caller{r})
 	if err != nil {
@@ -52,13 +52,13 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	if len(t.Calls) > 0 {
 		item.Answers = map[string]gjson.Result{}
 	}
-	var nothing []string          // the calls that found nothing
-	refused := map[string]error{} // by the names of the calls
+	var nothing []string          // calls that found nothing
+	refused := map[string]error{} // errors by call name
 	answered := false
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		if why := firstRefused(refused, call.LooksInto()); why != nil {
-			b.Unread(why, call.Names()...) // whether or for what it is to be asked is not known
+			b.Unread(why, call.Names()...) // the call depends on a refused one
 			continue
 		}
 		if !call.When.Hold(item, where.Vars) {
@@ -91,7 +91,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 	return b, allRefused, nil
 }
 
-// firstRefused returns why one of the named calls was refused, or nil.
+// firstRefused returns the error of the first refused call among the names, or nil.
 func firstRefused(refused map[string]error, names []string) error {
 	for _, name := range names {
 		if why := refused[name]; why != nil {
@@ -101,8 +101,8 @@ func firstRefused(refused map[string]error, names []string) error {
 	return nil
 }
 
-// call makes one further call into an entity. It returns what a failure means, and
-// why its properties are unknown when it means that.
+// call makes one call and adds its response to an entity. It returns the meaning of a
+// failure and, when its properties are unknown, the reason.
 func (r *Reader) call(
 	ctx context.Context, t *resource.Type, call *resource.Call, b *resource.Builder, item *resource.Item, where resource.Context,
 ) (meaning resource.Meaning, why, fatal error) {
@@ -128,7 +128,7 @@ func (r *Reader) call(
 	return resource.MeansUnknown, err, nil
 }
 
-// overIn returns the failure of a function that ends the whole list, if any.
+// overIn returns an error of a function that must end the whole list, if any.
 func overIn(b *resource.Builder) error {
 	for _, err := range b.Problems() {
 		if Over(err) {
@@ -138,8 +138,8 @@ func overIn(b *resource.Builder) error {
 	return nil
 }
 
-// answer returns what a call tells of an item. A call whose input is the same for
-// all items is made once.
+// answer returns the part of a call's response that concerns an item. A call whose input is
+// the same for all items is made once.
 func (r *Reader) answer(ctx context.Context, call *resource.Call, item *resource.Item) (gjson.Result, error) {
 	k, err := r.read(ctx, call, item)
 	if err != nil {
@@ -172,7 +172,7 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 	})
 }
 
-// meaningOf says what the failure of a call means for the resource.
+// meaningOf returns the meaning of a call's failure for the resource.
 func meaningOf(t *resource.Type, call *resource.Call, err error) resource.Meaning {
 	if c, ok := errors.AsType[coder](err); ok && slices.Contains(t.Vanished, c.ErrorCode()) {
 		return resource.MeansVanished
@@ -188,7 +188,7 @@ func meaningOf(t *resource.Type, call *resource.Call, err error) resource.Meanin
 	return resource.MeansUnknown
 }
 
-// joinPages makes one answer of several pages: their lists follow one another.
+// joinPages joins several pages into one response by concatenating their lists.
 func joinPages(pages []gjson.Result) gjson.Result {
 	switch len(pages) {
 	case 0:

@@ -7,22 +7,21 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Grammar is what the declarations of one cloud leave out because it follows
-// from how the cloud names things.
+// A Grammar derives facts that the declarations of one cloud omit because they follow from
+// the cloud's naming rules.
 type Grammar interface {
-	// Permission returns what a credential must grant for a call.
+	// Permission returns the permission that a call needs.
 	Permission(r *resource.Request) string
 
-	// Service returns whose rate limit a call counts against.
+	// Service returns the service whose rate limit applies to a call.
 	Service(r *resource.Request) string
 
-	// EventSource returns the source of log entries that a declaration writes in
-	// short.
+	// EventSource returns the full source of log entries from its short form in a
+	// declaration.
 	EventSource(short string) string
 }
 
-// DeclarationOf returns what is known of a declared type without asking a cloud:
-// what the schema, the documentation and the least-privilege policies are made of.
+// DeclarationOf returns the static facts about a declared type.
 func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration {
 	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, g), Declared: t}
 	if t.Scope == resource.PerRegion {
@@ -51,7 +50,7 @@ func DeclarationOf(c *resource.Catalog, t *resource.Type, g Grammar) Declaration
 	return d
 }
 
-// addEdge adds an edge; one of a label that is there already adds its targets.
+// addEdge adds an edge, or adds its targets to an existing edge of the same label.
 func addEdge(edges []Edge, e Edge) []Edge {
 	i := slices.IndexFunc(edges, func(o Edge) bool { return o.Label == e.Label })
 	if i < 0 {
@@ -61,7 +60,7 @@ func addEdge(edges []Edge, e Edge) []Edge {
 	return edges
 }
 
-// ServiceOf returns whose rate limit the first call of a type counts against.
+// ServiceOf returns the service whose rate limit applies to the first call of a type.
 func ServiceOf(c *resource.Catalog, t *resource.Type, g Grammar) string {
 	for r := range c.Requests(t) {
 		if r.Call != "" {

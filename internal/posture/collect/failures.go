@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// Failures remembers what could not be read of several resources. What cannot be
-// read of one does not keep the rest from being read.
+// Failures collects the errors of several resources. An error of one resource does not prevent
+// the others from being read.
 type Failures struct {
 	mu    sync.Mutex
 	first error
 	count int
 }
 
-// tooMany failures are reason enough to stop: a permission that is missing here
-// is missing everywhere.
+// tooMany is the number of failures after which to stop: a permission that is missing for so
+// many is missing for all.
 const tooMany = 20
 
-// Note returns an error when there is no use in going on. What was removed
-// meanwhile, or cannot have any, is no failure.
+// Note records an error. It returns an error when continuing is pointless. ErrGone and ErrOff
+// are not failures.
 func (f *Failures) Note(err error) error {
 	switch {
 	case err == nil, Over(err):
@@ -39,7 +39,7 @@ func (f *Failures) Note(err error) error {
 	return nil
 }
 
-// Err returns what went wrong.
+// Err returns the first error and the number of further ones, or nil.
 func (f *Failures) Err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

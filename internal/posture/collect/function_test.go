@@ -15,8 +15,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// functions count the buckets of the owner that an item names, and list the
-// owners.
+// functions are test functions: one counts the buckets of an owner, one lists the owners.
 var functions = resource.Functions{
 	Derive: map[string]resource.Function{"buckets": {
 		Properties: []resource.Property{{Name: "buckets", Kind: resource.Long, Doc: "How many buckets it has."}},
@@ -91,7 +90,7 @@ func functionReader(t *testing.T, pages ...string) (*collect.Reader, *recorder) 
 	}}, r
 }
 
-func TestFunctionsListAndCount(t *testing.T) {
+func TestFunctions(t *testing.T) {
 	t.Parallel()
 	r, calls := functionReader(t, `{"buckets":[{"name":"a","owner":"x"},{"name":"b","owner":"y"}]}`, `{"buckets":[{"name":"c","owner":"x"}]}`)
 	got, err := list(t, r, "AWS.Test.Owner")
@@ -99,19 +98,19 @@ func TestFunctionsListAndCount(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	if len(calls.calls) != 2 {
-		t.Errorf("buckets were listed %d times: once by each function is enough", len(calls.calls))
+		t.Errorf("buckets were listed %d times, want once per function", len(calls.calls))
 	}
 	count := 0
-	// An event names a bucket, which does not say whose it was.
+	// An event names a bucket but not its owner.
 	err = r.Get(t.Context(), r.Catalog.Type("AWS.Test.Owner"), "a", func(*collect.Resource) error { count++; return nil })
 	if err != nil || count != 2 {
 		t.Errorf("%d owners after an event, %v", count, err)
 	}
 }
 
-// What a list function found before it failed is kept, and what a function cannot
-// tell is unknown; the list is not complete.
-func TestFunctionsThatFail(t *testing.T) {
+// Items that a list function returned before it failed are kept, and properties of a function
+// that failed are unknown. The list is not complete.
+func TestFailingFunctions(t *testing.T) {
 	t.Parallel()
 	r, _ := functionReader(t, `{"buckets":[{"name":"a","owner":"x"}]}`, "!denied")
 	got, err := list(t, r, "AWS.Test.Owner")
@@ -124,7 +123,7 @@ func TestFunctionsThatFail(t *testing.T) {
 	}
 }
 
-func TestItemsInsideOfItems(t *testing.T) {
+func TestNestedItems(t *testing.T) {
 	t.Parallel()
 	r, _ := functionReader(t, `{"buckets":[{"name":"a","kind":"Big","rules":[{"id":1},{"id":2}]},{"name":"b","kind":"Plain","rules":[{"id":3}]},{"name":"c","kind":"big"}]}`)
 	got, err := list(t, r, "AWS.Test.Rule")
@@ -133,7 +132,7 @@ func TestItemsInsideOfItems(t *testing.T) {
 	}
 }
 
-func TestOneStandsForNone(t *testing.T) {
+func TestPlaceholderForNone(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string][]string{
 		`{"buckets":[]}`: {"nothing kind=plain"}, `!off`: {"nothing kind=plain"}, `!denied`: nil, `{"buckets":[{"name":"a","kind":"big"}]}`: {"a kind=big"},

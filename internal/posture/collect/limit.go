@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Key names what a cloud counts calls against.
+// A Key identifies a rate limit of a cloud.
 type Key struct {
 	Provider posture.Provider
 	Account  posture.AccountID
@@ -18,23 +18,23 @@ type Key struct {
 	Service  string
 }
 
-// Limiter keeps calls under what a cloud allows. Full runs and events share one,
-// so that they cannot together ask for more than each alone.
+// Limiter keeps calls below the rate limits of a cloud. Full runs and events share one limiter, so that
+// together they stay below the limits.
 type Limiter interface {
-	// Wait returns when a call may be made, or ctx's error, which it may know
-	// before ctx ends.
+	// Wait returns when a call may be made, or the error of ctx. It may return
+	// context.DeadlineExceeded early when the call would have to wait longer.
 	Wait(ctx context.Context, k Key) error
 
-	// Throttled says that the cloud refused a call, and when it wants to be asked
-	// again; zero when it did not say.
+	// Throttled reports that the cloud refused a call because of a rate limit, and the
+	// pause that it requested, or zero.
 	Throttled(k Key, after time.Duration)
 }
 
-// Rates are the calls a second that start each limit: half of what the clouds
-// publish, so that the customer's own programs have the other half. Where calls
-// of a service have limits of their own, it is half of the least that is used.
+// Rates are the initial rates in calls per second by service: half of the published limits, so that the
+// customer's own programs have the other half. When calls of a service have different limits, it is half of
+// the lowest one that is used.
 var Rates = map[string]float64{
-	"": 10, // a service that is not listed
+	"": 10, // default
 
 	"ec2":        10, // AWS: 20/s refill for most Describe calls
 	"iam":        7,  // 15/s, account wide
@@ -67,39 +67,37 @@ var Rates = map[string]float64{
 }
 
 const (
-	burst       = 2.0              // seconds of a limit that may be spent at once
-	slower      = 0.6              // of the rate is left after a throttle
-	slowest     = 0.05             // of the first rate is the least
-	recoverTime = 30 * time.Second // to get from the least rate to the first
-	idleAfter   = 10 * time.Minute // a limit that nobody used may be forgotten
+	burst       = 2.0              // seconds of calls that may be made at once
+	slower      = 0.6              // factor of the rate after a throttled call
+	slowest     = 0.05             // minimum rate as a fraction of the initial rate
+	recoverTime = 30 * time.Second // time to recover from the minimum to the initial rate
+	idleAfter   = 10 * time.Minute // unused limits are removed
 )
 
-// Limits is a Limiter that slows down when it is throttled and recovers while
-// it is not.
+// Limits is an adaptive Limiter: it lowers its rate when calls are throttled and raises it again over time.
 type Limits struct {
 	now func() time.Time
 
 	mu        sync.Mutex
 	limits    map[Key]*limit
-	processes int // that share the limits
+	processes int // number of processes that share the limits
 	swept     time.Time
 }
 
 type limit struct {
 	*rate.Limiter
 	first   rate.Limit
-	resume  time.Time // no call before
-	slowed  time.Time // when it was last made slower
+	resume  time.Time // no calls before this time
+	slowed  time.Time // time of the last slowdown
 	touched time.Time
 }
 
-// NewLimits returns limits that go by the given clock.
+// NewLimits returns limits that use the given clock.
 func NewLimits(now func() time.Time) *Limits {
 	return &Limits{now: now, limits: map[Key]*limit{}, processes: 1, swept: now()}
 }
 
-// SetProcesses says how many processes call the clouds. Each takes an equal part of
-// every limit, so that all together stay under it.
+// SetProcesses sets the number of processes that call the clouds. Each uses an equal share of every limit.
 func (l *Limits) SetProcesses(n int) {
 	now := l.now()
 	l.mu.Lock()
@@ -116,7 +114,7 @@ func (l *Limits) SetProcesses(n int) {
 	}
 }
 
-// burstOf returns how many calls may be made at once under a limit.
+// burstOf returns the burst size of a limit.
 func burstOf(first rate.Limit) int { return max(1, int(first*burst)) }
 
 // Wait implements [Limiter].
@@ -135,13 +133,13 @@ func (l *Limits) Wait(ctx context.Context, k Key) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return context.DeadlineExceeded // its turn would come after that
+		return context.DeadlineExceeded // the call would have to wait beyond the deadline
 	}
 	return nil
 }
 
-// prepare returns the limit of a key, recovered for the time that has passed,
-// and how long to pause before it may be used.
+// prepare returns the limiter of a key, with its rate recovered for the elapsed time, and the pause before it
+// may be used.
 func (l *Limits) prepare(k Key) (*rate.Limiter, time.Duration) {
 	now := l.now()
 	l.mu.Lock()
@@ -165,8 +163,7 @@ func (l *Limits) Throttled(k Key, after time.Duration) {
 	if after > 0 && m.resume.Before(now.Add(after)) {
 		m.resume = now.Add(after)
 	}
-	// Calls that were under way together are refused together: that is one
-	// reason to slow down, not many.
+	// Concurrent calls are throttled together: they count as one slowdown.
 	if now.Sub(m.slowed) < time.Second {
 		return
 	}
@@ -189,7 +186,7 @@ func (l *Limits) limit(k Key, now time.Time) *limit {
 	return m
 }
 
-// sweep forgets limits that nobody uses, now and then. The caller holds mu.
+// sweep removes unused limits from time to time. The caller holds mu.
 func (l *Limits) sweep(now time.Time) {
 	if now.Sub(l.swept) < idleAfter {
 		return

@@ -13,7 +13,7 @@ import (
 
 var ec2 = collect.Key{Provider: posture.AWS, Account: "1", Region: "eu-west-1", Service: "ec2"}
 
-// calls returns how many calls a limit lets through in a second.
+// calls returns the number of calls per second that a limit allows.
 func calls(t *testing.T, l *collect.Limits, k collect.Key) int {
 	t.Helper()
 	end := time.Now().Add(time.Second)
@@ -34,7 +34,7 @@ func TestLimitSlowsDownAndRecovers(t *testing.T) {
 		calls(t, l, ec2) // spend the burst
 		calls(t, l, ec2)
 		before := calls(t, l, ec2)
-		for range 20 { // refused together
+		for range 20 { // throttled together
 			l.Throttled(ec2, 0)
 		}
 		slowed := calls(t, l, ec2)
@@ -65,7 +65,7 @@ func TestLimitHonoursRetryAfter(t *testing.T) {
 	})
 }
 
-func TestATurnThatComesTooLateIsTheEnd(t *testing.T) {
+func TestWaitBeyondDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := collect.NewLimits(time.Now)
@@ -82,7 +82,7 @@ func TestATurnThatComesTooLateIsTheEnd(t *testing.T) {
 	})
 }
 
-func TestLimitsOfDifferentKeysAreApart(t *testing.T) {
+func TestLimitsAreIndependent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := collect.NewLimits(time.Now)

@@ -19,8 +19,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A recorder is a transport whose answers are given, and which remembers its
-// calls.
+// A recorder is a transport with fixed responses that records its calls.
 type recorder struct {
 	mu      sync.Mutex
 	calls   []string
@@ -47,7 +46,7 @@ func (r *recorder) Pages(_ context.Context, q *resource.Request, _ string, input
 	return nil
 }
 
-// newReader returns a reader of types that are declared here.
+// newReader returns a reader of the given declarations.
 func newReader(t *testing.T, answers map[string][]string, declarations ...string) (*collect.Reader, *recorder) {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -67,7 +66,7 @@ func newReader(t *testing.T, answers map[string][]string, declarations ...string
 	}, r
 }
 
-// list returns the names of what a reader lists, each with its properties.
+// list returns the names of the resources that a reader lists, with their properties.
 func list(t *testing.T, r *collect.Reader, name posture.EntityType) ([]string, error) {
 	t.Helper()
 	var got []string
@@ -135,14 +134,14 @@ func TestReaderBatchesAndPages(t *testing.T) {
 	}
 }
 
-// A part of a list that is refused does not keep the rest from being read, but
-// the list is not complete. What was deleted meanwhile is not a failure.
-func TestReaderGoesOnAfterARefusedPart(t *testing.T) {
+// A refused part of a list does not prevent the rest from being read, but the list is incomplete. Items that
+// were deleted in the meantime are not a failure.
+func TestReaderContinuesAfterRefusedPart(t *testing.T) {
 	t.Parallel()
 	r, calls := newReader(t, clusterAnswers(), clusters, nodes)
 	got, err := list(t, r, "AWS.Test.Node")
 	if !errors.Is(err, collect.ErrDenied) {
-		t.Errorf("the list ends with %v, want that it was denied in part", err)
+		t.Errorf("the list ends with %v, want ErrDenied", err)
 	}
 	if diff := cmp.Diff([]string{"a/1 size=3"}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -169,19 +168,19 @@ calls:
   - {call: test.GetStatus, input: {bucket: $name}, needs: test.GetPolicy, properties: {status: {at: status, absent: none, doc: Its status.}}}
 `
 
-func TestReaderMeansWhatTheDeclarationSays(t *testing.T) {
+func TestReaderErrorMeanings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		policy, status string
 		want           []string
 		fails          error
 	}{
-		"answered":                {`{"public":true}`, `{"status":"on"}`, []string{"web public=true status=on"}, nil},
-		"nothing configured":      {`!gone`, `!identity`, []string{"web public=false status=none"}, nil},
-		"refused":                 {`!denied`, `{"status":"on"}`, []string{"web public=? status=on"}, nil},
-		"gone without a meaning":  {`{}`, `!gone`, []string{"web public=false status=?"}, nil},
-		"the credential is over":  {`{}`, `!identity`, nil, collect.ErrIdentity},
-		"not enabled, no meaning": {`!off`, `{}`, []string{"web public=? status=none"}, nil},
+		"answered":                  {`{"public":true}`, `{"status":"on"}`, []string{"web public=true status=on"}, nil},
+		"nothing configured":        {`!gone`, `!identity`, []string{"web public=false status=none"}, nil},
+		"refused":                   {`!denied`, `{"status":"on"}`, []string{"web public=? status=on"}, nil},
+		"gone without a meaning":    {`{}`, `!gone`, []string{"web public=false status=?"}, nil},
+		"the credential is refused": {`{}`, `!identity`, nil, collect.ErrIdentity},
+		"not enabled, no meaning":   {`!off`, `{}`, []string{"web public=? status=none"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +200,7 @@ func TestReaderMeansWhatTheDeclarationSays(t *testing.T) {
 	}
 }
 
-func TestReaderGetsOne(t *testing.T) {
+func TestReaderGet(t *testing.T) {
 	t.Parallel()
 	r, _ := newReader(t, map[string][]string{
 		`test.ListBuckets {"prefix":"web"}`:  {`{"buckets":[{"name":"web-old"},{"name":"web"}]}`},
@@ -217,6 +216,6 @@ func TestReaderGetsOne(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if err := r.Get(t.Context(), r.Catalog.Type("AWS.Test.Bucket"), "gone", emit); !errors.Is(err, collect.ErrGone) {
-		t.Errorf("a bucket that is not there: %v", err)
+		t.Errorf("a missing bucket: %v", err)
 	}
 }

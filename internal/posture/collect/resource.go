@@ -6,17 +6,15 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Resource is an entity while a collector puts it together.
+// A Resource is an entity that a collector is assembling.
 type Resource = resource.Builder
 
-// NewResource begins the entity of type t with the given name, in a region or
-// group ("" for none).
+// NewResource creates the entity of type t with the given name, in a region or resource group ("" for none).
 var NewResource = resource.NewBuilder
 
-// Detail runs a call that reads more of a resource into the properties and edges
-// of the given names. What does not exist is not configured, and f has set what
-// that means before it returns ErrGone; any other failure leaves the properties
-// unknown. It returns an error only when the whole run is over.
+// Detail calls f, which reads the properties and edges of the given names. When f returns ErrGone, the feature
+// is not configured, and f has already set the properties accordingly. Any other failure makes the properties
+// unknown. Detail returns an error only when the whole run has ended.
 func Detail(r *Resource, f func() error, names ...string) error {
 	err := f()
 	switch {

@@ -7,15 +7,14 @@ import (
 	"vigil/internal/fault"
 )
 
-// Times between the attempts of RetryUnavailable: each pause is twice the one
-// before.
+// Pauses between the attempts of RetryUnavailable; each pause is twice the previous one.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// RetryUnavailable calls f until it no longer fails with [fault.Unavailable], which
-// is how a database fails that restarts or fails over. It gives up when ctx ends.
+// RetryUnavailable calls f until it no longer fails with [fault.Unavailable], the error of a database that
+// restarts or fails over. It gives up when ctx ends.
 func RetryUnavailable(ctx context.Context, f func() error) error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := f()

@@ -14,9 +14,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Recorder keeps what is read.
+// A Recorder stores the entities that are read.
 type Recorder interface {
-	// Begin starts to record what one unit reads.
+	// Begin starts the recording of one unit.
 	Begin(ctx context.Context, s Scoped) (Recording, error)
 }
 
@@ -28,17 +28,16 @@ type Scoped struct {
 	Region  string
 }
 
-// A Recording takes the entities of one unit. It holds no more of them than a
-// page.
+// A Recording receives the entities of one unit. It buffers at most one page of them.
 type Recording interface {
-	// Put takes one entity.
+	// Put adds one entity.
 	Put(ctx context.Context, e posture.Entity) error
 
-	// Commit saves the differences to what was known in one transaction. With
-	// complete, what was known and was not put is gone; otherwise it stays.
+	// Commit saves the differences from the stored entities in one transaction. With
+	// complete, it removes stored entities that were not put; otherwise it keeps them.
 	Commit(ctx context.Context, complete bool) error
 
-	// Discard forgets what was put. It does nothing after Commit.
+	// Discard drops the entities that were put. It does nothing after Commit.
 	Discard()
 }
 
@@ -46,19 +45,19 @@ type Recording interface {
 type Runner struct {
 	Sources  map[posture.Provider]Source
 	Recorder Recorder
-	Parallel int // units of one account that are read at a time
+	Parallel int // number of units of one account that are read concurrently
 	Log      *slog.Logger
 }
 
-// An Outcome is what came of a run.
+// An Outcome is the result of a run.
 type Outcome struct {
 	Status     posture.RunStatus
 	Collectors map[posture.EntityType]posture.CollectorResult
-	Account    posture.AccountStatus // what the run says of the account
-	Reason     string                // why, in words
+	Account    posture.AccountStatus // resulting status of the account
+	Reason     string                // reason for the status
 	Entities   int
 	Units      int
-	Unread     []Unread // what was tried and not read to the end
+	Unread     []Unread // units that were not read completely
 }
 
 // Unread is a unit that failed.
@@ -68,15 +67,15 @@ type Unread struct {
 	Why    string
 }
 
-// Progress is told how a run goes on. It is called by one goroutine at a time.
+// Progress is called while a run progresses, by one goroutine at a time.
 type Progress func(o Outcome, done int)
 
-// maxErrors is how many messages of a collector are kept: the first ones tell
-// what is wrong, and ten thousand buckets would say the same.
+// maxErrors is the number of messages that are kept per collector. Further messages would repeat the first
+// ones.
 const maxErrors = 20
 
-// Run collects an account. It returns when everything is read, refused, or ctx
-// has ended; it never fails as a whole without an outcome that says so.
+// Run collects an account. It returns when all units are done or ctx has ended. Failures are reported in the
+// outcome.
 func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunScope, progress Progress) Outcome {
 	source, ok := r.Sources[a.Account.Provider]
 	if !ok {
@@ -103,17 +102,17 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 			return nil
 		})
 	}
-	_ = group.Wait() // units report what went wrong, they do not fail
+	_ = group.Wait() // units report errors in their readings
 	return t.outcome(ctx)
 }
 
-// coverage is a Recorder that says what it knows.
+// coverage is a Recorder that can list what it has stored.
 type coverage interface {
 	Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) ([]posture.Coverage, error)
 }
 
-// closed returns a unit for everything that is known of regions that the account
-// does not use any more. There is nothing to read, and that is known.
+// closed returns a unit for each stored type and region that the account no longer uses. These units read
+// nothing and report that there is nothing.
 func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit) {
 	recorder, ok := r.Recorder.(coverage)
 	regions, regional := s.(Regional)
@@ -122,7 +121,7 @@ func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units
 	}
 	all, err := recorder.Coverage(ctx, a.Org, a.Account.ID)
 	if err != nil {
-		r.Log.WarnContext(ctx, "regions that were switched off not looked at", "account", a.Account.ID, "error", err)
+		r.Log.WarnContext(ctx, "stored entities of disabled regions not listed", "account", a.Account.ID, "error", err)
 		return nil
 	}
 	for _, c := range all {
@@ -133,19 +132,19 @@ func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units
 	return units
 }
 
-// reading is what came of one unit.
+// reading is the result of one unit.
 type reading struct {
 	entities int
 	problems []error // details that could not be read
-	err      error   // why the list could not
-	off      error   // why there is nothing to read: an ErrOff
+	err      error   // error of the list
+	off      error   // ErrOff: there is nothing to read
 }
 
-// commitTime is how long saving what a unit read may take.
+// commitTime limits the time to save the entities of a unit.
 const commitTime = time.Minute
 
-// unit reads one unit and saves what it read. While the database is away it
-// waits, and then reads the unit again: a run does not end because of it.
+// unit reads one unit and saves its entities. When the database is unavailable, it waits and then reads the
+// unit again, so that the run continues.
 func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got reading) {
 	err := RetryUnavailable(ctx, func() (err error) {
 		got, err = r.readAndSave(ctx, a, u)
@@ -158,8 +157,8 @@ func (r *Runner) unit(ctx context.Context, a posture.Access, u Unit) (got readin
 	return got
 }
 
-// readAndSave reads one unit and saves what it read. It fails when that cannot be
-// saved; what could not be read is part of the reading.
+// readAndSave reads one unit and saves its entities. It fails when they cannot be saved; errors of reading are
+// part of the reading.
 func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got reading, err error) {
 	if err := ctx.Err(); err != nil {
 		return got, err
@@ -183,10 +182,10 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 	if fault.Is(saveErr, fault.Unavailable) {
 		return reading{}, saveErr
 	}
-	if errors.Is(got.err, ErrOff) { // there is nothing, and that is known
+	if errors.Is(got.err, ErrOff) { // it is known that there is nothing
 		got.off, got.err = got.err, nil
 	}
-	// What was read is kept also when the run's time is over.
+	// The entities are saved even when the time of the run is over.
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	if err := recording.Commit(saving, got.err == nil); err != nil {
@@ -196,7 +195,7 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 	return got, nil
 }
 
-// failed is the outcome of a run that could not begin.
+// failed returns the outcome of a run that could not start.
 func failed(err error) Outcome {
 	o := Outcome{Status: posture.RunFailed, Account: posture.AccountActive, Reason: err.Error()}
 	switch {
@@ -207,7 +206,7 @@ func failed(err error) Outcome {
 	case errors.Is(err, context.DeadlineExceeded):
 		o.Status, o.Account = posture.RunTimeout, ""
 	default:
-		o.Account = "" // it says nothing about the account
+		o.Account = "" // the error says nothing about the account
 	}
 	return o
 }

@@ -17,7 +17,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// cloud is a source whose units are given.
+// cloud is a source with fixed units.
 type cloud struct {
 	open  error
 	units []collect.Unit
@@ -30,20 +30,20 @@ func (c cloud) Units(context.Context) ([]collect.Unit, error)                 { 
 func (c cloud) Unit(posture.EntityType, string) (collect.Unit, bool)          { return collect.Unit{}, false }
 func (c cloud) Close()                                                        {}
 
-// notes remembers what was committed, and how.
-type notes struct {
+// commitRecorder is a recorder that records the commits.
+type commitRecorder struct {
 	mu        sync.Mutex
 	committed map[string]string
 }
 
 type recording struct {
-	notes *notes
-	scope collect.Scoped
-	put   int
+	commitRecorder *commitRecorder
+	scope          collect.Scoped
+	put            int
 }
 
-func (n *notes) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
-	return &recording{notes: n, scope: s}, nil
+func (n *commitRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+	return &recording{commitRecorder: n, scope: s}, nil
 }
 
 func (r *recording) Put(context.Context, posture.Entity) error {
@@ -52,9 +52,9 @@ func (r *recording) Put(context.Context, posture.Entity) error {
 }
 
 func (r *recording) Commit(_ context.Context, complete bool) error {
-	r.notes.mu.Lock()
-	defer r.notes.mu.Unlock()
-	r.notes.committed[string(r.scope.Type)+" "+r.scope.Region] = fmt.Sprintf("%d, complete %v", r.put, complete)
+	r.commitRecorder.mu.Lock()
+	defer r.commitRecorder.mu.Unlock()
+	r.commitRecorder.committed[string(r.scope.Type)+" "+r.scope.Region] = fmt.Sprintf("%d, complete %v", r.put, complete)
 	return nil
 }
 
@@ -81,7 +81,7 @@ func unit(t posture.EntityType, region string, n int, problem, err error) collec
 
 func run(t *testing.T, ctx context.Context, c cloud, scope posture.RunScope) (collect.Outcome, map[string]string) {
 	t.Helper()
-	n := &notes{committed: map[string]string{}}
+	n := &commitRecorder{committed: map[string]string{}}
 	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: n, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
 	access := posture.Access{Org: "org", Account: posture.Account{ID: "123456789012", Provider: posture.AWS}}
 	return r.Run(ctx, access, scope, nil), n.committed
@@ -153,13 +153,13 @@ func TestOutcomes(t *testing.T) {
 			map[string]string{"AWS.S3.Bucket global": "0, complete false"},
 		},
 		{
-			"the credential ends on the way", cloud{units: []collect.Unit{unit(bucket, "global", 1, nil, collect.ErrIdentity), unit(key, "a", 1, nil, nil)}},
+			"the credential expires during the run", cloud{units: []collect.Unit{unit(bucket, "global", 1, nil, collect.ErrIdentity), unit(key, "a", 1, nil, nil)}},
 			posture.RunFailed, posture.AccountValidationFailed, posture.CollectorResult{Status: posture.CollectorFailure, Entities: 1, Message: "the cloud refuses the credential"},
 			map[string]string{"AWS.S3.Bucket global": "1, complete false", "AWS.KMS.Key a": "1, complete true"},
 		},
 		{"the credential is refused", cloud{open: collect.ErrIdentity}, posture.RunFailed, posture.AccountValidationFailed, posture.CollectorResult{}, map[string]string{}},
-		{"asking is denied", cloud{open: denied}, posture.RunFailed, posture.AccountDenyAccess, posture.CollectorResult{}, map[string]string{}},
-		{"the cloud is away", cloud{open: boom}, posture.RunFailed, "", posture.CollectorResult{}, map[string]string{}},
+		{"opening is denied", cloud{open: denied}, posture.RunFailed, posture.AccountDenyAccess, posture.CollectorResult{}, map[string]string{}},
+		{"the cloud is unreachable", cloud{open: boom}, posture.RunFailed, "", posture.CollectorResult{}, map[string]string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +177,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestAHangingCollectorEndsAsTimeout(t *testing.T) {
+func TestHangingCollectorTimesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := collect.Unit{Type: bucket, Region: "global", List: func(ctx context.Context, _ collect.Emit) error {
@@ -193,24 +193,24 @@ func TestAHangingCollectorEndsAsTimeout(t *testing.T) {
 	})
 }
 
-func TestAScopeNarrowsARun(t *testing.T) {
+func TestRunScope(t *testing.T) {
 	t.Parallel()
 	c := cloud{units: []collect.Unit{unit(bucket, "a", 1, nil, nil), unit(bucket, "b", 1, nil, nil), unit(key, "a", 1, nil, nil)}}
 	got, saved := run(t, t.Context(), c, posture.RunScope{Regions: []string{"A"}, Services: []string{"s3"}})
 	if len(saved) != 1 || saved["AWS.S3.Bucket a"] == "" || got.Units != 1 {
 		t.Errorf("read %v", saved)
 	}
-	const disk = posture.EntityType("Azure.Compute.Disk") // its list is of all regions
+	const disk = posture.EntityType("Azure.Compute.Disk") // its list covers all regions
 	c = cloud{units: []collect.Unit{unit(bucket, posture.Global, 1, nil, nil), unit(disk, posture.Global, 1, nil, nil)}}
 	if _, saved := run(t, t.Context(), c, posture.RunScope{Regions: []string{"a"}}); len(saved) != 1 || saved["Azure.Compute.Disk global"] == "" {
 		t.Errorf("read %v", saved)
 	}
 }
 
-// outage is a recorder whose database is away for some calls.
+// outage is a recorder whose database is unavailable for some calls.
 type outage struct {
-	notes
-	begins, puts, commits int // calls that still fail
+	commitRecorder
+	begins, puts, commits int // remaining calls that fail
 }
 
 type outageRecording struct {
@@ -232,7 +232,7 @@ func (o *outage) Begin(ctx context.Context, s collect.Scoped) (collect.Recording
 	if err := o.fail(&o.begins); err != nil {
 		return nil, err
 	}
-	r, err := o.notes.Begin(ctx, s)
+	r, err := o.commitRecorder.Begin(ctx, s)
 	return outageRecording{r, o}, err
 }
 
@@ -250,10 +250,10 @@ func (r outageRecording) Commit(ctx context.Context, complete bool) error {
 	return r.Recording.Commit(ctx, complete)
 }
 
-func TestARunWaitsForTheDatabase(t *testing.T) {
+func TestRunWaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		o := &outage{notes: notes{committed: map[string]string{}}, begins: 2, puts: 3, commits: 4}
+		o := &outage{commitRecorder: commitRecorder{committed: map[string]string{}}, begins: 2, puts: 3, commits: 4}
 		c := cloud{units: []collect.Unit{unit("AWS.EC2.Instance", "eu", 2, nil, nil)}}
 		r := collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: o, Parallel: 1, Log: slog.New(slog.DiscardHandler)}
 		got := r.Run(t.Context(), posture.Access{Account: posture.Account{Provider: posture.AWS}}, posture.RunScope{}, nil)
@@ -266,12 +266,12 @@ func TestARunWaitsForTheDatabase(t *testing.T) {
 	})
 }
 
-func TestARunGivesUpWaitingWhenItsTimeIsOver(t *testing.T) {
+func TestRunStopsWaitingAtDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		o := &outage{notes: notes{committed: map[string]string{}}, begins: 1 << 30}
+		o := &outage{commitRecorder: commitRecorder{committed: map[string]string{}}, begins: 1 << 30}
 		c := cloud{units: []collect.Unit{unit("AWS.EC2.Instance", "eu", 2, nil, nil)}}
 		r := collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: o, Parallel: 1, Log: slog.New(slog.DiscardHandler)}
 		got := r.Run(ctx, posture.Access{Account: posture.Account{Provider: posture.AWS}}, posture.RunScope{}, nil)

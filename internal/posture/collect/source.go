@@ -6,25 +6,24 @@ import (
 	"vigil/internal/posture"
 )
 
-// A Source is one cloud: how its accounts are opened and what can be read of
-// them.
+// A Source is one cloud. It opens accounts.
 type Source interface {
-	// Provider says which cloud it is.
+	// Provider returns the cloud.
 	Provider() posture.Provider
 
 	// Declarations lists the entity types that can be read.
 	Declarations() []Declaration
 
-	// Open makes sure of the credential. It fails with ErrIdentity when the
-	// cloud refuses it and with ErrDenied when it may not even ask what there is.
+	// Open checks the credential. It fails with ErrIdentity when the cloud refuses the
+	// credential, and with ErrDenied when the credential may not even list what exists.
 	Open(ctx context.Context, a posture.Access) (Session, error)
 }
 
 // A Session reads one account. It renews its credentials by itself and is safe
 // for concurrent use.
 type Session interface {
-	// Units lists the work of a full collection: every collector in every region
-	// that is enabled.
+	// Units lists the units of a full collection: every collector in every enabled
+	// region.
 	Units(ctx context.Context) ([]Unit, error)
 
 	// Unit returns the unit that reads a type in a region, for events.
@@ -34,26 +33,24 @@ type Session interface {
 	Close()
 }
 
-// Regional is a Session of a cloud whose regions can be switched off.
+// Regional is a Session of a cloud whose regions can be disabled.
 type Regional interface {
-	// Closed reports whether the account is known not to use a region, so that
-	// nothing is there any more. It is asked after Units.
+	// Closed reports whether the account is known not to use a region, so that the
+	// region contains nothing. It is called after Units.
 	Closed(region string) bool
 }
 
-// A Unit is one collector bound to a session and a region. What it reads
-// successfully is all there is of its type in its region, so that what is not
-// among it is gone.
+// A Unit is one collector bound to a session and a region. When it succeeds, it has read all entities of its
+// type in its region, so that stored entities that it did not read are gone.
 type Unit struct {
 	Type    posture.EntityType
 	Region  string // posture.Global for collectors that run once per account
-	Service string // whose rate limit its calls count against
+	Service string // service whose rate limit applies to its calls
 	List    func(ctx context.Context, emit Emit) error
 	Get     func(ctx context.Context, name string, emit Emit) error
 }
 
-// Bind makes the unit of a collector in a session. The unit emits one entity at a
-// time.
+// Bind returns the unit of a collector in a session. The unit emits one entity at a time.
 func Bind[S any](c Collector[S], s S, region string) Unit {
 	return Unit{
 		Type: c.Type, Region: region, Service: c.Service,

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// A tally adds up what the units of a run report.
+// A tally aggregates the readings of the units of a run.
 type tally struct {
 	progress Progress
 	units    int
@@ -24,7 +24,7 @@ type tally struct {
 	unread   []Unread
 }
 
-// typeTally adds up the units of one type: one per region.
+// typeTally aggregates the units of one type: one per region.
 type typeTally struct {
 	units, good, denied, late int
 	entities                  int
@@ -40,7 +40,7 @@ func newTally(units int, progress Progress) *tally {
 	return &tally{progress: progress, units: units, types: map[posture.EntityType]*typeTally{}}
 }
 
-// add enters what one unit reported.
+// add adds the reading of one unit.
 func (t *tally) add(u Unit, got reading) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,12 +78,12 @@ func (t *tally) add(u Unit, got reading) {
 	t.progress(Outcome{Status: posture.RunStarted, Collectors: t.results(), Entities: t.entities, Units: t.units}, t.done)
 }
 
-// late reports whether a unit was not read because the run was over.
+// late reports whether a unit was not read because the run had ended.
 func late(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// why says why a unit was not read.
+// why returns the reason why a unit was not read.
 func why(err error) string {
 	if late(err) {
 		return "not read in time"
@@ -91,7 +91,7 @@ func why(err error) string {
 	return err.Error()
 }
 
-// off notes in which state the service is where there is nothing to read.
+// off records whether the service is not enabled or not offered in a region.
 func (tt *typeTally) off(region string, err error) {
 	switch {
 	case err == nil:
@@ -108,7 +108,7 @@ func (tt *typeTally) complain(region string, err error) {
 	}
 }
 
-// at says where something went wrong.
+// at prefixes an error with its region.
 func at(region string, err error) string {
 	if region == posture.Global {
 		return err.Error()
@@ -116,7 +116,7 @@ func at(region string, err error) string {
 	return fmt.Sprintf("%s: %v", region, err)
 }
 
-// result sums the units of a type up.
+// result aggregates the units of a type.
 func (tt *typeTally) result() posture.CollectorResult {
 	r := posture.CollectorResult{
 		Status: posture.CollectorSuccess, Entities: tt.entities,
@@ -144,7 +144,7 @@ func (t *tally) results() map[posture.EntityType]posture.CollectorResult {
 	return all
 }
 
-// outcome sums the run up.
+// outcome aggregates the run.
 func (t *tally) outcome(ctx context.Context) Outcome {
 	o := Outcome{
 		Status: posture.RunCompleted, Collectors: t.results(), Account: posture.AccountActive, Entities: t.entities, Units: t.units, Unread: t.unread,
@@ -167,7 +167,7 @@ func (t *tally) outcome(ctx context.Context) Outcome {
 		o.Reason = "the run did not end in time"
 	case t.units > 0 && denied == t.units:
 		o.Status, o.Account = posture.RunFailed, posture.AccountDenyAccess
-		o.Reason = "the credential is accepted but may not read anything"
+		o.Reason = "the credential is accepted but has no permission to read anything"
 	case t.units > 0 && good == 0:
 		o.Status, o.Account = posture.RunFailed, ""
 		o.Reason = "nothing could be read"

@@ -8,9 +8,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A TracedCall is a call that was made and what came of it.
+// A TracedCall is a call and its result.
 type TracedCall struct {
-	Call    string // as the declaration has it
+	Call    string // as declared
 	Address string // with its templates filled in
 	Region  string
 	Input   []byte
@@ -20,13 +20,13 @@ type TracedCall struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context in which every call of declared types is passed to
-// trace once it is answered. Calls are made by several goroutines.
+// WithTrace returns a context in which trace is called after every call of declared types. It is called by
+// several goroutines.
 func WithTrace(ctx context.Context, trace func(TracedCall)) context.Context {
 	return context.WithValue(ctx, traceKey{}, trace)
 }
 
-// send makes a call through the transport.
+// send makes a call through the transport and traces it.
 func (r *Reader) send(ctx context.Context, q *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
 	trace, ok := ctx.Value(traceKey{}).(func(TracedCall))
 	if !ok {

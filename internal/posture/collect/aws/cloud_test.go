@@ -23,8 +23,7 @@ type cloud struct {
 	options aws.Options
 }
 
-// today is a day that does not move, so that the worlds of all tests are the
-// same.
+// today is a fixed date, so that the simulated accounts of all tests are the same.
 var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 
 // start serves a simulated AWS.
@@ -63,7 +62,7 @@ func start(t testing.TB, o simaws.Options) *cloud {
 	return c
 }
 
-// access returns how the i-th account is opened.
+// access returns the credential of the i-th account.
 func (c *cloud) access(i int) posture.Access {
 	a := c.Account(i)
 	return accessTo(a.ID, a.RoleArn, a.ExternalID)
@@ -79,11 +78,11 @@ func accessTo(account, role, externalID string) posture.Access {
 	}
 }
 
-// read is what came of reading an account.
+// read is the result of reading an account.
 type read struct {
 	entities map[posture.EntityID]posture.Entity
 	problems map[posture.EntityType][]error // details that could not be read
-	failures map[posture.EntityType][]error // lists that could not
+	failures map[posture.EntityType][]error // lists that could not be read
 	units    int
 }
 
@@ -103,7 +102,7 @@ func (r read) of(t posture.EntityType) []posture.Entity {
 	return found
 }
 
-// collectAll reads everything of an account that the types ask for, or all.
+// collectAll reads the given types of an account, or all types.
 func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...posture.EntityType) read {
 	t.Helper()
 	session, err := source.Open(t.Context(), a)

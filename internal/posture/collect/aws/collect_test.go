@@ -7,7 +7,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
-func TestEverythingIsRead(t *testing.T) {
+func TestAllTypesAreRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	got := collectAll(t, aws.New(c.options), c.access(0))

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-func TestARoleThatMayReadNothing(t *testing.T) {
+func TestRoleWithoutPermissions(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	a := c.Account(0)
@@ -30,19 +30,19 @@ func TestARoleThatMayReadNothing(t *testing.T) {
 			t.Errorf("%s: %v names none of its permissions", kind, errs[0])
 		}
 	}
-	for _, e := range got.entities { // what there is exactly one of
+	for _, e := range got.entities { // types with exactly one resource, which need no list call
 		for _, p := range e.Properties {
 			if p.Type != posture.UnknownProperty && p.Name != "regionName" && p.Name != "accountId" {
-				t.Errorf("%s: %s is known to be %v", e.ID, p.Name, p)
+				t.Errorf("%s: %s is %v, want unknown", e.ID, p.Name, p)
 			}
 		}
 	}
 }
 
-// TestADeniedCallLeavesThingsUnknown denies each call in turn and sees to it that
-// everything else is as it was, that what is missing is unknown and not absent,
-// and that the missing permission is named.
-func TestADeniedCallLeavesThingsUnknown(t *testing.T) {
+// TestDeniedCallsLeavePropertiesUnknown denies each call in turn. It checks that
+// everything else is unchanged, that the missing values are unknown and not absent,
+// and that the error names the missing permission.
+func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	base := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
 	whole := collectAll(t, aws.New(base.options), base.access(0))
@@ -75,20 +75,20 @@ func TestADeniedCallLeavesThingsUnknown(t *testing.T) {
 				}
 			}
 			if named == 0 {
-				t.Errorf("nobody misses %s", permission)
+				t.Errorf("no error names %s", permission)
 			}
 		})
 	}
 }
 
-// compareKnown: every entity is still there, and has every property, tag and edge
-// it had or says that it is unknown.
+// compareKnown checks that every entity is still there and that each of its
+// properties, tags and edges is either unchanged or unknown.
 func compareKnown(t *testing.T, want []posture.Entity, got read) {
 	t.Helper()
 	for _, w := range want {
 		e, ok := got.entities[w.ID]
 		if !ok {
-			t.Errorf("%s is lost", w.ID)
+			t.Errorf("%s is missing", w.ID)
 			continue
 		}
 		for _, p := range w.Properties {
@@ -108,7 +108,7 @@ func compareKnown(t *testing.T, want []posture.Entity, got read) {
 		for _, edge := range w.Edges {
 			same := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }
 			if get(e, edge.Label).Type != posture.UnknownProperty && !slices.ContainsFunc(e.Edges, same) {
-				t.Errorf("%s: the edge %s to %s is lost", w.ID, edge.Label, edge.To)
+				t.Errorf("%s: the edge %s to %s is missing", w.ID, edge.Label, edge.To)
 			}
 		}
 	}

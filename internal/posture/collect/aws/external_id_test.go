@@ -11,9 +11,9 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
-// TestRolesThatOthersCouldHaveReadAreRefused tries roles whose trust policies do
-// not tie them to one external id.
-func TestRolesThatOthersCouldHaveReadAreRefused(t *testing.T) {
+// TestRolesWithoutExternalIDAreRefused validates roles whose trust policies do
+// not require one specific external id.
+func TestRolesWithoutExternalIDAreRefused(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 7, Size: 20, Regions: []string{"us-east-1"}})
 	account := c.Account(0).ID
@@ -49,7 +49,7 @@ func TestRolesThatOthersCouldHaveReadAreRefused(t *testing.T) {
 		}
 	}
 
-	// A trust policy that is mended, or spoilt, counts at the next validation.
+	// A change of the trust policy takes effect at the next validation.
 	access := accessTo(account, role("exact", ""), issued)
 	if status, _, err := source.Validate(t.Context(), access); err != nil || status != posture.AccountValidationFailed {
 		t.Errorf("after the condition was removed: %s, %v", status, err)

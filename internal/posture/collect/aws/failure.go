@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture/collect/awsapi"
 )
 
-// Codes by what they mean. Services spell them in their own ways.
+// Error codes by meaning. Services spell them differently.
 var (
 	deniedCodes = []string{
 		"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError", "Forbidden", "ForbiddenException",
@@ -24,11 +24,13 @@ var (
 		"OptInRequired", "SubscriptionRequiredException", "InvalidAccessException", "AWSOrganizationsNotInUseException",
 		"UnsupportedOperation", "UnsupportedOperationException", "RegionDisabledException", "ServiceNotActiveException",
 	}
-	// goneCodes are those that do not say so in their names.
+	// goneCodes are the codes for a missing resource that isGone cannot recognise by
+	// their names.
 	goneCodes = []string{"NoSuchEntity", "AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "WAFNonexistentItemException"}
 )
 
-// classify puts an error into its kind. The permission is what the call takes.
+// classify wraps an error in the collect error that it stands for. The permission is
+// the one that the call needs.
 func classify(err error, permission string) error {
 	if e, ok := errors.AsType[*identityError](err); ok {
 		return e
@@ -58,12 +60,12 @@ func classify(err error, permission string) error {
 	return err
 }
 
-// isGone reports whether a code says that something does not exist.
+// isGone reports whether a code means that a resource does not exist.
 func isGone(code string) bool {
 	return slices.Contains(goneCodes, code) || strings.HasPrefix(code, "NoSuch") || strings.Contains(code, "NotFound")
 }
 
-// kindError is a refusal of a kind.
+// kindError is an AWS error together with the collect error that it stands for.
 type kindError struct {
 	kind error
 	code string

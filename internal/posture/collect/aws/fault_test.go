@@ -19,7 +19,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-func TestValidateSaysWhatToMend(t *testing.T) {
+func TestValidate(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	a := c.Account(0)
@@ -53,7 +53,7 @@ func TestValidateSaysWhatToMend(t *testing.T) {
 	}
 }
 
-func TestACloudThatCannotBeAskedSaysNothingOfTheAccount(t *testing.T) {
+func TestValidateUnreachableCloud(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
@@ -97,7 +97,7 @@ func TestMembersOfAnOrganisation(t *testing.T) {
 	}
 }
 
-func TestWeKnowWhoWeAre(t *testing.T) {
+func TestPrincipal(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	if got, err := aws.New(c.options).Principal(t.Context()); err != nil || got != "arn:aws:iam::111111111111:user/collector" {
@@ -109,7 +109,7 @@ func TestWeKnowWhoWeAre(t *testing.T) {
 	}
 }
 
-func TestThrottlingIsWaitedOut(t *testing.T) {
+func TestThrottledCallsAreRetried(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	source := aws.New(c.options)
@@ -117,7 +117,7 @@ func TestThrottlingIsWaitedOut(t *testing.T) {
 	for _, service := range []string{"ec2", "iam", "s3", "kms", "lambda"} { // one of each protocol
 		c.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: gateway.Throttle, Rate: 0.2})
 	}
-	limits := &counter{}
+	limits := &countingLimiter{}
 	c.options.Limiter, c.options.Attempts = limits, 8
 	got := collectAll(t, aws.New(c.options), c.access(0))
 	if len(got.failures) > 0 || len(got.entities) != len(want.entities) {
@@ -128,19 +128,19 @@ func TestThrottlingIsWaitedOut(t *testing.T) {
 	for _, service := range []string{"ec2", "iam", "s3", "kms", "lambda"} {
 		key := collect.Key{Provider: posture.AWS, Account: posture.AccountID(c.Account(0).ID), Region: "us-east-1", Service: service}
 		if limits.throttled[key] == 0 || limits.waited[key] == 0 {
-			t.Errorf("%s: %d throttles of %d calls were told", service, limits.throttled[key], limits.waited[key])
+			t.Errorf("%s: %d throttles of %d calls were reported", service, limits.throttled[key], limits.waited[key])
 		}
 	}
 }
 
-// counter is a limiter that counts.
-type counter struct {
+// countingLimiter is a limiter that counts calls and throttles.
+type countingLimiter struct {
 	mu                sync.Mutex
 	waited, throttled map[collect.Key]int
 	after             time.Duration
 }
 
-func (l *counter) Wait(ctx context.Context, k collect.Key) error {
+func (l *countingLimiter) Wait(ctx context.Context, k collect.Key) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waited == nil {
@@ -150,18 +150,18 @@ func (l *counter) Wait(ctx context.Context, k collect.Key) error {
 	return ctx.Err()
 }
 
-func (l *counter) Throttled(k collect.Key, after time.Duration) {
+func (l *countingLimiter) Throttled(k collect.Key, after time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.throttled[k]++
 	l.after = max(l.after, after)
 }
 
-func TestThrottlingThatDoesNotEndIsSaidToBeThat(t *testing.T) {
+func TestPermanentThrottlingIsReported(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Action: "DescribeVolumes"}, Kind: gateway.Throttle, RetryAfter: gateway.Duration(time.Second)})
-	limits := &counter{}
+	limits := &countingLimiter{}
 	c.options.Limiter, c.options.Attempts = limits, 2
 	begin := time.Now()
 	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Volume")
@@ -169,14 +169,14 @@ func TestThrottlingThatDoesNotEndIsSaidToBeThat(t *testing.T) {
 		t.Errorf("%v", errs)
 	}
 	if limits.after != time.Second || time.Since(begin) < time.Second {
-		t.Errorf("the answer asks for a pause of 1s; the limiter was told %v, and %v went by", limits.after, time.Since(begin))
+		t.Errorf("the response asks for a pause of 1s; the limiter got %v after %v", limits.after, time.Since(begin))
 	}
 }
 
-func TestASessionThatEndsIsRenewed(t *testing.T) {
+func TestExpiredSessionIsRenewed(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
-	// One of each protocol says once that the session has ended.
+	// One service of each protocol reports once that the session has expired.
 	for _, service := range []string{"ec2", "iam", "s3", "kms", "dynamodb", "lambda", "monitoring"} {
 		c.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: gateway.Expire, Skip: 2, Times: 1})
 	}
@@ -185,11 +185,11 @@ func TestASessionThatEndsIsRenewed(t *testing.T) {
 		t.Errorf("%v", got.failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 4 {
-		t.Errorf("%d sessions were asked for", n)
+		t.Errorf("%d sessions were requested", n)
 	}
 }
 
-func TestSessionsAreRenewedBeforeTheyEnd(t *testing.T) {
+func TestSessionsAreRenewedBeforeExpiry(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	now := time.Now()
@@ -201,18 +201,18 @@ func TestSessionsAreRenewedBeforeTheyEnd(t *testing.T) {
 	// Sessions that last no longer than the margin are renewed for every call.
 	c.options.SessionLength = 15 * time.Minute
 	mu.Lock()
-	now = now.Add(-14*time.Minute - 50*time.Second) // so they end in ten seconds by the real clock
+	now = now.Add(-14*time.Minute - 50*time.Second) // so that they expire ten seconds from now
 	mu.Unlock()
 	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Vpc", "AWS.EC2.Volume")
 	if len(got.failures) > 0 {
 		t.Errorf("%v", got.failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 3 {
-		t.Errorf("%d sessions were asked for", n)
+		t.Errorf("%d sessions were requested", n)
 	}
 }
 
-func TestASessionThatIsRefusedForGoodEndsTheCollector(t *testing.T) {
+func TestPermanentlyRefusedSession(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "s3", Action: "GetBucketAcl"}, Kind: gateway.Expire})
@@ -222,9 +222,10 @@ func TestASessionThatIsRefusedForGoodEndsTheCollector(t *testing.T) {
 	}
 }
 
-// TestALyingCloudIsNotBelieved: garbage, half an answer, a cut connection, none
-// or an internal error fails the collector, and not the run; nothing is passed off as absent.
-func TestALyingCloudIsNotBelieved(t *testing.T) {
+// TestMalformedResponses: garbage, a truncated response, a cut connection, no
+// response or an internal error fails the unit but not the run, and nothing is
+// reported as absent.
+func TestMalformedResponses(t *testing.T) {
 	t.Parallel()
 	calls := map[posture.EntityType]gateway.Call{ // one of each protocol
 		"AWS.EC2.Vpc":          {Service: "ec2", Action: "DescribeVpcs"},
@@ -243,7 +244,7 @@ func TestALyingCloudIsNotBelieved(t *testing.T) {
 			var types []posture.EntityType
 			for entity, call := range calls {
 				if slow := kind == gateway.Hang || kind == gateway.Stall; slow && call.Service != "ec2" && call.Service != "kms" {
-					continue // one of XML and one of JSON take long enough
+					continue // hanging is slow: one XML and one JSON service are enough
 				}
 				types = append(types, entity)
 				c.fault(t, gateway.Fault{Match: call, Kind: kind})
@@ -262,7 +263,7 @@ func TestALyingCloudIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestAHangingCloudEndsWithTheRun(t *testing.T) {
+func TestHangingCallEndsWithContext(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Action: "DescribeVolumes"}, Kind: gateway.Hang})
@@ -280,7 +281,7 @@ func TestAHangingCloudEndsWithTheRun(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsOffIsNoError(t *testing.T) {
+func TestServiceNotEnabledIsNoError(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "redshift"}, Kind: gateway.Off})
@@ -290,7 +291,7 @@ func TestAServiceThatIsOffIsNoError(t *testing.T) {
 	}
 }
 
-func TestPagesAddUp(t *testing.T) {
+func TestPagination(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Size: 9000, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
 	got := collectAll(t, aws.New(c.options), c.access(0), "AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.IAM.User", "AWS.IAM.Role", "AWS.SNS.Topic", "AWS.SQS.Queue",
@@ -328,7 +329,7 @@ func TestPagesAddUp(t *testing.T) {
 	}
 }
 
-func TestTwoAccountsNeverMix(t *testing.T) {
+func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Accounts: 2, Regions: []string{"us-east-1"}})
 	source := aws.New(c.options)
@@ -339,7 +340,7 @@ func TestTwoAccountsNeverMix(t *testing.T) {
 			other := c.Account(1 - i).ID
 			for id, e := range got.entities {
 				if string(e.Account) != c.Account(i).ID || strings.Contains(text(t, e), other) && e.Type != "AWS.Account.Account" {
-					t.Errorf("%s of account %d tells of the other", id, i)
+					t.Errorf("%s of account %d refers to the other account", id, i)
 				}
 			}
 		})
@@ -347,7 +348,7 @@ func TestTwoAccountsNeverMix(t *testing.T) {
 	group.Wait()
 }
 
-func TestReadingTwiceIsTheSame(t *testing.T) {
+func TestReadingIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	source := aws.New(c.options)
@@ -362,29 +363,29 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// nowhere is a way out on which one host cannot be found.
-type nowhere struct {
+// unresolvable is a round tripper that cannot resolve one host.
+type unresolvable struct {
 	http.RoundTripper
 	host string
 }
 
-func (n nowhere) RoundTrip(r *http.Request) (*http.Response, error) {
+func (n unresolvable) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host == n.host {
 		return nil, &net.DNSError{Err: "no such host", Name: n.host, IsNotFound: true}
 	}
 	return n.RoundTripper.RoundTrip(r)
 }
 
-func TestAServiceThatARegionDoesNotHave(t *testing.T) {
+func TestServiceNotOfferedInRegion(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
-	c.options.HTTP.Transport = nowhere{c.options.HTTP.Transport, "redshift.us-east-1.amazonaws.com"}
+	c.options.HTTP.Transport = unresolvable{c.options.HTTP.Transport, "redshift.us-east-1.amazonaws.com"}
 	for name, test := range map[string]struct {
-		known bool // that EC2 has a host in the region
+		known bool // EC2 has a host in the region
 		off   bool
 	}{
-		"the region has others":   {true, true},
-		"we cannot find anything": {false, false},
+		"the region has other services": {true, true},
+		"our resolver fails":            {false, false},
 	} {
 		options := c.options
 		options.LookupHost = func(_ context.Context, host string) ([]string, error) {

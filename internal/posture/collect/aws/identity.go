@@ -16,14 +16,13 @@ import (
 	"vigil/internal/posture/collect/awsapi"
 )
 
-// Identity is who we are when we ask for a customer's role: an access key, or
-// without one whatever identity the machine we run on has. A server never reads
-// anything with it.
+// Identity is the identity of Vigil that assumes a customer's role: an access key or,
+// without one, the identity of the machine. A server never reads accounts with it.
 type Identity struct {
 	AccessKeyID     string
 	SecretAccessKey string
 	SessionToken    string
-	Profile         string // of the shared configuration; AWS_PROFILE when empty
+	Profile         string // profile of the shared configuration; AWS_PROFILE when empty
 }
 
 // Retrieve implements [aws.CredentialsProvider].
@@ -38,30 +37,30 @@ func (i *Identity) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return own.Credentials.Retrieve(ctx)
 }
 
-// config loads what the environment and the shared files of the AWS command line
-// say.
+// config loads the configuration of the environment and of the shared files of the
+// AWS command line.
 func (i *Identity) config(ctx context.Context) (aws.Config, error) {
-	// The client is of a kind the SDK can add authorities to, and it may reach
-	// the metadata service of the machine, which customers' calls may not.
+	// The SDK can add certificate authorities only to a client of this type. Unlike
+	// the client for customers' calls, it may reach the machine's metadata service.
 	options := []func(*config.LoadOptions) error{config.WithHTTPClient(awshttp.NewBuildableClient()), config.WithLogger(logging.Nop{})}
 	if i.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(i.Profile))
 	}
 	own, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		return aws.Config{}, fmt.Errorf("find our own identity: %w", err)
+		return aws.Config{}, fmt.Errorf("load the AWS identity of Vigil: %w", err)
 	}
 	return own, nil
 }
 
-// assume returns the credentials of a role, renewed before they end.
+// assume returns the credentials of a role, which are renewed before they expire.
 func (src *Source) assume(p partition, role arn.ARN, externalID string) (*aws.CredentialsCache, error) {
 	client, err := src.client(src.own, "")
 	if err != nil {
 		return nil, err
 	}
 	provider := client.AssumeRole(awsapi.Role{
-		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: src.options.SessionLength, Region: p.home,
+		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: src.options.SessionLength, Region: p.homeRegion,
 	})
 	return aws.NewCredentialsCache(assumedRole{provider, role}, func(o *aws.CredentialsCacheOptions) {
 		o.ExpiryWindow = src.options.SessionLength / 10
@@ -69,7 +68,7 @@ func (src *Source) assume(p partition, role arn.ARN, externalID string) (*aws.Cr
 	}), nil
 }
 
-// assumedRole tells a refused role from an AWS that cannot be asked.
+// assumedRole distinguishes a role that AWS refuses from an AWS that cannot be reached.
 type assumedRole struct {
 	aws.CredentialsProvider
 	role arn.ARN
@@ -88,14 +87,14 @@ func (r assumedRole) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	case "ValidationError", "MalformedPolicyDocument":
 		return c, &identityError{"AWS does not accept " + r.role.String() + " as a role: " + refused.Message, err}
 	case "RegionDisabledException":
-		return c, &identityError{"the account does not allow sessions in " + partitions[r.role.Partition].home, err}
+		return c, &identityError{"the account does not allow sessions in " + partitions[r.role.Partition].homeRegion, err}
 	case "InvalidClientTokenId", "SignatureDoesNotMatch", "ExpiredToken", "UnrecognizedClientException":
 		return c, &ownError{refused.Code, err}
 	}
 	return c, err
 }
 
-// identityError is an ErrIdentity that says what to mend.
+// identityError is an ErrIdentity whose text says what the customer must change.
 type identityError struct {
 	why string
 	err error
@@ -104,12 +103,12 @@ type identityError struct {
 func (e *identityError) Error() string   { return e.why }
 func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }
 
-// ownError says that AWS refuses our own identity. It says nothing about any
-// customer's account.
+// ownError is the error that AWS refuses the identity of Vigil itself. It says nothing
+// about any customer's account.
 type ownError struct {
 	code string
 	err  error
 }
 
-func (e *ownError) Error() string { return "AWS refuses our own identity (" + e.code + ")" }
+func (e *ownError) Error() string { return "AWS refuses the identity of Vigil (" + e.code + ")" }
 func (e *ownError) Unwrap() error { return e.err }

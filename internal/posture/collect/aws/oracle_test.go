@@ -15,8 +15,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// An account as it was read, with what rules ask of it.
-type estate struct {
+// An accountData is an account as it was read, with helpers for the rules.
+type accountData struct {
 	read
 	today time.Time
 }
@@ -45,14 +45,14 @@ func has(e posture.Entity, name, value string) bool {
 	return slices.ContainsFunc(all(e, name), func(p posture.Property) bool { return p.String == value })
 }
 
-// before reports whether a time lies more than some days back.
-func (g estate) before(e posture.Entity, name string, days int) bool {
+// before reports whether a time is more than some days ago.
+func (g accountData) before(e posture.Entity, name string, days int) bool {
 	t, err := time.Parse(time.RFC3339, str(e, name))
 	return err == nil && t.Before(g.today.AddDate(0, 0, -days))
 }
 
 // to returns the entities that an edge leads to.
-func (g estate) to(e posture.Entity, label string) []posture.Entity {
+func (g accountData) to(e posture.Entity, label string) []posture.Entity {
 	var found []posture.Entity
 	for _, edge := range e.Edges {
 		if next, ok := g.entities[edge.To]; ok && edge.Label == label {
@@ -62,9 +62,9 @@ func (g estate) to(e posture.Entity, label string) []posture.Entity {
 	return found
 }
 
-// admits reports whether a security group lets the internet in to one of the
-// TCP ports, or to any over IPv4 when there are none.
-func (g estate) admits(e posture.Entity, ports ...int64) bool {
+// admits reports whether a security group allows traffic from the internet to one of
+// the TCP ports or, without ports, to any port over IPv4.
+func (g accountData) admits(e posture.Entity, ports ...int64) bool {
 	return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 		if edge.Label != "ALLOWS_INGRESS" || !yes(g.entities[edge.To], "isInternet") {
 			return false
@@ -82,80 +82,80 @@ func (g estate) admits(e posture.Entity, ports ...int64) bool {
 			}
 		}
 		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
-		four := get(g.entities[edge.To], "ipVersion").Long == 4 // the instances of the world have no other address
+		four := get(g.entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
 		return len(ports) == 0 && four && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
 	})
 }
 
-func (g estate) public(bucket posture.Entity) bool {
+func (g accountData) public(bucket posture.Entity) bool {
 	account := g.to(bucket, "IN_ACCOUNT")[0]
 	return yes(bucket, "policyStatusIsPublic") && !yes(bucket, "restrictPublicBuckets") && !yes(account, "restrictPublicBuckets") ||
 		yes(bucket, "aclIsPublic") && !yes(bucket, "ignorePublicAcls") && !yes(account, "ignorePublicAcls")
 }
 
-// violates says for each rule which entities violate it, from nothing but what
-// was collected.
-var violates = map[string]func(g estate, e posture.Entity) bool{
-	"aws-iam-root-mfa":        func(_ estate, e posture.Entity) bool { return get(e, "accountMfaEnabled").Long == 0 },
-	"aws-iam-root-access-key": func(_ estate, e posture.Entity) bool { return get(e, "accountAccessKeysPresent").Long == 1 },
-	"aws-iam-root-recent-use": func(g estate, e posture.Entity) bool {
+// violates decides for each rule whether an entity violates it, using only the
+// collected data.
+var violates = map[string]func(g accountData, e posture.Entity) bool{
+	"aws-iam-root-mfa":        func(_ accountData, e posture.Entity) bool { return get(e, "accountMfaEnabled").Long == 0 },
+	"aws-iam-root-access-key": func(_ accountData, e posture.Entity) bool { return get(e, "accountAccessKeysPresent").Long == 1 },
+	"aws-iam-root-recent-use": func(g accountData, e posture.Entity) bool {
 		recent := func(name string) bool { return str(e, name) != "" && !g.before(e, name, 1) }
 		return recent("rootPasswordLastUsed") || recent("rootKeyLastUsed")
 	},
-	"aws-iam-user-console-mfa": func(_ estate, e posture.Entity) bool { return yes(e, "passwordEnabled") && !yes(e, "mfaActive") },
-	"aws-iam-access-key-age-90": func(g estate, e posture.Entity) bool {
+	"aws-iam-user-console-mfa": func(_ accountData, e posture.Entity) bool { return yes(e, "passwordEnabled") && !yes(e, "mfaActive") },
+	"aws-iam-access-key-age-90": func(g accountData, e posture.Entity) bool {
 		return yes(e, "accessKey1Active") && g.before(e, "accessKey1LastRotated", 90) || yes(e, "accessKey2Active") && g.before(e, "accessKey2LastRotated", 90)
 	},
-	"aws-iam-credential-unused-45": func(g estate, e posture.Entity) bool {
+	"aws-iam-credential-unused-45": func(g accountData, e posture.Entity) bool {
 		return yes(e, "passwordEnabled") && g.before(e, "passwordLastUsed", 45) || yes(e, "accessKey1Active") && g.before(e, "accessKey1LastUsed", 45) ||
 			yes(e, "accessKey2Active") && g.before(e, "accessKey2LastUsed", 45)
 	},
-	"aws-iam-password-min-length-14": func(_ estate, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
-	"aws-iam-password-reuse-24":      func(_ estate, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
-	"aws-iam-policy-admin-star": func(g estate, e posture.Entity) bool {
+	"aws-iam-password-min-length-14": func(_ accountData, e posture.Entity) bool { return get(e, "minimumPasswordLength").Long < 14 },
+	"aws-iam-password-reuse-24":      func(_ accountData, e posture.Entity) bool { return get(e, "passwordReusePrevention").Long < 24 },
+	"aws-iam-policy-admin-star": func(g accountData, e posture.Entity) bool {
 		return yes(e, "allowsAdmin") && len(g.to(e, "ATTACHED_TO")) > 0
 	},
-	"aws-iam-user-direct-policy": func(g estate, e posture.Entity) bool {
+	"aws-iam-user-direct-policy": func(g accountData, e posture.Entity) bool {
 		return len(all(e, "inlinePolicies")) > 0 || len(g.to(e, "HAS_POLICY")) > 0
 	},
-	"aws-iam-role-trust-wildcard": func(_ estate, e posture.Entity) bool {
+	"aws-iam-role-trust-wildcard": func(_ accountData, e posture.Entity) bool {
 		return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 			return edge.Label == "TRUSTS" && strings.HasSuffix(string(edge.To), ".Principal.*") && !edge.Properties[0].Bool
 		})
 	},
-	"aws-iam-server-certificate-expired": func(g estate, e posture.Entity) bool { return g.before(e, "expiration", 0) },
-	"aws-accessanalyzer-enabled":         func(_ estate, e posture.Entity) bool { return len(all(e, "analyzers")) == 0 },
-	"aws-s3-account-public-access-block": func(_ estate, e posture.Entity) bool {
+	"aws-iam-server-certificate-expired": func(g accountData, e posture.Entity) bool { return g.before(e, "expiration", 0) },
+	"aws-accessanalyzer-enabled":         func(_ accountData, e posture.Entity) bool { return len(all(e, "analyzers")) == 0 },
+	"aws-s3-account-public-access-block": func(_ accountData, e posture.Entity) bool {
 		return !(yes(e, "blockPublicAcls") && yes(e, "ignorePublicAcls") && yes(e, "blockPublicPolicy") && yes(e, "restrictPublicBuckets"))
 	},
-	"aws-s3-bucket-public":         func(g estate, e posture.Entity) bool { return g.public(e) },
-	"aws-s3-bucket-encryption":     func(_ estate, e posture.Entity) bool { return str(e, "serverSideEncryption") == "" },
-	"aws-s3-bucket-tls-only":       func(_ estate, e posture.Entity) bool { return !yes(e, "policyTlsOnly") },
-	"aws-s3-bucket-versioning":     func(_ estate, e posture.Entity) bool { return str(e, "versioningStatus") != "Enabled" },
-	"aws-s3-bucket-access-logging": func(g estate, e posture.Entity) bool { return len(g.to(e, "LOGS_TO")) == 0 },
-	"aws-ec2-sg-ssh-open":          func(g estate, e posture.Entity) bool { return g.admits(e, 22) },
-	"aws-ec2-sg-rdp-open":          func(g estate, e posture.Entity) bool { return g.admits(e, 3389) },
-	"aws-ec2-sg-all-open":          func(g estate, e posture.Entity) bool { return g.admits(e, 0) && g.admits(e, 65535) },
-	"aws-ec2-sg-db-ports-open": func(g estate, e posture.Entity) bool {
+	"aws-s3-bucket-public":         func(g accountData, e posture.Entity) bool { return g.public(e) },
+	"aws-s3-bucket-encryption":     func(_ accountData, e posture.Entity) bool { return str(e, "serverSideEncryption") == "" },
+	"aws-s3-bucket-tls-only":       func(_ accountData, e posture.Entity) bool { return !yes(e, "policyTlsOnly") },
+	"aws-s3-bucket-versioning":     func(_ accountData, e posture.Entity) bool { return str(e, "versioningStatus") != "Enabled" },
+	"aws-s3-bucket-access-logging": func(g accountData, e posture.Entity) bool { return len(g.to(e, "LOGS_TO")) == 0 },
+	"aws-ec2-sg-ssh-open":          func(g accountData, e posture.Entity) bool { return g.admits(e, 22) },
+	"aws-ec2-sg-rdp-open":          func(g accountData, e posture.Entity) bool { return g.admits(e, 3389) },
+	"aws-ec2-sg-all-open":          func(g accountData, e posture.Entity) bool { return g.admits(e, 0) && g.admits(e, 65535) },
+	"aws-ec2-sg-db-ports-open": func(g accountData, e posture.Entity) bool {
 		return g.admits(e, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
 	},
-	"aws-ec2-default-sg-open": func(_ estate, e posture.Entity) bool {
+	"aws-ec2-default-sg-open": func(_ accountData, e posture.Entity) bool {
 		return str(e, "groupName") == "default" && len(all(e, "ipPermissions"))+len(all(e, "ipPermissionsEgress")) > 0
 	},
-	"aws-ec2-nacl-admin-open": func(_ estate, e posture.Entity) bool {
+	"aws-ec2-nacl-admin-open": func(_ accountData, e posture.Entity) bool {
 		return yes(e, "sshOpenToInternet") || yes(e, "rdpOpenToInternet")
 	},
-	"aws-ec2-ebs-encrypted":          func(_ estate, e posture.Entity) bool { return !yes(e, "encrypted") },
-	"aws-ec2-ebs-default-encryption": func(_ estate, e posture.Entity) bool { return !yes(e, "ebsEncryptionByDefault") },
-	"aws-ec2-snapshot-public":        func(_ estate, e posture.Entity) bool { return yes(e, "public") },
-	"aws-ec2-ami-public":             func(_ estate, e posture.Entity) bool { return yes(e, "public") },
-	"aws-ec2-imdsv2": func(_ estate, e posture.Entity) bool {
+	"aws-ec2-ebs-encrypted":          func(_ accountData, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-ec2-ebs-default-encryption": func(_ accountData, e posture.Entity) bool { return !yes(e, "ebsEncryptionByDefault") },
+	"aws-ec2-snapshot-public":        func(_ accountData, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-ami-public":             func(_ accountData, e posture.Entity) bool { return yes(e, "public") },
+	"aws-ec2-imdsv2": func(_ accountData, e posture.Entity) bool {
 		return str(e, "metadataHttpTokens") != "required" && str(e, "metadataHttpEndpoint") == "enabled"
 	},
-	"aws-ec2-instance-public-ip": func(g estate, e posture.Entity) bool {
+	"aws-ec2-instance-public-ip": func(g accountData, e posture.Entity) bool {
 		return str(e, "state") == "running" && len(g.to(e, "HAS_IP")) > 0
 	},
-	"aws-ec2-exposed-admin-instance": func(g estate, e posture.Entity) bool {
+	"aws-ec2-exposed-admin-instance": func(g accountData, e posture.Entity) bool {
 		admin := false
 		for _, profile := range g.to(e, "HAS_PROFILE") {
 			for _, role := range g.to(profile, "HAS_ROLE") {
@@ -165,52 +165,52 @@ var violates = map[string]func(g estate, e posture.Entity) bool{
 		open := slices.ContainsFunc(g.to(e, "MEMBER_OF"), func(group posture.Entity) bool { return g.admits(group) })
 		return admin && open && str(e, "publicIpAddress") != ""
 	},
-	"aws-vpc-flow-logs":             func(_ estate, e posture.Entity) bool { return !yes(e, "hasActiveFlowLog") },
-	"aws-cloudtrail-multi-region":   func(_ estate, e posture.Entity) bool { return !yes(e, "multiRegionTrailLogs") },
-	"aws-cloudtrail-log-validation": func(_ estate, e posture.Entity) bool { return !yes(e, "logFileValidationEnabled") },
-	"aws-cloudtrail-kms":            func(g estate, e posture.Entity) bool { return len(g.to(e, "ENCRYPTED_BY")) == 0 },
-	"aws-cloudtrail-bucket-public": func(g estate, e posture.Entity) bool {
+	"aws-vpc-flow-logs":             func(_ accountData, e posture.Entity) bool { return !yes(e, "hasActiveFlowLog") },
+	"aws-cloudtrail-multi-region":   func(_ accountData, e posture.Entity) bool { return !yes(e, "multiRegionTrailLogs") },
+	"aws-cloudtrail-log-validation": func(_ accountData, e posture.Entity) bool { return !yes(e, "logFileValidationEnabled") },
+	"aws-cloudtrail-kms":            func(g accountData, e posture.Entity) bool { return len(g.to(e, "ENCRYPTED_BY")) == 0 },
+	"aws-cloudtrail-bucket-public": func(g accountData, e posture.Entity) bool {
 		return slices.ContainsFunc(g.to(e, "WRITES_TO"), func(to posture.Entity) bool { return to.Type == "AWS.S3.Bucket" && g.public(to) })
 	},
-	"aws-cloudtrail-cloudwatch": func(g estate, e posture.Entity) bool {
+	"aws-cloudtrail-cloudwatch": func(g accountData, e posture.Entity) bool {
 		return str(e, "cloudWatchLogsLogGroupArn") == "" || g.before(e, "latestCloudWatchLogsDeliveryTime", 1)
 	},
-	"aws-config-recorder": func(_ estate, e posture.Entity) bool { return !yes(e, "recording") },
-	"aws-kms-rotation": func(_ estate, e posture.Entity) bool {
+	"aws-config-recorder": func(_ accountData, e posture.Entity) bool { return !yes(e, "recording") },
+	"aws-kms-rotation": func(_ accountData, e posture.Entity) bool {
 		return str(e, "keyManager") == "CUSTOMER" && str(e, "keyState") == "Enabled" && str(e, "keySpec") == "SYMMETRIC_DEFAULT" && str(e, "origin") == "AWS_KMS" &&
 			!yes(e, "rotationEnabled")
 	},
-	"aws-kms-key-public":      func(_ estate, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-rds-public":          func(_ estate, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
-	"aws-rds-encrypted":       func(_ estate, e posture.Entity) bool { return !yes(e, "storageEncrypted") },
-	"aws-rds-snapshot-public": func(_ estate, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
-	"aws-rds-backup":          func(_ estate, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
-	"aws-rds-minor-upgrade":   func(_ estate, e posture.Entity) bool { return !yes(e, "autoMinorVersionUpgrade") },
-	"aws-efs-encrypted":       func(_ estate, e posture.Entity) bool { return !yes(e, "encrypted") },
-	"aws-guardduty-enabled":   func(_ estate, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
-	"aws-securityhub-enabled": func(_ estate, e posture.Entity) bool { return str(e, "hubArn") == "" },
-	"aws-lambda-public": func(_ estate, e posture.Entity) bool {
+	"aws-kms-key-public":      func(_ accountData, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-rds-public":          func(_ accountData, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-rds-encrypted":       func(_ accountData, e posture.Entity) bool { return !yes(e, "storageEncrypted") },
+	"aws-rds-snapshot-public": func(_ accountData, e posture.Entity) bool { return has(e, "restoreAttribute", "all") },
+	"aws-rds-backup":          func(_ accountData, e posture.Entity) bool { return get(e, "backupRetentionPeriod").Long == 0 },
+	"aws-rds-minor-upgrade":   func(_ accountData, e posture.Entity) bool { return !yes(e, "autoMinorVersionUpgrade") },
+	"aws-efs-encrypted":       func(_ accountData, e posture.Entity) bool { return !yes(e, "encrypted") },
+	"aws-guardduty-enabled":   func(_ accountData, e posture.Entity) bool { return str(e, "detectorStatus") != "ENABLED" },
+	"aws-securityhub-enabled": func(_ accountData, e posture.Entity) bool { return str(e, "hubArn") == "" },
+	"aws-lambda-public": func(_ accountData, e posture.Entity) bool {
 		return yes(e, "policyIsPublic") || has(e, "urlAuthType", "NONE")
 	},
-	"aws-lambda-runtime": func(_ estate, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
-	"aws-sqs-public":     func(_ estate, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-sns-public":     func(_ estate, e posture.Entity) bool { return yes(e, "policyIsPublic") },
-	"aws-eks-endpoint-public": func(_ estate, e posture.Entity) bool {
+	"aws-lambda-runtime": func(_ accountData, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
+	"aws-sqs-public":     func(_ accountData, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-sns-public":     func(_ accountData, e posture.Entity) bool { return yes(e, "policyIsPublic") },
+	"aws-eks-endpoint-public": func(_ accountData, e posture.Entity) bool {
 		return yes(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
 	},
-	"aws-elb-https": func(g estate, e posture.Entity) bool {
+	"aws-elb-https": func(g accountData, e posture.Entity) bool {
 		return str(e, "scheme") == "internet-facing" && slices.ContainsFunc(g.to(e, "HAS"), func(l posture.Entity) bool {
 			return str(l, "protocol") == "HTTP" && !yes(l, "redirectsToHttps")
 		})
 	},
-	"aws-cloudfront-https": func(_ estate, e posture.Entity) bool { return has(e, "viewerProtocolPolicy", "allow-all") },
-	"aws-redshift-public":  func(_ estate, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
-	"aws-dynamodb-pitr":    func(_ estate, e posture.Entity) bool { return str(e, "pointInTimeRecoveryStatus") != "ENABLED" },
-	"aws-secret-rotation":  func(_ estate, e posture.Entity) bool { return !yes(e, "rotationEnabled") },
+	"aws-cloudfront-https": func(_ accountData, e posture.Entity) bool { return has(e, "viewerProtocolPolicy", "allow-all") },
+	"aws-redshift-public":  func(_ accountData, e posture.Entity) bool { return yes(e, "publiclyAccessible") },
+	"aws-dynamodb-pitr":    func(_ accountData, e posture.Entity) bool { return str(e, "pointInTimeRecoveryStatus") != "ENABLED" },
+	"aws-secret-rotation":  func(_ accountData, e posture.Entity) bool { return !yes(e, "rotationEnabled") },
 }
 
-// found applies every rule to what was collected.
-func (g estate) found(rules []collecttest.Need) []world.Finding {
+// found applies every rule to the collected entities.
+func (g accountData) found(rules []collecttest.Need) []world.Finding {
 	var all []world.Finding
 	for _, r := range rules {
 		for _, e := range g.of(r.ResourceType) {
@@ -229,17 +229,18 @@ func sortFindings(all []world.Finding) {
 	})
 }
 
-// TestRulesFindWhatTheWorldHas: what is collected is enough to find every flaw
-// that the world was made with, and no other.
-func TestRulesFindWhatTheWorldHas(t *testing.T) {
+// TestRulesFindExpectedFlaws checks that the collected data suffices to find every
+// flaw of the simulated account, and no other.
+func TestRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	rules := collecttest.Needs(t, "aws")
 	for _, r := range rules {
 		if violates[r.ID] == nil {
-			t.Errorf("the test does not know %s", r.ID)
+			t.Errorf("the test lacks rule %s", r.ID)
 		}
 	}
-	// What an account has one of takes more flaws, for some to be seen in a few.
+	// Types with one resource per account need a higher share of flaws, so that a few
+	// accounts are enough to see them.
 	shares := world.Shares{Default: 0.3, ByRule: map[string]float64{
 		"aws-iam-root-recent-use": 0.5, "aws-s3-account-public-access-block": 0.6, "aws-s3-bucket-public": 0.6, "aws-securityhub-enabled": 0.5,
 	}}
@@ -247,7 +248,7 @@ func TestRulesFindWhatTheWorldHas(t *testing.T) {
 	c := start(t, simaws.Options{Seed: 22, Accounts: accounts, Size: 300, Shares: shares})
 	seen := map[string]bool{}
 	for i := range accounts {
-		g := estate{collectAll(t, aws.New(c.options), c.access(i)), c.Today()}
+		g := accountData{collectAll(t, aws.New(c.options), c.access(i)), c.Today()}
 		want := c.Findings(c.Account(i).ID)
 		sortFindings(want)
 		if diff := cmp.Diff(want, g.found(rules)); diff != "" {
@@ -264,19 +265,19 @@ func TestRulesFindWhatTheWorldHas(t *testing.T) {
 	}
 }
 
-func TestAWorldWithoutFlawsHasNoFindings(t *testing.T) {
+func TestNoFlawsNoFindings(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 12, Shares: world.Shares{Default: -1}})
 	if findings := c.Findings(c.Account(0).ID); len(findings) > 0 {
 		t.Errorf("the world says %v", findings)
 	}
-	g := estate{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
+	g := accountData{collectAll(t, aws.New(c.options), c.access(0)), c.Today()}
 	if findings := g.found(collecttest.Needs(t, "aws")); len(findings) > 0 {
 		t.Errorf("found %v", findings)
 	}
 }
 
-func TestChangesShowInTheNextReading(t *testing.T) {
+func TestChangesAreRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 13, Shares: world.Shares{Default: -1}})
 	source := aws.New(c.options)
@@ -293,7 +294,7 @@ func TestChangesShowInTheNextReading(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := estate{collectAll(t, source, c.access(0)), c.Today()}
+	g := accountData{collectAll(t, source, c.access(0)), c.Today()}
 	want := []world.Finding{
 		{Rule: "aws-ec2-ebs-encrypted", Entity: posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, "vol-0new")},
 		{Rule: "aws-ec2-sg-ssh-open", Entity: posture.EntityType("AWS.EC2.SecurityGroup").ID(posture.AccountID(place.Account), place.Region, name)},
@@ -305,6 +306,6 @@ func TestChangesShowInTheNextReading(t *testing.T) {
 		t.Errorf("-want +world\n%s", diff)
 	}
 	if _, still := g.entities[posture.EntityType("AWS.EC2.Volume").ID(posture.AccountID(place.Account), place.Region, gone)]; still {
-		t.Error("what was removed is still there")
+		t.Error("the removed resource is still there")
 	}
 }

@@ -27,9 +27,9 @@ func (src *Source) Members(ctx context.Context, a posture.Access) ([]posture.Mem
 	case errors.Is(err, collect.ErrOff):
 		return nil, fault.Wrap(fault.Invalid, err, "account %s is in no organisation", a.Account.ID)
 	case errors.Is(err, collect.ErrIdentity), errors.Is(err, collect.ErrDenied):
-		return nil, fault.Wrap(fault.Invalid, err, "AWS does not tell the members: %s", err)
+		return nil, fault.Wrap(fault.Invalid, err, "AWS refuses to list the members: %s", err)
 	}
-	return nil, fault.Wrap(fault.Unavailable, err, "AWS cannot be asked for members now")
+	return nil, fault.Wrap(fault.Unavailable, err, "AWS cannot list the members now; try again later")
 }
 
 func (src *Source) members(ctx context.Context, a posture.Access) ([]posture.Member, error) {
@@ -60,13 +60,13 @@ func (src *Source) members(ctx context.Context, a posture.Access) ([]posture.Mem
 	return members, err
 }
 
-// ownName remembers what we are, which does not change while we run.
+// ownName caches the principal of Vigil, which does not change while it runs.
 type ownName struct {
 	mu   sync.Mutex
 	name string
 }
 
-// Principal names what we are to AWS; see [posture.Cloud].
+// Principal returns the AWS principal of Vigil; see [posture.Cloud].
 func (src *Source) Principal(ctx context.Context) (string, error) {
 	src.self.mu.Lock()
 	defer src.self.mu.Unlock()
@@ -77,17 +77,17 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", partitions["aws"].home, nil)
+	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", partitions["aws"].homeRegion, nil)
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, err, "AWS does not tell who we are")
+		return "", fault.Wrap(fault.Unavailable, err, "AWS cannot identify Vigil now; try again later")
 	}
 	src.self.name = trustable(gjson.GetBytes(answer, "Arn").String())
 	return src.self.name, nil
 }
 
-// trustable returns what a trust policy names: for a session of a role the role.
-// A role's path is not in the name of its sessions, so a role that is to be
-// trusted is best made without one.
+// trustable returns the principal to name in a trust policy: for a session of a role,
+// the role. The name of a session lacks the path of its role, so a role without a path
+// should be used.
 func trustable(caller string) string {
 	a, err := arn.Parse(caller)
 	if err != nil {

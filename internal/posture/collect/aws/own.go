@@ -12,14 +12,14 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// A Caller is who AWS says we are.
+// A Caller is the identity that AWS reports for our credentials.
 type Caller struct {
 	Account posture.AccountID
 	ARN     string
 }
 
-// Caller asks AWS who we are. It fails with [collect.ErrIdentity] when we have no
-// credentials or AWS does not accept them.
+// Caller requests our identity from AWS. It fails with [collect.ErrIdentity] when there
+// are no credentials or AWS does not accept them.
 func (src *Source) Caller(ctx context.Context) (Caller, error) {
 	if _, err := src.own.Retrieve(ctx); err != nil {
 		return Caller{}, &identityError{"no credentials for AWS were found in the environment: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE after aws configure or aws sso login", err}
@@ -28,16 +28,16 @@ func (src *Source) Caller(ctx context.Context) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
-	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", src.home(ctx), nil)
+	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", src.callerRegion(ctx), nil)
 	if err != nil {
-		return Caller{}, fmt.Errorf("ask AWS who we are: %w", classify(err, "sts:GetCallerIdentity"))
+		return Caller{}, fmt.Errorf("request the caller identity: %w", classify(err, "sts:GetCallerIdentity"))
 	}
 	return Caller{posture.AccountID(gjson.GetBytes(answer, "Account").String()), gjson.GetBytes(answer, "Arn").String()}, nil
 }
 
-// home returns the region to ask who we are in: the credentials of one partition
-// are unknown in the others, and the configured region tells which it is.
-func (src *Source) home(ctx context.Context) string {
+// callerRegion returns the region in which to request the caller identity. Credentials
+// are valid in one partition only, and the configured region determines it.
+func (src *Source) callerRegion(ctx context.Context) string {
 	partition := "aws"
 	if own, err := src.options.Identity.config(ctx); err == nil {
 		switch {
@@ -47,7 +47,7 @@ func (src *Source) home(ctx context.Context) string {
 			partition = "aws-cn"
 		}
 	}
-	return partitions[partition].home
+	return partitions[partition].homeRegion
 }
 
 // openOwn opens the account that our own identity belongs to.
@@ -57,15 +57,15 @@ func (src *Source) openOwn(ctx context.Context, a posture.Access) (*session, err
 		return nil, err
 	}
 	if caller.Account != a.Account.ID {
-		return nil, fmt.Errorf("%w: it is of account %s, not of %s", collect.ErrIdentity, caller.Account, a.Account.ID)
+		return nil, fmt.Errorf("%w: it belongs to account %s, not to %s", collect.ErrIdentity, caller.Account, a.Account.ID)
 	}
 	name, err := arn.Parse(caller.ARN)
 	if err != nil {
-		return nil, fmt.Errorf("read who we are: %w", err)
+		return nil, fmt.Errorf("parse the caller identity: %w", err)
 	}
 	part, ok := partitions[name.Partition]
 	if !ok {
-		return nil, fmt.Errorf("partition %q of AWS is not known", name.Partition)
+		return nil, fmt.Errorf("unknown AWS partition %q", name.Partition)
 	}
 	s := &session{account: a.Account.ID, partition: part, catalog: src.options.Catalog, lookupHost: src.options.LookupHost, credentials: src.own}
 	s.client, err = src.client(src.own, s.account)

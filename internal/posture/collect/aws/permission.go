@@ -8,8 +8,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// prefixes are the names that services have in permissions and in signatures,
-// where that is not what declarations call them.
+// prefixes maps services of declarations to their names in permissions and signatures,
+// where these differ.
 var prefixes = map[string]string{
 	"accessanalyzer": "access-analyzer", "amp": "aps", "apigatewayv2": "apigateway", "bedrock-agent": "bedrock", "cloudhsmv2": "cloudhsm",
 	"docdb": "rds", "dynamodbstreams": "dynamodb", "efs": "elasticfilesystem", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing",
@@ -37,7 +37,7 @@ func (Grammar) Permission(r *resource.Request) string {
 	}
 	service, operation, _ := strings.Cut(r.Call, ".")
 	prefix := permissionPrefix(service)
-	if prefix == "apigateway" { // its permissions are the methods of HTTP
+	if prefix == "apigateway" { // its permissions are HTTP methods
 		operation = "GET"
 	}
 	return prefix + ":" + operation
@@ -52,12 +52,11 @@ func (Grammar) Service(r *resource.Request) string {
 // EventSource implements [collect.Grammar].
 func (Grammar) EventSource(short string) string { return short + ".amazonaws.com" }
 
-// Policy returns the least that a role must be allowed for every declared type to
-// be read, as an IAM policy. The role is never allowed to read data: what the last
-// statement denies is not granted by the first either, but a policy that is
-// attached beside this one might.
+// Policy returns the minimal IAM policy with which a role can read every declared
+// type. The last statement denies reading data. The first statement does not allow it
+// either, but another attached policy might.
 func Policy(c *resource.Catalog) []byte {
-	allowed := []string{"organizations:ListAccounts", "ec2:DescribeRegions"} // of discovery and of sessions
+	allowed := []string{"organizations:ListAccounts", "ec2:DescribeRegions"} // needed for discovery and for sessions
 	for _, d := range Declarations(c) {
 		allowed = append(allowed, d.Permissions...)
 	}
@@ -76,12 +75,12 @@ func Policy(c *resource.Catalog) []byte {
 		{"NeverReadData", "Deny", dataPermissions, "*"},
 	}}, "", "  ")
 	if err != nil {
-		panic(err) // strings alone cannot fail
+		panic(err) // strings always marshal
 	}
 	return append(text, '\n')
 }
 
-// dataPermissions reach what customers store, not how it is kept.
+// dataPermissions allow reading the data that customers store, not its configuration.
 var dataPermissions = []string{
 	"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan",
 	"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer",

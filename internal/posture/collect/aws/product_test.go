@@ -12,12 +12,12 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// TestTheProductsRulesFindTheWorldsFlaws runs the rules that come with the
-// product over what was read, and compares with what the world says.
-func TestTheProductsRulesFindTheWorldsFlaws(t *testing.T) {
+// TestProductRulesFindExpectedFlaws runs the rules of the product over the
+// collected entities and compares the findings with the flaws of the simulation.
+func TestProductRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	queries := collecttest.Queries(t, "aws")
-	maps.DeleteFunc(queries, func(id, _ string) bool { return violates[id] == nil }) // the world does not say what it ought to find
+	maps.DeleteFunc(queries, func(id, _ string) bool { return violates[id] == nil }) // the simulation has no expected findings for it
 	const accounts = 3
 	c := start(t, simaws.Options{Seed: 31, Accounts: accounts, Size: 300, Shares: world.Shares{Default: 0.4}})
 	for i := range accounts {

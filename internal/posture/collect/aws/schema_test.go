@@ -58,19 +58,19 @@ func TestDeclarationsAreComplete(t *testing.T) {
 		seen := map[string]bool{}
 		for _, p := range d.Properties {
 			if seen[p.Name] || !nameForm.MatchString(p.Name) {
-				t.Errorf("%s: the property %q is there twice or has a strange name", kind, p.Name)
+				t.Errorf("%s: the property %q is duplicated or has an invalid name", kind, p.Name)
 			}
 			seen[p.Name] = true
 			sentence(t, string(kind)+" "+p.Name, p.Doc)
 		}
 		for _, e := range d.Edges {
 			if !labelForm.MatchString(e.Label) || len(e.To) == 0 {
-				t.Errorf("%s: the edge %q has a strange name or no target", kind, e.Label)
+				t.Errorf("%s: the edge %q has an invalid name or no target", kind, e.Label)
 			}
 			sentence(t, string(kind)+" "+e.Label, e.Doc)
 			for _, to := range e.To {
 				if _, ok := all[to]; !ok {
-					t.Errorf("%s: the edge %s leads to %s, which nothing reads", kind, e.Label, to)
+					t.Errorf("%s: the edge %s leads to %s, which no unit reads", kind, e.Label, to)
 				}
 			}
 		}
@@ -89,10 +89,10 @@ func sentence(t *testing.T, what, doc string) {
 	}
 }
 
-// TestEntitiesAreAsDeclared reads a whole world: every property and edge that is
-// read is declared, and every one that is declared is read of something, in that
-// world or in a case of the type.
-func TestEntitiesAreAsDeclared(t *testing.T) {
+// TestEntitiesMatchDeclarations reads a whole simulated account. Every property and edge
+// that is read must be declared, and every declared one must be read in that account
+// or in a case of the type.
+func TestEntitiesMatchDeclarations(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 3, Size: 600, Accounts: 3})
 	all := declarations()
@@ -115,7 +115,7 @@ func TestEntitiesAreAsDeclared(t *testing.T) {
 	}
 }
 
-// noteCases notes what the cases of the declarations read.
+// noteCases records what the cases of the declarations read.
 func noteCases(t *testing.T, read map[string]bool) {
 	t.Helper()
 	for _, declared := range declared.Catalog().Of(posture.AWS) {
@@ -136,8 +136,7 @@ func noteCases(t *testing.T, read map[string]bool) {
 	}
 }
 
-// checkEntities holds entities against what is declared, and notes what was
-// read.
+// checkEntities compares entities with the declarations and records what was read.
 func checkEntities(t *testing.T, got read, all map[posture.EntityType]collect.Declaration, read map[string]bool) {
 	t.Helper()
 	for _, e := range got.entities {
@@ -152,7 +151,7 @@ func checkEntities(t *testing.T, got read, all map[posture.EntityType]collect.De
 				continue
 			}
 			if key := string(e.ID) + " " + p.Name; !d.Properties[i].List && read[key] {
-				t.Errorf("%s: the property %s is there twice", e.ID, p.Name)
+				t.Errorf("%s: the property %s is duplicated", e.ID, p.Name)
 			} else {
 				read[key] = true
 			}
@@ -165,7 +164,7 @@ func checkEntities(t *testing.T, got read, all map[posture.EntityType]collect.De
 	}
 }
 
-// checkEdge sees to it that an edge leads to an entity of a declared type.
+// checkEdge checks that an edge leads to an entity of a declared type.
 func checkEdge(t *testing.T, got read, d collect.Declaration, from posture.Entity, e posture.Edge) {
 	t.Helper()
 	i := slices.IndexFunc(d.Edges, func(x collect.Edge) bool { return x.Label == e.Label })
@@ -175,7 +174,7 @@ func checkEdge(t *testing.T, got read, d collect.Declaration, from posture.Entit
 	}
 	to, ok := got.entities[e.To]
 	if !ok {
-		t.Errorf("%s: the edge %s leads to %s, which is not there", from.ID, e.Label, e.To)
+		t.Errorf("%s: the edge %s leads to %s, which does not exist", from.ID, e.Label, e.To)
 		return
 	}
 	if !slices.Contains(d.Edges[i].To, to.Type) {
@@ -183,8 +182,7 @@ func checkEdge(t *testing.T, got read, d collect.Declaration, from posture.Entit
 	}
 }
 
-// TestSingleReadsAgree reads every entity again by its name alone, as after an
-// event.
+// TestSingleReadsAgree reads every entity again by its name, as after an event.
 func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 5})
@@ -207,7 +205,7 @@ func TestSingleReadsAgree(t *testing.T) {
 		}
 		again.Normalize()
 		if text(t, *again) != text(t, e) {
-			t.Errorf("%s reads otherwise alone:\n%s\n%s", e.ID, text(t, *again), text(t, e))
+			t.Errorf("%s differs when it is read alone:\n%s\n%s", e.ID, text(t, *again), text(t, e))
 		}
 	}
 }
@@ -246,9 +244,9 @@ func text(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// TestPermissionsAreThoseOfTheCalls compares what a collector declares with what
-// it asks AWS for, in lists and single reads.
-func TestPermissionsAreThoseOfTheCalls(t *testing.T) {
+// TestDeclaredPermissionsMatchCalls compares the declared permissions of each type with
+// the calls that lists and single reads make.
+func TestDeclaredPermissionsMatchCalls(t *testing.T) {
 	t.Parallel()
 	for kind, d := range declarations() {
 		t.Run(string(kind), func(t *testing.T) {
@@ -278,20 +276,20 @@ func TestPermissionsAreThoseOfTheCalls(t *testing.T) {
 			}
 			for p := range asked {
 				if !slices.Contains(d.Permissions, p) {
-					t.Errorf("%s is asked for and not declared", p)
+					t.Errorf("%s is used and not declared", p)
 				}
 			}
 			for _, p := range d.Permissions {
-				if !asked[p] && len(names) > 0 { // of a type that is not simulated the list alone is read
-					t.Errorf("%s is declared and not asked for", p)
+				if !asked[p] && len(names) > 0 { // a type that is not simulated only reads its list
+					t.Errorf("%s is declared and not used", p)
 				}
 			}
 		})
 	}
 }
 
-// simulatedPermission says what AWS would want for a call, from what the
-// simulator saw: written apart from the collectors' own table.
+// simulatedPermission returns the permission that AWS would require for a call that
+// the simulator received. It does not use the collector's own table.
 func simulatedPermission(c gateway.Call) string {
 	special := map[string]string{
 		"s3:ListBuckets": "s3:ListAllMyBuckets", "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
@@ -307,9 +305,9 @@ func simulatedPermission(c gateway.Call) string {
 	return strings.Replace(name, "monitoring:", "cloudwatch:", 1)
 }
 
-// TestRulesHaveWhatTheyNeed: the types, properties, edges, permissions and events
-// that rules are about are declared.
-func TestRulesHaveWhatTheyNeed(t *testing.T) {
+// TestRuleInputsAreDeclared checks that the types, properties, edges, permissions and
+// events that rules use are declared.
+func TestRuleInputsAreDeclared(t *testing.T) {
 	t.Parallel()
 	all := declarations()
 	for _, r := range collecttest.Needs(t, "aws") {
@@ -340,8 +338,8 @@ func TestRulesHaveWhatTheyNeed(t *testing.T) {
 	}
 	for _, r := range collecttest.Needs(t, "aws") {
 		for _, p := range r.Permissions {
-			if !granted[p] && p != "s3:GetPublicAccessBlock" { // the call's name, not the permission's
-				t.Errorf("%s: the permission %s is asked for by nothing", r.ID, p)
+			if !granted[p] && p != "s3:GetPublicAccessBlock" { // the name of the call, not of the permission
+				t.Errorf("%s: no call needs the permission %s", r.ID, p)
 			}
 		}
 	}
@@ -394,8 +392,8 @@ func leads(all map[posture.EntityType]collect.Declaration, from []string, label,
 	return false
 }
 
-// checkEvents: whatever event can change a rule's answer makes its resource be
-// read again.
+// checkEvents checks that every event that can change the verdict of a rule causes its
+// resource to be read again.
 func checkEvents(t *testing.T, r collecttest.Need, d collect.Declaration) {
 	t.Helper()
 	for _, trigger := range r.EventTriggers {
@@ -408,7 +406,7 @@ func checkEvents(t *testing.T, r collecttest.Need, d collect.Declaration) {
 	}
 }
 
-func TestPolicyIsTheLeastThatIsNeeded(t *testing.T) {
+func TestPolicyIsMinimal(t *testing.T) {
 	t.Parallel()
 	var policy struct {
 		Version   string

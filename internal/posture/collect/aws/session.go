@@ -24,7 +24,7 @@ type session struct {
 	client      *awsapi.Client
 	credentials *aws.CredentialsCache
 	lookupHost  func(ctx context.Context, host string) ([]string, error)
-	disabled    atomic.Pointer[[]string] // regions that are not enabled, once they were listed
+	disabled    atomic.Pointer[[]string] // regions that are not enabled; nil until regions are listed
 }
 
 func (src *Source) newSession(a posture.Access, role arn.ARN) (*session, error) {
@@ -37,16 +37,16 @@ func (src *Source) newSession(a posture.Access, role arn.ARN) (*session, error) 
 	return s, err
 }
 
-// in returns the transport of a region, or of the partition's home for what
-// belongs to none.
+// in returns the transport of a region, or of the partition's home region for global
+// resources.
 func (s *session) in(region string) transport {
 	if region == posture.Global {
-		region = s.partition.home
+		region = s.partition.homeRegion
 	}
 	return transport{s, region}
 }
 
-// reader returns what reads declared types in a region.
+// reader returns the reader of declared types in a region.
 func (s *session) reader(region string, answers *collect.Answers) *collect.Reader {
 	return &collect.Reader{
 		Catalog: s.catalog, Transport: s.in(region), Answers: answers,
@@ -57,12 +57,12 @@ func (s *session) reader(region string, answers *collect.Answers) *collect.Reade
 	}
 }
 
-// Units implements [collect.Session]. Where the regions may not be listed it
-// returns those of the home region, so that each unit says what it misses.
+// Units implements [collect.Session]. When the role may not list regions, it returns
+// the units of the home region, so that each unit reports the missing permission.
 func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 	regions, disabled, err := s.regions(ctx)
 	if errors.Is(err, collect.ErrDenied) {
-		regions, err = []string{s.partition.home}, nil
+		regions, err = []string{s.partition.homeRegion}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -107,10 +107,10 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 // Close implements [collect.Session].
 func (s *session) Close() { s.credentials.Invalidate() }
 
-// A partition is a part of AWS with identities and host names of its own.
+// A partition is a part of AWS with its own identities and host names.
 type partition struct {
-	name string
-	home string // the region of what belongs to none
+	name       string
+	homeRegion string // the region of global resources
 }
 
 // partitions by the second part of resource names.

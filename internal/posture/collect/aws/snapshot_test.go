@@ -17,7 +17,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
-// recorder keeps one answer of each call that speaks JSON.
+// recorder records one JSON response of each call.
 type recorder struct {
 	next    http.RoundTripper
 	mu      sync.Mutex
@@ -35,20 +35,20 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(body) > len(r.answers[name]) { // the one that tells most
+	if len(body) > len(r.answers[name]) { // keep the longest response
 		r.answers[name] = body
 	}
 	return answer, err
 }
 
-// services are those that answer in JSON, by the first part of their hosts.
+// services are the services with JSON responses, by the first label of their hosts.
 var services = map[string]string{
 	"kms": "kms", "logs": "logs", "config": "config", "dynamodb": "dynamodb", "api.ecr": "ecr", "ecs": "ecs", "events": "events",
 	"organizations": "organizations", "secretsmanager": "secretsmanager", "sqs": "sqs", "ssm": "ssm", "acm": "acm", "lambda": "lambda", "eks": "eks",
 	"monitoring": "cloudwatch",
 }
 
-// restCalls name the operations of services that are called by path.
+// restCalls are the operations of services that are called by path.
 var restCalls = []struct {
 	service, name string
 	path          *regexp.Regexp
@@ -62,8 +62,8 @@ var restCalls = []struct {
 	{"eks", "DescribeNodegroup", regexp.MustCompile(`/node-groups/[^/]+$`)},
 }
 
-// operation returns the service and operation of a call, or "" when it is not one
-// that answers in JSON.
+// operation returns the service and operation of a call, or "" when its response is not
+// JSON.
 func operation(r *http.Request) string {
 	host, rest, _ := strings.Cut(r.URL.Host, ".")
 	if host == "api" {
@@ -88,9 +88,9 @@ func operation(r *http.Request) string {
 	return ""
 }
 
-// TestAnswersAreWhatAWSPublishes holds what the simulator answers against the
-// models of AWS: it has no member and no kind of value that they do not have.
-func TestAnswersAreWhatAWSPublishes(t *testing.T) {
+// TestSimulatedResponsesMatchModels checks the responses of the simulator against the models
+// of AWS: all members and value types must be in the models.
+func TestSimulatedResponsesMatchModels(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 3, Size: 600, Regions: []string{"us-east-1"}})
 	r := &recorder{next: c.options.HTTP.Transport, answers: map[string][]byte{}}
@@ -117,7 +117,7 @@ func TestAnswersAreWhatAWSPublishes(t *testing.T) {
 	}
 }
 
-// compareShape returns what an answer has that its shape does not.
+// compareShape returns the members and values of a response that its shape lacks.
 func compareShape(at string, got any, want *model.Shape) (problems []string) {
 	switch got := got.(type) {
 	case map[string]any:

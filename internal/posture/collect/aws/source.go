@@ -1,9 +1,8 @@
 // Package aws reads AWS accounts: it is the transport of the declared resource
 // types of AWS.
 //
-// An account is read with sessions of a role that its owner made for us. What is
-// read is declared in resources/aws; how any operation is called by its name is
-// in package awsapi.
+// Sessions of a role that the account's owner created for Vigil read the account.
+// The types are declared in resources/aws. Package awsapi calls operations by name.
 package aws
 
 import (
@@ -26,37 +25,36 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Options say how accounts are reached.
+// Options configure access to AWS accounts.
 type Options struct {
-	// Catalog declares the types that are read. Those that come with Vigil when
-	// nil.
+	// Catalog declares the types to read. The types that come with Vigil when nil.
 	Catalog *resource.Catalog
 	// HTTP makes the calls; see package egress.
 	HTTP *http.Client
-	// Identity is who we are when we ask for a customer's role.
+	// Identity is the identity of Vigil that assumes customers' roles.
 	Identity Identity
-	// OwnAccount lets an account without a role be read with our own identity, if
-	// the identity belongs to it. For scans that somebody starts with their own
-	// credentials; a server never sets it.
+	// OwnAccount allows reading an account without a role by the identity of Vigil
+	// itself, if the identity belongs to the account. It is for scans that users start
+	// with their own credentials; a server never sets it.
 	OwnAccount bool
-	// Endpoint, when not empty, is the one address of all services in all
-	// regions, for stand-ins of AWS such as moto.
+	// Endpoint, when not empty, is the address of all services in all regions, for
+	// emulators of AWS such as moto.
 	Endpoint string
-	// Limiter keeps calls under what the accounts allow. No limit when nil.
+	// Limiter keeps calls below the rate limits of the accounts. No limit when nil.
 	Limiter collect.Limiter
-	// SessionName is what customers see of us in their logs. "vigil" when empty.
+	// SessionName is the name that customers see in their logs. "vigil" when empty.
 	SessionName string
-	// SessionLength is how long a session lasts before it is renewed. An hour
-	// when zero, which every role allows.
+	// SessionLength is the lifetime of a session. An hour when zero, which every role
+	// allows.
 	SessionLength time.Duration
-	// Attempts is how often a call is tried at most. 5 when zero.
+	// Attempts is the maximum number of attempts per call. 5 when zero.
 	Attempts int
-	// Backoff is the longest pause before a call is tried again; it doubles with
-	// every attempt. Half a second when zero.
+	// Backoff is the maximum pause before the first retry; it doubles with every
+	// retry. Half a second when zero.
 	Backoff time.Duration
-	// Timeout is how long one attempt may take. A minute when zero.
+	// Timeout is the time limit of one attempt. A minute when zero.
 	Timeout time.Duration
-	// LookupHost finds the addresses of a host. The machine's resolver when nil.
+	// LookupHost resolves a host name. The machine's resolver when nil.
 	LookupHost func(ctx context.Context, host string) ([]string, error)
 }
 
@@ -68,7 +66,7 @@ type Source struct {
 	trusted trustedRoles
 }
 
-// New returns a source. It calls nothing.
+// New returns a source. It makes no calls.
 func New(o Options) *Source {
 	if o.Catalog == nil {
 		o.Catalog = declared.Catalog()
@@ -87,8 +85,8 @@ func New(o Options) *Source {
 
 var _ collect.Source = (*Source)(nil)
 
-// client returns a client that signs with the given credentials, for calls that
-// count against the limits of an account.
+// client returns a client that signs with the given credentials and counts its calls
+// against the rate limits of an account.
 func (src *Source) client(credentials aws.CredentialsProvider, account posture.AccountID) (*awsapi.Client, error) {
 	o := awsapi.Options{
 		HTTP: src.options.HTTP, Credentials: credentials, Attempts: src.options.Attempts, Backoff: src.options.Backoff,
@@ -117,7 +115,7 @@ func (src *Source) Declarations() []collect.Declaration {
 	return Declarations(src.options.Catalog)
 }
 
-// Declarations returns what is known of the types of AWS without asking it.
+// Declarations returns the declared facts about the types of AWS.
 func Declarations(c *resource.Catalog) (all []collect.Declaration) {
 	for _, t := range c.Of(posture.AWS) {
 		all = append(all, collect.DeclarationOf(c, t, Grammar{}))
@@ -125,8 +123,8 @@ func Declarations(c *resource.Catalog) (all []collect.Declaration) {
 	return all
 }
 
-// Open implements [collect.Source]. It asks for a session, and nothing more: a
-// role that may read nothing fails in each unit, which then names what it misses.
+// Open implements [collect.Source]. It only requests a session: when the role may read
+// nothing, each unit fails and names the missing permission.
 func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
 	return src.open(ctx, a)
 }
@@ -137,10 +135,10 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	}
 	role, err := arn.Parse(a.Credential.Property(posture.PropRoleArn))
 	if err != nil {
-		return nil, fmt.Errorf("read the role's name: %w: %w", collect.ErrIdentity, err)
+		return nil, fmt.Errorf("parse the role's ARN: %w: %w", collect.ErrIdentity, err)
 	}
 	if role.AccountID != string(a.Account.ID) {
-		return nil, fmt.Errorf("%w: the role is of account %s, not of %s", collect.ErrIdentity, role.AccountID, a.Account.ID)
+		return nil, fmt.Errorf("%w: the role belongs to account %s, not to %s", collect.ErrIdentity, role.AccountID, a.Account.ID)
 	}
 	s, err := src.newSession(a, role)
 	if err != nil {
@@ -150,7 +148,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 		return nil, classify(err, "sts:AssumeRole")
 	}
 	if src.options.OwnAccount {
-		return s, nil // the caller acts for itself, and no other organisation shares its identity
+		return s, nil // no external id is needed: only the user has this identity
 	}
 	if err := src.checkTrust(ctx, s.partition, role, a.Credential.Property(posture.PropExternalID)); err != nil {
 		return nil, classify(err, "sts:AssumeRole")
@@ -158,7 +156,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	return s, nil
 }
 
-// Validate says how far the credential of an account opens it; see
+// Validate checks how much of an account its credential can read; see
 // [posture.Cloud].
 func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
 	src.trusted.forget(trustKey{a.Credential.Property(posture.PropRoleArn), a.Credential.Property(posture.PropExternalID)})
@@ -182,8 +180,7 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 	return posture.AccountActive, "", nil
 }
 
-// regions returns the regions that are enabled in the account, and those that are
-// not.
+// regions returns the regions that are enabled in the account and those that are not.
 func (s *session) regions(ctx context.Context) (enabled, disabled []string, err error) {
 	describe := &resource.Request{Call: "ec2.DescribeRegions"}
 	err = s.in(posture.Global).Pages(ctx, describe, describe.Call, []byte(`{"AllRegions":true}`), func(answer gjson.Result) error {
@@ -200,7 +197,7 @@ func (s *session) regions(ctx context.Context) (enabled, disabled []string, err 
 	return enabled, disabled, err
 }
 
-// sentence makes an error fit to be read by the person who made the role.
+// sentence formats an error for the person who created the role.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."

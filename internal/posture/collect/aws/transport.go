@@ -23,7 +23,7 @@ type transport struct {
 func (t transport) Pages(ctx context.Context, r *resource.Request, _ string, input []byte, page func(gjson.Result) error) error {
 	service, operation, ok := strings.Cut(r.Call, ".")
 	if !ok {
-		return fmt.Errorf("%q is not a service and an operation", r.Call)
+		return fmt.Errorf("call %q must be a service and an operation", r.Call)
 	}
 	for answer, err := range t.client.Pages(ctx, service, operation, t.region, input) {
 		switch {
@@ -39,9 +39,9 @@ func (t transport) Pages(ctx context.Context, r *resource.Request, _ string, inp
 	return nil
 }
 
-// notOffered reports whether AWS does not offer a service in the region: the
-// service has no host there, while EC2, which is everywhere, has. When neither
-// has, it is our own resolver that does not know, and nothing may be concluded.
+// notOffered reports whether AWS does not offer a service in the region: the service has
+// no host there, but EC2, which is available in every region, has. When EC2 has none
+// either, our own resolver is at fault and nothing can be concluded.
 func (t transport) notOffered(ctx context.Context, err error) bool {
 	unknown, ok := errors.AsType[*net.DNSError](err)
 	if !ok || !unknown.IsNotFound {

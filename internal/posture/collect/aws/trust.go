@@ -13,12 +13,12 @@ import (
 	"vigil/internal/posture/collect/awsapi"
 )
 
-// trustAge is how long a role whose trust policy was found to ask for the
-// external id is not tried again. Trust policies seldom change, and every try is
-// a refused call in the log of the account.
+// trustAge is how long a trust policy that was found to require the external id is not
+// checked again. Trust policies seldom change, and every check makes refused calls that
+// appear in the log of the account.
 const trustAge = time.Hour
 
-// trustedRoles remembers which roles were found to ask for their external id.
+// trustedRoles caches the roles that were found to require their external id.
 type trustedRoles struct {
 	mu    sync.Mutex
 	roles map[trustKey]time.Time
@@ -48,9 +48,9 @@ func (t *trustedRoles) forget(k trustKey) {
 	delete(t.roles, k)
 }
 
-// checkTrust fails with an identityError for a role that can be assumed without
-// an external id, or with another than the credential's: whoever knows its name
-// could then have us read the account for them (the confused deputy).
+// checkTrust fails with an identityError for a role that can be assumed without an
+// external id or with one that is not the credential's. Anyone who knows the name of
+// such a role could have Vigil read the account for them (the confused deputy problem).
 func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, externalID string) error {
 	const mend = "; its trust policy must compare sts:ExternalId with the external id of the credential by StringEquals"
 	if externalID == "" {
@@ -60,7 +60,7 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 	if src.trusted.recent(key) {
 		return nil
 	}
-	// An id of the form that is issued also shows a policy that accepts all of that form.
+	// An id of the issued form detects policies that accept every id of that form.
 	for _, try := range []struct{ id, words string }{
 		{"", "without an external id"}, {posture.NewExternalID(), "with another external id than the credential's"},
 	} {
@@ -75,15 +75,15 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 	return nil
 }
 
-// accepts tells whether a role can be assumed with an external id. The session
-// is not used.
+// accepts reports whether a role can be assumed with an external id. It does not use the
+// session.
 func (src *Source) accepts(ctx context.Context, p partition, role arn.ARN, externalID string) (bool, error) {
 	client, err := src.client(src.own, "")
 	if err != nil {
 		return false, err
 	}
 	_, err = client.AssumeRole(awsapi.Role{
-		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: 15 * time.Minute, Region: p.home,
+		ARN: role.String(), ExternalID: externalID, SessionName: src.options.SessionName, Length: 15 * time.Minute, Region: p.homeRegion,
 	}).Retrieve(ctx)
 	refused, ok := errors.AsType[*awsapi.Error](err)
 	switch {

@@ -11,14 +11,14 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// troubles are the faults that make each trouble.
+// troubles maps each trouble to the fault that causes it.
 var troubles = map[judgetest.Trouble]gateway.Kind{
 	judgetest.Denied: gateway.Deny, judgetest.Failed: gateway.Fail, judgetest.Timeout: gateway.Hang, judgetest.Partial: gateway.Half,
 }
 
-// TestTroubleNeitherRaisesNorResolves closes an open security group and opens
-// another while groups cannot be read.
-func TestTroubleNeitherRaisesNorResolves(t *testing.T) {
+// TestFailuresKeepFindings closes an open security group and opens another
+// while security groups cannot be read. No finding may change.
+func TestFailuresKeepFindings(t *testing.T) {
 	t.Parallel()
 	const region = "us-east-1"
 	c := start(t, simaws.Options{Seed: 5, Size: 40, Regions: []string{region}})

@@ -15,7 +15,7 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// address returns where a call goes, and what its signature is made for.
+// address returns the URL of a call and the endpoint to sign it for.
 func (c *Client) address(x *exchange) (*url.URL, model.Endpoint, error) {
 	region := x.region
 	if x.bucket != "" {
@@ -47,8 +47,8 @@ func (c *Client) address(x *exchange) (*url.URL, model.Endpoint, error) {
 	return &to, endpoint, nil
 }
 
-// virtualHost matches the names of buckets that can stand before S3's host name.
-// A dot would not fit its certificate.
+// virtualHost matches bucket names that can be part of S3's host name. Names with a dot
+// do not match its certificate.
 var virtualHost = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 func cutBucket(path, bucket string) string {
@@ -59,21 +59,21 @@ func cutBucket(path, bucket string) string {
 	return rest
 }
 
-// bucketOf returns the bucket that a call to S3 is about, or "".
+// bucketOf returns the bucket of an S3 call, or "".
 func bucketOf(input map[string]any) (string, error) {
 	bucket, _ := input["Bucket"].(string)
 	if strings.HasPrefix(bucket, "arn:") || strings.ContainsAny(bucket, "/?#") {
-		return "", &wire.InputError{Path: "Bucket", Err: errors.New("must be the name of a bucket")}
+		return "", &wire.InputError{Path: "Bucket", Err: errors.New("must be a bucket name")}
 	}
 	return bucket, nil
 }
 
-// regionName is what a region looks like. One that an answer names becomes a part
-// of a host name.
+// regionName is the syntax of region names. It is checked because a region name in a
+// response becomes a part of a host name.
 var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+){1,3}-[0-9]{1,2}$`)
 
-// follow reports whether S3 says that a bucket is in another region, and goes
-// there.
+// follow reports whether the error of S3 says that the bucket is in another region, and
+// redirects the exchange to that region.
 func (x *exchange) follow(err error) bool {
 	var e *Error
 	if x.bucket == "" || x.redirected || !errors.As(err, &e) || !regionName.MatchString(e.bucketRegion) {
@@ -98,7 +98,7 @@ func (x *exchange) follow(err error) bool {
 
 var hostLabel = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// hostPrefix returns what an operation puts before the host name.
+// hostPrefix returns the prefix that an operation adds to the host name.
 func hostPrefix(op *model.Operation, input map[string]any) (string, error) {
 	prefix := op.Host
 	for {
@@ -109,18 +109,18 @@ func hostPrefix(op *model.Operation, input map[string]any) (string, error) {
 		name, after, _ := strings.Cut(rest, "}")
 		value, _ := input[name].(string)
 		if !hostLabel.MatchString(value) {
-			return "", &wire.InputError{Path: name, Err: errors.New("is a part of the host name and must be one")}
+			return "", &wire.InputError{Path: name, Err: errors.New("must be a valid part of a host name")}
 		}
 		prefix = before + value + after
 	}
 }
 
-// prepare makes an input what the service takes.
+// prepare adapts an input to what the service accepts.
 func prepare(op *model.Operation, input map[string]any) {
 	if op.Service.Name != "route53" {
 		return
 	}
-	// Answers have the ids of zones with a path before it, addresses without.
+	// Responses have a path before the ids of zones; requests must not.
 	for _, name := range []string{"Id", "HostedZoneId", "DelegationSetId", "ResourceId"} {
 		if id, ok := input[name].(string); ok {
 			input[name] = id[strings.LastIndex(id, "/")+1:]
@@ -128,7 +128,7 @@ func prepare(op *model.Operation, input map[string]any) {
 	}
 }
 
-// parseMembers reads an input that is JSON.
+// parseMembers parses an input that is a JSON object.
 func parseMembers(text []byte) (map[string]any, error) {
 	if len(text) == 0 {
 		return map[string]any{}, nil

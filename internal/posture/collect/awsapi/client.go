@@ -1,9 +1,9 @@
-// Package awsapi calls any read operation of any AWS service by name, with a JSON
-// input and a JSON answer, without the service's generated module.
+// Package awsapi calls any read operation of any AWS service by name, with JSON
+// input and JSON output, without the service's generated SDK module.
 //
-// What can be called is in package model, how it is written and read in package
-// wire. This package adds the addresses, the signature, retries and pages. It
-// uses the signer, the retryer and the credentials of the official SDK.
+// Package model describes the operations; package wire encodes requests and decodes
+// responses. This package adds endpoints, signatures, retries and pagination. It uses
+// the signer, the retryer and the credentials of the official SDK.
 package awsapi
 
 import (
@@ -24,51 +24,51 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// Options say how AWS is called.
+// Options configure a client.
 type Options struct {
-	// HTTP makes the calls. It must not follow redirects: a request is signed
+	// HTTP makes the calls. It must not follow redirects, because a signature is valid
 	// for one host.
 	HTTP *http.Client
-	// Credentials sign the calls. When AWS says that they have expired and they
-	// have a method Invalidate, it is called and the call is tried again.
+	// Credentials sign the calls. When AWS reports that they have expired, their method
+	// Invalidate is called, if they have one, and the call is retried.
 	Credentials aws.CredentialsProvider
-	// Endpoint, when not empty, is the one address of all services in all
-	// regions: "http://127.0.0.1:5000".
+	// Endpoint, when not empty, is the address of all services in all regions:
+	// "http://127.0.0.1:5000".
 	Endpoint string
-	// FIPS chooses the endpoints that are validated by FIPS 140.
+	// FIPS selects the endpoints that are validated by FIPS 140.
 	FIPS bool
-	// Attempts is how often a call is tried at most. 5 when zero.
+	// Attempts is the maximum number of attempts per call. 5 when zero.
 	Attempts int
-	// Backoff is the longest pause before the second attempt; it doubles with
-	// every further one. Half a second when zero.
+	// Backoff is the maximum pause before the first retry; it doubles with every
+	// retry. Half a second when zero.
 	Backoff time.Duration
-	// Timeout is how long one attempt may take. A minute when zero.
+	// Timeout is the time limit of one attempt. A minute when zero.
 	Timeout time.Duration
 	// Before, when not nil, is called before every attempt, to wait for a rate
 	// limit. Its error ends the call.
 	Before func(context.Context, Attempt) error
-	// After, when not nil, is told how every attempt ended.
+	// After, when not nil, is called with the result of every attempt.
 	After func(Attempt, error)
 	// Now is the clock. time.Now when nil.
 	Now func() time.Time
 }
 
-// An Attempt is one try of a call.
+// An Attempt is one attempt of a call.
 type Attempt struct {
 	Service   string
 	Operation string
 	Region    string
-	Number    int // from 1; what is above 1 is a retry
+	Number    int // from 1; greater numbers are retries
 }
 
 // A Client calls AWS. It is safe for concurrent use.
 type Client struct {
 	options  Options
-	endpoint *url.URL // nil unless there is one for all
+	endpoint *url.URL // Options.Endpoint; nil when empty
 	signer   *v4.Signer
 	retryer  aws.RetryerV2
-	skew     atomic.Int64 // nanoseconds that AWS's clock is ahead of ours
-	buckets  sync.Map     // name of a bucket -> its region, where it is not where it was asked for
+	skew     atomic.Int64 // nanoseconds by which AWS's clock is ahead of ours
+	buckets  sync.Map     // bucket name -> its region, for buckets in another region than that of the call
 }
 
 // New returns a client.
@@ -92,18 +92,18 @@ func New(o Options) (*Client, error) {
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("endpoint %q is not an address of HTTP", o.Endpoint)
+			return nil, fmt.Errorf("endpoint %q must be an HTTP URL", o.Endpoint)
 		}
 		c.endpoint = u
 	}
 	return c, nil
 }
 
-// Call makes one call and returns its answer as JSON. The input is a
-// map[string]any, a [json.RawMessage] or nil.
+// Call makes one call and returns its output as JSON. The input is a map[string]any, a
+// [json.RawMessage] or nil.
 //
-// A refusal is an [*Error]. An input that does not fit the model is a
-// [*wire.InputError], and nothing is called.
+// It fails with an [*Error] when AWS refuses the call, and with a [*wire.InputError]
+// before calling when the input does not match the model.
 func (c *Client) Call(ctx context.Context, service, operation, region string, input any) ([]byte, error) {
 	op, err := model.Find(service, operation)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Client) Call(ctx context.Context, service, operation, region string, in
 	return c.call(ctx, op, region, values)
 }
 
-// members returns an input as a map, which is not the caller's.
+// members returns an input as a map that the caller does not share.
 func members(input any) (map[string]any, error) {
 	switch input := input.(type) {
 	case nil:
@@ -147,7 +147,7 @@ func (c *Client) call(ctx context.Context, op *model.Operation, region string, i
 	}
 	switch op.Service.Name {
 	case "apigateway":
-		request.Header.Set("Accept", "application/json") // else it answers in HAL
+		request.Header.Set("Accept", "application/json") // otherwise the response is HAL
 	case "glacier":
 		request.Header.Set("X-Amz-Glacier-Version", op.Service.Version)
 	}

@@ -21,7 +21,7 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// serve returns a client all of whose calls, to whatever host, go to a handler.
+// serve returns a client whose calls, to whatever host, go to a handler.
 func serve(t *testing.T, o awsapi.Options, handler http.HandlerFunc) *awsapi.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -47,12 +47,12 @@ func serve(t *testing.T, o awsapi.Options, handler http.HandlerFunc) *awsapi.Cli
 
 type in = map[string]any
 
-func TestRequestsAreWrittenAsTheirProtocolsSay(t *testing.T) {
+func TestRequestEncoding(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		service, operation string
 		input              any
-		want               string // method, host, address, a header, body
+		want               string // method, host, path and query, Content-Type, body
 		scope              string
 	}{
 		{"ec2", "DescribeInstances", in{"InstanceIds": []any{"i-1", "i-2"}, "MaxResults": 5},
@@ -95,7 +95,7 @@ func TestRequestsAreWrittenAsTheirProtocolsSay(t *testing.T) {
 	}
 }
 
-func TestInputsThatDoNotFitAreNotSent(t *testing.T) {
+func TestInvalidInputsAreNotSent(t *testing.T) {
 	t.Parallel()
 	c := serve(t, awsapi.Options{}, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("called %s", r.URL) })
 	for _, tt := range []struct {
@@ -125,11 +125,11 @@ func TestInputsThatDoNotFitAreNotSent(t *testing.T) {
 		t.Errorf("an operation that writes: %v", err)
 	}
 	if _, err := c.Call(t.Context(), "sqs", "ListQueues", "us-east-1", json.RawMessage(`[1]`)); err == nil {
-		t.Error("an array is taken for an input")
+		t.Error("an array is accepted as input")
 	}
 }
 
-func TestRefusalsOfEveryProtocol(t *testing.T) {
+func TestErrorsOfEveryProtocol(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		service, operation string
@@ -179,7 +179,7 @@ func TestRefusalsOfEveryProtocol(t *testing.T) {
 	}
 }
 
-// firstOf returns an operation of a service that takes no input.
+// firstOf returns an operation of a service that needs no input.
 func firstOf(service string) string {
 	for _, name := range awsapi.Operations(service) {
 		op, err := awsapi.Describe(service, name)
@@ -236,7 +236,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-func TestAttemptsEnd(t *testing.T) {
+func TestAttemptLimit(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	c := serve(t, awsapi.Options{Attempts: 3}, func(w http.ResponseWriter, _ *http.Request) {
@@ -256,7 +256,7 @@ func TestAttemptsEnd(t *testing.T) {
 	}
 }
 
-func TestSlowAnswersAreTriedAgain(t *testing.T) {
+func TestTimeoutsAreRetried(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	var calls atomic.Int32
@@ -276,7 +276,7 @@ func TestSlowAnswersAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsKept(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	c := serve(t, awsapi.Options{Attempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
@@ -288,7 +288,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 	}
 }
 
-// renewed counts how often credentials are asked for anew.
+// renewed counts how often credentials are invalidated.
 type renewed struct{ invalidated atomic.Int32 }
 
 func (r *renewed) Retrieve(context.Context) (aws.Credentials, error) {
@@ -312,7 +312,7 @@ func TestExpiredSessionsAreRenewed(t *testing.T) {
 	}
 }
 
-func TestClocksThatDifferAreAdjusted(t *testing.T) {
+func TestClockSkewIsAdjusted(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	there := now.Add(time.Hour)
@@ -330,7 +330,7 @@ func TestClocksThatDifferAreAdjusted(t *testing.T) {
 	}
 }
 
-func TestBucketsAreFollowedToTheirRegion(t *testing.T) {
+func TestBucketRegionRedirect(t *testing.T) {
 	t.Parallel()
 	var hosts []string
 	c := serve(t, awsapi.Options{Attempts: 1}, func(w http.ResponseWriter, r *http.Request) {
@@ -378,7 +378,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("asked for %s", r.URL)
 			}
 			_, _ = io.WriteString(w, "<L><ResourceRecordSets/><IsTruncated>false</IsTruncated><NextRecordName>x</NextRecordName><MaxItems>1</MaxItems></L>")
-		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListWebACLs"): // its pages are not described
+		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListWebACLs"): // its pagination is not in the model
 			_, _ = io.WriteString(w, map[bool]string{true: `{"NextMarker":"m"}`, false: `{}`}[!strings.Contains(string(body), "NextMarker")])
 		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListKeys"):
 			_, _ = io.WriteString(w, `{"Truncated":true,"NextMarker":"same"}`)

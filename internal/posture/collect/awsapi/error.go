@@ -15,17 +15,17 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// An Error says that AWS refused a call. It is a [smithy.APIError], and what the
-// SDK's retryer looks for.
+// An Error is the refusal of a call by AWS. It implements [smithy.APIError], which the
+// SDK's retryer examines.
 type Error struct {
 	Service    string
 	Operation  string
 	Region     string
-	Code       string // "AccessDenied"; the name of the HTTP status when the answer has none
+	Code       string // "AccessDenied"; the name of the HTTP status when the response has no code
 	Message    string
 	HTTPStatus int
 	RequestID  string
-	RetryAfter time.Duration // how long AWS asks to wait; zero when it does not
+	RetryAfter time.Duration // the pause that AWS requests, or zero
 
 	bucketRegion string
 	date         time.Time
@@ -59,28 +59,28 @@ func (e *Error) ErrorFault() smithy.ErrorFault {
 	return smithy.FaultUnknown
 }
 
-// HTTPStatusCode is what the SDK's retryer asks for.
+// HTTPStatusCode returns the status for the SDK's retryer.
 func (e *Error) HTTPStatusCode() int { return e.HTTPStatus }
 
-// Throttled reports whether AWS wants fewer calls.
+// Throttled reports whether AWS throttled the call.
 func (e *Error) Throttled() bool {
 	return e.HTTPStatus == http.StatusTooManyRequests || retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(e) == aws.TrueTernary
 }
 
-// expired reports whether the session that signed the call is over.
+// expired reports whether the session that signed the call has expired.
 func (e *Error) expired() bool {
 	return slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}, e.Code)
 }
 
-// ErrSlow says that AWS did not answer in time.
+// ErrSlow is the error of an attempt that timed out.
 var ErrSlow error = slowError{}
 
 type slowError struct{}
 
-func (slowError) Error() string        { return "AWS does not answer in time" }
+func (slowError) Error() string        { return "AWS did not answer in time" }
 func (slowError) RetryableError() bool { return true }
 
-// maxRetryAfter is the longest that a service may make us wait.
+// maxRetryAfter limits the pause that a service may request.
 const maxRetryAfter = 5 * time.Minute
 
 func (x *exchange) failure(answer *http.Response, body []byte) error {
@@ -100,7 +100,7 @@ func (x *exchange) failure(answer *http.Response, body []byte) error {
 	return e
 }
 
-// CodeOf returns the code of the nearest refusal in an error's chain, or "".
+// CodeOf returns the code of the first [*Error] in an error's chain, or "".
 func CodeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

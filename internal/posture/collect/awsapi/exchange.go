@@ -21,19 +21,19 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// An exchange is one call with all its attempts.
+// An exchange is one call with all of its attempts.
 type exchange struct {
 	client     *Client
 	op         *model.Operation
 	region     string
-	bucket     string // of S3
+	bucket     string // S3 only
 	hostPrefix string
 	request    *wire.Request
 	decoder    *wire.Decoder
 	redirected bool
 }
 
-// run tries until there is an answer, or an error that another attempt would not
+// run makes attempts until one succeeds or fails with an error that a retry would not
 // change.
 func (x *exchange) run(ctx context.Context) ([]byte, error) {
 	c := x.client
@@ -56,7 +56,7 @@ func (x *exchange) run(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 		if x.follow(err) {
-			attempt.Number-- // the same attempt, elsewhere
+			attempt.Number-- // a redirect does not count as an attempt
 			continue
 		}
 		if attempt.Number >= c.options.Attempts || !x.retryable(err) {
@@ -86,7 +86,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// try makes one attempt, which ends also when an answer stops in the middle.
+// try makes one attempt. The timeout also covers a response that stalls.
 func (x *exchange) try(ctx context.Context) ([]byte, error) {
 	attempt, cancel := context.WithTimeout(ctx, x.client.options.Timeout)
 	defer cancel()
@@ -97,11 +97,10 @@ func (x *exchange) try(ctx context.Context) ([]byte, error) {
 	return answer, err
 }
 
-// bodies are buffers that answers are read into. Nothing of an answer stays in
-// them once it is decoded.
+// bodies are buffers for response bodies. Decoded values do not refer to them.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooled is how large a buffer may be to be used again.
+// maxPooled is the maximum size of a buffer that is reused.
 const maxPooled = 8 << 20
 
 func (x *exchange) send(ctx context.Context) ([]byte, error) {
@@ -133,8 +132,8 @@ func (x *exchange) send(ctx context.Context) ([]byte, error) {
 	return nil, x.failure(answer, buffer.Bytes())
 }
 
-// signed makes a request for this attempt: credentials, time and region may be
-// others than before.
+// signed returns a request for this attempt. Credentials, time and region may differ from
+// those of the previous attempt.
 func (x *exchange) signed(ctx context.Context) (*http.Request, error) {
 	c := x.client
 	address, signing, err := c.address(x)
@@ -168,16 +167,16 @@ func (x *exchange) signed(ctx context.Context) (*http.Request, error) {
 	}
 	now := c.options.Now().Add(time.Duration(c.skew.Load()))
 	err = c.signer.SignHTTP(ctx, credentials, r, hash, signing.SigningName, signing.SigningRegion, now, func(o *v4.SignerOptions) {
-		o.DisableURIPathEscaping = s3 // a key may have two slashes
+		o.DisableURIPathEscaping = s3 // a key may contain two consecutive slashes
 	})
 	return r, err
 }
 
-// retryable reports whether another attempt may end better, and prepares it.
+// retryable reports whether a retry may succeed, and prepares it.
 func (x *exchange) retryable(err error) bool {
 	var own *credentialsError
 	if errors.As(err, &own) {
-		return false // whoever got them has tried
+		return false // the credentials provider makes its own retries
 	}
 	var refused *Error
 	if errors.As(err, &refused) {
@@ -195,11 +194,11 @@ func (x *exchange) retryable(err error) bool {
 	return x.client.retryer.IsErrorRetryable(err)
 }
 
-// maxSkew is how far clocks may be apart for AWS to take a signature.
+// maxSkew is the clock difference that AWS accepts in a signature.
 const maxSkew = 4 * time.Minute
 
-// adjustClock reports whether a call was refused for its time, and notes by how
-// much our clock is off.
+// adjustClock reports whether a call was refused because of clock skew, and records the
+// skew.
 func (c *Client) adjustClock(e *Error) bool {
 	switch e.Code {
 	case "RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture", "InvalidSignatureException", "SignatureDoesNotMatch", "AuthFailure":
@@ -217,7 +216,7 @@ func (c *Client) adjustClock(e *Error) bool {
 	return true
 }
 
-// credentialsError says that there were no credentials to sign a call with.
+// credentialsError is the failure to get credentials for signing a call.
 type credentialsError struct{ err error }
 
 func (e *credentialsError) Error() string { return "get credentials: " + e.err.Error() }

@@ -13,11 +13,11 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// ErrEndless says that AWS returned the same page token twice.
-var ErrEndless = errors.New("the same page token came twice")
+// ErrEndless is the error that AWS returned the same page token twice.
+var ErrEndless = errors.New("AWS returned the same page token twice")
 
-// Pages makes a call and returns its answers page by page. An error ends them. An
-// operation without pages has one.
+// Pages makes a call and yields its output page by page. An error ends the sequence. An
+// operation without pagination yields one page.
 func (c *Client) Pages(ctx context.Context, service, operation, region string, input any) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		op, err := model.Find(service, operation)
@@ -56,8 +56,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 	}
 }
 
-// nextTokens returns what asks for the page behind an answer, and whether there
-// is one.
+// nextTokens returns the tokens for the page after a response, and whether there is one.
 func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
 	if p.More != "" && !lookup(answer, p.More).Bool() {
 		return nil, false
@@ -70,8 +69,8 @@ func nextTokens(p *model.Page, answer []byte) ([]string, bool) {
 	return tokens, some
 }
 
-// lookup evaluates an expression of botocore's paginators: names with dots, the
-// last item of a list as [-1], and || between alternatives.
+// lookup evaluates a botocore paginator expression: names with dots, the last item of a
+// list as [-1], and || between alternatives.
 func lookup(answer []byte, expression string) gjson.Result {
 	for alternative := range strings.SplitSeq(expression, "||") {
 		found := gjson.ParseBytes(answer)
@@ -94,7 +93,7 @@ func lookup(answer []byte, expression string) gjson.Result {
 	return gjson.Result{}
 }
 
-// tokenValue returns a token as its member takes it: a few are numbers.
+// tokenValue converts a token to the type of its member: a few are numbers.
 func tokenValue(op *model.Operation, name, token string) any {
 	if m := op.Input.Member(name); m != nil && (m.Shape.Type == model.Integer || m.Shape.Type == model.Long) {
 		return gjson.Parse(token).Int()

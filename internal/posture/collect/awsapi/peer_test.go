@@ -15,8 +15,8 @@ import (
 	"vigil/internal/posture/collect/awsapi"
 )
 
-// A peer is a moto server, written by others, that answers for every service. It
-// tells them apart by host name and by the scope of the signature.
+// A peer is a moto server, an independent emulator of all AWS services. It identifies the
+// service by host name and by the scope of the signature.
 type peer string
 
 func (p peer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -26,7 +26,7 @@ func (p peer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// write makes something in moto, with a request that nothing of ours has made.
+// write creates a resource in moto with a request that does not use our own code.
 func (p peer) write(t *testing.T, method, host, path, service, kind, target, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "https://"+host+path, strings.NewReader(body))
@@ -54,7 +54,7 @@ func (p peer) write(t *testing.T, method, host, path, service, kind, target, bod
 
 const form = "application/x-www-form-urlencoded"
 
-// make makes a few things of every protocol.
+// make creates a few resources of every protocol.
 func (p peer) make(t *testing.T) {
 	t.Helper()
 	p.write(t, "POST", "localhost", "/moto-api/reset", "moto", "", "", "")
@@ -87,7 +87,7 @@ func peerServer(t *testing.T) peer {
 	t.Helper()
 	address := os.Getenv("VIGIL_TEST_MOTO")
 	if address == "" {
-		t.Skip("VIGIL_TEST_MOTO does not name a moto server")
+		t.Skip("set VIGIL_TEST_MOTO to the address of a moto server to run this test")
 	}
 	p := peer(address)
 	p.make(t)
@@ -111,7 +111,7 @@ func TestPeerAnswers(t *testing.T) {
 	key := gjson.GetBytes(call(t, named, "kms", "ListKeys", nil), "Keys.0.KeyId").String()
 	queue := gjson.GetBytes(call(t, named, "sqs", "ListQueues", nil), "QueueUrls.0").String()
 	api := gjson.GetBytes(call(t, named, "apigateway", "GetRestApis", nil), "items.0.id").String()
-	call(t, named, "iam", "GenerateCredentialReport", nil) // the first starts it
+	call(t, named, "iam", "GenerateCredentialReport", nil) // the first call starts the generation
 	topic := gjson.GetBytes(call(t, named, "sns", "ListTopics", nil), "Topics.0.TopicArn").String()
 	type in = map[string]any
 	for _, tt := range []struct {
@@ -182,7 +182,7 @@ func call(t *testing.T, c *awsapi.Client, service, operation string, input map[s
 	return answer
 }
 
-// TestPeerPages reads page by page, and assumes a role.
+// TestPeerPages reads page by page and assumes a role.
 func TestPeerPages(t *testing.T) {
 	p := peerServer(t)
 	own, err := awsapi.New(awsapi.Options{HTTP: &http.Client{Transport: p}, Credentials: credentials.NewStaticCredentialsProvider("AKIATEST", "x", ""), Attempts: 1})

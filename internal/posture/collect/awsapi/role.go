@@ -10,18 +10,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A Role is what is assumed to read an account.
+// A Role is the role to assume for reading an account.
 type Role struct {
 	ARN         string
-	ExternalID  string // none when empty
-	SessionName string // what the account's owner sees of us in the logs
+	ExternalID  string // not sent when empty
+	SessionName string // name in the logs of the account
 	Length      time.Duration
-	Region      string // where STS is asked
+	Region      string // region of the STS call
 }
 
-// AssumeRole returns the credentials of a role. The client signs with our own
-// identity. Wrap it with [aws.NewCredentialsCache], so that a session is used
-// until it ends.
+// AssumeRole returns a provider of the credentials of a role. The client signs with the
+// identity of Vigil. Wrap the provider with [aws.NewCredentialsCache] to use a session
+// until it expires.
 func (c *Client) AssumeRole(r Role) aws.CredentialsProvider {
 	return aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
 		input := map[string]any{"RoleArn": r.ARN, "RoleSessionName": r.SessionName}
@@ -38,14 +38,14 @@ func (c *Client) AssumeRole(r Role) aws.CredentialsProvider {
 		said := gjson.GetBytes(answer, "Credentials")
 		ends, err := time.Parse(time.RFC3339, said.Get("Expiration").String())
 		if err != nil {
-			return aws.Credentials{}, fmt.Errorf("read when the session ends: %w", err)
+			return aws.Credentials{}, fmt.Errorf("parse the expiration of the session: %w", err)
 		}
 		made := aws.Credentials{
 			AccessKeyID: said.Get("AccessKeyId").String(), SecretAccessKey: said.Get("SecretAccessKey").String(), SessionToken: said.Get("SessionToken").String(),
 			Source: "AssumeRole", CanExpire: true, Expires: ends,
 		}
 		if !made.HasKeys() {
-			return aws.Credentials{}, errors.New("the session that STS returned has no keys")
+			return aws.Credentials{}, errors.New("STS returned a session without keys")
 		}
 		return made, nil
 	})

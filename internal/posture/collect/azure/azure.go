@@ -1,8 +1,8 @@
 // Package azure reads Azure subscriptions.
 //
-// A subscription is read with an application's secret, from Resource Manager and
-// Microsoft Graph. What there is to read is declared in resources/azure; this
-// package signs in, makes the calls and says what a refusal means.
+// It reads a subscription from Resource Manager and Microsoft Graph with the secret of an
+// application. The types are declared in resources/azure; this package signs in, makes the
+// calls and classifies errors.
 package azure
 
 import (
@@ -21,25 +21,25 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Options say how subscriptions are reached.
+// Options configure access to subscriptions.
 type Options struct {
 	// HTTP makes the calls; see package egress.
 	HTTP *http.Client
-	// Limiter keeps calls under what Azure allows. No limit when nil.
+	// Limiter keeps calls below Azure's rate limits. No limit when nil.
 	Limiter collect.Limiter
-	// Attempts is how often a call is tried at most. 5 when zero.
+	// Attempts is the maximum number of attempts per call. 5 when zero.
 	Attempts int
-	// RetryDelay is how long to wait before the second attempt. 0.8 s when zero.
+	// RetryDelay is the pause before the first retry. 0.8 s when zero.
 	RetryDelay time.Duration
-	// Timeout is how long one attempt may take. A minute when zero.
+	// Timeout is the time limit of one attempt. A minute when zero.
 	Timeout time.Duration
 	// Now is the clock. time.Now when nil.
 	Now func() time.Time
-	// Credential, when not nil, signs in to every subscription in place of the
-	// secret of an application. For scans that somebody starts with their own
-	// credentials; a server never sets it.
+	// Credential, when not nil, signs in to every subscription in place of the secret of
+	// an application. It is for scans that users start with their own credentials; a
+	// server never sets it.
 	Credential azcore.TokenCredential
-	// Catalog holds the resource types. Those that come with the product when nil.
+	// Catalog holds the resource types. The types that come with Vigil when nil.
 	Catalog *resource.Catalog
 }
 
@@ -76,14 +76,14 @@ func (*Source) Provider() posture.Provider { return posture.Azure }
 // Declarations implements [collect.Source].
 func (src *Source) Declarations() []collect.Declaration { return declarations(src.options.Catalog) }
 
-// Versions of the calls that the source makes itself.
+// API versions of the calls that the source makes itself.
 const (
 	subscriptionVersion  = "2022-12-01"
 	resourceGroupVersion = "2021-04-01"
 )
 
-// Open implements [collect.Source]. It asks for a token and looks at the
-// subscription, which any role on it allows.
+// Open implements [collect.Source]. It requests a token and reads the subscription, which
+// any role on it allows.
 func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
 	s, err := src.open(ctx, a)
 	if err != nil {
@@ -98,7 +98,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 		return nil, err
 	}
 	subscription, err := s.get(ctx, s.arm("/subscriptions/"+string(s.account), subscriptionVersion), "Microsoft.Resources/subscriptions/read")
-	if errors.Is(err, collect.ErrGone) { // Resource Manager hides what a principal has no role on
+	if errors.Is(err, collect.ErrGone) { // Resource Manager hides resources on which the principal has no role
 		err = &collect.DeniedError{Permission: "Microsoft.Resources/subscriptions/read", Err: err}
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	return s, nil
 }
 
-// Validate says how far the credential of a subscription opens it; see
+// Validate checks how much of a subscription its credential can read; see
 // [posture.Cloud].
 func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
 	s, err := src.open(ctx, a)
@@ -129,7 +129,7 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 	return "", "", err
 }
 
-// sentence makes an error fit to be read by the person who made the credential.
+// sentence formats an error for the person who created the credential.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."

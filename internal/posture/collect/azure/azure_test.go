@@ -9,9 +9,9 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-// TestEverythingIsReadAsDeclared reads a subscription whole and holds every
-// entity against the declaration of its type.
-func TestEverythingIsReadAsDeclared(t *testing.T) {
+// TestEntitiesMatchDeclarations reads a whole subscription and compares every entity with
+// the declaration of its type.
+func TestEntitiesMatchDeclarations(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 150, Page: 7})
 	all := everything(t, r.open(t, r.access(0)))
@@ -39,7 +39,7 @@ func TestEverythingIsReadAsDeclared(t *testing.T) {
 	}
 }
 
-// undeclared returns what an entity has that its declaration does not.
+// undeclared returns the properties and edges of an entity that its declaration lacks.
 func undeclared(d collect.Declaration, e *collect.Resource, all map[posture.EntityID]*collect.Resource) []string {
 	var problems []string
 	properties := map[string]collect.Property{}
@@ -60,7 +60,7 @@ func undeclared(d collect.Declaration, e *collect.Resource, all map[posture.Enti
 	for _, edge := range e.Edges {
 		to, ok := all[edge.To]
 		if !ok && (edge.Label == "HAS_IDENTITY" || edge.Label == "IS") {
-			continue // an identity without roles, or that the simulated directory does not list
+			continue // an identity without roles, or one that the simulated directory does not list
 		}
 		if !ok {
 			problems = append(problems, "edge "+edge.Label+" leads to "+string(edge.To)+", which was not read")

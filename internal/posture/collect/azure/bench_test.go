@@ -9,8 +9,8 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-// BenchmarkSubscription reads a subscription of 20,000 resources whole. The time
-// includes that of the simulation.
+// BenchmarkSubscription reads a subscription of 20,000 resources. The time includes the
+// simulation.
 func BenchmarkSubscription(b *testing.B) {
 	r := newRig(b, simazure.Options{Size: 20_000, Page: 500})
 	s, err := r.source.Open(b.Context(), r.access(0))

@@ -24,15 +24,15 @@ import (
 )
 
 const (
-	maxAnswer = 64 << 20        // bytes of one answer; the largest pages have a few million
-	maxPause  = 2 * time.Minute // that Azure may ask for before a call is given up
+	maxAnswer = 64 << 20        // bytes of one response; the largest pages have a few million
+	maxPause  = 2 * time.Minute // longest requested pause after which a call is still retried
 )
 
-// lines are the ways to Azure's services with one identity.
-type lines map[string]runtime.Pipeline // by host
+// pipelines are the HTTP pipelines to Azure's services for one identity.
+type pipelines map[string]runtime.Pipeline // by host
 
-// dial prepares calls with the credential of a subscription.
-func (src *Source) dial(a posture.Access, env environment) (lines, error) {
+// dial creates the pipelines with the credential of a subscription.
+func (src *Source) dial(a posture.Access, env environment) (pipelines, error) {
 	client := policy.ClientOptions{
 		Cloud:     env.cloud,
 		Transport: capped{src.options.HTTP},
@@ -42,7 +42,7 @@ func (src *Source) dial(a posture.Access, env environment) (lines, error) {
 		},
 	}
 	if src.options.Attempts == 1 {
-		client.Retry.MaxRetries = -1 // the SDK takes zero for its default
+		client.Retry.MaxRetries = -1 // the SDK treats zero as its default
 	}
 	credential, err := src.credential(a, client)
 	if err != nil {
@@ -52,18 +52,18 @@ func (src *Source) dial(a posture.Access, env environment) (lines, error) {
 	manager.PerRetryPolicies = src.policies(a.Account.ID, armService)
 	resources, err := arm.NewClient("vigil", "v1.0.0", credential, &arm.ClientOptions{ClientOptions: manager, DisableRPRegistration: true})
 	if err != nil {
-		return nil, fmt.Errorf("prepare calls of Resource Manager: %w", err)
+		return nil, fmt.Errorf("create a Resource Manager client: %w", err)
 	}
 	directory := client
 	directory.PerRetryPolicies = src.policies(a.Account.ID, graphService)
 	token := runtime.NewBearerTokenPolicy(credential, []string{env.graph + "/.default"}, nil)
-	return lines{
+	return pipelines{
 		host(env.cloud.Services[cloud.ResourceManager].Endpoint): resources.Pipeline(),
 		host(env.graph): runtime.NewPipeline("vigil", "v1.0.0", runtime.PipelineOptions{PerRetry: []policy.Policy{token}}, &directory),
 	}, nil
 }
 
-// credential returns what signs in to a subscription.
+// credential returns the credential that signs in to a subscription.
 func (src *Source) credential(a posture.Access, client policy.ClientOptions) (azcore.TokenCredential, error) {
 	if src.options.Credential != nil {
 		return src.options.Credential, nil
@@ -78,9 +78,9 @@ func (src *Source) credential(a posture.Access, client policy.ClientOptions) (az
 	return credential, nil
 }
 
-// policies are what every attempt of a call goes through.
+// policies are the pipeline policies for every attempt of a call.
 func (src *Source) policies(account posture.AccountID, service string) []policy.Policy {
-	all := []policy.Policy{sound{}}
+	all := []policy.Policy{requireJSON{}}
 	if src.options.Limiter != nil {
 		key := collect.Key{Provider: posture.Azure, Account: account, Service: service}
 		all = append([]policy.Policy{limit{src.options.Limiter, key}}, all...)
@@ -88,8 +88,7 @@ func (src *Source) policies(account posture.AccountID, service string) []policy.
 	return all
 }
 
-// limit makes every attempt wait for its turn, and tells the limiter when Azure
-// wants fewer.
+// limit makes every attempt wait for the rate limiter, and reports throttling to it.
 type limit struct {
 	limiter collect.Limiter
 	key     collect.Key
@@ -107,7 +106,7 @@ func (l limit) Do(req *policy.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// retryAfter returns how long an answer asks to wait, or 0.
+// retryAfter returns the pause that a response requests, or 0.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -116,14 +115,13 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxPause)
 }
 
-// sound makes sure that an answer is JSON, so that one that is not is asked for
-// again.
-type sound struct{}
+// requireJSON fails when a response is not JSON, so that the call is retried.
+type requireJSON struct{}
 
-var errNotJSON = errors.New("the answer is not JSON")
+var errNotJSON = errors.New("the response is not JSON")
 
 // Do implements [policy.Policy].
-func (sound) Do(req *policy.Request) (*http.Response, error) {
+func (requireJSON) Do(req *policy.Request) (*http.Response, error) {
 	answer, err := req.Next()
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return answer, err
@@ -135,7 +133,7 @@ func (sound) Do(req *policy.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// capped is a transport whose answers have an end.
+// capped is a transport that limits the size of responses.
 type capped struct{ client *http.Client }
 
 // Do implements [policy.Transporter].
@@ -147,7 +145,7 @@ func (c capped) Do(req *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// host returns the host of an address.
+// host returns the host of a URL.
 func host(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -156,21 +154,21 @@ func host(address string) string {
 	return strings.ToLower(u.Host)
 }
 
-// get makes one call and returns its answer. The permission is what the call
-// takes. A token that is no longer accepted is renewed once.
+// get makes one call and returns its response. The permission is the one that the call
+// needs. A token that is no longer accepted is renewed once.
 func (s *session) get(ctx context.Context, address, permission string) (gjson.Result, error) {
-	pipelines := s.lines.Load()
-	answer, err := call(ctx, *pipelines, address, permission)
-	if expired(err) && s.renew(pipelines) == nil {
-		answer, err = call(ctx, *s.lines.Load(), address, permission)
+	used := s.pipelines.Load()
+	answer, err := call(ctx, *used, address, permission)
+	if expired(err) && s.renew(used) == nil {
+		answer, err = call(ctx, *s.pipelines.Load(), address, permission)
 	}
 	return answer, err
 }
 
-func call(ctx context.Context, to lines, address, permission string) (gjson.Result, error) {
+func call(ctx context.Context, to pipelines, address, permission string) (gjson.Result, error) {
 	pipeline, ok := to[host(address)]
 	if !ok {
-		return gjson.Result{}, fmt.Errorf("call %s: it is none of Azure's services", host(address))
+		return gjson.Result{}, fmt.Errorf("call %s: it is not a host of Azure", host(address))
 	}
 	req, err := runtime.NewRequest(ctx, http.MethodGet, address)
 	if err != nil {
@@ -179,18 +177,18 @@ func call(ctx context.Context, to lines, address, permission string) (gjson.Resu
 	req.Raw().Header.Set("Accept", "application/json")
 	answer, err := pipeline.Do(req)
 	if err != nil {
-		return gjson.Result{}, sorted(ctx, err, permission)
+		return gjson.Result{}, classify(ctx, err, permission)
 	}
 	defer answer.Body.Close()
 	if !runtime.HasStatusCode(answer, http.StatusOK) {
-		return gjson.Result{}, sorted(ctx, runtime.NewResponseError(answer), permission)
+		return gjson.Result{}, classify(ctx, runtime.NewResponseError(answer), permission)
 	}
 	body, err := io.ReadAll(answer.Body)
 	return gjson.ParseBytes(body), err
 }
 
-// pages passes on every page of a list. With keep it may have been read before
-// in this session, by a collector that needs the same list.
+// pages calls page for every page of a list. With keep, the session caches the list for
+// other types that need it.
 func (s *session) pages(ctx context.Context, address, permission string, keep bool, page func(gjson.Result) error) error {
 	for address != "" {
 		read := func() (gjson.Result, error) { return s.get(ctx, address, permission) }
@@ -214,8 +212,8 @@ func (s *session) pages(ctx context.Context, address, permission string, keep bo
 	return nil
 }
 
-// follow returns the address of the next page, or "" after the last. A page
-// cannot lead to another host, where the token would be shown.
+// follow returns the URL of the next page, or "" after the last. The next page must be on
+// the same host, because the token must not be sent to another one.
 func follow(address string, answer gjson.Result) (string, error) {
 	next := answer.Get("nextLink").String()
 	if next == "" {
@@ -226,7 +224,7 @@ func follow(address string, answer gjson.Result) (string, error) {
 	}
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "https" || !strings.EqualFold(u.Host, host(address)) || next == address {
-		return "", fmt.Errorf("the next page is said to be at %.200q", next)
+		return "", fmt.Errorf("the next page %.200q is not on the same host", next)
 	}
 	return next, nil
 }

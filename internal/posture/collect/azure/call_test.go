@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture/naming"
 )
 
-// FuzzIDs makes sure that no id an event may name does harm.
+// FuzzIDs checks that no id in an event causes harm.
 func FuzzIDs(f *testing.F) {
 	f.Add("/subscriptions/s/resourceGroups/g/providers/Microsoft.Sql/servers/a/firewallRules/r")
 	f.Add("/subscriptions/s/providers/microsoft.insights/diagnosticSettings/d")
@@ -24,10 +24,10 @@ func FuzzIDs(f *testing.F) {
 			}
 			own, ok := naming.Within(id, kind)
 			if ok && !strings.HasPrefix("/"+strings.Trim(id, "/"), own) {
-				t.Errorf("%q is within %q", id, own)
+				t.Errorf("%q is inside %q", id, own)
 			}
 			if a, parsed := naming.ParseARMID(own); ok && (!parsed || !strings.EqualFold(a.ResourceType(), kind) || a.Name() == "") {
-				t.Errorf("%q is taken for a %s", own, kind)
+				t.Errorf("%q is accepted as a %s", own, kind)
 			}
 		}
 	})

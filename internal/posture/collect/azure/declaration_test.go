@@ -66,9 +66,9 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	}
 }
 
-// TestEveryRuleHasWhatItNeeds holds the declarations against the list of checks:
-// types, properties, permissions, edges and events.
-func TestEveryRuleHasWhatItNeeds(t *testing.T) {
+// TestRuleInputsAreDeclared checks that the types, properties, permissions, edges and
+// events in the list of checks are declared.
+func TestRuleInputsAreDeclared(t *testing.T) {
 	t.Parallel()
 	declared := map[posture.EntityType]collect.Declaration{}
 	for _, d := range azure.New(azure.Options{}).Declarations() {
@@ -76,7 +76,7 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 	}
 	rules := collecttest.Needs(t, "azure")
 	if len(rules) != len(judgements) {
-		t.Errorf("%d rules, %d of them judged in tests", len(rules), len(judgements))
+		t.Errorf("%d rules, %d of them have an expected verdict", len(rules), len(judgements))
 	}
 	for _, r := range rules {
 		on, ok := declared[r.ResourceType]
@@ -102,7 +102,7 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 		}
 		for _, p := range r.Permissions {
 			if !anyDeclares(declared, func(d collect.Declaration) bool { return slices.Contains(d.Permissions, p) }) {
-				t.Errorf("%s: nothing asks for %s", r.ID, p)
+				t.Errorf("%s: no call needs %s", r.ID, p)
 			}
 		}
 		for _, path := range r.GraphEdges {
@@ -110,11 +110,11 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 		}
 		for _, trigger := range r.EventTriggers {
 			for _, operation := range operations(trigger) {
-				if beside[r.ID] != nil && beside[r.ID].MatchString(operation) {
+				if unrelatedOperations[r.ID] != nil && unrelatedOperations[r.ID].MatchString(operation) {
 					continue
 				}
 				if !slices.ContainsFunc(asked(r, declared), func(d collect.Declaration) bool { return concerns(d, operation) }) {
-					t.Errorf("%s: nothing that it asks is read again after %q", r.ID, operation)
+					t.Errorf("%s: none of its types is read again after %q", r.ID, operation)
 				}
 			}
 		}
@@ -136,7 +136,7 @@ func anyDeclares(all map[posture.EntityType]collect.Declaration, f func(collect.
 
 var hop = regexp.MustCompile(`-\[([A-Z_]+)\]->`)
 
-// checkPath makes sure of a path such as A-[HAS]->B|C-[IS]->D.
+// checkPath checks a path such as A-[HAS]->B|C-[IS]->D.
 func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]collect.Declaration) {
 	t.Helper()
 	nodes, labels := hop.Split(path, -1), hop.FindAllStringSubmatch(path, -1)
@@ -151,8 +151,8 @@ func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]co
 	}
 }
 
-// fullTypes finds the types that a short name may stand for: there are workspaces
-// of Log Analytics and of Databricks.
+// fullTypes returns the types that a short name may denote: both Log Analytics and
+// Databricks have workspaces.
 func fullTypes(short string, declared map[posture.EntityType]collect.Declaration) (all []posture.EntityType) {
 	for t := range declared {
 		if strings.HasSuffix(string(t), "."+short) {
@@ -162,15 +162,14 @@ func fullTypes(short string, declared map[posture.EntityType]collect.Declaration
 	return all
 }
 
-// beside are operations that the list names with a rule although they change
-// nothing that it asks: whether a machine's disks are managed does not depend on
-// its network and its roles.
-var beside = map[string]*regexp.Regexp{
+// unrelatedOperations are operations that the list of checks names with a rule although they do not
+// change its input: whether a machine's disks are managed does not depend on its network
+// or roles.
+var unrelatedOperations = map[string]*regexp.Regexp{
 	"azure-vm-managed-disks": regexp.MustCompile(`^Microsoft\.(Network/(networkInterfaces|publicIPAddresses)|Authorization/roleAssignments)/`),
 }
 
-// asked returns the types whose resources a rule looks at: its own, and those on
-// its paths.
+// asked returns the types that a rule reads: its own and those on its paths.
 func asked(r collecttest.Need, declared map[posture.EntityType]collect.Declaration) []collect.Declaration {
 	all := []collect.Declaration{declared[r.ResourceType]}
 	for _, path := range r.GraphEdges {
@@ -185,7 +184,7 @@ func asked(r collecttest.Need, declared map[posture.EntityType]collect.Declarati
 	return all
 }
 
-// operations returns the operations that a trigger stands for.
+// operations returns the operations that a trigger denotes.
 func operations(trigger string) []string {
 	if names, ok := strings.CutPrefix(trigger, "entra audit: "); ok {
 		var all []string
@@ -220,8 +219,8 @@ func concerns(d collect.Declaration, operation string) bool {
 	return false
 }
 
-// TestTheRoleAllowsReadingAlone looks at the role that customers are given.
-func TestTheRoleAllowsReadingAlone(t *testing.T) {
+// TestRoleIsReadOnly checks the role that customers assign.
+func TestRoleIsReadOnly(t *testing.T) {
 	t.Parallel()
 	got := azure.Role("/subscriptions/00000000-0000-0000-0000-000000000000")
 	var role struct{ Actions, DataActions []string }
@@ -237,6 +236,6 @@ func TestTheRoleAllowsReadingAlone(t *testing.T) {
 		t.Errorf("the role has %d actions and %d on data", len(role.Actions), len(role.DataActions))
 	}
 	if got := strings.Join(azure.GraphPermissions(), " "); got != "AuditLog.Read.All Directory.Read.All Policy.Read.All RoleEligibilitySchedule.Read.Directory" {
-		t.Errorf("of Graph it takes %s", got)
+		t.Errorf("permissions of Graph are %s", got)
 	}
 }

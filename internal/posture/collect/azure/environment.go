@@ -8,10 +8,10 @@ import (
 	"vigil/internal/posture"
 )
 
-// An environment is one of the clouds that Azure consists of.
+// An environment is one of the clouds of Azure.
 type environment struct {
 	cloud cloud.Configuration
-	graph string // where Microsoft Graph is
+	graph string // base URL of Microsoft Graph
 }
 
 var (
@@ -19,7 +19,7 @@ var (
 	government = environment{cloud.AzureGovernment, "https://graph.microsoft.us"}
 )
 
-// environmentOf returns the cloud that a subscription is in.
+// environmentOf returns the cloud of a subscription.
 func environmentOf(a posture.Account) environment {
 	if a.Government() {
 		return government

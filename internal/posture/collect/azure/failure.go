@@ -17,7 +17,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// signInReasons says what to mend when the directory refuses an application.
+// signInReasons are the sign-in error codes of the directory with what to do about them.
 var signInReasons = map[string]string{
 	"AADSTS7000215": "the ApplicationKey is wrong: it must be the secret's value, not its identifier",
 	"AADSTS7000222": "the ApplicationKey has expired: make a new client secret for the application",
@@ -25,13 +25,13 @@ var signInReasons = map[string]string{
 	"AADSTS7000112": "the application is disabled in the directory",
 	"AADSTS7000229": "the application has no service principal in the directory: make one, or check the DirectoryId",
 	"AADSTS90002":   "there is no directory with this DirectoryId, or it is not in this cloud: check it and the AccountType",
-	"AADSTS900023":  "the DirectoryId is not one",
+	"AADSTS900023":  "the DirectoryId is not a valid identifier",
 	"AADSTS900382":  "the directory is not in this cloud: check the AccountType",
 	"AADSTS50034":   "the application does not exist in the directory",
-	"AADSTS53003":   "a conditional access policy keeps the application from signing in",
+	"AADSTS53003":   "a conditional access policy prevents the application from signing in",
 }
 
-// Codes of Resource Manager and Graph by what they mean.
+// Error codes of Resource Manager and Graph by meaning.
 var (
 	offCodes = []string{
 		"MissingSubscriptionRegistration", "SubscriptionNotRegistered", "NoRegisteredProviderFound", "InvalidResourceNamespace",
@@ -40,12 +40,12 @@ var (
 	tenantCodes = []string{"InvalidAuthenticationTokenTenant", "InvalidAuthenticationTokenAudience"}
 )
 
-// unauthorizedAction finds the permission in what Resource Manager says.
+// unauthorizedAction extracts the permission from an error message of Resource Manager.
 var unauthorizedAction = regexp.MustCompile(`perform action '([A-Za-z0-9./_-]{1,200})'`)
 
-// sorted puts what went wrong into the classes of package collect. The permission
-// is what the call takes.
-func sorted(ctx context.Context, err error, permission string) error {
+// classify wraps an error in the collect error that it stands for. The permission is the
+// one that the call needs.
+func classify(ctx context.Context, err error, permission string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ func sorted(ctx context.Context, err error, permission string) error {
 	}
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok {
-		if errors.Is(err, context.DeadlineExceeded) { // of one attempt, not of the run
-			return errors.New("Azure does not answer in time") //nolint:staticcheck // a name
+		if errors.Is(err, context.DeadlineExceeded) { // the attempt timed out, not the run
+			return errors.New("Azure did not answer in time") //nolint:staticcheck // a name
 		}
 		return err
 	}
@@ -79,7 +79,7 @@ func sorted(ctx context.Context, err error, permission string) error {
 	return fmt.Errorf("Azure answers %d %s: %.200s", answer.StatusCode, answer.ErrorCode, message(answer)) //nolint:staticcheck // a name
 }
 
-// message returns what an error answer says.
+// message returns the message of an error response.
 func message(e *azcore.ResponseError) string {
 	body, err := runtime.Payload(e.RawResponse)
 	if err != nil {
@@ -88,14 +88,14 @@ func message(e *azcore.ResponseError) string {
 	return gjson.GetBytes(body, "error.message").String()
 }
 
-// passing are codes of the directory that say nothing about the application.
+// passing are transient sign-in error codes, which say nothing about the application.
 var passing = []string{"AADSTS90033", "AADSTS90036", "AADSTS90006", "AADSTS50196"}
 
-// signInCode finds the code in the directory's words.
+// signInCode matches the error code in a message of the directory.
 var signInCode = regexp.MustCompile(`AADSTS[0-9]{4,8}`)
 
-// signIn says what to mend when the directory refuses the application. When it
-// did not answer, or not in its way, that says nothing about the credential.
+// signIn explains why the directory refuses the application. When the directory does not
+// respond, or not as expected, the error says nothing about the credential.
 func signIn(refused *azidentity.AuthenticationFailedError) error {
 	if refused.RawResponse == nil {
 		if code := signInCode.FindString(refused.Error()); code != "" {
@@ -131,13 +131,13 @@ func firstLine(text string) string {
 	return line
 }
 
-// expired reports whether a token was refused that was good when we got it.
+// expired reports whether a token that was valid when issued was refused.
 func expired(err error) bool {
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	return ok && answer.StatusCode == http.StatusUnauthorized && !slices.Contains(tenantCodes, answer.ErrorCode)
 }
 
-// identityError is an ErrIdentity that says what to mend.
+// identityError is an ErrIdentity whose text says what the customer must change.
 type identityError struct {
 	why string
 	err error
@@ -146,7 +146,7 @@ type identityError struct {
 func (e *identityError) Error() string   { return e.why }
 func (e *identityError) Unwrap() []error { return []error{collect.ErrIdentity, e.err} }
 
-// classError is an error of a class.
+// classError is an Azure error together with the collect error that it stands for.
 type classError struct {
 	class error
 	code  string

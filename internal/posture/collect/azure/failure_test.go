@@ -22,7 +22,7 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-func TestValidationSaysWhatToMend(t *testing.T) {
+func TestValidate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Subscriptions: 2, Government: 1})
 	good := r.access(0)
@@ -34,7 +34,7 @@ func TestValidationSaysWhatToMend(t *testing.T) {
 	elsewhere := good
 	elsewhere.Account.ID = "00000000-0000-0000-0000-000000000001"
 	government := r.access(1)
-	government.Account.Properties = nil // taken for commercial
+	government.Account.Properties = nil // defaults to the commercial cloud
 	for _, c := range []struct {
 		name   string
 		access posture.Access
@@ -63,7 +63,7 @@ func TestValidationSaysWhatToMend(t *testing.T) {
 	}
 }
 
-func TestAnAzureThatCannotBeAskedSaysNothingOfTheCredential(t *testing.T) {
+func TestValidateUnreachableCloud(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Throttle} {
 		for _, service := range []string{"login", "Microsoft.Resources"} {
@@ -80,7 +80,7 @@ func TestAnAzureThatCannotBeAskedSaysNothingOfTheCredential(t *testing.T) {
 	}
 }
 
-// detailActions are the calls beside lists of types.
+// detailActions are the actions of calls other than lists, by type.
 var detailActions = map[string][]string{
 	"Microsoft.Insights/diagnosticSettings/read":                                 {"Azure.KeyVault.Vault logs", "Azure.Subscription.Subscription logs"},
 	"Microsoft.Sql/servers/auditingSettings/read":                                {"Azure.Sql.Server auditingState"},
@@ -94,9 +94,9 @@ var detailActions = map[string][]string{
 	"Microsoft.Network/networkWatchers/read":                                     {"Azure.Subscription.Location networkWatcherCount"},
 }
 
-// TestADeniedDetailIsUnknown denies each further call and finds the properties
-// that it tells unknown, with the missing permission named.
-func TestADeniedDetailIsUnknown(t *testing.T) {
+// TestDeniedDetailsAreUnknown denies each detail call. Its properties must be unknown and
+// name the missing permission.
+func TestDeniedDetailsAreUnknown(t *testing.T) {
 	t.Parallel()
 	for action, unknown := range detailActions {
 		t.Run(action, func(t *testing.T) {
@@ -131,8 +131,8 @@ func TestADeniedDetailIsUnknown(t *testing.T) {
 	}
 }
 
-// TestADeniedListNamesThePermission denies each list in turn.
-func TestADeniedListNamesThePermission(t *testing.T) {
+// TestDeniedListsNameThePermission denies each list in turn.
+func TestDeniedListsNameThePermission(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 20})
 	for _, d := range r.source.Declarations() {
@@ -156,8 +156,8 @@ func TestADeniedListNamesThePermission(t *testing.T) {
 	}
 }
 
-// TestDeniedEdgesAreUnknown denies each permission of each type in turn. What is
-// still read has the edges it had, or says that they are unknown.
+// TestDeniedEdgesAreUnknown denies each permission of each type in turn. Entities that are
+// still read must have the same edges, or report them as unknown.
 func TestDeniedEdgesAreUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 60})
@@ -170,7 +170,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 		for _, p := range d.Permissions {
 			service, action, ok := strings.Cut(p, "/")
 			if !ok || p == "Microsoft.Resources/subscriptions/read" {
-				continue // of Graph; without the other nothing can be opened
+				continue // a permission of Graph, or the one without which a subscription cannot be opened
 			}
 			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: action}, Kind: gateway.Deny})
 			got, err := list(t, r.open(t, r.access(0)), d.Type)
@@ -178,7 +178,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 			for id, was := range whole {
 				e := got[id]
 				if e == nil && err == nil {
-					t.Errorf("without %s: %s is lost", p, id)
+					t.Errorf("without %s: %s is missing", p, id)
 				}
 				if e == nil {
 					continue
@@ -188,7 +188,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 					case e.IsUnread(edge.Label):
 						unknown++
 					case !slices.ContainsFunc(e.Edges, same):
-						t.Errorf("without %s: the edge %s of %s to %s is lost", p, edge.Label, id, edge.To)
+						t.Errorf("without %s: the edge %s of %s to %s is missing", p, edge.Label, id, edge.To)
 					}
 				}
 			}
@@ -199,7 +199,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 	}
 }
 
-func TestADirectoryWithoutConsentIsUnknown(t *testing.T) {
+func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 20})
 	s := r.open(t, r.Subscriptions()[0].Access("org", r.Unconsented(false)))
@@ -213,7 +213,7 @@ func TestADirectoryWithoutConsentIsUnknown(t *testing.T) {
 	for _, e := range got {
 		for _, p := range e.Properties {
 			if p.Type != posture.UnknownProperty {
-				t.Errorf("%+v is known", p)
+				t.Errorf("%+v, want unknown", p)
 			}
 		}
 		if len(e.Problems()) != 4 {
@@ -225,7 +225,7 @@ func TestADirectoryWithoutConsentIsUnknown(t *testing.T) {
 	}
 }
 
-func TestWhatIsOffIsNotAnError(t *testing.T) {
+func TestServiceNotEnabledIsNoError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{})
 	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Sql"}, Kind: gateway.Off})
@@ -236,7 +236,7 @@ func TestWhatIsOffIsNotAnError(t *testing.T) {
 			t.Errorf("%s: %d entities, %v", typ, len(got), err)
 		}
 	}
-	// That there is no contact, and no plan, is what rules ask for.
+	// Rules check whether there are contacts and plans, so their absence is a value.
 	for _, typ := range []posture.EntityType{"Azure.Security.SecurityContact", "Azure.Security.Pricing"} {
 		if got, err := list(t, s, typ); err != nil || len(got) != 1 {
 			t.Errorf("%s: %v, %v", typ, got, err)
@@ -244,29 +244,29 @@ func TestWhatIsOffIsNotAnError(t *testing.T) {
 	}
 }
 
-// pace records what a limiter is asked and told.
-type pace struct {
+// recordingLimiter is a limiter that records its calls.
+type recordingLimiter struct {
 	mu        sync.Mutex
 	waits     map[collect.Key]int
 	throttles []time.Duration
 }
 
-func (p *pace) Wait(_ context.Context, k collect.Key) error {
+func (p *recordingLimiter) Wait(_ context.Context, k collect.Key) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waits[k]++
 	return nil
 }
 
-func (p *pace) Throttled(_ collect.Key, after time.Duration) {
+func (p *recordingLimiter) Throttled(_ collect.Key, after time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.throttles = append(p.throttles, after)
 }
 
-func TestThrottlesAreObeyedAndTold(t *testing.T) {
+func TestThrottledCallsAreRetried(t *testing.T) {
 	t.Parallel()
-	p := &pace{waits: map[collect.Key]int{}}
+	p := &recordingLimiter{waits: map[collect.Key]int{}}
 	r := newRig(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = p })
 	s := r.open(t, r.access(0))
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "virtualMachines/read"}, Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
@@ -276,7 +276,7 @@ func TestThrottlesAreObeyedAndTold(t *testing.T) {
 		t.Errorf("%d machines, %v", len(got), err)
 	}
 	if took := time.Since(start); took < time.Second {
-		t.Errorf("asked again after %v, a second was wanted", took)
+		t.Errorf("retried after %v, want a second", took)
 	}
 	if _, err := list(t, s, "Azure.Entra.User"); err != nil {
 		t.Error(err)
@@ -295,8 +295,8 @@ func TestThrottlesAreObeyedAndTold(t *testing.T) {
 	}
 }
 
-// TestPassingFaultsAreSurvived lets each call go wrong once.
-func TestPassingFaultsAreSurvived(t *testing.T) {
+// TestTransientFaultsAreRetried makes each call fail once.
+func TestTransientFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -309,10 +309,10 @@ func TestPassingFaultsAreSurvived(t *testing.T) {
 			}
 			times := 2
 			if kind == gateway.Expire {
-				times = 1 // a token that was just made is good
+				times = 1 // a new token is accepted
 			}
 			r.fault(t, gateway.Fault{Match: gateway.Call{Action: "storageAccounts/read"}, Kind: kind, Times: times, Skip: 1})
-			s = r.open(t, r.access(0)) // remembers nothing
+			s = r.open(t, r.access(0)) // has an empty cache
 			got, err := list(t, s, "Azure.Storage.StorageAccount")
 			if err != nil || len(got) != len(want) {
 				t.Errorf("%d of %d accounts, %v", len(got), len(want), err)
@@ -321,8 +321,8 @@ func TestPassingFaultsAreSurvived(t *testing.T) {
 	}
 }
 
-// TestLastingFaultsEndTheCollector makes sure that none passes for an answer.
-func TestLastingFaultsEndTheCollector(t *testing.T) {
+// TestPermanentFaultsFailTheList checks that no fault is accepted as a response.
+func TestPermanentFaultsFailTheList(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Stall, gateway.Hang, gateway.Expire} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -346,7 +346,7 @@ func TestLastingFaultsEndTheCollector(t *testing.T) {
 	}
 }
 
-func TestARunThatIsStoppedStops(t *testing.T) {
+func TestCancelledContext(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{})
 	s := r.open(t, r.access(0))
@@ -359,9 +359,9 @@ func TestARunThatIsStoppedStops(t *testing.T) {
 	}
 }
 
-// TestOneParentThatCannotBeReadDoesNotHideTheRest also makes sure that the list
-// does not pass for complete.
-func TestOneParentThatCannotBeReadDoesNotHideTheRest(t *testing.T) {
+// TestUnreadableParentKeepsOtherItems also checks that the list is not reported
+// as complete.
+func TestUnreadableParentKeepsOtherItems(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 60})
 	s := r.open(t, r.access(0))
@@ -373,12 +373,12 @@ func TestOneParentThatCannotBeReadDoesNotHideTheRest(t *testing.T) {
 	stop := fmt.Errorf("the disk is full")
 	u, _ := s.Unit("Azure.Sql.FirewallRule", posture.Global)
 	if err := u.List(t.Context(), func(*collect.Resource) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("what the recorder says is lost: %v", err)
+		t.Errorf("the error of the recorder is lost: %v", err)
 	}
 }
 
-// TestAResourceThatGoesAwayIsNotJudged removes what further calls tell.
-func TestAResourceThatGoesAwayIsNotJudged(t *testing.T) {
+// TestVanishedResourceIsUnknown removes the resource before its detail calls.
+func TestVanishedResourceIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 20})
 	s := r.open(t, r.access(0))

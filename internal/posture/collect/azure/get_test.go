@@ -21,9 +21,9 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-// TestOneResourceIsReadAsItIsListed reads every entity again by itself, as after
-// an event, and finds the same.
-func TestOneResourceIsReadAsItIsListed(t *testing.T) {
+// TestSingleReadsAgree reads every entity again by itself, as after an event,
+// and expects the same result.
+func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 40, Shares: half})
 	s := r.open(t, r.access(0))
@@ -31,12 +31,12 @@ func TestOneResourceIsReadAsItIsListed(t *testing.T) {
 	several := map[posture.EntityType]bool{"Azure.Subscription.Location": true, "Azure.Authorization.Principal": true}
 	for id, want := range all {
 		if want.Type == "Azure.Network.CidrRange" || want.Type == "Azure.Security.SecurityContact" && len(property(want, "emails")) == 0 {
-			continue // events name something else
+			continue // events name another resource
 		}
 		u, _ := s.Unit(want.Type, posture.Global)
 		var got *collect.Resource
 		count := 0
-		// Events spell ids in their own way.
+		// Events do not preserve the case of ids.
 		err := u.Get(t.Context(), strings.ToUpper(want.XID), func(e *collect.Resource) error {
 			count++
 			if e.ID == id {
@@ -49,7 +49,7 @@ func TestOneResourceIsReadAsItIsListed(t *testing.T) {
 			t.Errorf("%s: %d entities, %v", id, count, err)
 			continue
 		}
-		// Azure repeats an id as it was asked for.
+		// Azure returns an id as the request spelled it.
 		got.XID, got.Name = want.XID, want.Name
 		if diff := cmp.Diff(want.Entity, got.Entity); diff != "" {
 			t.Errorf("%s (-listed +got):\n%s", id, diff)
@@ -57,7 +57,7 @@ func TestOneResourceIsReadAsItIsListed(t *testing.T) {
 	}
 }
 
-func TestWhatIsGoneIsGone(t *testing.T) {
+func TestRemovedResourcesAreGone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 40})
 	s := r.open(t, r.access(0))
@@ -83,12 +83,12 @@ func TestWhatIsGoneIsGone(t *testing.T) {
 	}
 }
 
-func TestChangesShowInWhatIsReadAndFound(t *testing.T) {
+func TestChangesAreRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 40})
 	sub := r.Subscriptions()[0].ID
 	if got := findings(everything(t, r.open(t, r.access(0)))); len(got) != 0 {
-		t.Fatalf("a world without faults has %v", got)
+		t.Fatalf("a simulation without flaws has %v", got)
 	}
 	site, err := list(t, r.open(t, r.access(0)), "Azure.Web.Site")
 	if err != nil {
@@ -119,8 +119,8 @@ func TestChangesShowInWhatIsReadAndFound(t *testing.T) {
 	}
 }
 
-// leading answers every list with a next page somewhere else.
-type leading struct {
+// redirectingPages returns a next page on another host for every list.
+type redirectingPages struct {
 	http.RoundTripper
 	to string
 
@@ -128,7 +128,7 @@ type leading struct {
 	asked []string
 }
 
-func (l *leading) RoundTrip(req *http.Request) (*http.Response, error) {
+func (l *redirectingPages) RoundTrip(req *http.Request) (*http.Response, error) {
 	l.mu.Lock()
 	l.asked = append(l.asked, req.URL.Host)
 	l.mu.Unlock()
@@ -147,33 +147,33 @@ type body struct{ *strings.Reader }
 
 func (body) Close() error { return nil }
 
-// TestPagesDoNotLeadElsewhere makes sure that the token is shown to Azure alone.
-func TestPagesDoNotLeadElsewhere(t *testing.T) {
+// TestNextPageOnOtherHostIsRefused checks that the token is only sent to Azure.
+func TestNextPageOnOtherHostIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"https://evil.example/next", "http://management.azure.com/next", "https://management.azure.com.evil.example/", "https://management.azure.com@evil.example/", "https://graph.microsoft.com/v1.0/users", "SELF", "::"} {
 		t.Run(to, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, simazure.Options{Size: 20})
-			l := &leading{RoundTripper: r.out, to: to}
+			l := &redirectingPages{RoundTripper: r.out, to: to}
 			source := azure.New(azure.Options{HTTP: &http.Client{Transport: l}})
 			s, err := source.Open(t.Context(), r.access(0))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err == nil || !strings.Contains(err.Error(), "the next page is said to be at") {
+			if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err == nil || !strings.Contains(err.Error(), "is not on the same host") {
 				t.Errorf("error %v", err)
 			}
 			for _, host := range l.asked {
 				if host != "management.azure.com" && host != "login.microsoftonline.com" {
-					t.Errorf("%s was asked", host)
+					t.Errorf("%s was called", host)
 				}
 			}
 		})
 	}
 }
 
-// TestListsThatSeveralNeedAreReadOnce counts calls of a whole run.
-func TestListsThatSeveralNeedAreReadOnce(t *testing.T) {
+// TestSharedListsAreReadOnce counts the calls of a whole run.
+func TestSharedListsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 60})
 	s := r.open(t, r.access(0))
@@ -191,7 +191,7 @@ func TestListsThatSeveralNeedAreReadOnce(t *testing.T) {
 	}
 }
 
-// TestSubscriptionsAreListed also below a management group.
+// TestSubscriptionsAreListed lists subscriptions, also below a management group.
 func TestSubscriptionsAreListed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Subscriptions: 5, Government: 2})
@@ -206,7 +206,7 @@ func TestSubscriptionsAreListed(t *testing.T) {
 		t.Errorf("government: %v, %v", got, err)
 	}
 	if _, err := r.source.Subscriptions(t.Context(), r.access(0), "../../subscriptions"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a path is taken for a group: %v", err)
+		t.Errorf("a path is accepted as a group: %v", err)
 	}
 	wrong := r.access(0)
 	wrong.Secrets = posture.Secrets{posture.PropApplicationKey: "wrong"}
@@ -215,23 +215,23 @@ func TestSubscriptionsAreListed(t *testing.T) {
 	}
 	r.fault(t, gateway.Fault{Match: gateway.Call{Service: "Microsoft.Management"}, Kind: gateway.Deny})
 	if _, err := r.source.Subscriptions(t.Context(), r.access(0), "platform"); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "Microsoft.Management/managementGroups/descendants/read") {
-		t.Errorf("a group that is not ours: %v", err)
+		t.Errorf("a group without access: %v", err)
 	}
 }
 
-// shelf keeps what a runner records, per account.
-type shelf struct {
+// memoryRecorder is a recorder that stores entities by account.
+type memoryRecorder struct {
 	mu    sync.Mutex
 	kept  map[posture.AccountID]int
 	mixed []string
 }
 
 type keeping struct {
-	*shelf
+	*memoryRecorder
 	scope collect.Scoped
 }
 
-func (k *shelf) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+func (k *memoryRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
 	return keeping{k, s}, nil
 }
 
@@ -248,12 +248,12 @@ func (k keeping) Put(_ context.Context, e posture.Entity) error {
 func (k keeping) Commit(context.Context, bool) error { return nil }
 func (k keeping) Discard()                           {}
 
-// TestAccountsAreNotMixed runs several at once through the runner, one of them in
-// the government's cloud and one denied.
-func TestAccountsAreNotMixed(t *testing.T) {
+// TestAccountsAreIsolated runs several subscriptions concurrently through the runner, one of
+// them in the government cloud and one without access.
+func TestAccountsAreIsolated(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Subscriptions: 4, Government: 1, Size: 60})
-	kept := &shelf{kept: map[posture.AccountID]int{}}
+	kept := &memoryRecorder{kept: map[posture.AccountID]int{}}
 	runner := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.Azure: r.source}, Recorder: kept, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
 	outcomes := make([]collect.Outcome, 4)
 	var wait sync.WaitGroup
@@ -278,6 +278,6 @@ func TestAccountsAreNotMixed(t *testing.T) {
 		t.Errorf("the denied one is %s", outcomes[2].Account)
 	}
 	if len(kept.mixed) > 0 || len(kept.kept) != 3 {
-		t.Errorf("entities of %d accounts, mixed up: %v", len(kept.kept), kept.mixed)
+		t.Errorf("entities of %d accounts, stored under the wrong account: %v", len(kept.kept), kept.mixed)
 	}
 }

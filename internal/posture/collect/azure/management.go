@@ -15,11 +15,11 @@ import (
 
 const managementVersion = "2020-05-01"
 
-// Subscriptions lists the subscriptions below a management group, however deep;
-// see [posture.Cloud].
+// Subscriptions lists the subscriptions at any depth below a management group; see
+// [posture.Cloud].
 func (src *Source) Subscriptions(ctx context.Context, a posture.Access, group string) ([]posture.Subscription, error) {
 	if strings.ContainsAny(group, "/?#%") {
-		return nil, fault.New(fault.Invalid, "a management group is named by its id alone")
+		return nil, fault.New(fault.Invalid, "a management group must be an id, without a path")
 	}
 	all, err := src.subscriptions(ctx, a, group)
 	switch {
@@ -28,9 +28,9 @@ func (src *Source) Subscriptions(ctx context.Context, a posture.Access, group st
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, collect.ErrIdentity), errors.Is(err, collect.ErrDenied):
-		return nil, fault.Wrap(fault.Invalid, err, "Azure does not tell the subscriptions: %s", err)
+		return nil, fault.Wrap(fault.Invalid, err, "Azure refuses to list the subscriptions: %s", err)
 	}
-	return nil, fault.Wrap(fault.Unavailable, err, "Azure cannot be asked for subscriptions now")
+	return nil, fault.Wrap(fault.Unavailable, err, "Azure cannot list the subscriptions now; try again later")
 }
 
 func (src *Source) subscriptions(ctx context.Context, a posture.Access, group string) ([]posture.Subscription, error) {
@@ -50,7 +50,7 @@ func (src *Source) subscriptions(ctx context.Context, a posture.Access, group st
 			id := j.Get("subscriptionId").String()
 			if group != "" {
 				if !strings.HasSuffix(strings.ToLower(j.Get("type").String()), "/subscriptions") {
-					continue // a management group in between
+					continue // an intermediate management group
 				}
 				id = j.Get("name").String()
 			}
@@ -61,7 +61,7 @@ func (src *Source) subscriptions(ctx context.Context, a posture.Access, group st
 		}
 		return nil
 	})
-	if errors.Is(err, collect.ErrGone) { // Azure hides groups that a principal has no role on
+	if errors.Is(err, collect.ErrGone) { // Azure hides groups on which the principal has no role
 		err = &collect.DeniedError{Permission: permission, Err: err}
 	}
 	return all, err

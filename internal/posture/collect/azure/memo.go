@@ -9,33 +9,32 @@ import (
 )
 
 const (
-	memoSize = 4 << 20         // bytes of answers that a session remembers
-	memoAge  = 5 * time.Minute // for how long
+	memoSize = 4 << 20         // bytes of responses that a session caches
+	memoAge  = 5 * time.Minute // lifetime of a cache entry
 )
 
-// A memo remembers lists that several collectors need: a server's databases are
-// entities of their own and edges of the server. What does not fit is read
-// again.
+// A memo caches lists that several types need: the databases of a server are entities of
+// their own and edges of the server. Lists that have been evicted are read again.
 type memo struct {
 	now func() time.Time
 
 	mu    sync.Mutex
 	slots map[string]*slot
-	order []string // addresses, the oldest first
+	order []string // URLs, oldest first
 	size  int
 }
 
 type slot struct {
-	size int           // bytes that count; guarded by the memo's mu
-	busy chan struct{} // holds a token while somebody reads
+	size int           // bytes counted against memoSize; guarded by the memo's mu
+	busy chan struct{} // semaphore: holds a token during a read
 
-	// The rest is for who holds the token.
+	// The following fields are guarded by the semaphore.
 	answer gjson.Result
-	read   time.Time // zero while there is no answer
+	read   time.Time // zero while there is no response
 }
 
-// read returns the answer of an address, from memory or by read. Of several that
-// ask at a time one reads and the others wait for it.
+// read returns the cached response of a URL or calls read. Concurrent callers wait for the
+// one that reads.
 func (m *memo) read(ctx context.Context, address string, read func() (gjson.Result, error)) (gjson.Result, error) {
 	s := m.slot(address)
 	select {
@@ -71,12 +70,12 @@ func (m *memo) slot(address string) *slot {
 	return s
 }
 
-// grow counts an answer and forgets the oldest while there are too many.
-// Whoever reads a forgotten one still has it.
+// grow adds the size of a response and evicts the oldest entries while the cache is too
+// large. Callers that hold an evicted entry can still use it.
 func (m *memo) grow(address string, s *slot, size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.slots[address] != s { // forgotten meanwhile
+	if m.slots[address] != s { // evicted meanwhile
 		return
 	}
 	m.size += size - s.size

@@ -15,9 +15,9 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// TestTheProductsRulesFindTheWorldsFaults runs the rules that come with the
-// product over what was read, and compares with what the world says.
-func TestTheProductsRulesFindTheWorldsFaults(t *testing.T) {
+// TestProductRulesFindExpectedFlaws runs the rules of the product over the collected
+// entities and compares the findings with the flaws of the simulation.
+func TestProductRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	queries := collecttest.Queries(t, "azure")
 	for seed := range world.Seed(4) {
@@ -50,8 +50,8 @@ func productFindings(t *testing.T, queries map[string]string, o simazure.Options
 	}
 }
 
-// knownRules returns the rules that the simulated world can break. Those that
-// follow paths through the graph have cases of their own beside their queries.
+// knownRules returns the rules that the simulation can violate. Rules that follow paths
+// through the graph have test cases next to their queries.
 func knownRules(t *testing.T) map[string]bool {
 	t.Helper()
 	all := simazure.New(simazure.Options{Seed: 1, Size: 150, Shares: world.Shares{Default: 1}}, gateway.NewFaults())
@@ -60,7 +60,7 @@ func knownRules(t *testing.T) map[string]bool {
 		known[f.Rule] = true
 	}
 	if len(known) < 30 {
-		t.Fatalf("the world breaks only %d rules", len(known))
+		t.Fatalf("the simulation violates only %d rules", len(known))
 	}
 	return known
 }

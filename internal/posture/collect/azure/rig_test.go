@@ -17,11 +17,10 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-// today is the day of the worlds that tests look at.
+// today is the date of all simulations.
 var today = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// A rig is a simulated Azure and a source that reads it over TLS, through the
-// product's own way out.
+// A rig is a simulated Azure and a source that reads it over TLS through package egress.
 type rig struct {
 	*simazure.Cloud
 	faults *gateway.Faults
@@ -67,13 +66,13 @@ func newRig(t testing.TB, o simazure.Options, more ...func(*azure.Options)) *rig
 	return &rig{Cloud: cloud, faults: g.Faults, source: azure.New(options), out: out}
 }
 
-// access is what opens the i-th subscription.
+// access returns the credential of the i-th subscription.
 func (r *rig) access(i int) posture.Access {
 	s := r.Subscriptions()[i]
 	return s.Access("org", r.Reader(s.Government))
 }
 
-// fault puts a fault on.
+// fault injects a fault.
 func (r *rig) fault(t testing.TB, f gateway.Fault) {
 	t.Helper()
 	if _, err := r.faults.Add(f); err != nil {
@@ -114,7 +113,7 @@ func list(t testing.TB, s collect.Session, typ posture.EntityType) (map[posture.
 	return got, err
 }
 
-// everything reads a subscription whole.
+// everything reads a whole subscription.
 func everything(t testing.TB, s collect.Session) map[posture.EntityID]*collect.Resource {
 	t.Helper()
 	units, err := s.Units(t.Context())

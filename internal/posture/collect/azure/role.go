@@ -8,9 +8,8 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// Role returns the least that the application must be allowed for everything to
-// be read, as the definition of a custom role for some scopes. It allows neither
-// data nor secrets.
+// Role returns the minimal custom role with which an application can read every type, for
+// some scopes. It allows access neither to data nor to secrets.
 func Role(scopes ...string) []byte {
 	actions, _ := permissions()
 	text, err := json.MarshalIndent(struct {
@@ -26,23 +25,24 @@ func Role(scopes ...string) []byte {
 		IsCustom: true, Actions: actions, NotActions: []string{}, DataActions: []string{}, NotDataActions: []string{}, AssignableScopes: scopes,
 	}, "", "  ")
 	if err != nil {
-		panic(err) // strings alone cannot fail
+		panic(err) // strings always marshal
 	}
 	return append(text, '\n')
 }
 
-// GraphPermissions returns the application permissions of Microsoft Graph that
-// the types of the directory take. Without them those types are unknown.
+// GraphPermissions returns the application permissions of Microsoft Graph that the directory
+// types need. Without them those types are unknown.
 func GraphPermissions() []string {
 	_, graph := permissions()
 	return graph
 }
 
-// permissions returns what the collectors need, of Resource Manager and of Graph.
+// permissions returns the permissions of Resource Manager and of Graph that all types need.
 func permissions() (actions, graph []string) {
 	for _, c := range declarations(declared.Catalog()) {
 		for _, p := range c.Permissions {
-			// Types of Resource Manager may ask the directory as well: who is in a group.
+			// Types of Resource Manager may also read the directory, for example the members
+			// of a group.
 			if c.Service == graphService || !strings.Contains(p, "/") {
 				graph = append(graph, p)
 			} else {
@@ -50,13 +50,12 @@ func permissions() (actions, graph []string) {
 			}
 		}
 	}
-	// Validation lists groups, and discovery the subscriptions of a management group.
+	// Discovery lists the subscriptions of a management group.
 	actions = append(actions, "Microsoft.Management/managementGroups/descendants/read")
 	return sortedSet(actions), sortedSet(graph)
 }
 
-// sortedSet sorts names without regard to case, as Azure compares them, and keeps
-// each once.
+// sortedSet sorts names, ignoring case as Azure does, and removes duplicates.
 func sortedSet(names []string) []string {
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	return slices.CompactFunc(names, strings.EqualFold)

@@ -15,7 +15,7 @@ import (
 	simazure "vigil/internal/sim/azure"
 )
 
-// A model is what was read of a subscription.
+// A model holds the collected entities of a subscription.
 type model map[posture.EntityID]*collect.Resource
 
 func text(r *collect.Resource, name string) string {
@@ -33,7 +33,7 @@ func texts(r *collect.Resource, name string) []string {
 	return all
 }
 
-// flag returns a bool property; one that is absent is neither true nor false.
+// is reports whether a bool property has a value; an absent one is neither true nor false.
 func is(r *collect.Resource, name string, want bool) bool {
 	return slices.Contains(property(r, name), posture.Flag(name, want))
 }
@@ -45,7 +45,7 @@ func long(r *collect.Resource, name string) int64 {
 	return 0
 }
 
-// out returns where edges of a label lead to.
+// out returns the targets of the edges of a label.
 func (m model) out(r *collect.Resource, label string, t posture.EntityType) []*collect.Resource {
 	var all []*collect.Resource
 	for _, e := range r.Edges {
@@ -56,7 +56,7 @@ func (m model) out(r *collect.Resource, label string, t posture.EntityType) []*c
 	return all
 }
 
-// in returns where edges of a label come from.
+// in returns the sources of the edges of a label.
 func (m model) in(r *collect.Resource, label string, t posture.EntityType) []*collect.Resource {
 	var all []*collect.Resource
 	for _, other := range m {
@@ -67,8 +67,8 @@ func (m model) in(r *collect.Resource, label string, t posture.EntityType) []*co
 	return all
 }
 
-// opens reports whether a security group lets the internet reach a port, or any
-// port when it is negative.
+// opens reports whether a security group allows traffic from the internet to a port, or to
+// any port when it is negative.
 func (m model) opens(r *collect.Resource, protocol string, port int64) bool {
 	return slices.ContainsFunc(r.Edges, func(e posture.Edge) bool {
 		if e.Label != "ALLOWS_INGRESS" || m[e.To] == nil || !is(m[e.To], "isInternet", true) {
@@ -88,8 +88,8 @@ func some(all []*collect.Resource, f func(*collect.Resource) bool) bool {
 
 func open(m model, r *collect.Resource) bool { return m.opens(r, "tcp", -1) || m.opens(r, "udp", -1) }
 
-// judgements say what violates each rule, in terms of what is collected. They
-// use nothing that the schema does not declare.
+// judgements decide which entities violate each rule. They use only properties and edges
+// that the schema declares.
 var judgements = map[string]struct {
 	on       posture.EntityType
 	violated func(m model, r *collect.Resource) bool
@@ -220,9 +220,9 @@ func exposedAdmin(m model, r *collect.Resource) bool {
 	})
 }
 
-// TestTheWorldsFindingsFollowFromWhatIsRead reads worlds with faults and finds
-// them again in the entities, whatever the share of bad resources.
-func TestTheWorldsFindingsFollowFromWhatIsRead(t *testing.T) {
+// TestRulesFindExpectedFlaws collects simulations with different shares of
+// flaws and expects to find exactly those flaws in the entities.
+func TestRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]simazure.Options{
 		"half":       {Size: 200, Shares: half, Page: 9, Seed: 3},
@@ -242,7 +242,7 @@ func TestTheWorldsFindingsFollowFromWhatIsRead(t *testing.T) {
 				t.Errorf("findings (-world +read):\n%s", diff)
 			}
 			if len(want) == 0 && name != "none" {
-				t.Error("the world has no faults")
+				t.Error("the simulation has no flaws")
 			}
 		})
 	}

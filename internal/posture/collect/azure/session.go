@@ -18,14 +18,14 @@ import (
 type session struct {
 	account posture.AccountID
 	tenant  string
-	base    string // where Resource Manager is
-	graph   string // where Microsoft Graph is
+	base    string // base URL of Resource Manager
+	graph   string // base URL of Microsoft Graph
 	catalog *resource.Catalog
 	memo    memo
-	dial    func() (lines, error)
+	dial    func() (pipelines, error)
 
-	renewing sync.Mutex
-	lines    atomic.Pointer[lines]
+	renewing  sync.Mutex
+	pipelines atomic.Pointer[pipelines]
 }
 
 func (src *Source) newSession(a posture.Access) (*session, error) {
@@ -37,27 +37,27 @@ func (src *Source) newSession(a posture.Access) (*session, error) {
 		graph:   env.graph,
 		catalog: src.options.Catalog,
 		memo:    memo{now: src.options.Now},
-		dial:    func() (lines, error) { return src.dial(a, env) },
+		dial:    func() (pipelines, error) { return src.dial(a, env) },
 	}
 	return s, s.renew(nil)
 }
 
-// renew replaces the ways to Azure, and with them the token, unless somebody
-// else has just done so.
-func (s *session) renew(old *lines) error {
+// renew replaces the pipelines, and with them the token, unless another goroutine has just
+// done so.
+func (s *session) renew(old *pipelines) error {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	if s.lines.Load() != old {
+	if s.pipelines.Load() != old {
 		return nil
 	}
 	fresh, err := s.dial()
 	if err == nil {
-		s.lines.Store(&fresh)
+		s.pipelines.Store(&fresh)
 	}
 	return err
 }
 
-// arm returns the address of a path of Resource Manager.
+// arm returns the URL of a path of Resource Manager.
 func (s *session) arm(path, version string) string {
 	address := s.base + path
 	if strings.Contains(path, "?") {

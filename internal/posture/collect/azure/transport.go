@@ -16,7 +16,7 @@ func (s *session) Pages(ctx context.Context, r *resource.Request, address string
 	return s.pages(ctx, s.url(address, gjson.ParseBytes(input)), permission, r.Shared, page)
 }
 
-// url returns the URL of a call: of Microsoft Graph when it says so, otherwise of
+// url returns the URL of a call, of Microsoft Graph for calls with its prefix, otherwise of
 // Resource Manager. Names in ids may have any characters.
 func (s *session) url(address string, query gjson.Result) string {
 	base := s.base

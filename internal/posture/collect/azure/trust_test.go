@@ -10,15 +10,15 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// troubles are the faults that make each trouble.
+// troubles maps each trouble to the fault that causes it.
 var troubles = map[judgetest.Trouble]gateway.Fault{
 	judgetest.Denied: {Kind: gateway.Deny}, judgetest.Failed: {Kind: gateway.Fail}, judgetest.Timeout: {Kind: gateway.Hang},
 	judgetest.Partial: {Kind: gateway.Half, Skip: 1}, // the second page
 }
 
-// TestTroubleNeitherRaisesNorResolves closes an open security group and opens
-// another while groups cannot be read.
-func TestTroubleNeitherRaisesNorResolves(t *testing.T) {
+// TestFailuresKeepFindings closes an open security group and opens another
+// while security groups cannot be read. No finding may change.
+func TestFailuresKeepFindings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, simazure.Options{Size: 40, Page: 2})
 	id := func(name string) string {

@@ -1,6 +1,6 @@
-// Package cases runs the cases of resource declarations: raw answers of a cloud
-// go in, through the same reader as in production, and the entities that come out
-// are compared with the expected ones.
+// Package cases runs the test cases of resource declarations. It passes raw responses of a
+// cloud through the reader that production uses and compares the resulting entities with
+// the expected ones.
 package cases
 
 import (
@@ -23,25 +23,25 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Case is a set of raw answers and what they come to.
+// A Case is a set of raw responses and the expected entities.
 type Case struct {
 	Name string `yaml:"name"`
-	// Get reads the one resource of this name instead of the list.
+	// Get reads the resource of this name instead of the list.
 	Get string `yaml:"get"`
-	// Answers are what the cloud answers, by call. An answer is an object; or one of
-	// the words denied, gone, notEnabled, notOffered and throttled; or an error code
-	// after "code "; or a list of {for, answer}, chosen by the input.
+	// Answers are the responses of the cloud by call. A response is an object; or one of
+	// the words denied, gone, notEnabled, notOffered and throttled; or "code " and an
+	// error code; or a list of {for, answer}, selected by the input.
 	Answers map[string]any `yaml:"answers"`
-	// Entities are what comes of it, in any order.
+	// Entities are the expected entities in any order.
 	Entities []Entity `yaml:"entities"`
-	// Fails says that the list as a whole fails, so that nothing is taken for gone.
+	// Fails says that the list as a whole fails, so that no entity may be removed.
 	Fails bool `yaml:"fails"`
 }
 
-// An Entity is what is expected. Unknown are the names of the properties, the
-// labels of the edges and TAGS that could not be read.
+// An Entity is an expected entity. Unknown are the names of the properties, the labels of
+// the edges and TAGS that could not be read.
 type Entity struct {
-	ID         string              `yaml:"id"` // the last parts of the id: region and name, or the name alone
+	ID         string              `yaml:"id"` // last parts of the id: region and name, or only the name
 	Name       string              `yaml:"name,omitempty"`
 	XID        string              `yaml:"xid,omitempty"`
 	Properties map[string]any      `yaml:"properties,omitempty"`
@@ -50,8 +50,7 @@ type Entity struct {
 	Unknown    []string            `yaml:"unknown,omitempty"`
 }
 
-// Read returns the cases of a declaration: those in the second document of its
-// file.
+// Read returns the cases of a declaration from the second document of its file.
 func Read(root fs.FS, file string) ([]Case, error) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {
@@ -71,15 +70,15 @@ func Read(root fs.FS, file string) ([]Case, error) {
 	return document.Cases, nil
 }
 
-// Vars are what cases are run with.
+// Vars are the variables with which cases are run.
 var Vars = map[posture.Provider]resource.Vars{
 	posture.AWS:   {Account: "123456789012", Region: "eu-west-1", Partition: "aws"},
 	posture.Azure: {Account: "11111111-2222-3333-4444-555555555555", Region: posture.Global, Tenant: "99999999-8888-7777-6666-555555555555"},
 	posture.GCP:   {Account: "acme-prod", Number: "123456789012", Region: posture.Global},
 }
 
-// Run runs a case and returns how what it came to differs from what was expected;
-// "" when it does not.
+// Run runs a case and returns the difference between the expected and the actual entities,
+// "" when there is none.
 func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t *resource.Type, c Case) string {
 	vars := Vars[t.Type.Provider()]
 	if t.Scope == resource.PerAccount {
@@ -103,11 +102,11 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	}
 	switch {
 	case canned.missing != "":
-		return "the case has no answer to " + canned.missing
+		return "the case has no response for " + canned.missing
 	case err != nil && !c.Fails:
-		return "the list fails: " + err.Error()
+		return "the list failed: " + err.Error()
 	case err == nil && c.Fails:
-		return "the list does not fail"
+		return "the list did not fail"
 	}
 	if call := canned.unused(); call != "" {
 		return "nothing calls " + call
@@ -115,9 +114,8 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	return compare(c.Entities, got)
 }
 
-// compare compares what was expected with what came out. Only what an expected
-// entity names is compared, but for properties, edges and unknowns, which are
-// compared whole.
+// compare compares expected and actual entities. Properties, edges and unknowns must match
+// completely; other members are compared only when the expected entity has them.
 func compare(want, got []Entity) string {
 	byID := func(a, b Entity) int { return strings.Compare(a.ID, b.ID) }
 	want, got = slices.SortedFunc(slices.Values(want), byID), slices.SortedFunc(slices.Values(got), byID)
@@ -131,7 +129,7 @@ func compare(want, got []Entity) string {
 	return gocmp.Diff(plain(want), plain(got))
 }
 
-// plain turns entities into values whose numbers and lists compare.
+// plain converts entities to generic values, so that numbers and lists compare equal.
 func plain(es []Entity) (all []any) {
 	for _, e := range es {
 		text, err := json.Marshal(e)
@@ -147,7 +145,7 @@ func plain(es []Entity) (all []any) {
 	return all
 }
 
-// Describe writes an entity as cases do.
+// Describe converts an entity to the form of cases.
 func Describe(e posture.Entity) Entity {
 	d := Entity{ID: ShortID(e), Name: e.Name, XID: e.XID, Tags: e.Tags}
 	for _, p := range e.Properties {
@@ -188,7 +186,7 @@ func Describe(e posture.Entity) Entity {
 	return d
 }
 
-// ShortID is the id of an entity without its type and account: region and name.
+// ShortID returns the id of an entity without its type and account: region and name.
 func ShortID(e posture.Entity) string {
 	part := strings.SplitN(string(e.Type), ".", 3)
 	rest := strings.TrimPrefix(string(e.ID), part[0]+"."+part[1]+"."+string(e.Account)+".")

@@ -10,9 +10,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Check runs every case of the declarations below a root, which is the first that
-// the catalog has loaded unless its position is given. It returns how many types
-// and cases there are, and what is wrong.
+// Check runs every case of the declarations below a root, by default the first root of the
+// catalog. It returns the number of types and cases, and an error that lists all failures.
 func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position ...int) (types, count int, err error) {
 	var wrong []error
 	for _, t := range catalog.Types() {
@@ -26,7 +25,7 @@ func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position 
 			continue
 		}
 		if len(all) == 0 {
-			wrong = append(wrong, fmt.Errorf("%s: it has no cases", t.Where()))
+			wrong = append(wrong, fmt.Errorf("%s: the declaration has no cases", t.Where()))
 		}
 		for _, c := range all {
 			count++

@@ -10,17 +10,16 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A Reading is what raw answers of a cloud come to, read by the declarations of
-// several types.
+// A Reading holds the entities that the declarations of several types read from raw
+// responses.
 type Reading struct {
 	Entities []posture.Entity
-	Failed   map[posture.EntityType]error // types whose list failed: there may be more of them
+	Failed   map[posture.EntityType]error // types whose list failed and may be incomplete
 }
 
-// ReadAll reads types from raw answers, in the form of [Case.Answers]. A list
-// that the answers do not mention is empty; any other call that they do not
-// mention is denied, so that a verdict that rests on it is seen to be unknown. An
-// answer to a call that nobody makes is an error.
+// ReadAll reads types from raw responses in the form of [Case.Answers]. A list without a
+// response is empty. Any other call without a response is denied, so that verdicts that
+// depend on it are unknown. A response to a call that no type makes is an error.
 func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.EntityType, answers map[string]any) (Reading, error) {
 	out := Reading{Failed: map[posture.EntityType]error{}}
 	listing := map[string]bool{}
@@ -40,7 +39,7 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 	for _, name := range types {
 		t := catalog.Type(name)
 		if t == nil {
-			continue // a type that is not declared yet cannot be read from answers
+			continue // a type that is not declared cannot be read
 		}
 		vars := Vars[name.Provider()]
 		if t.Scope == resource.PerAccount {
@@ -60,7 +59,7 @@ func ReadAll(ctx context.Context, catalog *resource.Catalog, types []posture.Ent
 		}
 	}
 	if call := canned.unused(); call != "" {
-		return out, fmt.Errorf("nothing calls %s", call)
+		return out, fmt.Errorf("no type makes the call %s", call)
 	}
 	return out, nil
 }

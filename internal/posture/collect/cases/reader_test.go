@@ -16,8 +16,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// load returns a catalog of types that are declared in a test, apart by lines of
-// three equals signs.
+// load returns a catalog of declarations that are separated by lines of three equals signs.
 func load(t *testing.T, functions resource.Functions, declarations string) *resource.Catalog {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -31,7 +30,7 @@ func load(t *testing.T, functions resource.Functions, declarations string) *reso
 	return catalog
 }
 
-// answering is a transport that counts the calls that are made of it.
+// answering is a transport with fixed responses that counts its calls.
 type answering struct {
 	answers map[string]string // by call, or by call and input
 	made    map[string]int
@@ -58,7 +57,7 @@ func (a *answering) Pages(_ context.Context, q *resource.Request, _ string, inpu
 	}
 }
 
-// read lists a type, or gets one when a name is given.
+// read lists a type, or reads the resource of a name if one is given.
 func read(t *testing.T, catalog *resource.Catalog, a *answering, kind posture.EntityType, name string) ([]posture.Entity, error) {
 	t.Helper()
 	a.made = map[string]int{}
@@ -136,8 +135,8 @@ calls:
     properties: {lid: {at: Kind, doc: Its lid.}}
 `
 
-// TestJoinedCalls holds that a call whose input is the same for all items is made
-// once, and that each item gets its own part of the answer.
+// TestJoinedCalls checks that a call whose input is the same for all items is made once, and
+// that each item gets its own part of the response.
 func TestJoinedCalls(t *testing.T) {
 	t.Parallel()
 	catalog := load(t, resource.Functions{}, disks)
@@ -167,20 +166,20 @@ func TestJoinedCalls(t *testing.T) {
 		edges = append(edges, e.Label+" "+string(e.To))
 	}
 	if want := []string{"IN AWS.Test.1.eu-west-1.Box.box-8", "IN AWS.Test.1.eu-west-1.Disk.disk-9"}; !slices.Equal(edges, want) {
-		t.Errorf("edges are %q, want %q: ids say by their prefix what they are of, and only ARNs count where arn is set", edges, want)
+		t.Errorf("edges are %q, want %q: prefixes of ids determine the type, and with arn only ARNs count", edges, want)
 	}
 	if a.made["test.ListLocks"] != 1 || a.made["test.ListLogs"] != 1 {
-		t.Errorf("calls that are the same for all items were made %v times", a.made)
+		t.Errorf("calls with the same input for all items were made %v times", a.made)
 	}
 	a.answers["test.ListLocks"] = "denied"
 	got, err = read(t, catalog, a, "AWS.Test.Disk", "")
 	if err != nil || len(got) != 2 || got[0].Properties[1].Type != posture.UnknownProperty || a.made["test.ListLocks"] != 1 {
-		t.Errorf("a refusal that concerns all items: %v, %v, made %v", got, err, a.made)
+		t.Errorf("a refusal for all items: %v, %v, made %v", got, err, a.made)
 	}
 }
 
-// TestIdentityFromAnswers holds that names and external ids may come from a call,
-// and what an answer that was refused leaves unknown.
+// TestIdentityFromAnswers checks that names and external ids may come from the response of a
+// call, and what is unknown when the call is refused.
 func TestIdentityFromAnswers(t *testing.T) {
 	t.Parallel()
 	catalog := load(t, resource.Functions{}, disks)
@@ -202,16 +201,16 @@ func TestIdentityFromAnswers(t *testing.T) {
 	a.answers["test.DescribeBox"] = "denied"
 	got, err = read(t, catalog, a, "AWS.Test.Box", "")
 	if err != nil || len(got) != 1 || len(got[0].Properties) != 2 || got[0].XID != "arn:aws:test:::box-1" || len(a.made) != 2 {
-		t.Errorf("what a call needs of one that was refused is unknown: %+v, %v, made %v", got, err, a.made)
+		t.Errorf("a call that depends on a refused one: %+v, %v, made %v", got, err, a.made)
 	}
 	a.answers["test.DescribeBox"] = "gone"
 	if got, err = read(t, catalog, a, "AWS.Test.Box", "box-2"); !errors.Is(err, collect.ErrGone) || len(got) != 0 {
-		t.Errorf("one that has vanished: %+v, %v", got, err)
+		t.Errorf("a vanished resource: %+v, %v", got, err)
 	}
 }
 
-// TestFunctions holds that functions of declarations are used, that what they read
-// is read once, and that their answers are kept.
+// TestFunctions checks that declared functions are applied and that the lists that they read
+// and their results are cached.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	reports := 0
@@ -263,19 +262,19 @@ name: [Colour, Id]
 		t.Errorf("%+v, %v", got, err)
 	}
 	if !catalog.Shared("test.ListCars") || catalog.Shared("test.Report") {
-		t.Error("a list that a function reads too is shared, and a call of one function is not")
+		t.Error("Shared: want true for a list that a function also reads, false for a call of one function")
 	}
 }
 
-// TestDeclarationMistakes holds that mistakes are refused where they are made.
+// TestDeclarationMistakes checks that invalid declarations are rejected.
 func TestDeclarationMistakes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"calls: [{properties: {}}]":                    "names either a call or a function",
-		"calls: [{call: a.B, function: x.y}]":          "names either a call or a function",
+		"calls: [{properties: {}}]":                    "must have either a call or a function",
+		"calls: [{call: a.B, function: x.y}]":          "must have either a call or a function",
 		"calls: [{function: x.y}]":                     "there is no answer function x.y",
-		"properties: {p: {at: P, type: day, doc: P.}}": `there is no type "day"`,
-		"properties: {p: {at: P, doc: P.}}\ncalls: [{call: a.B, properties: {p: {at: P, doc: P.}}}]": "p is declared in the list and in a.B",
+		"properties: {p: {at: P, type: day, doc: P.}}": `unknown type "day"`,
+		"properties: {p: {at: P, doc: P.}}\ncalls: [{call: a.B, properties: {p: {at: P, doc: P.}}}]": "p is declared twice: in the list and in a.B",
 	} {
 		file := "type: AWS.Test.A\ndoc: A.\nscope: region\nlist: [{one: true}]\nname: $region\n" + text
 		_, err := resource.Load(resource.Functions{}, fstest.MapFS{"aws/test/a.yaml": &fstest.MapFile{Data: []byte(file)}})

@@ -16,10 +16,11 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// transport answers calls from a case.
+// transport is a transport with the responses of a case.
 type transport struct {
 	answers map[string]any
-	// unanswered answers a call that the case does not mention; it fails when nil.
+	// unanswered returns the response of a call that the case does not mention; such a
+	// call fails when it is nil.
 	unanswered func(call string) any
 
 	mu      sync.Mutex
@@ -31,7 +32,7 @@ func newTransport(answers map[string]any) *transport {
 	return &transport{answers: answers, used: map[string]bool{}}
 }
 
-// unused returns a call that the case answers and nobody made, or "".
+// unused returns a call for which the case has a response and that was not made, or "".
 func (c *transport) unused() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +58,7 @@ func (c *transport) Pages(_ context.Context, q *resource.Request, address string
 	}
 	c.mu.Unlock()
 	if answer == nil && !ok {
-		return errors.New("no answer")
+		return errors.New("no response")
 	}
 	if list, ok := answer.([]any); ok {
 		answer = chosen(list, address, gjson.ParseBytes(input))
@@ -72,7 +73,7 @@ func (c *transport) Pages(_ context.Context, q *resource.Request, address string
 	return page(gjson.ParseBytes(text))
 }
 
-// chosen returns the first answer whose for is among the input.
+// chosen returns the first response whose for member is contained in the input.
 func chosen(list []any, address string, input gjson.Result) any {
 	for _, element := range list {
 		option, ok := element.(map[string]any)
@@ -96,7 +97,7 @@ func chosen(list []any, address string, input gjson.Result) any {
 	return "gone"
 }
 
-// A refusedError is a refusal of a case.
+// A refusedError is an error response of a case.
 type refusedError struct {
 	kind error
 	code string
@@ -117,5 +118,5 @@ func refusal(word string) error {
 	if code, ok := strings.CutPrefix(word, "code "); ok {
 		return &refusedError{collect.ErrGone, code}
 	}
-	return fmt.Errorf("there is no refusal %q", word)
+	return fmt.Errorf("unknown error response %q", word)
 }

@@ -1,6 +1,5 @@
-// Package collecttest holds what the collectors of a cloud read against the rules
-// that are there for it: those that come with the product, and the list of what
-// built-in checks need.
+// Package collecttest compares what collectors read with what rules need: the rules of the
+// product, and the list of built-in checks.
 package collecttest
 
 import (
@@ -22,8 +21,7 @@ import (
 	"vigil/rules"
 )
 
-// Queries returns the queries of the product's rules for a cloud by the ids of
-// the rules.
+// Queries returns the queries of the product's rules for a cloud by rule id.
 func Queries(t testing.TB, cloud string) map[string]string {
 	t.Helper()
 	queries := map[string]string{}
@@ -40,7 +38,7 @@ func Queries(t testing.TB, cloud string) map[string]string {
 		if err := yaml.Unmarshal(text, &rule); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if rule.ID != "" { // otherwise the file is of rules about settings, whose queries follow from them
+		if rule.ID != "" { // otherwise the file declares settings rules, whose queries are generated
 			queries[rule.ID] = rule.Query
 		}
 	}
@@ -50,8 +48,8 @@ func Queries(t testing.TB, cloud string) map[string]string {
 	return queries
 }
 
-// Findings yields what queries find among the entities of an account on a day,
-// each with the rule that finds it.
+// Findings yields the entities that queries find in an account on a day, each with the id of
+// its rule.
 func Findings(t testing.TB, queries map[string]string, entities iter.Seq[posture.Entity], today time.Time) iter.Seq2[string, posture.EntityID] {
 	t.Helper()
 	b := graph.NewBuilder(graph.Limits{})
@@ -84,7 +82,7 @@ func Findings(t testing.TB, queries map[string]string, entities iter.Seq[posture
 	}
 }
 
-// A Need is what the list of built-in checks says that a check needs.
+// A Need is what one check in the list of built-in checks needs.
 type Need struct {
 	ID            string
 	Provider      string
@@ -95,8 +93,8 @@ type Need struct {
 	EventTriggers []string
 }
 
-// Needs reads the list of built-in checks for a cloud where it is beside the
-// checkout, and skips the test where it is not.
+// Needs reads the list of built-in checks for a cloud from a directory beside the checkout.
+// It skips the test when there is none.
 func Needs(t testing.TB, cloud string) []Need {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -1,6 +1,6 @@
-// Package conform holds declarations against what the clouds publish of
-// themselves: every call exists, every member of its input, and every path into
-// its answer, with the declared type and permitted values.
+// Package conform checks declarations against the API descriptions that the clouds publish:
+// every call, every member of its input and every path into its response must exist and
+// have the declared type and permitted values.
 package conform
 
 import (
@@ -14,19 +14,18 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// An item is the shape of an item, with those above it.
+// An item is the shape of an item, with its parents.
 type item struct {
-	shape   *model.Shape // nil where it cannot be told
+	shape   *model.Shape // nil when unknown
 	parent  *item
-	answers map[string]*model.Shape // of calls that have a name
+	answers map[string]*model.Shape // responses of named calls
 }
 
-// A Describe function returns what a cloud publishes of a call: the shapes of its
-// input and its answer, nil where they cannot be told. It fails when there is no
-// such call.
+// A Describe function returns the published shapes of the input and output of a call, nil
+// when they are unknown. It fails when there is no such call.
 type Describe func(r *resource.Request) (input, output *model.Shape, err error)
 
-// A checker gathers what is wrong with one type.
+// A checker collects the mistakes of one type.
 type checker struct {
 	describe Describe
 	wrong    []error
@@ -35,12 +34,12 @@ type checker struct {
 func (c *checker) fail(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	same := func(other error) bool { return other.Error() == err.Error() }
-	if !slices.ContainsFunc(c.wrong, same) { // an item of the list and one that is read alone may lack the same
+	if !slices.ContainsFunc(c.wrong, same) { // list and get may report the same mistake
 		c.wrong = append(c.wrong, err)
 	}
 }
 
-// AWS holds a type of AWS against the models that AWS publishes.
+// AWS checks a type of AWS against the models that AWS publishes.
 func AWS(catalog *resource.Catalog, t *resource.Type) []error {
 	return Type(catalog, t, func(r *resource.Request) (input, output *model.Shape, err error) {
 		service, operation, _ := strings.Cut(r.Call, ".")
@@ -52,12 +51,12 @@ func AWS(catalog *resource.Catalog, t *resource.Type) []error {
 	})
 }
 
-// Type holds a type against the descriptions of its calls.
+// Type checks a type against the descriptions of its calls.
 func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []error {
 	c := &checker{describe: describe}
 	listed := c.list(catalog.Stages(t))
 	if listed == nil {
-		return []error{errors.New("it has no list")}
+		return []error{errors.New("the declaration has no list")}
 	}
 	if t.Get != nil {
 		get := t.GetStage()
@@ -91,7 +90,7 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 	return c.wrong
 }
 
-// list follows the stages of a list and returns the shape of its items.
+// list checks the stages of a list and returns the shape of its items.
 func (c *checker) list(stages []resource.Stage) *item {
 	var above *item // nil before the first stage
 	for i := range stages {
@@ -107,7 +106,7 @@ func (c *checker) list(stages []resource.Stage) *item {
 		if s.Batch != nil {
 			c.lookups(s.Call+": batch", s.Batch.Of.Lookups(), above)
 		}
-		page := above // a stage without a call takes items out of the item before it
+		page := above // a stage without a call extracts items from the previous item
 		if s.Call != "" || above == nil {
 			page = &item{shape: c.call(&s.Request, above), parent: above}
 		}
@@ -116,7 +115,7 @@ func (c *checker) list(stages []resource.Stage) *item {
 			shape = c.follow(s.Call+": items", s.Items[0].Lookups(), page)
 			for _, other := range s.Items[1:] {
 				c.follow(s.Call+": items", other.Lookups(), page)
-				shape = nil // it may be of either shape
+				shape = nil // alternatives may have different shapes
 			}
 		}
 		for shape != nil && shape.Type == model.List { // nested lists are flattened
@@ -134,8 +133,8 @@ func (c *checker) list(stages []resource.Stage) *item {
 	return above
 }
 
-// call checks that a call and the members of its input exist, and returns the
-// shape of its answer.
+// call checks that a call and the members of its input exist, and returns the shape of its
+// response.
 func (c *checker) call(r *resource.Request, above *item) *model.Shape {
 	if r.Call == "" { // a function makes the calls
 		return nil
@@ -190,7 +189,7 @@ func (c *checker) lookups(what string, all []resource.Lookup, at *item) {
 	}
 }
 
-// alternatives checks that one of several expressions exists.
+// alternatives checks that at least one of several expressions exists.
 func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
 	var failures []error
 	for _, e := range all {
@@ -203,7 +202,7 @@ func (c *checker) alternatives(what string, all resource.Exprs, at *item) {
 	c.wrong = append(c.wrong, failures...)
 }
 
-// follow returns the shape that the one path of an expression leads to.
+// follow returns the shape at the path of an expression with one path.
 func (c *checker) follow(what string, all []resource.Lookup, at *item) *model.Shape {
 	if len(all) != 1 {
 		c.lookups(what, all, at)
@@ -234,11 +233,11 @@ func (c *checker) lookup(what string, l resource.Lookup, at *item) *model.Shape 
 	return shape
 }
 
-// answer checks what an answer tells.
+// answer checks the declaration of a response.
 func (c *checker) answer(a *resource.Answer, at *item) {
 	for _, p := range a.Properties {
 		c.alternatives("property "+p.Name, p.At, at)
-		var enum []string // of all alternatives
+		var enum []string // values of all alternatives
 		for _, from := range p.At {
 			enum = append(enum, c.kind(&p, new(checker).follow("", from.Lookups(), at), from)...)
 		}
@@ -253,8 +252,8 @@ func (c *checker) answer(a *resource.Answer, at *item) {
 	}
 }
 
-// kind checks the type of a property and returns the values that the cloud permits; none
-// when it permits any. A template is a string, whatever its parts are.
+// kind checks the type of a property and returns the values that the cloud permits, nil when
+// it permits any. A template is always a string.
 func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr) []string {
 	if s == nil || strings.Contains(from.String(), "$") {
 		return nil
@@ -269,7 +268,7 @@ func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr)
 		p.Kind == resource.Long && !slices.Contains([]model.Type{model.Integer, model.Long, model.String, model.Float, model.Double}, inner.Type),
 		p.Kind == resource.Time && inner.Type != model.Timestamp && inner.Type != model.String,
 		p.Kind == resource.Text && (inner.Type == model.Structure || inner.Type == model.Map || s.Type == model.List):
-		c.fail("property %s is declared as %s, and the cloud tells a %s", p.Name, p.Kind, s.Type)
+		c.fail("property %s is declared as %s, but the cloud returns a %s", p.Name, p.Kind, s.Type)
 	}
 	return inner.Enum
 }
@@ -281,12 +280,12 @@ func (c *checker) values(p *resource.Property, enum []string) {
 	}
 	for _, v := range slices.Concat(p.Values, p.Is) {
 		if !slices.ContainsFunc(enum, func(e string) bool { return strings.EqualFold(e, v) }) && v != p.Absent && !mapped(p, v) {
-			c.fail("property %s: %q is none of the values that the cloud has: %s", p.Name, v, strings.Join(enum, ", "))
+			c.fail("property %s: %q is not one of the cloud's values: %s", p.Name, v, strings.Join(enum, ", "))
 		}
 	}
 }
 
-// mapped reports whether a value is one that the declaration makes.
+// mapped reports whether the declaration itself produces a value.
 func mapped(p *resource.Property, v string) bool {
 	for _, to := range p.Map {
 		if to == v {

@@ -11,9 +11,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// TestDeclarationsAreWhatAWSPublishes holds every declared type of AWS against the
-// models of its services.
-func TestDeclarationsAreWhatAWSPublishes(t *testing.T) {
+// TestDeclarationsMatchModels checks every declared type of AWS against the models of
+// its services.
+func TestDeclarationsMatchModels(t *testing.T) {
 	t.Parallel()
 	catalog := declared.Catalog()
 	for _, d := range catalog.Of(posture.AWS) {
@@ -23,7 +23,7 @@ func TestDeclarationsAreWhatAWSPublishes(t *testing.T) {
 	}
 }
 
-func TestWrongDeclarationsAreFound(t *testing.T) {
+func TestInvalidDeclarations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`list: [{call: sqs.ListNothing}]`:                                                                                                                  "no such read operation",
@@ -32,8 +32,8 @@ func TestWrongDeclarationsAreFound(t *testing.T) {
 		`list: [{call: sqs.ListQueues, items: Queues}]`:                                                                                                    "no member Queues",
 		`{list: [{call: kms.ListKeys, items: Keys}], properties: {a: {at: Nothing, doc: d}}}`:                                                              "no member Nothing",
 		`{list: [{call: kms.ListKeys, items: Keys}], properties: {a: {at: KeyId.Nothing, doc: d}}}`:                                                        "is a string",
-		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata, doc: d}}}]}`: "the cloud tells a structure",
-		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata.KeyState, values: [Enabled, Great], doc: d}}}]}`: `"Great" is none of the values`,
+		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata, doc: d}}}]}`: "the cloud returns a structure",
+		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, properties: {a: {at: KeyMetadata.KeyState, values: [Enabled, Great], doc: d}}}]}`: `"Great" is not one of`,
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: "${^KeyId}"}}]}`:                                                                          "above the first item",
 	} {
 		body := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")

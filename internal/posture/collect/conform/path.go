@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// walk returns the shape that a gjson path leads to. It returns nil where that
-// cannot be told: behind a modifier, or in a document of any form.
+// walk returns the shape at a gjson path. It returns nil when the shape is unknown: after a
+// modifier, or in a document of arbitrary form.
 func walk(s *model.Shape, path string) (*model.Shape, error) {
 	for _, segment := range segments(path) {
 		switch {
@@ -21,7 +21,7 @@ func walk(s *model.Shape, path string) (*model.Shape, error) {
 			return nil, nil // a modifier, or a new list or object of several paths
 		case segment == "#" || strings.HasPrefix(segment, "#("):
 			if s.Type != model.List {
-				return nil, fmt.Errorf("%s is no list, but a %s", s.Name, s.Type)
+				return nil, fmt.Errorf("%s is a %s, not a list", s.Name, s.Type)
 			}
 			s = s.Item.Shape
 		case strings.Trim(segment, "0123456789") == "" && s.Type == model.List:
@@ -41,8 +41,8 @@ func walk(s *model.Shape, path string) (*model.Shape, error) {
 	return s, nil
 }
 
-// segments cuts a path at its dots, but not within queries. What follows a pipe
-// works on what came before as a whole, and is not looked at.
+// segments splits a path at its dots, but not within queries. It ignores the part after a
+// pipe, which applies to the whole result before it.
 func segments(path string) (all []string) {
 	depth, begin := 0, 0
 	for i := 0; i < len(path); i++ {

@@ -9,8 +9,8 @@ import (
 	"vigil/resources"
 )
 
-// Catalog returns the types that come with Vigil. They are read once. A mistake
-// in them is one of the build, which the tests of package resources find.
+// Catalog returns the types that come with Vigil. It loads them once, and panics when they
+// are invalid, which the tests of package resources prevent.
 var Catalog = sync.OnceValue(func() *resource.Catalog {
 	c, err := resource.Load(derive.Functions(), resources.Files)
 	if err != nil {

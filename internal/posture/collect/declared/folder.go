@@ -14,17 +14,17 @@ import (
 	"vigil/resources"
 )
 
-// A Folder is a folder of this machine with files of an organisation's own.
+// A Folder is a directory with declarations of an organisation's own types.
 type Folder string
 
 // Open implements [fs.FS].
 func (f Folder) Open(name string) (fs.File, error) { return os.DirFS(string(f)).Open(name) }
 
-// Path returns where a file of the folder is.
+// Path returns the path of a file of the folder.
 func (f Folder) Path(file string) string { return filepath.Join(string(f), file) }
 
-// Load returns the types that come with Vigil and those of folders beside them.
-// The error names every mistake in these with its file and line.
+// Load returns the types that come with Vigil and those in folders. The error names every
+// mistake in the folders with its file and line.
 func Load(folders ...string) (*resource.Catalog, error) {
 	if len(folders) == 0 {
 		return Catalog(), nil
@@ -40,8 +40,8 @@ func Load(folders ...string) (*resource.Catalog, error) {
 	return c, conforms(c, func(t *resource.Type) bool { return t.Root() > 0 })
 }
 
-// LoadReplacing is Load with the type of one file more, which takes the place of
-// one that has the same name.
+// LoadReplacing is Load with the type of one more file, which replaces the type of the same
+// name.
 func LoadReplacing(file string, folders ...string) (*resource.Catalog, *resource.Type, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -58,7 +58,7 @@ func LoadReplacing(file string, folders ...string) (*resource.Catalog, *resource
 	return c, own, conforms(c, func(t *resource.Type) bool { return t == own })
 }
 
-// rootsOf returns the folder of the types that come with Vigil, and others.
+// rootsOf returns the file systems of the types that come with Vigil and of the folders.
 func rootsOf(folders []string) ([]fs.FS, error) {
 	roots := []fs.FS{resources.Files}
 	for _, folder := range folders {
@@ -72,8 +72,8 @@ func rootsOf(folders []string) ([]fs.FS, error) {
 	return roots, nil
 }
 
-// conforms holds types against what the clouds publish of their calls, and the
-// edges of types against the types that there are.
+// conforms checks types against the published descriptions of their calls, and edges against
+// the declared types.
 func conforms(c *resource.Catalog, which func(*resource.Type) bool) error {
 	var wrong []error
 	for _, t := range c.Types() {
@@ -91,7 +91,7 @@ func conforms(c *resource.Catalog, which func(*resource.Type) bool) error {
 	return errors.Join(wrong...)
 }
 
-// unknownTargets returns the edges of a type that lead to none that is declared.
+// unknownTargets returns an error for each edge of a type whose target is not declared.
 func unknownTargets(c *resource.Catalog, t *resource.Type) (wrong []error) {
 	for a := range t.Answers() {
 		for _, e := range a.Edges {

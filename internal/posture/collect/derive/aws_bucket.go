@@ -6,7 +6,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// awsBucketACL adds what the access control list of an S3 bucket grants.
+// awsBucketACL adds the grants of an S3 bucket's access control list.
 var awsBucketACL = resource.Function{
 	Properties: []resource.Property{
 		{Name: "aclGrants", Kind: resource.Texts, Doc: "What its access control list grants to whom, such as AllUsers READ."},
@@ -37,7 +37,7 @@ var awsBucketACL = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("aclIsPublic", false) },
 }
 
-// awsBucketPublicAccessBlock adds which Block Public Access settings are on.
+// awsBucketPublicAccessBlock adds the enabled Block Public Access settings.
 var awsBucketPublicAccessBlock = resource.Function{
 	Properties: []resource.Property{{Name: "publicAccessBlock", Kind: resource.Texts, Doc: "The Block Public Access settings that are on."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {

@@ -26,8 +26,7 @@ const (
 	iamOidcProvider posture.EntityType = "AWS.IAM.OidcProvider"
 )
 
-// awsInlinePolicies adds whether a policy that is embedded in an identity allows
-// everything.
+// awsInlinePolicies adds whether the inline policies of an identity allow everything.
 var awsInlinePolicies = resource.Function{
 	Properties: []resource.Property{
 		{Name: "inlineAllowsAdmin", Kind: resource.Flag, Powerful: true, Doc: "Its inline policies allow every action on every resource."},
@@ -43,7 +42,7 @@ var awsInlinePolicies = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("inlineAllowsAdmin", false) },
 }
 
-// addPolicy adds a policy to what an identity may do.
+// addPolicy adds a policy to the permissions of an identity.
 func addPolicy(to *aws.Identity, document, name string) {
 	p, _, err := aws.Parse(document)
 	if err != nil {
@@ -52,8 +51,8 @@ func addPolicy(to *aws.Identity, document, name string) {
 	to.Policies = append(to.Policies, p)
 }
 
-// awsIdentity adds what all policies of a user, group or role come to: inline,
-// attached, and those of its groups, within its permissions boundary.
+// awsIdentity adds the combined permissions of a user, group or role: its inline and attached
+// policies and those of its groups, limited by its permissions boundary.
 var awsIdentity = resource.Function{
 	Properties: []resource.Property{
 		{Name: "isAdmin", Kind: resource.Flag, Powerful: true, Doc: "Its policies together, within its permissions boundary, allow every action on every resource."},
@@ -74,7 +73,7 @@ var awsIdentity = resource.Function{
 
 // policies are the managed policies and the groups of an account.
 type policies struct {
-	managed map[string]string // the document in force, by ARN
+	managed map[string]string // default version of the document by ARN
 	groups  map[string]resource.Item
 }
 
@@ -97,14 +96,14 @@ func readPolicies(in resource.FunctionInput) (*policies, error) {
 	return all, nil
 }
 
-// of returns what an identity may do.
+// of returns the permissions of an identity.
 func (all *policies) of(item *resource.Item) aws.Identity {
 	var who aws.Identity
 	all.add(&who, item)
 	for _, name := range item.Get("GroupList").Array() {
 		group, ok := all.groups[name.Str]
 		if !ok {
-			who.Unread = "the group " + name.Str + " was not read"
+			who.Unread = "the group " + name.Str + " could not be read"
 			continue
 		}
 		all.add(&who, &group)
@@ -131,7 +130,7 @@ func (all *policies) add(to *aws.Identity, item *resource.Item) {
 	}
 }
 
-// awsTrustPolicy adds the trust policy of a role, and whom it trusts.
+// awsTrustPolicy adds the trust policy of a role and the principals that it trusts.
 var awsTrustPolicy = resource.Function{
 	Properties: []resource.Property{
 		{Name: "assumeRolePolicyDocument", Kind: resource.Text, Doc: "Its trust policy as JSON."},
@@ -155,14 +154,14 @@ var awsTrustPolicy = resource.Function{
 			}
 			b.Edge("TRUSTS", iamPrincipal.ID(in.Account, posture.Global, t.Principal), restricted...)
 			if t.Restricted == predicate.Unknown {
-				b.Unread(errors.New("a condition on "+t.Principal+" is not understood"), "TRUSTS")
+				b.Unread(errors.New("a condition on "+t.Principal+" is not supported"), "TRUSTS")
 			}
 		}
 		return nil
 	},
 }
 
-// awsPolicyDocument adds the version of a managed policy that is in force.
+// awsPolicyDocument adds the default version of a managed policy.
 var awsPolicyDocument = resource.Function{
 	Properties: []resource.Property{
 		{Name: "document", Kind: resource.Text, Doc: "The default version of the policy as JSON."},
@@ -185,8 +184,8 @@ var awsPolicyDocument = resource.Function{
 	},
 }
 
-// awsPolicyAttachments adds to managed policies the ARNs of the identities that
-// they are attached to: the identities tell, the policies do not.
+// awsPolicyAttachments adds to managed policies the ARNs of the identities that they are
+// attached to. Only the identities list their attachments.
 var awsPolicyAttachments = resource.ListFunction{
 	Reads: []posture.EntityType{iamUser, iamGroup, iamRole},
 	Apply: func(ctx context.Context, c resource.Caller, policies []resource.Item) ([]resource.Item, error) {
@@ -217,14 +216,13 @@ var awsPolicyAttachments = resource.ListFunction{
 	},
 }
 
-// withMembers adds members, each after a comma, to an object that has some.
+// withMembers appends members, each preceded by a comma, to an object that is not empty.
 func withMembers(object gjson.Result, members []byte) gjson.Result {
 	raw := strings.TrimSuffix(strings.TrimSpace(object.Raw), "}")
 	return gjson.Parse(raw + string(members) + "}")
 }
 
-// awsTrustedPrincipals lists the principals that roles of the account trust, each
-// once.
+// awsTrustedPrincipals lists the distinct principals that roles of the account trust.
 var awsTrustedPrincipals = resource.ListFunction{
 	Reads: []posture.EntityType{iamRole},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
@@ -234,7 +232,7 @@ var awsTrustedPrincipals = resource.ListFunction{
 		}
 		seen := map[string]bool{}
 		for _, role := range roles {
-			trust, _, _ := aws.Parse(role.Get("AssumeRolePolicyDocument").String()) // of one that cannot be read the role says so
+			trust, _, _ := aws.Parse(role.Get("AssumeRolePolicyDocument").String()) // the role itself reports an unreadable policy
 			for _, t := range trust.Trusts() {
 				seen[t.Principal] = true
 			}
@@ -243,7 +241,7 @@ var awsTrustedPrincipals = resource.ListFunction{
 	},
 }
 
-// namedItems returns items that have a name alone.
+// namedItems returns items that have only a name.
 func namedItems(names []string) []resource.Item {
 	items := make([]resource.Item, len(names))
 	for i, name := range names {
@@ -252,7 +250,7 @@ func namedItems(names []string) []resource.Item {
 	return items
 }
 
-// awsPrincipal adds what the name of a principal tells: AWS:arn:aws:iam::1:root.
+// awsPrincipal adds the parts of a principal's name: AWS:arn:aws:iam::1:root.
 var awsPrincipal = resource.Function{
 	Properties: []resource.Property{
 		{Name: "kind", Kind: resource.Text, Values: resource.Strings{"AWS", "Service", "Federated", "CanonicalUser", "*"}, Doc: "The kind of principal; * for everybody."},

@@ -24,7 +24,7 @@ const (
 	ec2VPC        posture.EntityType = "AWS.EC2.Vpc"
 )
 
-// firstText returns the first member of an object that is not empty.
+// firstText returns the first of the named members that is not empty.
 func firstText(object gjson.Result, names ...string) string {
 	for _, name := range names {
 		if text := object.Get(name).String(); text != "" {
@@ -34,7 +34,7 @@ func firstText(object gjson.Result, names ...string) string {
 	return ""
 }
 
-// awsNetworkACL adds the entries of a network ACL, and whether they admit the
+// awsNetworkACL adds the entries of a network ACL, and whether they allow traffic from the
 // internet to the ports for remote administration.
 var awsNetworkACL = resource.Function{
 	Properties: []resource.Property{
@@ -80,7 +80,7 @@ func aclPorts(e gjson.Result) (from, to int64) {
 	return ports.Get("From").Int(), ports.Get("To").Int()
 }
 
-// aclIngress returns the entries that are about what comes in.
+// aclIngress returns the inbound entries.
 func aclIngress(entries []gjson.Result) (all []aws.Entry) {
 	for _, e := range entries {
 		if e.Get("Egress").Bool() {
@@ -95,8 +95,8 @@ func aclIngress(entries []gjson.Result) (all []aws.Entry) {
 	return all
 }
 
-// awsCIDRRanges lists the address ranges that security groups and network ACLs of
-// the region name, each once.
+// awsCIDRRanges lists the distinct address ranges in security groups and network ACLs of the
+// region.
 var awsCIDRRanges = resource.ListFunction{
 	Reads: []posture.EntityType{awsSecurityGroup, ec2NetworkACL},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
@@ -132,7 +132,7 @@ var awsCIDRRanges = resource.ListFunction{
 	},
 }
 
-// awsCIDR adds what an address range tells of itself.
+// awsCIDR adds the facts about an address range.
 var awsCIDR = resource.Function{
 	Properties: []resource.Property{
 		{Name: "prefixLength", Kind: resource.Long, Doc: "The length of its prefix in bits."},
@@ -143,7 +143,7 @@ var awsCIDR = resource.Function{
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		p, err := netip.ParsePrefix(in.Value.String())
 		if err != nil {
-			b.Unread(err, "isInternet", "isPrivate") // it is still named
+			b.Unread(err, "isInternet", "isPrivate") // keep the entity
 			return nil
 		}
 		set, err := ipset.Parse(in.Value.String())
@@ -174,8 +174,8 @@ var awsIPVersion = resource.Function{
 	},
 }
 
-// awsPublicAddresses lists the public addresses of the region: those of network
-// interfaces, and those that are allocated.
+// awsPublicAddresses lists the public addresses of the region: those of network interfaces
+// and allocated ones.
 var awsPublicAddresses = resource.ListFunction{
 	Reads: []posture.EntityType{ec2Interface, ec2Address},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) (all []resource.Item, err error) {
@@ -237,7 +237,7 @@ var awsRoutes = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("hasInternetRoute", false) },
 }
 
-// awsVPCPeering adds whose VPCs a peering connection connects.
+// awsVPCPeering adds the VPCs that a peering connection connects.
 var awsVPCPeering = resource.Function{
 	Properties: []resource.Property{
 		{Name: "crossAccount", Kind: resource.Flag, Doc: "The VPCs belong to different accounts."},

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// putAnswer adds what a predicate says as a bool. What it cannot say is unknown.
+// putAnswer adds the result of a predicate as a bool, or as unknown.
 func putAnswer(b *resource.Builder, name string, a predicate.Answer) {
 	if a.Truth == predicate.Unknown {
 		b.Unread(errors.New(a.Why), name)
@@ -17,7 +17,7 @@ func putAnswer(b *resource.Builder, name string, a predicate.Answer) {
 	b.Flag(name, a.Truth == predicate.Yes)
 }
 
-// awsResourcePolicy adds a resource policy: its text, and what rules ask of it.
+// awsResourcePolicy adds the text of a resource policy and the properties that rules use.
 var awsResourcePolicy = resource.Function{
 	Properties: []resource.Property{
 		{Name: "policy", Kind: resource.Text, Doc: "Its resource policy as JSON; absent when it has none."},
@@ -30,7 +30,7 @@ var awsResourcePolicy = resource.Function{
 	},
 }
 
-// putPolicy adds a resource policy and returns it, or why it cannot be read.
+// putPolicy adds a resource policy and returns it. It fails when the policy cannot be parsed.
 func putPolicy(b *resource.Builder, text string) (aws.Policy, error) {
 	if text == "" {
 		return aws.Policy{}, nil
@@ -46,8 +46,8 @@ func putPolicy(b *resource.Builder, text string) (aws.Policy, error) {
 	return p, nil
 }
 
-// awsBucketPolicy is awsResourcePolicy for S3 buckets, which may refuse requests
-// that do not use TLS.
+// awsBucketPolicy is awsResourcePolicy for S3 buckets, whose policies may deny requests
+// without TLS.
 var awsBucketPolicy = resource.Function{
 	Properties: append([]resource.Property{
 		{Name: "policyTlsOnly", Kind: resource.Flag, Doc: "Its policy denies everybody every action, on the bucket and its objects, without TLS."},

@@ -16,9 +16,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// awsCredentialReport is the IAM credential report of the account as a list of
-// its lines: when each password and key was created, used and rotated, in one call
-// instead of several for each user. Columns without information are left out.
+// awsCredentialReport is the IAM credential report of the account as a list of its lines:
+// when each password and key was created, used and rotated. It takes one call instead of
+// several per user. Columns without a value are omitted.
 var awsCredentialReport = resource.AnswerFunction{
 	Calls: []string{"iam.GenerateCredentialReport", "iam.GetCredentialReport"},
 	Apply: func(ctx context.Context, c resource.Caller) (gjson.Result, error) {
@@ -37,8 +37,8 @@ var awsCredentialReport = resource.AnswerFunction{
 	},
 }
 
-// generateReport has the report made, which takes a few seconds unless there is
-// one of the last four hours.
+// generateReport requests the report and waits for it. That takes a few seconds unless there
+// is a report from the last four hours.
 func generateReport(ctx context.Context, c resource.Caller) error {
 	for wait := time.Second; ; wait *= 2 {
 		answers, err := c.Call(ctx, resource.Request{Call: "iam.GenerateCredentialReport"}, nil)
@@ -63,7 +63,7 @@ func generateReport(ctx context.Context, c resource.Caller) error {
 func parseReport(content string) (gjson.Result, error) {
 	rows, err := csv.NewReader(strings.NewReader(content)).ReadAll()
 	if err != nil || len(rows) == 0 || rows[0][0] != "user" {
-		return gjson.Result{}, errors.Join(errors.New("the credential report cannot be read"), err)
+		return gjson.Result{}, errors.Join(errors.New("the credential report is malformed"), err)
 	}
 	lines := make([]map[string]any, 0, len(rows)-1)
 	for _, row := range rows[1:] {
@@ -85,7 +85,7 @@ func parseReport(content string) (gjson.Result, error) {
 	return gjson.ParseBytes(text), err
 }
 
-// reportValue returns the value of a column; nil where the report has none: N/A,
+// reportValue returns the value of a column, nil when the report has none: N/A,
 // no_information, not_supported.
 func reportValue(column, text string) any {
 	switch {
@@ -104,8 +104,7 @@ func reportValue(column, text string) any {
 	return text
 }
 
-// reportKeys returns the names of a user's access keys: the report does not tell
-// their ids.
+// reportKeys returns names for a user's access keys. The report does not contain their ids.
 func reportKeys(user string, line map[string]any) []string {
 	names := []string{}
 	for n := 1; n <= 2; n++ {
@@ -117,7 +116,7 @@ func reportKeys(user string, line map[string]any) []string {
 	return names
 }
 
-// awsAccessKeys lists the access keys that the credential report tells of.
+// awsAccessKeys lists the access keys in the credential report.
 var awsAccessKeys = resource.ListFunction{
 	Calls: awsCredentialReport.Calls,
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
@@ -131,7 +130,7 @@ var awsAccessKeys = resource.ListFunction{
 				n := name.Str[len(name.Str)-1:]
 				user := line.Get("user").Str
 				key := map[string]any{"name": name.Str, "user": user, "xid": line.Get("arn").Str + "#" + n}
-				if user != "<root_account>" { // which is no user of IAM
+				if user != "<root_account>" { // the root account is not an IAM user
 					key["iamUser"] = user
 				}
 				for _, column := range []string{"active", "last_rotated", "last_used_date", "last_used_region", "last_used_service"} {

@@ -20,13 +20,13 @@ const (
 	awsPrefixList    posture.EntityType = "AWS.EC2.PrefixList"
 )
 
-// awsEverywhere is the address range that stands for the internet, by version.
+// awsEverywhere is the address range of the whole internet by IP version.
 var awsEverywhere = map[int]string{4: "0.0.0.0/0", 6: "::/0"}
 
-// awsSecurityGroupRules adds the rules of a security group in one direction, as
-// strings and as edges. Ranges stay ranges: 65,536 ports are one edge. Where
-// several ranges or prefix lists come to the internet together, there is an edge
-// to 0.0.0.0/0 or ::/0 as well, so that who asks for the internet need not add up.
+// awsSecurityGroupRules adds the rules of a security group in one direction, as strings and as
+// edges. A range of ports is one edge. When several ranges or prefix lists together cover the
+// internet, it adds an edge to 0.0.0.0/0 or ::/0 as well, so that queries need not combine
+// ranges.
 func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{Name: property, Kind: resource.Texts, Doc: doc + ": protocol, ports and peer, such as tcp 22-22 0.0.0.0/0."}},
@@ -64,9 +64,9 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	}
 }
 
-// awsOpenings returns the ranges of ports that the rules of a security group open
-// to the internet together, where no single rule does. Of a prefix list or range
-// that cannot be read, its own entity says that it may be the internet.
+// awsOpenings returns the port ranges that the rules of a security group open to the internet
+// only in combination. An unreadable prefix list or range is ignored here: its own entity
+// reports that it may be the internet.
 func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []aws.Opening {
 	all, single := aws.Firewall{Lists: map[string][]string{}}, aws.Firewall{}
 	for _, rule := range rules.Array() {
@@ -116,8 +116,7 @@ func awsPrefixListEntries(ctx context.Context, c resource.Caller, id string) ([]
 	return read.([]string), nil
 }
 
-// awsPorts returns the range of ports that a rule covers: all of them when it
-// names none.
+// awsPorts returns the port range of a rule: all ports when it names none.
 func awsPorts(protocol string, from, to gjson.Result) (int64, int64) {
 	if protocol == "-1" || !from.Exists() || !to.Exists() || from.Int() == -1 && to.Int() == -1 {
 		return 0, 65535
@@ -125,7 +124,7 @@ func awsPorts(protocol string, from, to gjson.Result) (int64, int64) {
 	return from.Int(), to.Int()
 }
 
-// awsRuleRanges returns the address ranges that a rule names.
+// awsRuleRanges returns the address ranges of a rule.
 func awsRuleRanges(rule gjson.Result) (all []string) {
 	for _, path := range []string{"IpRanges.#.CidrIp", "Ipv6Ranges.#.CidrIpv6"} {
 		for _, cidr := range rule.Get(path).Array() {
@@ -135,8 +134,8 @@ func awsRuleRanges(rule gjson.Result) (all []string) {
 	return all
 }
 
-// compareEdges puts edges that differ in their properties alone into an order
-// that does not depend on the answer's.
+// compareEdges orders edges that differ only in their properties, independently of the order
+// of the response.
 func compareEdges(a, b posture.Edge) int {
 	return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.To, b.To),
 		slices.CompareFunc(a.Properties, b.Properties, func(a, b posture.Property) int {
@@ -144,7 +143,7 @@ func compareEdges(a, b posture.Edge) int {
 		}))
 }
 
-// awsPrefixListFacts adds what the entries of a prefix list come to.
+// awsPrefixListFacts adds whether the entries of a prefix list together are the internet.
 var awsPrefixListFacts = resource.Function{
 	Properties: []resource.Property{
 		{Name: "isInternet", Kind: resource.Flag, Exposed: "is the internet", Doc: "Its entries together are the internet at large."},

@@ -13,7 +13,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// awsListeners adds what the listeners of a load balancer do with plain HTTP.
+// awsListeners adds how the listeners of a load balancer handle plain HTTP.
 var awsListeners = resource.Function{
 	Properties: []resource.Property{
 		{Name: "listeners", Kind: resource.Texts, Doc: "Protocol and port of its listeners, with redirect for one that redirects to HTTPS."},
@@ -39,7 +39,7 @@ var awsListeners = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("httpWithoutRedirect", false) },
 }
 
-// awsEventSelectors adds what a trail records.
+// awsEventSelectors adds the events that a trail records.
 var awsEventSelectors = resource.Function{
 	Properties: []resource.Property{
 		{Name: "eventSelectors", Kind: resource.Texts, Doc: "What it records: management events with All, ReadOnly or WriteOnly, and data events."},
@@ -52,8 +52,8 @@ var awsEventSelectors = resource.Function{
 	},
 }
 
-// selectedEvents says what a trail records, and whether that is every management
-// event.
+// selectedEvents describes the events that a trail records, and reports whether they include
+// every management event.
 func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 	for _, e := range answer.Get("EventSelectors").Array() {
 		if e.Get("IncludeManagementEvents").Bool() {
@@ -80,10 +80,9 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 	return texts, all
 }
 
-// awsMultiRegionTrails tells which trails of the account record all regions, and
-// whether one of them records every management event now, and whether one belongs
-// to another account, as an organization's does. They are listed in every region,
-// wherever their home is.
+// awsMultiRegionTrails returns the trails of the account that record all regions, whether one of
+// them currently records every management event, and whether one belongs to another account, such
+// as a trail of the organization. Such trails appear in the list of every region.
 var awsMultiRegionTrails = resource.AnswerFunction{
 	Calls: []string{"cloudtrail.DescribeTrails", "cloudtrail.GetTrailStatus", "cloudtrail.GetEventSelectors"},
 	Apply: func(ctx context.Context, c resource.Caller) (gjson.Result, error) {
@@ -122,9 +121,8 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 	},
 }
 
-// awsRecordsAllTypes adds whether a configuration recorder that is recording does
-// so for all types. It looks into the answers of the calls "recorders" and
-// "status".
+// awsRecordsAllTypes adds whether an active configuration recorder records all types. It uses
+// the responses of the calls "recorders" and "status".
 var awsRecordsAllTypes = resource.Function{
 	Properties: []resource.Property{
 		{Name: "allSupported", Kind: resource.Flag, Doc: "A configuration recorder that is recording records all supported resource types."},
@@ -143,8 +141,8 @@ var awsRecordsAllTypes = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("allSupported", false) },
 }
 
-// awsEscapedPolicy is awsResourcePolicy for API Gateway, whose policies have their
-// quotation marks escaped once more.
+// awsEscapedPolicy is awsResourcePolicy for API Gateway, which escapes the quotation marks of
+// policies twice.
 var awsEscapedPolicy = resource.Function{
 	Properties: awsResourcePolicy.Properties,
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -166,8 +164,8 @@ var awsBucketOrigins = resource.Function{
 	},
 }
 
-// awsSubscriptionNames gives subscriptions to SNS topics a name: all that wait for
-// confirmation have the same ARN.
+// awsSubscriptionNames gives unique names to subscriptions of SNS topics: all unconfirmed ones
+// have the same ARN.
 var awsSubscriptionNames = resource.ListFunction{
 	Apply: func(_ context.Context, _ resource.Caller, items []resource.Item) ([]resource.Item, error) {
 		for i := range items {
@@ -185,11 +183,11 @@ var awsSubscriptionNames = resource.ListFunction{
 	},
 }
 
-// homeRegions are the regions of what belongs to none, by partition.
+// homeRegions are the regions of global resources by partition.
 var homeRegions = map[string]string{"aws": "us-east-1", "aws-us-gov": "us-gov-west-1", "aws-cn": "cn-north-1"}
 
-// awsWebACLScopes lists the scopes of AWS WAF in a region. The web ACLs of
-// CloudFront are kept in the home region of the partition.
+// awsWebACLScopes lists the scopes of AWS WAF in a region. The home region of the partition
+// also has the web ACLs of CloudFront.
 var awsWebACLScopes = resource.ListFunction{
 	Apply: func(_ context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
 		scopes := []resource.Item{{Result: gjson.Parse(`{"Scope":"REGIONAL"}`)}}

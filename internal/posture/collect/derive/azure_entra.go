@@ -18,14 +18,14 @@ const azureDirectoryRole posture.EntityType = "Azure.Entra.DirectoryRole"
 
 var azureMemberEdge = resource.Edge{Label: "MEMBER_OF", To: resource.EntityTypes{azureDirectoryRole}, Doc: "The directory roles that it is assigned."}
 
-// azureRoleMembers is the call that lists who has a directory role. The roles and
-// their members are few.
+// azureRoleMembers is the call that lists the directory roles with their members, which are
+// few.
 var azureRoleMembers = resource.Request{
 	Call: "graph:/v1.0/directoryRoles/${id}/members", Permission: "Directory.Read.All", Input: resource.NewInput("$select", "id"),
 }
 
-// azureEligibleRoles is the call that lists the directory roles that somebody may
-// take when they like (Privileged Identity Management).
+// azureEligibleRoles is the call that lists the directory roles that principals are eligible to
+// activate (Privileged Identity Management).
 var azureEligibleRoles = resource.Request{
 	Call: "graph:/v1.0/roleManagement/directory/roleEligibilityScheduleInstances", Permission: "RoleEligibilitySchedule.Read.Directory",
 	Input: resource.NewInput("$select", "principalId,roleDefinitionId"),
@@ -42,7 +42,7 @@ var azureMemberOf = resource.Function{
 	},
 }
 
-// azureUserRoles is azureMemberOf for users, of whom it says whether they have any.
+// azureUserRoles is azureMemberOf for users, with whether they have any role.
 var azureUserRoles = resource.Function{
 	Properties:  []resource.Property{{Name: "isPrivileged", Kind: resource.Flag, Doc: "The user is assigned a directory role or eligible for one, in person or through a group."}},
 	Edges:       []resource.Edge{azureMemberEdge},
@@ -62,8 +62,8 @@ var azureUserRoles = resource.Function{
 	},
 }
 
-// azurePrivilegedRole adds whether the holders of a directory role can take over
-// the directory.
+// azurePrivilegedRole adds whether the members of a directory role can take over the
+// directory.
 var azurePrivilegedRole = resource.Function{
 	Properties: []resource.Property{{Name: "isPrivileged", Kind: resource.Flag, Doc: "Its holders can take over the directory."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -73,16 +73,16 @@ var azurePrivilegedRole = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("isPrivileged", false) },
 }
 
-// azureRoleHolders are the directory roles of objects, by their ids.
+// azureRoleHolders are the directory roles by the id of the object that has them.
 type azureRoleHolders struct {
 	roles      map[string][]posture.EntityID
 	privileged map[posture.EntityID]bool
-	unread     string // what could not be read of them
+	unread     string // describes what could not be read
 }
 
-// azureAddRoles adds edges to the directory roles of an object: those it is
-// assigned or eligible for, in person or through groups. It returns how many it
-// has, and what could not be read.
+// azureAddRoles adds edges to the directory roles of an object: those it is assigned or
+// eligible for, directly or through groups. It returns their number, and what could not be
+// read.
 func azureAddRoles(in resource.FunctionInput, b *resource.Builder) (int, string, error) {
 	all, err := in.Caller.Once("directory roles", func() (any, error) { return azureReadRoles(in) })
 	if err != nil {
@@ -93,7 +93,7 @@ func azureAddRoles(in resource.FunctionInput, b *resource.Builder) (int, string,
 	for _, role := range roles {
 		b.Edge(azureMemberEdge.Label, role)
 	}
-	// Whoever has a privileged role is privileged, whatever else they have.
+	// An object with a privileged role is privileged whatever its other roles are.
 	if held.unread != "" && !slices.ContainsFunc(roles, func(role posture.EntityID) bool { return held.privileged[role] }) {
 		b.Properties = append(b.Properties, posture.Unknown(azureMemberEdge.Label, held.unread))
 	}
@@ -153,7 +153,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 	}
 	pages, err := in.Caller.Call(in.Ctx, azureEligibleRoles, nil)
 	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
-		unread("the roles that somebody is eligible for", err)
+		unread("the eligible role assignments", err)
 	}
 	for _, page := range pages {
 		for _, e := range page.Get("value").Array() {
@@ -165,8 +165,8 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 	return held, over
 }
 
-// azureRegistration is the report on the authentication methods of all users:
-// asking for each takes hours.
+// azureRegistration is the report on the authentication methods of all users. A call per user
+// would take hours.
 var azureRegistration = resource.Request{Call: "graph:/v1.0/reports/authenticationMethods/userRegistrationDetails", Permission: "AuditLog.Read.All"}
 
 // azureMFARegistration adds whether a user has registered for multifactor
@@ -193,15 +193,15 @@ var azureMFARegistration = resource.Function{
 		case known:
 			b.Flag("isMfaRegistered", registered)
 		case !enabled.Exists() || enabled.Bool():
-			// The report is some hours behind. Users who cannot sign in are not in it.
-			b.Properties = append(b.Properties, posture.Unknown("isMfaRegistered", "the report on second factors does not have this user yet"))
+			// The report is some hours old. It does not contain users who cannot sign in.
+			b.Properties = append(b.Properties, posture.Unknown("isMfaRegistered", "the report on authentication methods does not contain this user yet"))
 		}
 		return nil
 	},
 }
 
-// azureEnforcesMFA adds whether a conditional access policy demands multifactor
-// authentication of everybody.
+// azureEnforcesMFA adds whether a conditional access policy requires multifactor authentication
+// of all users.
 var azureEnforcesMFA = resource.Function{
 	Properties:  []resource.Property{{Name: "enforcesMfaForAll", Kind: resource.Flag, Doc: "It is enabled and requires multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
 	Permissions: []string{azureGroupMembers.Permission},
@@ -211,7 +211,8 @@ var azureEnforcesMFA = resource.Function{
 	},
 }
 
-// azureMFAForAll adds the same for the list of all policies.
+// azureMFAForAll adds whether all policies together require multifactor authentication of all
+// users.
 var azureMFAForAll = resource.Function{
 	Properties:  []resource.Property{{Name: "mfaForAllUsers", Kind: resource.Flag, Doc: "Conditional access policies require multifactor authentication of all users for all cloud apps, emergency accounts aside."}},
 	Permissions: []string{azureGroupMembers.Permission},
@@ -221,7 +222,7 @@ var azureMFAForAll = resource.Function{
 	},
 }
 
-// azureAnswer adds what a predicate says.
+// azureAnswer adds the result of a predicate.
 func azureAnswer(b *resource.Builder, property string, answer predicate.Answer) {
 	if answer.Truth == predicate.Unknown {
 		b.Properties = append(b.Properties, posture.Unknown(property, answer.Why))
@@ -230,14 +231,13 @@ func azureAnswer(b *resource.Builder, property string, answer predicate.Answer) 
 	b.Flag(property, answer.Truth == predicate.Yes)
 }
 
-// azureGroupMembers is the call that lists who is in a group, through other groups
-// too.
+// azureGroupMembers is the call that lists the direct and transitive members of a group.
 var azureGroupMembers = resource.Request{
 	Call: "graph:/v1.0/groups/${id}/transitiveMembers", Permission: "Directory.Read.All", Input: resource.NewInput("$select", "id", "$top", "999"),
 }
 
-// azureMembersOf returns the objects that are in a group, through other groups too.
-// It is asked once for each group.
+// azureMembersOf returns the direct and transitive members of a group. It makes one call per
+// group.
 func azureMembersOf(in resource.FunctionInput, group string) ([]gjson.Result, error) {
 	all, err := in.Caller.Once("members of "+strings.ToLower(group), func() (any, error) {
 		item := resource.Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, group)) + `}`)}
@@ -254,7 +254,7 @@ func azureMembersOf(in resource.FunctionInput, group string) ([]gjson.Result, er
 	return all.([]gjson.Result), nil
 }
 
-// azureCountMembers counts the people in groups.
+// azureCountMembers returns a function that counts the users in groups.
 func azureCountMembers(in resource.FunctionInput) azure.Members {
 	return func(group string) (int, bool) {
 		members, err := azureMembersOf(in, group)

@@ -17,12 +17,12 @@ const (
 
 var azureKeyEdge = resource.Edge{Label: "ENCRYPTED_BY", To: resource.EntityTypes{azureVaultKey}, Doc: "The customer-managed key."}
 
-// azureKeyVaultKey adds an edge to the key of a vault that is named by its URI:
+// azureKeyVaultKey adds an edge to the Key Vault key that a URI names:
 //
 //	https://vault.vault.azure.net/keys/name/version
 //
-// A URI does not say which resource group the vault is in, so all vaults are
-// listed. The edge is left out when the vault is not in the subscription.
+// A URI does not contain the resource group of the vault, so all vaults are listed. There is
+// no edge when the vault is not in the subscription.
 var azureKeyVaultKey = resource.Function{
 	Edges: []resource.Edge{azureKeyEdge},
 	Reads: []posture.EntityType{azureVault},
@@ -40,7 +40,7 @@ var azureKeyVaultKey = resource.Function{
 			return ids, err
 		})
 		if errors.Is(err, collect.ErrOff) {
-			return nil // then the subscription has no vault
+			return nil // the subscription does not use Key Vault
 		}
 		if err != nil {
 			return err
@@ -52,8 +52,8 @@ var azureKeyVaultKey = resource.Function{
 	},
 }
 
-// azureActiveKey adds an edge to the key that a disk encryption set uses, which
-// names its vault by id.
+// azureActiveKey adds an edge to the key of a disk encryption set, which names its vault by
+// id.
 var azureActiveKey = resource.Function{
 	Edges: []resource.Edge{azureKeyEdge},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {

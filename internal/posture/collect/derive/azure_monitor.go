@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// azureAlertConditions adds what an activity log alert compares.
+// azureAlertConditions adds the conditions of an activity log alert.
 var azureAlertConditions = textsFunction("conditions", "Its conditions, such as operationName = Microsoft.Sql/servers/write.", func(alert gjson.Result) (all []string) {
 	for _, c := range azureConditions(alert) {
 		all = append(all, c.Get("field").String()+" = "+c.Get("equals").String())
@@ -18,8 +18,7 @@ var azureAlertConditions = textsFunction("conditions", "Its conditions, such as 
 	return all
 })
 
-// azureConditions returns what an alert compares, whether all or any of it must
-// hold.
+// azureConditions returns the conditions of an alert, whether all or any of them must be met.
 func azureConditions(alert gjson.Result) (all []gjson.Result) {
 	for _, c := range alert.Get("properties.condition.allOf").Array() {
 		all = append(all, c.Get("anyOf").Array()...)
@@ -38,7 +37,7 @@ var azureActivityLog = []string{"Administrative", "Alert", "Autoscale", "Policy"
 // of the given categories.
 func azureLogs(categories ...string) resource.Function {
 	return textsFunction("logs", "The log categories, or groups of them, that diagnostic settings export.", func(settings gjson.Result) (all []string) {
-		for _, s := range settings.Array() { // one setting is a list of one
+		for _, s := range settings.Array() { // a single setting is treated as a list of one
 			for _, log := range s.Get("properties.logs").Array() {
 				if log.Get("enabled").Bool() {
 					all = append(all, strings.TrimSpace(log.Get("category").String()+log.Get("categoryGroup").String()))
@@ -52,8 +51,8 @@ func azureLogs(categories ...string) resource.Function {
 	})
 }
 
-// azureFlowLogRetention adds how long a flow log is kept: for ever when its
-// retention policy is off.
+// azureFlowLogRetention adds the retention of a flow log, which is unlimited when its retention
+// policy is disabled.
 var azureFlowLogRetention = resource.Function{
 	Properties: []resource.Property{{Name: "retentionDays", Kind: resource.Long, Doc: "Number of days to retain flow log records; 0 keeps them for ever."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -67,12 +66,12 @@ var azureFlowLogRetention = resource.Function{
 	Absent: func(b *resource.Builder) { b.Number("retentionDays", 0) },
 }
 
-// azureEmails adds the addresses of a security contact, which are one string.
+// azureEmails adds the addresses of a security contact, which the API returns as one string.
 var azureEmails = textsFunction("emails", "The email addresses that get notifications of Microsoft Defender for Cloud; absent when there is none.", func(text gjson.Result) []string {
 	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
 })
 
-// textsFunction is a function that adds one list of strings.
+// textsFunction returns a function that adds one list of strings.
 func textsFunction(name, doc string, read func(gjson.Result) []string) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{Name: name, Kind: resource.Texts, Doc: doc}},
@@ -83,8 +82,7 @@ func textsFunction(name, doc string, read func(gjson.Result) []string) resource.
 	}
 }
 
-// azureCountIn adds how many resources of a type the subscription has in a
-// location.
+// azureCountIn adds the number of resources of a type that the subscription has in a location.
 func azureCountIn(property string, of posture.EntityType, doc string) resource.Function {
 	where := func(location string) string { return strings.ToLower(strings.ReplaceAll(location, " ", "")) }
 	return resource.Function{

@@ -22,15 +22,15 @@ const (
 	azureCIDRRange            posture.EntityType = "Azure.Network.CidrRange"
 )
 
-// azureIngress is the label of the edges to who may come in.
+// azureIngress is the label of the edges to allowed sources of traffic.
 const azureIngress = "ALLOWS_INGRESS"
 
-// everywhere is the range that stands for the internet.
+// everywhere is the address range of the whole internet.
 const everywhere = "0.0.0.0/0"
 
-// azureNetworkRules adds the rules of a network security group, as strings, as the
-// ports that the internet reaches, and as edges to who may come in. Ranges stay
-// ranges: 65,536 ports are one edge.
+// azureNetworkRules adds the rules of a network security group as strings, as the ports that
+// are reachable from the internet, and as edges to the allowed sources. A range of ports is
+// one edge.
 var azureNetworkRules = resource.Function{
 	Properties: []resource.Property{
 		{Name: "securityRules", Kind: resource.Texts, Doc: "Its security rules, without the default ones: priority, direction, access, protocol, source > destination and destination ports."},
@@ -53,9 +53,8 @@ var azureNetworkRules = resource.Function{
 	},
 }
 
-// azureCIDRRanges lists the ranges of addresses that network security groups let
-// in, or of one group when an event names it, so that they can be asked for in the
-// graph.
+// azureCIDRRanges lists the address ranges that network security groups allow, or those of one
+// group when an event names it, so that graph queries can use them.
 func azureCIDRRanges(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
 	seen := map[string]bool{}
 	var all []resource.Item
@@ -63,7 +62,7 @@ func azureCIDRRanges(ctx context.Context, c resource.Caller, _ []resource.Item) 
 		ingress(group.Result, func(cidr, _ string, _ span) {
 			if !seen[cidr] {
 				seen[cidr] = true
-				text, _ := json.Marshal(map[string]string{"cidr": cidr}) // strings alone cannot fail
+				text, _ := json.Marshal(map[string]string{"cidr": cidr}) // strings always marshal
 				all = append(all, resource.Item{Result: gjson.ParseBytes(text)})
 			}
 		})
@@ -81,7 +80,7 @@ func azureCIDRRanges(ctx context.Context, c resource.Caller, _ []resource.Item) 
 	return all, err
 }
 
-// azureCIDRRangeFacts adds what is known of a range of addresses.
+// azureCIDRRangeFacts adds the facts about an address range.
 var azureCIDRRangeFacts = resource.Function{
 	Properties: []resource.Property{
 		{Name: "prefixLength", Kind: resource.Long, Doc: "The length of its prefix in bits."},
@@ -111,17 +110,17 @@ type azureRule struct {
 	protocol      string   // lower case; * for all
 	sources       []string // addresses and service tags
 	targets       []string
-	ports         []span // of the destination
+	ports         []span // destination ports
 	text          string
 }
 
 // A span is a range of ports.
 type span struct{ from, to int64 }
 
-// allPorts is every port there is.
+// allPorts is the range of all ports.
 var allPorts = span{0, 65535}
 
-// azureSecurityRules returns the rules of a group in the order in which they count.
+// azureSecurityRules returns the rules of a group in order of priority.
 func azureSecurityRules(group gjson.Result) []azureRule {
 	var all []azureRule
 	for _, p := range group.Get("properties.securityRules.#.properties").Array() {
@@ -158,7 +157,7 @@ func azureRuleTexts(group gjson.Result) []string {
 	return all
 }
 
-// parseSpan reads ports as rules have them: *, 22 or 1000-2000.
+// parseSpan parses the ports of a rule: *, 22 or 1000-2000.
 func parseSpan(text string) (span, bool) {
 	if text == "*" {
 		return allPorts, true
@@ -179,7 +178,7 @@ func (s span) String() string {
 	return fmt.Sprintf("%d-%d", s.from, s.to)
 }
 
-// anybody reports whether a rule names every address of the internet.
+// anybody reports whether a rule's sources include the whole internet.
 func anybody(sources []string) bool {
 	return slices.ContainsFunc(sources, func(s string) bool {
 		s = strings.ToLower(s)
@@ -187,8 +186,8 @@ func anybody(sources []string) bool {
 	})
 }
 
-// azureOpenPorts adds the ports of a protocol that the internet reaches. Where that
-// cannot be said of a range, the ports and who may come in are unknown.
+// azureOpenPorts adds the ports of a protocol that are reachable from the internet. When that
+// is undecidable for a range, the ports and the allowed sources are unknown.
 func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.Result) {
 	open, unsure := azure.FromInternet(protocol, group)
 	var all []string
@@ -205,7 +204,7 @@ func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.
 	}
 }
 
-// ingress passes on who may come in.
+// ingress calls found for each allowed source of traffic.
 func ingress(group gjson.Result, found func(cidr, protocol string, ports span)) {
 	for _, protocol := range []string{"tcp", "udp"} {
 		open, _ := azure.FromInternet(protocol, group)
@@ -227,7 +226,7 @@ func ingress(group gjson.Result, found func(cidr, protocol string, ports span)) 
 	}
 }
 
-// parsePrefix reads addresses as rules have them. Service tags are none.
+// parsePrefix parses the addresses of a rule. It returns false for service tags.
 func parsePrefix(text string) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(text); err == nil {
 		return p.Masked(), true
@@ -239,7 +238,7 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), true
 }
 
-// texts returns the strings of a value that may be one, a list, or lists in it.
+// texts returns the strings of a value, which may be a string, a list or a nested list.
 func texts(v gjson.Result) (all []string) {
 	switch {
 	case v.Type == gjson.String, v.Type == gjson.Number:

@@ -11,8 +11,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// azureOpen is a function that adds whether the internet at large reaches the
-// public endpoint of a resource, of whose properties ask answers it.
+// azureOpen returns a function that adds whether the public endpoint of a resource is reachable
+// from the whole internet, which ask decides from the resource's properties.
 func azureOpen(ask func(properties gjson.Result) predicate.Answer) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{
@@ -27,8 +27,8 @@ func azureOpen(ask func(properties gjson.Result) predicate.Answer) resource.Func
 	}
 }
 
-// azureFirewallRange adds whether a firewall rule of a database server lets in the
-// internet at large.
+// azureFirewallRange adds whether a firewall rule of a database server allows the whole
+// internet.
 var azureFirewallRange = resource.Function{
 	Properties: []resource.Property{{Name: "isInternet", Kind: resource.Flag, Doc: "It lets in the internet at large: more public addresses than a /8 has."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -51,9 +51,9 @@ var azureFirewallRange = resource.Function{
 	},
 }
 
-// azureAlertedOperations adds the operations that activity log alerts of a list
-// watch in the whole subscription: those that are enabled, notify somebody, and
-// have no condition that leaves events out.
+// azureAlertedOperations adds the operations that activity log alerts of a list watch in the
+// whole subscription. Only alerts that are enabled, have an action group and have no further
+// conditions count.
 var azureAlertedOperations = resource.Function{
 	Properties: []resource.Property{{
 		Name: "alertedOperations", Kind: resource.Texts,
@@ -69,8 +69,7 @@ var azureAlertedOperations = resource.Function{
 	},
 }
 
-// azureWatches returns the operations that an alert watches in a whole
-// subscription.
+// azureWatches returns the operations that an alert watches in a whole subscription.
 func azureWatches(alert gjson.Result, subscription string) (operations []string) {
 	p := alert.Get("properties")
 	if on := p.Get("enabled"); on.Exists() && !on.Bool() || len(p.Get("actions.actionGroups").Array()) == 0 {
@@ -94,14 +93,13 @@ func azureWatches(alert gjson.Result, subscription string) (operations []string)
 				operations = append(operations, strings.ToLower(any.Get("equals").String()))
 			}
 		default:
-			return nil // level, status, caller, a resource: events are left out
+			return nil // a condition on level, status, caller or resource excludes events
 		}
 	}
 	return operations
 }
 
-// azureOnlyOperations reports whether all of a list of conditions are about the
-// operation.
+// azureOnlyOperations reports whether all conditions of a list are about the operation.
 func azureOnlyOperations(list gjson.Result) bool {
 	for _, c := range list.Array() {
 		if !strings.EqualFold(c.Get("field").String(), "operationName") || c.Get("equals").String() == "" {

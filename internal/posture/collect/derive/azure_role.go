@@ -23,8 +23,7 @@ const (
 	azureServicePrinc   posture.EntityType = "Azure.Entra.ServicePrincipal"
 )
 
-// azureAssignmentScope adds whether a role assignment holds for a whole
-// subscription.
+// azureAssignmentScope adds whether a role assignment applies to a whole subscription.
 var azureAssignmentScope = resource.Function{
 	Properties: []resource.Property{{Name: "onSubscription", Kind: resource.Flag, Doc: "Its scope is a whole subscription or a management group."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -34,7 +33,7 @@ var azureAssignmentScope = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("onSubscription", true) },
 }
 
-// azureRolePower adds what the permissions of a role definition come to.
+// azureRolePower adds what the permissions of a role definition allow.
 var azureRolePower = resource.Function{
 	Properties: []resource.Property{
 		{Name: "allowsEverything", Kind: resource.Flag, Doc: "It may write resources of every kind.", Powerful: true},
@@ -53,8 +52,8 @@ var azureRolePower = resource.Function{
 	},
 }
 
-// azureUsedRoles leaves out those built-in roles, which are hundreds, that are not
-// assigned. When the assignments are not known, all are kept.
+// azureUsedRoles drops the hundreds of built-in roles that are not assigned. When the
+// assignments are unknown, it keeps all roles.
 func azureUsedRoles(ctx context.Context, c resource.Caller, items []resource.Item) ([]resource.Item, error) {
 	used, err := c.Once("assigned roles", func() (any, error) {
 		used := map[string]bool{}
@@ -80,21 +79,21 @@ func azureUsedRoles(ctx context.Context, c resource.Caller, items []resource.Ite
 	return kept, nil
 }
 
-// azureRoleOf returns the name of the role definition that an assignment is of.
+// azureRoleOf returns the name of the role definition of an assignment.
 func azureRoleOf(assignment gjson.Result) string {
 	return strings.ToLower(path.Base(assignment.Get("properties.roleDefinitionId").String()))
 }
 
-// azureEligible is the call that lists the roles that somebody may take when they
-// like (Privileged Identity Management).
+// azureEligible is the call that lists the roles that principals are eligible to activate
+// (Privileged Identity Management).
 var azureEligible = resource.Request{
 	Call:       "/subscriptions/$subscription/providers/Microsoft.Authorization/roleEligibilityScheduleInstances",
 	Input:      resource.NewInput("api-version", "2020-10-01"),
 	Permission: "Microsoft.Authorization/roleEligibilityScheduleInstances/read",
 }
 
-// azurePrincipals lists who has roles: the assignments, of which a subscription
-// has at most some thousand, by who has them, and the roles that they may take.
+// azurePrincipals lists the principals that have roles. It groups the role assignments, of which
+// a subscription has at most a few thousand, and the eligible assignments by principal.
 func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
 	var ids []string
 	assignments := map[string][]string{}
@@ -120,7 +119,7 @@ func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) 
 		if collect.Over(err) {
 			return nil, err
 		}
-		unread = "the roles that somebody is eligible for could not be read: " + err.Error()
+		unread = "the eligible role assignments could not be read: " + err.Error()
 	}
 	for _, page := range pages {
 		for _, a := range page.Get("value").Array() {
@@ -141,11 +140,11 @@ func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) 
 	return all, nil
 }
 
-// azureDirectoryTypes are what principals are in the directory.
+// azureDirectoryTypes maps the types of principals to directory types.
 var azureDirectoryTypes = map[string]posture.EntityType{"user": azureUser, "group": azureGroup, "serviceprincipal": azureServicePrinc}
 
-// azureDefinition returns the definition of a role by its name. It does not exist
-// when it could not be read.
+// azureDefinition returns the definition of a role by its name. The result does not exist when
+// the definition could not be read.
 func azureDefinition(in resource.FunctionInput, name string) gjson.Result {
 	if known, ok := azure.BuiltIn(name); ok {
 		return known
@@ -203,10 +202,10 @@ var azurePrincipalRoles = resource.Function{
 	},
 }
 
-// azureMemberTypes are what members of groups are, by what Graph calls them.
+// azureMemberTypes maps the Graph types of group members to directory types.
 var azureMemberTypes = map[string]posture.EntityType{"": azureUser, "#microsoft.graph.user": azureUser, "#microsoft.graph.serviceprincipal": azureServicePrinc}
 
-// azureAddMembers adds edges to who is in a group.
+// azureAddMembers adds edges to the members of a group.
 func azureAddMembers(in resource.FunctionInput, b *resource.Builder) error {
 	members, err := azureMembersOf(in, in.Value.Get("principalId").String())
 	switch {

@@ -1,6 +1,6 @@
-// Package derive holds the functions that resource declarations name for what
-// data cannot say: the verdict on a policy, the rules of a firewall, the lines of
-// a credential report.
+// Package derive holds the functions that resource declarations name for values that
+// declarations cannot express, such as the assessment of a policy, the rules of a firewall
+// or the lines of a credential report.
 package derive
 
 import (

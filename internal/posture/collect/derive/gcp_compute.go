@@ -23,17 +23,16 @@ const (
 	gcpNetwork        posture.EntityType = "GCP.Compute.Network"
 )
 
-// gcpShownMetadata are the metadata keys whose values are settings. Others may hold
-// scripts and secrets, so that only their names are kept.
+// gcpShownMetadata are the metadata keys whose values are settings. Other values may be scripts
+// or secrets, so only their keys are kept.
 var gcpShownMetadata = []string{
 	"block-project-ssh-keys", "disable-legacy-endpoints", "enable-guest-attributes", "enable-os-inventory", "enable-osconfig", "enable-oslogin",
 	"enable-oslogin-2fa", "google-logging-enabled", "google-monitoring-enabled", "serial-port-enable", "serial-port-logging-enable", "vmdnssetting",
 	"windows-keys-enabled",
 }
 
-// gcpMetadata returns a function that adds metadata, as a property of a name, and
-// the settings in it by the names of their properties. A setting that is optional
-// is left out where the metadata do not have it.
+// gcpMetadata returns a function that adds metadata as the named property, and the settings in
+// it as further properties. An optional setting is omitted when the metadata lack it.
 func gcpMetadata(name string, settings map[string]string, docs map[string]string, optional ...string) resource.Function {
 	f := resource.Function{Properties: []resource.Property{{Name: name, Kind: resource.Texts, Doc: "Metadata: settings as key=value, of everything else the key alone."}}}
 	for property := range settings {
@@ -85,8 +84,8 @@ var (
 		map[string]string{"osLogin": "Users log in to instances with their Google identity: enable-oslogin."})
 )
 
-// gcpDefaultAccount adds whether one of several service accounts is the one that
-// instances run as unless told otherwise.
+// gcpDefaultAccount adds whether one of several service accounts is the default account of
+// Compute Engine.
 var gcpDefaultAccount = resource.Function{
 	Properties: []resource.Property{{Name: "usesDefaultServiceAccount", Kind: resource.Flag, Doc: "It runs as the default service account of Compute Engine."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -105,7 +104,7 @@ var gcpGKENode = resource.Function{
 	},
 }
 
-// gcpNATLogging adds whether all NAT gateways of a router log.
+// gcpNATLogging adds whether logging is enabled on all NAT gateways of a router.
 var gcpNATLogging = resource.Function{
 	Properties: []resource.Property{{Name: "natLogging", Kind: resource.Flag, Doc: "All of its NAT gateways log; absent when it has none."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -133,11 +132,10 @@ var gcpDNSLogging = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("dnsLogging", false) },
 }
 
-// gcpAnybody reports whether a range is the whole internet.
+// gcpAnybody reports whether an address range is the whole internet.
 func gcpAnybody(cidr string) bool { return cidr == "0.0.0.0/0" || cidr == "::/0" }
 
-// gcpFirewallRule adds what a firewall rule allows and denies. Ranges stay ranges:
-// 65,536 ports are one edge.
+// gcpFirewallRule adds what a firewall rule allows and denies. A range of ports is one edge.
 var gcpFirewallRule = resource.Function{
 	Properties: []resource.Property{
 		{Name: "allowed", Kind: resource.Texts, Doc: "What it allows: protocol and ports, such as tcp:22 or all."},
@@ -170,7 +168,7 @@ var gcpFirewallRule = resource.Function{
 	},
 }
 
-// gcpPortText writes what a part of a firewall rule is about: tcp:22,80-90.
+// gcpPortText formats the protocol and ports of a part of a firewall rule: tcp:22,80-90.
 func gcpPortText(rule gjson.Result) string {
 	protocol := rule.Get("IPProtocol").String()
 	if ports := texts(rule.Get("ports")); len(ports) > 0 {
@@ -179,7 +177,7 @@ func gcpPortText(rule gjson.Result) string {
 	return protocol
 }
 
-// gcpPermitted returns an edge for every range of addresses and ports that a rule
+// gcpPermitted returns an edge for each combination of address range and port range that a rule
 // allows.
 func gcpPermitted(in resource.FunctionInput, label string, peers []string, rule gjson.Result) (edges []posture.Edge) {
 	ports := texts(rule.Get("ports"))
@@ -199,7 +197,7 @@ func gcpPermitted(in resource.FunctionInput, label string, peers []string, rule 
 	return edges
 }
 
-// gcpPortRange reads 22 or 20-25.
+// gcpPortRange parses 22 or 20-25.
 func gcpPortRange(text string) (from, to int64, ok bool) {
 	low, high, ranged := strings.Cut(text, "-")
 	if !ranged {
@@ -213,7 +211,7 @@ func gcpPortRange(text string) (from, to int64, ok bool) {
 	return from, to, err == nil
 }
 
-// gcpCIDRRanges lists the ranges of addresses that firewall rules name.
+// gcpCIDRRanges lists the address ranges in firewall rules.
 var gcpCIDRRanges = resource.ListFunction{
 	Reads: []posture.EntityType{gcpFirewall},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) (items []resource.Item, err error) {
@@ -231,7 +229,7 @@ var gcpCIDRRanges = resource.ListFunction{
 	},
 }
 
-// gcpCIDR adds what is to be known of a range of addresses.
+// gcpCIDR adds the facts about an address range.
 var gcpCIDR = resource.Function{
 	Properties: []resource.Property{
 		{Name: "anybody", Kind: resource.Flag, Doc: "It is the whole internet.", Exposed: "is the whole internet"},
@@ -251,15 +249,14 @@ var gcpCIDR = resource.Function{
 	},
 }
 
-// gcpPrivateRanges are those that the internet does not route.
+// gcpPrivateRanges are the address ranges that are not routed on the internet.
 var gcpPrivateRanges = []netip.Prefix{
 	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("127.0.0.0/8"),
 	netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::1/128"),
 }
 
-// gcpPublicIPs lists the addresses at which the internet reaches instances and load
-// balancers, and those that are reserved for later.
+// gcpPublicIPs lists the public addresses of instances and load balancers, and reserved ones.
 var gcpPublicIPs = resource.ListFunction{
 	Reads: []posture.EntityType{gcpInstance, gcpForwardingRule, gcpAddress},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) (items []resource.Item, err error) {

@@ -14,13 +14,14 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// gcpEffectiveFirewalls is the call that returns the rules of a network together
-// with the policies of network, folders and organisation that hold for it. It takes
-// a permission on the network alone.
+// gcpEffectiveFirewalls is the call that returns the firewall rules of a network together with
+// the firewall policies of the network, its folders and its organisation. It needs a permission
+// on the network only.
 var gcpEffectiveFirewalls = gcpRequest("compute/v1/${network}/getEffectiveFirewalls", "{}", "compute.networks.getEffectiveFirewalls")
 
-// gcpFirewallsOf returns what decides about traffic into a network, once for each
-// network. When it may not be read, Unread says why and refused is the reason.
+// gcpFirewallsOf returns the rules and policies that apply to traffic into a network. It reads
+// them once per network. When access is refused, Unread describes the reason and refused is the
+// error.
 func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, refused, err error) {
 	type outcome struct {
 		network gcp.Network
@@ -51,8 +52,8 @@ func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, r
 		if len(n.Policy) == 0 {
 			return outcome{n, nil}, nil
 		}
-		// Whether the network policy comes before or after the rules is a setting
-		// of the network.
+		// A setting of the network decides whether its firewall policy is evaluated before
+		// or after the rules.
 		networks, err := in.Caller.Items(in.Ctx, gcpNetwork)
 		if err != nil && collect.Over(err) {
 			return nil, err
@@ -73,9 +74,9 @@ func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, r
 	return o.network, o.refused, nil
 }
 
-// gcpFirewallOpens adds what the internet reaches by a firewall rule once all that
-// comes before it is applied: rules with a smaller number, policies of the network,
-// of folders and of the organisation.
+// gcpFirewallOpens adds what a firewall rule opens to the internet after everything with
+// precedence is applied: rules with a lower priority number, and policies of the network, its
+// folders and its organisation.
 var gcpFirewallOpens = resource.Function{
 	Properties: []resource.Property{
 		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large reaches a port by it, with earlier rules and firewall policies applied.", Exposed: "is open to the internet"},
@@ -95,7 +96,7 @@ var gcpFirewallOpens = resource.Function{
 			"opensAllPorts":  func(n gcp.Network) predicate.Answer { return gcp.OpensAll(n, name) },
 		}
 		for _, property := range []string{"openToInternet", "opensSsh", "opensRdp", "opensAllPorts"} {
-			// What it does not open by itself, others do not open by it.
+			// A rule that does not open a port by itself does not open it with the others.
 			answer := questions[property](alone)
 			var refused error
 			if answer.Truth != predicate.No {
@@ -114,8 +115,8 @@ var gcpFirewallOpens = resource.Function{
 	},
 }
 
-// gcpInternetReachable adds whether the internet reaches an instance at a public
-// address of its own.
+// gcpInternetReachable adds whether an instance is reachable from the internet at its own
+// public address.
 var gcpInternetReachable = resource.Function{
 	Properties:  []resource.Property{{Name: "internetReachable", Kind: resource.Flag, Doc: "The internet at large reaches a port at its public address: firewall rules for it, its tags and service accounts, and firewall policies of network, folders and organisation let it in."}},
 	Reads:       []posture.EntityType{gcpNetwork},

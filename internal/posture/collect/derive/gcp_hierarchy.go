@@ -16,9 +16,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// The calls that read what a project inherits. Which folders and organisation it
-// is in may be read with access to the project alone; their policies, deny
-// policies and sinks take grants on them.
+// The calls that read what a project inherits. Access to the project suffices to read its
+// ancestors; reading their policies, deny policies and sinks needs grants on the folders and
+// the organisation.
 var (
 	gcpAncestry     = gcpRequest("POST cloudresourcemanager/v1/projects/$project:getAncestry", "{}", "resourcemanager.projects.get")
 	gcpOrgPolicy    = gcpRequest("POST cloudresourcemanager/v1/projects/$project:getEffectiveOrgPolicy", "constraint: constraints/storage.publicAccessPrevention", "orgpolicy.policy.get")
@@ -37,25 +37,24 @@ func gcpRequest(call, input, permission string) resource.Request {
 	return r
 }
 
-// gcpChainPermissions are what reading a chain takes.
+// gcpChainPermissions are the permissions for reading a chain.
 var gcpChainPermissions = []string{
 	gcpAncestry.Permission, gcpFolderPolicy.Permission, gcpOrganization.Permission, gcpDenyPolicies.Permission, gcpDenyPolicy.Permission,
 }
 
-// A gcpParent is a folder or an organisation that a project is in.
+// A gcpParent is a folder or an organisation that contains the project.
 type gcpParent struct{ kind, id string }
 
 func (p gcpParent) String() string { return p.kind + "s/" + p.id }
 
-// A gcpChain is what a project inherits from folders and organisation.
+// A gcpChain holds the policies that a project inherits from its folders and organisation.
 type gcpChain struct {
-	policies []gjson.Result // IAM policies, the nearest parent's first
+	policies []gjson.Result // IAM policies, nearest parent first
 	parents  []gcpParent
-	refused  error // why a policy could not be read, with the permission that is missing
+	refused  error // error of a policy that could not be read, with the missing permission
 }
 
-// gcpParents returns the folders and the organisation of the project, the nearest
-// first.
+// gcpParents returns the folders and the organisation of the project, nearest first.
 func gcpParents(in resource.FunctionInput) ([]gcpParent, error) {
 	answers, err := in.Caller.Call(in.Ctx, gcpAncestry, nil)
 	if err != nil {
@@ -69,20 +68,20 @@ func gcpParents(in resource.FunctionInput) ([]gcpParent, error) {
 				all = append(all, gcpParent{kind, a.Get("resourceId.id").String()})
 			case "project":
 			default:
-				return nil, fmt.Errorf("the project is in a %q, which is not known", kind)
+				return nil, fmt.Errorf("the project has a parent of unknown kind %q", kind)
 			}
 		}
 	}
 	return all, nil
 }
 
-// gcpUnread says what could not be read, and with it the permission that is
-// missing.
+// gcpUnread returns an error that says what could not be read and wraps the cause, which names
+// the missing permission.
 func gcpUnread(what string, err error) error {
 	return fmt.Errorf("%s could not be read: %w", what, err)
 }
 
-// unread returns why a policy could not be read as predicates take it.
+// unread returns the reason why a policy could not be read, in the form for predicates.
 func (c *gcpChain) unread() string {
 	if c.refused == nil {
 		return ""
@@ -90,9 +89,8 @@ func (c *gcpChain) unread() string {
 	return c.refused.Error()
 }
 
-// gcpInherited returns what the project inherits. It is read once for all items of
-// a list. It fails only when the run is over: what could not be read is said in the
-// chain.
+// gcpInherited returns what the project inherits. It is read once for all items of a list. It
+// fails only when the run has ended; other errors are stored in the chain.
 func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
 	chain, err := in.Caller.Once("IAM policies of folders and organisation", func() (any, error) {
 		var c gcpChain
@@ -127,10 +125,9 @@ func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
 	return chain.(gcpChain), nil
 }
 
-// gcpDenies returns the deny policies of the project and its parents. They are
-// read for what would otherwise be a yes. Those that may not be read are reported
-// and left out: a deny policy only takes away, so that what is said without it is
-// never too good.
+// gcpDenies returns the deny policies of the project and its ancestors. It is called only for
+// access that would otherwise be allowed. Unreadable deny policies are reported and ignored:
+// since they can only remove access, the result errs on the side of reporting too much access.
 func gcpDenies(in resource.FunctionInput, b *resource.Builder, parents []gcpParent) ([]gjson.Result, error) {
 	type outcome struct {
 		all     []gjson.Result
@@ -183,15 +180,15 @@ func gcpReadDenies(in resource.FunctionInput, parents []gcpParent) (all []gjson.
 	return all, refused
 }
 
-// gcpPermissionsOf returns a function that reads the permissions of roles, each
-// once. It sets why one could not be read.
+// gcpPermissionsOf returns a function that reads the permissions of roles, each once. It stores
+// the error of an unreadable role in refused.
 func gcpPermissionsOf(in resource.FunctionInput, refused *error) gcp.Role {
 	return func(name string) ([]string, bool) {
 		read, err := in.Caller.Once("role "+name, func() (any, error) {
 			answers, err := in.Caller.Call(in.Ctx, gcpRoleGet, new(gcpItem(map[string]any{"name": name})))
 			switch {
 			case errors.Is(err, collect.ErrGone):
-				return []string(nil), nil // a role that was deleted grants nothing
+				return []string(nil), nil // a deleted role grants nothing
 			case err != nil || len(answers) == 0:
 				return nil, cmp.Or(err, errNoRole)
 			}
@@ -207,8 +204,7 @@ func gcpPermissionsOf(in resource.FunctionInput, refused *error) gcp.Role {
 
 var errNoRole = errors.New("the role could not be read")
 
-// gcpRolePermissions returns what a role allows. One that is deleted or disabled
-// allows nothing.
+// gcpRolePermissions returns the permissions of a role, nil when it is deleted or disabled.
 func gcpRolePermissions(role gjson.Result) []string {
 	if role.Get("deleted").Bool() || role.Get("stage").String() == "DISABLED" {
 		return nil
@@ -216,8 +212,8 @@ func gcpRolePermissions(role gjson.Result) []string {
 	return texts(role.Get("includedPermissions"))
 }
 
-// gcpFlag adds the answer of a predicate as a property, which is unknown when the
-// predicate cannot tell, because of what was refused or for another reason.
+// gcpFlag adds the result of a predicate as a property. An undecided result is unknown; the
+// reason is the refused call if there is one.
 func gcpFlag(b *resource.Builder, property string, answer predicate.Answer, refused error) {
 	switch {
 	case answer.Truth == predicate.Unknown && refused != nil:
@@ -230,8 +226,7 @@ func gcpFlag(b *resource.Builder, property string, answer predicate.Answer, refu
 	b.Flag(property, answer.Truth == predicate.Yes)
 }
 
-// gcpMemberPower adds what a member may do by the policies of the project and of
-// what it is in.
+// gcpMemberPower adds what a member may do by the policies of the project and its ancestors.
 func gcpMemberPower(in resource.FunctionInput, b *resource.Builder, member string, policy gjson.Result) error {
 	chain, err := gcpInherited(in)
 	if err != nil {
@@ -265,13 +260,13 @@ func gcpMemberPower(in resource.FunctionInput, b *resource.Builder, member strin
 	return nil
 }
 
-// gcpMemberProperties are what gcpMemberPower adds.
+// gcpMemberProperties are the properties that gcpMemberPower adds.
 var gcpMemberProperties = []resource.Property{
 	{Name: "inheritedBindings", Kind: resource.Texts, Doc: "The roles that the IAM policies of its folders and organisation grant it."},
 	{Name: "privileged", Kind: resource.Flag, Doc: "It controls the project: by a role on the project, a folder or the organisation it may change policies or roles, act for service accounts, or change everything."},
 }
 
-// gcpMemberPermissions are what gcpMemberPower takes.
+// gcpMemberPermissions are the permissions that gcpMemberPower needs.
 var gcpMemberPermissions = append(slices.Clone(gcpChainPermissions), gcpRoleGet.Permission)
 
 // gcpPrivilegedMember adds what a member of the project's policy may do.
@@ -298,8 +293,8 @@ var gcpPrivilegedRole = resource.Function{
 	},
 }
 
-// gcpExportsAllLogs adds whether a log sink of the project, or one of a folder or
-// the organisation that includes what is in it, exports everything.
+// gcpExportsAllLogs adds whether a log sink of the project, or one of a folder or the
+// organisation that includes its children, exports all log entries.
 var gcpExportsAllLogs = resource.Function{
 	Properties:  []resource.Property{{Name: "exportsAllLogs", Kind: resource.Flag, Doc: "A log sink without a filter exports every log entry: one of the project, or of a folder or the organisation with includeChildren."}},
 	Permissions: []string{gcpAncestry.Permission, gcpFolderSinks.Permission},

@@ -24,16 +24,15 @@ const (
 	gcpRole           posture.EntityType = "GCP.IAM.Role"
 )
 
-// gcpMembers are the types of whom policies name.
+// gcpMembers are the types of the members of policies.
 var gcpMembers = resource.EntityTypes{gcpPrincipal, gcpServiceAccount}
 
 // gcpProjectPolicy is the call that reads the IAM policy of the project.
 var gcpProjectPolicy = resource.NewRequest("POST cloudresourcemanager/v1/projects/$project:getIamPolicy", "options: {requestedPolicyVersion: 3}")
 
-// gcpPolicyFunction returns a function that adds what an IAM policy tells of the
-// resource that it is on. The more function returns further policies that hold for
-// it; the public function, nil for those of which the policies alone decide,
-// returns whether everybody has access.
+// gcpPolicyFunction returns a function that adds the facts about the IAM policy of a resource.
+// more returns further policies that apply to the resource. public decides whether everybody has
+// access; it is nil when the policies alone decide.
 func gcpPolicyFunction(permissions []string, more func(in resource.FunctionInput) ([]gjson.Result, error), public func(in resource.FunctionInput, byPolicy predicate.Answer) (answer predicate.Answer, refused, err error)) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{
@@ -73,9 +72,9 @@ func gcpPolicyFunction(permissions []string, more func(in resource.FunctionInput
 	}
 }
 
-// gcpPublic answers whether everybody has a role by policies of a resource, or by
-// those of the project, its folders and its organisation. Refused is why one of
-// them could not be read.
+// gcpPublic decides whether everybody has a role by the policies of a resource or by those of the
+// project, its folders and its organisation. refused is the error of a policy that could not be
+// read.
 func gcpPublic(in resource.FunctionInput, b *resource.Builder, policies []gjson.Result) (answer predicate.Answer, refused, err error) {
 	chain, err := gcpInherited(in)
 	if err != nil {
@@ -124,13 +123,13 @@ func gcpGrant(in resource.FunctionInput, b *resource.Builder, bindings []gjson.R
 	b.Set("bindings", all).Flag("allUsers", public["allUsers"]).Flag("allAuthenticatedUsers", public["allAuthenticatedUsers"])
 }
 
-// gcpGrantTo returns the edge to a member that is granted a role.
+// gcpGrantTo returns the edge to a member that has a role.
 func gcpGrantTo(in resource.FunctionInput, member, role string) posture.Edge {
 	return posture.Edge{Label: "GRANTS", To: in.Cloud.Ref(in.Vars, gcpMembers, member), Properties: []posture.Property{posture.Text("role", role)}}
 }
 
-// gcpAddEdges adds edges that may differ in their properties alone, each once and in
-// an order that does not depend on the answer's.
+// gcpAddEdges adds edges that may differ only in their properties. It removes duplicates and
+// sorts them, so that their order does not depend on the response.
 func gcpAddEdges(b *resource.Builder, edges []posture.Edge) {
 	slices.SortFunc(edges, gcpCompareEdges)
 	b.Edges = append(b.Edges, slices.CompactFunc(edges, func(x, y posture.Edge) bool { return gcpCompareEdges(x, y) == 0 })...)
@@ -148,23 +147,21 @@ func gcpCompareEdges(a, b posture.Edge) int {
 	})
 }
 
-// gcpPolicyOf reads the IAM policy of another resource by the call that a type of
-// the same API makes.
+// gcpPolicyOf reads the IAM policy of another resource of the same API.
 func gcpPolicyOf(in resource.FunctionInput, api, name, permission string) ([]gjson.Result, error) {
 	r := resource.Request{Call: api + "/${name}:getIamPolicy", Permission: permission, Input: resource.NewInput("options.requestedPolicyVersion", "3")}
 	r.Path = api + "/" + name + ":getIamPolicy"
 	return in.Caller.Call(in.Ctx, r, in.Item)
 }
 
-// gcpKeyPolicy adds the policy of a key together with that of its key ring, which
-// keys inherit.
+// gcpKeyPolicy adds the policy of a key combined with that of its key ring, which keys inherit.
 var gcpKeyPolicy = gcpPolicyFunction([]string{"cloudkms.keyRings.getIamPolicy"}, func(in resource.FunctionInput) ([]gjson.Result, error) {
 	ring, _, _ := strings.Cut(in.Item.Get("name").String(), "/cryptoKeys/")
 	return gcpPolicyOf(in, "cloudkms/v1", ring, "cloudkms.keyRings.getIamPolicy")
 }, nil)
 
-// gcpFunctionPolicy adds the policy of a function. Functions of the second
-// generation are services of Cloud Run, whose policy says who may call them.
+// gcpFunctionPolicy adds the policy of a function. Functions of the second generation are Cloud
+// Run services, whose policy decides who may invoke them.
 var gcpFunctionPolicy = gcpPolicyFunction([]string{"run.services.getIamPolicy"}, func(in resource.FunctionInput) ([]gjson.Result, error) {
 	service := in.Item.Get("serviceConfig.service").String()
 	if in.Item.Get("environment").String() != "GEN_2" || service == "" {
@@ -179,8 +176,8 @@ var gcpFunctionPolicy = gcpPolicyFunction([]string{"run.services.getIamPolicy"},
 	return gcp.Invocable(in.Item.Get("serviceConfig.ingressSettings").String(), byPolicy), nil, nil
 })
 
-// gcpRunPolicy adds the policy of a Cloud Run service. A service may leave the
-// check of its policy off.
+// gcpRunPolicy adds the policy of a Cloud Run service. The IAM check of a service can be
+// disabled.
 var gcpRunPolicy = gcpPolicyFunction(nil, nil, func(in resource.FunctionInput, byPolicy predicate.Answer) (predicate.Answer, error, error) {
 	if in.Item.Get("invokerIamDisabled").Bool() {
 		byPolicy = predicate.Of(true, "the IAM check of invokers is disabled")
@@ -188,9 +185,8 @@ var gcpRunPolicy = gcpPolicyFunction(nil, nil, func(in resource.FunctionInput, b
 	return gcp.Invocable(in.Item.Get("ingress").String(), byPolicy), nil, nil
 })
 
-// gcpBucketPolicy adds the policy of a bucket. Access control lists hold besides it
-// unless access is uniform; public access prevention, of the bucket or by an
-// organisation policy, keeps everybody out.
+// gcpBucketPolicy adds the policy of a bucket. Access control lists also apply unless access is
+// uniform. Public access prevention, on the bucket or by an organisation policy, overrides both.
 var gcpBucketPolicy = gcpPolicyFunction([]string{gcpOrgPolicy.Permission}, nil, func(in resource.FunctionInput, byPolicy predicate.Answer) (predicate.Answer, error, error) {
 	answers, err := in.Caller.Call(in.Ctx, gcpOrgPolicy, nil)
 	var refused error
@@ -206,8 +202,8 @@ var gcpBucketPolicy = gcpPolicyFunction([]string{gcpOrgPolicy.Permission}, nil, 
 	return gcp.PublicBucket(in.Item.Result, byPolicy, prevented), refused, nil
 })
 
-// gcpAuditConfigs adds what the audit logs of a project hold. What folders and
-// organisation enable is enabled in the project.
+// gcpAuditConfigs adds the audit log configuration of a project, which includes what its folders
+// and organisation enable.
 var gcpAuditConfigs = resource.Function{
 	Properties: []resource.Property{
 		{Name: "auditConfigs", Kind: resource.Texts, Doc: "The data access audit logs that its own policy enables: a service and a log type each, such as allServices DATA_READ."},
@@ -233,8 +229,7 @@ var gcpAuditConfigs = resource.Function{
 	},
 }
 
-// gcpAccountRoles adds the roles that the project's policy grants to a service
-// account.
+// gcpAccountRoles adds the roles that the project's policy grants to a service account.
 var gcpAccountRoles = resource.Function{
 	Properties: []resource.Property{
 		{Name: "bindings", Kind: resource.Texts, Doc: "The roles that the project's IAM policy grants it."},
@@ -253,7 +248,7 @@ var gcpAccountRoles = resource.Function{
 	},
 }
 
-// gcpRolesOf returns the roles of each member of a policy, each role once.
+// gcpRolesOf returns the distinct roles of each member of a policy.
 func gcpRolesOf(bindings gjson.Result) map[string][]string {
 	roles := map[string][]string{}
 	for _, binding := range bindings.Array() {
@@ -267,7 +262,7 @@ func gcpRolesOf(bindings gjson.Result) map[string][]string {
 	return roles
 }
 
-// gcpUserManaged adds whether somebody of the project made a service account.
+// gcpUserManaged adds whether a user of the project created a service account.
 var gcpUserManaged = resource.Function{
 	Properties: []resource.Property{{Name: "userManaged", Kind: resource.Flag, Doc: "Somebody created it in the project; otherwise it comes with a service."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -276,8 +271,7 @@ var gcpUserManaged = resource.Function{
 	},
 }
 
-// gcpPrincipals lists the members of the project's policy, but for its own service
-// accounts.
+// gcpPrincipals lists the members of the project's policy, except its own service accounts.
 var gcpPrincipals = resource.ListFunction{
 	Calls: []string{gcpProjectPolicy.Call},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
@@ -302,7 +296,7 @@ var gcpPrincipals = resource.ListFunction{
 	},
 }
 
-// gcpItem makes an item of members. Strings and lists alone cannot fail.
+// gcpItem returns an item with the members. Strings and lists always marshal.
 func gcpItem(members map[string]any) resource.Item {
 	text, err := json.Marshal(members)
 	if err != nil {
@@ -314,8 +308,7 @@ func gcpItem(members map[string]any) resource.Item {
 // gcpCustomRoles is the call that lists the roles of the project.
 var gcpCustomRoles = resource.NewRequest("iam/v1/projects/$project/roles", "{pageSize: 300, view: FULL}")
 
-// gcpRoles lists the roles of the project, and those of Google that its policy
-// grants to somebody.
+// gcpRoles lists the custom roles of the project and the predefined roles that its policy grants.
 var gcpRoles = resource.ListFunction{
 	Calls: []string{gcpCustomRoles.Call, gcpProjectPolicy.Call},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {

@@ -18,17 +18,16 @@ import (
 
 const gcpAlertPolicy posture.EntityType = "GCP.Monitoring.AlertPolicy"
 
-// gcpUserMetric finds the log metrics that a condition of an alert policy is about.
+// gcpUserMetric matches the log metrics in a condition of an alert policy.
 var gcpUserMetric = regexp.MustCompile(`logging\.googleapis\.com/user/([^"'\s)]+)`)
 
-// gcpAlertFilters are where conditions of alert policies say what they look at.
+// gcpAlertFilters are the paths of filters in conditions of alert policies.
 var gcpAlertFilters = []string{
 	"conditionThreshold.filter", "conditionAbsent.filter", "conditionMatchedLog.filter", "conditionMonitoringQueryLanguage.query",
 	"conditionPrometheusQueryLanguage.query",
 }
 
-// gcpWatchers returns the names of the enabled alert policies that watch each log
-// metric.
+// gcpWatchers returns the names of the enabled alert policies by the log metric that they watch.
 func gcpWatchers(policies gjson.Result) map[string][]string {
 	watchers := map[string][]string{}
 	for _, policy := range policies.Array() {
@@ -48,7 +47,7 @@ func gcpWatchers(policies gjson.Result) map[string][]string {
 	return watchers
 }
 
-// gcpWatched adds which alert policies watch a log metric.
+// gcpWatched adds the alert policies that watch a log metric.
 var gcpWatched = resource.Function{
 	Properties: []resource.Property{{Name: "watched", Kind: resource.Flag, Doc: "An enabled alert policy watches it."}},
 	Edges:      []resource.Edge{{Label: "WATCHED_BY", To: resource.EntityTypes{gcpAlertPolicy}, Doc: "The alert policies that watch it."}},
@@ -63,12 +62,10 @@ var gcpWatched = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("watched", false) },
 }
 
-// gcpOwnership is what a filter of log entries on changes of owners cannot do
-// without.
+// gcpOwnership are the terms that a log filter for changes of owners must contain.
 var gcpOwnership = []string{"cloudresourcemanager.googleapis.com", "roles/owner"}
 
-// gcpChanges are changes of which somebody should be told, with what a filter of log
-// entries on them cannot do without.
+// gcpChanges are the changes to alert on, with the terms that a log filter for them must contain.
 var gcpChanges = []struct {
 	name  string
 	words []string
@@ -82,9 +79,9 @@ var gcpChanges = []struct {
 	{"database", []string{"cloudsql.instances.update"}},
 }
 
-// gcpWatchesOwnership adds whether a log metric counts changes of owners and an
-// alert policy watches it, and which other changes are watched that way. It is
-// applied to the log metrics; the alert policies are the answer named alerts.
+// gcpWatchesOwnership adds whether a log metric counts changes of owners and an alert policy
+// watches it, and which other changes are watched in this way. It applies to the log metrics;
+// the alert policies are the response named alerts.
 var gcpWatchesOwnership = resource.Function{
 	Properties: []resource.Property{
 		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "A log metric counts changes of project owners and an alert policy watches it."},
@@ -122,7 +119,7 @@ var gcpRotationDays = resource.Function{
 	},
 }
 
-// gcpDatasetAccess adds who has access to a dataset.
+// gcpDatasetAccess adds the members that have access to a dataset.
 var gcpDatasetAccess = resource.Function{
 	Properties: []resource.Property{
 		{Name: "access", Kind: resource.Texts, Doc: "Who has access: a role and a member each, such as READER specialGroup:allAuthenticatedUsers."},
@@ -160,7 +157,7 @@ var gcpDatasetAccess = resource.Function{
 	},
 }
 
-// gcpControlPlane adds who reaches the control plane of a cluster. Newer answers
+// gcpControlPlane adds which networks can reach the control plane of a cluster. Newer responses
 // have it in another place than older ones.
 var gcpControlPlane = resource.Function{
 	Properties: []resource.Property{
@@ -196,8 +193,7 @@ var gcpControlPlane = resource.Function{
 	},
 }
 
-// gcpDatabaseOpen adds whether the internet at large may connect to a Cloud SQL
-// instance.
+// gcpDatabaseOpen adds whether the whole internet may connect to a Cloud SQL instance.
 var gcpDatabaseOpen = resource.Function{
 	Properties: []resource.Property{
 		{Name: "openToInternet", Kind: resource.Flag, Doc: "The internet at large may connect: it has a public address, and its authorized networks, taken together, hold the internet.", Exposed: "is open to the internet"},
@@ -209,16 +205,16 @@ var gcpDatabaseOpen = resource.Function{
 	},
 }
 
-// gcpRunsAs are the types of whom workloads run as.
+// gcpRunsAs are the types of the identities of workloads.
 var gcpRunsAs = resource.EntityTypes{gcpServiceAccount, gcpPrincipal}
 
-// gcpPoolAccount returns the service account of a node pool; default for the one
-// that instances run as unless told otherwise.
+// gcpPoolAccount returns the service account of a node pool, "default" for the default account of
+// Compute Engine.
 func gcpPoolAccount(pool gjson.Result) string {
 	return cmp.Or(pool.Get("config.serviceAccount").String(), "default")
 }
 
-// gcpClusterNodes adds the node pools of a cluster and the accounts that they run as.
+// gcpClusterNodes adds the node pools of a cluster and their service accounts.
 var gcpClusterNodes = resource.Function{
 	Properties: []resource.Property{
 		{Name: "nodePools", Kind: resource.Texts, Doc: "Its node pools and the service accounts that they run as, such as default-pool default."},
@@ -242,7 +238,7 @@ var gcpClusterNodes = resource.Function{
 	},
 }
 
-// gcpNodeAccount adds the account that the nodes of a pool run as.
+// gcpNodeAccount adds the service account of the nodes of a pool.
 var gcpNodeAccount = resource.Function{
 	Properties: []resource.Property{{Name: "serviceAccount", Kind: resource.Text, Doc: "The service account that nodes run as; default for that of Compute Engine."}},
 	Edges:      []resource.Edge{{Label: "RUNS_AS", To: gcpRunsAs, Doc: "The service account that nodes run as."}},
@@ -253,8 +249,8 @@ var gcpNodeAccount = resource.Function{
 	},
 }
 
-// gcpPushEndpoint adds where a subscription sends messages. What follows the path
-// of the address may be a token.
+// gcpPushEndpoint adds the URL to which a subscription pushes messages. The part after the path is
+// removed because it may be a token.
 var gcpPushEndpoint = resource.Function{
 	Properties: []resource.Property{
 		{Name: "pushEndpoint", Kind: resource.Text, Doc: "The address that messages are pushed to, without its query; absent when they are pulled."},
@@ -268,8 +264,7 @@ var gcpPushEndpoint = resource.Function{
 	},
 }
 
-// gcpOpenShares adds whether a file server has a share without a list of who may
-// use it.
+// gcpOpenShares adds whether a file server has a share without a list of allowed clients.
 var gcpOpenShares = resource.Function{
 	Properties: []resource.Property{{Name: "openToNetwork", Kind: resource.Flag, Doc: "Every address of its network may use a share, because the share has no export options."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {

@@ -1,9 +1,8 @@
-// Package egress is the only way out to the clouds.
+// Package egress makes all HTTP calls to the clouds.
 //
-// It reaches the clouds' own hosts and no others, so that no credential, key
-// file or answer of a cloud can make the server call somebody else. It takes
-// neither proxies nor credentials from its surroundings. For development the
-// same hosts can be reached through a gateway that stands in for all of them.
+// It connects only to hosts of the clouds, so that no credential, key file or response
+// can make the server call another host. It takes neither proxies nor credentials from
+// its environment. In development, a gateway can simulate all of these hosts.
 package egress
 
 import (
@@ -22,8 +21,8 @@ import (
 	"vigil/internal/outbound"
 )
 
-// Clouds lists the hosts of AWS, Azure and Google Cloud, commercial and
-// government. A name that begins with a dot stands for everything below it.
+// Clouds lists the hosts of AWS, Azure and Google Cloud, commercial and government. A name
+// that begins with a dot includes all of its subdomains.
 var Clouds = []string{
 	".amazonaws.com", ".amazonaws.com.cn", ".api.aws",
 	"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn", "login.microsoft.com",
@@ -33,41 +32,40 @@ var Clouds = []string{
 	".googleapis.com",
 }
 
-// ErrRefused says that a host is not one of a cloud.
+// ErrRefused is the error of a call to a host that is not allowed.
 var ErrRefused = errors.New("not a host of a cloud")
 
-// Options say how the clouds are reached.
+// Options configure a transport.
 type Options struct {
-	Allow   []string // hosts; Clouds when empty
+	Allow   []string // allowed hosts; Clouds when empty
 	Proxy   *url.URL // none when nil; never taken from the environment
-	Gateway *Gateway // stands in for all clouds; nil in production
+	Gateway *Gateway // simulates all clouds; nil in production
 
-	// Timeout is how long a host may take to accept a connection, and again to
-	// begin its answer. 30 s when zero.
+	// Timeout limits the time to connect to a host, and the time until its response
+	// headers arrive. 30 s when zero.
 	Timeout time.Duration
-	// PerHost is how many connections a host gets at most. 32 when zero.
+	// PerHost is the maximum number of connections per host. 32 when zero.
 	PerHost int
-	// Observe is told of every call when it has its answer's header or failed.
+	// Observe is called for every call when its response headers arrive or it fails.
 	Observe func(Call)
 }
 
-// A Gateway stands in for the clouds in development.
+// A Gateway simulates the clouds in development.
 type Gateway struct {
 	Address string // host:port
-	CA      []byte // PEM of the authority that signs its certificates
+	CA      []byte // PEM of the certificate authority of its certificates
 }
 
-// A Call is one exchange with a cloud, for metrics.
+// A Call describes one HTTP exchange, for metrics.
 type Call struct {
 	Host   string
 	Method string
-	Status int // 0 when there was no answer
+	Status int // 0 when there was no response
 	Took   time.Duration
 	Err    error
 }
 
-// Transport reaches the clouds. It is an http.RoundTripper and safe for
-// concurrent use.
+// Transport is an http.RoundTripper for calls to the clouds. It is safe for concurrent use.
 type Transport struct {
 	allow   []string
 	observe func(Call)
@@ -88,14 +86,14 @@ func New(o Options) (*Transport, error) {
 	if o.Observe == nil {
 		o.Observe = func(Call) {}
 	}
-	// A proxy or the gateway, which the operator chose, may run on this machine.
+	// A proxy or gateway is configured by the operator and may run on this machine.
 	dialer := outbound.Policy{AllowSelf: o.Proxy != nil || o.Gateway != nil}.Dialer(o.Timeout)
 	t := &Transport{allow: o.Allow, observe: o.Observe, inner: &http.Transport{
 		DialContext:           dialer.DialContext,
 		ForceAttemptHTTP2:     true,
 		TLSHandshakeTimeout:   o.Timeout,
 		ResponseHeaderTimeout: o.Timeout,
-		MaxIdleConns:          256, // buckets and vaults have a host each
+		MaxIdleConns:          256, // each bucket and vault has its own host
 		MaxIdleConnsPerHost:   o.PerHost,
 		MaxConnsPerHost:       o.PerHost,
 		IdleConnTimeout:       30 * time.Second,
@@ -107,7 +105,7 @@ func New(o Options) (*Transport, error) {
 	if o.Gateway != nil {
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(o.Gateway.CA) {
-			return nil, errors.New("read the gateway's authority: no certificate in it")
+			return nil, errors.New("the CA of the gateway contains no certificate")
 		}
 		t.inner.Proxy = nil
 		t.inner.TLSClientConfig.RootCAs = pool
@@ -118,8 +116,8 @@ func New(o Options) (*Transport, error) {
 	return t, nil
 }
 
-// RoundTrip implements [http.RoundTripper]. Redirects come through here too, so
-// they cannot lead elsewhere.
+// RoundTrip implements [http.RoundTripper]. It also checks redirects, so that they cannot
+// lead to other hosts.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	host := strings.ToLower(r.URL.Hostname())
 	if r.URL.Scheme != "https" || !t.allowed(host, r.URL.Port()) {
@@ -129,7 +127,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("call %s: %w", r.URL.Host, ErrRefused)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		r = r.WithContext(r.Context()) // a copy: the request is the caller's
+		r = r.WithContext(r.Context()) // copy the request: the caller owns it
 		r.Body = plainBody{r.Body}
 	}
 	start := time.Now()
@@ -142,14 +140,13 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// plainBody is the body of a request that can only be read. The SDK of AWS closes
-// a body as soon as there is an answer; net/http may then still be looking for
-// its end. A closed body of the SDK that is asked to write itself fails, upon
-// which net/http closes the connection in the middle of the answer.
+// plainBody hides all methods of a request body except Read and Close. The AWS SDK closes a
+// body as soon as there is a response, while net/http may still be reading it. WriteTo of a
+// closed SDK body fails, and net/http then closes the connection in the middle of the
+// response.
 type plainBody struct{ io.ReadCloser }
 
-// allowed reports whether a host is on the list. The clouds answer on the usual
-// port alone.
+// allowed reports whether a host and port are allowed. The clouds use only the default port.
 func (t *Transport) allowed(host, port string) bool {
 	if port != "" && port != "443" {
 		return false
@@ -162,11 +159,11 @@ func (t *Transport) allowed(host, port string) bool {
 	return false
 }
 
-// Client returns an HTTP client that uses the transport and follows no
-// redirects: SDKs sign a request for one host.
+// Client returns an HTTP client that uses the transport. It does not follow redirects,
+// because SDKs sign a request for one host.
 func (t *Transport) Client() *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Close closes the connections that nobody uses.
+// Close closes idle connections.
 func (t *Transport) Close() { t.inner.CloseIdleConnections() }

@@ -14,8 +14,8 @@ import (
 	"vigil/internal/sim/gateway"
 )
 
-// stand serves a gateway whose clouds all answer with the host they were asked for.
-func stand(t *testing.T) *egress.Gateway {
+// startGateway serves a gateway whose clouds all respond with the requested host.
+func startGateway(t *testing.T) *egress.Gateway {
 	t.Helper()
 	g, err := gateway.Listen("127.0.0.1:0", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -42,9 +42,9 @@ func stand(t *testing.T) *egress.Gateway {
 	return &egress.Gateway{Address: g.Address(), CA: g.CA()}
 }
 
-func TestOnlyCloudHostsAreReached(t *testing.T) {
+func TestOnlyCloudHostsAreAllowed(t *testing.T) {
 	t.Parallel()
-	transport, err := egress.New(egress.Options{Gateway: stand(t)})
+	transport, err := egress.New(egress.Options{Gateway: startGateway(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,28 +83,28 @@ func TestOnlyCloudHostsAreReached(t *testing.T) {
 	}
 }
 
-func TestRedirectsLeadNowhereElse(t *testing.T) {
+func TestRedirectsToOtherHostsAreRefused(t *testing.T) {
 	t.Parallel()
-	transport, err := egress.New(egress.Options{Gateway: stand(t)})
+	transport, err := egress.New(egress.Options{Gateway: startGateway(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer transport.Close()
 	answer, err := transport.Client().Get("https://sts.amazonaws.com/away")
 	if err != nil || answer.StatusCode != http.StatusFound {
-		t.Fatalf("the client followed: %v", err)
+		t.Fatalf("the client followed a redirect: %v", err)
 	}
 	answer.Body.Close()
 	follower := &http.Client{Transport: transport}
 	if _, err := follower.Get("https://sts.amazonaws.com/away"); !errors.Is(err, egress.ErrRefused) {
-		t.Errorf("a client that follows: %v, want it refused", err)
+		t.Errorf("a redirect to another host: %v, want it refused", err)
 	}
 }
 
 func TestCallsAreObserved(t *testing.T) {
 	t.Parallel()
 	var calls []egress.Call
-	transport, err := egress.New(egress.Options{Gateway: stand(t), Observe: func(c egress.Call) { calls = append(calls, c) }})
+	transport, err := egress.New(egress.Options{Gateway: startGateway(t), Observe: func(c egress.Call) { calls = append(calls, c) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,29 +119,29 @@ func TestCallsAreObserved(t *testing.T) {
 	}
 }
 
-// eager is a body like those of the SDK of AWS: it can write itself, but not once
-// it is closed.
-type eager struct {
+// writerToBody is a body like those of the AWS SDK: it implements io.WriterTo, which fails once it is
+// closed.
+type writerToBody struct {
 	io.Reader
 	asked *bool
 }
 
-func (e eager) Close() error { return nil }
+func (e writerToBody) Close() error { return nil }
 
-func (e eager) WriteTo(io.Writer) (int64, error) {
+func (e writerToBody) WriteTo(io.Writer) (int64, error) {
 	*e.asked = true
 	return 0, io.EOF
 }
 
-func TestABodyIsRead(t *testing.T) {
+func TestBodyWriteToIsNotUsed(t *testing.T) {
 	t.Parallel()
-	transport, err := egress.New(egress.Options{Gateway: stand(t)})
+	transport, err := egress.New(egress.Options{Gateway: startGateway(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer transport.Close()
 	asked, text := false, "Action=DescribeVolumes"
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.eu-west-1.amazonaws.com/", eager{strings.NewReader(text), &asked})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.eu-west-1.amazonaws.com/", writerToBody{strings.NewReader(text), &asked})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,15 +152,15 @@ func TestABodyIsRead(t *testing.T) {
 	}
 	answer.Body.Close()
 	if asked {
-		t.Error("the body was asked to write itself, which fails when the SDK has closed it already")
+		t.Error("WriteTo was called, which fails when the SDK has closed the body")
 	}
 }
 
-func TestTheSurroundingsHaveNoSay(t *testing.T) {
+func TestEnvironmentIsIgnored(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:1")
 	}
-	transport, err := egress.New(egress.Options{Gateway: stand(t), Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:1"}})
+	transport, err := egress.New(egress.Options{Gateway: startGateway(t), Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestTheSurroundingsHaveNoSay(t *testing.T) {
 	answer.Body.Close()
 }
 
-func TestAGatewayNeedsItsAuthority(t *testing.T) {
+func TestGatewayNeedsCA(t *testing.T) {
 	t.Parallel()
 	if _, err := egress.New(egress.Options{Gateway: &egress.Gateway{Address: "127.0.0.1:1"}}); err == nil {
 		t.Error("a gateway without a certificate was accepted")

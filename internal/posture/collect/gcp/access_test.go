@@ -20,7 +20,7 @@ import (
 	simgcp "vigil/internal/sim/gcp"
 )
 
-// keyOf returns a credential's key file with members changed.
+// keyOf returns a credential's key file with changed members.
 func keyOf(t *testing.T, c simgcp.Credential, changes map[string]string) string {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString(c.Key)
@@ -55,7 +55,7 @@ func member(t *testing.T, c simgcp.Credential, name string) string {
 	return file[name]
 }
 
-func TestValidation(t *testing.T) {
+func TestValidate(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Projects: 2})
 	reader := c.Reader()
@@ -74,19 +74,19 @@ func TestValidation(t *testing.T) {
 		want   posture.AccountStatus
 		why    string
 	}{
-		"all is well":             {c.access(0), posture.AccountActive, ""},
-		"another project":         {c.access(1), posture.AccountActive, ""},
-		"denied":                  {c.Projects()[0].Access("org", c.Denied()), posture.AccountDenyAccess, "roles/viewer"},
-		"sees and may not read":   {c.Projects()[0].Access("org", c.Limited("blind", "resourcemanager.projects.get")), posture.AccountDenyAccess, "compute.instances.list"},
-		"no such project":         {elsewhere, posture.AccountDenyAccess, "no-such-project-1"},
-		"no such account":         {with(map[string]string{"client_email": reader.Email + ".example.com"}), posture.AccountValidationFailed, "not of"},
-		"another account's key":   {with(map[string]string{"private_key": other}), posture.AccountValidationFailed, "make a new key"},
-		"a key that was deleted":  {with(map[string]string{"private_key_id": strings.Repeat("0", 40)}), posture.AccountValidationFailed, "make a new key"},
-		"a key that is no key":    {with(map[string]string{"private_key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}), posture.AccountValidationFailed, "private_key"},
-		"tokens from elsewhere":   {with(map[string]string{"token_uri": "https://evil.example.com/token"}), posture.AccountValidationFailed, "token_uri"},
-		"tokens from a neighbour": {with(map[string]string{"token_uri": "https://oauth2.googleapis.com/token?x="}), posture.AccountValidationFailed, "token_uri"},
-		"another kind of key":     {with(map[string]string{"type": "external_account"}), posture.AccountValidationFailed, "service account"},
-		"the email of another":    {renamed, posture.AccountValidationFailed, "other@example.com"},
+		"all is well":              {c.access(0), posture.AccountActive, ""},
+		"another project":          {c.access(1), posture.AccountActive, ""},
+		"denied":                   {c.Projects()[0].Access("org", c.Denied()), posture.AccountDenyAccess, "roles/viewer"},
+		"sees and may not read":    {c.Projects()[0].Access("org", c.Limited("blind", "resourcemanager.projects.get")), posture.AccountDenyAccess, "compute.instances.list"},
+		"no such project":          {elsewhere, posture.AccountDenyAccess, "no-such-project-1"},
+		"no such account":          {with(map[string]string{"client_email": reader.Email + ".example.com"}), posture.AccountValidationFailed, "not to"},
+		"another account's key":    {with(map[string]string{"private_key": other}), posture.AccountValidationFailed, "make a new key"},
+		"a key that was deleted":   {with(map[string]string{"private_key_id": strings.Repeat("0", 40)}), posture.AccountValidationFailed, "make a new key"},
+		"a key that is no key":     {with(map[string]string{"private_key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}), posture.AccountValidationFailed, "private_key"},
+		"tokens from elsewhere":    {with(map[string]string{"token_uri": "https://evil.example.com/token"}), posture.AccountValidationFailed, "token_uri"},
+		"tokens from another path": {with(map[string]string{"token_uri": "https://oauth2.googleapis.com/token?x="}), posture.AccountValidationFailed, "token_uri"},
+		"another kind of key":      {with(map[string]string{"type": "external_account"}), posture.AccountValidationFailed, "service account"},
+		"the email of another":     {renamed, posture.AccountValidationFailed, "other@example.com"},
 	} {
 		status, why, err := c.source().Validate(t.Context(), tt.access)
 		if err != nil || status != tt.want || !strings.Contains(why, tt.why) || (why == "") != (tt.want == posture.AccountActive) {
@@ -104,7 +104,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-func TestValidationWhenTheCloudIsAway(t *testing.T) {
+func TestValidateUnreachableCloud(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Throttle} {
 		for _, method := range []string{"oauth2.token", "cloudresourcemanager.projects.get"} {
@@ -148,7 +148,7 @@ func TestDiscovery(t *testing.T) {
 		}
 	}
 	if projects, err := c.source().Discover(t.Context(), parse(c.Denied().Key)); err != nil || len(projects) != 0 || projects == nil {
-		t.Errorf("who sees none: %v, %v", projects, err)
+		t.Errorf("an account without projects: %v, %v", projects, err)
 	}
 	for name, key := range map[string]string{
 		"unknown":   keyOf(t, c.Reader(), map[string]string{"client_email": "nobody@example.com", "private_key_id": strings.Repeat("0", 40)}),
@@ -164,9 +164,9 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestTheRoleIsEnoughAndNotTooMuch reads with exactly the role that customers are
-// given, and with all of it but one.
-func TestTheRoleIsEnoughAndNotTooMuch(t *testing.T) {
+// TestRoleIsMinimal reads with exactly the role that customers grant and checks
+// that every permission of it is used.
+func TestRoleIsMinimal(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
 	want := collectAll(t, c.source(), c.access(0))
@@ -178,16 +178,16 @@ func TestTheRoleIsEnoughAndNotTooMuch(t *testing.T) {
 	for _, p := range simgcp.Methods() {
 		used[p] = true
 	}
-	variants := []string{"compute.global", "compute.region"} // that the simulated cloud does not tell apart
+	variants := []string{"compute.global", "compute.region"} // the simulated cloud does not distinguish these
 	for _, p := range gcp.Permissions() {
 		if !used[p] && !slices.ContainsFunc(variants, func(v string) bool { return strings.HasPrefix(p, v) }) {
-			t.Errorf("no call takes %s", p)
+			t.Errorf("no call needs %s", p)
 		}
 	}
 }
 
-// TestEveryTypeDeclaresWhatItTakes reads each type with its own permissions alone.
-func TestEveryTypeDeclaresWhatItTakes(t *testing.T) {
+// TestDeclaredPermissionsSuffice reads each type with only its declared permissions.
+func TestDeclaredPermissionsSuffice(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
 	for _, d := range c.source().Declarations() {
@@ -199,10 +199,9 @@ func TestEveryTypeDeclaresWhatItTakes(t *testing.T) {
 	}
 }
 
-// TestEveryDenialIsNamed takes one permission away at a time. What needs it is
-// unknown and says so; nothing is passed off as absent, and the rest is as it
-// was.
-func TestEveryDenialIsNamed(t *testing.T) {
+// TestDeniedCallsLeavePropertiesUnknown removes one permission at a time. Values that need it must be unknown
+// and name it. Nothing may become absent, and everything else must be unchanged.
+func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})
 	whole := collectAll(t, c.source(), c.access(0))
@@ -212,7 +211,7 @@ func TestEveryDenialIsNamed(t *testing.T) {
 	}
 	for _, missing := range gcp.Permissions() {
 		if missing == "resourcemanager.projects.get" || !called[missing] {
-			continue // without the first a project cannot even be opened
+			continue // the first is needed to open a project
 		}
 		var types []posture.EntityType
 		for _, d := range c.source().Declarations() {
@@ -234,22 +233,22 @@ func TestEveryDenialIsNamed(t *testing.T) {
 				}
 			}
 			complaints += len(problems)
-			// Deny policies are read only for what would be public or privileged without them.
+			// Deny policies are read only for resources that would otherwise be public or
+			// privileged.
 			if len(problems) == 0 && strings.HasSuffix(missing, ".list") && missing != "iam.denypolicies.list" {
-				t.Errorf("without %s: %s does not complain", missing, kind)
+				t.Errorf("without %s: %s reports no error", missing, kind)
 			}
 			if got.failures[kind] == nil {
 				checkUnknown(t, missing, whole.of(kind), got)
 			}
 		}
 		if complaints == 0 && !strings.HasSuffix(missing, ".get") {
-			t.Errorf("nobody complains without %s", missing)
+			t.Errorf("no type reports an error without %s", missing)
 		}
 	}
 }
 
-// checkUnknown makes sure that entities are as they were but for what could not
-// be read.
+// checkUnknown checks that entities are unchanged except for what could not be read.
 func checkUnknown(t *testing.T, missing string, before []posture.Entity, got read) {
 	t.Helper()
 	for _, want := range before {

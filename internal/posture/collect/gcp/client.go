@@ -17,21 +17,20 @@ import (
 )
 
 const (
-	maxAnswer = 64 << 20        // bytes of one answer; the largest pages have a few million
-	maxPause  = 2 * time.Minute // that Google may ask for before a call is given up
+	maxAnswer = 64 << 20        // bytes of one response; the largest pages have a few million
+	maxPause  = 2 * time.Minute // longest requested pause after which a call is still retried
 )
 
-// A client makes the calls of one service account: it signs them, keeps the pace
-// and tries again what may work the next time. It is an http.RoundTripper, because
-// tokens are asked for through it too.
+// A client makes the calls of one service account: it authenticates them, waits for the rate
+// limiter and retries. It is an http.RoundTripper because tokens are requested through it too.
 type client struct {
 	src     *Source
 	account posture.AccountID
-	tokens  *tokens // nil for the client that asks for tokens
+	tokens  *tokens // nil for the client that requests tokens
 }
 
-// RoundTrip implements [http.RoundTripper]. Answers come with their whole body,
-// so that one that ends in the middle is asked for again too.
+// RoundTrip implements [http.RoundTripper]. It reads the whole body, so that a truncated
+// response is retried too.
 func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	key := collect.Key{Provider: posture.GCP, Account: c.account, Service: limitOf(req.URL.Hostname())}
@@ -43,7 +42,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
 		answer, pause, err := c.try(req, key, token)
 		if err == nil && answer.StatusCode == http.StatusUnauthorized && token != "" && !renewed {
-			// It was good when we got it. Ask for another, once.
+			// The token was valid when issued. Request another one, once.
 			renewed = true
 			c.tokens.forget(token)
 			if token, err = c.token(ctx); err != nil {
@@ -60,7 +59,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// token returns what calls are signed with: nothing where tokens are asked for.
+// token returns the access token for calls, "" for the client that requests tokens.
 func (c *client) token(ctx context.Context) (string, error) {
 	if c.tokens == nil {
 		return "", nil
@@ -68,11 +67,11 @@ func (c *client) token(ctx context.Context) (string, error) {
 	return c.tokens.get(ctx)
 }
 
-// never is the pause before an attempt that is of no use.
+// never is the pause of an error that must not be retried.
 const never = time.Duration(-1)
 
-// try makes one attempt. It returns how long Google wants to be left alone
-// before the next, which is never when there is no use in one.
+// try makes one attempt. It returns the pause that Google requests before the next attempt, or
+// never when a retry is pointless.
 func (c *client) try(req *http.Request, key collect.Key, token string) (answer *http.Response, pause time.Duration, err error) {
 	limiter := c.src.options.Limiter
 	if limiter != nil {
@@ -102,7 +101,7 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 		return nil, never, req.Context().Err()
 	case errors.Is(err, errTooLarge):
 		return nil, never, err
-	case errors.Is(err, context.DeadlineExceeded): // of this attempt
+	case errors.Is(err, context.DeadlineExceeded): // the attempt timed out
 		return nil, 0, errSlow
 	case err != nil:
 		return nil, 0, err
@@ -114,13 +113,13 @@ func (c *client) try(req *http.Request, key collect.Key, token string) (answer *
 	return answer, pause, nil
 }
 
-// whole reads the body of an answer and puts it back.
+// whole reads the body of a response and replaces it by the bytes read.
 func whole(answer *http.Response) ([]byte, error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read answer: %w", err)
+		return nil, fmt.Errorf("read response: %w", err)
 	case len(body) > maxAnswer:
 		return nil, errTooLarge
 	case answer.StatusCode == http.StatusOK && !collect.ValidAnswer(body):
@@ -131,13 +130,12 @@ func whole(answer *http.Response) ([]byte, error) {
 }
 
 var (
-	errNotJSON  = errors.New("the answer is not JSON")
-	errTooLarge = errors.New("the answer is larger than any we expect")
-	errSlow     = errors.New("Google does not answer in time") //nolint:staticcheck // a name
+	errNotJSON  = errors.New("the response is not JSON")
+	errTooLarge = errors.New("the response is larger than 64 MB")
+	errSlow     = errors.New("Google did not answer in time") //nolint:staticcheck // a name
 )
 
-// again says how long Google wants to be left alone before a call is tried again,
-// or never.
+// again returns the pause that Google requests before a retry, or never.
 func again(answer *http.Response, body []byte) time.Duration {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
@@ -149,8 +147,8 @@ func again(answer *http.Response, body []byte) time.Duration {
 	return retryAfter(answer.Header)
 }
 
-// throttling reports whether an answer says that there were too many calls. Some
-// services say so with a status that otherwise means a missing permission.
+// throttling reports whether a response means that there were too many calls. Some services use a
+// status for it that otherwise means a missing permission.
 func throttling(status int, body []byte) bool {
 	if status == http.StatusTooManyRequests {
 		return true
@@ -159,7 +157,7 @@ func throttling(status int, body []byte) bool {
 		(bytes.Contains(body, []byte("ateLimitExceeded")) || bytes.Contains(body, []byte("RATE_LIMIT_EXCEEDED")) || bytes.Contains(body, []byte(`"quotaExceeded"`)))
 }
 
-// retryAfter returns how long an answer asks to wait, or 0.
+// retryAfter returns the pause that a response requests, or 0.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -168,8 +166,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxPause)
 }
 
-// wait pauses between attempts: longer from one to the next, and not for all
-// callers the same.
+// wait pauses between attempts with exponential backoff and jitter.
 func (c *client) wait(ctx context.Context, attempt int, asked time.Duration) error {
 	pause := c.src.options.RetryDelay << (attempt - 1)
 	pause = pause/2 + rand.N(pause/2+1)
@@ -183,11 +180,11 @@ func (c *client) wait(ctx context.Context, attempt int, asked time.Duration) err
 	}
 }
 
-// limitOf returns the name under which the calls of an API or its host are counted.
+// limitOf returns the name of the rate limit of an API or its host.
 func limitOf(host string) string {
 	name, _, _ := strings.Cut(host, ".")
 	if name == "iam" {
-		return "iam.gcp" // AWS has one too
+		return "iam.gcp" // AWS has a service named iam too
 	}
 	return name
 }

@@ -13,10 +13,9 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// TestEverythingIsReadAsDeclared reads projects whole and holds every entity
-// against the declaration of its type, and every declaration against the
-// entities.
-func TestEverythingIsReadAsDeclared(t *testing.T) {
+// TestEntitiesMatchDeclarations reads whole projects. Every entity must match the declaration of
+// its type, and every declared property and edge must occur.
+func TestEntitiesMatchDeclarations(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Projects: 4, Seed: 7, Size: 400, Page: 7})
 	declared, used := declarations(), map[string]bool{}
@@ -51,8 +50,8 @@ func TestEverythingIsReadAsDeclared(t *testing.T) {
 	}
 }
 
-// undeclared returns what an entity has that its declaration does not, and notes
-// what it has.
+// undeclared returns the properties and edges of an entity that its declaration lacks, and records
+// those that it has.
 func undeclared(d collect.Declaration, e posture.Entity, all map[posture.EntityID]posture.Entity, used map[string]bool) []string {
 	var problems []string
 	properties := map[string]collect.Property{}
@@ -75,7 +74,7 @@ func undeclared(d collect.Declaration, e posture.Entity, all map[posture.EntityI
 		used[string(d.Type)+" "+edge.Label] = true
 		to, ok := all[edge.To]
 		if !ok && (edge.Label == "GRANTS" || edge.Label == "HAS_IP" && e.Type == "GCP.SQL.Instance") {
-			continue // somebody whom the project's policy does not name; an address of Google's
+			continue // a principal outside the project's policy, or an address of Google
 		}
 		if !ok {
 			problems = append(problems, "edge "+edge.Label+" leads to "+string(edge.To)+", which was not read")
@@ -86,14 +85,14 @@ func undeclared(d collect.Declaration, e posture.Entity, all map[posture.EntityI
 		}
 	}
 	if e.XID == "" && !strings.HasPrefix(string(e.Type), "GCP.IAM.") && e.Type != "GCP.Compute.PublicIp" && e.Type != "GCP.Compute.CidrRange" {
-		problems = append(problems, "it has no name of Google's")
+		problems = append(problems, "it has no external name")
 	}
 	return problems
 }
 
-// TestEveryEntityCanBeReadAlone reads each entity again by the name that events
-// have and by its own, and finds the same.
-func TestEveryEntityCanBeReadAlone(t *testing.T) {
+// TestSingleReadsAgree reads each entity again by the name in events and by its own name,
+// and expects the same result.
+func TestSingleReadsAgree(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 9, Size: 60})
 	source := c.source()
@@ -139,7 +138,7 @@ func place(e posture.Entity) string {
 	return posture.Global
 }
 
-func TestWhatIsGoneIsSaidToBe(t *testing.T) {
+func TestMissingResourcesAreGone(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 2, Size: 60})
 	session, err := c.source().Open(t.Context(), c.access(0))
@@ -149,10 +148,10 @@ func TestWhatIsGoneIsSaidToBe(t *testing.T) {
 	defer session.Close()
 	for _, d := range c.source().Declarations() {
 		if strings.HasSuffix(string(d.Type), ".Project") {
-			continue // there is always one
+			continue // there is always exactly one
 		}
 		if d.Declared != nil && d.Declared.Gathered {
-			continue // reading one reads all
+			continue // a gathered type reads all resources
 		}
 		unit, _ := session.Unit(d.Type, "europe-west1")
 		name := "nothing"
@@ -169,9 +168,9 @@ func TestWhatIsGoneIsSaidToBe(t *testing.T) {
 	}
 }
 
-// TestReadTwiceIsTheSame makes sure that nothing depends on the order of answers
-// or on pages.
-func TestReadTwiceIsTheSame(t *testing.T) {
+// TestReadingIsDeterministic checks that results do not depend on the order of responses or on the page
+// size.
+func TestReadingIsDeterministic(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 4, Size: 300})
 	first := collectAll(t, c.source(), c.access(0))
@@ -186,9 +185,9 @@ func TestReadTwiceIsTheSame(t *testing.T) {
 	}
 }
 
-// TestSecretsStayInTheCloud looks for everything secret that the simulated cloud
-// shows: start-up scripts, keys, variables, tokens in addresses.
-func TestSecretsStayInTheCloud(t *testing.T) {
+// TestSecretsAreNotRead looks for all secrets that the simulated cloud returns: start-up scripts,
+// keys, variables, tokens in URLs.
+func TestSecretsAreNotRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 6, Shares: world.Shares{Default: 1}})
 	text, err := json.Marshal(collectAll(t, c.source(), c.access(0)).entities)
@@ -202,8 +201,8 @@ func TestSecretsStayInTheCloud(t *testing.T) {
 	}
 }
 
-// TestProjectsDoNotMix reads two projects with one key at once.
-func TestProjectsDoNotMix(t *testing.T) {
+// TestProjectsAreIsolated reads two projects with one key concurrently.
+func TestProjectsAreIsolated(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 8, Projects: 2, Size: 100})
 	for i, p := range c.Projects() {
@@ -219,8 +218,8 @@ func TestProjectsDoNotMix(t *testing.T) {
 	}
 }
 
-// TestChangesAreSeen changes resources while the cloud runs.
-func TestChangesAreSeen(t *testing.T) {
+// TestChangesAreRead changes resources while the cloud runs.
+func TestChangesAreRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Shares: world.Shares{Default: -1}})
 	project := c.Projects()[0].ID
@@ -252,6 +251,6 @@ func TestChangesAreSeen(t *testing.T) {
 		t.Errorf("findings (-want +world):\n%s", diff)
 	}
 	if _, ok := got[posture.EntityID("GCP.Compute."+project+".europe-west1-c.Instance.vm-00003")]; ok {
-		t.Error("an instance that is gone was read")
+		t.Error("a deleted instance was read")
 	}
 }

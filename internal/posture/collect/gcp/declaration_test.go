@@ -81,9 +81,9 @@ func TestDeclarationsAreComplete(t *testing.T) {
 	}
 }
 
-// TestEveryRuleHasWhatItNeeds holds the declarations against the list of checks:
-// types, properties, permissions, edges and events.
-func TestEveryRuleHasWhatItNeeds(t *testing.T) {
+// TestRuleInputsAreDeclared checks that the types, properties, permissions, edges and events in the
+// list of checks are declared.
+func TestRuleInputsAreDeclared(t *testing.T) {
 	t.Parallel()
 	declared := declarations()
 	rules := collecttest.Needs(t, "gcp")
@@ -104,7 +104,7 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 		}
 		for _, p := range r.Permissions {
 			if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return slices.Contains(d.Permissions, p) }) {
-				t.Errorf("%s: nothing near %s asks for %s", r.ID, r.ResourceType, p)
+				t.Errorf("%s: no type near %s needs %s", r.ID, r.ResourceType, p)
 			}
 		}
 		for _, path := range r.GraphEdges {
@@ -113,15 +113,14 @@ func TestEveryRuleHasWhatItNeeds(t *testing.T) {
 		for _, trigger := range r.EventTriggers {
 			for _, method := range methods(trigger) {
 				if !slices.ContainsFunc(near, func(d collect.Declaration) bool { return concerns(d, method) }) {
-					t.Errorf("%s: %q concerns nothing near %s", r.ID, method, r.ResourceType)
+					t.Errorf("%s: %q is no event of a type near %s", r.ID, method, r.ResourceType)
 				}
 			}
 		}
 	}
 }
 
-// neighbours returns a declaration and those two edges around it, in either
-// direction.
+// neighbours returns a declaration and those within two edges of it, in either direction.
 func neighbours(declared map[posture.EntityType]collect.Declaration, on collect.Declaration) []collect.Declaration {
 	near := map[posture.EntityType]bool{on.Type: true}
 	for range 2 {
@@ -152,7 +151,7 @@ func hasProperty(d collect.Declaration, name string) bool {
 
 var hop = regexp.MustCompile(`(<?)-\[([A-Z_]+)\]-(>?)`)
 
-// checkPath makes sure of a path such as A-[HAS]->B<-[IN]-C.
+// checkPath checks a path such as A-[HAS]->B<-[IN]-C.
 func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]collect.Declaration) {
 	t.Helper()
 	nodes, labels := hop.Split(path, -1), hop.FindAllStringSubmatch(path, -1)
@@ -167,7 +166,7 @@ func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]co
 	}
 }
 
-// fullType finds the type that a short name stands for.
+// fullType returns the type that a short name denotes.
 func fullType(short string, declared map[posture.EntityType]collect.Declaration) posture.EntityType {
 	if short == "Project" {
 		return "GCP.CloudResourceManager.Project"
@@ -184,8 +183,8 @@ func leads(d collect.Declaration, label string, to posture.EntityType) bool {
 	return slices.ContainsFunc(d.Edges, func(e collect.Edge) bool { return e.Label == label && slices.Contains(e.To, to) })
 }
 
-// methods returns the methods that a trigger stands for: "a.b.insert, patch" and
-// "SetIamPolicy (cloudkms)".
+// methods returns the methods that a trigger denotes: "a.b.insert, patch" and "SetIamPolicy
+// (cloudkms)".
 func methods(trigger string) []string {
 	trigger, _, _ = strings.Cut(trigger, " (")
 	var all []string
@@ -206,8 +205,8 @@ func concerns(d collect.Declaration, method string) bool {
 	return slices.ContainsFunc(d.Events, func(e collect.Event) bool { return slices.Contains(e.Names, method) })
 }
 
-// TestTheRoleAllowsReadingAlone looks at the role that customers are given.
-func TestTheRoleAllowsReadingAlone(t *testing.T) {
+// TestRoleIsReadOnly checks the role that customers grant.
+func TestRoleIsReadOnly(t *testing.T) {
 	t.Parallel()
 	for _, p := range gcp.Permissions() {
 		if !permission.MatchString(p) {

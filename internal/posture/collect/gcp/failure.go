@@ -12,17 +12,17 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// permissionSaid finds the permission in what Google says: Required
+// permissionSaid extracts the permission from error messages of Google: Required
 // 'compute.instances.list' permission for 'projects/p', Permission
 // 'iam.roles.list' denied on resource, x does not have storage.buckets.list
 // access, Permission bigquery.datasets.get denied on dataset.
 var permissionSaid = regexp.MustCompile(`(?:[Pp]ermission '?|Required '|Required "|does not have )([a-z][a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+)`)
 
-// consumerSaid finds the project in what Google says of an API that is off.
+// consumerSaid extracts the project from the error message of an API that is not enabled.
 var consumerSaid = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]+) before`)
 
-// refusal puts an error answer into the classes of package collect. The permission
-// is what the call takes.
+// refusal converts an error response to an error of package collect. The permission is the one that
+// the call needs.
 func refusal(status int, body []byte, permission string) error {
 	answer := readRefusal(status, body)
 	switch {
@@ -47,17 +47,17 @@ func refusal(status int, body []byte, permission string) error {
 	return answer
 }
 
-// An answerError is what an error answer says.
+// An answerError is a parsed error response.
 type answerError struct {
 	status                                         int
 	message, reason, permission, service, consumer string
 }
 
 func (e *answerError) Error() string {
-	return fmt.Sprintf("Google answers %d %s: %s", e.status, e.reason, clip(e.message))
+	return fmt.Sprintf("Google responded with %d %s: %s", e.status, e.reason, clip(e.message))
 }
 
-// readRefusal reads the two ways in which Google's services say why.
+// readRefusal parses the two formats of error responses.
 func readRefusal(status int, body []byte) *answerError {
 	said := gjson.GetBytes(body, "error")
 	e := &answerError{status: status, message: said.Get("message").String(), reason: said.Get("errors.0.reason").String()}
@@ -80,7 +80,7 @@ func readRefusal(status int, body []byte) *answerError {
 	return e
 }
 
-// identityError is an ErrIdentity that says what to mend.
+// identityError is an ErrIdentity whose text says what the customer must change.
 type identityError struct {
 	why string
 	err error
@@ -89,7 +89,7 @@ type identityError struct {
 func (e *identityError) Error() string   { return e.why }
 func (e *identityError) Unwrap() []error { return wrapped(collect.ErrIdentity, e.err) }
 
-// accessError is an ErrDenied that is not about one permission.
+// accessError is an ErrDenied that does not concern a single permission.
 type accessError struct {
 	why string
 	err error
@@ -98,7 +98,7 @@ type accessError struct {
 func (e *accessError) Error() string   { return e.why }
 func (e *accessError) Unwrap() []error { return wrapped(collect.ErrDenied, e.err) }
 
-// classError is an error of a class.
+// classError is a Google error together with the collect error that it stands for.
 type classError struct {
 	class error
 	code  string
@@ -107,7 +107,7 @@ type classError struct {
 
 func (e *classError) Error() string { return fmt.Sprintf("%v (%s)", e.class, e.code) }
 
-// ErrorCode returns what Google calls the reason.
+// ErrorCode returns Google's reason code.
 func (e *classError) ErrorCode() string { return e.code }
 
 func (e *classError) Unwrap() []error { return wrapped(e.class, e.err) }
@@ -119,9 +119,9 @@ func wrapped(class, err error) []error {
 	return []error{class, err}
 }
 
-// offError says that a service is not enabled. Google looks at the project that
-// the service account belongs to. Where that is not the project that is read,
-// it says nothing about what there is.
+// offError means that a service is not enabled. Google checks that in the project of the service
+// account. When that is not the project being read, the error says nothing about the resources of
+// the latter.
 type offError struct {
 	service  string
 	consumer string // "projects/123"
@@ -141,8 +141,8 @@ func (e *offError) Error() string {
 
 func (e *offError) Unwrap() []error { return wrapped(collect.ErrOff, e.err) }
 
-// homeOffError is an offError of another project than the one that is read: a
-// failure, because there may be something to read.
+// homeOffError is an offError of another project than the one being read. It is a failure, because
+// there may be resources.
 type homeOffError struct{ off *offError }
 
 func (e *homeOffError) Error() string {

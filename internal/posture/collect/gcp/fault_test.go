@@ -16,29 +16,29 @@ import (
 	simgcp "vigil/internal/sim/gcp"
 )
 
-// A pace is a limiter that lets everything through and remembers what it is told.
-type pace struct {
+// A recordingLimiter is a limiter without limits that records its calls.
+type recordingLimiter struct {
 	mu        sync.Mutex
 	waits     map[collect.Key]int
 	throttled map[collect.Key][]time.Duration
 }
 
-func (p *pace) Wait(ctx context.Context, k collect.Key) error {
+func (p *recordingLimiter) Wait(ctx context.Context, k collect.Key) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waits[k]++
 	return ctx.Err()
 }
 
-func (p *pace) Throttled(k collect.Key, after time.Duration) {
+func (p *recordingLimiter) Throttled(k collect.Key, after time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.throttled[k] = append(p.throttled[k], after)
 }
 
-// TestWhatPassesIsTriedAgain makes every third call go wrong and reads the same
-// as when none does.
-func TestWhatPassesIsTriedAgain(t *testing.T) {
+// TestTransientFaultsAreRetried makes every third call fail and expects the same result as without
+// faults.
+func TestTransientFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	quiet := start(t, simgcp.Options{Seed: 3, Size: 60})
 	want := collectAll(t, quiet.source(), quiet.access(0))
@@ -58,12 +58,12 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestTheLimiterIsAskedAndTold(t *testing.T) {
+func TestLimiterCalls(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60})
-	p := &pace{waits: map[collect.Key]int{}, throttled: map[collect.Key][]time.Duration{}}
+	p := &recordingLimiter{waits: map[collect.Key]int{}, throttled: map[collect.Key][]time.Duration{}}
 	c.options.Limiter = p
-	c.fault(t, "compute.routes.list", gateway.Fault{Kind: gateway.Throttle, Times: 1}) // a 403 of Compute Engine
+	c.fault(t, "compute.routes.list", gateway.Fault{Kind: gateway.Throttle, Times: 1}) // Compute Engine responds with 403
 	c.fault(t, "pubsub.projects.topics.list", gateway.Fault{Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
 	begin := time.Now()
 	got := collectAll(t, c.source(), c.access(0), "GCP.Compute.Route", "GCP.PubSub.Topic", "GCP.IAM.ServiceAccountKey")
@@ -78,17 +78,17 @@ func TestTheLimiterIsAskedAndTold(t *testing.T) {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	if p.waits[key("compute")] != 2 || p.waits[key("pubsub")] != 2 || p.waits[key("iam.gcp")] < 2 || p.waits[key("oauth2")] != 1 {
-		t.Errorf("asked %v", p.waits)
+		t.Errorf("waits are %v", p.waits)
 	}
 	calls := c.faults.Calls()
 	if n := calls[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 1 {
-		t.Errorf("%d tokens were asked for", n)
+		t.Errorf("%d tokens were requested", n)
 	}
 }
 
-// TestWhatDoesNotPassIsSaid lets one list go wrong for good: it fails, says so,
-// and fails alone.
-func TestWhatDoesNotPassIsSaid(t *testing.T) {
+// TestPermanentFaultsFailTheList makes one list fail permanently: only that list must fail, with a clear
+// error.
+func TestPermanentFaultsFailTheList(t *testing.T) {
 	t.Parallel()
 	const kind = posture.EntityType("GCP.Compute.Firewall")
 	for fault, tt := range map[gateway.Kind]struct {
@@ -99,12 +99,12 @@ func TestWhatDoesNotPassIsSaid(t *testing.T) {
 		gateway.Deny:     {collect.ErrDenied, "permission compute.firewalls.list is missing"},
 		gateway.Expire:   {collect.ErrIdentity, "no longer accepts the key"},
 		gateway.Off:      {collect.ErrOff, "compute.googleapis.com is not enabled"},
-		gateway.Fail:     {nil, "Google answers 503 backendError"},
+		gateway.Fail:     {nil, "Google responded with 503 backendError"},
 		gateway.Garbage:  {nil, "not JSON"},
-		gateway.Half:     {nil, "ask Google: read answer"},
+		gateway.Half:     {nil, "call Google: read response"},
 		gateway.Reset:    {nil, ""},
-		gateway.Hang:     {nil, "does not answer in time"},
-		gateway.Stall:    {nil, "does not answer in time"},
+		gateway.Hang:     {nil, "did not answer in time"},
+		gateway.Stall:    {nil, "did not answer in time"},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +131,7 @@ func TestWhatDoesNotPassIsSaid(t *testing.T) {
 	}
 }
 
-func TestAnEndedRunIsOver(t *testing.T) {
+func TestCancelledContext(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{})
 	session, err := c.source().Open(t.Context(), c.access(0))
@@ -151,9 +151,9 @@ func TestAnEndedRunIsOver(t *testing.T) {
 	}
 }
 
-// TestServicesThatAreOff switches one service off at a time, in the project that
-// the service account is of: there is nothing, and that is known.
-func TestServicesThatAreOff(t *testing.T) {
+// TestDisabledServices disables one service at a time in the project of the service account: the
+// result must be that there are no resources, not an error.
+func TestDisabledServices(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})
 	services := map[string][]posture.EntityType{}
@@ -161,7 +161,7 @@ func TestServicesThatAreOff(t *testing.T) {
 		host := strings.TrimSuffix(d.Service, ".gcp")
 		services[host] = append(services[host], d.Type)
 	}
-	delete(services, "cloudresourcemanager") // without it nothing can be opened
+	delete(services, "cloudresourcemanager") // needed to open a project
 	for service, types := range services {
 		id, err := c.faults.Add(gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: service}})
 		if err != nil {
@@ -176,16 +176,16 @@ func TestServicesThatAreOff(t *testing.T) {
 		there := collectAll(t, c.source(), c.access(1), types...)
 		for _, kind := range types {
 			if err := there.failures[kind]; err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it there") {
-				t.Errorf("%s is off where the key is from: %s: %v", service, kind, err)
+				t.Errorf("%s is disabled in the project of the key: %s: %v", service, kind, err)
 			}
 		}
 		c.faults.Remove(id)
 	}
 }
 
-// TestNeighboursThatAreOff looks at what is worked out from another service: off
-// means no, but not where the other project was asked.
-func TestNeighboursThatAreOff(t *testing.T) {
+// TestDisabledServicesOfDerivedProperties checks properties that are derived from another service: when that is
+// disabled the property is false, unless the error concerns another project.
+func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})
 	for _, service := range []string{"dns", "logging", "monitoring"} {
@@ -212,8 +212,8 @@ func TestNeighboursThatAreOff(t *testing.T) {
 	}
 }
 
-// TestATokenIsRenewed ends the session of a project in the middle.
-func TestATokenIsRenewed(t *testing.T) {
+// TestExpiredTokenIsRenewed makes the token expire in the middle of a project.
+func TestExpiredTokenIsRenewed(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60})
 	c.fault(t, "compute.*", gateway.Fault{Kind: gateway.Expire, Times: 1, Skip: 1})
@@ -222,6 +222,6 @@ func TestATokenIsRenewed(t *testing.T) {
 		t.Errorf("%v", got.failures)
 	}
 	if n := c.faults.Calls()[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 2 {
-		t.Errorf("%d tokens were asked for", n)
+		t.Errorf("%d tokens were requested", n)
 	}
 }

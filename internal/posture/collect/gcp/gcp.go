@@ -1,8 +1,7 @@
 // Package gcp reads Google Cloud projects.
 //
-// A project is read with the key of a service account, by plain REST. What there is
-// to read is declared in resources/gcp; this package signs in, makes the calls and
-// says what a refusal means.
+// It reads a project over REST with the key of a service account. The types are declared in
+// resources/gcp; this package signs in, makes the calls and classifies errors.
 package gcp
 
 import (
@@ -24,24 +23,23 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Options say how projects are reached.
+// Options configure access to projects.
 type Options struct {
 	// HTTP makes the calls; see package egress.
 	HTTP *http.Client
-	// Limiter keeps calls under what Google allows. No limit when nil.
+	// Limiter keeps calls below Google's rate limits. No limit when nil.
 	Limiter collect.Limiter
-	// Attempts is how often a call is tried at most. 5 when zero.
+	// Attempts is the maximum number of attempts per call. 5 when zero.
 	Attempts int
-	// RetryDelay is how long to wait before the second attempt. Half a second
-	// when zero.
+	// RetryDelay is the pause before the first retry. Half a second when zero.
 	RetryDelay time.Duration
-	// Timeout is how long one attempt may take. A minute when zero.
+	// Timeout is the time limit of one attempt. A minute when zero.
 	Timeout time.Duration
-	// Tokens, when not nil, sign in to every project in place of the key of a
-	// service account. For scans that somebody starts with their own credentials;
-	// a server never sets it.
+	// Tokens, when not nil, sign in to every project in place of the key of a service
+	// account. It is for scans that users start with their own credentials; a server
+	// never sets it.
 	Tokens auth.TokenProvider
-	// Catalog holds the resource types. Those that come with the product when nil.
+	// Catalog holds the resource types. The types that come with Vigil when nil.
 	Catalog *resource.Catalog
 }
 
@@ -86,8 +84,8 @@ const (
 	getProject   = "resourcemanager.projects.get"
 )
 
-// Open implements [collect.Source]. It asks for a token and looks at the project,
-// whose number many answers use in place of its id.
+// Open implements [collect.Source]. It requests a token and reads the project, whose number many
+// responses use in place of its id.
 func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
 	s, err := src.open(ctx, a)
 	if err != nil {
@@ -116,8 +114,8 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	return s, nil
 }
 
-// keyOf returns the key that opens a project. With tokens of our own there is none,
-// and calls count for the project that is read.
+// keyOf returns the key of a project. With Options.Tokens there is none, and calls are counted
+// against the project being read.
 func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
 	if src.options.Tokens != nil {
 		return posture.ServiceAccountKey{ProjectID: string(a.Account.ID)}, nil
@@ -127,14 +125,13 @@ func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
 		return key, &identityError{"the ServiceAccountKey " + problem, nil}
 	}
 	if email := a.Credential.Property(posture.PropServiceAccountEmail); email != "" && !strings.EqualFold(email, key.ClientEmail) {
-		return key, &identityError{fmt.Sprintf("the key is of %s, not of %s", key.ClientEmail, email), nil}
+		return key, &identityError{fmt.Sprintf("the key belongs to %s, not to %s", key.ClientEmail, email), nil}
 	}
 	return key, nil
 }
 
-// refused makes a project that cannot be looked at a matter of access: it does
-// not exist for this key, or the API that tells is not enabled where the key is
-// from.
+// refused converts the error of reading the project to an access error: the project does not exist
+// for this key, or the API is not enabled in the project of the key.
 func (s *session) refused(err error) error {
 	switch {
 	case errors.Is(err, collect.ErrOff), isHomeOff(err):
@@ -145,14 +142,13 @@ func (s *session) refused(err error) error {
 	return err
 }
 
-// probes are permissions of which any credential that is of use has one. Asking
-// which of them it has takes no permission.
+// probes are permissions of which every useful credential has at least one. Testing permissions needs
+// no permission.
 var probes = []string{
 	"resourcemanager.projects.getIamPolicy", "compute.instances.list", "storage.buckets.list", "iam.serviceAccounts.list",
 }
 
-// Validate says how far the credential of a project opens it; see
-// [posture.Cloud].
+// Validate checks how much of a project its credential can read; see [posture.Cloud].
 func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
 	const mend = "Grant the service account the roles Viewer (roles/viewer) and Security Reviewer (roles/iam.securityReviewer) on the project."
 	s, err := src.open(ctx, a)
@@ -171,7 +167,7 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 	return "", "", err
 }
 
-// probe fails with ErrDenied when the project may be seen and nothing of it read.
+// probe fails with ErrDenied when the project is visible but nothing in it may be read.
 func (s *session) probe(ctx context.Context) error {
 	body, err := json.Marshal(map[string][]string{"permissions": probes})
 	if err != nil {
@@ -187,8 +183,7 @@ func (s *session) probe(ctx context.Context) error {
 	return nil
 }
 
-// Discover lists the projects that a service account key opens; see
-// [posture.Cloud].
+// Discover lists the projects that a service account key can access; see [posture.Cloud].
 func (src *Source) Discover(ctx context.Context, key posture.ServiceAccountKey) ([]posture.Project, error) {
 	projects, err := src.discover(ctx, key)
 	switch {
@@ -199,7 +194,7 @@ func (src *Source) Discover(ctx context.Context, key posture.ServiceAccountKey) 
 	case errors.Is(err, collect.ErrIdentity), errors.Is(err, collect.ErrDenied):
 		return nil, fault.Wrap(fault.Invalid, err, "Google Cloud refuses the key: %s", err)
 	}
-	return nil, fault.Wrap(fault.Unavailable, err, "Google Cloud cannot be asked for projects now")
+	return nil, fault.Wrap(fault.Unavailable, err, "Google Cloud cannot list the projects now; try again later")
 }
 
 func (src *Source) discover(ctx context.Context, key posture.ServiceAccountKey) ([]posture.Project, error) {
@@ -222,7 +217,7 @@ func (src *Source) discover(ctx context.Context, key posture.ServiceAccountKey) 
 	return projects, nil
 }
 
-// projectOf reads the description of a project.
+// projectOf parses the description of a project.
 func projectOf(p gjson.Result) posture.Project {
 	project := posture.Project{
 		ID: p.Get("projectId").String(), Number: p.Get("projectNumber").String(), Name: p.Get("name").String(), State: p.Get("lifecycleState").String(),
@@ -240,7 +235,7 @@ func projectOf(p gjson.Result) posture.Project {
 	return project
 }
 
-// sentence makes an error fit to be read by the person who made the key.
+// sentence formats an error for the person who created the key.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."

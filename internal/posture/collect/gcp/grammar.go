@@ -9,12 +9,11 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// grammar says what follows from a call of Google Cloud. It implements
-// [collect.Grammar].
+// grammar derives facts from a call of Google Cloud. It implements [collect.Grammar].
 type grammar struct{}
 
-// Permission implements [collect.Grammar]. Loading has filled it in, but for the
-// calls of functions.
+// Permission implements [collect.Grammar]. The catalog has already set it, except for the calls of
+// functions.
 func (grammar) Permission(r *resource.Request) string {
 	if r.Permission == "" && r.Call != "" {
 		return resource.GooglePermission(r.Call)
@@ -28,13 +27,13 @@ func (grammar) Service(r *resource.Request) string { return limitOf(apiOf(r)) }
 // EventSource implements [collect.Grammar].
 func (grammar) EventSource(short string) string { return short + ".googleapis.com" }
 
-// apiOf returns the name of the API that a call is of.
+// apiOf returns the API of a call.
 func apiOf(r *resource.Request) string {
 	api, _, _ := strings.Cut(strings.TrimPrefix(r.Call, postCall), "/")
 	return api
 }
 
-// declarations returns what is known of the types of a catalog.
+// declarations returns the declared facts about the types of a catalog.
 func declarations(c *resource.Catalog) []collect.Declaration {
 	var all []collect.Declaration
 	for _, t := range inOrder(c) {
@@ -43,8 +42,8 @@ func declarations(c *resource.Catalog) []collect.Declaration {
 	return all
 }
 
-// inOrder returns the types of Google Cloud. Those that make the same calls follow
-// one another, so that few answers are kept at a time.
+// inOrder returns the types of Google Cloud, ordered so that types that make the same calls are adjacent
+// and few responses are cached at a time.
 func inOrder(c *resource.Catalog) []*resource.Type {
 	all := c.Of(posture.GCP)
 	slices.SortStableFunc(all, func(a, b *resource.Type) int { return strings.Compare(firstCall(c, a), firstCall(c, b)) })

@@ -11,14 +11,14 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-func TestWhatIsMissingFromAListIsAFailure(t *testing.T) {
+func TestIncompleteListIsAFailure(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"items":{"zones/a":{"disks":[{}]},"zones/b":{"warning":{"code":"NO_RESULTS_ON_PAGE"}}}}`:    "",
-		`{"items":{"zones/a":{"warning":{"code":"UNREACHABLE"}}},"unreachables":["zones/e"]}`:         "not reached: zones/e, zones/a",
-		`{"instances":[],"unreachable":["projects/p/locations/l"]}`:                                   "not reached: projects/p/locations/l",
-		`{"clusters":[],"missingZones":["z"]}`:                                                        "not reached: z",
-		`{"items":[{}],"warnings":[{"code":"REGION_UNREACHABLE","region":"r"},{"code":"SOMETHING"}]}`: "not reached: r",
+		`{"items":{"zones/a":{"warning":{"code":"UNREACHABLE"}}},"unreachables":["zones/e"]}`:         "unreachable locations: zones/e, zones/a",
+		`{"instances":[],"unreachable":["projects/p/locations/l"]}`:                                   "unreachable locations: projects/p/locations/l",
+		`{"clusters":[],"missingZones":["z"]}`:                                                        "unreachable locations: z",
+		`{"items":[{}],"warnings":[{"code":"REGION_UNREACHABLE","region":"r"},{"code":"SOMETHING"}]}`: "unreachable locations: r",
 		`{}`: "",
 	} {
 		got := ""
@@ -57,7 +57,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestRefusalsNameThePermission(t *testing.T) {
+func TestErrorsNameThePermission(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
 		"Required 'compute.zones.list' permission for 'projects/p'":                                                 "compute.zones.list",
@@ -81,7 +81,7 @@ func TestRefusalsNameThePermission(t *testing.T) {
 	}
 }
 
-func TestRefusalsHaveTheirClasses(t *testing.T) {
+func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	info := func(reason string) string {
 		return `{"error":{"code":403,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"` + reason + `","metadata":{"service":"x.googleapis.com","consumer":"projects/1"}}]}}`
@@ -100,8 +100,8 @@ func TestRefusalsHaveTheirClasses(t *testing.T) {
 		{401, `{}`, collect.ErrIdentity, "no longer accepts the key"},
 		{404, `{}`, collect.ErrGone, "it does not exist"},
 		{403, info("BILLING_DISABLED"), nil, "billing is disabled"},
-		{400, `{"error":{"message":"bad","errors":[{"reason":"invalid"}]}}`, nil, "Google answers 400 invalid: bad"},
-		{503, `<html>`, nil, "Google answers 503"},
+		{400, `{"error":{"message":"bad","errors":[{"reason":"invalid"}]}}`, nil, "Google responded with 400 invalid: bad"},
+		{503, `<html>`, nil, "Google responded with 503"},
 	} {
 		err := refusal(tt.status, []byte(tt.body), "p")
 		if tt.class != nil && !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.says) {

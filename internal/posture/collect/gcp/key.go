@@ -16,18 +16,19 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// tokenURI is where tokens come from. A key file names a place too, and whoever
-// wrote the file chose it: no other than this is asked.
+// tokenURI is the only URL from which tokens are requested. A key file also contains a URL, which is not
+// trusted because the author of the file chose it.
 const tokenURI = "https://oauth2.googleapis.com/token"
 
-// scope of all tokens. What may be read is up to the roles of the service
-// account; the read-only variant does not cover all services.
+// tokenScope is the scope of all tokens. The roles of the service account limit what may be read; the
+// read-only scope does not cover all services.
 const tokenScope = "https://www.googleapis.com/auth/cloud-platform"
 
-// early is how long before its end a token is renewed.
+// early is how long before its expiry a token is renewed.
 const early = 4 * time.Minute
 
-// tokens are a service account's. They are kept until shortly before they end.
+// tokens provides the access tokens of a service account. It caches a token until shortly before its
+// expiry.
 type tokens struct {
 	source auth.TokenProvider
 
@@ -35,10 +36,10 @@ type tokens struct {
 	token *auth.Token
 }
 
-// newTokens returns the tokens of a key, which it checks first.
+// newTokens checks a key and returns its tokens.
 func newTokens(key posture.ServiceAccountKey, client *http.Client) (*tokens, error) {
 	if key.Type != "service_account" {
-		return nil, &identityError{fmt.Sprintf("the key is of type %q; only service account keys are taken", key.Type), nil}
+		return nil, &identityError{fmt.Sprintf("the key has type %q; only service account keys are accepted", key.Type), nil}
 	}
 	if key.TokenURI != "" && key.TokenURI != tokenURI {
 		return nil, &identityError{"the key's token_uri is not " + tokenURI, nil}
@@ -48,13 +49,12 @@ func newTokens(key posture.ServiceAccountKey, client *http.Client) (*tokens, err
 		TokenURL: tokenURI, Scopes: []string{tokenScope}, Client: client,
 	})
 	if err != nil {
-		return nil, &identityError{"the key is not complete", err}
+		return nil, &identityError{"the key is incomplete", err}
 	}
 	return &tokens{source: source}, nil
 }
 
-// get returns a token that is good for a while. Of several that ask at a time
-// one signs in and the others wait for it.
+// get returns a token that is valid for some minutes. Concurrent callers wait for the one that signs in.
 func (t *tokens) get(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,14 +69,13 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 		return "", signIn(ctx, err)
 	}
 	if token.Value == "" {
-		return "", errors.New("sign in: the answer has no token")
+		return "", errors.New("sign in: the response has no token")
 	}
 	t.token = token
 	return token.Value, nil
 }
 
-// forget drops a token that Google does not accept any more, unless it was
-// renewed meanwhile.
+// forget drops a token that Google no longer accepts, unless it has been renewed in the meantime.
 func (t *tokens) forget(value string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,8 +84,8 @@ func (t *tokens) forget(value string) {
 	}
 }
 
-// signIn says what to mend when a key is refused. When Google did not answer, or
-// not in its way, that says nothing about the key.
+// signIn explains why a key is refused. When Google did not respond, or not as expected, the error says
+// nothing about the key.
 func signIn(ctx context.Context, err error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -105,23 +104,23 @@ func signIn(ctx context.Context, err error) error {
 	if status := refused.Response.StatusCode; status == http.StatusTooManyRequests {
 		return &classError{collect.ErrThrottled, "sign in", err}
 	} else if status >= http.StatusInternalServerError || json.Unmarshal(refused.Body, &answer) != nil || answer.Error == "" {
-		return fmt.Errorf("sign in: Google answers %d", status)
+		return fmt.Errorf("sign in: Google responded with %d", status)
 	}
 	why, said := "Google refuses the key", strings.ToLower(answer.Description)
 	switch {
 	case strings.Contains(said, "signature"):
 		why = "the key does not belong to the service account, or was deleted: make a new key"
 	case strings.Contains(said, "account not found"), strings.Contains(said, "invalid issuer"):
-		why = "the service account does not exist any more, or not under this name"
+		why = "the service account does not exist: check client_email"
 	case strings.Contains(said, "reasonable timeframe"):
-		why = "Google says that this server's clock is wrong"
+		why = "Google reports that this server's clock is wrong"
 	case strings.Contains(said, "disabled"):
 		why = "the service account is disabled"
 	}
 	return &identityError{why + " (" + clip(answer.Error) + ")", err}
 }
 
-// clip keeps what a cloud says short enough for a status.
+// clip truncates a message of the cloud for a status.
 func clip(text string) string {
 	const most = 300
 	if len(text) > most {

@@ -6,6 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain makes sure that no goroutine is left: of calls that hung, of sessions,
-// of connections.
+// TestMain checks that no goroutine of a hanging call, a session or a connection remains.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

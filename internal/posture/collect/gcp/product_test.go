@@ -12,12 +12,12 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// TestTheProductsRulesFindTheWorldsFlaws runs the rules that come with the
-// product over what was read, and compares with what the world says.
-func TestTheProductsRulesFindTheWorldsFlaws(t *testing.T) {
+// TestProductRulesFindExpectedFlaws runs the rules of the product over the collected entities and
+// compares the findings with the flaws of the simulation.
+func TestProductRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	queries := collecttest.Queries(t, "gcp")
-	maps.DeleteFunc(queries, func(id, _ string) bool { // the world does not say what it ought to find
+	maps.DeleteFunc(queries, func(id, _ string) bool { // the simulation has no expected findings for it
 		_, known := judgements[id]
 		return !known
 	})

@@ -25,8 +25,7 @@ type cloud struct {
 	options gcp.Options
 }
 
-// today is a day that does not move, so that the worlds of all tests are the
-// same.
+// today is a fixed date, so that the simulated projects of all tests are the same.
 var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 
 // start serves a simulated Google Cloud.
@@ -66,10 +65,10 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 
 func (c *cloud) source() *gcp.Source { return gcp.New(c.options) }
 
-// access returns how the i-th project is opened by who may read everything.
+// access returns the credential with full read access to the i-th project.
 func (c *cloud) access(i int) posture.Access { return c.Projects()[i].Access("org", c.Reader()) }
 
-// fault puts a fault on calls of a method, such as compute.instances.*.
+// fault injects a fault into calls of a method, such as compute.instances.*.
 func (c *cloud) fault(t testing.TB, method string, f gateway.Fault) {
 	t.Helper()
 	f.Match.Service, f.Match.Action, _ = strings.Cut(method, ".")
@@ -78,11 +77,11 @@ func (c *cloud) fault(t testing.TB, method string, f gateway.Fault) {
 	}
 }
 
-// read is what came of reading a project.
+// read is the result of reading a project.
 type read struct {
 	entities map[posture.EntityID]posture.Entity
 	problems map[posture.EntityType][]error // details that could not be read
-	failures map[posture.EntityType]error   // lists that could not
+	failures map[posture.EntityType]error   // lists that could not be read
 }
 
 func (r read) of(t posture.EntityType) []posture.Entity {
@@ -96,7 +95,7 @@ func (r read) of(t posture.EntityType) []posture.Entity {
 	return found
 }
 
-// collectAll reads everything of a project that the types ask for, or all.
+// collectAll reads the given types of a project, or all types.
 func collectAll(t testing.TB, source collect.Source, a posture.Access, types ...posture.EntityType) read {
 	t.Helper()
 	session, err := source.Open(t.Context(), a)

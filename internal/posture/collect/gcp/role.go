@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// Permissions returns the least that a service account must be granted for
-// everything to be read. None of them reaches what customers store.
+// Permissions returns the minimal permissions that a service account needs to read every type. None of them
+// gives access to stored data.
 func Permissions() []string {
 	var all []string
 	for _, d := range declarations(declared.Catalog()) {
@@ -20,13 +20,12 @@ func Permissions() []string {
 	return slices.Compact(all)
 }
 
-// parentPermissions are how the permissions begin that folders and organisations
-// alone can grant, which roles of projects cannot have. link.sh grants them with
-// roles of Google.
+// parentPermissions are the prefixes of permissions that only folders and organisations can grant. Roles of
+// projects cannot contain them; link.sh grants them with predefined roles.
 var parentPermissions = []string{"resourcemanager.folders.", "resourcemanager.organizations.", "iam.denypolicies."}
 
-// APIs returns the names of the services that are asked. They must be enabled in
-// the project of the service account, which is where Google counts its calls.
+// APIs returns the APIs that are called. They must be enabled in the project of the service account, where
+// Google counts the calls.
 func APIs() []string {
 	all := []string{"cloudresourcemanager.googleapis.com"}
 	catalog := declared.Catalog()
@@ -41,11 +40,11 @@ func APIs() []string {
 	return slices.Compact(all)
 }
 
-// Role returns a custom role with these permissions, as
+// Role returns a custom role with these permissions as a file for
 //
 //	gcloud iam roles create vigil --project=PROJECT --file=role.yaml
 //
-// takes it. What is granted on folders and organisations cannot be in it.
+// It lacks the permissions that only folders and organisations can grant.
 func Role() []byte {
 	var b strings.Builder
 	b.WriteString("title: Vigil reader\n")

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A model is what was read of a project.
+// A model holds the collected entities of a project.
 type model map[posture.EntityID]posture.Entity
 
 func values(e posture.Entity, name string) []posture.Property {
@@ -40,12 +40,12 @@ func texts(e posture.Entity, name string) []string {
 	return all
 }
 
-// is reports whether a bool property has a value; one that is absent is neither.
+// is reports whether a bool property has a value; an absent one is neither true nor false.
 func is(e posture.Entity, name string, want bool) bool {
 	return slices.Contains(values(e, name), posture.Flag(name, want))
 }
 
-// out returns where edges of a label lead to.
+// out returns the targets of the edges of a label.
 func (m model) out(e posture.Entity, label string, t posture.EntityType) []posture.Entity {
 	var all []posture.Entity
 	for _, edge := range e.Edges {
@@ -56,7 +56,7 @@ func (m model) out(e posture.Entity, label string, t posture.EntityType) []postu
 	return all
 }
 
-// in returns where edges of a label come from.
+// in returns the sources of the edges of a label.
 func (m model) in(e posture.Entity, label string, t posture.EntityType) []posture.Entity {
 	var all []posture.Entity
 	for _, other := range m {
@@ -67,7 +67,7 @@ func (m model) in(e posture.Entity, label string, t posture.EntityType) []postur
 	return all
 }
 
-// opens reports whether a firewall rule lets everybody reach a range of ports.
+// opens reports whether a firewall rule allows everybody to reach a range of ports.
 func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool {
 	return is(e, "disabled", false) && text(e, "direction") == "INGRESS" && slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
 		given := map[string]posture.Property{}
@@ -80,8 +80,8 @@ func (m model) opens(e posture.Entity, from, to int64, protocols ...string) bool
 	})
 }
 
-// admin reports whether a service account has a role that controls the project, on
-// the project or by what it inherits.
+// admin reports whether a service account has a role that controls the project, granted on the project or
+// inherited.
 func (m model) admin(e posture.Entity) bool {
 	return some(m.out(e, "BOUND_TO", "GCP.IAM.Role"), func(r posture.Entity) bool { return is(r, "privileged", true) }) ||
 		slices.Contains(texts(e, "inheritedBindings"), "roles/owner")
@@ -95,8 +95,8 @@ var limit = today.AddDate(0, 0, -90).Format(time.RFC3339)
 
 const defaultAccount = "-compute@developer.gserviceaccount.com"
 
-// judgements say what violates each rule, in terms of what is collected. They
-// use nothing that the schema does not declare.
+// judgements decide which entities violate each rule. They use only properties and edges that the schema
+// declares.
 var judgements = map[string]struct {
 	on       posture.EntityType
 	violated func(m model, e posture.Entity) bool
@@ -258,15 +258,15 @@ func exposedAdmin(m model, e posture.Entity) bool {
 		return some(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
 			tagged := slices.ContainsFunc(texts(f, "targetTags"), func(t string) bool { return slices.Contains(texts(e, "networkTags"), t) })
 			same := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
-			four := slices.Contains(texts(f, "sourceRanges"), "0.0.0.0/0") // as its address is
+			four := slices.Contains(texts(f, "sourceRanges"), "0.0.0.0/0") // its address is IPv4
 			return is(f, "openToInternet", true) && four && is(e, "internetReachable", true) && (is(f, "appliesToAll", true) || tagged || same)
 		})
 	})
 }
 
-// TestTheWorldsFindingsFollowFromWhatIsRead reads worlds with flaws and finds
-// them again in the entities, whatever the share of bad resources.
-func TestTheWorldsFindingsFollowFromWhatIsRead(t *testing.T) {
+// TestRulesFindExpectedFlaws collects simulations with different shares of flaws and expects to
+// find exactly those flaws in the entities.
+func TestRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]simgcp.Options{
 		"half": {Size: 300, Shares: world.Shares{Default: 0.5}, Page: 9, Seed: 3, Projects: 2},

@@ -16,18 +16,18 @@ import (
 	simgcp "vigil/internal/sim/gcp"
 )
 
-// notes remembers which types were read to the end.
-type notes struct {
+// completenessRecorder is a recorder that records which types were read completely.
+type completenessRecorder struct {
 	mu       sync.Mutex
 	complete map[posture.EntityType]bool
 }
 
 type recording struct {
-	notes *notes
-	kind  posture.EntityType
+	completenessRecorder *completenessRecorder
+	kind                 posture.EntityType
 }
 
-func (n *notes) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
+func (n *completenessRecorder) Begin(_ context.Context, s collect.Scoped) (collect.Recording, error) {
 	return recording{n, s.Type}, nil
 }
 
@@ -35,15 +35,14 @@ func (recording) Put(context.Context, posture.Entity) error { return nil }
 func (recording) Discard()                                  {}
 
 func (r recording) Commit(_ context.Context, complete bool) error {
-	r.notes.mu.Lock()
-	defer r.notes.mu.Unlock()
-	r.notes.complete[r.kind] = complete
+	r.completenessRecorder.mu.Lock()
+	defer r.completenessRecorder.mu.Unlock()
+	r.completenessRecorder.complete[r.kind] = complete
 	return nil
 }
 
-// TestRunsEndAsTheyShould runs whole collections, of clouds and keys that are and
-// are not as they should be.
-func TestRunsEndAsTheyShould(t *testing.T) {
+// TestRunOutcomes runs whole collections with and without faults and permissions.
+func TestRunOutcomes(t *testing.T) {
 	t.Parallel()
 	without := func(missing string) []string {
 		return slices.DeleteFunc(gcp.Permissions(), func(p string) bool { return p == missing })
@@ -53,8 +52,8 @@ func TestRunsEndAsTheyShould(t *testing.T) {
 		fault   gateway.Fault
 		status  posture.RunStatus
 		account posture.AccountStatus
-		says    string             // of the run, or of the type
-		kind    posture.EntityType // that does not succeed
+		says    string             // message of the run or of the type
+		kind    posture.EntityType // type that does not succeed
 	}{
 		"all is well":     {who: (*cloud).reader, status: posture.RunCompleted, account: posture.AccountActive},
 		"nothing allowed": {who: (*cloud).denied, status: posture.RunFailed, account: posture.AccountDenyAccess, says: "resourcemanager.projects.get"},
@@ -96,7 +95,7 @@ func TestRunsEndAsTheyShould(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, deadline)
 			defer cancel()
-			n := &notes{complete: map[posture.EntityType]bool{}}
+			n := &completenessRecorder{complete: map[posture.EntityType]bool{}}
 			r := &collect.Runner{
 				Sources: map[posture.Provider]collect.Source{posture.GCP: c.source()}, Recorder: n, Parallel: 8, Log: slog.New(slog.DiscardHandler),
 			}

@@ -15,7 +15,7 @@ import (
 // A session reads one project. It implements [collect.Transport].
 type session struct {
 	account posture.AccountID
-	number  string // of the project, which some answers have in place of its id
+	number  string // project number, which some responses have in place of the id
 	key     posture.ServiceAccountKey
 	catalog *resource.Catalog
 	client  *client
@@ -32,16 +32,15 @@ func (src *Source) newSession(project posture.AccountID, key posture.ServiceAcco
 	return &session{account: project, key: key, catalog: src.options.Catalog, client: &client{src: src, account: project, tokens: tokens}}, nil
 }
 
-// reader returns what reads declared types. Names that do not say where they are
-// are at the region.
+// reader returns the reader of declared types. Names without a location are in the region.
 func (s *session) reader(region string, answers *collect.Answers) *collect.Reader {
 	return &collect.Reader{Catalog: s.catalog, Transport: s, Answers: answers, Context: resource.Context{
 		Vars: resource.Vars{Account: s.account, Number: s.number, Region: region}, Cloud: naming.Of(posture.GCP, s.catalog),
 	}}
 }
 
-// Units implements [collect.Session]. Google lists most things for all locations
-// at once, so a type is read once per project.
+// Units implements [collect.Session]. Google lists most types across all locations, so each type is read once
+// per project.
 func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	reader := s.reader(posture.Global, collect.NewAnswers())
 	var units []collect.Unit
@@ -51,9 +50,8 @@ func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	return units, nil
 }
 
-// Unit implements [collect.Session]. Its Get takes the name as the audit log has
-// it (projects/p/zones/z/instances/i), or an entity's own name together with the
-// region here.
+// Unit implements [collect.Session]. Its Get accepts a name of the audit log
+// (projects/p/zones/z/instances/i), or an entity's own name in the given region.
 func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bool) {
 	t := s.catalog.Type(name)
 	if t == nil || name.Provider() != posture.GCP {
@@ -67,8 +65,8 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 // Close implements [collect.Session].
 func (*session) Close() {}
 
-// classify finishes the classes of failures: that a service is off says nothing
-// about the project when Google asked another, the one that the key is from.
+// classify completes the classification of an error: when a service is disabled in the project of the key and
+// that is not the project being read, nothing is known about the latter.
 func (s *session) classify(err error) error {
 	off, ok := errors.AsType[*offError](err)
 	if !ok {

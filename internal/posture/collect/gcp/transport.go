@@ -16,14 +16,14 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// postCall is how calls begin whose input is a body and not a query.
+// postCall is the prefix of calls whose input is a request body, not a query.
 const postCall = "POST "
 
-// repeated are the APIs whose paths begin with their own name again.
+// repeated are the APIs whose paths begin with the name of the API.
 var repeated = []string{"compute", "storage", "bigquery", "dns"}
 
-// Pages implements [collect.Transport]. The address is API, version and path of a
-// method: compute/v1/projects/p/aggregated/disks.
+// Pages implements [collect.Transport]. The address consists of API, version and path of a method:
+// compute/v1/projects/p/aggregated/disks.
 func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
 	permission, _, _ := strings.Cut(grammar{}.Permission(r), " ")
 	if rest, ok := strings.CutPrefix(address, postCall); ok {
@@ -50,14 +50,14 @@ func (s *session) Pages(ctx context.Context, r *resource.Request, address string
 		case "":
 			return nil
 		case token:
-			return fmt.Errorf("the page after %.100q is said to be itself", token)
+			return fmt.Errorf("Google returned the page token %.100q twice", token)
 		}
 		token = next
 		query.Set("pageToken", token)
 	}
 }
 
-// queryOf makes a query of the members of an input.
+// queryOf converts the members of an input to a query.
 func queryOf(input gjson.Result) url.Values {
 	query := url.Values{}
 	input.ForEach(func(name, value gjson.Result) bool {
@@ -67,8 +67,7 @@ func queryOf(input gjson.Result) url.Values {
 	return query
 }
 
-// call makes one call and returns its answer. The permission is what the call
-// takes.
+// call makes one call and returns its response. The permission is the one that the call needs.
 func (s *session) call(ctx context.Context, method, address string, query url.Values, body []byte, permission string) (gjson.Result, error) {
 	u, err := urlOf(address)
 	if err != nil {
@@ -90,12 +89,12 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 	case err != nil && (collect.Over(err) || errors.Is(err, collect.ErrThrottled)):
 		return gjson.Result{}, err
 	case err != nil:
-		return gjson.Result{}, fmt.Errorf("ask Google: %w", err)
+		return gjson.Result{}, fmt.Errorf("call Google: %w", err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return gjson.Result{}, fmt.Errorf("read answer: %w", err)
+		return gjson.Result{}, fmt.Errorf("read response: %w", err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return gjson.Result{}, s.classify(refusal(answer.StatusCode, text, permission))
@@ -103,28 +102,27 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 	return gjson.ParseBytes(text), nil
 }
 
-// escape takes the characters out of a path that would end it. Names may have been
-// escaped by those who gave them.
+// escape escapes the characters that would end a path. Other characters of names may already be escaped.
 var escape = strings.NewReplacer("?", "%3F", "#", "%23", " ", "%20")
 
 // urlOf returns the URL of an address.
 func urlOf(address string) (*url.URL, error) {
 	api, path, ok := strings.Cut(address, "/")
 	if !ok || strings.Trim(api, "abcdefghijklmnopqrstuvwxyz") != "" {
-		return nil, fmt.Errorf("%.200q is not the address of a method", address)
+		return nil, fmt.Errorf("%.200q is not a valid method address", address)
 	}
 	if slices.Contains(repeated, api) {
 		path = address
 	}
 	u, err := url.Parse("https://" + api + ".googleapis.com/" + escape.Replace(path))
 	if err != nil {
-		return nil, fmt.Errorf("%.200q is not the address of a method", address)
+		return nil, fmt.Errorf("%.200q is not a valid method address", address)
 	}
 	return u, nil
 }
 
-// incomplete fails when a list says that it is not all there is: what is missing
-// from it is not gone.
+// incomplete fails when a list reports that it is incomplete, so that missing resources are not taken as
+// deleted.
 func incomplete(answer gjson.Result) error {
 	var places []string
 	for _, member := range []string{"unreachable", "unreachables", "missingZones", `warnings.#(code=="REGION_UNREACHABLE")#.region`} {
@@ -143,5 +141,5 @@ func incomplete(answer gjson.Result) error {
 	if len(places) == 0 {
 		return nil
 	}
-	return errors.New("not reached: " + clip(strings.Join(places, ", ")))
+	return errors.New("unreachable locations: " + clip(strings.Join(places, ", ")))
 }

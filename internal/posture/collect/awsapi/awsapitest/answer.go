@@ -14,8 +14,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// Answer writes an output as the service would: headers and body. The protocol is
-// that of the service; it must be one with XML or JSON.
+// Answer encodes an output as the service would: headers and body. The service must have
+// an XML or JSON protocol.
 func Answer(op *model.Operation, output map[string]any) (http.Header, []byte) {
 	header := http.Header{}
 	s := op.Output
@@ -243,7 +243,7 @@ func formatTime(m *model.Member, t time.Time, format string) string {
 func (w *writer) json(s *model.Shape, values map[string]any) {
 	w.WriteByte('{')
 	comma := ""
-	if len(values) != 1 { // a union has no member that is unknown
+	if len(values) != 1 { // a union must not have an unknown member
 		w.WriteString(`"__unknown":{"a":[1,{"b":null}]}`)
 		comma = ","
 	}
@@ -311,7 +311,7 @@ func (w *writer) jsonValue(m *model.Member, v any) {
 func (w *writer) marshal(v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // values are made of what can be written
+		panic(err) // all generated values can be marshalled
 	}
 	w.Write(text)
 }

@@ -2,9 +2,9 @@ package awsapitest
 
 import "vigil/internal/posture/collect/awsapi/model"
 
-// Input makes an input of an operation up: all members or only those that are
-// required. Strings are such as names and addresses can have; no value is zero,
-// which generated modules cannot tell from none.
+// Input generates an input of an operation with all members or only the required ones.
+// Strings are valid in names and addresses. No value is zero, because generated SDK
+// modules cannot distinguish zero from absent.
 func (m *Maker) Input(op *model.Operation, required bool) map[string]any {
 	if op.Input == nil {
 		return map[string]any{}

@@ -1,6 +1,6 @@
-// Package awsapitest makes answers of AWS operations up, from their models and a
-// seed, and writes them in the protocols of the services. Tests hold decoders
-// against each other and against what was meant.
+// Package awsapitest generates responses of AWS operations from their models and a seed,
+// and encodes them in the protocols of the services. Tests compare decoders with each
+// other and with the generated values.
 package awsapitest
 
 import (
@@ -13,29 +13,29 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// A Maker makes values up. What it makes depends on its seed alone.
+// A Maker generates values. They depend only on its seed.
 type Maker struct {
 	rand *rand.Rand
-	// Plain leaves out strings that only escapes can write.
+	// Plain excludes strings that need escapes.
 	Plain bool
 	// Full gives structures all of their members, and lists at least one item.
 	Full bool
 	// Sparse gives structures few of their members, for small answers.
 	Sparse bool
-	// Unions are shapes of which only one member is given, beside those that the
-	// model calls unions.
+	// Unions are shapes of which only one member is set, besides those that the model
+	// marks as unions.
 	Unions []string
 }
 
 // New returns a maker.
 func New(seed uint64) *Maker { return &Maker{rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))} }
 
-// maxDepth is how deep structures go; those that contain themselves have no end.
+// maxDepth limits the nesting of structures, which may be recursive.
 const maxDepth = 7
 
-// Output makes an output of an operation up. Its values are map[string]any for
+// Output generates an output of an operation. Its values are map[string]any for
 // structures and maps, []any, string, bool, int64, float64, [time.Time] and
-// []byte, so that [encoding/json.Marshal] writes the answer that is expected.
+// []byte, so that [encoding/json.Marshal] yields the expected result.
 func (m *Maker) Output(op *model.Operation) map[string]any {
 	if op.Output == nil {
 		return map[string]any{}
@@ -60,7 +60,7 @@ func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
 	return values
 }
 
-// leaveOut decides about a member that may be absent.
+// leaveOut decides whether to omit an optional member.
 func (m *Maker) leaveOut(depth int) bool {
 	switch {
 	case m.Full:
@@ -86,7 +86,7 @@ func (m *Maker) value(r *model.Member, depth int) any {
 	case model.List:
 		n := m.count(depth)
 		if (r.Flattened || s.Flattened) && n == 0 {
-			n = 1 // an empty one cannot be told from none
+			n = 1 // an empty one cannot be distinguished from none
 		}
 		list := make([]any, 0, n)
 		for range n {
@@ -132,7 +132,7 @@ func (m *Maker) scalar(r *model.Member) any {
 	case model.Long:
 		return []int64{0, 12345678901, math.MaxInt64, math.MinInt64, m.rand.Int64()}[m.rand.IntN(5)]
 	case model.Float, model.Double:
-		return float64(m.rand.IntN(1<<20)-1<<19) / 8 // the same in 32 bits
+		return float64(m.rand.IntN(1<<20)-1<<19) / 8 // exact in 32 bits too
 	case model.Timestamp:
 		t := time.Unix(m.rand.Int64N(4e9), 0).UTC()
 		if format := r.TimestampFormat + s.TimestampFormat; format != "rfc822" && r.Location != "header" && m.rand.IntN(2) == 0 {
@@ -156,7 +156,7 @@ func (m *Maker) scalar(r *model.Member) any {
 	}
 }
 
-// pieces are what strings are made of. Some take escapes in XML or JSON.
+// pieces are the parts of strings. Some need escapes in XML or JSON.
 var pieces = []string{
 	"arn:aws:iam::123456789012:role/x", "word", " ", "0", "true", "é", "日本", "😀", "&", "<", ">", `"`, "'", `\`, "\n", "\t", "\r", "]]>", "<b>x</b>", "{\"a\":1}", "%20", "\u2028", "\u0085", "\ufffd",
 }

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Endpoints are the addresses of a service by partition, with "+fips" behind it
-// for those that are validated by FIPS 140. What is usual is left out.
+// Endpoints are the addresses of a service by partition, with the suffix "+fips" for those
+// that are validated by FIPS 140. Addresses of the default form are omitted.
 type Endpoints map[string]Addresses
 
-// Addresses have one form for all regions, and others for some.
+// Addresses are a form for all regions, and exceptions for some.
 type Addresses struct {
-	None    bool                 `json:"none"` // there are none in the partition
-	Default *Endpoint            `json:"d"`    // nil for the usual form
-	Regions map[string]*Endpoint `json:"x"`    // nil where there is none
+	None    bool                 `json:"none"` // the service is not in the partition
+	Default *Endpoint            `json:"d"`    // nil for the default form
+	Regions map[string]*Endpoint `json:"x"`    // nil when the service is not in the region
 }
 
-// An Endpoint is where a service is and what its signatures are made for.
+// An Endpoint is the host of a service and the scope of its signatures.
 type Endpoint struct {
 	Host          string `json:"h"`
 	SigningName   string `json:"n"`
 	SigningRegion string `json:"r"`
 }
 
-// ErrNoEndpoint says that AWS offers a service in no place that was asked for.
+// ErrNoEndpoint is the error that a service is not offered in a region or partition.
 var ErrNoEndpoint = errors.New("no such endpoint")
 
 // PartitionOf returns the partition of a region.
@@ -38,8 +38,8 @@ func PartitionOf(region string) string {
 	return "aws"
 }
 
-// Endpoint returns where an operation is answered in a region. Services that are
-// global in their partition have the same address in all of its regions.
+// Endpoint returns the endpoint of an operation in a region. Services that are global in
+// their partition have the same endpoint in all of its regions.
 func (op *Operation) Endpoint(region string, fips bool) (Endpoint, error) {
 	s, partition := op.Service, PartitionOf(region)
 	table := s.Endpoints

@@ -16,7 +16,7 @@ import (
 //go:embed services.bin
 var services []byte
 
-// An index says where the services are in services.bin.
+// An index locates the services in services.bin.
 type index struct {
 	Botocore   string              `json:"botocore"`
 	Regions    map[string][]string `json:"regions"` // by partition
@@ -39,7 +39,7 @@ func (e *indexEntry) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[]any{&e.name, &e.length})
 }
 
-// opened is the index, read when it is first asked for.
+// opened is the index, read on first use.
 var opened = sync.OnceValues(func() (*index, error) {
 	ix, err := open(services)
 	if err != nil {
@@ -48,7 +48,7 @@ var opened = sync.OnceValues(func() (*index, error) {
 	return ix, nil
 })
 
-var errTruncated = errors.New("it is truncated")
+var errTruncated = errors.New("the file is truncated")
 
 func open(file []byte) (*index, error) {
 	cut := func(n int) ([]byte, error) {
@@ -111,7 +111,7 @@ func (ix *index) service(name string, frame []byte) (*Service, error) {
 	return s, s.link(name)
 }
 
-// Version returns the version of botocore that the models are from.
+// Version returns the version of botocore from which the models were generated.
 func Version() string {
 	ix, err := opened()
 	if err != nil {
@@ -120,8 +120,8 @@ func Version() string {
 	return ix.Botocore
 }
 
-// Regions returns the regions of a partition that were known when the models
-// were made.
+// Regions returns the regions of a partition that were known when the models were
+// generated.
 func Regions(partition string) []string {
 	ix, err := opened()
 	if err != nil {
@@ -130,7 +130,7 @@ func Regions(partition string) []string {
 	return slices.Clone(ix.Regions[partition])
 }
 
-// Services returns the names of all services in order.
+// Services returns the sorted names of all services.
 func Services() []string {
 	ix, err := opened()
 	if err != nil {
@@ -139,11 +139,10 @@ func Services() []string {
 	return slices.Clone(ix.names)
 }
 
-// ErrUnknown says that there is no such service or operation.
+// ErrUnknown is the error that there is no such service or operation.
 var ErrUnknown = errors.New("unknown to AWS")
 
-// Open returns a service. It fails with [ErrUnknown] where there is none of that
-// name.
+// Open returns a service. It fails with [ErrUnknown] when there is no such service.
 func Open(service string) (*Service, error) {
 	ix, err := opened()
 	if err != nil {
@@ -156,8 +155,8 @@ func Open(service string) (*Service, error) {
 	return load()
 }
 
-// Operations returns the names of the read operations of a service in order, or
-// nothing when there is no such service.
+// Operations returns the sorted names of the read operations of a service, or nil when
+// there is no such service.
 func Operations(service string) []string {
 	s, err := Open(service)
 	if err != nil {
@@ -166,8 +165,7 @@ func Operations(service string) []string {
 	return slices.Sorted(maps.Keys(s.Operations))
 }
 
-// Find returns an operation. It fails with [ErrUnknown] where there is none of
-// that name.
+// Find returns an operation. It fails with [ErrUnknown] when there is no such operation.
 func Find(service, operation string) (*Operation, error) {
 	s, err := Open(service)
 	if err != nil {

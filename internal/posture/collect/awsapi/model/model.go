@@ -1,8 +1,8 @@
-// Package model tells what can be read from AWS: every service's read operations,
-// what they take and return, how they are paged and where they are answered.
+// Package model describes the read operations of every AWS service: their inputs and
+// outputs, their pagination and their endpoints.
 //
-// The facts are those that AWS publishes with botocore. They are embedded
-// compressed; a service is opened when it is first asked for.
+// The models are those that AWS publishes with botocore. They are embedded compressed;
+// a service is decompressed on first use.
 package model
 
 import "fmt"
@@ -35,19 +35,19 @@ const (
 	CBOR     = "smithy-rpc-v2-cbor"
 )
 
-// A Service is what can be read of one AWS service. It and everything it leads
-// to must not be changed.
+// A Service describes the read operations of one AWS service. It and everything that it
+// refers to are immutable.
 type Service struct {
-	Name            string // as the command line of AWS calls it: "elbv2"
+	Name            string // as the AWS command line spells it: "elbv2"
 	ID              string `json:"id"` // "Elastic Load Balancing v2"
 	Version         string `json:"version"`
 	Protocol        string `json:"protocol"`
 	JSONVersion     string `json:"jsonVersion"`
-	Target          string `json:"target"` // before the operation in X-Amz-Target
+	Target          string `json:"target"` // prefix of the operation in X-Amz-Target
 	Namespace       string `json:"namespace"`
 	EndpointPrefix  string `json:"prefix"`
 	SigningName     string `json:"signing"`
-	QueryCompatible bool   `json:"queryCompatible"` // error codes are those of the query protocol
+	QueryCompatible bool   `json:"queryCompatible"` // uses the error codes of the query protocol
 
 	Operations map[string]*Operation `json:"operations"`
 	Endpoints  Endpoints             `json:"endpoints"`
@@ -60,27 +60,27 @@ type Operation struct {
 	Service   *Service
 	Method    string     `json:"m"`
 	URI       string     `json:"u"`
-	Host      string     `json:"host"`     // goes before the host name; may name members in braces
-	Root      string     `json:"root"`     // element of an XML input
-	Namespace string     `json:"ns"`       // of that element
-	Unsigned  bool       `json:"unsigned"` // takes no signature
-	Checksum  bool       `json:"checksum"` // a body takes a Content-MD5
-	Page      *Page      `json:"page"`     // nil when it has one page
+	Host      string     `json:"host"`     // prefix of the host name; may name members in braces
+	Root      string     `json:"root"`     // root element of an XML input
+	Namespace string     `json:"ns"`       // namespace of that element
+	Unsigned  bool       `json:"unsigned"` // needs no signature
+	Checksum  bool       `json:"checksum"` // a body needs a Content-MD5 header
+	Page      *Page      `json:"page"`     // nil when it is not paginated
 	Own       *Endpoints `json:"endpoints"`
 	InputID   *int       `json:"i"`
 	OutputID  *int       `json:"o"`
-	Input     *Shape     `json:"-"` // nil when it takes nothing
-	Output    *Shape     `json:"-"` // nil when it returns nothing
+	Input     *Shape     `json:"-"` // nil when it has no input
+	Output    *Shape     `json:"-"` // nil when it has no output
 }
 
-// A Page says how the answers of an operation are paged. Tokens and keys are
-// JMESPath expressions of botocore: names, dots, [-1] and ||.
+// A Page describes the pagination of an operation. Tokens and keys are JMESPath expressions
+// of botocore: names, dots, [-1] and ||.
 type Page struct {
-	Input   []string `json:"in"`   // members that take the tokens
-	Output  []string `json:"out"`  // where the next tokens are
-	More    string   `json:"more"` // where it says whether there is more; may be empty
+	Input   []string `json:"in"`   // input members for the tokens
+	Output  []string `json:"out"`  // expressions of the next tokens in the output
+	More    string   `json:"more"` // expression that tells whether there are more pages; may be empty
 	Results []string `json:"keys"`
-	Limit   string   `json:"limit"` // member that takes the size of a page; may be empty
+	Limit   string   `json:"limit"` // input member for the page size; may be empty
 }
 
 // A Shape is the type of a value.
@@ -88,26 +88,26 @@ type Shape struct {
 	Name            string   `json:"n"`
 	Type            Type     `json:"t"`
 	Enum            []string `json:"e"`
-	Members         []Member `json:"m"` // of a structure
-	Item            *Member  `json:"i"` // of a list
-	Key             *Member  `json:"k"` // of a map
+	Members         []Member `json:"m"` // structure members
+	Item            *Member  `json:"i"` // list items
+	Key             *Member  `json:"k"` // map keys
 	Value           *Member  `json:"v"`
-	Payload         string   `json:"p"` // member that is the whole body
+	Payload         string   `json:"p"` // member that is sent as the whole body
 	TimestampFormat string   `json:"ts"`
-	Union           bool     `json:"u"` // a structure of which one member is present
-	Document        bool     `json:"d"` // any JSON
+	Union           bool     `json:"u"` // a structure with exactly one member set
+	Document        bool     `json:"d"` // arbitrary JSON
 	Flattened       bool     `json:"f"`
 	Streaming       bool     `json:"b"`
 	Sensitive       bool     `json:"x"`
 }
 
-// A Member is a part of a shape.
+// A Member is a reference from one shape to another.
 type Member struct {
 	Name            string `json:"n"`
 	ShapeID         int    `json:"s"`
 	Shape           *Shape `json:"-"`
 	Required        bool   `json:"r"`
-	LocationName    string `json:"l"`  // its name on the wire, where that is another
+	LocationName    string `json:"l"`  // its name on the wire, if that differs
 	Location        string `json:"at"` // header, headers, querystring, uri or statusCode; empty for the body
 	QueryName       string `json:"q"`
 	TimestampFormat string `json:"ts"`
@@ -135,7 +135,7 @@ func (m *Member) WireName() string {
 	return m.Name
 }
 
-// link replaces numbers by what they stand for.
+// link replaces the shape numbers of a service by the shapes.
 func (s *Service) link(name string) error {
 	s.Name = name
 	shape := func(i int) (*Shape, error) {
@@ -176,9 +176,9 @@ func (s *Service) link(name string) error {
 	return nil
 }
 
-// Paging returns how the answers of an operation are paged, or nil when they are
-// not. Where AWS publishes nothing about it, a member of the input and one of the
-// output that both look like a token tell.
+// Paging returns the pagination of an operation, or nil when it is not paginated. When AWS
+// does not publish it, it is inferred from input and output members whose names are those
+// of tokens.
 func (op *Operation) Paging() *Page {
 	if op.Page != nil || op.Input == nil || op.Output == nil {
 		return op.Page
@@ -192,7 +192,7 @@ func (op *Operation) Paging() *Page {
 	return nil
 }
 
-// tokenNames are the members that carry page tokens, in inputs and outputs.
+// tokenNames are the names of members that carry page tokens, in inputs and outputs.
 var tokenNames = [][]string{
 	{"NextToken", "NextToken"}, {"nextToken", "nextToken"}, {"NextMarker", "NextMarker"}, {"Marker", "NextMarker"}, {"Marker", "Marker"},
 	{"marker", "marker"}, {"nextPageToken", "nextPageToken"}, {"pageToken", "nextPageToken"}, {"PageToken", "NextPageToken"},

@@ -82,24 +82,24 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-func TestUnknownNamesAreTold(t *testing.T) {
+func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	if _, err := Find("nosuch", "ListThings"); !errors.Is(err, ErrUnknown) {
-		t.Errorf("a service that is not there: %v", err)
+		t.Errorf("an unknown service: %v", err)
 	}
 	if _, err := Find("sqs", "DeleteQueue"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("an operation that writes: %v", err)
 	}
 	if got := Operations("nosuch"); got != nil {
-		t.Errorf("operations of nothing: %v", got)
+		t.Errorf("operations of an unknown service: %v", got)
 	}
 }
 
-func TestTruncatedModelsAreRefused(t *testing.T) {
+func TestTruncatedModels(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 3, 100, 4000, len(services) / 2, len(services) - 1} {
 		if _, err := open(services[:n]); err == nil {
-			t.Errorf("%d bytes of %d are taken for all", n, len(services))
+			t.Errorf("%d bytes of %d are accepted", n, len(services))
 		}
 	}
 }

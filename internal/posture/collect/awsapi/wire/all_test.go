@@ -12,7 +12,7 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// parsed reads JSON for comparison.
+// parsed parses JSON for comparison.
 func parsed(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -24,7 +24,7 @@ func parsed(t *testing.T, text []byte) any {
 	return v
 }
 
-// same reports whether two documents say the same.
+// same reports whether two JSON documents are equal.
 func same(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	return bytes.Equal(a, b) || equal(parsed(t, a), parsed(t, b))
@@ -67,11 +67,11 @@ func equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// TestEveryOperationIsReadAsItWasMeant decodes an answer of every operation of
-// every service but those that speak CBOR, and compares it with what was meant and
-// with what smithy-go's own deserializers read; of a fifth of the services, unless
-// VIGIL_TORTURE asks for all.
-func TestEveryOperationIsReadAsItWasMeant(t *testing.T) {
+// TestDecodeEveryOperation decodes a generated response of every operation of
+// every service except those with CBOR. It compares the result with the generated values
+// and with the result of smithy-go's deserializers. It tests a fifth of the services unless
+// VIGIL_TORTURE is set.
+func TestDecodeEveryOperation(t *testing.T) {
 	t.Parallel()
 	services, operations, compared := model.Services(), 0, 0
 	for n, name := range services {
@@ -109,7 +109,7 @@ func TestEveryOperationIsReadAsItWasMeant(t *testing.T) {
 				return
 			}
 			if name == "s3" && op.Name == "GetBucketLocation" {
-				continue // its root is the member itself, which smithy-go leaves to the module
+				continue // the root element is the member itself, which generated SDK code handles, not smithy-go
 			}
 			if op.Output == nil {
 				continue
@@ -125,7 +125,7 @@ func TestEveryOperationIsReadAsItWasMeant(t *testing.T) {
 				t.Errorf("%s %s: smithy-go reads %.3000s, %v\nwe read %.3000s", name, op.Name, text, err, got)
 				return
 			}
-			decoders.Delete(op) // or all of AWS stays in memory
+			decoders.Delete(op) // otherwise all models stay in memory
 		}
 	}
 	t.Logf("%d operations, %d of them also read by smithy-go", operations, compared)

@@ -17,12 +17,12 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// Decode returns an answer as JSON: an object with the members of the output. It
-// keeps nothing of the body.
+// Decode converts a response to JSON: an object with the members of the output. The result
+// does not refer to the body.
 func (d *Decoder) Decode(status int, header http.Header, body []byte) ([]byte, error) {
 	out, err := d.decode(status, header, body)
 	if err != nil {
-		return nil, fmt.Errorf("read the answer of %s %s: %w", d.op.Service.Name, d.op.Name, err)
+		return nil, fmt.Errorf("decode the response of %s %s: %w", d.op.Service.Name, d.op.Name, err)
 	}
 	return out, nil
 }
@@ -62,7 +62,7 @@ func (d *Decoder) decodeResult(out, body []byte, suffix string) ([]byte, error) 
 	return made, err
 }
 
-// decodeREST puts together what is in the headers and what is in the body.
+// decodeREST combines the members of the headers and of the body.
 func (d *Decoder) decodeREST(out []byte, status int, header http.Header, body []byte) ([]byte, error) {
 	if !d.bound && d.payload == nil {
 		return d.decodeBody(out, body, d.output)
@@ -134,7 +134,7 @@ func (d *Decoder) decodeBody(out, body []byte, n *node) ([]byte, error) {
 	return decodeXML(out, body, "", n)
 }
 
-// decodeLocation reads the one answer of S3 whose root is the member itself.
+// decodeLocation decodes the only response of S3 whose root element is the member itself.
 func decodeLocation(out, body []byte, n *node) ([]byte, error) {
 	f := n.byName["LocationConstraint"]
 	if f == nil {
@@ -144,15 +144,15 @@ func decodeLocation(out, body []byte, n *node) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if string(value) == `""` { // us-east-1, which S3 does not name
+	if string(value) == `""` { // S3 returns no name for us-east-1
 		return append(out, "{}"...), nil
 	}
 	out = append(append(append(out, '{'), f.key...), value...)
 	return append(out, '}'), nil
 }
 
-// headerValue returns what the headers say about a field, if it is bound to them
-// and they say something.
+// headerValue returns the header text of a field. It returns false when the field is not
+// bound to a header or the header is missing.
 func headerValue(f *field, status int, header http.Header) (string, bool) {
 	m := f.member
 	switch m.Location {
@@ -192,7 +192,7 @@ func appendHeader(out []byte, f *field, text string, header http.Header) ([]byte
 		}
 		return appendString(out, raw), nil
 	}
-	d := &xmlDecoder{out: out} // headers write values as XML does
+	d := &xmlDecoder{out: out} // values in headers have the same syntax as in XML
 	err := d.scalar(f.node, []byte(text))
 	return d.out, err
 }
@@ -237,7 +237,7 @@ func appendHeaderList(out []byte, f *field, values []string) ([]byte, error) {
 	return append(d.out, ']'), nil
 }
 
-// decodeCBOR leaves the reading to smithy-go: few services speak nothing else.
+// decodeCBOR decodes with smithy-go: only a few services use CBOR exclusively.
 func (d *Decoder) decodeCBOR(status int, header http.Header, body []byte) ([]byte, error) {
 	s, err := schemaOf(d.op)
 	if err != nil {

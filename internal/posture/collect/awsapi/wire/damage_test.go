@@ -14,10 +14,10 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// TestDamagedAnswersAreReadTheSame holds our decoders against smithy-go's own with
-// answers that are correct but for a few bytes: as many as AWSAPI_EXECUTIONS says,
-// from a seed that AWSAPI_SEED may set.
-func TestDamagedAnswersAreReadTheSame(t *testing.T) {
+// TestDamagedResponsesMatchReference compares our decoders with those of smithy-go on responses
+// with a few wrong bytes. AWSAPI_EXECUTIONS sets the number of responses and AWSAPI_SEED the
+// seed.
+func TestDamagedResponsesMatchReference(t *testing.T) {
 	t.Parallel()
 	executions, seed := int64(4000), uint64(1)
 	if n, err := strconv.ParseInt(os.Getenv("AWSAPI_EXECUTIONS"), 10, 64); err == nil {
@@ -41,8 +41,8 @@ func TestDamagedAnswersAreReadTheSame(t *testing.T) {
 				maker := awsapitest.New(random.Uint64())
 				maker.Sparse = true
 				_, whole := awsapitest.Answer(p.decoder.op, maker.Output(p.decoder.op))
-				// One answer is damaged in many ways: making it up takes longer than
-				// reading it.
+				// Each response is damaged in many ways because generating one takes longer
+				// than decoding it.
 				for range 50 {
 					if done.Add(1) > executions {
 						return
@@ -67,11 +67,11 @@ func TestDamagedAnswersAreReadTheSame(t *testing.T) {
 	t.Logf("%d answers", min(done.Load(), executions))
 }
 
-// suspicious are bytes that mean something to a parser, and some that do not.
+// suspicious are bytes with a meaning for parsers, and some without.
 var suspicious = []byte("<>/&;#x!-[]?='\":{},\\ \t\r\n\x00\x01\x7f\x80\xc3\xff0129aeE+.tfnNI_z")
 
-// TestTruncatedAnswersAreErrors cuts a correct answer at every byte.
-func TestTruncatedAnswersAreErrors(t *testing.T) {
+// TestTruncatedResponsesAreErrors cuts a correct answer at every byte.
+func TestTruncatedResponsesAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
 		p := newPair(t, protocol)
@@ -89,9 +89,9 @@ func TestTruncatedAnswersAreErrors(t *testing.T) {
 	}
 }
 
-// TestHostileAnswersAreErrors: what would take memory or time without end, or
-// reach for files, ends at once.
-func TestHostileAnswersAreErrors(t *testing.T) {
+// TestHostileResponsesAreErrors checks that responses that aim at unbounded memory or time, or
+// at reading files, fail at once.
+func TestHostileResponsesAreErrors(t *testing.T) {
 	t.Parallel()
 	deep := func(open, end string, n int) []byte {
 		b := make([]byte, 0, n*(len(open)+len(end))+16)
@@ -108,22 +108,22 @@ func TestHostileAnswersAreErrors(t *testing.T) {
 		p    pair
 		body []byte
 	}{
-		"entities of entities":               {x, []byte(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><r><Text>&b;</Text></r>`)},
-		"a file":                             {x, []byte(`<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><r><Text>&f;</Text></r>`)},
-		"an unknown entity":                  {x, []byte(`<r><Text>&nbsp;</Text></r>`)},
-		"deep elements":                      {x, append(append([]byte("<r>"), deep("<In>", "</In>", 1<<20)...), "</r>"...)},
-		"deep unknown elements":              {x, append(append([]byte("<r>"), deep("<x>", "</x>", 1<<20)...), "</r>"...)},
-		"deep arrays":                        {j, append(append([]byte(`{"x":`), deep("[", "]", 1<<20)...), '}')},
-		"deep objects":                       {j, []byte(`{"In":` + string(deep(`{"self":`, "}", 1<<18)) + `}`)},
-		"two roots":                          {x, []byte(`<r/><r/>`)},
-		"a character reference that is none": {x, []byte(`<r><Text>&#x110000;</Text></r>`)},
-		"another encoding":                   {x, []byte(`<?xml version="1.0" encoding="UTF-16"?><r/>`)},
-		"bytes that are no text":             {x, []byte("<r><Text>\xff\xfe</Text></r>")},
-		"a control character":                {x, []byte("<r><Text>\x00</Text></r>")},
-		"tags that cross":                    {x, []byte(`<r><In><id></In></id></r>`)},
-		"a number too large":                 {x, []byte(`<r><Whole>2147483648</Whole></r>`)},
-		"a year too large":                   {j, []byte(`{"Epoch":1e300}`)},
-		"too much":                           {j, append(make([]byte, MaxSize), "{}"...)},
+		"nested entities":                {x, []byte(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><r><Text>&b;</Text></r>`)},
+		"a file":                         {x, []byte(`<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><r><Text>&f;</Text></r>`)},
+		"an unknown entity":              {x, []byte(`<r><Text>&nbsp;</Text></r>`)},
+		"deep elements":                  {x, append(append([]byte("<r>"), deep("<In>", "</In>", 1<<20)...), "</r>"...)},
+		"deep unknown elements":          {x, append(append([]byte("<r>"), deep("<x>", "</x>", 1<<20)...), "</r>"...)},
+		"deep arrays":                    {j, append(append([]byte(`{"x":`), deep("[", "]", 1<<20)...), '}')},
+		"deep objects":                   {j, []byte(`{"In":` + string(deep(`{"self":`, "}", 1<<18)) + `}`)},
+		"two roots":                      {x, []byte(`<r/><r/>`)},
+		"an invalid character reference": {x, []byte(`<r><Text>&#x110000;</Text></r>`)},
+		"another encoding":               {x, []byte(`<?xml version="1.0" encoding="UTF-16"?><r/>`)},
+		"invalid UTF-8":                  {x, []byte("<r><Text>\xff\xfe</Text></r>")},
+		"a control character":            {x, []byte("<r><Text>\x00</Text></r>")},
+		"tags that cross":                {x, []byte(`<r><In><id></In></id></r>`)},
+		"a number too large":             {x, []byte(`<r><Whole>2147483648</Whole></r>`)},
+		"a year too large":               {j, []byte(`{"Epoch":1e300}`)},
+		"too much":                       {j, append(make([]byte, MaxSize), "{}"...)},
 	} {
 		start := time.Now()
 		if got, err := tt.p.decoder.Decode(200, nil, tt.body); err == nil {
@@ -135,9 +135,9 @@ func TestHostileAnswersAreErrors(t *testing.T) {
 	}
 }
 
-// TestRepeatedMembersAreJoined: lists are joined, maps merged, of anything else
-// the last counts.
-func TestRepeatedMembersAreJoined(t *testing.T) {
+// TestRepeatedMembers: repeated lists are joined and maps merged; for other types
+// the last value is used.
+func TestRepeatedMembers(t *testing.T) {
 	t.Parallel()
 	x, j := newPair(t, model.RestXML), newPair(t, model.RestJSON)
 	for _, tt := range []struct {

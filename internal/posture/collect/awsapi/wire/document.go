@@ -9,10 +9,10 @@ import (
 	smithydocument "github.com/aws/smithy-go/document"
 )
 
-// noErrors makes smithy-go return errors of no particular type.
+// noErrors is an empty registry, with which smithy-go returns generic errors.
 var noErrors = &smithy.TypeRegistry{Entries: map[string]*smithy.TypeRegistryEntry{}}
 
-// A document is an answer that one of smithy-go's deserializers turns into JSON.
+// A document is a response that a deserializer of smithy-go converts to JSON.
 type document struct {
 	schema *smithy.Schema
 	json   []byte
@@ -88,7 +88,7 @@ func (r *documentReader) value(b []byte, schema *smithy.Schema) ([]byte, error) 
 		err := smithy.ReadMap(r.from, schema, func(key string) (err error) {
 			keys.begin(&b, []byte(key))
 			b, err = r.nullable(b, schema.MapValue())
-			keys.settle(&b)
+			keys.dedupe(&b)
 			return err
 		})
 		keys.close(&b)

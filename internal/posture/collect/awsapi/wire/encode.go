@@ -25,7 +25,7 @@ import (
 
 // An InputError says what is wrong with the input of an operation.
 type InputError struct {
-	Path string // of the member: "Filters[0].Name"
+	Path string // path of the member: "Filters[0].Name"
 	Err  error
 }
 
@@ -36,8 +36,8 @@ func bad(path, format string, args ...any) error {
 	return &InputError{Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-// CheckInput says whether an operation takes an input: every member is in the
-// model and of its type, and none that is required is missing.
+// CheckInput checks an input of an operation: every member must be in the model and have its
+// type, and no required member may be missing.
 func CheckInput(op *model.Operation, input map[string]any) error {
 	if op.Input == nil {
 		for name := range input {
@@ -52,7 +52,7 @@ func checkStructure(s *model.Shape, values map[string]any, path string) error {
 	for name, v := range values {
 		m := s.Member(name)
 		if m == nil {
-			return bad(path+name, "the model has none of this name")
+			return bad(path+name, "there is no such member in the model")
 		}
 		if v == nil {
 			continue
@@ -61,7 +61,7 @@ func checkStructure(s *model.Shape, values map[string]any, path string) error {
 			return err
 		}
 		if m.Location == "uri" && v == "" {
-			return bad(path+name, "is a part of the address and must not be empty")
+			return bad(path+name, "is a part of the URL and must not be empty")
 		}
 	}
 	for i := range s.Members {
@@ -161,7 +161,7 @@ func number(v any) (float64, bool) {
 	return float64(n), ok
 }
 
-// moment reads a time: RFC 3339 or seconds since 1970.
+// moment parses a time: RFC 3339 or seconds since 1970.
 func moment(v any) (time.Time, bool) {
 	switch v := v.(type) {
 	case time.Time:
@@ -174,7 +174,7 @@ func moment(v any) (time.Time, bool) {
 	return smithytime.ParseEpochSeconds(f), ok
 }
 
-// A Request is the request of an operation, without its host and unsigned.
+// A Request is the unsigned request of an operation, without its host.
 type Request struct {
 	Method string
 	URL    url.URL // path and query
@@ -182,7 +182,7 @@ type Request struct {
 	Body   []byte
 }
 
-// Encode makes the request of an operation.
+// Encode encodes the request of an operation.
 func Encode(ctx context.Context, op *model.Operation, input map[string]any) (*Request, error) {
 	if err := CheckInput(op, input); err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func Encode(ctx context.Context, op *model.Operation, input map[string]any) (*Re
 	r := smithyhttp.NewStackRequest().(*smithyhttp.Request)
 	ctx = middleware.WithOperationName(ctx, op.Name)
 	if err := s.protocol.SerializeRequest(ctx, s.operation, serializable{s.operation.Input, op.Input, input}, r); err != nil {
-		return nil, fmt.Errorf("write the request of %s %s: %w", op.Service.Name, op.Name, err)
+		return nil, fmt.Errorf("encode the request of %s %s: %w", op.Service.Name, op.Name, err)
 	}
 	made := &Request{Method: r.Method, URL: *r.URL, Header: r.Header}
 	if stream := r.GetStream(); stream != nil {
@@ -205,7 +205,7 @@ func Encode(ctx context.Context, op *model.Operation, input map[string]any) (*Re
 	return made, nil
 }
 
-// serializable is an input that smithy's serializers can write.
+// serializable is an input for smithy's serializers.
 type serializable struct {
 	schema *smithy.Schema
 	shape  *model.Shape
@@ -219,13 +219,13 @@ func (in serializable) Serialize(s smithy.ShapeSerializer) {
 	s.CloseStruct()
 }
 
-// SerializeMembers writes the members alone.
+// SerializeMembers writes the members without the enclosing structure.
 func (in serializable) SerializeMembers(s smithy.ShapeSerializer) {
 	writeMembers(s, in.schema, in.shape, in.values)
 }
 
-// writeMembers writes members in the order of the model, so that the same input
-// always makes the same request.
+// writeMembers writes members in the order of the model, so that equal inputs yield equal
+// requests.
 func writeMembers(s smithy.ShapeSerializer, schema *smithy.Schema, shape *model.Shape, values map[string]any) {
 	for i := range shape.Members {
 		m := &shape.Members[i]

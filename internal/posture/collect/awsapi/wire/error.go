@@ -16,19 +16,19 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// A Failure is what an answer says about a call that failed.
+// A Failure is the decoded error response of a call.
 type Failure struct {
 	Code      string
 	Message   string
 	RequestID string
-	Region    string // where a bucket is, if S3 says so
+	Region    string // region of the bucket, if S3 returns it
 }
 
-// maxMessage is how much of a message is kept.
+// maxMessage is the length to which messages are truncated.
 const maxMessage = 2000
 
-// DecodeFailure reads the answer of a call that failed. An answer that cannot be
-// read has the code of its HTTP status.
+// DecodeFailure decodes an error response. The code of a malformed response is that of its
+// HTTP status.
 func DecodeFailure(op *model.Operation, status int, header http.Header, body []byte) Failure {
 	var f Failure
 	switch op.Service.Protocol {
@@ -67,7 +67,7 @@ func jsonFailure(header http.Header, body []byte) Failure {
 		Message string          `json:"message"`
 		Other   string          `json:"errorMessage"`
 	}
-	_ = json.Unmarshal(body, &said) // what can be read is read
+	_ = json.Unmarshal(body, &said) // malformed members are ignored
 	var f Failure
 	var code string
 	_ = json.Unmarshal(said.Code, &code)
@@ -83,7 +83,7 @@ func jsonFailure(header http.Header, body []byte) Failure {
 	return f
 }
 
-// bareCode takes off the namespace before a code and the address behind it.
+// bareCode removes the namespace before a code and the URL after it.
 func bareCode(code string) string {
 	code, _, _ = strings.Cut(code, ":")
 	if _, name, ok := strings.Cut(code, "#"); ok {
@@ -92,8 +92,7 @@ func bareCode(code string) string {
 	return code
 }
 
-// xmlFailure reads the first element Error, and the id of the request wherever it
-// is.
+// xmlFailure reads the first Error element, and the request id anywhere in the document.
 func xmlFailure(body []byte) Failure {
 	var f Failure
 	s := &scanner{b: body}

@@ -55,7 +55,7 @@ func everything(protocol string) *model.Operation {
 	return &model.Operation{Name: "Everything", Service: s, Method: "POST", URI: "/", Output: out}
 }
 
-// A pair is both ways to read the answers of everything.
+// A pair is our decoder and the reference decoder of the operation everything.
 type pair struct {
 	decoder   *Decoder
 	reference *reference
@@ -74,7 +74,7 @@ func newPair(tb testing.TB, protocol string) pair {
 	return pair{d, r}
 }
 
-// seeds are answers to begin with.
+// seeds are initial responses for fuzzing.
 func seeds(op *model.Operation) [][]byte {
 	all := [][]byte{nil, []byte("{}"), []byte("<a/>"), []byte(`{"Epoch":"NaN","Single":"-Infinity","Double":1e400,"Text":"\ud83d\ude00\u0000"}`)}
 	for seed := range uint64(40) {
@@ -99,17 +99,17 @@ func fuzzRaw(f *testing.F, protocol string) {
 	})
 }
 
-// FuzzXML gives both decoders any bytes.
+// FuzzXML passes arbitrary bytes to both decoders.
 func FuzzXML(f *testing.F) { fuzzRaw(f, model.RestXML) }
 
-// FuzzQuery does so with a result inside of an answer.
+// FuzzQuery is FuzzXML for the query protocol, which wraps the result.
 func FuzzQuery(f *testing.F) { fuzzRaw(f, model.Query) }
 
-// FuzzJSON does so with JSON whose members have other names on the wire.
+// FuzzJSON is FuzzXML for JSON with members that have other names on the wire.
 func FuzzJSON(f *testing.F) { fuzzRaw(f, model.RestJSON) }
 
-// FuzzDamaged makes answers up that are correct but for a few bytes, which goes
-// deeper than bytes that mean nothing. Each input is one answer in each protocol.
+// FuzzDamaged generates responses with a few wrong bytes, which reach deeper code than
+// arbitrary bytes. Each input is one response in each protocol.
 func FuzzDamaged(f *testing.F) {
 	var pairs []pair
 	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
@@ -130,8 +130,8 @@ func FuzzDamaged(f *testing.F) {
 	})
 }
 
-// damaged changes a body at as many places as there are four bytes of damage: two
-// for the place, one for what is done, one for a byte.
+// damaged changes a body once per four bytes of damage: two select the position, one the kind
+// of change, one the new byte.
 func damaged(body, damage []byte) []byte {
 	for len(damage) >= 4 && len(body) > 0 {
 		at := int(binary.BigEndian.Uint16(damage)) % len(body)
@@ -145,12 +145,12 @@ func damaged(body, damage []byte) []byte {
 			body = append(body[:at], body[at+1:]...)
 		case 2:
 			body = append(body[:at], append([]byte{c}, body[at:]...)...)
-		case 3: // twice the same
+		case 3: // duplicate a range
 			from, to := min(at, other), max(at, other)
 			body = append(body[:to], append(bytes.Clone(body[from:to]), body[to:]...)...)
 		case 4:
 			body = body[:at]
-		case 5: // two places change
+		case 5: // swap two ranges
 			body[at], body[other] = body[other], body[at]
 		}
 	}

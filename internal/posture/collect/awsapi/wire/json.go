@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonDecoder turns one JSON document into another, with the names and types of
-// the model.
+// A jsonDecoder converts a JSON document to one with the names and types of the model.
 type jsonDecoder struct {
 	jsonScanner
 	out []byte
@@ -110,12 +109,12 @@ func (d *jsonDecoder) structure(n *node) error {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 		if repeated {
-			o.settle(&d.out, f)
+			o.merge(&d.out, f)
 		}
 	}
 }
 
-// named returns the field with a quoted name, or nil.
+// named returns the field of a quoted name, or nil.
 func (n *node) named(key []byte) (*field, error) {
 	if f, ok := n.byName[string(key[1:len(key)-1])]; ok {
 		return f, nil
@@ -184,7 +183,7 @@ func (d *jsonDecoder) entries(n *node) error {
 		if err := d.nullable(n.value); err != nil {
 			return err
 		}
-		keys.settle(&d.out)
+		keys.dedupe(&d.out)
 	}
 }
 
@@ -222,8 +221,7 @@ func (d *jsonDecoder) integer(bits int) (err error) {
 	return err
 }
 
-// float reads a number, or one of the three strings that stand for those that
-// JSON lacks.
+// float parses a number, or one of the strings "NaN", "Infinity" and "-Infinity".
 func (d *jsonDecoder) float() (float64, error) {
 	if d.peek() == '"' {
 		text, err := d.text()
@@ -265,7 +263,7 @@ func (d *jsonDecoder) time(format timeFormat) error {
 	return err
 }
 
-// text reads a string and returns what it says.
+// text reads a string and returns its unquoted value.
 func (d *jsonDecoder) text() (string, error) {
 	quoted, err := d.str()
 	if err != nil {
@@ -274,8 +272,8 @@ func (d *jsonDecoder) text() (string, error) {
 	return unquote(quoted)
 }
 
-// appendQuoted appends a JSON string as it was sent. Bytes that are not UTF-8
-// become U+FFFD.
+// appendQuoted appends a JSON string unchanged, except that invalid UTF-8 is replaced by
+// U+FFFD.
 func appendQuoted(b, quoted []byte) []byte {
 	for i, c := range quoted {
 		if c >= utf8.RuneSelf {
@@ -288,7 +286,7 @@ func appendQuoted(b, quoted []byte) []byte {
 	return append(b, quoted...)
 }
 
-// validUTF8 replaces each byte that is not UTF-8.
+// validUTF8 replaces each byte of invalid UTF-8 by U+FFFD.
 func validUTF8(text []byte) []byte {
 	var b []byte
 	for len(text) > 0 {

@@ -9,14 +9,14 @@ import (
 
 var errJSON = errors.New("the answer is not JSON")
 
-// A jsonScanner reads JSON. It is as strict as encoding/json.
+// A jsonScanner tokenizes JSON. It is as strict as encoding/json.
 type jsonScanner struct {
 	b     []byte
 	i     int
 	depth int
 }
 
-// peek goes over white space and returns the byte behind it, 0 at the end.
+// peek skips white space and returns the next byte, 0 at the end.
 func (s *jsonScanner) peek() byte {
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; c {
@@ -29,7 +29,7 @@ func (s *jsonScanner) peek() byte {
 	return 0
 }
 
-// expect goes behind a byte.
+// expect consumes the byte c.
 func (s *jsonScanner) expect(c byte) error {
 	if s.peek() != c {
 		return errJSON
@@ -38,7 +38,7 @@ func (s *jsonScanner) expect(c byte) error {
 	return nil
 }
 
-// enter goes into an object or an array.
+// enter consumes the start of an object or array and increments the depth.
 func (s *jsonScanner) enter(c byte) error {
 	if err := s.expect(c); err != nil {
 		return err
@@ -50,8 +50,8 @@ func (s *jsonScanner) enter(c byte) error {
 	return nil
 }
 
-// more reports whether another item follows in the object or array that ends with
-// c, and goes over the comma or the end.
+// more consumes the comma or the end c of the object or array, and reports whether another
+// item follows.
 func (s *jsonScanner) more(c byte, first bool) (bool, error) {
 	switch s.peek() {
 	case c:
@@ -71,7 +71,7 @@ func (s *jsonScanner) more(c byte, first bool) (bool, error) {
 	return true, nil
 }
 
-// key reads the name of a member and the colon, and returns it with its quotes.
+// key consumes a member name and its colon, and returns the quoted name.
 func (s *jsonScanner) key() ([]byte, error) {
 	key, err := s.str()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *jsonScanner) key() ([]byte, error) {
 	return key, s.expect(':')
 }
 
-// str reads a string and returns it with its quotes.
+// str consumes a string and returns it with its quotes.
 func (s *jsonScanner) str() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, errJSON
@@ -106,8 +106,7 @@ func (s *jsonScanner) str() ([]byte, error) {
 	return nil, errJSON
 }
 
-// escape goes over an escape but for its last byte; the position is at the
-// backslash.
+// escape consumes an escape except for its last byte. The position is at the backslash.
 func (s *jsonScanner) escape() error {
 	s.i++
 	if s.i >= len(s.b) {
@@ -131,7 +130,7 @@ func (s *jsonScanner) escape() error {
 	return errJSON
 }
 
-// number reads a number.
+// number consumes a number.
 func (s *jsonScanner) number() ([]byte, error) {
 	s.peek()
 	from := s.i
@@ -181,7 +180,7 @@ func (s *jsonScanner) literal(text []byte) error {
 	return nil
 }
 
-// null reports whether the next value is null, and goes over it.
+// null consumes the next value if it is null, and reports whether it was.
 func (s *jsonScanner) null() (bool, error) {
 	if s.peek() != 'n' {
 		return false, nil
@@ -189,7 +188,7 @@ func (s *jsonScanner) null() (bool, error) {
 	return true, s.literal(literalNull)
 }
 
-// skip goes over a value.
+// skip consumes a value.
 func (s *jsonScanner) skip() error {
 	switch s.peek() {
 	case '"':
@@ -233,8 +232,7 @@ func (s *jsonScanner) skip() error {
 	return err
 }
 
-// unquote returns what a JSON string says. Bytes that are not UTF-8 become
-// U+FFFD.
+// unquote returns the value of a quoted JSON string. Invalid UTF-8 is replaced by U+FFFD.
 func unquote(quoted []byte) (string, error) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(validUTF8(quoted[1 : len(quoted)-1])), nil

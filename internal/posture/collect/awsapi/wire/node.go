@@ -1,11 +1,11 @@
-// Package wire writes the requests of AWS operations and turns their answers into
+// Package wire encodes the requests of AWS operations and decodes their responses to
 // JSON, guided by the models of package model.
 //
-// Requests are written by the serializers of smithy-go. Answers in XML and JSON
-// are decoded by schema in one pass: members get the names of the model, times
-// become RFC 3339 in UTC, blobs base64, floats that JSON cannot hold the strings
-// "NaN", "Infinity" and "-Infinity". Members that the model does not know and
-// those that are null are left out. Depth and size of an answer are limited.
+// The serializers of smithy-go encode requests. XML and JSON responses are decoded in
+// one pass, guided by the schema: members get the names of the model, times become RFC
+// 3339 in UTC, blobs become base64, and the floats that JSON lacks become the strings
+// "NaN", "Infinity" and "-Infinity". Unknown members and null members are omitted. Depth
+// and size of a response are limited.
 package wire
 
 import (
@@ -17,17 +17,17 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// Limits of an answer.
+// Limits of a response.
 const (
 	MaxSize  = 64 << 20 // bytes
 	maxDepth = 200
 )
 
-// Answers that are refused whatever they say.
+// Errors of responses that exceed a limit or have trailing data.
 var (
-	ErrDepth    = fmt.Errorf("the answer is nested more than %d levels deep", maxDepth)
-	ErrSize     = fmt.Errorf("the answer has more than %d MB", MaxSize>>20)
-	ErrTrailing = errors.New("something follows the end of the answer")
+	ErrDepth    = fmt.Errorf("the response is nested more than %d levels deep", maxDepth)
+	ErrSize     = fmt.Errorf("the response is larger than %d MB", MaxSize>>20)
+	ErrTrailing = errors.New("there is data after the end of the response")
 )
 
 type kind uint8
@@ -55,17 +55,17 @@ const (
 	epochSeconds
 )
 
-// A node is a shape as the decoders need it.
+// A node is a shape in the form that the decoders use.
 type node struct {
 	kind   kind
 	format timeFormat
 	union  bool
 
 	fields []*field
-	byName map[string]*field // of the body, by the name on the wire
+	byName map[string]*field // fields of the body by their names on the wire
 	attrs  []*field          // attributes of the XML element
 
-	value              *node // of a list or a map
+	value              *node // list items or map values
 	keyName, valueName string
 }
 
@@ -73,15 +73,15 @@ type node struct {
 type field struct {
 	*node
 	name      string
-	key       []byte // the name in JSON, with quotes and colon
+	key       []byte // the quoted JSON name with a colon
 	wireName  string
 	index     int
 	flattened bool
 	member    *model.Member
 }
 
-// find returns the field of an XML element. Services do not always keep to the
-// case of their models.
+// find returns the field of an XML element. It ignores case when there is no exact match,
+// because services do not always use the case of their models.
 func (n *node) find(name []byte) *field {
 	if f, ok := n.byName[string(name)]; ok {
 		return f
@@ -94,7 +94,7 @@ func (n *node) find(name []byte) *field {
 	return nil
 }
 
-// A compiler makes nodes of the shapes of one service. Structures are made once.
+// A compiler converts the shapes of one service to nodes. Each structure is converted once.
 type compiler struct {
 	protocol string
 	nodes    map[*model.Shape]*node
@@ -105,7 +105,7 @@ var scalars = map[model.Type]kind{
 	model.Double: kindFloat64, model.Timestamp: kindTime, model.Blob: kindBlob, "character": kindString,
 }
 
-// node returns the node of what a member refers to.
+// node returns the node of the shape that a member refers to.
 func (c *compiler) node(m *model.Member) (*node, error) {
 	s := m.Shape
 	if k, ok := scalars[s.Type]; ok {
@@ -178,7 +178,7 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 		}
 		f := &field{node: target, name: m.Name, key: append(appendString(nil, m.Name), ':'), wireName: m.Name, index: i, member: m}
 		f.flattened = (m.Flattened || m.Shape.Flattened) && (target.kind == kindList || target.kind == kindMap)
-		// The members of plain JSON have the names of the model.
+		// In the plain JSON protocols, members have the names of the model.
 		if m.LocationName != "" && c.protocol != model.JSON && c.protocol != model.CBOR {
 			f.wireName = m.LocationName
 		}
@@ -187,8 +187,8 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 		case m.Attribute:
 			n.attrs = append(n.attrs, f)
 		case m.Location == "":
-			// S3 has deprecated shapes where a list and one of its items have the
-			// same name: the list holds both.
+			// S3 has deprecated shapes in which a list and a scalar have the same name on
+			// the wire: the list is used for both.
 			if other, ok := n.byName[f.wireName]; !ok || other.kind != kindList {
 				n.byName[f.wireName] = f
 			}
@@ -204,18 +204,17 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 	return nil
 }
 
-// A Decoder turns the answers of one operation into JSON. It is safe for
-// concurrent use.
+// A Decoder converts the responses of one operation to JSON. It is safe for concurrent use.
 type Decoder struct {
 	op      *model.Operation
-	output  *node  // nil when there is none
-	payload *field // the member that is the whole body, if there is one
+	output  *node  // nil when there is no output
+	payload *field // the member that is the whole body, or nil
 	bound   bool   // some members are in headers
 }
 
 var decoders sync.Map // *model.Operation -> func() (*Decoder, error)
 
-// DecoderOf returns the decoder of an operation, made when it is first asked for.
+// DecoderOf returns the decoder of an operation. It creates it on first use.
 func DecoderOf(op *model.Operation) (*Decoder, error) {
 	made, ok := decoders.Load(op)
 	if !ok {

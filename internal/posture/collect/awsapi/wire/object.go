@@ -6,17 +6,16 @@ import (
 	"strconv"
 )
 
-// An object is a JSON object that is being written for a structure. Services send
-// a member once; should one come twice, lists are joined, maps are merged, and of
-// anything else the last counts.
+// An object writes the JSON object of a structure. Services send a member once. If one is
+// repeated, lists are joined and maps are merged; for other types the last value is used.
 type object struct {
-	start   int // of the object in the output
-	member  int // of the member that is being written
+	start   int // offset of the object in the output
+	member  int // offset of the current member
 	entries int
-	seen    [maxMembers / 64]uint64 // a bit for each member that was written
+	seen    [maxMembers / 64]uint64 // bit set of the members written so far
 }
 
-// maxMembers is how many members a structure can have at most.
+// maxMembers is the maximum number of members of a structure.
 const maxMembers = 640
 
 func openObject(out *[]byte) object {
@@ -27,8 +26,8 @@ func openObject(out *[]byte) object {
 
 func (o *object) close(out *[]byte) { *out = append(*out, '}') }
 
-// begin writes the name of a member and reports whether it was written before.
-// If so, settle must follow its value.
+// begin writes the name of a member and reports whether the member was written before. If
+// so, the caller must call merge after writing the value.
 func (o *object) begin(out *[]byte, f *field) (repeated bool) {
 	if o.entries > 0 {
 		*out = append(*out, ',')
@@ -42,11 +41,11 @@ func (o *object) begin(out *[]byte, f *field) (repeated bool) {
 	return repeated
 }
 
-// settle joins the member that was written last with its earlier occurrence.
-func (o *object) settle(out *[]byte, f *field) {
+// merge joins the member that was written last with its earlier occurrence.
+func (o *object) merge(out *[]byte, f *field) {
 	b := *out
 	last := bytes.Clone(b[o.member+len(f.key):])
-	b = b[:o.member-1] // and the comma
+	b = b[:o.member-1] // with the comma
 	o.entries--
 	scan := &jsonScanner{b: b, i: o.start + 1}
 	for {
@@ -55,7 +54,7 @@ func (o *object) settle(out *[]byte, f *field) {
 		}
 		same := bytes.HasPrefix(b[scan.i:], f.key)
 		_, _ = scan.str()
-		scan.i++ // the colon
+		scan.i++ // skip the colon
 		from := scan.i
 		_ = scan.skip()
 		if !same {
@@ -76,7 +75,7 @@ func (o *object) settle(out *[]byte, f *field) {
 	}
 }
 
-// joinLists returns the items of two JSON arrays as one.
+// joinLists returns one JSON array with the items of two.
 func joinLists(a, b []byte) []byte {
 	switch {
 	case len(a) == 2:
@@ -88,7 +87,7 @@ func joinLists(a, b []byte) []byte {
 	return append(joined, b[1:]...)
 }
 
-// mergeMaps returns the entries of two JSON objects as one.
+// mergeMaps returns one JSON object with the entries of two.
 func mergeMaps(a, b []byte) []byte {
 	var out []byte
 	keys := openKeys(&out)
@@ -104,25 +103,24 @@ func mergeMaps(a, b []byte) []byte {
 			_ = scan.skip()
 			keys.beginJSON(&out, key)
 			out = append(out, m[from:scan.i]...)
-			keys.settle(&out)
+			keys.dedupe(&out)
 		}
 	}
 	keys.close(&out)
 	return out
 }
 
-// A keyed is a JSON object that is being written for a map. Of a key that comes
-// twice the last value counts.
+// A keyed writes the JSON object of a map. For a repeated key, the last value is used.
 type keyed struct {
 	start   int
-	entry   int // where the entry that is being written begins, with its comma
+	entry   int // offset of the current entry, including its comma
 	keyEnd  int
 	entries int
-	few     [manyKeys]span      // where the first keys are
-	many    map[string]struct{} // all keys, once there are many
+	few     [manyKeys]span      // offsets of the first keys
+	many    map[string]struct{} // all keys, when there are at least manyKeys
 }
 
-// manyKeys is from how many keys on an index is worth making.
+// manyKeys is the number of keys from which a map is used to find repeated keys.
 const manyKeys = 16
 
 func openKeys(out *[]byte) keyed {
@@ -133,7 +131,7 @@ func openKeys(out *[]byte) keyed {
 
 func (k *keyed) close(out *[]byte) { *out = append(*out, '}') }
 
-// begin writes a key. settle must follow its value.
+// begin writes a key. The caller must call dedupe after writing its value.
 func (k *keyed) begin(out *[]byte, key []byte) {
 	k.comma(out)
 	*out = appendString(*out, key)
@@ -141,8 +139,8 @@ func (k *keyed) begin(out *[]byte, key []byte) {
 	*out = append(*out, ':')
 }
 
-// beginJSON writes a key that is a JSON string already. Only one way to write a
-// string makes keys comparable, so escapes are written anew.
+// beginJSON writes a key that is a quoted JSON string. It normalises escapes, so that equal
+// keys have equal bytes.
 func (k *keyed) beginJSON(out *[]byte, key []byte) {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		if plain, err := unquote(key); err == nil {
@@ -161,8 +159,8 @@ func (k *keyed) comma(out *[]byte) {
 	k.entries++
 }
 
-// settle removes an earlier entry with the key that was written last.
-func (k *keyed) settle(out *[]byte) {
+// dedupe removes an earlier entry with the key that was written last.
+func (k *keyed) dedupe(out *[]byte) {
 	b := *out
 	from := k.entry
 	if k.entries > 1 {
@@ -177,7 +175,7 @@ func (k *keyed) settle(out *[]byte) {
 		if !bytes.Equal(other, key) {
 			return true
 		}
-		rest := bytes.Clone(b[end:]) // begins with a comma
+		rest := bytes.Clone(b[end:]) // starts with a comma
 		if start == k.start+1 {
 			rest = rest[1:]
 		} else {
@@ -186,7 +184,7 @@ func (k *keyed) settle(out *[]byte) {
 		*out = append(b[:start], rest...)
 		return false
 	})
-	// Everything behind it has moved.
+	// All following entries have moved.
 	k.entries, k.entry = 0, len(*out)
 	k.each(*out, func(key []byte, start, end int) bool {
 		k.entries++
@@ -198,7 +196,7 @@ func (k *keyed) settle(out *[]byte) {
 	})
 }
 
-// known reports whether an earlier entry has a key.
+// known reports whether an earlier entry has the key.
 func (k *keyed) known(b, key []byte) bool {
 	if k.many != nil {
 		_, ok := k.many[string(key)]
@@ -212,7 +210,7 @@ func (k *keyed) known(b, key []byte) bool {
 	return false
 }
 
-// note remembers the key of the entry that was written last.
+// note records the key of the entry that was written last.
 func (k *keyed) note(b []byte, from int) {
 	if k.many == nil && k.entries <= manyKeys {
 		k.few[k.entries-1] = span{from, k.keyEnd}

@@ -20,9 +20,9 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// A reference reads answers with smithy-go's own deserializers. What they leave
-// to the generated code is done as that does it: lists of a member that comes
-// twice are joined, maps merged, and of anything else the last counts.
+// A reference decodes responses with smithy-go's deserializers. It does what generated SDK code
+// does for repeated members: it joins lists, merges maps, and uses the last value of other
+// types.
 type reference struct {
 	operation *smithy.OperationSchema
 	protocol  smithyhttp.ClientProtocol
@@ -30,7 +30,7 @@ type reference struct {
 
 func newReference(op *model.Operation) (*reference, error) {
 	if op.Output == nil {
-		return nil, errors.New("it returns nothing")
+		return nil, errors.New("the operation has no output")
 	}
 	b := &schemaBuilder{service: op.Service, made: map[*model.Shape]*smithy.Schema{}}
 	output, err := b.shape(op.Output)
@@ -41,7 +41,7 @@ func newReference(op *model.Operation) (*reference, error) {
 	return &reference{smithy.NewOperationSchema(smithy.NewSchema(shapeID(op.Name), smithy.ShapeTypeOperation, 0), nil, output), protocol}, err
 }
 
-// decode returns what smithy-go makes of an answer. A panic of its is an error.
+// decode returns the value that smithy-go decodes. It converts a panic to an error.
 func (r *reference) decode(header http.Header, body []byte) (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -82,7 +82,7 @@ func readStructure(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, erro
 		name := m.MemberName()
 		switch earlier := values[name].(type) {
 		case []any:
-			if m.Type() == smithy.ShapeTypeList { // a document may be anything
+			if m.Type() == smithy.ShapeTypeList { // a document may have any type
 				v = append(earlier, v.([]any)...)
 			}
 		case map[string]any:
@@ -130,7 +130,7 @@ func readValue(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
 	return readScalar(d, schema)
 }
 
-// valid returns text as JSON can hold it.
+// valid replaces invalid UTF-8, as in our output.
 func valid(text string) string { return string(validUTF8([]byte(text))) }
 
 func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
@@ -191,16 +191,16 @@ func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) 
 	return nil, fmt.Errorf("a value of type %v", schema.Type())
 }
 
-// refusals are what we refuse on purpose though smithy-go reads it.
+// refusals are errors that we return on purpose for input that smithy-go accepts.
 var refusals = []error{errDirective, errName, errEntry, errYear, ErrDepth, ErrSize, ErrTrailing}
 
-// overflown matches numbers that smithy-go 1.28.7 takes for the least of 64 bits:
-// it stops reading digits there.
+// overflown matches numbers that smithy-go 1.28.7 decodes as the minimum of 64 bits: it stops
+// reading digits there.
 var overflown = regexp.MustCompile(`-9223372036854775808[0-9]`)
 
-// compare says how our reading of an answer differs from smithy-go's, "" if it
-// does not. What is malformed may be refused by us alone; smithy-go does not look
-// at what follows the result, and goes on after some errors in lists.
+// compare describes the difference between our result and smithy-go's, "" if there is none. We
+// may reject malformed input that smithy-go accepts: it ignores data after the result and
+// continues after some errors in lists.
 func compare(d *Decoder, r *reference, body []byte) string {
 	got, err := d.Decode(http.StatusOK, http.Header{}, body)
 	want, wantErr := r.decode(http.Header{}, body)
@@ -216,19 +216,19 @@ func compare(d *Decoder, r *reference, body []byte) string {
 		if overflown.Match(body) {
 			return ""
 		}
-		return fmt.Sprintf("we refuse it: %v", err)
+		return fmt.Sprintf("we reject it: %v", err)
 	}
 	if wantErr != nil {
-		return fmt.Sprintf("smithy-go refuses it: %v; we read %s", wantErr, got)
+		return fmt.Sprintf("smithy-go rejects it: %v; we read %s", wantErr, got)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(got))
 	decoder.UseNumber()
 	var v any
 	if err := decoder.Decode(&v); err != nil {
-		return fmt.Sprintf("we write what is not JSON: %v: %s", err, got)
+		return fmt.Sprintf("our output is not JSON: %v: %s", err, got)
 	}
 	if !json.Valid(got) {
-		return fmt.Sprintf("we write what is not JSON: %s", got)
+		return fmt.Sprintf("our output is not JSON: %s", got)
 	}
 	if !equalButFarTimes(want, v) {
 		text, _ := json.Marshal(want)
@@ -237,7 +237,7 @@ func compare(d *Decoder, r *reference, body []byte) string {
 	return ""
 }
 
-// equalButFarTimes compares; smithy-go cannot read seconds beyond the year 2262.
+// equalButFarTimes compares values, except for times after 2262, which smithy-go cannot decode.
 func equalButFarTimes(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -272,7 +272,7 @@ func equalButFarTimes(a, b any) bool {
 	return equal(a, b)
 }
 
-// malformed reports whether Go's own parser refuses a body.
+// malformed reports whether the parser of the standard library rejects a body.
 func malformed(protocol string, body []byte) bool {
 	if protocol == model.JSON || protocol == model.RestJSON {
 		return !json.Valid(body)

@@ -16,7 +16,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// plainJSON are the bytes that a JSON string holds as they are.
+// plainJSON are the bytes that need no escape in a JSON string.
 var plainJSON = func() (t [256]bool) {
 	for c := 0x20; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -24,7 +24,7 @@ var plainJSON = func() (t [256]bool) {
 	return t
 }()
 
-// appendString appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
+// appendString appends a JSON string. Invalid UTF-8 is replaced by U+FFFD.
 func appendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	from := 0
@@ -65,8 +65,8 @@ func appendString[T string | []byte](b []byte, s T) []byte {
 	return append(b, '"')
 }
 
-// digits reports whether text is a number that is written in JSON as it is and
-// certainly fits: at most n digits, no sign, no leading zero.
+// digits reports whether text is a JSON number that fits without a check: at most n digits,
+// no sign, no leading zero.
 func digits(text []byte, n int) bool {
 	if len(text) == 0 || len(text) > n || text[0] == '0' && len(text) > 1 {
 		return false
@@ -86,7 +86,7 @@ func bitsOf(k kind) int {
 	return 64
 }
 
-// appendInt appends a whole number in JSON, from text that Go takes for one.
+// appendInt appends a whole number in JSON, from text that Go can parse.
 func appendInt(b, text []byte, bits int) ([]byte, error) {
 	if digits(text, 9) {
 		return append(b, text...), nil
@@ -98,7 +98,7 @@ func appendInt(b, text []byte, bits int) ([]byte, error) {
 	return strconv.AppendInt(b, n, 10), nil
 }
 
-// appendFloat appends a number in JSON, or a string where JSON has none.
+// appendFloat appends a JSON number, or a string for values that JSON lacks.
 func appendFloat(b, text []byte, bits int) ([]byte, error) {
 	if digits(text, 7) {
 		return append(b, text...), nil
@@ -134,8 +134,8 @@ func formatFloat(b []byte, f float64, bits int) []byte {
 	return strconv.AppendFloat(b, f, 'g', -1, bits)
 }
 
-// errYear says that a time cannot be written in RFC 3339.
-var errYear = errors.New("a time outside the years 0 to 9999")
+// errYear is the error of a time that RFC 3339 cannot represent.
+var errYear = errors.New("the time is outside the years 0 to 9999")
 
 func appendTime(b []byte, t time.Time) ([]byte, error) {
 	t = t.UTC()
@@ -158,13 +158,13 @@ func appendTimeText(b, text []byte, format timeFormat) ([]byte, error) {
 		}
 		t, err := smithytime.ParseDateTime(string(text))
 		if err != nil {
-			return b, errors.New("not a time of RFC 3339")
+			return b, errors.New("not an RFC 3339 time")
 		}
 		return appendTime(b, t)
 	case httpDate:
 		t, err := smithytime.ParseHTTPDate(string(text))
 		if err != nil {
-			return b, errors.New("not a time of HTTP")
+			return b, errors.New("not an HTTP date")
 		}
 		return appendTime(b, t)
 	}
@@ -175,8 +175,7 @@ func appendTimeText(b, text []byte, format timeFormat) ([]byte, error) {
 	return appendEpoch(b, f)
 }
 
-// appendEpoch appends a time given in seconds. Like the SDK it cuts what is less
-// than a millisecond.
+// appendEpoch appends a time given in seconds. Like the SDK it truncates to milliseconds.
 func appendEpoch(b []byte, seconds float64) ([]byte, error) {
 	if math.IsNaN(seconds) || math.Abs(seconds) > 1<<40 {
 		return b, errYear
@@ -184,9 +183,9 @@ func appendEpoch(b []byte, seconds float64) ([]byte, error) {
 	return appendTime(b, time.UnixMilli(int64(seconds*1e3)))
 }
 
-// canonicalTime recognises the most frequent form of a time, 2006-01-02T15:04:05Z
-// or with a fraction, and returns what of it stands before the Z when we write it.
-// Days that only some months have are left to the parser.
+// canonicalTime is a fast path for the most frequent form of a time, 2006-01-02T15:04:05Z,
+// with or without a fraction. It returns the part before the Z in our output. It leaves days
+// that only some months have to the parser.
 func canonicalTime(text []byte) ([]byte, bool) {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || len(text) > len(form)+11 || text[len(text)-1] != 'Z' {

@@ -18,8 +18,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// A schema is an operation as smithy-go needs it to write requests, and to read
-// answers in CBOR.
+// A schema is an operation in the form that smithy-go needs to encode requests and to decode
+// CBOR responses.
 type schema struct {
 	operation *smithy.OperationSchema
 	protocol  smithyhttp.ClientProtocol
@@ -45,7 +45,7 @@ func newSchema(op *model.Operation) (*schema, error) {
 			return nil, err
 		}
 	}
-	// Answers but CBOR are read without it.
+	// Only CBOR responses need the output schema.
 	if op.Output != nil && s.Protocol == model.CBOR {
 		if output, err = b.shape(op.Output); err != nil {
 			return nil, err
@@ -59,8 +59,8 @@ func newSchema(op *model.Operation) (*schema, error) {
 	}, err
 }
 
-// labelled returns the address of an operation with the names of members in its
-// braces; in the models they are those on the wire.
+// labelled returns the URI of an operation with member names in its braces; in the models
+// they are names on the wire.
 func labelled(op *model.Operation) string {
 	uri := op.URI
 	if op.Input == nil {
@@ -105,10 +105,10 @@ func protocolOf(s *model.Service) (smithyhttp.ClientProtocol, error) {
 	case s.Protocol == model.CBOR:
 		return rpcv2.NewCBOR(service), nil
 	}
-	return nil, fmt.Errorf("%s speaks %s, which is unknown", s.Name, s.Protocol)
+	return nil, fmt.Errorf("%s has the unknown protocol %s", s.Name, s.Protocol)
 }
 
-// A schemaBuilder makes schemas of shapes, each once.
+// A schemaBuilder converts shapes to schemas, each once.
 type schemaBuilder struct {
 	service *model.Service
 	made    map[*model.Shape]*smithy.Schema
@@ -121,8 +121,8 @@ var shapeTypes = map[model.Type]smithy.ShapeType{
 	model.Double: smithy.ShapeTypeDouble, model.Timestamp: smithy.ShapeTypeTimestamp, model.Blob: smithy.ShapeTypeBlob,
 }
 
-// root returns the schema of an input, which in XML may have an element of
-// another name than the shape.
+// root returns the schema of an input. In XML its element may have another name than
+// the shape.
 func (b *schemaBuilder) root(op *model.Operation) (*smithy.Schema, error) {
 	s := op.Input
 	made, err := b.shape(s)

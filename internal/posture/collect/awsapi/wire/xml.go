@@ -6,21 +6,21 @@ import (
 	"fmt"
 )
 
-// Reasons to refuse an answer that is XML.
+// Errors of malformed XML responses.
 var (
 	errEntry  = errors.New("an entry of a map is not a key followed by a value")
 	errUnion  = errors.New("more than one member of a union")
-	errNoRoot = errors.New("the answer lacks the element of the result")
+	errNoRoot = errors.New("the response lacks the result element")
 )
 
-// An xmlDecoder turns one XML document into JSON.
+// An xmlDecoder converts one XML document to JSON.
 type xmlDecoder struct {
 	scanner
 	out []byte
 }
 
-// decodeXML appends the first element of the given name, or of any when the name
-// is empty, and reads the document to its end.
+// decodeXML appends the first element of the given name, or the first of any name when
+// the name is empty, and reads the document to its end.
 func decodeXML(out, body []byte, name string, n *node) ([]byte, error) {
 	d := &xmlDecoder{scanner: scanner{b: body, open: make([]span, 0, 32)}, out: out}
 	for {
@@ -52,7 +52,7 @@ func decodeXML(out, body []byte, name string, n *node) ([]byte, error) {
 	}
 }
 
-// element appends the element whose start was read last.
+// element appends the element whose start tag was read last.
 func (d *xmlDecoder) element(n *node) error {
 	switch n.kind {
 	case kindStructure:
@@ -62,7 +62,7 @@ func (d *xmlDecoder) element(n *node) error {
 	case kindMap:
 		return d.entries(n)
 	case kindDocument:
-		return errors.New("a document in XML")
+		return errors.New("document types are not supported in XML")
 	}
 	text, err := d.value()
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *xmlDecoder) structure(n *node) error {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 		if repeated {
-			o.settle(&d.out, f)
+			o.merge(&d.out, f)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (d *xmlDecoder) attributes(n *node, o *object) error {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
 			if repeated {
-				o.settle(&d.out, f)
+				o.merge(&d.out, f)
 			}
 			break
 		}
@@ -178,8 +178,7 @@ func (d *xmlDecoder) list(n *node) error {
 	}
 }
 
-// flatList appends the items of a list without an element of its own, as many as
-// follow each other.
+// flatList appends the consecutive items of a list that has no enclosing element.
 func (d *xmlDecoder) flatList(f *field) error {
 	d.out = append(d.out, '[')
 	for {
@@ -198,8 +197,8 @@ func (d *xmlDecoder) flatList(f *field) error {
 	}
 }
 
-// follows reports whether the next tag begins the same field again. If not it is
-// left to be read.
+// follows reports whether the next tag starts the same field again. If not, the tag is
+// unread.
 func (d *xmlDecoder) follows(f *field) (bool, error) {
 	t, err := d.next()
 	if err != nil {
@@ -281,7 +280,7 @@ func (d *xmlDecoder) entry(n *node, keys *keyed) error {
 			if err := d.element(n.value); err != nil {
 				return err
 			}
-			keys.settle(&d.out)
+			keys.dedupe(&d.out)
 			t, err := d.next()
 			if err == nil && t != tokenEnd {
 				err = errEntry

@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Reasons to refuse XML. Where a service's own parser would go on, ours does not:
-// AWS declares no document types and closes what it opens.
+// Errors of invalid XML. The scanner is stricter than the parsers of the SDK: AWS sends
+// no document types and closes every element.
 var (
-	errSyntax    = errors.New("the answer is not well-formed XML")
-	errDirective = errors.New("the answer declares a document type")
-	errName      = errors.New("the answer has element names that are not ASCII")
-	errMarkup    = errors.New("markup where the model has a plain value")
+	errSyntax    = errors.New("the response is not well-formed XML")
+	errDirective = errors.New("the response declares a document type")
+	errName      = errors.New("the response has element names that are not ASCII")
+	errMarkup    = errors.New("the response has markup where the model has a plain value")
 )
 
-// A scanner reads the elements of an XML document. It is as strict as
-// encoding/xml, and refuses document types.
+// A scanner tokenizes an XML document. It is as strict as encoding/xml and rejects document
+// types.
 type scanner struct {
 	b     []byte
 	i     int
-	open  []span // names of the elements that are open
-	name  []byte // of the tag that was read last, without its prefix
+	open  []span // names of the open elements
+	name  []byte // local name of the last tag
 	attrs []attribute
-	void  bool // the tag that was read last begins and ends an element
-	again bool // the tag that was read last is to be read again
+	void  bool // the last tag is an empty-element tag
+	again bool // return the last tag again (unread)
 	last  token
-	text  []byte // of an element, where it had to be put together
+	text  []byte // buffer for element text that is not contiguous
 }
 
 type span struct{ from, to int }
@@ -46,7 +46,7 @@ const (
 const (
 	textPlain   = iota
 	textLess    // <
-	textSpecial // must be looked at: & ] \r, control characters, not ASCII
+	textSpecial // needs a check: & ] \r, control characters, not ASCII
 )
 
 var textClass = func() (t [256]uint8) {
@@ -68,7 +68,7 @@ var nameByte = func() (t [256]bool) {
 	return t
 }()
 
-// next goes on to the next tag, over text, comments and instructions.
+// next advances to the next tag. It skips text, comments and processing instructions.
 func (s *scanner) next() (token, error) {
 	if s.again {
 		s.again = false
@@ -124,8 +124,7 @@ func (s *scanner) tag() (token, error) {
 	}
 }
 
-// endTag reads the end of the element that was opened last; the position is at
-// the slash.
+// endTag reads the end tag of the innermost open element. The position is at the slash.
 func (s *scanner) endTag() error {
 	if len(s.open) == 0 {
 		return errSyntax
@@ -160,8 +159,7 @@ func (s *scanner) space() {
 	}
 }
 
-// readName reads a name and returns where it is, and where it is without its
-// prefix.
+// readName reads a name and returns its span and the span of its local part.
 func (s *scanner) readName() (whole, local span, err error) {
 	whole.from = s.i
 	ascii, colons, colon := true, 0, 0
@@ -191,7 +189,7 @@ func (s *scanner) readName() (whole, local span, err error) {
 	return whole, whole, nil
 }
 
-// startTag reads the start of an element; the position is at its name.
+// startTag reads a start tag. The position is at its name.
 func (s *scanner) startTag() error {
 	whole, local, err := s.readName()
 	if err != nil {
@@ -260,8 +258,7 @@ func (s *scanner) attribute() error {
 	return nil
 }
 
-// instruction reads a processing instruction; the position is at its question
-// mark.
+// instruction reads a processing instruction. The position is at its question mark.
 func (s *scanner) instruction() error {
 	s.i++
 	whole, _, err := s.readName()
@@ -277,7 +274,7 @@ func (s *scanner) instruction() error {
 	if string(s.b[whole.from:whole.to]) != "xml" {
 		return nil
 	}
-	// Go's parser looks for these two in the same simple way.
+	// encoding/xml parses these two in the same simple way.
 	if v := instructionValue("version", string(content)); v != "" && v != "1.0" {
 		return errSyntax
 	}
@@ -312,8 +309,8 @@ func instructionValue(name, content string) string {
 	return value
 }
 
-// declaration reads a comment or a CDATA section and returns what the latter
-// holds; the position is at the exclamation mark.
+// declaration reads a comment or a CDATA section and returns the content of the latter. The
+// position is at the exclamation mark.
 func (s *scanner) declaration() (data []byte, isData bool, err error) {
 	rest := s.b[s.i:]
 	switch {
@@ -338,8 +335,8 @@ func (s *scanner) declaration() (data []byte, isData bool, err error) {
 	return nil, false, errDirective
 }
 
-// value returns the text of the element whose start was read last, and goes
-// behind its end. Plain text needs no unescaping and no escaping but JSON's.
+// value returns the text of the element whose start tag was read last, and consumes its end
+// tag. Text without markup and entities is returned without copying.
 func (s *scanner) value() ([]byte, error) {
 	if s.void {
 		s.void = false
@@ -388,7 +385,7 @@ func (s *scanner) value() ([]byte, error) {
 	}
 }
 
-// skip goes behind the end of the element whose start was read last.
+// skip consumes the element whose start tag was read last.
 func (s *scanner) skip() error {
 	for depth := 1; depth > 0; {
 		t, err := s.next()

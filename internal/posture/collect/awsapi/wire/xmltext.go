@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescape appends text with entities replaced and line ends unified. Outside of
-// attributes the end of a CDATA section may not stand in it.
+// unescape appends text with entities replaced and line ends normalised. Except in
+// attributes, it must not contain the end of a CDATA section.
 func unescape(b, raw []byte, attribute bool) ([]byte, error) {
 	if !attribute && bytes.Contains(raw, []byte("]]>")) {
 		return b, errSyntax
@@ -67,8 +67,8 @@ func entity(name []byte) (rune, bool) {
 	return r, inXML(r)
 }
 
-// cleanText appends text without entities: it must be UTF-8 and free of control
-// characters, and its line ends become \n.
+// cleanText appends text without entities. The text must be UTF-8 without control
+// characters. Line ends become \n.
 func cleanText(b, raw []byte) ([]byte, error) {
 	for i := 0; i < len(raw); {
 		c := raw[i]
@@ -98,7 +98,7 @@ func cleanText(b, raw []byte) ([]byte, error) {
 	return b, nil
 }
 
-// inXML reports whether a character may stand in a document.
+// inXML reports whether XML allows a character.
 func inXML(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xd7ff || r >= 0xe000 && r <= 0xfffd || r >= 0x10000 && r <= unicode.MaxRune
 }
