@@ -11,14 +11,13 @@ import (
 	"vigil/internal/processors"
 )
 
-// Admission bounds how many queries run at a time. Zero fields stand for
-// defaults.
+// Admission limits the number of concurrent queries. Zero fields mean defaults.
 type Admission struct {
-	Total  int           // in all; twice the processors, at least 4
-	Org    int           // of one organisation; 4, and never all there are
-	Caller int           // of one caller; 2
-	Queue  int           // that wait for their turn; 64
-	Wait   time.Duration // how long they wait; 2 s
+	Total  int           // limit for the server; twice the processors, at least 4
+	Org    int           // limit per organisation; 4, always less than Total if that is above 1
+	Caller int           // limit per caller; 2
+	Queue  int           // limit of waiting queries; 64
+	Wait   time.Duration // maximum waiting time; 2 s
 }
 
 func (a Admission) orDefaults() Admission {
@@ -26,12 +25,11 @@ func (a Admission) orDefaults() Admission {
 		Total: cmp.Or(a.Total, max(4, 2*processors.Count())), Org: cmp.Or(a.Org, 4), Caller: cmp.Or(a.Caller, 2),
 		Queue: cmp.Or(a.Queue, 64), Wait: cmp.Or(a.Wait, 2*time.Second),
 	}
-	a.Org = min(a.Org, max(1, a.Total-1)) // one organisation does not shut out the others
+	a.Org = min(a.Org, max(1, a.Total-1)) // one organisation cannot block the others
 	return a
 }
 
-// A gate lets queries in as long as there is room for all, for their
-// organisation and for their caller.
+// A gate is a semaphore with limits for the server, each organisation and each caller.
 type gate struct {
 	limit Admission
 
@@ -40,15 +38,15 @@ type gate struct {
 	orgs    map[string]int
 	callers map[string]int
 	waiting int
-	moved   chan struct{} // closed when somebody leaves
+	moved   chan struct{} // closed when a query leaves
 }
 
 func newGate(a Admission) *gate {
 	return &gate{limit: a.orDefaults(), orgs: map[string]int{}, callers: map[string]int{}, moved: make(chan struct{})}
 }
 
-// enter waits for room. Whoever was let in calls leave. Who was not is told which
-// limit it was: their own, or that of the server.
+// enter waits until the query is within all limits. The caller must call leave afterwards. The
+// error says which limit was exceeded: the caller's, the organisation's or the server's.
 func (g *gate) enter(ctx context.Context, org, caller string) (leave func(), err error) {
 	caller = org + "/" + caller
 	wait, cancel := context.WithTimeout(ctx, g.limit.Wait)
@@ -94,19 +92,19 @@ func (g *gate) leave(org, caller string) {
 	g.moved = make(chan struct{})
 }
 
-// full returns why there is no room, or nil.
+// full returns the error of the limit that is reached, or nil.
 func (g *gate) full(org, caller string) error {
 	switch {
 	case g.callers[caller] >= g.limit.Caller:
-		return crowded(fault.Limited, "as many graph queries of this token run as may at a time (%d); try again", g.limit.Caller)
+		return limitReached(fault.Limited, "limit of %d concurrent graph queries of this token reached; try again later", g.limit.Caller)
 	case g.orgs[org] >= g.limit.Org:
-		return crowded(fault.Limited, "as many graph queries of this organisation run as may at a time (%d); try again", g.limit.Org)
+		return limitReached(fault.Limited, "limit of %d concurrent graph queries of this organisation reached; try again later", g.limit.Org)
 	case g.running >= g.limit.Total:
-		return crowded(fault.Unavailable, "the server runs as many graph queries as it can; try again")
+		return limitReached(fault.Unavailable, "limit of concurrent graph queries of the server reached; try again later")
 	}
 	return nil
 }
 
-func crowded(k fault.Kind, format string, args ...any) error {
+func limitReached(k fault.Kind, format string, args ...any) error {
 	return &fault.Error{Kind: k, Message: fmt.Sprintf(format, args...), After: time.Second}
 }

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// An outcome is what came of trying to pass a gate.
+// An outcome is the result of entering a gate.
 type outcome struct {
 	leave func()
 	err   error
@@ -21,8 +21,8 @@ type outcome struct {
 
 func (o *outcome) in() bool { return o != nil && o.err == nil }
 
-// try tries to pass a gate. What it returns gives the outcome, nil while there
-// is none.
+// try enters a gate in a goroutine. The returned function yields the outcome, nil while the query
+// waits.
 func try(ctx context.Context, g *gate, org, caller string) func() *outcome {
 	var result atomic.Pointer[outcome]
 	began := time.Now()
@@ -40,32 +40,32 @@ func TestGate(t *testing.T) {
 		ctx := t.Context()
 		one, two := try(ctx, g, "a", "x"), try(ctx, g, "a", "x")
 		if !one().in() || !two().in() {
-			t.Fatal("two queries of a caller were not let in")
+			t.Fatal("two queries of a caller were not admitted")
 		}
 		third := try(ctx, g, "a", "x")
 		if third() != nil {
-			t.Fatal("a third query of a caller was let in")
+			t.Fatal("a third query of a caller was admitted")
 		}
 		other := try(ctx, g, "a", "y")
 		if !other().in() {
-			t.Fatal("another caller was not let in")
+			t.Fatal("another caller was not admitted")
 		}
 		fourth := try(ctx, g, "a", "z")
 		if fourth() != nil {
-			t.Fatal("an organisation got more than its share")
+			t.Fatal("an organisation exceeded its limit")
 		}
 		if crowd := try(ctx, g, "a", "z")(); crowd == nil || !fault.Is(crowd.err, fault.Limited) {
-			t.Fatal("the queue grew beyond its length")
+			t.Fatal("the queue exceeded its limit")
 		}
 		last := try(ctx, g, "b", "x")
 		if !last().in() {
-			t.Fatal("another organisation was not let in")
+			t.Fatal("another organisation was not admitted")
 		}
 
 		one().leave()
 		synctest.Wait()
 		if third().in() == fourth().in() {
-			t.Fatal("one left, so one comes in")
+			t.Fatal("one query left, but none of the waiting was admitted")
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -74,7 +74,7 @@ func TestGate(t *testing.T) {
 			late = fourth()
 		}
 		if late == nil || !fault.Is(late.err, fault.Limited) || late.after != 2*time.Second {
-			t.Errorf("who came too late is told %+v", late)
+			t.Errorf("a query that waited too long got %+v", late)
 		}
 
 		gone, cancel := context.WithCancel(ctx)
@@ -82,7 +82,7 @@ func TestGate(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		if !errors.Is(waiting().err, context.Canceled) {
-			t.Errorf("who left is told %v", waiting().err)
+			t.Errorf("a cancelled query got %v", waiting().err)
 		}
 		for _, each := range []func() *outcome{two, other, last, third, fourth} {
 			if each().in() {
@@ -90,38 +90,38 @@ func TestGate(t *testing.T) {
 			}
 		}
 		if g.running != 0 || len(g.orgs) != 0 || len(g.callers) != 0 || g.waiting != 0 {
-			t.Errorf("the gate remembers %+v", g)
+			t.Errorf("the gate is not empty: %+v", g)
 		}
 	})
 }
 
-func TestGateSaysWhoseLimitItIs(t *testing.T) {
+func TestGateNamesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		for _, c := range []struct {
 			limit   Admission
-			in      []string // org/caller of who is in
-			org, by string   // who comes
+			in      []string // org/caller of running queries
+			org, by string   // the new query
 			kind    fault.Kind
 			says    string
 		}{
 			{Admission{Total: 9, Org: 5, Caller: 1}, []string{"a/x"}, "a", "x", fault.Limited, "of this token"},
 			{Admission{Total: 9, Org: 2, Caller: 2}, []string{"a/x", "a/y"}, "a", "z", fault.Limited, "of this organisation"},
 			{Admission{Total: 2, Org: 1, Caller: 1}, []string{"a/x", "b/x"}, "c", "x", fault.Unavailable, "the server"},
-			{Admission{Total: 2, Org: 2, Caller: 2}, []string{"a/x"}, "a", "y", fault.Limited, "of this organisation"}, // never all
+			{Admission{Total: 2, Org: 2, Caller: 2}, []string{"a/x"}, "a", "y", fault.Limited, "of this organisation"}, // one place is left for other organisations
 			{Admission{Total: 1, Org: 1, Caller: 1}, []string{"a/x"}, "b", "x", fault.Unavailable, "the server"},
 		} {
 			g := newGate(c.limit)
 			for _, who := range c.in {
 				org, caller, _ := strings.Cut(who, "/")
 				if !try(ctx, g, org, caller)().in() {
-					t.Fatalf("%+v: %s is not let in", c.limit, who)
+					t.Fatalf("%+v: %s is not admitted", c.limit, who)
 				}
 			}
 			_, err := g.enter(ctx, c.org, c.by)
 			e, _ := errors.AsType[*fault.Error](err)
 			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.says) || e.After <= 0 {
-				t.Errorf("%+v: %s/%s is told %v, want %q", c.limit, c.org, c.by, err, c.says)
+				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.by, err, c.says)
 			}
 		}
 	})

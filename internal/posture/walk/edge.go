@@ -17,14 +17,14 @@ type Edge struct {
 	To    posture.EntityID
 }
 
-// maxEdges is how many edges an answer tells of, and maxIncident how many are
-// looked at to find them.
+// maxEdges is the maximum number of edges in a response, and maxIncident the maximum number of
+// edges that are examined to find them.
 const (
 	maxEdges    = 5_000
 	maxIncident = 200_000
 )
 
-// edges returns the edges between the vertices of the answer, as many as fit.
+// edges returns the edges between the vertices of the response, up to the limits.
 func (t *resultBuilder) edges() []Edge {
 	all := []Edge{}
 	looked := 0
@@ -49,7 +49,7 @@ func (t *resultBuilder) edges() []Edge {
 	return all[:min(len(all), maxEdges)]
 }
 
-// The directions of edges, seen from an entity.
+// The directions of edges from the perspective of an entity.
 const (
 	Outgoing = "out"
 	Incoming = "in"
@@ -62,8 +62,7 @@ type Neighbour struct {
 	ID        posture.EntityID
 }
 
-// A NeighbourCount is how many neighbours of a type there are by direction and
-// label.
+// A NeighbourCount is the number of neighbours by direction, label and type.
 type NeighbourCount struct {
 	Direction string
 	Label     string
@@ -71,14 +70,14 @@ type NeighbourCount struct {
 	Count     int
 }
 
-// Neighbourhood is what an entity is connected to.
+// Neighbourhood holds the neighbours of an entity.
 type Neighbourhood struct {
 	Counts     []NeighbourCount
-	Neighbours []Neighbour // by direction, label and id
+	Neighbours []Neighbour // sorted by direction, label and id
 }
 
-// Neighbours returns what an entity of an account is connected to. It fails with
-// fault.NotFound when the account's graph does not have it.
+// Neighbours returns the neighbours of an entity of an account. It fails with fault.NotFound when
+// the account's graph does not contain the entity.
 func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account posture.AccountID, id posture.EntityID) (Neighbourhood, error) {
 	g, err := w.graphs.Graph(ctx, org, account)
 	if err != nil {

@@ -12,44 +12,43 @@ import (
 	"vigil/internal/posture"
 )
 
-// A resultBuilder turns the results of a query into an answer, within the budget
-// of the query.
+// A resultBuilder converts the results of a query to a response within the memory budget of the
+// query.
 type resultBuilder struct {
 	budget *budget
 	graph  *graph.Graph
-	root   Node // its children are the nodes of the answer
+	root   Node // its children are the top nodes of the response
 	values *Text
-	some   bool                  // values has some
-	seen   map[graph.Handle]bool // vertices that occur anywhere
+	some   bool                  // values is not empty
+	seen   map[graph.Handle]bool // all vertices in the response
 }
 
-// What parts of an answer take, with the tables that hold them.
+// Estimated memory of the parts of a response, including map overhead.
 const (
-	seenBytes = 80  // a vertex that occurs
+	seenBytes = 80  // an entry of seen
 	nodeBytes = 144 // a node
 	edgeBytes = 96  // an edge
-	keyBytes  = 32  // the key of an object, without its text
+	keyBytes  = 32  // an object key without its text
 )
 
 func newResultBuilder(g *graph.Graph, b *budget) *resultBuilder {
 	return &resultBuilder{budget: b, graph: g, root: Node{Children: []*Node{}}, values: &Text{budget: b}, seen: map[graph.Handle]bool{}}
 }
 
-// A Node is a vertex of an answer, and what was reached from it.
+// A Node is a vertex of a response, with the vertices that were reached from it as children.
 type Node struct {
 	ID       posture.EntityID
 	Children []*Node
 	vertex   graph.Handle
-	by       map[graph.Handle]*Node // the children, once there are more than a few
+	by       map[graph.Handle]*Node // index of the children when there are more than maxLinearSearch
 }
 
-// few is up to how many children are searched one by one.
-const few = 8
+// maxLinearSearch is the number of children up to which a linear search is used.
+const maxLinearSearch = 8
 
-// child returns the child of a node that is a vertex, which it adds if it is not
-// there.
+// child returns the child of a node for a vertex. It adds the child if there is none.
 func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
-	t.see(v)
+	t.markSeen(v)
 	if n.by == nil {
 		for _, c := range n.Children {
 			if c.vertex == v {
@@ -67,8 +66,8 @@ func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
 	switch {
 	case n.by != nil:
 		n.by[v] = c
-	case len(n.Children) > few:
-		n.by = make(map[graph.Handle]*Node, 2*few)
+	case len(n.Children) > maxLinearSearch:
+		n.by = make(map[graph.Handle]*Node, 2*maxLinearSearch)
 		for _, c := range n.Children {
 			n.by[c.vertex] = c
 		}
@@ -76,14 +75,14 @@ func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
 	return c
 }
 
-// see notes a vertex that occurs in the answer.
-func (t *resultBuilder) see(v graph.Handle) {
+// markSeen records a vertex that occurs in the response.
+func (t *resultBuilder) markSeen(v graph.Handle) {
 	if !t.seen[v] && t.budget.take(seenBytes) {
 		t.seen[v] = true
 	}
 }
 
-// ids returns the entities that occur in the answer.
+// ids returns the ids of the entities in the response.
 func (t *resultBuilder) ids() []posture.EntityID {
 	ids := make([]posture.EntityID, 0, len(t.seen))
 	for v := range t.seen {
@@ -98,7 +97,7 @@ func (t *resultBuilder) id(v graph.Handle) posture.EntityID {
 	return posture.EntityID(id)
 }
 
-// text returns the string that a value is.
+// text returns the string of a value, and whether it is a string.
 func text(v graph.Value) (string, bool) {
 	if v.Kind() != graph.KindString {
 		return "", false
@@ -106,8 +105,7 @@ func text(v graph.Value) (string, bool) {
 	return v.Str(), true
 }
 
-// add adds one result: vertices, paths and trees are nodes, everything else is
-// a value.
+// add adds one result. Vertices, paths and trees become nodes; everything else becomes a value.
 func (t *resultBuilder) add(v graph.Value, bulk int64) {
 	switch v.Kind() {
 	case graph.KindVertex:
@@ -134,8 +132,7 @@ func (t *resultBuilder) add(v graph.Value, bulk int64) {
 	}
 }
 
-// path adds the vertices of a path, each below the one before. It reports
-// whether there were any.
+// path adds the vertices of a path as a chain of nodes. It reports whether there were any.
 func (t *resultBuilder) path(p *gremlin.Path) bool {
 	at := &t.root
 	for _, o := range p.Objects {
@@ -146,8 +143,8 @@ func (t *resultBuilder) path(p *gremlin.Path) bool {
 	return at != &t.root
 }
 
-// tree adds the vertices of a tree. What lies below something that is not a
-// vertex lies below the vertex before it. It reports whether there were any.
+// tree adds the vertices of a tree as nodes. Elements that are not vertices are skipped: their
+// children become children of the nearest vertex above. It reports whether there were any vertices.
 func (t *resultBuilder) tree(at *Node, tree *gremlin.Tree) bool {
 	found := false
 	for i := range tree.Len() {
@@ -163,8 +160,8 @@ func (t *resultBuilder) tree(at *Node, tree *gremlin.Tree) bool {
 	return found
 }
 
-// value writes a value as JSON. It writes at least a byte, so that values of
-// which there are too many to write exceed the budget.
+// value writes a value as JSON. It always writes at least one byte, so that an excessive number of
+// values exceeds the budget.
 func (t *resultBuilder) value(w *Text, v graph.Value) {
 	switch v.Kind() {
 	case graph.KindNull:
@@ -180,7 +177,7 @@ func (t *resultBuilder) value(w *Text, v graph.Value) {
 	case graph.KindDateTime:
 		w.String(v.Time().Format("2006-01-02T15:04:05.000Z07:00"))
 	case graph.KindVertex:
-		t.see(v.Handle())
+		t.markSeen(v.Handle())
 		w.Raw(`{"id":`)
 		w.String(string(t.id(v.Handle())))
 		w.Raw(`,"type":"entity"}`)
@@ -218,7 +215,7 @@ func (t *resultBuilder) list(w *Text, vs []graph.Value) {
 	w.Raw("]")
 }
 
-// bulkSet writes each value of a set as often as it is there.
+// bulkSet writes each value of a set as often as its bulk says.
 func (t *resultBuilder) bulkSet(w *Text, s *gremlin.BulkSet) {
 	w.Raw("[")
 	first := true
@@ -243,8 +240,8 @@ func (t *resultBuilder) object(w *Text, es []graph.Entry) {
 	t.members(w, len(es), func(i int) graph.Value { return es[i].Key }, func(i int) { t.value(w, es[i].Value) })
 }
 
-// members writes an object of n members by name. Names that are not texts are
-// written as such; of members with the same name, the last is written.
+// members writes an object of n members. Keys that are not strings are written as strings. Among
+// members with the same key, only the last is written.
 func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value func(int)) {
 	type member struct {
 		name string
@@ -284,10 +281,10 @@ func (t *resultBuilder) members(w *Text, n int, key func(int) graph.Value, value
 	w.Raw("}")
 }
 
-// key returns a value as the name of a member, and the bytes taken for it.
+// key returns a value as an object key, and the bytes that were reserved for it.
 func (t *resultBuilder) key(v graph.Value) (name string, bytes int64) {
 	if v.Kind() == graph.KindVertex {
-		t.see(v.Handle())
+		t.markSeen(v.Handle())
 		return string(t.id(v.Handle())), 0
 	}
 	if s, ok := text(v); ok {
@@ -307,11 +304,11 @@ func (t *resultBuilder) key(v graph.Value) (name string, bytes int64) {
 	return string(data), bytes
 }
 
-// edge writes an edge with its ends and properties.
+// edge writes an edge with its end points and properties.
 func (t *resultBuilder) edge(w *Text, e graph.Handle) {
 	from, to := t.graph.Source(e), t.graph.Target(e)
-	t.see(from)
-	t.see(to)
+	t.markSeen(from)
+	t.markSeen(to)
 	label := t.graph.EdgeLabel(e)
 	w.Raw(`{"from":`)
 	w.String(string(t.id(from)))
@@ -345,7 +342,7 @@ func (t *resultBuilder) property(v graph.Value) (string, graph.Value) {
 	return key, t.graph.VertexPropertyValue(ref.Owner, ref.Key, ref.Index)
 }
 
-// opaque writes what only the engine knows.
+// opaque writes a value of a type that only the query engine defines.
 func (t *resultBuilder) opaque(w *Text, o any) {
 	switch o := o.(type) {
 	case *gremlin.Path:

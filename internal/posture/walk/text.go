@@ -12,20 +12,18 @@ import (
 	"vigil/internal/gctune"
 )
 
-// A budget is what is left to a query of its memory and time once it has run:
-// its answer must fit in there too. Its methods must be called from one
-// goroutine.
+// A budget is the memory and time that remain for the response after the query has run. Its methods
+// must be called from one goroutine.
 type budget struct {
 	limit    gremlin.Budget
 	used     int64     // bytes
-	deadline time.Time // none when zero
-	until    int       // pieces of work until the clock is looked at again
+	deadline time.Time // no deadline when zero
+	until    int       // steps until the next check of the clock
 	task     *gctune.Work
-	err      error // a *gremlin.BudgetError, once the budget is exceeded
+	err      error // a *gremlin.BudgetError after the budget is exceeded
 }
 
-// take accounts for bytes that are about to be used. It reports whether there is
-// room, and time.
+// take reserves bytes. It returns false when the memory or time budget is exceeded.
 func (b *budget) take(bytes int64) bool {
 	if b.used += bytes; b.used > gremlin.Large {
 		b.task.Grow()
@@ -36,7 +34,7 @@ func (b *budget) take(bytes int64) bool {
 	return b.tick()
 }
 
-// tick reports whether there is time. It looks at the clock now and then.
+// tick returns false when the deadline has passed. It reads the clock only every few calls.
 func (b *budget) tick() bool {
 	if b.until--; b.until < 0 && b.err == nil {
 		b.until = 1024
@@ -47,12 +45,12 @@ func (b *budget) tick() bool {
 	return b.err == nil
 }
 
-// release accounts for bytes that are no longer used.
+// release returns reserved bytes to the budget.
 func (b *budget) release(bytes int64) { b.used -= bytes }
 
-// A Text is a part of an answer as JSON, within the budget of its query. It is
-// kept in pieces, so that a long one is never copied. Once the budget is
-// exceeded, nothing more is written: see Err.
+// A Text is a part of a response as JSON, written within the budget of its query. It is stored in
+// chunks, so that long texts are never copied. After the budget is exceeded, further writes do
+// nothing; see Err.
 type Text struct {
 	budget *budget
 	pieces [][]byte
@@ -67,7 +65,7 @@ const (
 // Len returns the number of bytes.
 func (t *Text) Len() int64 { return t.size }
 
-// Err says which limit of the query the text exceeds.
+// Err returns the error of the exceeded limit, or nil.
 func (t *Text) Err() error { return t.budget.err }
 
 // WriteTo implements [io.WriterTo].
@@ -91,7 +89,7 @@ func (t *Text) MarshalJSON() ([]byte, error) {
 	return all, t.Err()
 }
 
-// free gives the memory of the text back to the budget.
+// free returns the memory of the text to the budget.
 func (t *Text) free() {
 	for _, p := range t.pieces {
 		t.budget.release(int64(cap(p)))
@@ -99,10 +97,10 @@ func (t *Text) free() {
 	t.pieces, t.size = nil, 0
 }
 
-// Raw writes JSON as it is.
+// Raw writes JSON unchanged.
 func (t *Text) Raw(s string) { write(t, s) }
 
-// Join moves what another text of the same answer holds to the end of this one.
+// Join moves the content of another text of the same response to the end of this one.
 func (t *Text) Join(other *Text) {
 	t.pieces = append(t.pieces, other.pieces...)
 	t.size += other.size
@@ -162,7 +160,7 @@ func (t *Text) String(s string) {
 	t.Raw(`"`)
 }
 
-// escape writes a character that a string of JSON cannot hold.
+// escape writes a character that must be escaped in a JSON string.
 func (t *Text) escape(c byte) {
 	const hex = "0123456789abcdef"
 	switch c {
@@ -185,7 +183,7 @@ func (t *Text) Int(n int64) {
 	write(t, strconv.AppendInt(digits[:0], n, 10))
 }
 
-// float writes a number, or its name where JSON has no number for it.
+// float writes a number, or a string for a value that JSON lacks.
 func (t *Text) float(f float64, single bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		t.String(strconv.FormatFloat(f, 'g', -1, 64))
@@ -198,11 +196,11 @@ func (t *Text) float(f float64, single bool) {
 	t.marshal(number)
 }
 
-// marshal writes a small value, which must be one that JSON has.
+// marshal writes a small value that JSON can represent.
 func (t *Text) marshal(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data, _ = json.Marshal(err.Error()) // of a string, it does not fail
+		data, _ = json.Marshal(err.Error()) // a string always marshals
 	}
 	write(t, data)
 }

@@ -17,7 +17,7 @@ func newBudget(memory int64) *budget {
 	return &budget{limit: gremlin.Budget{Memory: memory}, task: gctune.Begin(memory)}
 }
 
-// same reports whether a text is JSON for a string.
+// same reports whether a string is written as valid JSON that decodes to it.
 func same(s string) bool {
 	text := &Text{budget: newBudget(-1)}
 	text.String(s)
@@ -33,7 +33,7 @@ func same(s string) bool {
 	return json.Unmarshal(written, &a) == nil && json.Unmarshal(want, &b) == nil && a == b
 }
 
-func TestStringsAreWrittenAsJSON(t *testing.T) {
+func TestStringEncoding(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "a", `"\`, "\x00\x1f\n\r\t\x7f", "\xff\xc3", "ümläut 日本 \u2028 \U0001F600", strings.Repeat("long\x01", 40_000)} {
 		if !same(s) {
@@ -48,7 +48,7 @@ func TestStringsAreWrittenAsJSON(t *testing.T) {
 	}
 }
 
-func TestObjectsHaveEachNameOnce(t *testing.T) {
+func TestObjectKeysAreUnique(t *testing.T) {
 	t.Parallel()
 	b := newBudget(-1)
 	r := newResultBuilder(nil, b)
@@ -63,7 +63,7 @@ func TestObjectsHaveEachNameOnce(t *testing.T) {
 	}
 }
 
-func TestTextsStayWithinTheBudget(t *testing.T) {
+func TestMemoryBudget(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*resultBuilder){
 		"a list of values that share parts": func(r *resultBuilder) {
@@ -94,7 +94,7 @@ func TestTextsStayWithinTheBudget(t *testing.T) {
 	}
 }
 
-func TestTextsEndInTime(t *testing.T) {
+func TestTimeBudget(t *testing.T) {
 	t.Parallel()
 	b := newBudget(-1)
 	b.deadline = time.Now().Add(-time.Second)

@@ -1,6 +1,5 @@
-// Package walk answers graph queries about accounts: it lets them in, runs them
-// on the account's graph within a budget, and tells what they found as nodes,
-// entities and values.
+// Package walk answers graph queries about accounts: it limits concurrent queries, runs them on the
+// account's graph within a budget, and returns the results as nodes, entities and values.
 package walk
 
 import (
@@ -20,14 +19,14 @@ import (
 	"vigil/internal/posture/queryfault"
 )
 
-// Options bound what queries may cost. The zero value is fit for use.
+// Options limit the cost of queries. The zero value uses defaults.
 type Options struct {
-	Budget    gremlin.Budget // of each query; gremlin.DefaultBudget where zero
+	Budget    gremlin.Budget // per query; gremlin.DefaultBudget for zero fields
 	Admission Admission
 	Now       func() time.Time // time.Now when nil
 }
 
-// Entities is what a walker asks of the store.
+// Entities is the part of the store that a walker needs.
 type Entities interface {
 	EntitiesOf(ctx context.Context, org posture.OrgID, account posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error)
 }
@@ -52,29 +51,29 @@ func New(graphs *graphcache.Graphs, store Entities, o Options) *Walker {
 	return &Walker{graphs: graphs, store: store, budget: o.Budget, gate: newGate(o.Admission), now: o.Now}
 }
 
-// A Query is what somebody asks.
+// A Query is a graph query with its context.
 type Query struct {
 	Org     posture.OrgID
 	Account posture.AccountID
-	Caller  string // who asks: the id of a token or user
-	Text    string // in Gremlin
-	Explain bool   // also say how it is run
+	Caller  string // id of the token or user
+	Text    string // Gremlin text
+	Explain bool   // include the execution plan
 
-	// Entity returns an entity of the answer as JSON.
+	// Entity encodes an entity of the response as JSON.
 	Entity func(posture.Entity) ([]byte, error)
 }
 
-// An Answer is what a query found. It keeps the room that its query was let
-// into, so it must be closed once it was sent.
+// An Answer is the result of a query. It occupies a place in the admission limits until it is
+// closed, so it must be closed after it was sent.
 type Answer struct {
-	Count    int64 // results
+	Count    int64 // number of results
 	Nodes    []*Node
-	Entities *Text  // JSON object by id, of those that occur anywhere
-	Found    int    // entities
-	Values   *Text  // JSON array of the results that are no vertices
-	Edges    []Edge // between the entities of the answer
+	Entities *Text  // JSON object of all entities in the response by id
+	Found    int    // number of entities
+	Values   *Text  // JSON array of the results that are not vertices
+	Edges    []Edge // edges between the entities
 	Cost     Cost
-	Explain  *gremlin.Explanation // when it was asked for
+	Explain  *gremlin.Explanation // set when the query asks for it
 
 	budget *budget
 	leave  func()
@@ -83,8 +82,7 @@ type Answer struct {
 // NewText returns an empty text within the budget of the query.
 func (a *Answer) NewText() *Text { return &Text{budget: a.budget} }
 
-// Fits returns what a caller is told when the answer is too large, or was not
-// there in time.
+// Fits returns the error for the caller when the response exceeds the memory or time budget, or nil.
 func (a *Answer) Fits() error {
 	if a.budget.err != nil {
 		return refused(a.budget.err)
@@ -92,7 +90,7 @@ func (a *Answer) Fits() error {
 	return nil
 }
 
-// Close makes room for another query.
+// Close releases the query's place in the admission limits.
 func (a *Answer) Close() {
 	if a.leave != nil {
 		a.leave()
@@ -100,31 +98,30 @@ func (a *Answer) Close() {
 	}
 }
 
-// Cost is what a query took.
+// Cost is the cost of a query.
 type Cost struct {
-	Work       int64 // traversers handled and edges touched
-	Bytes      int64 // memory that was kept at most
-	Generation int64 // of the account
+	Work       int64 // number of traversers processed and edges visited
+	Bytes      int64 // peak memory
+	Generation int64 // generation of the account's graph
 	Waited     time.Duration
 	Ran        time.Duration
 }
 
-// Enter waits for room for a query that is not asked here but costs as much.
-// Whoever was let in calls leave; too many of theirs at a time are fault.Limited,
-// too many of all fault.Unavailable.
+// Enter waits for a place in the admission limits, for queries that other code runs at similar cost.
+// The caller must call leave afterwards. It fails with fault.Limited when the caller or organisation
+// has too many queries, and with fault.Unavailable when the server has.
 func (w *Walker) Enter(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
 	return w.gate.enter(ctx, string(org), caller)
 }
 
-// Ask answers a query. What is wrong with its text, and a budget that does not
-// suffice, is fault.Invalid; an account that the organisation does not have is
-// fault.NotFound; queries that there is no room for fail as those of Enter. The
-// budget is for the run and for the answer. Without an error, the answer must be
-// closed.
+// Ask runs a query. It fails with fault.Invalid when the text is wrong or the budget is exceeded, with
+// fault.NotFound when the organisation does not have the account, and like Enter when a limit of
+// concurrent queries is reached. The budget covers the run and the response. Without an error, the
+// answer must be closed.
 func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	plan, err := w.plans.Compile(q.Text, gremlin.CompileOptions{Budget: w.budget})
 	if err != nil {
-		// Whether the account is theirs comes before what is wrong with the text.
+		// Access to the account is checked before errors in the text are reported.
 		if _, gone := w.graphs.Generation(ctx, q.Org, q.Account); gone != nil {
 			return Answer{}, gone
 		}
@@ -148,8 +145,8 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 		}
 	}()
 
-	// An entity that is removed between the graph and its record makes the answer
-	// one of two generations; the second try sees the newer one alone.
+	// When an entity is removed after the graph was loaded, the result would mix two
+	// generations. The second attempt uses the newer generation only.
 	for try := 1; ; try++ {
 		a, missing, err := w.run(ctx, q, plan, task)
 		if err != nil {
@@ -162,7 +159,7 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 	}
 }
 
-// run runs a query once. It returns how many entities have no record any more.
+// run runs a query once. It returns the number of entities that no longer have a record.
 func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gctune.Work) (Answer, int, error) {
 	g, err := w.graphs.Graph(ctx, q.Org, q.Account)
 	if err != nil {
@@ -185,7 +182,7 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	results.values.Raw("[")
 	for i, item := range res.Items {
 		results.add(item.Value, item.Bulk)
-		res.Items[i] = gremlin.Item{} // what was written need not be kept
+		res.Items[i] = gremlin.Item{} // release items that have been written
 		if left.err != nil {
 			return Answer{}, 0, refused(left.err)
 		}
@@ -208,11 +205,11 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	return a, len(ids) - a.Found, a.Fits()
 }
 
-// entityBatch is how many entities are read at a time: what they are before they
-// are JSON is not part of the budget.
+// entityBatch is the number of entities that are read at a time. Decoded entities are not counted
+// against the budget.
 const entityBatch = 256
 
-// entities writes the entities of an answer.
+// entities writes the entities of a response.
 func (w *Walker) entities(ctx context.Context, q Query, a *Answer, ids []posture.EntityID) error {
 	a.Entities = a.NewText()
 	a.Entities.Raw("{")
@@ -245,8 +242,7 @@ func (w *Walker) entities(ctx context.Context, q Query, a *Answer, ids []posture
 	return nil
 }
 
-// refused turns what the engine says about a query into what the caller did
-// wrong.
+// refused converts an error of the query engine to fault.Invalid.
 func refused(err error) error {
 	message := err.Error()
 	if e, ok := errors.AsType[*syntax.Error](err); ok {

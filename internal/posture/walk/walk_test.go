@@ -16,16 +16,16 @@ import (
 	"vigil/internal/posture/walk"
 )
 
-// world is a store with one account of a few entities.
-type world map[posture.EntityID]posture.Entity
+// fakeStore is a store with one account and a few entities.
+type fakeStore map[posture.EntityID]posture.Entity
 
 const account = posture.AccountID("1")
 
 func id(name string) posture.EntityID { return posture.EntityType("AWS.X.Thing").ID(account, "", name) }
 
-// newWorld makes entities with edges: "a>b" is an edge from a to b.
-func newWorld(edges ...string) world {
-	w := world{}
+// newStore returns entities with edges: "a>b" is an edge from a to b.
+func newStore(edges ...string) fakeStore {
+	w := fakeStore{}
 	add := func(name string) posture.Entity {
 		e, ok := w[id(name)]
 		if !ok {
@@ -46,14 +46,14 @@ func newWorld(edges ...string) world {
 	return w
 }
 
-func (w world) Generation(_ context.Context, org posture.OrgID, a posture.AccountID) (int64, error) {
+func (w fakeStore) Generation(_ context.Context, org posture.OrgID, a posture.AccountID) (int64, error) {
 	if org != "org" || a != account {
 		return 0, fault.New(fault.NotFound, "cloud account %q was not found", a)
 	}
 	return 1, nil
 }
 
-func (w world) EachEntity(_ context.Context, _ posture.OrgID, _ posture.AccountID, f func(posture.Entity) error) (int64, error) {
+func (w fakeStore) EachEntity(_ context.Context, _ posture.OrgID, _ posture.AccountID, f func(posture.Entity) error) (int64, error) {
 	for _, e := range w {
 		if err := f(e); err != nil {
 			return 0, err
@@ -62,19 +62,19 @@ func (w world) EachEntity(_ context.Context, _ posture.OrgID, _ posture.AccountI
 	return 1, nil
 }
 
-func (w world) ChangesSince(context.Context, posture.OrgID, posture.AccountID, int64) (posture.PartitionChanges, bool, error) {
+func (w fakeStore) ChangesSince(context.Context, posture.OrgID, posture.AccountID, int64) (posture.PartitionChanges, bool, error) {
 	return posture.PartitionChanges{}, false, nil
 }
 
-func (w world) Snapshot(context.Context, posture.OrgID, posture.AccountID) (posture.Snapshot, error) {
+func (w fakeStore) Snapshot(context.Context, posture.OrgID, posture.AccountID) (posture.Snapshot, error) {
 	return posture.Snapshot{}, nil
 }
 
-func (w world) SaveSnapshot(context.Context, posture.OrgID, posture.AccountID, posture.Snapshot) error {
+func (w fakeStore) SaveSnapshot(context.Context, posture.OrgID, posture.AccountID, posture.Snapshot) error {
 	return nil
 }
 
-func (w world) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+func (w fakeStore) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
 	found := map[posture.EntityID]posture.Entity{}
 	for _, id := range ids {
 		if e, ok := w[id]; ok {
@@ -84,7 +84,7 @@ func (w world) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountI
 	return found, nil
 }
 
-func newWalker(w world, o walk.Options) *walk.Walker {
+func newWalker(w fakeStore, o walk.Options) *walk.Walker {
 	return walk.New(graphcache.New(w, graphcache.Options{}), w, o)
 }
 
@@ -98,12 +98,12 @@ func ask(t *testing.T, w *walk.Walker, text string) walk.Answer {
 	return a
 }
 
-// query is one of the organisation that has the account.
+// query returns a query of the organisation that has the account.
 func query(text string) walk.Query {
 	return walk.Query{Org: "org", Account: account, Caller: "me", Text: text, Entity: func(e posture.Entity) ([]byte, error) { return json.Marshal(e.Name) }}
 }
 
-// entities returns the names of the entities of an answer.
+// entities returns the entities of a response by name.
 func entities(t *testing.T, a walk.Answer) map[string]string {
 	t.Helper()
 	data, err := json.Marshal(a.Entities)
@@ -117,7 +117,7 @@ func entities(t *testing.T, a walk.Answer) map[string]string {
 	return all
 }
 
-// draw writes nodes by the names of their entities: "a(b c(d))".
+// draw formats nodes by the names of their entities: "a(b c(d))".
 func draw(nodes []*walk.Node) string {
 	var parts []string
 	for _, n := range nodes {
@@ -132,7 +132,7 @@ func draw(nodes []*walk.Node) string {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorld("a>b", "b>cc", "a>cc", "lone")
+	w := newStore("a>b", "b>cc", "a>cc", "lone")
 	walker := newWalker(w, walk.Options{})
 	for text, want := range map[string]struct {
 		count    int64
@@ -178,23 +178,23 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: count %d, nodes %s, %d entities, values %s; want %+v", text, a.Count, draw(a.Nodes), a.Found, values, want)
 		}
 		if a.Nodes == nil {
-			t.Errorf("%s: something is nil: %+v", text, a)
+			t.Errorf("%s: a member is nil: %+v", text, a)
 		}
 	}
 }
 
-func TestPathsShareTheirBeginnings(t *testing.T) {
+func TestPathsShareCommonPrefixes(t *testing.T) {
 	t.Parallel()
-	walker := newWalker(newWorld("a>b", "a>c", "b>d", "b>e"), walk.Options{})
+	walker := newWalker(newStore("a>b", "a>c", "b>d", "b>e"), walk.Options{})
 	a := ask(t, walker, `g.V().has('entityName','a').out().out().order().by('entityName').path()`)
 	if got := draw(a.Nodes); got != "a(b(d e))" {
 		t.Errorf("nodes %s", got)
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestInvalidQueries(t *testing.T) {
 	t.Parallel()
-	walker := newWalker(newWorld("a>b", "b>a"), walk.Options{Budget: gremlin.Budget{Traversers: 1000, Results: 50, Time: 5 * time.Second}})
+	walker := newWalker(newStore("a>b", "b>a"), walk.Options{Budget: gremlin.Budget{Traversers: 1000, Results: 50, Time: 5 * time.Second}})
 	for text, want := range map[string]string{
 		`g.V().has(`:   "line 1, column 11",
 		`g.V().drop()`: "drop() changes the graph",
@@ -228,7 +228,7 @@ func explained(text string) walk.Query {
 
 func TestExplainAndCost(t *testing.T) {
 	t.Parallel()
-	walker := newWalker(newWorld("a>b"), walk.Options{})
+	walker := newWalker(newStore("a>b"), walk.Options{})
 	a, err := walker.Ask(t.Context(), explained("g.V().out()"))
 	if err != nil {
 		t.Fatal(err)
@@ -238,28 +238,28 @@ func TestExplainAndCost(t *testing.T) {
 		t.Errorf("explain %v, cost %+v", a.Explain, a.Cost)
 	}
 	if a := ask(t, walker, "g.V().out()"); a.Explain != nil {
-		t.Errorf("nobody asked to explain: %v", a.Explain)
+		t.Errorf("an explanation without Explain: %v", a.Explain)
 	}
 }
 
-// forgetful is a store that has lost an entity since the graph was made.
-type forgetful struct {
-	world
+// lossyStore is a store that has lost an entity since the graph was loaded.
+type lossyStore struct {
+	fakeStore
 	asked *int
 }
 
-func (f forgetful) EntitiesOf(ctx context.Context, org posture.OrgID, a posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
+func (f lossyStore) EntitiesOf(ctx context.Context, org posture.OrgID, a posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
 	*f.asked++
-	found, err := f.world.EntitiesOf(ctx, org, a, ids)
+	found, err := f.fakeStore.EntitiesOf(ctx, org, a, ids)
 	if *f.asked == 1 {
 		delete(found, id("a"))
 	}
 	return found, err
 }
 
-func TestAnswerIsOfOneGeneration(t *testing.T) {
+func TestAnswerHasOneGeneration(t *testing.T) {
 	t.Parallel()
-	f := forgetful{newWorld("a>b"), new(int)}
+	f := lossyStore{newStore("a>b"), new(int)}
 	walker := walk.New(graphcache.New(f, graphcache.Options{}), f, walk.Options{})
 	a := ask(t, walker, "g.V()")
 	if *f.asked != 2 || len(entities(t, a)) != 2 {
@@ -269,7 +269,7 @@ func TestAnswerIsOfOneGeneration(t *testing.T) {
 
 func TestValuesAreJSON(t *testing.T) {
 	t.Parallel()
-	walker := newWalker(newWorld("a>b"), walk.Options{})
+	walker := newWalker(newStore("a>b"), walk.Options{})
 	for _, text := range []string{
 		`g.inject(1.5, 2.5f, 3l, 'x', true)`, `g.inject(null)`, `g.inject(12345678901234567890n)`, `g.inject(1.5m)`, `g.inject(NaN)`, `g.inject(datetime('2026-01-02T03:04:05Z'))`,
 		`g.V().group().by('length').by(fold())`, `g.V().aggregate('x').cap('x')`, `g.V().outE().subgraph('s').cap('s')`, `g.V().path().fold()`,
@@ -283,7 +283,7 @@ func TestValuesAreJSON(t *testing.T) {
 			t.Log(text, err)
 			continue
 		}
-		b, err := json.Marshal(a.Values) // it checks what it is given
+		b, err := json.Marshal(a.Values) // Marshal validates the output of MarshalJSON
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
