@@ -1,29 +1,24 @@
-// Package predicate holds what rules ask of policies, firewalls and role
-// bindings: is it public, may it do everything, can the internet reach a port,
-// does everybody sign in with a second factor, is it privileged.
+// Package predicate defines the predicates that rules use on policies, firewalls and role bindings: whether something is
+// public, may do everything, is reachable from the internet, requires a second factor of everybody, or is privileged.
 //
-// Each cloud has a package of its own below this one. Its predicates are pure
-// functions of what the cloud answered: they make no calls and keep nothing. Each
-// is defined in words in docs/predicates.md, and has a corpus in the testdata
-// folder of its package which package predicatetest runs.
+// Each cloud has a package below this one. Its predicates are pure functions of responses of the cloud. Each is defined in
+// words in docs/predicates.md and has a corpus in the testdata folder of its package, which package predicatetest runs.
 //
-// A predicate has three answers. What could not be read or is not understood
-// makes the answer unknown unless the rest decides it whatever the missing part
-// says. Unknown never becomes No by accident: the zero Answer is Unknown.
+// A predicate has three answers. Input that could not be read or is not supported makes the answer unknown, unless the rest
+// of the input decides it in any case. Unknown never becomes No by accident: the zero Answer is Unknown.
 package predicate
 
 // A Truth is yes, no, or unknown.
 type Truth uint8
 
-// The truths. Unknown is the zero value, so that an answer nobody gave is not
-// taken for No.
+// The truths. Unknown is the zero value, so that a missing answer does not count as No.
 const (
 	Unknown Truth = iota
 	No
 	Yes
 )
 
-// String returns the truth as corpora write it.
+// String returns the truth as in corpora.
 func (t Truth) String() string {
 	switch t {
 	case Yes:
@@ -34,14 +29,13 @@ func (t Truth) String() string {
 	return "unknown"
 }
 
-// An Answer is what a predicate says, and the reason in words fit for a person:
-// what makes it so, or what could not be decided.
+// An Answer is the result of a predicate and the reason for users: what decided it, or what could not be decided.
 type Answer struct {
 	Truth Truth
 	Why   string
 }
 
-// Of turns what is known for certain into an answer.
+// Of returns Yes or No with a reason.
 func Of(yes bool, why string) Answer {
 	if yes {
 		return Answer{Yes, why}
@@ -49,10 +43,10 @@ func Of(yes bool, why string) Answer {
 	return Answer{No, ""}
 }
 
-// NotKnown is the answer that cannot be given, with the reason.
+// NotKnown returns Unknown with a reason.
 func NotKnown(why string) Answer { return Answer{Unknown, why} }
 
-// Or is Yes when one answer is, and No when all are.
+// Or is three-valued: Yes when one answer is Yes, No when all are No, otherwise Unknown.
 func Or(all ...Answer) Answer {
 	out := Answer{Truth: No}
 	for _, a := range all {
@@ -66,7 +60,7 @@ func Or(all ...Answer) Answer {
 	return out
 }
 
-// And is No when one answer is, and Yes when all are.
+// And is three-valued: No when one answer is No, Yes when all are Yes, otherwise Unknown.
 func And(all ...Answer) Answer {
 	out := Answer{Truth: Yes}
 	for _, a := range all {
@@ -82,7 +76,7 @@ func And(all ...Answer) Answer {
 	return out
 }
 
-// Not turns yes into no.
+// Not swaps Yes and No.
 func Not(a Answer) Answer {
 	switch a.Truth {
 	case Yes:

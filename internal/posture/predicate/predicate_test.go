@@ -10,7 +10,7 @@ func TestThreeValuedLogic(t *testing.T) {
 		got  Answer
 		want Truth
 	}{
-		{"nothing is not no", Answer{}, Unknown},
+		{"the zero value is unknown", Answer{}, Unknown},
 		{"or of nothing", Or(), No}, {"or with yes", Or(no, unknown, yes), Yes}, {"or with unknown", Or(no, unknown), Unknown}, {"or of no", Or(no, no), No},
 		{"and of nothing", And(), Yes}, {"and with no", And(yes, unknown, no), No}, {"and with unknown", And(yes, unknown), Unknown}, {"and of yes", And(yes, yes), Yes},
 		{"not yes", Not(yes), No}, {"not no", Not(no), Yes}, {"not unknown", Not(unknown), Unknown},

@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// A test is what the operator of a condition does.
+// A test is the parsed operator of a condition.
 type test struct {
 	kind     testKind
 	negated  bool
@@ -21,12 +21,12 @@ type testKind uint8
 
 const (
 	unknownTest testKind = iota
-	exactTest            // the wildcards of its values are plain characters
+	exactTest            // wildcards in its values are literal
 	likeTest
 	addressTest
 	boolTest
 	nullTest
-	otherTest // numbers, dates, bytes: nothing that tells callers apart
+	otherTest // numbers, dates, bytes: they do not distinguish callers
 )
 
 var operators = map[string]test{
@@ -42,7 +42,7 @@ var operators = map[string]test{
 	"dategreaterthan": {kind: otherTest}, "dategreaterthanequals": {kind: otherTest},
 }
 
-// test returns what the operator does.
+// test parses the operator.
 func (c Condition) test() test {
 	name := strings.ToLower(c.Operator)
 	name, forAll := strings.CutPrefix(name, "forallvalues:")
@@ -53,25 +53,25 @@ func (c Condition) test() test {
 	return t
 }
 
-// A Caller says what the owner of a policy fixes about those who are not meant:
-// the values of condition keys by which it tells its own callers from strangers.
+// A keyKind classifies condition keys by what their values say about the caller. The owner of a
+// policy can use some kinds to distinguish its own callers from strangers.
 type keyKind uint8
 
 const (
-	freeKey    keyKind = iota // callers choose its value, or have it by chance
-	accountKey                // the number of an account
-	orgKey                    // the id of an organisation, or a path that begins with it
-	arnKey                    // an ARN, which names an account
+	freeKey    keyKind = iota // callers choose its value, or may have it by chance
+	accountKey                // an account id
+	orgKey                    // an organisation id, or a path that begins with one
+	arnKey                    // an ARN, which contains an account id
 	idKey                     // the id of a VPC or endpoint
 	userIDKey                 // the unique id of an identity
 	addressKey
-	serviceKey  // names a service of AWS
-	endpointKey // where notifications go
+	serviceKey  // the name of an AWS service
+	endpointKey // the target of notifications
 )
 
-// keyKinds are the condition keys whose values strangers cannot choose. Every
-// other key is free: a stranger may have a user of that name, a tag of that value,
-// or know that external id, which AWS does not keep secret.
+// keyKinds are the condition keys whose values strangers cannot choose. Every other key is free: a
+// stranger may have a user of that name or a tag of that value, or may know the external id, which AWS
+// does not treat as a secret.
 var keyKinds = map[string]keyKind{
 	"aws:sourceaccount": accountKey, "aws:sourceowner": accountKey, "aws:principalaccount": accountKey, "kms:calleraccount": accountKey,
 	"s3:dataaccesspointaccount": accountKey, "aws:vpceaccount": accountKey,
@@ -83,16 +83,15 @@ var keyKinds = map[string]keyKind{
 	"sns:endpoint": endpointKey,
 }
 
-// alwaysThere are the keys that every request has, so that IfExists changes
-// nothing.
+// alwaysThere are the keys that every request has, so that IfExists has no effect.
 var alwaysThere = []string{"kms:calleraccount"}
 
-// admits answers whether a stranger can meet a condition.
+// admits decides whether a stranger can meet a condition.
 func (c Condition) admits() predicate.Answer {
 	t := c.test()
 	switch t.kind {
 	case unknownTest:
-		return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+		return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 	case nullTest, otherTest:
 		return predicate.Of(true, "")
 	}
@@ -105,11 +104,11 @@ func (c Condition) admits() predicate.Answer {
 	case kind == serviceKey:
 		return predicate.Of(!c.demandsService(t), "")
 	case (t.ifExists || t.forAll) && !slices.Contains(alwaysThere, c.Key) && !t.negated:
-		return predicate.Of(true, "") // it is met by a request that does not have the key
+		return predicate.Of(true, "") // a request without the key meets it
 	case kind == addressKey:
 		return c.admitsAddress(t)
 	case t.negated:
-		return predicate.Of(true, "") // strangers are other than those who are named
+		return predicate.Of(true, "") // strangers differ from the named values
 	}
 	var all []predicate.Answer
 	for _, value := range c.Values {
@@ -118,8 +117,7 @@ func (c Condition) admits() predicate.Answer {
 	return predicate.Or(all...)
 }
 
-// demandsService reports whether a condition on the keys of service principals is
-// met by services of AWS alone.
+// demandsService reports whether only AWS services can meet a condition on a service principal key.
 func (c Condition) demandsService(t test) bool {
 	if c.Key != "aws:principalisawsservice" {
 		return !t.negated && !t.ifExists && !t.forAll
@@ -128,7 +126,7 @@ func (c Condition) demandsService(t test) bool {
 	return wants != t.negated && !t.ifExists
 }
 
-// admitsAddress answers for aws:SourceIp.
+// admitsAddress is admits for aws:SourceIp.
 func (c Condition) admitsAddress(t test) predicate.Answer {
 	if t.kind != addressTest {
 		return predicate.NotKnown("addresses are compared with " + c.Operator)
@@ -154,19 +152,18 @@ func (c Condition) addresses() (all ipset.Set, err error) {
 	return all, nil
 }
 
-// refuses answers whether a condition of a Deny is met by every stranger, whatever
-// they do.
+// refuses decides whether every stranger always meets a condition of a Deny.
 func (c Condition) refuses() predicate.Answer {
 	t := c.test()
 	kind := keyKinds[c.Key]
 	switch {
 	case t.kind == unknownTest:
-		return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+		return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 	case c.Key == "aws:principalisawsservice":
 		wants := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
 		return predicate.Of(wants != t.negated && (t.kind == boolTest || t.kind == exactTest), "")
 	case !t.negated || t.forAny || kind == freeKey || kind == endpointKey:
-		return predicate.Of(false, "") // strangers can leave the key out, or choose its value
+		return predicate.Of(false, "") // strangers can omit the key or choose its value
 	case kind == serviceKey:
 		return predicate.Of(len(c.Values) > 0, "")
 	case kind == addressKey:

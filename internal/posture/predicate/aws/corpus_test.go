@@ -12,7 +12,7 @@ type policyEntry struct {
 	Policy string `yaml:"policy"`
 }
 
-// ask parses a policy and asks it something. One that cannot be read is unknown.
+// ask parses a policy and applies a predicate. The answer for an unreadable policy is unknown.
 func ask(text string, question func(Policy) predicate.Answer) predicate.Answer {
 	p, _, err := Parse(text)
 	if err != nil {
@@ -31,7 +31,7 @@ type identityEntry struct {
 	Boundary *string  `yaml:"boundary"`
 }
 
-// identity reads the policies of an entry.
+// identity parses the policies of an entry.
 func (e identityEntry) identity() (i Identity) {
 	for _, text := range e.Policies {
 		p, _, err := Parse(text)
@@ -71,7 +71,7 @@ func TestReachesCorpus(t *testing.T) {
 	predicatetest.Corpus(t, "testdata/reaches.yaml", func(e entry) predicate.Answer {
 		answer := e.Reaches(e.Protocol, e.Port, e.Version)
 		if got := openAt(e.Firewall, e.Protocol, e.Port, e.Version); got != (answer.Truth == predicate.Yes) {
-			t.Errorf("the openings of %+v do not agree with %v", e, answer)
+			t.Errorf("the openings of %+v contradict %v", e, answer)
 		}
 		return answer
 	})
@@ -116,7 +116,7 @@ func TestTLSOnly(t *testing.T) {
 	})
 }
 
-func TestTrustsAreRestricted(t *testing.T) {
+func TestRestrictedTrusts(t *testing.T) {
 	t.Parallel()
 	predicatetest.Examples(t, "testdata/restricted.yaml", func(e policyEntry) predicate.Answer {
 		return ask(e.Policy, func(p Policy) predicate.Answer {

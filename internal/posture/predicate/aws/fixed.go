@@ -6,14 +6,14 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Policy variables are replaced before values are compared. Those of the resource
-// are the owner's; those of the request are whatever the caller makes them.
+// Policy variables are replaced before values are compared. The owner controls those of the resource;
+// the caller controls those of the request.
 const (
-	ownerMark  = "\x01" // stands for a value that the owner fixes
-	callerMark = "\x02" // stands for a value that the caller chooses
+	ownerMark  = "\x01" // a value that the owner controls
+	callerMark = "\x02" // a value that the caller controls
 )
 
-// expand replaces the variables of a value by marks.
+// expand replaces the variables in a value by marks.
 func expand(value string) string {
 	var out strings.Builder
 	for {
@@ -27,7 +27,7 @@ func expand(value string) string {
 			out.WriteString("${" + rest)
 			return out.String()
 		}
-		switch name, _, _ = strings.Cut(strings.ToLower(name), ","); name { // what follows a comma is a default
+		switch name, _, _ = strings.Cut(strings.ToLower(name), ","); name { // the part after a comma is a default
 		case "*", "?", "$":
 			out.WriteString(name)
 		case "aws:resourceaccount", "aws:resourceorgid", "aws:resourceorgpaths":
@@ -39,15 +39,14 @@ func expand(value string) string {
 	}
 }
 
-// open reports whether a part of a value can be met by strangers: it has a
-// wildcard, or a variable that the caller chooses.
+// open reports whether strangers can match a part of a value: it has a wildcard, or a variable that the
+// caller controls.
 func open(part string, like bool) bool {
 	return strings.Contains(part, callerMark) || like && strings.ContainsAny(part, "*?")
 }
 
-// fixes answers whether a value of a condition is met only by those whom the owner
-// of the policy chose. In values that are compared exactly, wildcards are plain
-// characters, so that nobody meets them.
+// fixes decides whether only callers that the owner of the policy chose can match a condition value. When
+// values are compared exactly, wildcards are literal, so that no caller matches them.
 func fixes(kind keyKind, value string, like bool) predicate.Answer {
 	value = expand(value)
 	switch kind {
@@ -64,11 +63,11 @@ func fixes(kind keyKind, value string, like bool) predicate.Answer {
 	case endpointKey:
 		return fixesEndpoint(value, like)
 	}
-	return predicate.NotKnown("it is not known what fixes the value " + value)
+	return predicate.NotKnown("cannot decide who matches the value " + value)
 }
 
-// fixesARN answers for ARNs, which name an account, or a bucket, whose name is
-// unique in the world.
+// fixesARN is fixes for ARNs. An ARN contains an account id, or the name of a bucket, which is globally
+// unique.
 func fixesARN(value string, like bool) predicate.Answer {
 	if !open(value, like) {
 		return predicate.Of(true, "")
@@ -84,20 +83,20 @@ func fixesARN(value string, like bool) predicate.Answer {
 			return predicate.Of(!open(bucket, like), "")
 		}
 		if account == "" && len(field) == 6 && field[2] != "s3" && !open(strings.Join(field[:4], ""), like) {
-			return predicate.NotKnown("whose ARN " + value + " is cannot be told from it")
+			return predicate.NotKnown("the ARN " + value + " does not identify an account")
 		}
 		return predicate.Of(false, "")
 	}
 	for i := 0; i+12 <= len(value); i++ {
 		if isAccount(value[i : i+12]) {
-			return predicate.NotKnown("whether " + value + " holds for one account alone cannot be told")
+			return predicate.NotKnown("cannot decide whether " + value + " matches one account only")
 		}
 	}
 	return predicate.Of(false, "")
 }
 
-// fixesEndpoint answers for where notifications go: to an address of a certain
-// domain or host, or to a resource of a certain account.
+// fixesEndpoint is fixes for targets of notifications: an address of a certain domain or host, or a resource
+// of a certain account.
 func fixesEndpoint(value string, like bool) predicate.Answer {
 	if strings.HasPrefix(value, "arn:") {
 		return fixesARN(value, like)

@@ -7,38 +7,35 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// An Identity is what a user, group or role may do: the statements of all policies
-// that apply to it, inline, attached and of its groups, and its permissions
-// boundary.
+// An Identity holds the permissions of a user, group or role: the statements of all policies that apply to it
+// (inline, attached and of its groups) and its permissions boundary.
 type Identity struct {
 	Policies []Policy
 	Boundary *Policy // nil when there is none
-	// Unread says why a policy, or the boundary, could not be read; "" when all
-	// were.
+	// Unread is the reason why a policy or the boundary could not be read, "" when all were
+	// read.
 	Unread string
 }
 
-// grants are the actions by which an identity can give itself any permission, on
-// the resource that they are about.
+// grants are the actions by which an identity can give itself any permission on the resource of the action.
 var grants = []string{
 	"iam:putuserpolicy", "iam:putgrouppolicy", "iam:putrolepolicy", "iam:attachuserpolicy", "iam:attachgrouppolicy", "iam:attachrolepolicy",
 	"iam:createpolicyversion",
 }
 
-// Admin answers whether an identity may do everything to everything: a statement
-// allows every action, or all but some that leave the permission to grant more, on
-// every resource, and no Deny and no boundary takes the permission to grant away.
+// Admin decides whether an identity may do everything: a statement allows every action, or all except some
+// that do not prevent granting further permissions, on every resource, and neither a Deny nor the boundary
+// prevents granting.
 //
-// Conditions on the caller, such as a second factor, do not make an administrator
-// less of one. Conditions on the resource or the request do: then it is not
-// everything.
+// Conditions on the caller, such as a second factor, are ignored. With conditions on the resource or the
+// request, the identity is not an administrator.
 func (i Identity) Admin() predicate.Answer {
 	allowed := i.allows(Statement.isBroad, grants)
 	return i.complete(allowed)
 }
 
-// complete takes into account what was not read: an unread policy may allow more,
-// or deny, and an unread boundary may allow less.
+// complete takes unread policies into account: an unread policy may allow or deny more, and an unread boundary
+// may allow less.
 func (i Identity) complete(a predicate.Answer) predicate.Answer {
 	if i.Unread != "" {
 		return predicate.NotKnown(i.Unread)
@@ -46,20 +43,18 @@ func (i Identity) complete(a predicate.Answer) predicate.Answer {
 	return a
 }
 
-// isBroad reports whether a statement is about every action, or about all but
-// some, on every resource.
+// isBroad reports whether a statement covers every action, or all except some, on every resource.
 func (s Statement) isBroad() bool {
 	return (s.Actions.isAll() || s.Actions.Except) && s.onEverything()
 }
 
-// onEverything reports whether a statement is about every resource, or all but
-// some.
+// onEverything reports whether a statement covers every resource, or all except some.
 func (s Statement) onEverything() bool {
 	return s.Resources.isAll() || s.Resources.Except && !slices.ContainsFunc(s.Resources.List, func(p string) bool { return covers(p, "*") })
 }
 
-// allows answers whether a statement of a certain kind allows one of the actions
-// on every resource, and nothing takes it away.
+// allows decides whether a statement that satisfies kind allows one of the actions on every resource, and
+// neither a Deny nor the boundary prevents it.
 func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.Answer {
 	var all []predicate.Answer
 	for _, p := range i.Policies {
@@ -77,8 +72,8 @@ func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.
 	return predicate.Or(all...)
 }
 
-// callerKeys are the condition keys, or what they begin with, that are about the
-// caller and its session, which the holder of the permission can see to.
+// callerKeys are the condition keys, or prefixes of them, that concern the caller and its session. The holder
+// of the permission can meet conditions on them.
 var callerKeys = []string{
 	"aws:multifactorauth", "aws:principal", "aws:userid", "aws:username", "aws:sourceip", "aws:sourcevpc", "aws:vpcsourceip", "aws:vpce", "aws:securetransport",
 	"aws:useragent", "aws:referer", "aws:currenttime", "aws:epochtime", "aws:tokenissuetime", "aws:federatedprovider", "aws:sourceidentity",
@@ -89,24 +84,23 @@ func isCallerKey(key string) bool {
 	return slices.ContainsFunc(callerKeys, func(k string) bool { return strings.HasPrefix(key, k) })
 }
 
-// atWill answers whether the holder of a permission can use it for everything: its
-// conditions are about the holder, not about what is done to what.
+// atWill decides whether the holder of a permission can use it for everything: its conditions concern only the
+// holder, not the resource or the request.
 func (s Statement) atWill() predicate.Answer {
 	for _, c := range s.Conditions {
 		switch t := c.test(); {
 		case t.kind == unknownTest:
-			return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+			return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 		case !isCallerKey(c.Key):
 			return predicate.Of(false, "")
 		case len(c.Values) == 0 && !t.negated && !t.ifExists && !t.forAll:
-			return predicate.Of(false, "") // nobody meets it
+			return predicate.Of(false, "") // no caller meets it
 		}
 	}
 	return predicate.Of(true, "a statement allows it on every resource")
 }
 
-// leaves answers whether an action on every resource is left over by Deny
-// statements and by the boundary.
+// leaves decides whether Deny statements and the boundary leave an action allowed on every resource.
 func (i Identity) leaves(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, p := range i.Policies {
@@ -118,8 +112,8 @@ func (i Identity) leaves(action string) predicate.Answer {
 	return out
 }
 
-// leaves answers whether the Deny statements of a policy leave an action. One with
-// a condition leaves it: the holder can see to it that the condition is not met.
+// leaves decides whether the Deny statements of a policy leave an action allowed. A Deny with a condition does:
+// the holder can avoid meeting the condition.
 func (p Policy) leaves(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, d := range p.Statements {
@@ -131,14 +125,14 @@ func (p Policy) leaves(action string) predicate.Answer {
 		}
 		for _, c := range d.Conditions {
 			if c.test().kind == unknownTest {
-				out = predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+				out = predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 			}
 		}
 	}
 	return out
 }
 
-// bounds answers whether a boundary allows an action on every resource.
+// bounds decides whether a boundary allows an action on every resource.
 func (p Policy) bounds(action string) predicate.Answer {
 	var all []predicate.Answer
 	for _, s := range p.Statements {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Patterns are actions or resources with wildcards: * is any text, ? one
-// character. The zero value is everything.
+// Patterns are actions or resources with wildcards: * matches any text, ? one character. The zero value is
+// everything.
 type Patterns struct {
-	Except bool // it is everything but these
+	Except bool // the set is everything except the patterns
 	List   []string
 }
 
@@ -17,7 +17,7 @@ func newPatterns(yes, not *words, spell func(string) string) (Patterns, error) {
 	var p Patterns
 	switch {
 	case yes != nil && not != nil:
-		return p, errors.New("it has a member and its counterpart with Not")
+		return p, errors.New("a member and its Not counterpart exclude each other")
 	case yes == nil && not == nil:
 		return Patterns{List: []string{"*"}}, nil
 	case not != nil:
@@ -29,7 +29,7 @@ func newPatterns(yes, not *words, spell func(string) string) (Patterns, error) {
 	return p, nil
 }
 
-// isAll reports whether everything is in the set.
+// isAll reports whether the set contains everything.
 func (p Patterns) isAll() bool {
 	if p.Except {
 		return len(p.List) == 0
@@ -40,10 +40,10 @@ func (p Patterns) isAll() bool {
 	})
 }
 
-// oneOrMore drops marks beside stars: no action and no resource is empty.
+// oneOrMore removes question marks next to stars: no action or resource is empty.
 var oneOrMore = strings.NewReplacer("?*", "*", "*?", "*")
 
-// has reports whether every text that a pattern matches is in the set.
+// has reports whether the set contains every text that a pattern matches.
 func (p Patterns) has(pattern string) bool {
 	if p.Except {
 		return !slices.ContainsFunc(p.List, func(one string) bool { return overlaps(one, pattern) })
@@ -51,8 +51,8 @@ func (p Patterns) has(pattern string) bool {
 	return slices.ContainsFunc(p.List, func(one string) bool { return covers(one, pattern) })
 }
 
-// contains reports whether everything of another set is in this one. Where only
-// several patterns together hold one of the other's, it says no.
+// contains reports whether the set contains another set. It returns false when only several patterns in
+// combination cover a pattern of the other set.
 func (p Patterns) contains(o Patterns) bool {
 	switch {
 	case !o.Except:
@@ -65,8 +65,7 @@ func (p Patterns) contains(o Patterns) bool {
 	})
 }
 
-// pieces returns the set as sets of one pattern each, which together are all of
-// it.
+// pieces splits the set into sets of one pattern each.
 func (p Patterns) pieces() []Patterns {
 	if p.Except {
 		return []Patterns{p}
@@ -80,8 +79,8 @@ func (p Patterns) pieces() []Patterns {
 
 // covers reports whether a pattern matches every text that another matches.
 func covers(pattern, other string) bool {
-	// A wildcard of the other can only be met by one of the pattern: so the other
-	// is matched as if it were a text in which * is not a character.
+	// Only a wildcard of pattern can cover a wildcard of other. So other is matched as a text in
+	// which * is not a regular character.
 	star, mark, i, j := -1, 0, 0, 0
 	for j < len(other) {
 		switch {
@@ -105,7 +104,7 @@ func covers(pattern, other string) bool {
 
 // overlaps reports whether some text matches both patterns.
 func overlaps(a, b string) bool {
-	reach := make([]bool, len(b)+1) // whether a up to i and b up to j can match one text
+	reach := make([]bool, len(b)+1) // reach[j]: a[:i] and b[:j] can match the same text
 	for i := 0; i <= len(a); i++ {
 		next := make([]bool, len(b)+1)
 		for j := 0; j <= len(b); j++ {

@@ -1,10 +1,9 @@
-// Package aws answers what rules ask of AWS: of the statements of IAM policies,
-// and of the rules of security groups and network ACLs.
+// Package aws implements the predicates of AWS, on the statements of IAM policies and on the rules of security
+// groups and network ACLs.
 //
-// A policy is evaluated over its statements as AWS does: what no statement allows
-// is denied, and a Deny takes away what an Allow gives. What a statement says is
-// compared as sets of principals, actions, resources and condition values, never
-// by looking for names in the text.
+// It evaluates policies as AWS does: everything that no statement allows is denied, and a Deny overrides an
+// Allow. It compares statements as sets of principals, actions, resources and condition values, never by
+// searching for names in the text.
 package aws
 
 import (
@@ -17,13 +16,13 @@ import (
 	"strings"
 )
 
-// A Policy is an IAM policy, of an identity or a resource.
+// A Policy is an IAM policy of an identity or a resource.
 type Policy struct {
 	Statements []Statement
 }
 
-// A Statement of a policy. A member with and its counterpart with Not exclude one
-// another; when neither is there, the statement is about everything.
+// A Statement of a policy. A member and its Not counterpart exclude each other; without both, the statement
+// applies to everything.
 type Statement struct {
 	Allow      bool
 	Principals Principals
@@ -32,16 +31,15 @@ type Statement struct {
 	Conditions []Condition
 }
 
-// A Condition demands something of the value of one key.
+// A Condition restricts the value of one key.
 type Condition struct {
 	Operator string
 	Key      string // in lower case
 	Values   []string
 }
 
-// Parse reads a policy. IAM sends them percent-encoded. It also returns the text
-// as JSON, whether it can be read or not. Everything that AWS does not document
-// is an error: it may mean anything.
+// Parse parses a policy, which IAM sends percent-encoded. It also returns the text as JSON, even when parsing
+// fails. Syntax that AWS does not document is an error, because its meaning is unknown.
 func Parse(text string) (p Policy, plain string, err error) {
 	if strings.HasPrefix(text, "%7B") || strings.HasPrefix(text, "%7b") {
 		if decoded, err := url.PathUnescape(text); err == nil {
@@ -54,11 +52,11 @@ func Parse(text string) (p Policy, plain string, err error) {
 		Statement json.RawMessage
 	}
 	if err := strict(text, &document); err != nil {
-		return p, text, fmt.Errorf("the policy cannot be read: %w", err)
+		return p, text, fmt.Errorf("the policy is malformed: %w", err)
 	}
 	var statements []json.RawMessage
 	switch first := strings.TrimLeft(string(document.Statement), " \t\r\n"); {
-	case first == "" || first == "null": // AWS leaves it out of an empty policy
+	case first == "" || first == "null": // AWS omits it in an empty policy
 	case first[0] == '[':
 		if err := json.Unmarshal(document.Statement, &statements); err != nil {
 			return p, text, err
@@ -69,14 +67,14 @@ func Parse(text string) (p Policy, plain string, err error) {
 	for i, raw := range statements {
 		s, err := parseStatement(string(raw))
 		if err != nil {
-			return Policy{}, text, fmt.Errorf("statement %d of the policy cannot be read: %w", i+1, err)
+			return Policy{}, text, fmt.Errorf("statement %d of the policy is malformed: %w", i+1, err)
 		}
 		p.Statements = append(p.Statements, s)
 	}
 	return p, text, nil
 }
 
-// strict decodes one JSON value and refuses members that are not known.
+// strict decodes one JSON value and rejects unknown members.
 func strict(text string, into any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -103,7 +101,7 @@ func parseStatement(text string) (Statement, error) {
 	}
 	s := Statement{Allow: raw.Effect == "Allow"}
 	if raw.Effect != "Allow" && raw.Effect != "Deny" {
-		return s, fmt.Errorf("effect %.30q", raw.Effect)
+		return s, fmt.Errorf("unknown effect %.30q", raw.Effect)
 	}
 	var err error
 	if s.Principals, err = parsePrincipals(raw.Principal, raw.NotPrincipal); err != nil {
@@ -155,18 +153,18 @@ func (w *words) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Principals are whom a statement is about. Each is written "*",
+// Principals are the principals of a statement. Each is written "*",
 // "AWS:arn:aws:iam::1:root", "Service:ec2.amazonaws.com" or "Federated:…".
 type Principals struct {
 	Given  bool // false in the policies of identities
-	Except bool // it is about everybody but these
+	Except bool // the statement applies to everybody except these
 	Names  []string
 }
 
 func parsePrincipals(yes, not json.RawMessage) (p Principals, err error) {
 	switch {
 	case yes != nil && not != nil:
-		return p, errors.New("it has Principal and NotPrincipal")
+		return p, errors.New("Principal and NotPrincipal exclude each other")
 	case yes == nil && not == nil:
 		return p, nil
 	case not != nil:
@@ -183,7 +181,7 @@ func parsePrincipals(yes, not json.RawMessage) (p Principals, err error) {
 	}
 	for kind, values := range byKind {
 		if !slices.Contains(principalKinds, kind) {
-			return p, fmt.Errorf("there is no kind of principal %.30q", kind)
+			return p, fmt.Errorf("unknown kind of principal %.30q", kind)
 		}
 		for _, v := range values {
 			p.Names = append(p.Names, principal(kind, v))
@@ -196,7 +194,7 @@ func parsePrincipals(yes, not json.RawMessage) (p Principals, err error) {
 
 var principalKinds = []string{"AWS", "Service", "Federated", "CanonicalUser", "*"}
 
-// principal spells one principal: an account may be written in two ways.
+// principal normalises a principal: an account can be written in two ways.
 func principal(kind, value string) string {
 	switch {
 	case value == "*" && kind != "Service":
@@ -207,18 +205,17 @@ func principal(kind, value string) string {
 	return kind + ":" + value
 }
 
-// isAccount reports whether a text is the number of an account.
+// isAccount reports whether a text is an account id.
 func isAccount(text string) bool {
 	return len(text) == 12 && strings.Trim(text, "0123456789") == ""
 }
 
-// everybody reports whether the statement is about strangers too.
+// everybody reports whether the statement applies to strangers too.
 func (p Principals) everybody() bool {
 	return slices.Contains(p.Names, "*") != p.Except
 }
 
-// Allowed returns whom the policy allows something, each once, in order. Whom a
-// Deny shuts out is among them.
+// Allowed returns the sorted distinct principals of Allow statements. It ignores Deny statements.
 func (p Policy) Allowed() []string {
 	var all []string
 	for _, s := range p.Statements {

@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// escalations are the published ways from some permissions to all: each is a set
-// of actions that together let an identity become administrator.
+// escalations are the published privilege escalations: each is a set of actions with which an identity can
+// become administrator.
 var escalations = [][]string{
 	{"iam:createpolicyversion"}, {"iam:setdefaultpolicyversion"},
 	{"iam:putuserpolicy"}, {"iam:putgrouppolicy"}, {"iam:putrolepolicy"},
@@ -27,7 +27,7 @@ var escalations = [][]string{
 	{"ssm:sendcommand"}, {"ssm:startsession"}, {"ec2:modifyinstanceattribute", "ec2:startinstances"},
 }
 
-// kindsOf are the resources that actions of IAM and STS are about.
+// kindsOf are the resource types of IAM and STS actions.
 var kindsOf = map[string]string{
 	"iam:createpolicyversion": "policy", "iam:setdefaultpolicyversion": "policy", "iam:putuserpolicy": "user", "iam:attachuserpolicy": "user",
 	"iam:createaccesskey": "user", "iam:createloginprofile": "user", "iam:updateloginprofile": "user", "iam:putgrouppolicy": "group",
@@ -35,9 +35,8 @@ var kindsOf = map[string]string{
 	"iam:updateassumerolepolicy": "role", "iam:passrole": "role", "sts:assumerole": "role",
 }
 
-// Privileged answers whether an identity is administrator or can make itself one:
-// it has all actions of one of the published ways, each on every resource that the
-// action is about.
+// Privileged decides whether an identity is administrator or can make itself one: it has all actions of a
+// published privilege escalation, each on every resource of the action's type.
 func (i Identity) Privileged() predicate.Answer {
 	all := []predicate.Answer{i.allows(Statement.isBroad, grants)}
 	for _, way := range escalations {
@@ -54,14 +53,12 @@ func (i Identity) Privileged() predicate.Answer {
 	return i.complete(predicate.Or(all...))
 }
 
-// may answers whether an identity may call an action on every resource that the
-// action is about.
+// may decides whether an identity may call an action on every resource of the action's type.
 func (i Identity) may(action string) predicate.Answer {
 	return i.allows(func(s Statement) bool { return s.onAll(kindsOf[action]) }, []string{action})
 }
 
-// onAll reports whether a statement is about every resource of a kind of IAM, in
-// whatever account.
+// onAll reports whether a statement covers every resource of an IAM type in any account.
 func (s Statement) onAll(kind string) bool {
 	if s.onEverything() {
 		return true

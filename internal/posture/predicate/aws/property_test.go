@@ -11,12 +11,12 @@ import (
 	"vigil/internal/posture/predicate/predicatetest"
 )
 
-// openness orders answers: no, unknown, yes.
+// openness orders answers: no < unknown < yes.
 func openness(a predicate.Answer) int {
 	return map[predicate.Truth]int{predicate.No: 0, predicate.Unknown: 1, predicate.Yes: 2}[a.Truth]
 }
 
-// readable returns the policies of the corpus that can be read.
+// readable returns the policies of the corpus that can be parsed.
 func readable(t *testing.T) map[string]Policy {
 	t.Helper()
 	all := map[string]Policy{}
@@ -28,7 +28,7 @@ func readable(t *testing.T) map[string]Policy {
 	return all
 }
 
-// TestDenyNeverMakesPublic adds every Deny of the corpus to every policy of it.
+// TestDenyNeverMakesPublic adds every Deny of the corpus to every policy of the corpus.
 func TestDenyNeverMakesPublic(t *testing.T) {
 	t.Parallel()
 	all := readable(t)
@@ -54,7 +54,7 @@ func TestDenyNeverMakesPublic(t *testing.T) {
 	}
 }
 
-// TestAllowNeverMakesPrivate adds every Allow of the corpus to every policy of it.
+// TestAllowNeverMakesPrivate adds every Allow of the corpus to every policy of the corpus.
 func TestAllowNeverMakesPrivate(t *testing.T) {
 	t.Parallel()
 	all := readable(t)
@@ -69,10 +69,9 @@ func TestAllowNeverMakesPrivate(t *testing.T) {
 	}
 }
 
-// TestUnreadablePartIsNeverPass replaces the operator of each condition by one that
-// nobody knows. Where the statement is public without the condition, the answer
-// must not be no.
-func TestUnreadablePartIsNeverPass(t *testing.T) {
+// TestUnknownOperatorNeverPasses replaces the operator of each condition by an unknown one. If the statement is
+// public without the condition, the answer must not be no.
+func TestUnknownOperatorNeverPasses(t *testing.T) {
 	t.Parallel()
 	for name, p := range readable(t) {
 		for i, s := range p.Statements {
@@ -81,10 +80,10 @@ func TestUnreadablePartIsNeverPass(t *testing.T) {
 				without.Statements[i].Conditions = slices.Delete(without.Statements[i].Conditions, j, j+1)
 				garbled.Statements[i].Conditions[j].Operator = "Whatever"
 				if s.Allow && without.Public().Truth != predicate.No && garbled.Public().Truth == predicate.No {
-					t.Errorf("%s: an operator that is not known makes it pass", name)
+					t.Errorf("%s: it passes with an unknown operator", name)
 				}
 				if !s.Allow && without.Public().Truth != garbled.Public().Truth && garbled.Public().Truth != predicate.Unknown {
-					t.Errorf("%s: an operator that is not known in a Deny decides", name)
+					t.Errorf("%s: an unknown operator in a Deny decides", name)
 				}
 			}
 		}
@@ -121,7 +120,7 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 				before := ask(whole)
 				for i, d := range denies {
 					if i%31 != n%31 {
-						continue // a part of all pairs
+						continue // test only a sample of the pairs
 					}
 					less := whole
 					less.Policies = append(slices.Clone(whole.Policies), d)
@@ -149,9 +148,9 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 	}
 }
 
-// TestWideningNeverMakesSafe widens each range of random firewalls by one bit, and
+// TestWideningNeverCloses widens each range of random firewalls by one bit, and
 // adds rules and entries of prefix lists.
-func TestWideningNeverMakesSafe(t *testing.T) {
+func TestWideningNeverCloses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
@@ -168,17 +167,17 @@ func TestWideningNeverMakesSafe(t *testing.T) {
 				wide.Rules[i].Ranges = slices.Clone(f.Rules[i].Ranges)
 				wide.Rules[i].Ranges[j] = netip.PrefixFrom(p.Addr(), p.Bits()-1).String()
 				if openness(wide.Reaches(TCP, port, version)) < openness(before) {
-					t.Fatalf("%+v is safer when %s is widened", f, text)
+					t.Fatalf("%+v is less open when %s is widened", f, text)
 				}
 			}
 		}
 		more := Firewall{append(slices.Clone(f.Rules), randomFirewall(random).Rules...), f.Lists}
 		if openness(more.Reaches(TCP, port, version)) < openness(before) {
-			t.Fatalf("%+v is safer with more rules", f)
+			t.Fatalf("%+v is less open with more rules", f)
 		}
 		dark := Firewall{append(slices.Clone(f.Rules), Rule{Protocol: "-1", PrefixLists: []string{"pl-unread"}}), f.Lists}
 		if dark.Reaches(TCP, port, version).Truth == predicate.No {
-			t.Fatalf("%+v passes with a prefix list that was not read", f)
+			t.Fatalf("%+v passes with an unread prefix list", f)
 		}
 	}
 }
@@ -200,9 +199,8 @@ func randomFirewall(random *rand.Rand) (f Firewall) {
 	return f
 }
 
-// TestPatternsAgreeWithTexts compares containment and overlap of patterns with
-// what they match of all short texts.
-func TestPatternsAgreeWithTexts(t *testing.T) {
+// TestPatternsMatchTexts compares covers and overlaps with the sets of short texts that the patterns match.
+func TestPatternsMatchTexts(t *testing.T) {
 	t.Parallel()
 	texts := words{""}
 	for i := 0; len(texts[i]) < 5; i++ {
@@ -240,7 +238,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, _, err := Parse(text)
 		if err != nil && len(p.Statements) > 0 {
-			t.Error("a policy that cannot be read has statements")
+			t.Error("a malformed policy has statements")
 		}
 		p.Public()
 		p.TLSOnly("b")

@@ -7,12 +7,11 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Public answers whether a policy of a resource, or the trust policy of a role,
-// allows strangers something: callers of whom its owner fixes nothing.
+// Public decides whether a resource policy, or the trust policy of a role, allows something to strangers:
+// callers that its owner did not choose.
 //
-// It is so when a statement allows somebody outside who meets its conditions, once
-// every condition is taken away whose values the owner does not fix, and no Deny
-// takes that away again.
+// That is so when a statement allows an outside principal that meets its conditions, ignoring conditions whose
+// values the owner does not control, and no Deny removes that permission.
 func (p Policy) Public() predicate.Answer {
 	var all []predicate.Answer
 	for _, s := range p.Statements {
@@ -23,8 +22,7 @@ func (p Policy) Public() predicate.Answer {
 	return predicate.Or(all...)
 }
 
-// admitsStrangers answers whether a stranger is among the principals of a
-// statement and can meet its conditions.
+// admitsStrangers decides whether a stranger is among the principals of a statement and can meet its conditions.
 func (s Statement) admitsStrangers() predicate.Answer {
 	if !s.Principals.Given {
 		return predicate.Of(false, "")
@@ -42,13 +40,13 @@ func (s Statement) admitsStrangers() predicate.Answer {
 		case kind == "Federated":
 			all = append(all, predicate.And(s.admitsAnyUserOf(name), s.meets()))
 		case kind == "AWS" && strings.ContainsAny(name, "*?"), kind == "Service" && name == "*":
-			all = append(all, predicate.NotKnown("AWS does not take wildcards within principals such as "+who))
+			all = append(all, predicate.NotKnown("AWS does not accept wildcards within principals such as "+who))
 		}
 	}
 	return predicate.Or(all...)
 }
 
-// meets answers whether a stranger can meet all conditions of a statement.
+// meets decides whether a stranger can meet all conditions of a statement.
 func (s Statement) meets() predicate.Answer {
 	var all []predicate.Answer
 	for _, c := range s.Conditions {
@@ -57,23 +55,23 @@ func (s Statement) meets() predicate.Answer {
 	return predicate.And(all...)
 }
 
-// sharedProviders are the identity providers that anybody can get an identity of,
-// with the claims that tell the owner's from others'.
+// sharedProviders are the identity providers with which anybody can register, with the claims that distinguish
+// the owner's identities.
 var sharedProviders = map[string][]string{
 	"accounts.google.com": {"aud", "azp", "oaud", "sub"}, "graph.facebook.com": {"app_id", "id"}, "www.amazon.com": {"app_id", "user_id"},
 	"cognito-identity.amazonaws.com": {"aud", "sub"}, "token.actions.githubusercontent.com": {"sub", "repository", "repository_id", "repository_owner", "repository_owner_id", "job_workflow_ref"},
 	"gitlab.com": {"sub", "project_path", "namespace_path"}, "app.terraform.io": {"sub"}, "oidc.circleci.com": {"sub", "aud"}, "agent.buildkite.com": {"sub"},
 }
 
-// admitsAnyUserOf answers whether anybody can be a user of an identity provider
-// that meets the conditions of a statement.
+// admitsAnyUserOf decides whether an arbitrary user of an identity provider can meet the conditions of a
+// statement.
 func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 	if i := strings.LastIndex(provider, ":oidc-provider/"); i >= 0 {
 		provider = provider[i+len(":oidc-provider/"):]
 	}
 	claims, shared := sharedProviders[strings.ToLower(provider)]
 	if !shared {
-		return predicate.Of(false, "") // it knows its own users
+		return predicate.Of(false, "") // a private provider authenticates only the owner's users
 	}
 	for _, c := range s.Conditions {
 		claim, ok := strings.CutPrefix(c.Key, strings.ToLower(provider)+":")
@@ -82,7 +80,7 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 			continue
 		}
 		if t.kind == unknownTest {
-			return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+			return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 		}
 		if (t.kind == exactTest || t.kind == likeTest) && !slices.ContainsFunc(c.Values, func(v string) bool { return openClaim(v, t.kind == likeTest) }) {
 			return predicate.Of(false, "")
@@ -91,8 +89,8 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 	return predicate.Of(true, "anybody can be a user of "+provider)
 }
 
-// openClaim reports whether a claim of a token can be met by users of others. The
-// first part of a subject names the owner: repo:acme/site:*.
+// openClaim reports whether users of other owners can match a claim of a token. The first part of a subject
+// names the owner: repo:acme/site:*.
 func openClaim(value string, like bool) bool {
 	value = expand(value)
 	if rest, ok := strings.CutPrefix(value, "repo:"); ok {
@@ -106,8 +104,7 @@ func openClaim(value string, like bool) bool {
 	return owner == "" || open(owner, like)
 }
 
-// leavesOver answers whether something that a statement allows strangers is not
-// taken away by a Deny.
+// leavesOver decides whether Deny statements leave something of what a statement allows strangers.
 func (p Policy) leavesOver(allow Statement) predicate.Answer {
 	var all []predicate.Answer
 	for _, actions := range allow.Actions.pieces() {
@@ -118,8 +115,7 @@ func (p Policy) leavesOver(allow Statement) predicate.Answer {
 	return predicate.Or(all...)
 }
 
-// deniesStrangers answers whether a Deny shuts every stranger out from actions on
-// resources.
+// deniesStrangers decides whether a Deny denies every stranger the actions on the resources.
 func (p Policy) deniesStrangers(actions, resources Patterns) predicate.Answer {
 	var all []predicate.Answer
 	for _, d := range p.Statements {

@@ -7,10 +7,10 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// A Rule of a security group lets in some ports of a protocol from some peers.
+// A Rule of a security group allows some ports of a protocol from some peers.
 type Rule struct {
 	Protocol string `yaml:"protocol"` // tcp, udp, icmp, icmpv6, a number, or -1 for all
-	// From and To are the first and last port. Both nil means all; of ICMP they are
+	// From and To are the first and last port. Both nil means all. For ICMP they are
 	// type and code, not ports.
 	From        *int64   `yaml:"from"`
 	To          *int64   `yaml:"to"`
@@ -19,12 +19,10 @@ type Rule struct {
 	Groups      []string `yaml:"groups"`      // other groups: never the internet
 }
 
-// A Firewall is what lets traffic in to a network interface: the rules of all its
-// security groups together. There is no rule that denies.
+// A Firewall holds the rules of all security groups of a network interface. There are no rules that deny.
 type Firewall struct {
 	Rules []Rule `yaml:"rules"`
-	// Lists are the entries of prefix lists. One that is not there could not be
-	// read.
+	// Lists are the entries of prefix lists. A list that could not be read is missing.
 	Lists map[string][]string `yaml:"lists"`
 }
 
@@ -34,18 +32,17 @@ const (
 	UDP = "udp"
 )
 
-// lastPort is the greatest port.
+// lastPort is the highest port.
 const lastPort = 65535
 
-// An Opening is a range of ports that the internet reaches.
+// An Opening is a range of ports that is reachable from the internet.
 type Opening struct {
 	Protocol string // tcp or udp
 	From, To int64
-	Version  int // of the addresses: 4 or 6
+	Version  int // IP version: 4 or 6
 }
 
-// ProtocolName names a protocol: AWS takes the numbers of those that have names,
-// too.
+// ProtocolName returns the name of a protocol. AWS also accepts protocol numbers.
 func ProtocolName(p string) string {
 	if name, ok := map[string]string{"6": TCP, "17": UDP, "1": "icmp", "58": "icmpv6", "all": "-1"}[p]; ok {
 		return name
@@ -53,13 +50,13 @@ func ProtocolName(p string) string {
 	return p
 }
 
-// carries reports whether a rule is about a protocol that has ports.
+// carries reports whether a rule's protocol includes the wanted one, which has ports.
 func carries(protocol, wanted string) bool {
 	name := ProtocolName(protocol)
 	return name == "-1" || name == wanted
 }
 
-// ports returns the range of ports of a rule.
+// ports returns the port range of a rule.
 func (r Rule) ports() (from, to int64) {
 	if ProtocolName(r.Protocol) == "-1" || r.From == nil || r.To == nil || *r.From == -1 {
 		return 0, lastPort
@@ -67,12 +64,11 @@ func (r Rule) ports() (from, to int64) {
 	return *r.From, *r.To
 }
 
-// whole are all addresses by version.
+// whole are all addresses by IP version.
 var whole = map[int]ipset.Set{4: ipset.Must("0.0.0.0/0"), 6: ipset.Must("::/0")}
 
-// Reaches answers whether the internet reaches a port over addresses of a version:
-// the ranges that rules let in to it, taken together, are the internet. ICMP is
-// not a port.
+// Reaches decides whether a port is reachable from the internet over an IP version: the union of the allowed
+// ranges is the internet. ICMP has no ports.
 func (f Firewall) Reaches(protocol string, port int64, version int) predicate.Answer {
 	var all ipset.Set
 	unread := ""
@@ -96,7 +92,7 @@ func (f Firewall) Reaches(protocol string, port int64, version int) predicate.An
 	return predicate.Of(false, "")
 }
 
-// peers returns the addresses that a rule lets in, and why there may be more.
+// peers returns the addresses that a rule allows, and the reason if there may be more.
 func (f Firewall) peers(r Rule) (all ipset.Set, unread string) {
 	add := func(texts []string) {
 		for _, text := range texts {
@@ -118,8 +114,8 @@ func (f Firewall) peers(r Rule) (all ipset.Set, unread string) {
 	return all, unread
 }
 
-// Openings returns the ranges of ports that the internet reaches, and the first
-// reason why there may be more. Ranges are as long as they can be.
+// Openings returns the maximal port ranges that are reachable from the internet, and the first reason why there
+// may be more.
 func (f Firewall) Openings() (open []Opening, unread string) {
 	for _, protocol := range []string{TCP, UDP} {
 		for _, version := range []int{4, 6} {
@@ -151,8 +147,8 @@ func (f Firewall) Openings() (open []Opening, unread string) {
 	return open, unread
 }
 
-// An Entry of a network ACL. Entries are tried in the order of their numbers, and
-// the first that fits a packet decides.
+// An Entry of a network ACL. Entries are evaluated in the order of their numbers; the first that matches a
+// packet decides.
 type Entry struct {
 	Number   int64  `yaml:"number"`
 	Deny     bool   `yaml:"deny"`
@@ -162,8 +158,7 @@ type Entry struct {
 	Range    string `yaml:"range"`
 }
 
-// Admits answers whether the ingress entries of a network ACL let the internet in
-// to a port.
+// Admits decides whether the ingress entries of a network ACL allow the internet to reach a port.
 func Admits(entries []Entry, protocol string, port int64) predicate.Answer {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b Entry) int { return int(a.Number - b.Number) })
@@ -177,7 +172,7 @@ func Admits(entries []Entry, protocol string, port int64) predicate.Answer {
 		peers, err := ipset.Parse(e.Range)
 		if err != nil {
 			unread = err.Error()
-			maybe = ipset.Must("0.0.0.0/0", "::/0") // it may decide anything that is not decided yet
+			maybe = ipset.Must("0.0.0.0/0", "::/0") // it may match any address that is still undecided
 			continue
 		}
 		if fresh := peers.Less(decided); !e.Deny {

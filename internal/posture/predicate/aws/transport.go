@@ -7,9 +7,8 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// TLSOnly answers whether the policy of an S3 bucket refuses every request that
-// does not use TLS: everybody is denied every action of S3, on the bucket and on
-// its objects, when aws:SecureTransport is false, and nothing narrows that.
+// TLSOnly decides whether the policy of an S3 bucket denies every request without TLS: everybody is denied every
+// S3 action on the bucket and on its objects when aws:SecureTransport is false, without further conditions.
 func (p Policy) TLSOnly(bucket string) predicate.Answer {
 	var all []predicate.Answer
 	for _, resource := range []string{"arn:aws:s3:::" + bucket, "arn:aws:s3:::" + bucket + "/*"} {
@@ -25,20 +24,19 @@ func (p Policy) TLSOnly(bucket string) predicate.Answer {
 	return predicate.And(all...)
 }
 
-// inAnyPartition reports whether a set has a resource, whichever partition of AWS
-// its ARN names.
+// inAnyPartition reports whether the set contains a resource in any AWS partition.
 func (p Patterns) inAnyPartition(resource string) bool {
 	return slices.ContainsFunc([]string{"arn:aws:", "arn:aws-us-gov:", "arn:aws-cn:"}, func(partition string) bool {
 		return p.has(partition + strings.TrimPrefix(resource, "arn:aws:"))
 	})
 }
 
-// whenPlain answers whether a Deny holds for every request that does not use TLS.
+// whenPlain decides whether a Deny applies to every request without TLS.
 func (s Statement) whenPlain() predicate.Answer {
 	for _, c := range s.Conditions {
 		t := c.test()
 		if t.kind == unknownTest {
-			return predicate.NotKnown("the condition operator " + c.Operator + " is not known")
+			return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 		}
 		plain := len(c.Values) > 0 && slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
 		if c.Key != "aws:securetransport" || t.negated || t.kind != boolTest && t.kind != exactTest || !plain {

@@ -7,14 +7,14 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// A Trust is a principal that a trust policy lets in.
+// A Trust is a principal that a trust policy allows.
 type Trust struct {
 	Principal  string
-	Restricted predicate.Truth // a condition asks more of it than to be that principal
+	Restricted predicate.Truth // a condition requires more than the identity of the principal
 }
 
-// Trusts returns the principals that a trust policy lets in, each once, in order. Whom
-// an unconditional Deny names is not among them.
+// Trusts returns the sorted distinct principals that a trust policy allows, except those that an unconditional
+// Deny names.
 func (p Policy) Trusts() []Trust {
 	var all []Trust
 	for _, s := range p.Statements {
@@ -33,7 +33,7 @@ func (p Policy) Trusts() []Trust {
 			if i := slices.IndexFunc(all, func(o Trust) bool { return o.Principal == who }); i < 0 {
 				all = append(all, t)
 			} else if all[i].Restricted != predicate.No && t.Restricted != predicate.Yes {
-				all[i].Restricted = t.Restricted // the statement that asks least decides
+				all[i].Restricted = t.Restricted // the least restrictive statement decides
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (p Policy) Trusts() []Trust {
 	return all
 }
 
-// bars reports whether a Deny without conditions shuts a principal out.
+// bars reports whether a Deny without conditions excludes a principal.
 func (p Policy) bars(who string, actions Patterns) bool {
 	return slices.ContainsFunc(p.Statements, func(d Statement) bool {
 		if d.Allow || len(d.Conditions) > 0 || !d.Actions.contains(actions) {
@@ -52,9 +52,8 @@ func (p Policy) bars(who string, actions Patterns) bool {
 	})
 }
 
-// restricted answers whether the conditions of a statement ask something of a
-// caller beyond who it is: an external id, a second factor, an organisation, an
-// address.
+// restricted decides whether the conditions of a statement require more of a caller than its identity: an
+// external id, a second factor, an organisation, an address.
 func (s Statement) restricted() predicate.Truth {
 	out := predicate.No
 	for _, c := range s.Conditions {
@@ -68,7 +67,7 @@ func (s Statement) restricted() predicate.Truth {
 	return out
 }
 
-// restricts answers for one condition.
+// restricts is restricted for one condition.
 func (c Condition) restricts() predicate.Answer {
 	t := c.test()
 	switch c.Key {

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/predicate/predicatetest"
 )
 
-// raw turns a value into an answer of the cloud.
+// raw converts a value to a JSON response.
 func raw(v any) gjson.Result {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -23,9 +23,9 @@ func raw(v any) gjson.Result {
 	return gjson.ParseBytes(text)
 }
 
-// securityGroup returns a network security group with inbound rules such as
-// "100 Allow Tcp Internet > * 22", lists apart by commas, application security
-// groups as asg:name, and optionally the source ports as from=1024-2000.
+// securityGroup returns a network security group with inbound rules such as "100 Allow Tcp Internet > * 22".
+// Lists are separated by commas, application security groups are written asg:name, and source ports may be
+// given as from=1024-2000.
 func securityGroup(rules []string) gjson.Result {
 	all := []any{}
 	for _, line := range rules {
@@ -80,7 +80,7 @@ func securityGroup(rules []string) gjson.Result {
 }
 
 type reaches struct {
-	Port   string   `yaml:"port"` // "tcp 22"; tcp 22 when left out
+	Port   string   `yaml:"port"` // "tcp 22"; tcp 22 when empty
 	Subnet []string `yaml:"subnet"`
 	NIC    []string `yaml:"nic"`
 }
@@ -107,7 +107,7 @@ func TestReachesCorpus(t *testing.T) {
 type public struct {
 	Kind       string         `yaml:"kind"`
 	Properties map[string]any `yaml:"properties"`
-	Rules      []any          `yaml:"rules"` // nil when they were refused
+	Rules      []any          `yaml:"rules"` // nil when they could not be read
 }
 
 func TestPublicCorpus(t *testing.T) {
@@ -127,13 +127,13 @@ func TestPublicCorpus(t *testing.T) {
 		case "cosmos":
 			return azure.OpenCosmos(p)
 		}
-		t.Errorf("there is no kind %q", in.Kind)
+		t.Errorf("unknown kind %q", in.Kind)
 		return predicate.Answer{}
 	})
 }
 
-// policy returns a conditional access policy that asks everybody for a second
-// factor, with members changed: by their path, null removes.
+// policy returns a conditional access policy that requires a second factor of everybody, with members changed by
+// path; null removes a member.
 func policy(t *testing.T, changes map[string]any) gjson.Result {
 	t.Helper()
 	base := map[string]any{
@@ -163,7 +163,7 @@ func policy(t *testing.T, changes map[string]any) gjson.Result {
 
 type mfa struct {
 	Policies []map[string]any `yaml:"policies"`
-	Members  map[string]int   `yaml:"members"` // of groups that were read
+	Members  map[string]int   `yaml:"members"` // number of members of groups that were read
 }
 
 func (in mfa) ask(t *testing.T) predicate.Answer {
@@ -185,7 +185,7 @@ func TestMFAForAllCorpus(t *testing.T) {
 
 type privileged struct {
 	Assignments []struct {
-		Scope     string `yaml:"scope"` // the subscription when left out
+		Scope     string `yaml:"scope"` // the subscription when empty
 		Condition string `yaml:"condition"`
 		Role      []role `yaml:"role"` // its permissions; nil when the definition was not read
 	} `yaml:"assignments"`

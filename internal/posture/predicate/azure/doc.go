@@ -1,6 +1,5 @@
-// Package azure answers what rules ask of network security groups, conditional
-// access policies, role assignments and network settings of Azure. docs/predicates.md
-// says in words what the answers mean.
+// Package azure implements the predicates of Azure, on network security groups, conditional access policies, role
+// assignments and network settings. docs/predicates.md defines them in words.
 package azure
 
 import (
@@ -9,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// texts returns the strings of a value that may be one, a list, or lists in it.
+// texts returns the strings of a value, which may be a string, a list or a nested list.
 func texts(v gjson.Result) (all []string) {
 	switch {
 	case v.Type == gjson.String, v.Type == gjson.Number:
@@ -22,7 +21,7 @@ func texts(v gjson.Result) (all []string) {
 	return all
 }
 
-// has reports whether a list has a string, without regard to case.
+// has reports whether a list contains a string, ignoring case.
 func has(list []string, value string) bool {
 	for _, v := range list {
 		if strings.EqualFold(v, value) {
@@ -32,8 +31,7 @@ func has(list []string, value string) bool {
 	return false
 }
 
-// hasAny reports whether a value is a list or object with anything in it, or
-// another value than null.
+// hasAny reports whether a value is a list or object that is not empty, or another value that is not null.
 func hasAny(v gjson.Result) bool {
 	switch {
 	case v.IsArray():

@@ -9,18 +9,17 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// EmergencyAccounts is how many users a policy may leave out and still count as
-// being for everybody: Microsoft tells to leave out two emergency access accounts.
+// EmergencyAccounts is the number of users that a policy may exclude and still count as applying to everybody:
+// Microsoft recommends excluding two emergency access accounts.
 // https://learn.microsoft.com/entra/identity/role-based-access-control/security-emergency-access
 const EmergencyAccounts = 2
 
-// Members says how many people are in a group of the directory, transitively.
-// Known is false when that could not be read.
+// Members returns the number of users in a directory group, transitively. known is false when the group could not
+// be read.
 type Members func(group string) (count int, known bool)
 
-// MFAForAll answers whether the conditional access policies of a tenant, as
-// Microsoft Graph lists them, ask everybody for multifactor authentication whatever
-// they sign in to. members may be nil when nothing is known of groups.
+// MFAForAll decides whether the conditional access policies of a tenant, as Microsoft Graph lists them, require
+// multifactor authentication of everybody for every sign-in. members may be nil when groups are unknown.
 func MFAForAll(policies gjson.Result, members Members) predicate.Answer {
 	all := policies.Array()
 	answers := []predicate.Answer{predicate.Of(false, "")}
@@ -30,13 +29,12 @@ func MFAForAll(policies gjson.Result, members Members) predicate.Answer {
 	return predicate.Or(answers...)
 }
 
-// EnforcesMFA answers the same of one policy alone.
+// EnforcesMFA decides the same for a single policy.
 func EnforcesMFA(policy gjson.Result, members Members) predicate.Answer {
 	return mfaForAll(policy, []gjson.Result{policy}, members)
 }
 
-// mfaForAll answers whether a policy asks everybody, where what it leaves out is
-// asked for by others.
+// mfaForAll decides whether a policy applies to everybody, except those whom other policies cover.
 func mfaForAll(p gjson.Result, all []gjson.Result, members Members) predicate.Answer {
 	return predicate.And(
 		predicate.Of(has(texts(p.Get("conditions.users.includeUsers")), "All"), "policy "+p.Get("displayName").String()+" is for all users"),
@@ -45,13 +43,12 @@ func mfaForAll(p gjson.Result, all []gjson.Result, members Members) predicate.An
 	)
 }
 
-// asksForMFA answers whether those whom a policy is for are asked for a second
-// factor whenever they sign in.
+// asksForMFA decides whether a policy requires a second factor at every sign-in of its users.
 func asksForMFA(p gjson.Result, all []gjson.Result) predicate.Answer {
 	return predicate.And(enabled(p), everyApp(p), everySignIn(p), everyClient(p, all), grantsByMFA(p.Get("grantControls")))
 }
 
-// enabled answers whether a policy is in force. Report-only policies are not.
+// enabled decides whether a policy is enabled. Report-only policies are not.
 func enabled(p gjson.Result) predicate.Answer {
 	switch state := p.Get("state").String(); state {
 	case "enabled":
@@ -59,11 +56,11 @@ func enabled(p gjson.Result) predicate.Answer {
 	case "disabled", "enabledForReportingButNotEnforced":
 		return predicate.Of(false, "")
 	default:
-		return predicate.NotKnown(fmt.Sprintf("the state %q of policy %s is not known", state, p.Get("displayName")))
+		return predicate.NotKnown(fmt.Sprintf("policy %[2]s has the unknown state %[1]q", state, p.Get("displayName")))
 	}
 }
 
-// everyApp answers whether a policy is about all cloud apps.
+// everyApp decides whether a policy applies to all cloud apps.
 func everyApp(p gjson.Result) predicate.Answer {
 	apps := p.Get("conditions.applications")
 	return predicate.Of(has(texts(apps.Get("includeApplications")), "All") && !hasAny(apps.Get("excludeApplications")) &&
@@ -76,7 +73,7 @@ var narrowing = []string{
 	"devices.excludeDevices", "deviceStates", "clientApplications", "authenticationFlows", "platforms.excludePlatforms", "locations.excludeLocations", "times",
 }
 
-// understood are the conditions that are looked at, by their first member.
+// understood are the supported conditions by their first member.
 var understood = func() map[string]bool {
 	all := map[string]bool{"users": true, "applications": true, "clientAppTypes": true}
 	for _, path := range narrowing {
@@ -86,8 +83,8 @@ var understood = func() map[string]bool {
 	return all
 }()
 
-// everySignIn answers whether a policy has no condition that limits it to some
-// sign-ins: risky ones, some devices, platforms or places.
+// everySignIn decides whether a policy has no condition that limits it to some sign-ins, such as risky ones or those
+// from certain devices, platforms or places.
 func everySignIn(p gjson.Result) predicate.Answer {
 	conditions := p.Get("conditions")
 	for _, path := range narrowing {
@@ -109,20 +106,19 @@ func everySignIn(p gjson.Result) predicate.Answer {
 		return strange == ""
 	})
 	if strange != "" {
-		return predicate.NotKnown(fmt.Sprintf("the condition %s of policy %s is not known", strange, p.Get("displayName")))
+		return predicate.NotKnown(fmt.Sprintf("the condition %s of policy %s is not supported", strange, p.Get("displayName")))
 	}
 	return predicate.Of(true, "")
 }
 
-// modern and legacy are the kinds of clients. Legacy ones cannot do a second
-// factor: what they are not refused by is open to a password.
+// modern and legacy are the kinds of clients. Legacy clients do not support a second factor, so that a password
+// suffices for them unless they are blocked.
 var (
 	modern = []string{"browser", "mobileAppsAndDesktopClients"}
 	legacy = []string{"exchangeActiveSync", "other"}
 )
 
-// everyClient answers whether a policy is about every kind of client, where
-// another policy may refuse the legacy ones.
+// everyClient decides whether a policy applies to every kind of client. Another policy may block legacy clients.
 func everyClient(p gjson.Result, all []gjson.Result) predicate.Answer {
 	kinds := texts(p.Get("conditions.clientAppTypes"))
 	if len(kinds) == 0 || has(kinds, "all") {
@@ -145,7 +141,7 @@ func everyClient(p gjson.Result, all []gjson.Result) predicate.Answer {
 	return predicate.Of(true, "")
 }
 
-// blocks answers whether a policy refuses a kind of client to everybody.
+// blocks decides whether a policy blocks a kind of client for everybody.
 func blocks(p gjson.Result, kind string) predicate.Answer {
 	kinds := texts(p.Get("conditions.clientAppTypes"))
 	users := p.Get("conditions.users")
@@ -161,8 +157,8 @@ func blocks(p gjson.Result, kind string) predicate.Answer {
 // multifactor and phishing-resistant multifactor.
 var strengths = []string{"00000000-0000-0000-0000-000000000002", "00000000-0000-0000-0000-000000000003", "00000000-0000-0000-0000-000000000004"}
 
-// grantsByMFA answers whether access is granted after a second factor only. With
-// the operator OR, every way in has to be one.
+// grantsByMFA decides whether access is granted only after a second factor. With the operator OR, every alternative
+// must require one.
 func grantsByMFA(grant gjson.Result) predicate.Answer {
 	var ways []predicate.Answer
 	for _, control := range texts(grant.Get("builtInControls")) {
@@ -170,11 +166,11 @@ func grantsByMFA(grant gjson.Result) predicate.Answer {
 		case "mfa":
 			ways = append(ways, predicate.Of(true, ""))
 		case "block":
-			return predicate.Of(false, "") // nobody signs in by such a policy: it asks for nothing
+			return predicate.Of(false, "") // a policy that blocks access requires no second factor
 		case "compliantdevice", "domainjoineddevice", "approvedapplication", "compliantapplication", "passwordchange", "riskremediation":
 			ways = append(ways, predicate.Of(false, ""))
 		default:
-			ways = append(ways, predicate.NotKnown(fmt.Sprintf("the grant control %q is not known", control)))
+			ways = append(ways, predicate.NotKnown(fmt.Sprintf("the grant control %q is not supported", control)))
 		}
 	}
 	for range texts(grant.Get("[customAuthenticationFactors,termsOfUse]")) {
@@ -192,7 +188,7 @@ func grantsByMFA(grant gjson.Result) predicate.Answer {
 	return predicate.And(ways...)
 }
 
-// byStrength answers whether an authentication strength is multifactor.
+// byStrength decides whether an authentication strength is multifactor.
 func byStrength(strength gjson.Result) predicate.Answer {
 	switch satisfied := strength.Get("requirementsSatisfied").String(); {
 	case satisfied == "mfa" || satisfied == "" && has(strengths, strength.Get("id").String()):
@@ -200,11 +196,11 @@ func byStrength(strength gjson.Result) predicate.Answer {
 	case satisfied == "none":
 		return predicate.Of(false, "")
 	}
-	return predicate.NotKnown(fmt.Sprintf("what the authentication strength %s asks for is not known", strength.Get("id")))
+	return predicate.NotKnown(fmt.Sprintf("the requirements of the authentication strength %s are unknown", strength.Get("id")))
 }
 
-// leavesOut answers whether a policy for all users leaves out nobody but emergency
-// accounts, and those whom another policy asks.
+// leavesOut decides whether a policy for all users excludes nobody except emergency accounts and users whom another
+// policy covers.
 func leavesOut(p gjson.Result, all []gjson.Result, members Members) predicate.Answer {
 	users := p.Get("conditions.users")
 	people := len(texts(users.Get("excludeUsers")))
@@ -223,7 +219,7 @@ func leavesOut(p gjson.Result, all []gjson.Result, members Members) predicate.An
 		}
 		if !ok {
 			answers = append(answers, predicate.Or(covered, predicate.NotKnown(fmt.Sprintf(
-				"policy %s leaves out group %s, whose members could not be read (Directory.Read.All)", p.Get("displayName"), group))))
+				"policy %s excludes group %s, whose members could not be read (Directory.Read.All)", p.Get("displayName"), group))))
 			continue
 		}
 		people += count
@@ -238,13 +234,12 @@ func leavesOut(p gjson.Result, all []gjson.Result, members Members) predicate.An
 	return predicate.And(answers...)
 }
 
-// includedElsewhere answers whether another policy asks a group or role, and
-// leaves out nobody.
+// includedElsewhere decides whether another policy covers a group or role without exclusions.
 func includedElsewhere(p gjson.Result, all []gjson.Result, what, id string) predicate.Answer {
 	return elsewhere(p, all, func(users gjson.Result) bool { return has(texts(users.Get("include"+what)), id) })
 }
 
-// guestsElsewhere answers whether another policy asks guests.
+// guestsElsewhere decides whether another policy covers guests.
 func guestsElsewhere(p gjson.Result, all []gjson.Result) predicate.Answer {
 	return elsewhere(p, all, func(users gjson.Result) bool {
 		return hasAny(users.Get("includeGuestsOrExternalUsers")) || has(texts(users.Get("includeUsers")), "GuestsOrExternalUsers")

@@ -10,17 +10,15 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// An Opening is a range of ports that traffic from the internet passes to.
+// An Opening is a range of ports that is reachable from the internet.
 type Opening struct {
 	Ports
-	Why string // what is not certain, where it is not
+	Why string // the reason when it is uncertain
 }
 
-// FromInternet returns the ranges of ports of a protocol ("tcp", "udp", "icmp") to
-// which the internet at large passes through all the network security groups on
-// the way: those of the subnet and of the network interface, as Resource Manager
-// describes them. A place without a group is left out. Unsure are the ranges of
-// which it cannot be said.
+// FromInternet returns the port ranges of a protocol ("tcp", "udp", "icmp") that the whole internet can reach through
+// all network security groups on the way: those of the subnet and of the network interface, as Resource Manager
+// describes them. Omit a level without a group. unsure are the ranges that cannot be decided.
 func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Opening) {
 	if len(groups) == 0 {
 		return nil, nil
@@ -48,8 +46,7 @@ func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Openi
 	return open, unsure
 }
 
-// Reaches answers whether the internet at large reaches a port through all the
-// groups on the way.
+// Reaches decides whether the whole internet can reach a port through all groups on the way.
 func Reaches(protocol string, port int, groups ...gjson.Result) predicate.Answer {
 	open, unsure := FromInternet(protocol, groups...)
 	for _, o := range open {
@@ -65,8 +62,8 @@ func Reaches(protocol string, port int, groups ...gjson.Result) predicate.Answer
 	return predicate.Of(false, "")
 }
 
-// pieces cuts all ports where a rule begins or ends, so that every piece is inside
-// or outside of each range of each rule.
+// pieces splits all ports at the boundaries of the rules' ranges, so that each piece is completely inside or outside
+// each range.
 func pieces(rules []securityRule) []Ports {
 	cuts := []int{0, 65536}
 	for _, r := range rules {
@@ -83,16 +80,15 @@ func pieces(rules []securityRule) []Ports {
 	return all
 }
 
-// An admission is from where traffic passes a group to some ports.
+// An admission is the set of sources whose traffic passes a group to some ports.
 type admission struct {
 	certain, perhaps ipset.Set
 	why              string
 }
 
-// admit returns from where traffic passes to a piece. Rules are in order. An allow
-// counts for what no earlier deny takes away; a deny takes away for certain only
-// where it holds for every destination and every source port of the allow. What no
-// rule allows, the default rules deny.
+// admit returns the sources whose traffic passes to a piece. Rules are in order of priority. An allow rule admits the
+// sources that no earlier deny rule covers. A deny rule certainly covers them only if it applies to every destination
+// and every source port of the allow rule. Default rules deny everything else.
 func admit(rules []securityRule, p Ports) (a admission) {
 	for i := range rules {
 		r := &rules[i]
@@ -119,7 +115,7 @@ func admit(rules []securityRule, p Ports) (a admission) {
 				}
 			case coversSome:
 				if d.sources.Contains(left.Public()) {
-					doubt = cmp.Or(doubt, "an earlier deny is about application security groups or addresses, and which machines those are is not known")
+					doubt = cmp.Or(doubt, "an earlier deny rule has other application security groups or addresses as its destination, whose machines are unknown")
 				}
 			}
 		}
@@ -132,7 +128,7 @@ func admit(rules []securityRule, p Ports) (a admission) {
 	return a
 }
 
-// appendOpening joins ranges that touch.
+// appendOpening joins adjacent ranges.
 func appendOpening(all []Opening, o Opening) []Opening {
 	if n := len(all) - 1; n >= 0 && all[n].To+1 == o.From && all[n].Why == o.Why {
 		all[n].To = o.To

@@ -43,7 +43,7 @@ func worse(a, b predicate.Answer) bool {
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
 }
 
-func TestAnotherDenyNeverOpensAPort(t *testing.T) {
+func TestDenyNeverOpensPort(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
@@ -55,7 +55,7 @@ func TestAnotherDenyNeverOpensAPort(t *testing.T) {
 	})
 }
 
-func TestAnotherAllowOrAWiderSourceNeverClosesAPort(t *testing.T) {
+func TestAllowNeverClosesPort(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
@@ -78,23 +78,23 @@ func TestAnotherAllowOrAWiderSourceNeverClosesAPort(t *testing.T) {
 	})
 }
 
-func TestAnotherGroupOnTheWayNeverOpensAPort(t *testing.T) {
+func TestFurtherGroupNeverOpensPort(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		one, two := securityGroup(drawRules(t)), securityGroup(drawRules(t))
 		both := azure.Reaches("tcp", 22, one, two)
 		if worse(both, azure.Reaches("tcp", 22, one)) || worse(both, azure.Reaches("tcp", 22, two)) {
-			t.Fatalf("both admit and one does not: %s %s", one, two)
+			t.Fatalf("both groups together are open although one is not: %s %s", one, two)
 		}
 		if swapped := azure.Reaches("tcp", 22, two, one); swapped.Truth != both.Truth {
-			t.Fatalf("%v one way round, %v the other", both, swapped)
+			t.Fatalf("%v in one order, %v in the other", both, swapped)
 		}
 	})
 }
 
-// TestAPortAgreesWithTheFirstRuleThatMatches compares with a look at single packets
-// where all rules are understood and hold for every destination.
-func TestAPortAgreesWithTheFirstRuleThatMatches(t *testing.T) {
+// TestReachesMatchesPacketSimulation compares the predicate with a simulation of single packets, for rules that
+// are fully supported and apply to every destination.
+func TestReachesMatchesPacketSimulation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var rules []string
@@ -106,7 +106,7 @@ func TestAPortAgreesWithTheFirstRuleThatMatches(t *testing.T) {
 		}
 		port := rapid.IntRange(0, 65).Draw(t, "port")
 		want := false
-		for _, class := range []string{"0.0.0.0/1", "128.0.0.0/1", "::/0"} { // of senders
+		for _, class := range []string{"0.0.0.0/1", "128.0.0.0/1", "::/0"} { // ranges of senders
 			for _, rule := range rules {
 				f := strings.Fields(rule)
 				var a, b int
@@ -125,7 +125,7 @@ func TestAPortAgreesWithTheFirstRuleThatMatches(t *testing.T) {
 	})
 }
 
-func TestFewerPoliciesOrMoreExceptionsNeverAskMorePeople(t *testing.T) {
+func TestMFAIsMonotonic(t *testing.T) {
 	t.Parallel()
 	corpus := predicatetest.Read[mfa](t, "testdata/mfa.yaml")
 	for _, e := range corpus {
@@ -160,7 +160,7 @@ func TestFewerPoliciesOrMoreExceptionsNeverAskMorePeople(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotReadMakesPrivilegeUnknownOrLeavesIt(t *testing.T) {
+func TestPrivilegedWithUnreadInput(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[privileged](t, "testdata/privileged.yaml") {
 		whole := e.Input.ask()
@@ -185,7 +185,7 @@ func TestWhatIsNotReadMakesPrivilegeUnknownOrLeavesIt(t *testing.T) {
 	}
 }
 
-func TestClosingThePublicEndpointAlwaysCloses(t *testing.T) {
+func TestDisabledPublicEndpointIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[public](t, "testdata/public.yaml") {
 		closed := map[string]any{}

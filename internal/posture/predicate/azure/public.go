@@ -11,8 +11,7 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// publicNetwork answers whether the public endpoint of a resource is on. Without
-// the setting it is.
+// publicNetwork decides whether the public endpoint of a resource is enabled, which is the default.
 func publicNetwork(properties gjson.Result) predicate.Answer {
 	switch setting := properties.Get("publicNetworkAccess").String(); strings.ToLower(setting) {
 	case "", "enabled":
@@ -20,17 +19,16 @@ func publicNetwork(properties gjson.Result) predicate.Answer {
 	case "disabled":
 		return predicate.Of(false, "")
 	case "securedbyperimeter":
-		return predicate.NotKnown("a network security perimeter decides who reaches it, which is not read")
+		return predicate.NotKnown("access is controlled by a network security perimeter, which is not read")
 	default:
 		return predicate.NotKnown(fmt.Sprintf("publicNetworkAccess is %q", setting))
 	}
 }
 
-// OpenToNetworks answers whether a resource with network rules (storage accounts,
-// key vaults, registries, search and cognitive services) can be reached from the
-// internet at large: its public endpoint is on, and its rules do not deny by
-// default or let in the internet by ranges. Whether a caller is then let in is
-// another question. Properties are those of the resource.
+// OpenToNetworks decides whether a resource with network rules (storage accounts, key vaults, registries, search and
+// cognitive services) is reachable from the whole internet: its public endpoint is enabled, and its rules either allow
+// by default or allow ranges that are the internet. It does not consider authentication. properties are those of the
+// resource.
 func OpenToNetworks(properties gjson.Result) predicate.Answer {
 	rules := properties.Get("networkAcls")
 	if !rules.Exists() {
@@ -68,7 +66,7 @@ func admitsByDefault(rules gjson.Result) predicate.Answer {
 	return internet(open, unclear)
 }
 
-// internet answers whether a set is the internet, where something may be unclear.
+// internet decides whether a set is the internet when a part of it may be unknown.
 func internet(open ipset.Set, unclear string) predicate.Answer {
 	switch {
 	case open.IsInternet():
@@ -79,17 +77,14 @@ func internet(open ipset.Set, unclear string) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// OpenDatabase answers whether a database server (SQL, PostgreSQL, MySQL) can be
-// reached from the internet at large: its public endpoint is on, and the union of
-// its firewall rules is the internet. Rules are the list of firewallRules; when it
-// could not be read it does not exist. The rule from 0.0.0.0 to 0.0.0.0 lets in
-// what runs in Azure, and is asked for by [OpenToAzure].
+// OpenDatabase decides whether a database server (SQL, PostgreSQL, MySQL) is reachable from the whole internet: its public
+// endpoint is enabled, and the union of its firewall rules is the internet. rules is the list of firewallRules; it does not
+// exist when it could not be read. The rule from 0.0.0.0 to 0.0.0.0 allows services in Azure; see [OpenToAzure].
 func OpenDatabase(properties, rules gjson.Result) predicate.Answer {
 	return predicate.And(publicAccess(properties), openRules(rules))
 }
 
-// OpenToAzure answers whether a database server lets in everything that runs in
-// Azure, of whomever it is.
+// OpenToAzure decides whether a database server allows connections from all of Azure, including other customers.
 func OpenToAzure(properties, rules gjson.Result) predicate.Answer {
 	found := predicate.Of(false, "")
 	if !rules.IsArray() {
@@ -103,8 +98,7 @@ func OpenToAzure(properties, rules gjson.Result) predicate.Answer {
 	return predicate.And(publicAccess(properties), found)
 }
 
-// publicAccess is publicNetwork for servers that keep the setting with their
-// network.
+// publicAccess is publicNetwork for servers that have the setting in their network member.
 func publicAccess(properties gjson.Result) predicate.Answer {
 	if network := properties.Get("network"); network.Get("publicNetworkAccess").Exists() {
 		return publicNetwork(network)
@@ -134,8 +128,8 @@ func openRules(rules gjson.Result) predicate.Answer {
 	return internet(open, unclear)
 }
 
-// OpenCosmos answers whether a Cosmos DB account can be reached from the internet
-// at large: without ranges and without virtual networks everybody is let in.
+// OpenCosmos decides whether a Cosmos DB account is reachable from the whole internet: without ranges and virtual networks,
+// everybody is allowed.
 func OpenCosmos(properties gjson.Result) predicate.Answer {
 	var open ipset.Set
 	unclear := ""

@@ -8,33 +8,30 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Operations whose holders can make themselves whatever they want.
+// Operations with which a principal can give itself every permission.
 const (
 	assignRoles = "Microsoft.Authorization/roleAssignments/write"
 	elevate     = "Microsoft.Authorization/elevateAccess/action"
 	defineRoles = "Microsoft.Authorization/roleDefinitions/write"
 )
 
-// somewhere is an operation of a resource provider that does not exist: what
-// allows it allows writing everywhere.
+// somewhere is an operation of a resource provider that does not exist: a role that allows it allows writing everywhere.
 const somewhere = "Vigil.Probe/things/write"
 
-// resources are operations on what subscriptions are made of. Who may do all of
-// them administers a subscription, whatever a role leaves out besides.
+// resources are write operations on the main types of resources. A role that allows all of them administers a
+// subscription, even if it excludes other operations.
 var resources = []string{
 	"Microsoft.Compute/virtualMachines/write", "Microsoft.Storage/storageAccounts/write", "Microsoft.KeyVault/vaults/write",
 	"Microsoft.Network/networkSecurityGroups/write", "Microsoft.Sql/servers/write", "Microsoft.Web/sites/write",
 }
 
-// Admin answers whether a role, as its definition describes it (properties of
-// Microsoft.Authorization/roleDefinitions), administers what it is assigned on: its
-// holder may write resources of every kind, or may give roles away.
+// Admin decides whether a role, given by the properties of its Microsoft.Authorization/roleDefinitions, administers its
+// scope: it may write resources of every kind, or may assign roles.
 func Admin(definition gjson.Result) predicate.Answer {
 	return predicate.Or(WritesEverything(definition), givesRoles(definition))
 }
 
-// AdminBy answers the same of an assignment of the role: a condition may limit
-// which roles its holder may give away.
+// AdminBy decides the same for an assignment of the role, whose condition may limit the roles that can be assigned.
 func AdminBy(definition gjson.Result, condition string) predicate.Answer {
 	gives := givesRoles(definition)
 	if gives.Truth == predicate.Yes && strings.TrimSpace(condition) != "" {
@@ -43,7 +40,7 @@ func AdminBy(definition gjson.Result, condition string) predicate.Answer {
 	return predicate.Or(WritesEverything(definition), gives)
 }
 
-// WritesEverything answers whether a role may write resources of every kind.
+// WritesEverything decides whether a role may write resources of every kind.
 func WritesEverything(definition gjson.Result) predicate.Answer {
 	permissions := definition.Get("permissions")
 	if !permissions.IsArray() {
@@ -73,28 +70,25 @@ func givesRoles(definition gjson.Result) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// builtIn are the roles that administer what they are assigned on, whose
-// definitions are known without reading them: Owner, Contributor, User Access
+// builtIn are built-in roles whose definitions are known without reading them: Owner, Contributor, User Access
 // Administrator, and Role Based Access Control Administrator.
 var builtIn = map[string]gjson.Result{
 	"8e3af657-a8ff-443c-a75c-2fe8c4bcb635": gjson.Parse(`{"permissions":[{"actions":["*"]}]}`),
 	"b24988ac-6180-42a0-ab88-20f7382dd24c": gjson.Parse(`{"permissions":[{"actions":["*"],"notActions":["Microsoft.Authorization/*/Delete","Microsoft.Authorization/*/Write","Microsoft.Authorization/elevateAccess/Action"]}]}`),
 	"18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": gjson.Parse(`{"permissions":[{"actions":["*/read","Microsoft.Authorization/*"]}]}`),
 	"f58310d9-a9f6-439a-9e8d-f62e7b41a168": gjson.Parse(`{"permissions":[{"actions":["*/read","Microsoft.Authorization/roleAssignments/write","Microsoft.Authorization/roleAssignments/delete"]}]}`),
-	// Reader, which is assigned everywhere.
+	// Reader, the most frequently assigned role.
 	"acdd72a7-3385-48ef-bd42-f606fba81ae7": gjson.Parse(`{"permissions":[{"actions":["*/read"]}]}`),
 }
 
-// BuiltIn returns the definition of a role that is known without reading it, by
-// its name.
+// BuiltIn returns the definition of a built-in role by name, if it is known without reading it.
 func BuiltIn(name string) (definition gjson.Result, known bool) {
 	definition, known = builtIn[strings.ToLower(name)]
 	return definition, known
 }
 
-// Allows reports whether a role's permissions allow an operation: one of them has
-// it among its actions and not among its notActions. What one leaves out another
-// may give.
+// Allows reports whether a role's permissions allow an operation: one of them has it among its actions and not among its
+// notActions. An operation that one permission excludes may be allowed by another.
 // https://learn.microsoft.com/azure/role-based-access-control/role-definitions
 func Allows(permissions gjson.Result, operation string) bool {
 	for _, p := range permissions.Array() {
@@ -114,7 +108,7 @@ func matchesAny(patterns []string, operation string) bool {
 	return false
 }
 
-// wildcard reports whether a pattern, in which * stands for anything, is of a text.
+// wildcard reports whether a pattern, in which * matches anything, matches a text.
 func wildcard(pattern, text string) bool {
 	first, rest, found := strings.Cut(pattern, "*")
 	if !found {
@@ -137,8 +131,8 @@ func wildcard(pattern, text string) bool {
 	}
 }
 
-// Wide reports whether a scope is a whole subscription, a management group or the
-// root: what is assigned there holds for all resources of the subscription.
+// Wide reports whether a scope is a whole subscription, a management group or the root, so that an assignment applies to
+// all resources of the subscription.
 func Wide(scope string) bool {
 	parts := strings.FieldsFunc(scope, func(r rune) bool { return r == '/' })
 	switch {
@@ -150,17 +144,16 @@ func Wide(scope string) bool {
 	return len(parts) == 4 && strings.EqualFold(parts[0], "providers") && strings.EqualFold(parts[2], "managementGroups")
 }
 
-// An Assignment gives a role at a scope: of roleAssignments, or of
-// roleEligibilityScheduleInstances, whose holders take it when they like.
+// An Assignment gives a role at a scope. It is a role assignment or an eligibility (roleEligibilityScheduleInstances),
+// which the principal can activate.
 type Assignment struct {
 	Scope      string
 	Condition  string
-	Definition gjson.Result // properties of the role definition; not there when it could not be read
+	Definition gjson.Result // properties of the role definition; does not exist when it could not be read
 }
 
-// Privileged answers whether somebody administers a whole subscription by one of
-// their assignments: their own, those of groups they are in, and those they are
-// eligible for. Unread says what of that could not be read, or is empty.
+// Privileged decides whether a principal administers a whole subscription by one of its assignments, including those of its
+// groups and those it is eligible for. unread describes what could not be read, or is empty.
 func Privileged(assignments []Assignment, unread string) predicate.Answer {
 	answers := []predicate.Answer{predicate.Of(false, "")}
 	for _, a := range assignments {
@@ -175,8 +168,8 @@ func Privileged(assignments []Assignment, unread string) predicate.Answer {
 	return predicate.Or(answers...)
 }
 
-// directoryRoles are the templates of the directory roles whose holders can take
-// over the directory: Microsoft marks them as privileged.
+// directoryRoles are the templates of the directory roles that Microsoft marks as privileged: with them one can take over
+// the directory.
 // https://learn.microsoft.com/entra/identity/role-based-access-control/permissions-reference
 var directoryRoles = []string{
 	"62e90394-69f5-4237-9190-012177145e10", "e8611ab8-c189-46e8-94e1-60213ab1f814", "7be44c8a-adaf-4e2a-84d6-ab2649e08a13",
@@ -186,6 +179,5 @@ var directoryRoles = []string{
 	"b0f54661-2d74-4c50-afa3-1ec803f12efe", "729827e3-9c14-49f7-bb1b-9608f156bbb8",
 }
 
-// PrivilegedDirectoryRole reports whether the holders of a directory role can take
-// over the directory, by the role's template.
+// PrivilegedDirectoryRole reports whether one can take over the directory with a directory role, given by its template.
 func PrivilegedDirectoryRole(template string) bool { return has(directoryRoles, template) }

@@ -16,10 +16,10 @@ import (
 // Ports is an inclusive range of ports.
 type Ports struct{ From, To int }
 
-// allPorts is every port there is.
+// allPorts is the range of all ports.
 var allPorts = Ports{0, 65535}
 
-// String returns the range as security rules write it.
+// String formats the range as in security rules.
 func (p Ports) String() string {
 	if p.From == p.To {
 		return strconv.Itoa(p.From)
@@ -27,10 +27,10 @@ func (p Ports) String() string {
 	return fmt.Sprintf("%d-%d", p.From, p.To)
 }
 
-// covers reports whether all ports of another range are in this one.
+// covers reports whether the range contains another range.
 func (p Ports) covers(o Ports) bool { return p.From <= o.From && o.To <= p.To }
 
-// parsePorts reads ports as security rules have them: *, 22 or 1000-2000.
+// parsePorts parses the ports of a security rule: *, 22 or 1000-2000.
 func parsePorts(text string) (Ports, bool) {
 	if text == "*" {
 		return allPorts, true
@@ -44,37 +44,36 @@ func parsePorts(text string) (Ports, bool) {
 	return Ports{int(a), int(b)}, err == nil && err2 == nil && a <= b
 }
 
-// A securityRule is an inbound rule of a network security group, in terms of sets.
+// A securityRule is an inbound rule of a network security group, expressed as sets.
 type securityRule struct {
 	priority int64
 	denies   bool
 	protocol string // lower case; * for all
 	sources  ipset.Set
-	ports    []Ports // of the destination
-	from     []Ports // of the source
+	ports    []Ports // destination ports
+	from     []Ports // source ports
 	targets  targets
 
-	// unclear says what of the rule is not understood. Such a rule perhaps allows
-	// every source that no earlier rule denies, and denies nothing for certain.
+	// unclear describes an unsupported part of the rule. Such a rule may allow every
+	// source that no earlier rule denies, and certainly denies nothing.
 	unclear string
 }
 
-// everywhere is every address there is.
+// everywhere is the set of all addresses.
 var everywhere = ipset.Must("0.0.0.0/0", "::/0")
 
-// serviceTag is the form of the names by which rules call groups of addresses:
-// Storage, Sql.WestEurope, AzureFrontDoor.Backend.
+// serviceTag is the syntax of service tags, which name groups of addresses: Storage, Sql.WestEurope,
+// AzureFrontDoor.Backend.
 var serviceTag = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)*$`)
 
-// source returns the addresses that a source prefix stands for: at least these
-// where it is allowed, and at most these where it is denied.
+// source returns the addresses of a source prefix: a lower bound if the rule allows, an upper bound if it denies.
 func source(text string, denied bool) (ipset.Set, bool) {
 	switch strings.ToLower(text) {
 	case "*", "any", "internet":
 		return everywhere, true
 	case "azurecloud":
-		// Everybody's machines in Azure: more addresses than a /8, and anybody may
-		// rent one. Which they are is not known here.
+		// All machines in Azure: more addresses than a /8, and anybody may rent one.
+		// The exact addresses are unknown here.
 		if denied {
 			return ipset.Set{}, true
 		}
@@ -83,29 +82,29 @@ func source(text string, denied bool) (ipset.Set, bool) {
 	if set, err := ipset.Parse(text); err == nil {
 		return set, true
 	}
-	// Other tags are the virtual network, the load balancer's probes, and addresses
-	// of services that Microsoft runs: not the internet at large.
+	// Other tags denote the virtual network, the load balancer's probes, and addresses of services that
+	// Microsoft runs: not the whole internet.
 	return ipset.Set{}, serviceTag.MatchString(text)
 }
 
-// targets are the destinations of a rule: addresses, or the machines of
-// application security groups. Which addresses those machines have is not known.
+// targets are the destinations of a rule: addresses, or the machines of application security groups, whose addresses are
+// unknown.
 type targets struct {
 	all    bool
 	addrs  ipset.Set
 	groups []string // ids of application security groups, lower case
 }
 
-// over says how much of some targets is covered by others.
+// over says to what extent targets cover other targets.
 type over uint8
 
 const (
-	coversNone over = iota // nothing for certain
-	coversSome             // perhaps: application security groups against addresses
+	coversNone over = iota // certainly nothing
+	coversSome             // undecided: application security groups against addresses
 	coversAll
 )
 
-// covers says whether everything that goes to o goes to t.
+// covers decides whether all traffic to o is traffic to t.
 func (t targets) covers(o targets) over {
 	switch {
 	case t.all:
@@ -124,8 +123,7 @@ func (t targets) covers(o targets) over {
 	return coversNone
 }
 
-// securityRules returns the inbound rules of a group in the order in which they
-// count.
+// securityRules returns the inbound rules of a group in order of priority.
 func securityRules(group gjson.Result) []securityRule {
 	var all []securityRule
 	for _, p := range group.Get("properties.securityRules.#.properties").Array() {
@@ -152,18 +150,18 @@ func parseRule(p gjson.Result) securityRule {
 		unclear("access is %q", access)
 	}
 	if r.protocol == "" {
-		unclear("there is no protocol")
+		unclear("the protocol is missing")
 	}
 	sources := texts(p.Get("[sourceAddressPrefix,sourceAddressPrefixes]"))
 	for _, text := range sources {
 		set, ok := source(text, r.denies)
 		if !ok {
-			unclear("the source %q is not understood", text)
+			unclear("the source %q is not supported", text)
 		}
 		r.sources = r.sources.Union(set)
 	}
 	if len(sources) == 0 && !hasAny(p.Get("sourceApplicationSecurityGroups")) {
-		unclear("there is no source")
+		unclear("the source is missing")
 	}
 	r.ports = ports(p, "[destinationPortRange,destinationPortRanges]", unclear)
 	r.from = ports(p, "[sourcePortRange,sourcePortRanges]", unclear)
@@ -176,13 +174,13 @@ func ports(p gjson.Result, path string, unclear func(string, ...any)) (all []Por
 	for _, text := range found {
 		r, ok := parsePorts(text)
 		if !ok {
-			unclear("the port range %q is not understood", text)
+			unclear("the port range %q is not supported", text)
 			r = allPorts
 		}
 		all = append(all, r)
 	}
 	if len(found) == 0 {
-		return []Ports{allPorts} // protocols without ports leave them out
+		return []Ports{allPorts} // absent for protocols without ports
 	}
 	return all
 }
@@ -194,13 +192,13 @@ func parseTargets(p gjson.Result, unclear func(string, ...any)) (t targets) {
 	found := texts(p.Get("[destinationAddressPrefix,destinationAddressPrefixes]"))
 	for _, text := range found {
 		switch strings.ToLower(text) {
-		case "*", "any", "0.0.0.0/0", "virtualnetwork": // what a group guards is in the virtual network
+		case "*", "any", "0.0.0.0/0", "virtualnetwork": // all machines behind a group are in the virtual network
 			t.all = true
 			continue
 		}
 		set, err := ipset.Parse(text)
 		if err != nil && !serviceTag.MatchString(text) {
-			unclear("the destination %q is not understood", text)
+			unclear("the destination %q is not supported", text)
 			t.all = true
 		}
 		t.addrs = t.addrs.Union(set)
@@ -211,7 +209,7 @@ func parseTargets(p gjson.Result, unclear func(string, ...any)) (t targets) {
 	return t
 }
 
-// matches reports whether a rule is about a protocol.
+// matches reports whether a rule applies to a protocol.
 func (r *securityRule) matches(protocol string) bool {
 	return r.protocol == "*" || r.protocol == protocol
 }
@@ -221,8 +219,7 @@ func (r *securityRule) about(p Ports) bool {
 	return slices.ContainsFunc(r.ports, func(own Ports) bool { return own.covers(p) })
 }
 
-// coversSourcePorts reports whether the rule holds for every source port that
-// another is about.
+// coversSourcePorts reports whether the rule applies to every source port of another rule.
 func (r *securityRule) coversSourcePorts(o *securityRule) bool {
 	return !slices.ContainsFunc(o.from, func(p Ports) bool {
 		return !slices.ContainsFunc(r.from, func(own Ports) bool { return own.covers(p) })

@@ -24,7 +24,7 @@ func raw(v any) gjson.Result {
 }
 
 type firewall struct {
-	Port   string   `yaml:"port"` // "tcp 22" when left out
+	Port   string   `yaml:"port"` // "tcp 22" when empty
 	Org    []string `yaml:"org"`
 	Folder []string `yaml:"folder"`
 	Policy []string `yaml:"policy"`
@@ -33,8 +33,7 @@ type firewall struct {
 	Unread string   `yaml:"unread"`
 }
 
-// line is a rule: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0", where - is no source,
-// and then what else it has.
+// line is a rule: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0", where - means no source, followed by further attributes.
 type line struct {
 	priority       int
 	action         string
@@ -85,7 +84,7 @@ func direction(egress bool) string {
 	return "INGRESS"
 }
 
-// vpc returns the rule as VPC firewall rules are described, with a number for a name.
+// vpc returns the rule in the form of VPC firewall rules, with a number as its name.
 func (l line) vpc(number int) gjson.Result {
 	var list []any
 	for _, p := range l.protocols {
@@ -108,7 +107,7 @@ func (l line) vpc(number int) gjson.Result {
 	return raw(r)
 }
 
-// policy returns rules as firewall policies have them.
+// policy returns rules in the form of firewall policies.
 func policy(lines []string) gjson.Result {
 	var all []any
 	for _, text := range lines {
@@ -175,8 +174,8 @@ func TestFirewallCorpus(t *testing.T) {
 }
 
 type privileged struct {
-	Policies [][]map[string]any  `yaml:"policies"` // bindings, from the project upwards
-	Roles    map[string][]string `yaml:"roles"`    // that were read
+	Policies [][]map[string]any  `yaml:"policies"` // bindings of the project and its ancestors
+	Roles    map[string][]string `yaml:"roles"`    // roles that were read
 	Deny     []string            `yaml:"deny"`     // principals of a deny policy
 	Unread   string              `yaml:"unread"`
 }
@@ -203,7 +202,7 @@ func TestPrivilegedCorpus(t *testing.T) {
 type public struct {
 	Kind     string           `yaml:"kind"`
 	Ingress  string           `yaml:"ingress"`
-	Policies []map[string]any `yaml:"policies"` // null when it was not read
+	Policies []map[string]any `yaml:"policies"` // null when it could not be read
 }
 
 func (in public) ask() predicate.Answer {
@@ -231,9 +230,8 @@ func worse(a, b predicate.Answer) bool {
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
 }
 
-// TestDenyingMoreNeverOpens puts a deny in front of every entry of the corpus, and
-// what is not read beside it.
-func TestDenyingMoreNeverOpens(t *testing.T) {
+// TestDenyNeverOpens adds a deny rule with precedence to every entry of the corpus, and unread policies.
+func TestDenyNeverOpens(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[firewall](t, "testdata/firewall.yaml") {
 		whole := e.Input.ask()

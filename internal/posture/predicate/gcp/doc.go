@@ -1,5 +1,5 @@
-// Package gcp answers what rules ask of firewalls and IAM policies of Google
-// Cloud. docs/predicates.md says in words what the answers mean.
+// Package gcp implements the predicates of Google Cloud, on firewalls and IAM policies. docs/predicates.md defines them in
+// words.
 package gcp
 
 import "github.com/tidwall/gjson"

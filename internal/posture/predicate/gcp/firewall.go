@@ -13,23 +13,21 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// A Network is what decides about traffic into a VPC network, in the order in
-// which it is asked: policies of organisation and folders from the top down, the
-// global network policy, and the network's own rules. With the enforcement order
-// BEFORE_CLASSIC_FIREWALL the network policy is asked before the rules, otherwise
-// after them, which is the default.
+// A Network holds the rules that apply to traffic into a VPC network, in order of evaluation: policies of the organisation
+// and folders from the top down, the global network policy, and the network's own rules. With the enforcement order
+// BEFORE_CLASSIC_FIREWALL the network policy is evaluated before the rules, otherwise after them, which is the default.
 // https://cloud.google.com/firewall/docs/firewall-policies-overview
 type Network struct {
 	Hierarchy []gjson.Result // firewall policies (rules), the organisation's first
 	Policy    []gjson.Result // network firewall policies
 	Rules     []gjson.Result // VPC firewall rules
-	Before    bool           // the network policy is asked before the rules
-	Unread    string         // what of this could not be read, or empty
+	Before    bool           // the network policy is evaluated before the rules
+	Unread    string         // describes what could not be read, or empty
 	Self      string         // the network: projects/p/global/networks/n
 
-	machine   bool      // of one machine
-	selectors []string  // by which rules select the machine
-	from      ipset.Set // whom it asks about; everybody when empty
+	machine   bool      // evaluate for one machine
+	selectors []string  // selectors of the machine in rules
+	from      ipset.Set // senders to consider; everybody when empty
 }
 
 // Ports is an inclusive range of ports.
@@ -37,16 +35,16 @@ type Ports struct{ from, to int }
 
 var allPorts = Ports{0, 65535}
 
-// A rule is one of any of these, in terms of sets.
+// A rule is a VPC firewall rule or a rule of a firewall policy, expressed as sets.
 type rule struct {
 	priority int64
 	verdict  string // allow, deny, goto_next
 	sources  ipset.Set
 	matches  []match
-	whole    bool     // it is for every machine
-	targets  []string // network tags and service accounts of the machines that it is for
-	unclear  string   // what of it is not understood
-	asked    bool     // it is the rule of which [Opens] asks
+	whole    bool     // it applies to every machine
+	targets  []string // network tags and service accounts of the machines that it applies to
+	unclear  string   // describes an unsupported part
+	asked    bool     // it is the rule that [Opens] evaluates
 }
 
 // A match is a protocol and its ports.
@@ -55,17 +53,14 @@ type match struct {
 	ports    []Ports
 }
 
-// Reaches answers whether the internet at large reaches a port of some machine in
-// the network. The first rule that matches decides, stage by stage; goto_next
-// passes on to the next stage, and so does what no rule matches. At last the
-// network denies.
+// Reaches decides whether the whole internet can reach a port of some machine in the network. In each stage the first
+// matching rule decides. goto_next, or no match, continues with the next stage. At the end the network denies.
 func Reaches(n Network, protocol string, port int) predicate.Answer {
 	a := n.admitted(n.stages(""), nil, protocol, port)
 	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
 }
 
-// answer says what follows from the sources that certainly pass, and those that
-// may.
+// answer returns the result for the sources that certainly pass and those that may pass.
 func (n *Network) answer(certain, possible ipset.Set, why, protocol string, port int) predicate.Answer {
 	switch {
 	case certain.IsInternet() && n.Unread == "":
@@ -78,12 +73,11 @@ func (n *Network) answer(certain, possible ipset.Set, why, protocol string, port
 	return predicate.Of(false, "")
 }
 
-// A Machine is what rules select a machine by, and its public addresses.
+// A Machine holds the selectors of a machine in rules, and its public addresses.
 type Machine struct{ Tags, Accounts, Addresses []string }
 
-// OnMachine returns what decides about traffic to the public addresses of a machine:
-// rules for other machines are left out. The tags that policies select machines by
-// are not read.
+// OnMachine returns the rules that apply to traffic to the public addresses of a machine. It omits rules for other
+// machines. Secure tags of policies are not read.
 func (n Network) OnMachine(m Machine) Network {
 	n.machine, n.selectors, n.from = true, nil, ipset.Set{}
 	for _, t := range m.Tags {
@@ -93,7 +87,7 @@ func (n Network) OnMachine(m Machine) Network {
 		n.selectors = append(n.selectors, "account "+a)
 	}
 	for _, a := range m.Addresses {
-		// Only senders with addresses of the same version reach it.
+		// Only senders with the same IP version can reach it.
 		if strings.Contains(a, ":") {
 			n.from = n.from.Union(ipset.Must("::/0"))
 		} else {
@@ -103,8 +97,7 @@ func (n Network) OnMachine(m Machine) Network {
 	return n
 }
 
-// stages returns the rules of each stage in the order in which they are asked. The
-// rule of a name is marked.
+// stages returns the rules of each stage in order of evaluation. It marks the rule of a name.
 func (n *Network) stages(name string) [][]rule {
 	var stages [][]rule
 	for _, p := range n.Hierarchy {
@@ -120,7 +113,7 @@ func (n *Network) stages(name string) [][]rule {
 	for _, p := range n.Policy {
 		policy = append(policy, policyRules(p, n.Self)...)
 	}
-	// Among VPC rules of one priority deny wins.
+	// Among VPC rules of one priority, deny rules come first.
 	slices.SortStableFunc(vpc, func(a, b rule) int {
 		return cmp.Or(cmp.Compare(a.priority, b.priority), -cmp.Compare(a.verdict, b.verdict))
 	})
@@ -137,8 +130,7 @@ func (n *Network) stages(name string) [][]rule {
 	return stages
 }
 
-// forMachine leaves out the rules for other machines. Those for the machine are as
-// if they were for all.
+// forMachine drops the rules for other machines. The remaining rules are treated as rules for all machines.
 func (n *Network) forMachine(rules []rule) (kept []rule) {
 	for _, r := range rules {
 		switch {
@@ -146,7 +138,7 @@ func (n *Network) forMachine(rules []rule) (kept []rule) {
 		case slices.ContainsFunc(r.targets, func(t string) bool { return slices.Contains(n.selectors, t) }):
 			r.whole = true
 		case slices.ContainsFunc(r.targets, func(t string) bool { return strings.HasPrefix(t, "secure tag ") }):
-			r.doubt("it is for machines with secure tags, which are not read")
+			r.doubt("it applies to machines with secure tags, which are not read")
 		default:
 			continue
 		}
@@ -160,11 +152,10 @@ type admission struct {
 	why              string
 }
 
-// admitted follows the sources that are undecided through the stages. With a rule
-// that it is about, only what that rule allows is admitted, to the machines that it
-// is for.
+// admitted evaluates the stages for the sources that are still undecided. With about, it admits only what that rule allows
+// to the machines that the rule applies to.
 func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port int) (a admission) {
-	clouded := false // by a rule that may deny
+	clouded := false // an earlier rule may deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")
 	if !n.from.IsEmpty() {
 		undecided = n.from
@@ -180,7 +171,7 @@ func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port i
 			whole := r.whole
 			if about != nil {
 				if r.verdict == "allow" && !r.asked {
-					continue // others open it too, which does not make this one better
+					continue // another rule opens it too, which does not matter for this one
 				}
 				whole = whole || len(about.targets) > 0 && !slices.ContainsFunc(about.targets, func(t string) bool { return !slices.Contains(r.targets, t) })
 			}
@@ -196,10 +187,10 @@ func (n *Network) admitted(stages [][]rule, about *rule, protocol string, port i
 			case r.verdict == "allow" && clouded:
 				a.perhaps = a.perhaps.Union(here)
 			case r.verdict == "allow":
-				// For some machines it is open; for the others the rest decides.
+				// It is open for some machines; later rules decide for the others.
 				a.certain = a.certain.Union(here)
 			case !whole:
-				continue // some machines only: others stay open to what follows
+				continue // only some machines: later rules still apply to the others
 			case r.verdict == "goto_next":
 				passed = passed.Union(here)
 			}
@@ -221,7 +212,7 @@ func (r *rule) about(protocol string, port int) bool {
 	})
 }
 
-// numbers are the protocols that rules may name by number.
+// numbers maps protocol numbers in rules to names.
 var numbers = map[string]string{"6": "tcp", "17": "udp", "1": "icmp"}
 
 func (r *rule) add(protocol string, ports []string) {
@@ -237,7 +228,7 @@ func (r *rule) add(protocol string, ports []string) {
 		a, err := strconv.ParseUint(from, 10, 16)
 		b, err2 := strconv.ParseUint(to, 10, 16)
 		if err != nil || err2 != nil || a > b {
-			r.doubt("the port range %q is not understood", text)
+			r.doubt("the port range %q is not supported", text)
 			m.ports = append(m.ports, allPorts)
 			continue
 		}
@@ -256,14 +247,14 @@ func (r *rule) from(ranges []string) {
 	for _, text := range ranges {
 		set, err := ipset.Parse(text)
 		if err != nil {
-			r.doubt("the source %q is not understood", text)
+			r.doubt("the source %q is not supported", text)
 		}
 		r.sources = r.sources.Union(set)
 	}
 }
 
-// vpcRule returns a VPC firewall rule: one for what it allows, one for what it
-// denies. Rules that are off, or go out, are none.
+// vpcRule converts a VPC firewall rule to one rule for what it allows and one for what it denies. It returns none for
+// disabled and egress rules.
 func vpcRule(v gjson.Result) (all []rule) {
 	if v.Get("disabled").Bool() || strings.EqualFold(v.Get("direction").String(), "EGRESS") {
 		return nil
@@ -281,7 +272,7 @@ func vpcRule(v gjson.Result) (all []rule) {
 		tagged := len(v.Get("sourceTags").Array())+len(v.Get("sourceServiceAccounts").Array()) > 0
 		ranges := texts(v.Get("sourceRanges"))
 		if len(ranges) == 0 && !tagged {
-			ranges = []string{"0.0.0.0/0"} // what the cloud takes for no source
+			ranges = []string{"0.0.0.0/0"} // the default of the cloud
 		}
 		r.from(ranges)
 		for _, one := range list {
@@ -292,7 +283,7 @@ func vpcRule(v gjson.Result) (all []rule) {
 	return all
 }
 
-// prefixed returns the strings of a list, each after a prefix.
+// prefixed returns the strings of a list with a prefix.
 func prefixed(prefix string, v gjson.Result) (all []string) {
 	for _, text := range texts(v) {
 		all = append(all, prefix+text)
@@ -304,7 +295,7 @@ func prefixed(prefix string, v gjson.Result) (all []string) {
 func policyRules(policy gjson.Result, network string) (all []rule) {
 	for _, v := range policy.Get("rules").Array() {
 		if networks := texts(v.Get("targetResources")); len(networks) > 0 && !slices.ContainsFunc(networks, func(n string) bool { return strings.HasSuffix(n, "/"+network) }) {
-			continue // it is for other networks
+			continue // it applies to other networks
 		}
 		if v.Get("disabled").Bool() || strings.EqualFold(v.Get("direction").String(), "EGRESS") {
 			continue
@@ -313,7 +304,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		r.targets = append(prefixed("secure tag ", v.Get("targetSecureTags.#.name")), prefixed("account ", v.Get("targetServiceAccounts"))...)
 		r.whole = len(r.targets) == 0
 		if !slices.Contains([]string{"allow", "deny", "goto_next"}, r.verdict) {
-			r.doubt("the action %q is not known", r.verdict)
+			r.doubt("the action %q is not supported", r.verdict)
 		}
 		m := v.Get("match")
 		ranges := texts(m.Get("srcIpRanges"))
@@ -329,7 +320,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		case narrowed && r.verdict != "deny":
 			r.doubt("it is limited to tags, countries or groups of addresses, which are not read")
 		case narrowed:
-			ranges = nil // it denies some, and nobody knows whom
+			ranges = nil // it denies unknown sources
 		}
 		r.from(ranges)
 		for _, one := range m.Get("layer4Configs").Array() {

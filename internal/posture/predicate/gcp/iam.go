@@ -11,14 +11,12 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// PublicMembers are the members that stand for everybody: with an account of
-// Google or without.
+// PublicMembers are the members that denote everybody, with or without a Google account.
 var PublicMembers = []string{"allUsers", "allAuthenticatedUsers"}
 
-// Public answers whether one of some IAM policies, as the cloud describes them
-// (bindings), gives a role to everybody. A condition may limit the binding: to a
-// time or some resources, not to some people. A deny policy for everybody makes it
-// unknown, because which permissions it takes away is not evaluated.
+// Public decides whether one of some IAM policies (bindings) gives a role to everybody. A condition may limit the binding
+// to a time or some resources, not to some people. A deny policy for everybody makes the answer unknown, because its
+// permissions are not evaluated.
 func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 	out := predicate.Of(false, "")
 	for _, policy := range policies {
@@ -35,12 +33,12 @@ func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 		}
 	}
 	if out.Truth == predicate.Yes && denied("", denies) {
-		return predicate.NotKnown(out.Why + ", and a deny policy is about everybody")
+		return predicate.NotKnown(out.Why + ", and a deny policy applies to everybody")
 	}
 	return out
 }
 
-// limited is yes, unless a condition decides.
+// limited returns yes, or unknown when there is a condition.
 func limited(condition gjson.Result, why string) predicate.Answer {
 	switch expression := strings.TrimSpace(condition.Get("expression").String()); {
 	case !condition.IsObject() || expression == "" || expression == "true":
@@ -54,19 +52,18 @@ func limited(condition gjson.Result, why string) predicate.Answer {
 // A Role returns the permissions of a role, and false when they could not be read.
 type Role func(name string) (permissions []string, known bool)
 
-// control are the permissions whose holders can make themselves whatever they want
-// in a project: by its policy, by its roles, or by acting as its service accounts.
+// control are the permissions with which a principal can give itself every permission in a project: by its policy, by its
+// roles, or by acting as its service accounts.
 var control = []string{
 	"resourcemanager.projects.setIamPolicy", "resourcemanager.folders.setIamPolicy", "resourcemanager.organizations.setIamPolicy", "iam.roles.update",
 	"iam.serviceAccounts.setIamPolicy", "iam.serviceAccountKeys.create", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.implicitDelegation",
 	"iam.serviceAccounts.signJwt",
 }
 
-// everywhere are permissions to change what projects are made of. Who has all of
-// them administers a project.
+// everywhere are permissions to change the main types of resources. A principal that has all of them administers a project.
 var everywhere = []string{"compute.instances.create", "storage.buckets.delete", "cloudsql.instances.update", "iam.serviceAccounts.actAs"}
 
-// basic are the roles whose contents are known without reading them.
+// basic are the roles whose permissions are known without reading them.
 var basic = map[string][]string{
 	"roles/owner":   append([]string{"resourcemanager.projects.setIamPolicy"}, everywhere...),
 	"roles/editor":  everywhere,
@@ -88,15 +85,14 @@ var basic = map[string][]string{
 	"roles/monitoring.metricWriter":           {"monitoring.timeSeries.create"},
 }
 
-// Controls answers whether a role's permissions control a project: they may change
-// its policy, or all that it is made of.
+// Controls decides whether a role's permissions control a project: they allow changing its policy, or all of its resources.
 func Controls(name string, role Role) predicate.Answer {
 	permissions, known := basic[name]
 	if !known && role != nil {
 		permissions, known = role(name)
 	}
 	if !known {
-		return predicate.NotKnown(fmt.Sprintf("the permissions of %s are not known", name))
+		return predicate.NotKnown(fmt.Sprintf("the permissions of %s are unknown", name))
 	}
 	for _, p := range control {
 		if slices.Contains(permissions, p) {
@@ -111,10 +107,9 @@ func Controls(name string, role Role) predicate.Answer {
 	return predicate.Of(true, name+" may change everything")
 }
 
-// Privileged answers whether a member controls a project by the IAM policies along
-// the way: of the project, its folders and its organisation. What a deny policy
-// takes away is not evaluated: it makes the answer unknown where it names the
-// member. Unread says what of the way could not be read, or is empty.
+// Privileged decides whether a member controls a project by the IAM policies of the project, its folders and its
+// organisation. Deny policies are not evaluated: one that names the member makes the answer unknown. unread describes what
+// could not be read, or is empty.
 func Privileged(member string, policies, denies []gjson.Result, role Role, unread string) predicate.Answer {
 	out := predicate.Of(false, "")
 	for _, policy := range policies {
@@ -134,17 +129,17 @@ func Privileged(member string, policies, denies []gjson.Result, role Role, unrea
 	return out
 }
 
-// matches reports whether a member is among those of a binding. Everybody is
-// everybody. Deleted members have no access.
+// matches reports whether a member is among the members of a binding, directly or as part of everybody. Deleted members
+// have no access.
 func matches(members []string, member string) bool {
 	return slices.ContainsFunc(members, func(m string) bool {
 		return strings.EqualFold(m, member) || slices.Contains(PublicMembers, m)
 	})
 }
 
-// denied reports whether a deny policy is about a member.
+// denied reports whether a deny policy applies to a member.
 func denied(member string, policies []gjson.Result) bool {
-	id := cmp.Or(member, "\x00") // nobody in particular
+	id := cmp.Or(member, "\x00") // matches no specific member
 	if _, name, ok := strings.Cut(member, ":"); ok {
 		id = name
 	}
@@ -161,10 +156,10 @@ func denied(member string, policies []gjson.Result) bool {
 	return false
 }
 
-// Invocable answers whether anybody on the internet may call a function or
-// service: its ingress lets in the internet, and IAM lets in everybody.
+// Invocable decides whether anybody on the internet may invoke a function or service: its ingress setting allows the
+// internet, and IAM allows everybody.
 func Invocable(ingress string, public predicate.Answer) predicate.Answer {
-	open := predicate.NotKnown(fmt.Sprintf("the ingress setting %q is not known", ingress))
+	open := predicate.NotKnown(fmt.Sprintf("the ingress setting %q is not supported", ingress))
 	switch strings.ToUpper(strings.TrimPrefix(strings.ToUpper(ingress), "INGRESS_TRAFFIC_")) {
 	case "", "ALLOW_ALL", "ALL":
 		open = predicate.Of(true, "")
@@ -174,9 +169,8 @@ func Invocable(ingress string, public predicate.Answer) predicate.Answer {
 	return predicate.And(open, public)
 }
 
-// PublicBucket answers whether everybody has access to a bucket: by an IAM policy,
-// or by its access control list, which holds unless access is uniform; and neither
-// the bucket nor an organisation policy prevents public access.
+// PublicBucket decides whether everybody has access to a bucket: by an IAM policy, or by its access control list, which
+// applies unless access is uniform; and neither the bucket nor an organisation policy prevents public access.
 func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) predicate.Answer {
 	configuration := bucket.Get("iamConfiguration")
 	if strings.EqualFold(configuration.Get("publicAccessPrevention").String(), "enforced") {
@@ -187,9 +181,8 @@ func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) pre
 	return predicate.And(predicate.Not(prevented), predicate.Or(predicate.Of(listed, "its access control list names everybody"), byPolicy))
 }
 
-// AuditsAllServices answers whether the audit configurations of policies, the
-// project's first, log all reads and writes of all services. What a parent logs for
-// everybody is logged in the project, and nobody whom the project exempts is.
+// AuditsAllServices decides whether the audit configurations of policies, the project's first, log all reads and writes of
+// all services. Logging that an ancestor enables for everybody also applies to members whom the project exempts.
 func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer {
 	missing := map[string]bool{"ADMIN_READ": true, "DATA_READ": true, "DATA_WRITE": true}
 	for i, policy := range policies {
@@ -210,8 +203,7 @@ func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer 
 	return predicate.Of(len(missing) == 0, "")
 }
 
-// OSLogin answers whether machines of a project use OS Login: the machine's own
-// metadata wins over the project's.
+// OSLogin decides whether machines of a project use OS Login. The metadata of the machine override those of the project.
 func OSLogin(project, instance gjson.Result) predicate.Answer {
 	for _, metadata := range []gjson.Result{instance, project} {
 		for _, item := range metadata.Get("items").Array() {

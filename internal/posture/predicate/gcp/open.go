@@ -5,15 +5,14 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// Admits answers whether a list of networks that may connect, taken together, is the
-// internet.
+// Admits decides whether the union of some authorized networks is the internet.
 func Admits(networks []string) predicate.Answer {
 	var all ipset.Set
 	unclear := ""
 	for _, text := range networks {
 		set, err := ipset.Parse(text)
 		if err != nil {
-			unclear = "the network \"" + text + "\" is not understood"
+			unclear = "the network \"" + text + "\" is not supported"
 			continue
 		}
 		all = all.Union(set)

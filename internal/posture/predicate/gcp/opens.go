@@ -9,9 +9,9 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// Opens answers whether the internet at large reaches a port of some machine by one
-// VPC firewall rule: what rules and policies before it deny, to all machines that
-// it is for, is taken away. Other rules that allow the same do not count.
+// Opens decides whether the whole internet can reach a port of some machine by one VPC firewall rule. Rules and policies
+// with precedence that deny the port to all machines of the rule are taken into account. Other rules that allow the same
+// are ignored.
 func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	stages := n.stages(name)
 	var about *rule
@@ -29,22 +29,20 @@ func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	return n.answer(a.certain, a.certain.Union(a.perhaps), a.why, protocol, port)
 }
 
-// OpensAny answers whether the internet at large reaches some TCP or UDP port by one
-// VPC firewall rule.
+// OpensAny decides whether the whole internet can reach some TCP or UDP port by one VPC firewall rule.
 func OpensAny(n Network, name string) predicate.Answer {
 	return n.any(func(n Network, protocol string, port int) predicate.Answer { return Opens(n, name, protocol, port) })
 }
 
-// OpensAll answers whether one VPC firewall rule is for all ports of TCP or of UDP,
-// and the internet at large reaches more than half of them by it: a rule before it
-// that denies a few ports leaves a network that is not guarded.
+// OpensAll decides whether one VPC firewall rule covers all ports of TCP or of UDP and the whole internet can reach more
+// than half of them by it. Denying a few ports with precedence does not make such a rule safe.
 func OpensAll(n Network, name string) predicate.Answer {
 	alone := Network{Rules: slices.DeleteFunc(slices.Clone(n.Rules), func(r gjson.Result) bool { return r.Get("name").String() != name })}
 	out := predicate.Of(false, "")
 	for _, protocol := range []string{"tcp", "udp"} {
 		if certain, possible, _ := opened(alone, name, protocol); certain < lastPort {
 			if possible == lastPort {
-				out = predicate.Or(out, predicate.NotKnown("it is not understood for which ports it is"))
+				out = predicate.Or(out, predicate.NotKnown("its ports are not supported"))
 			}
 			continue
 		}
@@ -58,8 +56,7 @@ func OpensAll(n Network, name string) predicate.Answer {
 	return out
 }
 
-// opened returns how many ports the internet certainly reaches by a rule, and how
-// many it may reach.
+// opened returns the number of ports that the internet certainly reaches by a rule, and the number that it may reach.
 func opened(n Network, name, protocol string) (certain, possible int, why string) {
 	starts := n.starts()
 	for i, port := range starts {
@@ -79,7 +76,7 @@ func opened(n Network, name, protocol string) (certain, possible int, why string
 	return certain, possible, why
 }
 
-// ReachesAny answers whether the internet at large reaches some TCP or UDP port.
+// ReachesAny decides whether the whole internet can reach some TCP or UDP port.
 func ReachesAny(n Network) predicate.Answer { return n.any(Reaches) }
 
 func (n Network) any(ask func(n Network, protocol string, port int) predicate.Answer) predicate.Answer {
@@ -96,8 +93,8 @@ func (n Network) any(ask func(n Network, protocol string, port int) predicate.An
 
 const lastPort = 65535
 
-// starts returns the ports at which a port range of a rule begins, or the first port
-// after one: from one to the next all ports are treated alike.
+// starts returns the ports at which a port range of a rule begins, or the first port after one. All ports between two
+// starts are treated in the same way.
 func (n *Network) starts() []int {
 	ports := map[int]bool{1: true}
 	for _, stage := range n.stages("") {

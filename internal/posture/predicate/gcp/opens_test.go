@@ -12,8 +12,8 @@ import (
 
 type opens struct {
 	firewall `yaml:",inline"`
-	Ask      string    `yaml:"ask"`     // any, all, or a port
-	Machine  *[]string `yaml:"machine"` // network tags, service accounts, which have an @, and addresses
+	Ask      string    `yaml:"ask"`     // any, all or a port
+	Machine  *[]string `yaml:"machine"` // network tags, service accounts (with an @) and addresses
 }
 
 func (in opens) ask() predicate.Answer {
@@ -50,9 +50,8 @@ func TestOpensCorpus(t *testing.T) {
 	}
 }
 
-// TestDenyingMoreOpensNothing puts a deny in front of every entry, and takes from it
-// what could not be read.
-func TestDenyingMoreOpensNothing(t *testing.T) {
+// TestDenyNeverOpensRule adds a deny rule with precedence to every entry, and removes what could not be read.
+func TestDenyNeverOpensRule(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[opens](t, "testdata/opens.yaml") {
 		whole := e.Input.ask()

@@ -1,6 +1,5 @@
-// Package ipset holds sets of addresses: the union of ranges, less others.
-// Whether a firewall admits the internet is a question about the union of its
-// rules: 0.0.0.0/1 and 128.0.0.0/1 are the internet as much as 0.0.0.0/0 is.
+// Package ipset implements sets of IP addresses. Whether a firewall admits the internet depends on the union of its rules:
+// 0.0.0.0/1 and 128.0.0.0/1 together are the internet, as is 0.0.0.0/0.
 package ipset
 
 import (
@@ -9,22 +8,22 @@ import (
 	"slices"
 )
 
-// A Set is a set of addresses of both versions. The zero value is empty.
+// A Set is a set of IPv4 and IPv6 addresses. The zero value is empty.
 type Set struct {
-	ranges []span // disjoint, in order, not touching
+	ranges []span // sorted, disjoint and not adjacent
 }
 
-// A span is an inclusive range of addresses of one version.
+// A span is an inclusive range of addresses of one IP version.
 type span struct{ from, to netip.Addr }
 
-// Parse returns the addresses of a CIDR range, or of a single address. The
-// addresses of ::ffff:0:0/96 are those of version 4 that they stand for.
+// Parse parses a CIDR range or a single address. Addresses of ::ffff:0:0/96 are converted to the IPv4 addresses that they
+// represent.
 func Parse(text string) (Set, error) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		a, errAddr := netip.ParseAddr(text)
 		if errAddr != nil || a.Zone() != "" {
-			return Set{}, fmt.Errorf("%.60q is not a range of addresses", text)
+			return Set{}, fmt.Errorf("%.60q is not an address or CIDR range", text)
 		}
 		a = a.Unmap()
 		return Set{[]span{{a, a}}}, nil
@@ -36,7 +35,7 @@ func Parse(text string) (Set, error) {
 	return Set{[]span{{p.Addr(), last(p)}}}, nil
 }
 
-// Must is Parse for constants.
+// Must is Parse for constants. It panics on an error.
 func Must(texts ...string) Set {
 	var all Set
 	for _, text := range texts {
@@ -49,11 +48,11 @@ func Must(texts ...string) Set {
 	return all
 }
 
-// Range returns the addresses from one to another of the same version.
+// Range returns the addresses from one to another of the same IP version.
 func Range(from, to netip.Addr) (Set, error) {
 	from, to = from.Unmap(), to.Unmap()
 	if from.BitLen() != to.BitLen() || to.Less(from) {
-		return Set{}, fmt.Errorf("%s to %s is not a range of addresses", from, to)
+		return Set{}, fmt.Errorf("%s to %s is not a valid address range", from, to)
 	}
 	return Set{[]span{{from, to}}}, nil
 }
@@ -68,7 +67,7 @@ func last(p netip.Prefix) netip.Addr {
 	return a
 }
 
-// IsEmpty reports whether there are no addresses in the set.
+// IsEmpty reports whether the set is empty.
 func (s Set) IsEmpty() bool { return len(s.ranges) == 0 }
 
 // Union returns the addresses that are in either set.
@@ -88,8 +87,7 @@ func (s Set) Union(o Set) Set {
 	return Set{out}
 }
 
-// touches reports whether b, which does not begin before a, overlaps it or follows
-// it at once.
+// touches reports whether b, which does not begin before a, overlaps a or is adjacent to it.
 func touches(a, b span) bool {
 	if a.to.BitLen() != b.from.BitLen() {
 		return false
@@ -122,23 +120,21 @@ func (s Set) Less(o Set) Set {
 // Intersect returns the addresses that are in both sets.
 func (s Set) Intersect(o Set) Set { return s.Less(s.Less(o)) }
 
-// private are the addresses that are not routed on the internet: nobody comes
-// from them but from one's own networks.
+// private are the addresses that are not routed on the internet.
 var private = Must(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24",
 	"192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
 	"::/3", "4000::/2", "8000::/1", "2001:db8::/32",
 )
 
-// internet are the addresses that strangers come from.
+// internet are the addresses that are routed on the internet.
 var internet = Must("0.0.0.0/0", "::/0").Less(private)
 
 // Public returns the addresses of the set that are routed on the internet.
 func (s Set) Public() Set { return s.Intersect(internet) }
 
-// IsInternet reports whether the set lets in the internet at large: more public
-// addresses than a /8 of version 4 or a /32 of version 6 has, however many ranges
-// they are written in. That is where Amazon S3 draws the line for policies:
+// IsInternet reports whether the set counts as the internet: it has more public addresses than a /8 of IPv4 or a /32 of
+// IPv6, in any number of ranges. Amazon S3 uses the same limits for policies:
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
 func (s Set) IsInternet() bool {
 	const rounding = 1 + 1e-9
@@ -146,7 +142,7 @@ func (s Set) IsInternet() bool {
 	return four > 1<<24 || six > (1<<96)*rounding
 }
 
-// sizes returns how many addresses of either version are in the set.
+// sizes returns the number of addresses of each IP version.
 func (s Set) sizes() (four, six float64) {
 	for _, r := range s.ranges {
 		size := number(r.to) - number(r.from) + 1
@@ -159,7 +155,7 @@ func (s Set) sizes() (four, six float64) {
 	return four, six
 }
 
-// number returns an address as a number. Rounding does not matter for sizes.
+// number returns an address as a number. Rounding errors are irrelevant for sizes.
 func number(a netip.Addr) (n float64) {
 	for _, b := range a.AsSlice() {
 		n = n*256 + float64(b)
@@ -167,7 +163,7 @@ func number(a netip.Addr) (n float64) {
 	return n
 }
 
-// Contains reports whether all addresses of another set are in this one.
+// Contains reports whether another set is a subset of this one.
 func (s Set) Contains(o Set) bool { return o.Less(s).IsEmpty() }
 
 // String lists the ranges.

@@ -48,9 +48,9 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestSetsAgreeWithTheirAddresses compares random sets with what their members
-// say, address by address, in a small part of the space.
-func TestSetsAgreeWithTheirAddresses(t *testing.T) {
+// TestSetsMatchAddresses compares set operations with those on single addresses, in a small part of the address
+// space.
+func TestSetsMatchAddresses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

@@ -1,5 +1,5 @@
-// Package predicatetest runs the corpora of predicates: data files of what a
-// cloud may answer, each entry with what the predicate must say of it.
+// Package predicatetest runs the corpora of predicates: data files of possible responses of a cloud, each entry with the
+// expected answer.
 package predicatetest
 
 import (
@@ -12,13 +12,12 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// atLeast is how many entries a corpus has.
+// atLeast is the minimum number of entries of a corpus.
 const atLeast = 80
 
-// Corpus runs a file of entries, each of which has a name, the answer (yes, no or
-// unknown), why that is so where the name does not say it, and the members of T. It fails when an entry is
-// answered otherwise, when two have the same name, when one of the answers does
-// not occur, and when there are fewer than 80.
+// Corpus runs a file of entries, each of which has a name, the answer (yes, no or unknown), the reason if the name does not
+// say it, and the members of T. It fails when an answer differs, when a name is repeated, when one of the three answers does
+// not occur, and when there are fewer than 80 entries.
 func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	t.Helper()
 	count := Examples(t, file, ask)
@@ -27,15 +26,14 @@ func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	}
 }
 
-// Examples is Corpus for what is only a part of a predicate: there may be fewer
-// entries. It returns how many have each answer.
+// Examples is Corpus for a part of a predicate, for which fewer entries suffice. It returns the number of entries by answer.
 func Examples[T any](t *testing.T, file string, ask func(T) predicate.Answer) map[string]int {
 	t.Helper()
 	count := map[string]int{}
 	names := map[string]bool{}
 	for _, e := range Read[T](t, file) {
 		if e.Name == "" || names[e.Name] {
-			t.Errorf("%s: the name %q is missing or there twice", file, e.Name)
+			t.Errorf("%s: the name %q is missing or duplicated", file, e.Name)
 		}
 		names[e.Name] = true
 		count[e.Answer]++
