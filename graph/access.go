@@ -19,8 +19,8 @@ func (v Value) IsNumber() bool { return v.kind >= KindByte && v.kind <= KindBigD
 // IsInteger reports whether v is a byte, short, int or long.
 func (v Value) IsInteger() bool { return v.kind >= KindByte && v.kind <= KindLong }
 
-// must panics when an accessor is used on a value of another kind: reading the
-// memory of one kind as another would be worse.
+// must panics when an accessor is used on a value of another kind, because it would misinterpret the memory of
+// the value.
 func (v Value) must(k Kind) {
 	if v.kind != k {
 		panic("graph: value is a " + v.kind.String() + ", not a " + k.String())
@@ -63,7 +63,7 @@ func (v Value) Str() string {
 	return unsafe.String((*byte)(v.ptr), int(v.num))
 }
 
-// Time returns the moment v in a zone of its offset.
+// Time returns the date v in a time zone with its offset.
 func (v Value) Time() time.Time {
 	v.must(KindDateTime)
 	t := time.Unix(int64(v.num), int64(v.aux))
@@ -93,8 +93,7 @@ func (v Value) Entries() []Entry {
 // Entry returns the map entry v.
 func (v Value) Entry() Entry { v.must(KindEntry); return *(*Entry)(v.ptr) }
 
-// Lookup returns the value of key in the map v. It takes time linear in the size
-// of the map.
+// Lookup returns the value of key in the map v. It takes time linear in the size of the map.
 func (v Value) Lookup(key Value) (Value, bool) {
 	for _, e := range v.Entries() {
 		if e.Key.Equal(key) {
@@ -122,17 +121,16 @@ func (v Value) Handle() Handle {
 	return Handle(v.num)
 }
 
-// A PropertyRef says which property a value of kind KindVertexProperty or
-// KindProperty refers to.
+// A PropertyRef identifies the property that a value of kind KindVertexProperty or KindProperty refers to.
 type PropertyRef struct {
 	Owner Handle // the vertex, or the edge of an edge property
 	Key   Key    // the key at the vertex or edge
-	Index int    // which of the values of that key; 0 for an edge
-	Meta  int    // which property of that value, or -1 for none
+	Index int    // index of the value under that key; 0 for an edge
+	Meta  int    // index of the meta-property of that value, or -1 for none
 	Edge  bool   // Owner is an edge
 }
 
-// Property returns what the property reference v refers to.
+// Property returns the property that v refers to.
 func (v Value) Property() PropertyRef {
 	r := PropertyRef{Owner: Handle(v.num >> 32), Key: Key(v.num), Index: int(v.aux), Meta: -1}
 	if v.kind == KindVertexProperty {
@@ -144,5 +142,5 @@ func (v Value) Property() PropertyRef {
 	return r
 }
 
-// Opaque returns what the opaque value v carries.
+// Opaque returns the content of the opaque value v.
 func (v Value) Opaque() any { v.must(KindOpaque); return *(*any)(v.ptr) }

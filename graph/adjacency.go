@@ -2,37 +2,35 @@ package graph
 
 import "slices"
 
-// A Direction is the way an edge is followed.
+// A Direction is the direction in which an edge is traversed.
 type Direction uint8
 
-// The directions: Out from the source of an edge to its target, In the other
-// way.
+// The directions: Out from the source of an edge to its target, In from the target to the source.
 const (
 	Out Direction = iota
 	In
 )
 
-// A block holds the edges of the vertices of one label in one direction. The
-// edges of one row lie together, ordered by edge label and then by handle.
+// A block is the adjacency list, in compressed sparse row form, of the vertices of one label in one direction. The
+// edges of one row are contiguous, ordered by edge label and then by handle.
 //
-// A tight block has a slot in every row for each edge label that occurs in the
-// block. Where that would be mostly empty slots, the block is loose: a row knows
-// only where its edges start, and each edge says its label.
+// A dense block has a slot in every row for each edge label that occurs in the block. When most slots would be
+// empty, the block is sparse: a row has only the start of its edges, and each edge has its label.
 type block struct {
-	labels []Label  // the edge labels that occur, ascending; a slot is a position in it
-	starts []uint32 // tight: (row*len(labels) + slot) -> where its edges start; loose: by row. One more at the end
+	labels []Label  // the edge labels that occur, ascending; a slot is an index into it
+	starts []uint32 // offsets of edges: dense by row*len(labels)+slot, sparse by row; with an end offset
 	to     []Handle // the vertex at the other end
 	edge   []Handle // the edge, in parallel
-	by     []Label  // loose: the label of the edge, in parallel
-	loose  bool
+	by     []Label  // sparse: the label of the edge, in parallel
+	sparse bool
 }
 
-// tooLoose reports whether a block is better off without slots.
-func tooLoose(rows, labels, edges int) bool { return rows*(labels-1) > 8*edges+1024 }
+// preferSparse reports whether a block should be sparse.
+func preferSparse(rows, labels, edges int) bool { return rows*(labels-1) > 8*edges+1024 }
 
-// stride returns how many starts a row has.
+// stride returns the number of starts per row.
 func (b *block) stride() int {
-	if b.loose {
+	if b.sparse {
 		return 1
 	}
 	return len(b.labels)
@@ -67,7 +65,7 @@ func (b *block) all(row uint32) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+k]
 }
 
-// some returns the range of the edges of a row with one label.
+// some returns the range of the edges of a row that have a label.
 func (b *block) some(row uint32, l Label) (lo, hi uint32) {
 	if b == nil {
 		return 0, 0
@@ -76,8 +74,8 @@ func (b *block) some(row uint32, l Label) (lo, hi uint32) {
 	if s < 0 {
 		return 0, 0
 	}
-	if b.loose {
-		return b.someLoose(row, l)
+	if b.sparse {
+		return b.rangeBySparse(row, l)
 	}
 	i := int(row)*len(b.labels) + s
 	if i+1 >= len(b.starts) {
@@ -86,7 +84,7 @@ func (b *block) some(row uint32, l Label) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+1]
 }
 
-func (b *block) someLoose(row uint32, l Label) (lo, hi uint32) {
+func (b *block) rangeBySparse(row uint32, l Label) (lo, hi uint32) {
 	lo, hi = b.all(row)
 	by := b.by[lo:hi]
 	i, _ := slices.BinarySearch(by, l)
@@ -110,9 +108,8 @@ func (g *Graph) block(v Handle, d Direction) (*block, uint32) {
 	return g.blocks[d][p.label], p.row
 }
 
-// Neighbours returns the vertices at the other end of the edges of v in one
-// direction, ordered by edge label; a vertex to which several edges lead is
-// there several times.
+// Neighbours returns the vertices at the other end of the edges of v in one direction, ordered by edge label. A
+// vertex occurs once per edge.
 func (g *Graph) Neighbours(v Handle, d Direction) []Handle {
 	b, row := g.block(v, d)
 	lo, hi := b.all(row)

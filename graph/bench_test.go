@@ -8,16 +8,16 @@ import (
 	"vigil/graph"
 )
 
-var estateLabels = []string{"Instance", "Volume", "SecurityGroup", "Subnet", "Role", "Policy", "Bucket", "Key"}
+var accountLabels = []string{"Instance", "Volume", "SecurityGroup", "Subnet", "Role", "Policy", "Bucket", "Key"}
 
-// estateRecord makes up the i-th of n resources of an account: some fifteen
-// properties, of which two are unlike those of any other, and three edges.
-func estateRecord(i, n int, r *rand.Rand) graph.Record {
-	kind := i % len(estateLabels)
+// accountRecord generates the i-th of n resources of an account: about fifteen properties, two of them unique, and
+// three edges.
+func accountRecord(i, n int, r *rand.Rand) graph.Record {
+	kind := i % len(accountLabels)
 	region := []string{"eu-west-1", "us-east-1", "ap-south-1"}[r.IntN(3)]
 	rec := graph.Record{
 		ID:    graph.String(fmt.Sprintf("arn:aws:service:%s:123456789012:resource/%08x", region, i)),
-		Label: estateLabels[kind],
+		Label: accountLabels[kind],
 	}
 	set := func(k string, v graph.Value) {
 		p := graph.PropertyRecord{Key: k}
@@ -32,7 +32,7 @@ func estateRecord(i, n int, r *rand.Rand) graph.Record {
 	set("size", graph.Int(r.Int32N(1000)))
 	set("created", graph.Long(1_700_000_000_000+r.Int64N(1e10)))
 	for p := range 7 {
-		set(fmt.Sprintf("%s%d", estateLabels[kind], p), graph.String(fmt.Sprintf("v%d", r.IntN(10))))
+		set(fmt.Sprintf("%s%d", accountLabels[kind], p), graph.String(fmt.Sprintf("v%d", r.IntN(10))))
 	}
 	if r.IntN(30) == 0 {
 		set(fmt.Sprintf("tag.%d", r.IntN(200)), graph.String("yes"))
@@ -40,18 +40,18 @@ func estateRecord(i, n int, r *rand.Rand) graph.Record {
 	for range 3 {
 		j := r.IntN(n)
 		to := graph.String(fmt.Sprintf("arn:aws:service:%s:123456789012:resource/%08x", "eu-west-1", j))
-		rec.Out = append(rec.Out, graph.EdgeRecord{Label: fmt.Sprintf("uses%s", estateLabels[j%len(estateLabels)]), To: to})
+		rec.Out = append(rec.Out, graph.EdgeRecord{Label: fmt.Sprintf("uses%s", accountLabels[j%len(accountLabels)]), To: to})
 	}
 	return rec
 }
 
-// estate builds an account of n resources.
-func estate(tb testing.TB, n int) *graph.Graph {
+// account builds an account of n resources.
+func account(tb testing.TB, n int) *graph.Graph {
 	tb.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	b := graph.NewBuilder(graph.Limits{})
 	for i := range n {
-		rec := estateRecord(i, n, r)
+		rec := accountRecord(i, n, r)
 		rec.ID = graph.String(fmt.Sprintf("arn:aws:service:eu-west-1:123456789012:resource/%08x", i))
 		if err := b.Add(rec); err != nil {
 			tb.Fatal(err)
@@ -69,7 +69,7 @@ func BenchmarkBuild(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	records := make([]graph.Record, n)
 	for i := range records {
-		records[i] = estateRecord(i, n, r)
+		records[i] = accountRecord(i, n, r)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -89,7 +89,7 @@ func BenchmarkBuild(b *testing.B) {
 
 func BenchmarkPatch(b *testing.B) {
 	for _, n := range []int{50_000, 500_000} {
-		g := estate(b, n)
+		g := account(b, n)
 		r := rand.New(rand.NewPCG(3, 4))
 		rec := g.Record(graph.Handle(n / 2))
 		cases := map[string]func() graph.Change{
@@ -101,7 +101,7 @@ func BenchmarkPatch(b *testing.B) {
 			},
 			"edges": func() graph.Change {
 				c := rec
-				c.Out = estateRecord(n/2, n, r).Out
+				c.Out = accountRecord(n/2, n, r).Out
 				return graph.Change{Record: c}
 			},
 			"new": func() graph.Change {
@@ -124,7 +124,7 @@ func BenchmarkPatch(b *testing.B) {
 }
 
 func BenchmarkNeighbours(b *testing.B) {
-	g := estate(b, 50_000)
+	g := account(b, 50_000)
 	for b.Loop() {
 		n := 0
 		for _, v := range g.Vertices() {
@@ -140,7 +140,7 @@ func BenchmarkNeighbours(b *testing.B) {
 }
 
 func BenchmarkReadCell(b *testing.B) {
-	g := estate(b, 50_000)
+	g := account(b, 50_000)
 	k, _ := g.KeyByName("state")
 	vs := g.Vertices()
 	running := graph.String("running")
@@ -163,7 +163,7 @@ func BenchmarkIndex(b *testing.B) {
 		b.Run(key, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				g := estate(b, 20_000)
+				g := account(b, 20_000)
 				k, _ := g.KeyByName(key)
 				b.StartTimer()
 				for l := range g.VertexLabels() {

@@ -5,19 +5,19 @@ import (
 	"math/bits"
 )
 
-// Bits is a set of small numbers, one bit each.
+// Bits is a bit set of small numbers.
 type Bits []uint64
 
-// NewBits returns a set with room for the numbers below n.
+// NewBits returns a set with capacity for the numbers below n.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
-// Has reports whether i is in the set. A number beyond its room is not.
+// Has reports whether i is in the set. Numbers beyond its capacity are not.
 func (b Bits) Has(i uint32) bool { return int(i>>6) < len(b) && b[i>>6]&(1<<(i&63)) != 0 }
 
-// Set adds i, which must be within the room of the set.
+// Set adds i, which must be within the capacity of the set.
 func (b Bits) Set(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
-// Clear removes i, which must be within the room of the set.
+// Clear removes i, which must be within the capacity of the set.
 func (b Bits) Clear(i uint32) { b[i>>6] &^= 1 << (i & 63) }
 
 // Count returns the size of the set.

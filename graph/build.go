@@ -10,17 +10,17 @@ import (
 // Build returns the graph. The builder cannot be used again.
 func (b *Builder) Build() (*Graph, error) {
 	if b.built {
-		return nil, errors.New("graph: builder was used already")
+		return nil, errors.New("graph: Build was already called")
 	}
-	// A pointer into the builder would keep all of it alive.
+	// A pointer into the builder would keep the whole builder alive.
 	keys, vertexLabels, edgeLabels := b.keys, b.vertexLabels, b.edgeLabels
 	g := &Graph{
 		pool:         b.pool.pool(),
 		keys:         &keys,
 		vertexLabels: &vertexLabels,
 		edgeLabels:   &edgeLabels,
-		src:          grown(fit(b.src)),
-		dst:          grown(fit(b.dst)),
+		src:          newSharedSlice(fit(b.src)),
+		dst:          newSharedSlice(fit(b.dst)),
 		unnamed:      b.unnamed,
 	}
 	g.vertices = b.vertices.elements(g.pool, true)
@@ -32,14 +32,14 @@ func (b *Builder) Build() (*Graph, error) {
 	return g, nil
 }
 
-// cover makes tables for labels that have no elements.
+// cover adds empty tables for labels that have no elements.
 func (e *elements) cover(labels int) {
 	for len(e.tables) < labels {
 		e.tables = append(e.tables, &table{})
 	}
 }
 
-// finish makes what follows from the elements.
+// finish computes the adjacency lists and other data derived from the elements.
 func (g *Graph) finish() {
 	for e := range Handle(len(g.src.items)) {
 		if !g.joined(e) {
@@ -53,12 +53,12 @@ func (g *Graph) finish() {
 }
 
 func (e *elementsBuilder) elements(p *pool, named bool) elements {
-	out := elements{places: grown(fit(e.places)), live: e.live}
+	out := elements{places: newSharedSlice(fit(e.places)), live: e.live}
 	for _, tb := range e.tables {
-		t := &table{rows: grown(fit(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
+		t := &table{rows: newSharedSlice(fit(tb.rows)), keys: slices.Sorted(maps.Keys(tb.cols))}
 		for _, k := range t.keys {
 			t.cols = append(t.cols, tb.cols[k].column(p))
-			delete(tb.cols, k) // the builder's copy is garbage from here on
+			delete(tb.cols, k) // let the builder's copy be collected
 		}
 		out.tables = append(out.tables, t)
 	}
@@ -69,8 +69,7 @@ func (e *elementsBuilder) elements(p *pool, named bool) elements {
 	return out
 }
 
-// ends returns the vertex that an edge belongs to when it is followed in a
-// direction, and the one it leads to.
+// ends returns the vertex at which an edge starts in a direction, and the vertex at its other end.
 func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
 	if d == Out {
 		return g.src.items[e], g.dst.items[e]
@@ -78,15 +77,14 @@ func (g *Graph) ends(e Handle, d Direction) (from, to Handle) {
 	return g.dst.items[e], g.src.items[e]
 }
 
-// makeBlocks sorts all edges that can be seen by vertex label, row, edge label
-// and handle.
+// makeBlocks sorts all visible edges by vertex label, row, edge label and handle.
 func (g *Graph) makeBlocks(d Direction) []*block {
 	blocks := g.shapeBlocks(d)
-	at := make([]uint32, len(g.src.items)) // by edge, its place in starts
+	at := make([]uint32, len(g.src.items)) // index into starts by edge
 	g.eachEdge(func(e Handle) {
 		b, i := g.position(blocks, e, d)
 		at[e] = uint32(i)
-		b.starts[i+1]++ // counts go into the place after
+		b.starts[i+1]++ // counts are stored one position later
 	})
 	for _, b := range blocks {
 		if b != nil {
@@ -104,18 +102,18 @@ func (g *Graph) makeBlocks(d Direction) []*block {
 	})
 	for _, b := range blocks {
 		if b != nil {
-			// Every start has moved to where the next one was.
+			// Every start has advanced to the position of the next one.
 			copy(b.starts[1:], b.starts)
 			b.starts[0] = 0
-			if b.loose {
-				g.sortLoose(b, d)
+			if b.sparse {
+				g.sortSparse(b, d)
 			}
 		}
 	}
 	return blocks
 }
 
-// shapeBlocks makes the empty blocks of a direction.
+// shapeBlocks returns the empty blocks of a direction.
 func (g *Graph) shapeBlocks(d Direction) []*block {
 	blocks := make([]*block, len(g.vertices.tables))
 	sizes := make([]int, len(blocks))
@@ -124,7 +122,7 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 		from, _ := g.ends(e, d)
 		l, by := g.vertices.places.items[from].label, g.edges.places.items[e].label
 		sizes[l]++
-		// Edges come in runs of one kind; the last label seen is mostly right.
+		// Consecutive edges mostly have the same labels, so check the last one first.
 		if b := blocks[l]; b != nil && b.labels[len(b.labels)-1] == by || seen[[2]Label{l, by}] {
 			return
 		}
@@ -138,7 +136,7 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 		if b != nil {
 			slices.Sort(b.labels)
 			rows := len(g.vertices.tables[l].rows.items)
-			b.loose = tooLoose(rows, len(b.labels), sizes[l])
+			b.sparse = preferSparse(rows, len(b.labels), sizes[l])
 			b.starts = make([]uint32, rows*b.stride()+1)
 			b.to, b.edge = make([]Handle, sizes[l]), make([]Handle, sizes[l])
 		}
@@ -146,8 +144,8 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 	return blocks
 }
 
-// sortLoose orders the edges of each row of a loose block by label.
-func (g *Graph) sortLoose(b *block, d Direction) {
+// sortSparse orders the edges of each row of a sparse block by label.
+func (g *Graph) sortSparse(b *block, d Direction) {
 	b.by = make([]Label, len(b.edge))
 	for row := range len(b.starts) - 1 {
 		lo, hi := b.starts[row], b.starts[row+1]
@@ -164,18 +162,18 @@ func (g *Graph) byLabel(a, b Handle) int {
 	return cmp.Or(cmp.Compare(g.EdgeLabel(a), g.EdgeLabel(b)), cmp.Compare(a, b))
 }
 
-// position returns the block of an edge and its place in starts.
+// position returns the block of an edge and its index in starts.
 func (g *Graph) position(blocks []*block, e Handle, d Direction) (*block, int) {
 	from, _ := g.ends(e, d)
 	p := g.vertices.places.items[from]
 	b := blocks[p.label]
-	if b.loose {
+	if b.sparse {
 		return b, int(p.row)
 	}
 	return b, int(p.row)*len(b.labels) + b.slot(g.edges.places.items[e].label)
 }
 
-// eachEdge calls f for every edge that can be seen.
+// eachEdge calls f for every visible edge.
 func (g *Graph) eachEdge(f func(e Handle)) {
 	for e := range Handle(len(g.src.items)) {
 		if g.HasEdge(e) {

@@ -6,20 +6,18 @@ import (
 	"math"
 )
 
-// ErrDuplicate is returned when an id is used twice.
+// ErrDuplicate is the error of an id that is already used.
 var ErrDuplicate = errors.New("graph: id is already used")
 
-// Limits bound what a [Builder] takes. Zero means no limit but that of the
-// format.
+// Limits limit the size of a graph. Zero means only the limit of the format.
 type Limits struct {
-	Vertices int   // vertices, and ids that edges name
-	Edges    int   // edges, seen or not
-	Bytes    int64 // strings and cells, by account; roughly the size of the graph
+	Vertices int   // vertices and ids that edges refer to
+	Edges    int   // edges, including hidden ones
+	Bytes    int64 // estimated bytes of strings and cells; roughly the size of the graph
 }
 
-// A Builder makes a graph. Vertices and edges may come in any order; an edge
-// names the ids of its ends, which need not be there yet. A Builder is not safe
-// for concurrent use, and after an error nothing more than the failed call is
+// A Builder builds a graph. Vertices and edges may be added in any order: an edge refers to its ends by id, and they
+// may be added later. A Builder is not safe for concurrent use. After an error, only the effect of the failed call is
 // lost. Strings and collections are copied.
 type Builder struct {
 	limits       Limits
@@ -31,8 +29,8 @@ type Builder struct {
 	edges        elementsBuilder
 	src, dst     []Handle
 	cellBytes    int64
-	nextID       int64 // for elements that are given no id
-	unnamed      int64 // vertex properties beyond the first that are given no id
+	nextID       int64 // next generated id
+	unnamed      int64 // number of vertex properties beyond the first without a given id
 	built        bool
 }
 
@@ -43,7 +41,7 @@ type elementsBuilder struct {
 	ids    columnBuilder
 	byID   []uint32 // see hashTable
 	live   int
-	named  bool // an element was given an id
+	named  bool // at least one element has a given id
 }
 
 type tableBuilder struct {
@@ -54,15 +52,14 @@ type tableBuilder struct {
 // NewBuilder returns an empty builder.
 func NewBuilder(l Limits) *Builder { return &Builder{limits: l} }
 
-// text lets the pool builder tell what it holds.
+// text returns the string of a code.
 func (b *poolBuilder) text(code uint32) string { return string(b.at(code)) }
 
-// text lets the pool tell what it holds.
+// text returns the string of a code.
 func (p *pool) text(code uint32) string { return p.str(code) }
 
-// AddVertex adds a vertex and returns its handle, which is also its handle in
-// the graph. A null id asks for a number that no other vertex has. It fails with
-// [ErrDuplicate] when the id is used.
+// AddVertex adds a vertex and returns its handle, which is also its handle in the graph. For a null id it generates a
+// unique number. It fails with [ErrDuplicate] when the id is used.
 func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
 	if id.IsNull() {
 		id = b.freshID(&b.vertices)
@@ -74,11 +71,11 @@ func (b *Builder) AddVertex(id Value, label string) (Handle, error) {
 	if b.vertices.places[v].label != NoLabel {
 		return NoHandle, fmt.Errorf("add vertex %s: %w", id, ErrDuplicate)
 	}
-	b.vertices.enrol(v, Label(b.vertexLabels.intern(label)))
+	b.vertices.addRow(v, Label(b.vertexLabels.intern(label)))
 	return v, nil
 }
 
-// freshID returns a number that is no id yet.
+// freshID returns a number that is not yet used as an id.
 func (b *Builder) freshID(e *elementsBuilder) Value {
 	for ; ; b.nextID++ {
 		if _, used := e.find(Long(b.nextID), &b.pool); !used {
@@ -88,7 +85,7 @@ func (b *Builder) freshID(e *elementsBuilder) Value {
 	}
 }
 
-// vertex returns the handle of an id, which need not be a vertex yet.
+// vertex returns the handle of an id. The vertex itself may be added later.
 func (b *Builder) vertex(id Value) (Handle, error) {
 	if v, ok := b.vertices.find(id, &b.pool); ok {
 		return v, nil
@@ -99,9 +96,8 @@ func (b *Builder) vertex(id Value) (Handle, error) {
 	return b.vertices.name(id, &b.pool)
 }
 
-// AddEdge adds an edge between the vertices with the given ids and returns its
-// handle, which is also its handle in the graph. A null id leaves the number of
-// the edge to the graph. It fails with [ErrDuplicate] when the id is used.
+// AddEdge adds an edge between the vertices with the given ids and returns its handle, which is also its handle in the
+// graph. With a null id, the graph generates the id. It fails with [ErrDuplicate] when the id is used.
 func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error) {
 	if n := len(b.src); n >= math.MaxInt32 || b.limits.Edges > 0 && n >= b.limits.Edges {
 		return NoHandle, fmt.Errorf("add edge %s: %w", label, ErrTooLarge)
@@ -123,12 +119,12 @@ func (b *Builder) AddEdge(id Value, label string, from, to Value) (Handle, error
 	if err != nil {
 		return NoHandle, err
 	}
-	b.edges.enrol(e, Label(b.edgeLabels.intern(label)))
+	b.edges.addRow(e, Label(b.edgeLabels.intern(label)))
 	b.src, b.dst = append(b.src, src), append(b.dst, dst)
 	return e, nil
 }
 
-// nameEdge makes an edge with an id. As long as no edge has one, none is kept.
+// nameEdge creates an edge with an id. Ids of edges are stored only once an edge has a given id.
 func (b *Builder) nameEdge(id Value) (Handle, error) {
 	es := &b.edges
 	if id.IsNull() && !es.named {
@@ -155,7 +151,7 @@ func (b *Builder) nameEdge(id Value) (Handle, error) {
 	return es.name(id, &b.pool)
 }
 
-// SetProperty makes v the only value of a key of a vertex.
+// SetProperty sets the only value of a key of a vertex.
 func (b *Builder) SetProperty(vertex Handle, key string, v Value) error {
 	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
 	if err := b.charge(v); err != nil {
@@ -166,18 +162,18 @@ func (b *Builder) SetProperty(vertex Handle, key string, v Value) error {
 
 // VertexProperty is one of several values of a key of a vertex.
 type VertexProperty struct {
-	ID    Value // null for none of its own
+	ID    Value // null when it has no given id
 	Value Value
 	Meta  []Meta
 }
 
-// Meta is a property of a vertex property.
+// Meta is a meta-property: a property of a vertex property.
 type Meta struct {
 	Key   string
 	Value Value
 }
 
-// AddProperty gives a key of a vertex another value.
+// AddProperty adds a value to a key of a vertex.
 func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error {
 	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
 	if err := b.charge(p.Value); err != nil {
@@ -194,8 +190,7 @@ func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error
 	return c.add(row, p.Value, d, &b.pool)
 }
 
-// SetUnknown records that the value of a key of a vertex could not be read, and
-// why.
+// SetUnknown records that the value of a key of a vertex could not be read, and the reason.
 func (b *Builder) SetUnknown(vertex Handle, key, reason string) error {
 	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
 	code, err := b.pool.intern(reason)
@@ -206,7 +201,7 @@ func (b *Builder) SetUnknown(vertex Handle, key, reason string) error {
 	return nil
 }
 
-// SetEdgeProperty makes v the value of a key of an edge.
+// SetEdgeProperty sets the value of a key of an edge.
 func (b *Builder) SetEdgeProperty(edge Handle, key string, v Value) error {
 	c, row := b.edges.column(edge, Key(b.keys.intern(key)))
 	if err := b.charge(v); err != nil {
@@ -215,7 +210,7 @@ func (b *Builder) SetEdgeProperty(edge Handle, key string, v Value) error {
 	return c.set(row, v, &b.pool)
 }
 
-// charge accounts for one cell.
+// charge adds the size of one cell to the total and fails when that exceeds the limit.
 func (b *Builder) charge(v Value) error {
 	n := int64(8)
 	if cellKind(v.kind) == Mixed {
@@ -247,13 +242,13 @@ func (e *elementsBuilder) id(h Handle, p *poolBuilder) Value {
 	return e.ids.value(int(h), nil)
 }
 
-// name makes an element that is not there yet.
+// name creates an element for an id that is not yet used.
 func (e *elementsBuilder) name(id Value, p *poolBuilder) (Handle, error) {
 	h := Handle(len(e.places))
 	if err := e.ids.set(h, id, p); err != nil {
 		return NoHandle, err
 	}
-	if n := len(e.places); !roomy(e.byID, n) {
+	if n := len(e.places); !hasRoom(e.byID, n) {
 		e.byID = hashTable(n, 2*n+8, func(i uint32) uint64 { return idHash(e.id(i, p)) })
 	}
 	insert(e.byID, idHash(id), h)
@@ -261,8 +256,8 @@ func (e *elementsBuilder) name(id Value, p *poolBuilder) (Handle, error) {
 	return h, nil
 }
 
-// enrol makes the element h a row of the table of its label.
-func (e *elementsBuilder) enrol(h Handle, l Label) {
+// addRow adds the element h as a row to the table of its label.
+func (e *elementsBuilder) addRow(h Handle, l Label) {
 	for int(l) >= len(e.tables) {
 		e.tables = append(e.tables, &tableBuilder{cols: map[Key]*columnBuilder{}})
 	}

@@ -11,7 +11,7 @@ import (
 	"vigil/graph"
 )
 
-func TestBuilderRefusesDuplicates(t *testing.T) {
+func TestBuilderRejectsDuplicates(t *testing.T) {
 	t.Parallel()
 	b := graph.NewBuilder(graph.Limits{})
 	if _, err := b.AddVertex(graph.Int(1), "A"); err != nil {
@@ -34,11 +34,11 @@ func TestBuilderRefusesDuplicates(t *testing.T) {
 		t.Errorf("%d vertices, %d edges, want 1 and 1", g.NumVertices(), g.NumEdges())
 	}
 	if _, err := b.Build(); err == nil {
-		t.Error("builder was used twice")
+		t.Error("Build succeeded twice")
 	}
 }
 
-func TestBuilderKeepsLimits(t *testing.T) {
+func TestBuilderLimits(t *testing.T) {
 	t.Parallel()
 	b := graph.NewBuilder(graph.Limits{Vertices: 2, Edges: 1, Bytes: 200})
 	v, _ := b.AddVertex(graph.Int(1), "A")
@@ -135,7 +135,7 @@ func TestPropertiesInAnyOrder(t *testing.T) {
 		}
 		vs = append(vs, v)
 	}
-	for i := range vs { // from the last row to the first, each set twice
+	for i := range vs { // in descending row order, each set twice
 		v := vs[len(vs)-1-i]
 		for _, x := range []int32{100, int32(v)} {
 			if err := b.SetProperty(v, "p", graph.Int(x)); err != nil {
@@ -173,9 +173,9 @@ func TestSparseColumnIsSmall(t *testing.T) {
 	}
 }
 
-func TestReadersAndPatchesAtOnce(t *testing.T) {
+func TestConcurrentReadersAndPatches(t *testing.T) {
 	t.Parallel()
-	g := estate(t, 400)
+	g := account(t, 400)
 	k, _ := g.KeyByName("name")
 	var wg sync.WaitGroup
 	for i := range 4 {

@@ -15,20 +15,19 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestBytesAreThoseOfTheHeap does not run in parallel: others would be weighed
-// with it.
-func TestBytesAreThoseOfTheHeap(t *testing.T) {
+// TestBytesMatchHeap does not run in parallel because it measures the heap.
+func TestBytesMatchHeap(t *testing.T) {
 	makers := map[string]func() *graph.Graph{
-		"built": func() *graph.Graph { return estate(t, 5_000) },
+		"built": func() *graph.Graph { return account(t, 5_000) },
 		"read": func() *graph.Graph {
-			g, err := graph.Decode(snapshot(t, estate(t, 5_000)))
+			g, err := graph.Decode(snapshot(t, account(t, 5_000)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return g
 		},
 		"indexed": func() *graph.Graph {
-			g := estate(t, 5_000)
+			g := account(t, 5_000)
 			for _, key := range []string{"name", "size", "state"} {
 				k, _ := g.KeyByName(key)
 				for l := range g.VertexLabels() {
@@ -43,7 +42,7 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 		g := create()
 		used := heapInUse() - before
 		if ratio := float64(used) / float64(g.Bytes()); ratio < 0.8 || ratio > 1.2 {
-			t.Errorf("%s: graph takes %d bytes and accounts for %d", name, used, g.Bytes())
+			t.Errorf("%s: the graph uses %d bytes and reports %d", name, used, g.Bytes())
 		}
 		runtime.KeepAlive(g)
 	}

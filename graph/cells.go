@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// An interner gives strings codes.
+// An interner assigns codes to strings.
 type interner interface {
 	intern(s string) (uint32, error)
 }
 
-// cells is a sequence of values in the narrowest form that holds them all. Only
-// the slice of its kind is in use.
+// cells is a sequence of values in the narrowest representation that holds them all. Only the slice for its kind is
+// used.
 type cells struct {
 	kind    Kind // Bool, Int, Long, Float, Double, String, Mixed, or Null when empty
 	n       int
@@ -21,11 +21,11 @@ type cells struct {
 	longs   []int64
 	floats  []float32
 	doubles []float64
-	codes   []uint32 // String: codes of the pool; Mixed: positions in dict
+	codes   []uint32 // String: codes of the pool; Mixed: indexes into dict
 	dict    []Value
 }
 
-// cellKind returns the kind of the sequence that holds values of kind k.
+// cellKind returns the kind of cells that holds values of kind k.
 func cellKind(k Kind) Kind {
 	switch k {
 	case KindBool, KindInt, KindLong, KindFloat, KindDouble, KindString:
@@ -53,8 +53,8 @@ func (c *cells) value(i int, p *pool) Value {
 	return c.dict[c.codes[i]]
 }
 
-// put stores a value whose cellKind is c.kind at position i, which may be the
-// next free one. The code is that of a string or of a place in dict.
+// put stores a value whose cellKind is c.kind at position i, which may be the end. code is the code of a string or an
+// index into dict.
 func (c *cells) put(i int, v Value, code uint32) {
 	if i == c.n {
 		c.extend()
@@ -78,7 +78,7 @@ func (c *cells) put(i int, v Value, code uint32) {
 	}
 }
 
-// extend makes room for one more value.
+// extend appends a zero value.
 func (c *cells) extend() {
 	switch c.kind {
 	case KindBool:
@@ -99,8 +99,7 @@ func (c *cells) extend() {
 	c.n++
 }
 
-// pick returns the cells at the given positions in order; a position below zero
-// gives a cell with the zero of the kind.
+// pick returns the cells at the given positions in order. A negative position yields the zero of the kind.
 func (c *cells) pick(at []int32) cells {
 	out := cells{kind: c.kind, n: len(at), dict: c.dict}
 	switch c.kind {
@@ -135,7 +134,7 @@ func picked[T any](s []T, at []int32) []T {
 	return out
 }
 
-// clone returns a copy that may be changed.
+// clone returns an independent copy.
 func (c *cells) clone() cells {
 	d := *c
 	d.bools, d.ints, d.longs = slices.Clone(c.bools), slices.Clone(c.ints), slices.Clone(c.longs)
@@ -153,7 +152,7 @@ func (c *cells) bytes() int64 {
 	return total
 }
 
-// Bytes returns the memory v uses, itself included.
+// Bytes returns the memory that v uses, including the Value itself.
 func (v Value) Bytes() int64 {
 	const size = 24
 	n := int64(size)
@@ -178,8 +177,7 @@ func (v Value) Bytes() int64 {
 	return n
 }
 
-// own returns v with all memory it refers to copied, so that keeping it does not
-// keep alive a buffer that it was cut out of.
+// own returns v with copies of all memory that it refers to, so that it does not keep a larger buffer alive.
 func own(v Value) Value {
 	switch v.kind {
 	case KindString:

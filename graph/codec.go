@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// An encoder appends to a buffer.
+// An encoder appends encoded values to a buffer.
 type encoder struct{ buf []byte }
 
 func (e *encoder) number(n int) { e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(n)) }
@@ -30,7 +30,7 @@ type number interface {
 	~uint32 | ~int32 | ~uint64 | ~int64
 }
 
-// encodeNumbers writes a slice with its length.
+// encodeNumbers writes a length-prefixed slice.
 func encodeNumbers[T number](e *encoder, s []T) {
 	e.number(len(s))
 	var zero T
@@ -66,7 +66,7 @@ func (e *encoder) values(vs []Value) {
 	}
 }
 
-// value writes one value of a kind that a property may have.
+// value writes a value of a kind that properties can have.
 func (e *encoder) value(v Value) {
 	e.buf = append(e.buf, byte(v.kind))
 	switch v.kind {
@@ -104,7 +104,7 @@ func (e *encoder) bigInt(i *big.Int) {
 	e.text(string(i.Bytes()))
 }
 
-// A decoder takes from the front of data. After an error it gives zeros.
+// A decoder consumes data from the front. After an error it returns zero values.
 type decoder struct {
 	data    []byte
 	err     error
@@ -122,7 +122,7 @@ func (d *decoder) fail(why string) {
 // take returns the next n bytes, or nil.
 func (d *decoder) take(n int) []byte {
 	if n < 0 || n > len(d.data) {
-		d.fail("it ends early")
+		d.fail("unexpected end of data")
 		return nil
 	}
 	b := d.data[:n:n]
@@ -153,9 +153,8 @@ func (d *decoder) uint64() uint64 {
 	return 0
 }
 
-// count reads a number that says how many things of at least size bytes follow.
-// More than the data can hold is an error, so that no input makes the decoder
-// ask for more memory than a small multiple of its own size.
+// count reads the number of following items, each of which has at least size bytes. It fails when the data cannot hold
+// them, so that no input makes the decoder allocate more than a small multiple of the input size.
 func (d *decoder) count(size int) int {
 	b := d.take(4)
 	if b == nil {
@@ -163,7 +162,7 @@ func (d *decoder) count(size int) int {
 	}
 	n := int(binary.LittleEndian.Uint32(b))
 	if n > math.MaxInt32 || n*size > len(d.data) {
-		d.fail("it ends early")
+		d.fail("unexpected end of data")
 		return 0
 	}
 	return n
@@ -171,7 +170,7 @@ func (d *decoder) count(size int) int {
 
 func (d *decoder) text() string { return string(d.take(d.count(1))) }
 
-// decodeNumbers reads a slice with its length.
+// decodeNumbers reads a length-prefixed slice.
 func decodeNumbers[T number](d *decoder) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -229,7 +228,7 @@ func (d *decoder) values() []Value {
 	return vs
 }
 
-// maxNesting bounds collections within collections.
+// maxNesting limits the nesting of collections.
 const maxNesting = 64
 
 // value reads one value.
@@ -258,13 +257,13 @@ func (d *decoder) value(depth int) Value {
 	case KindList, KindSet, KindMap:
 		return d.collection(k, depth+1)
 	}
-	d.fail("a value of no kind")
+	d.fail("a value has an unknown kind")
 	return Null
 }
 
 func (d *decoder) collection(k Kind, depth int) Value {
 	if depth > maxNesting {
-		d.fail("values are nested too deep")
+		d.fail("values are nested too deeply")
 		return Null
 	}
 	if k == KindMap {
@@ -282,7 +281,7 @@ func (d *decoder) collection(k Kind, depth int) Value {
 	return sliceValue(k, vs)
 }
 
-// narrowed returns a number as the value of its kind would hold it.
+// narrowed returns a number as a value of a kind.
 func narrowed(k Kind, n uint64) Value {
 	switch k {
 	case KindBool:

@@ -5,31 +5,30 @@ import (
 	"slices"
 )
 
-// A Column holds the values of one property key for the elements of one label,
-// by row. A row has at most one value in the column proper; a vertex that has
-// several values under one key has the first there and the others beside it.
+// A Column holds the values of one property key for the elements of one label, by row. The cells hold at most one value
+// per row. When a vertex has several values under a key, further values are in a side table.
 //
-// A column is dense, with a place for every row, or sparse, with a place only
-// for the rows that have a value. Rows beyond the column have no value.
+// A dense column has a position for every row; a sparse column has positions only for rows with a value. Rows beyond the
+// column have no value.
 type Column struct {
 	cells
-	rows    []uint32 // sparse: the rows that have a place, ascending
+	rows    []uint32 // sparse: the rows with a value, ascending
 	sparse  bool
-	present Bits // dense: the rows that have a value; nil when all have one
-	filled  int  // how many rows have a value
+	present Bits // dense: the rows with a value; nil when all have one
+	filled  int  // number of rows with a value
 	side    *side
 	pool    *pool
 	index   index
 }
 
-// side holds what few columns have.
+// side holds the side tables that few columns have.
 type side struct {
 	unknown map[uint32]uint32   // row -> code of the reason
 	more    map[uint32][]Value  // row -> the second and further values
-	details map[uint32][]detail // row -> ids and meta-properties, by position of the value
+	details map[uint32][]detail // row -> ids and meta-properties, by index of the value
 }
 
-// A detail is what a vertex property has besides key and value.
+// A detail holds the id and the meta-properties of a vertex property.
 type detail struct {
 	id   Value
 	meta []Property
@@ -44,11 +43,10 @@ type Property struct {
 // Kind returns the kind of all values of the column, or Mixed.
 func (c *Column) Kind() Kind { return c.kind }
 
-// Filled returns how many rows have a value.
+// Filled returns the number of rows with a value.
 func (c *Column) Filled() int { return c.filled }
 
-// Place returns where the value of a row lies in the slices of the column, or a
-// negative number when the row has none.
+// Place returns the position of a row's value in the slices of the column, or a negative number when the row has none.
 func (c *Column) Place(row uint32) int {
 	if c.sparse {
 		if i, ok := slices.BinarySearch(c.rows, row); ok {
@@ -74,19 +72,17 @@ func (c *Column) At(row uint32) (Value, bool) {
 // Has reports whether a row has a value.
 func (c *Column) Has(row uint32) bool { return c.Place(row) >= 0 }
 
-// Rows returns the rows of a sparse column in ascending order: place i belongs
-// to row Rows()[i]. For a dense column it returns nil and false: place i belongs
-// to row i, if [Column.Present] says so.
+// Rows returns the rows of a sparse column in ascending order: position i belongs to row Rows()[i]. For a dense column it
+// returns nil and false: position i belongs to row i, if [Column.Present] contains it.
 func (c *Column) Rows() ([]uint32, bool) { return c.rows, c.sparse }
 
-// Present returns the rows of a dense column that have a value, or nil when all
-// of its rows have one.
+// Present returns the rows of a dense column that have a value, or nil when all rows have one.
 func (c *Column) Present() Bits { return c.present }
 
-// Places returns the number of places: the length of the slice of values.
+// Places returns the number of positions: the length of the slice of values.
 func (c *Column) Places() int { return c.n }
 
-// Bools returns the values of a column of booleans: the places that are true.
+// Bools returns the values of a column of booleans: the positions that are true.
 func (c *Column) Bools() Bits { return c.bools }
 
 // Ints returns the values of a column of ints.
@@ -101,18 +97,17 @@ func (c *Column) Floats() []float32 { return c.floats }
 // Doubles returns the values of a column of doubles.
 func (c *Column) Doubles() []float64 { return c.doubles }
 
-// Codes returns the values of a column of strings as codes, which
-// [Graph.StringOf] and [Graph.CodeOf] translate. For a column of mixed kinds it
-// returns positions in [Column.Dict].
+// Codes returns the values of a column of strings as codes; see [Graph.StringOf] and [Graph.CodeOf]. For a mixed column it
+// returns indexes into [Column.Dict].
 func (c *Column) Codes() []uint32 { return c.codes }
 
-// Dict returns the distinct values of a column of mixed kinds.
+// Dict returns the distinct values of a mixed column.
 func (c *Column) Dict() []Value { return c.dict }
 
 // HasMany reports whether some row has more than one value.
 func (c *Column) HasMany() bool { return c.side != nil && len(c.side.more) > 0 }
 
-// Count returns how many values a row has.
+// Count returns the number of values of a row.
 func (c *Column) Count(row uint32) int {
 	if !c.Has(row) {
 		return 0
@@ -123,7 +118,7 @@ func (c *Column) Count(row uint32) int {
 	return 1 + len(c.side.more[row])
 }
 
-// Nth returns the i-th value of a row, which must have it.
+// Nth returns the i-th value of a row. The row must have it.
 func (c *Column) Nth(row uint32, i int) Value {
 	if i == 0 {
 		return c.value(c.Place(row), c.pool)
@@ -134,8 +129,7 @@ func (c *Column) Nth(row uint32, i int) Value {
 // HasUnknown reports whether the value of some row is unknown.
 func (c *Column) HasUnknown() bool { return c.side != nil && len(c.side.unknown) > 0 }
 
-// Unknown returns why the value of a row is unknown, if it is. Such a row has no
-// value.
+// Unknown returns the reason if the value of a row is unknown. Such a row has no value.
 func (c *Column) Unknown(row uint32) (reason string, ok bool) {
 	if c.side == nil {
 		return "", false
@@ -193,7 +187,7 @@ func (c *Column) bytes() int64 {
 	return n
 }
 
-// rowAt returns the row that a place belongs to.
+// rowAt returns the row of a position.
 func (c *Column) rowAt(i int) uint32 {
 	if c.sparse {
 		return c.rows[i]

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// A columnBuilder collects the cells of one column. Rows normally come in
-// ascending order; only when they do not does it need a map to find them again.
+// A columnBuilder collects the cells of one column. Rows normally arrive in ascending order; it uses a map to find rows
+// only when they do not.
 type columnBuilder struct {
 	cells
 	rows    []uint32
-	at      map[uint32]int    // row -> place, once a row came out of order
-	dictAt  map[uint64]uint32 // hash of a value -> place in dict
+	at      map[uint32]int    // row -> position, after a row arrived out of order
+	dictAt  map[uint64]uint32 // hash of a value -> index into dict
 	unknown map[uint32]uint32
 	more    map[uint32][]Value
 	details map[uint32][]detail
-	gone    map[uint32]bool // rows that have a place but no value any more
+	gone    map[uint32]bool // rows whose value was removed
 }
 
-// builder returns a builder that holds what the column holds.
+// builder returns a builder with the content of the column.
 func (c *Column) builder() *columnBuilder {
 	b := &columnBuilder{rows: slices.Collect(c.filledRows())}
 	at := make([]int32, len(b.rows))
@@ -34,7 +34,7 @@ func (c *Column) builder() *columnBuilder {
 	return b
 }
 
-// drop leaves a row without a value.
+// drop removes the value of a row.
 func (b *columnBuilder) drop(row uint32) {
 	delete(b.unknown, row)
 	delete(b.more, row)
@@ -47,7 +47,7 @@ func (b *columnBuilder) drop(row uint32) {
 	}
 }
 
-// find returns the place of a row.
+// find returns the position of a row.
 func (b *columnBuilder) find(row uint32) (int, bool) {
 	n := len(b.rows)
 	if b.at == nil {
@@ -68,7 +68,7 @@ func (b *columnBuilder) find(row uint32) (int, bool) {
 	return n, false
 }
 
-// set makes v the only value of a row.
+// set sets the only value of a row.
 func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	i, _ := b.find(row)
 	if err := b.store(i, v, in); err != nil {
@@ -87,7 +87,7 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	return nil
 }
 
-// add gives a row another value with its id and meta-properties.
+// add adds a value, with its id and meta-properties, to a row.
 func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 	_, unknown := b.unknown[row]
 	n := 0
@@ -115,7 +115,7 @@ func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 	return nil
 }
 
-// setUnknown makes a row's value unknown.
+// setUnknown marks a row as unknown.
 func (b *columnBuilder) setUnknown(row, reason uint32) {
 	if b.unknown == nil {
 		b.unknown = map[uint32]uint32{}
@@ -125,8 +125,7 @@ func (b *columnBuilder) setUnknown(row, reason uint32) {
 	delete(b.details, row)
 }
 
-// store puts v at place i, and turns the column into a mixed one when v does not
-// fit.
+// store stores v at position i. It converts the column to a mixed one when v does not fit.
 func (b *columnBuilder) store(i int, v Value, in interner) error {
 	k := cellKind(v.kind)
 	if b.n == 0 {
@@ -152,7 +151,7 @@ func (b *columnBuilder) store(i int, v Value, in interner) error {
 	return nil
 }
 
-// place returns the position of v in the dictionary.
+// place returns the index of v in the dictionary.
 func (b *columnBuilder) place(v Value) uint32 {
 	if b.dictAt == nil {
 		b.dictAt = make(map[uint64]uint32, len(b.dict))
@@ -169,12 +168,12 @@ func (b *columnBuilder) place(v Value) uint32 {
 	return uint32(len(b.dict) - 1)
 }
 
-// texts is an interner that can also tell what it holds.
+// texts is an interner that can also return the string of a code.
 type texts interface {
 	text(code uint32) string
 }
 
-// widen turns a typed column into a mixed one.
+// widen converts a typed column to a mixed one.
 func (b *columnBuilder) widen(in interner) error {
 	old := b.cells
 	b.cells = cells{kind: Mixed}
@@ -190,7 +189,7 @@ func (b *columnBuilder) widen(in interner) error {
 	return nil
 }
 
-// column returns the finished column. Rows that are gone or unknown are left out.
+// column returns the finished column without removed and unknown rows.
 func (b *columnBuilder) column(p *pool) *Column {
 	order := b.order()
 	c := &Column{pool: p, filled: len(order), side: b.sideTables()}
@@ -225,7 +224,7 @@ func (b *columnBuilder) column(p *pool) *Column {
 	return c
 }
 
-// order returns the places to keep, in order of their rows.
+// order returns the positions to keep, ordered by row.
 func (b *columnBuilder) order() []int32 {
 	order := make([]int32, 0, len(b.rows))
 	for i, r := range b.rows {

@@ -7,11 +7,9 @@ import (
 	"strings"
 )
 
-// Equal reports whether v and w are the same value of the same kind: int 1 is
-// not long 1, and NaN is NaN. It is the equality of keys, sets and duplicates.
-// Sets and maps are equal whatever their order. Elements are equal when their
-// handles are, opaque values when they are equal with == (and never when that
-// is not allowed).
+// Equal reports whether v and w are the same value of the same kind: int 1 differs from long 1, and NaN equals NaN. Map
+// keys, sets and deduplication use this equality. Sets and maps are equal regardless of order. Elements are equal when
+// their handles are. Opaque values are equal when == says so; types that do not support == are never equal.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind {
 		return false
@@ -47,12 +45,11 @@ func (v Value) Equal(w Value) bool {
 func (e Entry) Equal(f Entry) bool { return e.Key.Equal(f.Key) && e.Value.Equal(f.Value) }
 
 func opaqueEqual(a, b any) (same bool) {
-	defer func() { _ = recover() }() // a type that cannot be compared is equal to nothing
+	defer func() { _ = recover() }() // a type that does not support == equals nothing
 	return a == b
 }
 
-// sameMembers reports whether two collections without duplicates hold the same
-// members in any order.
+// sameMembers reports whether two collections without duplicates have the same members in any order.
 func sameMembers[T any](a, b []T, equal func(T, T) bool, hash func(T) uint64) bool {
 	if len(a) != len(b) {
 		return false
@@ -78,9 +75,8 @@ func sameMembers[T any](a, b []T, equal func(T, T) bool, hash func(T) uint64) bo
 	return true
 }
 
-// Eq reports whether a and b are equal in the sense of Gremlin's eq: numbers are
-// compared by value whatever their width, NaN equals nothing, and values of
-// different types are not equal.
+// Eq reports whether a and b are equal in the sense of Gremlin's eq: numbers are compared by value regardless of width, NaN
+// equals nothing, and values of different types are not equal.
 func Eq(a, b Value) bool {
 	if a.kind == KindString && b.kind == KindString {
 		return a.num == b.num && (a.ptr == b.ptr || a.Str() == b.Str())
@@ -105,9 +101,8 @@ func Eq(a, b Value) bool {
 
 func eqEntries(a, b Entry) bool { return Eq(a.Key, b.Key) && Eq(a.Value, b.Value) }
 
-// Compare orders two values of one type, and reports false when they cannot be
-// ordered: different types, NaN, or collections that hold such. It is the order
-// of Gremlin's lt, lte, gt and gte.
+// Compare orders two values of one type. It returns false when they have no order: different types, NaN, or collections
+// that contain such values. It is the order of Gremlin's lt, lte, gt and gte.
 func Compare(a, b Value) (int, bool) {
 	if !orderable(a, b) {
 		return 0, false
@@ -135,10 +130,9 @@ func orderable(a, b Value) bool {
 	return true
 }
 
-// Order is a total order over all values, the order of Gremlin's order step:
-// null, booleans, numbers, dates, strings, UUIDs, elements, sets, lists, maps.
-// Elements are ordered by handle and opaque values all alike; who knows more
-// about them compares them before asking here.
+// Order is a total order of all values, the order of Gremlin's order step: null, booleans, numbers, dates, strings, UUIDs,
+// elements, sets, lists, maps. Elements are ordered by handle, and opaque values are all equal; callers that need another
+// order for these must compare them first.
 func Order(a, b Value) int {
 	if ra, rb := rank(a.kind), rank(b.kind); ra != rb {
 		return cmp.Compare(ra, rb)
@@ -168,7 +162,7 @@ func Order(a, b Value) int {
 
 func orderEntries(a, b Entry) int { return cmp.Or(Order(a.Key, b.Key), Order(a.Value, b.Value)) }
 
-// orderUUIDs orders as Java does: two signed halves.
+// orderUUIDs orders UUIDs like Java: as two signed halves.
 func orderUUIDs(a, b [16]byte) int {
 	a[0], b[0], a[8], b[8] = a[0]^0x80, b[0]^0x80, a[8]^0x80, b[8]^0x80
 	return bytes.Compare(a[:], b[:])
@@ -180,8 +174,7 @@ func sorted[T any](s []T, order func(T, T) int) []T {
 	return s
 }
 
-// rank puts all numbers in one class; the other kinds are classes of their own
-// and already in Gremlin's order.
+// rank maps all numeric kinds to one rank. The other kinds already are in Gremlin's order.
 func rank(k Kind) Kind {
 	if k > KindByte && k <= KindBigDecimal {
 		return KindByte

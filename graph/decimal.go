@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shortest returns the shortest decimal that reads back as f.
+// shortest returns the shortest decimal that parses to f.
 func shortest(f float64, bits int) (*big.Int, int64) {
 	u, s, ok := parseDecimal(strconv.FormatFloat(f, 'e', -1, bits))
 	if !ok {
@@ -15,7 +15,7 @@ func shortest(f float64, bits int) (*big.Int, int64) {
 	return u, s
 }
 
-// ParseDecimal reads a decimal number such as -12.50 or 1e-9 as a big decimal.
+// ParseDecimal parses a decimal number such as -12.50 or 1e-9 as a big decimal.
 func ParseDecimal(s string) (Value, bool) {
 	u, scale, ok := parseDecimal(s)
 	if !ok || int64(int32(scale)) != scale {
@@ -41,8 +41,7 @@ func parseDecimal(s string) (*big.Int, int64, bool) {
 	return u, int64(len(frac)) - exp, true
 }
 
-// decimalString writes a big decimal as Java's toPlainString does for ordinary
-// scales, and with an exponent beyond them.
+// decimalString formats a big decimal like Java's toPlainString for ordinary scales, and with an exponent beyond them.
 func decimalString(u *big.Int, scale int32) string {
 	if scale < -64 || scale > 1024 {
 		return u.String() + "E" + strconv.FormatInt(-int64(scale), 10)

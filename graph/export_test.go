@@ -1,10 +1,10 @@
 package graph
 
-// Compact rebuilds the graph, which Patch does only when much was removed.
+// Compact rebuilds the graph, which Patch does only after many removals.
 func (g *Graph) Compact() (*Graph, error) { return g.compact() }
 
-// DecodeBody decodes what lies between the mark of a snapshot and its checksum.
+// DecodeBody decodes the part of a snapshot between its magic number and its checksum.
 func DecodeBody(body []byte) (*Graph, error) { return decodeBody(body) }
 
-// SnapshotMark is how a snapshot begins.
-const SnapshotMark = snapshotMark
+// SnapshotMagic is the magic number of snapshots.
+const SnapshotMagic = snapshotMagic

@@ -14,13 +14,13 @@ type Graph struct {
 
 	vertices elements
 	edges    elements
-	src, dst growing[Handle] // by edge
-	dead     Bits            // edges that were removed
+	src, dst sharedSlice[Handle] // by edge
+	dead     Bits                // edges that were removed
 
 	blocks [2][]*block // by direction, by vertex label
 
-	hidden  []Handle // edges that lack an end, ascending
-	unnamed int64    // vertex properties beyond the first that were given no id
+	hidden  []Handle // edges with a missing end, ascending
+	unnamed int64    // number of vertex properties beyond the first without a given id
 
 	lists lists
 }
@@ -28,19 +28,16 @@ type Graph struct {
 // NumVertices returns the number of vertices.
 func (g *Graph) NumVertices() int { return g.vertices.live }
 
-// NumEdges returns the number of edges that can be seen.
+// NumEdges returns the number of visible edges.
 func (g *Graph) NumEdges() int { return g.edges.live - len(g.hidden) }
 
-// HiddenEdges returns the number of edges that cannot be seen because one of
-// their ends is not in the graph.
+// HiddenEdges returns the number of edges that are hidden because one of their ends is not in the graph.
 func (g *Graph) HiddenEdges() int { return len(g.hidden) }
 
-// VertexCap returns a number above every vertex handle. Not every handle below
-// it is a vertex: see [Graph.HasVertex].
+// VertexCap returns a number above every vertex handle. Not every handle below it is a vertex: see [Graph.HasVertex].
 func (g *Graph) VertexCap() int { return len(g.vertices.places.items) }
 
-// EdgeCap returns a number above every edge handle. Not every handle below it is
-// an edge: see [Graph.HasEdge].
+// EdgeCap returns a number above every edge handle. Not every handle below it is an edge: see [Graph.HasEdge].
 func (g *Graph) EdgeCap() int { return len(g.edges.places.items) }
 
 // HasVertex reports whether v is a vertex of the graph.
@@ -48,7 +45,7 @@ func (g *Graph) HasVertex(v Handle) bool {
 	return int(v) < len(g.vertices.places.items) && g.vertices.places.items[v].label != NoLabel
 }
 
-// HasEdge reports whether e is an edge of the graph that can be seen.
+// HasEdge reports whether e is a visible edge of the graph.
 func (g *Graph) HasEdge(e Handle) bool {
 	return int(e) < len(g.edges.places.items) && !g.dead.Has(e) &&
 		(len(g.hidden) == 0 || g.joined(e))
@@ -87,32 +84,28 @@ func (g *Graph) Target(e Handle) Handle { return g.dst.items[e] }
 // VertexID returns the id of a vertex.
 func (g *Graph) VertexID(v Handle) Value { return g.vertices.id(v) }
 
-// EdgeID returns the id of an edge. An edge that was given none has a number
-// that may differ after a patch.
+// EdgeID returns the id of an edge. A generated id may change with a patch.
 func (g *Graph) EdgeID(e Handle) Value { return g.edges.id(e) }
 
-// VertexByID returns the vertex with an id. Numbers are the same id whatever
-// their width.
+// VertexByID returns the vertex with an id. Equal numbers are the same id regardless of width.
 func (g *Graph) VertexByID(id Value) (Handle, bool) {
 	v, ok := g.vertices.find(id)
 	return v, ok && g.HasVertex(v)
 }
 
-// EdgeByID returns the edge with an id. Numbers are the same id whatever their
-// width.
+// EdgeByID returns the edge with an id. Equal numbers are the same id regardless of width.
 func (g *Graph) EdgeByID(id Value) (Handle, bool) {
 	e, ok := g.edgeByID(id)
 	return e, ok && g.HasEdge(e)
 }
 
-// edgeByID returns the edge with an id, seen or not.
+// edgeByID returns the edge with an id, visible or hidden.
 func (g *Graph) edgeByID(id Value) (Handle, bool) {
-	// An edge that was removed may have had the same id.
+	// A removed edge may have had the same id.
 	return g.edges.findWhere(id, func(e Handle) bool { return !g.dead.Has(e) })
 }
 
-// VertexLabels returns the names of all vertex labels, by number. A label may
-// have no vertex left.
+// VertexLabels returns the names of all vertex labels, by number. A label may have no vertices.
 func (g *Graph) VertexLabels() []string { return g.vertexLabels.names }
 
 // EdgeLabels returns the names of all edge labels, by number.
@@ -139,18 +132,17 @@ func (g *Graph) KeyByName(name string) (Key, bool) {
 	return Key(n), ok
 }
 
-// CodeOf returns the code of a string. A string without a code occurs nowhere in
-// the columns of strings.
+// CodeOf returns the code of a string. A string without a code does not occur in any string column.
 func (g *Graph) CodeOf(s string) (uint32, bool) { return g.pool.code(s) }
 
 // StringOf returns the string of a code.
 func (g *Graph) StringOf(code uint32) string { return g.pool.str(code) }
 
-// NumCodes returns a number above every code of a string.
+// NumCodes returns a number above every string code.
 func (g *Graph) NumCodes() int { return g.pool.count() }
 
-// Bytes returns the memory the graph uses, by account, lists and indexes that
-// were asked for included. What several graphs share is counted in each.
+// Bytes returns the estimated memory of the graph, including lists and indexes that have been made. Memory that several
+// graphs share is counted in each.
 func (g *Graph) Bytes() int64 {
 	n := g.pool.bytes() + g.keys.bytes() + g.vertexLabels.bytes() + g.edgeLabels.bytes()
 	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src.items)+cap(g.dst.items)+cap(g.hidden)) + 8*int64(cap(g.dead))
@@ -162,7 +154,7 @@ func (g *Graph) Bytes() int64 {
 	return n + g.lists.bytes()
 }
 
-// once is a value that is computed when it is first asked for.
+// once is a value that is computed on first use.
 type once[T any] struct {
 	once  sync.Once
 	value atomic.Pointer[T]
@@ -176,7 +168,7 @@ func (o *once[T]) get(make func() T) T {
 	return *o.value.Load()
 }
 
-// peek returns the value, or the zero of it when nobody asked for it yet.
+// peek returns the value, or its zero value if it has not been computed.
 func (o *once[T]) peek() (v T) {
 	if p := o.value.Load(); p != nil {
 		v = *p

@@ -6,22 +6,21 @@ import (
 	"math/bits"
 )
 
-// seed makes hashes of this process unpredictable to whoever chooses the keys.
+// seed makes hashes unpredictable, so that nobody can choose keys that collide.
 var seed = maphash.MakeSeed()
 
-// hashString returns the hash of s in this process.
+// hashString returns a hash of s that is valid in this process only.
 func hashString(s string) uint64 { return maphash.String(seed, s) }
 
 var seed1, seed2 = hashString("1"), hashString("2") | 1
 
-// mix scrambles two words into one.
+// mix combines two words into one hash.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^seed1, b^seed2)
 	return hi ^ lo
 }
 
-// Hash returns a hash of v such that values that are [Value.Equal] have the same
-// hash. It differs from process to process.
+// Hash returns a hash of v. Values that are [Value.Equal] have the same hash. It differs between processes.
 func (v Value) Hash() uint64 {
 	k := uint64(v.kind)
 	switch v.kind {
@@ -68,8 +67,7 @@ func unorderedHash[T any](k uint64, s []T, hash func(T) uint64) uint64 {
 	return mix(k, h)
 }
 
-// idHash returns a hash of v such that ids that are [Eq] have the same hash: 1,
-// 1L and 1.0 are one id.
+// idHash returns a hash of an id. Ids that are [Eq] have the same hash: 1, 1L and 1.0 are one id.
 func idHash(v Value) uint64 {
 	switch {
 	case v.IsInteger():

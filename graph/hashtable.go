@@ -2,9 +2,8 @@ package graph
 
 import "math/bits"
 
-// hashTable returns an open-addressing table of the numbers below n with room
-// for as many as room says, at most two thirds full. A slot holds number+1, or 0
-// when it is free.
+// hashTable returns an open-addressing hash table of the numbers below n. It has capacity for room numbers and is at most
+// two thirds full. A slot holds number+1, or 0 when it is free.
 func hashTable(n, room int, hash func(uint32) uint64) []uint32 {
 	room = max(n, room)
 	t := make([]uint32, 1<<bits.Len(uint(room+room/2)))
@@ -14,10 +13,10 @@ func hashTable(n, room int, hash func(uint32) uint64) []uint32 {
 	return t
 }
 
-// roomy reports whether a table that holds n numbers may take another one.
-func roomy(t []uint32, n int) bool { return (n+1)*3 <= len(t)*2 }
+// hasRoom reports whether a table with n numbers has capacity for another one.
+func hasRoom(t []uint32, n int) bool { return (n+1)*3 <= len(t)*2 }
 
-// insert puts x, which must not be there yet, into a table that has room.
+// insert adds x, which must not be in the table. The table must have capacity.
 func insert(t []uint32, hash uint64, x uint32) {
 	mask := uint64(len(t) - 1)
 	i := hash & mask
@@ -27,7 +26,7 @@ func insert(t []uint32, hash uint64, x uint32) {
 	t[i] = x + 1
 }
 
-// probe finds the number with the given hash that is accepted.
+// probe returns the number with the given hash for which accept returns true.
 func probe(t []uint32, hash uint64, accept func(uint32) bool) (uint32, bool) {
 	if len(t) == 0 {
 		return 0, false

@@ -1,20 +1,19 @@
 package graph
 
-// A Hop follows the edges of one label, or of all labels, in one direction. It
-// remembers where the edges of vertices of one label are, so for vertices that
-// come in no wild order it is quicker than [Graph.NeighboursBy]. It must not be
-// used by two goroutines at once.
+// A Hop traverses the edges of one label, or of all labels, in one direction. It caches the block of the last vertex label,
+// so it is faster than [Graph.NeighboursBy] when consecutive vertices mostly have the same label. It is not safe for
+// concurrent use.
 type Hop struct {
 	places []place
 	blocks []*block // by vertex label
 	by     Label    // NoLabel for all
 
-	label  Label // the vertex label that the rest is about
+	label  Label // the vertex label of the cached block
 	block  *block
 	starts []uint32
 	stride int // starts of one row
-	first  int // the first start of the row that counts
-	span   int // how many starts further its edges end
+	first  int // index of the first relevant start in a row
+	span   int // distance to the start at which the edges end
 }
 
 // HopAll returns a hop over the edges of all labels.
@@ -25,8 +24,8 @@ func (g *Graph) HopBy(d Direction, l Label) Hop {
 	return Hop{places: g.vertices.places.items, blocks: g.blocks[d], by: l, label: NoLabel}
 }
 
-// turn makes the hop ready for vertices of a label.
-func (h *Hop) turn(l Label) {
+// selectLabel caches the block for vertices of a label.
+func (h *Hop) selectLabel(l Label) {
 	h.label, h.block, h.starts = l, nil, nil
 	if int(l) >= len(h.blocks) || h.blocks[l] == nil {
 		return
@@ -38,7 +37,7 @@ func (h *Hop) turn(l Label) {
 		if slot < 0 {
 			return
 		}
-		if !b.loose {
+		if !b.sparse {
 			h.first, h.span = slot, 1
 		}
 	}
@@ -49,19 +48,19 @@ func (h *Hop) turn(l Label) {
 func (h *Hop) find(v Handle) (lo, hi uint32) {
 	at := h.places[v]
 	if at.label != h.label {
-		h.turn(at.label)
+		h.selectLabel(at.label)
 	}
 	i := int(at.row)*h.stride + h.first
 	if i+h.span >= len(h.starts) {
 		return 0, 0
 	}
-	if h.block.loose && h.by != NoLabel {
-		return h.block.someLoose(at.row, h.by)
+	if h.block.sparse && h.by != NoLabel {
+		return h.block.rangeBySparse(at.row, h.by)
 	}
 	return h.starts[i], h.starts[i+h.span]
 }
 
-// To returns the vertices that the edges of v lead to. See [Graph.Neighbours].
+// To returns the target vertices of the edges of v. See [Graph.Neighbours].
 func (h *Hop) To(v Handle) []Handle {
 	lo, hi := h.find(v)
 	if lo == hi {
@@ -70,8 +69,7 @@ func (h *Hop) To(v Handle) []Handle {
 	return h.block.to[lo:hi:hi]
 }
 
-// Edges returns the edges of v and, in parallel, the vertices they lead to. See
-// [Graph.Incident].
+// Edges returns the edges of v and, in parallel, their target vertices. See [Graph.Incident].
 func (h *Hop) Edges(v Handle) (edges, to []Handle) {
 	lo, hi := h.find(v)
 	if lo == hi {

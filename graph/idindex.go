@@ -1,20 +1,20 @@
 package graph
 
-// An idIndex finds elements by id. Elements that patches brought are kept apart
-// from the table of the base, so that the table can be shared.
+// An idIndex finds elements by id. It keeps elements that patches added in a separate table, so that the base table can be
+// shared.
 type idIndex struct {
 	table []uint32 // see hashTable
-	base  int      // elements in table
-	late  []uint32 // the elements behind them, less base
-	extra int      // elements in late
+	base  int      // number of elements in table
+	late  []uint32 // table of elements added by patches; holds handle-base
+	extra int      // number of elements in late
 }
 
-// find returns the element with an id. It may be one that is not there.
+// find returns the element with an id. The element may be missing from the graph.
 func (e *elements) find(id Value) (Handle, bool) {
 	return e.findWhere(id, func(Handle) bool { return true })
 }
 
-// findWhere returns the accepted element with an id.
+// findWhere returns the element with an id for which accept returns true.
 func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) {
 	if e.ids == nil {
 		if !id.IsInteger() || id.Int() < 0 || id.Int() >= int64(len(e.places.items)) {
@@ -31,10 +31,9 @@ func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) 
 	return base + x, ok
 }
 
-// add makes the index find the next element too, whose id has the given hash.
-// The table of late elements must not be shared.
+// add adds the next element, whose id has the given hash. The table of late elements must not be shared.
 func (x *idIndex) add(hash uint64, id func(Handle) Value) {
-	if !roomy(x.late, x.extra) {
+	if !hasRoom(x.late, x.extra) {
 		base := uint32(x.base)
 		x.late = hashTable(x.extra, 2*x.extra+8, func(i uint32) uint64 { return idHash(id(base + i)) })
 	}

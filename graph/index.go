@@ -6,17 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// An Index lists the elements of one label by their value under one key, in the
-// order of [Order]. Every result is a part of one slice: nothing is copied.
-// Within one value elements are in order of their rows.
+// An Index lists the elements of one label sorted by their value under one key, in the order of [Order]. Every result is a
+// subslice without copying. Elements with equal values are ordered by row.
 type Index struct {
-	size   int // distinct values
+	size   int // number of distinct values
 	value  func(i int) Value
-	starts []uint32 // distinct value -> where its elements start; one more at the end
+	starts []uint32 // start of the elements by distinct value, with an end offset
 	elems  []Handle
 }
 
-// index is the index of a column once it was asked for.
+// index is the lazily built index of a column.
 type index struct {
 	made  once[*Index]
 	asked atomic.Int32
@@ -51,16 +50,15 @@ func (x *Index) Equal(v Value) []Handle {
 	return x.part(lo, hi)
 }
 
-// A Bound is one end of a range of values. The zero Bound is no bound.
+// A Bound is one end of a range of values. The zero Bound means unbounded.
 type Bound struct {
 	Value  Value
-	Within bool // Value itself is part of the range
+	Within bool // inclusive
 	Set    bool
 }
 
-// Range returns the elements whose value is of the type of the bounds and lies
-// between them; at least one must be set. It reports false when the values
-// cannot be told apart by an index, as is so for collections.
+// Range returns the elements whose value has the type of the bounds and is between them. At least one bound must be set. It
+// returns false when an index does not support the values, as for collections.
 func (x *Index) Range(from, to Bound) ([]Handle, bool) {
 	v := from.Value
 	if !from.Set {
@@ -111,8 +109,8 @@ func (x *Index) bytes() int64 {
 	return 4*int64(cap(x.starts)+cap(x.elems)) + 4*int64(x.size) + 80
 }
 
-// VertexIndex returns the index of a key for the vertices of a label, which it
-// makes when it is first asked for. It returns nil when there is no such column.
+// VertexIndex returns the index of a key for the vertices of a label and builds it on first use. It returns nil when there is
+// no such column.
 func (g *Graph) VertexIndex(l Label, k Key) *Index {
 	c := g.VertexColumn(l, k)
 	if c == nil {
@@ -121,16 +119,14 @@ func (g *Graph) VertexIndex(l Label, k Key) *Index {
 	return c.indexed(g.vertices.tables[l].rows.items)
 }
 
-// VertexIndexReady reports whether the index of a key exists already, so that
-// using it costs only the look-up.
+// VertexIndexReady reports whether the index of a key has been built.
 func (g *Graph) VertexIndexReady(l Label, k Key) bool {
 	c := g.VertexColumn(l, k)
 	return c != nil && c.index.ready()
 }
 
-// VerticesWith appends to dst the vertices of a label that have a value [Eq] to v
-// under a key, and returns it. The first time a column is asked it is scanned;
-// when it is asked again an index is made.
+// VerticesWith appends to dst the vertices of a label that have a value [Eq] to v under a key, and returns the result. It
+// scans a column at the first call for it and builds an index at the second.
 func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 	c := g.VertexColumn(l, k)
 	if c == nil {
@@ -147,7 +143,7 @@ func (c *Column) indexed(rows []Handle) *Index {
 	return c.index.made.get(func() *Index { return c.makeIndex(rows) })
 }
 
-// scan appends the elements that have a value Eq to v.
+// scan appends the elements with a value Eq to v.
 func (c *Column) scan(dst, rows []Handle, v Value) []Handle {
 	if c.kind == KindString && !c.HasMany() {
 		code, ok := uint32(0), false

@@ -11,7 +11,7 @@ import (
 	"vigil/graph"
 )
 
-// TestIndexAgreesWithScan holds every kind of look-up against trying all values.
+// TestIndexAgreesWithScan compares every kind of lookup with a scan of all values.
 func TestIndexAgreesWithScan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -34,7 +34,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 		}
 		x := g.VertexIndex(0, 0)
 		if x == nil {
-			return // nobody has the property
+			return // no vertex has the property
 		}
 		where := func(accept func(graph.Value) bool) []graph.Handle {
 			var hs []graph.Handle

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// makeIndex sorts the cells of the column by value.
+// makeIndex builds an index by sorting the cells of the column.
 func (c *Column) makeIndex(rows []Handle) *Index {
 	switch {
 	case c.HasMany():
@@ -37,7 +37,7 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 	return x
 }
 
-// placeOrder returns the order of the values at two places.
+// placeOrder returns a comparison function for the values at two positions.
 func (c *Column) placeOrder() func(a, b uint32) int {
 	switch c.kind {
 	case KindInt:
@@ -48,12 +48,11 @@ func (c *Column) placeOrder() func(a, b uint32) int {
 	return func(a, b uint32) int { return Order(c.value(int(a), c.pool), c.value(int(b), c.pool)) }
 }
 
-// makeTextIndex is makeIndex for a column of strings. Each pair of distinct
-// strings is compared at most once, however many rows have them.
+// makeTextIndex is makeIndex for a column of strings. It sorts the distinct strings only.
 func (c *Column) makeTextIndex(rows []Handle) *Index {
 	ranks := map[uint32]uint32{}
 	for row := range c.filledRows() {
-		ranks[c.codes[c.Place(row)]]++ // the count first
+		ranks[c.codes[c.Place(row)]]++ // counts first, ranks later
 	}
 	codes := slices.Collect(maps.Keys(ranks))
 	slices.SortFunc(codes, func(a, b uint32) int { return strings.Compare(c.pool.str(a), c.pool.str(b)) })
@@ -72,7 +71,7 @@ func (c *Column) makeTextIndex(rows []Handle) *Index {
 	return x
 }
 
-// makeWideIndex is makeIndex for a column where some row has several values.
+// makeWideIndex is makeIndex for a column in which some row has several values.
 func (c *Column) makeWideIndex(rows []Handle) *Index {
 	type cell struct {
 		v Value

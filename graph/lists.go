@@ -1,6 +1,6 @@
 package graph
 
-// lists holds the lists of elements that are made when first asked for.
+// lists holds lists of elements that are computed on first use.
 type lists struct {
 	vertices once[[]Handle]
 	edges    once[[]Handle]
@@ -12,15 +12,14 @@ func newLists(vertexLabels, edgeLabels int) lists {
 	return lists{vertexOf: make([]once[[]Handle], vertexLabels), edgeOf: make([]once[[]Handle], edgeLabels)}
 }
 
-// Vertices returns all vertices in ascending order of handle, which is the order
-// in which the builder first heard of them.
+// Vertices returns all vertices in ascending order of handle, which is the order in which the builder first saw their ids.
 func (g *Graph) Vertices() []Handle {
 	return g.lists.vertices.get(func() []Handle {
 		return present(len(g.vertices.places.items), g.vertices.live, g.HasVertex)
 	})
 }
 
-// Edges returns all edges that can be seen in ascending order of handle.
+// Edges returns all visible edges in ascending order of handle.
 func (g *Graph) Edges() []Handle {
 	return g.lists.edges.get(func() []Handle {
 		return present(len(g.edges.places.items), g.NumEdges(), g.HasEdge)
@@ -49,7 +48,7 @@ func (g *Graph) VerticesOf(l Label) []Handle {
 	return g.lists.vertexOf[l].get(func() []Handle { return filtered(t, g.HasVertex) })
 }
 
-// EdgesOf returns the edges of a label that can be seen.
+// EdgesOf returns the visible edges of a label.
 func (g *Graph) EdgesOf(l Label) []Handle {
 	t := g.edges.table(l)
 	if t == nil {
@@ -71,8 +70,8 @@ func filtered(t *table, has func(Handle) bool) []Handle {
 	return hs
 }
 
-// VertexRows returns the vertices of a label by row: element i belongs to row i
-// of the columns of the label, and is NoHandle when that row was removed.
+// VertexRows returns the vertices of a label by row: element i belongs to row i of the label's columns. It is NoHandle when
+// that row was removed.
 func (g *Graph) VertexRows(l Label) []Handle {
 	if t := g.vertices.table(l); t != nil {
 		return t.rows.items
@@ -80,8 +79,7 @@ func (g *Graph) VertexRows(l Label) []Handle {
 	return nil
 }
 
-// EdgeRows is like [Graph.VertexRows] for edges, except that rows are not
-// emptied: it may hold edges for which [Graph.HasEdge] is false.
+// EdgeRows is like [Graph.VertexRows] for edges, except that it may contain edges for which [Graph.HasEdge] is false.
 func (g *Graph) EdgeRows(l Label) []Handle {
 	if t := g.edges.table(l); t != nil {
 		return t.rows.items

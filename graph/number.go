@@ -6,9 +6,8 @@ import (
 	"math/big"
 )
 
-// compareNumbers orders two numbers after promotion to the narrowest type that
-// holds the kinds of both, as Gremlin does: an int against a float is compared
-// as floats, a long against a float as doubles.
+// compareNumbers orders two numbers after promotion to the narrowest type that holds both kinds, as Gremlin does: int and
+// float are compared as floats, long and float as doubles.
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.IsInteger() && b.IsInteger():
@@ -24,8 +23,7 @@ func compareNumbers(a, b Value) int {
 	return compareFloats(a.float(), b.float())
 }
 
-// compareFloats orders like Java: -0.0 before 0.0, and NaN last and equal to
-// itself.
+// compareFloats orders like Java: -0.0 before 0.0, NaN last and equal to itself.
 func compareFloats(a, b float64) int {
 	switch {
 	case a < b:
@@ -36,7 +34,7 @@ func compareFloats(a, b float64) int {
 	return cmp.Compare(javaBits(a), javaBits(b))
 }
 
-// javaBits returns bits that order floats of equal value: one NaN above all.
+// javaBits returns bits that distinguish -0.0 from 0.0 and map all NaNs to one value above all others.
 func javaBits(f float64) int64 {
 	if math.IsNaN(f) {
 		return math.MaxInt64
@@ -51,7 +49,7 @@ func (v Value) narrowFloat() bool { return v.kind <= KindInt || v.kind == KindFl
 // isNaN reports whether v is a float or double that is not a number.
 func (v Value) isNaN() bool { return v.isFloating() && math.IsNaN(v.Float()) }
 
-// float returns an integer, float or double as a double.
+// float converts an integer, float or double to a double.
 func (v Value) float() float64 {
 	if v.isFloating() {
 		return v.Float()
@@ -59,7 +57,7 @@ func (v Value) float() float64 {
 	return float64(int64(v.num))
 }
 
-// bigInteger returns an integer of any width as a big one.
+// bigInteger converts an integer of any width to a big integer.
 func (v Value) bigInteger() *big.Int {
 	if v.kind == KindBigInt {
 		return v.BigInt()
@@ -67,11 +65,11 @@ func (v Value) bigInteger() *big.Int {
 	return big.NewInt(v.Int())
 }
 
-// decimalLimit bounds the power of ten that a comparison writes out. Numbers
-// that differ by more are told apart by their size alone.
+// decimalLimit limits the power of ten that a comparison computes. Numbers whose scales differ by more are compared by
+// magnitude.
 const decimalLimit = 4096
 
-// compareDecimals orders two numbers of which neither is NaN, by value.
+// compareDecimals orders two numbers by value. Neither may be NaN.
 func compareDecimals(a, b Value) int {
 	if ra, rb := infinity(a), infinity(b); ra != 0 || rb != 0 {
 		return cmp.Compare(ra, rb)
@@ -81,13 +79,13 @@ func compareDecimals(a, b Value) int {
 	if au.Sign() != bu.Sign() || au.Sign() == 0 {
 		return cmp.Compare(au.Sign(), bu.Sign())
 	}
-	// Decimal digits before the point decide unless they are close.
+	// The number of digits before the decimal point decides unless it is close.
 	if ma, mb := magnitude(au, as), magnitude(bu, bs); ma > mb+2 || mb > ma+2 {
 		return au.Sign() * cmp.Compare(ma, mb)
 	}
 	d := as - bs
 	if d > decimalLimit || d < -decimalLimit {
-		// Equal magnitude but very different precision: strip is cheaper than shift.
+		// Similar magnitude but very different scale: stripping zeros is cheaper than scaling.
 		au, as = stripZeros(au, as)
 		bu, bs = stripZeros(bu, bs)
 		d = as - bs
@@ -98,7 +96,7 @@ func compareDecimals(a, b Value) int {
 	return au.Cmp(new(big.Int).Mul(bu, pow10(d)))
 }
 
-// infinity returns ±1 for an infinite float or a NaN, which sorts last, else 0.
+// infinity returns ±1 for an infinite float and 1 for NaN, which sorts last, otherwise 0.
 func infinity(v Value) int {
 	if !v.isFloating() {
 		return 0
@@ -112,8 +110,7 @@ func infinity(v Value) int {
 	return 0
 }
 
-// magnitude estimates how many decimal digits stand before the point, to within
-// one.
+// magnitude estimates the number of decimal digits before the point, with an error of at most one.
 func magnitude(u *big.Int, scale int64) int64 {
 	return int64(float64(u.BitLen())*math.Log10(2)) - scale
 }
@@ -133,8 +130,8 @@ func stripZeros(u *big.Int, scale int64) (*big.Int, int64) {
 	return u, scale
 }
 
-// decimal returns a finite number as unscaled * 10^-scale. A float is taken by
-// its shortest decimal form, as Java's BigDecimal does.
+// decimal returns a finite number as unscaled * 10^-scale. A float is converted by its shortest decimal form, as Java's
+// BigDecimal does.
 func (v Value) decimal() (*big.Int, int64) {
 	switch v.kind {
 	case KindBigDecimal:

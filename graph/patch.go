@@ -10,19 +10,16 @@ import (
 // A Change replaces one vertex, or removes it.
 type Change struct {
 	Record
-	Remove bool // only the ID of the record counts
+	Remove bool // remove the vertex; only the ID of the record is used
 }
 
-// Patch returns the graph with some vertices replaced, added or removed. A
-// record stands for the whole vertex: properties and outgoing edges that are not
-// in it are gone. Edges that lead to a vertex belong to the vertices they start
-// from: they stay, and hide while the vertex is away. Of several changes to one
-// id the last one counts.
+// Patch returns a graph in which some vertices are replaced, added or removed. A record describes the whole vertex:
+// properties and outgoing edges that are not in it are removed. Incoming edges belong to their source vertices: they are
+// kept, and hidden while the vertex is missing. Among several changes to one id, the last one is applied.
 //
-// The graph itself is not changed. Columns and blocks of edges that a change
-// does not touch are shared, so a patch costs about as much as copying the few
-// it does touch. Handles stay valid, unless so much was removed since the graph
-// was built that the new one is built from the ground up.
+// The original graph is not changed. Columns and adjacency blocks that a change does not affect are shared, so a patch costs
+// about as much as copying the affected ones. Handles stay valid, unless so much has been removed since the graph was built
+// that the patch compacts it.
 func (g *Graph) Patch(changes []Change) (*Graph, error) {
 	p := &patch{old: g, edits: map[columnRef][]edit{}, changed: map[Handle]bool{}}
 	p.begin()
@@ -42,24 +39,24 @@ func (g *Graph) Patch(changes []Change) (*Graph, error) {
 		return nil, err
 	}
 	p.new.lists = newLists(len(p.new.vertexLabels.names), len(p.new.edgeLabels.names))
-	if p.new.wasteful() {
+	if p.new.needsCompaction() {
 		return p.new.compact()
 	}
 	return p.new, nil
 }
 
-// resolved is a change to a known handle.
+// resolved is a change together with the handle of its vertex.
 type resolved struct {
 	Change
 	vertex Handle
 }
 
-// patch is a change in progress. The new graph starts as a copy of the old one
-// that shares everything; what is about to change is copied first.
+// patch is a change in progress. The new graph starts as a copy that shares everything; parts are copied before they are
+// changed.
 type patch struct {
 	old, new *Graph
 	changed  map[Handle]bool // vertices with a change
-	moved    []Handle        // vertices that left their row or were given one
+	moved    []Handle        // vertices that were removed from or assigned to a row
 	edits    map[columnRef][]edit
 
 	ownVertexPlaces bool
@@ -68,7 +65,7 @@ type patch struct {
 	ownIDs          map[*elements]bool
 }
 
-// begin makes the new graph.
+// begin creates the new graph.
 func (p *patch) begin() {
 	o := p.old
 	p.ownTables, p.ownRows, p.ownIDs = map[*table]bool{}, map[*table]bool{}, map[*elements]bool{}
@@ -85,8 +82,7 @@ func (p *patch) begin() {
 	}
 }
 
-// resolve finds or makes the handle of each changed id, the last change to it
-// only.
+// resolve finds or creates the handle of each changed id. It keeps only the last change to an id.
 func (p *patch) resolve(changes []Change) ([]resolved, error) {
 	var order []resolved
 	at := map[Handle]int{}
@@ -115,25 +111,25 @@ func (p *patch) resolve(changes []Change) ([]resolved, error) {
 	return order, nil
 }
 
-// newVertex gives an id a handle. The vertex is not there yet.
+// newVertex assigns a handle to an id. The vertex itself is added later.
 func (p *patch) newVertex(id Value) (Handle, error) {
 	return p.append(&p.new.vertices, id, place{label: NoLabel})
 }
 
-// vertex replaces or removes one vertex, its edges apart.
+// vertex replaces or removes one vertex, without its edges.
 func (p *patch) vertex(v Handle, c Change) error {
 	was := p.new.vertices.places.items[v]
 	if c.Remove {
-		p.leaveRow(v, was)
+		p.removeRow(v, was)
 		return nil
 	}
 	label := Label(p.intern(&p.new.vertexLabels, &p.old.vertexLabels, c.Label))
 	if was.label != label {
-		p.leaveRow(v, was)
-		p.enterRow(v, label)
+		p.removeRow(v, was)
+		p.assignRow(v, label)
 	}
 	now := p.new.vertices.places.items[v]
-	cells, err := p.gather(c.Properties)
+	cells, err := p.collectEdits(c.Properties)
 	if err != nil {
 		return err
 	}
@@ -141,7 +137,7 @@ func (p *patch) vertex(v Handle, c Change) error {
 	return nil
 }
 
-// intern numbers a name, in a copy of the symbols when it is new.
+// intern returns the number of a name. It copies the symbols before adding a new name.
 func (p *patch) intern(now, before **symbols, name string) uint32 {
 	if n, ok := (*now).find(name); ok {
 		return n
@@ -153,26 +149,26 @@ func (p *patch) intern(now, before **symbols, name string) uint32 {
 	return (*now).intern(name)
 }
 
-// setPlace changes the place of a vertex.
+// setPlace changes the label and row of a vertex.
 func (p *patch) setPlace(v Handle, to place) {
 	vs := &p.new.vertices
-	// What this patch appended is not shared with anyone.
+	// Elements that this patch appended are not shared.
 	if !p.ownVertexPlaces && int(v) < len(p.old.vertices.places.items) {
-		vs.places = grown(slices.Clone(vs.places.items))
+		vs.places = newSharedSlice(slices.Clone(vs.places.items))
 		p.ownVertexPlaces = true
 	}
 	vs.places.items[v] = to
 	p.moved = append(p.moved, v)
 }
 
-// leaveRow takes a vertex out of its table.
-func (p *patch) leaveRow(v Handle, was place) {
+// removeRow removes a vertex from its table.
+func (p *patch) removeRow(v Handle, was place) {
 	if was.label == NoLabel {
 		return
 	}
 	t := p.table(&p.new.vertices, was.label)
 	if !p.ownRows[t] {
-		t.rows = grown(slices.Clone(t.rows.items))
+		t.rows = newSharedSlice(slices.Clone(t.rows.items))
 		p.ownRows[t] = true
 	}
 	t.rows.items[was.row] = NoHandle
@@ -186,16 +182,15 @@ func (p *patch) leaveRow(v Handle, was place) {
 	p.new.vertices.live--
 }
 
-// enterRow gives a vertex a row of a table.
-func (p *patch) enterRow(v Handle, l Label) {
+// assignRow adds a vertex as a row to a table.
+func (p *patch) assignRow(v Handle, l Label) {
 	t := p.table(&p.new.vertices, l)
 	p.setPlace(v, place{label: l, row: uint32(len(t.rows.items))})
 	t.rows = t.rows.with(v)
 	p.new.vertices.live++
 }
 
-// table returns the table of a label, made for the purpose or copied so that it
-// may be changed.
+// table returns the table of a label for modification. It creates or copies the table if necessary.
 func (p *patch) table(e *elements, l Label) *table {
 	for int(l) >= len(e.tables) {
 		t := &table{}
@@ -213,7 +208,7 @@ func (p *patch) table(e *elements, l Label) *table {
 	return t
 }
 
-// append adds an element that had no handle.
+// append adds an element that has no handle yet.
 func (p *patch) append(e *elements, id Value, at place) (Handle, error) {
 	h := Handle(len(e.places.items))
 	if e.ids != nil {
@@ -245,9 +240,8 @@ func (p *patch) appendID(e *elements, h Handle, id Value) error {
 	return nil
 }
 
-// wasteful reports whether a good part of the graph is left over from what was
-// removed.
-func (g *Graph) wasteful() bool {
+// needsCompaction reports whether a large part of the graph is left over from removals, so that it should be compacted.
+func (g *Graph) needsCompaction() bool {
 	const slack = 4096
 	rows := 0
 	for _, t := range g.vertices.tables {
@@ -255,10 +249,10 @@ func (g *Graph) wasteful() bool {
 	}
 	return rows > g.vertices.live/3+slack ||
 		len(g.edges.places.items)-g.edges.live > g.edges.live/3+slack ||
-		g.pool.lateSize() > int64(len(g.pool.blob))/2+slack<<8
+		g.pool.addedSize() > int64(len(g.pool.blob))/2+slack<<8
 }
 
-// compact returns the same graph built from the ground up.
+// compact rebuilds the same graph.
 func (g *Graph) compact() (*Graph, error) {
 	hidden := map[Handle][]Handle{}
 	for _, e := range g.hidden {

@@ -15,8 +15,8 @@ import (
 	"vigil/graph"
 )
 
-// dump describes everything a graph answers, in terms of ids, so that graphs
-// with different handles can be compared. Ids the graph made up are left out.
+// dump describes everything in a graph in terms of ids, so that graphs with different handles can be compared. It omits
+// generated ids.
 func dump(t require, g *graph.Graph) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -66,7 +66,7 @@ func checkFilled(t require, g *graph.Graph) {
 				}
 			}
 			if c := g.VertexColumn(graph.Label(l), k); c.Filled() != n {
-				t.Fatalf("column of %s says it has %d values, it has %d", g.Keys()[k], c.Filled(), n)
+				t.Fatalf("column of %s reports %d values, want %d", g.Keys()[k], c.Filled(), n)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func dumpCell(t require, g *graph.Graph, v graph.Handle, k graph.Key, add func(s
 	id, key := g.VertexID(v), g.Keys()[k]
 	if reason, ok := g.VertexUnknown(v, k); ok {
 		if _, has := g.VertexValue(v, k); has || !g.HasUnknown(k) {
-			t.Fatalf("%v.%s is unknown and has a value, or the graph knows no unknown", id, key)
+			t.Fatalf("%v.%s is unknown and has a value, or HasUnknown is false", id, key)
 		}
 		add("%v.%s unknown: %s", id, key, reason)
 	}
@@ -96,7 +96,7 @@ func dumpCell(t require, g *graph.Graph, v graph.Handle, k graph.Key, add func(s
 		w, vs := g.VertexIndex(l, k).At(i)
 		for _, u := range vs {
 			if !g.HasVertex(u) {
-				t.Fatalf("index of %s = %v lists a vertex that is not there", key, w)
+				t.Fatalf("index of %s = %v lists a missing vertex", key, w)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func dumpEdges(t require, g *graph.Graph, v graph.Handle, d graph.Direction, add
 		t.Fatalf("degree or neighbours of %v disagree", g.VertexID(v))
 	}
 	hop := g.HopAll(d)
-	hop.To(v / 2) // of another label, perhaps
+	hop.To(v / 2) // possibly of another label
 	if he, ht := hop.Edges(v); !slices.Equal(he, edges) || !slices.Equal(ht, to) || hop.Degree(v) != len(to) {
 		t.Fatalf("a hop from %v disagrees", g.VertexID(v))
 	}
@@ -125,7 +125,7 @@ func dumpEdges(t require, g *graph.Graph, v graph.Handle, d graph.Direction, add
 			}
 		}
 		if g.NumVertices() > 100 && v%16 != 0 {
-			continue // that would take long
+			continue // too slow
 		}
 		hop := g.HopBy(d, graph.Label(l))
 		hop.To(v / 2)
@@ -196,7 +196,7 @@ var scalars = []graph.Value{
 	graph.List(graph.Int(1), graph.String("x")), graph.Map(graph.Entry{Key: graph.String("k"), Value: graph.Int(7)}),
 }
 
-// values draws one value; mostly those of one kind, so that columns are typed.
+// values draws one value, mostly of one kind, so that columns are typed.
 func values() *rapid.Generator[graph.Value] {
 	return rapid.OneOf(
 		rapid.Map(rapid.Int32Range(0, 5), graph.Int),
@@ -263,8 +263,7 @@ func built(t require, model map[string]graph.Record) *graph.Graph {
 	return g
 }
 
-// TestManyEdgeLabels has so many edge labels that a slot for each would be
-// mostly empty.
+// TestManyEdgeLabels uses so many edge labels that a dense block would be mostly empty.
 func TestManyEdgeLabels(t *testing.T) {
 	t.Parallel()
 	model := map[string]graph.Record{}
@@ -283,7 +282,7 @@ func TestManyEdgeLabels(t *testing.T) {
 	if size := g.Bytes(); size > 1_000_000 {
 		t.Errorf("graph takes %d bytes", size)
 	}
-	for _, labels := range []int{100, 120, 3, 40} { // few labels make the block tight again
+	for _, labels := range []int{100, 120, 3, 40} { // few labels make the block dense again
 		var batch []graph.Change
 		for i := range 1500 {
 			model[name(i).Str()] = record(i, labels)
@@ -340,7 +339,7 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 	})
 }
 
-func TestPatchBuildsAnewWhenMuchIsGone(t *testing.T) {
+func TestPatchCompacts(t *testing.T) {
 	t.Parallel()
 	model := map[string]graph.Record{}
 	name := func(i int) string { return fmt.Sprintf("v%d", i) }
@@ -363,7 +362,7 @@ func TestPatchBuildsAnewWhenMuchIsGone(t *testing.T) {
 		t.Errorf("patched graph differs (-rebuilt +patched):\n%s", diff)
 	}
 	if small.Bytes() > g.Bytes()/3 {
-		t.Errorf("%d of %d bytes are left after seven eighths of the graph went", small.Bytes(), g.Bytes())
+		t.Errorf("%d of %d bytes remain after seven eighths of the graph were removed", small.Bytes(), g.Bytes())
 	}
 }
 
@@ -392,6 +391,6 @@ func TestPatchWithNamedEdges(t *testing.T) {
 		t.Errorf("second edge 7: %v", err)
 	}
 	if _, err := g.Patch([]graph.Change{{}}); err == nil {
-		t.Error("a change without an id was taken")
+		t.Error("a change without an id was accepted")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// rewriteBlock makes one block anew with some rows changed.
+// rewriteBlock rewrites one block with some rows changed.
 func (p *patch) rewriteBlock(d Direction, l Label, changed []rowEdges) {
 	for int(l) >= len(p.new.blocks[d]) {
 		p.new.blocks[d] = append(p.new.blocks[d], nil)
@@ -33,11 +33,10 @@ type blockWriter struct {
 	g        *Graph
 	d        Direction
 	old, new *block
-	alike    bool // the new block has the layout of the old one
+	alike    bool // the new block has the same layout as the old one
 }
 
-// newBlockWriter returns a writer to a block that has a slot for every edge label
-// of the old one and of the changed rows.
+// newBlockWriter returns a writer for a block with a slot for every edge label of the old block and of the changed rows.
 func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEdges) *blockWriter {
 	labels := slices.Clone(old.labels)
 	size := len(old.to)
@@ -49,17 +48,17 @@ func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEd
 			}
 		}
 	}
-	b := &block{labels: labels, loose: tooLoose(rows, len(labels), len(old.to))}
+	b := &block{labels: labels, sparse: preferSparse(rows, len(labels), len(old.to))}
 	b.to, b.edge = make([]Handle, 0, size), make([]Handle, 0, size)
-	if b.loose {
+	if b.sparse {
 		b.by = make([]Label, 0, size)
 	}
 	b.starts = make([]uint32, 0, rows*b.stride()+1)
-	alike := b.loose == old.loose && (b.loose || len(labels) == len(old.labels))
+	alike := b.sparse == old.sparse && (b.sparse || len(labels) == len(old.labels))
 	return &blockWriter{g: g, d: d, old: old, new: b, alike: alike}
 }
 
-// copyRows writes rows that did not change.
+// copyRows copies unchanged rows.
 func (w *blockWriter) copyRows(from, to uint32) {
 	k := w.old.stride()
 	kept := from
@@ -71,7 +70,7 @@ func (w *blockWriter) copyRows(from, to uint32) {
 		shift := uint32(len(w.new.to)) - lo
 		w.new.to = append(w.new.to, w.old.to[lo:hi]...)
 		w.new.edge = append(w.new.edge, w.old.edge[lo:hi]...)
-		if w.new.loose {
+		if w.new.sparse {
 			w.new.by = append(w.new.by, w.old.by[lo:hi]...)
 		}
 		for _, s := range w.old.starts[int(from)*k : int(kept)*k] {
@@ -87,7 +86,7 @@ func (w *blockWriter) copyRows(from, to uint32) {
 
 // row writes one row.
 func (w *blockWriter) row(edges []Handle) {
-	if w.new.loose {
+	if w.new.sparse {
 		w.new.starts = append(w.new.starts, uint32(len(w.new.to)))
 		for _, e := range edges {
 			w.edge(e)

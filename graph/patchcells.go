@@ -2,28 +2,27 @@ package graph
 
 import "slices"
 
-// A columnRef names a column of the graph.
+// A columnRef identifies a column of the graph.
 type columnRef struct {
 	vertex bool
 	label  Label
 	key    Key
 }
 
-// An edit is what becomes of one row of a column: it has the values listed, or
-// is unknown, or has nothing.
+// An edit is the new content of one row of a column: values, unknown, or nothing.
 type edit struct {
 	row     uint32
 	values  []Value
-	details []detail // by position of the value; may be shorter
+	details []detail // by index of the value; may be shorter
 	unknown bool
 	reason  uint32
 }
 
-// edit records an edit. Of several edits to one row the last one counts.
+// edit records an edit. Among several edits to one row, the last one is applied.
 func (p *patch) edit(c columnRef, e edit) { p.edits[c] = append(p.edits[c], e) }
 
-// gather collects the properties of a record by key. The row is left open.
-func (p *patch) gather(ps []PropertyRecord) (map[Key]edit, error) {
+// collectEdits collects the properties of a record by key. The caller sets the row.
+func (p *patch) collectEdits(ps []PropertyRecord) (map[Key]edit, error) {
 	cells := make(map[Key]edit, len(ps))
 	for _, pr := range ps {
 		k := Key(p.intern(&p.new.keys, &p.old.keys, pr.Key))
@@ -50,8 +49,7 @@ func (p *patch) gather(ps []PropertyRecord) (map[Key]edit, error) {
 	return cells, nil
 }
 
-// compareCells records edits for the cells of a vertex that differ from what it
-// has.
+// compareCells records edits for the cells of a vertex that differ from the current ones.
 func (p *patch) compareCells(at place, cells map[Key]edit, kept bool) {
 	var t *table
 	if kept {
@@ -74,8 +72,7 @@ func (p *patch) compareCells(at place, cells map[Key]edit, kept bool) {
 	}
 }
 
-// nameExtras gives ids to values beyond the first that have none, and drops
-// details when none is worth keeping.
+// nameExtras generates ids for values beyond the first that have none, and removes details that are all empty.
 func (p *patch) nameExtras(e *edit) {
 	for i := 1; i < len(e.details); i++ {
 		if e.details[i].id.IsNull() {
@@ -88,7 +85,7 @@ func (p *patch) nameExtras(e *edit) {
 	}
 }
 
-// same reports whether a row already is what an edit makes of it.
+// same reports whether a row already has the content of an edit.
 func (c *Column) same(row uint32, e edit) bool {
 	if c.side != nil {
 		if reason, ok := c.side.unknown[row]; ok || e.unknown {
@@ -106,13 +103,13 @@ func (c *Column) same(row uint32, e edit) bool {
 	return true
 }
 
-// covers reports whether d is what is asked for; no id asked for is any id.
+// covers reports whether d equals want; a null id in want matches any id.
 func (d detail) covers(want detail) bool {
 	return (want.id.IsNull() || d.id.Equal(want.id)) &&
 		slices.EqualFunc(d.meta, want.meta, func(a, b Property) bool { return a.Key == b.Key && a.Value.Equal(b.Value) })
 }
 
-// applyEdits makes the columns that have edits anew.
+// applyEdits rewrites the columns that have edits.
 func (p *patch) applyEdits() error {
 	for ref, edits := range p.edits {
 		es := &p.new.edges
@@ -158,9 +155,8 @@ func (c *Column) edited(edits []edit, p *pool) (*Column, error) {
 	return b.column(p), nil
 }
 
-// overwritten is edited for the common case: a dense column that stays dense and
-// of one kind, and cells that have one plain value or none. It returns nil when
-// the case is another.
+// overwritten is edited for the common case: a dense column that stays dense and of one kind, and cells with at most one plain
+// value. It returns nil in other cases.
 func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {
 	last, n := 0, c.n
 	for _, e := range edits {
@@ -188,8 +184,7 @@ func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {
 	return d, nil
 }
 
-// plainOverwrite reports whether all edits set rows below n, or append to them
-// one after the other.
+// plainOverwrite reports whether all edits are to rows below n or append consecutive rows.
 func plainOverwrite(edits []edit, n int) bool {
 	for _, e := range edits {
 		if len(e.values) == 0 || int(e.row) > n {
@@ -200,8 +195,7 @@ func plainOverwrite(edits []edit, n int) bool {
 	return true
 }
 
-// presence returns the rows of a dense column that have a value, with room for
-// the rows below n.
+// presence returns the rows of a dense column that have a value, with capacity for the rows below n.
 func (c *Column) presence(n int) Bits {
 	b := NewBits(n)
 	if c.present != nil {

@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// edgeChanges says what becomes of edges in a patch.
+// edgeChanges collects the changes to edges in a patch.
 type edgeChanges struct {
 	died    map[Handle]bool
 	born    []Handle
-	removed map[Handle]bool // could be seen and cannot any more
-	added   map[Handle]bool // can be seen and could not
+	removed map[Handle]bool // no longer visible
+	added   map[Handle]bool // newly visible
 }
 
-// replaceEdges gives each changed vertex the edges of its record. An edge that
-// was there before stays the same edge.
+// replaceEdges gives each changed vertex the edges of its record. An edge that existed before keeps its handle.
 func (p *patch) replaceEdges(changes []resolved) error {
-	hidden := map[Handle][]Handle{} // by changed source
+	hidden := map[Handle][]Handle{} // hidden edges by changed source
 	for _, e := range p.old.hidden {
 		if src := p.old.src.items[e]; p.changed[src] {
 			hidden[src] = append(hidden[src], e)
@@ -40,21 +39,21 @@ func (p *patch) replaceEdges(changes []resolved) error {
 			return fmt.Errorf("patch vertex %s: %w", p.new.VertexID(n.src), err)
 		}
 	}
-	p.bury(ch)
-	p.review(ch)
+	p.markDead(ch)
+	p.updateHidden(ch)
 	p.rewriteBlocks(ch)
 	return nil
 }
 
-// newEdge is an edge to be made.
+// newEdge is an edge to be created.
 type newEdge struct {
 	EdgeRecord
 	src, dst Handle
 	label    Label
 }
 
-// matchEdges pairs the edges a vertex had with those of its record. The ones
-// left over die; the records left over are returned.
+// matchEdges pairs the existing edges of a vertex with those of its record. Unmatched edges are removed; unmatched records are
+// returned.
 func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge, error) {
 	type end struct {
 		label Label
@@ -93,8 +92,7 @@ func (p *patch) matchEdges(c resolved, had []Handle, ch *edgeChanges) ([]newEdge
 	return fresh, nil
 }
 
-// sameEdge reports whether an edge has the id, if one is asked for, and the
-// properties of a record.
+// sameEdge reports whether an edge has the properties of a record and, if the record has one, its id.
 func (g *Graph) sameEdge(e Handle, r EdgeRecord) bool {
 	if !r.ID.IsNull() && !g.EdgeID(e).Equal(r.ID) {
 		return false
@@ -112,7 +110,7 @@ func (g *Graph) sameEdge(e Handle, r EdgeRecord) bool {
 	return n == len(r.Properties)
 }
 
-// addEdge makes an edge.
+// addEdge creates an edge.
 func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	g := p.new
 	if !n.ID.IsNull() {
@@ -146,8 +144,7 @@ func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	return nil
 }
 
-// nameEdges makes the numbers of edges into ids that are kept, because an edge
-// comes that has an id of its own.
+// nameEdges stores the generated ids of all edges, because an edge with a given id is about to be added.
 func (p *patch) nameEdges() error {
 	es := &p.new.edges
 	var b columnBuilder
@@ -163,7 +160,7 @@ func (p *patch) nameEdges() error {
 	return nil
 }
 
-// freshEdgeID returns a number that is not the id of an edge.
+// freshEdgeID returns a number that is not used as the id of an edge.
 func (p *patch) freshEdgeID() Value {
 	for i := int64(len(p.new.edges.places.items)); ; i++ {
 		if _, used := p.new.edges.find(Long(i)); !used {
@@ -172,8 +169,8 @@ func (p *patch) freshEdgeID() Value {
 	}
 }
 
-// bury takes the edges that died out of the graph.
-func (p *patch) bury(ch *edgeChanges) {
+// markDead marks the removed edges as dead.
+func (p *patch) markDead(ch *edgeChanges) {
 	if len(ch.died) == 0 {
 		return
 	}
@@ -188,9 +185,8 @@ func (p *patch) bury(ch *edgeChanges) {
 	g.edges.live -= len(ch.died)
 }
 
-// review finds the edges that appear and disappear, and lists anew those that
-// lack an end.
-func (p *patch) review(ch *edgeChanges) {
+// updateHidden determines which edges become visible or hidden, and updates the list of hidden edges.
+func (p *patch) updateHidden(ch *edgeChanges) {
 	for e := range ch.died {
 		if p.old.HasEdge(e) {
 			ch.removed[e] = true
@@ -232,10 +228,10 @@ func (p *patch) review(ch *edgeChanges) {
 // rowEdges is the new list of edges of one row of a block.
 type rowEdges struct {
 	row   uint32
-	edges []Handle // by edge label, then handle
+	edges []Handle // ordered by edge label, then handle
 }
 
-// rewriteBlocks makes the blocks anew in which the list of a row changed.
+// rewriteBlocks rewrites the blocks in which the list of a row changed.
 func (p *patch) rewriteBlocks(ch *edgeChanges) {
 	for _, d := range []Direction{Out, In} {
 		extra := map[Handle][]Handle{} // vertex -> edges added to its list
@@ -264,8 +260,7 @@ func (p *patch) rewriteBlocks(ch *edgeChanges) {
 	}
 }
 
-// rowsOf collects the rows that change because the edges or the place of one
-// vertex do.
+// rowsOf collects the rows that change because the edges or the row of a vertex change.
 func (p *patch) rowsOf(v Handle, d Direction, extra []Handle, ch *edgeChanges, rows map[Label][]rowEdges) {
 	var edges []Handle
 	if p.old.HasVertex(v) {

@@ -8,20 +8,18 @@ import (
 	"sync/atomic"
 )
 
-// ErrTooLarge is returned when a graph would pass a limit of the builder or of
-// the format.
+// ErrTooLarge is the error of a graph that would exceed a limit of the builder or of the format.
 var ErrTooLarge = errors.New("graph: too large")
 
-// A pool gives each distinct string a code. The strings of the base lie in one
-// block of memory that holds no pointers. Patches add strings behind them; a
-// graph and all that were patched from it share one pool, which only grows.
+// A pool assigns a code to each distinct string. The strings of the base are in one memory block without pointers. Patches append
+// further strings. A graph and all graphs patched from it share one pool, which only grows.
 type pool struct {
 	blob  string
-	ends  []uint32 // ends[i] is where string i ends in blob
+	ends  []uint32 // ends[i] is the end of string i in blob
 	table []uint32 // see hashTable
 
-	late      atomic.Pointer[[]string] // codes from len(ends); appended to, never changed
-	mu        sync.RWMutex             // guards what follows, and appending to late
+	late      atomic.Pointer[[]string] // strings with codes from len(ends) on; append-only
+	mu        sync.RWMutex             // guards the following fields and appending to late
 	lateCodes map[string]uint32
 	lateBytes int64
 }
@@ -29,7 +27,7 @@ type pool struct {
 // count returns the number of codes.
 func (p *pool) count() int { return len(p.ends) + len(p.added()) }
 
-// added returns the strings behind the base.
+// added returns the strings that patches have added.
 func (p *pool) added() []string {
 	if l := p.late.Load(); l != nil {
 		return *l
@@ -62,7 +60,7 @@ func (p *pool) code(s string) (uint32, bool) {
 	return c, ok
 }
 
-// intern returns the code of s, which it adds if need be.
+// intern returns the code of s and adds s if necessary.
 func (p *pool) intern(s string) (uint32, error) {
 	if c, ok := p.code(s); ok {
 		return c, nil
@@ -87,18 +85,18 @@ func (p *pool) intern(s string) (uint32, error) {
 	return code, nil
 }
 
-// lateSize returns the memory used by the strings behind the base.
-func (p *pool) lateSize() int64 {
+// addedSize returns the memory of the strings that patches have added.
+func (p *pool) addedSize() int64 {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.lateBytes + 64*int64(len(p.lateCodes))
 }
 
 func (p *pool) bytes() int64 {
-	return int64(len(p.blob)) + 4*int64(cap(p.ends)+cap(p.table)) + p.lateSize()
+	return int64(len(p.blob)) + 4*int64(cap(p.ends)+cap(p.table)) + p.addedSize()
 }
 
-// A poolBuilder fills the base of a pool.
+// A poolBuilder builds the base of a pool.
 type poolBuilder struct {
 	blob  []byte
 	ends  []uint32
@@ -112,7 +110,7 @@ func (b *poolBuilder) at(i uint32) []byte {
 	return b.blob[b.ends[i-1]:b.ends[i]]
 }
 
-// intern returns the code of s, which it adds if need be.
+// intern returns the code of s and adds s if necessary.
 func (b *poolBuilder) intern(s string) (uint32, error) {
 	h := hashString(s)
 	if c, ok := probe(b.table, h, func(i uint32) bool { return string(b.at(i)) == s }); ok {
@@ -121,7 +119,7 @@ func (b *poolBuilder) intern(s string) (uint32, error) {
 	if len(b.blob)+len(s) > math.MaxUint32 || len(b.ends) >= math.MaxUint32-1 {
 		return 0, ErrTooLarge
 	}
-	if n := len(b.ends); !roomy(b.table, n) {
+	if n := len(b.ends); !hasRoom(b.table, n) {
 		b.table = hashTable(n, 2*n+8, func(i uint32) uint64 { return hashString(string(b.at(i))) })
 	}
 	code := uint32(len(b.ends))
@@ -131,7 +129,7 @@ func (b *poolBuilder) intern(s string) (uint32, error) {
 	return code, nil
 }
 
-// pool returns what was built. The builder must not be used again.
+// pool returns the pool. The builder must not be used again.
 func (b *poolBuilder) pool() *pool {
 	return &pool{blob: string(b.blob), ends: fit(b.ends), table: b.table}
 }

@@ -7,8 +7,8 @@ func (g *Graph) VertexColumn(l Label, k Key) *Column { return g.vertices.table(l
 // EdgeColumn returns the column of a key for the edges of a label, or nil.
 func (g *Graph) EdgeColumn(l Label, k Key) *Column { return g.edges.table(l).column(k) }
 
-// VertexColumns returns the columns of a key by vertex label, nil where a label
-// does not have the key. It serves to read one key of many vertices.
+// VertexColumns returns the columns of a key by vertex label, nil for labels without the key. It is for reading one key of many
+// vertices.
 func (g *Graph) VertexColumns(k Key) []*Column { return columnsOf(g.vertices.tables, k) }
 
 // EdgeColumns returns the columns of a key by edge label.
@@ -22,8 +22,7 @@ func columnsOf(tables []*table, k Key) []*Column {
 	return cols
 }
 
-// VertexKeysOf returns the keys that vertices of a label may have, in the order
-// in which the graph first heard of them.
+// VertexKeysOf returns the keys that vertices of a label may have, in the order in which the graph first saw them.
 func (g *Graph) VertexKeysOf(l Label) []Key {
 	if t := g.vertices.table(l); t != nil {
 		return t.keys
@@ -57,7 +56,7 @@ func (g *Graph) EdgeValue(e Handle, k Key) (Value, bool) {
 	return Value{}, false
 }
 
-// VertexUnknown returns why the value of a key of a vertex is unknown, if it is.
+// VertexUnknown returns the reason if the value of a key of a vertex is unknown.
 func (g *Graph) VertexUnknown(v Handle, k Key) (reason string, ok bool) {
 	p := g.vertices.places.items[v]
 	if c := g.vertices.table(p.label).column(k); c != nil {
@@ -79,7 +78,7 @@ func (g *Graph) HasUnknown(k Key) bool {
 	return false
 }
 
-// VertexPropertyCount returns how many values a key of a vertex has.
+// VertexPropertyCount returns the number of values of a key of a vertex.
 func (g *Graph) VertexPropertyCount(v Handle, k Key) int {
 	p := g.vertices.places.items[v]
 	if c := g.vertices.table(p.label).column(k); c != nil {
@@ -88,15 +87,13 @@ func (g *Graph) VertexPropertyCount(v Handle, k Key) int {
 	return 0
 }
 
-// VertexPropertyValue returns the i-th value of a key of a vertex, which must
-// have it.
+// VertexPropertyValue returns the i-th value of a key of a vertex. The vertex must have it.
 func (g *Graph) VertexPropertyValue(v Handle, k Key, i int) Value {
 	p := g.vertices.places.items[v]
 	return g.vertices.table(p.label).column(k).Nth(p.row, i)
 }
 
-// VertexPropertyID returns the id of the i-th value of a key of a vertex. A value
-// that was given none has a number that may differ after a patch.
+// VertexPropertyID returns the id of the i-th value of a key of a vertex. A generated id may change with a patch.
 func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
 	p := g.vertices.places.items[v]
 	if id := g.vertices.table(p.label).column(k).detail(p.row, i).id; !id.IsNull() {
@@ -105,7 +102,7 @@ func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
 	return Long(int64(v)<<31 | int64(k))
 }
 
-// MetaProperties returns the properties of the i-th value of a key of a vertex.
+// MetaProperties returns the meta-properties of the i-th value of a key of a vertex.
 func (g *Graph) MetaProperties(v Handle, k Key, i int) []Property {
 	p := g.vertices.places.items[v]
 	return g.vertices.table(p.label).column(k).detail(p.row, i).meta

@@ -1,7 +1,6 @@
 package graph
 
-// A Record is a vertex with its properties and the edges that start from it: the
-// unit in which graphs are loaded and changed.
+// A Record is a vertex with its properties and outgoing edges: the unit in which graphs are loaded and changed.
 type Record struct {
 	ID         Value
 	Label      string
@@ -9,25 +8,23 @@ type Record struct {
 	Out        []EdgeRecord
 }
 
-// A PropertyRecord is one property of a vertex. A key that is there several times
-// has several values.
+// A PropertyRecord is one property of a vertex. Several records with the same key are several values of it.
 type PropertyRecord struct {
 	Key string
 	VertexProperty
 	Unknown bool   // the value could not be read
-	Reason  string // why it could not
+	Reason  string // reason why it could not be read
 }
 
-// An EdgeRecord is an edge that starts from the vertex it is listed with.
+// An EdgeRecord is an outgoing edge of the vertex that it is listed with.
 type EdgeRecord struct {
-	ID         Value // null for none of its own
+	ID         Value // null when it has no given id
 	Label      string
 	To         Value
 	Properties []Meta
 }
 
-// Add adds a vertex with its properties and edges. When it fails the vertex may
-// have been added in part.
+// Add adds a vertex with its properties and edges. When it fails, a part of the vertex may have been added.
 func (b *Builder) Add(r Record) error {
 	v, err := b.AddVertex(r.ID, r.Label)
 	if err != nil {
@@ -71,7 +68,7 @@ func (b *Builder) addEdgeRecord(from Value, r EdgeRecord) error {
 	return nil
 }
 
-// plain reports whether the property has nothing but its value.
+// plain reports whether the property has neither an id nor meta-properties.
 func (p VertexProperty) plain() bool { return p.ID.IsNull() && len(p.Meta) == 0 }
 
 func seenBefore(ps []PropertyRecord, i int) bool {
@@ -83,14 +80,12 @@ func seenBefore(ps []PropertyRecord, i int) bool {
 	return false
 }
 
-// Record returns a vertex with its properties and all edges that start from it,
-// those that cannot be seen included. Ids that were not given but made up by the
-// graph are left out.
+// Record returns a vertex with its properties and all outgoing edges, including hidden ones. It omits generated ids.
 func (g *Graph) Record(v Handle) Record {
 	return g.record(v, g.hiddenFrom(v))
 }
 
-// hiddenFrom returns the edges from v that cannot be seen.
+// hiddenFrom returns the hidden edges from v.
 func (g *Graph) hiddenFrom(v Handle) []Handle {
 	var es []Handle
 	for _, e := range g.hidden {

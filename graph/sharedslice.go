@@ -2,21 +2,20 @@ package graph
 
 import "sync/atomic"
 
-// A growing is a slice that graphs patched from one another share. What is in it
-// never changes; the graph at the end of the line appends in place, any other
-// one gets a copy.
-type growing[T any] struct {
+// A sharedSlice is an append-only slice that a graph shares with the graphs patched from it. Its content never changes. The
+// newest graph appends in place; appending from an older one copies the slice.
+type sharedSlice[T any] struct {
 	items []T
-	used  *atomic.Int64 // how much of the array behind items is taken
+	used  *atomic.Int64 // used length of the backing array
 }
 
-func grown[T any](items []T) growing[T] {
-	g := growing[T]{items: items, used: new(atomic.Int64)}
+func newSharedSlice[T any](items []T) sharedSlice[T] {
+	g := sharedSlice[T]{items: items, used: new(atomic.Int64)}
 	g.used.Store(int64(len(items)))
 	return g
 }
 
-// fit returns a copy of s without room to spare.
+// fit returns a copy of s without spare capacity.
 func fit[T any](s []T) []T {
 	if len(s) == cap(s) {
 		return s
@@ -27,7 +26,7 @@ func fit[T any](s []T) []T {
 }
 
 // with returns the slice with x appended.
-func (g growing[T]) with(x T) growing[T] {
+func (g sharedSlice[T]) with(x T) sharedSlice[T] {
 	n := len(g.items)
 	if n < cap(g.items) && g.used.CompareAndSwap(int64(n), int64(n+1)) {
 		g.items = g.items[:n+1]
@@ -37,5 +36,5 @@ func (g growing[T]) with(x T) growing[T] {
 	items := make([]T, n+1, n+n/8+16)
 	copy(items, g.items)
 	items[n] = x
-	return grown(items)
+	return newSharedSlice(items)
 }

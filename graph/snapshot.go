@@ -9,18 +9,16 @@ import (
 	"slices"
 )
 
-// A snapshot is the graph as it is in memory, less what can be made again from
-// the rest: tables of hashes, rows of neighbours, indexes. It is one block of
-// little-endian numbers behind a mark, with a checksum at the end.
-const snapshotMark = "VIGILGR\x01"
+// snapshotMagic is the magic number of a snapshot. A snapshot is the in-memory graph without what can be derived again: hash tables,
+// adjacency lists, indexes. It consists of little-endian numbers after the magic number, with a checksum at the end.
+const snapshotMagic = "VIGILGR\x01"
 
-// ErrSnapshot is returned when data is not a snapshot of a graph.
+// ErrSnapshot is the error of data that is not a valid snapshot.
 var ErrSnapshot = errors.New("graph: not a snapshot")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// WriteTo writes a snapshot of the graph. Ids that were not given but made up by
-// the graph may differ in the graph that is read back.
+// WriteTo writes a snapshot of the graph. Generated ids may differ in the graph that is read back.
 func (g *Graph) WriteTo(w io.Writer) (int64, error) {
 	tidy := g
 	if g.dead != nil || slices.ContainsFunc(g.vertices.tables, func(t *table) bool { return t.gone > 0 }) || g.pool.added() != nil {
@@ -29,14 +27,14 @@ func (g *Graph) WriteTo(w io.Writer) (int64, error) {
 			return 0, err
 		}
 	}
-	e := &encoder{buf: []byte(snapshotMark)}
+	e := &encoder{buf: []byte(snapshotMagic)}
 	tidy.encode(e)
 	e.buf = binary.LittleEndian.AppendUint32(e.buf, crc32.Checksum(e.buf, castagnoli))
 	n, err := w.Write(e.buf)
 	return int64(n), err
 }
 
-// Read reads a snapshot to the end of r.
+// Read reads a snapshot until the end of r.
 func Read(r io.Reader) (*Graph, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -48,20 +46,20 @@ func Read(r io.Reader) (*Graph, error) {
 // Decode returns the graph of a snapshot. It keeps no reference to data.
 func Decode(data []byte) (*Graph, error) {
 	end := len(data) - 4
-	if end < len(snapshotMark) || string(data[:len(snapshotMark)]) != snapshotMark {
+	if end < len(snapshotMagic) || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, ErrSnapshot
 	}
 	if binary.LittleEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], castagnoli) {
 		return nil, fmt.Errorf("%w: wrong checksum", ErrSnapshot)
 	}
-	return decodeBody(data[len(snapshotMark):end])
+	return decodeBody(data[len(snapshotMagic):end])
 }
 
 func decodeBody(body []byte) (*Graph, error) {
 	d := &decoder{data: body}
 	g := decodeGraph(d)
 	if d.err == nil && len(d.data) > 0 {
-		d.fail("data behind the end")
+		d.fail("data after the end")
 	}
 	if d.err != nil {
 		return nil, d.err
@@ -134,7 +132,7 @@ func (d *decoder) symbols() *symbols {
 		s.intern(d.text())
 	}
 	if len(s.names) != n {
-		d.fail("a name is there twice")
+		d.fail("a name is duplicated")
 	}
 	return s
 }
@@ -142,16 +140,16 @@ func (d *decoder) symbols() *symbols {
 // vertices reads the vertex tables and ids.
 func (d *decoder) vertices(g *Graph) {
 	n := d.count(0)
-	if n > len(d.data) { // every vertex has an id of at least one bit, in truth more
+	if n > len(d.data) { // every vertex takes at least one bit
 		d.fail("more vertices than data")
 		return
 	}
 	places := slices.Repeat([]place{{label: NoLabel}}, n)
 	for l := range g.vertexLabels.names {
-		t := &table{rows: grown(decodeNumbers[Handle](d))}
+		t := &table{rows: newSharedSlice(decodeNumbers[Handle](d))}
 		for row, v := range t.rows.items {
 			if int(v) >= n || places[v].label != NoLabel {
-				d.fail("a vertex is there twice or has no id")
+				d.fail("a vertex is duplicated or has no id")
 				return
 			}
 			places[v] = place{Label(l), uint32(row)}
@@ -160,7 +158,7 @@ func (d *decoder) vertices(g *Graph) {
 		d.columns(t)
 		g.vertices.tables = append(g.vertices.tables, t)
 	}
-	g.vertices.places = grown(places)
+	g.vertices.places = newSharedSlice(places)
 	d.limits.rows = n
 	g.vertices.ids = d.column()
 	g.vertices.indexIDs(d)
@@ -186,12 +184,12 @@ func (d *decoder) edges(g *Graph) {
 		rows[l] = append(rows[l], Handle(e))
 	}
 	for _, rs := range rows {
-		t := &table{rows: grown(fit(rs))}
+		t := &table{rows: newSharedSlice(fit(rs))}
 		d.columns(t)
 		g.edges.tables = append(g.edges.tables, t)
 	}
-	g.src, g.dst = grown(src), grown(dst)
-	g.edges.places, g.edges.live = grown(places), n
+	g.src, g.dst = newSharedSlice(src), newSharedSlice(dst)
+	g.edges.places, g.edges.live = newSharedSlice(places), n
 	if d.flag() {
 		d.limits.rows = n
 		g.edges.ids = d.column()
@@ -199,8 +197,7 @@ func (d *decoder) edges(g *Graph) {
 	}
 }
 
-// indexIDs makes the look-up by id, and checks that every element has an id of
-// its own.
+// indexIDs builds the id index and checks that ids are unique.
 func (e *elements) indexIDs(d *decoder) {
 	n := len(e.places.items)
 	if d.err != nil {
@@ -215,7 +212,7 @@ func (e *elements) indexIDs(d *decoder) {
 		id := e.id(h)
 		hash := idHash(id)
 		if _, again := probe(table, hash, func(x uint32) bool { return Eq(e.id(x), id) }); again {
-			d.fail("an id is there twice")
+			d.fail("an id is duplicated")
 			return
 		}
 		insert(table, hash, h)

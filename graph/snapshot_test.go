@@ -104,15 +104,15 @@ func TestSnapshotKeepsToyGraphs(t *testing.T) {
 		}
 		for _, e := range g.Edges() {
 			if f, ok := back.EdgeByID(g.EdgeID(e)); !ok || f != e {
-				t.Fatalf("%s: edge %v is another one after reading back", name, g.EdgeID(e))
+				t.Fatalf("%s: edge %v differs after reading back", name, g.EdgeID(e))
 			}
 		}
 	}
 }
 
-func TestDamagedSnapshotIsRefused(t *testing.T) {
+func TestDamagedSnapshotIsRejected(t *testing.T) {
 	t.Parallel()
-	data := snapshot(t, estate(t, 50))
+	data := snapshot(t, account(t, 50))
 	for i := 0; i < len(data); i += 7 {
 		bad := bytes.Clone(data)
 		bad[i] ^= 0x10
@@ -127,11 +127,11 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecode feeds the decoder bodies whose checksum is taken for granted.
+// FuzzDecode decodes arbitrary bodies without checking the checksum.
 func FuzzDecode(f *testing.F) {
 	for _, n := range []int{0, 1, 5, 40} {
-		data := snapshot(f, estate(f, n))
-		f.Add(data[len(graph.SnapshotMark) : len(data)-4])
+		data := snapshot(f, account(f, n))
+		f.Add(data[len(graph.SnapshotMagic) : len(data)-4])
 	}
 	b := graph.NewBuilder(graph.Limits{})
 	v, _ := b.AddVertex(graph.Int(1), "A")
@@ -142,7 +142,7 @@ func FuzzDecode(f *testing.F) {
 	_ = b.SetEdgeProperty(e, "w", graph.BigDecimal(big.NewInt(5), 2))
 	g, _ := b.Build()
 	data := snapshot(f, g)
-	f.Add(data[len(graph.SnapshotMark) : len(data)-4])
+	f.Add(data[len(graph.SnapshotMagic) : len(data)-4])
 
 	f.Fuzz(func(t *testing.T, body []byte) {
 		g, err := graph.DecodeBody(body)
@@ -150,16 +150,16 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if g.Bytes() > int64(1000*len(body)+100_000) {
-			t.Errorf("%d bytes make a graph of %d", len(body), g.Bytes())
+			t.Errorf("%d bytes decode to a graph of %d", len(body), g.Bytes())
 		}
 		walk(g)
 		if _, err := graph.Decode(snapshot(t, g)); err != nil {
-			t.Errorf("graph that was read cannot be read again: %v", err)
+			t.Errorf("a decoded graph cannot be encoded and decoded again: %v", err)
 		}
 	})
 }
 
-// walk reads all there is.
+// walk accesses everything in a graph.
 func walk(g *graph.Graph) {
 	for _, v := range g.Vertices() {
 		r := g.Record(v)
@@ -179,7 +179,7 @@ func walk(g *graph.Graph) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	g := estate(b, 50_000)
+	g := account(b, 50_000)
 	data := snapshot(b, g)
 	b.Run("write", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))

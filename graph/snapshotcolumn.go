@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// limits is what a decoded column is checked against.
+// limits are the bounds that a decoded column is checked against.
 type limits struct {
 	keys int
-	rows int // rows of the table at hand
+	rows int // rows of the current table
 }
 
 func (e *encoder) columns(t *table) {
@@ -70,7 +70,7 @@ func (d *decoder) column() *Column {
 	return c
 }
 
-// checkColumn checks that the parts of a column agree.
+// checkColumn checks that the parts of a column are consistent.
 func (d *decoder) checkColumn(c *Column, hasPresent bool) {
 	ok := c.filled == c.n && c.n <= d.limits.rows
 	switch {
@@ -141,7 +141,7 @@ func (d *decoder) cells(c *cells) {
 		n = len(c.codes)
 		d.below(c.codes, len(c.dict))
 	default:
-		d.fail("a column of no kind")
+		d.fail("a column has an unknown kind")
 	}
 	if n != c.n {
 		d.fail("a column lacks cells")

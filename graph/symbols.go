@@ -27,7 +27,7 @@ func (s *symbols) intern(name string) uint32 {
 	return n
 }
 
-// clone returns a copy that may be changed.
+// clone returns an independent copy.
 func (s *symbols) clone() symbols {
 	return symbols{names: s.names[:len(s.names):len(s.names)], nums: maps.Clone(s.nums)}
 }

@@ -2,37 +2,35 @@ package graph
 
 import "slices"
 
-// A Handle names a vertex or an edge of one graph. Handles are dense: they can
-// be used as positions in slices and bit sets.
+// A Handle identifies a vertex or an edge of one graph. Handles are dense: they can be used as indexes into slices and bit sets.
 type Handle = uint32
 
-// NoHandle is the handle of nothing.
+// NoHandle is not the handle of any element.
 const NoHandle = ^Handle(0)
 
-// A Label is the number of a vertex label or of an edge label of one graph. The
-// two kinds are numbered apart.
+// A Label is the number of a vertex label or of an edge label of one graph. Vertex and edge labels are numbered separately.
 type Label uint32
 
-// NoLabel is the number of no label.
+// NoLabel is not the number of any label.
 const NoLabel = ^Label(0)
 
 // A Key is the number of a property key of one graph.
 type Key uint32
 
-// NoKey is the number of no key.
+// NoKey is not the number of any key.
 const NoKey = ^Key(0)
 
-// A place says which row of which table an element is.
+// A place is the table and row of an element.
 type place struct {
-	label Label // NoLabel when the element is not there
+	label Label // NoLabel when the element is missing
 	row   uint32
 }
 
 // A table holds the elements of one label.
 type table struct {
-	rows growing[Handle] // NoHandle where a vertex was removed
-	gone int             // rows removed
-	keys []Key           // ascending
+	rows sharedSlice[Handle] // NoHandle where a vertex was removed
+	gone int                 // number of removed rows
+	keys []Key               // ascending
 	cols []*Column
 }
 
@@ -41,7 +39,7 @@ func (t *table) column(k Key) *Column {
 	if t == nil {
 		return nil
 	}
-	// Most tables have few keys, and a scan of few numbers beats a search.
+	// Most tables have few keys, for which a linear scan is faster than binary search.
 	if len(t.keys) <= 16 {
 		for i, have := range t.keys {
 			if have == k {
@@ -64,11 +62,11 @@ func (t *table) bytes() int64 {
 	return n
 }
 
-// elements is what vertices and edges have in common.
+// elements holds the common parts of vertices and edges.
 type elements struct {
-	places growing[place]
+	places sharedSlice[place]
 	tables []*table // by label
-	ids    *Column  // by handle; nil when the id of an element is its handle
+	ids    *Column  // by handle; nil when ids are the handles
 	byID   idIndex
 	live   int
 }

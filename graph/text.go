@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// String describes v for people: a string as it is, collections in brackets.
+// String formats v for display: a string without quotes, collections in brackets.
 func (v Value) String() string {
 	switch v.kind {
 	case KindString:
@@ -57,7 +57,7 @@ func (v Value) compound() string {
 	return fmt.Sprint(v.Opaque())
 }
 
-// String describes the entry for people.
+// String formats the entry for display.
 func (e Entry) String() string { return e.Key.String() + ":" + e.Value.String() }
 
 func joined[T any](s []T, text func(T) string) string {

@@ -11,7 +11,7 @@ import (
 // A Kind is the type of a [Value].
 type Kind uint8
 
-// The kinds. Numbers lie between KindByte and KindBigDecimal.
+// The kinds. Numeric kinds are between KindByte and KindBigDecimal.
 const (
 	KindNull Kind = iota
 	KindBool
@@ -26,18 +26,18 @@ const (
 	KindDateTime
 	KindString
 	KindUUID
-	KindVertex         // a vertex of the graph at hand, by handle
-	KindEdge           // an edge of the graph at hand, by handle
-	KindVertexProperty // a property of a vertex, by vertex, key and position
+	KindVertex         // a vertex of the current graph, by handle
+	KindEdge           // an edge of the current graph, by handle
+	KindVertexProperty // a property of a vertex, by vertex, key and index
 	KindProperty       // a property of an edge or of a vertex property
 	KindSet
 	KindList
 	KindMap
 	KindEntry  // one entry of a map
-	KindOpaque // anything else a user of this package wants to carry along
+	KindOpaque // any other value of a user of this package
 
-	// Mixed is the kind of a column whose cells are of several kinds, or of
-	// one kind that has no column type of its own. No value has it.
+	// Mixed is the kind of a column with cells of several kinds, or of a kind that has no
+	// typed column. No value has it.
 	Mixed Kind = 255
 )
 
@@ -46,7 +46,7 @@ var kindNames = [...]string{
 	"datetime", "string", "uuid", "vertex", "edge", "vertex property", "property", "set", "list", "map", "entry", "opaque",
 }
 
-// String returns the kind in words.
+// String returns the name of the kind.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -54,19 +54,17 @@ func (k Kind) String() string {
 	return "mixed"
 }
 
-// A Value is one Gremlin value: a number of a certain width, a string, a date, a
-// collection, a reference to an element. The zero Value is null.
+// A Value is one Gremlin value: a number of a certain width, a string, a date, a collection or a reference to an element. The
+// zero Value is null.
 //
-// Scalars other than UUID, BigInt and BigDecimal need no memory besides the 24
-// bytes of the Value. Values are immutable; collections must not be changed
-// after a Value was made of them. Values cannot be compared with ==: use
-// [Value.Equal] or [Eq].
+// Scalars other than UUID, BigInt and BigDecimal need no memory besides the 24 bytes of the Value. Values are immutable: a
+// collection must not be changed after it was passed to a constructor. Use [Value.Equal] or [Eq] instead of ==.
 type Value struct {
 	_    [0]func()
-	ptr  unsafe.Pointer // string bytes, slice elements, or the one object
+	ptr  unsafe.Pointer // string bytes, slice elements, or a single object
 	num  uint64         // number, length, seconds, handle
-	aux  uint32         // nanoseconds, position
-	off  int16          // minutes east of UTC, position of a meta-property
+	aux  uint32         // nanoseconds, index
+	off  int16          // minutes east of UTC, index of a meta-property
 	kind Kind
 }
 
@@ -113,8 +111,7 @@ func String(s string) Value {
 	return Value{kind: KindString, ptr: unsafe.Pointer(unsafe.StringData(s)), num: uint64(len(s))}
 }
 
-// DateTime returns a moment with its offset from UTC, which is kept in whole
-// minutes. The name of the time zone is not kept.
+// DateTime returns a date with its offset from UTC in whole minutes. The name of the time zone is lost.
 func DateTime(t time.Time) Value {
 	_, off := t.Zone()
 	return Value{kind: KindDateTime, num: uint64(t.Unix()), aux: uint32(t.Nanosecond()), off: int16(off / 60)}
@@ -126,19 +123,17 @@ func UUID(u [16]byte) Value { return Value{kind: KindUUID, ptr: unsafe.Pointer(&
 // List returns a list of vs, which the caller must not change later.
 func List(vs ...Value) Value { return sliceValue(KindList, vs) }
 
-// Set returns a set of vs, which must hold no value twice and must not be
-// changed later. The set remembers the order.
+// Set returns a set of vs, which must not contain duplicates and must not be changed later. The set keeps their order.
 func Set(vs ...Value) Value { return sliceValue(KindSet, vs) }
 
 func sliceValue(k Kind, vs []Value) Value {
-	vs = snug(vs)
+	vs = clip(vs)
 	return Value{kind: k, ptr: unsafe.Pointer(unsafe.SliceData(vs)), num: uint64(len(vs))}
 }
 
-// snug returns a slice without much room to grow. A value does not remember how
-// much room there is, so a list that kept it would be larger than it says, up to
-// the whole of a list that it was cut from.
-func snug[E any](s []E) []E {
+// clip returns a slice without much spare capacity. A Value does not store the capacity, so spare capacity would be memory that
+// Bytes does not count, up to the whole slice of which this one is a part.
+func clip[E any](s []E) []E {
 	if cap(s)-len(s) <= len(s)/8 {
 		return s
 	}
@@ -148,14 +143,13 @@ func snug[E any](s []E) []E {
 // An Entry is one key of a map with its value.
 type Entry struct{ Key, Value Value }
 
-// Map returns a map of the entries, which must hold no key twice and must not
-// be changed later. The map remembers the order.
+// Map returns a map of the entries, which must not contain duplicate keys and must not be changed later. The map keeps their order.
 func Map(es ...Entry) Value {
-	es = snug(es)
+	es = clip(es)
 	return Value{kind: KindMap, ptr: unsafe.Pointer(unsafe.SliceData(es)), num: uint64(len(es))}
 }
 
-// EntryOf returns one map entry as a value of its own.
+// EntryOf returns a map entry as a value.
 func EntryOf(e Entry) Value { return Value{kind: KindEntry, ptr: unsafe.Pointer(&e)} }
 
 // VertexOf returns a reference to a vertex.
@@ -180,9 +174,9 @@ func MetaPropertyOf(v Handle, key Key, i, m int) Value {
 	return Value{kind: KindProperty, num: uint64(v)<<32 | uint64(key), aux: uint32(i), off: int16(m)}
 }
 
-// Opaque returns a value that carries x, about which this package knows nothing.
+// Opaque returns a value that contains x, which this package does not interpret.
 func Opaque(x any) Value { return OpaqueAt(&x) }
 
-// OpaqueAt returns a value that carries *x. It serves who makes many values and
-// has room for x beside what it carries. *x must not be changed later.
+// OpaqueAt returns a value that contains *x. It saves an allocation when the caller stores x together with other data. *x must not be
+// changed later.
 func OpaqueAt(x *any) Value { return Value{kind: KindOpaque, ptr: unsafe.Pointer(x)} }
