@@ -8,8 +8,8 @@ import (
 	"vigil/graph"
 )
 
-// account makes a graph like that of a cloud account with about n resources:
-// many small things that hang on few large ones.
+// account returns a graph like that of a cloud account with about n resources: many small resources that are connected to
+// a few large ones.
 func account(tb testing.TB, n int) *graph.Graph {
 	tb.Helper()
 	a := &accountBuilder{tb: tb, b: graph.NewBuilder(graph.Limits{}), rnd: rand.New(rand.NewPCG(1, uint64(n)))}
@@ -54,7 +54,7 @@ func (a *accountBuilder) edge(label string, from, to graph.Value) {
 	}
 }
 
-// many makes a number of vertices of a label.
+// many adds n vertices of a label.
 func (a *accountBuilder) many(label string, n int, props func(i int) map[string]graph.Value) []graph.Value {
 	out := make([]graph.Value, n)
 	for i := range out {

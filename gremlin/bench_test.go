@@ -6,7 +6,7 @@ import (
 	"vigil/gremlin"
 )
 
-// security are questions people ask of an account.
+// security are typical security queries about an account.
 var security = []string{
 	`g.V().hasLabel("S3.Bucket").has("public", true).values("entityName")`,
 	`g.V().hasLabel("S3.Bucket").has("public", true).not(out("ENCRYPTED_BY")).count()`,

@@ -15,8 +15,7 @@ import (
 	"vigil/gremlin"
 )
 
-// web makes a graph in which everything leads everywhere: n vertices, each with
-// an edge to degree others, and one hub that knows all.
+// web returns a highly connected graph: n vertices, each with edges to degree others, and one hub with edges to all.
 func web(tb testing.TB, n, degree int) *graph.Graph {
 	tb.Helper()
 	b := graph.NewBuilder(graph.Limits{})
@@ -46,11 +45,10 @@ func web(tb testing.TB, n, degree int) *graph.Graph {
 	return g
 }
 
-// A bomb is a query that would use up a machine if it were let.
+// A bomb is a query that would exhaust a machine without limits.
 type bomb struct{ name, text string }
 
-// bombs reads the bombs, one a line with its name before it. cmd/vigil sends the
-// same to a server.
+// bombs reads the bombs, one per line after its name. A test of cmd/vigil sends the same queries to a server.
 func bombs(tb testing.TB) []bomb {
 	tb.Helper()
 	data, err := os.ReadFile("testdata/bombs.txt")
@@ -74,7 +72,7 @@ func bombs(tb testing.TB) []bomb {
 func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
 	t.Parallel()
 	g := web(t, 2000, 8)
-	// A tenth of the default, so that there is not so much to do.
+	// A tenth of the default budget, so that the test is faster.
 	budget := gremlin.Budget{Traversers: 100_000, Live: 10_000, Memory: 6 << 20, Results: 1000}
 	for _, b := range bombs(t) {
 		t.Run(b.name, func(t *testing.T) {
@@ -82,7 +80,7 @@ func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
 			_, err := run(t.Context(), t, g, b.text, budget)
 			var be *gremlin.BudgetError
 			if !errors.As(err, &be) {
-				// A number may also simply become too large.
+				// A number may also overflow.
 				if err == nil || !strings.Contains(err.Error(), "overflow") {
 					t.Fatalf("got %v, want a budget error", err)
 				}
@@ -105,11 +103,11 @@ func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget
 	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
-// TestNoBombRunsPastItsTime gives each bomb nothing but time. What else the
-// machine does can only make a query later, so the best of many attempts counts.
+// TestNoBombRunsPastItsTime runs each bomb with only a time limit. Other load on the machine can only delay a query, so the
+// test uses the best of many attempts.
 func TestNoBombRunsPastItsTime(t *testing.T) {
 	if testing.Short() || raced {
-		t.Skip("takes a while, and must not be slowed down")
+		t.Skip("slow, and needs an unloaded machine")
 	}
 	g := web(t, 2000, 8)
 	budget := gremlin.Unlimited
@@ -120,7 +118,7 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 			best := time.Hour
 			for range 25 {
 				start := time.Now()
-				_, _ = run(t.Context(), t, g, b.text, budget) // without other limits some end by themselves
+				_, _ = run(t.Context(), t, g, b.text, budget) // without other limits some queries succeed
 				if best = min(best, time.Since(start)); best <= budget.Time*11/10 {
 					return
 				}
@@ -130,11 +128,11 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 	}
 }
 
-// TestNoBombUsesMoreMemoryThanItsBudget watches what is alive while a bomb goes
-// off within a small budget of memory and nothing else but time.
+// TestNoBombUsesMoreMemoryThanItsBudget measures the live heap while a bomb runs with only a small memory limit and a time
+// limit.
 func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
 	if testing.Short() || raced {
-		t.Skip("takes a while, and must not be bloated")
+		t.Skip("slow, and needs an undisturbed heap")
 	}
 	g := web(t, 2000, 8)
 	budget := gremlin.Unlimited
@@ -150,23 +148,21 @@ func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
 	}
 }
 
-// A heapWatch is the context of a query. The query asks it now and then whether
-// to go on, and stands still while it looks at the heap: nothing that is made
-// meanwhile can be taken for something kept.
+// A heapWatch is the context of a query. The query calls Err from time to time and pauses while Err measures the heap, so that
+// no garbage of the query is counted as live.
 type heapWatch struct {
 	context.Context
-	allowed int64         // bytes that may be alive, above those at the start
-	peak    int64         // bytes that were, at most, where that is more than allowed
-	left    time.Duration // for which the query may run, without the looks
+	allowed int64         // allowed live bytes above those at the start
+	peak    int64         // peak of live bytes, if above allowed
+	left    time.Duration // remaining run time of the query, excluding measurements
 
-	base    int64 // alive at the start
-	alive   int64 // above that, when last looked at
-	made    int64 // bytes ever allocated, when last looked at
+	base    int64 // live bytes at the start
+	alive   int64 // live bytes above base at the last measurement
+	made    int64 // bytes allocated in total at the last measurement
 	resumed time.Time
 }
 
-// Err measures the heap once enough was allocated that more than allowed could
-// be alive.
+// Err measures the heap when enough was allocated since the last measurement for the live bytes to exceed the limit.
 func (w *heapWatch) Err() error {
 	if w.resumed.IsZero() {
 		w.base = alive()
@@ -185,13 +181,13 @@ func (w *heapWatch) Err() error {
 	return w.Context.Err()
 }
 
-// alive returns the bytes of the heap that are in use.
+// alive returns the live bytes of the heap.
 func alive() int64 {
 	runtime.GC()
 	return sample("/gc/heap/live:bytes")
 }
 
-// sample reads a number that the runtime keeps.
+// sample reads a runtime metric.
 func sample(name string) int64 {
 	s := []metrics.Sample{{Name: name}}
 	metrics.Read(s)

@@ -9,32 +9,31 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// A Budget bounds what a query may cost, from reading its text to keeping its
-// results. A field that is zero stands for that of [DefaultBudget], a negative
-// one for no limit.
+// A Budget limits the cost of a query, from parsing its text to storing its results. A zero field means the value of
+// [DefaultBudget], a negative one no limit.
 type Budget struct {
 	Length   int // bytes of text
 	Steps    int // steps, nested ones included
-	Depth    int // traversals within traversals
+	Depth    int // nesting of traversals
 	Literals int // values in the text
 	Regex    int // bytes of a regular expression
 
-	Repeat     int64         // rounds of a repeat()
-	Traversers int64         // work: traversers handled and edges touched
-	Live       int64         // traversers kept at one time
-	Memory     int64         // bytes kept, by account
+	Repeat     int64         // iterations of a repeat()
+	Traversers int64         // work: traversers processed and edges visited
+	Live       int64         // traversers stored at the same time
+	Memory     int64         // estimated bytes of memory
 	PathLength int64         // objects of a path
 	Results    int64         // results
 	Time       time.Duration // from the start of the run
 }
 
-// DefaultBudget is that of a query somebody typed.
+// DefaultBudget is the budget of an interactive query.
 var DefaultBudget = Budget{
 	Length: 16 << 10, Steps: 200, Depth: 16, Literals: 1000, Regex: 512,
 	Repeat: 32, Traversers: 1_000_000, Live: 100_000, Memory: 64 << 20, PathLength: 64, Results: 10_000, Time: 10 * time.Second,
 }
 
-// RuleBudget is that of a rule that runs unattended.
+// RuleBudget is the budget of a rule that runs unattended.
 var RuleBudget = Budget{
 	Length: 64 << 10, Steps: 400, Depth: 32, Literals: 10_000, Regex: 512,
 	Repeat: 64, Traversers: 10_000_000, Live: 1_000_000, Memory: 256 << 20, PathLength: 64, Results: 100_000, Time: 60 * time.Second,
@@ -46,7 +45,7 @@ var Unlimited = Budget{
 	Repeat: -1, Traversers: -1, Live: -1, Memory: -1, PathLength: -1, Results: -1, Time: -1,
 }
 
-// The names of the limits, as a [BudgetError] gives them.
+// The names of the limits in a [BudgetError].
 const (
 	LimitLength     = syntax.LimitLength
 	LimitSteps      = syntax.LimitSteps
@@ -62,14 +61,14 @@ const (
 	LimitTime       = "timeout"
 )
 
-// A BudgetError says which limit a query exceeds.
+// A BudgetError is the error of a query that exceeds a limit.
 type BudgetError struct {
 	Limit   string // one of the Limit names
-	Allowed int64  // what the limit allows; nanoseconds for LimitTime
+	Allowed int64  // value of the limit; nanoseconds for LimitTime
 	err     error
 }
 
-// Error names the limit and what it allows.
+// Error returns a message with the name and value of the limit.
 func (e *BudgetError) Error() string {
 	switch e.Limit {
 	case LimitTime:
@@ -83,11 +82,10 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the query exceeds its budget: %s is %d", e.Limit, e.Allowed)
 }
 
-// Unwrap returns the error that stopped the query: that of the parser, or that
-// of the deadline.
+// Unwrap returns the error that stopped the query: that of the parser or of the deadline.
 func (e *BudgetError) Unwrap() error { return e.err }
 
-// orDefaults fills in the fields that are zero.
+// orDefaults replaces zero fields by defaults.
 func (b Budget) orDefaults() Budget {
 	d := DefaultBudget
 	for _, f := range []struct{ have, want *int }{
@@ -132,14 +130,13 @@ func (b Budget) exec() exec.Limits {
 	}
 }
 
-// limitNames translates the names of the executor.
+// limitNames maps the limit names of the executor to those of this package.
 var limitNames = map[string]string{
 	"work": LimitTraversers, "live traversers": LimitLive, "memory": LimitMemory, "results": LimitResults, "repeat": LimitRepeat,
 	"path length": LimitPath, "time": LimitTime,
 }
 
-// budgetError turns the errors of parser and executor about limits into a
-// BudgetError and leaves others as they are.
+// budgetError converts limit errors of the parser and the executor to a BudgetError. It returns other errors unchanged.
 func budgetError(err error) error {
 	var le *exec.LimitError
 	if errors.As(err, &le) {

@@ -6,31 +6,28 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// A Cache keeps compiled queries by their text, the ones used last if there are
-// too many. It is safe for concurrent use. The zero Cache keeps
+// A Cache is an LRU cache of compiled queries by text. It is safe for concurrent use. The zero Cache holds up to
 // [DefaultCacheSize] plans.
 type Cache struct {
-	// Size is how many plans are kept at most. It must not be changed once the
-	// cache is in use.
+	// Size is the maximum number of plans. It must not be changed after first use.
 	Size int
 
 	mu      sync.Mutex
-	plans   *simplelru.LRU[cacheKey, *Plan] // nil before the first one
+	plans   *simplelru.LRU[cacheKey, *Plan] // nil before the first use
 	hits    int64
 	lookups int64
 }
 
-// DefaultCacheSize is the number of plans that the zero Cache keeps.
+// DefaultCacheSize is the maximum number of plans in the zero Cache.
 const DefaultCacheSize = 1000
 
-// cacheKey is what a plan depends on: a text that one budget allows may be too
-// long for another.
+// cacheKey is what a plan depends on: a text that one budget allows may be too long for another.
 type cacheKey struct {
 	text                                  string
 	length, steps, depth, literals, regex int
 }
 
-// Compile is [Compile] for texts that come again. Errors are not kept.
+// Compile is [Compile] with caching. Errors are not cached.
 func (c *Cache) Compile(text string, opts CompileOptions) (*Plan, error) {
 	b := opts.Budget.orDefaults()
 	key := cacheKey{text, b.Length, b.Steps, b.Depth, b.Literals, b.Regex}
@@ -67,13 +64,12 @@ func (c *Cache) keep(key cacheKey, p *Plan) {
 		if size <= 0 {
 			size = DefaultCacheSize
 		}
-		c.plans, _ = simplelru.NewLRU[cacheKey, *Plan](size, nil) // fails for sizes below 1 only
+		c.plans, _ = simplelru.NewLRU[cacheKey, *Plan](size, nil) // fails only for sizes below 1
 	}
 	c.plans.Add(key, p)
 }
 
-// Stats returns how many plans are kept, how often one was asked for and how
-// often it was there.
+// Stats returns the number of cached plans, of lookups and of hits.
 func (c *Cache) Stats() (plans int, lookups, hits int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

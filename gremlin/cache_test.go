@@ -17,7 +17,7 @@ func TestACacheReturnsThePlanItHas(t *testing.T) {
 	}
 	b, err := c.Compile(`g.V().out()`, gremlin.CompileOptions{})
 	if err != nil || a != b {
-		t.Errorf("the plan was made twice (%v)", err)
+		t.Errorf("the plan was compiled twice (%v)", err)
 	}
 	if plans, lookups, hits := c.Stats(); plans != 1 || lookups != 2 || hits != 1 {
 		t.Errorf("got %d plans, %d lookups, %d hits", plans, lookups, hits)
@@ -37,9 +37,9 @@ func TestACacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
 	one := compile(1)
 	compile(2)
 	compile(1) // used again
-	compile(3) // drives out 2
+	compile(3) // evicts 2
 	if compile(1) != one {
-		t.Error("the plan that was used lately is gone")
+		t.Error("the recently used plan was evicted")
 	}
 	if plans, _, _ := c.Stats(); plans != 2 {
 		t.Errorf("%d plans are kept, want 2", plans)

@@ -8,24 +8,22 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// CompileOptions say how a text is read.
+// CompileOptions configure [Compile].
 type CompileOptions struct {
-	// Budget bounds the text. The fields about running do not matter here.
+	// Budget limits the text. The limits of running are ignored.
 	Budget Budget
 }
 
-// A Plan is a query that was read and understood. It does not depend on a graph
-// and is safe for concurrent use.
+// A Plan is a compiled query. It does not depend on a graph and is safe for concurrent use.
 type Plan struct {
 	text  string
 	query *syntax.Query
-	root  *plan.Root // nil if it depends on what a run is given
-	plain *plan.Root // as written, for Explain
+	root  *plan.Root // nil if it depends on RunOptions
+	plain *plan.Root // before optimisation, for Explain
 }
 
-// Compile reads a query. An error is a [*syntax.Error] with line and column, a
-// [*PlanError] for a query that reads well but means nothing, or a
-// [*BudgetError].
+// Compile compiles a query. It fails with a [*syntax.Error] with line and column, with a [*PlanError] for a query that is
+// syntactically correct but invalid, or with a [*BudgetError].
 func Compile(text string, opts CompileOptions) (*Plan, error) {
 	b := opts.Budget.orDefaults()
 	q, err := syntax.Parse(text, syntax.Options{Limits: b.syntax()})
@@ -43,7 +41,7 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 	return p, nil
 }
 
-// A PlanError says what is wrong with a query that reads well but means nothing.
+// A PlanError is the error of a query that is syntactically correct but invalid.
 type PlanError = plan.Error
 
 // prepare builds and optimises the plan of a query.
@@ -58,8 +56,7 @@ func prepare(q *syntax.Query, bind plan.Binding) (root, plain *plan.Root, err er
 	return root, plain, nil
 }
 
-// depends reports whether a query means something else each time it is run: it
-// has variables, or asks for the time.
+// depends reports whether the plan of a query depends on the run: it has variables or uses the current time.
 func depends(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {
@@ -74,7 +71,7 @@ func depends(q *syntax.Query) bool {
 // String returns the text of the query.
 func (p *Plan) String() string { return p.text }
 
-// bound returns the plan for a run.
+// bound returns the plan for a run, with variables replaced by their values.
 func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	if p.root != nil {
 		return p.root, nil
@@ -87,14 +84,14 @@ func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	return root, err
 }
 
-// newUUID returns what UUID() stands for.
+// newUUID returns the value of UUID().
 func newUUID() (u [16]byte) {
 	_, _ = rand.Read(u[:]) // never fails
 	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
 	return u
 }
 
-// asksTime reports whether a query asks for the time.
+// asksTime reports whether a query uses the current time.
 func asksTime(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {

@@ -14,14 +14,14 @@ import (
 	"vigil/gremlin"
 )
 
-// TestTheEngineAgreesWithTheReference compares the engine with the reference on
-// random queries over random graphs.
+// TestTheEngineAgreesWithTheReference compares the engine with the reference implementation on random queries over random
+// graphs.
 func TestTheEngineAgreesWithTheReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, agree)
 }
 
-// FuzzTheEngineAgreesWithTheReference is the same, for the fuzzer.
+// FuzzTheEngineAgreesWithTheReference is the same test for the fuzzer.
 func FuzzTheEngineAgreesWithTheReference(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(agree))
 }
@@ -57,7 +57,7 @@ func agree(t *rapid.T) {
 	}
 }
 
-// drawGraph makes a small graph with a few labels, loops and parallel edges.
+// drawGraph draws a small graph with a few labels, loops and parallel edges.
 func drawGraph(t *rapid.T) *graph.Graph {
 	b := graph.NewBuilder(graph.Limits{})
 	n := rapid.IntRange(1, 7).Draw(t, "vertices")
@@ -93,8 +93,7 @@ func drawGraph(t *rapid.T) *graph.Graph {
 	return g
 }
 
-// drawSteps writes steps that start from vertices. Those that lead to something
-// else may only come last, and only where that is allowed.
+// drawSteps draws steps that start from vertices. Steps that do not yield vertices may only be last, and only if last is true.
 func drawSteps(t *rapid.T, depth int, last, within bool) string {
 	var b strings.Builder
 	n := rapid.IntRange(0, 5).Draw(t, "steps")
@@ -103,7 +102,7 @@ func drawSteps(t *rapid.T, depth int, last, within bool) string {
 	}
 	if last {
 		ends := []string{"", "", ".count()", `.values("n")`, `.values("n").dedup()`, ".dedup()", ".dedup().count()"}
-		if !strings.Contains(b.String(), "dedup") { // which of several ways it keeps is not said
+		if !strings.Contains(b.String(), "dedup") { // dedup may keep any of several paths
 			ends = append(ends, ".path()")
 		}
 		b.WriteString(rapid.SampledFrom(ends).Draw(t, "end"))

@@ -7,23 +7,23 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// An Explanation says how a query will be run.
+// An Explanation describes how a query will be run.
 type Explanation struct {
 	Query   string
-	Written []string        // the steps as they were understood
-	Steps   []ExplainedStep // the steps as they will be run
-	Notes   []string        // what holds for the query as a whole
+	Written []string        // the steps before optimisation
+	Steps   []ExplainedStep // the steps after optimisation
+	Notes   []string        // remarks about the whole query
 }
 
 // An ExplainedStep is one step of a plan.
 type ExplainedStep struct {
-	Depth int // of traversals within traversals
+	Depth int // nesting level
 	Text  string
-	Note  string // what is particular about it
+	Note  string // remark
 }
 
-// Explain says how the query will be run. A query with variables is explained as
-// it is written, since how it is run depends on their values.
+// Explain describes how the query will be run. A query with variables is explained without optimisation, because its plan
+// depends on their values.
 func (p *Plan) Explain() *Explanation {
 	e := &Explanation{Query: p.text}
 	if p.root == nil {
@@ -55,7 +55,7 @@ func (e *Explanation) steps(t *plan.Traversal, depth int) {
 	}
 }
 
-// note says what is particular about a step.
+// note returns the remark about a step.
 func note(s plan.Step) string {
 	m := s.Info()
 	var notes []string
@@ -126,7 +126,7 @@ func notes(r *plan.Root) []string {
 	return out
 }
 
-// String writes the explanation as text.
+// String formats the explanation as text.
 func (e *Explanation) String() string {
 	var b strings.Builder
 	b.WriteString("query\n  " + strings.ReplaceAll(strings.TrimSpace(e.Query), "\n", "\n  ") + "\n\nas understood\n")

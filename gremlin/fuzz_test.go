@@ -11,8 +11,8 @@ import (
 	"vigil/gremlin"
 )
 
-// FuzzQueriesDoNotBreakTheEngine runs whatever can be read as a query on a small
-// graph. It may fail, but only with an error that is about the query.
+// FuzzQueriesDoNotBreakTheEngine runs every text that compiles on a small graph. The query may fail, but only with an error
+// about the query.
 func FuzzQueriesDoNotBreakTheEngine(f *testing.F) {
 	for _, text := range security {
 		f.Add(text)

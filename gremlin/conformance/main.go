@@ -3,9 +3,9 @@
 //	go run ./gremlin/conformance
 //	go run ./gremlin/conformance -scenarios FILE -graphs DIR
 //
-// Without a file it takes the scenarios that Apache TinkerPop publishes, which it
-// downloads from Maven Central the first time. It prints each scenario that fails
-// and, as its last line, how many passed and failed. It exits with 1 if any failed.
+// Without a file it runs the scenarios that Apache TinkerPop publishes, which it downloads from Maven Central the first time.
+// It prints each scenario that fails and, as its last line, the number of passed and failed ones. It exits with 1 if any
+// failed.
 package main
 
 import (
@@ -27,21 +27,21 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main without the process: it returns the exit status.
+// run implements main and returns the exit status.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.SetOutput(errs)
-	scenarios := flags.String("scenarios", "", "`file` of scenarios, one JSON object a line")
+	scenarios := flags.String("scenarios", "", "`file` of scenarios, one JSON object per line")
 	graphs := flags.String("graphs", "", "`folder` of graphs, one JSON file each")
 	only := flags.String("only", "", "run only scenarios whose id, tags or query contain `text`")
-	verbose := flags.Bool("v", false, "print scenarios that pass or are left out, too")
+	verbose := flags.Bool("v", false, "also print scenarios that pass or are skipped")
 	fetchOnly := flags.Bool("fetch", false, "download the scenarios and do not run them")
-	summary := flags.Bool("summary", false, "print how many failed for each kind of failure")
+	summary := flags.Bool("summary", false, "print the number of failures by kind")
 	if flags.Parse(args) != nil {
 		return 2
 	}
 	if (*scenarios == "") != (*graphs == "") {
-		fmt.Fprintln(errs, "conformance: -scenarios and -graphs belong together")
+		fmt.Fprintln(errs, "conformance: -scenarios and -graphs must be given together")
 		return 2
 	}
 	var all []tinkerpop.Scenario
@@ -92,7 +92,7 @@ func load(file, dir string) ([]tinkerpop.Scenario, map[string]*graph.Graph, erro
 	return all, graphs, err
 }
 
-// fetch reads what Apache TinkerPop publishes.
+// fetch returns the scenarios and graphs that Apache TinkerPop publishes.
 func fetch(ctx context.Context) ([]tinkerpop.Scenario, map[string]*graph.Graph, error) {
 	a, err := tinkerpop.Fetch(ctx)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"vigil/gremlin/internal/tinkerpop/tinkerpoptest"
 )
 
-// TestConformance runs every scenario that a read-only engine can be held to, each
-// under its own name.
+// TestConformance runs every scenario that applies to a read-only engine as a subtest.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	graphs, err := suite.ReadGraphs(tinkerpoptest.Open(t))
@@ -39,7 +38,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// files writes a scenario file and a folder of one graph.
+// files writes a scenario file and a folder with one graph.
 func files(t *testing.T, scenarios string) (file, dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -9,13 +9,13 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// access says how the elements of a V() or E() are found.
+// access is the access path of a V() or E().
 type access struct {
 	how    accessKind
 	ids    []graph.Handle // found by id
-	labels []graph.Label  // the labels that may satisfy the conditions
-	all    bool           // every label may
-	eq     *condition     // a property that must equal something
+	labels []graph.Label  // labels whose elements may satisfy the conditions
+	all    bool           // all labels may satisfy them
+	eq     *condition     // an equality condition on a property
 	kind   graph.Kind
 	run    *run
 }
@@ -29,8 +29,7 @@ const (
 	byValue
 )
 
-// access finds the cheapest way to the elements: by id, by the value of a
-// property, by label, or all.
+// access selects the cheapest access path: by id, by the value of a property, by label, or a full scan.
 func (o *graphOp) access() access {
 	a := access{kind: o.kind, run: o.run}
 	if o.step.ByID {
@@ -70,7 +69,7 @@ func (o *graphOp) access() access {
 	return a
 }
 
-// idCond returns the elements that a condition on the id names, if it does.
+// idCond returns the elements that a condition on the id selects, if it is such a condition.
 func (r *run) idCond(c *condition, kind graph.Kind) ([]graph.Handle, bool) {
 	if c.part != plan.PartID {
 		return nil, false
@@ -92,7 +91,7 @@ func (r *run) idCond(c *condition, kind graph.Kind) ([]graph.Handle, bool) {
 	return slices.Compact(hs), true
 }
 
-// each calls fn with elements and what is still to be tested of them.
+// each calls fn with elements and the conditions that remain to be tested.
 func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 	a := o.access()
 	g := o.run.g
@@ -127,8 +126,7 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 	return nil
 }
 
-// lessOne drops a test that has only the condition that was looked up, with or
-// without one on the label.
+// lessOne returns nil when the test consists only of the condition that was looked up, optionally with one on the label.
 func lessOne(t *condTest) *condTest {
 	properties := 0
 	for _, c := range t.conds {
@@ -142,7 +140,7 @@ func lessOne(t *condTest) *condTest {
 	return t
 }
 
-// scan tests the rows of a label one after the other.
+// scan tests all rows of a label.
 func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) error {
 	lt := o.test.table(o.kind).label(l)
 	if lt.few {
@@ -172,7 +170,7 @@ func (o *graphOp) scan(l graph.Label, fn func([]graph.Handle, *condTest) error) 
 	return fn(found[:n], nil)
 }
 
-// scanFew tests only the rows that can pass.
+// scanFew tests only the rows that have a value in a sparse column.
 func (o *graphOp) scanFew(l graph.Label, lt *labelTest, fn func([]graph.Handle, *condTest) error) error {
 	all := o.run.g.VertexRows(l)
 	var found [firstRows]graph.Handle
@@ -197,7 +195,7 @@ func (o *graphOp) scanFew(l graph.Label, lt *labelTest, fn func([]graph.Handle, 
 	return fn(found[:n], nil)
 }
 
-// String says in words how elements are found.
+// String describes the access path.
 func (a access) String() string {
 	g := a.run.g
 	names := g.VertexLabels()

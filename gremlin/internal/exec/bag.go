@@ -6,20 +6,19 @@ import (
 	"vigil/graph"
 )
 
-// A bag counts vertices: each is there once, in the order in which it first came,
-// with how many traversers are at it.
+// A bag is a multiset of vertices in the order of their first insertion, with the number of traversers at each.
 type bag struct {
 	run  *run
-	at   []int32 // by vertex: where it is, plus one
+	at   []int32 // by vertex: its index plus one, 0 if absent
 	ids  []graph.Handle
 	bulk []int64
 	held int64
 }
 
-// marks are tables of zeros, to be given back as such.
+// marks is a pool of zeroed tables. Tables must be zeroed before they are returned to it.
 var marks sync.Pool
 
-// open makes the bag ready to take vertices.
+// open allocates the table.
 func (s *bag) open() error {
 	if s.at != nil {
 		return nil
@@ -37,7 +36,7 @@ func (s *bag) open() error {
 	return nil
 }
 
-// add puts n traversers at a vertex and reports whether it was not there.
+// add adds n traversers at a vertex and reports whether the vertex is new.
 func (s *bag) add(h graph.Handle, n int64) bool {
 	if p := s.at[h]; p != 0 {
 		s.bulk[p-1] += n
@@ -49,7 +48,7 @@ func (s *bag) add(h graph.Handle, n int64) bool {
 	return true
 }
 
-// empty forgets all vertices and keeps the memory.
+// empty removes all vertices and keeps the memory for reuse.
 func (s *bag) empty() {
 	for _, h := range s.ids {
 		s.at[h] = 0
@@ -57,7 +56,7 @@ func (s *bag) empty() {
 	s.ids, s.bulk = s.ids[:0], s.bulk[:0]
 }
 
-// close gives the memory back.
+// close releases the memory.
 func (s *bag) close() {
 	if s.at == nil {
 		return
@@ -70,8 +69,7 @@ func (s *bag) close() {
 	s.held = 0
 }
 
-// bulkOp merges traversers at the same vertex on the way. What is no vertex goes
-// on as it is.
+// bulkOp merges traversers at the same vertex. Values that are not vertices pass unchanged.
 type bulkOp struct {
 	base
 	bag  bag

@@ -6,15 +6,14 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// mergingStore keeps rows, and counts equal traversers instead of keeping them:
-// those with equal objects and paths. Sacks are merged if there is an operator
-// for it, and keep traversers apart if there is none.
+// mergingStore stores rows and merges equal traversers, which have equal objects and paths, by adding their bulks. Sacks are
+// merged by the sack operator; without one, traversers with sacks are not merged.
 type mergingStore struct {
 	store
 	table map[uint64][]int32
 }
 
-// put keeps row i of in, and reports whether it is not equal to one that is there.
+// put adds row i of in and reports whether it was not merged with an existing row.
 func (o *mergingStore) put(in *batch, i int) (fresh bool, err error) {
 	merged, err := o.merge(in, i)
 	if err != nil || merged {
@@ -23,7 +22,7 @@ func (o *mergingStore) put(in *batch, i int) (fresh bool, err error) {
 	return true, o.add(in, i)
 }
 
-// merge adds row i of in to an equal row that is there already.
+// merge merges row i of in into an equal row, if there is one.
 func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	var sackMerge plan.Operator
 	if o.run.root.Sack != nil {
@@ -56,7 +55,7 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	return false, o.hold(64)
 }
 
-// join adds row i of in to row j.
+// join merges row i of in into row j.
 func (o *mergingStore) join(in *batch, i, j int, sackMerge plan.Operator) error {
 	if !o.run.root.NoBulk {
 		o.rows.bulk = fill(o.rows.bulk, o.rows.len(), 1)
@@ -80,7 +79,7 @@ func (o *mergingStore) reset() {
 	o.store.reset()
 }
 
-// barrierOp waits for everything and merges equal traversers.
+// barrierOp collects the whole input and merges equal traversers.
 type barrierOp struct {
 	mergingStore
 	norm bool

@@ -2,16 +2,15 @@ package exec
 
 import "vigil/graph"
 
-// A batch is a run of traversers, by column. Either ids hold vertices or edges,
-// or vals hold values of any kind.
+// A batch is a sequence of traversers in columns. Either ids holds vertices or edges, or vals holds values of any kind.
 type batch struct {
 	kind graph.Kind     // KindVertex or KindEdge for ids; KindNull for vals
 	ids  []graph.Handle // handles
 	vals []graph.Value  // values
-	bulk []int64        // how many traversers each row stands for; nil for one
-	path []*node        // the way each row came; nil when nobody asks
+	bulk []int64        // number of traversers per row; nil when all are one
+	path []*node        // path of each row; nil when paths are not needed
 	sack []graph.Value  // nil when there are no sacks
-	from []graph.Handle // of edges: the vertex they were reached from; nil if unknown
+	from []graph.Handle // edges: the vertex from which each was reached; nil if unknown
 }
 
 // len returns the number of rows.
@@ -77,7 +76,7 @@ func (b *batch) handle(i int, k graph.Kind) (graph.Handle, bool) {
 	return 0, false
 }
 
-// clear empties the batch and keeps its memory.
+// clear removes all rows and keeps the memory for reuse.
 func (b *batch) clear() {
 	b.kind = graph.KindNull
 	b.ids = b.ids[:0]
@@ -91,8 +90,7 @@ func (b *batch) clear() {
 	b.from = trim(b.from)
 }
 
-// bare makes an empty batch one of handles without further columns but bulks, if
-// they are wanted.
+// bare prepares an empty batch for handles without further columns except, if bulks is true, bulks.
 func (b *batch) bare(k graph.Kind, bulks bool) {
 	if b.len() > 0 {
 		return
@@ -107,7 +105,7 @@ func (b *batch) bare(k graph.Kind, bulks bool) {
 	}
 }
 
-// trim empties a column; an absent one stays absent.
+// trim empties a column; a nil column stays nil.
 func trim[T any](s []T) []T {
 	if s == nil {
 		return nil
@@ -160,8 +158,8 @@ func (b *batch) move(i, j int) {
 	}
 }
 
-// appendRow copies row i of another batch to the end of b. All rows of b must be
-// of one shape; a batch of values takes any row.
+// appendRow appends row i of another batch. A batch of handles accepts only rows of the same kind; a batch of values accepts
+// any row.
 func (b *batch) appendRow(in *batch, i int) {
 	n := b.len()
 	if n == 0 {
@@ -178,7 +176,7 @@ func (b *batch) appendRow(in *batch, i int) {
 	b.carry(in, i, n)
 }
 
-// carry copies everything but the object of row i of in to row n of b.
+// carry copies all columns except the object from row i of in to row n of b.
 func (b *batch) carry(in *batch, i, n int) {
 	if in.bulk != nil || b.bulk != nil {
 		b.bulk = append(fill(b.bulk, n, 1), in.count(i))
@@ -202,7 +200,7 @@ func (b *batch) carry(in *batch, i, n int) {
 	}
 }
 
-// fill lengthens a column that did not exist for the first n rows.
+// fill extends a column that did not exist for the first n rows.
 func fill[T any](s []T, n int, v T) []T {
 	for len(s) < n {
 		s = append(s, v)
@@ -213,7 +211,7 @@ func fill[T any](s []T, n int, v T) []T {
 	return s
 }
 
-// toValues turns a batch of handles into one of values.
+// toValues converts a batch of handles to one of values.
 func (b *batch) toValues() {
 	if b.kind == graph.KindNull {
 		return

@@ -5,7 +5,7 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// branchers builds the operators that run traversals for their results.
+// branchers builds the branching operators.
 func (r *run) branchers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Union:
@@ -60,16 +60,16 @@ func (o *output) emitEach(in *batch, i int, b *batch) error {
 	return nil
 }
 
-// A branch is a traversal whose results go on as they are.
+// A branch is a nested traversal whose results are passed on unchanged.
 type branch struct {
 	chain
-	fed  bool // has been given something
-	done bool // wants nothing more
-	down bool // whoever gets its results wants nothing more
+	fed  bool // has received input
+	done bool // needs no more input
+	down bool // the receiver of its results needs no more
 	in   batch
 }
 
-// newBranch builds a traversal in front of the next operator.
+// newBranch builds the operators of a traversal before the next operator.
 func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
 	b := &branch{}
 	var err error
@@ -81,8 +81,7 @@ func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
 	return b, err
 }
 
-// feed gives rows to the branch. It returns errDone only if nobody wants
-// anything more.
+// feed pushes rows to the branch. It returns errDone only if the receiver of the results needs no more.
 func (b *branch) feed(rows *batch) error {
 	b.fed = true
 	if b.done {
@@ -96,7 +95,7 @@ func (b *branch) feed(rows *batch) error {
 	return err
 }
 
-// end says that the branch gets no more.
+// end signals the end of the input.
 func (b *branch) end() error {
 	if !b.fed {
 		return nil
@@ -114,12 +113,12 @@ func (b *branch) reset() {
 	b.chain.reset()
 }
 
-// unionOp gives everything to all of its branches.
+// unionOp pushes all input to all of its branches.
 type unionOp struct {
 	store
 	branches []*branch
-	whole    bool // batches go to the branches undivided
-	all      bool // each branch gets everything before the next gets anything
+	whole    bool // push whole batches, not single rows
+	all      bool // each branch gets the whole input before the next one
 }
 
 func (r *run) unionOp(s *plan.Union, next op) (op, error) {
@@ -135,7 +134,7 @@ func (r *run) unionOp(s *plan.Union, next op) (op, error) {
 	return o, nil
 }
 
-// hasBarrier reports whether a step within t looks at all of its input.
+// hasBarrier reports whether a step within t needs its whole input.
 func hasBarrier(t *plan.Traversal) bool {
 	found := false
 	plan.Walk(t, func(s plan.Step) {
@@ -218,19 +217,19 @@ func (o *unionOp) reset() {
 	o.store.reset()
 }
 
-// chooseOp sends each row to the options that fit it.
+// chooseOp sends each row to the matching options.
 type chooseOp struct {
 	base
 	choice   projector
 	test     func(in *batch, i int) (bool, error)
 	options  []plan.Option
-	tests    []*child  // by option: what it is picked by, or nil
+	tests    []*child  // by option: the traversal that selects it, or nil
 	branches []*branch // by option
 	first    bool
-	runs     batch   // rows in a row that go to the same branch
-	at       int     // the branch they go to; len(branches) for none
-	all      bool    // everything is judged before a branch gets anything
-	waiting  []store // rows that wait for that, by branch; the last for none
+	runs     batch   // consecutive rows for the same branch
+	at       int     // that branch; len(branches) for none
+	all      bool    // route the whole input before a branch gets any
+	waiting  []store // pending rows by branch; the last for none
 }
 
 func (r *run) chooseOp(s *plan.Choose, next op) (op, error) {
@@ -283,7 +282,7 @@ func (o *chooseOp) push(b *batch) error {
 	return o.flush()
 }
 
-// pick returns what a row is judged by, or false for nothing.
+// pick returns the value by which options are selected for a row, or false for none.
 func (o *chooseOp) pick(b *batch, i int) (graph.Value, bool, error) {
 	if o.test == nil {
 		return o.choice.row(b, i)
@@ -292,7 +291,7 @@ func (o *chooseOp) pick(b *batch, i int) (graph.Value, bool, error) {
 	return graph.Bool(ok), true, err
 }
 
-// route sends a row to the options that fit.
+// route sends a row to the matching options.
 func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	hit := false
 	for k, opt := range o.options {
@@ -321,7 +320,7 @@ func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	return err
 }
 
-// fits reports whether option k is picked by what a row is judged by.
+// fits reports whether a row's value selects option k.
 func (o *chooseOp) fits(k int, opt plan.Option, v graph.Value, ok bool) (bool, error) {
 	switch opt.Pick {
 	case plan.PickPred:
@@ -338,7 +337,7 @@ func (o *chooseOp) fits(k int, opt plan.Option, v graph.Value, ok bool) (bool, e
 	return false, nil
 }
 
-// sendTo sends a row to all options of a kind; choose() has only the first.
+// sendTo sends a row to all options of a kind; choose() uses only the first.
 func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, never bool) (sent bool, err error) {
 	for k, opt := range o.options {
 		if opt.Pick != pick || never {
@@ -352,8 +351,7 @@ func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, never bool) (sent boo
 	return sent, nil
 }
 
-// send gives a row to a branch, together with those before it that go to the
-// same one.
+// send adds a row to the pending rows of a branch. It flushes them when the branch changes.
 func (o *chooseOp) send(b *batch, i, branch int) error {
 	if o.all {
 		return o.waiting[branch].add(b, i)

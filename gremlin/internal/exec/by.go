@@ -6,16 +6,15 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// projector is what a by() looks at.
+// projector evaluates a by() modulator.
 type projector interface {
-	// row returns what it finds for a row, or false for nothing.
+	// row returns the value for a row, or false for none.
 	row(in *batch, i int) (graph.Value, bool, error)
-	// of returns what it finds for a value.
+	// of returns the value for an object.
 	of(v graph.Value) (graph.Value, bool, error)
 }
 
-// projectors builds the by() modulators of a step; with none, the object itself
-// is looked at.
+// projectors builds the by() modulators of a step. Without any, it returns the identity.
 func (r *run) projectors(bys []plan.By) ([]projector, error) {
 	if len(bys) == 0 {
 		return []projector{identity{}}, nil
@@ -99,7 +98,7 @@ type childBy struct{ c *child }
 func (p childBy) row(in *batch, i int) (graph.Value, bool, error) { return p.c.first(in, i) }
 func (p childBy) of(v graph.Value) (graph.Value, bool, error)     { return p.c.firstOf(v) }
 
-// mustBy is a projector that has to find something.
+// mustBy is a projector that fails when there is no value.
 type mustBy struct {
 	run *run
 	projector
@@ -113,7 +112,7 @@ func (p mustBy) row(in *batch, i int) (graph.Value, bool, error) {
 	return v, ok, err
 }
 
-// productive finds null where there is nothing.
+// productive yields null when there is no value.
 type productive struct{ projector }
 
 func (p productive) row(in *batch, i int) (graph.Value, bool, error) {

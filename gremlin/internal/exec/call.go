@@ -124,7 +124,7 @@ func (r *run) asString(local bool) func(graph.Value) (graph.Value, error) {
 	}
 }
 
-// reverse turns a string or list round; other values stay.
+// reverse reverses a string or list; it returns other values unchanged.
 func reverse(v graph.Value) (graph.Value, error) {
 	if v.Kind() == graph.KindString {
 		runes := []rune(v.Str())
@@ -188,8 +188,7 @@ func millisBetween(a, b time.Time) graph.Value {
 	return graph.Long(d.Int64())
 }
 
-// argument returns what a function is given besides the value: a literal, or the
-// result of a traversal, which must have one.
+// argument returns the second argument of a function: a literal, or the result of a traversal, which must have one.
 func (r *run) argument(s *plan.Call) (func(in *batch, i int) (graph.Value, error), error) {
 	if len(s.Traversals) == 0 {
 		return func(*batch, int) (graph.Value, error) { return s.Args[0], nil }, nil
@@ -206,7 +205,7 @@ func (r *run) mustFirst(c *child, in *batch, i int) (graph.Value, error) {
 	return v, err
 }
 
-// concat appends strings; null counts as nothing, unless all is null.
+// concat concatenates strings. Null is ignored unless all are null.
 func (r *run) concat(s *plan.Call, next op) (op, error) {
 	var children []*child
 	for _, t := range s.Traversals {

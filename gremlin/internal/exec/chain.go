@@ -7,28 +7,28 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// errDone says that the receiver wants nothing more. It is not a failure: who
-// gets it stops and passes it on, up to whoever feeds the chain.
+// errDone means that the receiver needs no more input. It is not a failure: operators stop and return it up to the source of
+// the chain.
 var errDone = errors.New("done")
 
 // An op is one operator of a chain.
 type op interface {
-	// push hands over a batch, which may be changed and is taken back when the
-	// call returns.
+	// push passes a batch. The receiver may change it, but must not use it after the call
+	// returns.
 	push(b *batch) error
-	// finish says that the input has ended: whatever was kept back is pushed.
-	// After that the operator may be given another input; what it remembers of
-	// the one before is up to it.
+	// finish signals the end of the input: the operator pushes everything that it has
+	// stored. Afterwards it may get another input; whether it keeps state in between
+	// depends on the operator.
 	finish() error
-	// reset makes the operator as new.
+	// reset restores the initial state of the operator.
 	reset()
 }
 
-// base is what operators have in common.
+// base is the common part of operators.
 type base struct {
 	run  *run
 	next op
-	held int64 // accounted memory
+	held int64 // reserved memory
 }
 
 func (o *base) finish() error { return nil }
@@ -40,13 +40,13 @@ func (o *base) reset() {
 	}
 }
 
-// hold accounts for memory until the operator is reset.
+// hold reserves memory until the operator is reset.
 func (o *base) hold(bytes int64) error {
 	o.held += bytes
 	return o.run.meter.hold(bytes)
 }
 
-// A chain is a row of operators; the last one pushes to a sink.
+// A chain is a sequence of operators; the last one pushes to a sink.
 type chain struct {
 	ops  []op
 	head op // the first operator, or the sink if there is none
@@ -54,7 +54,7 @@ type chain struct {
 
 func (c *chain) push(b *batch) error { return c.head.push(b) }
 
-// finish ends the input of every operator in turn.
+// finish ends the input of every operator in order.
 func (c *chain) finish() error {
 	for _, o := range c.ops {
 		if err := o.finish(); err != nil && err != errDone {
@@ -70,14 +70,14 @@ func (c *chain) reset() {
 	}
 }
 
-// output gathers the results of an operator and pushes them in batches.
+// output collects the results of an operator and pushes them in batches.
 type output struct {
 	base
 	b      batch
-	bytes  int64    // accounted memory of what was gathered
-	extend bool     // results are added to the path
+	bytes  int64    // reserved memory of the collected results
+	extend bool     // results extend the path
 	labels []string // with these labels
-	noPath bool     // nobody looks at the path of the results
+	noPath bool     // paths of the results are not needed
 }
 
 func (o *output) reset() {
@@ -93,7 +93,7 @@ func (o *output) clear() {
 	}
 }
 
-// flush pushes what was gathered.
+// flush pushes the collected results.
 func (o *output) flush() error {
 	if o.b.len() == 0 {
 		return nil
@@ -103,8 +103,8 @@ func (o *output) flush() error {
 	return err
 }
 
-// failed handles an error of one row: the results of the rows before it go on,
-// and if nobody wants more than those, nobody would have met the error.
+// failed handles an error of one row. It first pushes the results of earlier rows: if the receiver needs no more than those, the
+// error is not reported.
 func (o *output) failed(err error) error {
 	if err == errDone {
 		return err
@@ -115,7 +115,7 @@ func (o *output) failed(err error) error {
 	return err
 }
 
-// emit adds a value that row i of in led to.
+// emit adds a value as a result of row i of in.
 func (o *output) emit(in *batch, i int, v graph.Value) error {
 	bytes, err := o.run.weigh(v)
 	if err != nil {
@@ -124,7 +124,7 @@ func (o *output) emit(in *batch, i int, v graph.Value) error {
 	return o.emitHeld(in, i, v, bytes)
 }
 
-// emitHeld adds a value that takes so many bytes.
+// emitHeld adds a value of known size.
 func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
 	switch k := v.Kind(); k {
 	case graph.KindVertex, graph.KindEdge:
@@ -153,7 +153,7 @@ func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
 	return o.full()
 }
 
-// emitHandle adds a vertex, or an edge and where it was reached from.
+// emitHandle adds a vertex, or an edge with the vertex from which it was reached.
 func (o *output) emitHandle(in *batch, i int, k graph.Kind, h, from graph.Handle) error {
 	if o.b.kind != k {
 		if err := o.flush(); err != nil {
@@ -175,7 +175,7 @@ func (o *output) emitHandle(in *batch, i int, k graph.Kind, h, from graph.Handle
 	return o.full()
 }
 
-// carry copies what a result inherits from the row that led to it.
+// carry copies the columns that a result inherits from its row.
 func (o *output) carry(in *batch, i, n int) {
 	if in.bulk != nil || o.b.bulk != nil {
 		o.b.bulk = append(fill(o.b.bulk, n, 1), in.count(i))
@@ -192,8 +192,8 @@ func (o *output) carry(in *batch, i, n int) {
 	}
 }
 
-// fresh adds a value that no single row led to: a count, a list of all. The
-// operator that made it holds its memory.
+// fresh adds a value that does not derive from a single row, such as a count or a list of all. The operator that made it has
+// reserved its memory.
 func (o *output) fresh(v graph.Value) error {
 	one := &batch{vals: []graph.Value{v}}
 	if o.run.sackInit != nil {
@@ -202,7 +202,7 @@ func (o *output) fresh(v graph.Value) error {
 	return o.emitHeld(one, 0, v, 0)
 }
 
-// full pushes when the batch is long enough.
+// full flushes when the batch has reached its size.
 func (o *output) full() error {
 	if o.b.len() < o.run.size {
 		return nil
@@ -210,7 +210,7 @@ func (o *output) full() error {
 	return o.flush()
 }
 
-// pass hands a batch on as it is.
+// pass pushes a batch unchanged.
 func (o *base) pass(b *batch) error {
 	if b.len() == 0 {
 		return nil
@@ -227,7 +227,7 @@ func (s *sink) push(b *batch) error { return s.take(b) }
 func (s *sink) finish() error       { return nil }
 func (s *sink) reset()              {}
 
-// forgetOp takes labels off paths.
+// forgetOp removes labels from paths.
 type forgetOp struct {
 	base
 	labels []string
@@ -240,7 +240,7 @@ func (o *forgetOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// labelOp puts labels on the objects at hand, and forgets paths.
+// labelOp adds labels to the current objects, and may drop paths.
 type labelOp struct {
 	base
 	labels []string
@@ -258,7 +258,7 @@ func (o *labelOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// label puts labels on the objects at hand.
+// label adds labels to the current objects.
 func (r *run) label(b *batch, labels []string) error {
 	n := b.len()
 	if b.path == nil {
@@ -273,7 +273,7 @@ func (r *run) label(b *batch, labels []string) error {
 	return nil
 }
 
-// labelled returns the way of a row with labels on its object.
+// labelled returns the path of a row with labels added to its object.
 func (r *run) labelled(b *batch, i int, labels []string) (*node, error) {
 	p := b.path[i]
 	if p != nil && sameObject(p.val, b, i) {
@@ -282,7 +282,7 @@ func (r *run) labelled(b *batch, i int, labels []string) (*node, error) {
 	return r.lengthen(p, b.value(i), labels)
 }
 
-// sameObject reports whether the last object of a path is the one at hand.
+// sameObject reports whether the last object of a path is the current one.
 func sameObject(v graph.Value, b *batch, i int) bool {
 	if b.kind != graph.KindNull {
 		return v.Kind() == b.kind && v.Handle() == b.ids[i]
@@ -290,7 +290,7 @@ func sameObject(v graph.Value, b *batch, i int) bool {
 	return equal(v, b.vals[i])
 }
 
-// linkWithin builds the operators of a traversal within another.
+// linkWithin builds the operators of a nested traversal.
 func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
 	c, err := r.link(steps, end)
 	head := c.head
@@ -303,7 +303,7 @@ func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
 	return c, err
 }
 
-// link builds the operators of steps in front of a sink.
+// link builds the operators of steps before a sink.
 func (r *run) link(steps []plan.Step, end op) (chain, error) {
 	var ops []op
 	next := end

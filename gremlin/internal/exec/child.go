@@ -7,14 +7,13 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A child is a traversal that is run for one row at a time: the argument of a
-// where(), a by(), a map().
+// A child is a nested traversal that is run for one row at a time: the argument of a where(), by() or map().
 type child struct {
 	run *run
 	chain
 	one  batch
-	take func(*batch) error // who gets the results of the current row
-	way  bool               // paths matter: that of a value starts with it
+	take func(*batch) error // receiver of the results of the current row
+	way  bool               // paths are needed: the path of a value starts with the value
 
 	found bool
 	value graph.Value
@@ -33,8 +32,7 @@ func (r *run) newChild(t *plan.Traversal) (*child, error) {
 	return c, err
 }
 
-// laterChild is a child that is built when it is first needed: most are not,
-// since there is a shorter way for vertices.
+// laterChild is a child that is built on first use. Most are never used, because there is a fast path for vertices.
 type laterChild struct {
 	run     *run
 	t       *plan.Traversal
@@ -76,7 +74,7 @@ func (l *laterChild) firstOf(v graph.Value) (graph.Value, bool, error) {
 	return c.firstOf(v)
 }
 
-// whereTargetOf returns what the end of t looks for, if t is that of a where().
+// whereTargetOf returns the target of the last step of t, if t is the argument of a where().
 func whereTargetOf(t *plan.Traversal) *whereTarget {
 	target := &whereTarget{}
 	if n := len(t.Steps); n > 0 {
@@ -104,7 +102,7 @@ func (c *child) startBulk(in *batch, i int, take func(*batch) error) error {
 	return c.feed(take)
 }
 
-// startValue runs the traversal for a value that came from nowhere.
+// startValue runs the traversal for a value without a path.
 func (c *child) startValue(v graph.Value, take func(*batch) error) error {
 	c.one.clear()
 	c.one.bulk, c.one.path, c.one.sack, c.one.from = nil, nil, nil, nil

@@ -5,12 +5,11 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// rowTest says whether a row of a column satisfies a predicate.
+// rowTest reports whether a row of a column satisfies a predicate.
 type rowTest func(row uint32) bool
 
-// columnTest builds the test of a predicate on a column; no predicate asks for a
-// value at all. Columns of one type are compared without making values of their
-// cells.
+// columnTest builds the test of a predicate on a column; without a predicate, it tests whether a value exists. Typed columns are
+// compared without converting cells to values.
 func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 	test := r.knownTest(c, p)
 	if r.opt.Reading == Plain || !c.HasUnknown() {
@@ -51,7 +50,7 @@ func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 	}
 }
 
-// hasValue tests whether a row has a value at all.
+// hasValue tests whether a row has a value.
 func hasValue(c *graph.Column) rowTest {
 	if _, sparse := c.Rows(); sparse {
 		return c.Has
@@ -63,7 +62,7 @@ func hasValue(c *graph.Column) rowTest {
 	return func(row uint32) bool { return row < n }
 }
 
-// equalTest builds the test of the commonest predicate, equality, in one piece.
+// equalTest is a fast path for equality, the most frequent predicate.
 func (r *run) equalTest(c *graph.Column, p *plan.Pred) rowTest {
 	if p.Op != plan.Eq {
 		return nil
@@ -83,7 +82,7 @@ func (r *run) equalTest(c *graph.Column, p *plan.Pred) rowTest {
 	return nil
 }
 
-// cellIs tests whether a row has a value.
+// cellIs tests whether a row has the given value.
 func cellIs[T comparable](c *graph.Column, cells []T, want T) rowTest {
 	if _, sparse := c.Rows(); sparse {
 		return func(row uint32) bool {
@@ -98,7 +97,7 @@ func cellIs[T comparable](c *graph.Column, cells []T, want T) rowTest {
 	return func(row uint32) bool { return int(row) < len(cells) && cells[row] == want && present.Has(row) }
 }
 
-// placed makes a test of rows of one of places.
+// placed converts a test of positions to a test of rows.
 func placed(c *graph.Column, at func(i int) bool) rowTest {
 	if _, sparse := c.Rows(); !sparse && c.Present() == nil {
 		n := c.Places()
@@ -110,8 +109,7 @@ func placed(c *graph.Column, at func(i int) bool) rowTest {
 	}
 }
 
-// placeTest builds a test for the cells of a typed column, or nil if there is no
-// short cut for the predicate.
+// placeTest builds a test for the cells of a typed column, or returns nil if there is no fast path for the predicate.
 func (r *run) placeTest(c *graph.Column, p *plan.Pred) func(i int) bool {
 	switch c.Kind() {
 	case graph.KindString:
@@ -128,7 +126,7 @@ func (r *run) placeTest(c *graph.Column, p *plan.Pred) func(i int) bool {
 	return nil
 }
 
-// stringTest compares codes, or strings where order or content matters.
+// stringTest compares codes, or strings if the predicate depends on their order or content.
 func (r *run) stringTest(codes []uint32, p *plan.Pred) func(i int) bool {
 	switch p.Op {
 	case plan.Eq, plan.Neq:
@@ -172,7 +170,7 @@ func boolTest(bits graph.Bits, p *plan.Pred) func(i int) bool {
 	return func(i int) bool { return bits.Has(uint32(i)) == want }
 }
 
-// numberTest compares whole numbers with a whole number, or with a double.
+// numberTest compares integers with an integer or a double.
 func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
 	if p.Op > plan.Gte {
 		return nil
@@ -211,7 +209,7 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 		return nil
 	}
 	if x != x || x == 0 {
-		return nil // NaN and the two zeros have rules of their own
+		return nil // NaN and the two zeros have special rules
 	}
 	switch p.Op {
 	case plan.Gt:

@@ -6,8 +6,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// countOp counts the results of a step without making them: neighbours by the
-// degrees of vertices, vertices by the lists the graph has.
+// countOp counts the results of a step without producing them: neighbours by degrees, vertices by the graph's lists.
 type countOp struct {
 	output
 	move *walk
@@ -66,7 +65,7 @@ func (o *countOp) reset() {
 	o.output.reset()
 }
 
-// degree counts the neighbours that the first hop of the walk leads to.
+// degree counts the neighbours of the first hop of the walk.
 func (w *walk) degree(h graph.Handle) int64 {
 	n := 0
 	for k := range w.hops[0].ways {

@@ -6,7 +6,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// cutters builds the filters that count or remember.
+// cutters builds the stateful filters.
 func (r *run) cutters(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Range:
@@ -29,7 +29,7 @@ func (r *run) cutters(s plan.Step, next op) (op, error) {
 	return nil, nil
 }
 
-// rounds is the state of the repeats around an operator.
+// rounds are the iteration counters of the enclosing repeats.
 type rounds [6]int32
 
 func roundsOf(loops []*repeatOp) rounds {
@@ -42,8 +42,7 @@ func roundsOf(loops []*repeatOp) rounds {
 	return out
 }
 
-// rangeOp keeps the traversers from low up to high. Within a repeat it counts
-// each round by itself.
+// rangeOp keeps the traversers from low up to high. Within a repeat it counts each iteration separately.
 type rangeOp struct {
 	base
 	low, high int64
@@ -73,8 +72,7 @@ func (o *rangeOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// cut keeps the rows of b that lie within the range, and reports whether there
-// can be no more.
+// cut keeps the rows of b that are within the range, and reports whether the range is exhausted.
 func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
 	n := b.len()
 	kept := 0
@@ -111,7 +109,7 @@ type tailOp struct {
 	store
 	limit int64
 	bulk  int64
-	first int // rows before it are no longer wanted
+	first int // rows before it are obsolete
 }
 
 func (o *tailOp) push(b *batch) error {
@@ -137,7 +135,7 @@ func (o *tailOp) push(b *batch) error {
 	return nil
 }
 
-// compact forgets the rows that are no longer wanted.
+// compact removes obsolete rows.
 func (o *tailOp) compact() error {
 	rows, first := o.rows, o.first
 	o.store.reset()
@@ -173,14 +171,14 @@ func (o *tailOp) reset() {
 	o.store.reset()
 }
 
-// dedupOp keeps the first of equals.
+// dedupOp keeps the first of equal rows.
 type dedupOp struct {
 	base
 	by    projector
 	over  []string
-	whole bool // the object itself is compared
+	whole bool // compare the object itself
 	seen  value.Keys
-	bits  [2]graph.Bits // of vertices and edges
+	bits  [2]graph.Bits // seen vertices and edges
 }
 
 func (o *dedupOp) push(b *batch) error {
@@ -226,7 +224,7 @@ func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
 	return fresh, err
 }
 
-// handles keeps the first of equal elements in a batch that has nothing else.
+// handles keeps the first of equal elements in a batch that has only handles.
 func (o *dedupOp) handles(b *batch) error {
 	bits, err := o.seenBits(b.kind)
 	if err != nil {
@@ -244,7 +242,7 @@ func (o *dedupOp) handles(b *batch) error {
 	return o.pass(b)
 }
 
-// seenBits has one bit for each vertex or edge of the graph.
+// seenBits returns a bit set with one bit per vertex or edge of the graph.
 func (o *dedupOp) seenBits(kind graph.Kind) (graph.Bits, error) {
 	at, size := 0, o.run.g.VertexCap()
 	if kind == graph.KindEdge {
@@ -268,7 +266,7 @@ func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {
 	return true, nil
 }
 
-// key returns what is compared.
+// key returns the value to compare.
 func (o *dedupOp) key(b *batch, i int) (graph.Value, bool, error) {
 	if len(o.over) == 0 {
 		v, ok, err := o.by.row(b, i)
@@ -295,7 +293,7 @@ func (o *dedupOp) reset() {
 	o.base.reset()
 }
 
-// sampleOp keeps some traversers at random, by weight.
+// sampleOp keeps a weighted random sample of traversers.
 type sampleOp struct {
 	mergingStore
 	n       int64
@@ -381,7 +379,7 @@ func (o *sampleOp) choose() error {
 	return nil
 }
 
-// at returns the row at which the weights, added up, reach want.
+// at returns the row at which the cumulative weight reaches want.
 func (o *sampleOp) at(want float64, taken []int64) int {
 	sum := 0.0
 	for i, w := range o.weights {

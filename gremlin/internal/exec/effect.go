@@ -12,15 +12,15 @@ type sides struct {
 	byID map[string]*side
 }
 
-// A side is one side effect: what was collected under a name.
+// A side is one side effect: the value that was collected under a name.
 type side struct {
 	reduce  plan.Operator
-	val     graph.Value // a value that operators change
-	bytes   int64       // accounted memory of it
+	val     graph.Value // a value that an operator changes
+	bytes   int64       // its reserved memory
 	scalar  bool
 	bulk    *value.BulkSet
-	list    valueList   // a list that things are added to
-	set     *value.Keys // a set that things are added to
+	list    valueList   // a growing list
+	set     *value.Keys // a growing set
 	isList  bool
 	group   *grouping
 	counts  *counts
@@ -31,8 +31,7 @@ type side struct {
 	cachedV int
 }
 
-// newSides registers all side effects of a plan: they exist, if empty, before
-// something is put into them.
+// newSides creates all side effects of a plan, so that empty ones exist before anything is added.
 func newSides(r *run) *sides {
 	s := &sides{run: r, byID: map[string]*side{}}
 	for _, init := range r.root.SideEffects {
@@ -58,8 +57,7 @@ func newSides(r *run) *sides {
 	return s
 }
 
-// initial is a side effect with a first value. Without an operator, things are
-// added to a collection.
+// initial returns a side effect with an initial value. Without an operator, the value is a collection to which values are added.
 func initial(v graph.Value, op plan.Operator) *side {
 	if op == "" || op == "addAll" {
 		switch v.Kind() {
@@ -88,7 +86,7 @@ func (s *sides) register(key string, make func() *side) {
 
 func (s *sides) has(key string) bool { return s.byID[key] != nil }
 
-// value returns what was collected under a name.
+// value returns the value of a side effect.
 func (s *sides) value(key string) (graph.Value, error) {
 	e := s.byID[key]
 	switch {
@@ -113,8 +111,7 @@ func (s *sides) value(key string) (graph.Value, error) {
 	return s.snapshot(e)
 }
 
-// snapshot returns the map of a group; it is made again only if something was
-// added.
+// snapshot returns the map of a group side effect. It is computed again only after additions.
 func (s *sides) snapshot(e *side) (graph.Value, error) {
 	if e.cachedV == e.version && e.cached.Kind() == graph.KindMap {
 		return e.cached, nil
@@ -135,8 +132,7 @@ func (s *sides) snapshot(e *side) (graph.Value, error) {
 	return v, err
 }
 
-// add puts n times v into a collection, or applies the operator of the side
-// effect.
+// add adds v n times to a collection, or applies the operator of the side effect.
 func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
 	bytes, err := r.weigh(v)
 	if err != nil {
@@ -180,7 +176,7 @@ func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
 	return e.bytes - before, nil
 }
 
-// effectOp notes something of every row, and passes all on when it has seen all.
+// effectOp updates a side effect for every row. It passes the rows on when it has seen all of them.
 type effectOp struct {
 	store
 	note func(in *batch, i int) (int64, error)
@@ -196,7 +192,7 @@ func (o *effectOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		// What was collected stays until the run ends.
+		// The memory is reserved until the run ends.
 		if bytes > 0 {
 			if err := o.run.meter.hold(bytes); err != nil {
 				return err
@@ -215,8 +211,7 @@ func (r *run) effect(next op, note func(in *batch, i int) (int64, error)) op {
 	return &effectOp{store: store{base: base{run: r, next: next}}, note: note}
 }
 
-// aggregateOp collects everything under a name. What comes in one go becomes
-// visible at once, when all of it has come.
+// aggregateOp collects values under a name. The values of one input become visible together at its end.
 type aggregateOp struct {
 	store
 	by      projector
@@ -262,7 +257,7 @@ func (o *aggregateOp) finish() error {
 		if err != nil {
 			return err
 		}
-		// What was collected stays until the run ends.
+		// The memory is reserved until the run ends.
 		if err := o.run.meter.hold(bytes); err != nil {
 			return err
 		}
@@ -271,7 +266,7 @@ func (o *aggregateOp) finish() error {
 	return o.drain()
 }
 
-// replace makes what has come the value of the side effect.
+// replace makes the collected values the value of the side effect.
 func (o *aggregateOp) replace() error {
 	if o.rows.len() == 0 {
 		return nil
@@ -294,7 +289,7 @@ func (o *aggregateOp) reset() {
 	o.store.reset()
 }
 
-// effecters builds the operators with side effects, and a few that stand alone.
+// effecters builds the operators with side effects, and a few others.
 func (r *run) effecters(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Aggregate:
@@ -320,7 +315,7 @@ func (r *run) effecters(s plan.Step, next op) (op, error) {
 }
 
 func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
-	g, err := r.newGrouping(s.Key, s.Value, r.meter.hold) // until the run ends
+	g, err := r.newGrouping(s.Key, s.Value, r.meter.hold) // reserved until the run ends
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +370,7 @@ func (r *run) subgraph(s *plan.SubgraphOf, next op) op {
 	})
 }
 
-// capOp goes to what was collected, once everything has come.
+// capOp emits the value of side effects at the end of the input.
 type capOp struct {
 	output
 	keys []string

@@ -31,7 +31,7 @@ func (r *run) Label(v graph.Value) string {
 	return r.g.Keys()[v.Property().Key]
 }
 
-// Ends returns the ids of the vertices an edge leads from and to.
+// Ends returns the ids of the source and target vertices of an edge.
 func (r *run) Ends(v graph.Value) (out, in graph.Value) {
 	e := v.Handle()
 	return r.g.VertexID(r.g.Source(e)), r.g.VertexID(r.g.Target(e))
@@ -57,9 +57,8 @@ func (r *run) Property(v graph.Value) (string, graph.Value) {
 	return r.g.Keys()[m.Key], m.Value
 }
 
-// same returns the value that stands for v among its equals. Properties of edges
-// and of vertex properties are equal if key and value are, whatever they belong
-// to; the first of them stands for all.
+// same returns the representative of the values that equal v. Edge properties and meta-properties are equal if key and value
+// are, regardless of their owners; the first of them is the representative.
 func (r *run) same(v graph.Value) graph.Value {
 	if v.Kind() != graph.KindProperty {
 		return v
@@ -152,7 +151,7 @@ type keyBy struct {
 	run   *run
 	name  string
 	key   graph.Key
-	known bool            // the graph has the key
+	known bool            // whether the graph has the key
 	cols  []*graph.Column // by vertex label
 }
 
@@ -229,7 +228,7 @@ func (p *keyBy) of(v graph.Value) (graph.Value, bool, error) {
 				return e.Value, true, nil
 			}
 		}
-		return graph.Null, true, nil // a map has null for what it does not have
+		return graph.Null, true, nil // a missing key of a map yields null
 	}
 	return graph.Null, false, value.Errorf("The by(%q) modulator can only be applied to a traverser that is an Element or a Map - it is being applied to [%s] a %s instead",
 		p.name, value.Text(p.run, v), value.ClassName(v))
@@ -249,5 +248,5 @@ func (r *run) metaValue(v graph.Value, key graph.Key, known bool) (graph.Value, 
 	return graph.Null, false
 }
 
-// Text writes a value of a graph as text.
+// Text formats a value of a graph as text.
 func Text(g *graph.Graph, v graph.Value) string { return value.Text(&run{g: g}, v) }

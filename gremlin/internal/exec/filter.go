@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// filterers builds the operators that let rows pass or not.
+// filterers builds the filter operators.
 func (r *run) filterers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Has:
@@ -67,7 +67,7 @@ func (r *run) rowTest(s plan.Step) (func(in *batch, i int) (bool, error), error)
 	return nil, nil
 }
 
-// allTests builds a test that stops at the first traversal whose answer is stop.
+// allTests builds a test that stops at the first traversal whose result is stop.
 func (r *run) allTests(ts []*plan.Traversal, stop bool) (func(in *batch, i int) (bool, error), error) {
 	var tests []func(in *batch, i int) (bool, error)
 	for _, t := range ts {
@@ -148,8 +148,7 @@ func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
 	})
 }
 
-// coinOp keeps each traverser with a probability; a row with a bulk is thrown
-// for each of its traversers.
+// coinOp keeps each traverser with a probability. A row with a bulk is sampled for each of its traversers.
 type coinOp struct {
 	base
 	p      float64

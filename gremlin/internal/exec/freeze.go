@@ -7,12 +7,10 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// Side effects that grow are handed out as they are, and show what is added later.
-// One that was put into itself would have no end; so what goes into a side effect
-// is frozen: the growing parts of it are replaced by copies.
+// Growing side effects are returned by reference and show later additions. A side effect that contains itself would be
+// infinite. So values are frozen before they are added to a side effect: growing parts are replaced by copies.
 
-// freeze returns v with all that may still grow replaced by copies. The size of v
-// must have been checked.
+// freeze returns v with all growing parts replaced by copies. The caller must have checked the size of v.
 func freeze(v graph.Value) graph.Value {
 	if !composite(v) || !grows(v) {
 		return v
@@ -54,7 +52,7 @@ func freezeEntry(e graph.Entry) graph.Entry {
 	return graph.Entry{Key: freeze(e.Key), Value: freeze(e.Value)}
 }
 
-// grows reports whether v holds something that may still grow.
+// grows reports whether v contains a growing side effect.
 func grows(v graph.Value) bool {
 	switch v.Kind() {
 	case graph.KindList, graph.KindSet:

@@ -12,22 +12,22 @@ type grouping struct {
 	key  projector
 	keys value.Keys
 	how  groupValue
-	hold func(int64) error // accounts for what is kept
-	made int64             // accounted memory of the results that were made last
+	hold func(int64) error // reserves memory
+	made int64             // reserved memory of the latest results
 }
 
-// groupValue is what is made of the rows of a group.
+// groupValue reduces the rows of a group to a value.
 type groupValue interface {
-	// fresh makes room for one more group.
+	// fresh adds an empty group.
 	fresh()
-	// add takes row i of in for a group.
+	// add adds row i of in to a group.
 	add(group int, in *batch, i int) error
-	// result returns what became of a group, or false for nothing.
+	// result returns the value of a group, or false for none.
 	result(group int) (graph.Value, bool, error)
-	// makes reports whether results are made of the rows when they are asked for,
-	// so that they take memory of their own.
+	// makes reports whether results are computed from stored rows on demand, so that
+	// they need additional memory.
 	makes() bool
-	// reset forgets all groups.
+	// reset removes all groups.
 	reset()
 }
 
@@ -41,9 +41,8 @@ func (r *run) newGrouping(key, val *plan.By, hold func(int64) error) (*grouping,
 	return g, err
 }
 
-// groupValue chooses the cheapest way to the second by() of a group: a list of
-// something, a reduction that takes rows as they come, the last result of a
-// traversal without barriers, or a traversal over all rows of the group.
+// groupValue selects the cheapest implementation of the second by() of a group: a list of values, an incremental reduction, the
+// last result of a traversal without barriers, or a traversal over all rows of the group.
 func (r *run) groupValue(val *plan.By, hold func(int64) error) (groupValue, error) {
 	if val == nil || val.Kind != plan.ByTraversal {
 		p, err := r.projector(val)
@@ -80,7 +79,7 @@ func (r *run) groupValue(val *plan.By, hold func(int64) error) (groupValue, erro
 	return g, err
 }
 
-// reduction returns how a step reduces, if it takes rows as they come.
+// reduction returns a constructor of the reduction of a step, if it is incremental.
 func (r *run) reduction(s plan.Step) func() reduction {
 	switch s := s.(type) {
 	case *plan.Count:
@@ -93,7 +92,7 @@ func (r *run) reduction(s plan.Step) func() reduction {
 	return nil
 }
 
-// isBarrier reports whether a step looks at all rows of its input.
+// isBarrier reports whether a step needs its whole input.
 func isBarrier(s plan.Step) bool {
 	switch s := s.(type) {
 	case *plan.Count, *plan.Reduce, *plan.Fold, *plan.Order, *plan.Dedup, *plan.Range, *plan.Tail, *plan.Sample, *plan.Cap:
@@ -158,7 +157,7 @@ func (g *grouping) value() (graph.Value, error) {
 	return graph.Map(es...), g.run.meter.spend(len(es))
 }
 
-// reset forgets all groups. Whoever holds their memory releases it.
+// reset removes all groups. The owner of their memory must release it.
 func (g *grouping) reset() {
 	g.made = 0
 	if g.keys.Len() > 0 {
@@ -167,7 +166,7 @@ func (g *grouping) reset() {
 	}
 }
 
-// groupLists makes lists of what a by() finds.
+// groupLists collects the values of a by() in lists.
 type groupLists struct {
 	run   *run
 	hold  func(int64) error
@@ -236,14 +235,14 @@ func (g *groupLast) result(group int) (graph.Value, bool, error) {
 	return g.vals[group], g.has[group], nil
 }
 
-// groupReductions reduces each group as its rows come.
+// groupReductions reduces each group incrementally.
 type groupReductions struct {
 	run    *run
 	hold   func(int64) error
 	make   func() reduction
 	pre    *child
-	simple bool  // there is nothing before the reduction
-	count  *walk // what is counted, if it is a count
+	simple bool  // no steps precede the reduction
+	count  *walk // the counted walk, if it is a count
 	post   *child
 	reds   []reduction
 }
@@ -287,12 +286,12 @@ func (g *groupReductions) result(group int) (graph.Value, bool, error) {
 	}
 	w, ok, err := g.post.firstOf(v)
 	if err == nil && !ok {
-		return v, true, nil // what follows the reduction filters no groups
+		return v, true, nil // steps after the reduction do not filter groups
 	}
 	return w, ok, err
 }
 
-// groupRows keeps the rows of each group and runs a traversal over them.
+// groupRows stores the rows of each group and runs a traversal over them.
 type groupRows struct {
 	run        *run
 	hold       func(int64) error
@@ -325,7 +324,7 @@ func (g *groupRows) result(group int) (graph.Value, bool, error) {
 	return v, ok, err
 }
 
-// groupOp groups everything.
+// groupOp groups its whole input.
 type groupOp struct {
 	output
 	g *grouping
@@ -391,7 +390,7 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 	return groupBytes + bytes, nil
 }
 
-// put counts k n times and reports whether it is new.
+// put adds n to the count of k and reports whether k is new.
 func (c *counts) put(k graph.Value, n int64) bool {
 	at, fresh := c.keys.Put(k)
 	if fresh {
@@ -409,7 +408,7 @@ func (c *counts) value() graph.Value {
 	return graph.Map(es...)
 }
 
-// groupCountOp counts everything by key.
+// groupCountOp counts its whole input by key.
 type groupCountOp struct {
 	output
 	counts

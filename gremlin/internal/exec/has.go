@@ -8,16 +8,15 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// condTest tests conditions that must all hold. Vertices and edges are tested by
-// their rows; what has to be known of the columns for that is gathered when it is
-// first needed.
+// condTest tests a conjunction of conditions. Vertices and edges are tested by their rows; the tests of columns are built on
+// first use.
 type condTest struct {
 	run    *run
 	conds  []*condition
-	tables [2]*tableTest // of vertices and edges
+	tables [2]*tableTest // tests of vertices and of edges
 }
 
-// conds builds the test of conditions, or nil for none.
+// conds builds the test of conditions, or returns nil when there are none.
 func (r *run) conds(conds []plan.Cond) *condTest {
 	if len(conds) == 0 {
 		return nil
@@ -29,8 +28,7 @@ func (r *run) conds(conds []plan.Cond) *condTest {
 	return t
 }
 
-// tableTest holds, by label, what a row must satisfy; what was not asked for yet
-// is nil.
+// tableTest holds the row tests by label; nil entries have not been built yet.
 type tableTest struct {
 	of     *condTest
 	kind   graph.Kind
@@ -39,13 +37,13 @@ type tableTest struct {
 }
 
 type labelTest struct {
-	ok    bool // an element with this label may satisfy the conditions
+	ok    bool // elements with this label may satisfy the conditions
 	tests []rowTest
-	few   bool     // only some rows can satisfy them:
-	rows  []uint32 // those that have a value at all
+	few   bool     // only the rows in rows can satisfy them
+	rows  []uint32 // rows that have a value
 }
 
-// narrow notes that rows without a value in a column need not be looked at.
+// narrow restricts the test to the rows with a value in a column, if that is sparse.
 func (t *labelTest) narrow(c *graph.Column) {
 	rows, sparse := c.Rows()
 	if sparse && (!t.few || len(rows) < len(t.rows)) {
@@ -124,13 +122,13 @@ func (t *tableTest) may(l graph.Label) bool {
 				return false
 			}
 		case plan.PartKey, plan.PartValue:
-			return false // neither vertices nor edges have these
+			return false // neither vertices nor edges have these parts
 		}
 	}
 	return true
 }
 
-// column returns the column a condition looks at, or nil.
+// column returns the column of a condition, or nil.
 func (t *tableTest) column(l graph.Label, c *condition) *graph.Column {
 	if !c.known {
 		return nil
@@ -200,8 +198,8 @@ type condition struct {
 	key    graph.Key
 	known  bool // the graph has the key
 	pred   *plan.Pred
-	asText bool // ids are compared by their text
-	negate bool // what the reading of unknown values makes of it is turned
+	asText bool // compare ids as text
+	negate bool // invert the treatment of unknown values
 }
 
 func (r *run) cond(c plan.Cond) *condition {
@@ -239,8 +237,7 @@ func (r *run) idValue(v graph.Value) graph.Value {
 	return v
 }
 
-// textIDs reports whether a predicate compares with strings only: then ids of
-// other types are compared by their text.
+// textIDs reports whether a predicate compares only with strings. Ids of other types are then compared as text.
 func textIDs(p *plan.Pred) bool {
 	if len(p.Args) > 0 {
 		return false
@@ -301,7 +298,7 @@ func (r *run) hasNotOp(s *plan.HasNot, next op) op {
 	return &hasOp{base: base{run: r, next: next}, test: r.absence(s)}
 }
 
-// absence builds the test that must fail for a property not to be there.
+// absence builds the test that must fail when a property is absent.
 func (r *run) absence(s *plan.HasNot) *condTest {
 	r.negated = !r.negated
 	t := r.conds([]plan.Cond{{Key: s.Key, Null: s.Null}})
@@ -339,7 +336,7 @@ func (o *hasOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// handles filters a batch that has nothing but handles.
+// handles filters a batch that has only handles.
 func (o *hasOp) handles(b *batch) {
 	tt := o.test.table(b.kind)
 	if b.kind == graph.KindVertex && len(tt.ids) == 0 {

@@ -136,7 +136,7 @@ func keep(vs []graph.Value, in *value.Keys, want bool) []graph.Value {
 	return out
 }
 
-// conjoin joins the items of a list into a string; null is left out.
+// conjoin joins the items of a list to a string; it ignores null.
 func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 	return func(v graph.Value) (graph.Value, error) {
 		vs, err := incoming("conjoin", v)

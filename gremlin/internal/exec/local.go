@@ -2,7 +2,7 @@ package exec
 
 import "vigil/gremlin/internal/plan"
 
-// coalesceOp takes the first traversal that has results.
+// coalesceOp uses the first traversal that has results.
 func (r *run) coalesceOp(s *plan.Coalesce, next op) (op, error) {
 	var children []*child
 	for _, t := range s.Traversals {
@@ -27,13 +27,12 @@ func (r *run) coalesceOp(s *plan.Coalesce, next op) (op, error) {
 	}), nil
 }
 
-// localOp runs a traversal for each traverser by itself and passes on what comes
-// out as it is.
+// localOp runs a traversal for each traverser separately and passes its results on unchanged.
 type localOp struct {
 	base
 	c    *child
 	pure bool // equal traversers have equal results
-	keep bool // a row without results goes on itself (optional)
+	keep bool // a row without results passes itself (optional)
 	down bool
 }
 
@@ -48,8 +47,8 @@ func (r *run) localOp(s *plan.Local, next op) (op, error) {
 	return &localOp{base: base{run: r, next: next}, c: c, pure: pure(s.Traversal)}, nil
 }
 
-// oneResult returns the projector of a traversal that ends with a count or a list
-// and can be walked, if neither paths nor sacks are asked for.
+// oneResult returns the projector of a traversal that ends with a count or a list and can be evaluated as a walk, if neither paths
+// nor sacks are needed.
 func (r *run) oneResult(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 || r.sackInit != nil || !plainInfo(t.Steps[n-1]) {
@@ -67,7 +66,7 @@ func (r *run) optionalOp(s *plan.Optional, next op) (op, error) {
 	return &localOp{base: base{run: r, next: next}, c: c, pure: true, keep: true}, err
 }
 
-// pure reports whether t notes nothing and leaves nothing to chance.
+// pure reports whether t has no side effects and is deterministic.
 func pure(t *plan.Traversal) bool {
 	ok := true
 	plan.Walk(t, func(s plan.Step) {
@@ -105,7 +104,7 @@ func (o *localOp) push(b *batch) error {
 	return nil
 }
 
-// one runs the traversal for a row; its results count bulk times.
+// one runs the traversal for a row and multiplies the bulks of its results by bulk.
 func (o *localOp) one(b *batch, i int, bulk int64) error {
 	found := false
 	err := o.c.start(b, i, func(out *batch) error {

@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// localMappers builds the operators that look into collections.
+// localMappers builds the operators on collections (local scope).
 func (r *run) localMappers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.RangeLocal:
@@ -36,8 +36,7 @@ func (r *run) localMappers(s plan.Step, next op) (op, error) {
 	return nil, nil
 }
 
-// iterate returns the items of a collection, the entries of a map, or the value
-// itself.
+// iterate returns the items of a collection, the entries of a map, or the value itself.
 func iterate(v graph.Value) []graph.Value {
 	if vs, ok := value.Elems(v); ok {
 		return vs
@@ -59,7 +58,7 @@ func localSize(v graph.Value) int64 {
 	return int64(len(iterate(v)))
 }
 
-// cutLocal keeps the items from low up to high; what is no collection stays.
+// cutLocal keeps the items from low up to high; it returns other values unchanged.
 func cutLocal(v graph.Value, low, high int64) graph.Value {
 	bounds := func(n int) (int, int) {
 		hi := int64(n)
@@ -101,7 +100,7 @@ func sampleLocal(v graph.Value, n int64, random *value.Random) graph.Value {
 	return graph.List(draw(vs, n, random)...)
 }
 
-// draw takes n things at random, one after the other.
+// draw draws n items at random without replacement.
 func draw[T any](from []T, n int64, random *value.Random) []T {
 	rest := slices.Clone(from)
 	out := make([]T, 0, n)
@@ -113,7 +112,7 @@ func draw[T any](from []T, n int64, random *value.Random) []T {
 	return out
 }
 
-// reduceLocal computes one number of a collection; an empty one has none.
+// reduceLocal reduces a collection to one number; an empty collection has none.
 func (r *run) reduceLocal(op plan.ReduceOp, v graph.Value) (graph.Value, bool, error) {
 	vs := iterate(v)
 	if err := r.meter.spend(len(vs)); err != nil {
@@ -128,7 +127,7 @@ func (r *run) reduceLocal(op plan.ReduceOp, v graph.Value) (graph.Value, bool, e
 	return a.result()
 }
 
-// indexed pairs items with their position.
+// indexed pairs items with their index.
 func indexed(v graph.Value, asMap bool) graph.Value {
 	vs := iterate(v)
 	if asMap {

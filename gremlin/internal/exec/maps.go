@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// mappers builds the operators with one result for each row.
+// mappers builds the operators with at most one result per row.
 func (r *run) mappers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Constant:
@@ -50,8 +50,7 @@ func (r *run) mappers(s plan.Step, next op) (op, error) {
 	return r.localMappers(s, next)
 }
 
-// projectOp makes a map of what each by() finds; one that finds nothing has no
-// entry.
+// projectOp builds a map of the values of its by() modulators; it omits those without a value.
 func (r *run) projectOp(s *plan.Project, next op) (op, error) {
 	bys, err := r.projectors(s.Bys)
 	if err != nil {
@@ -119,8 +118,7 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 	}), nil
 }
 
-// formatVar finds a variable of a template: a property, or what the name stands
-// for.
+// formatVar returns the value of a template variable: a property, or the object with that label.
 func (r *run) formatVar(in *batch, i int, name string, key *keyBy) (graph.Value, bool, error) {
 	switch v := in.value(i); v.Kind() {
 	case graph.KindVertex, graph.KindEdge, graph.KindVertexProperty:
@@ -131,7 +129,7 @@ func (r *run) formatVar(in *batch, i int, name string, key *keyBy) (graph.Value,
 	return r.scoped(in, i, name, plan.PopLast)
 }
 
-// sackOp puts something into the sack.
+// sackOp updates the sack.
 type sackOp struct {
 	base
 	op plan.Operator
@@ -173,11 +171,11 @@ func (o *sackOp) push(b *batch) error {
 	}
 	b.cut(kept)
 	err := o.pass(b)
-	o.base.reset() // who keeps a sack accounts for it
+	o.base.reset() // operators that store sacks reserve their memory
 	return err
 }
 
-// loopsOp goes to the number of rounds of the repeat around it.
+// loopsOp emits the iteration count of the enclosing repeat.
 func (r *run) loopsOp(s *plan.Loops, next op) (op, error) {
 	var loop *repeatOp
 	for i := len(r.loops) - 1; i >= 0 && loop == nil; i-- {

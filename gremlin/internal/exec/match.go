@@ -6,15 +6,14 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// matchOp solves patterns together, for one row at a time. What is bound to a
-// label is kept in the path.
+// matchOp solves patterns jointly for one row at a time. Bindings of labels are stored in the path.
 type matchOp struct {
 	output
 	step  *plan.Match
 	group *patternGroup
 }
 
-// patternGroup is a match or a connective of patterns within one.
+// patternGroup is a match() or a nested connective of patterns.
 type patternGroup struct {
 	run      *run
 	any      bool
@@ -26,8 +25,8 @@ type pattern struct {
 	plan.Pattern
 	c      *child
 	nested *patternGroup
-	flat   bool // results do not remember the way they came
-	whole  bool // starting from a label is part of the path
+	flat   bool // results do not extend the path
+	whole  bool // the start label is part of the path
 }
 
 func (r *run) matchOp(s *plan.Match, next op) (op, error) {
@@ -77,7 +76,7 @@ func (o *matchOp) push(b *batch) error {
 	return o.flush()
 }
 
-// solution makes a result of a row in which everything is bound.
+// solution emits the result of a row in which everything is bound.
 func (o *matchOp) solution(row *batch) error {
 	var m mapBuilder
 	for _, name := range o.step.Vars {
@@ -88,8 +87,7 @@ func (o *matchOp) solution(row *batch) error {
 	return o.emit(row, 0, m.value())
 }
 
-// solve finds all ways to satisfy the patterns that are not yet done, and calls
-// found for each.
+// solve finds all solutions of the remaining patterns and calls found for each.
 func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) error {
 	if err := g.run.meter.spend(1); err != nil {
 		return err
@@ -119,8 +117,7 @@ func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) 
 	})
 }
 
-// choose returns the pattern to try next: a test before a move, in the order
-// they are written.
+// choose returns the next pattern to solve: tests before moves, in the order of the text.
 func (g *patternGroup) choose(row *batch, done uint64) int {
 	best := -1
 	for i, p := range g.patterns {
@@ -137,7 +134,7 @@ func (g *patternGroup) choose(row *batch, done uint64) int {
 	return best
 }
 
-// ready reports whether everything a pattern needs is bound.
+// ready reports whether all labels that a pattern needs are bound.
 func (p *pattern) ready(row *batch) bool {
 	if p.nested != nil {
 		for _, q := range p.nested.patterns {
@@ -158,7 +155,7 @@ func (p *pattern) ready(row *batch) bool {
 	return true
 }
 
-// run tries a pattern and calls found for every way to satisfy it.
+// run solves a pattern and calls found for every solution.
 func (p *pattern) run(row *batch, found func(*batch) error) error {
 	switch {
 	case p.nested != nil && p.Not:
@@ -225,13 +222,13 @@ func at(row *batch, v graph.Value) *batch {
 	return out
 }
 
-// agrees reports whether v is what the end label of the pattern is bound to.
+// agrees reports whether v equals the binding of the pattern's end label.
 func (p *pattern) agrees(row *batch, v graph.Value) bool {
 	w, ok := row.way(0).get(p.End, plan.PopLast)
 	return ok && equal(v, w)
 }
 
-// bind puts the results of a pattern under its end label.
+// bind binds the results of a pattern to its end label.
 func (p *pattern) bind(row *batch, way *node, b *batch, found func(*batch) error) error {
 	for j := range b.len() {
 		var next batch

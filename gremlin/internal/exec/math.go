@@ -9,10 +9,10 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// expr is an arithmetic expression over variables, which are numbered.
+// expr is a compiled arithmetic expression over numbered variables.
 type expr func(vars []float64) float64
 
-// exprParser reads an expression: sums of products of powers.
+// exprParser is a recursive descent parser of expressions: sums of products of powers.
 type exprParser struct {
 	src   string
 	at    int
@@ -20,7 +20,7 @@ type exprParser struct {
 	depth int
 }
 
-// parseMath reads the expression of a math().
+// parseMath parses the expression of a math().
 func parseMath(src string) (e expr, vars []string, err error) {
 	p := &exprParser{src: src, vars: plan.MathVariables(src)}
 	if e, err = p.sum(); err != nil {
@@ -33,7 +33,7 @@ func parseMath(src string) (e expr, vars []string, err error) {
 }
 
 func (p *exprParser) fail() error {
-	return value.Errorf("math(): cannot read the expression at position %d: %s", p.at+1, p.src)
+	return value.Errorf("math(): syntax error at position %d: %s", p.at+1, p.src)
 }
 
 func (p *exprParser) skip() {
@@ -148,8 +148,7 @@ func (p *exprParser) atom() (expr, error) {
 	return p.named(word)
 }
 
-// wordByte reports whether the byte at i belongs to a number or name that starts
-// at start.
+// wordByte reports whether the byte at i belongs to a number or name that starts at start.
 func wordByte(s string, i, start int) bool {
 	c := s[i]
 	if c == '+' || c == '-' {
@@ -176,7 +175,7 @@ var mathFunctions = map[string]func(float64) float64{
 
 func (p *exprParser) named(word string) (expr, error) {
 	if fn := mathFunctions[word]; fn != nil {
-		// Without parentheses a function takes all that follows: sin _ + 1.
+		// Without parentheses, a function applies to everything that follows: sin _ + 1.
 		open := p.next("(") != 0
 		arg, err := p.sum()
 		if err == nil && open && p.next(")") == 0 {

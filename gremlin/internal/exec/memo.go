@@ -2,19 +2,17 @@ package exec
 
 import "vigil/graph"
 
-// A memo knows of vertices whether a walk from there leads anywhere. Many walks
-// meet at the same vertices: instances share groups, users share roles.
+// A memo caches by vertex whether a walk from it has a result. Many walks meet at the same vertices: instances share groups, users
+// share roles.
 type memo struct {
 	known graph.Bits
 	leads graph.Bits
 }
 
-// memoAfter says when remembering pays: when so many times the number of walks
-// is what a memo has to have room for.
+// memoAfter is the minimum ratio of walks to table size from which a memo is worthwhile.
 const memoAfter = 64
 
-// remember gives the moves of the walk that others come before a memo, if there
-// is room.
+// remember adds memos to the moves of the walk after the first, if the budget allows.
 func (w *walk) remember() {
 	size := w.run.g.VertexCap()
 	for i := range w.hops {
@@ -29,8 +27,7 @@ func (w *walk) remember() {
 	}
 }
 
-// recall goes on from h with the move at hop i, unless it is known where that
-// leads. It reports false to stop.
+// recall continues at h with the move at hop i unless the result is cached. It returns false to stop.
 func (w *walk) recall(i int, p *hop, h graph.Handle) bool {
 	if p.memo.known.Has(h) {
 		if p.memo.leads.Has(h) {

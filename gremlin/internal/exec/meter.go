@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// Limits bound what a run may cost. A field that is zero or negative does not
-// limit.
+// Limits limit the cost of a run. A zero or negative field means no limit.
 type Limits struct {
-	Work    int64         // units of work: rows and edges touched
-	Live    int64         // traversers kept at one time
-	Memory  int64         // accounted bytes
+	Work    int64         // units of work: rows processed and edges visited
+	Live    int64         // traversers stored at the same time
+	Memory  int64         // reserved bytes
 	Results int64         // results
-	Repeat  int64         // rounds of a repeat
+	Repeat  int64         // iterations of a repeat
 	Path    int64         // objects of a path
 	Time    time.Duration // of the run
 }
 
-// A LimitError says that a run was stopped because a limit was exceeded.
+// A LimitError is the error of a run that exceeded a limit.
 type LimitError struct {
 	Name    string
 	Allowed int64
-	Cause   error // the error of the context, if it was that
+	Cause   error // error of the context, if that ended the run
 }
 
-// Error names the limit and what it allows.
+// Error returns a message with the name and value of the limit.
 func (e *LimitError) Error() string {
 	if e.Cause != nil && e.Allowed == 0 {
 		return fmt.Sprintf("query stopped: %v", e.Cause)
@@ -36,31 +35,31 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("query exceeds its budget: %s (limit %d)", e.Name, e.Allowed)
 }
 
-// Unwrap returns the error of the context, if it was that.
+// Unwrap returns the error of the context, if that ended the run.
 func (e *LimitError) Unwrap() error { return e.Cause }
 
-// meter counts what a run costs.
+// meter tracks the cost of a run.
 type meter struct {
 	ctx      context.Context
 	limits   Limits
 	deadline time.Time
 	work     int64
-	check    int64 // work at which clock and context are looked at again
-	err      error // of tick
+	check    int64 // work at which clock and context are checked next
+	err      error // error found by tick
 	memory   int64
 	peak     int64
 	live     int64
-	large    func() // called when the run turns out to be large; nil once it was
+	large    func() // called once when the run becomes large; nil afterwards
 }
 
-// Large is the accounted memory at which Options.OnLarge is called, and largeWork
-// the work at which it is: what much work leaves behind is much garbage.
+// Large is the reserved memory at which Options.OnLarge is called, and largeWork the amount of work at which it is called, because
+// much work produces much garbage.
 const (
 	Large     = 4 << 20
 	largeWork = 1 << 16
 )
 
-// checkEvery is how much work is done between two looks at the clock.
+// checkEvery is the amount of work between two checks of the clock.
 const checkEvery = 2048
 
 func newMeter(ctx context.Context, l Limits, onLarge func()) *meter {
@@ -80,8 +79,8 @@ func (m *meter) spend(n int) error {
 	return m.look()
 }
 
-// tick is spend for those who cannot return an error: it reports false when the
-// budget is used up, and the next spend returns the error.
+// tick is spend for callers that cannot return an error: it returns false when a limit is exceeded, and the next spend returns the
+// error.
 func (m *meter) tick(n int) bool {
 	m.work += int64(n)
 	if m.work < m.check {
@@ -91,12 +90,12 @@ func (m *meter) tick(n int) bool {
 		m.err = m.look()
 	}
 	if m.err != nil {
-		m.check = 0 // so that spend finds out
+		m.check = 0 // so that spend checks at once
 	}
 	return m.err == nil
 }
 
-// look checks everything that is too dear to check each time.
+// look makes the checks that are too expensive to make every time.
 func (m *meter) look() error {
 	if m.err != nil {
 		return m.err
@@ -117,7 +116,7 @@ func (m *meter) look() error {
 	return nil
 }
 
-// hold accounts for memory that is kept.
+// hold reserves memory.
 func (m *meter) hold(bytes int64) error {
 	m.memory += bytes
 	if m.memory > m.peak {
@@ -132,16 +131,16 @@ func (m *meter) hold(bytes int64) error {
 	return nil
 }
 
-// grown says that much memory is used, once.
+// grown calls the OnLarge function once.
 func (m *meter) grown() {
 	m.large()
 	m.large = nil
 }
 
-// release accounts for memory that is no longer kept.
+// release releases reserved memory.
 func (m *meter) release(bytes int64) { m.memory -= bytes }
 
-// keep accounts for traversers that are kept.
+// keep counts stored traversers.
 func (m *meter) keep(n int) error {
 	m.live += int64(n)
 	if m.limits.Live > 0 && m.live > m.limits.Live {
@@ -150,10 +149,10 @@ func (m *meter) keep(n int) error {
 	return nil
 }
 
-// let accounts for traversers that are no longer kept.
+// let counts traversers that are no longer stored.
 func (m *meter) let(n int) { m.live -= int64(n) }
 
-// once checks that something of a size may be made at all.
+// once checks that a single object of a size is within the memory limit.
 func (m *meter) once(bytes int64) error {
 	if m.memory+bytes > Large && m.large != nil {
 		m.grown()

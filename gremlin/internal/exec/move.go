@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// movers builds the operators that go through the graph.
+// movers builds the operators that traverse edges.
 func (r *run) movers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Graph:
@@ -38,14 +38,14 @@ type moveOp struct {
 	output
 	hops    []graph.Hop
 	toEdge  bool
-	touched int // neighbours that are not yet counted as work
+	touched int // neighbours not yet counted as work
 }
 
 func (r *run) moveOp(s *plan.Move, next op) op {
 	return &moveOp{output: r.output(s, next), hops: r.hops(s), toEdge: s.ToEdge}
 }
 
-// hops returns the ways that a move goes: by direction, then by label.
+// hops returns the hops of a move, by direction and then by label.
 func (r *run) hops(s *plan.Move) []graph.Hop {
 	var out []graph.Hop
 	over := r.edgeLabels(s.Over)
@@ -60,7 +60,7 @@ func (r *run) hops(s *plan.Move) []graph.Hop {
 	return out
 }
 
-// dirsOf returns the directions that a direction stands for.
+// dirsOf returns the graph directions of a plan direction.
 func dirsOf(d plan.Direction) []graph.Direction {
 	switch d {
 	case plan.Out:
@@ -73,7 +73,7 @@ func dirsOf(d plan.Direction) []graph.Direction {
 
 var bothDirs = []graph.Direction{graph.Out, graph.In}
 
-// edgeLabels returns the numbers of the edge labels that the graph has.
+// edgeLabels returns the labels that exist in the graph.
 func (r *run) edgeLabels(names []string) []graph.Label {
 	var out []graph.Label
 	for _, name := range names {
@@ -107,7 +107,7 @@ func (o *moveOp) push(b *batch) error {
 	return o.flush()
 }
 
-// swift goes to neighbours when there is nothing to carry along but bulks.
+// swift is the fast path for rows that have only handles and bulks.
 func (o *moveOp) swift(b *batch) error {
 	for i, v := range b.ids {
 		for k := range o.hops {
@@ -121,7 +121,7 @@ func (o *moveOp) swift(b *batch) error {
 	return o.run.meter.spend(work)
 }
 
-// hopTo adds neighbours of row i. Most vertices have few, and there is room.
+// hopTo adds the neighbours of row i. Its fast path handles few neighbours that fit into the batch.
 func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
 	n := len(o.b.ids)
 	if len(to) == 0 {
@@ -135,7 +135,7 @@ func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
 	return nil
 }
 
-// land adds neighbours of row i, a batch at a time.
+// land adds the neighbours of row i batch by batch.
 func (o *moveOp) land(b *batch, i int, to []graph.Handle) error {
 	for len(to) > 0 {
 		o.b.bare(graph.KindVertex, b.bulk != nil)
@@ -194,7 +194,7 @@ func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle
 	return nil
 }
 
-// landWithPath adds neighbours and the way to them.
+// landWithPath adds neighbours with their paths.
 func (o *moveOp) landWithPath(way *node, to []graph.Handle) error {
 	for _, w := range to {
 		if len(o.b.ids) == 0 {
@@ -213,7 +213,7 @@ func (o *moveOp) landWithPath(way *node, to []graph.Handle) error {
 	return nil
 }
 
-// edgeEnds goes to the ends of an edge.
+// edgeEnds moves to the end points of an edge.
 func (r *run) edgeEnds(d plan.Direction) func(o *output, in *batch, i int) error {
 	return func(o *output, in *batch, i int) error {
 		e, ok := in.edge(i)
@@ -232,8 +232,7 @@ func (r *run) edgeEnds(d plan.Direction) func(o *output, in *batch, i int) error
 	}
 }
 
-// otherEnd goes to the end of an edge that the traverser did not come from: by
-// what the edge remembers, else by the path.
+// otherEnd moves to the end point of an edge from which the traverser did not come. It is known from the batch or from the path.
 func (r *run) otherEnd(in *batch, i int) (graph.Value, bool, error) {
 	e, ok := in.edge(i)
 	if !ok {
@@ -259,7 +258,7 @@ func (r *run) otherEnd(in *batch, i int) (graph.Value, bool, error) {
 	return graph.Null, false, value.Errorf("The path history of the traverser does not contain an adjacent vertex")
 }
 
-// owner goes from a property to its element.
+// owner moves from a property to its element.
 func (r *run) owner(v graph.Value) (graph.Value, error) {
 	switch v.Kind() {
 	case graph.KindVertexProperty:

@@ -9,17 +9,16 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// A node is the last object of a path, with the path before it. Paths share
-// their beginnings and are never changed.
+// A node is the last object of a path, linked to the preceding path. Paths share their prefixes and are immutable.
 type node struct {
 	prev   *node
 	val    graph.Value
 	labels []string
 	size   int32  // number of objects up to this one
-	bytes  uint32 // what they refer to takes, up to 4 GiB
+	bytes  uint32 // memory of their values, saturated at 4 GiB
 }
 
-// extend returns the path p with one more object, which takes so many bytes.
+// extend returns the path p with one more object of known size.
 func extend(p *node, v graph.Value, labels []string, bytes int64) *node {
 	n := &node{prev: p, val: v, labels: labels, size: 1}
 	if p != nil {
@@ -30,13 +29,13 @@ func extend(p *node, v graph.Value, labels []string, bytes int64) *node {
 	return n
 }
 
-// lengthen returns the path p with one more object, which is weighed.
+// lengthen returns the path p with one more object and computes its size.
 func (r *run) lengthen(p *node, v graph.Value, labels []string) (*node, error) {
 	bytes, err := r.weigh(v)
 	return extend(p, v, labels, bytes), err
 }
 
-// weight is the account of a path that is kept.
+// weight returns the memory to reserve for a stored path.
 func (n *node) weight() int64 {
 	if n == nil {
 		return 0
@@ -44,7 +43,7 @@ func (n *node) weight() int64 {
 	return nodeBytes*int64(n.size) + int64(n.bytes)
 }
 
-// since is the account of the last objects of a path.
+// since returns the memory of the last objects of a path.
 func (n *node) since(objects int64) int64 {
 	bytes := nodeBytes * objects
 	for ; objects > 0 && n != nil; objects-- {
@@ -54,7 +53,7 @@ func (n *node) since(objects int64) int64 {
 	return bytes
 }
 
-// own returns the bytes of the last object.
+// own returns the memory of the last object.
 func (n *node) own() int64 {
 	if n.prev == nil {
 		return int64(n.bytes)
@@ -62,15 +61,14 @@ func (n *node) own() int64 {
 	return int64(n.bytes - n.prev.bytes)
 }
 
-// attach returns the path p with more labels at its last object.
+// attach returns the path p with more labels on its last object.
 func attach(p *node, labels []string) *node {
 	n := *p
 	n.labels = slices.Concat(p.labels, labels)
 	return &n
 }
 
-// without returns the path without some labels; objects that have no label left
-// go, too.
+// without returns the path without some labels. Objects without remaining labels are removed, too.
 func (n *node) without(labels []string) *node {
 	if n == nil {
 		return nil
@@ -104,8 +102,8 @@ func (n *node) has(label string) bool {
 	return false
 }
 
-// get returns the object with a label: the last, the first, all as a list, or
-// one if there is one and a list if there are more.
+// get returns the object with a label: the last, the first, all as a list, or, for mixed, the object if there is one and a list if
+// there are more.
 func (n *node) get(label string, pop plan.Pop) (graph.Value, bool) {
 	var found []graph.Value
 	for ; n != nil; n = n.prev {

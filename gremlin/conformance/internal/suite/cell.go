@@ -13,17 +13,16 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// world reads cells: values as scenario files write them, with elements named
-// by their properties.
+// world parses cells: values in the notation of scenario files, in which elements are identified by their properties.
 type world struct{ g *graph.Graph }
 
-// keyValue is prop[key,value]: a property of whatever element.
+// keyValue is prop[key,value]: a property of any element.
 type keyValue struct {
 	key   string
 	value graph.Value
 }
 
-// cell reads one cell or parameter.
+// cell parses one cell or parameter.
 func (w world) cell(text string) (graph.Value, error) {
 	switch text {
 	case "null":
@@ -55,12 +54,12 @@ func (w world) cell(text string) (graph.Value, error) {
 		if t, ok := syntax.ParseTime(inside); ok {
 			return graph.DateTime(t), nil
 		}
-		return graph.Null, fmt.Errorf("cell %s is no date", text)
+		return graph.Null, fmt.Errorf("cell %s is not a date", text)
 	case "uuid":
 		if u, ok := syntax.ParseUUID(inside); ok {
 			return graph.UUID(u), nil
 		}
-		return graph.Null, fmt.Errorf("cell %s is no UUID", text)
+		return graph.Null, fmt.Errorf("cell %s is not a UUID", text)
 	}
 	if name == "d" {
 		return number(inside, suffix)
@@ -68,13 +67,13 @@ func (w world) cell(text string) (graph.Value, error) {
 	return w.element(name, inside, suffix)
 }
 
-// cellNames are the words that may stand before a bracket.
+// cellNames are the names that may precede a bracket.
 var cellNames = map[string]bool{
 	"m": true, "l": true, "s": true, "str": true, "vp": true, "prop": true, "p": true, "d": true, "dt": true, "uuid": true, "v": true, "e": true,
 	"t": true, "D": true, "M": true,
 }
 
-// takeApart cuts name[inside]suffix; anything else is a plain string.
+// takeApart splits name[inside]suffix. It returns false for a plain string.
 func takeApart(text string) (name, inside, suffix string, ok bool) {
 	open, end := strings.IndexByte(text, '['), strings.LastIndexByte(text, ']')
 	if open < 0 || end < open {
@@ -85,7 +84,7 @@ func takeApart(text string) (name, inside, suffix string, ok bool) {
 	return name, inside, suffix, cellNames[name] && wellEnded
 }
 
-// items reads a list of cells, separated by commas outside brackets.
+// items parses a list of cells, separated by commas outside brackets.
 func (w world) items(text string) ([]graph.Value, error) {
 	var items []graph.Value
 	for _, part := range splitOutside(text) {
@@ -118,7 +117,7 @@ func splitOutside(text string) []string {
 	return parts
 }
 
-// number reads d[text] with its suffix.
+// number parses d[text] with its suffix.
 func number(text, suffix string) (graph.Value, error) {
 	bits := map[string]int{".b": 8, ".s": 16, ".i": 32, ".l": 64}
 	switch suffix {
@@ -141,7 +140,7 @@ func number(text, suffix string) (graph.Value, error) {
 			return graph.BigDecimal(l.Coef, l.Scale), nil
 		}
 	}
-	return graph.Null, fmt.Errorf("d[%s]%s is no number", text, suffix)
+	return graph.Null, fmt.Errorf("d[%s]%s is not a number", text, suffix)
 }
 
 func integer(n int64, suffix string) graph.Value {
@@ -156,7 +155,7 @@ func integer(n int64, suffix string) graph.Value {
 	return graph.Long(n)
 }
 
-// decimal reads an exact decimal number as the language does.
+// decimal parses an exact decimal number with the syntax of the language.
 func decimal(text string) (syntax.Decimal, error) {
 	q, err := syntax.Parse("g.inject("+text+"m)", syntax.Options{})
 	if err != nil {
@@ -167,7 +166,7 @@ func decimal(text string) (syntax.Decimal, error) {
 	return d, nil
 }
 
-// jsonCell reads the inside of m[...]: JSON whose strings are cells again.
+// jsonCell parses the inside of m[...]: JSON whose strings are cells.
 func (w world) jsonCell(text string) (graph.Value, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

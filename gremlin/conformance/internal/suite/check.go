@@ -10,13 +10,13 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// check compares results with an expectation and says what differs, or nothing.
+// check compares results with an expectation and describes the difference, "" if there is none.
 func (w world) check(e tinkerpop.Expectation, results []graph.Value, err error) string {
 	if e.Kind == "error" {
 		return checkError(e, err)
 	}
 	if err != nil {
-		return "the query fails"
+		return "the query failed"
 	}
 	switch e.Kind {
 	case "empty":
@@ -35,7 +35,7 @@ func (w world) check(e tinkerpop.Expectation, results []graph.Value, err error) 
 	want := make([]graph.Value, len(e.Values))
 	for i, text := range e.Values {
 		if want[i], err = w.cell(text); err != nil {
-			return "the expectation cannot be read: " + err.Error()
+			return "malformed expectation: " + err.Error()
 		}
 	}
 	if e.Kind == "subgraph" {
@@ -48,7 +48,7 @@ func (w world) checkValues(kind string, want, results []graph.Value) string {
 	switch kind {
 	case "ordered":
 		if !slices.EqualFunc(want, results, w.same) {
-			return "other results, or in another order"
+			return "the results or their order differ"
 		}
 	case "unordered":
 		missing, surplus := w.differences(want, results)
@@ -58,7 +58,7 @@ func (w world) checkValues(kind string, want, results []graph.Value) string {
 	case "of":
 		for _, r := range results {
 			if !slices.ContainsFunc(want, func(v graph.Value) bool { return w.same(v, r) }) {
-				return w.describe(r) + " is none of the expected"
+				return w.describe(r) + " is not one of the expected results"
 			}
 		}
 	default:
@@ -80,18 +80,18 @@ func checkError(e tinkerpop.Expectation, err error) string {
 		ok = strings.HasSuffix(have, want)
 	}
 	if !ok {
-		return fmt.Sprintf("another error than %s %q", e.Match, e.Message)
+		return fmt.Sprintf("the error does not match %s %q", e.Match, e.Message)
 	}
 	return ""
 }
 
 func checkSubgraph(header string, want, results []graph.Value) string {
 	if len(results) != 1 {
-		return "the result is no subgraph"
+		return "the result is not a subgraph"
 	}
 	s, ok := value.As[*value.Subgraph](results[0])
 	if !ok {
-		return "the result is no subgraph"
+		return "the result is not a subgraph"
 	}
 	got := slices.Clone(s.Edges)
 	if header == "vertices" {
@@ -99,7 +99,7 @@ func checkSubgraph(header string, want, results []graph.Value) string {
 	}
 	slices.Sort(got)
 	if !slices.Equal(handles(want), got) {
-		return fmt.Sprintf("%d %s instead of %d, or others", len(got), header, len(want))
+		return fmt.Sprintf("%d %s instead of %d, or different ones", len(got), header, len(want))
 	}
 	return ""
 }
@@ -110,8 +110,7 @@ type node struct {
 	children []*node
 }
 
-// checkTree compares a tree with lines such as "   |--v[marko]", three spaces a
-// level.
+// checkTree compares a tree with lines such as "   |--v[marko]", indented by three spaces per level.
 func (w world) checkTree(lines []string, results []graph.Value) string {
 	root := &node{}
 	path := []*node{root}
@@ -119,11 +118,11 @@ func (w world) checkTree(lines []string, results []graph.Value) string {
 		spaces, text, ok := strings.Cut(line, "|--")
 		level := len(spaces) / 3
 		if !ok || level >= len(path) {
-			return "the expectation cannot be read: " + line
+			return "malformed expectation: " + line
 		}
 		key, err := w.cell(text)
 		if err != nil {
-			return "the expectation cannot be read: " + err.Error()
+			return "malformed expectation: " + err.Error()
 		}
 		n := &node{key: key}
 		path[level].children = append(path[level].children, n)
@@ -134,7 +133,7 @@ func (w world) checkTree(lines []string, results []graph.Value) string {
 	}
 	t, ok := value.As[*value.Tree](results[0])
 	if !ok {
-		return "the result is no tree"
+		return "the result is not a tree"
 	}
 	if !w.sameTree(root, t) {
 		return "another tree"

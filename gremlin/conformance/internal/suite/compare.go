@@ -8,10 +8,10 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// tolerance is how far two doubles may be apart.
+// tolerance is the maximum difference of two equal doubles.
 const tolerance = 1e-15
 
-// same reports whether a result is what a cell says, by value and type.
+// same reports whether a result equals a cell in value and type.
 func (w world) same(want, got graph.Value) bool {
 	if got.Kind() == graph.KindEntry { // a map entry is a one-entry map
 		got = graph.Map(got.Entry())
@@ -56,13 +56,13 @@ func (w world) sameOpaque(want any, got graph.Value) bool {
 	return false
 }
 
-// sameItems reports whether both have the same items, in whatever order.
+// sameItems reports whether both have the same items in any order.
 func (w world) sameItems(want, got []graph.Value) bool {
 	missing, surplus := w.differences(want, got)
 	return len(missing) == 0 && len(surplus) == 0
 }
 
-// differences matches results with cells and returns what is left of both.
+// differences matches results with cells and returns the unmatched ones of both.
 func (w world) differences(want, got []graph.Value) (missing, surplus []graph.Value) {
 	surplus = slices.Clone(got)
 	for _, v := range want {

@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// suffixes are what marks the type of a number in a cell.
+// suffixes mark the type of a number in a cell.
 var suffixes = map[graph.Kind]string{
 	graph.KindByte: ".b", graph.KindShort: ".s", graph.KindInt: ".i", graph.KindLong: ".l", graph.KindBigInt: ".n",
 	graph.KindFloat: ".f", graph.KindDouble: ".d", graph.KindBigDecimal: ".m",
@@ -22,7 +22,7 @@ func (w world) describeAll(vs []graph.Value) []string {
 	return texts
 }
 
-// describe writes a result the way cells are written, for people to compare.
+// describe formats a result as a cell, for error messages.
 func (w world) describe(v graph.Value) string {
 	if v.IsNumber() {
 		return "d[" + value.Text(nil, v) + "]" + suffixes[v.Kind()]
@@ -82,7 +82,7 @@ func (w world) describeOpaque(o any) string {
 	return fmt.Sprintf("%T", o)
 }
 
-// name returns the name of a vertex, or its id where it has none.
+// name returns the name of a vertex, or its id if it has none.
 func (w world) name(h graph.Handle) string {
 	if key, ok := w.g.KeyByName("name"); ok {
 		if v, ok := w.g.VertexValue(h, key); ok {

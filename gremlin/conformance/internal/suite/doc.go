@@ -1,7 +1,5 @@
-// Package suite runs conformance scenarios: it loads their graphs, fills the
-// empty graph by setup traversals, binds parameters, asks an engine and compares
-// what comes back with what is expected, by value and type.
+// Package suite runs conformance scenarios: it loads their graphs, fills the empty graph by setup traversals, binds
+// parameters, runs the query on an engine and compares the results with the expected ones by value and type.
 //
-// The loader of setup traversals is here and nowhere else: the engine itself has
-// no way to change a graph.
+// Only this package can execute setup traversals: the engine itself cannot change a graph.
 package suite

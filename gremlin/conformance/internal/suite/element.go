@@ -9,8 +9,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// element reads v[name], e[a-label->b], their .id and .sid, vp[name-key->value]
-// and prop[key,value].
+// element parses v[name], e[a-label->b], their .id and .sid, vp[name-key->value] and prop[key,value].
 func (w world) element(kind, inside, suffix string) (graph.Value, error) {
 	switch kind + suffix {
 	case "v", "v.id", "v.sid":
@@ -35,7 +34,7 @@ func (w world) element(kind, inside, suffix string) (graph.Value, error) {
 	return graph.Null, fmt.Errorf("cannot read cell %s[%s]%s", kind, inside, suffix)
 }
 
-// reference returns the element, its id or its id as a string.
+// reference returns the element, its id, or its id as a string.
 func reference(element, id graph.Value, suffix string) graph.Value {
 	switch suffix {
 	case ".id":
@@ -79,7 +78,7 @@ func (w world) edge(text string) (graph.Handle, error) {
 	return graph.NoHandle, fmt.Errorf("no edge is %s", text)
 }
 
-// triplet cuts a-label->b at its last arrow and the dash before it.
+// triplet splits a-label->b at its last arrow and the dash before it.
 func triplet(text string) (a, label, b string, ok bool) {
 	arrow := strings.LastIndex(text, "->")
 	if arrow < 0 {

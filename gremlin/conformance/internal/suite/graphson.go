@@ -23,8 +23,7 @@ func ReadGraphs(a *tinkerpop.Artefact) (map[string]*graph.Graph, error) {
 	return graphs, err
 }
 
-// readGraphSON reads a graph as TinkerPop writes it in GraphSON 3.0: a line for
-// each vertex, with its outgoing edges.
+// readGraphSON parses a graph in TinkerPop's GraphSON 3.0 format: a line per vertex, with its outgoing edges.
 func readGraphSON(r io.Reader) (*graph.Graph, error) {
 	var toy toyGraph
 	lines := bufio.NewScanner(r)
@@ -43,8 +42,7 @@ func readGraphSON(r io.Reader) (*graph.Graph, error) {
 	return toy.build()
 }
 
-// sort puts elements in the order of their ids, in which the reference graph has
-// them.
+// sort sorts elements by id, as in the reference graph.
 func (toy *toyGraph) sort() {
 	slices.SortStableFunc(toy.Vertices, func(a, b toyVertex) int { return cmp.Compare(a.ID.Int(), b.ID.Int()) })
 	slices.SortStableFunc(toy.Edges, func(a, b toyEdge) int { return cmp.Compare(a.ID.Int(), b.ID.Int()) })
@@ -92,8 +90,7 @@ func toyMembers(all members[graphsonValue]) members[toyValue] {
 	return out
 }
 
-// graphsonValue is a plain string or boolean, or a value with its type:
-// {"@type": "g:Int32", "@value": 1}.
+// graphsonValue is a plain string or boolean, or a typed value: {"@type": "g:Int32", "@value": 1}.
 type graphsonValue struct{ graph.Value }
 
 // UnmarshalJSON reads the value.

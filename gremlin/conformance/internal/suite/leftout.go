@@ -7,14 +7,14 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// beyond gives the reason why the engine is not held to scenarios with a tag.
+// beyond maps tags of scenarios that do not apply to the engine to the reason.
 var beyond = map[string]string{
 	"@GraphComputerOnly":     "it needs a graph computer",
 	"@TinkerServiceRegistry": "it calls a service of the reference graph",
 }
 
-// LeftOut says why an engine that only reads, and knows no graph computer, is not
-// held to a scenario. It returns nothing when it is.
+// LeftOut returns the reason why a scenario does not apply to a read-only engine without a graph computer, "" if it
+// applies.
 func LeftOut(s tinkerpop.Scenario) string {
 	if s.LeftOut != "" {
 		return s.LeftOut

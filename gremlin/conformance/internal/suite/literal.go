@@ -10,7 +10,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// valueOf turns an argument of a setup traversal into the value it stands for.
+// valueOf returns the value of an argument of a setup traversal.
 func valueOf(a syntax.Arg) (graph.Value, error) {
 	switch a := a.(type) {
 	case *syntax.Literal:
@@ -36,7 +36,7 @@ func valueOf(a syntax.Arg) (graph.Value, error) {
 		}
 		return graph.Map(entries...), nil
 	}
-	return graph.Null, fmt.Errorf("%s is no value a graph can be filled with", syntax.Format(a))
+	return graph.Null, fmt.Errorf("%s is not a value that a property can have", syntax.Format(a))
 }
 
 func valuesOf(args []syntax.Arg) ([]graph.Value, error) {
@@ -50,7 +50,7 @@ func valuesOf(args []syntax.Arg) ([]graph.Value, error) {
 	return values, nil
 }
 
-// distinct leaves out values that occur before.
+// distinct removes duplicate values.
 func distinct(values []graph.Value) []graph.Value {
 	var seen value.Keys
 	kept := values[:0:0]
@@ -91,5 +91,5 @@ func scalar(v any) (graph.Value, error) {
 	case syntax.UUID:
 		return graph.UUID(v), nil
 	}
-	return graph.Null, fmt.Errorf("no value of type %T", v)
+	return graph.Null, fmt.Errorf("unsupported type %T", v)
 }

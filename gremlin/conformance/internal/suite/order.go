@@ -5,14 +5,12 @@ import (
 	"slices"
 )
 
-// Scenarios with a seeded shuffle depend on the order in which the reference
-// graph hands out the edges of a vertex: that of hash tables, one per label and
-// direction. No engine promises an order, and this one keeps the order in which
-// edges were added; so toy graphs are loaded in an order that comes out like the
-// reference's.
+// Scenarios with a seeded shuffle depend on the order in which the reference graph returns the edges of a vertex: the order
+// of hash tables, one per label and direction. No engine guarantees an order. This engine keeps the order in which edges were
+// added, so toy graphs are loaded in an order that yields that of the reference.
 
-// edgeOrder returns positions of edges in the order to add them. Where the order
-// of outgoing edges contradicts that of incoming ones, the former wins.
+// edgeOrder returns the indexes of edges in the order to add them. When the orders of outgoing and incoming edges conflict,
+// that of outgoing edges is used.
 func (t *toyGraph) edgeOrder() []int {
 	byLabel := map[string][]int{}
 	var labels []string
@@ -49,8 +47,7 @@ func (t *toyGraph) written() []int {
 	return out
 }
 
-// tables groups edges by a vertex and puts each group in the order of a hash
-// table of edge ids.
+// tables groups edges by a vertex and sorts each group in the order of a hash table of edge ids.
 func (t *toyGraph) tables(edges []int, vertex func(int) int64) [][]int {
 	groups := map[int64][]int{}
 	for _, i := range edges {
@@ -67,7 +64,7 @@ func (t *toyGraph) tables(edges []int, vertex func(int) int64) [][]int {
 	return out
 }
 
-// tableSize is the number of buckets of a hash table with n members.
+// tableSize returns the number of buckets of a hash table with n members.
 func tableSize(n int) uint32 {
 	size := 16
 	for 4*n > 3*size {
@@ -81,7 +78,7 @@ func bucket(hash int32, size uint32) uint32 {
 	return (h ^ h>>16) & (size - 1)
 }
 
-// hashOf is the hash of a string in the reference implementation.
+// hashOf returns the hash of a string in the reference implementation.
 func hashOf(s string) int32 {
 	var h int32
 	for _, c := range s {
@@ -90,8 +87,8 @@ func hashOf(s string) int32 {
 	return h
 }
 
-// sorted returns edges in an order in which every chain is in order, the lowest
-// position first where there is a choice, or false if there is none.
+// sorted is a topological sort: it returns edges in an order that respects every chain, preferring the lowest index. It
+// returns false if there is no such order.
 func sorted(edges []int, chains [][]int) ([]int, bool) {
 	next := map[int][]int{}
 	waits := map[int]int{}

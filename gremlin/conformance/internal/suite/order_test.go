@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// star returns a graph of one vertex with edges of the given ids to others.
+// star returns a graph of one vertex with edges of the given ids to other vertices.
 func star(t *testing.T, label string, ids ...int) *toyGraph {
 	t.Helper()
 	var edges []string
@@ -30,7 +30,7 @@ func TestEdgesAreLoadedInTheOrderOfHashTables(t *testing.T) {
 		ids  []int
 		want []int
 	}{
-		{"within one turn of the table", []int{3, 1, 2}, []int{1, 2, 3}},
+		{"within one pass over the buckets", []int{3, 1, 2}, []int{1, 2, 3}},
 		{"sixteen buckets", []int{15, 17, 32}, []int{32, 17, 15}},
 		{"same bucket keeps its order", []int{17, 1, 33}, []int{17, 1, 33}},
 		{"thirteen members need thirty-two buckets", []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 33}, []int{0, 1, 33, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16}},
@@ -55,6 +55,6 @@ func TestEveryEdgeIsLoadedOnce(t *testing.T) {
 		t.Errorf("positions %v", order)
 	}
 	if hashOf("Ea") != 2236 || hashOf("FB") != 2236 {
-		t.Error("strings hash otherwise than in the reference")
+		t.Error("the hash of a string differs from the reference")
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"vigil/gremlin/internal/tinkerpop"
 )
 
-// Report prints outcomes as they come and counts them.
+// Report prints outcomes as they arrive and counts them.
 type Report struct {
 	Out            io.Writer
-	Verbose        bool // print what passes, too
-	Summary        bool // print how many failed by tag and by failure
+	Verbose        bool // also print passing scenarios
+	Summary        bool // print the number of failures by tag and by message
 	Passed, Failed int
 	LeftOut        int // not run
 
@@ -51,7 +51,7 @@ func (r *Report) LeaveOut(s tinkerpop.Scenario, why string) {
 	}
 }
 
-// group counts a failure by the scenario's feature and by its error, if any.
+// group counts a failure by feature and by error.
 func (r *Report) group(o Outcome) {
 	if r.groups == nil {
 		r.groups = map[string]int{}
@@ -67,7 +67,7 @@ func (r *Report) group(o Outcome) {
 	}
 }
 
-// End prints the summary if it is wanted, and the counts.
+// End prints the counts and, if enabled, the summary.
 func (r *Report) End() {
 	if r.Summary {
 		names := slices.SortedFunc(maps.Keys(r.groups), func(a, b string) int {
@@ -81,7 +81,7 @@ func (r *Report) End() {
 		}
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(r.Out, "%d were left out: -v says why\n", r.LeftOut)
+		fmt.Fprintf(r.Out, "%d were skipped: -v prints the reasons\n", r.LeftOut)
 	}
 	fmt.Fprintf(r.Out, "%d passed, %d failed\n", r.Passed, r.Failed)
 }

@@ -9,29 +9,29 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// Engine answers a query.
+// Engine runs a query.
 type Engine func(ctx context.Context, q Query) ([]graph.Value, error)
 
-// A Query is what an engine is asked.
+// A Query is the input of an engine.
 type Query struct {
 	Graph       *graph.Graph
 	Text        string
 	Params      map[string]graph.Value // values of variables
-	SideEffects map[string]graph.Value // first values of side effects
+	SideEffects map[string]graph.Value // initial values of side effects
 }
 
 // Suite runs scenarios against one engine.
 type Suite struct {
 	Engine Engine
-	Graphs map[string]*graph.Graph // by name; "empty" need not be there
+	Graphs map[string]*graph.Graph // by name; "empty" is optional
 }
 
-// An Outcome says how one scenario went. Failure is empty if it passed.
+// An Outcome is the result of one scenario. Failure is empty if it passed.
 type Outcome struct {
 	Scenario tinkerpop.Scenario
 	Failure  string
 	Got      []string // the results, as cells
-	Err      error    // the engine's error, or that of the scenario's own data
+	Err      error    // error of the engine or of the scenario's data
 }
 
 // Run runs one scenario. A panic of the engine is a failure of that scenario.
@@ -44,7 +44,7 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 	}()
 	g, err := s.graph(sc)
 	if err != nil {
-		o.Failure, o.Err = "cannot be set up", err
+		o.Failure, o.Err = "setup failed", err
 		return o
 	}
 	w := world{g}
@@ -53,7 +53,7 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 		q.SideEffects, err = w.named(sc.SideEffects)
 	}
 	if err != nil {
-		o.Failure, o.Err = "its values cannot be read", err
+		o.Failure, o.Err = "malformed values", err
 		return o
 	}
 	results, err := s.Engine(ctx, q)
@@ -76,17 +76,17 @@ func (s *Suite) Run(ctx context.Context, sc tinkerpop.Scenario) (o Outcome) {
 func (s *Suite) graph(sc tinkerpop.Scenario) (*graph.Graph, error) {
 	if g, ok := s.Graphs[sc.Graph]; ok && sc.Graph != "empty" {
 		if sc.Setup != "" {
-			return nil, fmt.Errorf("graph %s cannot be changed", sc.Graph)
+			return nil, fmt.Errorf("graph %s is read-only", sc.Graph)
 		}
 		return g, nil
 	}
 	if sc.Graph != "empty" {
-		return nil, fmt.Errorf("there is no graph %s", sc.Graph)
+		return nil, fmt.Errorf("unknown graph %s", sc.Graph)
 	}
 	return BuildGraph(sc.Setup)
 }
 
-// named reads values that have names.
+// named parses named values.
 func (w world) named(pairs [][2]string) (map[string]graph.Value, error) {
 	values := make(map[string]graph.Value, len(pairs))
 	for _, p := range pairs {
@@ -99,11 +99,10 @@ func (w world) named(pairs [][2]string) (map[string]graph.Value, error) {
 	return values, nil
 }
 
-// next returns what "iterated next" compares: the items of the first result if
-// it is iterable, otherwise the result itself.
+// next returns what "iterated next" compares: the items of the first result if it is iterable, otherwise the result itself.
 func next(results []graph.Value, kind string) ([]graph.Value, error) {
 	if len(results) == 0 {
-		return nil, fmt.Errorf("there is no next result")
+		return nil, fmt.Errorf("there is no result")
 	}
 	first := results[0]
 	if kind == "tree" || kind == "subgraph" {

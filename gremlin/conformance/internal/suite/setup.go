@@ -7,9 +7,8 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// BuildGraph makes the graph that a setup traversal describes: a chain of
-// addV(), addE(), property(), as(), from() and to(). An empty text makes an
-// empty graph.
+// BuildGraph executes a setup traversal: a chain of addV(), addE(), property(), as(), from() and to(). An empty text yields
+// an empty graph.
 func BuildGraph(text string) (*graph.Graph, error) {
 	l := &loader{labelled: map[string]*element{}}
 	if text != "" {
@@ -28,15 +27,15 @@ func BuildGraph(text string) (*graph.Graph, error) {
 	return l.build()
 }
 
-// loader follows a setup traversal. Elements are collected first and built at
-// the end, because an id may be given after the label.
+// loader executes a setup traversal. It collects elements first and builds the graph at the end, because an id may follow
+// the label.
 type loader struct {
 	elements []*element
-	current  *element // what the traverser is at
+	current  *element // position of the traverser
 	labelled map[string]*element
 }
 
-// element is a vertex, or an edge if it has ends.
+// element is a vertex, or an edge if it has end points.
 type element struct {
 	id, label  graph.Value
 	properties []property
@@ -55,7 +54,7 @@ func (l *loader) step(s syntax.Step) error {
 	case "addV":
 		l.add(&element{label: graph.String("vertex")}, s)
 	case "addE":
-		// The traverser's vertex is the end that from() or to() does not name.
+		// The traverser's vertex is the default for both end points.
 		l.add(&element{edge: true, from: l.current, to: l.current}, s)
 	case "property":
 		return l.property(s.Args)
@@ -66,7 +65,7 @@ func (l *loader) step(s syntax.Step) error {
 	case "from", "to":
 		return l.end(s)
 	default:
-		return fmt.Errorf("setup traversals have addV, addE, property, as, from and to only")
+		return fmt.Errorf("setup traversals may only use addV, addE, property, as, from and to")
 	}
 	return nil
 }
@@ -79,11 +78,11 @@ func (l *loader) add(e *element, s syntax.Step) {
 	l.current = e
 }
 
-// end sets one end of the edge at hand.
+// end sets one end point of the current edge.
 func (l *loader) end(s syntax.Step) error {
 	v := l.labelled[text(s.Args[0])]
 	if v == nil || l.current == nil || !l.current.edge {
-		return fmt.Errorf("no edge, or no vertex of that label, so far")
+		return fmt.Errorf("there is no current edge, or no vertex with that label")
 	}
 	if s.Name == "from" {
 		l.current.from = v
@@ -93,11 +92,11 @@ func (l *loader) end(s syntax.Step) error {
 	return nil
 }
 
-// property adds property([cardinality,] key, value, metaKey, metaValue, ...) or
-// property([cardinality,] map) to the element at hand.
+// property adds property([cardinality,] key, value, metaKey, metaValue, ...) or property([cardinality,] map) to the current
+// element.
 func (l *loader) property(args []syntax.Arg) error {
 	if l.current == nil {
-		return fmt.Errorf("no element so far")
+		return fmt.Errorf("there is no current element")
 	}
 	cardinality := "single"
 	if t, ok := args[0].(*syntax.Token); ok && t.Enum == syntax.Cardinality {
@@ -112,7 +111,7 @@ func (l *loader) property(args []syntax.Arg) error {
 		return nil
 	}
 	if len(args)%2 != 0 {
-		return fmt.Errorf("keys and values come in pairs")
+		return fmt.Errorf("keys and values must be pairs")
 	}
 	return l.set(cardinality, args[0], args[1], args[2:])
 }
@@ -147,8 +146,7 @@ func (l *loader) set(cardinality string, key, val syntax.Arg, meta []syntax.Arg)
 	return nil
 }
 
-// put adds p as its cardinality says: single replaces what is there, set only
-// what is equal.
+// put adds p according to its cardinality: single replaces all values, set replaces an equal value.
 func (e *element) put(p property) {
 	kept := e.properties[:0]
 	for _, old := range e.properties {
@@ -160,7 +158,7 @@ func (e *element) put(p property) {
 	e.properties = append(kept, p)
 }
 
-// text returns the string an argument stands for, or its text.
+// text returns the string value of an argument, or its source text.
 func text(a syntax.Arg) string {
 	if l, ok := a.(*syntax.Literal); ok {
 		if s, ok := l.Value.(string); ok {
@@ -192,7 +190,7 @@ func (l *loader) build() (*graph.Graph, error) {
 			continue
 		}
 		if e.from == nil || e.to == nil || e.from.edge || e.to.edge {
-			return nil, fmt.Errorf("edge %s lacks an end", e.label)
+			return nil, fmt.Errorf("edge %s lacks an end point", e.label)
 		}
 		h, err := b.AddEdge(e.id, e.label.Str(), e.from.id, e.to.id)
 		if err != nil {
@@ -207,8 +205,8 @@ func (l *loader) build() (*graph.Graph, error) {
 	return b.Build()
 }
 
-// number gives ids to elements that have none, as TinkerGraph does: longs from 0
-// on, one sequence for vertices, edges and vertex properties.
+// number generates ids for elements without one, as TinkerGraph does: longs from 0, one sequence for vertices, edges and
+// vertex properties.
 func (l *loader) number() {
 	used := map[int64]bool{}
 	for _, e := range l.elements {

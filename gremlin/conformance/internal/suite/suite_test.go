@@ -14,7 +14,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// marko is a small graph to read cells on.
+// marko is a small graph for parsing cells.
 const marko = `g.addV("person").property("name", "marko").property("age", 29).as("a").
   addV("software").property("name", "lop").property(list, "tag", "x", "since", 1).property(list, "tag", "y").as("b").
   addE("created").from("a").to("b").property("weight", 0.4d)`
@@ -50,10 +50,10 @@ func TestCellsAreReadAndWrittenBack(t *testing.T) {
 			continue
 		}
 		if got := w.describe(v); got != text {
-			t.Errorf("%s is read as %s", text, got)
+			t.Errorf("%s is parsed as %s", text, got)
 		}
 		if !w.same(v, v) && v.Kind() != graph.KindOpaque {
-			t.Errorf("%s is not itself", text)
+			t.Errorf("%s does not equal itself", text)
 		}
 	}
 }
@@ -70,12 +70,12 @@ func TestReferences(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if got := w.describe(v); got != want {
-			t.Errorf("%s is read as %s, not %s", text, got, want)
+			t.Errorf("%s is parsed as %s, not %s", text, got, want)
 		}
 	}
 	for _, text := range []string{"v[nobody]", "e[marko-knows->lop]", "e[x]", "d[x].i", "d[300].b", "d[1].q", "dt[x]", "uuid[x]", "vp[marko-age->d[1].i]", "m[{]"} {
 		if v, err := w.cell(text); err == nil {
-			t.Errorf("%s is read as %s", text, w.describe(v))
+			t.Errorf("%s is parsed as %s", text, w.describe(v))
 		}
 	}
 }
@@ -212,7 +212,7 @@ func TestQueriesAreAskedWithTheirValuesAndPanicsFail(t *testing.T) {
 		w := world{q.Graph}
 		got := q.Text + " x=" + w.describe(q.Params["x"]) + " a=" + w.describe(q.SideEffects["a"])
 		if want := "g.V().out() x=y a=s[d[1].l,b]"; got != want {
-			t.Errorf("asked %s, not %s", got, want)
+			t.Errorf("got %s, want %s", got, want)
 		}
 		panic("boom")
 	}}
@@ -225,9 +225,8 @@ func TestQueriesAreAskedWithTheirValuesAndPanicsFail(t *testing.T) {
 	}
 }
 
-// TestEveryScenarioCanBeSetUp shows that what a scenario says about graph,
-// parameters and expectation is understood: an engine that knows the expected
-// values passes.
+// TestEveryScenarioCanBeSetUp checks that the graph, parameters and expectation of every scenario can be parsed: an engine
+// that returns the expected values passes.
 func TestEveryScenarioCanBeSetUp(t *testing.T) {
 	t.Parallel()
 	graphs, err := ReadGraphs(tinkerpoptest.Open(t))
@@ -278,7 +277,7 @@ func TestBuildGraph(t *testing.T) {
 	}
 	for _, text := range []string{"g.V()", `g.addE("x")`, `g.addV().addE("x").to("nobody")`, `g.addV().property("a", __.out())`, `g.addV`} {
 		if _, err := BuildGraph(text); err == nil {
-			t.Errorf("%s builds a graph", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// toyGraph is a graph file: vertices and edges in the order they were written.
+// toyGraph is a graph file: vertices and edges in the order of the file.
 type toyGraph struct {
 	Vertices []toyVertex
 	Edges    []toyEdge
@@ -38,8 +38,7 @@ type toyEdge struct {
 	Properties members[toyValue]
 }
 
-// members are those of a JSON object, in order: the order of keys shows in
-// results.
+// members are the members of a JSON object in order: the order of keys affects results.
 type members[T any] []member[T]
 
 type member[T any] struct {
@@ -67,7 +66,7 @@ func (m *members[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// toyValue is a value with its type: {"t": "Int32", "v": 1}.
+// toyValue is a typed value: {"t": "Int32", "v": 1}.
 type toyValue struct{ graph.Value }
 
 // UnmarshalJSON reads the value.
@@ -84,7 +83,7 @@ func (v *toyValue) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// readTyped reads the types that graph files use, and their near relatives.
+// readTyped parses the types in graph files and similar ones.
 func readTyped(t string, raw json.RawMessage) (v graph.Value, err error) {
 	switch t {
 	case "Byte", "Int8":
@@ -121,7 +120,7 @@ func readTyped(t string, raw json.RawMessage) (v graph.Value, err error) {
 	return v, err
 }
 
-// readTypedText reads the types that are written as strings.
+// readTypedText parses the types that are written as strings.
 func readTypedText(t string, raw json.RawMessage) (graph.Value, error) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -144,7 +143,7 @@ func readTypedText(t string, raw json.RawMessage) (graph.Value, error) {
 	return graph.Null, fmt.Errorf("cannot read %s %q", t, s)
 }
 
-// LoadGraphs reads every *.json of a folder; a graph's name is that of its file.
+// LoadGraphs reads every *.json file of a folder. The name of a graph is that of its file.
 func LoadGraphs(dir string) (map[string]*graph.Graph, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -173,7 +172,7 @@ func loadGraph(file string) (*graph.Graph, error) {
 	return toy.build()
 }
 
-// build makes the graph.
+// build builds the graph.
 func (toy *toyGraph) build() (*graph.Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
 	for _, v := range toy.Vertices {
