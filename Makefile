@@ -86,8 +86,8 @@ conformance: ## Run the scenarios that Apache TinkerPop publishes against the qu
 fuzz: ## Fuzz the query language: its parser ten million times, then its printer and its engine
 	go test ./gremlin/syntax/fuzz -run '^$$' -fuzz FuzzParse -fuzztime 10000000x -fuzzminimizetime 200x
 	go test ./gremlin/syntax -run '^$$' -fuzz FuzzPrint -fuzztime 5m -fuzzminimizetime 200x
-	go test ./gremlin -run '^$$' -fuzz FuzzTheEngineAgreesWithTheReference -fuzztime 10m -fuzzminimizetime 200x
-	go test ./gremlin -run '^$$' -fuzz FuzzQueriesDoNotBreakTheEngine -fuzztime 10m -fuzzminimizetime 200x
+	go test ./gremlin -run '^$$' -fuzz FuzzEngineMatchesReference -fuzztime 10m -fuzzminimizetime 200x
+	go test ./gremlin -run '^$$' -fuzz FuzzRun -fuzztime 10m -fuzzminimizetime 200x
 
 .PHONY: oracle
 oracle: ## Hold our reading of AWS against the SDK's generated modules; compiles them, minutes when it is the first time

@@ -69,7 +69,7 @@ func bombs(tb testing.TB) []bomb {
 	return all
 }
 
-func TestABombEndsWithAnErrorThatNamesTheBudget(t *testing.T) {
+func TestBombsExceedBudget(t *testing.T) {
 	t.Parallel()
 	g := web(t, 2000, 8)
 	// A tenth of the default budget, so that the test is faster.
@@ -103,9 +103,9 @@ func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget
 	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
-// TestNoBombRunsPastItsTime runs each bomb with only a time limit. Other load on the machine can only delay a query, so the
+// TestBombsRespectTimeLimit runs each bomb with only a time limit. Other load on the machine can only delay a query, so the
 // test uses the best of many attempts.
-func TestNoBombRunsPastItsTime(t *testing.T) {
+func TestBombsRespectTimeLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an unloaded machine")
 	}
@@ -128,9 +128,9 @@ func TestNoBombRunsPastItsTime(t *testing.T) {
 	}
 }
 
-// TestNoBombUsesMoreMemoryThanItsBudget measures the live heap while a bomb runs with only a small memory limit and a time
+// TestBombsRespectMemoryLimit measures the live heap while a bomb runs with only a small memory limit and a time
 // limit.
-func TestNoBombUsesMoreMemoryThanItsBudget(t *testing.T) {
+func TestBombsRespectMemoryLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an undisturbed heap")
 	}

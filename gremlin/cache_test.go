@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin"
 )
 
-func TestACacheReturnsThePlanItHas(t *testing.T) {
+func TestCacheHit(t *testing.T) {
 	t.Parallel()
 	var c gremlin.Cache
 	a, err := c.Compile(`g.V().out()`, gremlin.CompileOptions{})
@@ -24,7 +24,7 @@ func TestACacheReturnsThePlanItHas(t *testing.T) {
 	}
 }
 
-func TestACacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
+func TestCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	t.Parallel()
 	c := gremlin.Cache{Size: 2}
 	compile := func(i int) *gremlin.Plan {
@@ -46,7 +46,7 @@ func TestACacheForgetsWhatWasNotUsedForLongest(t *testing.T) {
 	}
 }
 
-func TestACacheKeepsPlansOfDifferentBudgetsApart(t *testing.T) {
+func TestCacheDistinguishesBudgets(t *testing.T) {
 	t.Parallel()
 	var c gremlin.Cache
 	if _, err := c.Compile(`g.V().out().out()`, gremlin.CompileOptions{}); err != nil {
@@ -57,7 +57,7 @@ func TestACacheKeepsPlansOfDifferentBudgetsApart(t *testing.T) {
 	}
 }
 
-func TestACacheCanBeUsedByMany(t *testing.T) {
+func TestCacheConcurrentUse(t *testing.T) {
 	t.Parallel()
 	c := gremlin.Cache{Size: 8}
 	var wg sync.WaitGroup

@@ -14,15 +14,15 @@ import (
 	"vigil/gremlin"
 )
 
-// TestTheEngineAgreesWithTheReference compares the engine with the reference implementation on random queries over random
+// TestEngineMatchesReference compares the engine with the reference implementation on random queries over random
 // graphs.
-func TestTheEngineAgreesWithTheReference(t *testing.T) {
+func TestEngineMatchesReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, agree)
 }
 
-// FuzzTheEngineAgreesWithTheReference is the same test for the fuzzer.
-func FuzzTheEngineAgreesWithTheReference(f *testing.F) {
+// FuzzEngineMatchesReference is the same test for the fuzzer.
+func FuzzEngineMatchesReference(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(agree))
 }
 

@@ -11,9 +11,9 @@ import (
 	"vigil/gremlin"
 )
 
-// FuzzQueriesDoNotBreakTheEngine runs every text that compiles on a small graph. The query may fail, but only with an error
+// FuzzRun runs every text that compiles on a small graph. The query may fail, but only with an error
 // about the query.
-func FuzzQueriesDoNotBreakTheEngine(f *testing.F) {
+func FuzzRun(f *testing.F) {
 	for _, text := range security {
 		f.Add(text)
 	}

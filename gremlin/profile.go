@@ -11,27 +11,26 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A Profile says what each step of a query did in one run.
+// A Profile holds the measurements of each step of a query in one run.
 type Profile struct {
 	Query   string
 	Steps   []ProfiledStep
-	Start   []string // how the elements of V() and E() were found
+	Start   []string // access paths of V() and E()
 	Results int64
-	Work    int64 // traversers handled and edges touched
-	Bytes   int64 // memory that was kept at most, by account
+	Work    int64 // traversers processed and edges visited
+	Bytes   int64 // peak of reserved memory
 	Time    time.Duration
 }
 
-// A ProfiledStep is one step of a profile. Traversals within a step follow it one
-// level deeper; their time is part of its time.
+// A ProfiledStep is one step of a profile. Nested traversals follow their step with a greater depth; their time is included in its time.
 type ProfiledStep struct {
 	Depth      int
 	Text       string
-	Traversers int64 // rows that came out
-	Bulk       int64 // traversers they stand for
-	Cost       int64 // traversers handled and edges touched
+	Traversers int64 // number of result rows
+	Bulk       int64 // number of traversers in these rows
+	Cost       int64 // traversers processed and edges visited
 	Time       time.Duration
-	Percent    float64 // of the time of the run
+	Percent    float64 // share of the total time
 }
 
 // Profile runs the query and measures every step.
@@ -58,7 +57,7 @@ func (p *Profile) add(t *plan.Traversal, depth int, measures map[int]exec.Measur
 	for _, s := range t.Steps {
 		m, ok := measures[s.Info().ID]
 		if depth > 0 && (!ok || m == exec.Measure{ID: m.ID}) {
-			continue // run as part of the step around it
+			continue // run as part of the enclosing step
 		}
 		step := ProfiledStep{Depth: depth, Text: plan.Describe(s), Traversers: m.Traversers, Bulk: m.Bulk, Cost: m.Work, Time: m.Time}
 		if p.Time > 0 {
@@ -71,7 +70,7 @@ func (p *Profile) add(t *plan.Traversal, depth int, measures map[int]exec.Measur
 	}
 }
 
-// String writes the profile as a table.
+// String formats the profile as a table.
 func (p *Profile) String() string {
 	var b strings.Builder
 	width := 4

@@ -2,6 +2,5 @@
 
 package gremlin_test
 
-// raced says that the race detector is at work, which makes everything slower and
-// larger.
+// raced reports whether the race detector is enabled, which makes tests slower and larger.
 const raced = true

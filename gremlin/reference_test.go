@@ -10,23 +10,22 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// reference interprets a query step by step, one traverser at a time, in the
-// plainest way: no plan, no batches, no bulk. It knows few steps and is what the
-// engine is compared with. It gives up on a query that makes too many traversers:
-// unions in unions and repeats make billions of them of a graph of seven vertices.
+// reference is a naive interpreter of queries: it runs one traverser at a time, without plan, batches and bulk. It supports few steps. The
+// engine is compared with it. It stops when a query produces too many traversers: nested unions and repeats produce billions of them on a
+// graph of seven vertices.
 type reference struct {
 	g    *graph.Graph
-	left *int // how many traversers it may still make
+	left *int // remaining number of traversers
 }
 
-var errTooMuch = errors.New("too much for the reference")
+var errTooMuch = errors.New("too many traversers for the reference")
 
 func newReference(g *graph.Graph) reference {
 	left := 200_000
 	return reference{g, &left}
 }
 
-// traverser is an object with the way it came.
+// traverser is an object with its path.
 type traverser struct {
 	obj  graph.Value
 	path []graph.Value
@@ -36,7 +35,7 @@ func (t traverser) to(v graph.Value) traverser {
 	return traverser{v, append(slices.Clone(t.path), v)}
 }
 
-// run returns the texts of the results.
+// run returns the results as texts.
 func (r reference) run(text string) ([]string, error) {
 	q, err := syntax.Parse(text, syntax.Options{})
 	if err != nil {
@@ -151,12 +150,12 @@ func (r reference) one(s syntax.Step, t traverser) ([]traverser, error) {
 			out = append(out, t)
 		}
 	default:
-		return nil, fmt.Errorf("the reference has no %s()", s.Name)
+		return nil, fmt.Errorf("the reference does not support %s()", s.Name)
 	}
 	return out, nil
 }
 
-// neighbours looks at every edge of the graph.
+// neighbours scans every edge of the graph.
 func (r reference) neighbours(s syntax.Step, v graph.Handle) []graph.Handle {
 	var out []graph.Handle
 	follow := func(from, to func(graph.Handle) graph.Handle) {
@@ -192,7 +191,7 @@ func (r reference) values(s syntax.Step, t traverser) []traverser {
 	return nil
 }
 
-// has knows has(key), has(key, number) and has(key, gt(number)), lt, neq.
+// has supports has(key), has(key, number) and has(key, gt(number)), lt, neq.
 func (r reference) has(s syntax.Step, v graph.Handle) bool {
 	have, ok := r.property(v, str(s.Args[0]))
 	if !ok || len(s.Args) == 1 {

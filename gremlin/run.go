@@ -13,52 +13,49 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// RunOptions are what a run is given besides the graph.
+// RunOptions are the options of a run.
 type RunOptions struct {
-	// Budget bounds the run.
+	// Budget limits the run.
 	Budget Budget
-	// Params are the values of variables. Elements must be of the graph the
-	// query runs on.
+	// Params are the values of variables. Elements must belong to the graph on which the
+	// query runs.
 	Params map[string]graph.Value
-	// SideEffects are first values of side effects, as of withSideEffect().
+	// SideEffects are initial values of side effects, like those of withSideEffect().
 	SideEffects map[string]graph.Value
-	// Now is what datetime() stands for; the zero Time is the time of the run.
+	// Now is the value of datetime(); the zero Time means the current time.
 	Now time.Time
-	// OnLarge, if not nil, is called once when the query keeps more than
-	// [Large] bytes or does much work, so that the caller can prepare for what
-	// may follow.
+	// OnLarge, if not nil, is called once when the query reserves more than [Large] bytes or
+	// does much work.
 	OnLarge func()
 }
 
-// Large is the memory, by account, from which on a query is worth the caller's
-// attention: see RunOptions.OnLarge.
+// Large is the reserved memory at which RunOptions.OnLarge is called.
 const Large = exec.Large
 
-// Values that are no [graph.Value] of their own kind are opaque ones that carry
-// one of these.
+// Types of the contents of opaque values in results.
 type (
-	// Path is the way a traverser came, the result of path().
+	// Path is the history of a traverser, the result of path().
 	Path = value.Path
 	// Tree is the result of tree().
 	Tree = value.Tree
-	// BulkSet is what aggregate() collects.
+	// BulkSet is the collection of aggregate().
 	BulkSet = value.BulkSet
-	// Subgraph is what subgraph() collects.
+	// Subgraph is the collection of subgraph().
 	Subgraph = value.Subgraph
-	// Token is a constant such as T.id, as the key of a map.
+	// Token is a constant such as T.id, as a map key.
 	Token = value.Token
 )
 
-// An Item is one result and how often it occurs.
+// An Item is one result and its multiplicity.
 type Item = exec.Result
 
-// A Result holds what a query found.
+// A Result holds the results of a query.
 type Result struct {
-	Items []Item // in order; equal ones that followed each other may be one
+	Items []Item // in order; consecutive equal results may be merged
 	Count int64  // number of results
-	Work  int64  // traversers handled and edges touched
-	Bytes int64  // memory that was kept at most, by account
-	Held  int64  // memory of the results themselves, by account
+	Work  int64  // traversers processed and edges visited
+	Bytes int64  // peak of reserved memory
+	Held  int64  // reserved memory of the results
 }
 
 // Values returns the results one by one.
@@ -74,8 +71,8 @@ func (r *Result) Values() iter.Seq[graph.Value] {
 	}
 }
 
-// Run executes the plan on a graph. An error is a [*BudgetError], the error of
-// the context, or says what in the query does not work on these values.
+// Run executes the plan on a graph. It fails with a [*BudgetError], with the error of the context, or with an error that says which operation
+// of the query does not support its values.
 func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Result, error) {
 	root, err := p.bound(opts)
 	if err != nil {
@@ -95,11 +92,10 @@ func newResult(out *exec.Outcome) *Result {
 	return &Result{Items: out.Results, Count: out.Total, Work: out.Work, Bytes: out.Peak, Held: out.Held}
 }
 
-// runRoot executes a bound plan. The fields of how that follow from opts are
-// filled in.
+// runRoot executes a bound plan. It sets the fields of how that follow from opts.
 func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions, how exec.Options) (out *exec.Outcome, err error) {
 	defer func() {
-		// A mistake of the engine must not take the process down with the query.
+		// A bug of the engine must not end the process.
 		if p := recover(); p != nil {
 			out, err = nil, &InternalError{Panic: p, Stack: debug.Stack()}
 		}
@@ -111,11 +107,11 @@ func runRoot(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptio
 	return out, nil
 }
 
-// An InternalError is a mistake of the engine that a query brought to light.
+// An InternalError is a bug of the engine: a panic during a query.
 type InternalError struct {
 	Panic any
 	Stack []byte
 }
 
-// Error says what went wrong, without the stack.
+// Error returns a message without the stack.
 func (e *InternalError) Error() string { return fmt.Sprintf("the query engine failed: %v", e.Panic) }

@@ -23,7 +23,7 @@ func texts(g *graph.Graph, res *gremlin.Result) []string {
 	return out
 }
 
-func TestVariablesAreBoundWhenAQueryRuns(t *testing.T) {
+func TestVariables(t *testing.T) {
 	t.Parallel()
 	g := web(t, 10, 1)
 	p, err := gremlin.Compile(`g.V(ids).has("n", gt(least)).values("n")`, gremlin.CompileOptions{})
@@ -47,7 +47,7 @@ func TestVariablesAreBoundWhenAQueryRuns(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstOfASortAreWanted(t *testing.T) {
+func TestSortWithLimit(t *testing.T) {
 	t.Parallel()
 	g := web(t, 2000, 0)
 	for _, c := range []struct {
@@ -69,9 +69,8 @@ func TestOnlyTheFirstOfASortAreWanted(t *testing.T) {
 	}
 }
 
-// TestCostIsLinearInTheEdgesTouched doubles a graph and expects twice the work.
-// Each query touches every edge a fixed number of times.
-func TestCostIsLinearInTheEdgesTouched(t *testing.T) {
+// TestCostIsLinearInEdges doubles a graph and expects twice the work. Each query visits every edge a fixed number of times.
+func TestCostIsLinearInEdges(t *testing.T) {
 	t.Parallel()
 	var graphs []*graph.Graph
 	for _, n := range []int{500, 1000, 2000} {
@@ -79,7 +78,7 @@ func TestCostIsLinearInTheEdgesTouched(t *testing.T) {
 	}
 	for _, c := range []struct {
 		text  string
-		times int64 // how often each edge is touched, at most
+		times int64 // maximum number of visits per edge
 	}{
 		{`g.V().out("to").values("n").sum()`, 1},
 		{`g.V().out("to").dedup().count()`, 1},
@@ -95,7 +94,7 @@ func TestCostIsLinearInTheEdgesTouched(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.text, err)
 			}
-			// Traversers that go from step to step are work, too: a few for each edge.
+			// Traversers between steps count as work too: a few for each edge.
 			if most := 6 * c.times * int64(g.NumEdges()); res.Work > most {
 				t.Errorf("%s: %d units of work for %d edges", c.text, res.Work, g.NumEdges())
 			}
@@ -109,7 +108,7 @@ func TestCostIsLinearInTheEdgesTouched(t *testing.T) {
 	}
 }
 
-func TestSideEffectsCanBeGiven(t *testing.T) {
+func TestInitialSideEffects(t *testing.T) {
 	t.Parallel()
 	g := web(t, 3, 0)
 	p, err := gremlin.Compile(`g.V().values("n").where(within("some"))`, gremlin.CompileOptions{})
@@ -127,14 +126,14 @@ func TestSideEffectsCanBeGiven(t *testing.T) {
 	}
 }
 
-func TestACancelledQueryStops(t *testing.T) {
+func TestCancelledQuery(t *testing.T) {
 	t.Parallel()
 	g := web(t, 500, 8)
 	p, err := gremlin.Compile(`g.V().repeat(both().simplePath()).times(9).path().count()`, gremlin.CompileOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reason := errors.New("the client has gone")
+	reason := errors.New("the client has disconnected")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(reason) })
 	_, err = p.Run(ctx, g, gremlin.RunOptions{Budget: gremlin.Unlimited})
@@ -147,7 +146,7 @@ func TestACancelledQueryStops(t *testing.T) {
 	}
 }
 
-func TestATimeoutIsABudgetAndADeadline(t *testing.T) {
+func TestTimeout(t *testing.T) {
 	t.Parallel()
 	g := web(t, 500, 8)
 	budget := gremlin.Unlimited
@@ -159,7 +158,7 @@ func TestATimeoutIsABudgetAndADeadline(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheTextHaveAPlace(t *testing.T) {
+func TestErrorsHavePosition(t *testing.T) {
 	t.Parallel()
 	_, err := gremlin.Compile("g.V().\n  has(\"a\", 1).\n  drop()", gremlin.CompileOptions{})
 	var se *syntax.Error
@@ -172,9 +171,8 @@ func TestErrorsOfTheTextHaveAPlace(t *testing.T) {
 	}
 }
 
-// TestAPlanCanBeRunByMany runs one plan on two graphs from many goroutines; with
-// -race it shows that runs share nothing they change.
-func TestAPlanCanBeRunByMany(t *testing.T) {
+// TestConcurrentRuns runs one plan on two graphs from many goroutines. With -race it shows that runs share no mutable state.
+func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	graphs := []*graph.Graph{web(t, 40, 3), web(t, 60, 2)}
 	var plans []*gremlin.Plan
@@ -217,7 +215,7 @@ func counted(t *testing.T, p *gremlin.Plan, g *graph.Graph) string {
 	return fmt.Sprint(res.Count, res.Work)
 }
 
-func TestProfileAccountsForTheRun(t *testing.T) {
+func TestProfileMatchesRun(t *testing.T) {
 	t.Parallel()
 	g := web(t, 100, 4)
 	p, err := gremlin.Compile(`g.V().has("n", lt(50)).out().out().where(out().has("n", 3)).local(out().order().by("n").limit(1)).values("name")`, gremlin.CompileOptions{})

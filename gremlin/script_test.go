@@ -16,12 +16,12 @@ import (
 // TestScripts runs the scripts of testdata. Their commands:
 //
 //	graph      v ID LABEL KEY=VALUE...  e ID FROM LABEL TO KEY=VALUE...  unknown ID KEY REASON
-//	run        results, one a line; with sorted, in the order of their text
-//	explain    how a query is run
-//	touches    what a query can read
-//	verdict    which vertices a query finds, and which it may find
+//	run        prints results, one per line; with sorted, in the order of their text
+//	explain    prints how a query is run
+//	touches    prints what a query can read
+//	verdict    prints which vertices a query finds, and which it may find
 //
-// An error is a result, too. Rewrite with go test -rewrite.
+// Errors are printed as results. Update the expected output with go test -rewrite.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
@@ -76,7 +76,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) (string, error) {
 		}
 		return s.verdict(v), nil
 	}
-	return "", fmt.Errorf("no command %s", d.Cmd)
+	return "", fmt.Errorf("unknown command %s", d.Cmd)
 }
 
 func setBudget(b *gremlin.Budget, arg datadriven.CmdArg) error {
@@ -107,12 +107,12 @@ func setBudget(b *gremlin.Budget, arg datadriven.CmdArg) error {
 	case "length":
 		b.Length = int(n)
 	default:
-		return fmt.Errorf("no budget %s", arg.Key)
+		return fmt.Errorf("unknown limit %s", arg.Key)
 	}
 	return nil
 }
 
-// lines writes results, one a line.
+// lines formats results, one per line.
 func (s *script) lines(res *gremlin.Result, sorted bool) string {
 	var out []string
 	for v := range res.Values() {
@@ -138,7 +138,7 @@ func (s *script) verdict(v *gremlin.Verdict) string {
 	return b.String()
 }
 
-// readGraph reads the lines of a graph command.
+// readGraph parses the lines of a graph command.
 func readGraph(text string) (*graph.Graph, error) {
 	b := graph.NewBuilder(graph.Limits{})
 	handles := map[string]graph.Handle{}
@@ -165,7 +165,7 @@ func readGraph(text string) (*graph.Graph, error) {
 		case f[0] == "unknown" && len(f) == 4:
 			err = b.SetUnknown(handles[f[1]], f[2], f[3])
 		default:
-			err = fmt.Errorf("cannot read %q", line)
+			err = fmt.Errorf("unexpected line %q", line)
 		}
 		if err != nil {
 			return nil, err
@@ -184,7 +184,7 @@ func properties(pairs []string, set func(string, graph.Value) error) error {
 	return nil
 }
 
-// scalar reads a whole number, a fraction, a boolean or a word.
+// scalar parses an integer, a fraction, a boolean or a word.
 func scalar(s string) graph.Value {
 	if n, err := strconv.ParseInt(s, 10, 32); err == nil {
 		return graph.Int(int32(n))

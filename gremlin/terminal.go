@@ -9,8 +9,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// report answers a query that asks about itself, with explain() or profile(). It
-// returns nil for others.
+// report returns the result of a query with explain() or profile(). It returns nil for other queries.
 func (p *Plan) report(ctx context.Context, g *graph.Graph, root *plan.Root, opts RunOptions) (*Result, error) {
 	var text string
 	switch root.Terminal {
@@ -28,7 +27,7 @@ func (p *Plan) report(ctx context.Context, g *graph.Graph, root *plan.Root, opts
 	return &Result{Items: []Item{{Value: graph.String(text), Bulk: 1}}, Count: 1}, nil
 }
 
-// take gives the results of a run the way the end of the query asks for them.
+// take converts the outcome of a run to the result that the terminal step asks for.
 func take(terminal string, out *exec.Outcome) *Result {
 	r := newResult(out)
 	switch terminal {

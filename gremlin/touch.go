@@ -8,15 +8,12 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// Touches is what a query can read of a graph. A change of a graph cannot change
-// the query's result if it adds or removes no vertex of the Labels, changes no
-// property of the Keys, and adds or removes no edge of the Edges.
+// Touches is the part of a graph that a query can read. A change of the graph cannot change the query's result if it adds or removes no vertex
+// with Labels, changes no property with Keys, and adds or removes no edge with Edges.
 type Touches = plan.Touched
 
-// Touches works out what the query can read; it errs on the safe side. Params are
-// values of its variables: when one lacks a value, the query can read anything. What
-// a query reads does not depend on the time it asks for with datetime(), but its
-// result does.
+// Touches computes what the query can read; it may overestimate. params are the values of its variables: when one has no
+// value, the query can read anything. The time of datetime() does not affect what the query reads, but its result.
 func (p *Plan) Touches(params map[string]graph.Value) Touches {
 	root := p.root
 	if root == nil {

@@ -10,28 +10,28 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// An Answer says whether a query finds a vertex.
+// An Answer says whether a query finds a vertex, given unknown values.
 type Answer uint8
 
 // The answers.
 const (
-	No      Answer = iota // whatever the unknown values are, it does not
-	Yes                   // whatever the unknown values are, it does
-	Unknown               // that depends on values that are unknown
+	No      Answer = iota // it does not, for all possible values
+	Yes                   // it does, for all possible values
+	Unknown               // it depends on unknown values
 )
 
-// String returns the answer in a word.
+// String returns the answer as a word.
 func (a Answer) String() string { return [...]string{"no", "yes", "unknown"}[a] }
 
-// A Verdict tells the vertices a query certainly finds from those it may find.
+// A Verdict holds the vertices that a query certainly finds and those that it may find.
 type Verdict struct {
 	Yes     []graph.Handle // in ascending order
 	Unknown []graph.Handle // in ascending order
-	// Unsure are keys with unknown values that the query uses for something else
-	// than conditions, such as to sort. If there are any, nothing is certain: every
-	// vertex that is not in Yes or Unknown is unknown, too, and Yes is empty.
+	// Unsure are keys with unknown values that the query uses other than in conditions, such
+	// as to sort. If there are any, nothing is certain: Yes is empty, and every vertex is
+	// unknown, including those that are not in Unknown.
 	Unsure []string
-	Work   int64 // of all runs together
+	Work   int64 // total work of all runs
 }
 
 // Of returns the answer for a vertex.
@@ -45,10 +45,8 @@ func (v *Verdict) Of(h graph.Handle) Answer {
 	return No
 }
 
-// Verdict runs a query that finds vertices under two readings of unknown values:
-// one in which they satisfy no condition, one in which they satisfy every one;
-// within not() it is the other way round. Vertices found in both are certain,
-// those found in one are unknown.
+// Verdict runs a query that finds vertices under two interpretations of unknown values: one in which they satisfy no condition, and one in
+// which they satisfy every condition; within not() it is the opposite. Vertices found in both are certain, those found in one are unknown.
 func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*Verdict, error) {
 	root, err := p.bound(opts)
 	if err != nil {

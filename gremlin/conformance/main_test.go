@@ -93,7 +93,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-func TestCommandRefusesWhatItCannotRead(t *testing.T) {
+func TestCommandWithMalformedInput(t *testing.T) {
 	t.Parallel()
 	broken, dir := files(t, "{")
 	for _, args := range [][]string{{"-x"}, {"-graphs", dir}, {"-scenarios", broken}, {"-scenarios", "nowhere", "-graphs", dir}, {"-scenarios", broken, "-graphs", dir}} {

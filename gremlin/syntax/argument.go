@@ -2,9 +2,8 @@ package syntax
 
 import "strings"
 
-// argument reads one argument. accept is what may stand at the place: it decides
-// how a word is read, and anything else is refused. of names the step or
-// predicate the argument belongs to.
+// argument parses one argument. accept is the set of kinds that are allowed at this place: it decides how a word is interpreted, and other kinds
+// are errors. of is the step or predicate of the argument.
 func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
 	at := p.tok.Span
 	a, err := p.readArgument(accept, of)
@@ -14,7 +13,7 @@ func (p *parser) argument(accept Kind, of string) (Arg, *Error) {
 	if kind := KindOf(a); kind&accept == 0 {
 		return nil, p.wrongKind(a, kind, accept, of, at)
 	}
-	if accept&KindMap != 0 { // any value may stand here
+	if accept&KindMap != 0 { // any value is allowed
 		err = p.countValue(a)
 	}
 	return a, err
@@ -34,7 +33,7 @@ func (p *parser) readArgument(accept Kind, of string) (Arg, *Error) {
 	return nil, p.unexpected(place(of), accept.String())
 }
 
-// wordArgument reads an argument that starts with a word.
+// wordArgument parses an argument that starts with a word.
 func (p *parser) wordArgument(accept Kind, of string) (Arg, *Error) {
 	name := p.text(p.tok)
 	if err, ok := p.lambdaAhead(name); ok {
@@ -52,7 +51,7 @@ func (p *parser) wordArgument(accept Kind, of string) (Arg, *Error) {
 	return p.bare(name, accept, of)
 }
 
-// prefixed reads what starts with a word and a dot: __.out(), P.gt(1), T.id.
+// prefixed parses an argument that starts with a word and a dot: __.out(), P.gt(1), T.id.
 func (p *parser) prefixed(name string, accept Kind, of string) (Arg, *Error) {
 	switch name {
 	case "__":
@@ -81,7 +80,7 @@ func (p *parser) prefixed(name string, accept Kind, of string) (Arg, *Error) {
 	}
 }
 
-// enumToken reads Enum.name, and Cardinality.set(value).
+// enumToken parses Enum.name, and Cardinality.set(value).
 func (p *parser) enumToken(e Enum) (Arg, *Error) {
 	start := p.advance()
 	p.advance()
@@ -103,7 +102,7 @@ func (p *parser) enumToken(e Enum) (Arg, *Error) {
 	return t, nil
 }
 
-// cardinalityValue reads the value in parentheses after a cardinality.
+// cardinalityValue parses the value in parentheses after a cardinality.
 func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
 	p.advance()
 	if err := p.deeper(); err != nil {
@@ -120,7 +119,7 @@ func (p *parser) cardinalityValue(t *Token) (Arg, *Error) {
 	return &CardinalityValue{Span: Span{t.Pos, p.advance().End}, Cardinality: t.Name, Value: v}, nil
 }
 
-// calling reads what starts with a word and a parenthesis.
+// calling parses an argument that starts with a word and a parenthesis.
 func (p *parser) calling(name string, accept Kind, of string) (Arg, *Error) {
 	switch name {
 	case "datetime", "DateTime", "UUID":
@@ -137,13 +136,12 @@ func (p *parser) calling(name string, accept Kind, of string) (Arg, *Error) {
 		return nil, p.unknownCall(name, accept, of)
 	}
 	if w.step == nil {
-		return p.predicate() // refused by the caller, with what is expected
+		return p.predicate() // the caller reports the error with the expected kinds
 	}
 	return p.traversal()
 }
 
-// negatesPredicate looks behind the not( in hand: it is P.not if a predicate
-// follows, the step if a traversal does.
+// negatesPredicate looks ahead after not( to decide whether it is P.not, followed by a predicate, or the step, followed by a traversal.
 func (p *parser) negatesPredicate() bool {
 	l := p.lex
 	for {
@@ -164,11 +162,11 @@ func (p *parser) negatesPredicate() bool {
 	}
 }
 
-// bare reads a word by itself: a constant, a variable or a strategy.
+// bare parses a single word: a constant, a variable or a strategy.
 func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
 	switch {
 	case name == "null" && accept&KindNull == 0 && accept&kindOfEnum(GType) != 0:
-		// typeOf(null) names a type.
+		// In typeOf(null), null is a type.
 	case name == "null", name == "true", name == "false", name == "NaN", name == "Infinity":
 		return p.scalarOrRange()
 	}
@@ -183,7 +181,7 @@ func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
 		return &Variable{Span: p.advance().Span, Name: strings.Clone(name)}, nil
 	case w.tokens != nil:
 		t := w.tokens[0]
-		return &Token{Span: p.advance().Span, Enum: t.enum, Name: t.name}, nil // refused by the caller
+		return &Token{Span: p.advance().Span, Enum: t.enum, Name: t.name}, nil // the caller reports the error
 	case w.step != nil || w.predicate != nil:
 		p.advance()
 		return nil, p.unexpected("after "+name, `"("`)
@@ -191,8 +189,7 @@ func (p *parser) bare(name string, accept Kind, of string) (Arg, *Error) {
 	return nil, p.unknownWord(name, accept, of)
 }
 
-// nestedQuery reads a whole query used as a value; it must say how its results
-// are taken.
+// nestedQuery parses a whole query used as a value; it must have a terminal step.
 func (p *parser) nestedQuery(accept Kind, of string) (Arg, *Error) {
 	start := p.tok
 	if accept&KindQuery == 0 {

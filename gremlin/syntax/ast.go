@@ -1,7 +1,6 @@
 package syntax
 
-// A Query is one whole traversal: g, its configuration, its steps and, if the
-// text names one, the terminal that says how results are taken.
+// A Query is a whole traversal: g, its configuration, its steps and, if the text has one, its terminal step.
 //
 // A Query may also be an argument: inject(g.V().count().next()).
 type Query struct {
@@ -17,10 +16,9 @@ type Traversal struct {
 	Steps []Step // never empty
 }
 
-// A Step is one call in a chain. Name is as in the table of signatures.
+// A Step is one call in a chain. Name is as in the signature table.
 //
-// An infix and() or or() is a Step of that name without arguments; see
-// [Connect], which turns it into the prefix form.
+// An infix and() or or() is a Step of that name without arguments; see [Connect], which converts it to the prefix form.
 type Step struct {
 	Span
 	Name string
@@ -31,7 +29,7 @@ type Step struct {
 // dynamic type is one of *Literal, *List, *Set, *Map, *Range, *Fresh, *Token,
 // *CardinalityValue, *Predicate, *Traversal, *Query, *Variable or *Strategy.
 type Arg interface {
-	// Bounds returns where the argument stands in the text.
+	// Bounds returns the position of the argument in the text.
 	Bounds() Span
 }
 
@@ -48,14 +46,14 @@ type List struct {
 	Items []Arg
 }
 
-// A Set is {a, b, c}; items are as written, equal ones included.
+// A Set is {a, b, c}; items are as written, including duplicates.
 type Set struct {
 	Span
 	Items []Arg
 }
 
-// A Map is [k: v, ...], in the order written. A bare word as a key is a string
-// literal; a key in parentheses and a prefixed token keep their kind.
+// A Map is [k: v, ...] in the order of the text. A bare word as a key is a string literal; a key in parentheses and a prefixed token keep their
+// kind.
 type Map struct {
 	Span
 	Entries []Entry
@@ -66,15 +64,14 @@ type Entry struct {
 	Key, Value Arg
 }
 
-// A Range is from..to, both ends included: whole numbers or strings that differ
-// in their last character. It stands for the list that [Range.Items] returns.
+// A Range is from..to with both ends included: integers, or strings that differ in their last character. It denotes the list that
+// [Range.Items] returns.
 type Range struct {
 	Span
 	From, To *Literal
 }
 
-// A Fresh value is made when the query runs: datetime() is the time of the run,
-// UUID() a random identifier.
+// A Fresh value is created when the query runs: datetime() is the time of the run, UUID() a random identifier.
 type Fresh struct {
 	Span
 	Name string // "datetime" or "UUID"
@@ -95,9 +92,8 @@ type CardinalityValue struct {
 	Value       Arg
 }
 
-// A Predicate is a P or a TextP. Name is that of the function: eq, within,
-// startingWith; or and, or, not with predicates as arguments. Chains of the same
-// connective are one Predicate with several arguments; negate() is read as not.
+// A Predicate is a P or a TextP. Name is the function: eq, within, startingWith; or and, or, not with predicates as arguments. Chains of the
+// same connective are one Predicate with several arguments; negate() becomes not.
 type Predicate struct {
 	Span
 	Name string

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// bracketed reads a list or a map. Which of the two shows at the first colon.
+// bracketed parses a list or a map. The first colon decides which it is.
 func (p *parser) bracketed() (Arg, *Error) {
 	if err := p.deeper(); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (p *parser) bracketed() (Arg, *Error) {
 	return a, nil
 }
 
-// listOrMap reads what starts with something that may be an item or a key.
+// listOrMap parses a list or map whose first token may be an item or a key.
 func (p *parser) listOrMap(start Pos) (Arg, *Error) {
 	l := &List{}
 	if p.tok.kind != ']' {
@@ -51,7 +51,7 @@ func (p *parser) listOrMap(start Pos) (Arg, *Error) {
 	return l, nil
 }
 
-// set reads {a, b}.
+// set parses {a, b}.
 func (p *parser) set() (Arg, *Error) {
 	if err := p.deeper(); err != nil {
 		return nil, err
@@ -65,10 +65,10 @@ func (p *parser) set() (Arg, *Error) {
 	return &Set{Span: Span{start, p.advance().End}, Items: items}, nil
 }
 
-// kindItem is what may stand in a list, set or map.
+// kindItem is the set of kinds that items of a list, set or map may have.
 const kindItem = kindValue | KindTraversal | KindVariable
 
-// items reads further items up to the closing bracket, which it leaves.
+// items parses items up to the closing bracket, which it does not consume.
 func (p *parser) items(items []Arg, closing tokenKind) ([]Arg, *Error) {
 	for p.tok.kind != closing {
 		if len(items) > 0 {
@@ -94,7 +94,7 @@ func (p *parser) emptyMap(start Pos) (Arg, *Error) {
 	return &Map{Span: Span{start, p.tok.End}}, nil
 }
 
-// mapFrom reads the entries of a map, whose first key may have been read.
+// mapFrom parses the entries of a map, whose first key may have been parsed.
 func (p *parser) mapFrom(start Pos, key Arg) (Arg, *Error) {
 	m := &Map{}
 	for p.tok.kind != ']' {
@@ -131,7 +131,7 @@ func (p *parser) entry(key Arg) (e Entry, err *Error) {
 
 const kindKey = KindString | kindNumber | kindCollection | kindEnum<<T | kindEnum<<Direction
 
-// mapKey reads a key: a bare word is a string, a word in parentheses is not.
+// mapKey parses a key: a bare word is a string, a word in parentheses is not.
 func (p *parser) mapKey() (Arg, *Error) {
 	switch {
 	case p.tok.kind == '(':
@@ -156,10 +156,10 @@ func (p *parser) mapKey() (Arg, *Error) {
 	return p.argument(kindKey, "the key of a map")
 }
 
-// maxRange is how many items a range may stand for, whatever the limits say.
+// maxRange is the maximum number of items of a range, regardless of Limits.
 const maxRange = 1_000_000
 
-// size returns the number of items, or what is wrong with the ends.
+// size returns the number of items, or an error message about the ends.
 func (r *Range) size() (n int, message string) {
 	if from, ok := r.From.Value.(int32); ok {
 		to, ok := r.To.Value.(int32)
@@ -188,8 +188,7 @@ func (r *Range) size() (n int, message string) {
 	return int(max(a-b, b-a)) + 1, ""
 }
 
-// Items returns the values the range stands for, from its first end to its
-// other end: int32 or string.
+// Items returns the values of the range, from its first end to its other end: int32 or string.
 func (r *Range) Items() []any {
 	n, message := r.size()
 	if message != "" || n == 0 {

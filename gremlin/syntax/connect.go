@@ -2,11 +2,9 @@ package syntax
 
 import "slices"
 
-// Connect rewrites infix connectives to the prefix form: a().or().b().and().c()
-// becomes or(a(), and(b(), c())). and binds tighter than or. The steps are those
-// of one traversal, whose nested traversals are left as they are; root says that
-// they are those of a whole query, where the first step with its labels stays
-// in front. Steps without infix connectives are returned unchanged.
+// Connect rewrites infix connectives to the prefix form: a().or().b().and().c() becomes or(a(), and(b(), c())). and has higher precedence than
+// or. The steps are those of one traversal; nested traversals are not changed. root says that they are those of a whole query, whose first step
+// with its labels stays in front. Steps without infix connectives are returned unchanged.
 func Connect(steps []Step, root bool) []Step {
 	if !slices.ContainsFunc(steps, infix("or")) && !slices.ContainsFunc(steps, infix("and")) {
 		return steps
@@ -23,7 +21,7 @@ func Connect(steps []Step, root bool) []Step {
 	return slices.Concat(steps[:from], connected, steps[to:])
 }
 
-// connect splits steps at the connective and makes one step of the parts.
+// connect splits steps at the connective and combines the parts in one step.
 func connect(steps []Step, name string, then func([]Step) []Step) []Step {
 	i := slices.IndexFunc(steps, infix(name))
 	if i < 0 {
@@ -49,7 +47,7 @@ func connect(steps []Step, name string, then func([]Step) []Step) []Step {
 	}
 }
 
-// operand makes a traversal of one side; an empty side holds for everything.
+// operand builds the traversal of one side; an empty side is always true.
 func operand(steps []Step, at Span) *Traversal {
 	if len(steps) == 0 {
 		return &Traversal{Span: at, Steps: []Step{{Span: at, Name: "identity"}}}

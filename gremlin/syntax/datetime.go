@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// ParseTime reads a date as datetime("...") does: 2018-03, 2018-03-22,
-// 2018-03-22T00:35, with seconds, a fraction and an offset such as Z, +0130,
+// ParseTime parses a date like datetime("..."): 2018-03, 2018-03-22, 2018-03-22T00:35, with seconds, a fraction and an offset such as Z, +0130,
 // +01:30 or +01:30:15. Without an offset it is UTC.
 func ParseTime(s string) (time.Time, bool) {
 	c := cursor{s: s}
@@ -41,7 +40,7 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Date(year, time.Month(month), day, h, m, sec, nanos, zone), true
 }
 
-// cursor takes a text apart from the left.
+// cursor consumes a text from the left.
 type cursor struct{ s string }
 
 func (c *cursor) byte(b byte) bool {
@@ -52,7 +51,7 @@ func (c *cursor) byte(b byte) bool {
 	return true
 }
 
-// digits takes exactly n digits.
+// digits consumes exactly n digits.
 func (c *cursor) digits(n int) (v int, ok bool) {
 	if len(c.s) < n {
 		return 0, false
@@ -67,7 +66,7 @@ func (c *cursor) digits(n int) (v int, ok bool) {
 	return v, true
 }
 
-// clock takes HH:mm, HH:mm:ss or HH:mm:ss.fraction.
+// clock consumes HH:mm, HH:mm:ss or HH:mm:ss.fraction.
 func (c *cursor) clock() (h, m, s, nanos int, ok bool) {
 	h, okHour := c.digits(2)
 	okHour = okHour && c.byte(':')
@@ -94,7 +93,7 @@ func (c *cursor) clock() (h, m, s, nanos int, ok bool) {
 	return h, m, s, nanos, true
 }
 
-// offset takes nothing, Z, +HHMM, +HHMMss, +HH:MM or +HH:MM:ss.
+// offset consumes nothing, Z, +HHMM, +HHMMss, +HH:MM or +HH:MM:ss.
 func (c *cursor) offset() (*time.Location, bool) {
 	if c.s == "" || strings.EqualFold(c.s, "Z") {
 		c.s = ""

@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// ErrorKind says what sort of mistake an [Error] is.
+// ErrorKind is the kind of an [Error].
 type ErrorKind uint8
 
 // The kinds of error.
 const (
 	Malformed ErrorKind = iota // the text is not Gremlin
 	Unknown                    // a step, predicate or constant that does not exist
-	Misuse                     // a step that is called with the wrong arguments or at the wrong place
-	Forbidden                  // a step that a read-only engine refuses
-	Exceeded                   // a limit is exceeded; Limit and Allowed say which
+	Misuse                     // a step with wrong arguments or at a wrong place
+	Forbidden                  // a step that a read-only engine rejects
+	Exceeded                   // a limit is exceeded; see Limit and Allowed
 )
 
-// An Error says what is wrong with a query text and where.
+// An Error describes an error in a query text and its position.
 type Error struct {
 	Kind     ErrorKind
 	Span     Span
-	Message  string // what is wrong, in words
-	Expected string // what could have stood there, or empty
-	Found    string // what stood there, or empty
-	Hint     string // what was perhaps meant, or empty
+	Message  string // description
+	Expected string // what was expected, or empty
+	Found    string // what was found, or empty
+	Hint     string // suggestion, or empty
 	Limit    string // name of the exceeded limit, or empty
 	Allowed  int    // its value
 
 	src string
 }
 
-// Error writes the place, what is wrong and the hint in one line.
+// Error returns the position, the message and the hint in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Span.Pos.Line > 0 {
@@ -54,12 +54,12 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Excerpt shows the line of the mistake with a mark under it:
+// Excerpt returns the line with the error and marks its position:
 //
 //	g.V().otu()
 //	      ^^^
 //
-// It is empty if the place is not known.
+// It is empty if the position is unknown.
 func (e *Error) Excerpt() string {
 	at := e.Span.Pos
 	if at.Line == 0 || int(at.Offset) > len(e.src) {
@@ -73,14 +73,14 @@ func (e *Error) Excerpt() string {
 	if e.Span.End.Line == at.Line {
 		marks = max(1, int(e.Span.End.Column-at.Column))
 	}
-	// A long line is cut around the place.
+	// A long line is truncated around the position.
 	const before, after = 60, 80
 	from, to := max(0, column-before), min(len(runes), column+after)
 	marks = max(1, min(marks, to-column))
 	return string(runes[from:to]) + "\n" + strings.Repeat(" ", column-from) + strings.Repeat("^", marks)
 }
 
-// exceeded is the error of a limit.
+// exceeded returns the error of a limit.
 func exceeded(limit string, allowed int, at Span, what string) *Error {
 	return &Error{
 		Kind: Exceeded, Span: at, Limit: limit, Allowed: allowed,

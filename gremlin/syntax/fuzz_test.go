@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzPrint holds the printer to its promise: what is read is printed as a text
-// that is read as the same tree.
+// FuzzPrint checks that parsing the canonical text of a query yields the same tree.
 func FuzzPrint(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string, mutation bool) {
@@ -18,14 +17,14 @@ func FuzzPrint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// The canonical text may be longer than the limit for what people type.
+		// The canonical text may exceed the length limit.
 		o.Length = 16 * DefaultLimits.Length
 		again, err := Parse(q.String(), o)
 		if err != nil {
 			t.Fatalf("canonical text %s: %v", q, err)
 		}
 		if diff := cmp.Diff(q, again, sameTree...); diff != "" {
-			t.Fatalf("canonical text %s is another tree (-first +second):\n%s", q, diff)
+			t.Fatalf("canonical text %s has a different tree (-first +second):\n%s", q, diff)
 		}
 	})
 }

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPrintedTreesAreReadBack is the law of printer and parser: for every tree,
-// parse(print(tree)) is the tree.
-func TestPrintedTreesAreReadBack(t *testing.T) {
+// TestPrintParseRoundTrip checks for every tree that parse(print(tree)) is the tree.
+func TestPrintParseRoundTrip(t *testing.T) {
 	t.Parallel()
 	options := Options{AllowMutation: true, Limits: Limits{Length: 1 << 20, Steps: 1 << 20, Depth: 64, Literals: 1 << 20, Regex: 1 << 20}}
 	rapid.Check(t, func(t *rapid.T) {
@@ -26,8 +25,7 @@ func TestPrintedTreesAreReadBack(t *testing.T) {
 	})
 }
 
-// generator draws trees from the table of signatures. depth is how much deeper
-// it may go.
+// generator draws trees from the signature table. depth is the remaining nesting depth.
 type generator struct {
 	*rapid.T
 	depth int
@@ -39,11 +37,11 @@ func (g generator) upTo(n int) int { return rapid.IntRange(0, n).Draw(g.T, "n") 
 
 func pick[E any](g generator, from []E) E { return from[g.upTo(len(from)-1)] }
 
-// stepsWhere returns the signatures a chain may have at a place.
+// stepsWhere returns the signatures that satisfy ok.
 func stepsWhere(ok func(*Signature) bool) []*Signature {
 	var found []*Signature
 	for _, s := range Steps() {
-		// The old spellings are not printed as they were read.
+		// Deprecated spellings are printed differently.
 		if ok(s) && s.Category != RefusedStep && s.Name != "store" {
 			found = append(found, s)
 		}
@@ -100,7 +98,7 @@ func (g generator) step(sig *Signature) Step {
 // arg draws an argument of one of the kinds.
 func (g generator) arg(kinds Kind) Arg {
 	if g.depth <= 0 {
-		// Down here only what does not nest, if there is such.
+		// At the maximum depth use only kinds that do not nest, if there are any.
 		if shallow := kinds &^ (KindTraversal | KindQuery | KindCollection | KindMap | KindCardinalityValue); shallow != 0 {
 			kinds = shallow
 		}
@@ -225,8 +223,7 @@ func (g generator) strategy() Arg {
 	return s
 }
 
-// predicate draws a predicate; connectives have no operand of their own name,
-// as the parser keeps such chains flat.
+// predicate draws a predicate. Operands of a connective have another name, because the parser flattens chains.
 func (g generator) predicate() *Predicate {
 	if g.depth > 0 && g.upTo(3) == 0 {
 		p := &Predicate{Name: pick(g, []string{"and", "or"})}

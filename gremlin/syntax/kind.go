@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Kind is a set of kinds of argument: what an argument is, or what a parameter
-// takes.
+// Kind is a set of kinds of arguments.
 type Kind uint64
 
 // The kinds. Enumerations follow from kindEnum on, in the order of [Enum].
@@ -42,8 +41,7 @@ const (
 	kindCollection = KindCollection | KindMap
 )
 
-// kindNames describes single kinds and the groups that are best named at once.
-// Groups come first: what a group covers is not listed again.
+// kindNames describes groups of kinds and single kinds. Groups come first: kinds that a listed group covers are not listed again.
 var kindNames = []struct {
 	kind Kind
 	name string
@@ -81,15 +79,14 @@ var kindNames = []struct {
 	{KindCardinalityValue, "a value with cardinality"},
 }
 
-// String lists the kinds in words: "a string, a predicate or null". Where any
-// value is taken, the tokens a value may also be are left out.
+// String lists the kinds in words: "a string, a predicate or null". If any value is accepted, tokens are not listed.
 func (k Kind) String() string {
 	if k&kindValue == kindValue {
 		k &^= kindValue &^ (kindScalar | kindCollection)
 	}
 	var parts []string
 	for _, n := range kindNames {
-		// A single kind must be wanted; a group must be wanted as a whole.
+		// A group is listed only if the set contains all of it.
 		if k&n.kind == n.kind {
 			parts = append(parts, n.name)
 			k &^= n.kind
@@ -110,7 +107,7 @@ func orList(parts []string) string {
 	return strings.Join(parts[:last], ", ") + " or " + parts[last]
 }
 
-// KindOf returns the one kind of a.
+// KindOf returns the kind of a.
 func KindOf(a Arg) Kind {
 	switch a := a.(type) {
 	case *Literal:

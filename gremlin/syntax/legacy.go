@@ -1,9 +1,7 @@
 package syntax
 
-// modernAggregate turns store(name) and aggregate(local, name), with the by()
-// that follow, into local(aggregate(name).by()), and aggregate(global, name) into
-// aggregate(name). Gremlin 3.8 removed the old spellings; rules in the wild
-// still have them.
+// modernAggregate rewrites store(name) and aggregate(local, name), with the following by() modulators, to local(aggregate(name).by()), and
+// aggregate(global, name) to aggregate(name). Gremlin 3.8 removed the old spellings, but existing rules use them.
 func (p *parser) modernAggregate(old Step) (Step, *Error) {
 	name := old.Args[len(old.Args)-1]
 	inner := Step{Span: old.Span, Name: "aggregate", Args: []Arg{name}}

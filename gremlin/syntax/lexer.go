@@ -16,35 +16,34 @@ const (
 	tokFloat   tokenKind = '2'
 	tokString  tokenKind = '"'
 	tokRange   tokenKind = 'r' // ..
-	tokBad     tokenKind = 'x' // message says what is wrong
+	tokBad     tokenKind = 'x' // invalid; see message
 )
 
-// token is one lexical token. Its text is the span's part of the source.
+// token is one lexical token. Its text is the part of the source in its span.
 type token struct {
 	Span
 	kind    tokenKind
 	escaped bool   // a string with a backslash
-	message string // of tokBad
+	message string // error message of tokBad
 }
 
-// lexer cuts a text into tokens. It is small and has no pointers but the text,
-// so that a copy of it is a cheap look ahead.
+// lexer is the tokenizer. It is small and has no pointers except the text, so that copying it is a cheap way to look ahead.
 type lexer struct {
 	src       string
 	off       int
 	line      int32
 	lineStart int // offset of the line's first byte
-	wide      int // bytes of the line before off that do not start a character
+	wide      int // continuation bytes of UTF-8 in the line before off
 }
 
 func newLexer(src string) lexer { return lexer{src: src, line: 1} }
 
-// pos returns the current place.
+// pos returns the current position.
 func (l *lexer) pos() Pos {
 	return Pos{Offset: int32(l.off), Line: l.line, Column: int32(l.off - l.lineStart - l.wide + 1)}
 }
 
-// peek returns the byte i places ahead, 0 past the end.
+// peek returns the byte at offset i from the current position, 0 past the end.
 func (l *lexer) peek(i int) byte {
 	if l.off+i < len(l.src) {
 		return l.src[l.off+i]
@@ -84,7 +83,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// stray skips a character that starts no token.
+// stray skips a character that cannot start a token.
 func (l *lexer) stray() (tokenKind, string) {
 	r, n := utf8.DecodeRuneInString(l.src[l.off:])
 	l.off += n
@@ -99,8 +98,7 @@ func (l *lexer) stray() (tokenKind, string) {
 	return tokBad, "a character that no part of a query starts with: " + quoteRune(r)
 }
 
-// space skips white space and comments; a token of kind tokBad is an open
-// comment.
+// space skips white space and comments. It returns a token of kind tokBad for an unterminated comment.
 func (l *lexer) space() token {
 	for l.off < len(l.src) {
 		switch c := l.src[l.off]; {
@@ -113,7 +111,7 @@ func (l *lexer) space() token {
 			for l.off < len(l.src) && l.src[l.off] != '\n' {
 				l.off++
 			}
-			// The rest of the line is gone; only its end counts.
+			// Line comments end at the end of the line.
 		case c == '/' && l.peek(1) == '*':
 			start := l.pos()
 			if !l.comment() {
@@ -137,7 +135,7 @@ func (l *lexer) comment() bool {
 	return true
 }
 
-// skip moves to offset end, keeping count of lines and columns.
+// skip advances to offset end and updates the line and column.
 func (l *lexer) skip(end int) {
 	for ; l.off < end; l.off++ {
 		switch c := l.src[l.off]; {
@@ -151,13 +149,13 @@ func (l *lexer) skip(end int) {
 	}
 }
 
-// newline notes that a line starts at off.
+// newline records that a line starts at off.
 func (l *lexer) newline() {
 	l.line++
 	l.lineStart, l.wide = l.off, 0
 }
 
-// word skips a name. Its first character is known to be right.
+// word skips a name whose first character has been checked.
 func (l *lexer) word() {
 	for l.off < len(l.src) {
 		c := l.src[l.off]
@@ -177,7 +175,7 @@ func (l *lexer) word() {
 	}
 }
 
-// quoted skips a string in quotes of kind q. Newlines may stand in it.
+// quoted skips a string in quotes of kind q, which may contain newlines.
 func (l *lexer) quoted(q byte) (kind tokenKind, escaped bool, message string) {
 	start := l.off
 	i := start + 1
@@ -188,7 +186,7 @@ func (l *lexer) quoted(q byte) (kind tokenKind, escaped bool, message string) {
 		}
 	}
 	if i >= len(l.src) {
-		l.off++ // the rest is still read, so that the place is that of the quote
+		l.off++ // continue after the quote, so that the error is at the quote
 		return tokBad, false, "a string that is not closed by " + string(q)
 	}
 	l.skip(i + 1)
@@ -203,7 +201,7 @@ func (l *lexer) wideLetter() bool {
 	return isWordRune(r) && !unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd)
 }
 
-// isWordRune reports whether a character beyond ASCII may stand in a name.
+// isWordRune reports whether a non-ASCII character may occur in a name.
 func isWordRune(r rune) bool {
 	return r != utf8.RuneError &&
 		(unicode.IsLetter(r) || unicode.In(r, unicode.Nl, unicode.Nd, unicode.Sc, unicode.Pc, unicode.Mn, unicode.Mc))

@@ -1,22 +1,21 @@
 package syntax
 
-// Limits bound what a text may cost to read. A zero field means the default.
+// Limits limit the cost of parsing a text. A zero field means the default.
 type Limits struct {
 	Length   int // bytes of text
-	Steps    int // steps in total, nested ones included
-	Depth    int // traversals within traversals; lists, maps and predicates likewise
-	Literals int // values in total, keys and labels left out; a range counts its items
+	Steps    int // steps in total, including nested ones
+	Depth    int // nesting of traversals; also of lists, maps and predicates
+	Literals int // values in total, without keys and labels; a range counts its items
 	Regex    int // bytes of a regular expression
 }
 
-// DefaultLimits are those of a query somebody typed.
+// DefaultLimits are the limits of an interactive query.
 var DefaultLimits = Limits{Length: 16 << 10, Steps: 200, Depth: 16, Literals: 1000, Regex: 512}
 
-// maxDepth holds whatever Limits say: a parser that recurses must not be sent
-// down until the stack ends.
+// maxDepth applies regardless of Limits: deep recursion would exhaust the stack.
 const maxDepth = 1000
 
-// The names of the limits, as in the Limit field of an [Error].
+// The names of the limits in the Limit field of an [Error].
 const (
 	LimitLength   = "max-length"
 	LimitSteps    = "max-steps"
@@ -25,7 +24,7 @@ const (
 	LimitRegex    = "max-regex"
 )
 
-// orDefaults fills in the fields that are zero and bounds the depth.
+// orDefaults replaces zero fields by defaults and limits the depth.
 func (l Limits) orDefaults() Limits {
 	d := DefaultLimits
 	for _, f := range []struct{ have, want *int }{

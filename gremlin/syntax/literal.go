@@ -8,8 +8,7 @@ import (
 
 const freshUUID = "UUID"
 
-// literal makes a literal node. They come from slabs: a within() of a thousand
-// values costs a dozen allocations, not a thousand.
+// literal returns a literal node. Nodes are allocated in slabs: a within() of a thousand values costs a dozen allocations.
 func (p *parser) literal(at Span, v any) *Literal {
 	if len(p.slab) == 0 {
 		p.slab = make([]Literal, min(4+p.literals, 64))
@@ -20,8 +19,7 @@ func (p *parser) literal(at Span, v any) *Literal {
 	return l
 }
 
-// countValue notes a value; names of keys and labels and the numbers of limit()
-// and the like are no values in this sense.
+// countValue counts a value against the limit. Keys, labels and the numbers of limit() and similar steps are not counted.
 func (p *parser) countValue(a Arg) *Error {
 	switch a := a.(type) {
 	case *Literal, *Fresh, *Token:
@@ -36,7 +34,7 @@ func (p *parser) countValue(a Arg) *Error {
 	return nil
 }
 
-// deeper notes one more level of collections or predicates.
+// deeper increments the nesting depth of collections or predicates.
 func (p *parser) deeper() *Error {
 	if p.inner++; p.inner > p.limits.Depth {
 		return exceeded(LimitDepth, p.limits.Depth, p.tok.Span, "values or predicates are nested too deeply")
@@ -44,7 +42,7 @@ func (p *parser) deeper() *Error {
 	return nil
 }
 
-// scalarOrRange reads a string, a number or a constant, and from..to.
+// scalarOrRange parses a string, a number, a constant, or from..to.
 func (p *parser) scalarOrRange() (Arg, *Error) {
 	from, err := p.scalar()
 	if err != nil {
@@ -68,7 +66,7 @@ func (p *parser) scalarOrRange() (Arg, *Error) {
 	return r, nil
 }
 
-// scalar reads a string, a number, a boolean or null.
+// scalar parses a string, a number, a boolean or null.
 func (p *parser) scalar() (*Literal, *Error) {
 	t := p.advance()
 	text := p.text(t)
@@ -90,7 +88,7 @@ func (p *parser) scalar() (*Literal, *Error) {
 	return p.literal(t.Span, v), nil
 }
 
-// constants are the words that are values; null is the absent one.
+// constants are the words that are values.
 var constants = map[string]any{"true": true, "false": false, "null": nil, "NaN": math.NaN(), "Infinity": math.Inf(1)}
 
 func (p *parser) stringLiteral(t token) (*Literal, *Error) {
@@ -106,7 +104,7 @@ func (p *parser) stringLiteral(t token) (*Literal, *Error) {
 	return p.literal(t.Span, text), nil
 }
 
-// inside returns the place n bytes into a token.
+// inside returns the position n bytes into a token.
 func (p *parser) inside(t token, n int) Span {
 	l := lexer{src: p.lex.src, off: int(t.Pos.Offset), line: t.Pos.Line}
 	l.lineStart = l.off - int(t.Pos.Column) + 1
@@ -116,8 +114,7 @@ func (p *parser) inside(t token, n int) Span {
 	return Span{start, l.pos()}
 }
 
-// constructor reads datetime("..."), UUID("...") and their forms without an
-// argument.
+// constructor parses datetime("..."), UUID("...") and their forms without an argument.
 func (p *parser) constructor() (Arg, *Error) {
 	name := p.advance()
 	p.advance()
@@ -155,7 +152,7 @@ func (p *parser) constructor() (Arg, *Error) {
 	return l, nil
 }
 
-// ParseUUID reads the usual form with hyphens, in either case.
+// ParseUUID parses the usual form with hyphens, ignoring case.
 func ParseUUID(s string) (u UUID, ok bool) {
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return u, false

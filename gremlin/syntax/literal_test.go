@@ -19,7 +19,7 @@ func first(t *testing.T, text string) Arg {
 	return q.Steps[0].Args[0]
 }
 
-func TestScalarsHaveTheTypeTheirTextSays(t *testing.T) {
+func TestScalarTypes(t *testing.T) {
 	t.Parallel()
 	huge, _ := new(big.Int).SetString("9223372036854775808", 10)
 	for text, want := range map[string]any{
@@ -44,7 +44,7 @@ func TestScalarsHaveTheTypeTheirTextSays(t *testing.T) {
 	} {
 		l, ok := first(t, text).(*Literal)
 		if !ok {
-			t.Errorf("%s is no literal", text)
+			t.Errorf("%s is not a literal", text)
 			continue
 		}
 		if diff := cmp.Diff(want, l.Value, sameTree...); diff != "" {
@@ -53,7 +53,7 @@ func TestScalarsHaveTheTypeTheirTextSays(t *testing.T) {
 	}
 }
 
-func TestWrongScalarsAreRefused(t *testing.T) {
+func TestInvalidScalars(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"128b", "40000s", "3000000000i", "9223372036854775808l", "08", "1x", "1_", "0x", "1e5000000000m", "1e6145m", "1.5.5", "5fd",
@@ -64,7 +64,7 @@ func TestWrongScalarsAreRefused(t *testing.T) {
 		`1.."a"`, `1..2l`, `"ab".."c"`, `1..2000000`, `1..`, `[1, 2`, `{1`, `[1:]`, `[:1]`, `[a: 1, 2]`, `[1, a: 2]`,
 	} {
 		if q, err := Parse("g.inject("+text+")", Options{}); err == nil {
-			t.Errorf("%s is read as %s", text, q)
+			t.Errorf("%s is parsed as %s", text, q)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestCollections(t *testing.T) {
 	}
 }
 
-func TestRangesStandForTheirItems(t *testing.T) {
+func TestRangeItems(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]any{
 		`1..3`:       {int32(1), int32(2), int32(3)},

@@ -8,8 +8,7 @@ import (
 
 const noLambda = "lambdas and closures are not part of the language; write a traversal"
 
-// lambdaAhead recognises a closure: it{...}, x -> ..., filter{...}, or Groovy's
-// implicit it. Without this, the message would be about a brace or a dot.
+// lambdaAhead recognises a closure: it{...}, x -> ..., filter{...}, or Groovy's implicit it. Otherwise the message would be about a brace or a dot.
 func (p *parser) lambdaAhead(name string) (*Error, bool) {
 	next := p.ahead()
 	arrow := next.kind == tokBad && next.message == noLambda
@@ -19,7 +18,7 @@ func (p *parser) lambdaAhead(name string) (*Error, bool) {
 	return nil, false
 }
 
-// describe names a token for a message.
+// describe describes a token for a message.
 func (p *parser) describe(t token) string {
 	switch t.kind {
 	case tokEOF:
@@ -44,7 +43,7 @@ func shorten(s string) string {
 	return s
 }
 
-// place writes what an argument belongs to: a step or predicate, or in words.
+// place describes the owner of an argument: a step or predicate, or a phrase.
 func place(of string) string {
 	if strings.ContainsRune(of, ' ') {
 		return of
@@ -52,7 +51,7 @@ func place(of string) string {
 	return of + "()"
 }
 
-// unexpected is the error of a token that cannot stand where it does.
+// unexpected returns the error of an unexpected token.
 func (p *parser) unexpected(where, expected string) *Error {
 	e := &Error{Kind: Malformed, Span: p.tok.Span, Message: where, Expected: expected, Found: p.describe(p.tok)}
 	if p.tok.kind == tokBad {
@@ -66,7 +65,7 @@ func (p *parser) unexpected(where, expected string) *Error {
 	return e
 }
 
-// notG is the error of a query that does not start with g.
+// notG returns the error of a query that does not start with g.
 func (p *parser) notG() *Error {
 	e := p.unexpected("a query starts with g", "g")
 	if p.tok.kind == tokWord {
@@ -77,7 +76,7 @@ func (p *parser) notG() *Error {
 	return e
 }
 
-// unknownStep is the error of a name that no step has.
+// unknownStep returns the error of an unknown step name.
 func (p *parser) unknownStep(name string, source bool) *Error {
 	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no step " + shorten(name) + "()"}
 	if words[name].predicate != nil {
@@ -91,7 +90,7 @@ func (p *parser) unknownStep(name string, source bool) *Error {
 	return e
 }
 
-// unknownCall is the error of an argument name(...) that means nothing.
+// unknownCall returns the error of an unknown argument name(...).
 func (p *parser) unknownCall(name string, accept Kind, of string) *Error {
 	var candidates []string
 	what := "step"
@@ -112,7 +111,7 @@ func (p *parser) unknownCall(name string, accept Kind, of string) *Error {
 	return e
 }
 
-// unknownWord is the error of a bare word that means nothing at its place.
+// unknownWord returns the error of an unknown bare word.
 func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
 	var candidates []string
 	for e := NoEnum + 1; e < enumCount; e++ {
@@ -130,7 +129,7 @@ func (p *parser) unknownWord(name string, accept Kind, of string) *Error {
 	return e
 }
 
-// wrongKind is the error of an argument of a kind the place does not take.
+// wrongKind returns the error of an argument of an unsupported kind.
 func (p *parser) wrongKind(a Arg, kind, accept Kind, of string, at Span) *Error {
 	e := &Error{Kind: Misuse, Span: Span{at.Pos, a.Bounds().End}, Message: place(of), Expected: accept.String(), Found: kind.String()}
 	if of == "has" && kind == KindTraversal {
@@ -140,7 +139,7 @@ func (p *parser) wrongKind(a Arg, kind, accept Kind, of string, at Span) *Error 
 	return e
 }
 
-// tooMany is the error of an argument too many.
+// tooMany returns the error of too many arguments.
 func (p *parser) tooMany(sig *Signature, most int) *Error {
 	e := &Error{Kind: Misuse, Span: p.tok.Span, Message: sig.Name + "() takes no argument"}
 	if most > 0 {
@@ -156,7 +155,7 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// wrongArguments is the error of arguments that fit no form together.
+// wrongArguments returns the error of arguments that match no form.
 func (p *parser) wrongArguments(sig *Signature, s Step) *Error {
 	e := &Error{Kind: Misuse, Span: s.Span, Message: sig.Name + "() is not called like this", Expected: sig.Usage()}
 	if sig.Name == "none" && len(s.Args) == 0 {

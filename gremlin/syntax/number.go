@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// maxScale bounds the scale of a Decimal: beyond it, arithmetic on an innocent
-// looking 1e999999999m would fill the memory.
+// maxScale limits the scale of a Decimal: arithmetic on a greater one, such as 1e999999999m, would exhaust the memory.
 const (
 	maxScale       = 6144
 	decimalTooWide = "a decimal number has at most 6144 places before or after the point"
 )
 
-// signsNumber reports whether the sign at hand belongs to a number.
+// signsNumber reports whether the current sign belongs to a number.
 func (l *lexer) signsNumber() bool {
 	c := l.peek(1)
 	return isDigit(c) || c == '.' && isDigit(l.peek(2)) || strings.HasPrefix(l.src[l.off+1:], "Infinity")
 }
 
-// number skips a number and says whether it is a whole one.
+// number skips a number and returns whether it is an integer.
 func (l *lexer) number() (kind tokenKind, message string) {
 	if c := l.peek(0); c == '+' || c == '-' {
 		l.off++
@@ -83,9 +82,8 @@ func isHexDigit(c byte) bool {
 	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// integer reads a whole number: of the type its ending names, otherwise of the
-// smallest of int32, int64 and *big.Int that holds it. The message of a text
-// that is no such number is not empty.
+// integer parses an integer. Its type is given by its suffix, otherwise it is the smallest of int32, int64 and *big.Int that holds it. The message is
+// empty on success.
 func integer(text string) (v any, message string) {
 	digits := text
 	suffix := digits[len(digits)-1] | 0x20
@@ -127,7 +125,7 @@ func integer(text string) (v any, message string) {
 	return n, ""
 }
 
-// fitInteger gives n the type its suffix names.
+// fitInteger converts n to the type of its suffix.
 func fitInteger(n int64, suffix byte) (any, string) {
 	switch {
 	case suffix == 'n':
@@ -144,7 +142,7 @@ func fitInteger(n int64, suffix byte) (any, string) {
 	return nil, "the number does not fit the type its ending names"
 }
 
-// float reads a number with a fraction, an exponent or an ending f, d or m.
+// float parses a number with a fraction, an exponent or a suffix f, d or m.
 func float(text string) (v any, message string) {
 	switch text {
 	case "Infinity", "+Infinity":
@@ -168,8 +166,7 @@ func float(text string) (v any, message string) {
 	return f, outOfRange(err)
 }
 
-// outOfRange forgives a number too large for its type, which is infinite as in
-// Java, and nothing else.
+// outOfRange ignores range errors: a number that is too large for its type is infinite, as in Java.
 func outOfRange(err error) string {
 	if err == nil || strings.HasSuffix(err.Error(), strconv.ErrRange.Error()) {
 		return ""
@@ -177,7 +174,7 @@ func outOfRange(err error) string {
 	return "this is not a number"
 }
 
-// decimalValue reads an exact decimal number without its ending.
+// decimalValue parses an exact decimal number without its suffix.
 func decimalValue(text string) (any, string) {
 	mantissa, exponent, scientific := strings.Cut(strings.ToLower(text), "e")
 	exp := 0

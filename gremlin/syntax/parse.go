@@ -2,15 +2,15 @@ package syntax
 
 import "strconv"
 
-// Options say how a text is read.
+// Options configure [Parse].
 type Options struct {
 	Limits
-	// AllowMutation reads steps that change the graph. No engine of this module
-	// runs them; they exist for loaders that fill a graph from a text.
+	// AllowMutation accepts steps that change the graph. The engine does not run them; they
+	// are for loaders that build a graph from a text.
 	AllowMutation bool
 }
 
-// Parse reads one query. The error, if any, is an *Error.
+// Parse parses one query. It fails with an *Error.
 func Parse(text string, o Options) (*Query, error) {
 	limits := o.Limits.orDefaults()
 	if len(text) > limits.Length {
@@ -26,7 +26,7 @@ func Parse(text string, o Options) (*Query, error) {
 	return q, nil
 }
 
-// parser is a recursive-descent parser with one token in hand.
+// parser is a recursive-descent parser with one current token.
 type parser struct {
 	lex      lexer
 	tok      token
@@ -34,30 +34,30 @@ type parser struct {
 	mutation bool
 
 	steps, literals int
-	depth           int // of traversals
-	inner           int // of collections and predicates
-	height          int // of the predicate read last
+	depth           int // nesting depth of traversals
+	inner           int // nesting depth of collections and predicates
+	height          int // height of the last parsed predicate
 
-	slab []Literal // where the next literals come from
+	slab []Literal // slab for the next literals
 }
 
-// advance takes the next token and returns the one before it.
+// advance moves to the next token and returns the previous one.
 func (p *parser) advance() token {
 	t := p.tok
 	p.tok = p.lex.next()
 	return t
 }
 
-// ahead returns the token after the one in hand.
+// ahead returns the token after the current one.
 func (p *parser) ahead() token {
 	l := p.lex
 	return l.next()
 }
 
-// text returns what a token stands for in the source.
+// text returns the source text of a token.
 func (p *parser) text(t token) string { return p.lex.src[t.Pos.Offset:t.End.Offset] }
 
-// document reads a query and nothing after it.
+// document parses a query up to the end of the text.
 func (p *parser) document() (*Query, *Error) {
 	if p.tok.kind == tokEOF {
 		return nil, &Error{Kind: Malformed, Span: p.tok.Span, Message: "the query is empty", Expected: "g", Hint: "a query starts with g.V()"}
@@ -75,7 +75,7 @@ func (p *parser) document() (*Query, *Error) {
 	return q, nil
 }
 
-// query reads g, its configuration, its steps and its terminal.
+// query parses g, its configuration, its steps and its terminal step.
 func (p *parser) query() (*Query, *Error) {
 	q := &Query{Span: Span{Pos: p.tok.Pos}}
 	if p.tok.kind != tokWord || p.text(p.tok) != "g" {
@@ -102,7 +102,7 @@ func (p *parser) query() (*Query, *Error) {
 	return q, nil
 }
 
-// queryStep reads the next step of q and puts it where it belongs.
+// queryStep parses the next step and adds it to the part of q that it belongs to.
 func (p *parser) queryStep(q *Query) *Error {
 	sig, err := p.signature(len(q.Steps) == 0)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *parser) queryStep(q *Query) *Error {
 	return nil
 }
 
-// traversal reads an anonymous traversal, with or without __ before it.
+// traversal parses an anonymous traversal, with or without a leading __.
 func (p *parser) traversal() (*Traversal, *Error) {
 	t := &Traversal{Span: Span{Pos: p.tok.Pos}}
 	if p.depth++; p.depth > p.limits.Depth {
@@ -166,7 +166,7 @@ func (p *parser) traversal() (*Traversal, *Error) {
 	return t, nil
 }
 
-// chainStep reads a step and appends it to steps.
+// chainStep parses a step and appends it to steps.
 func (p *parser) chainStep(steps []Step, sig *Signature) ([]Step, *Error) {
 	s, err := p.call(sig)
 	if err != nil {
@@ -180,8 +180,7 @@ func (p *parser) chainStep(steps []Step, sig *Signature) ([]Step, *Error) {
 	return append(steps, s), nil
 }
 
-// signature finds the signature of the step in hand and refuses what is not to
-// be run. source is true before the first step of a query.
+// signature returns the signature of the current step and rejects forbidden steps. source is true before the first step of a query.
 func (p *parser) signature(source bool) (*Signature, *Error) {
 	if p.tok.kind != tokWord {
 		return nil, p.unexpected("", "the name of a step")
@@ -210,7 +209,7 @@ func (p *parser) signature(source bool) (*Signature, *Error) {
 	return sig, nil
 }
 
-// call reads name and arguments of a step.
+// call parses the name and arguments of a step.
 func (p *parser) call(sig *Signature) (Step, *Error) {
 	s := Step{Span: p.tok.Span, Name: sig.Name}
 	if p.steps++; p.steps > p.limits.Steps {
@@ -231,7 +230,7 @@ func (p *parser) call(sig *Signature) (Step, *Error) {
 	return s, nil
 }
 
-// arguments reads arguments up to the closing parenthesis, which it leaves.
+// arguments parses arguments up to the closing parenthesis, which it does not consume.
 func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 	var args []Arg
 	for i := 0; p.tok.kind != ')'; i++ {
@@ -253,8 +252,7 @@ func (p *parser) arguments(sig *Signature) ([]Arg, *Error) {
 	return args, nil
 }
 
-// expect takes a token of the kind, or fails. The place is given in two parts,
-// so that no text is made unless it is needed.
+// expect consumes a token of the kind, or fails. The place is passed in two parts to avoid building a string on success.
 func (p *parser) expect(kind tokenKind, where, name string) *Error {
 	if p.tok.kind != kind {
 		return p.unexpected(where+" "+name, strconv.Quote(string(rune(kind))))

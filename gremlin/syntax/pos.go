@@ -2,19 +2,18 @@ package syntax
 
 import "strconv"
 
-// Pos is a place in a query text. Offset counts bytes from 0; Line and Column
-// count from 1, columns in characters. The zero Pos means "nowhere", as in a
-// tree built by hand.
+// Pos is a position in a query text. Offset counts bytes from 0; Line and Column count from 1, columns in characters. The zero Pos means "unknown", as in
+// a tree built by hand.
 type Pos struct {
 	Offset, Line, Column int32
 }
 
-// String writes p as "line 2, column 14".
+// String formats p as "line 2, column 14".
 func (p Pos) String() string {
 	return "line " + strconv.Itoa(int(p.Line)) + ", column " + strconv.Itoa(int(p.Column))
 }
 
-// Span is the stretch of text a node was read from; End is exclusive.
+// Span is the range of text of a node; End is exclusive.
 type Span struct {
 	Pos, End Pos
 }

@@ -1,6 +1,6 @@
 package syntax
 
-// predicateShape says how a predicate is called.
+// predicateShape describes the arguments of a predicate.
 type predicateShape struct {
 	name     string
 	text     bool // a TextP
@@ -13,8 +13,7 @@ const (
 	kindText    = KindString | KindVariable
 )
 
-// predicateShapes lists P and TextP. The connectives and, or and negate follow a
-// predicate and are read by the parser.
+// predicateShapes lists P and TextP. The parser handles the connectives and, or and negate, which follow a predicate.
 var predicateShapes = []predicateShape{
 	{"eq", false, 1, 1, kindOperand},
 	{"neq", false, 1, 1, kindOperand},
@@ -39,7 +38,7 @@ var predicateShapes = []predicateShape{
 	{"notRegex", true, 1, 1, kindText},
 }
 
-// prefix returns the name of the class the predicate belongs to.
+// prefix returns the class of the predicate.
 func (s *predicateShape) prefix() string {
 	if s.text {
 		return "TextP"
@@ -47,7 +46,7 @@ func (s *predicateShape) prefix() string {
 	return "P"
 }
 
-// predicate reads P.gt(1), gt(1).or(...), not(...).
+// predicate parses P.gt(1), gt(1).or(...), not(...).
 func (p *parser) predicate() (Arg, *Error) {
 	if err := p.deeper(); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (p *parser) predicate() (Arg, *Error) {
 		if left, err = p.connective(left); err != nil {
 			return nil, err
 		}
-		// Here the tree grows upwards, where no recursion counts it.
+		// Chained connectives increase the height without recursion.
 		if p.height > p.limits.Depth {
 			return nil, exceeded(LimitDepth, p.limits.Depth, left.Span, "predicates are nested too deeply")
 		}
@@ -70,7 +69,7 @@ func (p *parser) predicate() (Arg, *Error) {
 	return left, nil
 }
 
-// simplePredicate reads one call, with its prefix if there is one.
+// simplePredicate parses one call, with an optional prefix.
 func (p *parser) simplePredicate() (*Predicate, *Error) {
 	start := p.tok
 	if prefix := p.text(p.tok); prefix == "P" || prefix == "TextP" {
@@ -109,7 +108,7 @@ func (p *parser) simplePredicate() (*Predicate, *Error) {
 	if shape.kinds != KindPredicate {
 		p.height = 0
 	}
-	p.height++ // for not, over that of its argument
+	p.height++ // not is one higher than its argument
 	return pred, p.checkPredicate(pred, shape)
 }
 
@@ -131,7 +130,7 @@ func (p *parser) checkPredicate(pred *Predicate, shape *predicateShape) *Error {
 	return nil
 }
 
-// connective reads and(p), or(p) or negate() after left and its dot.
+// connective parses and(p), or(p) or negate() after left and its dot.
 func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	word := p.advance()
 	name := p.text(word)
@@ -163,7 +162,7 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	return whole, nil
 }
 
-// under returns the height of the connective over a side of the given height.
+// under returns the height of a connective over a side of the given height.
 func under(name string, side *Predicate, height int) int {
 	if side.Name == name {
 		return height
@@ -171,7 +170,7 @@ func under(name string, side *Predicate, height int) int {
 	return height + 1
 }
 
-// join makes one predicate of two; chains of the same connective stay flat.
+// join combines two predicates; chains of the same connective stay flat.
 func join(name string, left, right *Predicate) *Predicate {
 	whole := &Predicate{Name: name}
 	for _, side := range []*Predicate{left, right} {

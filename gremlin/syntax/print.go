@@ -9,36 +9,35 @@ import (
 	"time"
 )
 
-// String writes the query in canonical form: constants and predicates with their
-// prefix, anonymous traversals with __, strings in double quotes, one space after
-// a comma. Parsing it gives the same tree.
+// String formats the query in canonical form: constants and predicates with their prefix, anonymous traversals with __, strings in double quotes, one
+// space after a comma. Parsing it yields the same tree.
 func (q *Query) String() string {
 	var w writer
 	w.query(q)
 	return w.String()
 }
 
-// String writes the traversal in canonical form.
+// String formats the traversal in canonical form.
 func (t *Traversal) String() string { return Format(t) }
 
-// String writes the predicate in canonical form.
+// String formats the predicate in canonical form.
 func (p *Predicate) String() string { return Format(p) }
 
-// String writes the step in canonical form, without a dot.
+// String formats the step in canonical form, without a dot.
 func (s Step) String() string {
 	var w writer
 	w.step(s)
 	return w.String()
 }
 
-// Format writes any argument in canonical form.
+// Format formats any argument in canonical form.
 func Format(a Arg) string {
 	var w writer
 	w.arg(a)
 	return w.String()
 }
 
-// writer collects canonical text.
+// writer builds canonical text.
 type writer struct{ strings.Builder }
 
 func (w *writer) query(q *Query) {
@@ -114,8 +113,7 @@ func (w *writer) arg(a Arg) {
 	}
 }
 
-// entries writes a map. A token as a key stands in parentheses, without which
-// its name alone would be a string.
+// entries writes a map. A token as a key needs parentheses, because a bare name would be a string.
 func (w *writer) entries(entries []Entry) {
 	if len(entries) == 0 {
 		w.WriteString("[:]")
@@ -173,7 +171,7 @@ func (w *writer) strategy(s *Strategy) {
 	w.WriteByte(')')
 }
 
-// value writes a literal so that its type is kept.
+// value writes a literal so that its type is preserved.
 func (w *writer) value(v any) {
 	switch v := v.(type) {
 	case nil:
@@ -205,8 +203,7 @@ func (w *writer) value(v any) {
 	}
 }
 
-// floatText writes a number that is read back as a float. A float32 has no word
-// for infinity; a number too large for it stands for that.
+// floatText formats a number so that it is parsed as a float. There is no float32 infinity; a number that is too large is used instead.
 func floatText(f float64, size int) string {
 	switch {
 	case size == 32 && math.IsInf(f, 0):
@@ -226,7 +223,7 @@ func floatText(f float64, size int) string {
 	return s
 }
 
-// timeText writes a date with its offset, to the second if it has such.
+// timeText formats a date with its offset, to the second if necessary.
 func timeText(t time.Time) string {
 	text := t.Format("2006-01-02T15:04:05.999999999")
 	_, offset := t.Zone()

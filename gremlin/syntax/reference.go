@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// sections are the parts of the reference, in order.
+// sections are the sections of the reference in order.
 var sections = []struct {
 	category Category
 	title    string
 }{
 	{SourceStep, "Configuration: between `g` and the first step"},
-	{FlatMapStep, "Moves: any number of results for each traverser"},
-	{FilterStep, "Filters: let a traverser pass or not"},
-	{MapStep, "Maps: one result for each traverser"},
+	{FlatMapStep, "Moves: any number of results per traverser"},
+	{FilterStep, "Filters: keep or drop a traverser"},
+	{MapStep, "Maps: one result per traverser"},
 	{BranchStep, "Branches: send traversers into traversals"},
-	{SideEffectStep, "Side effects: let traversers pass and note something"},
-	{ModulatorStep, "Modulators: change the step before them"},
-	{TerminalStep, "Terminals: how results are taken, at the end of the whole query"},
-	{MutatingStep, "Refused: these change the graph"},
-	{RefusedStep, "Refused: these reach outside the graph or need a graph computer"},
+	{SideEffectStep, "Side effects: update a side effect and pass traversers on"},
+	{ModulatorStep, "Modulators: modify the previous step"},
+	{TerminalStep, "Terminals: how results are returned, at the end of the whole query"},
+	{MutatingStep, "Rejected: these change the graph"},
+	{RefusedStep, "Rejected: these access external resources or need a graph computer"},
 }
 
-// WriteReference writes the table of steps, predicates and constants as
-// Markdown. STEPS.md is its output.
+// WriteReference writes the tables of steps, predicates and constants as Markdown. STEPS.md is its output.
 func WriteReference(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# Steps\n\nMade from the table of signatures; a test keeps it in step. A step that may follow `g` directly has a star.\n")
+	b.WriteString("# Steps\n\nGenerated from the table of signatures; a test checks that it is up to date. A star marks steps that may follow `g` directly.\n")
 	for _, section := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n| Step | |\n|---|---|\n", section.title)
 		for _, s := range steps {
@@ -38,7 +37,7 @@ func WriteReference(w io.Writer) error {
 	}
 	b.WriteString("\n## Predicates\n\n")
 	writePredicates(&b)
-	b.WriteString("\n## Constants\n\nThe prefix may be left out where the step says which are meant; not so for WithOptions.\n\n| | |\n|---|---|\n")
+	b.WriteString("\n## Constants\n\nThe prefix is optional where the step determines the enumeration, except for WithOptions.\n\n| | |\n|---|---|\n")
 	for e := NoEnum + 1; e < enumCount; e++ {
 		fmt.Fprintf(&b, "| %s | %s |\n", e, strings.Join(e.Names(), ", "))
 	}
@@ -46,7 +45,7 @@ func WriteReference(w io.Writer) error {
 	return err
 }
 
-// calls writes every form as code.
+// calls formats every form as code.
 func (s *Signature) calls() string {
 	parts := make([]string, len(s.Forms))
 	for i, f := range s.Forms {
@@ -71,5 +70,5 @@ func writePredicates(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "- %s: %s\n", prefix, strings.Join(names, ", "))
 	}
-	b.WriteString("- joined by `.and(p)`, `.or(p)` and turned by `.negate()`\n")
+	b.WriteString("- combined by `.and(p)` and `.or(p)`, and negated by `.negate()`\n")
 }

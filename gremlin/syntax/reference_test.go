@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write STEPS.md anew")
+var update = flag.Bool("update", false, "update STEPS.md")
 
-func TestReferenceIsInStepWithTheTable(t *testing.T) {
+func TestReferenceIsUpToDate(t *testing.T) {
 	t.Parallel()
 	var want bytes.Buffer
 	if err := WriteReference(&want); err != nil {
@@ -27,7 +27,7 @@ func TestReferenceIsInStepWithTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-		t.Errorf("STEPS.md is out of step, run go test -update (-want +got):\n%s", diff)
+		t.Errorf("STEPS.md is out of date, run go test -update (-want +got):\n%s", diff)
 	}
 }
 
@@ -39,19 +39,19 @@ func TestTableIsComplete(t *testing.T) {
 			t.Errorf("%s lacks a sentence or a form", s.Name)
 		}
 		if key := s.Name + s.Category.String(); seen[key] {
-			t.Errorf("%s is there twice", s.Name)
+			t.Errorf("%s is duplicated", s.Name)
 		} else {
 			seen[key] = true
 		}
 	}
 	for _, name := range starters {
 		if s, ok := Lookup(name); !ok || !s.Start {
-			t.Errorf("%s starts queries but is no step", name)
+			t.Errorf("%s starts queries but is not a step", name)
 		}
 	}
 	for name := range instead {
 		if w := words[name]; w.step == nil && w.source == nil {
-			t.Errorf("no step %s to write something instead of", name)
+			t.Errorf("instead has the unknown step %s", name)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/tinkerpop/tinkerpoptest"
 )
 
-func TestEveryScenarioIsReadAndPrintedBack(t *testing.T) {
+func TestScenarioRoundTrip(t *testing.T) {
 	t.Parallel()
 	read := 0
 	for _, s := range tinkerpoptest.Scenarios(t) {
@@ -21,12 +21,11 @@ func TestEveryScenarioIsReadAndPrintedBack(t *testing.T) {
 		}
 	}
 	if read < 1700 {
-		t.Errorf("only %d scenarios are read", read)
+		t.Errorf("only %d scenarios are parsed", read)
 	}
 }
 
-// checkRoundTrip checks that a text is read, and that its canonical text is read
-// as the same tree and is its own canonical text.
+// checkRoundTrip checks that a text is parsed, and that its canonical text yields the same tree and is its own canonical text.
 func checkRoundTrip(t *testing.T, name, text string, o Options) {
 	t.Helper()
 	q, err := Parse(text, o)
@@ -40,7 +39,7 @@ func checkRoundTrip(t *testing.T, name, text string, o Options) {
 		return
 	}
 	if diff := cmp.Diff(q, again, sameTree...); diff != "" {
-		t.Errorf("%s: canonical text %s is another tree (-first +second):\n%s", name, q, diff)
+		t.Errorf("%s: canonical text %s has a different tree (-first +second):\n%s", name, q, diff)
 	}
 	if q.String() != again.String() {
 		t.Errorf("%s: canonical text changes: %s, then %s", name, q, again)

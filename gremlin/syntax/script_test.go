@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestScripts runs testdata/script: "parse" prints the canonical text of a
-// query, "connect" that after Connect, or the error with its excerpt.
+// TestScripts runs testdata/script: "parse" prints the canonical text of a query, "connect" the text after Connect; both print errors with their
+// excerpt.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
@@ -30,8 +30,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// scriptTexts returns the queries of a command: one a line, or with the argument
-// "whole" one in all.
+// scriptTexts returns the queries of a command: one per line, or with the argument "whole" the whole input.
 func scriptTexts(d *datadriven.TestData) []string {
 	if d.HasArg("whole") {
 		return []string{d.Input}
@@ -59,14 +58,14 @@ func indent(s string) string {
 	return b.String()
 }
 
-func TestNoTextSendsTheParserDownForEver(t *testing.T) {
+func TestDeepNestingIsRejected(t *testing.T) {
 	t.Parallel()
 	const deep = 50_000
 	o := Options{Limits: Limits{Length: 1 << 30, Steps: 1 << 30, Depth: 1 << 30, Literals: 1 << 30}}
 	for _, unit := range []string{"where(", "not(", "[", "{", "[a:", "P.not(", "has('a',not(", "set(", "g.inject(", "__.out(", "is(eq(1).or("} {
 		_, err := Parse("g.inject("+strings.Repeat(unit, deep), o)
 		if err == nil {
-			t.Errorf("%s is read", unit)
+			t.Errorf("%s is accepted", unit)
 		}
 	}
 	_, err := Parse("g.V().is(eq(1)"+strings.Repeat(".negate()", deep)+")", o)
@@ -75,7 +74,7 @@ func TestNoTextSendsTheParserDownForEver(t *testing.T) {
 	}
 }
 
-func TestEmptyTextIsNoQuery(t *testing.T) {
+func TestEmptyText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", " \n", "// nothing", "/* */"} {
 		if _, err := Parse(text, Options{}); err == nil || !strings.Contains(err.Error(), "the query is empty") {

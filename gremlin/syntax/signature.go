@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Category says what a step does to the stream of traversers, or that it is
-// refused.
+// Category is what a step does to the stream of traversers, or that it is rejected.
 type Category uint8
 
 // The categories of steps.
 const (
 	SourceStep     Category = iota // configures g, before the first step
-	MapStep                        // one result for each traverser
-	FlatMapStep                    // any number of results for each traverser
-	FilterStep                     // lets a traverser pass or not
-	SideEffectStep                 // lets traversers pass and notes something
-	BranchStep                     // sends traversers into traversals
-	ModulatorStep                  // changes the step before it
-	TerminalStep                   // says how results are taken
-	MutatingStep                   // changes the graph: refused
-	RefusedStep                    // reaches outside the graph or needs a graph computer: refused
+	MapStep                        // one result per traverser
+	FlatMapStep                    // any number of results per traverser
+	FilterStep                     // keeps or drops a traverser
+	SideEffectStep                 // updates a side effect and passes traversers on
+	BranchStep                     // sends traversers to nested traversals
+	ModulatorStep                  // modifies the previous step
+	TerminalStep                   // says how results are returned
+	MutatingStep                   // changes the graph: rejected
+	RefusedStep                    // accesses external resources or needs a graph computer: rejected
 )
 
 var categoryNames = [...]string{"source", "map", "flatMap", "filter", "sideEffect", "branch", "modulator", "terminal", "mutating", "refused"}
@@ -28,24 +27,23 @@ var categoryNames = [...]string{"source", "map", "flatMap", "filter", "sideEffec
 // String returns the category's name.
 func (c Category) String() string { return categoryNames[c] }
 
-// A Signature describes one step: how it is called and what it does.
+// A Signature describes one step: its forms and what it does.
 type Signature struct {
 	Name     string
 	Category Category
 	Forms    []Form
-	Start    bool   // may come first after g
-	Doc      string // one sentence; for a refused step, why
-	Instead  string // what to write instead, if there is something
+	Start    bool   // may follow g directly
+	Doc      string // one sentence; for a rejected step, the reason
+	Instead  string // replacement for a rejected step, if any
 
-	accept   []Kind // by position, over all forms
-	variadic Kind   // what positions past accept take; 0 for nothing
+	accept   []Kind // accepted kinds by position, over all forms
+	variadic Kind   // accepted kinds of further positions; 0 for none
 }
 
 // A Form is one way to call a step.
 type Form []Param
 
-// A Param is one parameter of a Form. Only the last may be Variadic: it then
-// stands for any number of arguments, none included.
+// A Param is one parameter of a Form. Only the last may be Variadic: it then accepts any number of arguments, including none.
 type Param struct {
 	Name     string
 	Kinds    Kind
@@ -61,7 +59,7 @@ func Lookup(name string) (*Signature, bool) {
 	return w.step, true
 }
 
-// Usage writes every form, "has(key), has(key, value)".
+// Usage formats every form: "has(key), has(key, value)".
 func (s *Signature) Usage() string {
 	var forms []string
 	for _, f := range s.Forms {
@@ -70,7 +68,7 @@ func (s *Signature) Usage() string {
 	return strings.Join(forms, ", ")
 }
 
-// String writes the form's parameters, "scope, labels...".
+// String formats the form's parameters: "scope, labels...".
 func (f Form) String() string {
 	names := make([]string, len(f))
 	for i, p := range f {
@@ -82,7 +80,7 @@ func (f Form) String() string {
 	return strings.Join(names, ", ")
 }
 
-// acceptAt returns what may stand at position i, over all forms.
+// acceptAt returns the kinds that are accepted at position i, over all forms.
 func (s *Signature) acceptAt(i int) Kind {
 	if i < len(s.accept) {
 		return s.accept[i]
@@ -90,7 +88,7 @@ func (s *Signature) acceptAt(i int) Kind {
 	return s.variadic
 }
 
-// matches reports whether args fit one of the forms.
+// matches reports whether args match one of the forms.
 func (s *Signature) matches(args []Arg) bool {
 	return slices.ContainsFunc(s.Forms, func(f Form) bool { return f.matches(args) })
 }
@@ -111,7 +109,7 @@ func (f Form) matches(args []Arg) bool {
 	return true
 }
 
-// index fills in what acceptAt answers from.
+// index computes the tables of acceptAt.
 func (s *Signature) index() {
 	for _, f := range s.Forms {
 		for i, p := range f {
@@ -135,7 +133,7 @@ func (s *Signature) index() {
 	}
 }
 
-// kindWords are the words of the table's notation for parameters.
+// kindWords are the words for kinds in the table's notation.
 var kindWords = map[string]Kind{
 	"str": KindString, "int": KindInteger, "num": kindNumber, "bool": KindBool, "date": KindDate, "map": KindMap,
 	"value": kindValue, "P": KindPredicate, "traversal": KindTraversal, "strategy": KindStrategy,
@@ -145,9 +143,8 @@ var kindWords = map[string]Kind{
 	"WithOptions": kindOfEnum(WithOptions),
 }
 
-// parseForms reads the table's notation: forms separated by "|", parameters by
-// ",", each "name:kind/kind". A kind's "?" adds null, "$" a variable; "..."
-// after the name makes the parameter variadic. A form of no parameters is "-".
+// parseForms parses the table's notation: forms are separated by "|", parameters by ",", each "name:kind/kind". "?" after a kind adds null, "$" a
+// variable; "..." after the name makes the parameter variadic. A form without parameters is "-".
 func parseForms(notation string) []Form {
 	var forms []Form
 	for text := range strings.SplitSeq(notation, "|") {

@@ -1,6 +1,6 @@
 package syntax
 
-// row is one line of the table of steps; see parseForms for the notation.
+// row is one row of the table of steps; see parseForms for the notation.
 type row struct {
 	name     string
 	category Category
@@ -17,8 +17,7 @@ const (
 	noComputer = "needs a graph computer, which this engine does not have"
 )
 
-// instead says what to write in place of a refused step, where there is
-// something.
+// instead are the replacements for rejected steps.
 var instead = map[string]string{
 	"shortestPath": "repeat(both().simplePath()).until(...).path().limit(1)",
 	"program":      "repeat()",
@@ -38,7 +37,7 @@ var sourceRows = []row{
 	{"tx", RefusedStep, "-", noMutation},
 }
 
-// mapRows are the steps with one result for each traverser.
+// mapRows are the steps with one result per traverser.
 var mapRows = []row{
 	{"asBool", MapStep, "-", "reads the value as a boolean"},
 	{"asDate", MapStep, "-", "reads the value as a date"},
@@ -63,38 +62,38 @@ var mapRows = []row{
 	{"key", MapStep, "-", "returns the property's key"},
 	{"label", MapStep, "-", "returns the element's label"},
 	{"length", MapStep, "- | scope:Scope", "returns the string's length"},
-	{"loops", MapStep, "- | name:str", "returns how often repeat() has gone round"},
-	{"lTrim", MapStep, "- | scope:Scope", "cuts white space at the left"},
+	{"loops", MapStep, "- | name:str", "returns the number of iterations of repeat()"},
+	{"lTrim", MapStep, "- | scope:Scope", "removes leading white space"},
 	{"map", MapStep, "traversal:traversal", "replaces the traverser by the traversal's first result"},
 	{"match", MapStep, "patterns...:traversal", "solves the patterns together and returns a map of their labels"},
 	{"math", MapStep, "expression:str", "computes the expression; _ is the traverser, names are labels"},
 	{"max", MapStep, "- | scope:Scope", "returns the greatest"},
 	{"mean", MapStep, "- | scope:Scope", "returns the average"},
-	{"merge", MapStep, "values:value/traversal$", "unites the given list or map with the one at hand"},
+	{"merge", MapStep, "values:value/traversal$", "merges the given list or map with the current one"},
 	{"min", MapStep, "- | scope:Scope", "returns the smallest"},
 	{"order", MapStep, "- | scope:Scope", "sorts; by() gives the keys"},
-	{"path", MapStep, "-", "returns the way the traverser came"},
+	{"path", MapStep, "-", "returns the path of the traverser"},
 	{"product", MapStep, "values:value/traversal$", "pairs each item with each item of the given list"},
 	{"project", MapStep, "names:str, more...:str?", "returns a map of the names; by() gives each value"},
 	{"propertyMap", MapStep, "keys...:str?$", "returns a map of the element's properties"},
-	{"replace", MapStep, "old:str?, new:str? | scope:Scope, old:str?, new:str?", "replaces a part of the string wherever it occurs"},
-	{"reverse", MapStep, "-", "turns the string or list round"},
-	{"rTrim", MapStep, "- | scope:Scope", "cuts white space at the right"},
+	{"replace", MapStep, "old:str?, new:str? | scope:Scope, old:str?, new:str?", "replaces all occurrences of a part of the string"},
+	{"reverse", MapStep, "-", "reverses the string or list"},
+	{"rTrim", MapStep, "- | scope:Scope", "removes trailing white space"},
 	{"sack", MapStep, "- | operator:Operator", "returns the sack, or puts by() into it with the operator"},
 	{"select", MapStep, "label:str, more...:str? | pop:Pop, label:str, more...:str? | column:Column | traversal:traversal | pop:Pop, traversal:traversal", "goes back to labelled steps, or takes map entries"},
 	{"shortestPath", RefusedStep, "-", noComputer},
 	{"split", MapStep, "separator:str? | scope:Scope, separator:str?", "splits the string into a list"},
-	{"substring", MapStep, "start:int | start:int, end:int | scope:Scope, start:int | scope:Scope, start:int, end:int", "cuts a part of the string; negative positions count from the end"},
+	{"substring", MapStep, "start:int | start:int, end:int | scope:Scope, start:int | scope:Scope, start:int, end:int", "returns a part of the string; negative positions count from the end"},
 	{"sum", MapStep, "- | scope:Scope", "adds up"},
 	{"toLower", MapStep, "- | scope:Scope", "writes the string in lower case"},
 	{"toUpper", MapStep, "- | scope:Scope", "writes the string in upper case"},
 	{"tree", MapStep, "- | name:str", "collects paths in a tree, as a result or under a name"},
-	{"trim", MapStep, "- | scope:Scope", "cuts white space at both ends"},
+	{"trim", MapStep, "- | scope:Scope", "removes leading and trailing white space"},
 	{"value", MapStep, "-", "returns the property's value"},
 	{"valueMap", MapStep, "keys...:str?$ | tokens:bool, keys...:str?$", "returns a map of lists of property values"},
 }
 
-// flatMapRows are the steps with any number of results for each traverser.
+// flatMapRows are the steps with any number of results per traverser.
 var flatMapRows = []row{
 	{"both", FlatMapStep, "labels...:str?$", "goes to neighbours, in either direction"},
 	{"bothE", FlatMapStep, "labels...:str?$", "goes to edges, in either direction"},
@@ -105,7 +104,7 @@ var flatMapRows = []row{
 	{"inE", FlatMapStep, "labels...:str?$", "goes to incoming edges"},
 	{"inject", FlatMapStep, "values...:value$", "adds values to the stream"},
 	{"inV", FlatMapStep, "-", "goes to the vertex the edge points to"},
-	{"otherV", FlatMapStep, "-", "goes to the end of the edge the traverser did not come from"},
+	{"otherV", FlatMapStep, "-", "goes to the end of the edge from which the traverser did not come"},
 	{"out", FlatMapStep, "labels...:str?$", "goes to neighbours, along the edges"},
 	{"outE", FlatMapStep, "labels...:str?$", "goes to outgoing edges"},
 	{"outV", FlatMapStep, "-", "goes to the vertex the edge starts at"},
@@ -117,14 +116,14 @@ var flatMapRows = []row{
 	{"values", FlatMapStep, "keys...:str?$", "goes to the values of the element's properties"},
 }
 
-// filterRows are the steps that let a traverser pass or not.
+// filterRows are the steps that keep or drop a traverser.
 var filterRows = []row{
 	{"all", FilterStep, "predicate:P", "keeps lists whose items all satisfy the predicate"},
 	{"and", FilterStep, "traversals...:traversal", "keeps what every traversal has a result for; between steps without arguments, joins both sides"},
 	{"any", FilterStep, "predicate:P", "keeps lists with an item that satisfies the predicate"},
 	{"coin", FilterStep, "probability:num", "keeps each traverser with a probability"},
-	{"cyclicPath", FilterStep, "-", "keeps paths that come back to an object"},
-	{"dedup", FilterStep, "labels...:str? | scope:Scope, labels...:str?", "keeps the first of equals"},
+	{"cyclicPath", FilterStep, "-", "keeps paths that visit an object repeatedly"},
+	{"dedup", FilterStep, "labels...:str? | scope:Scope, labels...:str?", "keeps the first of equal objects"},
 	{"discard", FilterStep, "-", "keeps nothing"},
 	{"filter", FilterStep, "predicate:P | traversal:traversal", "keeps what satisfies the predicate or has a result"},
 	{"has", FilterStep, "key:str? | key:str?, valueOrPredicate:value/P$ | label:str?$, key:str?, valueOrPredicate:value/P$ | token:T, valueOrPredicate:value/P$", "keeps elements with the property, or with that value of it"},
@@ -141,44 +140,43 @@ var filterRows = []row{
 	{"range", FilterStep, "low:int$, high:int$ | scope:Scope, low:int$, high:int$", "keeps those from low up to, not including, high"},
 	{"sample", FilterStep, "count:int | scope:Scope, count:int", "keeps some at random"},
 	{"simplePath", FilterStep, "-", "keeps paths without repetition"},
-	{"skip", FilterStep, "count:int$ | scope:Scope, count:int$", "leaves out the first"},
+	{"skip", FilterStep, "count:int$ | scope:Scope, count:int$", "drops the first"},
 	{"tail", FilterStep, "- | count:int$ | scope:Scope | scope:Scope, count:int$", "keeps the last"},
-	{"timeLimit", FilterStep, "milliseconds:int", "lets traversers pass for a time"},
+	{"timeLimit", FilterStep, "milliseconds:int", "passes traversers for a limited time"},
 	{"where", FilterStep, "predicate:P | label:str, predicate:P | traversal:traversal", "keeps what satisfies a predicate over labels or has a result"},
 }
 
-// otherRows are side effects, branches, modulators, terminals and what is
-// refused.
+// otherRows are side effects, branches, modulators, terminals and rejected steps.
 var otherRows = []row{
-	{"aggregate", SideEffectStep, "name:str | scope:Scope, name:str", "collects everything under a name, then lets it pass; the old scope local is read as local(aggregate(name))"},
-	{"barrier", SideEffectStep, "- | size:int | barrier:Barrier", "waits for all traversers and merges equal ones"},
-	{"cap", SideEffectStep, "name:str, more...:str?", "returns what is collected under the name"},
+	{"aggregate", SideEffectStep, "name:str | scope:Scope, name:str", "collects everything under a name, then passes it on; the old scope local means local(aggregate(name))"},
+	{"barrier", SideEffectStep, "- | size:int | barrier:Barrier", "collects all traversers and merges equal ones"},
+	{"cap", SideEffectStep, "name:str, more...:str?", "returns the collection with the name"},
 	{"fail", SideEffectStep, "- | message:str", "ends the query with an error"},
 	{"group", SideEffectStep, "- | name:str", "groups by the first by() and reduces by the second"},
 	{"groupCount", SideEffectStep, "- | name:str", "counts by by()"},
 	{"identity", SideEffectStep, "-", "changes nothing"},
 	{"profile", SideEffectStep, "- | name:str", "measures every step"},
-	{"sideEffect", SideEffectStep, "traversal:traversal", "runs the traversal and lets the traverser pass"},
-	{"store", SideEffectStep, "name:str", "the old way to write local(aggregate(name)), and read as that"},
+	{"sideEffect", SideEffectStep, "traversal:traversal", "runs the traversal and passes the traverser on"},
+	{"store", SideEffectStep, "name:str", "the old spelling of local(aggregate(name))"},
 	{"subgraph", SideEffectStep, "name:str", "collects edges and their ends as a graph"},
 
 	{"branch", BranchStep, "traversal:traversal", "sends the traverser to the options its result names"},
 	{"choose", BranchStep, "choice:T/Column/traversal | test:P/traversal, then:traversal | test:P/traversal, then:traversal, else:traversal", "takes one of two traversals, or the option its result names"},
 	{"coalesce", BranchStep, "traversals...:traversal", "takes the first traversal that has a result"},
-	{"local", BranchStep, "traversal:traversal", "runs the traversal for each traverser by itself"},
+	{"local", BranchStep, "traversal:traversal", "runs the traversal for each traverser separately"},
 	{"optional", BranchStep, "traversal:traversal", "takes the traversal's results, or the traverser if there are none"},
-	{"repeat", BranchStep, "traversal:traversal | name:str, traversal:traversal", "runs the traversal over and over; see times(), until() and emit()"},
+	{"repeat", BranchStep, "traversal:traversal | name:str, traversal:traversal", "runs the traversal repeatedly; see times(), until() and emit()"},
 	{"union", BranchStep, "traversals...:traversal", "takes the results of all traversals"},
 
 	{"as", ModulatorStep, "label:str, more...:str?", "labels the step"},
 	{"by", ModulatorStep, "- | order:Order | token:T/Column | token:T/Column, order:Order | key:str | key:str, order:Order | traversal:traversal | traversal:traversal, order:Order", "says what the step before it looks at"},
-	{"emit", ModulatorStep, "- | predicate:P | traversal:traversal", "says what repeat() returns on the way"},
+	{"emit", ModulatorStep, "- | predicate:P | traversal:traversal", "says which intermediate results repeat() returns"},
 	{"from", ModulatorStep, "label:str | traversal:traversal", "says where the path, or the new edge, starts"},
 	{"option", ModulatorStep, "pick:value/P/traversal$, traversal:traversal | traversal:traversal | merge:Merge, map:map?$ | merge:Merge, map:map?$, cardinality:Cardinality | merge:Merge, traversal:traversal", "gives choose() or branch() an option"},
-	{"times", ModulatorStep, "count:int", "says how often repeat() goes round"},
+	{"times", ModulatorStep, "count:int", "sets the number of iterations of repeat()"},
 	{"to", ModulatorStep, "label:str | traversal:traversal | direction:Direction, labels...:str?$", "says where the path, or the new edge, ends; with a direction, goes to neighbours"},
 	{"until", ModulatorStep, "predicate:P | traversal:traversal", "says when repeat() stops"},
-	{"with", ModulatorStep, "option:str/WithOptions | option:str/WithOptions, value:value/WithOptions", "sets an option of the step before it"},
+	{"with", ModulatorStep, "option:str/WithOptions | option:str/WithOptions, value:value/WithOptions", "sets an option of the previous step"},
 
 	{"explain", TerminalStep, "-", "returns the plan instead of results"},
 	{"hasNext", TerminalStep, "-", "returns whether there is a result"},
@@ -186,7 +184,7 @@ var otherRows = []row{
 	{"next", TerminalStep, "- | count:int", "returns the first result, or the first few"},
 	{"toBulkSet", TerminalStep, "-", "returns results with their counts"},
 	{"toList", TerminalStep, "-", "returns all results"},
-	{"toSet", TerminalStep, "-", "returns all different results"},
+	{"toSet", TerminalStep, "-", "returns all distinct results"},
 	{"tryNext", TerminalStep, "-", "returns the first result if there is one"},
 
 	{"addE", MutatingStep, "label:str$ | label:traversal", noMutation},

@@ -2,7 +2,7 @@ package syntax
 
 import "strings"
 
-// strategy reads Name, new Name() and Name(key: value, ...).
+// strategy parses Name, new Name() and Name(key: value, ...).
 func (p *parser) strategy() (Arg, *Error) {
 	s := &Strategy{Span: p.tok.Span}
 	if p.text(p.tok) == "new" {
@@ -37,7 +37,7 @@ func (p *parser) strategy() (Arg, *Error) {
 	return s, nil
 }
 
-// option reads key: value.
+// option parses key: value.
 func (p *parser) option(of string) (e Entry, err *Error) {
 	if p.tok.kind != tokWord {
 		return e, p.unexpected("in the options of "+of, "a name and a colon")

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// aliases are names from older versions and other dialects, with what to write
-// today.
+// aliases are names of older versions and other dialects, with their current spelling.
 var aliases = []struct{ old, modern string }{
 	{"incr", "asc"}, {"decr", "desc"}, {"textContains", "containing"}, {"textPrefix", "startingWith"},
 	{"textRegex", "regex"}, {"contains", "containing"}, {"startsWith", "startingWith"},
@@ -21,8 +20,7 @@ var aliases = []struct{ old, modern string }{
 	{"in_e", "inE"},
 }
 
-// suggest returns a hint for an unknown name, or nothing. candidates are the
-// names that may stand at the place; call adds "()" to them.
+// suggest returns a hint for an unknown name, or "". candidates are the names that are allowed at the place; call adds "()" to them.
 func suggest(name string, candidates []string, call bool) string {
 	parens := ""
 	if call {
@@ -31,7 +29,7 @@ func suggest(name string, candidates []string, call bool) string {
 	best, bestDistance := "", min(2+len(name)/3, len(name))
 	consider := func(spelling, means string) {
 		if max(len(name)-len(spelling), len(spelling)-len(name)) >= bestDistance {
-			return // so many letters are put in or left out already
+			return // the difference in length alone exceeds the best distance
 		}
 		if d := distance(name, spelling); d < bestDistance {
 			best, bestDistance = means, d
@@ -54,9 +52,8 @@ func suggest(name string, candidates []string, call bool) string {
 	return "did you mean " + best + parens + "?"
 }
 
-// distance is the number of single-letter changes between a and b: one letter
-// put in, left out, replaced or swapped with its neighbour. A change of case
-// alone costs nothing, so that "hasid" is nearest to hasId.
+// distance is the Damerau-Levenshtein distance of a and b: the number of inserted, deleted, replaced or swapped letters. A difference in case costs
+// nothing, so that "hasid" is closest to hasId.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if len(a) > 64 || len(b) > 64 {
@@ -83,8 +80,7 @@ func distance(a, b string) int {
 	return rows[len(a)%3][len(b)]
 }
 
-// stepNames returns the names a step may have, in order; refused ones are never
-// suggested. The caller must not change them.
+// stepNames returns the sorted names of steps that can be suggested, without rejected ones. The caller must not change them.
 func stepNames(source bool) []string {
 	if source {
 		return sourceStepNames()

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescape reads the inside of a quoted string. On failure at is the offset of
-// the bad escape in s.
+// unescape decodes the inside of a quoted string. On failure at is the offset of the invalid escape in s.
 func unescape(s string) (text string, at int, message string) {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -29,8 +28,7 @@ func unescape(s string) (text string, at int, message string) {
 	return b.String(), 0, ""
 }
 
-// escape writes what the escape at the start of s stands for and returns its
-// length.
+// escape decodes the escape at the start of s and returns its length.
 func escape(b *strings.Builder, s string) (used int, ok bool) {
 	if len(s) < 2 {
 		return 0, false
@@ -62,7 +60,7 @@ func escape(b *strings.Builder, s string) (used int, ok bool) {
 	return 2, true
 }
 
-// octalEscape reads \0 to \377.
+// octalEscape decodes \0 to \377.
 func octalEscape(b *strings.Builder, s string) (used int, ok bool) {
 	n, i := 0, 1
 	for ; i < len(s) && i < 4 && '0' <= s[i] && s[i] <= '7'; i++ {
@@ -75,8 +73,7 @@ func octalEscape(b *strings.Builder, s string) (used int, ok bool) {
 	return i, i > 1
 }
 
-// unicodeEscape reads \u0041, with any number of u, and pairs of surrogates. A
-// surrogate by itself is no character and becomes U+FFFD.
+// unicodeEscape decodes \u0041, with any number of u, and surrogate pairs. A single surrogate becomes U+FFFD.
 func unicodeEscape(b *strings.Builder, s string) (used int, ok bool) {
 	r, used, ok := codeUnit(s)
 	if !ok {
@@ -109,7 +106,7 @@ func codeUnit(s string) (r rune, used int, ok bool) {
 	return rune(n), i + 4, err == nil
 }
 
-// quote writes s as a string literal that unescape reads back.
+// quote formats s as a string literal that unescape can decode.
 func quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)
@@ -140,5 +137,5 @@ func hex4(r rune) string {
 	return "0000"[:4-len(h)] + h
 }
 
-// quoteRune writes a character for an error message.
+// quoteRune formats a character for an error message.
 func quoteRune(r rune) string { return strconv.QuoteRune(r) }

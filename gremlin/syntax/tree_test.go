@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sameTree compares trees without their places.
+// sameTree compares trees without their positions.
 var sameTree = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() == spanType }, cmp.Ignore()),
 	cmp.Comparer(func(a, b *big.Int) bool { return a.Cmp(b) == 0 }),

@@ -10,7 +10,7 @@ import (
 // UUID is the 16 bytes of a universally unique identifier.
 type UUID [16]byte
 
-// String writes u in the usual form with hyphens.
+// String formats u in the usual form with hyphens.
 func (u UUID) String() string {
 	var b [36]byte
 	hex.Encode(b[0:8], u[0:4])
@@ -29,8 +29,7 @@ type Decimal struct {
 	Scale int32
 }
 
-// String writes d with its point in place, or with an exponent where that would
-// need many zeros. Trailing zeros are kept.
+// String formats d with a decimal point, or with an exponent instead of many zeros. Trailing zeros are kept.
 func (d Decimal) String() string {
 	if d.Coef == nil {
 		return "0"

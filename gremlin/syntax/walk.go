@@ -1,7 +1,6 @@
 package syntax
 
-// Walk calls fn for a and every argument within it, from the outside in. A Query
-// or Traversal is walked through the arguments of its steps.
+// Walk calls fn for a and all nested arguments in depth-first preorder. For a Query or Traversal it visits the arguments of its steps.
 func Walk(a Arg, fn func(Arg)) {
 	fn(a)
 	switch a := a.(type) {

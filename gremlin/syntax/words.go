@@ -2,33 +2,30 @@ package syntax
 
 import "slices"
 
-// word is all that a name may mean. The parser looks a name up once and decides
-// by what may stand at the place.
+// word holds all meanings of a name. The parser looks a name up once and selects the meaning by what is allowed at the place.
 type word struct {
-	step      *Signature      // in a chain
-	source    *Signature      // between g and the first step
+	step      *Signature      // as a step in a chain
+	source    *Signature      // as a step between g and the first step
 	predicate *predicateShape // as P or TextP
 	tokens    []enumToken     // as a constant without its prefix
-	reserved  bool            // otherwise part of the language: no name of a variable
+	reserved  bool            // another reserved word, not a variable name
 }
 
-// enumToken is one reading of a word as a constant.
+// enumToken is one meaning of a word as a constant.
 type enumToken struct {
 	enum Enum
 	name string // canonical
 }
 
-// lexicon is what every word of the language means.
+// lexicon maps every word of the language to its meanings.
 type lexicon map[string]word
 
 var words, steps = newLexicon()
 
-// Steps returns the signature of every step, refused ones included, source
-// steps first. The caller must not change them.
+// Steps returns the signature of every step, including rejected ones, source steps first. The caller must not change them.
 func Steps() []*Signature { return steps }
 
-// otherWords are part of the language without being a step, a predicate or a
-// constant.
+// otherWords are reserved words that are not steps, predicates or constants.
 var otherWords = []string{
 	"g", "__", "P", "TextP", "IO", "new", "true", "false", "null", "NaN", "Infinity", "datetime", "DateTime", "UUID",
 	"negate", "toString", "begin", "commit", "rollback",
@@ -74,8 +71,7 @@ func (l lexicon) change(name string, f func(*word)) {
 	l[name] = w
 }
 
-// enterEnums enters every spelling of every constant that may stand without its
-// prefix. Constants of WithOptions always need theirs.
+// enterEnums adds every spelling of every constant that may be used without its prefix. Constants of WithOptions always need their prefix.
 func (l lexicon) enterEnums() {
 	for e := NoEnum + 1; e < enumCount; e++ {
 		l.change(e.String(), func(w *word) { w.reserved = true })
@@ -90,8 +86,7 @@ func (l lexicon) enterEnums() {
 	}
 }
 
-// known reports whether the word belongs to the language, so that it cannot
-// name a variable.
+// known reports whether the word is reserved, so that it cannot be a variable name.
 func (w *word) known() bool {
 	return w.reserved || w.step != nil || w.source != nil || w.predicate != nil || w.tokens != nil
 }

@@ -25,7 +25,7 @@ func (s *bag) open() error {
 	}
 	n := s.run.g.VertexCap()
 	s.held = 4 * int64(n)
-	if err := s.run.meter.hold(s.held); err != nil {
+	if err := s.run.meter.reserve(s.held); err != nil {
 		return err
 	}
 	if p, ok := marks.Get().(*[]int32); ok && len(*p) >= n {
@@ -103,20 +103,20 @@ func (o *bulkOp) push(b *batch) error {
 	}
 	grown := len(o.bag.ids) - before
 	o.live += grown
-	if err := o.hold(12 * int64(grown)); err != nil {
+	if err := o.reserve(12 * int64(grown)); err != nil {
 		return err
 	}
-	return o.run.meter.keep(grown)
+	return o.run.meter.addLive(grown)
 }
 
 func (o *bulkOp) finish() error {
-	err := pourBag(&o.bag, &o.out, o.run.size, o.next)
+	err := pushBag(&o.bag, &o.out, o.run.size, o.next)
 	o.reset()
 	return err
 }
 
-// pourBag pushes the vertices of a bag in batches.
-func pourBag(s *bag, out *batch, size int, next op) error {
+// pushBag pushes the vertices of a bag in batches.
+func pushBag(s *bag, out *batch, size int, next op) error {
 	for i := 0; i < len(s.ids); i += size {
 		j := min(len(s.ids), i+size)
 		out.clear()
@@ -132,7 +132,7 @@ func pourBag(s *bag, out *batch, size int, next op) error {
 
 func (o *bulkOp) reset() {
 	o.bag.close()
-	o.run.meter.let(o.live)
+	o.run.meter.removeLive(o.live)
 	o.live = 0
 	o.base.reset()
 }

@@ -31,19 +31,19 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 	if in.sack != nil && sackMerge == "" {
 		return false, nil
 	}
-	if err := o.run.glance(in.value(i)); err != nil {
+	if err := o.run.countVisit(in.value(i)); err != nil {
 		return false, err
 	}
-	if err := o.run.meter.spend(in.way(i).length()); err != nil {
+	if err := o.run.meter.spend(in.pathOf(i).length()); err != nil {
 		return false, err
 	}
-	h := value.Hash(in.value(i)) ^ in.way(i).hash()
+	h := value.Hash(in.value(i)) ^ in.pathOf(i).hash()
 	if o.table == nil {
 		o.table = map[uint64][]int32{}
 	}
 	for _, at := range o.table[h] {
 		j := int(at)
-		if !equal(o.rows.value(j), in.value(i)) || !samePath(o.rows.way(j), in.way(i)) {
+		if !equal(o.rows.value(j), in.value(i)) || !samePath(o.rows.pathOf(j), in.pathOf(i)) {
 			continue
 		}
 		if in.from != nil && (o.rows.from == nil || o.rows.from[j] != in.from[i]) {
@@ -52,7 +52,7 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 		return true, o.join(in, i, j, sackMerge)
 	}
 	o.table[h] = append(o.table[h], int32(o.rows.len()))
-	return false, o.hold(64)
+	return false, o.reserve(64)
 }
 
 // join merges row i of in into row j.

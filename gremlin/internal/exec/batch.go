@@ -52,8 +52,8 @@ func (b *batch) total() int64 {
 	return n
 }
 
-// way returns the path of a row, or nil.
-func (b *batch) way(i int) *node {
+// pathOf returns the path of a row, or nil.
+func (b *batch) pathOf(i int) *node {
 	if b.path == nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (b *batch) carry(in *batch, i, n int) {
 		b.bulk = append(fill(b.bulk, n, 1), in.count(i))
 	}
 	if in.path != nil || b.path != nil {
-		b.path = append(fill(b.path, n, nil), in.way(i))
+		b.path = append(fill(b.path, n, nil), in.pathOf(i))
 	}
 	if in.sack != nil || b.sack != nil {
 		var s graph.Value

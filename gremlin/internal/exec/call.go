@@ -247,7 +247,7 @@ func (r *run) joined(parts []graph.Value) (graph.Value, bool, error) {
 	if !any {
 		return graph.Null, true, nil
 	}
-	if err := r.room(size); err != nil {
+	if err := r.checkLength(size); err != nil {
 		return graph.Null, false, err
 	}
 	var b strings.Builder

@@ -40,10 +40,10 @@ func (o *base) reset() {
 	}
 }
 
-// hold reserves memory until the operator is reset.
-func (o *base) hold(bytes int64) error {
+// reserve reserves memory until the operator is reset.
+func (o *base) reserve(bytes int64) error {
 	o.held += bytes
-	return o.run.meter.hold(bytes)
+	return o.run.meter.reserve(bytes)
 }
 
 // A chain is a sequence of operators; the last one pushes to a sink.
@@ -117,7 +117,7 @@ func (o *output) failed(err error) error {
 
 // emit adds a value as a result of row i of in.
 func (o *output) emit(in *batch, i int, v graph.Value) error {
-	bytes, err := o.run.weigh(v)
+	bytes, err := o.run.sizeOf(v)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
 	}
 	if bytes != 0 {
 		o.bytes += bytes
-		if err := o.run.meter.hold(bytes); err != nil {
+		if err := o.run.meter.reserve(bytes); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (o *output) carry(in *batch, i, n int) {
 		o.b.bulk = append(fill(o.b.bulk, n, 1), in.count(i))
 	}
 	if (in.path != nil || o.b.path != nil || o.extend) && !o.noPath {
-		o.b.path = append(fill(o.b.path, n, nil), in.way(i))
+		o.b.path = append(fill(o.b.path, n, nil), in.pathOf(i))
 	}
 	if in.sack != nil || o.b.sack != nil {
 		s := graph.Null
@@ -227,13 +227,13 @@ func (s *sink) push(b *batch) error { return s.take(b) }
 func (s *sink) finish() error       { return nil }
 func (s *sink) reset()              {}
 
-// forgetOp removes labels from paths.
-type forgetOp struct {
+// dropLabelsOp removes labels from paths.
+type dropLabelsOp struct {
 	base
 	labels []string
 }
 
-func (o *forgetOp) push(b *batch) error {
+func (o *dropLabelsOp) push(b *batch) error {
 	for i, p := range b.path {
 		b.path[i] = p.without(o.labels)
 	}
@@ -314,7 +314,7 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 			ops = append(ops, next)
 		}
 		if len(m.Forget) > 0 {
-			next = &forgetOp{base: base{run: r, next: next}, labels: m.Forget}
+			next = &dropLabelsOp{base: base{run: r, next: next}, labels: m.Forget}
 			ops = append(ops, next)
 		}
 		if m.Attach {

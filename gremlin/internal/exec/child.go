@@ -32,8 +32,8 @@ func (r *run) newChild(t *plan.Traversal) (*child, error) {
 	return c, err
 }
 
-// laterChild is a child that is built on first use. Most are never used, because there is a fast path for vertices.
-type laterChild struct {
+// lazyChild is a child that is built on first use. Most are never used, because there is a fast path for vertices.
+type lazyChild struct {
 	run     *run
 	t       *plan.Traversal
 	negated bool
@@ -41,11 +41,11 @@ type laterChild struct {
 	child   *child
 }
 
-func (r *run) later(t *plan.Traversal) *laterChild {
-	return &laterChild{run: r, t: t, negated: r.negated, loops: slices.Clone(r.loops)}
+func (r *run) newLazyChild(t *plan.Traversal) *lazyChild {
+	return &lazyChild{run: r, t: t, negated: r.negated, loops: slices.Clone(r.loops)}
 }
 
-func (l *laterChild) get() (*child, error) {
+func (l *lazyChild) get() (*child, error) {
 	if l.child != nil {
 		return l.child, nil
 	}
@@ -58,7 +58,7 @@ func (l *laterChild) get() (*child, error) {
 	return l.child, err
 }
 
-func (l *laterChild) first(in *batch, i int) (graph.Value, bool, error) {
+func (l *lazyChild) first(in *batch, i int) (graph.Value, bool, error) {
 	c, err := l.get()
 	if err != nil {
 		return graph.Null, false, err
@@ -66,7 +66,7 @@ func (l *laterChild) first(in *batch, i int) (graph.Value, bool, error) {
 	return c.first(in, i)
 }
 
-func (l *laterChild) firstOf(v graph.Value) (graph.Value, bool, error) {
+func (l *lazyChild) firstOf(v graph.Value) (graph.Value, bool, error) {
 	c, err := l.get()
 	if err != nil {
 		return graph.Null, false, err

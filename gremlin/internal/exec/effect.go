@@ -6,14 +6,14 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// sides holds the side effects of a run by name.
-type sides struct {
+// sideEffects holds the side effects of a run by name.
+type sideEffects struct {
 	run  *run
-	byID map[string]*side
+	byID map[string]*sideEffect
 }
 
-// A side is one side effect: the value that was collected under a name.
-type side struct {
+// A sideEffect is one side effect: the value that was collected under a name.
+type sideEffect struct {
 	reduce  plan.Operator
 	val     graph.Value // a value that an operator changes
 	bytes   int64       // its reserved memory
@@ -31,9 +31,9 @@ type side struct {
 	cachedV int
 }
 
-// newSides creates all side effects of a plan, so that empty ones exist before anything is added.
-func newSides(r *run) *sides {
-	s := &sides{run: r, byID: map[string]*side{}}
+// newSideEffects creates all side effects of a plan, so that empty ones exist before anything is added.
+func newSideEffects(r *run) *sideEffects {
+	s := &sideEffects{run: r, byID: map[string]*sideEffect{}}
 	for _, init := range r.root.SideEffects {
 		s.byID[init.Key] = initial(init.Initial, init.Reduce)
 	}
@@ -43,51 +43,51 @@ func newSides(r *run) *sides {
 	plan.Walk(&r.root.Traversal, func(step plan.Step) {
 		switch t := step.(type) {
 		case *plan.Aggregate:
-			s.register(t.SideEffect, func() *side { return &side{bulk: &value.BulkSet{}} })
+			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{bulk: &value.BulkSet{}} })
 		case *plan.Group:
-			s.register(t.SideEffect, func() *side { return &side{} })
+			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{} })
 		case *plan.GroupCount:
-			s.register(t.SideEffect, func() *side { return &side{counts: &counts{}} })
+			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{counts: &counts{}} })
 		case *plan.TreeOf:
-			s.register(t.SideEffect, func() *side { return &side{tree: &value.Tree{}} })
+			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{tree: &value.Tree{}} })
 		case *plan.SubgraphOf:
-			s.register(t.SideEffect, func() *side { return &side{sub: &value.Subgraph{}} })
+			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{sub: &value.Subgraph{}} })
 		}
 	})
 	return s
 }
 
 // initial returns a side effect with an initial value. Without an operator, the value is a collection to which values are added.
-func initial(v graph.Value, op plan.Operator) *side {
+func initial(v graph.Value, op plan.Operator) *sideEffect {
 	if op == "" || op == "addAll" {
 		switch v.Kind() {
 		case graph.KindSet:
-			s := &side{set: &value.Keys{}, reduce: "addAll"}
+			s := &sideEffect{set: &value.Keys{}, reduce: "addAll"}
 			for _, x := range v.Elems() {
 				s.set.Put(x)
 			}
 			return s
 		case graph.KindList:
-			s := &side{isList: true, reduce: "addAll"}
+			s := &sideEffect{isList: true, reduce: "addAll"}
 			for _, x := range v.Elems() {
 				s.list.add(x, 1)
 			}
 			return s
 		}
 	}
-	return &side{val: v, scalar: true, reduce: op}
+	return &sideEffect{val: v, scalar: true, reduce: op}
 }
 
-func (s *sides) register(key string, make func() *side) {
+func (s *sideEffects) register(key string, make func() *sideEffect) {
 	if key != "" && s.byID[key] == nil {
 		s.byID[key] = make()
 	}
 }
 
-func (s *sides) has(key string) bool { return s.byID[key] != nil }
+func (s *sideEffects) has(key string) bool { return s.byID[key] != nil }
 
 // value returns the value of a side effect.
-func (s *sides) value(key string) (graph.Value, error) {
+func (s *sideEffects) value(key string) (graph.Value, error) {
 	e := s.byID[key]
 	switch {
 	case e == nil:
@@ -97,7 +97,7 @@ func (s *sides) value(key string) (graph.Value, error) {
 	case e.bulk != nil:
 		return graph.Opaque(e.bulk), nil
 	case e.isList:
-		if err := s.run.meter.once(24 * int64(e.list.len())); err != nil {
+		if err := s.run.meter.checkSize(24 * int64(e.list.len())); err != nil {
 			return graph.Null, err
 		}
 		return s.run.list(&e.list)
@@ -112,7 +112,7 @@ func (s *sides) value(key string) (graph.Value, error) {
 }
 
 // snapshot returns the map of a group side effect. It is computed again only after additions.
-func (s *sides) snapshot(e *side) (graph.Value, error) {
+func (s *sideEffects) snapshot(e *sideEffect) (graph.Value, error) {
 	if e.cachedV == e.version && e.cached.Kind() == graph.KindMap {
 		return e.cached, nil
 	}
@@ -133,8 +133,8 @@ func (s *sides) snapshot(e *side) (graph.Value, error) {
 }
 
 // add adds v n times to a collection, or applies the operator of the side effect.
-func (e *side) add(r *run, v graph.Value, n int64) (int64, error) {
-	bytes, err := r.weigh(v)
+func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
+	bytes, err := r.sizeOf(v)
 	if err != nil {
 		return 0, err
 	}
@@ -194,7 +194,7 @@ func (o *effectOp) push(b *batch) error {
 		}
 		// The memory is reserved until the run ends.
 		if bytes > 0 {
-			if err := o.run.meter.hold(bytes); err != nil {
+			if err := o.run.meter.reserve(bytes); err != nil {
 				return err
 			}
 		}
@@ -215,7 +215,7 @@ func (r *run) effect(next op, note func(in *batch, i int) (int64, error)) op {
 type aggregateOp struct {
 	store
 	by      projector
-	side    *side
+	effect  *sideEffect
 	pending value.BulkSet
 }
 
@@ -230,12 +230,12 @@ func (o *aggregateOp) push(b *batch) error {
 			return err
 		}
 		if ok {
-			bytes, err := o.run.weigh(v)
+			bytes, err := o.run.sizeOf(v)
 			if err != nil {
 				return err
 			}
 			if o.pending.Add(o.run.same(v), b.count(i)) {
-				if err := o.hold(keyBytes + bytes); err != nil {
+				if err := o.reserve(keyBytes + bytes); err != nil {
 					return err
 				}
 			}
@@ -248,17 +248,17 @@ func (o *aggregateOp) push(b *batch) error {
 }
 
 func (o *aggregateOp) finish() error {
-	if o.side.reduce == "assign" {
+	if o.effect.reduce == "assign" {
 		return o.replace()
 	}
 	for i := range o.pending.Len() {
 		v, n := o.pending.At(i)
-		bytes, err := o.side.add(o.run, v, n)
+		bytes, err := o.effect.add(o.run, v, n)
 		if err != nil {
 			return err
 		}
 		// The memory is reserved until the run ends.
-		if err := o.run.meter.hold(bytes); err != nil {
+		if err := o.run.meter.reserve(bytes); err != nil {
 			return err
 		}
 	}
@@ -273,12 +273,12 @@ func (o *aggregateOp) replace() error {
 	}
 	all := o.pending
 	o.pending = value.BulkSet{}
-	o.side.val = graph.Opaque(&all)
-	bytes, err := o.run.weigh(o.side.val)
+	o.effect.val = graph.Opaque(&all)
+	bytes, err := o.run.sizeOf(o.effect.val)
 	if err != nil {
 		return err
 	}
-	if err := o.run.meter.hold(bytes); err != nil {
+	if err := o.run.meter.reserve(bytes); err != nil {
 		return err
 	}
 	return o.drain()
@@ -294,7 +294,7 @@ func (r *run) effecters(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Aggregate:
 		by, err := r.projector(s.By)
-		return &aggregateOp{store: store{base: base{run: r, next: next}}, by: by, side: r.sides.byID[s.SideEffect]}, err
+		return &aggregateOp{store: store{base: base{run: r, next: next}}, by: by, effect: r.sideEffects.byID[s.SideEffect]}, err
 	case *plan.SubgraphOf:
 		return r.subgraph(s, next), nil
 	case *plan.SideEffect:
@@ -315,11 +315,11 @@ func (r *run) effecters(s plan.Step, next op) (op, error) {
 }
 
 func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
-	g, err := r.newGrouping(s.Key, s.Value, r.meter.hold) // reserved until the run ends
+	g, err := r.newGrouping(s.Key, s.Value, r.meter.reserve) // reserved until the run ends
 	if err != nil {
 		return nil, err
 	}
-	e := r.sides.byID[s.SideEffect]
+	e := r.sideEffects.byID[s.SideEffect]
 	if e.group == nil {
 		e.group = g
 	} else {
@@ -333,7 +333,7 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 }
 
 func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
-	e := r.sides.byID[s.SideEffect]
+	e := r.sideEffects.byID[s.SideEffect]
 	return r.effect(next, func(in *batch, i int) (int64, error) {
 		if e.counts == nil {
 			return 0, value.Errorf("the side effect %s is not a count", s.SideEffect)
@@ -345,7 +345,7 @@ func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
 }
 
 func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
-	e := r.sides.byID[s.SideEffect]
+	e := r.sideEffects.byID[s.SideEffect]
 	return r.effect(next, func(in *batch, i int) (int64, error) {
 		if e.tree == nil {
 			return 0, value.Errorf("the side effect %s is not a tree", s.SideEffect)
@@ -355,7 +355,7 @@ func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
 }
 
 func (r *run) subgraph(s *plan.SubgraphOf, next op) op {
-	e := r.sides.byID[s.SideEffect]
+	e := r.sideEffects.byID[s.SideEffect]
 	return r.effect(next, func(in *batch, i int) (int64, error) {
 		h, ok := in.edge(i)
 		if !ok || e.sub == nil {
@@ -382,11 +382,11 @@ func (o *capOp) finish() error {
 	var v graph.Value
 	var err error
 	if len(o.keys) == 1 {
-		v, err = o.run.sides.value(o.keys[0])
+		v, err = o.run.sideEffects.value(o.keys[0])
 	} else {
 		var m mapBuilder
 		for _, k := range o.keys {
-			if v, err = o.run.sides.value(k); err != nil {
+			if v, err = o.run.sideEffects.value(k); err != nil {
 				return err
 			}
 			m.put(graph.String(k), v)

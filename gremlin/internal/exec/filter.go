@@ -18,7 +18,7 @@ func (r *run) filterers(s plan.Step, next op) (op, error) {
 	case *plan.Is:
 		return r.filterer(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			return s.Pred.Test(r, v), r.glance(v)
+			return s.Pred.Test(r, v), r.countVisit(v)
 		}), nil
 	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
 		t, err := r.rowTest(s)
@@ -30,7 +30,7 @@ func (r *run) filterers(s plan.Step, next op) (op, error) {
 	case *plan.Items:
 		return r.filterer(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			return r.items(s, v), r.glance(v)
+			return r.items(s, v), r.countVisit(v)
 		}), nil
 	case *plan.Identity:
 		return r.filterer(next, func(*batch, int) (bool, error) { return true, nil }), nil
@@ -103,7 +103,7 @@ func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, er
 		}
 		return c.exists, nil
 	}
-	c := r.later(t)
+	c := r.newLazyChild(t)
 	return func(in *batch, i int) (bool, error) {
 		if in.kind == graph.KindVertex {
 			return vertex(in.ids[i]), r.meter.err

@@ -8,12 +8,12 @@ import (
 
 // grouping collects rows by key and reduces each group.
 type grouping struct {
-	run  *run
-	key  projector
-	keys value.Keys
-	how  groupValue
-	hold func(int64) error // reserves memory
-	made int64             // reserved memory of the latest results
+	run     *run
+	key     projector
+	keys    value.Keys
+	how     groupValue
+	reserve func(int64) error // reserves memory
+	made    int64             // reserved memory of the latest results
 }
 
 // groupValue reduces the rows of a group to a value.
@@ -31,22 +31,22 @@ type groupValue interface {
 	reset()
 }
 
-func (r *run) newGrouping(key, val *plan.By, hold func(int64) error) (*grouping, error) {
+func (r *run) newGrouping(key, val *plan.By, reserve func(int64) error) (*grouping, error) {
 	k, err := r.projector(key)
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{run: r, key: k, hold: hold}
-	g.how, err = r.groupValue(val, hold)
+	g := &grouping{run: r, key: k, reserve: reserve}
+	g.how, err = r.groupValue(val, reserve)
 	return g, err
 }
 
 // groupValue selects the cheapest implementation of the second by() of a group: a list of values, an incremental reduction, the
 // last result of a traversal without barriers, or a traversal over all rows of the group.
-func (r *run) groupValue(val *plan.By, hold func(int64) error) (groupValue, error) {
+func (r *run) groupValue(val *plan.By, reserve func(int64) error) (groupValue, error) {
 	if val == nil || val.Kind != plan.ByTraversal {
 		p, err := r.projector(val)
-		return &groupLists{run: r, by: p, hold: hold}, err
+		return &groupLists{run: r, by: p, reserve: reserve}, err
 	}
 	steps := val.Traversal.Steps
 	at := -1
@@ -58,14 +58,14 @@ func (r *run) groupValue(val *plan.By, hold func(int64) error) (groupValue, erro
 	}
 	if at < 0 {
 		c, err := r.newChild(val.Traversal)
-		return &groupLast{run: r, hold: hold, c: c, productive: val.Productive}, err
+		return &groupLast{run: r, reserve: reserve, c: c, productive: val.Productive}, err
 	}
 	make := r.reduction(steps[at])
 	if make == nil || val.Productive {
 		c, err := r.newChild(val.Traversal)
-		return &groupRows{run: r, hold: hold, c: c, productive: val.Productive}, err
+		return &groupRows{run: r, reserve: reserve, c: c, productive: val.Productive}, err
 	}
-	g := &groupReductions{run: r, hold: hold, make: make, simple: at == 0}
+	g := &groupReductions{run: r, reserve: reserve, make: make, simple: at == 0}
 	if _, ok := steps[at].(*plan.Count); ok {
 		g.count = r.walk(steps[:at], graph.KindVertex)
 	}
@@ -113,14 +113,14 @@ func (g *grouping) add(in *batch, i int) error {
 	if err != nil || !ok {
 		return err
 	}
-	bytes, err := g.run.weigh(k)
+	bytes, err := g.run.sizeOf(k)
 	if err != nil {
 		return err
 	}
 	at, fresh := g.keys.Put(g.run.same(k))
 	if fresh {
 		g.how.fresh()
-		if err := g.hold(groupBytes + bytes); err != nil {
+		if err := g.reserve(groupBytes + bytes); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (g *grouping) add(in *batch, i int) error {
 
 // value returns the map of the groups.
 func (g *grouping) value() (graph.Value, error) {
-	if err := g.hold(-g.made); err != nil {
+	if err := g.reserve(-g.made); err != nil {
 		return graph.Null, err
 	}
 	g.made = 0
@@ -143,12 +143,12 @@ func (g *grouping) value() (graph.Value, error) {
 			continue
 		}
 		if g.how.makes() {
-			bytes, err := g.run.weigh(v)
+			bytes, err := g.run.sizeOf(v)
 			if err != nil {
 				return graph.Null, err
 			}
 			g.made += bytes
-			if err := g.hold(bytes); err != nil {
+			if err := g.reserve(bytes); err != nil {
 				return graph.Null, err
 			}
 		}
@@ -168,10 +168,10 @@ func (g *grouping) reset() {
 
 // groupLists collects the values of a by() in lists.
 type groupLists struct {
-	run   *run
-	hold  func(int64) error
-	by    projector
-	lists []valueList
+	run     *run
+	reserve func(int64) error
+	by      projector
+	lists   []valueList
 }
 
 func (g *groupLists) reset()      { g.lists = nil }
@@ -188,7 +188,7 @@ func (g *groupLists) add(group int, in *batch, i int) error {
 	if err != nil {
 		return err
 	}
-	return g.hold(bytes)
+	return g.reserve(bytes)
 }
 
 func (g *groupLists) result(group int) (graph.Value, bool, error) {
@@ -199,7 +199,7 @@ func (g *groupLists) result(group int) (graph.Value, bool, error) {
 // groupLast keeps the last result of a traversal that is run row by row.
 type groupLast struct {
 	run        *run
-	hold       func(int64) error
+	reserve    func(int64) error
 	c          *child
 	productive bool
 	vals       []graph.Value
@@ -219,16 +219,16 @@ func (g *groupLast) add(group int, in *batch, i int) error {
 	if err != nil || !ok {
 		return err
 	}
-	before, err := g.run.weigh(g.vals[group])
+	before, err := g.run.sizeOf(g.vals[group])
 	if err != nil {
 		return err
 	}
-	bytes, err := g.run.weigh(v)
+	bytes, err := g.run.sizeOf(v)
 	if err != nil {
 		return err
 	}
 	g.vals[group], g.has[group] = v, true
-	return g.hold(bytes - before)
+	return g.reserve(bytes - before)
 }
 
 func (g *groupLast) result(group int) (graph.Value, bool, error) {
@@ -237,14 +237,14 @@ func (g *groupLast) result(group int) (graph.Value, bool, error) {
 
 // groupReductions reduces each group incrementally.
 type groupReductions struct {
-	run    *run
-	hold   func(int64) error
-	make   func() reduction
-	pre    *child
-	simple bool  // no steps precede the reduction
-	count  *walk // the counted walk, if it is a count
-	post   *child
-	reds   []reduction
+	run     *run
+	reserve func(int64) error
+	make    func() reduction
+	pre     *child
+	simple  bool  // no steps precede the reduction
+	count   *walk // the counted walk, if it is a count
+	post    *child
+	reds    []reduction
 }
 
 func (g *groupReductions) reset()      { g.reds = nil }
@@ -276,7 +276,7 @@ func (g *groupReductions) reduce(red reduction, in *batch, i int) error {
 	if err != nil || bytes == 0 {
 		return err
 	}
-	return g.hold(bytes)
+	return g.reserve(bytes)
 }
 
 func (g *groupReductions) result(group int) (graph.Value, bool, error) {
@@ -294,7 +294,7 @@ func (g *groupReductions) result(group int) (graph.Value, bool, error) {
 // groupRows stores the rows of each group and runs a traversal over them.
 type groupRows struct {
 	run        *run
-	hold       func(int64) error
+	reserve    func(int64) error
 	c          *child
 	productive bool
 	rows       []batch
@@ -311,7 +311,7 @@ func (g *groupRows) add(group int, in *batch, i int) error {
 	if err != nil {
 		return err
 	}
-	return g.hold(bytes)
+	return g.reserve(bytes)
 }
 
 func (g *groupRows) result(group int) (graph.Value, bool, error) {
@@ -336,7 +336,7 @@ func (r *run) groupOp(s *plan.Group, next op) (op, error) {
 	}
 	o := &groupOp{output: r.output(s, next)}
 	var err error
-	o.g, err = r.newGrouping(s.Key, s.Value, o.hold)
+	o.g, err = r.newGrouping(s.Key, s.Value, o.reserve)
 	return o, err
 }
 
@@ -383,7 +383,7 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 	if err != nil || !ok {
 		return 0, err
 	}
-	bytes, err := c.run.weigh(k)
+	bytes, err := c.run.sizeOf(k)
 	if err != nil || !c.put(c.run.same(k), in.count(i)) {
 		return 0, err
 	}
@@ -443,7 +443,7 @@ func (o *groupCountOp) push(b *batch) error {
 			return err
 		}
 		if bytes > 0 {
-			if err := o.hold(bytes); err != nil {
+			if err := o.reserve(bytes); err != nil {
 				return err
 			}
 		}
@@ -453,7 +453,7 @@ func (o *groupCountOp) push(b *batch) error {
 
 func (o *groupCountOp) finish() error {
 	if o.tally != nil {
-		o.tally.settle()
+		o.tally.flush()
 	}
 	v := o.value()
 	o.counts = counts{run: o.counts.run, key: o.key}
@@ -465,7 +465,7 @@ func (o *groupCountOp) finish() error {
 
 func (o *groupCountOp) reset() {
 	if o.tally != nil {
-		o.tally.settle()
+		o.tally.flush()
 	}
 	o.counts = counts{run: o.counts.run, key: o.key}
 	o.output.reset()

@@ -43,7 +43,7 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 		case "product":
 			size, each = len(a)*len(b), 72
 		}
-		if err := r.meter.once(each * int64(size)); err != nil {
+		if err := r.meter.checkSize(each * int64(size)); err != nil {
 			return graph.Null, false, err
 		}
 		if err := r.meter.spend(size); err != nil {
@@ -158,7 +158,7 @@ func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 			}
 			parts = append(parts, t)
 			size += int64(len(parts[len(parts)-1]) + len(sep))
-			if err := r.room(size); err != nil {
+			if err := r.checkLength(size); err != nil {
 				return graph.Null, err
 			}
 		}

@@ -114,7 +114,7 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 			}
 			b.WriteString(t)
 		}
-		return graph.String(b.String()), true, r.meter.once(int64(b.Len()))
+		return graph.String(b.String()), true, r.meter.checkSize(int64(b.Len()))
 	}), nil
 }
 
@@ -159,11 +159,11 @@ func (o *sackOp) push(b *batch) error {
 		if b.sack[i], err = operate(o.op, b.sack[i], v); err != nil {
 			return err
 		}
-		bytes, err := o.run.weigh(b.sack[i])
+		bytes, err := o.run.sizeOf(b.sack[i])
 		if err != nil {
 			return err
 		}
-		if err := o.hold(bytes); err != nil {
+		if err := o.reserve(bytes); err != nil {
 			return err
 		}
 		b.move(i, kept)

@@ -80,7 +80,7 @@ func (o *matchOp) push(b *batch) error {
 func (o *matchOp) solution(row *batch) error {
 	var m mapBuilder
 	for _, name := range o.step.Vars {
-		if v, ok := row.way(0).get(name, plan.PopLast); ok {
+		if v, ok := row.pathOf(0).get(name, plan.PopLast); ok {
 			m.put(graph.String(name), v)
 		}
 	}
@@ -124,7 +124,7 @@ func (g *patternGroup) choose(row *batch, done uint64) int {
 		if done&(1<<i) != 0 || !p.ready(row) {
 			continue
 		}
-		if p.Where != nil || p.Not || p.End != "" && row.way(0).has(p.End) {
+		if p.Where != nil || p.Not || p.End != "" && row.pathOf(0).has(p.End) {
 			return i
 		}
 		if best < 0 {
@@ -145,11 +145,11 @@ func (p *pattern) ready(row *batch) bool {
 		return false
 	}
 	for _, name := range p.Needs {
-		if name != "" && !row.way(0).has(name) {
+		if name != "" && !row.pathOf(0).has(name) {
 			return false
 		}
 	}
-	if p.Not && p.End != "" && !row.way(0).has(p.End) {
+	if p.Not && p.End != "" && !row.pathOf(0).has(p.End) {
 		return false
 	}
 	return true
@@ -177,10 +177,10 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		}
 		return found(row)
 	}
-	v, _ := row.way(0).get(p.Start, plan.PopLast)
+	v, _ := row.pathOf(0).get(p.Start, plan.PopLast)
 	start := at(row, v)
 	if p.whole {
-		way, err := p.c.run.lengthen(row.way(0), v, nil)
+		way, err := p.c.run.lengthen(row.pathOf(0), v, nil)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		}
 		return found(row)
 	}
-	return p.c.start(start, 0, func(b *batch) error { return p.bind(row, start.way(0), b, found) })
+	return p.c.start(start, 0, func(b *batch) error { return p.bind(row, start.pathOf(0), b, found) })
 }
 
 func ignoreDone(err error) error {
@@ -224,7 +224,7 @@ func at(row *batch, v graph.Value) *batch {
 
 // agrees reports whether v equals the binding of the pattern's end label.
 func (p *pattern) agrees(row *batch, v graph.Value) bool {
-	w, ok := row.way(0).get(p.End, plan.PopLast)
+	w, ok := row.pathOf(0).get(p.End, plan.PopLast)
 	return ok && equal(v, w)
 }
 
@@ -234,11 +234,11 @@ func (p *pattern) bind(row *batch, way *node, b *batch, found func(*batch) error
 		var next batch
 		next.appendRow(b, j)
 		next.path = fill(next.path, 1, nil)
-		if next.path[0] = b.way(j); p.flat {
+		if next.path[0] = b.pathOf(j); p.flat {
 			next.path[0] = way
 		}
 		if p.End != "" {
-			if row.way(0).has(p.End) {
+			if row.pathOf(0).has(p.End) {
 				if !p.agrees(row, next.value(0)) {
 					continue
 				}

@@ -20,7 +20,7 @@ func (w *walk) remember() {
 			continue
 		}
 		bytes := int64(size / 4)
-		if w.run.meter.once(bytes) != nil || w.run.meter.hold(bytes) != nil {
+		if w.run.meter.checkSize(bytes) != nil || w.run.meter.reserve(bytes) != nil {
 			return
 		}
 		w.hops[i].memo = &memo{graph.NewBits(size), graph.NewBits(size)}

@@ -76,7 +76,7 @@ func (m *meter) spend(n int) error {
 	if m.work < m.check {
 		return nil
 	}
-	return m.look()
+	return m.checkLimits()
 }
 
 // tick is spend for callers that cannot return an error: it returns false when a limit is exceeded, and the next spend returns the
@@ -87,7 +87,7 @@ func (m *meter) tick(n int) bool {
 		return true
 	}
 	if m.err == nil {
-		m.err = m.look()
+		m.err = m.checkLimits()
 	}
 	if m.err != nil {
 		m.check = 0 // so that spend checks at once
@@ -95,14 +95,14 @@ func (m *meter) tick(n int) bool {
 	return m.err == nil
 }
 
-// look makes the checks that are too expensive to make every time.
-func (m *meter) look() error {
+// checkLimits makes the checks that are too expensive to make every time.
+func (m *meter) checkLimits() error {
 	if m.err != nil {
 		return m.err
 	}
 	m.check = m.work + checkEvery
 	if m.work > largeWork && m.large != nil {
-		m.grown()
+		m.notifyLarge()
 	}
 	if m.limits.Work > 0 && m.work > m.limits.Work {
 		return &LimitError{Name: "work", Allowed: m.limits.Work}
@@ -116,13 +116,13 @@ func (m *meter) look() error {
 	return nil
 }
 
-// hold reserves memory.
-func (m *meter) hold(bytes int64) error {
+// reserve reserves memory.
+func (m *meter) reserve(bytes int64) error {
 	m.memory += bytes
 	if m.memory > m.peak {
 		m.peak = m.memory
 		if m.peak > Large && m.large != nil {
-			m.grown()
+			m.notifyLarge()
 		}
 		if m.limits.Memory > 0 && m.memory > m.limits.Memory {
 			return &LimitError{Name: "memory", Allowed: m.limits.Memory}
@@ -131,8 +131,8 @@ func (m *meter) hold(bytes int64) error {
 	return nil
 }
 
-// grown calls the OnLarge function once.
-func (m *meter) grown() {
+// notifyLarge calls the OnLarge function once.
+func (m *meter) notifyLarge() {
 	m.large()
 	m.large = nil
 }
@@ -140,8 +140,8 @@ func (m *meter) grown() {
 // release releases reserved memory.
 func (m *meter) release(bytes int64) { m.memory -= bytes }
 
-// keep counts stored traversers.
-func (m *meter) keep(n int) error {
+// addLive counts stored traversers.
+func (m *meter) addLive(n int) error {
 	m.live += int64(n)
 	if m.limits.Live > 0 && m.live > m.limits.Live {
 		return &LimitError{Name: "live traversers", Allowed: m.limits.Live}
@@ -149,13 +149,13 @@ func (m *meter) keep(n int) error {
 	return nil
 }
 
-// let counts traversers that are no longer stored.
-func (m *meter) let(n int) { m.live -= int64(n) }
+// removeLive counts traversers that are no longer stored.
+func (m *meter) removeLive(n int) { m.live -= int64(n) }
 
-// once checks that a single object of a size is within the memory limit.
-func (m *meter) once(bytes int64) error {
+// checkSize checks that a single object of a size is within the memory limit.
+func (m *meter) checkSize(bytes int64) error {
 	if m.memory+bytes > Large && m.large != nil {
-		m.grown()
+		m.notifyLarge()
 	}
 	if m.limits.Memory > 0 && m.memory+bytes > m.limits.Memory {
 		return &LimitError{Name: "memory", Allowed: m.limits.Memory}

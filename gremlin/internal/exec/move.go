@@ -90,7 +90,7 @@ func (o *moveOp) push(b *batch) error {
 		return err
 	}
 	if b.kind == graph.KindVertex && !o.toEdge && !o.extend && b.path == nil && b.sack == nil {
-		if err := o.swift(b); err != nil {
+		if err := o.pushHandles(b); err != nil {
 			return err
 		}
 		return o.flush()
@@ -107,8 +107,8 @@ func (o *moveOp) push(b *batch) error {
 	return o.flush()
 }
 
-// swift is the fast path for rows that have only handles and bulks.
-func (o *moveOp) swift(b *batch) error {
+// pushHandles is the fast path for rows that have only handles and bulks.
+func (o *moveOp) pushHandles(b *batch) error {
 	for i, v := range b.ids {
 		for k := range o.hops {
 			if err := o.hopTo(b, i, o.hops[k].To(v)); err != nil {
@@ -128,15 +128,15 @@ func (o *moveOp) hopTo(b *batch, i int, to []graph.Handle) error {
 		return nil
 	}
 	if n == 0 || b.bulk != nil || o.b.bulk != nil || n+len(to) >= o.run.size {
-		return o.land(b, i, to)
+		return o.emitNeighbours(b, i, to)
 	}
 	o.touched += len(to)
 	o.b.ids = append(o.b.ids, to...)
 	return nil
 }
 
-// land adds the neighbours of row i batch by batch.
-func (o *moveOp) land(b *batch, i int, to []graph.Handle) error {
+// emitNeighbours adds the neighbours of row i batch by batch.
+func (o *moveOp) emitNeighbours(b *batch, i int, to []graph.Handle) error {
 	for len(to) > 0 {
 		o.b.bare(graph.KindVertex, b.bulk != nil)
 		n := min(len(to), o.run.size-len(o.b.ids))
@@ -184,7 +184,7 @@ func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle
 		return nil
 	}
 	if o.extend && b.sack == nil && b.bulk == nil {
-		return o.landWithPath(b.way(i), to)
+		return o.emitNeighboursWithPath(b.pathOf(i), to)
 	}
 	for _, w := range to {
 		if err := o.emitHandle(b, i, graph.KindVertex, w, graph.NoHandle); err != nil {
@@ -194,8 +194,8 @@ func (o *moveOp) reach(b *batch, i int, v graph.Handle, edges, to []graph.Handle
 	return nil
 }
 
-// landWithPath adds neighbours with their paths.
-func (o *moveOp) landWithPath(way *node, to []graph.Handle) error {
+// emitNeighboursWithPath adds neighbours with their paths.
+func (o *moveOp) emitNeighboursWithPath(way *node, to []graph.Handle) error {
 	for _, w := range to {
 		if len(o.b.ids) == 0 {
 			path := o.b.path
@@ -245,7 +245,7 @@ func (r *run) otherEnd(in *batch, i int) (graph.Value, bool, error) {
 		}
 		return graph.VertexOf(src), true, nil
 	}
-	for p := in.way(i); p != nil; p = p.prev {
+	for p := in.pathOf(i); p != nil; p = p.prev {
 		if p.val.Kind() == graph.KindVertex {
 			switch p.val.Handle() {
 			case src:

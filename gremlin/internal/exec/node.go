@@ -31,7 +31,7 @@ func extend(p *node, v graph.Value, labels []string, bytes int64) *node {
 
 // lengthen returns the path p with one more object and computes its size.
 func (r *run) lengthen(p *node, v graph.Value, labels []string) (*node, error) {
-	bytes, err := r.weigh(v)
+	bytes, err := r.sizeOf(v)
 	return extend(p, v, labels, bytes), err
 }
 

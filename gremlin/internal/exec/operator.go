@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// operator builds the operator of a step in front of the next one.
+// operator builds the operator of a step before the next one.
 func (r *run) operator(s plan.Step, next op) (op, error) {
 	for _, family := range []func(plan.Step, op) (op, error){
 		r.movers, r.filterers, r.mappers, r.reducers, r.branchers, r.effecters,
@@ -20,17 +20,17 @@ func (r *run) operator(s plan.Step, next op) (op, error) {
 	return nil, fmt.Errorf("step %T has no operator", s)
 }
 
-// output makes the output of a step that makes new objects.
+// output returns the output of a step that produces new objects.
 func (r *run) output(s plan.Step, next op) output {
 	m := s.Info()
 	return output{base: base{run: r, next: next}, extend: m.Extend, labels: m.Labels, noPath: m.DropPath}
 }
 
-// mapOp replaces each object by what a function makes of it, or drops it.
+// mapOp replaces each object by the result of a function, or drops it.
 type mapOp struct {
 	output
 	fn    func(in *batch, i int) (graph.Value, bool, error)
-	looks bool // looking at large values counts as work
+	looks bool // count the size of large values as work
 }
 
 func (o *mapOp) push(b *batch) error {
@@ -40,7 +40,7 @@ func (o *mapOp) push(b *batch) error {
 	}
 	for i := range n {
 		if o.looks && b.kind == graph.KindNull {
-			if err := o.run.glance(b.vals[i]); err != nil {
+			if err := o.run.countVisit(b.vals[i]); err != nil {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (o *mapOp) push(b *batch) error {
 	return o.flush()
 }
 
-// looksInside reports whether a step looks at all parts of a value.
+// looksInside reports whether a step reads all parts of a value.
 func looksInside(s plan.Step) bool {
 	switch s.(type) {
 	case *plan.Call, *plan.OrderLocal, *plan.DedupLocal, *plan.ReduceLocal, *plan.RangeLocal, *plan.TailLocal, *plan.SampleLocal, *plan.Index:
@@ -67,12 +67,12 @@ func looksInside(s plan.Step) bool {
 	return false
 }
 
-// mapper makes an operator of a function of a row.
+// mapper builds an operator from a function of a row.
 func (r *run) mapper(s plan.Step, next op, fn func(in *batch, i int) (graph.Value, bool, error)) op {
 	return &mapOp{output: r.output(s, next), fn: fn, looks: looksInside(s)}
 }
 
-// valueMapper makes an operator of a function of a value.
+// valueMapper builds an operator from a function of a value.
 func (r *run) valueMapper(s plan.Step, next op, fn func(graph.Value) (graph.Value, error)) op {
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		v, err := fn(in.value(i))
@@ -80,7 +80,7 @@ func (r *run) valueMapper(s plan.Step, next op, fn func(graph.Value) (graph.Valu
 	})
 }
 
-// flatOp replaces each object by any number of others.
+// flatOp replaces each object by any number of results.
 type flatOp struct {
 	output
 	fn func(o *output, in *batch, i int) error
@@ -103,7 +103,7 @@ func (r *run) flatMapper(s plan.Step, next op, fn func(o *output, in *batch, i i
 	return &flatOp{output: r.output(s, next), fn: fn}
 }
 
-// filterOp keeps the rows that a function says yes to.
+// filterOp keeps the rows for which a function returns true.
 type filterOp struct {
 	base
 	fn     func(in *batch, i int) (bool, error)
@@ -124,7 +124,7 @@ func (o *filterOp) push(b *batch) error {
 		if err != nil {
 			b.cut(kept)
 			if done := o.pass(b); done == errDone {
-				return done // nobody would have asked for the row that went wrong
+				return done // the receiver did not need the row that failed
 			}
 			return err
 		}
@@ -137,7 +137,7 @@ func (o *filterOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// vertices filters a batch that has nothing but vertices.
+// vertices filters a batch that has only vertices.
 func (o *filterOp) vertices(b *batch) error {
 	kept := 0
 	for _, h := range b.ids {
@@ -158,16 +158,16 @@ func (r *run) filterer(next op, fn func(in *batch, i int) (bool, error)) op {
 	return &filterOp{base: base{run: r, next: next}, fn: fn}
 }
 
-// store keeps rows for later.
+// store buffers rows.
 type store struct {
 	base
 	rows batch
 	live int
 }
 
-// add keeps row i of in.
+// add appends row i of in.
 func (s *store) add(in *batch, i int) error {
-	if err := s.run.meter.keep(1); err != nil {
+	if err := s.run.meter.addLive(1); err != nil {
 		return err
 	}
 	s.live++
@@ -175,14 +175,14 @@ func (s *store) add(in *batch, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := s.hold(bytes); err != nil {
+	if err := s.reserve(bytes); err != nil {
 		return err
 	}
 	s.rows.appendRow(in, i)
 	return nil
 }
 
-// addAll keeps all rows of in.
+// addAll appends all rows of in.
 func (s *store) addAll(in *batch) error {
 	n := in.len()
 	if err := s.run.meter.spend(n); err != nil {
@@ -196,17 +196,17 @@ func (s *store) addAll(in *batch) error {
 	return nil
 }
 
-// drain pushes the rows that were kept, in batches, and forgets them.
+// drain pushes the buffered rows in batches and clears the buffer.
 func (s *store) drain() error {
 	rows := s.rows
 	s.rows = batch{}
-	err := s.pour(&rows)
+	err := s.pushRows(&rows)
 	s.reset()
 	return err
 }
 
-// pour pushes the rows of a batch in parts of ordinary size.
-func (s *store) pour(rows *batch) error {
+// pushRows pushes the rows of a batch in parts of the regular batch size.
+func (s *store) pushRows(rows *batch) error {
 	n := rows.len()
 	if n <= s.run.size {
 		if n == 0 {
@@ -227,8 +227,8 @@ func (s *store) pour(rows *batch) error {
 	return nil
 }
 
-// pourBy pushes the rows that were kept in the order of positions.
-func (s *store) pourBy(pos []int) error {
+// pushOrdered pushes the buffered rows in the order of pos.
+func (s *store) pushOrdered(pos []int) error {
 	var part batch
 	for len(pos) > 0 {
 		n := min(len(pos), s.run.size)
@@ -245,7 +245,7 @@ func (s *store) pourBy(pos []int) error {
 }
 
 func (s *store) reset() {
-	s.run.meter.let(s.live)
+	s.run.meter.removeLive(s.live)
 	s.live = 0
 	s.rows = batch{}
 	s.base.reset()

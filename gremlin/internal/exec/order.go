@@ -10,7 +10,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// sorter orders things by keys.
+// sorter compares by keys.
 type sorter struct {
 	run     *run
 	bys     []projector
@@ -37,14 +37,14 @@ func (r *run) sorter(bys []plan.By) (sorter, error) {
 	return s, nil
 }
 
-// keys returns what row i is ordered by, or false if a by() finds nothing.
+// keys returns the sort keys of row i, or false if a by() has no value.
 func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool, error) {
 	for _, by := range s.bys {
 		v, ok, err := by.row(in, i)
 		if err != nil || !ok {
 			return dst, false, err
 		}
-		if err := s.run.glance(v); err != nil {
+		if err := s.run.countVisit(v); err != nil {
 			return dst, false, err
 		}
 		dst = append(dst, sortKey(v))
@@ -52,11 +52,11 @@ func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool,
 	return dst, true, nil
 }
 
-// cost is the account of keys that are kept.
+// cost returns the memory to reserve for stored keys.
 func (s *sorter) cost(keys []graph.Value) (int64, error) {
 	total := int64(0)
 	for _, k := range keys {
-		bytes, err := s.run.weigh(k)
+		bytes, err := s.run.sizeOf(k)
 		if err != nil {
 			return 0, err
 		}
@@ -65,7 +65,7 @@ func (s *sorter) cost(keys []graph.Value) (int64, error) {
 	return total, nil
 }
 
-// sortKey returns what a key is ordered by: tokens by their name.
+// sortKey returns the value to compare for a key: tokens are compared by name.
 func sortKey(v graph.Value) graph.Value {
 	if t, ok := value.As[value.Token](v); ok {
 		return graph.String(string(t))
@@ -73,7 +73,7 @@ func sortKey(v graph.Value) graph.Value {
 	return v
 }
 
-// compare orders two things by their keys.
+// compare compares two lists of keys.
 func (s *sorter) compare(a, b []graph.Value) int {
 	for i, how := range s.sorts {
 		if how == plan.Shuffle {
@@ -89,7 +89,7 @@ func (s *sorter) compare(a, b []graph.Value) int {
 	return 0
 }
 
-// order orders two keys; those of one common type without much ado.
+// order compares two keys, with fast paths for frequent types.
 func (s *sorter) order(a, b graph.Value) int {
 	if a.Kind() == b.Kind() {
 		switch a.Kind() {
@@ -108,7 +108,7 @@ func (s *sorter) order(a, b graph.Value) int {
 	return value.Order(s.run, a, b)
 }
 
-// arrange returns the positions 0..n-1 in order; keys has all keys in a row.
+// arrange returns the positions 0..n-1 in sorted order. keys holds the keys of all rows one after another.
 func (s *sorter) arrange(n int, keys []graph.Value) []int {
 	pos := make([]int, n)
 	for i := range pos {
@@ -122,21 +122,21 @@ func (s *sorter) arrange(n int, keys []graph.Value) []int {
 	m := s.run.meter
 	slices.SortStableFunc(pos, func(a, b int) int {
 		if !m.tick(1) {
-			return 0 // the budget is used up: get to the end
+			return 0 // the budget is exceeded: finish the sort quickly
 		}
 		return s.compare(keys[a*k:(a+1)*k], keys[b*k:(b+1)*k])
 	})
 	return pos
 }
 
-// orderOp sorts everything. Before a shuffle equal traversers are merged, so that
-// what a seed leads to does not depend on how they came.
+// orderOp sorts its whole input. Before a shuffle it merges equal traversers, so that the result for a seed does not depend on
+// how they were split into rows.
 type orderOp struct {
 	mergingStore
 	sorter
 	keyRow []graph.Value
-	limit  int64         // only the first so many are wanted; negative for all
-	worst  []graph.Value // keys of the last that is still wanted, once known
+	limit  int64         // number of results needed; negative for all
+	worst  []graph.Value // keys of the last row among the first limit rows, once known
 }
 
 func (r *run) orderOp(s *plan.Order, next op) (op, error) {
@@ -175,20 +175,20 @@ func (o *orderOp) push(b *batch) error {
 	return nil
 }
 
-// keepRow keeps a row and what it is ordered by.
+// keepRow stores a row with its keys.
 func (o *orderOp) keepRow(b *batch, i int, keys []graph.Value) error {
 	bytes, err := o.cost(keys)
 	if err != nil {
 		return err
 	}
-	if err := o.hold(bytes); err != nil {
+	if err := o.reserve(bytes); err != nil {
 		return err
 	}
 	o.keyRow = append(o.keyRow, keys...)
 	return o.add(b, i)
 }
 
-// shorten keeps only the rows that are still wanted.
+// shorten keeps only the first limit rows.
 func (o *orderOp) shorten() error {
 	n, k := o.rows.len(), len(o.bys)
 	if err := o.store.run.meter.spend(2 * n); err != nil {
@@ -214,14 +214,14 @@ func (o *orderOp) finish() error {
 	if err := o.store.run.meter.spend(2 * n); err != nil {
 		return err
 	}
-	if err := o.hold(8 * int64(n)); err != nil {
+	if err := o.reserve(8 * int64(n)); err != nil {
 		return err
 	}
 	pos := o.arrange(n, o.keyRow)
 	if err := o.store.run.meter.err; err != nil {
 		return err
 	}
-	err := o.pourBy(pos)
+	err := o.pushOrdered(pos)
 	o.reset()
 	return err
 }
@@ -264,7 +264,7 @@ func (r *run) orderLocal(s *plan.OrderLocal) (func(graph.Value) (graph.Value, er
 	}, err
 }
 
-// values sorts values; one for which a by() finds nothing is left out.
+// values sorts values; it drops those for which a by() has no value.
 func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 	if err := s.run.meter.spend(4 * len(vs)); err != nil {
 		return nil, err

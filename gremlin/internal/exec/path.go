@@ -14,13 +14,13 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 	}
 	plain := len(s.Bys) == 0 && s.From == "" && s.To == ""
 	return r.filterer(next, func(in *batch, i int) (bool, error) {
-		if err := r.meter.spend(in.way(i).length()); err != nil {
+		if err := r.meter.spend(in.pathOf(i).length()); err != nil {
 			return false, err
 		}
 		if plain {
-			return simple(in.way(i)) == s.Simple, r.glance(in.value(i))
+			return simple(in.pathOf(i)) == s.Simple, r.countVisit(in.value(i))
 		}
-		p, ok, err := r.pathOf(in.way(i), s.From, s.To, bys)
+		p, ok, err := r.pathOf(in.pathOf(i), s.From, s.To, bys)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -32,7 +32,7 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 	}), nil
 }
 
-// simple reports whether no object occurs twice on a path.
+// simple reports whether a path has no repeated object.
 func simple(p *node) bool {
 	if p.length() > 16 {
 		var seen value.Keys
@@ -53,8 +53,7 @@ func simple(p *node) bool {
 	return true
 }
 
-// pathOf makes a path value, each object as its by() sees it. It reports false
-// if a by() finds nothing.
+// pathOf returns a path value with each object replaced by the value of its by(). It returns false if a by() has no value.
 func (r *run) pathOf(way *node, from, to string, bys []projector) (*shortPath, bool, error) {
 	if from != "" || to != "" {
 		nodes, err := way.between(from, to)
@@ -85,8 +84,7 @@ func (r *run) pathOf(way *node, from, to string, bys []projector) (*shortPath, b
 	return p, true, nil
 }
 
-// lastBy remembers what a by() found for the object before: paths that follow
-// each other have most of their objects in common.
+// lastBy caches the last value of a by(): consecutive paths have most of their objects in common.
 type lastBy struct {
 	projector
 	obj, found graph.Value
@@ -104,7 +102,7 @@ func (p *lastBy) of(v graph.Value) (graph.Value, bool, error) {
 	return w, ok, err
 }
 
-// remembered lets the by() of keys remember, each for a few places of a path.
+// remembered wraps by(key) projectors in caches, each for a few positions of a path.
 func remembered(bys []projector) []projector {
 	const places = 4
 	var out []projector
@@ -119,8 +117,8 @@ func remembered(bys []projector) []projector {
 	return out
 }
 
-// shortPath is a path with room for its objects, so that it takes one piece of
-// memory. carrier is what a value that carries the path refers to.
+// shortPath is a path with inline storage for its objects, so that it needs a single allocation. carrier is the target of the opaque
+// value that refers to the path.
 type shortPath struct {
 	carrier any
 	path    value.Path
@@ -137,7 +135,7 @@ func newPath(n int) *shortPath {
 	return s
 }
 
-// pathStep goes to the path.
+// pathStep emits the path.
 func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	bys, err := r.projectors(s.Bys)
 	if err != nil {
@@ -145,7 +143,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	}
 	seen := remembered(bys)
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
-		way := in.way(i)
+		way := in.pathOf(i)
 		if err := r.meter.spend(way.length()); err != nil {
 			return graph.Null, false, err
 		}
@@ -160,19 +158,17 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	}), nil
 }
 
-// treeMaker puts paths into a tree.
+// treeMaker adds paths to a tree.
 type treeMaker struct {
 	run  *run
 	bys  []projector
 	tree *value.Tree
 }
 
-// add puts the path of a row into the tree and returns how much memory
-// that took.
-// An object for which its by() finds nothing is left out.
+// add adds the path of a row to the tree and returns the memory used. It skips objects for which their by() has no value.
 func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
 	added := int64(0)
-	for k, n := range in.way(i).nodes() {
+	for k, n := range in.pathOf(i).nodes() {
 		v, ok, err := t.bys[k%len(t.bys)].of(n.val)
 		if err != nil {
 			return added, err
@@ -180,7 +176,7 @@ func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
 		if !ok {
 			continue
 		}
-		bytes, err := t.run.weigh(v)
+		bytes, err := t.run.sizeOf(v)
 		if err != nil {
 			return added, err
 		}
@@ -202,14 +198,14 @@ type treeOp struct {
 func (o *treeOp) push(b *batch) error {
 	n := b.len()
 	for i := range n {
-		if err := o.output.run.meter.spend(1 + b.way(i).length()); err != nil {
+		if err := o.output.run.meter.spend(1 + b.pathOf(i).length()); err != nil {
 			return err
 		}
 		added, err := o.add(o.tree, b, i)
 		if err != nil {
 			return err
 		}
-		if err := o.hold(added); err != nil {
+		if err := o.reserve(added); err != nil {
 			return err
 		}
 	}

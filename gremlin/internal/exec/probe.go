@@ -6,13 +6,13 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A Measure is what a step did in a run.
+// A Measure holds the measurements of a step in a run.
 type Measure struct {
 	ID         int
-	Traversers int64         // rows that came out
-	Bulk       int64         // traversers they stand for
-	Work       int64         // units of work, without the steps after it
-	Time       time.Duration // without the steps after it
+	Traversers int64         // number of result rows
+	Bulk       int64         // number of traversers in these rows
+	Work       int64         // units of work, excluding later steps
+	Time       time.Duration // excluding later steps
 }
 
 // probes are the measures of a run, by step.
@@ -42,8 +42,7 @@ func (p *probes) measures() []Measure {
 	return out
 }
 
-// outProbe stands behind an operator: it counts what comes out, and takes the
-// time of what follows off.
+// outProbe is placed after an operator: it counts its results and subtracts the time of later operators.
 type outProbe struct {
 	base
 	m *Measure
@@ -63,7 +62,7 @@ func (o *outProbe) push(b *batch) error {
 	return err
 }
 
-// inProbe stands around an operator and measures its time, with what follows.
+// inProbe wraps an operator and measures its time including later operators.
 type inProbe struct {
 	op
 	m     *Measure

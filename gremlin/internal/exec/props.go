@@ -6,14 +6,14 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// propertiesOp goes to the properties of elements, or to their values.
+// propertiesOp emits the properties of elements, or their values.
 type propertiesOp struct {
 	output
 	values bool
 	some   bool
 	keys   []graph.Key
 	filter *child
-	single *keyBy // the only key, if values of it are wanted
+	single *keyBy // the key, if the step is values(key) with a single key
 }
 
 func (r *run) propertiesOp(s *plan.Properties, next op) (op, error) {
@@ -27,7 +27,7 @@ func (r *run) propertiesOp(s *plan.Properties, next op) (op, error) {
 	return o, err
 }
 
-// keys returns the numbers of the keys that the graph has.
+// keys returns the keys that exist in the graph.
 func (r *run) keys(names []string) []graph.Key {
 	var out []graph.Key
 	for _, name := range names {
@@ -65,7 +65,7 @@ func (o *propertiesOp) push(b *batch) error {
 	return o.flush()
 }
 
-// one goes to the values of one key of vertices.
+// one emits the values of one key of vertices.
 func (o *propertiesOp) one(b *batch) error {
 	if !o.single.known {
 		return nil
@@ -94,8 +94,7 @@ func (o *propertiesOp) one(b *batch) error {
 	return o.flush()
 }
 
-// eachProperty calls fn for the properties of an element, all of them or those
-// with some keys.
+// eachProperty calls fn for the properties of an element, either all or those with the given keys.
 func (r *run) eachProperty(v graph.Value, keys []graph.Key, some bool, fn func(graph.Value) error) error {
 	g := r.g
 	switch v.Kind() {
@@ -165,16 +164,16 @@ func (r *run) eachMeta(v graph.Value, keys []graph.Key, some bool, fn func(graph
 	return nil
 }
 
-// mapBuilder gathers the entries of a map in order.
+// mapBuilder collects the entries of a map in order.
 type mapBuilder struct {
 	entries []graph.Entry
-	keys    value.Keys // of entries, once there are many
+	keys    value.Keys // keys of entries, when there are more than fewEntries
 }
 
-// fewEntries is how many entries are searched faster than looked up.
+// fewEntries is the number of entries up to which a linear search is used.
 const fewEntries = 8
 
-// find returns where a key is among the entries, or -1.
+// find returns the index of a key, or -1.
 func (m *mapBuilder) find(k graph.Value) int {
 	if len(m.entries) > fewEntries {
 		return m.keys.Find(k)
@@ -254,7 +253,7 @@ func (r *run) propertyMap(s *plan.PropertyMap, next op) (op, error) {
 	}), nil
 }
 
-// collect puts a value under a key, in a list if there may be several.
+// collect adds a value under a key, in a list if there may be several.
 func (m *mapBuilder) collect(k, v graph.Value, list bool) {
 	if !list {
 		m.put(k, v)
@@ -269,8 +268,7 @@ func (m *mapBuilder) collect(k, v graph.Value, list bool) {
 	m.entries[i].Value = graph.List(append(old[:len(old):len(old)], v)...)
 }
 
-// modulated replaces each value by what a by() finds for it; a value for which
-// it finds nothing goes.
+// modulated replaces each value by the value of a by(); it drops entries without a value.
 func (m *mapBuilder) modulated(by projector) (graph.Value, error) {
 	var out mapBuilder
 	for _, e := range m.entries {
@@ -319,7 +317,7 @@ func (r *run) elementTokens(m *mapBuilder, v graph.Value) {
 	m.put(tokenValue(value.TokenOut), r.endMap(r.g.Source(e)))
 }
 
-// endMap is the map of a vertex at the end of an edge: id and label.
+// endMap returns the map of a vertex at the end of an edge: id and label.
 func (r *run) endMap(h graph.Handle) graph.Value {
 	var m mapBuilder
 	v := graph.VertexOf(h)

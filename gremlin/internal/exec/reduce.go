@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// reducers builds the operators that make one result of all.
+// reducers builds the operators that reduce their whole input to one result.
 func (r *run) reducers(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Count:
@@ -37,15 +37,15 @@ func (r *run) reducers(s plan.Step, next op) (op, error) {
 	return nil, nil
 }
 
-// A reduction makes one value of many.
+// A reduction reduces many values to one.
 type reduction interface {
-	// add takes row i of in and returns how much memory it took.
+	// add adds row i of in and returns the memory used.
 	add(in *batch, i int) (int64, error)
 	// result returns the value, or false if there is none.
 	result() (graph.Value, bool, error)
 }
 
-// reduceOp feeds a reduction.
+// reduceOp feeds its input to a reduction.
 type reduceOp struct {
 	output
 	make func() reduction
@@ -70,7 +70,7 @@ func (o *reduceOp) push(b *batch) error {
 			return err
 		}
 		if bytes != 0 {
-			if err := o.hold(bytes); err != nil {
+			if err := o.reserve(bytes); err != nil {
 				return err
 			}
 		}
@@ -116,7 +116,7 @@ func (c *counting) result() (graph.Value, bool, error) { return graph.Long(c.n),
 // arithmetic computes a sum, minimum, maximum or mean. Null is skipped.
 type arithmetic struct {
 	op    plan.ReduceOp
-	local bool // of a collection: among equals the last counts
+	local bool // reduce a collection: among equal values the last is used
 	acc   graph.Value
 	any   bool
 	count int64
@@ -158,7 +158,7 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	a.count += bulk
 	times, wide := narrow(bulk), a.op == plan.Mean && !a.local
 	if wide {
-		times = graph.Long(bulk) // a mean of all is computed in 64 bits
+		times = graph.Long(bulk) // a mean is computed in 64 bits
 	}
 	if bulk != 1 || wide {
 		if v, err = value.Mul.Apply(v, times); err != nil {
@@ -173,8 +173,7 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	return err
 }
 
-// narrow returns a bulk in the smallest type, so that multiplying with it does
-// not widen what need not be wide.
+// narrow returns a bulk in the smallest integer type, so that multiplying by it does not widen the result unnecessarily.
 func narrow(n int64) graph.Value {
 	switch {
 	case n == int64(int8(n)):
@@ -204,7 +203,7 @@ type folding struct {
 	list  valueList
 	op    plan.Operator
 	acc   graph.Value
-	bytes int64 // of acc
+	bytes int64 // reserved memory of acc
 }
 
 func newFolding(r *run, s *plan.Fold) *folding { return &folding{run: r, op: s.Reduce, acc: s.Seed} }

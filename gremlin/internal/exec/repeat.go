@@ -5,8 +5,8 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// repeatOp runs a traversal round after round. All rows of a round are finished
-// before the next begins, so the number of the round is that of every row.
+// repeatOp runs a traversal iteratively, breadth first: all rows of an iteration are finished before the next begins, so that all rows
+// have the same iteration count.
 type repeatOp struct {
 	output
 	step   *plan.Repeat
@@ -14,11 +14,11 @@ type repeatOp struct {
 	until  func(in *batch, i int) (bool, error)
 	emitIf func(in *batch, i int) (bool, error)
 	round  int32
-	all    bool  // all rows must have come before the first round begins
-	starts store // rows that wait for that
+	all    bool  // collect the whole input before the first iteration
+	starts store // collected input
 	front  *frontier
-	plain  bool // rows go a number of rounds and may be merged on the way
-	first  bool // the first rows go all their way at once: perhaps they are enough
+	plain  bool // fixed number of iterations, and rows may be merged in between
+	first  bool // run the first rows to the end at once, because they may suffice for a limit
 	down   bool
 }
 
@@ -53,8 +53,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	return o, err
 }
 
-// flowLoops returns the repeats whose rounds an operator being built takes part
-// in.
+// flowLoops returns the repeats that contain the operator being built.
 func (r *run) flowLoops() []*repeatOp {
 	return append([]*repeatOp(nil), r.flow...)
 }
@@ -71,7 +70,7 @@ func (o *repeatOp) push(b *batch) error {
 	if o.front.merge || o.front.byPath || n == 1 {
 		return o.rounds(b)
 	}
-	// Without merging, each start goes all its way before the next begins.
+	// Without merging, each start row runs to the end before the next one begins.
 	var one batch
 	for i := range n {
 		one.clear()
@@ -83,7 +82,7 @@ func (o *repeatOp) push(b *batch) error {
 	return nil
 }
 
-// cutsShort reports whether somebody may want only some of the results.
+// cutsShort reports whether a later step may need only some of the results.
 func (r *run) cutsShort() bool {
 	cuts := r.root.Take >= 0
 	plan.Walk(&r.root.Traversal, func(s plan.Step) {
@@ -94,9 +93,8 @@ func (r *run) cutsShort() bool {
 	return cuts
 }
 
-// gather sends rows through their first round. The other rounds wait for all rows
-// that may still come, so that those that meet on the way go on as one; unless
-// too many wait.
+// gather runs the first iteration for rows. Further iterations wait for all rows of the input, so that rows at the same vertex can be
+// merged, unless too many rows are waiting.
 func (o *repeatOp) gather(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
@@ -112,13 +110,13 @@ func (o *repeatOp) gather(b *batch) error {
 		most = max / 4
 	}
 	if int64(o.front.live) > most {
-		return o.goOn()
+		return o.runPending()
 	}
 	return nil
 }
 
-// goOn sends the rows that were gathered through the rounds after the first.
-func (o *repeatOp) goOn() error {
+// runPending runs the remaining iterations for the gathered rows.
+func (o *repeatOp) runPending() error {
 	outer := o.round
 	defer func() { o.round = outer }()
 	o.round, o.down = 1, false
@@ -131,7 +129,7 @@ func (o *repeatOp) finish() error {
 		if o.front.live == 0 {
 			return o.flush()
 		}
-		return o.goOn()
+		return o.runPending()
 	}
 	if o.starts.rows.len() == 0 {
 		return nil
@@ -143,7 +141,7 @@ func (o *repeatOp) finish() error {
 	return err
 }
 
-// rounds sends rows through the body from the first round on until none is left.
+// rounds runs all iterations for rows.
 func (o *repeatOp) rounds(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
@@ -153,7 +151,7 @@ func (o *repeatOp) rounds(b *batch) error {
 	return o.further(b)
 }
 
-// further sends rows through round after round.
+// further runs the iterations after the first.
 func (o *repeatOp) further(b *batch) error {
 	for b.len() > 0 {
 		if err := o.enter(b); err != nil {
@@ -170,8 +168,7 @@ func (o *repeatOp) further(b *batch) error {
 	return o.flush()
 }
 
-// enter handles until() and emit() that stand before repeat(); rows that leave
-// here do not go through the body.
+// enter handles until() and emit() before repeat(). Rows that leave here do not enter the body.
 func (o *repeatOp) enter(b *batch) error {
 	if !o.step.UntilFirst && !o.step.EmitFirst {
 		return nil
@@ -221,8 +218,7 @@ func (o *repeatOp) pushBody(b *batch) error {
 	return nil
 }
 
-// back takes rows that come out of the body: they leave, or wait for the next
-// round.
+// back receives the results of the body: they either leave or are queued for the next iteration.
 func (o *repeatOp) back(b *batch) error {
 	o.round++
 	defer func() { o.round-- }()
@@ -230,7 +226,7 @@ func (o *repeatOp) back(b *batch) error {
 		return err
 	}
 	if o.plain && b.kind == graph.KindVertex && b.path == nil {
-		return o.swiftBack(b)
+		return o.receiveHandles(b)
 	}
 	for i := range b.len() {
 		out, err := o.leaves(b, i, false)
@@ -261,8 +257,8 @@ func (o *repeatOp) back(b *batch) error {
 	return nil
 }
 
-// swiftBack is back for vertices of which only the number of rounds matters.
-func (o *repeatOp) swiftBack(b *batch) error {
+// receiveHandles is the fast path of back for vertices when only the number of iterations matters.
+func (o *repeatOp) receiveHandles(b *batch) error {
 	if int64(o.round) < o.step.Times {
 		return o.front.addAll(b)
 	}
@@ -274,7 +270,7 @@ func (o *repeatOp) swiftBack(b *batch) error {
 	return err
 }
 
-// leaves reports whether a row has gone round often enough.
+// leaves reports whether a row leaves the loop.
 func (o *repeatOp) leaves(b *batch, i int, first bool) (bool, error) {
 	switch {
 	case o.step.UntilFirst != first:
@@ -287,7 +283,7 @@ func (o *repeatOp) leaves(b *batch, i int, first bool) (bool, error) {
 	return o.until(b, i)
 }
 
-// shows reports whether a row is a result on the way.
+// shows reports whether a row is emitted as an intermediate result.
 func (o *repeatOp) shows(b *batch, i int, first bool) (bool, error) {
 	switch {
 	case o.step.EmitFirst != first:
@@ -300,7 +296,7 @@ func (o *repeatOp) shows(b *batch, i int, first bool) (bool, error) {
 	return o.emitIf(b, i)
 }
 
-// release makes a row a result.
+// release emits a row as a result.
 func (o *repeatOp) release(b *batch, i int) error {
 	if o.b.len() > 0 && (o.b.kind != b.kind) {
 		if err := o.flush(); err != nil {
@@ -318,22 +314,22 @@ func (o *repeatOp) reset() {
 	o.output.reset()
 }
 
-// frontier holds the rows of the next round.
+// frontier holds the rows of the next iteration.
 type frontier struct {
 	run    *run
 	merge  bool
 	bag    bag             // vertices, when equal traversers are merged
-	byPath bool            // merge only those that came by the same labels
-	places map[place]int32 // where those are among rows
+	byPath bool            // merge only rows whose paths have the same labelled objects
+	places map[place]int32 // index of those rows
 	rows   batch
 	spare  batch
-	nodes  int64 // how much longer paths get in a round
+	nodes  int64 // number of objects by which an iteration extends paths
 
-	live, liveNow int   // rows of the next round, and of this one
-	held, heldNow int64 // their bytes
+	live, liveNow int   // number of rows of the next and of the current iteration
+	held, heldNow int64 // their reserved bytes
 }
 
-// add puts a row into the next round; one that is there already counts more.
+// add queues a row for the next iteration, or adds its bulk to an equal row.
 func (f *frontier) add(b *batch, i int) error {
 	switch {
 	case f.merge && b.kind == graph.KindVertex:
@@ -352,32 +348,32 @@ func (f *frontier) add(b *batch, i int) error {
 		f.rows.appendRow(b, i)
 	}
 	f.live++
-	if err := f.run.meter.keep(1); err != nil {
+	if err := f.run.meter.addLive(1); err != nil {
 		return err
 	}
 	bytes := int64(idBytes + bulkBytes)
 	if b.kind == graph.KindNull {
-		more, err := f.run.weigh(b.vals[i])
+		more, err := f.run.sizeOf(b.vals[i])
 		if err != nil {
 			return err
 		}
 		bytes += valBytes + more
 	}
 	if b.sack != nil {
-		more, err := f.run.weigh(b.sack[i])
+		more, err := f.run.sizeOf(b.sack[i])
 		if err != nil {
 			return err
 		}
 		bytes += valBytes + more
 	}
-	if way := b.way(i); way != nil {
-		bytes += 16 + way.since(f.nodes) // what came before is shared with other rows
+	if way := b.pathOf(i); way != nil {
+		bytes += 16 + way.since(f.nodes) // the prefix of the path is shared with other rows
 	}
 	f.held += bytes
-	return f.run.meter.hold(bytes)
+	return f.run.meter.reserve(bytes)
 }
 
-// addAll puts vertices into the next round.
+// addAll queues vertices for the next iteration.
 func (f *frontier) addAll(b *batch) error {
 	if err := f.bag.open(); err != nil {
 		return err
@@ -396,24 +392,24 @@ func (f *frontier) addAll(b *batch) error {
 	f.live += grown
 	bytes := int64(grown) * (idBytes + bulkBytes)
 	f.held += bytes
-	if err := f.run.meter.hold(bytes); err != nil {
+	if err := f.run.meter.reserve(bytes); err != nil {
 		return err
 	}
-	return f.run.meter.keep(grown)
+	return f.run.meter.addLive(grown)
 }
 
-// place is a vertex reached by one way.
+// place is a vertex together with the path by which it was reached.
 type place struct {
 	h   graph.Handle
 	way *node
 }
 
-// merged adds a row to one at the same vertex that came by the same labels.
+// merged adds the bulk of a row to a row at the same vertex with the same path labels. It returns false if there is none.
 func (f *frontier) merged(b *batch, i int) bool {
 	if f.places == nil {
 		f.places = map[place]int32{}
 	}
-	p := place{b.ids[i], b.way(i)}
+	p := place{b.ids[i], b.pathOf(i)}
 	j, ok := f.places[p]
 	if !ok {
 		if f.rows.len() == 0 || f.rows.kind == graph.KindVertex {
@@ -426,8 +422,7 @@ func (f *frontier) merged(b *batch, i int) bool {
 	return true
 }
 
-// take returns the rows of the next round and starts to gather those of the one
-// after it.
+// take returns the rows of the next iteration and starts collecting those of the one after it.
 func (f *frontier) take() *batch {
 	f.rows, f.spare = f.spare, f.rows
 	f.rows.clear()
@@ -448,9 +443,9 @@ func (f *frontier) take() *batch {
 		}
 		f.bag.empty()
 	}
-	// The rows of this round stay until the next one is complete; paths share
-	// what came before and stay until the end.
-	f.run.meter.let(f.liveNow)
+	// The rows of the current iteration are released when the next one is complete. Paths share their
+	// prefixes and are released at the end.
+	f.run.meter.removeLive(f.liveNow)
 	f.liveNow, f.live = f.live, 0
 	if f.spare.path == nil {
 		f.run.meter.release(f.heldNow)
@@ -460,7 +455,7 @@ func (f *frontier) take() *batch {
 }
 
 func (f *frontier) reset() {
-	f.run.meter.let(f.live + f.liveNow)
+	f.run.meter.removeLive(f.live + f.liveNow)
 	f.run.meter.release(f.held + f.heldNow)
 	f.live, f.liveNow, f.held, f.heldNow = 0, 0, 0, 0
 	f.rows.clear()

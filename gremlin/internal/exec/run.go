@@ -12,62 +12,62 @@ import (
 // Options of a run.
 type Options struct {
 	Limits  Limits
-	Side    map[string]graph.Value // values of side effects, besides those of the query
-	Reading Reading                // what unknown values mean
+	Side    map[string]graph.Value // initial values of side effects, in addition to those of the query
+	Reading Reading                // treatment of unknown values
 	Profile bool                   // measure every step
-	OnLarge func()                 // called once when the run keeps more than Large bytes or does much work; may be nil
+	OnLarge func()                 // called once when the run reserves more than Large bytes or does much work; may be nil
 }
 
-// Reading says what a predicate makes of a value that is unknown.
+// Reading is the treatment of unknown values by predicates.
 type Reading uint8
 
 // The readings.
 const (
-	Plain   Reading = iota // an unknown value is not there
-	Certain                // only what holds whatever the unknown values are
-	Perhaps                // also what holds for some unknown values
+	Plain   Reading = iota // an unknown value is absent
+	Certain                // true only if the predicate holds for every possible value
+	Perhaps                // true if the predicate holds for some possible value
 )
 
-// A Result is one result and how often it occurs.
+// A Result is one result and its multiplicity.
 type Result struct {
 	Value graph.Value
 	Bulk  int64
 }
 
-// Outcome is what a run leaves behind.
+// Outcome is the outcome of a run.
 type Outcome struct {
 	Results []Result
 	Total   int64 // number of results, bulks included
 	Work    int64
-	Peak    int64 // accounted memory
-	Held    int64 // accounted memory of the results
+	Peak    int64 // peak of reserved memory
+	Held    int64 // reserved memory of the results
 	Profile []Measure
-	Indexes []string // how the query started
+	Indexes []string // access paths of V() and E()
 }
 
 // run is one execution of a plan on a graph.
 type run struct {
-	g         *graph.Graph
-	root      *plan.Root
-	opt       Options
-	meter     *meter
-	size      int // rows of a batch
-	sides     *sides
-	sackInit  *graph.Value
-	loops     []*repeatOp    // the repeats around the operators being built
-	flow      []*repeatOp    // those of them that the rows being handled go round in
-	whereEnds []*whereTarget // of the where() traversals being built
-	negated   bool           // the operators being built are within an odd number of not()
-	random    func() *value.Random
-	probes    *probes
-	indexes   []string
-	pairs     value.Keys    // of properties that were compared: key and value
-	firsts    []graph.Value // the first property of each pair
-	out       Outcome
-	held      int64 // bytes of the results, by account
+	g           *graph.Graph
+	root        *plan.Root
+	opt         Options
+	meter       *meter
+	size        int // rows of a batch
+	sideEffects *sideEffects
+	sackInit    *graph.Value
+	loops       []*repeatOp    // enclosing repeats of the operators being built
+	flow        []*repeatOp    // those of loops in which the current rows iterate
+	whereEnds   []*whereTarget // targets of the where() traversals being built
+	negated     bool           // the operators being built are within an odd number of not()
+	random      func() *value.Random
+	probes      *probes
+	indexes     []string
+	pairs       value.Keys    // key and value of compared properties
+	firsts      []graph.Value // the first property of each pair
+	out         Outcome
+	held        int64 // reserved memory of the results
 }
 
-// batchRows is how many rows a batch has in full flow.
+// batchRows is the regular number of rows of a batch.
 const batchRows = 1024
 
 // Run executes a plan.
@@ -84,7 +84,7 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 	} else if usesSack(root) {
 		r.sackInit = &graph.Value{}
 	}
-	r.sides = newSides(r)
+	r.sideEffects = newSideEffects(r)
 	r.random = func() *value.Random {
 		if root.Seed != nil {
 			return value.NewRandom(*root.Seed)
@@ -111,7 +111,7 @@ func Run(ctx context.Context, g *graph.Graph, root *plan.Root, opt Options) (*Ou
 // Tick counts work that a predicate does.
 func (r *run) Tick(n int) bool { return r.meter.tick(n) }
 
-// precheck finds what cannot stay within the limits before anything is run.
+// precheck finds plans that certainly exceed a limit before they are run.
 func (r *run) precheck() error {
 	var err error
 	if max := r.opt.Limits.Repeat; max > 0 {
@@ -124,7 +124,7 @@ func (r *run) precheck() error {
 	if err != nil {
 		return err
 	}
-	return r.meter.look()
+	return r.meter.checkLimits()
 }
 
 func usesSack(root *plan.Root) bool {
@@ -138,8 +138,7 @@ func usesSack(root *plan.Root) bool {
 	return found
 }
 
-// drive feeds the chain of the query: an empty batch makes the first operator,
-// which is a source, start.
+// drive starts the chain of the query: an empty batch triggers the first operator, which is a source.
 func (r *run) drive(c *chain) error {
 	start := &batch{vals: []graph.Value{graph.Null}}
 	if r.sackInit != nil {
@@ -151,10 +150,10 @@ func (r *run) drive(c *chain) error {
 	if err := c.finish(); err != nil {
 		return err
 	}
-	return r.meter.look()
+	return r.meter.checkLimits()
 }
 
-// collect keeps the results of the query.
+// collect stores the results of the query.
 func (r *run) collect(b *batch) error {
 	n := b.len()
 	for i := range n {
@@ -169,11 +168,11 @@ func (r *run) collect(b *batch) error {
 			return &LimitError{Name: "results", Allowed: max}
 		}
 		v := b.value(i)
-		bytes, err := r.weigh(v)
+		bytes, err := r.sizeOf(v)
 		if err != nil {
 			return err
 		}
-		if err := r.meter.hold(64 + bytes); err != nil {
+		if err := r.meter.reserve(64 + bytes); err != nil {
 			return err
 		}
 		r.held += 64 + bytes
@@ -182,5 +181,5 @@ func (r *run) collect(b *batch) error {
 	return r.meter.spend(n)
 }
 
-// equal is the equality of keys, sets and duplicates.
+// equal is the equality of map keys, sets and deduplication.
 func equal(a, b graph.Value) bool { return value.Equal(a, b) }

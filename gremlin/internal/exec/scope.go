@@ -6,8 +6,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// scoped finds what a name stands for at a row: the value of a map, a side
-// effect, or a labelled object of the path, in this order.
+// scoped resolves a name for a row, in this order: a key of a map, a side effect, a labelled object of the path.
 func (r *run) scoped(in *batch, i int, name string, pop plan.Pop) (graph.Value, bool, error) {
 	return r.scopedKey(in, i, graph.String(name), name, true, pop)
 }
@@ -25,15 +24,15 @@ func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName b
 	if !isName {
 		return graph.Null, false, nil
 	}
-	if r.sides.has(name) {
-		v, err := r.sides.value(name)
+	if r.sideEffects.has(name) {
+		v, err := r.sideEffects.value(name)
 		return v, true, err
 	}
-	v, ok := in.way(i).get(name, pop)
+	v, ok := in.pathOf(i).get(name, pop)
 	return v, ok, nil
 }
 
-// mustScope is scoped for names that have to stand for something.
+// mustScope is scoped for names that must exist.
 func (r *run) mustScope(in *batch, i int, name string) (graph.Value, error) {
 	v, ok, err := r.scoped(in, i, name, plan.PopLast)
 	if err == nil && !ok {
@@ -42,7 +41,7 @@ func (r *run) mustScope(in *batch, i int, name string) (graph.Value, error) {
 	return v, err
 }
 
-// selectOp goes to what names stand for.
+// selectOp emits the values of names.
 func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 	bys, err := r.projectors(s.Bys)
 	if err != nil {
@@ -73,7 +72,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 	}), nil
 }
 
-// selectBy goes to what the result of a traversal stands for.
+// selectBy emits the value of the name that a traversal yields.
 func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
 	key, err := r.newChild(s.Key)
 	if err != nil {
@@ -105,7 +104,7 @@ func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
 	}), nil
 }
 
-// wherePred compares what names stand for.
+// wherePred compares the values of names.
 func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 	bys, err := r.projectors(s.Bys)
 	if err != nil {
@@ -135,12 +134,11 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		if err != nil || !ok || !all {
 			return false, err
 		}
-		return bound.Test(r, left), r.glance(left)
+		return bound.Test(r, left), r.countVisit(left)
 	}), nil
 }
 
-// bindPred puts the values of names into a predicate. It reports false if a by()
-// finds nothing for one of them.
+// bindPred replaces names in a predicate by their values. It returns false if a by() has no value for one of them.
 func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*plan.Pred, bool, error) {
 	q := *p
 	if len(p.Args) > 0 {
@@ -177,7 +175,7 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 	return &q, true, nil
 }
 
-// whereStart begins a where() traversal, and tells its end what to look for.
+// whereStart starts a where() traversal at a label, and passes the target to its end.
 func (r *run) whereStart(s *plan.WhereStart, next op) op {
 	end := r.whereEnds[len(r.whereEnds)-1]
 	return r.mapper(s, next, func(in *batch, i int) (graph.Value, bool, error) {
@@ -196,7 +194,7 @@ func (r *run) whereStart(s *plan.WhereStart, next op) op {
 	})
 }
 
-// whereTarget is what the end of a where() traversal looks for.
+// whereTarget is the value that the result of a where() traversal must equal.
 type whereTarget struct {
 	label string
 	want  graph.Value

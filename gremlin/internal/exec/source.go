@@ -8,14 +8,13 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// graphOp goes to vertices or edges of the graph, once for each row that comes;
-// at the start of a query one row comes that stands for nothing.
+// graphOp emits vertices or edges of the graph, once for each input row. At the start of a query the input is a single empty row.
 type graphOp struct {
 	output
 	step *plan.Graph
 	kind graph.Kind
 	test *condTest
-	rows int // how long the next batch may get: short ones first
+	rows int // size of the next batch, which starts small
 }
 
 func (r *run) graphOp(s *plan.Graph, next op) op {
@@ -29,8 +28,7 @@ func (r *run) graphOp(s *plan.Graph, next op) op {
 	return o
 }
 
-// firstRows is the length of the first batch: whoever wants only a few has not
-// far to go.
+// firstRows is the size of the first batch. It is small so that a query with a small limit does little work.
 const firstRows = 64
 
 func (o *graphOp) push(b *batch) error {
@@ -45,7 +43,7 @@ func (o *graphOp) push(b *batch) error {
 	return o.flush()
 }
 
-// offer emits those of some elements that pass a test.
+// offer emits the elements that pass a test.
 func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) error {
 	plain := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
 	for len(hs) > 0 {
@@ -100,7 +98,7 @@ func (r *run) byIDs(ids []graph.Value, kind graph.Kind) []graph.Handle {
 	return out
 }
 
-// byID finds an element by its id, by the text of its id, or by itself.
+// byID finds an element by its id, by the text of its id, or by a reference.
 func (r *run) byID(id graph.Value, kind graph.Kind) (graph.Handle, bool) {
 	if id.Kind() == graph.KindVertex || id.Kind() == graph.KindEdge {
 		return id.Handle(), id.Kind() == kind
@@ -120,8 +118,7 @@ func (r *run) byID(id graph.Value, kind graph.Kind) (graph.Handle, bool) {
 	return 0, false
 }
 
-// injectOp puts values in front of what comes, or behind the first that comes if
-// it begins a traversal within another.
+// injectOp emits values before its input or, at the start of a nested traversal, after its first input row.
 type injectOp struct {
 	output
 	values []graph.Value
@@ -145,7 +142,7 @@ func (o *injectOp) inject() error {
 		}
 		return o.flush()
 	}
-	// Equal values are one traverser from the start.
+	// Merge equal values into one traverser.
 	var set value.BulkSet
 	for _, v := range o.values {
 		set.Add(v, 1)
@@ -175,7 +172,7 @@ func (o *injectOp) push(b *batch) error {
 	return o.through(b)
 }
 
-// through passes what comes on, with the labels of the step.
+// through passes input rows on with the labels of the step.
 func (o *injectOp) through(b *batch) error {
 	if o.extend && len(o.labels) > 0 {
 		if err := o.run.label(b, o.labels); err != nil {
@@ -192,7 +189,7 @@ func (o *injectOp) reset() {
 	o.output.reset()
 }
 
-// unfold goes to the items of a collection.
+// unfold emits the items of a collection.
 func unfold(o *output, in *batch, i int) error {
 	v := in.value(i)
 	if s, ok := value.As[*value.BulkSet](v); ok {

@@ -5,28 +5,27 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// tally counts vertices by label or by a key without making values: by number of
-// label, and by code of string. What it cannot count that way goes the ordinary
-// way.
+// tally counts vertices by label or by a key without creating values: by label number and by string code. It falls back to the general
+// implementation for other cases.
 type tally struct {
 	run    *run
 	counts *counts
 	label  bool
 	key    *keyBy
 	labels []int64          // by vertex label
-	order  []uint32         // codes in the order they came
-	cells  []int64          // how often each came
-	at     map[uint32]int32 // code -> where it is in order
-	recent [64]recentCell   // what at said, by the last bits of the code
+	order  []uint32         // codes in order of first occurrence
+	cells  []int64          // their counts
+	at     map[uint32]int32 // code -> index into order
+	recent [64]recentCell   // small direct-mapped cache of at, by the low bits of the code
 }
 
-// recentCell is where the cell of a code is.
+// recentCell is a cache entry: the index of a code.
 type recentCell struct {
 	code uint32
-	cell int32 // plus one
+	cell int32 // index plus one
 }
 
-// newTally returns a tally for a key, or nil if the key is of another kind.
+// newTally returns a tally for a key, or nil if the key has another form.
 func (r *run) newTally(c *counts) *tally {
 	t := &tally{run: r, counts: c}
 	switch k := c.key.(type) {
@@ -48,8 +47,7 @@ func (r *run) newTally(c *counts) *tally {
 	return t
 }
 
-// add counts a batch of vertices; it reports false if the batch is of something
-// else.
+// add counts a batch of vertices. It returns false if the batch has other objects.
 func (t *tally) add(b *batch) (bool, error) {
 	if b.kind != graph.KindVertex {
 		return false, nil
@@ -76,7 +74,7 @@ func (t *tally) addKeys(b *batch) error {
 			if err != nil {
 				return err
 			}
-			if err := t.run.meter.hold(bytes); err != nil {
+			if err := t.run.meter.reserve(bytes); err != nil {
 				return err
 			}
 			continue
@@ -99,7 +97,7 @@ func (t *tally) addKeys(b *batch) error {
 	return nil
 }
 
-// cell returns where a code is counted.
+// cell returns the index of a code and adds the code if it is new.
 func (t *tally) cell(code uint32) (int32, error) {
 	cell, ok := t.at[code]
 	if ok {
@@ -109,11 +107,11 @@ func (t *tally) cell(code uint32) (int32, error) {
 	t.at[code] = cell
 	t.order = append(t.order, code)
 	t.cells = append(t.cells, 0)
-	return cell, t.run.meter.hold(groupBytes)
+	return cell, t.run.meter.reserve(groupBytes)
 }
 
-// settle moves everything to the ordinary counts.
-func (t *tally) settle() {
+// flush transfers all counts to the general implementation.
+func (t *tally) flush() {
 	for l, n := range t.labels {
 		if n > 0 {
 			t.counts.put(graph.String(t.run.g.VertexLabels()[l]), n)

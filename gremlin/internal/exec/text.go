@@ -10,8 +10,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// stringFunction returns what a step does to a string, or nil if it does
-// something else.
+// stringFunction returns the string function of a step, or nil if the step is not one.
 func stringFunction(s *plan.Call) func(string) graph.Value {
 	text := func(fn func(string) string) func(string) graph.Value {
 		return func(t string) graph.Value { return graph.String(fn(t)) }
@@ -39,7 +38,7 @@ func stringFunction(s *plan.Call) func(string) graph.Value {
 	return nil
 }
 
-// utf16Len counts characters as Java does.
+// utf16Len counts UTF-16 code units, as Java does.
 func utf16Len(s string) int {
 	n := 0
 	for _, r := range s {
@@ -58,8 +57,7 @@ func replacer(old, with graph.Value) func(string) string {
 	return strings.NewReplacer(old.Str(), with.Str()).Replace
 }
 
-// splitter splits at a separator; without one at white space, at the empty one
-// into characters. Empty parts are left out.
+// splitter splits at a separator: without one at white space, with an empty one into characters. Empty parts are dropped.
 func splitter(sep graph.Value) func(string) graph.Value {
 	return func(t string) graph.Value {
 		var parts []string
@@ -87,7 +85,7 @@ func splitter(sep graph.Value) func(string) graph.Value {
 	}
 }
 
-// substring cuts a part out of a string; negative positions count from the end.
+// substring returns a part of a string; negative positions count from the end.
 func substring(args []graph.Value) func(string) string {
 	return func(t string) string {
 		u := utf16.Encode([]rune(t))
@@ -112,15 +110,14 @@ func substring(args []graph.Value) func(string) string {
 	}
 }
 
-// textCall applies a function of strings to a string, or to each string of a
-// list. Null stays null.
+// textCall applies a string function to a string, or to each string of a list. Null stays null.
 func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Value) (graph.Value, error) {
 	one := func(v graph.Value) (graph.Value, error) {
 		if err := r.meter.spend(v.Len() / 64); err != nil {
 			return graph.Null, err
 		}
-		// No function makes a string longer than this.
-		if err := r.room(int64(v.Len()) * growth(s)); err != nil {
+		// The result of a function is at most this long.
+		if err := r.checkLength(int64(v.Len()) * growth(s)); err != nil {
 			return graph.Null, err
 		}
 		return fn(v.Str()), nil
@@ -167,7 +164,7 @@ func (r *run) textCall(s *plan.Call, fn func(string) graph.Value) func(graph.Val
 	}
 }
 
-// growth is how many bytes a function may make of one.
+// growth returns the maximum number of output bytes per input byte of a function.
 func growth(s *plan.Call) int64 {
 	switch s.Name {
 	case "replace":

@@ -5,12 +5,10 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// Unknown values make a count a range: from what is certainly there to what may
-// be there. Whether it satisfies a predicate is then a question of the reading:
-// perhaps, if some number of the range does; certainly, if all do.
+// With unknown values, a count is a range: from the certain to the possible number. Whether it satisfies a predicate depends on the
+// Reading: with Perhaps, if some number of the range does; with Certain, if all do.
 
-// bounds builds something twice: once for what is certainly there and once for
-// what may be there.
+// bounds builds something twice: for the certain and for the possible elements.
 func bounds[T any](r *run, build func() T) (least, most T) {
 	before := r.negated
 	r.negated = r.opt.Reading == Perhaps
@@ -21,7 +19,7 @@ func bounds[T any](r *run, build func() T) (least, most T) {
 	return least, most
 }
 
-// rangeTest makes a test of ranges of a predicate.
+// rangeTest converts a predicate to a test of ranges.
 func (r *run) rangeTest(p *plan.Pred) func(least, most int64) bool {
 	perhaps := (r.opt.Reading == Perhaps) != r.negated
 	return func(least, most int64) bool {
@@ -48,8 +46,7 @@ func (r *run) countMayBe(steps []plan.Step, p *plan.Pred, limit int64, kind grap
 	return func(h graph.Handle) bool { return test(least.count(h, limit), most.count(h, limit)) }
 }
 
-// countTest builds the test of a traversal that ends with a count that is
-// compared with something, or returns nil for another traversal.
+// countTest builds the test of a traversal that ends with a compared count, or returns nil for other traversals.
 func (r *run) countTest(t *plan.Traversal) (func(in *batch, i int) (bool, error), error) {
 	n := len(t.Steps)
 	if n < 2 {

@@ -2,18 +2,17 @@ package exec
 
 import "vigil/graph"
 
-// valueList is a list that grows in pieces, so that a long one need not be copied
-// again and again while it grows.
+// valueList is a list that grows in chunks, so that growing a long list does not copy it repeatedly.
 type valueList struct {
-	full [][]graph.Value // pieces that are complete
-	n    int             // values in them
+	full [][]graph.Value // complete chunks
+	n    int             // number of values in full
 	tail []graph.Value
 }
 
-// pieceLen is the length of a piece of a long list.
+// pieceLen is the length of a chunk.
 const pieceLen = 4096
 
-// add appends n times v.
+// add appends v n times.
 func (l *valueList) add(v graph.Value, n int64) {
 	for range n {
 		l.tail = append(l.tail, v)
@@ -21,7 +20,7 @@ func (l *valueList) add(v graph.Value, n int64) {
 	}
 }
 
-// grown puts the tail away once it is long enough.
+// grown moves the tail to the full chunks when it is long enough.
 func (l *valueList) grown() {
 	if len(l.tail) >= pieceLen {
 		l.full = append(l.full, l.tail)
@@ -30,11 +29,10 @@ func (l *valueList) grown() {
 	}
 }
 
-// len returns how many values there are.
+// len returns the number of values.
 func (l *valueList) len() int { return l.n + len(l.tail) }
 
-// list makes a list of what was collected. A long one takes a while, which counts
-// as work.
+// list converts the collected values to a list. The time for a long list counts as work.
 func (r *run) list(l *valueList) (graph.Value, error) {
 	if len(l.full) == 0 {
 		return graph.List(l.tail...), nil
@@ -49,13 +47,13 @@ func (r *run) list(l *valueList) (graph.Value, error) {
 	return graph.List(append(out, l.tail...)...), nil
 }
 
-// append adds n times v to a list and returns how much memory that takes.
+// append appends v n times and returns the memory used.
 func (r *run) append(l *valueList, v graph.Value, n int64) (int64, error) {
-	bytes, err := r.weigh(v)
+	bytes, err := r.sizeOf(v)
 	if err != nil {
 		return 0, err
 	}
-	if err := r.meter.once(listBytes * n); err != nil {
+	if err := r.meter.checkSize(listBytes * n); err != nil {
 		return 0, err
 	}
 	if err := r.meter.spend(int(n)); err != nil {

@@ -5,17 +5,17 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A walk is a traversal of moves and tests that is run on handles alone, without
-// batches: whether something is there, how often, and what.
+// A walk is a traversal of moves and tests that is evaluated depth first on handles, without batches. It answers whether there is a
+// result, how many there are, and which.
 type walk struct {
 	run  *run
-	kind graph.Kind // what it starts from
-	end  graph.Kind // what it leads to
+	kind graph.Kind // kind of the start elements
+	end  graph.Kind // kind of the results
 	hops []hop
 
-	asked int // how often it was asked whether it leads anywhere
+	asked int // number of existence checks
 
-	// State of the current run.
+	// State of the current evaluation.
 	goal  goal
 	n     int64
 	limit int64
@@ -34,15 +34,15 @@ const (
 // A hop is one step of a walk.
 type hop struct {
 	kind   hopKind
-	elem   graph.Kind  // what it is applied to
-	ways   []graph.Hop // of a move
+	elem   graph.Kind  // kind of its input
+	ways   []graph.Hop // hops of a move
 	toEdge bool
-	dirs   []graph.Direction // of edges: which ends
+	dirs   []graph.Direction // end points of edges
 	test   *condTest
-	table  *tableTest // of test, for what the hop is applied to
+	table  *tableTest // test of its input
 	check  func(graph.Handle) bool
 	want   bool
-	memo   *memo // where it is known whether the rest of the walk leads anywhere
+	memo   *memo // cached existence of results of the rest of the walk
 }
 
 type hopKind uint8
@@ -54,8 +54,7 @@ const (
 	hopCheck
 )
 
-// walk compiles steps that start from vertices or edges, or returns nil if they
-// do more than a walk can.
+// walk compiles steps that start from vertices or edges. It returns nil if a step is not supported.
 func (r *run) walk(steps []plan.Step, kind graph.Kind) *walk {
 	w := &walk{run: r, kind: kind, end: kind}
 	for _, s := range steps {
@@ -69,7 +68,7 @@ func (r *run) walk(steps []plan.Step, kind graph.Kind) *walk {
 	return w
 }
 
-// add compiles one step.
+// add compiles one step and reports whether it is supported.
 func (w *walk) add(s plan.Step) bool {
 	h := hop{elem: w.end, want: true}
 	switch s := s.(type) {
@@ -118,7 +117,7 @@ func (p *hop) passes(g *graph.Graph, h graph.Handle) bool {
 	return (lt.ok && lt.row(row)) == p.want
 }
 
-// handleTest compiles a filter with traversals to a test of handles, or nil.
+// handleTest compiles a filter with traversals to a test of handles, or returns nil.
 func (r *run) handleTest(s plan.Step, kind graph.Kind) func(graph.Handle) bool {
 	switch s := s.(type) {
 	case *plan.Filter:
@@ -139,8 +138,7 @@ func (r *run) handleTest(s plan.Step, kind graph.Kind) func(graph.Handle) bool {
 	return nil
 }
 
-// connected compiles traversals to a test that stops at the first whose answer
-// is stop.
+// connected compiles traversals to a test that stops at the first whose result is stop.
 func (r *run) connected(ts []*plan.Traversal, kind graph.Kind, stop bool) func(graph.Handle) bool {
 	var tests []func(graph.Handle) bool
 	for _, t := range ts {
@@ -160,8 +158,7 @@ func (r *run) connected(ts []*plan.Traversal, kind graph.Kind, stop bool) func(g
 	}
 }
 
-// existence compiles the question whether a traversal has a result, or nil. It
-// knows counts that are compared with something.
+// existence compiles a test of whether a traversal has a result, or returns nil. It supports compared counts.
 func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) bool {
 	steps := t.Steps
 	n := len(steps)
@@ -181,8 +178,7 @@ func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) b
 
 func plainInfo(s plan.Step) bool { return !s.Info().Extend && !s.Info().Attach }
 
-// countIs compiles the question whether the number of results satisfies a
-// predicate.
+// countIs compiles a test of whether the number of results satisfies a predicate.
 func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(graph.Handle) bool {
 	limit := int64(0)
 	if n := len(steps); n > 0 {
@@ -204,7 +200,7 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 	return func(h graph.Handle) bool { return p.Test(r, graph.Long(w.count(h, limit))) }
 }
 
-// exists reports whether the walk from h leads anywhere.
+// exists reports whether the walk from h has a result.
 func (w *walk) exists(h graph.Handle) bool {
 	if w.asked++; w.asked == w.run.g.VertexCap()/memoAfter {
 		w.remember()
@@ -214,7 +210,7 @@ func (w *walk) exists(h graph.Handle) bool {
 	return w.n > 0
 }
 
-// count counts where the walk from h leads to, up to a limit; 0 is none.
+// count counts the results of the walk from h up to a limit; 0 means no limit.
 func (w *walk) count(h graph.Handle, limit int64) int64 {
 	w.goal, w.n, w.limit = toCount, 0, limit
 	w.from(0, h)
@@ -224,14 +220,14 @@ func (w *walk) count(h graph.Handle, limit int64) int64 {
 	return w.n
 }
 
-// each calls fn with everything the walk from h leads to.
+// each calls fn for every result of the walk from h.
 func (w *walk) each(h graph.Handle, fn func(graph.Handle) error) error {
 	w.goal, w.visit, w.err = toVisit, fn, nil
 	w.from(0, h)
 	return w.err
 }
 
-// from goes on from h with hop i. It reports false to stop.
+// from continues at h with hop i. It returns false to stop.
 func (w *walk) from(i int, h graph.Handle) bool {
 	for ; i < len(w.hops); i++ {
 		p := &w.hops[i]
@@ -280,7 +276,7 @@ func (w *walk) move(i int, p *hop, h graph.Handle) bool {
 	return true
 }
 
-// over goes on with what a move leads to.
+// over continues with the results of a move.
 func (w *walk) over(i int, to []graph.Handle) bool {
 	if len(to) == 0 {
 		return true
@@ -303,7 +299,7 @@ func (w *walk) over(i int, to []graph.Handle) bool {
 	return true
 }
 
-// last looks for elements that pass the test a walk ends with.
+// last searches for elements that pass the last test of a walk.
 func (w *walk) last(p *hop, among []graph.Handle) bool {
 	g := w.run.g
 	for _, h := range among {

@@ -5,8 +5,7 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// walkBy recognises traversals that can be walked: a count, or a list, of what
-// moves and tests lead to.
+// walkBy recognises traversals that can be evaluated as a walk: a count or a list of the results of moves and tests.
 func (r *run) walkBy(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 {
@@ -15,7 +14,7 @@ func (r *run) walkBy(t *plan.Traversal) projector {
 	switch end := t.Steps[n-1].(type) {
 	case *plan.Count:
 		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil {
-			return &countBy{laterChild: r.later(t), w: w}
+			return &countBy{lazyChild: r.newLazyChild(t), w: w}
 		}
 	case *plan.Fold:
 		if end.Reduce == "" {
@@ -26,15 +25,15 @@ func (r *run) walkBy(t *plan.Traversal) projector {
 			return nil
 		}
 		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil && w.end == graph.KindVertex {
-			return &valueBy{laterChild: r.later(t), w: w, key: r.keyOf(end.Keys[0])}
+			return &valueBy{lazyChild: r.newLazyChild(t), w: w, key: r.keyOf(end.Keys[0])}
 		}
 	}
 	return nil
 }
 
-// foldBy recognises lists of vertices, or of the values of a key.
+// foldBy recognises lists of vertices or of the values of a key.
 func (r *run) foldBy(t *plan.Traversal) projector {
-	p := &listBy{laterChild: r.later(t)}
+	p := &listBy{lazyChild: r.newLazyChild(t)}
 	steps := t.Steps[:len(t.Steps)-1]
 	if n := len(steps); n > 0 {
 		if v, ok := steps[n-1].(*plan.Properties); ok {
@@ -51,9 +50,9 @@ func (r *run) foldBy(t *plan.Traversal) projector {
 	return p
 }
 
-// countBy counts what a walk leads to.
+// countBy counts the results of a walk.
 type countBy struct {
-	*laterChild
+	*lazyChild
 	w *walk
 }
 
@@ -71,9 +70,9 @@ func (p *countBy) of(v graph.Value) (graph.Value, bool, error) {
 	return graph.Long(p.w.count(v.Handle(), 0)), true, p.run.meter.err
 }
 
-// valueBy is the first value of a key that a walk leads to.
+// valueBy returns the first value of a key among the results of a walk.
 type valueBy struct {
-	*laterChild
+	*lazyChild
 	w   *walk
 	key *keyBy
 }
@@ -124,12 +123,12 @@ func (p *selectedBy) of(v graph.Value) (graph.Value, bool, error) {
 	return p.run.scoped(&one, 0, p.name, p.pop)
 }
 
-// listBy lists what a walk leads to: vertices, or their values of a key.
+// listBy lists the results of a walk: vertices, or their values of a key.
 type listBy struct {
-	*laterChild
+	*lazyChild
 	w    *walk
 	key  *keyBy
-	held int64 // accounted memory of the last list
+	held int64 // reserved memory of the last list
 }
 
 func (p *listBy) row(in *batch, i int) (graph.Value, bool, error) {
@@ -160,7 +159,7 @@ func (p *listBy) list(from graph.Handle) (graph.Value, bool, error) {
 		bytes := listBytes * int64(len(out.tail)-before)
 		out.grown()
 		p.held += bytes
-		return p.run.meter.hold(bytes)
+		return p.run.meter.reserve(bytes)
 	})
 	if err == nil {
 		err = p.run.meter.err

@@ -2,10 +2,10 @@ package plan
 
 import "maps"
 
-// need is what later steps want to know of a traverser's way.
+// need describes which parts of the path later steps use.
 type need struct {
 	full   bool            // the whole path
-	labels map[string]bool // objects with these labels; true for all of them and not only the last
+	labels map[string]bool // objects with these labels; true if all of them are needed and not only the last
 }
 
 func (n need) empty() bool { return !n.full && len(n.labels) == 0 }
@@ -19,8 +19,7 @@ func (n need) wants(labels []string) bool {
 	return false
 }
 
-// before returns what is needed before a step that gives labels: the last object
-// of a label is known from there on.
+// before returns the need before a step that assigns labels: the last object of a label is known from there on.
 func (n need) before(labels []string) need {
 	if !n.wants(labels) {
 		return n
@@ -60,15 +59,14 @@ func needLabels(labels ...string) need {
 	return n
 }
 
-// Annotate works out, from the end of the query to its start, what each step has
-// to remember of the way: paths and labels that nobody asks for are not kept, so
-// that equal traversers can be merged.
+// Annotate determines, from the end of the query to its start, which parts of the path each step must store. Paths and labels that no
+// later step uses are dropped, so that equal traversers can be merged.
 func Annotate(r *Root) {
 	origins(&r.Traversal, false)
 	a := annotator{keep: keptLabels(r), given: givenLabels(r)}
 	after := need{full: r.FullPath}
 	if r.Sack != nil && r.Sack.Merge != "" {
-		// Which sacks are merged depends on the paths of their traversers.
+		// Merging of sacks depends on the paths of their traversers.
 		Walk(&r.Traversal, func(s Step) { after.full = after.full || ownNeed(s).full })
 	}
 	a.chain(&r.Traversal, after)
@@ -79,13 +77,13 @@ func Annotate(r *Root) {
 	})
 }
 
-// annotator knows, besides the plan, which labels are lost where.
+// annotator also knows where labels are lost.
 type annotator struct {
 	keep  map[Step]map[string]bool
-	given map[string]bool // labels that some step gives
+	given map[string]bool // labels that some step assigns
 }
 
-// givenLabels returns the labels that some step gives: others need not be kept.
+// givenLabels returns the labels that some step assigns; other labels are not stored.
 func givenLabels(r *Root) map[string]bool {
 	out := map[string]bool{}
 	Walk(&r.Traversal, func(s Step) {
@@ -110,7 +108,7 @@ func (m *Match) given(out map[string]bool) {
 	}
 }
 
-// own returns what a step itself looks at and can find.
+// own returns the need of the step itself, restricted to labels that exist.
 func (a *annotator) own(s Step) need {
 	n := ownNeed(s)
 	for l := range n.labels {
@@ -121,8 +119,7 @@ func (a *annotator) own(s Step) need {
 	return n
 }
 
-// chain annotates the steps of t, given what is needed after it, and returns
-// what is needed before it.
+// chain annotates the steps of t, given the need after it, and returns the need before it.
 func (a *annotator) chain(t *Traversal, after need) need {
 	n := after
 	for i := len(t.Steps) - 1; i >= 0; i-- {
@@ -143,7 +140,7 @@ func (a *annotator) chain(t *Traversal, after need) need {
 	return n
 }
 
-// lost returns the labels that are still wanted after s but lost there.
+// lost returns the labels that are needed after s but lost there.
 func (a *annotator) lost(s Step, n need) []string {
 	keep, ok := a.keep[s]
 	if !ok {
@@ -158,7 +155,7 @@ func (a *annotator) lost(s Step, n need) []string {
 	return out
 }
 
-// children annotates the traversals within s and returns what they need.
+// children annotates the nested traversals of s and returns their need.
 func (a *annotator) children(s Step, after need) need {
 	out := need{}
 	eval := func(ts ...*Traversal) {
@@ -199,8 +196,7 @@ func (a *annotator) children(s Step, after need) need {
 	return out
 }
 
-// loop finds what the body of a repeat needs: what comes after it, and what
-// it needs itself in the next round.
+// loop returns the need of the body of a repeat: the need after the loop, and that of the next iteration.
 func (a *annotator) loop(r *Repeat, after need) need {
 	around := need{}
 	if r.Until != nil {
@@ -222,7 +218,7 @@ func (a *annotator) loop(r *Repeat, after need) need {
 	return n
 }
 
-// labels reports whether steps of t, or within it, add to paths.
+// labels reports whether steps of t, including nested ones, extend paths.
 func labels(t *Traversal) bool {
 	found := false
 	Walk(t, func(s Step) { found = found || s.Info().Extend || s.Info().Attach })
@@ -244,7 +240,7 @@ func (a *annotator) match(m *Match, after need) need {
 	return n
 }
 
-// ownNeed returns what a step itself looks at.
+// ownNeed returns the need of the step itself.
 func ownNeed(s Step) need {
 	switch s := s.(type) {
 	case *PathOf, *PathFilter, *TreeOf, *SelectBy:
@@ -279,14 +275,14 @@ func ownNeed(s Step) need {
 	return need{}
 }
 
-// LooksAtPaths reports whether a step of t, or within it, looks at whole paths.
+// LooksAtPaths reports whether a step of t, including nested ones, uses whole paths.
 func LooksAtPaths(t *Traversal) bool {
 	found := false
 	Walk(t, func(s Step) { found = found || ownNeed(s).full })
 	return found
 }
 
-// resets reports whether the results of a step have a path of their own.
+// resets reports whether the results of a step start a new path.
 func resets(s Step) bool {
 	if g, ok := s.(*Graph); ok {
 		return !g.Mid
@@ -294,8 +290,7 @@ func resets(s Step) bool {
 	return reduces(s)
 }
 
-// MakesObject reports whether the results of a step are new objects, and not
-// those that came or those of a traversal within.
+// MakesObject reports whether the results of a step are new objects, not its input or results of a nested traversal.
 func MakesObject(s Step) bool {
 	switch s := s.(type) {
 	case *Has, *HasNot, *Is, *Filter, *Not, *And, *Or, *WherePred, *WhereEnd, *Range, *Tail, *Dedup, *Sample, *Coin,
@@ -312,9 +307,8 @@ func MakesObject(s Step) bool {
 	return true
 }
 
-// origins finds the otherV() steps whose edges remember where they were reached
-// from, so that no path is needed. It returns whether the results of t are such
-// edges, given whether what enters t is.
+// origins finds the otherV() steps whose edges carry the vertex from which they were reached, so that no path is needed. It reports
+// whether the results of t are such edges, given whether its input is.
 func origins(t *Traversal, known bool) bool {
 	for _, s := range t.Steps {
 		inner := known

@@ -8,13 +8,13 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// An Error says what is wrong with a query that reads well but means nothing.
+// An Error is the error of a query that is syntactically correct but invalid.
 type Error struct {
 	Pos  syntax.Pos
 	Text string
 }
 
-// Error writes the place and what is wrong.
+// Error returns the position and the message.
 func (e *Error) Error() string {
 	if e.Pos.Line == 0 {
 		return e.Text
@@ -22,14 +22,14 @@ func (e *Error) Error() string {
 	return e.Pos.String() + ": " + e.Text
 }
 
-// Binding is what a query takes from its surroundings when it is built.
+// Binding holds the external values of a query.
 type Binding struct {
 	Vars map[string]graph.Value // values of variables
-	Now  time.Time              // what datetime() means
-	UUID func() [16]byte        // what UUID() means
+	Now  time.Time              // value of datetime()
+	UUID func() [16]byte        // value of UUID()
 }
 
-// Build makes the plan of a query as it is written.
+// Build builds the plan of a query without optimisation.
 func Build(q *syntax.Query, bind Binding) (*Root, error) {
 	b := &builder{bind: bind, root: &Root{Take: -1}}
 	if err := b.source(q.Source); err != nil {
@@ -48,25 +48,25 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 	return b.root, nil
 }
 
-// builder holds what is known of a query while its plan is made.
+// builder is the state of building a plan.
 type builder struct {
 	bind       Binding
 	root       *Root
-	productive []string // keys that by() need not have, or nil
+	productive []string // keys for which by() yields null when missing, or nil
 	allProduce bool     // ProductiveByStrategy without keys
-	noConnect  bool     // infix and() and or() are not understood
+	noConnect  bool     // infix and() and or() are disabled
 	decorate   []func(*Traversal)
 	verify     []func(*Traversal) error
 }
 
-// scope says where a chain stands.
+// scope describes the context of a chain.
 type scope struct {
 	root   bool
 	repeat bool // the body of a repeat, itself
 	inLoop bool // anywhere within a repeat
 }
 
-// chain makes a traversal of steps and gathers modulators.
+// chain builds a traversal and attaches modulators to their steps.
 func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	t := &Traversal{}
 	if !b.noConnect {
@@ -93,7 +93,7 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	return t, nil
 }
 
-// at adds the place of a step to an error that has none.
+// at adds the position of a step to an error that has none.
 func at(s syntax.Step, err error) error {
 	switch err.(type) {
 	case *Error, *syntax.Error:
@@ -102,7 +102,7 @@ func at(s syntax.Step, err error) error {
 	return &Error{Pos: s.Pos, Text: err.Error()}
 }
 
-// reduces reports whether a step makes one result of all traversers.
+// reduces reports whether a step reduces all traversers to one result.
 func reduces(s Step) bool {
 	switch s := s.(type) {
 	case *Fold, *Count, *Reduce, *Cap:
@@ -117,7 +117,7 @@ func reduces(s Step) bool {
 	return false
 }
 
-// step adds one step to a chain, or lets it change the step before it.
+// step adds one step to a chain, or applies it as a modulator to the previous step.
 func (b *builder) step(t *Traversal, s syntax.Step, sc scope, first bool) error {
 	sc.root = false
 	if done, err := b.modulate(t, s, sc); done || err != nil {
@@ -140,7 +140,7 @@ func (b *builder) step(t *Traversal, s syntax.Step, sc scope, first bool) error 
 	return fmt.Errorf("%s() is not supported", s.Name)
 }
 
-// child makes the traversal of an argument.
+// child builds the traversal of an argument.
 func (b *builder) child(a syntax.Arg, sc scope) (*Traversal, error) {
 	switch a := a.(type) {
 	case *syntax.Traversal:
@@ -155,7 +155,7 @@ func (b *builder) child(a syntax.Arg, sc scope) (*Traversal, error) {
 	return nil, fmt.Errorf("a traversal was expected")
 }
 
-// children makes the traversals of all arguments.
+// children builds the traversals of all arguments.
 func (b *builder) children(args []syntax.Arg, sc scope) ([]*Traversal, error) {
 	out := make([]*Traversal, len(args))
 	for i, a := range args {
@@ -168,7 +168,7 @@ func (b *builder) children(args []syntax.Arg, sc scope) ([]*Traversal, error) {
 	return out, nil
 }
 
-// terminal takes note of how results are taken.
+// terminal records the terminal step.
 func (b *builder) terminal(s *syntax.Step) error {
 	if s == nil {
 		return nil

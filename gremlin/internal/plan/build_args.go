@@ -11,7 +11,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// value returns the value an argument stands for.
+// value returns the value of an argument.
 func (b *builder) value(a syntax.Arg) (graph.Value, error) {
 	switch a := a.(type) {
 	case *syntax.Literal:
@@ -55,7 +55,7 @@ func (b *builder) value(a syntax.Arg) (graph.Value, error) {
 	return graph.Null, fmt.Errorf("a value was expected")
 }
 
-// SetOf makes a set of values that may hold equal ones.
+// SetOf returns a set of values after removing duplicates.
 func SetOf(vs []graph.Value) graph.Value {
 	var k value.Keys
 	for _, v := range vs {
@@ -130,7 +130,7 @@ func (b *builder) values(args []syntax.Arg) ([]graph.Value, error) {
 	return out, nil
 }
 
-// flat returns the values of several arguments with lists and sets opened.
+// flat returns the values of several arguments and expands lists and sets.
 func (b *builder) flat(args []syntax.Arg) ([]graph.Value, error) {
 	vs, err := b.values(args)
 	if err != nil {
@@ -147,8 +147,7 @@ func (b *builder) flat(args []syntax.Arg) ([]graph.Value, error) {
 	return out, nil
 }
 
-// operands returns the values of several arguments; a list or set that stands
-// alone is opened.
+// operands returns the values of several arguments; a single list or set is expanded.
 func (b *builder) operands(args []syntax.Arg) ([]graph.Value, error) {
 	if len(args) == 1 {
 		return b.flat(args)
@@ -156,8 +155,7 @@ func (b *builder) operands(args []syntax.Arg) ([]graph.Value, error) {
 	return b.values(args)
 }
 
-// names returns the strings among several arguments; null stands for a name
-// that nothing has.
+// names returns the strings among several arguments; null matches no name.
 func (b *builder) names(args []syntax.Arg) ([]string, error) {
 	vs, err := b.flat(args)
 	if err != nil {
@@ -174,7 +172,7 @@ func (b *builder) names(args []syntax.Arg) ([]string, error) {
 	return out, nil
 }
 
-// name returns the string an argument stands for; ok is false for null.
+// name returns the string value of an argument; ok is false for null.
 func (b *builder) name(a syntax.Arg) (s string, ok bool, err error) {
 	v, err := b.value(a)
 	if err != nil || v.IsNull() {
@@ -186,7 +184,7 @@ func (b *builder) name(a syntax.Arg) (s string, ok bool, err error) {
 	return v.Str(), true, nil
 }
 
-// int returns the whole number an argument stands for.
+// int returns the integer value of an argument.
 func (b *builder) int(a syntax.Arg) (int64, error) {
 	v, err := b.value(a)
 	if err != nil {
@@ -198,7 +196,7 @@ func (b *builder) int(a syntax.Arg) (int64, error) {
 	return v.Int(), nil
 }
 
-// scopeArg takes a leading scope off the arguments.
+// scopeArg removes a leading scope from the arguments.
 func scopeArg(args []syntax.Arg) (local bool, rest []syntax.Arg) {
 	if len(args) > 0 {
 		if t, ok := args[0].(*syntax.Token); ok && t.Enum == syntax.Scope {
@@ -208,7 +206,7 @@ func scopeArg(args []syntax.Arg) (local bool, rest []syntax.Arg) {
 	return false, args
 }
 
-// token returns the name of an argument that is a token of an enumeration.
+// token returns the name of an argument that is a constant of an enumeration.
 func token(a syntax.Arg, e syntax.Enum) (string, bool) {
 	t, ok := a.(*syntax.Token)
 	if !ok || t.Enum != e {
@@ -223,7 +221,7 @@ var predOps = map[string]PredOp{
 	"notStartingWith": StartingWith, "notEndingWith": EndingWith, "notContaining": Containing, "notRegex": Regex,
 }
 
-// pred makes a predicate.
+// pred builds a predicate.
 func (b *builder) pred(p *syntax.Predicate) (*Pred, error) {
 	switch p.Name {
 	case "and", "or", "not":
@@ -305,7 +303,7 @@ func (b *builder) typeOf(p *syntax.Predicate) (*Pred, error) {
 	return &Pred{Op: TypeOf, Text: t}, nil
 }
 
-// member makes a within or without. Long lists of strings get a hash table.
+// member builds a within or without. Long lists of strings get a hash table.
 func member(op PredOp, vs []graph.Value) *Pred {
 	p := &Pred{Op: op, Values: vs}
 	if len(vs) > 8 {
@@ -317,7 +315,7 @@ func member(op PredOp, vs []graph.Value) *Pred {
 	return p
 }
 
-// predArg makes a predicate of an argument: a predicate, or a value to equal.
+// predArg builds a predicate from an argument: a predicate, or a value to compare with.
 func (b *builder) predArg(a syntax.Arg) (*Pred, error) {
 	if p, ok := a.(*syntax.Predicate); ok {
 		return b.pred(p)

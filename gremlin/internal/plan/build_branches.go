@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// branches makes the steps that send objects into traversals.
+// branches builds the branching steps.
 func (b *builder) branches(s syntax.Step, sc scope, first bool) (Step, error) {
 	switch s.Name {
 	case "union":
@@ -33,8 +33,7 @@ func (b *builder) branches(s syntax.Step, sc scope, first bool) (Step, error) {
 	return nil, nil
 }
 
-// unionChildren makes the traversals of a union. At the start of a query each of
-// them starts a stream of its own.
+// unionChildren builds the traversals of a union. At the start of a query each of them is a source.
 func (b *builder) unionChildren(args []syntax.Arg, sc scope, first bool) ([]*Traversal, error) {
 	ts, err := b.children(args, sc)
 	if err != nil || !first {
@@ -46,7 +45,7 @@ func (b *builder) unionChildren(args []syntax.Arg, sc scope, first bool) ([]*Tra
 	return ts, nil
 }
 
-// starts turns the first step of a traversal into one that starts a stream.
+// starts converts the first step of a traversal to a source.
 func starts(t *Traversal) {
 	if len(t.Steps) == 0 {
 		return
@@ -86,7 +85,7 @@ func (b *builder) choose(args []syntax.Arg, sc scope) (Step, error) {
 	return c, nil
 }
 
-// effects makes the steps that note something, and a few that stand alone.
+// effects builds the side-effect steps and a few others.
 func (b *builder) effects(s syntax.Step, sc scope, first bool) (Step, error) {
 	switch s.Name {
 	case "aggregate":
@@ -134,7 +133,7 @@ func token0(args []syntax.Arg, e syntax.Enum) (string, bool) {
 	return token(args[0], e)
 }
 
-// callNames are the functions of one value. Package exec knows what they do.
+// callNames are the functions of one value. Package exec implements them.
 var callNames = map[string]bool{
 	"asBool": true, "asDate": true, "asNumber": true, "asString": true, "combine": true, "concat": true, "conjoin": true,
 	"dateAdd": true, "dateDiff": true, "difference": true, "disjunct": true, "intersect": true, "length": true, "lTrim": true,
@@ -142,7 +141,7 @@ var callNames = map[string]bool{
 	"toLower": true, "toUpper": true, "trim": true,
 }
 
-// calls makes the functions of one value.
+// calls builds the functions of one value.
 func (b *builder) calls(s syntax.Step, sc scope, _ bool) (Step, error) {
 	if !callNames[s.Name] {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// scopes makes the steps that look at labels, side effects and paths.
+// scopes builds the steps that use labels, side effects and paths.
 func (b *builder) scopes(s syntax.Step, sc scope, _ bool) (Step, error) {
 	switch s.Name {
 	case "where":
@@ -61,7 +61,7 @@ func (b *builder) optionalName(args []syntax.Arg) (string, error) {
 	return b.mustName(args[0])
 }
 
-// mustName returns a name that must not be null or empty.
+// mustName returns a name that is neither null nor empty.
 func (b *builder) mustName(a syntax.Arg) (string, error) {
 	name, _, err := b.name(a)
 	if err == nil && name == "" {
@@ -87,7 +87,7 @@ func (b *builder) selects(args []syntax.Arg, sc scope) (Step, error) {
 	return &Select{Pop: pop, Keys: names, One: len(names) == 1}, err
 }
 
-// where makes a comparison of labels, or a filter with or without labels.
+// where builds a comparison of labels, or a filter with or without labels.
 func (b *builder) where(args []syntax.Arg, sc scope) (Step, error) {
 	start := ""
 	if len(args) == 2 {
@@ -140,8 +140,7 @@ func scoped(t *Traversal) bool {
 // startsAt reports whether a step is an as() that a traversal starts with.
 func startsAt(s *Identity) bool { return s.Name == "as" && len(s.Labels) > 0 }
 
-// scopeWhere puts the labels at which a where() traversal starts and ends into
-// steps of their own.
+// scopeWhere converts the start and end labels of a where() traversal to steps.
 func scopeWhere(t *Traversal) error {
 	switch s := t.Steps[0].(type) {
 	case *And:
@@ -182,7 +181,7 @@ func scopeAll(ts []*Traversal) error {
 	return nil
 }
 
-// maps makes the steps with one result for each object.
+// maps builds the steps with one result per object.
 func (b *builder) maps(s syntax.Step, sc scope, _ bool) (Step, error) {
 	switch s.Name {
 	case "identity":
@@ -204,7 +203,7 @@ func (b *builder) maps(s syntax.Step, sc scope, _ bool) (Step, error) {
 	return nil, nil
 }
 
-// reducers makes the steps that count, add up, sort and collect.
+// reducers builds the steps that count, aggregate, sort and collect.
 func (b *builder) reducers(s syntax.Step, _ scope, _ bool) (Step, error) {
 	local, args := scopeArg(s.Args)
 	switch s.Name {

@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// match makes the patterns of a match().
+// match builds the patterns of a match().
 func (b *builder) match(args []syntax.Arg, sc scope) (Step, error) {
 	ts, err := b.children(args, sc)
 	if err != nil {
@@ -16,7 +16,7 @@ func (b *builder) match(args []syntax.Arg, sc scope) (Step, error) {
 	return patterns(ts, false)
 }
 
-// patterns makes a match of traversals that start, and may end, at labels.
+// patterns builds a match from traversals that start, and may end, at labels.
 func patterns(ts []*Traversal, any bool) (*Match, error) {
 	m := &Match{Meta: Meta{Name: "match"}, Any: any}
 	var starts, ends []string
@@ -46,7 +46,7 @@ func patterns(ts []*Traversal, any bool) (*Match, error) {
 	return m, nil
 }
 
-// labels returns the labels a pattern may start from and those it may bind.
+// labels returns the labels from which a pattern may start and those that it may bind.
 func (p *Pattern) labels() (starts, ends []string) {
 	if p.Nested != nil {
 		for i := range p.Nested.Patterns {

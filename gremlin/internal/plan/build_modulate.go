@@ -9,8 +9,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// modulate handles steps that change the one before them. It reports false for
-// a step of its own.
+// modulate applies steps that modify the previous step. It returns false for other steps.
 func (b *builder) modulate(t *Traversal, s syntax.Step, sc scope) (bool, error) {
 	switch s.Name {
 	case "as":
@@ -32,7 +31,7 @@ func (b *builder) modulate(t *Traversal, s syntax.Step, sc scope) (bool, error) 
 	return false, nil
 }
 
-// last returns the step a modulator changes.
+// last returns the step that a modulator modifies.
 func last(t *Traversal) Step {
 	if len(t.Steps) == 0 {
 		return nil
@@ -60,7 +59,7 @@ func (b *builder) label(t *Traversal, s syntax.Step) error {
 	return nil
 }
 
-// by makes a By of the arguments of a by().
+// by builds a By from the arguments of a by().
 func (b *builder) by(args []syntax.Arg, sc scope) (By, error) {
 	by := By{}
 	if len(args) > 0 {
@@ -105,7 +104,7 @@ func partOf(t *syntax.Token) Part {
 	return PartValues
 }
 
-// addBy gives a by() to the step before it.
+// addBy adds a by() to the previous step.
 func (b *builder) addBy(t *Traversal, s syntax.Step, sc scope) error {
 	by, err := b.by(s.Args, sc)
 	if err != nil {
@@ -144,7 +143,7 @@ func sorts(s Step) bool {
 	return false
 }
 
-// byList returns where a step keeps its by() if it takes several in turn.
+// byList returns the by() list of a step that accepts several.
 func byList(s Step) *[]By {
 	switch s := s.(type) {
 	case *WherePred:
@@ -171,7 +170,7 @@ func byList(s Step) *[]By {
 	return nil
 }
 
-// bySlot returns where a step keeps its only by().
+// bySlot returns the field for the only by() of a step.
 func bySlot(s Step) (slot **By, who string) {
 	switch s := s.(type) {
 	case *Dedup:
@@ -206,7 +205,7 @@ func groupBy(g *Group, by By) error {
 	return nil
 }
 
-// loop handles repeat() and its modulators, which may come in any order.
+// loop handles repeat() and its modulators, which may occur in any order.
 func (b *builder) loop(t *Traversal, s syntax.Step, sc scope) error {
 	r, _ := last(t).(*Repeat)
 	fits := r != nil
@@ -263,7 +262,7 @@ func (b *builder) body(r *Repeat, s syntax.Step, sc scope) error {
 	return err
 }
 
-// option gives an option to choose() or branch().
+// option adds an option to choose() or branch().
 func (b *builder) option(t *Traversal, s syntax.Step, sc scope) error {
 	c, ok := last(t).(*Choose)
 	if !ok || c.Test != nil {

@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// moves makes the steps that go through the graph.
+// moves builds the steps that traverse the graph.
 func (b *builder) moves(s syntax.Step, _ scope, first bool) (Step, error) {
 	switch s.Name {
 	case "V", "E":
@@ -91,7 +91,7 @@ func (b *builder) propertyMap(s syntax.Step) (Step, error) {
 	return m, err
 }
 
-// filters makes the steps that look at the object at hand.
+// filters builds the filters that test the current object.
 func (b *builder) filters(s syntax.Step, sc scope, _ bool) (Step, error) {
 	switch s.Name {
 	case "has":
@@ -136,7 +136,7 @@ func (b *builder) filters(s syntax.Step, sc scope, _ bool) (Step, error) {
 	return b.cuts(s)
 }
 
-// cuts makes the filters that count or choose.
+// cuts builds the stateful and random filters.
 func (b *builder) cuts(s syntax.Step) (Step, error) {
 	local, args := scopeArg(s.Args)
 	switch s.Name {
@@ -212,7 +212,7 @@ func (b *builder) rangeOf(name string, local bool, args []syntax.Arg) (Step, err
 	return &Range{Low: low, High: high}, err
 }
 
-// has makes the forms of has().
+// has builds the forms of has().
 func (b *builder) has(args []syntax.Arg) (Step, error) {
 	h := &Has{}
 	switch {
@@ -250,8 +250,8 @@ func (b *builder) hasPart(part Part, args []syntax.Arg) (Step, error) {
 	return &Has{Conds: []Cond{{Part: part, Pred: p}}}, err
 }
 
-// partPred makes the predicate of hasLabel("a", "b") and its like: one value is
-// equal, several are one of them, a predicate is itself.
+// partPred builds the predicate of hasLabel("a", "b") and similar steps: one value means equality, several mean membership, and a
+// predicate is used as it is.
 func (b *builder) partPred(args []syntax.Arg) (*Pred, error) {
 	if p, ok := args[0].(*syntax.Predicate); ok && len(args) == 1 {
 		return b.pred(p)

@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// source handles what stands before the first step.
+// source handles the configuration steps before the first step.
 func (b *builder) source(steps []syntax.Step) error {
 	for _, s := range steps {
 		if err := b.sourceStep(s); err != nil {
@@ -59,7 +59,7 @@ func operatorArg(args []syntax.Arg, i int) Operator {
 	return Operator(op)
 }
 
-// plainStrategies change how a query is run elsewhere, but never what it means.
+// plainStrategies affect only how other engines run a query, not its meaning. They are ignored.
 var plainStrategies = map[string]bool{
 	"AdjacentToIncidentStrategy": true, "ByModulatorOptimizationStrategy": true, "ComputerFinalizationStrategy": true,
 	"ComputerVerificationStrategy": true, "ConnectiveStrategy": true, "CountStrategy": true, "EarlyLimitStrategy": true,
@@ -145,8 +145,7 @@ func (b *builder) edgeLabels(conf map[string]syntax.Arg) error {
 	return nil
 }
 
-// partition keeps elements, and if asked to their properties, to the partitions
-// that may be read.
+// partition restricts elements, and optionally their properties, to the readable partitions.
 func (b *builder) partition(conf map[string]syntax.Arg) error {
 	key, _, err := b.name(conf["partitionKey"])
 	if err != nil {
@@ -192,8 +191,7 @@ func partitionFilter(key string, inside Cond) *Traversal {
 	return &Traversal{Steps: []Step{&Has{Meta: Meta{Name: "has"}, Conds: []Cond{inside, other}}}}
 }
 
-// insertAfter puts steps behind others; the labels of a step go with it to the
-// last of them.
+// insertAfter inserts steps after others. The labels of a step move to the last inserted one.
 func insertAfter(steps []Step, more func(Step) []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -208,7 +206,7 @@ func insertAfter(steps []Step, more func(Step) []Step) []Step {
 	return out
 }
 
-// applyStrategies lets the strategies change the plan.
+// applyStrategies applies the strategies to the plan.
 func (b *builder) applyStrategies() {
 	for _, decorate := range b.decorate {
 		var all []*Traversal
@@ -219,8 +217,7 @@ func (b *builder) applyStrategies() {
 	}
 }
 
-// lazy reports whether some side effect is written one traverser at a time, so
-// that others can see it grow.
+// lazy reports whether a side effect is written one traverser at a time, so that other steps can see it grow.
 func lazy(r *Root) bool {
 	var visit func(t *Traversal, single bool) bool
 	visit = func(t *Traversal, single bool) bool {

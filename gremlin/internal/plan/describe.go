@@ -8,8 +8,7 @@ import (
 	"vigil/graph"
 )
 
-// Describe writes a step as it would stand in a query, as far as it can stand in
-// one.
+// Describe formats a step in query syntax, as far as possible.
 func Describe(s Step) string {
 	text := describe(s)
 	for _, by := range Bys(s) {
@@ -23,7 +22,7 @@ func Describe(s Step) string {
 	return text
 }
 
-// String writes a traversal as it would stand in a query.
+// String formats a traversal in query syntax.
 func (t *Traversal) String() string {
 	parts := make([]string, len(t.Steps))
 	for i, s := range t.Steps {
@@ -71,7 +70,7 @@ func traversals(ts []*Traversal) string {
 	return strings.Join(out, ", ")
 }
 
-// describe writes a step without its by() and labels.
+// describe formats a step without its by() and labels.
 func describe(s Step) string {
 	name := s.Info().Name
 	switch s := s.(type) {
@@ -303,7 +302,7 @@ func describeMatch(m *Match) string {
 	return "match(" + strings.Join(parts, ", ") + ")"
 }
 
-// conds writes conditions as has steps.
+// conds formats conditions as has steps.
 func conds(cs []Cond) string {
 	var b strings.Builder
 	for _, c := range cs {
@@ -326,7 +325,7 @@ var predNames = map[PredOp]string{
 	AllOf: "and", AnyOf: "or", NotOf: "not",
 }
 
-// String writes the predicate as it would stand in a query.
+// String formats the predicate in query syntax.
 func (p *Pred) String() string {
 	name := predNames[p.Op]
 	switch {

@@ -1,9 +1,8 @@
-// Package plan turns the tree of a query into a logical plan: steps with their
-// modulators gathered, predicates and literals as values, strategies applied.
+// Package plan converts the syntax tree of a query to a logical plan: modulators are attached to their steps, predicates and literals
+// are values, strategies are applied.
 //
-// A plan says what a query means and knows nothing of a particular graph. It is
-// first built as written ([Build]), then rewritten ([Optimise]) and annotated
-// with what each step has to remember ([Annotate]).
+// A plan describes the meaning of a query independently of a graph. It is built without optimisation ([Build]), then rewritten
+// ([Optimise]) and annotated with the parts of the path that each step must store ([Annotate]).
 package plan
 
 import "vigil/graph"
@@ -13,25 +12,24 @@ type Traversal struct {
 	Steps []Step
 }
 
-// A Step is one link of a chain: a pointer to one of the step types of this
-// package.
+// A Step is one step of a chain: a pointer to one of the step types of this package.
 type Step interface {
-	// Info returns what all steps have in common.
+	// Info returns the common part of the step.
 	Info() *Meta
 }
 
-// Meta is what all steps have in common.
+// Meta is the common part of all steps.
 type Meta struct {
-	Name   string   // how the step is called in a query
-	Labels []string // given by as()
+	Name   string   // name of the step in a query
+	Labels []string // labels of as()
 
-	// Annotate fills in the rest.
-	Extend   bool     // results are added to the path
+	// Annotate sets the following fields.
+	Extend   bool     // results extend the path
 	Attach   bool     // labels are attached to the current object
-	DropPath bool     // nobody looks at the path from here on
+	DropPath bool     // later steps do not use the path
 	Forget   []string // labels that are lost here; see keptLabels
 	ID       int      // number within the plan, for profile and seeds
-	free     bool     // nobody looks at the path after this step
+	free     bool     // the path after this step is not used
 }
 
 // Info returns m itself; embedding Meta makes a type a [Step].
@@ -42,25 +40,25 @@ type Root struct {
 	Traversal
 	Sack        *Sack
 	SideEffects []SideEffectInit
-	Seed        *int64 // of everything random
+	Seed        *int64 // seed of random choices
 	NoBulk      bool   // equal traversers are not merged
-	FullPath    bool   // the path is kept even if nobody seems to look at it
+	FullPath    bool   // store paths even if no step uses them
 	Lazy        bool   // side effects are visible one traverser at a time
-	Take        int64  // only so many results are wanted; negative for all
-	Terminal    string // how results are taken, "" for all
+	Take        int64  // number of results needed; negative for all
+	Terminal    string // terminal step, "" for none
 }
 
-// Sack is what withSack() says.
+// Sack is the configuration of withSack().
 type Sack struct {
 	Initial graph.Value
-	Merge   Operator // how sacks are merged with their traversers; "" for not
+	Merge   Operator // operator that merges sacks of merged traversers; "" for none
 }
 
-// A SideEffectInit is what withSideEffect() says.
+// A SideEffectInit is the configuration of withSideEffect().
 type SideEffectInit struct {
 	Key     string
 	Initial graph.Value
-	Reduce  Operator // "" for the default of whoever writes
+	Reduce  Operator // "" for the default of the writing step
 }
 
 // Operator is a binary operator: sum, minus, addAll.
@@ -76,7 +74,7 @@ const (
 	Both
 )
 
-// Pop says which of several objects with one label is meant.
+// Pop selects among several objects with one label.
 type Pop uint8
 
 // The pops.
@@ -87,7 +85,7 @@ const (
 	PopMixed
 )
 
-// Part is a part of an element or map entry that a token stands for.
+// Part is a part of an element or map entry that a token denotes.
 type Part uint8
 
 // The parts.
@@ -97,11 +95,11 @@ const (
 	PartLabel
 	PartKey
 	PartValue
-	PartKeys   // of a map
-	PartValues // of a map
+	PartKeys   // keys of a map
+	PartValues // values of a map
 )
 
-// ByKind says what a by() looks at.
+// ByKind is the kind of value that a by() yields.
 type ByKind uint8
 
 // The kinds of by().
@@ -130,5 +128,5 @@ type By struct {
 	Traversal  *Traversal
 	Sort       Sort
 	Ordered    bool // Sort was given
-	Productive bool // null instead of nothing (ProductiveByStrategy)
+	Productive bool // null instead of no value (ProductiveByStrategy)
 }

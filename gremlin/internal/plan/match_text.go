@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestText reports whether a string satisfies a text predicate. The longer the
-// string, the more work it is.
+// TestText reports whether a string satisfies a text predicate. Its work is proportional to the length of the string.
 func (p *Pred) TestText(t Tester, s string) bool {
 	switch p.Op {
 	case StartingWith:
@@ -22,12 +21,10 @@ func (p *Pred) TestText(t Tester, s string) bool {
 	return false
 }
 
-// bytesPerUnit is how much text a regular expression reads for one unit of work,
-// at about a hundred nanoseconds a byte.
+// bytesPerUnit is the number of bytes per unit of work in matching a regular expression, at about a hundred nanoseconds per byte.
 const bytesPerUnit = 8
 
-// matches looks for the regular expression. Long texts are read bit by bit, so
-// that a match can be given up when the budget is used up.
+// matches searches for the regular expression. Long texts are read in parts, so that the search stops when the budget is exceeded.
 func (p *Pred) matches(t Tester, s string) bool {
 	if len(s) < readerStep {
 		return t.Tick(len(s)/bytesPerUnit) && p.Re.MatchString(s)
@@ -35,14 +32,14 @@ func (p *Pred) matches(t Tester, s string) bool {
 	return p.Re.MatchReader(&meteredText{t: t, rest: s}) && t.Tick(0)
 }
 
-// readerStep is how many bytes are read between two looks at the budget.
+// readerStep is the number of bytes between two checks of the budget.
 const readerStep = 4096
 
-// meteredText is a text that ends when the budget does.
+// meteredText is a reader that ends when the budget is exceeded.
 type meteredText struct {
 	t    Tester
 	rest string
-	read int // since the last look
+	read int // bytes since the last check
 }
 
 // ReadRune returns the next rune.

@@ -1,7 +1,7 @@
 package plan
 
-// Optimise rewrites a plan into one that means the same and costs less. Each
-// rewrite is a function of one chain; chains within a chain come first.
+// Optimise rewrites a plan to an equivalent one with lower cost. Each rewrite is a function of one chain; nested chains are rewritten
+// first.
 func Optimise(r *Root) {
 	o := optimiser{root: r}
 	Walk(&r.Traversal, func(s Step) { o.whole = o.whole || ownNeed(s).full && !isOther(s) })
@@ -18,10 +18,10 @@ func Optimise(r *Root) {
 	Annotate(r)
 }
 
-// optimiser knows what holds for the whole query.
+// optimiser holds facts about the whole query.
 type optimiser struct {
 	root  *Root
-	whole bool // somebody looks at whole paths
+	whole bool // some step uses whole paths
 }
 
 func isOther(s Step) bool {
@@ -40,7 +40,7 @@ func (o *optimiser) sacks() bool {
 	return found
 }
 
-// chain rewrites a chain and those within it.
+// chain rewrites a chain and its nested chains.
 func (o *optimiser) chain(t *Traversal) {
 	for _, s := range t.Steps {
 		for _, c := range Children(s) {
@@ -78,8 +78,7 @@ func dropIdentities(steps []Step) []Step {
 	return out
 }
 
-// overEdges makes out() of outE().inV() and its like, where nobody asks for the
-// edge.
+// overEdges replaces outE().inV() and similar pairs by out() when the edge is not used.
 func overEdges(steps []Step) []Step {
 	var out []Step
 	for i := 0; i < len(steps); i++ {
@@ -101,8 +100,7 @@ func overEdges(steps []Step) []Step {
 	return out
 }
 
-// reaches reports whether a step goes from an edge that was reached in a
-// direction to its other end.
+// reaches reports whether a step moves from an edge that was reached in a direction to its other end.
 func reaches(d Direction, s Step) bool {
 	switch s := s.(type) {
 	case *OtherEnd:

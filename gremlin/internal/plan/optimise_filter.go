@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// limitCounts makes tests of counts stop as early as they can: counting nothing
-// is finding nothing, and whether there are more than five is known at six.
+// limitCounts makes comparisons of counts stop as early as possible: a count of zero is an existence test, and "more than five" is
+// decided at six.
 func limitCounts(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -23,8 +23,7 @@ func limitCounts(steps []Step) []Step {
 	return out
 }
 
-// tests returns the traversals of a step of which it only matters whether they
-// have a result.
+// tests returns the traversals of a step for which only the existence of a result matters.
 func tests(s Step) []*Traversal {
 	switch s := s.(type) {
 	case *Filter, *Not, *And, *Or:
@@ -46,8 +45,7 @@ func tests(s Step) []*Traversal {
 	return nil
 }
 
-// testTail makes a condition of the values that a test ends with: what counts is
-// whether an element has such a value.
+// testTail replaces a trailing values() of a test by a condition: only the existence of such a value matters.
 func testTail(t *Traversal) {
 	for n := min(2, len(t.Steps)); n > 0; n-- {
 		tail := &Traversal{Steps: t.Steps[len(t.Steps)-n:]}
@@ -89,8 +87,7 @@ func countFilter(s Step, t *Traversal, negated bool) Step {
 	return s
 }
 
-// countTest says what a predicate over a count comes down to: whether there is
-// anything at all, or how far one has to count.
+// countTest reduces a predicate on a count to an existence test, or to the number up to which to count.
 func countTest(p *Pred) (some *bool, limit int64) {
 	yes, no := true, false
 	switch p.Op {
@@ -130,7 +127,7 @@ func countTest(p *Pred) (some *bool, limit int64) {
 	return nil, n + 1
 }
 
-// effects reports whether running t has consequences besides its results.
+// effects reports whether running t has side effects.
 func effects(t *Traversal) bool {
 	found := false
 	Walk(t, func(s Step) {
@@ -143,8 +140,7 @@ func effects(t *Traversal) bool {
 	return found
 }
 
-// inlineFilters puts the conditions of filters that only look at the object at
-// hand in their place: where(has("a", 1)) is has("a", 1).
+// inlineFilters replaces filters that test only the current object by their conditions: where(has("a", 1)) becomes has("a", 1).
 func inlineFilters(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -186,7 +182,7 @@ func withLabels(steps []Step, labels []string) []Step {
 	return steps
 }
 
-// inlined returns the filters a traversal consists of, or nil if it does more.
+// inlined returns the filters of which a traversal consists, or nil if it has other steps.
 func inlined(t *Traversal) []Step {
 	if h := valueTest(t); h != nil {
 		return []Step{h}
@@ -204,7 +200,7 @@ func inlined(t *Traversal) []Step {
 	return t.Steps
 }
 
-// valueTest makes has(k, p) of values(k).is(p), and of values(k) alone has(k).
+// valueTest replaces values(k).is(p) by has(k, p), and values(k) by has(k).
 func valueTest(t *Traversal) Step {
 	if len(t.Steps) == 0 || len(t.Steps) > 2 || len(t.Steps[0].Info().Labels) > 0 {
 		return nil
@@ -234,7 +230,7 @@ func valueTest(t *Traversal) Step {
 	return &Has{Meta: Meta{Name: "has"}, Conds: []Cond{c}}
 }
 
-// absent makes hasNot(k) of not(values(k)).
+// absent replaces not(values(k)) by hasNot(k).
 func absent(s *Not) Step {
 	if h, ok := valueTest(s.Traversal).(*Has); ok && h.Conds[0].Pred == nil && h.Conds[0].Part == PartProperty {
 		return &HasNot{Meta: Meta{Name: "hasNot", Labels: s.Labels}, Key: h.Conds[0].Key}
@@ -242,7 +238,7 @@ func absent(s *Not) Step {
 	return nil
 }
 
-// mergeHas makes one step of has steps that follow each other.
+// mergeHas merges consecutive has steps.
 func mergeHas(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -268,7 +264,7 @@ func mergeHas(steps []Step) []Step {
 	return out
 }
 
-// condCost ranks conditions: those that are cheap or leave little come first.
+// condCost ranks conditions: cheap and selective ones come first.
 func condCost(c Cond) int {
 	if c.Part == PartID || c.Part == PartLabel {
 		return int(c.Part)
@@ -295,7 +291,7 @@ func condCost(c Cond) int {
 	return 50
 }
 
-// rankFilters puts cheap filters before dear ones, where they follow each other.
+// rankFilters orders consecutive filters by cost.
 func rankFilters(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i := 0; i < len(out); {
@@ -311,8 +307,7 @@ func rankFilters(steps []Step) []Step {
 	return out
 }
 
-// filterCost estimates what a filter costs, or is zero for what must stay where
-// it is.
+// filterCost estimates the cost of a filter. It returns zero for steps that must not be moved.
 func filterCost(s Step) int {
 	switch s := s.(type) {
 	case *Has, *HasNot, *Is:
@@ -339,8 +334,7 @@ func traversalsCost(ts []*Traversal) int {
 	return n
 }
 
-// traversalCost estimates what a traversal costs for one object: each move
-// multiplies.
+// traversalCost estimates the cost of a traversal for one object: each move multiplies it.
 func traversalCost(t *Traversal) int {
 	n := 1
 	for _, s := range t.Steps {
@@ -357,8 +351,7 @@ func traversalCost(t *Traversal) int {
 	return n
 }
 
-// pullHas lets V() and E() know the conditions that follow, so that they can be
-// looked up.
+// pullHas moves the conditions of has steps into a preceding V() or E(), which can use them to find elements.
 func pullHas(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {

@@ -2,8 +2,7 @@ package plan
 
 import "slices"
 
-// earlyLimit moves a range in front of steps that have exactly one result for
-// each object.
+// earlyLimit moves a range before steps that have exactly one result per object.
 func earlyLimit(steps []Step) []Step {
 	out := slices.Clone(steps)
 	for i, s := range out {
@@ -20,8 +19,7 @@ func earlyLimit(steps []Step) []Step {
 	return out
 }
 
-// oneToOne reports whether a step has exactly one result for each object and
-// nothing can go wrong with it.
+// oneToOne reports whether a step has exactly one result per object and cannot fail.
 func oneToOne(s Step) bool {
 	switch s := s.(type) {
 	case *PropertyMap:
@@ -36,8 +34,7 @@ func oneToOne(s Step) bool {
 	return false
 }
 
-// topOrder lets a sort know that only the first few are wanted. A shuffle needs
-// all to draw from.
+// topOrder passes a following limit to a sort. A shuffle is excluded because it needs its whole input.
 func topOrder(steps []Step) []Step {
 	for i := 1; i < len(steps); i++ {
 		r, ok := steps[i].(*Range)
@@ -51,7 +48,7 @@ func topOrder(steps []Step) []Step {
 	return steps
 }
 
-// bareCount drops what a count does not need to know.
+// bareCount removes steps that do not affect a following count.
 func bareCount(steps []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -65,7 +62,7 @@ func bareCount(steps []Step) []Step {
 	return out
 }
 
-// countless reports whether a step changes nothing about how many there are.
+// countless reports whether a step does not change the number of traversers.
 func countless(s Step) bool {
 	switch s := s.(type) {
 	case *Order:
@@ -76,9 +73,8 @@ func countless(s Step) bool {
 	return oneToOne(s)
 }
 
-// bulk puts in points at which equal traversers are merged: after a move, before
-// the next step for which it pays. Only where nobody asks for the way, and not
-// where a limit could stop the query early.
+// bulk inserts steps that merge equal traversers after a move, before the next step for which merging pays. It does so only if paths are
+// not used, and not before a limit that could end the query early.
 func (o *optimiser) bulk(t *Traversal) {
 	var out []Step
 	for i, s := range t.Steps {
@@ -98,8 +94,7 @@ func (o *optimiser) bulk(t *Traversal) {
 	t.Steps = out
 }
 
-// moved reports whether the last steps lead to a vertex that others may have
-// reached, too.
+// moved reports whether the last steps lead to a vertex that other traversers may also reach.
 func moved(steps []Step) bool {
 	for i := len(steps) - 1; i >= 0; i-- {
 		switch s := steps[i].(type) {
@@ -118,8 +113,7 @@ func moved(steps []Step) bool {
 	return false
 }
 
-// worthMerging reports whether a step costs more for two equal traversers than
-// merging them does.
+// worthMerging reports whether a step costs more for two equal traversers than merging them.
 func worthMerging(s Step) bool {
 	switch s := s.(type) {
 	case *Move, *Filter, *Not, *And, *Or, *Repeat, *Union, *Choose, *Coalesce, *Optional, *FlatMap, *MapTo, *Local, *Match:
@@ -132,7 +126,7 @@ func worthMerging(s Step) bool {
 	return false
 }
 
-// limited reports whether a later step may want only a few.
+// limited reports whether a later step may need only a few results.
 func limited(steps []Step) bool {
 	for _, s := range steps {
 		switch s := s.(type) {
@@ -155,7 +149,7 @@ func limited(steps []Step) bool {
 	return false
 }
 
-// order finds the branches whose results may come in any order.
+// order finds the branches whose results may have any order.
 func (o *optimiser) order(t *Traversal) {
 	for i, s := range t.Steps {
 		if u, ok := s.(*Union); ok {
@@ -164,7 +158,7 @@ func (o *optimiser) order(t *Traversal) {
 	}
 }
 
-// anyOrder reports whether steps make the same of objects in any order.
+// anyOrder reports whether the result of steps does not depend on the order of their input.
 func anyOrder(steps []Step) bool {
 	for _, s := range steps {
 		switch s.(type) {
@@ -178,8 +172,7 @@ func anyOrder(steps []Step) bool {
 	return false
 }
 
-// countUnseen lets a count know what it counts, so that neighbours need not be
-// visited to be counted.
+// countUnseen moves a preceding move into a count, so that neighbours are counted by degree without visiting them.
 func countUnseen(t *Traversal) {
 	for i := 1; i < len(t.Steps); i++ {
 		c, ok := t.Steps[i].(*Count)

@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// PredOp is what a predicate tests.
+// PredOp is the operation of a predicate.
 type PredOp uint8
 
 // The predicates.
@@ -36,18 +36,18 @@ type Pred struct {
 	Op     PredOp
 	Value  graph.Value    // operand of a comparison
 	Values []graph.Value  // operands of within and without
-	Keys   *value.Keys    // of Values, if all may be looked up by hash
+	Keys   *value.Keys    // hash table of Values, if all can be looked up by hash
 	Set    *value.BulkSet // in place of Values
 	Text   string         // operand of a text predicate; name of a type
 	Re     *regexp.Regexp
-	Args   []*Pred // of a connective
+	Args   []*Pred // operands of a connective
 }
 
-// A Tester is where predicates are tested.
+// A Tester is the context in which predicates are evaluated.
 type Tester interface {
 	value.Space
-	// Tick counts work. It reports false when the budget is used up: then it does
-	// not matter any more what a test says.
+	// Tick counts work. It returns false when the budget is exceeded; the result of
+	// the test is then irrelevant.
 	Tick(n int) bool
 }
 
@@ -77,7 +77,7 @@ func (p *Pred) Test(s Tester, v graph.Value) bool {
 	return v.Kind() == graph.KindString && p.TestText(s, v.Str())
 }
 
-// holds reports whether the result of a comparison satisfies an ordering.
+// holds reports whether the result of a comparison satisfies an ordering predicate.
 func (p *Pred) holds(c int) bool {
 	switch p.Op {
 	case Lt:
@@ -103,8 +103,7 @@ func (p *Pred) member(s Tester, v graph.Value) bool {
 	return slices.ContainsFunc(p.Values, func(w graph.Value) bool { return value.Eq(s, v, w) })
 }
 
-// inSet looks for v in a bulk set: elements and strings by hash, numbers one by
-// one, since those of different width may be equal.
+// inSet searches for v in a bulk set: elements and strings by hash, numbers linearly, because numbers of different width may be equal.
 func (p *Pred) inSet(s Tester, v graph.Value) bool {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge || k == graph.KindString || k == graph.KindVertexProperty {
 		return p.Set.Has(v)
@@ -120,7 +119,7 @@ func (p *Pred) inSet(s Tester, v graph.Value) bool {
 	return false
 }
 
-// Walk calls fn for p and all predicates in it.
+// Walk calls fn for p and all nested predicates.
 func (p *Pred) Walk(fn func(*Pred)) {
 	fn(p)
 	for _, q := range p.Args {

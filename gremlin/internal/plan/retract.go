@@ -2,11 +2,9 @@ package plan
 
 import "maps"
 
-// keptLabels works out which labels the reference implementation keeps at the
-// steps that look at labels. It drops labels that later steps of the same chain
-// do not mention, and does not see what the next round of a repeat will ask for
-// from within a by(). Queries can tell, so the engine follows it. Steps that are
-// not in the result lose nothing.
+// keptLabels determines which labels the reference implementation keeps at the steps that use labels. It drops labels that later steps of
+// the same chain do not mention, and does not consider what by() modulators use in the next iteration of a repeat. That affects results, so
+// the engine does the same. Steps that are not in the returned map lose nothing.
 func keptLabels(r *Root) map[Step]map[string]bool {
 	if r.FullPath {
 		return nil
@@ -27,7 +25,7 @@ type keeper struct {
 	keep map[Step]labelSet
 }
 
-// frame is a step that a traversal is within, and where it stands.
+// frame is an enclosing step and its position.
 type frame struct {
 	t  *Traversal
 	at int
@@ -35,7 +33,7 @@ type frame struct {
 
 func (f frame) step() Step { return f.t.Steps[f.at] }
 
-// processes reports whether a step drops labels after it has looked at some.
+// processes reports whether a step drops labels after using some.
 func processes(s Step) bool {
 	switch s := s.(type) {
 	case *Select, *SelectBy, *WherePred, *Dedup, *Math, *Format, *Match:
@@ -46,7 +44,7 @@ func processes(s Step) bool {
 	return false
 }
 
-// mentions returns the labels that a step itself names.
+// mentions returns the labels that a step itself uses.
 func mentions(s Step) labelSet {
 	if m, ok := s.(*Match); ok {
 		return needLabels(m.Vars...).labels
@@ -70,7 +68,7 @@ func (k *keeper) add(s Step, from labelSet) {
 	add(k.keep[s], from)
 }
 
-// addWithin adds labels to every step within t.
+// addWithin adds labels to every step of t, including nested ones.
 func (k *keeper) addWithin(t *Traversal, from labelSet) {
 	Walk(t, func(s Step) {
 		if processes(s) {
@@ -79,7 +77,7 @@ func (k *keeper) addWithin(t *Traversal, from labelSet) {
 	})
 }
 
-// visit finds the labels of the steps of t and of the traversals within it.
+// visit determines the labels of the steps of t and of nested traversals.
 func (k *keeper) visit(t *Traversal, parents []frame) {
 	wanted := labelSet{}
 	for i := len(t.Steps) - 1; i >= 0; i-- {
@@ -115,8 +113,7 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 	}
 }
 
-// parent hands the labels that a traversal wants to the steps before the one it
-// is within, and to that step's other traversals.
+// parent adds the labels that a nested traversal uses to the steps before its enclosing step, and to the other traversals of that step.
 func (k *keeper) parent(p frame, wanted labelSet) {
 	children := Children(p.step())
 	count := len(children)

@@ -12,42 +12,41 @@ type FlatMap struct {
 	Traversal *Traversal
 }
 
-// Local runs a traversal for each object by itself.
+// Local runs a traversal for each object separately.
 type Local struct {
 	Meta
 	Traversal *Traversal
 }
 
-// Match solves patterns together.
+// Match solves patterns jointly.
 type Match struct {
 	Meta
 	Patterns []Pattern
 	Any      bool // one pattern is enough (or)
-	Whole    bool // somebody looks at whole paths, of which patterns are part
+	Whole    bool // some step uses whole paths, which include the patterns
 	Start    string
 	Vars     []string
 }
 
-// A Pattern of a match: a traversal from one label to another, or a connective
-// of patterns, or a where() over labels.
+// A Pattern of a match: a traversal from one label to another, a connective of patterns, or a where() over labels.
 type Pattern struct {
 	Start, End string // End "" for a test
 	Traversal  *Traversal
 	Not        bool
 	Nested     *Match
 	Where      Step
-	Needs      []string // labels that must be bound before
+	Needs      []string // labels that must be bound first
 }
 
-// Union takes the results of all traversals.
+// Union combines the results of all traversals.
 type Union struct {
 	Meta
 	Traversals []*Traversal
 	Start      bool
-	AnyOrder   bool // results may come in any order
+	AnyOrder   bool // results may have any order
 }
 
-// Pick says when an Option is taken.
+// Pick says when an Option is selected.
 type Pick uint8
 
 // The picks.
@@ -67,28 +66,28 @@ type Option struct {
 	Traversal *Traversal
 }
 
-// Choose sends each object to options that fit what a traversal says of it.
+// Choose sends each object to the options that a traversal selects.
 type Choose struct {
 	Meta
 	Choice  By
-	Test    *Traversal // if-then-else: the choice is whether this has a result
+	Test    *Traversal // if-then-else: selects by whether this has a result
 	Options []Option
-	First   bool // only the first option that fits (choose), or all (branch)
+	First   bool // use only the first matching option (choose), not all (branch)
 }
 
-// Coalesce takes the first traversal that has results.
+// Coalesce uses the first traversal that has results.
 type Coalesce struct {
 	Meta
 	Traversals []*Traversal
 }
 
-// Optional takes the results of a traversal, or the object itself.
+// Optional yields the results of a traversal, or the object itself if there are none.
 type Optional struct {
 	Meta
 	Traversal *Traversal
 }
 
-// Repeat runs a traversal over and over.
+// Repeat runs a traversal iteratively.
 type Repeat struct {
 	Meta
 	Loop       string
@@ -99,8 +98,8 @@ type Repeat struct {
 	Times      int64 // negative for not given
 	UntilFirst bool
 	EmitFirst  bool
-	Merge      bool // traversers at the same object may be merged between rounds
+	Merge      bool // traversers at the same object may be merged between iterations
 
-	// MergeByPath says that those may be that also came by the same labels.
+	// MergeByPath says that only traversers with the same path labels may be merged.
 	MergeByPath bool
 }

@@ -15,13 +15,13 @@ type SubgraphOf struct {
 	SideEffect string
 }
 
-// SideEffect runs a traversal for what it does.
+// SideEffect runs a traversal for its side effects.
 type SideEffect struct {
 	Meta
 	Traversal *Traversal
 }
 
-// Cap goes to what was collected under names.
+// Cap emits the values of side effects.
 type Cap struct {
 	Meta
 	Keys []string
@@ -34,13 +34,13 @@ type Inject struct {
 	Start  bool
 }
 
-// Barrier waits for all traversers and merges equal ones.
+// Barrier collects all traversers and merges equal ones.
 type Barrier struct {
 	Meta
 	NormSack bool
 }
 
-// Bulk merges equal traversers on the way; the optimiser puts it in.
+// Bulk merges equal traversers; the optimiser inserts it.
 type Bulk struct{ Meta }
 
 // Fail ends the query.

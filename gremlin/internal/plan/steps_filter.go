@@ -21,31 +21,31 @@ type HasNot struct {
 	Null bool
 }
 
-// Is keeps what satisfies a predicate.
+// Is keeps objects that satisfy a predicate.
 type Is struct {
 	Meta
 	Pred *Pred
 }
 
-// Filter keeps what the traversal has a result for.
+// Filter keeps objects for which the traversal has a result.
 type Filter struct {
 	Meta
 	Traversal *Traversal
 }
 
-// Not keeps what the traversal has no result for.
+// Not keeps objects for which the traversal has no result.
 type Not struct {
 	Meta
 	Traversal *Traversal
 }
 
-// And keeps what all traversals have a result for.
+// And keeps objects for which all traversals have a result.
 type And struct {
 	Meta
 	Traversals []*Traversal
 }
 
-// Or keeps what some traversal has a result for.
+// Or keeps objects for which some traversal has a result.
 type Or struct {
 	Meta
 	Traversals []*Traversal
@@ -54,7 +54,7 @@ type Or struct {
 // WherePred compares labelled objects. The predicate's values are labels.
 type WherePred struct {
 	Meta
-	Start string // "" for the object at hand
+	Start string // "" for the current object
 	Pred  *Pred
 	Bys   []By
 }
@@ -71,7 +71,7 @@ type WhereEnd struct {
 	Label string
 }
 
-// Range keeps those from Low up to High; a High below zero is no limit.
+// Range keeps traversers from Low up to High; a negative High means no limit.
 type Range struct {
 	Meta
 	Low, High int64
@@ -95,36 +95,36 @@ type TailLocal struct {
 	N int64
 }
 
-// Dedup keeps the first of equals.
+// Dedup keeps the first of equal objects.
 type Dedup struct {
 	Meta
-	Over []string // labels whose objects are compared; none for the object at hand
+	Over []string // labels whose objects are compared; empty for the current object
 	By   *By
 }
 
-// DedupLocal makes a set of a collection.
+// DedupLocal converts a collection to a set.
 type DedupLocal struct{ Meta }
 
-// Sample keeps N at random.
+// Sample keeps N random traversers.
 type Sample struct {
 	Meta
 	N  int64
 	By *By
 }
 
-// SampleLocal keeps N items of a collection at random.
+// SampleLocal keeps N random items of a collection.
 type SampleLocal struct {
 	Meta
 	N int64
 }
 
-// Coin keeps each with a probability.
+// Coin keeps each traverser with a probability.
 type Coin struct {
 	Meta
 	Probability float64
 }
 
-// PathFilter keeps paths without repetition, or with.
+// PathFilter keeps paths without repetition, or only those with repetition.
 type PathFilter struct {
 	Meta
 	Simple   bool
@@ -135,7 +135,7 @@ type PathFilter struct {
 // Discard keeps nothing.
 type Discard struct{ Meta }
 
-// TimeLimit lets traversers pass for a time.
+// TimeLimit passes traversers for a limited time.
 type TimeLimit struct {
 	Meta
 	Millis int64

@@ -8,7 +8,7 @@ type Constant struct {
 	Value graph.Value
 }
 
-// Fold collects everything in a list, or reduces it with an operator.
+// Fold collects all objects in a list, or reduces them with an operator.
 type Fold struct {
 	Meta
 	Reduce Operator // "" for a list
@@ -18,13 +18,13 @@ type Fold struct {
 // Count counts traversers.
 type Count struct {
 	Meta
-	Of Step // a Move or Graph whose results are counted without making them
+	Of Step // a Move or Graph whose results are counted without producing them
 }
 
 // CountLocal counts the items of a collection.
 type CountLocal struct{ Meta }
 
-// ReduceOp is what a Reduce computes.
+// ReduceOp is the operation of a Reduce.
 type ReduceOp uint8
 
 // The reductions.
@@ -35,23 +35,23 @@ const (
 	Mean
 )
 
-// Reduce computes one number of all.
+// Reduce reduces all objects to one number.
 type Reduce struct {
 	Meta
 	Op ReduceOp
 }
 
-// ReduceLocal computes one number of a collection.
+// ReduceLocal reduces a collection to one number.
 type ReduceLocal struct {
 	Meta
 	Op ReduceOp
 }
 
-// Order sorts.
+// Order sorts traversers.
 type Order struct {
 	Meta
 	Bys   []By
-	Limit int64 // only the first so many are wanted; negative for all
+	Limit int64 // number of results needed; negative for all
 }
 
 func (s *Order) shuffles() bool {
@@ -64,21 +64,21 @@ type OrderLocal struct {
 	Bys []By
 }
 
-// PathOf goes to the path.
+// PathOf emits the path.
 type PathOf struct {
 	Meta
 	From, To string
 	Bys      []By
 }
 
-// Project makes a map with one by() for each key.
+// Project builds a map with one by() per key.
 type Project struct {
 	Meta
 	Keys []string
 	Bys  []By
 }
 
-// Select goes to labelled objects, side effects or map values.
+// Select emits labelled objects, side effects or map values.
 type Select struct {
 	Meta
 	Pop  Pop
@@ -87,13 +87,13 @@ type Select struct {
 	Bys  []By
 }
 
-// SelectColumn goes to the keys or values of a map.
+// SelectColumn emits the keys or values of a map.
 type SelectColumn struct {
 	Meta
 	Values bool
 }
 
-// SelectBy selects what a traversal names.
+// SelectBy selects the key that a traversal yields.
 type SelectBy struct {
 	Meta
 	Pop Pop
@@ -137,35 +137,35 @@ type Format struct {
 	Bys      []By
 }
 
-// SackOf goes to the sack.
+// SackOf emits the sack.
 type SackOf struct{ Meta }
 
-// SackPut puts something into the sack.
+// SackPut updates the sack.
 type SackPut struct {
 	Meta
 	Op Operator
 	By *By
 }
 
-// Loops goes to the number of rounds of a repeat.
+// Loops emits the iteration count of a repeat.
 type Loops struct {
 	Meta
 	Loop string
 }
 
-// Index pairs items with their position.
+// Index pairs items with their index.
 type Index struct {
 	Meta
 	AsMap bool
 }
 
-// Unfold goes to the items of a collection.
+// Unfold emits the items of a collection.
 type Unfold struct{ Meta }
 
 // Call applies a function of one value: toUpper, asNumber, combine.
 type Call struct {
 	Meta
-	Local      bool // to each item of a collection
+	Local      bool // apply to each item of a collection
 	Args       []graph.Value
 	Traversals []*Traversal
 }

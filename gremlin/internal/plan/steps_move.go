@@ -2,56 +2,56 @@ package plan
 
 import "vigil/graph"
 
-// Graph starts from, or goes to, vertices or edges of the graph.
+// Graph emits vertices or edges of the graph, at the start or within a query.
 type Graph struct {
 	Meta
 	Edges bool
-	ByID  bool          // only those with IDs
+	ByID  bool          // only elements with IDs
 	IDs   []graph.Value // ids or elements
 	Mid   bool          // not at the start of the query
-	Conds []Cond        // pulled in from has steps that follow
+	Conds []Cond        // conditions of the following has steps
 }
 
-// Move goes from vertices to their neighbours or edges.
+// Move moves from vertices to their neighbours or edges.
 type Move struct {
 	Meta
 	Dir    Direction
 	ToEdge bool
-	Some   bool // only over edges with Over labels
+	Some   bool // only edges with labels in Over
 	Over   []string
 }
 
-// EdgeEnd goes from edges to the vertices at their ends.
+// EdgeEnd moves from edges to their end points.
 type EdgeEnd struct {
 	Meta
 	Dir Direction
 }
 
-// OtherEnd goes from an edge to the end the traverser did not come from.
+// OtherEnd moves from an edge to the end point from which the traverser did not come.
 type OtherEnd struct {
 	Meta
-	Simple bool // the edge was reached from a vertex by the moves before
+	Simple bool // the previous moves reached the edge from a vertex
 }
 
-// Properties goes to properties, or to their values.
+// Properties emits properties, or their values.
 type Properties struct {
 	Meta
 	Values bool
 	Some   bool
 	Keys   []string
-	Filter *Traversal // which properties exist (SubgraphStrategy)
+	Filter *Traversal // restricts the visible properties (SubgraphStrategy)
 }
 
-// ElementPart goes to the id, label, key or value of an element.
+// ElementPart emits the id, label, key or value of an element.
 type ElementPart struct {
 	Meta
 	Part Part
 }
 
-// Owner goes from a property to its element.
+// Owner moves from a property to its element.
 type Owner struct{ Meta }
 
-// MapMode says what a PropertyMap holds.
+// MapMode is the kind of values of a PropertyMap.
 type MapMode uint8
 
 // The kinds of property maps.
@@ -70,7 +70,7 @@ const (
 	WithAll = WithIDs | WithLabels | WithKeys | WithValues
 )
 
-// PropertyMap makes a map of an element's properties.
+// PropertyMap builds a map of an element's properties.
 type PropertyMap struct {
 	Meta
 	Mode   MapMode
@@ -78,5 +78,5 @@ type PropertyMap struct {
 	Keys   []string
 	Tokens int
 	By     *By
-	Filter *Traversal // which properties exist (SubgraphStrategy)
+	Filter *Traversal // restricts the visible properties (SubgraphStrategy)
 }

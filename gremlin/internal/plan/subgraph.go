@@ -2,14 +2,13 @@ package plan
 
 import "vigil/gremlin/syntax"
 
-// criteria are what SubgraphStrategy asks of elements: functions, since each
-// place in the plan needs a traversal of its own.
+// criteria are the filters of a SubgraphStrategy. They are functions because each place in the plan needs its own traversal.
 type criteria struct {
 	vertex, edge, property func() *Traversal
-	adjacent               bool // an edge is there only if its ends are
+	adjacent               bool // an edge is visible only if its end points are
 }
 
-// subgraph keeps the query to the part of the graph that satisfies criteria.
+// subgraph restricts the query to the part of the graph that satisfies the criteria.
 func (b *builder) subgraph(conf map[string]syntax.Arg) error {
 	c := criteria{adjacent: true}
 	for name, slot := range map[string]*func() *Traversal{"vertices": &c.vertex, "edges": &c.edge, "vertexProperties": &c.property} {
@@ -21,7 +20,7 @@ func (b *builder) subgraph(conf map[string]syntax.Arg) error {
 			return err
 		}
 		*slot = func() *Traversal {
-			t, _ := b.child(a, scope{}) // was read without error above
+			t, _ := b.child(a, scope{}) // succeeded above
 			return t
 		}
 	}
@@ -41,8 +40,7 @@ func (c criteria) apply(t *Traversal) {
 	t.Steps = insertAfter(t.Steps, c.filterAfter)
 }
 
-// viaEdges replaces moves to neighbours by moves over edges, where edges have to
-// satisfy something.
+// viaEdges replaces moves to neighbours by moves over edges when edges are filtered.
 func (c criteria) viaEdges(steps []Step) []Step {
 	if c.edge == nil {
 		return steps
@@ -68,7 +66,7 @@ func (c criteria) viaEdges(steps []Step) []Step {
 	return out
 }
 
-// filterAfter returns what has to hold of the results of a step.
+// filterAfter returns the filters for the results of a step.
 func (c criteria) filterAfter(s Step) []Step {
 	switch s := s.(type) {
 	case *Graph:
@@ -104,8 +102,7 @@ func (c criteria) vertexFilter() []Step {
 	return []Step{filterBy(c.vertex())}
 }
 
-// edgeFilter returns the conditions of edges that were reached in a direction,
-// or from the graph itself.
+// edgeFilter returns the filters for edges that were reached in a direction or from the graph itself.
 func (c criteria) edgeFilter(d Direction, fromGraph bool) []Step {
 	var out []Step
 	if c.edge != nil {

@@ -12,8 +12,7 @@ var mathWords = map[string]bool{
 	"tanh": true,
 }
 
-// MathVariables returns the names of variables in an expression in the order of
-// their first occurrence. "_" stands for the object at hand.
+// MathVariables returns the variables of an expression in the order of first occurrence. "_" is the current object.
 func MathVariables(expr string) []string {
 	var out []string
 	for i := 0; i < len(expr); {

@@ -7,19 +7,18 @@ import (
 	"vigil/graph"
 )
 
-// Touched is what a plan can read of a graph. A change that touches none of it
-// cannot change the result.
+// Touched is the part of a graph that a plan can read. A change outside of it cannot change the result.
 type Touched struct {
-	Labels    []string // of vertices it may start from or asks for
-	AllLabels bool     // any vertex may matter
+	Labels    []string // labels of vertices that it may start from or tests
+	AllLabels bool     // any vertex may be read
 	Keys      []string // properties it reads
-	AllKeys   bool     // it reads properties whatever their key
-	Edges     []string // labels of edges it follows
-	AllEdges  bool     // it follows edges whatever their label
-	Time      bool     // it asks for the time, so its result may change by itself
+	AllKeys   bool     // it reads properties of any key
+	Edges     []string // labels of edges that it traverses
+	AllEdges  bool     // it traverses edges of any label
+	Time      bool     // it uses the current time, so that its result may change by itself
 }
 
-// Touches works out what a plan can read. It errs on the safe side.
+// Touches computes what a plan can read. It may overestimate.
 func Touches(r *Root) Touched {
 	t := toucher{labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}}
 	Walk(&r.Traversal, t.step)
@@ -65,7 +64,7 @@ func (t *toucher) step(s Step) {
 	}
 }
 
-// start notes which elements a V() or E() may find.
+// start records the elements that a V() or E() may find.
 func (t *toucher) start(g *Graph) {
 	t.conds(g.Conds)
 	if g.Edges {

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Unsure returns the keys that a plan reads in ways for which more satisfied
-// conditions do not simply mean more results: as the key of an order or a group,
-// as a value, behind a limit. If one of them holds an unknown value, neither
-// reading of it says what the query would find.
+// Unsure returns the keys that a plan uses non-monotonically: satisfying more conditions does not simply mean more results. That is so for
+// keys of an order or a group, for values, and after a limit. If such a key has unknown values, neither Reading determines what the query
+// would find.
 func Unsure(r *Root) (keys []string, all bool) {
 	u := unsure{keys: map[string]bool{}}
 	strict := false
@@ -22,14 +21,14 @@ type unsure struct {
 	all  bool
 }
 
-// chain notes the keys of a chain. In a strict one, conditions count, too. A chain
-// whose results are results of the query is not asked for values.
+// chain records the keys of a chain. In a strict chain, conditions count too. In a top chain, whose results are those of the query, values
+// do not count.
 func (u *unsure) chain(t *Traversal, strict, top bool) {
 	steps := t.Steps
 	if n := len(steps); !top && countsAtEnd(t) {
 		if steps = steps[:n-2]; n > 2 {
 			if _, ok := steps[n-3].(*Range); ok {
-				steps = steps[:n-3] // put in by the optimiser
+				steps = steps[:n-3] // inserted by the optimiser
 			}
 		}
 	}
@@ -39,7 +38,7 @@ func (u *unsure) chain(t *Traversal, strict, top bool) {
 	}
 }
 
-// cuts reports whether what a step lets through depends on what else there is.
+// cuts reports whether the result of a step for one traverser depends on other traversers.
 func cuts(s Step) bool {
 	switch s := s.(type) {
 	case *Range, *Tail, *Sample, *Coin, *Count, *Reduce, *Fold:
@@ -50,7 +49,7 @@ func cuts(s Step) bool {
 	return false
 }
 
-// countsAtEnd reports whether a chain is a count that is compared with something.
+// countsAtEnd reports whether a chain ends with a compared count.
 func countsAtEnd(t *Traversal) bool {
 	n := len(t.Steps)
 	if n < 2 {

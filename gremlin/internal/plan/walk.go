@@ -1,6 +1,6 @@
 package plan
 
-// Children returns the traversals within a step, those of its by() included.
+// Children returns the nested traversals of a step, including those of its by() modulators.
 func Children(s Step) []*Traversal {
 	out := appendTraversals(nil, s)
 	for _, by := range Bys(s) {
@@ -95,7 +95,7 @@ func Bys(s Step) []*By {
 	return out
 }
 
-// Walk calls fn for every step of t and of the traversals within it.
+// Walk calls fn for every step of t and of its nested traversals.
 func Walk(t *Traversal, fn func(Step)) {
 	for _, s := range t.Steps {
 		fn(s)
@@ -105,7 +105,7 @@ func Walk(t *Traversal, fn func(Step)) {
 	}
 }
 
-// Traversals calls fn for t and every traversal within it.
+// Traversals calls fn for t and its nested traversals.
 func Traversals(t *Traversal, fn func(*Traversal)) {
 	fn(t)
 	for _, s := range t.Steps {

@@ -19,17 +19,15 @@ import (
 	"strings"
 )
 
-// The artefact of Apache TinkerPop that holds its scenarios and toy graphs. Maven
-// Central never changes what it has published.
+// The artefact of Apache TinkerPop with its scenarios and toy graphs. Published artefacts on Maven Central never change.
 const (
 	artefactVersion = "3.8.1"
 	artefactURL     = "https://repo1.maven.org/maven2/org/apache/tinkerpop/gremlin-test/" + artefactVersion + "/gremlin-test-" + artefactVersion + ".jar"
 	artefactSum     = "8660a0319913fa09364c556cefedc25456fb5a3f719ecfb4268a3211ecc41f9e"
-	artefactSize    = 16 << 20 // bytes, at most
+	artefactSize    = 16 << 20 // maximum size in bytes
 )
 
-// Fetch downloads the artefact unless it is in the user's cache folder, and opens
-// it.
+// Fetch opens the artefact. It downloads it unless it is in the user's cache folder.
 func Fetch(ctx context.Context) (*Artefact, error) {
 	if a, err := Open(); err == nil {
 		return a, nil
@@ -48,7 +46,7 @@ func Fetch(ctx context.Context) (*Artefact, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
 	}
-	// A name of its own until it is whole: another process may read the file.
+	// Download to a temporary name, because another process may read the file.
 	part := fmt.Sprintf("%s.%d", file, os.Getpid())
 	if err := os.WriteFile(part, data, 0o644); err != nil {
 		return nil, err
@@ -76,7 +74,7 @@ func Open() (*Artefact, error) {
 	return &Artefact{jar}, err
 }
 
-// cached is where the artefact is kept.
+// cached returns the path of the artefact in the cache folder.
 func cached() (string, error) {
 	dir, err := os.UserCacheDir()
 	return filepath.Join(dir, "vigil", path.Base(artefactURL)), err
@@ -105,7 +103,7 @@ func download(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, artefactSize))
 }
 
-// An Artefact is the artefact that was downloaded.
+// An Artefact is the downloaded artefact.
 type Artefact struct{ jar *zip.Reader }
 
 const (
@@ -118,7 +116,7 @@ var graphFiles = map[string]string{
 	"modern": "tinkerpop-modern-v3.json", "crew": "tinkerpop-crew-v3.json", "sink": "tinkerpop-sink-v3.json", "grateful": "grateful-dead-v3.json",
 }
 
-// Graphs opens every toy graph, each written in GraphSON 3.0, for read to read.
+// Graphs calls read for every toy graph, in GraphSON 3.0.
 func (a *Artefact) Graphs(read func(name string, r io.Reader) error) error {
 	for name, file := range graphFiles {
 		f, err := a.jar.Open(graphFolder + file)
@@ -132,7 +130,7 @@ func (a *Artefact) Graphs(read func(name string, r io.Reader) error) error {
 	return nil
 }
 
-// Scenarios returns every scenario, in the order of files and within them.
+// Scenarios returns all scenarios in the order of files and within them.
 func (a *Artefact) Scenarios() ([]Scenario, error) {
 	var all []Scenario
 	files := slices.SortedFunc(slices.Values(a.jar.File), func(x, y *zip.File) int { return strings.Compare(x.Name, y.Name) })

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// readFeature reads the scenarios of a feature file. Their ids begin with its
-// name.
+// readFeature parses the scenarios of a feature file. Their ids begin with its name.
 func readFeature(name string, r io.Reader) ([]Scenario, error) {
 	parsed, err := parse(r)
 	if err != nil {
@@ -28,14 +27,13 @@ func readFeature(name string, r io.Reader) ([]Scenario, error) {
 	return all, nil
 }
 
-// A form is one way in which a step is written, and what it adds.
+// A form is the syntax of a step and its effect.
 type form struct {
 	pattern *regexp.Regexp
 	add     func(s *Scenario, words []string, step step) error
 }
 
-// forms lists every step of TinkerPop's feature files. A step that is none of
-// these is an error, so that no assertion is ever lost.
+// forms lists every step of TinkerPop's feature files. Any other step is an error, so that no assertion is lost.
 var forms = []form{
 	{regexp.MustCompile(`^the (\w+) graph$`), func(s *Scenario, words []string, _ step) error {
 		s.Graph = words[1]
@@ -104,13 +102,13 @@ func (s *Scenario) add(step step) error {
 			return f.add(s, words, step)
 		}
 	}
-	return fmt.Errorf("a step of an unknown form")
+	return fmt.Errorf("unknown form of a step")
 }
 
 // expectTable expects the values of a table of one column.
 func (s *Scenario) expectTable(kind string, step step) error {
 	if len(step.rows) == 0 {
-		return fmt.Errorf("no table")
+		return fmt.Errorf("the step has no table")
 	}
 	e := Expectation{Kind: kind, Header: step.rows[0][0]}
 	for _, row := range step.rows[1:] {
@@ -123,7 +121,7 @@ func (s *Scenario) expectTable(kind string, step step) error {
 	return nil
 }
 
-// expect adds an expectation: the first counts, the others are to be true too.
+// expect adds an expectation: the first is the main one, all must be met.
 func (s *Scenario) expect(e Expectation) {
 	if s.Expect.Kind == "" {
 		s.Expect = e
@@ -132,5 +130,5 @@ func (s *Scenario) expect(e Expectation) {
 	s.Expect.Also = append(s.Expect.Also, e)
 }
 
-// unescape reads a text between quotes.
+// unescape decodes a quoted text.
 func unescape(text string) string { return strings.ReplaceAll(text, `\"`, `"`) }

@@ -43,7 +43,7 @@ Feature: Step - out()
     And the graph should return 6 for count of "g.V()"
 `
 
-func TestFeaturesAreRead(t *testing.T) {
+func TestReadFeature(t *testing.T) {
 	t.Parallel()
 	got, err := readFeature("map/Out.feature", strings.NewReader(example))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestFeaturesAreRead(t *testing.T) {
 	}
 }
 
-func TestFeaturesThatCannotBeReadAreRefused(t *testing.T) {
+func TestMalformedFeatures(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"a step of another form": "Scenario: x\nThen the result should be wonderful\n",

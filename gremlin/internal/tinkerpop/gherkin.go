@@ -8,23 +8,21 @@ import (
 	"strings"
 )
 
-// A written scenario is one of a feature file, before its steps are understood.
+// A written is a parsed scenario of a feature file, before its steps are interpreted.
 type written struct {
 	name  string
-	tags  []string // of the feature and its own
+	tags  []string // tags of the feature and of the scenario
 	steps []step
 }
 
-// A step is one line that begins with Given, When, Then or And, and what belongs
-// to it.
+// A step is one line that begins with Given, When, Then or And, with its quoted text and table.
 type step struct {
 	text string     // without the first word
 	doc  []string   // lines between triple quotes, without their common indentation
 	rows [][]string // cells of a table, header first
 }
 
-// parse reads a feature file: the part of the Gherkin language that TinkerPop
-// uses, which has neither outlines nor backgrounds.
+// parse parses a feature file: the part of the Gherkin language that TinkerPop uses, without outlines and backgrounds.
 func parse(r io.Reader) ([]written, error) {
 	p := parser{lines: bufio.NewScanner(r)}
 	for p.lines.Scan() {
@@ -34,7 +32,7 @@ func parse(r io.Reader) ([]written, error) {
 		}
 	}
 	if p.quoted {
-		return nil, fmt.Errorf("line %d: quoted text does not end", p.line)
+		return nil, fmt.Errorf("line %d: unterminated quoted text", p.line)
 	}
 	return p.scenarios, p.lines.Err()
 }
@@ -48,7 +46,7 @@ type parser struct {
 	scenarios []written
 
 	quoted bool
-	indent int // of the quotes
+	indent int // indentation of the quotes
 }
 
 func (p *parser) read(line string) error {
@@ -74,7 +72,7 @@ func (p *parser) read(line string) error {
 	case strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") && p.step() != nil:
 		p.step().rows = append(p.step().rows, cells(text))
 	default:
-		return fmt.Errorf("cannot read %q", text)
+		return fmt.Errorf("unexpected line %q", text)
 	}
 	return nil
 }
@@ -83,7 +81,7 @@ func (p *parser) read(line string) error {
 func (p *parser) quote(line, text string) error {
 	s := p.step()
 	if s == nil {
-		return fmt.Errorf("quoted text belongs to no step")
+		return fmt.Errorf("quoted text without a step")
 	}
 	if text == `"""` {
 		p.quoted = false
@@ -94,7 +92,7 @@ func (p *parser) quote(line, text string) error {
 	return nil
 }
 
-// step returns the step at hand, or nil.
+// step returns the current step, or nil.
 func (p *parser) step() *step {
 	if len(p.scenarios) == 0 {
 		return nil
@@ -106,7 +104,7 @@ func (p *parser) step() *step {
 	return &steps[len(steps)-1]
 }
 
-// cells reads a line of a table, in which a backslash is written twice.
+// cells parses a line of a table, in which backslashes are doubled.
 func cells(text string) []string {
 	parts := strings.Split(strings.Trim(text, "|"), "|")
 	for i := range parts {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A Scenario is a query and what is expected of it. The tags are those by which a
-// file of scenarios, one JSON object a line, names its members.
+// A Scenario is a query and its expected results. The struct tags are the member names in a file of scenarios, which has one JSON object per
+// line.
 type Scenario struct {
 	ID          string      `json:"id"`
 	Tags        []string    `json:"tags"`
@@ -22,13 +22,12 @@ type Scenario struct {
 	When        string      `json:"when"`
 	Expect      Expectation `json:"expect"`
 
-	// LeftOut says why an engine that only reads is not held to the scenario. It is
-	// empty when it is.
+	// LeftOut is the reason why the scenario does not apply to a read-only engine, or
+	// empty.
 	LeftOut string `json:"-"`
 }
 
-// An Expectation says what the results of a scenario are. Also holds what is to
-// be true besides.
+// An Expectation describes the results of a scenario. Also are further expectations.
 type Expectation struct {
 	Kind    string        `json:"kind"`
 	Header  string        `json:"header"`
@@ -39,13 +38,13 @@ type Expectation struct {
 	Also    []Expectation `json:"also"`
 }
 
-// The two ways a scenario takes its results.
+// The two ways in which a scenario takes its results.
 const (
 	ToList = "iterated to list"
 	Next   = "iterated next"
 )
 
-// ReadScenarios reads a scenario file: one JSON object a line.
+// ReadScenarios reads a scenario file with one JSON object per line.
 func ReadScenarios(r io.Reader) ([]Scenario, error) {
 	var all []Scenario
 	lines := bufio.NewScanner(r)
@@ -72,7 +71,7 @@ func (s Scenario) Mentions(text string) bool {
 		slices.ContainsFunc(s.Tags, func(t string) bool { return strings.Contains(t, text) })
 }
 
-// String writes what is expected in one line.
+// String describes the expectation in one line.
 func (e Expectation) String() string {
 	switch e.Kind {
 	case "error":
@@ -87,7 +86,7 @@ func (e Expectation) String() string {
 	return e.Kind + " " + Brief(e.Values)
 }
 
-// Brief writes texts in one line, cut where there are very many.
+// Brief joins texts in one line and truncates long lists.
 func Brief(texts []string) string {
 	const most = 60
 	if len(texts) > most {

@@ -8,7 +8,7 @@ import (
 	"vigil/graph"
 )
 
-// Float64 returns any number as a double.
+// Float64 converts any number to a double.
 func Float64(v graph.Value) float64 {
 	switch v.Kind() {
 	case graph.KindFloat, graph.KindDouble:
@@ -28,7 +28,7 @@ func plainDecimal(v graph.Value) string {
 	return u.String() + "e" + strconv.FormatInt(-int64(s), 10)
 }
 
-// BigInt returns any number as a big integer; a fraction is cut off.
+// BigInt converts any number to a big integer and truncates fractions.
 func BigInt(v graph.Value) *big.Int {
 	switch v.Kind() {
 	case graph.KindBigInt:
@@ -43,14 +43,13 @@ func BigInt(v graph.Value) *big.Int {
 	return big.NewInt(v.Int())
 }
 
-// castNames are the Java names that messages about conversion use.
+// castNames are the Java type names in error messages about conversion.
 var castNames = map[graph.Kind]string{
 	graph.KindByte: "Byte", graph.KindShort: "Short", graph.KindInt: "Integer", graph.KindLong: "Long",
 	graph.KindBigInt: "BigInteger", graph.KindFloat: "Float", graph.KindDouble: "Double", graph.KindBigDecimal: "BigDecimal",
 }
 
-// Cast converts a number to another kind of number. A fraction is cut off; a
-// number that the kind cannot hold is an error.
+// Cast converts a number to another kind of number and truncates fractions. It fails when the kind cannot hold the number.
 func Cast(v graph.Value, to graph.Kind) (graph.Value, error) {
 	if v.Kind() == to {
 		return v, nil
@@ -122,7 +121,7 @@ func castFloat(v graph.Value, to graph.Kind) (graph.Value, error) {
 	}
 	if to == graph.KindDouble {
 		if v.Kind() == graph.KindFloat {
-			// By way of the shortest text, so that 0.1f becomes 0.1.
+			// Convert by the shortest text, so that 0.1f becomes 0.1.
 			f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', -1, 32), 64)
 		}
 		return graph.Double(f), nil

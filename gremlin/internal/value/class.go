@@ -2,8 +2,7 @@ package value
 
 import "vigil/graph"
 
-// classNames are the names messages use for the kinds of values. They are those
-// of the reference implementation, which authors of queries know.
+// classNames are the names of kinds in error messages. They are those of the reference implementation, which authors of queries know.
 var classNames = [...]string{
 	graph.KindNull: "null", graph.KindBool: "Boolean", graph.KindByte: "Byte", graph.KindShort: "Short", graph.KindInt: "Integer",
 	graph.KindLong: "Long", graph.KindBigInt: "BigInteger", graph.KindFloat: "Float", graph.KindDouble: "Double",
@@ -30,7 +29,7 @@ func ClassName(v graph.Value) string {
 	return "T"
 }
 
-// typeKinds are the types of GType that are one kind of value each.
+// typeKinds are the GType types that correspond to one kind of value.
 var typeKinds = map[string]graph.Kind{
 	"BIGDECIMAL": graph.KindBigDecimal, "BIGINT": graph.KindBigInt, "BOOLEAN": graph.KindBool, "BYTE": graph.KindByte,
 	"DATETIME": graph.KindDateTime, "DOUBLE": graph.KindDouble, "EDGE": graph.KindEdge, "FLOAT": graph.KindFloat,
@@ -38,7 +37,7 @@ var typeKinds = map[string]graph.Kind{
 	"STRING": graph.KindString, "UUID": graph.KindUUID, "VERTEX": graph.KindVertex, "VPROPERTY": graph.KindVertexProperty,
 }
 
-// typeAliases are the class names that typeOf() takes besides those of GType.
+// typeAliases are the class names that typeOf() accepts in addition to GType names.
 var typeAliases = map[string]string{
 	"BigDecimal": "BIGDECIMAL", "BigInteger": "BIGINT", "ByteBuffer": "BINARY", "Boolean": "BOOLEAN", "Byte": "BYTE",
 	"Character": "CHAR", "OffsetDateTime": "DATETIME", "Double": "DOUBLE", "Duration": "DURATION", "Edge": "EDGE",
@@ -47,8 +46,7 @@ var typeAliases = map[string]string{
 	"Vertex": "VERTEX", "VertexProperty": "VPROPERTY",
 }
 
-// TypeName returns the name GType has for the type called name, and false if
-// there is no such type.
+// TypeName returns the GType name of a type, and false if there is no such type.
 func TypeName(name string) (string, bool) {
 	if t, ok := typeAliases[name]; ok {
 		return t, true
@@ -56,14 +54,14 @@ func TypeName(name string) (string, bool) {
 	return "", false
 }
 
-// NumberKind returns the kind of number that a type of GType stands for.
+// NumberKind returns the kind of number of a GType type.
 func NumberKind(gtype string) (graph.Kind, bool) {
 	k, ok := typeKinds[gtype]
 	return k, ok && k >= graph.KindByte && k <= graph.KindBigDecimal
 }
 
-// IsType reports whether v is of a type of GType. Some types include others: a
-// NUMBER is any number, a PROPERTY also that of a vertex, a tree is a MAP.
+// IsType reports whether v has a GType type. Some types include others: NUMBER is any number, PROPERTY includes vertex properties, a tree is a
+// MAP.
 func IsType(v graph.Value, gtype string) bool {
 	if k, ok := typeKinds[gtype]; ok {
 		return v.Kind() == k

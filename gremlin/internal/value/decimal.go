@@ -7,8 +7,8 @@ import (
 	"vigil/graph"
 )
 
-// decimalParts returns a finite number as unscaled * 10^-scale with the scale
-// Java's BigDecimal would have. Floats are taken by their shortest decimal form.
+// decimalParts returns a finite number as unscaled * 10^-scale with the scale of Java's BigDecimal. Floats are converted by their shortest
+// decimal form.
 func decimalParts(v graph.Value) (*big.Int, int64) {
 	switch v.Kind() {
 	case graph.KindBigDecimal:
@@ -27,7 +27,7 @@ func decimalParts(v graph.Value) (*big.Int, int64) {
 	return big.NewInt(v.Int()), 0
 }
 
-// maxScale bounds how many digits aligning two decimals may write out.
+// maxScale limits the number of digits that aligning two decimals may produce.
 const maxScale = 1 << 14
 
 func pow10(n int64) *big.Int {
@@ -65,8 +65,7 @@ func (op Arith) decimal(a, b graph.Value) (graph.Value, error) {
 	return graph.BigDecimal(new(big.Int).Sub(x, y), int32(xs)), nil
 }
 
-// divide returns the exact quotient if it has one of finite length, else one
-// rounded to a precision of ten digits more than the operands'.
+// divide returns the exact quotient if it is finite, otherwise one rounded to ten more digits than the operands have.
 func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	if y.Sign() == 0 {
 		return graph.Null, Errorf("Division by zero")
@@ -100,8 +99,7 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 	return graph.BigDecimal(q, int32(s)), nil
 }
 
-// exactQuotient divides without remainder if the reduced divisor has only the
-// prime factors 2 and 5.
+// exactQuotient returns the exact quotient if the reduced divisor has only the prime factors 2 and 5.
 func exactQuotient(x, y *big.Int, preferred int64) (*big.Int, int64, bool) {
 	g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(x), new(big.Int).Abs(y))
 	d := new(big.Int).Quo(new(big.Int).Abs(y), g)
@@ -114,7 +112,7 @@ func exactQuotient(x, y *big.Int, preferred int64) (*big.Int, int64, bool) {
 	return q.Quo(q, y), preferred + shift, true
 }
 
-// strip divides d by p as often as possible and returns how often.
+// strip divides d by p as often as possible and returns the count.
 func strip(d *big.Int, p int64) int64 {
 	var n int64
 	q, r, f := new(big.Int), new(big.Int), big.NewInt(p)
@@ -143,7 +141,7 @@ func digits(u *big.Int) int { return len(new(big.Int).Abs(u).String()) }
 
 func clampScale(s int64) int64 { return min(max(s, -maxScale), maxScale) }
 
-// FormatFloat writes a float or double as Java does: 1.0, 1.0E10, NaN.
+// FormatFloat formats a float or double like Java: 1.0, 1.0E10, NaN.
 func FormatFloat(v graph.Value) string {
 	bits := 64
 	if v.Kind() == graph.KindFloat {
@@ -173,7 +171,7 @@ func formatFloat(f float64, bits int) string {
 	return s + ".0"
 }
 
-// javaExponent turns 1e+10 into 1.0E10 and 1.5e-09 into 1.5E-9.
+// javaExponent converts 1e+10 to 1.0E10 and 1.5e-09 to 1.5E-9.
 func javaExponent(s string) string {
 	var mantissa, exponent string
 	for i := range len(s) {

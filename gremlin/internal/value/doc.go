@@ -1,21 +1,20 @@
-// Package value gives graph values the behaviour Gremlin asks for: arithmetic
-// that widens before it overflows, conversion, text form, equality and order.
+// Package value implements Gremlin's operations on graph values: arithmetic that widens before it overflows, conversion, text form, equality
+// and order.
 //
-// Package graph knows what a value is; this package knows what a query may do
-// with it. It adds the kinds that exist only while a query runs (paths, trees,
-// bulk sets, subgraphs, tokens), carried as opaque values.
+// Package graph defines values; this package defines what queries can do with them. It adds the kinds that exist only while a query runs
+// (paths, trees, bulk sets, subgraphs, tokens), which are opaque values for package graph.
 package value
 
 import "fmt"
 
-// An Error says that a query did something its values do not allow, such as
-// adding a string to a number. The text is meant for the author of the query.
+// An Error is the error of an operation that its values do not support, such as adding a string to a number. The text is for the author of
+// the query.
 type Error struct{ Text string }
 
 // Error returns the text.
 func (e *Error) Error() string { return e.Text }
 
-// Errorf makes an [Error].
+// Errorf returns an [Error].
 func Errorf(format string, args ...any) error {
 	return &Error{Text: fmt.Sprintf(format, args...)}
 }

@@ -6,12 +6,11 @@ import (
 	"vigil/graph"
 )
 
-// flat reports whether v holds no other value, so that package graph knows all
-// there is to know about it.
+// flat reports whether v contains no other values, so that package graph can compare it.
 func flat(v graph.Value) bool { return v.Kind() < graph.KindSet }
 
-// Equal reports whether a and b are the same value of the same kind; it is
-// [graph.Value.Equal] with paths, trees and bulk sets compared by content.
+// Equal reports whether a and b are the same value of the same kind. It is [graph.Value.Equal], except that paths, trees and bulk sets are
+// compared by content.
 func Equal(a, b graph.Value) bool {
 	if flat(a) || a.Kind() != b.Kind() {
 		return a.Equal(b)
@@ -110,7 +109,7 @@ func equalTrees(x, y *Tree) bool {
 	return true
 }
 
-// Hash returns a hash such that values that are [Equal] have the same one.
+// Hash returns a hash. Values that are [Equal] have the same hash.
 func Hash(v graph.Value) uint64 {
 	if flat(v) {
 		return v.Hash()

@@ -2,12 +2,11 @@ package value
 
 import "vigil/graph"
 
-// Keys numbers different values in the order they first came: a hash table from
-// value to position. The zero Keys is empty.
+// Keys numbers distinct values in the order of first insertion: it is a hash table from value to index. The zero Keys is empty.
 type Keys struct {
 	vals   []graph.Value
 	hashes []uint64
-	slots  []int32 // position+1, or 0; a power of two long
+	slots  []int32 // index+1, or 0 when free; the length is a power of two
 }
 
 // Len returns the number of values.
@@ -16,17 +15,17 @@ func (k *Keys) Len() int { return len(k.vals) }
 // At returns the i-th value.
 func (k *Keys) At(i int) graph.Value { return k.vals[i] }
 
-// All returns the values in order, to be read only.
+// All returns the values in order. They must not be modified.
 func (k *Keys) All() []graph.Value { return k.vals }
 
-// Reset empties the table and keeps its memory.
+// Reset removes all values and keeps the memory for reuse.
 func (k *Keys) Reset() {
 	clear(k.vals)
 	k.vals, k.hashes = k.vals[:0], k.hashes[:0]
 	clear(k.slots)
 }
 
-// Find returns the position of v, or -1.
+// Find returns the index of v, or -1.
 func (k *Keys) Find(v graph.Value) int {
 	if len(k.vals) == 0 {
 		return -1
@@ -35,7 +34,7 @@ func (k *Keys) Find(v graph.Value) int {
 	return int(k.slots[i]) - 1
 }
 
-// Put returns the position of v, and whether v is new.
+// Put returns the index of v and whether v is new.
 func (k *Keys) Put(v graph.Value) (i int, fresh bool) {
 	if 2*(len(k.vals)+1) > len(k.slots) {
 		k.grow()
@@ -51,7 +50,7 @@ func (k *Keys) Put(v graph.Value) (i int, fresh bool) {
 	return len(k.vals) - 1, true
 }
 
-// slot returns where v is, or where it would be.
+// slot returns the slot of v, or the free slot for it.
 func (k *Keys) slot(v graph.Value, h uint64) (at int, found bool) {
 	mask := len(k.slots) - 1
 	for i := int(h) & mask; ; i = (i + 1) & mask {

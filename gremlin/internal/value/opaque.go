@@ -2,8 +2,7 @@ package value
 
 import "vigil/graph"
 
-// A Path is the way a traverser came: the objects it visited, each with the
-// labels of the step that led to it. Labels is nil if there are none at all.
+// A Path is the history of a traverser: the objects it visited, each with the labels of its step. Labels is nil if there are none.
 type Path struct {
 	Objects []graph.Value
 	Labels  [][]string
@@ -17,10 +16,10 @@ func (p *Path) LabelsAt(i int) []string {
 	return p.Labels[i]
 }
 
-// A Token is a constant that can be a value, such as T.id as the key of a map.
+// A Token is a constant that can be a value, such as T.id as a map key.
 type Token string
 
-// The tokens that maps of elements use as keys.
+// The tokens that are keys of element maps.
 const (
 	TokenID    Token = "id"
 	TokenLabel Token = "label"
@@ -31,8 +30,7 @@ const (
 	TokenBoth  Token = "BOTH"
 )
 
-// A Subgraph is the set of edges, and of the vertices at their ends, that
-// subgraph() collected. Handles are those of the graph the query ran on.
+// A Subgraph is the set of edges, with their end points, that subgraph() collected. Handles are those of the graph on which the query ran.
 type Subgraph struct {
 	Vertices []graph.Handle
 	Edges    []graph.Handle
@@ -40,7 +38,7 @@ type Subgraph struct {
 	seenE    map[graph.Handle]bool
 }
 
-// AddVertex puts a vertex into the subgraph unless it is there.
+// AddVertex adds a vertex and reports whether it is new.
 func (s *Subgraph) AddVertex(v graph.Handle) bool {
 	if s.seenV[v] {
 		return false
@@ -53,7 +51,7 @@ func (s *Subgraph) AddVertex(v graph.Handle) bool {
 	return true
 }
 
-// AddEdge puts an edge into the subgraph unless it is there.
+// AddEdge adds an edge and reports whether it is new.
 func (s *Subgraph) AddEdge(e graph.Handle) bool {
 	if s.seenE[e] {
 		return false
@@ -66,23 +64,22 @@ func (s *Subgraph) AddEdge(e graph.Handle) bool {
 	return true
 }
 
-// A Tree holds paths that share their beginnings once: each key is an object,
-// and below it are the trees of what followed.
+// A Tree is a prefix tree of paths: each key is an object, and below it are the trees of the objects that followed.
 type Tree struct {
 	keys Keys
 	subs []*Tree
 }
 
-// Len returns the number of keys at the top.
+// Len returns the number of keys at the top level.
 func (t *Tree) Len() int { return t.keys.Len() }
 
-// Key returns the i-th key at the top.
+// Key returns the i-th key at the top level.
 func (t *Tree) Key(i int) graph.Value { return t.keys.At(i) }
 
 // Sub returns the tree below the i-th key.
 func (t *Tree) Sub(i int) *Tree { return t.subs[i] }
 
-// Put returns the tree below key, which it adds if it is not there.
+// Put returns the tree below key and adds the key if it is missing.
 func (t *Tree) Put(key graph.Value) (sub *Tree, fresh bool) {
 	i, fresh := t.keys.Put(key)
 	if fresh {
@@ -91,7 +88,7 @@ func (t *Tree) Put(key graph.Value) (sub *Tree, fresh bool) {
 	return t.subs[i], fresh
 }
 
-// Copy returns a tree of its own with the same content.
+// Copy returns an independent copy.
 func (t *Tree) Copy() *Tree {
 	out := &Tree{}
 	for i := range t.Len() {
@@ -101,15 +98,14 @@ func (t *Tree) Copy() *Tree {
 	return out
 }
 
-// A BulkSet counts equal values instead of repeating them. It is what
-// aggregate() collects: a collection that may hold a value several times.
+// A BulkSet is a multiset that stores equal values once with a count. aggregate() collects values in it.
 type BulkSet struct {
 	keys  Keys
 	bulks []int64
 	size  int64
 }
 
-// Add puts n times v into the set.
+// Add adds v n times and reports whether it is new.
 func (s *BulkSet) Add(v graph.Value, n int64) (fresh bool) {
 	i, fresh := s.keys.Put(v)
 	if fresh {
@@ -120,7 +116,7 @@ func (s *BulkSet) Add(v graph.Value, n int64) (fresh bool) {
 	return fresh
 }
 
-// Copy returns a bulk set of its own with the same content.
+// Copy returns an independent copy.
 func (s *BulkSet) Copy() *BulkSet {
 	out := &BulkSet{}
 	for i := range s.Len() {
@@ -129,19 +125,19 @@ func (s *BulkSet) Copy() *BulkSet {
 	return out
 }
 
-// Size returns how many values the set holds, repeated ones included.
+// Size returns the number of values, including repeated ones.
 func (s *BulkSet) Size() int64 { return s.size }
 
-// Len returns how many different values the set holds.
+// Len returns the number of distinct values.
 func (s *BulkSet) Len() int { return s.keys.Len() }
 
-// At returns the i-th different value and how often it is in the set.
+// At returns the i-th distinct value and its count.
 func (s *BulkSet) At(i int) (graph.Value, int64) { return s.keys.At(i), s.bulks[i] }
 
 // Has reports whether v is in the set.
 func (s *BulkSet) Has(v graph.Value) bool { return s.keys.Find(v) >= 0 }
 
-// Elems returns all values of the set, repeated ones included.
+// Elems returns all values of the set, including repeated ones.
 func (s *BulkSet) Elems() []graph.Value {
 	out := make([]graph.Value, 0, s.size)
 	for i := range s.keys.Len() {
@@ -152,7 +148,7 @@ func (s *BulkSet) Elems() []graph.Value {
 	return out
 }
 
-// As returns what an opaque value carries if it is a T.
+// As returns the content of an opaque value if it is a T.
 func As[T any](v graph.Value) (T, bool) {
 	if v.Kind() == graph.KindOpaque {
 		t, ok := v.Opaque().(T)
@@ -162,8 +158,7 @@ func As[T any](v graph.Value) (T, bool) {
 	return zero, false
 }
 
-// Elems returns the items of a list, set, bulk set or path, and false for
-// anything else.
+// Elems returns the items of a list, set, bulk set or path, and false for other values.
 func Elems(v graph.Value) ([]graph.Value, bool) {
 	switch v.Kind() {
 	case graph.KindList, graph.KindSet:
@@ -179,7 +174,7 @@ func Elems(v graph.Value) ([]graph.Value, bool) {
 	return nil, false
 }
 
-// Entries returns the entries of a map or tree, and false for anything else.
+// Entries returns the entries of a map or tree, and false for other values.
 func Entries(v graph.Value) ([]graph.Entry, bool) {
 	if v.Kind() == graph.KindMap {
 		return v.Entries(), true

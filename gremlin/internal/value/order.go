@@ -7,7 +7,7 @@ import (
 	"vigil/graph"
 )
 
-// A Space knows the ids of elements, by which elements are ordered.
+// A Space provides the ids and properties by which elements are ordered.
 type Space interface {
 	// ID returns the id of a vertex, edge or vertex property.
 	ID(graph.Value) graph.Value
@@ -16,7 +16,7 @@ type Space interface {
 	Property(graph.Value) (key string, value graph.Value)
 }
 
-// rank is the place of a value's type in Gremlin's order of types.
+// rank returns the position of a value's type in Gremlin's order of types.
 func rank(v graph.Value) int {
 	switch k := v.Kind(); {
 	case v.IsNumber():
@@ -35,8 +35,7 @@ func rank(v graph.Value) int {
 	return 2 * int(graph.KindOpaque)
 }
 
-// Eq reports whether a and b are equal in the sense of Gremlin's eq. Properties
-// of edges and of vertex properties are equal if key and value are.
+// Eq reports whether a and b are equal in the sense of Gremlin's eq. Edge properties and meta-properties are equal if key and value are.
 func Eq(s Space, a, b graph.Value) bool {
 	if flat(a) && flat(b) {
 		if a.Kind() == graph.KindProperty && b.Kind() == graph.KindProperty && s != nil {
@@ -81,8 +80,7 @@ func sortedForEq(vs []graph.Value) []graph.Value {
 	return vs
 }
 
-// eqEntries compares maps: numbers of different width may be one key, so keys
-// are looked for and not looked up.
+// eqEntries compares maps. Numbers of different width may be the same key, so keys are searched linearly, not by hash.
 func eqEntries(s Space, x, y []graph.Entry) bool {
 	for _, e := range x {
 		if !slices.ContainsFunc(y, func(f graph.Entry) bool { return Eq(s, e.Key, f.Key) && Eq(s, e.Value, f.Value) }) {
@@ -92,8 +90,7 @@ func eqEntries(s Space, x, y []graph.Entry) bool {
 	return true
 }
 
-// Compare orders two values of one type, and reports false when they cannot be
-// ordered. It is the order of lt, lte, gt and gte.
+// Compare orders two values of one type and returns false when they have no order. It is the order of lt, lte, gt and gte.
 func Compare(s Space, a, b graph.Value) (int, bool) {
 	if k := a.Kind(); flat(a) && flat(b) && (k < graph.KindVertex || k != b.Kind()) {
 		return graph.Compare(a, b)
@@ -120,8 +117,7 @@ func comparable2(s Space, a, b graph.Value) bool {
 	return true
 }
 
-// contents returns what two values of one type hold, in the order in which it
-// is compared, or false if they hold nothing.
+// contents returns the contained values of two values of one type in the order of comparison, or false if they contain none.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	if x, ok = Elems(a); ok {
 		y, _ = Elems(b)
@@ -166,8 +162,8 @@ func sorted(s Space, vs []graph.Value) []graph.Value {
 	return vs
 }
 
-// Order is a total order over all values, the one of the order step: null,
-// booleans, numbers, dates, strings, UUIDs, elements, paths, sets, lists, maps.
+// Order is a total order of all values, the order of the order step: null, booleans, numbers, dates, strings, UUIDs, elements, paths, sets,
+// lists, maps.
 func Order(s Space, a, b graph.Value) int {
 	if a.Kind() < graph.KindVertex && b.Kind() < graph.KindVertex {
 		return graph.Order(a, b)

@@ -9,10 +9,8 @@ import (
 	"vigil/graph"
 )
 
-// ParseNumber reads the text of a number as asNumber() does. Whole numbers
-// become the smallest of int, long and big integer that holds them; others a
-// float if that is exact enough, else a double, else a big decimal. A type
-// suffix (L, F, D) and hexadecimal (0x1F) and octal (017) forms are understood.
+// ParseNumber parses a number like asNumber(). Integers become the smallest of int, long and big integer that holds them. Other numbers become
+// a float if that is exact enough, else a double, else a big decimal. It supports type suffixes (L, F, D), hexadecimal (0x1F) and octal (017).
 func ParseNumber(text string) (graph.Value, bool) {
 	s := strings.TrimSpace(text)
 	sign, body := splitSign(s)

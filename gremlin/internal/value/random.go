@@ -2,9 +2,8 @@ package value
 
 import "math"
 
-// Random is the generator of the language specification's reference
-// implementation (a 48-bit linear congruence), so that a seeded query chooses
-// the same way everywhere.
+// Random is the pseudorandom generator of the reference implementation (a 48-bit linear congruential generator), so that seeded queries make the
+// same choices.
 type Random struct{ state int64 }
 
 const (
@@ -22,13 +21,13 @@ func (r *Random) next(bits uint) int32 {
 	return int32(r.state >> (48 - bits))
 }
 
-// Int63 returns a number with 64 random bits.
+// Int64 returns 64 random bits.
 func (r *Random) Int64() int64 {
 	hi := int64(r.next(32))
 	return hi<<32 + int64(r.next(32))
 }
 
-// Intn returns a number from 0 up to, not including, n.
+// Intn returns a number in [0, n).
 func (r *Random) Intn(n int32) int32 {
 	if n&(-n) == n {
 		return int32((int64(n) * int64(r.next(31))) >> 31)
@@ -42,13 +41,13 @@ func (r *Random) Intn(n int32) int32 {
 	}
 }
 
-// Float64 returns a number from 0 up to, not including, 1.
+// Float64 returns a number in [0, 1).
 func (r *Random) Float64() float64 {
 	hi := int64(r.next(26))
 	return float64(hi<<27+int64(r.next(27))) * math.Pow(2, -53)
 }
 
-// Shuffle puts n things into a random order.
+// Shuffle permutes n elements randomly.
 func (r *Random) Shuffle(n int, swap func(i, j int)) {
 	for i := n; i > 1; i-- {
 		swap(i-1, int(r.Intn(int32(i))))

@@ -7,7 +7,7 @@ import (
 	"vigil/graph"
 )
 
-// Elements knows what the text form of an element needs besides its id.
+// Elements provides what the text form of an element needs.
 type Elements interface {
 	Space
 	// Label returns the label of a vertex or edge.
@@ -18,7 +18,7 @@ type Elements interface {
 	VertexProperty(graph.Value) (key string, value graph.Value)
 }
 
-// Text writes v the way asString() does: [a, b], {k=v}, v[1], e[7][1-knows->2].
+// Text formats v like asString(): [a, b], {k=v}, v[1], e[7][1-knows->2].
 func Text(e Elements, v graph.Value) string {
 	var b strings.Builder
 	writeText(&b, e, v)
@@ -67,7 +67,7 @@ func writeElement(b *strings.Builder, e Elements, v graph.Value) {
 	b.WriteString("]")
 }
 
-// abbreviate cuts a property's value to twenty characters.
+// abbreviate truncates a property's value to twenty characters.
 func abbreviate(s string) string {
 	r := []rune(s)
 	if len(r) <= 20 {
@@ -111,7 +111,7 @@ func writeCollection(b *strings.Builder, e Elements, v graph.Value) {
 	b.WriteString(end)
 }
 
-// writeBulks writes a bulk set as a map of counts.
+// writeBulks formats a bulk set as a map of counts.
 func writeBulks(b *strings.Builder, e Elements, s *BulkSet) {
 	b.WriteString("{")
 	for i := range s.Len() {
@@ -140,7 +140,7 @@ func writeEntry(b *strings.Builder, e Elements, entry graph.Entry) {
 	writeText(b, e, entry.Value)
 }
 
-// FormatTime writes a date as ISO 8601, without seconds if there are none.
+// FormatTime formats a date in ISO 8601, without seconds if they are zero.
 func FormatTime(t time.Time) string {
 	layout := "2006-01-02T15:04"
 	switch {
@@ -154,7 +154,7 @@ func FormatTime(t time.Time) string {
 		s = "+" + s
 	}
 	if t.Nanosecond() != 0 {
-		// Java writes fractions in groups of three digits.
+		// Java formats fractions in groups of three digits.
 		for strings.HasSuffix(s, "000") {
 			s = s[:len(s)-3]
 		}
@@ -162,8 +162,7 @@ func FormatTime(t time.Time) string {
 	return s + t.Format("Z07:00")
 }
 
-// formatDecimal writes a big decimal as Java's toString does: with an exponent
-// if the scale is negative or the number is very small.
+// formatDecimal formats a big decimal like Java's toString: with an exponent if the scale is negative or the number is very small.
 func formatDecimal(v graph.Value) string {
 	u, scale := v.BigDecimal()
 	digits := u.String()

@@ -19,12 +19,12 @@ func decimal(t *testing.T, s string) graph.Value {
 	t.Helper()
 	v, ok := graph.ParseDecimal(s)
 	if !ok {
-		t.Fatalf("cannot read %s", s)
+		t.Fatalf("cannot parse %s", s)
 	}
 	return v
 }
 
-func TestArithmeticWidensBeforeItOverflows(t *testing.T) {
+func TestArithmeticWidens(t *testing.T) {
 	t.Parallel()
 	huge := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 100))
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestArithmeticWidensBeforeItOverflows(t *testing.T) {
 	}
 }
 
-func TestDecimalsAreExactWhereTheyCanBe(t *testing.T) {
+func TestDecimalArithmetic(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		op         value.Arith
@@ -79,7 +79,7 @@ func TestDecimalsAreExactWhereTheyCanBe(t *testing.T) {
 	}
 }
 
-func TestArithmeticThatCannotBeIsAnError(t *testing.T) {
+func TestInvalidArithmetic(t *testing.T) {
 	t.Parallel()
 	enormous := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 1<<16))
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestArithmeticThatCannotBeIsAnError(t *testing.T) {
 	}
 }
 
-func TestNumbersAreReadAsTheSmallestTypeThatHoldsThem(t *testing.T) {
+func TestParseNumber(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"5": "int 5", " 42 ": "int 42", "-7": "int -7", "99999999999": "long 99999999999", "12L": "long 12",
@@ -114,12 +114,12 @@ func TestNumbersAreReadAsTheSmallestTypeThatHoldsThem(t *testing.T) {
 	}
 	for _, in := range []string{"", "-", "a", "1,000", "1_000", "0xZZ", "NaN", "Infinity", "1e", "--1"} {
 		if got, ok := value.ParseNumber(in); ok {
-			t.Errorf("%q was read as %s", in, text(got))
+			t.Errorf("%q was parsed as %s", in, text(got))
 		}
 	}
 }
 
-func TestCastsCutFractionsAndRefuseWhatDoesNotFit(t *testing.T) {
+func TestCast(t *testing.T) {
 	t.Parallel()
 	got, err := value.Cast(graph.Double(5.97), graph.KindInt)
 	if err != nil || text(got) != "int 5" {
@@ -142,7 +142,7 @@ func TestCastsCutFractionsAndRefuseWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestOrderIsTotalOverAllTypes(t *testing.T) {
+func TestOrderIsTotal(t *testing.T) {
 	t.Parallel()
 	inOrder := []graph.Value{
 		graph.Null, graph.Bool(false), graph.Bool(true), graph.Int(1), graph.Double(1.5), graph.Long(2), graph.Double(math.NaN()),
@@ -160,7 +160,7 @@ func TestOrderIsTotalOverAllTypes(t *testing.T) {
 	}
 }
 
-func TestEqualityOfQueriesIgnoresWidthAndThatOfKeysDoesNot(t *testing.T) {
+func TestEqAndEqualDiffer(t *testing.T) {
 	t.Parallel()
 	one, long := graph.List(graph.Int(1)), graph.List(graph.Long(1))
 	if !value.Eq(nil, one, long) || value.Equal(one, long) {
@@ -172,7 +172,7 @@ func TestEqualityOfQueriesIgnoresWidthAndThatOfKeysDoesNot(t *testing.T) {
 	}
 }
 
-func TestKeysNumberValuesInTheOrderTheyCame(t *testing.T) {
+func TestKeys(t *testing.T) {
 	t.Parallel()
 	var k value.Keys
 	for i := range 1000 {
@@ -186,11 +186,11 @@ func TestKeysNumberValuesInTheOrderTheyCame(t *testing.T) {
 		}
 	}
 	if k.Find(graph.List(graph.Int(1000), graph.String("x"))) >= 0 {
-		t.Error("a value that was never put is found")
+		t.Error("a value that was not added is found")
 	}
 }
 
-func TestRandomIsThatOfTheReference(t *testing.T) {
+func TestRandomMatchesReference(t *testing.T) {
 	t.Parallel()
 	r := value.NewRandom(42)
 	got := []int32{r.Intn(100), r.Intn(100), r.Intn(100), r.Intn(64), r.Intn(1000000)}
@@ -202,7 +202,7 @@ func TestRandomIsThatOfTheReference(t *testing.T) {
 	}
 }
 
-func TestTextIsThatOfTheReference(t *testing.T) {
+func TestTextMatchesReference(t *testing.T) {
 	t.Parallel()
 	var bulk value.BulkSet
 	bulk.Add(graph.String("a"), 2)

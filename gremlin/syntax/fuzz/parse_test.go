@@ -1,6 +1,5 @@
-// Package fuzz_test fuzzes the parser. It stands alone because the fuzzer looks at
-// every counter of everything that is linked after each execution: with few
-// imports it is several times as fast.
+// Package fuzz_test fuzzes the parser. It is a separate package because the fuzzer examines the coverage counters of all linked code after each
+// execution: with few imports it is several times as fast.
 package fuzz_test
 
 import (
@@ -11,8 +10,8 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// FuzzParse holds the parser to its promises on any text: it never crashes, and
-// an error points into the text. It does little else, so that it gets far.
+// FuzzParse checks for any text that the parser does not crash and that errors have valid positions. It does little else, so that it runs many
+// executions.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string, mutation bool) {
@@ -48,7 +47,7 @@ func checkError(t *testing.T, text string, e *syntax.Error) {
 	}
 	if e.Span.Pos.Line == 0 {
 		if e.Limit != syntax.LimitLength {
-			t.Errorf("%v: an error without a place", e)
+			t.Errorf("%v: an error without a position", e)
 		}
 		return
 	}
@@ -57,7 +56,7 @@ func checkError(t *testing.T, text string, e *syntax.Error) {
 		t.Errorf("%v: %d to %d is not in a text of %d bytes", e, from, to, len(text))
 	}
 	if lines := int32(strings.Count(text[:from], "\n") + 1); lines != e.Span.Pos.Line {
-		t.Errorf("%v: the place is in line %d", e, lines)
+		t.Errorf("%v: the position is in line %d", e, lines)
 	}
 	if excerpt := e.Excerpt(); !strings.Contains(excerpt, "^") {
 		t.Errorf("%v: excerpt %q", e, excerpt)

@@ -30,9 +30,9 @@ func TestDiscovery(t *testing.T) {
 		{"nothing", "aws", object{}, 400, []string{`"path":"roleArn"`}},
 		{"all subscriptions", "azure", azure(app.Application, app.Key, ""), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID, `"state":"Enabled"`}},
 		{"a group", "azure", azure(app.Application, app.Key, "platform"), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID}},
-		{"a path", "azure", azure(app.Application, app.Key, "../x"), 400, []string{"by its id alone"}},
+		{"a path", "azure", azure(app.Application, app.Key, "../x"), 400, []string{"must be an id"}},
 		{"no role assigned", "azure", azure(denied.Application, denied.Key, ""), 200, []string{`"subscriptions":[]`}},
-		{"a wrong secret", "azure", azure(app.Application, "wrong", ""), 400, []string{"does not tell the subscriptions"}},
+		{"a wrong secret", "azure", azure(app.Application, "wrong", ""), 400, []string{"refuses to list the subscriptions"}},
 		{"a secret's identifier", "azure", azure(app.Application, app.Application, ""), 400, []string{`"path":"applicationKey"`, "secret's identifier"}},
 		{"projects", "gcp", object{"serviceAccountKey": s.gcp.Reader().Key}, 200, []string{s.gcp.Projects()[0].ID, s.gcp.Projects()[1].ID}},
 	} {

@@ -23,7 +23,7 @@ func star(t *testing.T, label string, ids ...int) *toyGraph {
 	return &g
 }
 
-func TestEdgesAreLoadedInTheOrderOfHashTables(t *testing.T) {
+func TestEdgeOrderOfHashTables(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -28,7 +28,7 @@ func markoWorld(t *testing.T) world {
 	return world{g}
 }
 
-func TestCellsAreReadAndWrittenBack(t *testing.T) {
+func TestCellRoundTrip(t *testing.T) {
 	t.Parallel()
 	w := markoWorld(t)
 	for _, text := range []string{
@@ -185,7 +185,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestNextTakesTheItemsOfTheFirstResult(t *testing.T) {
+func TestNextComparesItemsOfFirstResult(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		got    []graph.Value
@@ -206,7 +206,7 @@ func TestNextTakesTheItemsOfTheFirstResult(t *testing.T) {
 	}
 }
 
-func TestQueriesAreAskedWithTheirValuesAndPanicsFail(t *testing.T) {
+func TestQueryValuesAndPanics(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Engine: func(_ context.Context, q Query) ([]graph.Value, error) {
 		w := world{q.Graph}
@@ -225,9 +225,9 @@ func TestQueriesAreAskedWithTheirValuesAndPanicsFail(t *testing.T) {
 	}
 }
 
-// TestEveryScenarioCanBeSetUp checks that the graph, parameters and expectation of every scenario can be parsed: an engine
+// TestEveryScenarioIsParsed checks that the graph, parameters and expectation of every scenario can be parsed: an engine
 // that returns the expected values passes.
-func TestEveryScenarioCanBeSetUp(t *testing.T) {
+func TestEveryScenarioIsParsed(t *testing.T) {
 	t.Parallel()
 	graphs, err := ReadGraphs(tinkerpoptest.Open(t))
 	if err != nil {

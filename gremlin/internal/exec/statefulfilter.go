@@ -213,13 +213,13 @@ func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	bytes, err := o.run.weigh(key)
+	bytes, err := o.run.sizeOf(key)
 	if err != nil {
 		return false, err
 	}
 	_, fresh := o.seen.Put(key)
 	if fresh {
-		err = o.hold(bytes + keyBytes)
+		err = o.reserve(bytes + keyBytes)
 	}
 	return fresh, err
 }
@@ -249,7 +249,7 @@ func (o *dedupOp) seenBits(kind graph.Kind) (graph.Bits, error) {
 		at, size = 1, o.run.g.EdgeCap()
 	}
 	if o.bits[at] == nil {
-		if err := o.hold(int64(size / 8)); err != nil {
+		if err := o.reserve(int64(size / 8)); err != nil {
 			return nil, err
 		}
 		o.bits[at] = graph.NewBits(size)

@@ -5,11 +5,10 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// What things cost, by account. Slices grow by doubling, so what they hold counts
-// twice.
+// Estimated sizes. Slices grow by doubling, so their elements count twice.
 const (
-	idBytes    = 8  // a handle that is kept
-	valBytes   = 48 // a value that is kept, without what it refers to
+	idBytes    = 8  // a stored handle
+	valBytes   = 48 // a stored value, without memory that it refers to
 	bulkBytes  = 16
 	listBytes  = 48  // one item of a list
 	keyBytes   = 96  // one entry of a hash table of values
@@ -18,26 +17,26 @@ const (
 	nodeBytes  = 72  // one object of a path
 )
 
-// maxNodes bounds how large a nested value may be. Values may share parts, so
-// that a small one can stand for one that is far too large to look at.
+// maxNodes limits the size of a nested value. Values may share parts, so that a value with little memory can have an excessive number
+// of parts.
 const maxNodes = 1 << 22
 
-// composite reports whether looking at v means looking at other values.
+// composite reports whether v contains other values.
 func composite(v graph.Value) bool { return v.Kind() >= graph.KindSet }
 
-// scale weighs a value: how many values it holds, and their bytes.
-type scale struct {
+// sizer computes the size of a value: the number of contained values and their bytes.
+type sizer struct {
 	meter *meter
 	nodes int64
 	bytes int64
 }
 
-func (s *scale) add(v graph.Value) {
+func (s *sizer) add(v graph.Value) {
 	if s.nodes++; s.nodes > maxNodes {
 		return
 	}
 	if s.nodes&4095 == 0 && !s.meter.tick(1024) {
-		s.nodes = maxNodes // the budget is used up: get to the end
+		s.nodes = maxNodes // the budget is exceeded: stop
 		return
 	}
 	s.bytes += 24
@@ -66,7 +65,7 @@ func (s *scale) add(v graph.Value) {
 	}
 }
 
-func (s *scale) all(vs []graph.Value) {
+func (s *sizer) all(vs []graph.Value) {
 	for _, v := range vs {
 		if s.add(v); s.nodes > maxNodes {
 			return
@@ -74,14 +73,14 @@ func (s *scale) all(vs []graph.Value) {
 	}
 }
 
-func (s *scale) opaque(o any) {
+func (s *sizer) opaque(o any) {
 	s.bytes += 64
 	switch o := o.(type) {
 	case *value.Path:
 		s.bytes += 24 * int64(len(o.Labels))
 		s.all(o.Objects)
 	case *value.BulkSet:
-		// Looking at one means looking at each value as often as it is there.
+		// Iterating over a bulk set visits each value as often as its bulk says.
 		s.nodes += min(o.Size(), maxNodes+1)
 		s.bytes += keyBytes * int64(o.Len())
 	case *value.Tree:
@@ -89,7 +88,7 @@ func (s *scale) opaque(o any) {
 	}
 }
 
-func (s *scale) tree(t *value.Tree) {
+func (s *sizer) tree(t *value.Tree) {
 	for i := range t.Len() {
 		if s.add(t.Key(i)); s.nodes > maxNodes {
 			return
@@ -98,9 +97,9 @@ func (s *scale) tree(t *value.Tree) {
 	}
 }
 
-// weigh returns the bytes of a value that is kept, without the Value itself, and
-// counts looking at it as work. A value that is too large is an error.
-func (r *run) weigh(v graph.Value) (int64, error) {
+// sizeOf returns the bytes of a stored value, without the Value itself, and counts the visit as work. It fails when the value is too
+// large.
+func (r *run) sizeOf(v graph.Value) (int64, error) {
 	switch v.Kind() {
 	case graph.KindString:
 		return int64(v.Len()), nil
@@ -115,7 +114,7 @@ func (r *run) weigh(v graph.Value) (int64, error) {
 			return bytes, r.meter.spend(len(p.Objects) / 4)
 		}
 	}
-	s := scale{meter: r.meter}
+	s := sizer{meter: r.meter}
 	if s.add(v); r.meter.err != nil {
 		return 0, r.meter.err
 	}
@@ -125,7 +124,7 @@ func (r *run) weigh(v graph.Value) (int64, error) {
 	return s.bytes, r.meter.spend(int(s.nodes&4095) / 4)
 }
 
-// flatPath returns the bytes of a path that holds no nested values.
+// flatPath returns the bytes of a path without nested values, or false.
 func flatPath(p *value.Path) (int64, bool) {
 	bytes := 224 + 24*int64(len(p.Labels)+len(p.Objects))
 	for _, v := range p.Objects {
@@ -139,56 +138,54 @@ func flatPath(p *value.Path) (int64, bool) {
 	return bytes, true
 }
 
-// maxText bounds how long a string may be, so that whatever is done to one does
-// not take long.
+// maxText limits the length of a string, so that all operations on strings are fast.
 const maxText = 8 << 20
 
-// room checks that a string of a length may be made.
-func (r *run) room(length int64) error {
+// checkLength checks that a string of a length may be created.
+func (r *run) checkLength(length int64) error {
 	if length > maxText {
 		return &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
 	}
-	return r.meter.once(length)
+	return r.meter.checkSize(length)
 }
 
-// fits weighs a value that was just made of others, and checks that it is not
-// too large.
+// fits returns the size of a new value, and fails when it is too large.
 func (r *run) fits(v graph.Value) (int64, error) {
-	bytes, err := r.weigh(v)
+	bytes, err := r.sizeOf(v)
 	if err != nil {
 		return 0, err
 	}
-	return bytes, r.meter.once(bytes)
+	return bytes, r.meter.checkSize(bytes)
 }
 
-// glance counts looking at a value, as to hash it, as work.
-func (r *run) glance(v graph.Value) error {
+// countVisit counts visiting a value, for example to hash it, as work.
+func (r *run) countVisit(v graph.Value) error {
 	if !composite(v) {
 		return nil
 	}
-	_, err := r.weigh(v)
+	_, err := r.sizeOf(v)
 	return err
 }
 
-// text writes a value as text, if there is room for it.
+// text formats a value as text, if the length is within the limits.
 func (r *run) text(v graph.Value) (string, error) {
 	if composite(v) {
-		bytes, err := r.weigh(v)
+		bytes, err := r.sizeOf(v)
 		if err != nil {
 			return "", err
 		}
-		if err := r.room(2 * bytes); err != nil {
+		if err := r.checkLength(2 * bytes); err != nil {
 			return "", err
 		}
 	}
 	return value.Text(r, v), nil
 }
 
-// rowCost is the account of a row that is kept.
+// rowCost returns the memory to reserve for a stored row.
 func (r *run) rowCost(in *batch, i int) (int64, error) {
 	bytes := int64(idBytes)
 	if in.kind == graph.KindNull {
-		more, err := r.weigh(in.vals[i])
+		more, err := r.sizeOf(in.vals[i])
 		if err != nil {
 			return 0, err
 		}
@@ -198,10 +195,10 @@ func (r *run) rowCost(in *batch, i int) (int64, error) {
 		bytes += bulkBytes
 	}
 	if in.path != nil {
-		bytes += 16 + in.way(i).weight()
+		bytes += 16 + in.pathOf(i).weight()
 	}
 	if in.sack != nil {
-		more, err := r.weigh(in.sack[i])
+		more, err := r.sizeOf(in.sack[i])
 		if err != nil {
 			return 0, err
 		}
