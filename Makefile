@@ -61,6 +61,10 @@ test-peers: ## Test what is done with AWS against moto and the real command line
 torture: ## The long versions of the crash, storm and malformed-request tests, and of runs against clouds that misbehave
 	VIGIL_TORTURE=1 scripts/test -run 'Torture|Crash|Malformed|Storm' -timeout 90m
 
+.PHONY: lint
+lint: ## staticcheck and the architecture tests
+	scripts/lint
+
 .PHONY: race
 race: ## Every test with the race detector
 	scripts/test -race '-gcflags=modernc.org/...=-race=false'

@@ -89,6 +89,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	// in the transaction that adds it.
 	for done := false; !done; {
 		err := db.Exclusive(ctx, func(tx *sqldb.Tx) error {
+			//lint:ignore SA1019 Migrate opens transactions of its own, outside the lock that Exclusive holds
 			res, err := m.MigrateTx(tx.Context(), tx.SQL(), rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
 			done = err == nil && len(res.Versions) == 0
 			return err
